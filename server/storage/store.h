@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "telemetry/v1/dataset.pb.h"
+#include "telemetry/v1/records.pb.h"
+
+namespace telemetry::storage {
+
+// Consecutive records of one producer's log, parsed.
+struct ProducerBatch {
+  std::string producer_id;  // 16 bytes
+  uint64_t epoch = 0;
+  uint64_t first_seq = 0;
+  // records[i] has sequence number first_seq + i. A record that did not parse stands here as a Reject.
+  std::vector<const v1::Record*> records;
+};
+
+struct RefusedRecord {
+  uint64_t seq = 0;
+  v1::Reject::Reason reason = v1::Reject::REASON_UNSPECIFIED;
+  std::string message;
+};
+
+// What became of one ProducerBatch.
+struct BatchOutcome {
+  // OK; OUT_OF_RANGE: first_seq leaves a gap (the message names what is expected); FAILED_PRECONDITION: a higher epoch
+  // of this producer is known. Nothing of a batch that is not OK was stored.
+  absl::Status status;
+  // The producer's log is durable up to here.
+  uint64_t committed_seq = 0;
+  std::vector<RefusedRecord> refused;
+};
+
+// The one writer of a dataset. Not thread-safe: one thread owns it. Does its own locking against other processes.
+class StoreWriter {
+ public:
+  virtual ~StoreWriter() = default;
+
+  // 16 bytes, chosen when the dataset was made.
+  virtual const std::string& dataset_id() const = 0;
+
+  // Records that `epoch` of this producer exists, durably, and returns the producer's committed_seq (0: a new one).
+  // FAILED_PRECONDITION: a higher epoch is known. INTERNAL / DATA_LOSS: as CommitBatches.
+  virtual absl::StatusOr<uint64_t> OpenProducer(const std::string& producer_id, uint64_t epoch,
+                                                const std::string& client) = 0;
+
+  // Stores all batches in ONE durable transaction, in the given order; a later batch of the same producer continues the
+  // earlier one. Records at or below committed_seq are skipped. outcomes[i] belongs to batches[i].
+  // An error means that nothing is known to be durable: the caller must stop acknowledging and end the process
+  // (DESIGN.md, SQLite).
+  virtual absl::StatusOr<std::vector<BatchOutcome>> CommitBatches(absl::Span<const ProducerBatch> batches) = 0;
+
+  // Housekeeping between transactions (WAL checkpoint), called when the writer is idle.
+  virtual absl::Status Idle() = 0;
+};
+
+// Reads the dataset in short read transactions, so that the writer's log stays bounded. Not thread-safe; any number of
+// readers may be open beside the writer.
+class StoreReader {
+ public:
+  using Sink = std::function<absl::Status(const v1::ExportItem&)>;
+
+  virtual ~StoreReader() = default;
+
+  virtual absl::StatusOr<v1::ListRunsResponse> ListRuns(const v1::ListRunsRequest& request) = 0;
+  virtual absl::StatusOr<v1::RunSummary> GetRun(const std::string& run_id) = 0;
+  virtual absl::StatusOr<v1::ListAttemptsResponse> ListAttempts(const v1::ListAttemptsRequest& request) = 0;
+  virtual absl::StatusOr<v1::AttemptSummary> GetAttempt(const std::string& attempt_id) = 0;
+  virtual absl::StatusOr<v1::ListMeasurementsResponse> ListMeasurements(const v1::ListMeasurementsRequest& request) = 0;
+
+  // Hands the selected part of the dataset to `sink` in the order that dataset.proto gives. Ends early with the sink's
+  // error. The item is reused between calls: copy what must outlive the call.
+  virtual absl::Status Export(const v1::Filter& filter, const Sink& sink) = 0;
+};
+
+}  // namespace telemetry::storage
