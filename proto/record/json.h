@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace telemetry::record {
+
+// A JSON value that keeps what Python's json module would: the order of keys, and every number as the digits it was
+// written with (integers of any size; floats as Python's repr; NaN, Infinity, -Infinity).
+struct Json {
+  enum class Kind { kNull, kTrue, kFalse, kNumber, kString, kArray, kObject };
+
+  Kind kind = Kind::kNull;
+  std::string text;  // kNumber: its digits. kString: the UTF-8 value.
+  std::vector<Json> items;
+  std::vector<std::pair<std::string, Json>> members;  // kObject, in order; keys may repeat as in the input
+
+  static Json Null() { return {}; }
+  static Json Bool(bool value);
+  static Json Number(std::string digits);
+  static Json Integer(int64_t value);
+  static Json String(std::string value);
+  static Json Array();
+  static Json Object();
+
+  // The first member of that name; nullptr where there is none or this is no object.
+  const Json* Find(std::string_view key) const;
+  bool is_null() const { return kind == Kind::kNull; }
+  bool operator==(const Json& other) const = default;
+};
+
+// Parses one JSON text, NaN and the infinities included. INVALID_ARGUMENT with the byte offset: not JSON, invalid UTF-8,
+// nested deeper than 200, or something behind the value.
+absl::StatusOr<Json> ParseJson(std::string_view text);
+
+// As Python's json.dumps(value): ", " and ": ", ASCII with \uXXXX, keys in their order.
+void AppendJson(const Json& value, std::string* out);
+std::string ToJson(const Json& value);
+
+// As Python's json.dumps(value, indent=2), which is how a pr2699 .meta.json is written.
+std::string ToIndentedJson(const Json& value);
+
+// As Python's json.dumps(value, sort_keys=True, separators=(",", ":")): what config ids are computed over.
+std::string ToCanonicalJson(const Json& value);
+
+}  // namespace telemetry::record
