@@ -1,0 +1,129 @@
+#include "worker/forward/forward.h"
+
+#include <unistd.h>
+
+#include <string>
+#include <thread>
+
+#include "absl/synchronization/mutex.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/worker/forward/model_dataset.h"
+#include "tests/worker/forward/temp_folder.h"
+
+namespace telemetry::forward {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+TEST(ForwardOnce, AFolderOfSamples) {
+  ModelDataset dataset;
+  absl::StatusOr<ForwardResult> result =
+      ForwardOnce({.paths = {Sample("helion-main"), Sample("helion-pr2750/add")}}, dataset.Sink());
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->groups, 4U);
+  EXPECT_EQ(result->counts.rows, 84U + 36 + 62 + 122);
+  EXPECT_EQ(result->counts.rejects, 0U);
+  EXPECT_THAT(result->problems, SizeIs(0));
+}
+
+TEST(ForwardOnce, AnUnreadableGroupIsAProblemAndTheOthersGoOn) {
+  TempFolder folder;
+  WriteFile(folder / "good.csv", ReadFile(Sample("helion-main/bmm.csv")));
+  std::filesystem::create_directory(folder / "bad.csv");
+  WriteFile(folder / "bad.meta.jsonl", "");
+  ModelDataset dataset;
+  absl::StatusOr<ForwardResult> result = ForwardOnce({.paths = {folder.path()}}, dataset.Sink());
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT(dataset.rows, SizeIs(84));
+  EXPECT_THAT(result->problems, ElementsAre(HasSubstr("bad.csv")));
+}
+
+TEST(ForwardOnce, TheSinksErrorEndsIt) {
+  const absl::Status status = ForwardOnce({.paths = {Sample("helion-main")}}, [](const v1::Record&) {
+                                return absl::ResourceExhaustedError("disk full");
+                              }).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+}
+
+// Runs ForwardAndWatch in a thread and waits for what arrives.
+class WatchTest : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(pipe(stop_), 0); }
+  void TearDown() override {
+    Stop();
+    close(stop_[0]);
+    close(stop_[1]);
+  }
+
+  void Watch(const std::string& path) {
+    watcher_ = std::thread([this, path] {
+      const auto sink = [this](const v1::Record& record) {
+        absl::MutexLock lock(&mutex_);
+        return dataset_.Sink()(record);
+      };
+      // The rescan would hide a change that inotify misses.
+      result_ = ForwardAndWatch({.paths = {path}, .rescan_interval = absl::Hours(1)}, stop_[0], sink);
+    });
+  }
+
+  bool AwaitRows(size_t rows) {
+    absl::MutexLock lock(&mutex_);
+    const auto arrived = [&] { return dataset_.rows.size() == rows; };
+    return mutex_.AwaitWithTimeout(absl::Condition(&arrived), absl::Seconds(30));
+  }
+
+  void Stop() {
+    if (!watcher_.joinable()) return;
+    ASSERT_EQ(write(stop_[1], "x", 1), 1);
+    watcher_.join();
+  }
+
+  TempFolder folder_;
+  int stop_[2] = {-1, -1};
+  absl::Mutex mutex_;
+  ModelDataset dataset_ ABSL_GUARDED_BY(mutex_);
+  absl::StatusOr<ForwardResult> result_ = absl::UnknownError("still running");
+  std::thread watcher_;
+};
+
+TEST_F(WatchTest, RowsArriveAsTheFileGrows) {
+  const std::string csv = ReadFile(Sample("helion-main/bmm.csv"));
+  const size_t half = csv.find("\r\n", csv.size() / 2) + 2;
+  const auto rows_in = [](std::string_view bytes) {
+    return static_cast<size_t>(std::count(bytes.begin(), bytes.end(), '\n')) - 1;
+  };
+  WriteFile(folder_ / "k.csv", csv.substr(0, half));
+  Watch(folder_.path());
+  EXPECT_TRUE(AwaitRows(rows_in(std::string_view(csv).substr(0, half))));
+  AppendFile(folder_ / "k.csv", csv.substr(half));
+  EXPECT_TRUE(AwaitRows(84));
+  Stop();
+  ASSERT_TRUE(result_.ok()) << result_.status();
+  EXPECT_EQ(result_->counts.rows, 84U);
+}
+
+TEST_F(WatchTest, NewFilesAndFoldersAreFound) {
+  Watch(folder_.path());
+  WriteFile(folder_ / "job-1/deep/k.csv", ReadFile(Sample("helion-main/bmm.csv")));
+  EXPECT_TRUE(AwaitRows(84));
+}
+
+TEST_F(WatchTest, ABasePathThatComesLater) {
+  Watch(folder_ / "k");
+  WriteFile(folder_ / "k.csv", ReadFile(Sample("helion-main/bmm.csv")));
+  EXPECT_TRUE(AwaitRows(84));
+}
+
+TEST_F(WatchTest, AReplacedFileIsReadAgain) {
+  WriteFile(folder_ / "k.csv", ReadFile(Sample("helion-main/bmm.csv")));
+  Watch(folder_.path());
+  EXPECT_TRUE(AwaitRows(84));
+  ReplaceFile(folder_ / "k.csv", ReadFile(Sample("helion-main/rms_norm.csv")));
+  EXPECT_TRUE(AwaitRows(84 + 36));
+}
+
+}  // namespace
+}  // namespace telemetry::forward

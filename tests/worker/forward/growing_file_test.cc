@@ -1,0 +1,77 @@
+#include "worker/forward/growing_file.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+#include "tests/worker/forward/temp_folder.h"
+
+namespace telemetry::forward {
+namespace {
+
+class GrowingFileTest : public ::testing::Test {
+ protected:
+  GrowingFile::Change Read() {
+    absl::StatusOr<GrowingFile::Change> change = file_.Read(&bytes_);
+    EXPECT_TRUE(change.ok()) << change.status();
+    return change.value_or(GrowingFile::Change::kNone);
+  }
+
+  TempFolder folder_;
+  std::string path_ = folder_ / "log.csv";
+  GrowingFile file_{path_};
+  std::string bytes_;
+};
+
+TEST_F(GrowingFileTest, AnAbsentFileIsEmpty) { EXPECT_EQ(Read(), GrowingFile::Change::kNone); }
+
+TEST_F(GrowingFileTest, EachByteComesOnce) {
+  WriteFile(path_, "one\n");
+  EXPECT_EQ(Read(), GrowingFile::Change::kGrown);
+  EXPECT_EQ(bytes_, "one\n");
+  EXPECT_EQ(Read(), GrowingFile::Change::kNone);
+  AppendFile(path_, "two\n");
+  EXPECT_EQ(Read(), GrowingFile::Change::kGrown);
+  EXPECT_EQ(bytes_, "two\n");
+}
+
+TEST_F(GrowingFileTest, ALargeFileComesInPieces) {
+  const std::string content = std::string(GrowingFile::kChunkBytes, 'a') + "end";
+  WriteFile(path_, content);
+  std::string read;
+  while (Read() == GrowingFile::Change::kGrown) read += bytes_;
+  EXPECT_EQ(read, content);
+}
+
+TEST_F(GrowingFileTest, AnotherFileUnderTheName) {
+  WriteFile(path_, "one\n");
+  Read();
+  ReplaceFile(path_, "one\ntwo\n");
+  EXPECT_EQ(Read(), GrowingFile::Change::kReplaced);
+  file_.Restart();
+  EXPECT_EQ(Read(), GrowingFile::Change::kGrown);
+  EXPECT_EQ(bytes_, "one\ntwo\n");
+}
+
+TEST_F(GrowingFileTest, TruncatedAndWrittenAnew) {
+  WriteFile(path_, "one\n");
+  Read();
+  WriteFile(path_, "another one\n");
+  EXPECT_EQ(Read(), GrowingFile::Change::kReplaced);
+}
+
+TEST_F(GrowingFileTest, ShorterThanBefore) {
+  WriteFile(path_, "one\ntwo\n");
+  Read();
+  std::filesystem::resize_file(path_, 4);
+  EXPECT_EQ(Read(), GrowingFile::Change::kReplaced);
+}
+
+TEST_F(GrowingFileTest, AFolderIsAnErrorThatNamesIt) {
+  std::filesystem::create_directory(path_);
+  const absl::Status status = file_.Read(&bytes_).status();
+  EXPECT_FALSE(status.ok());
+  EXPECT_NE(status.ToString().find(path_), std::string::npos);
+}
+
+}  // namespace
+}  // namespace telemetry::forward

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "telemetry/v1/records.pb.h"
+#include "worker/forward/attempt_log.h"
+
+namespace telemetry::forward {
+
+// What a collector would hold after the records that the sink took: the rules of records.proto that forwarding rests
+// on, in memory.
+class ModelDataset {
+ public:
+  using RowKey = std::pair<std::string, uint64_t>;  // attempt_id, seq
+
+  RecordSink Sink() {
+    return [this](const v1::Record& record) { return Take(record); };
+  }
+
+  std::map<std::string, v1::Attempt> attempts;
+  std::map<RowKey, std::string> rows;  // serialised Measurement
+  std::map<RowKey, std::string> source_hashes;
+  std::map<std::string, v1::Run> runs;
+  std::map<uint64_t, std::string> configs;
+  std::map<std::pair<std::string, uint64_t>, v1::RunConfig> run_configs;
+  std::map<std::string, std::string> graphs;  // by run_id
+  std::set<std::string> rejects;              // serialised Reject
+  int conflicts = 0;
+  int unknown_attempts = 0;
+
+  bool operator==(const ModelDataset& other) const {
+    return rows == other.rows && source_hashes == other.source_hashes && configs == other.configs;
+  }
+
+ private:
+  absl::Status Take(const v1::Record& record) {
+    switch (record.kind_case()) {
+      case v1::Record::kRun:
+        runs[record.run().run_id()].MergeFrom(record.run());
+        break;
+      case v1::Record::kAttempt:
+        TakeAttempt(record.attempt());
+        break;
+      case v1::Record::kConfig:
+        configs.emplace(record.config().config_id(), record.config().text());
+        break;
+      case v1::Record::kRunConfig:
+        run_configs[{record.run_config().run_id(), record.run_config().config_id()}].MergeFrom(record.run_config());
+        break;
+      case v1::Record::kMeasurement:
+        TakeRow(record.measurement());
+        break;
+      case v1::Record::kSourceHash:
+        source_hashes[{record.source_hash().attempt_id(), record.source_hash().seq()}] =
+            record.source_hash().source_hash();
+        break;
+      case v1::Record::kIrGraph:
+        graphs[record.ir_graph().run_id()] = record.ir_graph().SerializeAsString();
+        break;
+      case v1::Record::kReject:
+        rejects.insert(record.reject().SerializeAsString());
+        break;
+      case v1::Record::KIND_NOT_SET:
+        return absl::InternalError("an empty record");
+    }
+    return absl::OkStatus();
+  }
+
+  void TakeAttempt(const v1::Attempt& attempt) {
+    for (const std::string& id : attempt.supersedes()) {
+      superseded_.insert(id);
+      attempts.erase(id);
+      std::erase_if(rows, [&id](const auto& row) { return row.first.first == id; });
+      std::erase_if(source_hashes, [&id](const auto& row) { return row.first.first == id; });
+    }
+    if (!superseded_.contains(attempt.attempt_id())) attempts[attempt.attempt_id()].MergeFrom(attempt);
+  }
+
+  void TakeRow(const v1::Measurement& row) {
+    if (superseded_.contains(row.attempt_id())) return;
+    if (!attempts.contains(row.attempt_id())) ++unknown_attempts;
+    const auto [stored, is_new] = rows.emplace(RowKey(row.attempt_id(), row.seq()), row.SerializeAsString());
+    if (!is_new && stored->second != row.SerializeAsString()) ++conflicts;
+  }
+
+  std::set<std::string> superseded_;
+};
+
+}  // namespace telemetry::forward

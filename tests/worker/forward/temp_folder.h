@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+namespace telemetry::forward {
+
+// A folder of a test's own, removed with it.
+class TempFolder {
+ public:
+  TempFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "forward-test-XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  ~TempFolder() { std::filesystem::remove_all(path_); }
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+
+  std::string operator/(std::string_view name) const { return path_ + "/" + std::string(name); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+inline std::string ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+inline void WriteFile(const std::string& path, std::string_view bytes) {
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
+
+inline void AppendFile(const std::string& path, std::string_view bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::app) << bytes;
+}
+
+// A new file under an old name, as a program that rotates its log makes it.
+inline void ReplaceFile(const std::string& path, std::string_view bytes) {
+  WriteFile(path + ".new", bytes);
+  std::filesystem::rename(path + ".new", path);
+}
+
+inline std::string Sample(std::string_view name) { return std::string(TELEMETRY_TESTDATA) + "/" + std::string(name); }
+
+}  // namespace telemetry::forward

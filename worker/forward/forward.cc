@@ -1,0 +1,146 @@
+#include "worker/forward/forward.h"
+
+#include <filesystem>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "worker/forward/folder_watch.h"
+
+namespace telemetry::forward {
+namespace {
+
+// The groups below some paths, each with what was read of it.
+class Groups {
+ public:
+  Groups(const ForwardOptions& options, const RecordSink& sink) : options_(options) {
+    sink_ = [this, &sink](const v1::Record& record) { return sink_status_ = sink(record); };
+  }
+
+  // Adds the groups that are there now and were not before.
+  absl::Status Find(bool may_come_later) {
+    for (const std::string& path : options_.paths) {
+      absl::StatusOr<std::vector<SidecarFiles>> found = FindSidecars(path, may_come_later);
+      if (!found.ok()) return found.status();
+      for (SidecarFiles& files : *found) {
+        if (groups_.contains(files.base)) continue;
+        std::string base = files.base;
+        groups_[base] = std::make_unique<GroupForwarder>(std::move(files), options_.origin, options_.identity, sink_);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status FinishAll() {
+    size_t done = 0;
+    ForwardCounts counts;
+    for (auto& [base, group] : groups_) {
+      if (absl::Status status = Read(group.get(), &GroupForwarder::Finish); !status.ok()) return status;
+      counts += group->counts();
+      if (options_.on_progress) options_.on_progress(++done, groups_.size(), counts);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AdvanceAll() {
+    for (auto& [base, group] : groups_) {
+      if (absl::Status status = Read(group.get(), &GroupForwarder::Advance); !status.ok()) return status;
+    }
+    if (options_.on_progress) options_.on_progress(groups_.size(), groups_.size(), Result().counts);
+    return absl::OkStatus();
+  }
+
+  absl::Status Advance(const std::string& base) {
+    const auto group = groups_.find(base);
+    if (group == groups_.end()) return absl::OkStatus();
+    return Read(group->second.get(), &GroupForwarder::Advance);
+  }
+
+  ForwardResult Result() const {
+    ForwardResult result;
+    result.groups = groups_.size();
+    for (const auto& [base, group] : groups_) {
+      result.counts += group->counts();
+      if (!group->refusal().empty()) result.problems.push_back(group->refusal());
+      if (const auto problem = unreadable_.find(base); problem != unreadable_.end()) {
+        result.problems.push_back(problem->second);
+      }
+    }
+    return result;
+  }
+
+ private:
+  // A file that cannot be read concerns its group alone; an error of the sink concerns all.
+  absl::Status Read(GroupForwarder* group, absl::Status (GroupForwarder::*read)()) {
+    sink_status_ = absl::OkStatus();
+    absl::Status status = (group->*read)();
+    if (status.ok()) {
+      unreadable_.erase(group->files().base);
+    } else if (sink_status_.ok()) {
+      unreadable_[group->files().base] = std::string(status.message());
+    }
+    return sink_status_;
+  }
+
+  const ForwardOptions& options_;
+  RecordSink sink_;
+  absl::Status sink_status_;
+  std::map<std::string, std::unique_ptr<GroupForwarder>> groups_;  // by base
+  std::map<std::string, std::string> unreadable_;                  // by base: what is wrong
+};
+
+// The folder to watch for a PATH of the command line: itself, or the one that holds it.
+std::string FolderOf(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) return path;
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  return parent.empty() ? "." : parent.string();
+}
+
+}  // namespace
+
+absl::StatusOr<ForwardResult> ForwardOnce(const ForwardOptions& options, const RecordSink& sink) {
+  Groups groups(options, sink);
+  if (absl::Status status = groups.Find(/*may_come_later=*/false); !status.ok()) return status;
+  if (absl::Status status = groups.FinishAll(); !status.ok()) return status;
+  return groups.Result();
+}
+
+absl::StatusOr<ForwardResult> ForwardAndWatch(const ForwardOptions& options, int stop_fd, const RecordSink& sink) {
+  absl::StatusOr<std::unique_ptr<FolderWatch>> watch = FolderWatch::Create(stop_fd);
+  if (!watch.ok()) return watch.status();
+  for (const std::string& path : options.paths) {
+    if (absl::Status status = (*watch)->Add(FolderOf(path)); !status.ok()) return status;
+  }
+  Groups groups(options, sink);
+  FolderWatch::Changes changes{.paths = {}, .all = true, .stop = false};
+  while (true) {
+    std::set<std::string> bases;
+    for (const std::string& path : changes.paths) {
+      const std::string base = GroupOfSidecar(path).base;
+      if (!base.empty()) bases.insert(base);
+    }
+    if (changes.all || !bases.empty()) {
+      if (absl::Status status = groups.Find(/*may_come_later=*/true); !status.ok()) return status;
+    }
+    absl::Status status;
+    if (changes.all) {
+      status = groups.AdvanceAll();
+    } else {
+      for (const std::string& base : bases) {
+        if (status.ok()) status = groups.Advance(base);
+      }
+    }
+    if (!status.ok()) return status;
+    // What was written before the stop is read above: the stop is looked at last.
+    if (changes.stop) break;
+    absl::StatusOr<FolderWatch::Changes> next = (*watch)->Wait(options.rescan_interval);
+    if (!next.ok()) return next.status();
+    changes = *std::move(next);
+    changes.all = changes.all || changes.stop;
+  }
+  return groups.Result();
+}
+
+}  // namespace telemetry::forward

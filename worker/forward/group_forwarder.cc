@@ -1,0 +1,381 @@
+#include "worker/forward/group_forwarder.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "proto/record/ids.h"
+#include "proto/record/python_literal.h"
+
+namespace telemetry::forward {
+namespace {
+
+// Where a record begins in a torn or merged line.
+constexpr char kMetaStart[] = R"({"run_id")";
+constexpr char kIrStart[] = R"({"schema_version")";
+
+// A pr2699 .meta.json holds one record, written over several lines.
+constexpr uint64_t kMaxMetaJsonBytes = uint64_t{16} << 20;
+
+// More of something unreadable is no use, and would not fit a record.
+constexpr size_t kMaxRejectBytes = size_t{4} << 20;
+
+v1::Reject::Reason ReasonOf(const absl::Status& status) {
+  return status.code() == absl::StatusCode::kFailedPrecondition ? v1::Reject::REASON_UNSUPPORTED_VERSION
+                                                                : v1::Reject::REASON_UNREADABLE;
+}
+
+std::string RecordKeys(const record::Json& config) {
+  record::Json keys = record::Json::Array();
+  for (const auto& [key, value] : config.members) keys.items.push_back(record::Json::String(key));
+  return record::ToJson(keys);
+}
+
+// The config as the CSV has it: Helion sorts its arguments there, not in the record.
+std::string CsvConfigText(record::Json config) {
+  std::stable_sort(config.members.begin(), config.members.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  return record::FormatConfig(config);
+}
+
+}  // namespace
+
+ForwardCounts& ForwardCounts::operator+=(const ForwardCounts& other) {
+  rows += other.rows;
+  attempts += other.attempts;
+  records += other.records;
+  graphs += other.graphs;
+  rejects += other.rejects;
+  waiting_rows += other.waiting_rows;
+  bytes += other.bytes;
+  return *this;
+}
+
+struct GroupForwarder::Reading {
+  Reading(const SidecarFiles& files, const std::string& origin, const RecordSink& sink)
+      : csv(files.csv()),
+        sources(files.sources()),
+        meta(files.meta_lines(), kMetaStart),
+        ir(files.ir_lines(), kIrStart),
+        single_meta(files.meta()),
+        attempts(origin, sink) {}
+
+  CsvFile csv;
+  CsvFile sources;
+  RecordFile meta;
+  RecordFile ir;
+  GrowingFile single_meta;
+  std::string single_meta_text;
+  std::optional<v1::Run> single_run;
+
+  AttemptLog attempts;
+  bool tracks_sources = false;
+  std::vector<std::pair<record::Dialect, record::SidecarRow>> waiting_rows;  // their run is not known yet
+  std::vector<record::SidecarCsv::Item> waiting_sources;                     // their row has not come yet
+
+  // What was sent already.
+  absl::flat_hash_map<std::string, std::string> signature_of_run;  // of runs that rows named
+  absl::flat_hash_set<uint64_t> configs;
+  absl::flat_hash_set<std::pair<std::string, uint64_t>> run_configs;
+
+  ForwardCounts counts;
+};
+
+GroupForwarder::GroupForwarder(SidecarFiles files, std::string origin, IdentityFlags identity, RecordSink sink)
+    : files_(std::move(files)),
+      origin_(std::move(origin)),
+      identity_(std::move(identity)),
+      sink_(std::move(sink)),
+      reading_(std::make_shared<Reading>(files_, origin_, sink_)) {}
+
+ForwardCounts GroupForwarder::counts() const {
+  ForwardCounts counts = reading_->counts;
+  counts.rows = reading_->attempts.rows();
+  counts.attempts = reading_->attempts.attempts();
+  counts.waiting_rows = reading_->waiting_rows.size();
+  return counts;
+}
+
+absl::Status GroupForwarder::Advance() { return ReadAll(Pass::kMoreMayCome); }
+
+absl::Status GroupForwarder::Finish() {
+  if (absl::Status status = ReadAll(Pass::kComplete); !status.ok()) return status;
+  if (!reading_->waiting_rows.empty()) {
+    const auto& row = reading_->waiting_rows.front().second;
+    const v1::Run* record = reading_->single_run.has_value() ? &*reading_->single_run : nullptr;
+    refusal_ = absl::StrCat(files_.csv(), ": ", reading_->waiting_rows.size(),
+                            " rows refused: ", RunOfRow(row, record, identity_).status().message());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GroupForwarder::ReadAll(Pass pass) {
+  // A replaced file shows as ABORTED; one more replacement while reading is left for the next call.
+  for (int tries = 0; tries < 2; ++tries) {
+    absl::Status status = ReadRecords(&reading_->meta, pass, &GroupForwarder::TakeMeta);
+    if (status.ok()) status = ReadSingleRecord(pass);
+    if (status.ok()) status = ReadRecords(&reading_->ir, pass, &GroupForwarder::TakeIr);
+    if (status.ok()) status = ReadRows(pass);
+    if (status.ok()) status = ReadSources(pass);
+    if (status.ok()) status = reading_->attempts.Settle();
+    if (status.code() != absl::StatusCode::kAborted) return status;
+    reading_ = std::make_shared<Reading>(files_, origin_, sink_);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GroupForwarder::ReadRecords(RecordFile* file, Pass pass,
+                                         absl::Status (GroupForwarder::*take)(const record::Json&)) {
+  std::string bytes;
+  for (bool more = true; more;) {
+    absl::StatusOr<GrowingFile::Change> change = file->file.Read(&bytes);
+    if (!change.ok()) return change.status();
+    if (*change == GrowingFile::Change::kReplaced) return absl::AbortedError("replaced");
+    more = *change == GrowingFile::Change::kGrown;
+    reading_->counts.bytes += bytes.size();
+    std::vector<RecordLines::Item> items;
+    if (more) {
+      file->lines.Feed(bytes, &items);
+    } else if (pass == Pass::kComplete) {
+      file->lines.Finish(&items);
+    }
+    for (const RecordLines::Item& item : items) {
+      absl::Status bad = absl::InvalidArgumentError(item.error);
+      if (item.ok) bad = (this->*take)(item.record);
+      if (bad.ok()) continue;
+      // The sink's own errors end the reading; what is wrong with a record does not.
+      if (bad.code() != absl::StatusCode::kInvalidArgument && bad.code() != absl::StatusCode::kFailedPrecondition) {
+        return bad;
+      }
+      const std::string raw = item.ok ? record::ToJson(item.record) : item.raw;
+      if (absl::Status status = Reject(ReasonOf(bad), file->file, item.line, raw, std::string(bad.message()));
+          !status.ok()) {
+        return status;
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GroupForwarder::ReadSingleRecord(Pass pass) {
+  // The file is truncated and written anew for each attempt, so it is read whole, and half of it may be there.
+  GrowingFile& file = reading_->single_meta;
+  std::string text;
+  std::string bytes;
+  file.Restart();
+  do {
+    absl::StatusOr<GrowingFile::Change> change = file.Read(&bytes);
+    if (!change.ok()) return change.status();
+    text += bytes;
+  } while (!bytes.empty() && text.size() < kMaxMetaJsonBytes);
+  if (text.empty() || text == reading_->single_meta_text) return absl::OkStatus();
+
+  absl::StatusOr<record::Json> json = record::ParseJson(text);
+  absl::StatusOr<record::MetaRecord> meta = json.ok() ? record::ParseMetaRecord(*json) : json.status();
+  if (!meta.ok()) {
+    if (pass == Pass::kMoreMayCome) return absl::OkStatus();
+    return Reject(ReasonOf(meta.status()), file, 1, text, std::string(meta.status().message()));
+  }
+  reading_->counts.bytes += text.size();
+  reading_->single_meta_text = std::move(text);
+  reading_->single_run = meta->run;
+  ++reading_->counts.records;
+  return SendRun(meta->run);
+}
+
+absl::Status GroupForwarder::ReadRows(Pass pass) {
+  std::error_code ignored;
+  if (!reading_->tracks_sources && std::filesystem::exists(files_.sources(), ignored)) {
+    // Rows that were read before can no longer be matched.
+    if (reading_->attempts.rows() > 0) return absl::AbortedError("sources came");
+    reading_->tracks_sources = true;
+    reading_->attempts.TrackSources();
+  }
+  if (absl::Status status = TakeWaitingRows(); !status.ok()) return status;
+
+  CsvFile& csv = reading_->csv;
+  std::string bytes;
+  for (bool more = true; more;) {
+    absl::StatusOr<GrowingFile::Change> change = csv.file.Read(&bytes);
+    if (!change.ok()) return change.status();
+    if (*change == GrowingFile::Change::kReplaced) return absl::AbortedError("replaced");
+    more = *change == GrowingFile::Change::kGrown;
+    reading_->counts.bytes += bytes.size();
+    std::vector<record::SidecarCsv::Item> items;
+    if (more) {
+      csv.csv.Feed(bytes, &items);
+    } else if (pass == Pass::kComplete) {
+      csv.csv.Finish(&items);
+    }
+    for (record::SidecarCsv::Item& item : items) {
+      absl::Status status;
+      if (item.kind == record::SidecarCsv::Kind::kRow) {
+        status = TakeRow(item.dialect, std::move(item.row));
+      } else if (item.kind == record::SidecarCsv::Kind::kBad) {
+        status = Reject(v1::Reject::REASON_UNREADABLE, csv.file, item.line, item.raw, item.error);
+      }
+      if (!status.ok()) return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GroupForwarder::ReadSources(Pass pass) {
+  if (!reading_->tracks_sources) return absl::OkStatus();
+  CsvFile& sources = reading_->sources;
+  std::vector<record::SidecarCsv::Item> items = std::exchange(reading_->waiting_sources, {});
+  std::string bytes;
+  for (bool more = true; more;) {
+    absl::StatusOr<GrowingFile::Change> change = sources.file.Read(&bytes);
+    if (!change.ok()) return change.status();
+    if (*change == GrowingFile::Change::kReplaced) return absl::AbortedError("replaced");
+    more = *change == GrowingFile::Change::kGrown;
+    reading_->counts.bytes += bytes.size();
+    if (more) {
+      sources.csv.Feed(bytes, &items);
+    } else if (pass == Pass::kComplete) {
+      sources.csv.Finish(&items);
+    }
+  }
+  for (record::SidecarCsv::Item& item : items) {
+    if (item.kind == record::SidecarCsv::Kind::kHeader) continue;
+    std::string error = item.error;
+    std::string raw = item.raw;
+    if (item.kind == record::SidecarCsv::Kind::kRow) {
+      absl::StatusOr<bool> matched = reading_->attempts.AddSourceHash(item.row);
+      if (!matched.ok()) return matched.status();
+      if (*matched) continue;
+      if (pass == Pass::kMoreMayCome) {
+        reading_->waiting_sources.push_back(std::move(item));
+        continue;
+      }
+      error = absl::StrCat("no row of ", reading_->csv.file.name(),
+                           " has this run_id, timestamp_s, config_id, generation and status");
+      record::AppendRow(record::Dialect::kHelionSources, item.row, &raw);
+    }
+    if (absl::Status status = Reject(v1::Reject::REASON_UNREADABLE, sources.file, item.line, raw, error);
+        !status.ok()) {
+      return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GroupForwarder::TakeMeta(const record::Json& record) {
+  absl::StatusOr<record::MetaRecord> meta = record::ParseMetaRecord(record);
+  if (!meta.ok()) return meta.status();
+  if (absl::Status status = SendRun(meta->run); !status.ok()) return status;
+  ++reading_->counts.records;
+  if (meta->ir_graph.has_value()) {
+    v1::Record out;
+    *out.mutable_ir_graph() = *std::move(meta->ir_graph);
+    ++reading_->counts.graphs;
+    if (absl::Status status = sink_(out); !status.ok()) return status;
+  }
+  for (const record::RecordConfig& config : meta->configs) {
+    if (absl::Status status = SendConfig(config.config_id, CsvConfigText(config.config)); !status.ok()) return status;
+    v1::Record out;
+    v1::RunConfig& run_config = *out.mutable_run_config();
+    run_config.set_run_id(meta->run.run_id());
+    run_config.set_config_id(config.config_id);
+    run_config.set_record_keys_json(RecordKeys(config.config));
+    if (absl::Status status = sink_(out); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GroupForwarder::TakeIr(const record::Json& record) {
+  absl::StatusOr<v1::IrGraph> graph = record::ParseIrRecord(record);
+  if (!graph.ok()) return graph.status();
+  ++reading_->counts.graphs;
+  v1::Record out;
+  *out.mutable_ir_graph() = *std::move(graph);
+  return sink_(out);
+}
+
+absl::Status GroupForwarder::TakeWaitingRows() {
+  for (auto& [dialect, row] : std::exchange(reading_->waiting_rows, {})) {
+    if (absl::Status status = TakeRow(dialect, std::move(row)); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GroupForwarder::TakeRow(record::Dialect dialect, record::SidecarRow row) {
+  absl::Status status;
+  if (row.run_id.empty()) {
+    const v1::Run* record = reading_->single_run.has_value() ? &*reading_->single_run : nullptr;
+    absl::StatusOr<v1::Run> run = RunOfRow(row, record, identity_);
+    if (!run.ok()) {
+      reading_->waiting_rows.emplace_back(dialect, std::move(row));
+      return absl::OkStatus();
+    }
+    row.run_id = run->run_id();
+    if (reading_->signature_of_run.emplace(row.run_id, run->settings_signature()).second) status = SendRun(*run);
+  } else {
+    status = SendRunOfRow(row);
+  }
+  if (status.ok()) status = SendConfig(*row.config_id, row.config_text);
+  if (status.ok()) status = SendRunConfig(row);
+  if (status.ok()) status = reading_->attempts.Add(dialect, row);
+  return status;
+}
+
+absl::Status GroupForwarder::SendRun(const v1::Run& run) {
+  v1::Record record;
+  *record.mutable_run() = run;
+  return sink_(record);
+}
+
+absl::Status GroupForwarder::SendRunOfRow(const record::SidecarRow& row) {
+  const std::optional<std::string_view> signature = record::SignatureOfDecorator(row.decorator, row.config_text);
+  if (!reading_->signature_of_run.emplace(row.run_id, signature.value_or("")).second) return absl::OkStatus();
+  v1::Run run;
+  run.set_run_id(row.run_id);
+  if (!row.kernel_id.empty()) run.set_kernel_id(row.kernel_id);
+  if (signature.has_value()) run.set_settings_signature(std::string(*signature));
+  return SendRun(run);
+}
+
+absl::Status GroupForwarder::SendConfig(uint64_t config_id, std::string_view text) {
+  if (!reading_->configs.insert(config_id).second) return absl::OkStatus();
+  v1::Record record;
+  record.mutable_config()->set_config_id(config_id);
+  record.mutable_config()->set_text(std::string(text));
+  return sink_(record);
+}
+
+absl::Status GroupForwarder::SendRunConfig(const record::SidecarRow& row) {
+  if (row.sample_id.empty()) return absl::OkStatus();
+  if (!reading_->run_configs.emplace(row.run_id, *row.config_id).second) return absl::OkStatus();
+  v1::Record record;
+  v1::RunConfig& run_config = *record.mutable_run_config();
+  run_config.set_run_id(row.run_id);
+  run_config.set_config_id(*row.config_id);
+  absl::StatusOr<std::string> sample_id = record::HexDecode(row.sample_id);
+  if (!sample_id.ok()) return sample_id.status();
+  run_config.set_sample_id(*std::move(sample_id));
+  const std::string& signature = reading_->signature_of_run[row.run_id];
+  if (!row.decorator.empty() && row.decorator != record::Decorator(row.config_text, signature)) {
+    run_config.set_decorator(row.decorator);
+  }
+  return sink_(record);
+}
+
+absl::Status GroupForwarder::Reject(v1::Reject::Reason reason, const GrowingFile& file, uint64_t line,
+                                    std::string_view raw, std::string_view message) {
+  ++reading_->counts.rejects;
+  v1::Record record;
+  v1::Reject& reject = *record.mutable_reject();
+  reject.set_reason(reason);
+  reject.set_message(std::string(message));
+  reject.set_source(file.name());
+  reject.set_line(line);
+  reject.set_raw(std::string(raw.substr(0, kMaxRejectBytes)));
+  reject.set_origin(origin_);
+  return sink_(record);
+}
+
+}  // namespace telemetry::forward

@@ -1,0 +1,226 @@
+#include "worker/forward_command.h"
+
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "client/producer.h"
+#include "spdlog/spdlog.h"
+#include "worker/forward/forward.h"
+#include "worker/forward/origin.h"
+
+namespace telemetry {
+namespace {
+
+struct ForwardFlags {
+  std::string collector = "127.0.0.1:4747";
+  std::string state_dir;
+  std::string origin;
+  bool once = false;
+  bool watch = false;
+  std::string drain_timeout = "10m";
+  std::string rescan_interval = "10s";
+  uint64_t spool_limit_mib = 4096;
+  std::string kernel_source_file;
+  forward::IdentityFlags identity;
+  std::vector<std::string> paths;
+};
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string DefaultStateDir() {
+  if (const std::string state = Environment("XDG_STATE_HOME"); !state.empty()) {
+    return absl::StrCat(state, "/autotune-telemetry/forward");
+  }
+  const std::string home = Environment("HOME");
+  return absl::StrCat(home.empty() ? "/var/tmp" : absl::StrCat(home, "/.local/state"), "/autotune-telemetry/forward");
+}
+
+absl::StatusOr<absl::Duration> DurationOf(const std::string& flag, const std::string& text) {
+  absl::Duration duration;
+  if (!absl::ParseDuration(text, &duration) || duration < absl::ZeroDuration()) {
+    return absl::InvalidArgumentError(absl::StrCat(flag, " ", text, ": not a duration like 30s, 10m or 1h"));
+  }
+  return duration;
+}
+
+absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) {
+    return absl::NotFoundError(absl::StrCat("--kernel-source ", path, ": cannot be read"));
+  }
+  return text.str();
+}
+
+// A descriptor that becomes readable at SIGTERM or SIGINT. Threads that are started later do not see the signals.
+int StopSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  sigprocmask(SIG_BLOCK, &signals, nullptr);
+  return signalfd(-1, &signals, SFD_CLOEXEC);
+}
+
+// One line that is drawn again and again, on a terminal only.
+class ProgressLine {
+ public:
+  void Draw(size_t done, size_t all, const forward::ForwardCounts& counts) {
+    if (!on_terminal_) return;
+    std::cerr << "\r\033[K" << done << "/" << all << " base paths, " << counts.rows << " rows, " << counts.bytes / 1024
+              << " KiB read" << (counts.rejects > 0 ? absl::StrCat(", ", counts.rejects, " rejects") : "")
+              << std::flush;
+    drawn_ = true;
+  }
+  ~ProgressLine() {
+    if (drawn_) std::cerr << "\n";
+  }
+
+ private:
+  const bool on_terminal_ = isatty(STDERR_FILENO) != 0;
+  bool drawn_ = false;
+};
+
+// Waits until the collector has everything. False: it has not, which was said.
+bool Deliver(client::Producer* producer, const ForwardFlags& flags, absl::Duration timeout) {
+  const absl::Status drained = producer->Drain(timeout);
+  if (drained.ok()) return true;
+  spdlog::error(
+      "not everything reached the collector at {}: {}. Nothing is lost: run the command again with --state-dir {}",
+      flags.collector, std::string(drained.message()), flags.state_dir);
+  return false;
+}
+
+void Summarise(const forward::ForwardResult& result, uint64_t refused, const ForwardFlags& flags) {
+  const forward::ForwardCounts& counts = result.counts;
+  std::cout << "forwarded " << counts.rows - counts.waiting_rows << " rows of " << counts.attempts << " attempts, "
+            << counts.records << " run records and " << counts.graphs << " IR graphs from " << result.groups
+            << " base paths to " << flags.collector << (flags.origin.empty() ? "" : absl::StrCat(" as ", flags.origin))
+            << "\n";
+  for (const std::string& problem : result.problems) spdlog::error("{}", problem);
+  if (counts.rejects + refused > 0) {
+    std::cout << counts.rejects + refused << " rejects (" << counts.rejects << " unreadable here, " << refused
+              << " refused by the collector): the collector's table `rejects` holds each with file, line and reason\n";
+  }
+}
+
+absl::StatusOr<int> Forward(ForwardFlags flags) {
+  absl::StatusOr<absl::Duration> drain_timeout = DurationOf("--drain-timeout", flags.drain_timeout);
+  if (!drain_timeout.ok()) return drain_timeout.status();
+  absl::StatusOr<absl::Duration> rescan = DurationOf("--rescan-interval", flags.rescan_interval);
+  if (!rescan.ok()) return rescan.status();
+  if (!flags.kernel_source_file.empty()) {
+    absl::StatusOr<std::string> source = ReadWholeFile(flags.kernel_source_file);
+    if (!source.ok()) return source.status();
+    flags.identity.kernel_source = *std::move(source);
+  }
+  const int stop_fd = flags.watch ? StopSignals() : -1;
+
+  std::atomic<uint64_t> refused = 0;
+  absl::StatusOr<std::unique_ptr<client::Producer>> producer = client::Producer::Open({
+      .collector = flags.collector,
+      .spool_dir = flags.state_dir,
+      .client_name = "telemetry-worker/" TELEMETRY_VERSION " forward",
+      .spool_limit_bytes = flags.spool_limit_mib << 20,
+      .on_notice = [](const std::string& notice) { spdlog::warn("{}", notice); },
+      .on_refused =
+          [&refused](const v1::Ack::Refused& record) {
+            ++refused;
+            spdlog::error("the collector refused record {}: {}", record.seq(), record.message());
+          },
+  });
+  if (!producer.ok()) return producer.status();
+
+  const auto sink = [&producer](const v1::Record& record) { return (*producer)->Append(record); };
+  absl::StatusOr<forward::ForwardResult> result;
+  {
+    ProgressLine progress;
+    const forward::ForwardOptions options = {
+        .paths = flags.paths,
+        .origin = flags.origin,
+        .identity = flags.identity,
+        .rescan_interval = *rescan,
+        .on_progress = [&progress](size_t done, size_t all,
+                                   const forward::ForwardCounts& counts) { progress.Draw(done, all, counts); },
+    };
+    result = flags.watch ? forward::ForwardAndWatch(options, stop_fd, sink) : forward::ForwardOnce(options, sink);
+  }
+  if (!result.ok()) return result.status();
+
+  // A daemon that is told to stop has little time; its spool keeps what is left.
+  const bool delivered =
+      Deliver(producer->get(), flags, flags.watch ? std::min(*drain_timeout, absl::Seconds(8)) : *drain_timeout);
+  Summarise(*result, refused, flags);
+  const bool clean = delivered && result->problems.empty() && result->counts.rejects + refused == 0;
+  return clean ? 0 : 1;
+}
+
+}  // namespace
+
+void AddForwardCommand(CLI::App* app, int* exit_status) {
+  auto flags = std::make_shared<ForwardFlags>();
+  CLI::App* command =
+      app->add_subcommand("forward", "Stream the sidecars of pytorch/helion's autotuner to a collector");
+  command->footer(R"(Examples:
+  telemetry-worker forward --collector collector:4747 /tmp/autotune            every sidecar below a folder
+  telemetry-worker forward --collector collector:4747 --watch /tmp/autotune    ... and go on as they grow
+  telemetry-worker forward --collector collector:4747 "$HELION_AUTOTUNE_LOG"   one base path
+  telemetry-worker forward --kernel-name softmax --kernel-source softmax.py --input-shapes "[(4096, 2560)]" \
+      --dtypes "['torch.float16']" --hardware "NVIDIA H200" old/softmax.csv    a v1.1 file says nothing of its run
+
+Forwarding a file again changes nothing; two CI jobs are kept apart by their --origin.
+Exit status: 0 all is stored; 1 something was refused, unreadable or is still in the spool; 2 wrong usage.)");
+  command->add_option("paths", flags->paths, "Folders, sidecars, or base paths as in HELION_AUTOTUNE_LOG")
+      ->required()
+      ->type_name("PATH");
+  const auto option = [command](const std::string& name, auto& value, const std::string& help) {
+    std::string variable = absl::StrCat("TELEMETRY_WORKER_", name.substr(2));
+    for (char& c : variable) c = c == '-' ? '_' : static_cast<char>(std::toupper(c));
+    return command->add_option(name, value, help)->envname(variable)->capture_default_str();
+  };
+  option("--collector", flags->collector, "The collector")->type_name("HOST:PORT");
+  flags->state_dir = DefaultStateDir();
+  option("--state-dir", flags->state_dir, "Folder of the spool; one process at a time")->type_name("DIR");
+  flags->origin = forward::OriginFromEnvironment(Environment);
+  option("--origin", flags->origin, "Label of the CI job (default: from the CI system's variables)")
+      ->type_name("LABEL");
+  CLI::Option* once = command->add_flag("--once", flags->once, "Read what is there and end (the default)");
+  command->add_flag("--watch", flags->watch, "Follow the files until SIGTERM")->excludes(once);
+  option("--drain-timeout", flags->drain_timeout, "How long to wait at the end for the collector")->type_name("TIME");
+  option("--rescan-interval", flags->rescan_interval, "How often --watch looks at everything")->type_name("TIME");
+  option("--spool-limit-mib", flags->spool_limit_mib, "Size at which the spool blocks the reading")->type_name("MIB");
+  option("--kernel-name", flags->identity.kernel_name, "v1.1, pr2699: the kernel's name")->type_name("NAME");
+  option("--kernel-source", flags->kernel_source_file, "v1.1, pr2699: a file with the kernel's source")
+      ->type_name("FILE");
+  option("--input-shapes", flags->identity.input_shapes, "v1.1, pr2699: as Python prints them, \"[(4096, 2560)]\"")
+      ->type_name("SHAPES");
+  option("--dtypes", flags->identity.dtypes, "v1.1, pr2699: as Python prints them, \"['torch.float16']\"")
+      ->type_name("DTYPES");
+  option("--hardware", flags->identity.hardware, "v1.1, pr2699: the device's name")->type_name("NAME");
+  option("--settings-signature", flags->identity.settings_signature, "v1.1: settings that enter the kernel_id")
+      ->type_name("TEXT");
+  command->callback([flags, exit_status] {
+    absl::StatusOr<int> status = Forward(*flags);
+    if (!status.ok()) spdlog::error("{}", std::string(status.status().message()));
+    *exit_status = status.value_or(status.status().code() == absl::StatusCode::kInvalidArgument ? 2 : 1);
+  });
+}
+
+}  // namespace telemetry

@@ -1,0 +1,22 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "spdlog/sinks/stdout_color_sinks.h"
+#include "spdlog/spdlog.h"
+#include "worker/forward_command.h"
+
+int main(int argc, char** argv) {
+  spdlog::set_default_logger(spdlog::stderr_color_mt("telemetry-worker"));
+  CLI::App app("Measures GPU kernels and streams what others measured to a telemetry collector", "telemetry-worker");
+  app.set_version_flag("--version", "telemetry-worker " TELEMETRY_VERSION);
+  app.set_config("--config", "", "Read flags from a TOML file: [forward] collector = \"host:4747\"");
+  app.require_subcommand(1);
+  int exit_status = 0;
+  telemetry::AddForwardCommand(&app, &exit_status);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  return exit_status;
+}
