@@ -14,6 +14,12 @@
 
 namespace telemetry::storage {
 
+struct RefusedRecord {
+  uint64_t seq = 0;
+  v1::Reject::Reason reason = v1::Reject::REASON_UNSPECIFIED;
+  std::string message;
+};
+
 // Consecutive records of one producer's log, parsed.
 struct ProducerBatch {
   std::string producer_id;  // 16 bytes
@@ -21,12 +27,10 @@ struct ProducerBatch {
   uint64_t first_seq = 0;
   // records[i] has sequence number first_seq + i. A record that did not parse stands here as a Reject.
   std::vector<const v1::Record*> records;
-};
-
-struct RefusedRecord {
-  uint64_t seq = 0;
-  v1::Reject::Reason reason = v1::Reject::REASON_UNSPECIFIED;
-  std::string message;
+  // True: the caller has run Validate (validate.h) over all records, and `refused` says which must not be stored, in
+  // the order of seq. A record that did not parse is among them. False: CommitBatches validates by itself.
+  bool validated = false;
+  std::vector<RefusedRecord> refused;
 };
 
 // What became of one ProducerBatch.

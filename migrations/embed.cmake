@@ -1,0 +1,17 @@
+# Writes OUTPUT, a C++ source that holds the numbered .sql files of FOLDER (cmake -DFOLDER=... -DOUTPUT=... -P embed.cmake).
+file(GLOB files ${FOLDER}/[0-9][0-9][0-9][0-9]_*.sql)
+list(SORT files)
+set(entries "")
+foreach(file ${files})
+  get_filename_component(name ${file} NAME_WE)
+  string(SUBSTRING ${name} 0 4 number)
+  string(REGEX REPLACE "^0+" "" number ${number})
+  file(READ ${file} sql)
+  string(APPEND entries "    {${number}, \"${name}\", R\"SQL(${sql})SQL\"},\n")
+endforeach()
+file(WRITE ${OUTPUT}
+  "#include \"server/storage/migrations.h\"\n\n"
+  "namespace telemetry::storage {\n\n"
+  "namespace {\n\nconstexpr Migration kMigrations[] = {\n${entries}};\n\n}  // namespace\n\n"
+  "absl::Span<const Migration> EmbeddedMigrations() { return kMigrations; }\n\n"
+  "}  // namespace telemetry::storage\n")

@@ -1,0 +1,181 @@
+#include "server/storage/attempt_table.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "server/storage/attempt_state.h"
+
+namespace telemetry::storage {
+namespace {
+
+// Far more than the attempts that are active at one time; a cache that outgrows it starts anew.
+constexpr size_t kMostCachedKeys = 1 << 16;
+
+template <typename Value>
+std::optional<Value> Optional(bool has, Value value) {
+  return has ? std::optional<Value>(value) : std::nullopt;
+}
+
+}  // namespace
+
+AttemptTable::AttemptTable(Database& database, RunTable& runs)
+    : runs_(runs),
+      find_(database, "SELECT attempt FROM attempts WHERE attempt_id = ?1"),
+      find_superseded_(database, "SELECT 1 FROM superseded_attempts WHERE attempt_id = ?1 LIMIT 1"),
+      read_(database,
+            "SELECT run, origin, dialect, state, provisional, started_unix_us, search_algorithm, seed, "
+            "environment_json, counters_json FROM attempts WHERE attempt_id = ?1"),
+      insert_(database,
+              "INSERT INTO attempts (attempt_id, run, origin, dialect, state, provisional, started_unix_us, "
+              "search_algorithm, seed, environment_json, counters_json, first_received_unix_us) "
+              "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"),
+      update_(
+          database,
+          "UPDATE attempts SET state = ?2, provisional = ?3, started_unix_us = ?4, search_algorithm = ?5, seed = ?6, "
+          "environment_json = ?7, counters_json = ?8 WHERE attempt_id = ?1"),
+      is_superseded_(database,
+                     "SELECT 1 FROM superseded_attempts WHERE attempt_id = ?1 AND run = ?2 AND origin = ?3 LIMIT 1"),
+      remember_superseded_(database,
+                           "INSERT INTO superseded_attempts (attempt_id, superseded_by, run, origin) "
+                           "VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING"),
+      find_droppable_(
+          database,
+          "SELECT attempt FROM attempts WHERE attempt_id = ?1 AND provisional = 1 AND run = ?2 AND origin = ?3"),
+      drop_measurements_(database, "DELETE FROM measurements WHERE attempt = ?1"),
+      drop_source_hashes_(database, "DELETE FROM source_hashes WHERE attempt = ?1"),
+      drop_(database, "DELETE FROM attempts WHERE attempt = ?1") {}
+
+void AttemptTable::Forget() {
+  keys_.clear();
+  last_id_.clear();
+}
+
+absl::StatusOr<int64_t> AttemptTable::KeyOf(const std::string& attempt_id) {
+  if (attempt_id == last_id_) return last_key_;
+  auto it = keys_.find(attempt_id);
+  if (it == keys_.end()) {
+    absl::StatusOr<int64_t> key = Find(attempt_id);
+    // An unknown attempt may become known; an answer that can change is not kept.
+    if (!key.ok() || *key == kUnknown) return key;
+    if (keys_.size() >= kMostCachedKeys) keys_.clear();
+    it = keys_.emplace(attempt_id, *key).first;
+  }
+  last_id_ = attempt_id;
+  last_key_ = it->second;
+  return last_key_;
+}
+
+absl::StatusOr<int64_t> AttemptTable::Find(const std::string& attempt_id) {
+  absl::StatusOr<bool> found = find_.Bind(Blob{attempt_id}).Step();
+  if (!found.ok()) return found.status();
+  if (*found) {
+    const int64_t key = find_.Int(0);
+    find_.Reset();
+    return key;
+  }
+  found = find_superseded_.Bind(Blob{attempt_id}).Step();
+  if (!found.ok()) return found.status();
+  find_superseded_.Reset();
+  return *found ? kSuperseded : kUnknown;
+}
+
+absl::Status AttemptTable::Store(const v1::Attempt& attempt, int64_t now_unix_us, MaybeRefusal& refusal) {
+  absl::StatusOr<std::optional<Row>> row = Read(attempt.attempt_id());
+  if (!row.ok()) return row.status();
+  // A record that turns out to contradict a known attempt must not leave a new run behind.
+  absl::StatusOr<int64_t> run = row->has_value() ? runs_.Find(attempt.run_id()) : runs_.KeyOf(attempt.run_id());
+  if (!run.ok()) return run.status();
+  if (row->has_value()) {
+    if (absl::Status status = Merge(attempt, *run, **row, refusal); !status.ok() || refusal) return status;
+  }
+  absl::StatusOr<bool> superseded = IsSuperseded(attempt, *run);
+  if (!superseded.ok()) return superseded.status();
+  if (!row->has_value() && !*superseded) {
+    if (absl::Status status = Insert(attempt, *run, now_unix_us); !status.ok()) return status;
+  }
+  // A superseded attempt is a longer view than those that it supersedes itself, so they go too.
+  if (attempt.supersedes_size() == 0) return absl::OkStatus();
+  return Supersede(attempt, *run);
+}
+
+absl::StatusOr<std::optional<AttemptTable::Row>> AttemptTable::Read(const std::string& attempt_id) {
+  absl::StatusOr<bool> found = read_.Bind(Blob{attempt_id}).Step();
+  if (!found.ok()) return found.status();
+  if (!*found) return std::nullopt;
+  Row row{.run = read_.Int(0),
+          .origin = std::string(read_.Text(1)),
+          .dialect = std::string(read_.Text(2)),
+          .state = ParseAttemptState(read_.Text(3)),
+          .provisional = read_.Int(4) != 0,
+          .started_unix_us = IntColumn(read_, 5),
+          .search_algorithm = TextColumn(read_, 6),
+          .seed = IntColumn(read_, 7),
+          .environment_json = TextColumn(read_, 8),
+          .counters_json = TextColumn(read_, 9)};
+  read_.Reset();
+  return row;
+}
+
+absl::Status AttemptTable::Merge(const v1::Attempt& attempt, int64_t run, Row& row, MaybeRefusal& refusal) {
+  FieldMerge merge;
+  merge.Required("run_id", row.run, run);
+  merge.Required("origin", row.origin, attempt.origin());
+  merge.Required("dialect", row.dialect, attempt.dialect());
+  merge.Field("started_unix_us", row.started_unix_us,
+              Optional(attempt.has_started_unix_us(), attempt.started_unix_us()));
+  merge.Field("search_algorithm", row.search_algorithm, TELEMETRY_OPTIONAL(attempt, search_algorithm));
+  merge.Field("seed", row.seed, Optional(attempt.has_seed(), attempt.seed()));
+  merge.Field("environment_json", row.environment_json, TELEMETRY_OPTIONAL(attempt, environment_json));
+  merge.Field("counters_json", row.counters_json, TELEMETRY_OPTIONAL(attempt, counters_json));
+  if (merge.conflict()) {
+    refusal = std::move(merge.conflict());
+    return absl::OkStatus();
+  }
+  // Whoever knows that the attempt is whole knows more than who does not; a state never goes back.
+  const bool provisional = row.provisional && attempt.provisional();
+  const v1::Attempt::State state = std::max(row.state, attempt.state());
+  if (!merge.changed() && provisional == row.provisional && state == row.state) return absl::OkStatus();
+  return update_
+      .Bind(Blob{attempt.attempt_id()}, AttemptStateName(state), provisional, row.started_unix_us, row.search_algorithm,
+            row.seed, row.environment_json, row.counters_json)
+      .Run();
+}
+
+absl::Status AttemptTable::Insert(const v1::Attempt& attempt, int64_t run, int64_t now_unix_us) {
+  // What is remembered of the id may be that it was superseded.
+  keys_.erase(attempt.attempt_id());
+  last_id_.clear();
+  return insert_
+      .Bind(Blob{attempt.attempt_id()}, run, attempt.origin(), attempt.dialect(), AttemptStateName(attempt.state()),
+            attempt.provisional(), Optional(attempt.has_started_unix_us(), attempt.started_unix_us()),
+            TELEMETRY_OPTIONAL(attempt, search_algorithm), Optional(attempt.has_seed(), attempt.seed()),
+            TELEMETRY_OPTIONAL(attempt, environment_json), TELEMETRY_OPTIONAL(attempt, counters_json), now_unix_us)
+      .Run();
+}
+
+absl::StatusOr<bool> AttemptTable::IsSuperseded(const v1::Attempt& attempt, int64_t run) {
+  if (!attempt.provisional()) return false;
+  absl::StatusOr<bool> found = is_superseded_.Bind(Blob{attempt.attempt_id()}, run, attempt.origin()).Step();
+  is_superseded_.Reset();
+  return found;
+}
+
+absl::Status AttemptTable::Supersede(const v1::Attempt& by, int64_t run) {
+  for (const std::string& id : by.supersedes()) {
+    absl::Status status = remember_superseded_.Bind(Blob{id}, Blob{by.attempt_id()}, run, by.origin()).Run();
+    if (!status.ok()) return status;
+    absl::StatusOr<bool> found = find_droppable_.Bind(Blob{id}, run, by.origin()).Step();
+    if (!found.ok()) return found.status();
+    if (!*found) continue;
+    const int64_t attempt = find_droppable_.Int(0);
+    find_droppable_.Reset();
+    for (Statement* drop : {&drop_measurements_, &drop_source_hashes_, &drop_}) {
+      if (status = drop->Bind(attempt).Run(); !status.ok()) return status;
+    }
+    keys_.erase(id);
+    last_id_.clear();
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace telemetry::storage

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "absl/status/status.h"
+#include "server/storage/database.h"
+
+namespace telemetry::storage {
+
+// Moves the write-ahead log into the database file, on the writer's own connection: in steady state after so many
+// pages, without waiting for readers; when the writer is idle, down to an empty log. Uses the connection's WAL hook.
+// One thread, outside of transactions.
+class Checkpointer {
+ public:
+  // `database` must outlive this.
+  Checkpointer(Database& database, int pages);
+  ~Checkpointer();
+  Checkpointer(const Checkpointer&) = delete;
+  Checkpointer& operator=(const Checkpointer&) = delete;
+
+  // After each commit. An error is the disk's; a reader in the way is none.
+  absl::Status AfterCommit();
+  // When nothing is to be done.
+  absl::Status Idle();
+
+ private:
+  static int OnWal(void* self, sqlite3* handle, const char* schema, int pages);
+  absl::Status Run(int mode);
+
+  Database& database_;
+  const int step_pages_;
+  int log_pages_ = 0;      // in the log, after the last commit
+  int next_at_pages_ = 0;  // the log length at which the next checkpoint is due
+};
+
+}  // namespace telemetry::storage

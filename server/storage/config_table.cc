@@ -1,0 +1,166 @@
+#include "server/storage/config_table.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "proto/record/json.h"
+#include "proto/record/python_literal.h"
+
+namespace telemetry::storage {
+namespace {
+
+// Caches that outgrow these start anew: some 10 MiB each at most.
+constexpr size_t kMostCachedKeys = 1 << 18;
+constexpr size_t kMostCachedArguments = 1 << 15;
+
+bool SameConfig(std::string_view one, std::string_view other) {
+  absl::StatusOr<record::Json> a = record::ParseConfig(one);
+  absl::StatusOr<record::Json> b = record::ParseConfig(other);
+  return a.ok() && b.ok() && record::ToCanonicalJson(*a) == record::ToCanonicalJson(*b);
+}
+
+}  // namespace
+
+ConfigTable::ConfigTable(Database& database, RunTable& runs)
+    : database_(database),
+      runs_(runs),
+      find_(database, "SELECT config FROM configs WHERE config_id = ?1"),
+      insert_(database, "INSERT INTO configs (config_id) VALUES (?1) ON CONFLICT DO NOTHING"),
+      has_text_(database,
+                "SELECT 1 FROM configs WHERE config = ?1 AND (arguments IS NOT NULL OR unsplit_text IS NOT NULL)"),
+      read_text_(database, "SELECT text FROM config_texts WHERE config = ?1"),
+      write_text_(database, "UPDATE configs SET arguments = ?2, unsplit_text = ?3 WHERE config = ?1"),
+      find_argument_(database, "SELECT argument FROM config_arguments WHERE text = ?1"),
+      insert_argument_(database, "INSERT INTO config_arguments (text) VALUES (?1) ON CONFLICT DO NOTHING"),
+      read_run_config_(database,
+                       "SELECT c.key_list, l.keys_json, c.sample_id, c.decorator FROM run_configs AS c "
+                       "LEFT JOIN key_lists AS l ON l.key_list = c.key_list WHERE c.run = ?1 AND c.config = ?2"),
+      write_run_config_(database,
+                        "INSERT INTO run_configs (run, config, key_list, sample_id, decorator) "
+                        "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET "
+                        "key_list = excluded.key_list, sample_id = excluded.sample_id, decorator = excluded.decorator"),
+      find_key_list_(database, "SELECT key_list FROM key_lists WHERE keys_json = ?1"),
+      insert_key_list_(database, "INSERT INTO key_lists (keys_json) VALUES (?1)") {}
+
+void ConfigTable::Forget() {
+  keys_.clear();
+  arguments_.clear();
+}
+
+absl::StatusOr<int64_t> ConfigTable::KeyOf(uint64_t config_id) {
+  if (auto it = keys_.find(config_id); it != keys_.end()) return it->second;
+  if (absl::Status status = insert_.Bind(config_id).Run(); !status.ok()) return status;
+  int64_t key = database_.last_insert_key();
+  if (database_.changes() == 0) {
+    absl::StatusOr<bool> found = find_.Bind(config_id).Step();
+    if (!found.ok()) return found.status();
+    key = find_.Int(0);
+    find_.Reset();
+  }
+  if (keys_.size() >= kMostCachedKeys) keys_.clear();
+  keys_.emplace(config_id, key);
+  return key;
+}
+
+absl::Status ConfigTable::Store(const v1::Config& config, MaybeRefusal& refusal) {
+  absl::StatusOr<int64_t> key = KeyOf(config.config_id());
+  if (!key.ok()) return key.status();
+  absl::StatusOr<bool> known = has_text_.Bind(*key).Step();
+  has_text_.Reset();
+  if (!known.ok()) return known.status();
+  if (!*known) return WriteText(*key, config.text());
+  absl::StatusOr<std::string> stored = ReadText(*key);
+  if (!stored.ok() || *stored == config.text()) return stored.status();
+  if (!SameConfig(*stored, config.text())) {
+    refusal = Conflict("text is another config than the one stored under this config_id");
+    return absl::OkStatus();
+  }
+  return config.text() < *stored ? WriteText(*key, config.text()) : absl::OkStatus();
+}
+
+absl::StatusOr<std::string> ConfigTable::ReadText(int64_t config) {
+  absl::StatusOr<bool> found = read_text_.Bind(config).Step();
+  if (!found.ok()) return found.status();
+  std::string text(read_text_.Text(0));
+  read_text_.Reset();
+  return text;
+}
+
+absl::Status ConfigTable::WriteText(int64_t config, std::string_view text) {
+  const std::vector<std::string_view> pieces = record::SplitConfigArguments(text);
+  if (pieces.empty()) return write_text_.Bind(config, std::nullopt, text).Run();
+  std::string arguments;
+  for (std::string_view piece : pieces) {
+    absl::StatusOr<int64_t> key = ArgumentKey(piece);
+    if (!key.ok()) return key.status();
+    absl::StrAppend(&arguments, arguments.empty() ? "[" : ",", *key);
+  }
+  arguments.push_back(']');
+  return write_text_.Bind(config, arguments, std::nullopt).Run();
+}
+
+absl::StatusOr<int64_t> ConfigTable::ArgumentKey(std::string_view text) {
+  std::string argument(text);
+  if (auto it = arguments_.find(argument); it != arguments_.end()) return it->second;
+  if (absl::Status status = insert_argument_.Bind(text).Run(); !status.ok()) return status;
+  int64_t key = database_.last_insert_key();
+  if (database_.changes() == 0) {
+    absl::StatusOr<bool> found = find_argument_.Bind(text).Step();
+    if (!found.ok()) return found.status();
+    key = find_argument_.Int(0);
+    find_argument_.Reset();
+  }
+  if (arguments_.size() >= kMostCachedArguments) arguments_.clear();
+  arguments_.emplace(std::move(argument), key);
+  return key;
+}
+
+absl::Status ConfigTable::Store(const v1::RunConfig& config, MaybeRefusal& refusal) {
+  absl::StatusOr<int64_t> run = runs_.KeyOf(config.run_id());
+  if (!run.ok()) return run.status();
+  absl::StatusOr<int64_t> key = KeyOf(config.config_id());
+  if (!key.ok()) return key.status();
+  absl::StatusOr<bool> found = read_run_config_.Bind(*run, *key).Step();
+  if (!found.ok()) return found.status();
+
+  std::optional<int64_t> key_list;
+  OptionalText keys_json, sample_id, decorator;
+  if (*found) {
+    key_list = IntColumn(read_run_config_, 0);
+    keys_json = TextColumn(read_run_config_, 1);
+    sample_id = BytesColumn(read_run_config_, 2);
+    decorator = TextColumn(read_run_config_, 3);
+    read_run_config_.Reset();
+  }
+  FieldMerge merge;
+  merge.Field("sample_id", sample_id, TELEMETRY_OPTIONAL(config, sample_id));
+  merge.Field("decorator", decorator, TELEMETRY_OPTIONAL(config, decorator));
+  if (merge.conflict()) {
+    refusal = std::move(merge.conflict());
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::optional<int64_t>> new_list = KeyListKey(config, keys_json);
+  if (!new_list.ok()) return new_list.status();
+  if (new_list->has_value()) key_list = *new_list;
+  if (*found && !merge.changed() && !new_list->has_value()) return absl::OkStatus();
+  const std::optional<Blob> sample = sample_id ? std::optional<Blob>(Blob{*sample_id}) : std::nullopt;
+  return write_run_config_.Bind(*run, *key, key_list, sample, decorator).Run();
+}
+
+// The key of the record's key list when it is to replace the stored one.
+absl::StatusOr<std::optional<int64_t>> ConfigTable::KeyListKey(const v1::RunConfig& config,
+                                                               const OptionalText& stored) {
+  if (!config.has_record_keys_json() || (stored && *stored <= config.record_keys_json())) return std::nullopt;
+  absl::StatusOr<bool> found = find_key_list_.Bind(config.record_keys_json()).Step();
+  if (!found.ok()) return found.status();
+  if (*found) {
+    const int64_t key = find_key_list_.Int(0);
+    find_key_list_.Reset();
+    return key;
+  }
+  if (absl::Status status = insert_key_list_.Bind(config.record_keys_json()).Run(); !status.ok()) return status;
+  return database_.last_insert_key();
+}
+
+}  // namespace telemetry::storage

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/storage/refusal.h"
+#include "server/storage/run_table.h"
+#include "server/storage/statement.h"
+#include "telemetry/v1/records.pb.h"
+
+namespace telemetry::storage {
+
+// Tables configs, config_arguments, run_configs and key_lists. Part of the writer: one thread, inside its transaction.
+class ConfigTable {
+ public:
+  // `runs` must outlive this.
+  ConfigTable(Database& database, RunTable& runs);
+
+  // Stores the config's text. Two texts of one config (arguments in another order) become the smaller one by bytes, so
+  // that the order of arrival does not matter; texts that are not the same config are a conflict.
+  absl::Status Store(const v1::Config& config, MaybeRefusal& refusal);
+
+  // Merges what a run determines of a config. Of several key orders the smaller by bytes is kept.
+  absl::Status Store(const v1::RunConfig& config, MaybeRefusal& refusal);
+
+  // The config's key. A config that is not known becomes a row without a text.
+  absl::StatusOr<int64_t> KeyOf(uint64_t config_id);
+
+  // Forgets what was remembered of the transaction that is not going to be committed.
+  void Forget();
+
+ private:
+  absl::StatusOr<std::string> ReadText(int64_t config);
+  absl::Status WriteText(int64_t config, std::string_view text);
+  absl::StatusOr<int64_t> ArgumentKey(std::string_view text);
+  absl::StatusOr<std::optional<int64_t>> KeyListKey(const v1::RunConfig& config, const OptionalText& stored);
+
+  Database& database_;
+  RunTable& runs_;
+  absl::flat_hash_map<uint64_t, int64_t> keys_;
+  absl::flat_hash_map<std::string, int64_t> arguments_;
+
+  Statement find_;
+  Statement insert_;
+  Statement has_text_;
+  Statement read_text_;
+  Statement write_text_;
+  Statement find_argument_;
+  Statement insert_argument_;
+  Statement read_run_config_;
+  Statement write_run_config_;
+  Statement find_key_list_;
+  Statement insert_key_list_;
+};
+
+}  // namespace telemetry::storage

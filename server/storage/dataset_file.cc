@@ -1,0 +1,73 @@
+#include "server/storage/dataset_file.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "server/storage/migrator.h"
+#include "server/storage/statement.h"
+
+namespace telemetry::storage {
+namespace {
+
+absl::Status InFile(const std::string& path, const absl::Status& status) {
+  return status.ok() ? status : absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
+}
+
+absl::Status UseWal(Database& database, const WriterOptions& options) {
+  // Keys are the writer's own work and checked by `check`; testing them for each row would cost more than the row.
+  absl::Status status = database.Execute("PRAGMA foreign_keys = OFF; PRAGMA cache_size = -32768");
+  if (status.ok()) {
+    Statement wal(database, "PRAGMA journal_mode = WAL");
+    absl::StatusOr<bool> row = wal.Step();
+    if (!row.ok()) return row.status();
+    if (wal.Text(0) != "wal") return absl::UnavailableError("the file system has no shared memory for a SQLite WAL");
+  }
+  if (!status.ok()) return status;
+  return database.Execute(options.synchronous == WriterOptions::Synchronous::kFull ? "PRAGMA synchronous = FULL"
+                                                                                   : "PRAGMA synchronous = NORMAL");
+}
+
+absl::Status Prepare(Database& database, const WriterOptions& options) {
+  // Before anything is written: is it one of ours, and not too new?
+  if (absl::Status status = SchemaVersion(database).status(); !status.ok()) return status;
+  if (absl::Status status = UseWal(database, options); !status.ok()) return status;
+  if (absl::Status status = Migrate(database); !status.ok()) return status;
+  Statement name(database,
+                 "INSERT INTO dataset (dataset_id, created_unix_us) "
+                 "SELECT randomblob(16), ?1 WHERE NOT EXISTS (SELECT 1 FROM dataset)");
+  return name.Bind(absl::ToUnixMicros(options.clock())).Run();
+}
+
+// A file in a folder where SQLite cannot make its shared memory can still be read when nothing waits in a log: then it
+// does not change under the reader either.
+bool MayBeReadAsImmutable(const std::string& path) {
+  std::error_code error;
+  const auto log_bytes = std::filesystem::file_size(path + "-wal", error);
+  return error || log_bytes == 0;
+}
+
+}  // namespace
+
+absl::StatusOr<Database> OpenDatasetForWriting(const std::string& path, const WriterOptions& options) {
+  absl::StatusOr<Database> database = Database::Open(path, {.vfs = options.vfs, .busy_timeout = options.busy_timeout});
+  if (!database.ok()) return database.status();
+  if (absl::Status status = Prepare(*database, options); !status.ok()) return InFile(path, status);
+  return database;
+}
+
+absl::StatusOr<Database> OpenDatasetForReading(const std::string& path, const ReaderOptions& options) {
+  Database::Options open{.read_only = true, .vfs = options.vfs, .busy_timeout = options.busy_timeout};
+  absl::StatusOr<Database> database = Database::Open(path, open);
+  if (!database.ok()) return database.status();
+  absl::Status status = RequireCurrentSchema(*database);
+  const bool no_access = absl::IsNotFound(status) || absl::IsPermissionDenied(status);
+  if (!no_access || !MayBeReadAsImmutable(path)) return status.ok() ? std::move(database) : InFile(path, status);
+  open.immutable = true;
+  database = Database::Open(path, open);
+  if (!database.ok()) return database.status();
+  if (status = RequireCurrentSchema(*database); !status.ok()) return InFile(path, status);
+  return database;
+}
+
+}  // namespace telemetry::storage

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace telemetry::storage {
+
+// Holds the file PATH.lock, so that one process at a time writes to PATH. The kernel lets go of it when the process
+// ends, however it ends; the file itself stays, since removing it would let two processes hold two files of one name.
+class LockFile {
+ public:
+  // ALREADY_EXISTS: another process has it; the message names its pid. PERMISSION_DENIED, NOT_FOUND: the folder.
+  static absl::StatusOr<LockFile> Acquire(const std::string& path);
+
+  LockFile(LockFile&& other) noexcept;
+  LockFile& operator=(LockFile&& other) noexcept;
+  ~LockFile();
+
+ private:
+  explicit LockFile(int fd) : fd_(fd) {}
+
+  int fd_;
+};
+
+}  // namespace telemetry::storage

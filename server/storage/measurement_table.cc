@@ -1,0 +1,114 @@
+#include "server/storage/measurement_table.h"
+
+#include <optional>
+
+#include "proto/record/ids.h"
+#include "server/storage/failure_json.h"
+
+namespace telemetry::storage {
+namespace {
+
+constexpr size_t kMostCachedStatuses = 1 << 10;
+
+std::optional<double> Perf(const v1::Measurement& row) {
+  return row.has_perf_ms() ? std::optional<double>(row.perf_ms()) : std::nullopt;
+}
+
+std::optional<double> CompileTime(const v1::Measurement& row) {
+  return row.has_compile_time_s() ? std::optional<double>(row.compile_time_s()) : std::nullopt;
+}
+
+std::optional<double> DoubleColumn(const Statement& row, int column) {
+  return row.IsNull(column) ? std::nullopt : std::optional<double>(row.Double(column));
+}
+
+}  // namespace
+
+MeasurementTable::MeasurementTable(Database& database, AttemptTable& attempts, ConfigTable& configs)
+    : database_(database),
+      attempts_(attempts),
+      configs_(configs),
+      insert_(
+          database,
+          "INSERT INTO measurements (attempt, seq, timestamp_s, generation, status, perf_ms, compile_time_s, config, "
+          "failure) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING"),
+      read_(database,
+            "SELECT timestamp_s, generation, status, perf_ms, compile_time_s, config, failure FROM measurements "
+            "WHERE attempt = ?1 AND seq = ?2"),
+      insert_status_(database, "INSERT INTO statuses (name) VALUES (?1)"),
+      find_status_(database, "SELECT status FROM statuses WHERE name = ?1"),
+      insert_hash_(database,
+                   "INSERT INTO source_hashes (attempt, seq, source_hash) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING"),
+      read_hash_(database, "SELECT source_hash FROM source_hashes WHERE attempt = ?1 AND seq = ?2") {}
+
+absl::Status MeasurementTable::Store(const v1::Measurement& row, MaybeRefusal& refusal) {
+  absl::StatusOr<int64_t> attempt = Attempt(row.attempt_id(), refusal);
+  if (!attempt.ok() || *attempt == 0) return attempt.status();
+  absl::StatusOr<int64_t> status_key = StatusKey(row.status());
+  if (!status_key.ok()) return status_key.status();
+  absl::StatusOr<int64_t> config = configs_.KeyOf(row.config_id());
+  if (!config.ok()) return config.status();
+  OptionalText failure;
+  if (row.has_failure()) failure = FailureToJson(row.failure());
+  absl::Status status = insert_
+                            .Bind(*attempt, row.seq(), row.timestamp_s(), int64_t{row.generation()}, *status_key,
+                                  Perf(row), CompileTime(row), *config, failure)
+                            .Run();
+  if (!status.ok() || database_.changes() == 1) return status;
+  return CompareStored(row, *attempt, *status_key, *config, failure, refusal);
+}
+
+absl::StatusOr<int64_t> MeasurementTable::Attempt(const std::string& attempt_id, MaybeRefusal& refusal) {
+  absl::StatusOr<int64_t> key = attempts_.KeyOf(attempt_id);
+  if (!key.ok() || *key > 0) return key;
+  if (*key == AttemptTable::kUnknown) {
+    refusal = Refusal{v1::Reject::REASON_UNKNOWN_REFERENCE, "attempt_id names an attempt that is not known"};
+  }
+  return 0;
+}
+
+absl::StatusOr<int64_t> MeasurementTable::StatusKey(const std::string& name) {
+  if (auto it = statuses_.find(name); it != statuses_.end()) return it->second;
+  absl::StatusOr<bool> found = find_status_.Bind(name).Step();
+  if (!found.ok()) return found.status();
+  int64_t key = 0;
+  if (*found) {
+    key = find_status_.Int(0);
+    find_status_.Reset();
+  } else {
+    if (absl::Status status = insert_status_.Bind(name).Run(); !status.ok()) return status;
+    key = database_.last_insert_key();
+  }
+  if (statuses_.size() >= kMostCachedStatuses) statuses_.clear();
+  statuses_.emplace(name, key);
+  return key;
+}
+
+absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, int64_t attempt, int64_t status,
+                                             int64_t config, const OptionalText& failure, MaybeRefusal& refusal) {
+  absl::StatusOr<bool> found = read_.Bind(attempt, row.seq()).Step();
+  if (!found.ok()) return found.status();
+  const bool equal = read_.Double(0) == row.timestamp_s() && read_.Int(1) == row.generation() &&
+                     read_.Int(2) == status && DoubleColumn(read_, 3) == Perf(row) &&
+                     DoubleColumn(read_, 4) == CompileTime(row) && read_.Int(5) == config &&
+                     TextColumn(read_, 6) == failure;
+  read_.Reset();
+  if (!equal) refusal = Conflict("another row is stored under this attempt_id and seq");
+  return absl::OkStatus();
+}
+
+absl::Status MeasurementTable::Store(const v1::SourceHash& hash, MaybeRefusal& refusal) {
+  absl::StatusOr<int64_t> attempt = Attempt(hash.attempt_id(), refusal);
+  if (!attempt.ok() || *attempt == 0) return attempt.status();
+  absl::StatusOr<std::string> bytes = record::HexDecode(hash.source_hash());
+  if (!bytes.ok()) return bytes.status();  // Validate has seen to it
+  absl::Status status = insert_hash_.Bind(*attempt, hash.seq(), Blob{*bytes}).Run();
+  if (!status.ok() || database_.changes() == 1) return status;
+  absl::StatusOr<bool> found = read_hash_.Bind(*attempt, hash.seq()).Step();
+  if (!found.ok()) return found.status();
+  if (read_hash_.Bytes(0) != *bytes) refusal = Conflict("another hash is stored for this attempt_id and seq");
+  read_hash_.Reset();
+  return absl::OkStatus();
+}
+
+}  // namespace telemetry::storage

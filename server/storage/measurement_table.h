@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/storage/attempt_table.h"
+#include "server/storage/config_table.h"
+#include "server/storage/refusal.h"
+#include "server/storage/statement.h"
+#include "telemetry/v1/records.pb.h"
+
+namespace telemetry::storage {
+
+// Tables measurements, statuses and source_hashes: the writer's hot path. One thread, inside its transaction.
+//
+// A row costs one INSERT; keys come from the caches of the other tables. Whether the row was there already shows in the
+// count of changes, and only then is it read and compared.
+class MeasurementTable {
+ public:
+  // `attempts` and `configs` must outlive this.
+  MeasurementTable(Database& database, AttemptTable& attempts, ConfigTable& configs);
+
+  absl::Status Store(const v1::Measurement& measurement, MaybeRefusal& refusal);
+  absl::Status Store(const v1::SourceHash& hash, MaybeRefusal& refusal);
+
+  // Forgets what was remembered of the transaction that is not going to be committed.
+  void Forget() { statuses_.clear(); }
+
+ private:
+  // The attempt's key; 0: the row is to be left out, with or without a refusal.
+  absl::StatusOr<int64_t> Attempt(const std::string& attempt_id, MaybeRefusal& refusal);
+  absl::StatusOr<int64_t> StatusKey(const std::string& name);
+  absl::Status CompareStored(const v1::Measurement& measurement, int64_t attempt, int64_t status, int64_t config,
+                             const OptionalText& failure, MaybeRefusal& refusal);
+
+  Database& database_;
+  AttemptTable& attempts_;
+  ConfigTable& configs_;
+  absl::flat_hash_map<std::string, int64_t> statuses_;
+
+  Statement insert_;
+  Statement read_;
+  Statement insert_status_;
+  Statement find_status_;
+  Statement insert_hash_;
+  Statement read_hash_;
+};
+
+}  // namespace telemetry::storage

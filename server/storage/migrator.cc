@@ -1,0 +1,67 @@
+#include "server/storage/migrator.h"
+
+#include "absl/strings/str_cat.h"
+#include "server/storage/transaction.h"
+
+namespace telemetry::storage {
+namespace {
+
+absl::Status NewerThanProgram(int version, int known) {
+  return absl::FailedPreconditionError(absl::StrCat("the database has schema version ", version, ", but this program (",
+                                                    TELEMETRY_VERSION, ") knows versions up to ", known,
+                                                    ": use a newer telemetry-collector and telemetry-export"));
+}
+
+absl::Status Apply(Database& database, const Migration& migration) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(database);
+  if (!transaction.ok()) return transaction.status();
+  absl::Status status = database.Execute(migration.sql);
+  // PRAGMA takes no parameters; both values are our own numbers.
+  const std::string stamp =
+      absl::StrCat("PRAGMA user_version = ", migration.number, "; PRAGMA application_id = ", kApplicationId);
+  if (status.ok()) status = database.Execute(stamp.c_str());
+  if (status.ok()) status = transaction->Commit();
+  if (status.ok()) return status;
+  return absl::Status(status.code(), absl::StrCat("migration ", migration.name, ": ", status.message()));
+}
+
+}  // namespace
+
+absl::StatusOr<int> SchemaVersion(Database& database) {
+  absl::StatusOr<int64_t> application = database.QueryInt("PRAGMA application_id");
+  if (!application.ok()) return application.status();
+  absl::StatusOr<int64_t> objects = database.QueryInt("SELECT count(*) FROM sqlite_schema");
+  if (!objects.ok()) return objects.status();
+  if (*application != kApplicationId && (*application != 0 || *objects != 0)) {
+    return absl::FailedPreconditionError(
+        "the file is a SQLite database, but not one of telemetry-collector: give another --db");
+  }
+  absl::StatusOr<int64_t> version = database.QueryInt("PRAGMA user_version");
+  if (!version.ok()) return version.status();
+  return static_cast<int>(*version);
+}
+
+absl::Status Migrate(Database& database, absl::Span<const Migration> migrations) {
+  absl::StatusOr<int> version = SchemaVersion(database);
+  if (!version.ok()) return version.status();
+  const int newest = migrations.back().number;
+  if (*version > newest) return NewerThanProgram(*version, newest);
+  for (const Migration& migration : migrations) {
+    if (migration.number <= *version) continue;
+    if (absl::Status status = Apply(database, migration); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RequireCurrentSchema(Database& database) {
+  absl::StatusOr<int> version = SchemaVersion(database);
+  if (!version.ok()) return version.status();
+  const int newest = EmbeddedMigrations().back().number;
+  if (*version > newest) return NewerThanProgram(*version, newest);
+  if (*version == newest) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat("the database has schema version ", *version,
+                                                    " and this program reads version ", newest,
+                                                    ": run telemetry-collector migrate --db on it"));
+}
+
+}  // namespace telemetry::storage

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/container/node_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/storage/statement.h"
+
+namespace telemetry::storage {
+
+// Table producers: each producer's epoch and how far its log is stored. Part of the writer: one thread, inside its
+// transaction. A batch moves a producer on in memory; Save writes that down once per transaction.
+class ProducerTable {
+ public:
+  struct Producer {
+    uint64_t epoch = 0;
+    uint64_t committed_seq = 0;
+    std::string client;
+    bool dirty = false;
+  };
+
+  explicit ProducerTable(Database& database);
+
+  // nullptr: not known. The pointer lives until Forget.
+  absl::StatusOr<Producer*> Find(const std::string& producer_id);
+
+  // FAILED_PRECONDITION: a higher epoch is known.
+  static absl::Status CheckEpoch(const Producer& producer, uint64_t epoch);
+
+  // Writes the epoch down; a new producer begins at committed_seq 0.
+  absl::StatusOr<uint64_t> Open(const std::string& producer_id, uint64_t epoch, const std::string& client,
+                                int64_t now_unix_us);
+
+  // True when the row says this already, so that nothing needs to be written.
+  static bool IsOpen(const Producer* producer, uint64_t epoch, const std::string& client) {
+    return producer != nullptr && producer->epoch == epoch && producer->client == client;
+  }
+
+  static void Advance(Producer& producer, uint64_t committed_seq) {
+    producer.dirty |= producer.committed_seq != committed_seq;
+    producer.committed_seq = committed_seq;
+  }
+  absl::Status Save();
+
+  // Forgets what was remembered of the transaction that is not going to be committed.
+  void Forget() { producers_.clear(); }
+
+ private:
+  absl::node_hash_map<std::string, Producer> producers_;
+  Statement find_;
+  Statement open_;
+  Statement advance_;
+};
+
+}  // namespace telemetry::storage

@@ -1,0 +1,132 @@
+#include "server/storage/run_table.h"
+
+#include "proto/record/ids.h"
+
+namespace telemetry::storage {
+namespace {
+
+// More than the runs that are active at one time; a cache that outgrows it starts anew.
+constexpr size_t kMostCachedKeys = 1 << 16;
+
+// Fields so framed that no two different kernels give the same bytes.
+void AppendFramed(const OptionalText& field, std::string* out) {
+  if (field) absl::StrAppend(out, "+", field->size(), ":", *field);
+  out->push_back(';');
+}
+
+}  // namespace
+
+RunTable::RunTable(Database& database)
+    : database_(database),
+      find_(database, "SELECT run FROM runs WHERE run_id = ?1"),
+      insert_(database, "INSERT INTO runs (run_id) VALUES (?1)"),
+      read_(database,
+            "SELECT r.kernel, k.kernel_id, k.name, k.source, r.input_shapes, r.dtypes, r.hardware, "
+            "r.settings_signature, r.extra_json FROM runs AS r LEFT JOIN kernels AS k ON k.kernel = r.kernel "
+            "WHERE r.run = ?1"),
+      update_(database,
+              "UPDATE runs SET kernel = ?2, input_shapes = ?3, dtypes = ?4, hardware = ?5, settings_signature = ?6, "
+              "extra_json = ?7 WHERE run = ?1"),
+      add_settings_(database, "INSERT INTO run_settings (run, settings_json) VALUES (?1, ?2) ON CONFLICT DO NOTHING"),
+      find_kernel_(database, "SELECT kernel FROM kernels WHERE content_sha256 = ?1"),
+      insert_kernel_(database, "INSERT INTO kernels (kernel_id, name, source, content_sha256) VALUES (?1, ?2, ?3, ?4)"),
+      drop_kernel_(database,
+                   "DELETE FROM kernels WHERE kernel = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE kernel = ?1)") {}
+
+absl::StatusOr<int64_t> RunTable::Find(const std::string& run_id) {
+  if (auto it = keys_.find(run_id); it != keys_.end()) return it->second;
+  absl::StatusOr<bool> found = find_.Bind(run_id).Step();
+  if (!found.ok()) return found.status();
+  if (!*found) return 0;
+  const int64_t key = find_.Int(0);
+  find_.Reset();
+  if (keys_.size() >= kMostCachedKeys) keys_.clear();
+  keys_.emplace(run_id, key);
+  return key;
+}
+
+absl::StatusOr<int64_t> RunTable::KeyOf(const std::string& run_id) {
+  absl::StatusOr<int64_t> key = Find(run_id);
+  if (!key.ok() || *key != 0) return key;
+  if (absl::Status status = insert_.Bind(run_id).Run(); !status.ok()) return status;
+  return database_.last_insert_key();
+}
+
+absl::Status RunTable::Store(const v1::Run& run, MaybeRefusal& refusal) {
+  absl::StatusOr<int64_t> key = KeyOf(run.run_id());
+  if (!key.ok()) return key.status();
+  absl::StatusOr<Row> row = Read(*key);
+  if (!row.ok()) return row.status();
+
+  FieldMerge merge;
+  merge.Field("kernel_id", row->kernel.kernel_id, TELEMETRY_OPTIONAL(run, kernel_id));
+  merge.Field("kernel_name", row->kernel.name, TELEMETRY_OPTIONAL(run, kernel_name));
+  merge.Field("kernel_source", row->kernel.source, TELEMETRY_OPTIONAL(run, kernel_source));
+  merge.Field("input_shapes", row->input_shapes, TELEMETRY_OPTIONAL(run, input_shapes));
+  merge.Field("dtypes", row->dtypes, TELEMETRY_OPTIONAL(run, dtypes));
+  merge.Field("hardware", row->hardware, TELEMETRY_OPTIONAL(run, hardware));
+  merge.Field("settings_signature", row->settings_signature, TELEMETRY_OPTIONAL(run, settings_signature));
+  merge.Field("extra_json", row->extra_json, TELEMETRY_OPTIONAL(run, extra_json));
+  if (merge.conflict()) {
+    refusal = std::move(merge.conflict());
+    return absl::OkStatus();
+  }
+  if (run.has_settings_json()) {
+    if (absl::Status status = add_settings_.Bind(*key, run.settings_json()).Run(); !status.ok()) return status;
+  }
+  return merge.changed() ? Write(*key, *row) : absl::OkStatus();
+}
+
+absl::StatusOr<RunTable::Row> RunTable::Read(int64_t run) {
+  absl::StatusOr<bool> found = read_.Bind(run).Step();
+  if (!found.ok()) return found.status();
+  if (!*found) return absl::DataLossError(absl::StrCat("run ", run, " has gone"));
+  Row row{.kernel = {TextColumn(read_, 1), TextColumn(read_, 2), TextColumn(read_, 3)},
+          .kernel_key = IntColumn(read_, 0),
+          .input_shapes = TextColumn(read_, 4),
+          .dtypes = TextColumn(read_, 5),
+          .hardware = TextColumn(read_, 6),
+          .settings_signature = TextColumn(read_, 7),
+          .extra_json = TextColumn(read_, 8)};
+  read_.Reset();
+  return row;
+}
+
+absl::Status RunTable::Write(int64_t run, const Row& row) {
+  std::optional<int64_t> kernel;
+  if (row.kernel.kernel_id || row.kernel.name || row.kernel.source) {
+    absl::StatusOr<int64_t> key = KernelKey(row.kernel);
+    if (!key.ok()) return key.status();
+    kernel = *key;
+  }
+  absl::Status status =
+      update_.Bind(run, kernel, row.input_shapes, row.dtypes, row.hardware, row.settings_signature, row.extra_json)
+          .Run();
+  if (!status.ok() || kernel == row.kernel_key) return status;
+  return DropUnusedKernel(row.kernel_key);
+}
+
+absl::StatusOr<int64_t> RunTable::KernelKey(const Kernel& kernel) {
+  std::string content;
+  AppendFramed(kernel.kernel_id, &content);
+  AppendFramed(kernel.name, &content);
+  AppendFramed(kernel.source, &content);
+  const std::string digest = record::Sha256(content);
+  absl::StatusOr<bool> found = find_kernel_.Bind(Blob{digest}).Step();
+  if (!found.ok()) return found.status();
+  if (*found) {
+    const int64_t key = find_kernel_.Int(0);
+    find_kernel_.Reset();
+    return key;
+  }
+  absl::Status status = insert_kernel_.Bind(kernel.kernel_id, kernel.name, kernel.source, Blob{digest}).Run();
+  if (!status.ok()) return status;
+  return database_.last_insert_key();
+}
+
+// A kernel row of which more became known was replaced by another row.
+absl::Status RunTable::DropUnusedKernel(std::optional<int64_t> kernel) {
+  return kernel ? drop_kernel_.Bind(*kernel).Run() : absl::OkStatus();
+}
+
+}  // namespace telemetry::storage

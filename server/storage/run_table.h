@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/storage/refusal.h"
+#include "server/storage/statement.h"
+#include "server/storage/text_field.h"
+#include "telemetry/v1/records.pb.h"
+
+namespace telemetry::storage {
+
+// Tables runs, run_settings and kernels. Part of the writer: one thread, inside its transaction.
+class RunTable {
+ public:
+  explicit RunTable(Database& database);
+
+  // Merges the record into what is known of its run.
+  absl::Status Store(const v1::Run& run, MaybeRefusal& refusal);
+
+  // The run's key; 0: not known.
+  absl::StatusOr<int64_t> Find(const std::string& run_id);
+  // The run's key. A run that is not known becomes a row that has only its run_id.
+  absl::StatusOr<int64_t> KeyOf(const std::string& run_id);
+
+  // Forgets what was remembered of the transaction that is not going to be committed.
+  void Forget() { keys_.clear(); }
+
+ private:
+  struct Kernel {
+    OptionalText kernel_id, name, source;
+  };
+  struct Row {
+    Kernel kernel;
+    std::optional<int64_t> kernel_key;
+    OptionalText input_shapes, dtypes, hardware, settings_signature, extra_json;
+  };
+
+  absl::StatusOr<Row> Read(int64_t run);
+  absl::StatusOr<int64_t> KernelKey(const Kernel& kernel);
+  absl::Status Write(int64_t run, const Row& row);
+  absl::Status DropUnusedKernel(std::optional<int64_t> kernel);
+
+  Database& database_;
+  absl::flat_hash_map<std::string, int64_t> keys_;
+  Statement find_;
+  Statement insert_;
+  Statement read_;
+  Statement update_;
+  Statement add_settings_;
+  Statement find_kernel_;
+  Statement insert_kernel_;
+  Statement drop_kernel_;
+};
+
+}  // namespace telemetry::storage

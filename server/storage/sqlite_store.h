@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "server/storage/store.h"
+
+namespace telemetry::storage {
+
+struct WriterOptions {
+  // kNormal may lose acknowledged rows at a power cut: it is there so that a test can show the difference.
+  enum class Synchronous { kFull, kNormal };
+  Synchronous synchronous = Synchronous::kFull;
+  // SQLite's VFS; empty: the default one.
+  std::string vfs;
+  // How long a checkpoint waits for a reader.
+  absl::Duration busy_timeout = absl::Milliseconds(100);
+  // The write-ahead log is moved into the database each time it has grown by this many pages of 4 KiB.
+  int checkpoint_pages = 4096;
+  std::function<absl::Time()> clock = absl::Now;
+};
+
+struct ReaderOptions {
+  std::string vfs;
+  absl::Duration busy_timeout = absl::Seconds(5);
+};
+
+// The dataset in a SQLite file, made when it is not there, its schema brought up to date.
+// ALREADY_EXISTS: another collector has it; the message names its pid. FAILED_PRECONDITION: it is newer than this
+// program or no dataset. NOT_FOUND, PERMISSION_DENIED: the folder. DATA_LOSS: it is damaged. UNAVAILABLE: the disk.
+absl::StatusOr<std::unique_ptr<StoreWriter>> OpenSqliteWriter(const std::string& path,
+                                                              const WriterOptions& options = {});
+
+// A reader, whether a collector serves the file or not. FAILED_PRECONDITION: newer or older than this program, or no
+// dataset. NOT_FOUND, PERMISSION_DENIED, DATA_LOSS, UNAVAILABLE: as above.
+absl::StatusOr<std::unique_ptr<StoreReader>> OpenSqliteReader(const std::string& path,
+                                                              const ReaderOptions& options = {});
+
+}  // namespace telemetry::storage

@@ -1,0 +1,183 @@
+#include "server/storage/sqlite_writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/storage/dataset_file.h"
+#include "server/storage/validate.h"
+
+namespace telemetry::storage {
+
+absl::StatusOr<std::unique_ptr<StoreWriter>> OpenSqliteWriter(const std::string& path, const WriterOptions& options) {
+  absl::StatusOr<LockFile> lock = LockFile::Acquire(path);
+  if (!lock.ok()) return lock.status();
+  absl::StatusOr<Database> database = OpenDatasetForWriting(path, options);
+  if (!database.ok()) return database.status();
+  std::string dataset_id;
+  {
+    Statement read(*database, "SELECT dataset_id FROM dataset");
+    absl::StatusOr<bool> row = read.Step();
+    if (!row.ok()) return row.status();
+    dataset_id = read.Bytes(0);
+  }
+  return std::make_unique<SqliteWriter>(*std::move(lock), *std::move(database), std::move(dataset_id), options);
+}
+
+SqliteWriter::SqliteWriter(LockFile lock, Database database, std::string dataset_id, const WriterOptions& options)
+    : lock_(std::move(lock)),
+      database_(std::move(database)),
+      dataset_id_(std::move(dataset_id)),
+      clock_(options.clock),
+      producers_(database_),
+      runs_(database_),
+      attempts_(database_, runs_),
+      configs_(database_, runs_),
+      measurements_(database_, attempts_, configs_),
+      ir_graphs_(database_, runs_),
+      rejects_(database_),
+      checkpointer_(database_, options.checkpoint_pages) {}
+
+absl::Status SqliteWriter::Fail(absl::Status status) {
+  producers_.Forget();
+  runs_.Forget();
+  attempts_.Forget();
+  configs_.Forget();
+  measurements_.Forget();
+  failed_ = std::move(status);
+  return failed_;
+}
+
+absl::StatusOr<uint64_t> SqliteWriter::OpenProducer(const std::string& producer_id, uint64_t epoch,
+                                                    const std::string& client) {
+  if (!failed_.ok()) return failed_;
+  absl::StatusOr<uint64_t> committed_seq = TryOpenProducer(producer_id, epoch, client);
+  if (committed_seq.ok() || absl::IsFailedPrecondition(committed_seq.status())) return committed_seq;
+  return Fail(committed_seq.status());
+}
+
+absl::StatusOr<uint64_t> SqliteWriter::TryOpenProducer(const std::string& producer_id, uint64_t epoch,
+                                                       const std::string& client) {
+  absl::StatusOr<ProducerTable::Producer*> known = producers_.Find(producer_id);
+  if (!known.ok()) return known.status();
+  if (ProducerTable::IsOpen(*known, epoch, client)) return (*known)->committed_seq;
+  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(database_);
+  if (!transaction.ok()) return transaction.status();
+  absl::StatusOr<uint64_t> committed_seq = producers_.Open(producer_id, epoch, client, absl::ToUnixMicros(clock_()));
+  if (!committed_seq.ok()) return committed_seq;
+  if (absl::Status status = transaction->Commit(); !status.ok()) return status;
+  return committed_seq;
+}
+
+absl::StatusOr<std::vector<BatchOutcome>> SqliteWriter::CommitBatches(absl::Span<const ProducerBatch> batches) {
+  if (!failed_.ok()) return failed_;
+  absl::StatusOr<std::vector<BatchOutcome>> outcomes = TryCommit(batches);
+  if (!outcomes.ok()) return Fail(outcomes.status());
+  return outcomes;
+}
+
+absl::StatusOr<std::vector<BatchOutcome>> SqliteWriter::TryCommit(absl::Span<const ProducerBatch> batches) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(database_);
+  if (!transaction.ok()) return transaction.status();
+  now_unix_us_ = absl::ToUnixMicros(clock_());
+  std::vector<BatchOutcome> outcomes(batches.size());
+  for (size_t i = 0; i < batches.size(); ++i) {
+    if (absl::Status status = Store(batches[i], outcomes[i]); !status.ok()) return status;
+  }
+  if (absl::Status status = producers_.Save(); !status.ok()) return status;
+  if (absl::Status status = transaction->Commit(); !status.ok()) return status;
+  if (absl::Status status = checkpointer_.AfterCommit(); !status.ok()) return status;
+  return outcomes;
+}
+
+absl::Status SqliteWriter::Idle() {
+  if (!failed_.ok()) return failed_;
+  absl::Status status = checkpointer_.Idle();
+  return status.ok() ? status : Fail(status);
+}
+
+absl::Status SqliteWriter::Store(const ProducerBatch& batch, BatchOutcome& outcome) {
+  absl::StatusOr<ProducerTable::Producer*> producer = producers_.Find(batch.producer_id);
+  if (!producer.ok()) return producer.status();
+  if (*producer == nullptr) {
+    outcome.status = absl::FailedPreconditionError("the producer has not been opened");
+    return absl::OkStatus();
+  }
+  const uint64_t committed_seq = (*producer)->committed_seq;
+  outcome.committed_seq = committed_seq;
+  outcome.status = ProducerTable::CheckEpoch(**producer, batch.epoch);
+  if (!outcome.status.ok()) return absl::OkStatus();
+  if (batch.first_seq > committed_seq + 1) {
+    outcome.status = absl::OutOfRangeError(
+        absl::StrCat("the log has a gap: expected sequence number ", committed_seq + 1, ", got ", batch.first_seq));
+    return absl::OkStatus();
+  }
+  const uint64_t end = batch.first_seq + batch.records.size();
+  if (end <= committed_seq + 1) return absl::OkStatus();
+  if (absl::Status status = StoreNew(batch, committed_seq + 1, outcome); !status.ok()) return status;
+  ProducerTable::Advance(**producer, end - 1);
+  outcome.committed_seq = end - 1;
+  return absl::OkStatus();
+}
+
+absl::Status SqliteWriter::StoreNew(const ProducerBatch& batch, uint64_t first_new_seq, BatchOutcome& outcome) {
+  auto refused = batch.refused.begin();
+  for (uint64_t seq = first_new_seq; seq < batch.first_seq + batch.records.size(); ++seq) {
+    const v1::Record& record = *batch.records[seq - batch.first_seq];
+    while (refused != batch.refused.end() && refused->seq < seq) ++refused;
+    absl::Status status;
+    MaybeRefusal refusal;
+    if (refused != batch.refused.end() && refused->seq == seq) {
+      status = Refuse(record, *refused, batch.producer_id, outcome);
+    } else {
+      if (!batch.validated) refusal = Validate(record);
+      if (!refusal) status = Store(record, batch.producer_id, refusal);
+    }
+    if (status.ok() && refusal) {
+      RefusedRecord found{.seq = seq, .reason = refusal->reason, .message = std::move(refusal->message)};
+      status = Refuse(record, std::move(found), batch.producer_id, outcome);
+    }
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SqliteWriter::Store(const v1::Record& record, const std::string& producer_id, MaybeRefusal& refusal) {
+  switch (record.kind_case()) {
+    case v1::Record::kMeasurement:
+      return measurements_.Store(record.measurement(), refusal);
+    case v1::Record::kSourceHash:
+      return measurements_.Store(record.source_hash(), refusal);
+    case v1::Record::kConfig:
+      return configs_.Store(record.config(), refusal);
+    case v1::Record::kRunConfig:
+      return configs_.Store(record.run_config(), refusal);
+    case v1::Record::kRun:
+      return runs_.Store(record.run(), refusal);
+    case v1::Record::kAttempt:
+      return attempts_.Store(record.attempt(), now_unix_us_, refusal);
+    case v1::Record::kIrGraph:
+      return ir_graphs_.Store(record.ir_graph());
+    case v1::Record::kReject:
+      return rejects_.Store(record.reject(), producer_id, now_unix_us_);
+    case v1::Record::KIND_NOT_SET:
+      break;
+  }
+  return absl::InternalError("a record without a kind was taken for valid");
+}
+
+absl::Status SqliteWriter::Refuse(const v1::Record& record, RefusedRecord refused, const std::string& producer_id,
+                                  BatchOutcome& outcome) {
+  v1::Reject reject;
+  if (record.has_reject()) {
+    reject = record.reject();  // it holds the bytes that did not parse
+  } else {
+    reject.set_reason(refused.reason);
+    reject.set_message(refused.message);
+    record.SerializeToString(reject.mutable_raw());
+  }
+  outcome.refused.push_back(std::move(refused));
+  return rejects_.Store(reject, producer_id, now_unix_us_);
+}
+
+}  // namespace telemetry::storage
