@@ -43,8 +43,9 @@ std::string SampleId(std::string_view kernel_source, std::string_view decorator)
 
 // The first 8 bytes of sha256(canonical JSON of config), read big-endian: the 16 digits as a number.
 uint64_t ConfigId(const Json& config);
-std::string FormatConfigId(uint64_t config_id);                              // 16 digits
-absl::StatusOr<uint64_t> ParseConfigId(std::string_view digits);             // INVALID_ARGUMENT: not 16 lower-case digits, or all 0
+std::string FormatConfigId(uint64_t config_id);  // 16 digits
+absl::StatusOr<uint64_t> ParseConfigId(
+    std::string_view digits);  // INVALID_ARGUMENT: not 16 lower-case digits, or all 0
 
 std::string HexEncode(std::string_view bytes);
 absl::StatusOr<std::string> HexDecode(std::string_view digits);  // INVALID_ARGUMENT: odd length or no hex digits

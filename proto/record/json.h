@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,18 +34,21 @@ struct Json {
   bool operator==(const Json& other) const = default;
 };
 
-// Parses one JSON text, NaN and the infinities included. INVALID_ARGUMENT with the byte offset: not JSON, invalid UTF-8,
-// nested deeper than 200, or something behind the value.
+// Parses one JSON text, NaN and the infinities included. INVALID_ARGUMENT with the byte offset: not JSON, invalid
+// UTF-8, nested deeper than 200, something behind the value, or an escaped half of a surrogate pair ("\ud800", which
+// Python may write but no UTF-8 can hold).
 absl::StatusOr<Json> ParseJson(std::string_view text);
 
-// As Python's json.dumps(value): ", " and ": ", ASCII with \uXXXX, keys in their order.
+// As Python's json.dumps(value): ", " and ": ", ASCII with \uXXXX, keys in their order. Strings must be UTF-8.
 void AppendJson(const Json& value, std::string* out);
 std::string ToJson(const Json& value);
+void AppendJsonString(std::string_view value, std::string* out);
 
 // As Python's json.dumps(value, indent=2), which is how a pr2699 .meta.json is written.
 std::string ToIndentedJson(const Json& value);
 
-// As Python's json.dumps(value, sort_keys=True, separators=(",", ":")): what config ids are computed over.
+// As Python's json.dumps(value, sort_keys=True, separators=(",", ":")): what config ids are computed over. Numbers
+// stand as Python prints them, however they were written.
 std::string ToCanonicalJson(const Json& value);
 
 }  // namespace telemetry::record

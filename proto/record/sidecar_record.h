@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,10 @@
 #include "telemetry/v1/records.pb.h"
 
 namespace telemetry::record {
+
+// The identity records beside the CSVs. What a reader does not know comes through: unknown top-level keys travel in
+// Run.extra_json and IrGraph.extra_json, unknown or unexpectedly typed keys of nodes and edges in theirs, absent ones
+// in `omitted`. Written back, such keys stand behind all known ones of their object, in the order in which they came.
 
 // A config as a record lists it.
 struct RecordConfig {
@@ -27,18 +32,23 @@ struct MetaRecord {
   std::vector<RecordConfig> configs;    // helion; in the record's order
 };
 
-// INVALID_ARGUMENT: not an object, a missing or mistyped key (named), an id with the wrong form.
+// The keys tell the dialect: helion has a run_id and no kernel_id, pr2699 a kernel_id and no run_id, pr2750 both. A
+// helion record's settings, ir_graph and configs may be absent.
+// INVALID_ARGUMENT: not an object, a missing or mistyped key (named), an id with the wrong form, a config that is not
+// the one its id names.
 // FAILED_PRECONDITION: the ir_graph inside has a schema_version that this program does not know.
 absl::StatusOr<MetaRecord> ParseMetaRecord(const Json& record);
 
-// As Helion writes them; the line end is not included. Unset fields are written as "" (helion settings and ir_graph: null).
+// As Helion writes them; the line end is not included. Unset fields are written as "" (helion settings and ir_graph:
+// null).
 std::string FormatHelionMeta(const v1::Run& run, const v1::IrGraph* ir_graph, const std::vector<RecordConfig>& configs);
 std::string FormatPr2750Meta(const v1::Run& run);
 std::string FormatPr2699Meta(const v1::Run& run);  // several lines, no final line end
 
 // A line of .ir.jsonl. INVALID_ARGUMENT / FAILED_PRECONDITION as above. kind is "device".
 absl::StatusOr<v1::IrGraph> ParseIrRecord(const Json& record);
-// The graph object of a helion record: run_id is the record's.
+// The graph object of a helion record: run_id is the record's. Both take `edges` for `links` and the reverse, which is
+// where versions of networkx differ.
 absl::StatusOr<v1::IrGraph> ParseHelionIrGraph(const Json& graph, std::string_view run_id);
 
 // The pr2750 line (no line end). Identity keys come from `run`; a graph without schema_version is written as version 1.
