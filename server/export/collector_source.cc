@@ -1,0 +1,51 @@
+#include <grpcpp/grpcpp.h>
+
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/export/dataset_source.h"
+#include "telemetry/v1/dataset.grpc.pb.h"
+
+namespace telemetry::exporter {
+namespace {
+
+std::shared_ptr<grpc::Channel> Connect(const std::string& address) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(64 << 20);  // a record may have 8 MiB, and an item holds several
+  // Notices a collector whose machine went away in mid-stream, which TCP alone does not.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
+  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+}
+
+absl::Status FromGrpc(const grpc::Status& status, const std::string& address) {
+  if (status.ok()) return absl::OkStatus();
+  return {static_cast<absl::StatusCode>(status.error_code()),  // both number their codes alike
+          absl::StrCat("collector ", address, ": ", status.error_message())};
+}
+
+absl::Status Receive(v1::DatasetService::Stub* stub, const std::string& address, const v1::Filter& filter,
+                     const ItemSink& sink) {
+  grpc::ClientContext context;
+  v1::ExportRequest request;
+  *request.mutable_filter() = filter;
+  std::unique_ptr<grpc::ClientReader<v1::ExportItem>> items = stub->Export(&context, request);
+  absl::Status sink_status;
+  v1::ExportItem item;
+  while (sink_status.ok() && items->Read(&item)) sink_status = sink(item);
+  if (!sink_status.ok()) context.TryCancel();
+  grpc::Status stream_status = items->Finish();
+  return sink_status.ok() ? FromGrpc(stream_status, address) : sink_status;
+}
+
+}  // namespace
+
+DatasetSource FromCollector(std::string address) {
+  return [address = std::move(address)](const v1::Filter& filter, const ItemSink& sink) {
+    std::unique_ptr<v1::DatasetService::Stub> stub = v1::DatasetService::NewStub(Connect(address));
+    return Receive(stub.get(), address, filter, sink);
+  };
+}
+
+}  // namespace telemetry::exporter

@@ -1,0 +1,42 @@
+#include "server/export/config_table.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "proto/record/sidecar_row.h"
+
+namespace telemetry::exporter {
+
+void ConfigTable::Add(const v1::Config& config) {
+  auto [place, added] = configs_.try_emplace(config.config_id());
+  if (!added) return;
+  const std::string_view text = config.text();
+  const std::string_view field = Keep(record::CsvField(text));
+  const bool has_quotes = field.size() != text.size();
+  const bool is_inside_field = text.find('"') == std::string_view::npos;
+  place->second.field = field;
+  place->second.text = is_inside_field ? field.substr(has_quotes ? 1 : 0, text.size()) : Keep(text);
+}
+
+const ConfigText* ConfigTable::Find(uint64_t config_id) const {
+  auto found = configs_.find(config_id);
+  return found == configs_.end() ? nullptr : &found->second;
+}
+
+std::string_view ConfigTable::Keep(std::string_view text) {
+  constexpr size_t kBlockBytes = 1 << 20;
+  if (free_bytes_ < text.size()) {
+    free_bytes_ = std::max(kBlockBytes, text.size());
+    blocks_.push_back(std::make_unique_for_overwrite<char[]>(free_bytes_));
+    free_ = blocks_.back().get();
+  }
+  if (text.empty()) return {};
+  std::memcpy(free_, text.data(), text.size());
+  std::string_view kept(free_, text.size());
+  free_ += text.size();
+  free_bytes_ -= text.size();
+  return kept;
+}
+
+}  // namespace telemetry::exporter

@@ -1,0 +1,19 @@
+#include <memory>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "server/export/dataset_source.h"
+#include "server/storage/sqlite_store.h"
+#include "server/storage/store.h"
+
+namespace telemetry::exporter {
+
+DatasetSource FromDatabase(std::string path) {
+  return [path = std::move(path)](const v1::Filter& filter, const ItemSink& sink) -> absl::Status {
+    absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader = storage::OpenSqliteReader(path);
+    if (!reader.ok()) return reader.status();
+    return (*reader)->Export(filter, sink);
+  };
+}
+
+}  // namespace telemetry::exporter

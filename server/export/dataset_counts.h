@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace telemetry::exporter {
+
+// How much an export holds.
+struct DatasetCounts {
+  uint64_t runs = 0;
+  uint64_t attempts = 0;
+  uint64_t measurements = 0;  // rows written
+  uint64_t configs = 0;       // distinct ones that the runs tried or listed
+  uint64_t records = 0;       // meta records
+  uint64_t ir_graphs = 0;
+  uint64_t source_hashes = 0;
+  std::map<std::string, uint64_t> measurements_by_status;
+};
+
+}  // namespace telemetry::exporter

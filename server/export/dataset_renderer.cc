@@ -1,0 +1,223 @@
+#include "server/export/dataset_renderer.h"
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "proto/record/ids.h"
+#include "proto/record/sidecar_record.h"
+#include "proto/record/sidecar_row.h"
+
+namespace telemetry::exporter {
+namespace {
+
+constexpr size_t kLargeText = 1 << 20;
+
+std::string HeaderLine(record::Dialect dialect) { return std::string(record::DialectHeader(dialect)) + "\r\n"; }
+
+absl::Status OutOfOrder(const char* what, const char* before) {
+  return absl::DataLossError(absl::StrCat("the dataset's stream has ", what, " before any ", before,
+                                          ": its source is damaged or a newer version"));
+}
+
+}  // namespace
+
+DatasetRenderer::DatasetRenderer(Layout layout, Emit emit)
+    : layout_(layout),
+      dialect_(RowDialect(layout)),
+      has_config_columns_(layout == Layout::kPr2750 || layout == Layout::kPr2699),
+      emit_(std::move(emit)) {
+  Text(Part::kRows) = HeaderLine(dialect_);
+}
+
+absl::Status DatasetRenderer::Add(const v1::ExportItem& item) {
+  switch (item.kind_case()) {
+    case v1::ExportItem::kRun:
+      return BeginRun(item.run());
+    case v1::ExportItem::kIrGraph:
+      return AddGraph(item.ir_graph());
+    case v1::ExportItem::kConfigs:
+      for (const v1::Config& config : item.configs().configs()) configs_.Add(config);
+      return absl::OkStatus();
+    case v1::ExportItem::kRunConfigs:
+      return AddRunConfigs(item.run_configs());
+    case v1::ExportItem::kAttempt:
+      return BeginAttempt(item.attempt());
+    case v1::ExportItem::kRows:
+      return AddRows(item.rows());
+    case v1::ExportItem::kTotals:
+    case v1::ExportItem::KIND_NOT_SET:
+      break;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DatasetRenderer::Finish() {
+  if (absl::Status status = EndRun(); !status.ok()) return status;
+  for (Part part : kAllParts) {
+    bool is_due = !Text(part).empty() || (IsAlwaysWritten(part, layout_) && !emitted_[static_cast<size_t>(part)]);
+    if (!is_due) continue;
+    if (absl::Status status = emit_(part, &Text(part)); !status.ok()) return status;
+  }
+  counts_.configs = configs_.size();
+  for (const auto& [name, count] : status_counts_) counts_.measurements_by_status[name] = count;
+  return absl::OkStatus();
+}
+
+absl::Status DatasetRenderer::BeginRun(const v1::RunSummary& summary) {
+  if (layout_ == Layout::kPr2699 && run_.has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat("the pr2699 layout holds one run, and the selection has several (",
+                                                   run_->columns.run().run_id(), ", ", summary.run().run_id(),
+                                                   ", ...): choose one with --run, or another --layout"));
+  }
+  if (absl::Status status = EndRun(); !status.ok()) return status;
+  run_.emplace(layout_, summary.run());
+  config_ = {};
+  ++counts_.runs;
+  return absl::OkStatus();
+}
+
+absl::Status DatasetRenderer::EndRun() {
+  if (absl::Status status = EndAttempt(); !status.ok()) return status;
+  if (!run_.has_value()) return absl::OkStatus();
+  absl::StatusOr<std::string> record = run_->record.Format(run_->columns.run(), configs_);
+  if (!record.ok()) return record.status();
+  run_.reset();
+  if (record->empty()) return absl::OkStatus();
+  ++counts_.records;
+  Text(Part::kMeta).append(*record);
+  return EmitIfLarge(Part::kMeta);
+}
+
+absl::Status DatasetRenderer::AddGraph(const v1::IrGraph& graph) {
+  if (!run_.has_value()) return OutOfOrder("an IR graph", "run");
+  const bool is_wrapper = graph.kind() == "wrapper";
+  if (!is_wrapper && graph.kind() != "device") {
+    return absl::UnimplementedError(absl::StrCat("run ", graph.run_id(), " has an IR graph of the unknown kind '",
+                                                 graph.kind(), "': export with a newer version"));
+  }
+  if (layout_ != Layout::kHelion && layout_ != Layout::kPr2750) return absl::OkStatus();
+  ++counts_.ir_graphs;
+  if (layout_ == Layout::kHelion && !is_wrapper) {
+    run_->record.SetGraph(graph);
+    return absl::OkStatus();
+  }
+  const Part part = is_wrapper ? Part::kWrapperIr : Part::kIr;
+  absl::StrAppend(&Text(part), record::FormatIrRecord(graph, run_->columns.run()), "\n");
+  return EmitIfLarge(part);
+}
+
+absl::Status DatasetRenderer::AddRunConfigs(const v1::ExportRunConfigs& run_configs) {
+  if (!run_.has_value()) return OutOfOrder("a run's config", "run");
+  for (const v1::RunConfig& run_config : run_configs.run_configs()) {
+    run_->record.Add(run_config);
+    if (has_config_columns_) run_->columns.Add(run_config);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DatasetRenderer::BeginAttempt(const v1::AttemptSummary& summary) {
+  if (!run_.has_value()) return OutOfOrder("an attempt", "run");
+  if (absl::Status status = EndAttempt(); !status.ok()) return status;
+  attempt_.emplace(CurrentAttempt{.summary = summary, .exported = {}});
+  ++counts_.attempts;
+  return absl::OkStatus();
+}
+
+absl::Status DatasetRenderer::EndAttempt() {
+  if (!attempt_.has_value()) return absl::OkStatus();
+  absl::StrAppend(&Text(Part::kAttempts), FormatAttempt(attempt_->summary, attempt_->exported), "\n");
+  attempt_.reset();
+  return EmitIfLarge(Part::kAttempts);
+}
+
+absl::Status DatasetRenderer::AddRows(const v1::ExportRows& rows) {
+  if (!attempt_.has_value()) return OutOfOrder("rows", "attempt");
+  for (const v1::Measurement& row : rows.measurements()) {
+    if (row.config_id() != config_.config_id) {
+      if (absl::Status status = SelectConfig(row); !status.ok()) return status;
+    }
+    AppendRow(row);
+    if (absl::Status status = EmitIfLarge(Part::kRows); !status.ok()) return status;
+  }
+  if (rows.source_hashes().empty() || layout_ != Layout::kHelion) return absl::OkStatus();
+  return AppendSourceHashes(rows);
+}
+
+absl::Status DatasetRenderer::SelectConfig(const v1::Measurement& row) {
+  const ConfigText* config = configs_.Find(row.config_id());
+  if (config == nullptr) {
+    return absl::DataLossError(absl::StrCat("row ", row.seq(), " of attempt ",
+                                            record::HexEncode(attempt_->summary.attempt().attempt_id()),
+                                            " names config ", record::FormatConfigId(row.config_id()),
+                                            ", which the dataset does not hold: check the database"));
+  }
+  run_->record.SawConfig(row.config_id());
+  config_.config_id = row.config_id();
+  config_.field = config->field;
+  config_.columns = has_config_columns_ ? &run_->columns.Of(row.config_id(), *config) : nullptr;
+  return absl::OkStatus();
+}
+
+void DatasetRenderer::AppendRow(const v1::Measurement& row) {
+  const v1::Run& run = run_->columns.run();
+  record::RowView view;
+  view.run_id = run.run_id();
+  view.timestamp_s = row.timestamp_s();
+  view.config_index = row.seq();
+  view.config_id = row.config_id();
+  view.generation = row.generation();
+  view.status = row.status();
+  if (row.has_perf_ms()) view.perf_ms = row.perf_ms();
+  if (row.has_compile_time_s()) view.compile_time_s = row.compile_time_s();
+  view.config_field = config_.field;
+  if (config_.columns != nullptr) {
+    view.kernel_id = run.kernel_id();
+    view.sample_id = config_.columns->sample_id;
+    view.decorator_field = config_.columns->decorator_field;
+  }
+  record::AppendRow(dialect_, view, &Text(Part::kRows));
+  ++counts_.measurements;
+  ++attempt_->exported.rows;
+  if (row.status() == "ok") ++attempt_->exported.ok_rows;
+  CountStatus(row.status());
+}
+
+absl::Status DatasetRenderer::AppendSourceHashes(const v1::ExportRows& rows) {
+  std::string& text = Text(Part::kSources);
+  if (counts_.source_hashes == 0) text = HeaderLine(record::Dialect::kHelionSources);
+  absl::flat_hash_map<uint64_t, std::string_view> hash_of_seq;
+  for (const v1::SourceHash& hash : rows.source_hashes()) hash_of_seq[hash.seq()] = hash.source_hash();
+  for (const v1::Measurement& row : rows.measurements()) {
+    auto hash = hash_of_seq.find(row.seq());
+    if (hash == hash_of_seq.end()) continue;
+    record::RowView view;
+    view.run_id = run_->columns.run().run_id();
+    view.timestamp_s = row.timestamp_s();
+    view.config_id = row.config_id();
+    view.generation = row.generation();
+    view.status = row.status();
+    view.source_hash = hash->second;
+    record::AppendRow(record::Dialect::kHelionSources, view, &text);
+    ++counts_.source_hashes;
+    hash_of_seq.erase(hash);
+  }
+  if (!hash_of_seq.empty()) return OutOfOrder("a source hash", "row that it belongs to");
+  return EmitIfLarge(Part::kSources);
+}
+
+void DatasetRenderer::CountStatus(const std::string& status) {
+  for (auto& [name, count] : status_counts_) {
+    if (name == status) {
+      ++count;
+      return;
+    }
+  }
+  status_counts_.emplace_back(status, 1);
+}
+
+absl::Status DatasetRenderer::EmitIfLarge(Part part) {
+  if (Text(part).size() < kLargeText) return absl::OkStatus();
+  emitted_[static_cast<size_t>(part)] = true;
+  return emit_(part, &Text(part));
+}
+
+}  // namespace telemetry::exporter

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "server/export/attempt_line.h"
+#include "server/export/config_table.h"
+#include "server/export/dataset_counts.h"
+#include "server/export/layout.h"
+#include "server/export/run_columns.h"
+#include "server/export/run_record.h"
+#include "telemetry/v1/dataset.pb.h"
+
+namespace telemetry::exporter {
+
+// Turns a dataset, item by item in the order of dataset.proto, into the text of an export's parts. It knows no files
+// and no source: a database and a collector give the same bytes because both come through here. Not thread-safe.
+class DatasetRenderer {
+ public:
+  // Takes some of a part's text, in order, and leaves an empty string in its place. Called with large pieces; for a
+  // part that is always written at least once.
+  using Emit = std::function<absl::Status(Part part, std::string* text)>;
+
+  DatasetRenderer(Layout layout, Emit emit);
+
+  // INVALID_ARGUMENT: the layout cannot hold this dataset; the message says what to do. UNIMPLEMENTED: something newer
+  // than this program. DATA_LOSS: the items contradict their own order. Otherwise Emit's error.
+  absl::Status Add(const v1::ExportItem& item);
+
+  // Call after the last item: writes what waits for the end.
+  absl::Status Finish();
+
+  const DatasetCounts& counts() const { return counts_; }
+
+ private:
+  struct CurrentRun {
+    CurrentRun(Layout layout, const v1::Run& run) : columns(run), record(layout) {}
+    RunColumns columns;
+    RunRecord record;
+  };
+  struct CurrentAttempt {
+    v1::AttemptSummary summary;
+    AttemptRows exported;
+  };
+  // The config of the row before: rows of one config follow one another.
+  struct CurrentConfig {
+    uint64_t config_id = 0;
+    std::string_view field;
+    const RunColumns::OfConfig* columns = nullptr;
+  };
+
+  absl::Status BeginRun(const v1::RunSummary& summary);
+  absl::Status EndRun();
+  absl::Status AddGraph(const v1::IrGraph& graph);
+  absl::Status AddRunConfigs(const v1::ExportRunConfigs& run_configs);
+  absl::Status BeginAttempt(const v1::AttemptSummary& summary);
+  absl::Status EndAttempt();
+  absl::Status AddRows(const v1::ExportRows& rows);
+  absl::Status SelectConfig(const v1::Measurement& row);
+  void AppendRow(const v1::Measurement& row);
+  absl::Status AppendSourceHashes(const v1::ExportRows& rows);
+  void CountStatus(const std::string& status);
+
+  std::string& Text(Part part) { return texts_[static_cast<size_t>(part)]; }
+  absl::Status EmitIfLarge(Part part);
+
+  const Layout layout_;
+  const record::Dialect dialect_;
+  const bool has_config_columns_;  // the rows have a sample_id or a decorator
+  const Emit emit_;
+  std::array<std::string, kPartCount> texts_;
+  std::array<bool, kPartCount> emitted_{};
+  ConfigTable configs_;
+  std::optional<CurrentRun> run_;
+  std::optional<CurrentAttempt> attempt_;
+  CurrentConfig config_;
+  DatasetCounts counts_;
+  std::vector<std::pair<std::string, uint64_t>> status_counts_;  // few: searched one by one
+};
+
+}  // namespace telemetry::exporter

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "telemetry/v1/dataset.pb.h"
+
+namespace telemetry::exporter {
+
+// Receives a dataset item by item; its error ends the delivery. The item is valid during the call.
+using ItemSink = std::function<absl::Status(const v1::ExportItem&)>;
+
+// Delivers the selected part of a dataset in the order of dataset.proto and returns the sink's error or its own.
+using DatasetSource = std::function<absl::Status(const v1::Filter&, const ItemSink&)>;
+
+// A database file, served or not. NOT_FOUND: no such file. FAILED_PRECONDITION: a newer database. DATA_LOSS, INTERNAL:
+// it cannot be read.
+DatasetSource FromDatabase(std::string path);
+
+// A running collector at HOST:PORT. UNAVAILABLE: it cannot be reached or went away; otherwise the service's status.
+DatasetSource FromCollector(std::string address);
+
+}  // namespace telemetry::exporter

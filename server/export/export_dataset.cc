@@ -1,0 +1,73 @@
+#include "server/export/export_dataset.h"
+
+#include <memory>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "server/export/dataset_renderer.h"
+#include "server/export/snapshot.h"
+#include "server/export/write_behind.h"
+
+namespace telemetry::exporter {
+namespace {
+
+// Tells how far the export is from the items that go by.
+class Progress {
+ public:
+  explicit Progress(const ExportOptions& options) : report_(options.on_progress) {}
+
+  void Saw(const v1::ExportItem& item) {
+    if (!report_) return;
+    if (item.has_totals()) total_ = item.totals().measurements();
+    if (item.has_rows()) done_ += item.rows().measurements_size();
+    if (total_ > 0) report_(done_, total_);
+  }
+
+ private:
+  const std::function<void(uint64_t, uint64_t)>& report_;
+  uint64_t done_ = 0;
+  uint64_t total_ = 0;
+};
+
+// Streams the dataset through the renderer into the files, which are all written when this returns.
+absl::StatusOr<DatasetCounts> Render(const DatasetSource& source, const ExportOptions& options, FileSet* files) {
+  WriteBehind writer(files);
+  DatasetRenderer renderer(options.layout, [&](Part part, std::string* text) {
+    return writer.Push(PartSuffix(part, options.layout), text);
+  });
+  Progress progress(options);
+  absl::Status status = source(options.filter, [&](const v1::ExportItem& item) {
+    progress.Saw(item);
+    return renderer.Add(item);
+  });
+  if (!status.ok()) return status;
+  if (status = renderer.Finish(); !status.ok()) return status;
+  if (status = writer.Finish(); !status.ok()) return status;
+  return renderer.counts();
+}
+
+}  // namespace
+
+absl::StatusOr<ExportResult> ExportDataset(const DatasetSource& source, const ExportOptions& options) {
+  absl::StatusOr<std::unique_ptr<FileSet>> files = FileSet::Create(options.base, options.compression);
+  if (!files.ok()) return files.status();
+  absl::StatusOr<DatasetCounts> counts = Render(source, options, files->get());
+  if (!counts.ok()) return counts.status();
+  absl::StatusOr<std::vector<WrittenFile>> written = (*files)->Finish();
+  if (!written.ok()) return written.status();
+  const Snapshot snapshot{.filter = options.filter,
+                          .layout = options.layout,
+                          .compression = options.compression,
+                          .counts = *counts,
+                          .files = *written};
+  if (absl::Status status = (*files)->Publish(FormatSnapshot(snapshot)); !status.ok()) return status;
+  return ExportResult{.counts = *std::move(counts), .files = *std::move(written)};
+}
+
+std::string BaseOfPath(std::string path) {
+  const std::string kRowsSuffix = ".csv";
+  if (absl::EndsWith(path, kRowsSuffix)) path.resize(path.size() - kRowsSuffix.size());
+  return path;
+}
+
+}  // namespace telemetry::exporter

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "server/export/compressor.h"
+#include "server/export/dataset_counts.h"
+#include "server/export/dataset_source.h"
+#include "server/export/file_set.h"
+#include "server/export/layout.h"
+#include "telemetry/v1/dataset.pb.h"
+
+namespace telemetry::exporter {
+
+struct ExportOptions {
+  // BASE of BASE.csv, BASE.meta.jsonl, ...
+  std::string base;
+  Layout layout = Layout::kHelion;
+  Compression compression = Compression::kNone;
+  v1::Filter filter;
+  // Called now and then with the rows that went by and how many there are; never, where that is not known.
+  std::function<void(uint64_t done, uint64_t total)> on_progress;
+};
+
+struct ExportResult {
+  DatasetCounts counts;
+  // Without the snapshot.
+  std::vector<WrittenFile> files;
+};
+
+// Writes the selected part of the dataset as sidecars, BASE.attempts.jsonl and BASE.snapshot.json. All files appear
+// together or, after an error, none does and those of an earlier export stand untouched (file_set.h). The same dataset
+// gives the same bytes. Errors of the source, of DatasetRenderer and of FileSet.
+absl::StatusOr<ExportResult> ExportDataset(const DatasetSource& source, const ExportOptions& options);
+
+// "out/softmax.csv" and "out/softmax" name the same base.
+std::string BaseOfPath(std::string path);
+
+}  // namespace telemetry::exporter

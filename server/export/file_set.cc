@@ -1,0 +1,163 @@
+#include "server/export/file_set.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "server/export/snapshot.h"
+
+namespace telemetry::exporter {
+namespace {
+
+constexpr char kPartial[] = ".partial";
+constexpr char kSnapshot[] = ".snapshot.json";
+
+absl::Status Rename(const std::string& from, const std::string& to) {
+  if (std::rename(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, absl::StrCat("cannot rename ", from, " to ", to));
+}
+
+std::string ReadWhole(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// True if `fd` is the file that has this path now, and not one that was renamed away meanwhile.
+bool HasPath(int fd, const std::string& path) {
+  struct stat open_file;
+  struct stat named_file;
+  return fstat(fd, &open_file) == 0 && stat(path.c_str(), &named_file) == 0 && open_file.st_ino == named_file.st_ino &&
+         open_file.st_dev == named_file.st_dev;
+}
+
+absl::Status WriteWhole(int fd, const std::string& path, std::string_view text) {
+  if (ftruncate(fd, 0) != 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
+  while (!text.empty()) {
+    ssize_t written = write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  if (fsync(fd) != 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot force to disk ", path));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<FileSet>> FileSet::Create(const std::string& base, Compression compression) {
+  size_t slash = base.rfind('/');
+  std::string folder = slash == std::string::npos ? "" : base.substr(0, slash + 1);
+  std::string name = base.substr(folder.size());
+  if (name.empty() || name == "." || name == "..") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the output base '", base, "' names a folder: add a file name, as in ", folder, "dataset"));
+  }
+  std::unique_ptr<FileSet> files(new FileSet(std::move(folder), std::move(name), compression));
+  if (absl::Status status = files->Lock(); !status.ok()) return status;
+  return files;
+}
+
+FileSet::FileSet(std::string folder, std::string name, Compression compression)
+    : folder_(std::move(folder)), name_(std::move(name)), compression_(compression) {}
+
+FileSet::~FileSet() {
+  for (const auto& [name, file] : files_) unlink(file->path().c_str());
+  if (lock_fd_ < 0) return;
+  unlink(absl::StrCat(SnapshotPath(), kPartial).c_str());
+  close(lock_fd_);
+}
+
+std::string FileSet::SnapshotPath() const { return absl::StrCat(folder_, name_, kSnapshot); }
+
+absl::Status FileSet::Lock() {
+  const std::string path = absl::StrCat(SnapshotPath(), kPartial);
+  while (true) {
+    int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd < 0) {
+      return absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", path, " (the folder must exist and be writable)"));
+    }
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+      absl::Status status =
+          errno == EWOULDBLOCK
+              ? absl::UnavailableError(absl::StrCat("another export is writing ", folder_, name_,
+                                                    ": wait for its end, or choose another output base"))
+              : absl::ErrnoToStatus(errno, absl::StrCat("cannot lock ", path));
+      close(fd);
+      return status;
+    }
+    if (HasPath(fd, path)) {
+      lock_fd_ = fd;
+      return absl::OkStatus();
+    }
+    close(fd);  // the export that held the lock has just published its snapshot
+  }
+}
+
+absl::Status FileSet::Append(std::string_view suffix, std::string_view text) {
+  std::string name = absl::StrCat(name_, std::string(suffix), std::string(CompressionSuffix(compression_)));
+  auto found = files_.find(name);
+  if (found == files_.end()) {
+    absl::StatusOr<std::unique_ptr<OutputFile>> file =
+        OutputFile::Create(absl::StrCat(folder_, name, kPartial), compression_);
+    if (!file.ok()) return file.status();
+    found = files_.emplace(std::move(name), *std::move(file)).first;
+  }
+  return found->second->Append(text);
+}
+
+absl::StatusOr<std::vector<WrittenFile>> FileSet::Finish() {
+  std::vector<WrittenFile> written;
+  for (const auto& [name, file] : files_) {
+    if (absl::Status status = file->Finish(); !status.ok()) return status;
+    written.push_back({.name = name, .size_bytes = file->size_bytes(), .sha256_hex = file->sha256_hex()});
+  }
+  return written;
+}
+
+absl::Status FileSet::Publish(std::string_view snapshot_json) {
+  const std::string partial_snapshot = absl::StrCat(SnapshotPath(), kPartial);
+  if (absl::Status status = WriteWhole(lock_fd_, partial_snapshot, snapshot_json); !status.ok()) return status;
+  for (const auto& [name, file] : files_) {
+    if (absl::Status status = Rename(file->path(), absl::StrCat(folder_, name)); !status.ok()) return status;
+  }
+  if (absl::Status status = RemoveStale(); !status.ok()) return status;
+  if (absl::Status status = Rename(partial_snapshot, SnapshotPath()); !status.ok()) return status;
+  files_.clear();
+  close(lock_fd_);
+  lock_fd_ = -1;
+  return SyncFolder();
+}
+
+absl::Status FileSet::RemoveStale() {
+  for (const std::string& name : FileNamesInSnapshot(ReadWhole(SnapshotPath()))) {
+    // A snapshot can be edited: only this base's own files are ever removed.
+    if (!absl::StartsWith(name, absl::StrCat(name_, ".")) || absl::StrContains(name, '/')) continue;
+    if (files_.contains(name)) continue;
+    const std::string path = absl::StrCat(folder_, name);
+    if (unlink(path.c_str()) != 0 && errno != ENOENT) {
+      return absl::ErrnoToStatus(errno, absl::StrCat("cannot remove ", path, " of an earlier export"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FileSet::SyncFolder() const {
+  const std::string path = folder_.empty() ? "." : folder_;
+  int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open the folder ", path));
+  absl::Status status =
+      fsync(fd) == 0 ? absl::OkStatus() : absl::ErrnoToStatus(errno, absl::StrCat("cannot force to disk ", path));
+  close(fd);
+  return status;
+}
+
+}  // namespace telemetry::exporter

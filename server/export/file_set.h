@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/export/compressor.h"
+#include "server/export/output_file.h"
+
+namespace telemetry::exporter {
+
+// A file of an export as its snapshot names it.
+struct WrittenFile {
+  std::string name;  // without its folder
+  uint64_t size_bytes = 0;
+  std::string sha256_hex;
+};
+
+// The files of one export, which appear together or not at all. They are written as NAME.partial beside their final
+// place, forced to disk, and renamed at the very end, BASE.snapshot.json last: a snapshot whose checksums hold vouches
+// for the set. Until Publish the files of an earlier export stand untouched; a set that is destroyed before removes
+// what it wrote. Files that the snapshot of an earlier export names and the new one does not have are removed by
+// Publish.
+//
+// BASE.snapshot.json.partial is locked from the beginning, so two exports cannot write one base at the same time. Not
+// thread-safe, but may move from one thread to another.
+class FileSet {
+ public:
+  // INVALID_ARGUMENT: `base` names a folder. UNAVAILABLE: another export is writing this base. NOT_FOUND: there is no
+  // such folder. Others as OutputFile::Create.
+  static absl::StatusOr<std::unique_ptr<FileSet>> Create(const std::string& base, Compression compression);
+
+  ~FileSet();
+  FileSet(const FileSet&) = delete;
+  FileSet& operator=(const FileSet&) = delete;
+
+  // Adds text to the file base + suffix (+ the suffix of the compression), which the first call for it makes.
+  // Errors as OutputFile's.
+  absl::Status Append(std::string_view suffix, std::string_view text);
+
+  // Ends all files: they are complete, on disk, and still under temporary names. In the order of their names.
+  absl::StatusOr<std::vector<WrittenFile>> Finish();
+
+  // Gives all files and the snapshot their names. Call after Finish, once.
+  absl::Status Publish(std::string_view snapshot_json);
+
+ private:
+  FileSet(std::string folder, std::string name, Compression compression);
+
+  absl::Status Lock();
+  std::string SnapshotPath() const;
+  absl::Status RemoveStale();
+  absl::Status SyncFolder() const;
+
+  const std::string folder_;  // with its last '/'; empty: the working folder
+  const std::string name_;    // the base without its folder
+  const Compression compression_;
+  int lock_fd_ = -1;
+  std::map<std::string, std::unique_ptr<OutputFile>, std::less<>> files_;  // by final name, without folder
+};
+
+}  // namespace telemetry::exporter

@@ -1,0 +1,25 @@
+#include "server/export/json_values.h"
+
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+
+namespace telemetry::exporter {
+
+using record::Json;
+
+Json TimeJson(int64_t unix_us) {
+  return Json::String(absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", absl::FromUnixMicros(unix_us), absl::UTCTimeZone()));
+}
+
+Json MillisecondsJson(double ms) { return Json::Number(absl::StrFormat("%.6f", ms)); }
+
+Json EmbeddedJson(std::string_view text) {
+  absl::StatusOr<Json> value = record::ParseJson(text);
+  return value.ok() ? *std::move(value) : Json::String(std::string(text));
+}
+
+void Put(Json* object, std::string key, Json value) { object->members.emplace_back(std::move(key), std::move(value)); }
+
+}  // namespace telemetry::exporter

@@ -1,0 +1,185 @@
+// telemetry-export: the dataset back as the sidecars that an autotuner would have written.
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "server/export/dataset_source.h"
+#include "server/export/export_dataset.h"
+#include "server/export/progress_bar.h"
+#include "server/export/since.h"
+
+namespace telemetry::exporter {
+namespace {
+
+constexpr int kExitFailed = 1;
+constexpr int kExitUsage = 2;
+
+constexpr char kDescription[] =
+    "Writes the dataset of a database file or a running collector as sidecar files:\n"
+    "BASE.csv and BASE.meta.jsonl, by layout BASE.ir.jsonl or BASE.sources.csv, BASE.attempts.jsonl (what is known of\n"
+    "each attempt) and BASE.snapshot.json (filters, counts, SHA-256 of each file).\n"
+    "The files appear together or not at all and replace those of an earlier export. The same dataset gives the same\n"
+    "bytes.";
+
+constexpr char kExamples[] =
+    "Examples:\n"
+    "  telemetry-export --db telemetry.db --out dataset\n"
+    "  telemetry-export --collector 127.0.0.1:4747 --out out/softmax --layout pr2750 --kernel softmax\n"
+    "  telemetry-export --db telemetry.db --out h200 --hardware 'NVIDIA H200' --status ok --since 7d --compress zstd\n"
+    "\n"
+    "Every option can be given as an environment variable, TELEMETRY_EXPORT_OUT for --out, and in the file that\n"
+    "--config names, one 'out = \"dataset\"' a line.\n"
+    "Exit status: 0 done, 1 failed, 2 wrong usage.";
+
+struct Arguments {
+  std::string db;
+  std::string collector;
+  std::string out;
+  std::string layout = "helion";
+  std::string kernel;
+  std::string hardware;
+  std::string run;
+  std::string status;
+  std::string since;
+  std::string attempts = "all";
+  std::string compress = "none";
+};
+
+CLI::Option* AddOption(CLI::App* app, const std::string& name, std::string* value, const std::string& help) {
+  return app->add_option(absl::StrCat("--", name), *value, help)
+      ->envname(absl::StrCat("TELEMETRY_EXPORT_", absl::AsciiStrToUpper(name)));
+}
+
+void Declare(CLI::App* app, Arguments* arguments) {
+  app->set_version_flag("--version", "telemetry-export " TELEMETRY_VERSION);
+  app->set_config("--config", "", "Read options from this file")->envname("TELEMETRY_EXPORT_CONFIG");
+  app->footer(kExamples);
+  CLI::Option* db = AddOption(app, "db", &arguments->db, "Read this database file")->type_name("FILE");
+  AddOption(app, "collector", &arguments->collector, "Read from the collector at this address")
+      ->type_name("HOST:PORT")
+      ->excludes(db);
+  AddOption(app, "out", &arguments->out, "Base path of the files; a '.csv' at its end is left out")
+      ->type_name("BASE")
+      ->required();
+  AddOption(app, "layout", &arguments->layout,
+            "Dialect of the files: helion, pr2750, pr2699 (one run), v1.1 (rows only)")
+      ->capture_default_str();
+  AddOption(app, "kernel", &arguments->kernel, "Only runs of the kernel with this name")->type_name("NAME");
+  AddOption(app, "hardware", &arguments->hardware, "Only runs on this device, as \"NVIDIA H200\"")->type_name("NAME");
+  AddOption(app, "run", &arguments->run, "Only the run with this run_id, or a prefix of at least 4 digits")
+      ->type_name("ID");
+  AddOption(app, "status", &arguments->status, "Only rows with this status, as ok")->type_name("STATUS");
+  AddOption(app, "since", &arguments->since,
+            "Only attempts that began then or later: 2025-03-01T12:00:00Z, 2025-03-01, or an age like 24h or 7d")
+      ->type_name("TIME");
+  AddOption(app, "attempts", &arguments->attempts,
+            "Which attempts of a run: all, latest (the last to arrive), best (the fastest ok row)")
+      ->capture_default_str();
+  AddOption(app, "compress", &arguments->compress, "none, gzip (.gz) or zstd (.zst)")->capture_default_str();
+}
+
+absl::StatusOr<v1::Filter::Attempts> ParseAttempts(const std::string& name) {
+  if (name == "all") return v1::Filter::ATTEMPTS_ALL;
+  if (name == "latest") return v1::Filter::ATTEMPTS_LATEST;
+  if (name == "best") return v1::Filter::ATTEMPTS_BEST;
+  return absl::InvalidArgumentError(absl::StrCat("'", name, "' is no choice of attempts: use all, latest or best"));
+}
+
+absl::Status CheckRun(const std::string& run) {
+  constexpr size_t kShortestPrefix = 4;
+  constexpr size_t kRunIdDigits = 64;
+  const bool is_hex = run.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (run.empty() || (is_hex && run.size() >= kShortestPrefix && run.size() <= kRunIdDigits)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", run, "' is no run_id: give its 64 lower-case hex digits or at least the first 4"));
+}
+
+absl::StatusOr<v1::Filter> ParseFilter(const Arguments& arguments) {
+  v1::Filter filter;
+  filter.set_kernel_name(arguments.kernel);
+  filter.set_hardware(arguments.hardware);
+  filter.set_status(arguments.status);
+  if (absl::Status status = CheckRun(arguments.run); !status.ok()) return status;
+  filter.set_run_id(arguments.run);
+  absl::StatusOr<v1::Filter::Attempts> attempts = ParseAttempts(arguments.attempts);
+  if (!attempts.ok()) return attempts.status();
+  filter.set_attempts(*attempts);
+  if (!arguments.since.empty()) {
+    absl::StatusOr<absl::Time> since = ParseSince(arguments.since, absl::Now());
+    if (!since.ok()) return since.status();
+    filter.set_since_unix_us(absl::ToUnixMicros(*since));
+  }
+  return filter;
+}
+
+absl::StatusOr<ExportOptions> ParseOptions(const Arguments& arguments) {
+  if (arguments.db.empty() && arguments.collector.empty()) {
+    return absl::InvalidArgumentError("no source: give --db FILE or --collector HOST:PORT");
+  }
+  absl::StatusOr<Layout> layout = ParseLayout(arguments.layout);
+  if (!layout.ok()) return layout.status();
+  absl::StatusOr<Compression> compression = ParseCompression(arguments.compress);
+  if (!compression.ok()) return compression.status();
+  absl::StatusOr<v1::Filter> filter = ParseFilter(arguments);
+  if (!filter.ok()) return filter.status();
+  return ExportOptions{.base = BaseOfPath(arguments.out),
+                       .layout = *layout,
+                       .compression = *compression,
+                       .filter = *std::move(filter),
+                       .on_progress = nullptr};
+}
+
+void PrintSummary(const ExportResult& result, const std::string& base) {
+  absl::PrintF("%s: %d rows of %d attempts of %d runs, %d configs;", base, result.counts.measurements,
+               result.counts.attempts, result.counts.runs, result.counts.configs);
+  for (const WrittenFile& file : result.files) absl::PrintF(" %s (%d bytes)", file.name, file.size_bytes);
+  absl::PrintF("\n");
+}
+
+int Fail(const absl::Status& status, int exit_status) {
+  absl::FPrintF(stderr, "telemetry-export: %s\n", status.message());
+  if (exit_status == kExitUsage) absl::FPrintF(stderr, "Run telemetry-export --help for examples.\n");
+  return exit_status;
+}
+
+int Run(int argc, char** argv) {
+  CLI::App app(kDescription, "telemetry-export");
+  Arguments arguments;
+  Declare(&app, &arguments);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kExitUsage;
+  }
+  absl::StatusOr<ExportOptions> options = ParseOptions(arguments);
+  if (!options.ok()) return Fail(options.status(), kExitUsage);
+  const DatasetSource source = arguments.db.empty() ? FromCollector(arguments.collector) : FromDatabase(arguments.db);
+  absl::StatusOr<ExportResult> result;
+  {
+    ProgressBar bar(stderr);
+    options->on_progress = [&bar](uint64_t done, uint64_t total) { bar.Update(done, total); };
+    result = ExportDataset(source, *options);
+  }
+  if (!result.ok()) return Fail(result.status(), kExitFailed);
+  PrintSummary(*result, options->base);
+  return 0;
+}
+
+}  // namespace
+}  // namespace telemetry::exporter
+
+int main(int argc, char** argv) {
+  try {
+    return telemetry::exporter::Run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "telemetry-export: %s\n", error.what());
+    return 1;
+  }
+}

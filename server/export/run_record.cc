@@ -1,0 +1,91 @@
+#include "server/export/run_record.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "proto/record/ids.h"
+#include "proto/record/json.h"
+#include "proto/record/python_literal.h"
+#include "proto/record/sidecar_record.h"
+
+namespace telemetry::exporter {
+namespace {
+
+using record::Json;
+
+// Moves the members that `keys_json` (an array of strings) names to the front, in its order.
+void OrderMembers(const std::string& keys_json, Json* config) {
+  absl::StatusOr<Json> keys = record::ParseJson(keys_json);
+  if (!keys.ok()) return;
+  auto begin = config->members.begin();
+  for (const Json& key : keys->items) {
+    auto found =
+        std::find_if(begin, config->members.end(), [&](const auto& member) { return member.first == key.text; });
+    if (found == config->members.end()) continue;
+    std::rotate(begin, found, std::next(found));
+    ++begin;
+  }
+}
+
+// A config whose text is no Python literal is written as that text.
+Json ConfigJson(std::string_view text) {
+  absl::StatusOr<Json> config = record::ParseConfig(text);
+  return config.ok() ? *std::move(config) : Json::String(std::string(text));
+}
+
+}  // namespace
+
+void RunRecord::Add(const v1::RunConfig& run_config) {
+  if (run_config.has_record_keys_json()) listed_[run_config.config_id()] = run_config.record_keys_json();
+}
+
+void RunRecord::SawConfig(uint64_t config_id) {
+  if (layout_ == Layout::kHelion && seen_.insert(config_id).second) seen_in_order_.push_back(config_id);
+}
+
+absl::StatusOr<std::string> RunRecord::Format(const v1::Run& run, const ConfigTable& configs) const {
+  if (!run.has_kernel_name() && !run.has_kernel_source()) return "";
+  switch (layout_) {
+    case Layout::kHelion:
+      return FormatHelion(run, configs);
+    case Layout::kPr2750:
+      return record::FormatPr2750Meta(run) + "\n";
+    case Layout::kPr2699:
+      return record::FormatPr2699Meta(run);
+    case Layout::kV11:
+      break;
+  }
+  return "";
+}
+
+absl::StatusOr<std::string> RunRecord::FormatHelion(const v1::Run& run, const ConfigTable& configs) const {
+  std::vector<record::RecordConfig> record_configs;
+  for (uint64_t config_id : ConfigsInOrder()) {
+    const ConfigText* config = configs.Find(config_id);
+    if (config == nullptr) {
+      return absl::DataLossError(absl::StrCat("run ", run.run_id(), " lists config ", record::FormatConfigId(config_id),
+                                              ", which the dataset does not hold: check the database"));
+    }
+    record_configs.push_back({.config_id = config_id, .config = ConfigJson(config->text)});
+    auto keys = listed_.find(config_id);
+    if (keys != listed_.end()) OrderMembers(keys->second, &record_configs.back().config);
+  }
+  return record::FormatHelionMeta(run, graph_.has_value() ? &*graph_ : nullptr, record_configs) + "\n";
+}
+
+// What the run's records listed, else what its rows tried; in the order of the rows, the rest by config_id.
+std::vector<uint64_t> RunRecord::ConfigsInOrder() const {
+  if (listed_.empty()) return seen_in_order_;
+  std::vector<uint64_t> order;
+  for (uint64_t config_id : seen_in_order_) {
+    if (listed_.contains(config_id)) order.push_back(config_id);
+  }
+  for (const auto& [config_id, keys] : listed_) {
+    if (!seen_.contains(config_id)) order.push_back(config_id);
+  }
+  return order;
+}
+
+}  // namespace telemetry::exporter

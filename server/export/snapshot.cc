@@ -1,0 +1,89 @@
+#include "server/export/snapshot.h"
+
+#include <utility>
+
+#include "proto/record/json.h"
+#include "server/export/json_values.h"
+
+namespace telemetry::exporter {
+namespace {
+
+using record::Json;
+
+Json Count(uint64_t count) { return Json::Integer(static_cast<int64_t>(count)); }
+
+Json TextOrNull(const std::string& text) { return text.empty() ? Json::Null() : Json::String(text); }
+
+std::string_view AttemptsName(v1::Filter::Attempts attempts) {
+  switch (attempts) {
+    case v1::Filter::ATTEMPTS_LATEST:
+      return "latest";
+    case v1::Filter::ATTEMPTS_BEST:
+      return "best";
+    default:
+      return "all";
+  }
+}
+
+Json FilterJson(const v1::Filter& filter) {
+  Json json = Json::Object();
+  Put(&json, "kernel", TextOrNull(filter.kernel_name()));
+  Put(&json, "hardware", TextOrNull(filter.hardware()));
+  Put(&json, "run", TextOrNull(filter.run_id()));
+  Put(&json, "status", TextOrNull(filter.status()));
+  Put(&json, "since", filter.since_unix_us() == 0 ? Json::Null() : TimeJson(filter.since_unix_us()));
+  Put(&json, "attempts", Json::String(std::string(AttemptsName(filter.attempts()))));
+  return json;
+}
+
+Json CountsJson(const DatasetCounts& counts) {
+  Json by_status = Json::Object();
+  for (const auto& [status, count] : counts.measurements_by_status) Put(&by_status, status, Count(count));
+  Json json = Json::Object();
+  Put(&json, "runs", Count(counts.runs));
+  Put(&json, "attempts", Count(counts.attempts));
+  Put(&json, "measurements", Count(counts.measurements));
+  Put(&json, "measurements_by_status", std::move(by_status));
+  Put(&json, "configs", Count(counts.configs));
+  Put(&json, "records", Count(counts.records));
+  Put(&json, "ir_graphs", Count(counts.ir_graphs));
+  Put(&json, "source_hashes", Count(counts.source_hashes));
+  return json;
+}
+
+Json FileJson(const WrittenFile& file) {
+  Json json = Json::Object();
+  Put(&json, "name", Json::String(file.name));
+  Put(&json, "size_bytes", Count(file.size_bytes));
+  Put(&json, "sha256", Json::String(file.sha256_hex));
+  return json;
+}
+
+}  // namespace
+
+std::string FormatSnapshot(const Snapshot& snapshot) {
+  Json files = Json::Array();
+  for (const WrittenFile& file : snapshot.files) files.items.push_back(FileJson(file));
+  Json json = Json::Object();
+  Put(&json, "format_version", Json::Integer(kSnapshotFormatVersion));
+  Put(&json, "layout", Json::String(std::string(LayoutName(snapshot.layout))));
+  Put(&json, "compression", Json::String(std::string(CompressionName(snapshot.compression))));
+  Put(&json, "filter", FilterJson(snapshot.filter));
+  Put(&json, "counts", CountsJson(snapshot.counts));
+  Put(&json, "files", std::move(files));
+  return record::ToIndentedJson(json) + "\n";
+}
+
+std::vector<std::string> FileNamesInSnapshot(std::string_view json) {
+  std::vector<std::string> names;
+  absl::StatusOr<Json> snapshot = record::ParseJson(json);
+  const Json* files = snapshot.ok() ? snapshot->Find("files") : nullptr;
+  if (files == nullptr) return names;
+  for (const Json& file : files->items) {
+    const Json* name = file.Find("name");
+    if (name != nullptr && name->kind == Json::Kind::kString) names.push_back(name->text);
+  }
+  return names;
+}
+
+}  // namespace telemetry::exporter

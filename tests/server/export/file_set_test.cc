@@ -1,0 +1,95 @@
+#include "server/export/file_set.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "server/export/output_file.h"
+#include "tests/server/export/sample_dataset.h"
+#include "tests/server/export/temp_folder.h"
+
+namespace telemetry::exporter {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(FileSet, NothingHasItsNameBeforePublish) {
+  TempFolder folder;
+  auto files = FileSet::Create(folder.Path("data"), Compression::kNone);
+  ASSERT_TRUE(files.ok()) << files.status();
+  ASSERT_TRUE((*files)->Append(".csv", "a,b\r\n").ok());
+  ASSERT_TRUE((*files)->Finish().ok());
+  EXPECT_FALSE(folder.Names().contains("data.csv"));
+  ASSERT_TRUE((*files)->Publish("{}\n").ok());
+  EXPECT_EQ(ReadFile(folder.Path("data.csv")), "a,b\r\n");
+  EXPECT_EQ(ReadFile(folder.Path("data.snapshot.json")), "{}\n");
+  EXPECT_EQ(folder.Names().size(), 2u);
+}
+
+TEST(FileSet, ASetThatIsNotPublishedLeavesNothing) {
+  TempFolder folder;
+  {
+    auto files = FileSet::Create(folder.Path("data"), Compression::kNone);
+    ASSERT_TRUE((*files)->Append(".csv", "a").ok());
+  }
+  EXPECT_THAT(folder.Names(), IsEmpty());
+}
+
+TEST(FileSet, WhatAnInterruptedExportLeftIsWrittenOver) {
+  TempFolder folder;
+  std::filesystem::create_directories(folder.Path(""));
+  for (const char* name : {"data.csv.partial", "data.snapshot.json.partial"}) {
+    auto leftover = OutputFile::Create(folder.Path(name), Compression::kNone);
+    ASSERT_TRUE((*leftover)->Append("the long rest of an export that was killed").ok());
+  }
+  auto files = FileSet::Create(folder.Path("data"), Compression::kNone);
+  ASSERT_TRUE(files.ok()) << files.status();
+  ASSERT_TRUE((*files)->Append(".csv", "new").ok());
+  ASSERT_TRUE((*files)->Finish().ok());
+  ASSERT_TRUE((*files)->Publish("{}").ok());
+  EXPECT_EQ(ReadFile(folder.Path("data.csv")), "new");
+  EXPECT_EQ(ReadFile(folder.Path("data.snapshot.json")), "{}");
+}
+
+TEST(FileSet, ASecondExportOfTheSameBaseIsKeptOut) {
+  TempFolder folder;
+  auto first = FileSet::Create(folder.Path("data"), Compression::kNone);
+  ASSERT_TRUE(first.ok());
+  auto second = FileSet::Create(folder.Path("data"), Compression::kNone);
+  EXPECT_EQ(second.status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(FileSet::Create(folder.Path("other"), Compression::kNone).ok());
+  first->reset();
+  EXPECT_TRUE(FileSet::Create(folder.Path("data"), Compression::kNone).ok());
+}
+
+TEST(FileSet, AFolderIsNoBase) {
+  TempFolder folder;
+  EXPECT_EQ(FileSet::Create(folder.Path(""), Compression::kNone).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(FileSet, AMissingFolderIsNamed) {
+  TempFolder folder;
+  absl::Status status = FileSet::Create(folder.Path("missing/data"), Compression::kNone).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("missing/data"));
+}
+
+TEST(OutputFile, AFullDiskIsResourceExhausted) {
+  auto file = OutputFile::Create("/dev/full", Compression::kNone);
+  ASSERT_TRUE(file.ok()) << file.status();
+  absl::Status status = (*file)->Append("x");
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("/dev/full"));
+}
+
+TEST(OutputFile, FollowsNoSymbolicLink) {
+  TempFolder folder;
+  std::filesystem::create_symlink("/dev/null", folder.Path("data.csv.partial"));
+  EXPECT_FALSE(OutputFile::Create(folder.Path("data.csv.partial"), Compression::kNone).ok());
+}
+
+}  // namespace
+}  // namespace telemetry::exporter

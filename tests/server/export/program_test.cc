@@ -1,0 +1,94 @@
+// The command line of telemetry-export: what it accepts, and how it ends.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include "tests/server/export/temp_folder.h"
+
+namespace telemetry::exporter {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+struct Outcome {
+  int exit_status = -1;
+  std::string output;  // stdout and stderr
+};
+
+Outcome RunExport(const std::string& arguments, const std::string& environment = "") {
+  const std::string command = "env " + environment + " " TELEMETRY_BIN_DIR "/telemetry-export " + arguments + " 2>&1";
+  std::FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return {};
+  Outcome outcome;
+  std::array<char, 4096> buffer;
+  while (size_t size = std::fread(buffer.data(), 1, buffer.size(), pipe)) outcome.output.append(buffer.data(), size);
+  const int status = pclose(pipe);
+  outcome.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+TEST(Program, HelpShowsExamples) {
+  Outcome outcome = RunExport("--help");
+  EXPECT_EQ(outcome.exit_status, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("Examples:"));
+  EXPECT_THAT(outcome.output, HasSubstr("TELEMETRY_EXPORT_DB"));
+}
+
+TEST(Program, VersionIsPrinted) {
+  Outcome outcome = RunExport("--version");
+  EXPECT_EQ(outcome.exit_status, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("telemetry-export 0."));
+}
+
+TEST(Program, WrongUsageEndsWithTwoAndSaysWhatToDo) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"--out x", "--db FILE or --collector HOST:PORT"},
+      {"--db a --collector b:1 --out x", "--db"},
+      {"--db a", "--out"},
+      {"--db a --out x --layout csv", "pr2750"},
+      {"--db a --out x --attempts first", "latest"},
+      {"--db a --out x --compress rar", "zstd"},
+      {"--db a --out x --since noon", "2025-03-01"},
+      {"--db a --out x --run abc", "first 4"},
+      {"--db a --out x --run XYZW", "hex digits"},
+      {"--db a --out x --frobnicate", "--frobnicate"},
+  };
+  for (const auto& [arguments, advice] : cases) {
+    Outcome outcome = RunExport(arguments);
+    EXPECT_EQ(outcome.exit_status, 2) << arguments << "\n" << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr(advice)) << arguments;
+  }
+}
+
+TEST(Program, AMissingDatabaseEndsWithOneAndIsNamed) {
+  TempFolder folder;
+  Outcome outcome = RunExport("--db " + folder.Path("missing.db") + " --out " + folder.Path("data"));
+  EXPECT_EQ(outcome.exit_status, 1);
+  EXPECT_THAT(outcome.output, HasSubstr("missing.db"));
+  EXPECT_THAT(folder.Names(), IsEmpty());
+}
+
+TEST(Program, ACollectorThatIsNotThereEndsWithOneAndIsNamed) {
+  TempFolder folder;
+  Outcome outcome = RunExport("--collector 127.0.0.1:1 --out " + folder.Path("data"));
+  EXPECT_EQ(outcome.exit_status, 1);
+  EXPECT_THAT(outcome.output, HasSubstr("127.0.0.1:1"));
+  EXPECT_THAT(folder.Names(), IsEmpty());
+}
+
+TEST(Program, OptionsComeFromTheEnvironmentAndAFile) {
+  TempFolder folder;
+  std::ofstream(folder.Path("export.toml")) << "layout = \"nonsense\"\n";
+  EXPECT_THAT(RunExport("--db a --out x --config " + folder.Path("export.toml")).output, HasSubstr("nonsense"));
+  EXPECT_THAT(RunExport("--db a --out x", "TELEMETRY_EXPORT_SINCE=nonsense").output, HasSubstr("nonsense"));
+}
+
+}  // namespace
+}  // namespace telemetry::exporter

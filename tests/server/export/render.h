@@ -1,0 +1,15 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "server/export/dataset_source.h"
+#include "server/export/layout.h"
+
+namespace telemetry::exporter {
+
+// The text of each part that an export of the whole dataset has in this layout.
+absl::StatusOr<std::map<Part, std::string>> Render(const DatasetSource& source, Layout layout);
+
+}  // namespace telemetry::exporter
