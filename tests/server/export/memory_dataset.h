@@ -20,9 +20,9 @@ class MemoryDataset {
     std::string status = "ok";
     double timestamp_s = 1;
     int64_t generation = 0;
-    std::optional<double> perf_ms;
-    std::optional<double> compile_time_s;
-    std::string source_hash;
+    std::optional<double> perf_ms = std::nullopt;
+    std::optional<double> compile_time_s = std::nullopt;
+    std::string source_hash = {};
   };
 
   MemoryDataset();
