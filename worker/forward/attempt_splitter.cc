@@ -19,7 +19,8 @@ std::optional<AttemptSplitter::Fit> AttemptSplitter::FitOf(const Attempt& attemp
   for (const auto& [config, compile_time_s] : attempt.running) {
     if (config == row.config_id && compile_time_s == row.compile_time_s) is_result = true;
   }
-  if (IsStart(row) && !counts_on) {
+  // Where rows are counted the count alone tells a new attempt; a gap in it is a row that was lost.
+  if (IsStart(row) && !row.config_index.has_value()) {
     const bool started_before = attempt.started.contains({row.generation, *row.config_id});
     if (started_before || !attempt.running.empty()) return std::nullopt;
   }
