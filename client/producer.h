@@ -4,11 +4,11 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "telemetry/v1/ingest.pb.h"
 #include "telemetry/v1/records.pb.h"
 
@@ -23,18 +23,27 @@ struct ProducerOptions {
   std::string client_name = "telemetry-client";
   // At this many unacknowledged bytes on disk Append blocks (and `on_notice` says so once); nothing is ever dropped.
   uint64_t spool_limit_bytes = uint64_t{4} << 30;
-  // Append hands its record to the operating system at once; it is forced to disk at the latest after this long, by
-  // Flush, and before it is sent.
+  // Append hands its record to the operating system at once: it survives the end of the process, however it comes. It
+  // is forced to disk, and survives a power cut, at the latest after this long or by Flush; a record that the collector
+  // acknowledges earlier need not be. (Numbers that a power cut takes back are never used again in the same log.)
   absl::Duration sync_interval = absl::Milliseconds(200);
+  // Records that come one by one wait this long for others, to share a message.
+  absl::Duration linger = absl::Milliseconds(10);
+  // Pauses between attempts to reach the collector are drawn from zero up to a bound that doubles from the first to the
+  // cap. Errors that somebody has to mend (a wrong address, another protocol) are retried at the cap.
+  absl::Duration retry_first = absl::Milliseconds(50);
+  absl::Duration retry_cap = absl::Seconds(10);
   // Called with things that a person should read: the collector is away, is back, the spool is full. From any thread.
   std::function<void(const std::string&)> on_notice;
   // Called for each record that the collector put into its rejects. From the transport's thread.
   std::function<void(const v1::Ack::Refused&)> on_refused;
+  // Called with the last acknowledged record when that changes. From the transport's thread: be brief.
+  std::function<void(uint64_t committed_seq)> on_committed;
 };
 
 struct ProducerStats {
   uint64_t appended_seq = 0;   // last record in the spool
-  uint64_t durable_seq = 0;    // last record forced to the local disk
+  uint64_t durable_seq = 0;    // last record forced to the local disk, or acknowledged
   uint64_t committed_seq = 0;  // last record that the collector acknowledged
   uint64_t spool_bytes = 0;    // on disk, not yet acknowledged
   uint64_t refused = 0;        // records refused since this process began
@@ -47,28 +56,34 @@ struct ProducerStats {
 // away never slows Append down before the spool is full. Records that an earlier process left in the spool are sent
 // first. Thread-safe.
 //
-//   auto producer = telemetry::client::Producer::Open({.collector = "127.0.0.1:4747", .spool_dir = "/var/spool/tuner"});
-//   if (!producer.ok()) return producer.status();
-//   telemetry::v1::Record record;
+//   auto producer = telemetry::client::Producer::Open({.collector = "127.0.0.1:4747", .spool_dir =
+//   "/var/spool/tuner"}); if (!producer.ok()) return producer.status(); telemetry::v1::Record record;
 //   record.mutable_run()->set_run_id(run_id);
 //   absl::Status status = (*producer)->Append(record);
 //   ...
 //   status = (*producer)->Drain(absl::Minutes(1));  // optional: what is left is sent by the next process
 class Producer {
  public:
-  // ALREADY_EXISTS: another process has the spool. DATA_LOSS: the spool is damaged in its middle; it was set aside under
-  // the name that the message gives, and what could be read of it is kept. PERMISSION_DENIED, UNAVAILABLE: the folder.
+  // A spool that is damaged in its middle opens: the damaged file is set aside, every whole record in it is kept, and
+  // `on_notice` says what is lost and where the file is.
+  // INVALID_ARGUMENT: options without collector or spool_dir. ALREADY_EXISTS: another process has the spool.
+  // FAILED_PRECONDITION: a newer version wrote it. PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNAVAILABLE: the folder.
   static absl::StatusOr<std::unique_ptr<Producer>> Open(ProducerOptions options);
 
   // Stops sending; what is not acknowledged stays in the spool.
   virtual ~Producer() = default;
 
   // Puts the record at the end of the log. Blocks while the spool is at its limit.
-  // INVALID_ARGUMENT: larger than kMaxRecordBytes. RESOURCE_EXHAUSTED, UNAVAILABLE: the disk is full or fails; the record
-  // is not in the log, and the call may be tried again.
+  // INVALID_ARGUMENT: larger than kMaxRecordBytes. RESOURCE_EXHAUSTED, UNAVAILABLE: the disk is full or fails; the
+  // record is not in the log, and the call may be tried again. FAILED_PRECONDITION: the spool is at its limit, and
+  // another process took over this log.
   virtual absl::Status Append(const v1::Record& record) = 0;
 
-  // Returns when everything appended so far is forced to the local disk.
+  // The same for several records with one call of the operating system: all are in the log, or on an error none.
+  virtual absl::Status AppendBatch(absl::Span<const v1::Record> records) = 0;
+
+  // Returns when everything appended so far is forced to the local disk (or acknowledged). RESOURCE_EXHAUSTED,
+  // UNAVAILABLE: the disk fails.
   virtual absl::Status Flush() = 0;
 
   // Returns when everything appended so far is acknowledged. DEADLINE_EXCEEDED: not within `timeout`; the message says

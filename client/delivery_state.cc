@@ -1,0 +1,81 @@
+#include "client/delivery_state.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace telemetry::client {
+
+void DeliveryState::SetConnected(bool connected) {
+  absl::MutexLock lock(&mu_);
+  if (connected && !snapshot_.connected) ++snapshot_.connections;
+  snapshot_.connected = connected;
+}
+
+void DeliveryState::SetCommitted(uint64_t seq) {
+  absl::MutexLock lock(&mu_);
+  committed_seq_ = seq;
+  ++version_;
+}
+
+void DeliveryState::AddRefused(uint64_t count) {
+  absl::MutexLock lock(&mu_);
+  snapshot_.refused += count;
+}
+
+void DeliveryState::SetTrouble(absl::Status why) {
+  absl::MutexLock lock(&mu_);
+  trouble_ = std::move(why);
+}
+
+void DeliveryState::SetFinal(absl::Status why) {
+  absl::MutexLock lock(&mu_);
+  final_ = std::move(why);
+  ++version_;
+}
+
+absl::Status DeliveryState::AwaitCommitted(uint64_t seq, absl::Time deadline) {
+  absl::MutexLock lock(&mu_);
+  const auto settled = [this, seq]()
+                           ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return committed_seq_ >= seq || !final_.ok(); };
+  const bool in_time = mu_.AwaitWithDeadline(absl::Condition(&settled), deadline);
+  if (committed_seq_ >= seq) return absl::OkStatus();
+  if (in_time) return final_;
+  return absl::DeadlineExceededError(absl::StrCat(
+      seq - committed_seq_, " record(s) wait in the spool: ",
+      trouble_.ok() ? (snapshot_.connected ? "the collector has not acknowledged them yet" : "not connected yet")
+                    : trouble_.message()));
+}
+
+uint64_t DeliveryState::version() const {
+  absl::MutexLock lock(&mu_);
+  return version_;
+}
+
+void DeliveryState::AwaitVersionAfter(uint64_t version) {
+  absl::MutexLock lock(&mu_);
+  const auto changed = [this, version]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return version_ != version; };
+  mu_.Await(absl::Condition(&changed));
+}
+
+absl::Status DeliveryState::final_status() const {
+  absl::MutexLock lock(&mu_);
+  return final_;
+}
+
+bool DeliveryState::urgent() const {
+  absl::MutexLock lock(&mu_);
+  return hurries_ > 0;
+}
+
+void DeliveryState::AddHurry(int count) {
+  absl::MutexLock lock(&mu_);
+  hurries_ += count;
+}
+
+DeliveryState::Snapshot DeliveryState::snapshot() const {
+  absl::MutexLock lock(&mu_);
+  return snapshot_;
+}
+
+}  // namespace telemetry::client

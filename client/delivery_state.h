@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+
+namespace telemetry::client {
+
+// What the delivering thread tells the others, and how they wait for it. Thread-safe.
+class DeliveryState {
+ public:
+  struct Snapshot {
+    uint64_t refused = 0;
+    uint64_t connections = 0;
+    bool connected = false;
+  };
+
+  // While one lives somebody waits for acknowledgements, and records should leave at once.
+  class Hurry {
+   public:
+    explicit Hurry(DeliveryState* state) : state_(*state) { state_.AddHurry(1); }
+    ~Hurry() { state_.AddHurry(-1); }
+    Hurry(const Hurry&) = delete;
+    Hurry& operator=(const Hurry&) = delete;
+
+   private:
+    DeliveryState& state_;
+  };
+
+  explicit DeliveryState(uint64_t committed_seq) : committed_seq_(committed_seq) {}
+
+  // For the delivering thread.
+  void SetConnected(bool connected);
+  void SetCommitted(uint64_t seq);
+  void AddRefused(uint64_t count);
+  void SetTrouble(absl::Status why);  // what stands in the way now; OK: nothing
+  void SetFinal(absl::Status why);    // nothing more will be delivered by this process
+
+  // Returns when `seq` is acknowledged. DEADLINE_EXCEEDED with what stands in the way; or the final status.
+  absl::Status AwaitCommitted(uint64_t seq, absl::Time deadline);
+
+  // Changes with each acknowledgement and with the final status.
+  uint64_t version() const;
+  void AwaitVersionAfter(uint64_t version);
+
+  absl::Status final_status() const;
+  bool urgent() const;
+  Snapshot snapshot() const;
+
+ private:
+  void AddHurry(int count);
+
+  mutable absl::Mutex mu_;
+  Snapshot snapshot_ ABSL_GUARDED_BY(mu_);
+  uint64_t committed_seq_ ABSL_GUARDED_BY(mu_);
+  uint64_t version_ ABSL_GUARDED_BY(mu_) = 0;
+  int hurries_ ABSL_GUARDED_BY(mu_) = 0;
+  absl::Status trouble_ ABSL_GUARDED_BY(mu_);
+  absl::Status final_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace telemetry::client

@@ -1,0 +1,181 @@
+#include "client/file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+
+namespace telemetry::client {
+namespace {
+
+template <typename Call>
+auto Retry(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
+
+absl::StatusCode CodeOf(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case EMFILE:
+    case ENFILE:
+      return absl::StatusCode::kResourceExhausted;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return absl::StatusCode::kPermissionDenied;
+    case ENOENT:
+      return absl::StatusCode::kNotFound;
+    default:
+      return absl::StatusCode::kUnavailable;
+  }
+}
+
+absl::Status StatusOf(int error, absl::string_view operation, absl::string_view path) {
+  return {CodeOf(error), absl::StrCat("cannot ", operation, path.empty() ? "" : " ", path, ": ",
+                                      std::generic_category().message(error))};
+}
+
+}  // namespace
+
+absl::Status ErrnoStatus(absl::string_view operation, absl::string_view path) {
+  return StatusOf(errno, operation, path);
+}
+
+File& File::operator=(File&& other) noexcept {
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+File::~File() {
+  if (fd_ >= 0) close(fd_);
+}
+
+absl::StatusOr<File> File::Open(const std::string& path, int flags) {
+  const int fd = Retry([&] { return open(path.c_str(), flags | O_CLOEXEC, 0644); });
+  if (fd < 0) return ErrnoStatus("open", path);
+  return File(fd);
+}
+
+absl::Status File::Write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = Retry([&] { return write(fd_, bytes.data(), bytes.size()); });
+    if (written < 0) return ErrnoStatus("write", "");
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status File::WriteAt(uint64_t offset, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = Retry([&] { return pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
+    if (written < 0) return ErrnoStatus("write", "");
+    bytes.remove_prefix(static_cast<size_t>(written));
+    offset += static_cast<uint64_t>(written);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<size_t> File::ReadAt(uint64_t offset, char* data, size_t size) const {
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t read = Retry([&] { return pread(fd_, data + done, size - done, static_cast<off_t>(offset + done)); });
+    if (read < 0) return ErrnoStatus("read", "");
+    if (read == 0) break;
+    done += static_cast<size_t>(read);
+  }
+  return done;
+}
+
+absl::StatusOr<uint64_t> File::Size() const {
+  struct stat info;
+  if (fstat(fd_, &info) != 0) return ErrnoStatus("stat", "");
+  return static_cast<uint64_t>(info.st_size);
+}
+
+absl::Status File::Truncate(uint64_t size) {
+  if (Retry([&] { return ftruncate(fd_, static_cast<off_t>(size)); }) != 0) return ErrnoStatus("truncate", "");
+  if (lseek(fd_, static_cast<off_t>(size), SEEK_SET) < 0) return ErrnoStatus("seek", "");
+  return absl::OkStatus();
+}
+
+absl::Status File::Sync() {
+  if (Retry([&] { return fdatasync(fd_); }) != 0) return ErrnoStatus("sync", "");
+  return absl::OkStatus();
+}
+
+absl::Status MakeFolders(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) return StatusOf(error.value(), "make the folder", path);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> ListFolder(const std::string& path) {
+  std::error_code error;
+  std::vector<std::string> names;
+  std::filesystem::directory_iterator entry(path, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    names.push_back(entry->path().filename().string());
+  }
+  if (error) return StatusOf(error.value(), "list the folder", path);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+absl::Status SyncFolder(const std::string& path) {
+  absl::StatusOr<File> folder = File::Open(path, O_RDONLY | O_DIRECTORY);
+  if (!folder.ok()) return folder.status();
+  if (Retry([&] { return fsync(folder->fd()); }) != 0) return ErrnoStatus("sync the folder", path);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<std::string>> ReadFile(const std::string& path) {
+  absl::StatusOr<File> file = File::Open(path, O_RDONLY);
+  if (absl::IsNotFound(file.status())) return std::nullopt;
+  if (!file.ok()) return file.status();
+  const absl::StatusOr<uint64_t> size = file->Size();
+  if (!size.ok()) return size.status();
+  std::string contents(*size, '\0');
+  const absl::StatusOr<size_t> read = file->ReadAt(0, contents.data(), contents.size());
+  if (!read.ok()) return read.status();
+  contents.resize(*read);
+  return contents;
+}
+
+absl::Status ReplaceFile(const std::string& path, std::string_view contents) {
+  const std::string next = absl::StrCat(path, ".next");
+  absl::StatusOr<File> file = File::Open(next, O_WRONLY | O_CREAT | O_TRUNC);
+  if (!file.ok()) return file.status();
+  if (absl::Status status = file->Write(contents); !status.ok()) return status;
+  if (absl::Status status = file->Sync(); !status.ok()) return status;
+  if (rename(next.c_str(), path.c_str()) != 0) return ErrnoStatus("replace", path);
+  return SyncFolder(std::filesystem::path(path).parent_path().string());
+}
+
+absl::Status RemoveFile(const std::string& path) {
+  if (unlink(path.c_str()) != 0 && errno != ENOENT) return ErrnoStatus("remove", path);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<File> LockFolder(const std::string& path) {
+  absl::StatusOr<File> file = File::Open(absl::StrCat(path, "/lock"), O_RDWR | O_CREAT);
+  if (!file.ok()) return file.status();
+  if (Retry([&] { return flock(file->fd(), LOCK_EX | LOCK_NB); }) == 0) return file;
+  if (errno != EWOULDBLOCK) return ErrnoStatus("lock", path);
+  return absl::AlreadyExistsError(
+      absl::StrCat("another process uses the spool ", path, "; give each process a folder of its own"));
+}
+
+}  // namespace telemetry::client

@@ -1,0 +1,166 @@
+#include "client/ingest_stream.h"
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/impl/codegen/proto_utils.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/channel_arguments.h>
+#include <grpcpp/support/client_callback.h>
+
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "client/retry_info.h"
+
+namespace telemetry::client {
+namespace {
+
+constexpr char kMethod[] = "/telemetry.v1.IngestService/Stream";
+// A peer that vanished without a word is noticed after the sum of these.
+constexpr absl::Duration kKeepaliveTime = absl::Seconds(30);
+constexpr absl::Duration kKeepaliveTimeout = absl::Seconds(10);
+
+std::shared_ptr<grpc::Channel> Connect(const std::string& collector) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(absl::ToInt64Milliseconds(kKeepaliveTime)));
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, static_cast<int>(absl::ToInt64Milliseconds(kKeepaliveTimeout)));
+  // A connection of its own, whose retries are the sender's and not hidden in a pool that others share.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  arguments.SetMaxReceiveMessageSize(-1);
+  return grpc::CreateCustomChannel(collector, grpc::InsecureChannelCredentials(), arguments);
+}
+
+// Hands the string's memory to gRPC instead of copying it.
+grpc::Slice SliceOf(std::string bytes) {
+  auto* owned = new std::string(std::move(bytes));
+  return grpc::Slice(
+      owned->data(), owned->size(), [](void* string) { delete static_cast<std::string*>(string); }, owned);
+}
+
+grpc::ByteBuffer BufferOf(EncodedBatch batch) {
+  const grpc::Slice slices[] = {SliceOf(std::move(batch.head)), SliceOf(std::move(batch.body))};
+  return grpc::ByteBuffer(slices, std::size(slices));
+}
+
+grpc::ByteBuffer BufferOf(const v1::Open& open) {
+  v1::StreamRequest request;
+  *request.mutable_open() = open;
+  const grpc::Slice slice = SliceOf(request.SerializeAsString());
+  return grpc::ByteBuffer(&slice, 1);
+}
+
+class GrpcIngestStream final : public IngestStream,
+                               private grpc::ClientBidiReactor<grpc::ByteBuffer, v1::StreamResponse> {
+ public:
+  GrpcIngestStream(const std::string& collector, std::function<void()> on_event)
+      : on_event_(std::move(on_event)), stub_(Connect(collector)) {}
+
+  ~GrpcIngestStream() override { Finish(); }
+
+  void Begin(const v1::Open& open) {
+    stub_.PrepareBidiStreamingCall(&context_, kMethod, {}, this);
+    // Writes come from outside of gRPC's reactions: until Finish the call must not end under their feet.
+    AddHold();
+    write_buffer_ = BufferOf(open);
+    StartWrite(&write_buffer_);
+    StartRead(&read_message_);
+    StartCall();
+  }
+
+  bool can_write() const override {
+    absl::MutexLock lock(&mu_);
+    return !writing_ && !read_ended_;
+  }
+
+  void Write(EncodedBatch batch) override {
+    {
+      absl::MutexLock lock(&mu_);
+      writing_ = true;
+    }
+    write_buffer_ = BufferOf(std::move(batch));
+    StartWrite(&write_buffer_);
+  }
+
+  std::vector<v1::StreamResponse> TakeResponses() override {
+    absl::MutexLock lock(&mu_);
+    return std::exchange(responses_, {});
+  }
+
+  bool ended() const override {
+    absl::MutexLock lock(&mu_);
+    return read_ended_;
+  }
+
+  StreamEnd Finish() override {
+    {
+      absl::MutexLock lock(&mu_);
+      if (finished_) return {};
+      finished_ = true;
+      if (!read_ended_) context_.TryCancel();
+    }
+    RemoveHold();
+    absl::MutexLock lock(&mu_);
+    mu_.Await(absl::Condition(&done_));
+    return {.status = {static_cast<absl::StatusCode>(status_.error_code()), status_.error_message()},
+            .retry_delay = RetryDelayOf(status_.error_details())};
+  }
+
+ private:
+  void OnWriteDone(bool /*ok*/) override {
+    // A failed write is followed by the end of the reads, which says why.
+    {
+      absl::MutexLock lock(&mu_);
+      writing_ = false;
+    }
+    on_event_();
+  }
+
+  void OnReadDone(bool ok) override {
+    {
+      absl::MutexLock lock(&mu_);
+      if (ok) responses_.push_back(std::move(read_message_));
+      read_ended_ = !ok;
+    }
+    if (ok) {
+      read_message_.Clear();
+      StartRead(&read_message_);
+    }
+    on_event_();
+  }
+
+  void OnDone(const grpc::Status& status) override {
+    absl::MutexLock lock(&mu_);
+    status_ = status;
+    done_ = true;
+  }
+
+  const std::function<void()> on_event_;
+  grpc::TemplatedGenericStub<grpc::ByteBuffer, v1::StreamResponse> stub_;
+  grpc::ClientContext context_;
+  grpc::ByteBuffer write_buffer_;    // gRPC's while a write is under way, else the owner's
+  v1::StreamResponse read_message_;  // gRPC's and its reactions' only
+
+  mutable absl::Mutex mu_;
+  bool writing_ ABSL_GUARDED_BY(mu_) = true;
+  bool read_ended_ ABSL_GUARDED_BY(mu_) = false;
+  bool finished_ ABSL_GUARDED_BY(mu_) = false;
+  bool done_ ABSL_GUARDED_BY(mu_) = false;
+  grpc::Status status_ ABSL_GUARDED_BY(mu_);
+  std::vector<v1::StreamResponse> responses_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace
+
+std::unique_ptr<IngestStream> IngestStream::Start(const std::string& collector, const v1::Open& open,
+                                                  std::function<void()> on_event) {
+  auto stream = std::make_unique<GrpcIngestStream>(collector, std::move(on_event));
+  stream->Begin(open);
+  return stream;
+}
+
+}  // namespace telemetry::client

@@ -1,0 +1,127 @@
+#include "client/producer.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "client/frame.h"
+#include "client/frame_buffer.h"
+#include "client/sender.h"
+#include "client/spool.h"
+#include "client/syncer.h"
+
+namespace telemetry::client {
+namespace {
+
+constexpr uint64_t kSegmentBytes = uint64_t{16} << 20;
+
+class SpoolingProducer final : public Producer {
+ public:
+  SpoolingProducer(ProducerOptions options, std::unique_ptr<Spool> spool)
+      : options_(std::move(options)),
+        spool_(std::move(spool)),
+        syncer_(spool_.get(), options_.sync_interval, options_.on_notice),
+        sender_(SenderOptionsOf(options_), spool_.get()) {}
+
+  absl::Status Append(const v1::Record& record) override { return AppendBatch({&record, 1}); }
+
+  absl::Status AppendBatch(absl::Span<const v1::Record> records) override {
+    if (records.empty()) return absl::OkStatus();
+    size_t bytes = 0;
+    for (const v1::Record& record : records) {
+      const size_t size = record.ByteSizeLong();
+      if (size > kMaxRecordBytes) return TooLarge(size);
+      bytes += kFrameHeaderBytes + size;
+    }
+    FrameBuffer frames;
+    frames.Reserve(bytes);
+    for (const v1::Record& record : records) frames.Add(record);
+    if (absl::Status status = AwaitRoom(bytes); !status.ok()) return status;
+    if (absl::StatusOr<uint64_t> seq = spool_->Append(&frames); !seq.ok()) return seq.status();
+    sender_.Appended(spool_->state().appended_bytes);
+    syncer_.Appended();
+    return absl::OkStatus();
+  }
+
+  absl::Status Flush() override { return spool_->Sync(); }
+
+  absl::Status Drain(absl::Duration timeout) override {
+    return sender_.AwaitCommitted(spool_->state().appended_seq, absl::Now() + timeout);
+  }
+
+  ProducerStats stats() const override {
+    const SpoolState log = spool_->state();
+    const DeliveryState::Snapshot delivery = sender_.state().snapshot();
+    return {.appended_seq = log.appended_seq,
+            .durable_seq = log.durable_seq,
+            .committed_seq = log.committed_seq,
+            .spool_bytes = log.unacked_bytes,
+            .refused = delivery.refused,
+            .reconnects = delivery.connections == 0 ? 0 : delivery.connections - 1,
+            .connected = delivery.connected};
+  }
+
+ private:
+  static SenderOptions SenderOptionsOf(const ProducerOptions& options) {
+    return {.session = {.collector = options.collector,
+                        .client_name = options.client_name,
+                        .linger = options.linger,
+                        .on_opened = nullptr,
+                        .on_notice = options.on_notice,
+                        .on_refused = options.on_refused,
+                        .on_committed = options.on_committed},
+            .retry_first = options.retry_first,
+            .retry_cap = options.retry_cap};
+  }
+
+  static absl::Status TooLarge(size_t size) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a record of ", size, " bytes is larger than the limit of ", kMaxRecordBytes));
+  }
+
+  bool HasRoom(size_t bytes) const {
+    const uint64_t waiting = spool_->state().unacked_bytes;
+    // What is larger than the whole spool goes into an empty one.
+    return waiting == 0 || waiting + bytes <= options_.spool_limit_bytes;
+  }
+
+  absl::Status AwaitRoom(size_t bytes) {
+    while (true) {
+      const uint64_t version = sender_.state().version();
+      if (HasRoom(bytes)) {
+        full_ = false;
+        return absl::OkStatus();
+      }
+      if (absl::Status final = sender_.state().final_status(); !final.ok()) return final;
+      if (!full_.exchange(true) && options_.on_notice) {
+        options_.on_notice(absl::StrCat("the spool ", options_.spool_dir, " is at its limit of ",
+                                        options_.spool_limit_bytes,
+                                        " bytes; new records wait until the collector has taken some"));
+      }
+      sender_.state().AwaitVersionAfter(version);
+    }
+  }
+
+  const ProducerOptions options_;
+  const std::unique_ptr<Spool> spool_;
+  std::atomic<bool> full_ = false;
+  Syncer syncer_;
+  Sender sender_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Producer>> Producer::Open(ProducerOptions options) {
+  if (options.collector.empty()) return absl::InvalidArgumentError("ProducerOptions: collector is empty");
+  if (options.spool_dir.empty()) return absl::InvalidArgumentError("ProducerOptions: spool_dir is empty");
+  // With a small limit several files still share it, so that acknowledged ones go while others fill.
+  absl::StatusOr<std::unique_ptr<Spool>> spool =
+      Spool::Open({.folder = options.spool_dir,
+                   .segment_bytes = std::min(kSegmentBytes, std::max<uint64_t>(options.spool_limit_bytes / 4, 1)),
+                   .on_notice = options.on_notice});
+  if (!spool.ok()) return spool.status();
+  return std::make_unique<SpoolingProducer>(std::move(options), *std::move(spool));
+}
+
+}  // namespace telemetry::client

@@ -1,0 +1,134 @@
+#include "client/segment.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace telemetry::client {
+namespace {
+
+constexpr char kSuffix[] = ".seg";
+constexpr size_t kSuffixSize = sizeof(kSuffix) - 1;
+constexpr size_t kSeqDigits = 20;
+constexpr size_t kSaltDigits = 8;
+
+template <typename T>
+bool ParseDigits(std::string_view digits, int base, T* value) {
+  const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), *value, base);
+  return result.ec == std::errc() && result.ptr == digits.data() + digits.size();
+}
+
+// Walks the frames behind the header.
+void ScanFrames(std::string_view bytes, SegmentScan* scan) {
+  Segment& segment = scan->segment;
+  segment.last_seq = segment.first_seq - 1;
+  segment.end = std::min(bytes.size(), kSegmentHeaderBytes);
+  if (bytes.size() <= kSegmentHeaderBytes) return;
+  FrameScanner frames(segment.salt, segment.first_seq, bytes.substr(kSegmentHeaderBytes));
+  while (const std::optional<Frame> frame = frames.Next()) {
+    scan->lost_records += frame->seq - segment.last_seq - 1;
+    segment.last_seq = frame->seq;
+    segment.end = kSegmentHeaderBytes + frames.frame_end();
+  }
+  scan->tail_bytes = bytes.size() - segment.end;
+}
+
+}  // namespace
+
+std::optional<Frame> FrameScanner::Next() {
+  begin_ = end_;
+  skipped_ = false;
+  std::optional<Frame> frame = DecodeFrame(salt_, bytes_.substr(begin_));
+  if (!frame.has_value() || frame->seq < expected_seq_) {
+    const std::string_view rest = bytes_.substr(begin_);
+    const size_t skipped = FindFrame(salt_, expected_seq_, expected_seq_ + rest.size() / kFrameHeaderBytes, rest);
+    if (skipped == std::string_view::npos) return std::nullopt;
+    skipped_ = true;
+    begin_ += skipped;
+    frame = DecodeFrame(salt_, bytes_.substr(begin_));
+  }
+  end_ = begin_ + frame->size();
+  expected_seq_ = frame->seq + 1;
+  return frame;
+}
+
+absl::StatusOr<std::string> Segment::Read(uint64_t from, uint64_t to) const {
+  std::string bytes(to - from, '\0');
+  const absl::StatusOr<size_t> read = file->ReadAt(from, bytes.data(), bytes.size());
+  if (!read.ok()) return absl::Status(read.status().code(), absl::StrCat(path, ": ", read.status().message()));
+  bytes.resize(*read);
+  return bytes;
+}
+
+absl::StatusOr<std::optional<uint64_t>> Segment::Locate(uint64_t seq) const {
+  const absl::StatusOr<std::string> bytes = Read(kSegmentHeaderBytes, std::max<uint64_t>(end, kSegmentHeaderBytes));
+  if (!bytes.ok()) return bytes.status();
+  FrameScanner frames(salt, first_seq, *bytes);
+  while (const std::optional<Frame> frame = frames.Next()) {
+    if (frame->seq >= seq) return kSegmentHeaderBytes + frames.frame_begin();
+  }
+  return std::nullopt;
+}
+
+std::string SegmentName(const SegmentHeader& header) {
+  return absl::StrFormat("%020d-%08x%s", header.first_seq, header.salt, kSuffix);
+}
+
+std::optional<SegmentHeader> ParseSegmentName(std::string_view name) {
+  SegmentHeader header;
+  if (name.size() != kSeqDigits + 1 + kSaltDigits + kSuffixSize || name[kSeqDigits] != '-' ||
+      name.substr(name.size() - kSuffixSize) != kSuffix ||
+      !ParseDigits(name.substr(0, kSeqDigits), 10, &header.first_seq) ||
+      !ParseDigits(name.substr(kSeqDigits + 1, kSaltDigits), 16, &header.salt) || header.first_seq == 0) {
+    return std::nullopt;
+  }
+  return header;
+}
+
+absl::StatusOr<SegmentScan> ScanSegment(const std::string& folder, const std::string& name) {
+  SegmentScan scan;
+  scan.segment.path = absl::StrCat(folder, "/", name);
+  absl::StatusOr<File> file = File::Open(scan.segment.path, O_RDWR);
+  if (!file.ok()) return file.status();
+  scan.segment.file = std::make_shared<File>(*std::move(file));
+  const absl::StatusOr<uint64_t> size = scan.segment.file->Size();
+  if (!size.ok()) return size.status();
+  const absl::StatusOr<std::string> bytes = scan.segment.Read(0, *size);
+  if (!bytes.ok()) return bytes.status();
+
+  std::optional<SegmentHeader> header = DecodeSegmentHeader(*bytes);
+  scan.header_damaged = !header.has_value();
+  if (header.has_value() && header->version != kSegmentVersion) {
+    return absl::FailedPreconditionError(absl::StrCat(scan.segment.path, " was written by a newer version (format ",
+                                                      header->version, "); use that version"));
+  }
+  if (!header.has_value()) header = ParseSegmentName(name);
+  if (!header.has_value()) return absl::DataLossError(absl::StrCat(scan.segment.path, " is no segment of a spool"));
+  scan.segment.salt = header->salt;
+  scan.segment.first_seq = header->first_seq;
+  ScanFrames(*bytes, &scan);
+  return scan;
+}
+
+absl::StatusOr<Segment> CreateSegment(const std::string& folder, const SegmentHeader& header) {
+  Segment segment{.path = absl::StrCat(folder, "/", SegmentName(header)),
+                  .salt = header.salt,
+                  .first_seq = header.first_seq,
+                  .last_seq = header.first_seq - 1,
+                  .end = kSegmentHeaderBytes};
+  absl::StatusOr<File> file = File::Open(segment.path, O_RDWR | O_CREAT | O_EXCL);
+  if (!file.ok()) return file.status();
+  segment.file = std::make_shared<File>(*std::move(file));
+  if (absl::Status status = segment.file->Write(EncodeSegmentHeader(header)); !status.ok()) {
+    RemoveFile(segment.path).IgnoreError();
+    return absl::Status(status.code(), absl::StrCat(segment.path, ": ", status.message()));
+  }
+  return segment;
+}
+
+}  // namespace telemetry::client

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "client/backoff.h"
+#include "client/delivery_state.h"
+#include "client/session.h"
+#include "client/spool.h"
+#include "client/wakeup.h"
+
+namespace telemetry::client {
+
+struct SenderOptions {
+  SessionOptions session;
+  absl::Duration retry_first;
+  absl::Duration retry_cap;
+};
+
+// The delivering thread: one session after the other, for ever, with a pause between those that fail. It gives up only
+// when another process has taken over the log.
+class Sender {
+ public:
+  // `spool` outlives the sender. The thread begins at once.
+  Sender(SenderOptions options, Spool* spool);
+  // Ends the session and waits for the thread.
+  ~Sender();
+
+  // Any thread: the log has grown to this position.
+  void Appended(uint64_t position) { signal_.Appended(position); }
+  // Any thread: as DeliveryState::AwaitCommitted, and what waits is sent without lingering.
+  absl::Status AwaitCommitted(uint64_t seq, absl::Time deadline);
+
+  DeliveryState& state() { return state_; }
+  const DeliveryState& state() const { return state_; }
+
+ private:
+  void Run();
+  // What follows from the end of a session: the pause before the next; empty: there is none.
+  std::optional<absl::Duration> Judge(const StreamEnd& end, bool made_progress);
+  void Pause(absl::Duration pause);
+  void SayAway(const absl::Status& why);
+  void SayBack();
+  void Notice(const std::string& text) const {
+    if (options_.session.on_notice) options_.session.on_notice(text);
+  }
+
+  SenderOptions options_;
+  Spool& spool_;
+  DeliveryState state_;
+  Wakeup wakeup_;
+  AppendSignal signal_{&wakeup_};
+  std::atomic<bool> stopping_ = false;
+
+  // The thread's own.
+  Backoff backoff_;
+  uint64_t plausible_seq_;
+  bool away_ = false;
+  std::string said_;  // what SayAway said last
+
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace telemetry::client

@@ -1,0 +1,203 @@
+#include "client/session.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace telemetry::client {
+namespace {
+
+// Large enough that what a message costs is spread over thousands of records, small enough that several are under way.
+constexpr uint64_t kBatchBytes = uint64_t{256} << 10;
+constexpr absl::Duration kOpenTimeout = absl::Seconds(20);
+constexpr size_t kIdBytes = 16;
+
+}  // namespace
+
+StreamEnd Session::Run() {
+  const SpoolMeta meta = spool_.meta();
+  base_seq_ = meta.base_seq;
+  v1::Open open;
+  open.set_producer_id(meta.producer_id);
+  open.set_epoch(meta.epoch);
+  open.set_client(options_.client_name);
+  stream_ = IngestStream::Start(options_.collector, open, [this] { wakeup_.Notify(); });
+
+  absl::Status status = AwaitOpened();
+  if (status.ok() && !renamed_ && !stopping_) status = Deliver();
+  const bool collector_ended = stream_->ended();
+  StreamEnd end = stream_->Finish();
+  // What this side has to say goes before the CANCELLED that it caused.
+  if (!status.ok() || !collector_ended) end = {.status = status};
+  if (collector_ended && end.status.ok() && !renamed_)
+    end.status = absl::UnavailableError("the collector closed the stream");
+  return end;
+}
+
+absl::Status Session::AwaitOpened() {
+  const absl::Time deadline = absl::Now() + kOpenTimeout;
+  while (!stopping_ && !stream_->ended()) {
+    const std::vector<v1::StreamResponse> responses = stream_->TakeResponses();
+    if (!responses.empty()) {
+      if (!responses.front().has_opened()) return absl::InternalError("the collector's first answer is not Opened");
+      return Admit(responses.front().opened());
+    }
+    if (absl::Now() >= deadline) return absl::DeadlineExceededError("the collector did not answer");
+    wakeup_.WaitUntil(deadline);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Session::Admit(const v1::Opened& opened) {
+  const SpoolMeta meta = spool_.meta();
+  const SpoolState log = spool_.state();
+  const uint64_t committed = LocalSeq(opened.committed_seq());
+  dataset_id_ = opened.dataset_id().size() == kIdBytes ? opened.dataset_id() : "";
+  window_bytes_ = opened.window_bytes();
+  batch_bytes_ = std::max<uint64_t>(1, std::min(kBatchBytes, opened.max_batch_bytes()));
+  if (!meta.dataset_id.empty() && !dataset_id_.empty() && meta.dataset_id != dataset_id_) {
+    return Rename(log.committed_seq, "the collector has another database than before");
+  }
+  if (committed > plausible_seq_) {
+    return Rename(log.committed_seq, "the collector has records of this log that were lost here");
+  }
+  if (committed + 1 < spool_.first_available_seq()) {
+    return Rename(spool_.first_available_seq() - 1,
+                  "the collector has lost records that it had acknowledged (was an older database restored?)");
+  }
+  // Before the first batch: were it later, a crash in between would look like a loss at the next opening.
+  if (absl::Status status = spool_.Prove(dataset_id_.empty() ? meta.dataset_id : dataset_id_); !status.ok())
+    return status;
+  if (absl::Status status = spool_.SetCommitted(committed); !status.ok()) return status;
+  next_seq_ = committed + 1;
+  const SpoolState resumed = spool_.state();
+  sent_position_ = resumed.appended_bytes - resumed.unacked_bytes;
+  state_.SetConnected(true);
+  state_.SetTrouble(absl::OkStatus());
+  state_.SetCommitted(committed);
+  if (options_.on_opened) options_.on_opened();
+  return absl::OkStatus();
+}
+
+absl::Status Session::Rename(uint64_t base_seq, const std::string& why) {
+  const uint64_t waiting = spool_.state().appended_seq - base_seq;
+  if (absl::Status status = spool_.StartNewLog(base_seq, dataset_id_); !status.ok()) return status;
+  state_.SetCommitted(base_seq);
+  plausible_seq_ = base_seq;
+  renamed_ = true;
+  if (options_.on_notice) {
+    options_.on_notice(absl::StrCat(why, "; ", waiting, " waiting record(s) go on as a new log"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Session::Deliver() {
+  while (!stopping_ && !renamed_) {
+    if (absl::Status status = HandleResponses(); !status.ok()) return status;
+    // An answer may have come between the two looks, and rejects are reported once only.
+    if (stream_->ended()) return HandleResponses();
+    const absl::StatusOr<absl::Time> again = Send();
+    if (!again.ok()) return again.status();
+    if (!renamed_) wakeup_.WaitUntil(*again);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Session::HandleResponses() {
+  for (const v1::StreamResponse& response : stream_->TakeResponses()) {
+    if (!response.has_ack()) continue;
+    if (absl::Status status = HandleAck(response.ack()); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Session::HandleAck(const v1::Ack& ack) {
+  const uint64_t committed = LocalSeq(ack.committed_seq());
+  if (committed > plausible_seq_) {
+    return absl::InternalError(absl::StrCat("the collector acknowledged record ", committed, ", which was never sent"));
+  }
+  for (const v1::Ack::Refused& refused : ack.rejects()) {
+    if (!options_.on_refused) break;
+    v1::Ack::Refused local = refused;
+    local.set_seq(LocalSeq(refused.seq()));
+    options_.on_refused(local);
+  }
+  state_.AddRefused(static_cast<uint64_t>(ack.rejects_size()));
+  if (committed <= spool_.state().committed_seq) return absl::OkStatus();
+  while (!in_flight_.empty() && in_flight_.front().last_seq <= committed) {
+    in_flight_bytes_ -= in_flight_.front().record_bytes;
+    in_flight_.pop_front();
+  }
+  made_progress_ = true;
+  if (absl::Status status = spool_.SetCommitted(committed); !status.ok()) return status;
+  state_.SetCommitted(committed);
+  if (options_.on_committed) options_.on_committed(committed);
+  return absl::OkStatus();
+}
+
+size_t Session::RoomInWindow() const { return window_bytes_ > in_flight_bytes_ ? window_bytes_ - in_flight_bytes_ : 0; }
+
+// When the unsent records should leave: at once when there are many or somebody waits, else a moment after the first,
+// so that records that come one by one share a message.
+absl::Time Session::LingerDeadline(uint64_t unsent_bytes) {
+  if (unsent_bytes >= batch_bytes_ || state_.urgent()) return absl::InfinitePast();
+  if (!unsent_since_.has_value()) unsent_since_ = absl::Now();
+  return *unsent_since_ + options_.linger;
+}
+
+absl::StatusOr<bool> Session::LoadBatch() {
+  if (loaded_.has_value()) return true;
+  const size_t room = RoomInWindow();
+  // Little pieces would fill the window's last bytes and cost as much as whole batches.
+  if (!in_flight_.empty() && room < std::min(batch_bytes_, window_bytes_ / 4)) return false;
+  absl::StatusOr<SpoolBatch> batch =
+      spool_.Read(next_seq_, std::min<uint64_t>(batch_bytes_, std::max<size_t>(room, 1)));
+  if (!batch.ok()) return batch.status();
+  if (batch->first_seq != next_seq_) {
+    // A hole. The records in front of it belong to the log as it is called now.
+    if (spool_.state().committed_seq + 1 < next_seq_) return false;
+    const uint64_t lost = batch->first_seq - next_seq_;
+    absl::Status status =
+        Rename(batch->first_seq - 1,
+               absl::StrCat("the spool is damaged: ", lost, " record(s) from number ", next_seq_, " on are lost"));
+    if (!status.ok()) return status;
+    return false;
+  }
+  if (batch->empty()) return false;
+  loaded_ = *std::move(batch);
+  return true;
+}
+
+absl::StatusOr<absl::Time> Session::Send() {
+  while (stream_->can_write()) {
+    const uint64_t appended = spool_.state().appended_bytes;
+    if (appended <= sent_position_) {
+      unsent_since_.reset();
+      signal_.Arm(sent_position_ + 1);
+      if (spool_.state().appended_bytes > sent_position_) continue;
+      return absl::InfiniteFuture();
+    }
+    const absl::Time leave_at = LingerDeadline(appended - sent_position_);
+    if (absl::Now() < leave_at) {
+      signal_.Arm(sent_position_ + batch_bytes_);
+      if (spool_.state().appended_bytes >= sent_position_ + batch_bytes_) continue;
+      return leave_at;
+    }
+    const absl::StatusOr<bool> loaded = LoadBatch();
+    if (!loaded.ok()) return loaded.status();
+    if (!*loaded) return absl::InfiniteFuture();
+    EncodedBatch encoded = EncodeBatch(*loaded_, loaded_->first_seq - base_seq_);
+    if (!in_flight_.empty() && encoded.record_bytes > RoomInWindow()) return absl::InfiniteFuture();
+    in_flight_.push_back({.last_seq = loaded_->last_seq, .record_bytes = encoded.record_bytes});
+    in_flight_bytes_ += encoded.record_bytes;
+    next_seq_ = loaded_->last_seq + 1;
+    sent_position_ = loaded_->end_position;
+    plausible_seq_ = std::max(plausible_seq_, loaded_->last_seq);
+    loaded_.reset();
+    unsent_since_.reset();
+    stream_->Write(std::move(encoded));
+  }
+  return absl::InfiniteFuture();
+}
+
+}  // namespace telemetry::client

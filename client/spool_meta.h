@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "client/file.h"
+
+namespace telemetry::client {
+
+// Who this spool is to a collector. Kept in the file `meta`, replaced in one step and forced to the disk each time.
+struct SpoolMeta {
+  std::string producer_id = {};  // 16 bytes: names the log
+  uint64_t epoch = 0;            // grows with each opening of the spool
+  // The log that producer_id names begins behind this record: wire sequence number = local one - base_seq. Local
+  // numbers never start anew; a new log (another producer_id) only moves the base.
+  uint64_t base_seq = 0;
+  // Set from an opening of the spool until the collector has answered it: the last local record that was found then.
+  // A collector that has more saw records which this disk has lost since (a power cut), so their numbers must not be
+  // used again in this log.
+  std::optional<uint64_t> unproven_seq = std::nullopt;
+  std::string dataset_id = {};  // the database that acknowledged last; empty: none yet
+
+  bool operator==(const SpoolMeta& other) const = default;
+};
+
+// 16 bytes that nobody else has.
+std::string NewProducerId();
+
+std::string EncodeSpoolMeta(const SpoolMeta& meta);
+// DATA_LOSS: damaged. FAILED_PRECONDITION: written by a newer version of this program.
+absl::StatusOr<SpoolMeta> DecodeSpoolMeta(std::string_view bytes);
+
+// How far the collector is known to have acknowledged: the file `committed`, overwritten in place and never forced to
+// the disk. It may lag, and lost or damaged it does no harm: the collector says where to go on.
+// Not thread-safe.
+class CommittedFile {
+ public:
+  static absl::StatusOr<CommittedFile> Open(const std::string& path);
+  // What the file held when it was opened; 0 where it held nothing readable.
+  uint64_t stored_seq() const { return stored_seq_; }
+  absl::Status Store(uint64_t local_seq);
+
+ private:
+  explicit CommittedFile(File file) : file_(std::move(file)) {}
+
+  File file_;
+  uint64_t stored_seq_ = 0;
+};
+
+}  // namespace telemetry::client

@@ -1,0 +1,157 @@
+#include "client/spool_recovery.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace telemetry::client {
+namespace {
+
+using Notice = std::function<void(const std::string&)>;
+
+constexpr char kDamaged[] = ".damaged";
+
+// Keeps the file's present contents under another name, while the log goes on using it.
+absl::Status KeepDamaged(const std::string& path) {
+  if (link(path.c_str(), absl::StrCat(path, kDamaged).c_str()) != 0 && errno != EEXIST) {
+    return ErrnoStatus("keep the damaged file", path);
+  }
+  return absl::OkStatus();
+}
+
+// Moves a file of which nothing can be used out of the way.
+absl::Status MoveDamaged(const std::string& path) {
+  if (rename(path.c_str(), absl::StrCat(path, kDamaged).c_str()) != 0) {
+    return ErrnoStatus("set the damaged file aside", path);
+  }
+  return absl::OkStatus();
+}
+
+class Recovery {
+ public:
+  Recovery(const std::string& folder, const Notice& notice, RecoveredSpool* spool)
+      : folder_(folder), notice_(notice), spool_(*spool) {}
+
+  absl::Status Run() {
+    if (absl::Status status = LoadSegments(); !status.ok()) return status;
+    if (absl::Status status = LoadMeta(); !status.ok()) return status;
+    spool_.last_seq = std::max({spool_.last_seq, spool_.meta.base_seq, spool_.committed_file.stored_seq()});
+    spool_.committed_seq = std::max(spool_.meta.base_seq, spool_.committed_file.stored_seq());
+    if (absl::Status status = DropCommitted(); !status.ok()) return status;
+    ++spool_.meta.epoch;
+    spool_.meta.unproven_seq = std::min(spool_.meta.unproven_seq.value_or(spool_.last_seq), spool_.last_seq);
+    return ReplaceFile(PathOf("meta"), EncodeSpoolMeta(spool_.meta));
+  }
+
+ private:
+  std::string PathOf(absl::string_view name) const { return absl::StrCat(folder_, "/", name); }
+
+  void Say(const std::string& text) const {
+    if (notice_) notice_(text);
+  }
+
+  absl::Status LoadSegments() {
+    absl::StatusOr<std::vector<std::string>> names = ListFolder(folder_);
+    if (!names.ok()) return names.status();
+    names->erase(std::remove_if(names->begin(), names->end(),
+                                [](const std::string& name) { return !ParseSegmentName(name).has_value(); }),
+                 names->end());
+    for (const std::string& name : *names) {
+      absl::StatusOr<SegmentScan> scan = ScanSegment(folder_, name);
+      if (!scan.ok()) return scan.status();
+      if (absl::Status status = Adopt(*std::move(scan), name == names->back()); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Adopt(SegmentScan scan, bool is_last) {
+    Segment& segment = scan.segment;
+    const bool empty = segment.last_seq < segment.first_seq;
+    const bool gap = !spool_.segments.empty() && segment.first_seq > spool_.last_seq + 1;
+    if (gap) {
+      SayDamaged(spool_.segments.back().path, segment.first_seq - spool_.last_seq - 1);
+      if (absl::Status status = KeepDamaged(spool_.segments.back().path); !status.ok()) return status;
+    }
+    if (scan.header_damaged || scan.lost_records > 0) {
+      SayDamaged(segment.path, scan.lost_records);
+      if (absl::Status status = empty ? MoveDamaged(segment.path) : KeepDamaged(segment.path); !status.ok()) {
+        return status;
+      }
+    }
+    spool_.last_seq = std::max({spool_.last_seq, segment.last_seq, segment.first_seq - 1});
+    if (empty) return scan.header_damaged ? absl::OkStatus() : RemoveFile(segment.path);
+    if (is_last && scan.tail_bytes > 0) {
+      // A hard link kept for damage shares the bytes: cutting is for files that are whole up to their end.
+      if (scan.lost_records == 0 && !scan.header_damaged) {
+        if (absl::Status status = segment.file->Truncate(segment.end); !status.ok()) return status;
+      }
+      Say(absl::StrCat("the spool's last record was not written to its end (", scan.tail_bytes,
+                       " bytes); the log goes on behind record ", segment.last_seq));
+    }
+    segment.begin_position = spool_.segments.empty() ? 0 : spool_.segments.back().end_position();
+    spool_.segments.push_back(std::move(segment));
+    return absl::OkStatus();
+  }
+
+  void SayDamaged(const std::string& path, uint64_t lost_records) const {
+    Say(absl::StrCat("the spool file ", path, " is damaged: ", lost_records,
+                     " record(s) are lost, all others are kept; the file is set aside as ", path, kDamaged));
+  }
+
+  absl::Status LoadMeta() {
+    const absl::StatusOr<std::optional<std::string>> bytes = ReadFile(PathOf("meta"));
+    if (!bytes.ok()) return bytes.status();
+    const absl::StatusOr<SpoolMeta> meta =
+        bytes->has_value() ? DecodeSpoolMeta(**bytes) : absl::NotFoundError("the spool has no meta file");
+    if (meta.ok()) {
+      spool_.meta = *meta;
+      return absl::OkStatus();
+    }
+    if (absl::IsFailedPrecondition(meta.status())) return meta.status();
+    return MakeMeta(meta.status());
+  }
+
+  // Gives the log a name: it is new, or who it was is lost.
+  absl::Status MakeMeta(const absl::Status& why) {
+    const uint64_t before = spool_.segments.empty() ? spool_.last_seq : spool_.segments.front().first_seq - 1;
+    spool_.meta = {.producer_id = NewProducerId(), .base_seq = std::max(before, spool_.committed_file.stored_seq())};
+    if (absl::IsNotFound(why) && spool_.segments.empty()) return absl::OkStatus();
+    Say(absl::StrCat(why.message(), " in ", folder_, "; its records go on as a new log"));
+    return absl::IsNotFound(why) ? absl::OkStatus() : MoveDamaged(PathOf("meta"));
+  }
+
+  // Removes the files that are acknowledged as a whole.
+  absl::Status DropCommitted() {
+    auto& segments = spool_.segments;
+    while (!segments.empty() && segments.front().last_seq <= spool_.committed_seq) {
+      if (absl::Status status = RemoveFile(segments.front().path); !status.ok()) return status;
+      segments.erase(segments.begin());
+    }
+    return absl::OkStatus();
+  }
+
+  const std::string& folder_;
+  const Notice& notice_;
+  RecoveredSpool& spool_;
+};
+
+}  // namespace
+
+absl::StatusOr<RecoveredSpool> RecoverSpool(const std::string& folder, const Notice& notice) {
+  if (absl::Status status = MakeFolders(folder); !status.ok()) return status;
+  absl::StatusOr<File> lock = LockFolder(folder);
+  if (!lock.ok()) return lock.status();
+  absl::StatusOr<CommittedFile> committed = CommittedFile::Open(absl::StrCat(folder, "/committed"));
+  if (!committed.ok()) return committed.status();
+  RecoveredSpool spool{.lock = *std::move(lock), .committed_file = *std::move(committed)};
+  if (absl::Status status = Recovery(folder, notice, &spool).Run(); !status.ok()) return status;
+  return spool;
+}
+
+}  // namespace telemetry::client

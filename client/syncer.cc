@@ -1,0 +1,44 @@
+#include "client/syncer.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace telemetry::client {
+
+Syncer::Syncer(Spool* spool, absl::Duration interval, std::function<void(const std::string&)> on_notice)
+    : spool_(*spool), interval_(interval), on_notice_(std::move(on_notice)), thread_([this] { Run(); }) {}
+
+Syncer::~Syncer() {
+  stopping_ = true;
+  wakeup_.Notify();
+  thread_.join();
+  SyncOnce();
+}
+
+void Syncer::Run() {
+  uint64_t seen_seq = 0;  // what had been appended one look ago
+  while (!stopping_) {
+    const SpoolState log = spool_.state();
+    if (log.appended_seq <= log.durable_seq) {
+      idle_ = true;
+      if (spool_.state().appended_seq > log.appended_seq) continue;
+      wakeup_.WaitUntil(absl::InfiniteFuture());
+      continue;
+    }
+    if (seen_seq > log.durable_seq) SyncOnce();
+    seen_seq = log.appended_seq;
+    // Two looks within the interval: what the first one saw unsynced, the second one syncs.
+    wakeup_.WaitUntil(absl::Now() + interval_ / 2);
+  }
+}
+
+void Syncer::SyncOnce() {
+  const absl::Status status = spool_.Sync();
+  if (!status.ok() && !std::exchange(failing_, true) && on_notice_) {
+    on_notice_(absl::StrCat("the spool cannot be forced to the disk: ", status.message()));
+  }
+  if (status.ok()) failing_ = false;
+}
+
+}  // namespace telemetry::client

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "grpcpp/server.h"
+#include "telemetry/v1/ingest.grpc.pb.h"
+
+namespace telemetry::client {
+
+// A collector in the test's own process that keeps its logs in memory, follows the rules of ingest.proto and misbehaves
+// as it is told. Thread-safe.
+class FakeCollector final : public v1::IngestService::Service {
+ public:
+  // What happens to the next batch.
+  enum class Act {
+    kAck,       // stored and acknowledged
+    kRefuse,    // stored and acknowledged, each record in the rejects
+    kCutAfter,  // stored, but the stream ends before the acknowledgement
+    kWrongCrc,  // DATA_LOSS, nothing stored
+    kGap,       // OUT_OF_RANGE, nothing stored
+    kFence,     // FAILED_PRECONDITION, nothing stored
+    kSwallow,   // stored, never acknowledged on this stream
+  };
+
+  // Listens on a socket in `folder`.
+  explicit FakeCollector(const std::string& folder) : address_("unix:" + folder + "/collector.sock") {}
+  ~FakeCollector() override { Stop(); }
+
+  void Start();
+  void Stop();
+  const std::string& address() const { return address_; }
+
+  void OnNextBatches(std::deque<Act> acts);
+  void OnNextOpens(std::deque<grpc::Status> refusals);
+  void SetWindow(uint64_t window_bytes, uint64_t max_batch_bytes);
+  // Another, empty database takes the place of this one.
+  void ReplaceDatabase();
+  // Everybody's logs end here again, as in an older copy of the database.
+  void RollBack(uint64_t committed_seq);
+  // As if the collector had stored records which the producer has lost since.
+  void Pretend(const std::string& producer_id, uint64_t committed_seq);
+
+  // The kernel names of the stored runs, all logs in the order of their arrival. Waits for so many.
+  std::vector<std::string> AwaitStored(size_t count);
+  void AwaitOpens(size_t count);
+  std::vector<v1::Open> opens() const;
+  std::vector<absl::Time> open_times() const;
+  uint64_t largest_batch() const;
+  uint64_t most_unacked() const;
+
+ private:
+  using Stream_ = grpc::ServerReaderWriter<v1::StreamResponse, v1::StreamRequest>;
+
+  struct Log {
+    uint64_t epoch = 0;
+    uint64_t committed_seq = 0;
+  };
+
+  grpc::Status Stream(grpc::ServerContext* context, Stream_* stream) override;
+  grpc::Status HandleOpen(const v1::Open& open, v1::StreamResponse* response);
+  grpc::Status HandleBatch(const v1::Open& open, const v1::Batch& batch, uint64_t* unacked,
+                           v1::StreamResponse* response);
+  void Store(const v1::Batch& batch, Log* log, v1::Ack* rejects) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const std::string address_;
+  std::unique_ptr<grpc::Server> server_;
+
+  mutable absl::Mutex mu_;
+  std::map<std::string, Log> logs_ ABSL_GUARDED_BY(mu_);
+  std::string dataset_id_ ABSL_GUARDED_BY(mu_) = std::string(16, 'A');
+  std::vector<std::string> stored_ ABSL_GUARDED_BY(mu_);
+  std::deque<Act> acts_ ABSL_GUARDED_BY(mu_);
+  std::deque<grpc::Status> refusals_ ABSL_GUARDED_BY(mu_);
+  std::vector<v1::Open> opens_ ABSL_GUARDED_BY(mu_);
+  std::vector<absl::Time> open_times_ ABSL_GUARDED_BY(mu_);
+  uint64_t window_bytes_ ABSL_GUARDED_BY(mu_) = 1 << 20;
+  uint64_t max_batch_bytes_ ABSL_GUARDED_BY(mu_) = 1 << 20;
+  uint64_t largest_batch_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t most_unacked_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+}  // namespace telemetry::client

@@ -1,0 +1,396 @@
+#include "client/producer.h"
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "telemetry/v1/status.pb.h"
+#include "tests/client/fake_collector.h"
+#include "tests/client/spool_fixture.h"
+
+namespace telemetry::client {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Act = FakeCollector::Act;
+
+const absl::Duration kLong = absl::Seconds(60);
+
+// A producer and the collector that it talks to. Records are runs that are told apart by their kernel's name.
+class ProducerTest : public testing::Test {
+ protected:
+  ProducerTest() {
+    options_.collector = collector_.address();
+    options_.spool_dir = folder_.path() + "/spool";
+    options_.linger = absl::Milliseconds(1);
+    options_.retry_first = absl::Milliseconds(1);
+    options_.retry_cap = absl::Milliseconds(20);
+    options_.on_notice = [this](const std::string& text) {
+      absl::MutexLock lock(&mu_);
+      notices_.push_back(text);
+    };
+    options_.on_refused = [this](const v1::Ack::Refused& refused) {
+      absl::MutexLock lock(&mu_);
+      refused_.push_back(absl::StrCat(refused.seq(), ": ", refused.message()));
+    };
+  }
+
+  void Open() {
+    producer_.reset();
+    absl::StatusOr<std::unique_ptr<Producer>> producer = Producer::Open(options_);
+    ASSERT_TRUE(producer.ok()) << producer.status();
+    producer_ = *std::move(producer);
+  }
+  static v1::Record RecordOf(const std::string& name) {
+    v1::Record record;
+    record.mutable_run()->set_kernel_name(name);
+    return record;
+  }
+  void Append(const std::string& name) {
+    const absl::Status status = producer_->Append(RecordOf(name));
+    ASSERT_TRUE(status.ok()) << status;
+  }
+  void Drain() {
+    const absl::Status status = producer_->Drain(kLong);
+    ASSERT_TRUE(status.ok()) << status;
+  }
+  void AwaitNotice(const std::string& part) {
+    absl::MutexLock lock(&mu_);
+    const auto said = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return Said(part); };
+    ASSERT_TRUE(mu_.AwaitWithTimeout(absl::Condition(&said), kLong)) << part;
+  }
+  bool Said(const std::string& part) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return std::any_of(notices_.begin(), notices_.end(),
+                       [&](const std::string& notice) { return absl::StrContains(notice, part); });
+  }
+  std::vector<std::string> notices() {
+    absl::MutexLock lock(&mu_);
+    return notices_;
+  }
+  std::vector<std::string> refused() {
+    absl::MutexLock lock(&mu_);
+    return refused_;
+  }
+
+  TempFolder folder_;
+  FakeCollector collector_{folder_.path()};
+  ProducerOptions options_;
+  absl::Mutex mu_;
+  std::vector<std::string> notices_ ABSL_GUARDED_BY(mu_);
+  std::vector<std::string> refused_ ABSL_GUARDED_BY(mu_);
+  std::unique_ptr<Producer> producer_;
+};
+
+TEST_F(ProducerTest, DeliversInOrder) {
+  collector_.Start();
+  Open();
+  Append("a");
+  Append("b");
+  ASSERT_TRUE(producer_->AppendBatch(std::vector{RecordOf("c"), RecordOf("d")}).ok());
+  Drain();
+  EXPECT_THAT(collector_.AwaitStored(4), ElementsAre("a", "b", "c", "d"));
+  const ProducerStats stats = producer_->stats();
+  EXPECT_EQ(stats.appended_seq, 4);
+  EXPECT_EQ(stats.committed_seq, 4);
+  EXPECT_EQ(stats.spool_bytes, 0);
+  EXPECT_TRUE(stats.connected);
+  EXPECT_THAT(notices(), IsEmpty());
+}
+
+TEST_F(ProducerTest, ACollectorThatComesLaterGetsEverything) {
+  Open();
+  Append("a");
+  AwaitNotice("cannot take records now");
+  Append("b");
+  const absl::Status early = producer_->Drain(absl::ZeroDuration());
+  EXPECT_EQ(early.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(std::string(early.message()), HasSubstr("2 record(s) wait"));
+  collector_.Start();
+  Drain();
+  EXPECT_THAT(collector_.AwaitStored(2), ElementsAre("a", "b"));
+  EXPECT_THAT(notices(), ElementsAre(HasSubstr("cannot take records now"), HasSubstr("is back")));
+}
+
+TEST_F(ProducerTest, TheNextProcessSendsWhatThisOneLeft) {
+  Open();
+  Append("a");
+  Append("b");
+  Open();
+  Append("c");
+  collector_.Start();
+  Drain();
+  EXPECT_THAT(collector_.AwaitStored(3), ElementsAre("a", "b", "c"));
+}
+
+TEST_F(ProducerTest, ARestartedCollectorIsFoundAgain) {
+  collector_.Start();
+  Open();
+  Append("a");
+  Drain();
+  collector_.Stop();
+  Append("b");
+  collector_.Start();
+  Drain();
+  EXPECT_THAT(collector_.AwaitStored(2), ElementsAre("a", "b"));
+  EXPECT_GE(producer_->stats().reconnects, 1);
+}
+
+TEST_F(ProducerTest, AnAckThatIsCutOffStoresNothingTwice) {
+  collector_.OnNextBatches({Act::kCutAfter, Act::kCutAfter, Act::kCutAfter});
+  collector_.Start();
+  Open();
+  for (const char* name : {"a", "b", "c", "d"}) {
+    Append(name);
+    Drain();
+  }
+  EXPECT_THAT(collector_.AwaitStored(4), ElementsAre("a", "b", "c", "d"));
+}
+
+TEST_F(ProducerTest, DamageOnTheWayAndGapsAreSentAgain) {
+  collector_.OnNextBatches({Act::kWrongCrc, Act::kGap, Act::kAck, Act::kGap, Act::kWrongCrc});
+  collector_.Start();
+  Open();
+  Append("a");
+  Drain();
+  Append("b");
+  Drain();
+  EXPECT_THAT(collector_.AwaitStored(2), ElementsAre("a", "b"));
+}
+
+TEST_F(ProducerTest, AFencedProducerStopsAndSaysSo) {
+  collector_.OnNextBatches({Act::kFence});
+  collector_.Start();
+  Open();
+  Append("a");
+  EXPECT_EQ(producer_->Drain(kLong).code(), absl::StatusCode::kFailedPrecondition);
+  AwaitNotice("another process took over");
+  EXPECT_EQ(collector_.opens().size(), 1) << "it does not come back";
+  // The next process takes the log over in its turn.
+  Open();
+  Drain();
+  EXPECT_THAT(collector_.AwaitStored(1), ElementsAre("a"));
+  EXPECT_EQ(collector_.opens()[1].epoch(), collector_.opens()[0].epoch() + 1);
+}
+
+TEST_F(ProducerTest, ComesBackNoSoonerThanAsked) {
+  v1::RetryInfo info;
+  info.mutable_retry_delay()->set_nanos(300'000'000);
+  v1::RpcStatus details;
+  google::protobuf::Any* detail = details.add_details();
+  detail->set_type_url("type.googleapis.com/google.rpc.RetryInfo");
+  detail->set_value(info.SerializeAsString());
+  collector_.OnNextOpens(
+      {{grpc::StatusCode::RESOURCE_EXHAUSTED, "overload", details.SerializeAsString()}, grpc::Status::OK});
+  collector_.Start();
+  Open();
+  Append("a");
+  Drain();
+  const std::vector<absl::Time> opens = collector_.open_times();
+  ASSERT_EQ(opens.size(), 2);
+  EXPECT_GE(opens[1] - opens[0], absl::Milliseconds(300));
+}
+
+TEST_F(ProducerTest, ErrorsThatSomebodyMustMendAreSaidAndRetried) {
+  collector_.OnNextOpens({{grpc::StatusCode::UNIMPLEMENTED, "no such service"},
+                          {grpc::StatusCode::INVALID_ARGUMENT, "bad producer_id"},
+                          grpc::Status::OK});
+  collector_.Start();
+  Open();
+  Append("a");
+  Drain();
+  EXPECT_THAT(notices(), ElementsAre(HasSubstr("no such service"), HasSubstr("bad producer_id"), HasSubstr("is back")));
+}
+
+TEST_F(ProducerTest, RefusedRecordsAreReportedAndDoNotStopTheLog) {
+  collector_.OnNextBatches({Act::kRefuse});
+  collector_.Start();
+  Open();
+  Append("a");
+  Drain();
+  Append("b");
+  Drain();
+  EXPECT_THAT(refused(), ElementsAre("1: refused a"));
+  EXPECT_EQ(producer_->stats().refused, 1);
+}
+
+TEST_F(ProducerTest, TheWindowAndTheBatchLimitAreKept) {
+  collector_.SetWindow(/*window_bytes=*/10000, /*max_batch_bytes=*/3000);
+  collector_.OnNextBatches({Act::kSwallow, Act::kSwallow});
+  Open();
+  std::vector<v1::Record> records(500, RecordOf(std::string(100, 'x')));
+  ASSERT_TRUE(producer_->AppendBatch(records).ok());
+  collector_.Start();
+  Drain();
+  EXPECT_EQ(collector_.AwaitStored(500).size(), 500);
+  EXPECT_LE(collector_.largest_batch(), 3000);
+  EXPECT_LE(collector_.most_unacked(), 10000);
+  EXPECT_GT(collector_.most_unacked(), 3000) << "several batches are under way at once";
+}
+
+TEST_F(ProducerTest, ARecordLargerThanTheWindowStillPasses) {
+  collector_.SetWindow(1000, 1000);
+  collector_.Start();
+  Open();
+  Append("small");
+  Append(std::string(5000, 'x'));
+  Append("after");
+  Drain();
+  EXPECT_EQ(collector_.AwaitStored(3).size(), 3);
+}
+
+TEST_F(ProducerTest, AtTheSpoolsLimitAppendWaits) {
+  options_.spool_limit_bytes = 2000;
+  collector_.OnNextOpens({{grpc::StatusCode::UNAVAILABLE, "not yet"}});
+  collector_.Start();
+  Open();
+  std::atomic<int> appended = 0;
+  std::thread appender([&] {
+    for (; appended < 100; ++appended) Append(std::string(100, 'x'));
+  });
+  AwaitNotice("at its limit");
+  EXPECT_LE(producer_->stats().spool_bytes, 2000);
+  EXPECT_LT(appended, 20);
+  collector_.OnNextOpens({});
+  appender.join();
+  Drain();
+  EXPECT_EQ(collector_.AwaitStored(100).size(), 100);
+}
+
+TEST_F(ProducerTest, ALargerRecordThanAllowedIsRefusedHere) {
+  Open();
+  EXPECT_EQ(producer_->Append(RecordOf(std::string(kMaxRecordBytes + 1, 'x'))).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(producer_->stats().appended_seq, 0);
+}
+
+TEST_F(ProducerTest, AnotherDatabaseGetsWhatWaitsAsANewLog) {
+  collector_.Start();
+  Open();
+  Append("a");
+  Drain();
+  collector_.Stop();
+  collector_.ReplaceDatabase();
+  Append("b");
+  collector_.Start();
+  Drain();
+  EXPECT_THAT(collector_.AwaitStored(2), ElementsAre("a", "b"));
+  EXPECT_NE(collector_.opens().front().producer_id(), collector_.opens().back().producer_id());
+  AwaitNotice("another database");
+}
+
+TEST_F(ProducerTest, ADatabaseThatWentBackGetsAllThatIsStillHere) {
+  collector_.Start();
+  Open();
+  for (const char* name : {"a", "b", "c"}) Append(name);
+  Drain();
+  collector_.Stop();
+  collector_.RollBack(1);
+  Append("d");
+  collector_.Start();
+  Drain();
+  EXPECT_THAT(collector_.AwaitStored(6), ElementsAre("a", "b", "c", "b", "c", "d"));
+}
+
+TEST_F(ProducerTest, ADatabaseThatWentBackTooFarIsSaid) {
+  options_.spool_limit_bytes = 400;  // small files, which go as they are acknowledged
+  collector_.Start();
+  Open();
+  for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h"}) {
+    Append(name + std::string(60, '.'));
+    Drain();
+  }
+  collector_.Stop();
+  collector_.RollBack(0);
+  Append("i");
+  collector_.Start();
+  Drain();
+  EXPECT_EQ(collector_.AwaitStored(9).back(), "i");
+  AwaitNotice("has lost records that it had acknowledged");
+}
+
+// A power cut took back records that the collector has; their numbers now stand for others.
+TEST_F(ProducerTest, NumbersThatWereLostHereAreNotUsedAgain) {
+  Open();
+  Append("a");
+  producer_.reset();
+  const absl::StatusOr<std::string> producer_id = [&]() -> absl::StatusOr<std::string> {
+    const absl::StatusOr<std::unique_ptr<Spool>> spool = Spool::Open({.folder = options_.spool_dir});
+    if (!spool.ok()) return spool.status();
+    return (*spool)->meta().producer_id;
+  }();
+  ASSERT_TRUE(producer_id.ok()) << producer_id.status();
+  collector_.Pretend(*producer_id, 3);
+  Open();
+  for (const char* name : {"b", "c", "d"}) Append(name);
+  collector_.Start();
+  Drain();
+  EXPECT_THAT(collector_.AwaitStored(4), ElementsAre("a", "b", "c", "d"));
+  AwaitNotice("lost here");
+}
+
+TEST_F(ProducerTest, DamageInTheSpoolCostsOneRecordAndTheLogGoesOn) {
+  Open();
+  for (const char* name : {"a", "b", "c"}) Append(name);
+  producer_.reset();
+  for (const auto& entry : std::filesystem::directory_iterator(options_.spool_dir)) {
+    if (entry.path().extension() != ".seg") continue;
+    std::string bytes = Contents(entry.path().string());
+    bytes[bytes.size() / 2 + kSegmentHeaderBytes / 2] ^= 1;  // in "b"
+    SetContents(entry.path().string(), bytes);
+  }
+  Open();
+  Append("d");
+  collector_.Start();
+  Drain();
+  EXPECT_THAT(collector_.AwaitStored(3), ElementsAre("a", "c", "d"));
+  AwaitNotice("1 record(s) are lost");
+}
+
+TEST_F(ProducerTest, ASecondProcessIsKeptOut) {
+  Open();
+  EXPECT_EQ(Producer::Open(options_).status().code(), absl::StatusCode::kAlreadyExists);
+}
+
+TEST_F(ProducerTest, FlushMakesRecordsDurableWithoutACollector) {
+  options_.sync_interval = absl::Hours(1);
+  Open();
+  Append("a");
+  EXPECT_EQ(producer_->stats().durable_seq, 0);
+  ASSERT_TRUE(producer_->Flush().ok());
+  EXPECT_EQ(producer_->stats().durable_seq, 1);
+}
+
+TEST_F(ProducerTest, ManyThreadsAppendThroughRestarts) {
+  constexpr int kThreads = 4;
+  constexpr int kEach = 2000;
+  collector_.Start();
+  Open();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([this, t] {
+      for (int i = 0; i < kEach; ++i) Append(absl::StrCat(t, ":", i));
+    });
+  }
+  for (size_t restart = 1; restart <= 3; ++restart) {
+    collector_.AwaitStored(restart * 1000);
+    collector_.Stop();
+    collector_.Start();
+  }
+  for (std::thread& thread : threads) thread.join();
+  Drain();
+  std::vector<std::string> stored = collector_.AwaitStored(size_t{kThreads} * kEach);
+  EXPECT_EQ(stored.size(), size_t{kThreads} * kEach);
+  std::sort(stored.begin(), stored.end());
+  EXPECT_EQ(std::unique(stored.begin(), stored.end()), stored.end());
+}
+
+}  // namespace
+}  // namespace telemetry::client
