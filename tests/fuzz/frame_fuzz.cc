@@ -1,0 +1,89 @@
+// Spool frames: a walk over any bytes ends, stays inside of them and gives frames that are sealed the same again; a log
+// with a damaged stretch gives records that were in it, in their order, and no others.
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/frame.h"
+#include "client/frame_buffer.h"
+#include "client/segment.h"
+#include "client/spool_meta.h"
+#include "tests/fuzz/fuzz.h"
+
+namespace telemetry::client {
+namespace {
+
+using fuzz::Require;
+
+constexpr uint32_t kSalt = 7;
+
+std::string Sealed(const Frame& frame, uint32_t salt) {
+  FrameBuffer buffer;
+  buffer.AddSerialised(frame.payload);
+  buffer.Seal(salt, frame.seq);
+  return std::string(buffer.bytes());
+}
+
+void WalkAnything(std::string_view bytes) {
+  uint32_t salt = kSalt;
+  uint64_t seq = 1;
+  if (const std::optional<SegmentHeader> header = DecodeSegmentHeader(bytes); header.has_value()) {
+    salt = header->salt;
+    seq = header->first_seq;
+    bytes.remove_prefix(kSegmentHeaderBytes);
+  }
+  FrameScanner frames(salt, seq, bytes);
+  while (const std::optional<Frame> frame = frames.Next()) {
+    Require(frame->seq >= seq, "numbers grow");
+    Require(frames.frame_end() <= bytes.size(), "frames lie inside");
+    const size_t size = frames.frame_end() - frames.frame_begin();
+    Require(bytes.substr(frames.frame_begin(), size) == Sealed(*frame, salt), "a frame is sealed the same again");
+    seq = frame->seq + 1;
+  }
+}
+
+// The first bytes say where the damage is and what it looks like, the rest are the records, one a line.
+void DamageALog(std::string_view bytes) {
+  if (bytes.size() < 4) return;
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(bytes[i]); };
+  std::vector<std::string> records(1);
+  for (const char c : bytes.substr(4)) {
+    if (c == '\n') records.emplace_back();
+    if (c != '\n') records.back().push_back(c);
+  }
+  FrameBuffer log;
+  for (const std::string& record : records) log.AddSerialised(record);
+  log.Seal(kSalt, 1);
+  std::string damaged(log.bytes());
+  const size_t begin = (byte(0) << 8 | byte(1)) % damaged.size();
+  const size_t end = std::min<size_t>(damaged.size(), begin + 1 + byte(2) % 64);
+  for (size_t i = begin; i < end; ++i) damaged[i] = static_cast<char>(damaged[i] ^ byte(3));
+
+  FrameScanner frames(kSalt, 1, damaged);
+  uint64_t last_seq = 0;
+  while (const std::optional<Frame> frame = frames.Next()) {
+    Require(frame->seq > last_seq && frame->seq <= records.size(), "a number of this log, above the last");
+    Require(frame->payload == records[frame->seq - 1], "the record that has this number");
+    last_seq = frame->seq;
+  }
+}
+
+void ReadMeta(std::string_view bytes) {
+  const absl::StatusOr<SpoolMeta> meta = DecodeSpoolMeta(bytes);
+  if (!meta.ok()) return;
+  const absl::StatusOr<SpoolMeta> again = DecodeSpoolMeta(EncodeSpoolMeta(*meta));
+  Require(again.ok() && *again == *meta, "a meta file comes back");
+}
+
+}  // namespace
+}  // namespace telemetry::client
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  telemetry::client::WalkAnything(bytes);
+  telemetry::client::DamageALog(bytes);
+  telemetry::client::ReadMeta(bytes);
+  return 0;
+}
