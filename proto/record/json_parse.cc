@@ -63,12 +63,12 @@ class JsonParser {
   absl::Status Member(int depth, Json* object) {
     cursor_.SkipSpace();
     if (cursor_.Peek() != '"') return cursor_.Error("a key is missing");
-    auto& [key, value] = object->members.emplace_back();
+    std::string key;
     absl::Status status = String(&key);
     if (!status.ok()) return status;
     cursor_.SkipSpace();
     if (!cursor_.TryTake(':')) return cursor_.Error("':' is missing");
-    return Value(depth, &value);
+    return Value(depth, &object->members.emplace_back(std::move(key), Json()).second);
   }
 
   absl::Status Array(int depth, Json* value) {

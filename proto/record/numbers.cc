@@ -2,9 +2,9 @@
 
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <system_error>
 
+#include "absl/strings/charconv.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::record {
@@ -54,14 +54,6 @@ std::string WithPoint(const Scientific& number) {
   return Cat(number.digits.substr(0, whole), ".", number.digits.substr(whole));
 }
 
-// from_chars leaves the value alone when it is out of range: the exponent's sign says to which side.
-double OutOfRangeValue(std::string_view digits) {
-  const size_t e = digits.find_first_of("eE");
-  const bool tiny = e != std::string_view::npos && e + 1 < digits.size() && digits[e + 1] == '-';
-  const double magnitude = tiny ? 0.0 : std::numeric_limits<double>::infinity();
-  return digits[0] == '-' ? -magnitude : magnitude;
-}
-
 }  // namespace
 
 std::optional<double> ParseDecimal(std::string_view text) {
@@ -91,10 +83,11 @@ std::string FloatRepr(double value) {
 std::string NormalNumber(std::string_view digits) {
   if (digits == "-0") return "0";
   if (digits.find_first_of(".eE") == std::string_view::npos) return std::string(digits);  // an integer, NaN, Infinity
+  // Abseil's, since the standard one does not say to which side a number is out of range: this gives the largest or 0.
   double value = 0;
-  const auto error = std::from_chars(digits.data(), digits.data() + digits.size(), value).ec;
-  if (error == std::errc::result_out_of_range) value = OutOfRangeValue(digits);
-  if (std::isinf(value)) return value < 0 ? "-Infinity" : "Infinity";
+  const auto error = absl::from_chars(digits.data(), digits.data() + digits.size(), value).ec;
+  const bool too_large = error == std::errc::result_out_of_range && std::fabs(value) > 1;
+  if (too_large) return value < 0 ? "-Infinity" : "Infinity";
   return FloatRepr(value);
 }
 

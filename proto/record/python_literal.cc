@@ -61,9 +61,7 @@ class ConfigParser {
 
   absl::Status NamedValue(std::string name, int depth, Json* object) {
     if (object->Find(name) != nullptr) return cursor_.Error(Cat("\"", name, "\" stands there twice"));
-    auto& member = object->members.emplace_back();
-    member.first = std::move(name);
-    return Value(depth, &member.second);
+    return Value(depth, &object->members.emplace_back(std::move(name), Json()).second);
   }
 
   // What stands between an opening bracket, already taken, and `close`: items with commas between them, one more comma

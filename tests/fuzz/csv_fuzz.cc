@@ -1,0 +1,84 @@
+// SidecarCsv: how the bytes are divided changes nothing, bad bytes are kept as they were, rows that are written are
+// read again as the same rows.
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proto/record/sidecar_csv.h"
+#include "tests/fuzz/fuzz.h"
+
+namespace telemetry::record {
+namespace {
+
+using fuzz::Require;
+using Item = SidecarCsv::Item;
+using Kind = SidecarCsv::Kind;
+
+std::vector<Item> ReadAtOnce(std::string_view bytes) {
+  SidecarCsv csv;
+  std::vector<Item> items;
+  csv.Feed(bytes, &items);
+  csv.Finish(&items);
+  Require(csv.pending_bytes() == 0, "nothing waits in a complete file");
+  return items;
+}
+
+// The bytes themselves say how long the chunks are.
+std::vector<Item> ReadInChunks(std::string_view bytes) {
+  SidecarCsv csv;
+  std::vector<Item> items;
+  while (!bytes.empty()) {
+    const size_t length = 1 + static_cast<uint8_t>(bytes[bytes.size() / 2]) % 61;
+    csv.Feed(bytes.substr(0, length), &items);
+    bytes.remove_prefix(std::min(length, bytes.size()));
+  }
+  csv.Finish(&items);
+  return items;
+}
+
+std::string Written(const Item& item) {
+  std::string line;
+  AppendRow(item.dialect, item.row, &line);
+  return line;
+}
+
+void RequireEqual(const std::vector<Item>& a, const std::vector<Item>& b) {
+  Require(a.size() == b.size(), "as many items in chunks");
+  for (size_t i = 0; i < a.size(); ++i) {
+    Require(a[i].kind == b[i].kind && a[i].dialect == b[i].dialect && a[i].error == b[i].error && a[i].raw == b[i].raw,
+            "equal items in chunks");
+    Require(a[i].line == b[i].line && a[i].offset == b[i].offset, "equal places in chunks");
+    Require(Written(a[i]) == Written(b[i]), "equal rows in chunks");
+  }
+}
+
+void RequireRereadable(const Item& item) {
+  const std::string line = Written(item);
+  SidecarCsv csv(item.dialect);
+  std::vector<Item> items;
+  csv.Feed(line, &items);
+  csv.Finish(&items);
+  Require(items.size() == 1 && items[0].kind == Kind::kRow && items[0].dialect == item.dialect, "a row is a row");
+  Require(Written(items[0]) == line, "a written row comes back");
+}
+
+}  // namespace
+}  // namespace telemetry::record
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using telemetry::fuzz::Require;
+  using namespace telemetry::record;
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const std::vector<Item> items = ReadAtOnce(bytes);
+  RequireEqual(items, ReadInChunks(bytes));
+  uint64_t least_offset = 0;
+  for (const Item& item : items) {
+    Require(item.offset >= least_offset, "items stand in order");
+    least_offset = item.offset + item.raw.size();
+    if (item.kind == Kind::kBad) Require(bytes.substr(item.offset, item.raw.size()) == item.raw, "bad bytes are kept");
+    if (item.kind == Kind::kRow) RequireRereadable(item);
+  }
+  return 0;
+}
