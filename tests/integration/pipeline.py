@@ -1,0 +1,149 @@
+"""The programs of the pipeline as a test uses them: a collector on a database, forward, export."""
+
+import contextlib
+import csv
+import io
+import json
+import os
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BIN = pathlib.Path(os.environ.get("TELEMETRY_BIN_DIR", ROOT / "build/release/bin"))
+TESTDATA = ROOT / "tests/testdata"
+TIMEOUT_S = 120
+
+
+def run(program, *arguments):
+    """Runs a program to its end and returns what it printed; a failure carries its output."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("TELEMETRY_", "CI", "GITHUB_", "GITLAB_"))}
+    done = subprocess.run(
+        [BIN / program, *map(str, arguments)], capture_output=True, text=True, timeout=TIMEOUT_S, env=environment
+    )
+    if done.returncode != 0:
+        raise AssertionError(f"{program} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Pipeline:
+    """One database in a folder of its own. A collector serves it inside `with pipeline.serving():`."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True)
+        self.database = self.folder / "dataset.db"
+        self.address = None
+        self._exports = 0
+
+    @contextlib.contextmanager
+    def serving(self):
+        with open(self.folder / "collector.log", "ab") as log:
+            process = subprocess.Popen(
+                [BIN / "telemetry-collector", "serve", "--db", self.database, "--listen", "127.0.0.1:0"],
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+            try:
+                line = process.stdout.readline()
+                prefix = "listening on "
+                if not line.startswith(prefix):
+                    raise AssertionError(f"the collector did not start:\n{(self.folder / 'collector.log').read_text()}")
+                self.address = line[len(prefix) :].strip()
+                yield self
+            finally:
+                self.address = None
+                process.terminate()
+                status = process.wait(TIMEOUT_S)
+                process.stdout.close()
+            if status != 0:
+                raise AssertionError(f"the collector ended with {status} after SIGTERM")
+
+    def forward(self, *paths, origin="ci/1", state="state", flags=()):
+        run(
+            "telemetry-worker",
+            "forward",
+            f"--collector={self.address}",
+            f"--state-dir={self.folder / state}",
+            f"--origin={origin}",
+            "--once",
+            *flags,
+            *paths,
+        )
+
+    def export(self, layout, *flags, live=False):
+        """The export's files, by what stands behind the base in their names."""
+        self._exports += 1
+        base = self.folder / f"export{self._exports}" / "data"
+        base.parent.mkdir()
+        source = f"--collector={self.address}" if live else f"--db={self.database}"
+        run("telemetry-export", source, f"--out={base}", f"--layout={layout}", *flags)
+        return {path.name.removeprefix("data"): path.read_bytes() for path in base.parent.iterdir()}
+
+
+class Sample:
+    """Sidecars under tests/testdata, and what forward must be told of them."""
+
+    def __init__(self, name, layout, flags=()):
+        self.name = name
+        self.layout = layout
+        self.flags = flags
+
+    def files(self):
+        base = TESTDATA / self.name
+        return {path.name.removeprefix(base.name): path for path in sorted(base.parent.glob(base.name + ".*"))}
+
+    def original(self, suffix):
+        path = self.files().get(suffix)
+        return path.read_bytes() if path else b""
+
+    def copy_to(self, folder, cut=False):
+        """Copies the files under their names into a new folder; cut: only the first half of their bytes."""
+        target = pathlib.Path(folder) / self.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        for suffix, path in self.files().items():
+            content = path.read_bytes()
+            (target.parent / (target.name + suffix)).write_bytes(content[: len(content) // 2] if cut else content)
+        return target.parent / (target.name + ".csv")
+
+    def path(self):
+        return TESTDATA / (self.name + ".csv")
+
+
+V11_FLAGS = (
+    "--kernel-name=softmax_two_pass",
+    f"--kernel-source={TESTDATA / 'kernel_source.py'}",
+    "--input-shapes=[(4096, 2560)]",
+    "--dtypes=['torch.float16']",
+    "--hardware=NVIDIA H200",
+)
+
+SAMPLES = [
+    Sample("helion-main/bmm", "helion"),
+    Sample("helion-main/rms_norm", "helion"),
+    Sample("helion-main/softmax", "helion"),
+    Sample("helion-pr2750/add", "pr2750"),
+    Sample("helion-pr2750/long_sum", "pr2750"),
+    Sample("helion-pr2750/softmax", "pr2750"),
+    Sample("helion-pr2699/softmax_two_pass", "pr2699"),
+    Sample("helion-v1.1/softmax_two_pass", "v1.1", V11_FLAGS),
+]
+
+
+def csv_rows(content):
+    """The rows of a CSV without its headers, as the bytes they were written with."""
+    text = io.StringIO(content.decode(), newline="")
+    starts = []
+    reader = csv.reader(text)
+    lines = content.decode().splitlines(keepends=True)
+    done = 0
+    for fields in reader:
+        row = "".join(lines[done : reader.line_num])
+        done = reader.line_num
+        if "timestamp_s" not in fields:
+            starts.append(row.encode())
+    return starts
+
+
+def json_lines(content):
+    return [json.loads(line) for line in content.splitlines()]
