@@ -1,0 +1,81 @@
+#include "server/collector/admission.h"
+
+#include "absl/time/clock.h"
+#include "server/collector/grpc_status.h"
+
+namespace telemetry::collector {
+
+Admission::Admission(const Limits& limits) : limits_(limits), thread_([this] { Run(); }) {}
+
+Admission::~Admission() {
+  {
+    absl::MutexLock lock(&mutex_);
+    stopping_ = true;
+  }
+  thread_.join();
+}
+
+void Admission::Admit(uint64_t bytes, Done done) {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (!waiters_.empty() || !HasRoom(bytes)) {
+      waiters_.push_back({bytes, absl::Now() + limits_.admission_timeout, std::move(done)});
+      return;
+    }
+    used_bytes_ += bytes;
+  }
+  done(absl::OkStatus());
+}
+
+void Admission::Release(uint64_t bytes) {
+  absl::MutexLock lock(&mutex_);
+  used_bytes_ -= bytes;
+}
+
+bool Admission::HasRoom(uint64_t bytes) const {
+  return used_bytes_ == 0 || used_bytes_ + bytes <= limits_.in_flight_bytes;
+}
+
+bool Admission::HasWork() const { return stopping_ || (!waiters_.empty() && HasRoom(waiters_.front().bytes)); }
+
+Admission::Answers Admission::TakeAnswered() {
+  Answers answers;
+  const absl::Time now = absl::Now();
+  while (!waiters_.empty()) {
+    Waiter& first = waiters_.front();
+    absl::Status status;
+    if (stopping_) {
+      status = absl::UnavailableError("the collector is shutting down");
+    } else if (HasRoom(first.bytes)) {
+      used_bytes_ += first.bytes;
+    } else if (first.deadline <= now) {
+      status = TryAgainLater("the collector is overloaded", limits_.retry_delay);
+    } else {
+      break;
+    }
+    answers.emplace_back(std::move(first.done), std::move(status));
+    waiters_.pop_front();
+  }
+  return answers;
+}
+
+void Admission::Run() {
+  while (true) {
+    Answers answers;
+    bool stopping = false;
+    {
+      absl::MutexLock lock(&mutex_);
+      // Waiters are answered in order and all wait equally long, so the first one's deadline is the next.
+      const auto wake = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return HasWork() || !waiters_.empty(); };
+      mutex_.Await(absl::Condition(&wake));
+      const absl::Time deadline = waiters_.empty() ? absl::InfinitePast() : waiters_.front().deadline;
+      mutex_.AwaitWithDeadline(absl::Condition(this, &Admission::HasWork), deadline);
+      answers = TakeAnswered();
+      stopping = stopping_;
+    }
+    for (auto& [done, status] : answers) done(std::move(status));
+    if (stopping) return;
+  }
+}
+
+}  // namespace telemetry::collector

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "server/collector/limits.h"
+
+namespace telemetry::collector {
+
+// The budget of record bytes in flight. A batch is admitted before it is parsed; while there is no room its stream
+// waits and reads nothing more, which is the client's backpressure. First come, first served. Thread-safe.
+class Admission {
+ public:
+  // OK: the bytes are taken, and must be given back. RESOURCE_EXHAUSTED with RetryInfo: no room within the limits'
+  // time.
+  using Done = std::function<void(absl::Status)>;
+
+  explicit Admission(const Limits& limits);
+  // Answers those who still wait with UNAVAILABLE.
+  ~Admission();
+
+  // Calls `done` once: before it returns when there is room, else later from this object's own thread. A batch larger
+  // than the whole budget is let in alone.
+  void Admit(uint64_t bytes, Done done) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Release(uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  struct Waiter {
+    uint64_t bytes;
+    absl::Time deadline;
+    Done done;
+  };
+  using Answers = std::vector<std::pair<Done, absl::Status>>;
+
+  void Run() ABSL_LOCKS_EXCLUDED(mutex_);
+  bool HasRoom(uint64_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Takes those out of the queue who have room now or have waited too long.
+  Answers TakeAnswered() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const Limits limits_;
+  absl::Mutex mutex_;
+  uint64_t used_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::list<Waiter> waiters_ ABSL_GUARDED_BY(mutex_);
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace telemetry::collector

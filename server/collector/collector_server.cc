@@ -1,0 +1,88 @@
+#include "server/collector/collector_server.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/server_builder.h>
+
+#include <mutex>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+
+namespace telemetry::collector {
+namespace {
+
+// A batch's records and what frames them; small records have more frame than content.
+constexpr uint64_t kFramingFactor = 2;
+constexpr int kKeepaliveMs = 30'000;
+constexpr int kMinPingIntervalMs = 5'000;
+
+void EnablePlugins() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CollectorServer>> CollectorServer::Start(const ServerOptions& options) {
+  EnablePlugins();
+  absl::StatusOr<std::unique_ptr<storage::StoreWriter>> writer = storage::OpenSqliteWriter(options.db, options.writer);
+  if (!writer.ok()) return writer.status();
+  std::unique_ptr<CollectorServer> server(new CollectorServer(options, *std::move(writer)));
+  if (absl::Status status = server->Listen(options.listen); !status.ok()) return status;
+  return server;
+}
+
+CollectorServer::CollectorServer(const ServerOptions& options, std::unique_ptr<storage::StoreWriter> writer)
+    : limits_(options.limits),
+      admission_(limits_),
+      writer_(std::move(writer), limits_, options.on_fatal),
+      ingest_({limits_, admission_, writer_, streams_}),
+      dataset_([db = options.db, vfs = options.writer.vfs] { return storage::OpenSqliteReader(db, {.vfs = vfs}); }) {}
+
+CollectorServer::~CollectorServer() { Drain(absl::ZeroDuration()); }
+
+absl::Status CollectorServer::Listen(const std::string& address) {
+  grpc::ServerBuilder builder;
+  // The port is ours alone: a second collector on it has to fail.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinPingIntervalMs);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.SetMaxReceiveMessageSize(static_cast<int>(limits_.max_batch_bytes * kFramingFactor + (1 << 20)));
+  builder.RegisterService(&ingest_);
+  builder.RegisterService(&dataset_);
+  if (!address.empty()) builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port_);
+  server_ = builder.BuildAndStart();
+  if (server_ == nullptr || (!address.empty() && port_ == 0)) {
+    return absl::UnavailableError(absl::StrCat("cannot listen on ", address, ": is the port taken, or no HOST:PORT?"));
+  }
+  SetHealth(true);
+  return absl::OkStatus();
+}
+
+void CollectorServer::SetHealth(bool serving) {
+  grpc::HealthCheckServiceInterface* health = server_->GetHealthCheckService();
+  health->SetServingStatus(serving);
+  health->SetServingStatus(v1::IngestService::service_full_name(), serving);
+  health->SetServingStatus(v1::DatasetService::service_full_name(), serving);
+}
+
+std::shared_ptr<grpc::Channel> CollectorServer::InProcessChannel() { return server_->InProcessChannel({}); }
+
+void CollectorServer::Drain(absl::Duration patience) {
+  if (server_ != nullptr) {
+    SetHealth(false);
+    dataset_.Drain();
+    streams_.Drain();
+    server_->Shutdown(absl::ToChronoTime(absl::Now() + patience));
+    server_.reset();
+  }
+  writer_.Stop();
+}
+
+}  // namespace telemetry::collector

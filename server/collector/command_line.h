@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include "server/collector/limits.h"
+
+namespace telemetry::collector {
+
+enum class Command { kServe, kCheck, kBackup, kMigrate };
+
+// What the command line, the environment and the configuration file ask for.
+struct CommandLine {
+  Command command = Command::kServe;
+  std::string db;
+  std::string listen = "127.0.0.1:4747";
+  std::string to;
+  std::string log_level = "info";
+  Limits limits;
+};
+
+// Reads them. An exit status instead of a command, when there is nothing (more) to do: 0 after --help and --version, 2
+// after a wrong usage; what there is to say is printed.
+struct ParsedCommandLine {
+  bool run = false;
+  int exit_status = 0;
+  CommandLine line;
+};
+ParsedCommandLine ParseCommandLine(int argc, const char* const* argv);
+
+}  // namespace telemetry::collector

@@ -1,0 +1,70 @@
+#include "server/collector/dataset_service.h"
+
+#include <utility>
+
+#include "server/collector/export_call.h"
+#include "server/collector/grpc_status.h"
+
+namespace telemetry::collector {
+namespace {
+
+constexpr int kQuestionThreads = 2;
+constexpr int kExportThreads = 4;
+
+}  // namespace
+
+DatasetService::DatasetService(OpenReader open_reader)
+    : open_reader_(std::move(open_reader)), questions_(kQuestionThreads), exports_(kExportThreads) {}
+
+template <typename Response, typename Ask>
+grpc::ServerUnaryReactor* DatasetService::Answer(grpc::CallbackServerContext* context, Response* response, Ask ask) {
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  questions_.Run([this, reactor, response, ask] {
+    absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader = open_reader_();
+    if (!reader.ok()) return reactor->Finish(ToGrpc(reader.status()));
+    absl::StatusOr<Response> answer = ask(**reader);
+    if (answer.ok()) *response = *std::move(answer);
+    reactor->Finish(ToGrpc(answer.status()));
+  });
+  return reactor;
+}
+
+grpc::ServerUnaryReactor* DatasetService::ListRuns(grpc::CallbackServerContext* context,
+                                                   const v1::ListRunsRequest* request, v1::ListRunsResponse* response) {
+  return Answer(context, response, [request](storage::StoreReader& reader) { return reader.ListRuns(*request); });
+}
+
+grpc::ServerUnaryReactor* DatasetService::GetRun(grpc::CallbackServerContext* context, const v1::GetRunRequest* request,
+                                                 v1::RunSummary* response) {
+  return Answer(context, response,
+                [request](storage::StoreReader& reader) { return reader.GetRun(request->run_id()); });
+}
+
+grpc::ServerUnaryReactor* DatasetService::ListAttempts(grpc::CallbackServerContext* context,
+                                                       const v1::ListAttemptsRequest* request,
+                                                       v1::ListAttemptsResponse* response) {
+  return Answer(context, response, [request](storage::StoreReader& reader) { return reader.ListAttempts(*request); });
+}
+
+grpc::ServerUnaryReactor* DatasetService::GetAttempt(grpc::CallbackServerContext* context,
+                                                     const v1::GetAttemptRequest* request,
+                                                     v1::AttemptSummary* response) {
+  return Answer(context, response,
+                [request](storage::StoreReader& reader) { return reader.GetAttempt(request->attempt_id()); });
+}
+
+grpc::ServerUnaryReactor* DatasetService::ListMeasurements(grpc::CallbackServerContext* context,
+                                                           const v1::ListMeasurementsRequest* request,
+                                                           v1::ListMeasurementsResponse* response) {
+  return Answer(context, response,
+                [request](storage::StoreReader& reader) { return reader.ListMeasurements(*request); });
+}
+
+grpc::ServerWriteReactor<v1::ExportItem>* DatasetService::Export(grpc::CallbackServerContext* /*context*/,
+                                                                 const v1::ExportRequest* request) {
+  auto* call = new ExportCall(request->filter(), draining_);
+  exports_.Run([this, call] { call->Run(open_reader_()); });
+  return call;
+}
+
+}  // namespace telemetry::collector

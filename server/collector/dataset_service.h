@@ -1,0 +1,51 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/collector/thread_pool.h"
+#include "server/storage/store.h"
+#include "telemetry/v1/dataset.grpc.pb.h"
+
+namespace telemetry::collector {
+
+// DatasetService as dataset.proto documents it. Each call has a reader of its own, on threads of its own: short
+// questions do not wait behind exports, and neither holds up the ingest.
+class DatasetService final : public v1::DatasetService::CallbackService {
+ public:
+  using OpenReader = std::function<absl::StatusOr<std::unique_ptr<storage::StoreReader>>()>;
+
+  explicit DatasetService(OpenReader open_reader);
+
+  // Running exports end with UNAVAILABLE at their next item.
+  void Drain() { draining_ = true; }
+
+ private:
+  grpc::ServerUnaryReactor* ListRuns(grpc::CallbackServerContext* context, const v1::ListRunsRequest* request,
+                                     v1::ListRunsResponse* response) override;
+  grpc::ServerUnaryReactor* GetRun(grpc::CallbackServerContext* context, const v1::GetRunRequest* request,
+                                   v1::RunSummary* response) override;
+  grpc::ServerUnaryReactor* ListAttempts(grpc::CallbackServerContext* context, const v1::ListAttemptsRequest* request,
+                                         v1::ListAttemptsResponse* response) override;
+  grpc::ServerUnaryReactor* GetAttempt(grpc::CallbackServerContext* context, const v1::GetAttemptRequest* request,
+                                       v1::AttemptSummary* response) override;
+  grpc::ServerUnaryReactor* ListMeasurements(grpc::CallbackServerContext* context,
+                                             const v1::ListMeasurementsRequest* request,
+                                             v1::ListMeasurementsResponse* response) override;
+  grpc::ServerWriteReactor<v1::ExportItem>* Export(grpc::CallbackServerContext* context,
+                                                   const v1::ExportRequest* request) override;
+
+  // Answers a unary call with what `ask` makes of a reader.
+  template <typename Response, typename Ask>
+  grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, Response* response, Ask ask);
+
+  const OpenReader open_reader_;
+  std::atomic<bool> draining_ = false;
+  ThreadPool questions_;
+  ThreadPool exports_;
+};
+
+}  // namespace telemetry::collector

@@ -1,0 +1,32 @@
+#include "server/collector/export_call.h"
+
+#include "server/collector/grpc_status.h"
+
+namespace telemetry::collector {
+
+void ExportCall::Run(absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader) {
+  absl::Status status = reader.status();
+  if (status.ok()) status = (*reader)->Export(filter_, [this](const v1::ExportItem& item) { return Write(item); });
+  Finish(ToGrpc(status));
+}
+
+absl::Status ExportCall::Write(const v1::ExportItem& item) {
+  if (cancelled_) return absl::CancelledError("the client has gone");
+  if (draining_) return absl::UnavailableError("the collector is shutting down: export again");
+  {
+    absl::MutexLock lock(&mutex_);
+    written_.reset();
+  }
+  StartWrite(&item);
+  absl::MutexLock lock(&mutex_);
+  const auto done = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return written_.has_value(); };
+  mutex_.Await(absl::Condition(&done));
+  return *written_ ? absl::OkStatus() : absl::CancelledError("the client has gone");
+}
+
+void ExportCall::OnWriteDone(bool ok) {
+  absl::MutexLock lock(&mutex_);
+  written_ = ok;
+}
+
+}  // namespace telemetry::collector

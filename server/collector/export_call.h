@@ -1,0 +1,42 @@
+#pragma once
+
+#include <grpcpp/support/server_callback.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "server/storage/store.h"
+#include "telemetry/v1/dataset.pb.h"
+
+namespace telemetry::collector {
+
+// One export on its way to a client: the next page is read when the last one has gone out, so a slow client costs
+// neither memory nor an open read transaction. Deletes itself when gRPC is done with it.
+class ExportCall final : public grpc::ServerWriteReactor<v1::ExportItem> {
+ public:
+  // `draining` must outlive the call.
+  ExportCall(v1::Filter filter, const std::atomic<bool>& draining) : filter_(std::move(filter)), draining_(draining) {}
+
+  // Writes everything and finishes. Blocks: call it once, from a thread that may wait for the client.
+  void Run(absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader);
+
+ private:
+  // Returns when the item has been taken.
+  absl::Status Write(const v1::ExportItem& item) ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnWriteDone(bool ok) override ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnCancel() override { cancelled_ = true; }
+  void OnDone() override { delete this; }
+
+  const v1::Filter filter_;
+  const std::atomic<bool>& draining_;
+  std::atomic<bool> cancelled_ = false;
+  absl::Mutex mutex_;
+  std::optional<bool> written_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace telemetry::collector

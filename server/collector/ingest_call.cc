@@ -1,0 +1,59 @@
+#include "server/collector/ingest_call.h"
+
+#include <memory>
+#include <utility>
+
+#include "server/collector/grpc_status.h"
+#include "server/collector/ingest_stream.h"
+#include "server/collector/parsed_batch.h"
+
+namespace telemetry::collector {
+
+IngestCall::IngestCall(const IngestContext& context, const v1::IngestRequest& request, v1::IngestResponse& response)
+    : context_(context), request_(request), response_(response) {
+  if (absl::Status status = Check(); !status.ok()) {
+    Finish(ToGrpc(status));
+    return;
+  }
+  const v1::Open& open = request_.open();
+  context_.writer.Open(open.producer_id(), open.epoch(), open.client(),
+                       [this](absl::StatusOr<uint64_t> committed_seq) { OnOpened(std::move(committed_seq)); });
+}
+
+absl::Status IngestCall::Check() const {
+  absl::Status status = CheckOpen(request_.open());
+  if (status.ok() && request_.has_batch()) status = CheckBatch(request_.batch(), context_.limits);
+  return status;
+}
+
+void IngestCall::OnOpened(absl::StatusOr<uint64_t> committed_seq) {
+  if (!committed_seq.ok()) return Finish(ToGrpc(committed_seq.status()));
+  context_.streams.TakeOver(request_.open().producer_id(), request_.open().epoch(), nullptr);
+  v1::Opened* opened = response_.mutable_opened();
+  opened->set_committed_seq(*committed_seq);
+  opened->set_window_bytes(context_.limits.window_bytes);
+  opened->set_max_batch_bytes(context_.limits.max_batch_bytes);
+  opened->set_dataset_id(context_.writer.dataset_id());
+  if (!request_.has_batch()) return Finish(grpc::Status::OK);
+  context_.admission.Admit(RecordBytes(request_.batch()),
+                           [this](absl::Status status) { OnAdmitted(std::move(status)); });
+}
+
+void IngestCall::OnAdmitted(absl::Status status) {
+  if (!status.ok()) return Finish(ToGrpc(status));
+  const v1::Open& open = request_.open();
+  auto batch = std::make_unique<ParsedBatch>(open.producer_id(), open.epoch(), request_.batch());
+  const uint64_t bytes = batch->bytes();
+  context_.writer.Commit(std::move(batch), [this, bytes](storage::BatchOutcome outcome) {
+    context_.admission.Release(bytes);
+    OnCommitted(std::move(outcome));
+  });
+}
+
+void IngestCall::OnCommitted(storage::BatchOutcome outcome) {
+  const grpc::Status status = ToGrpc(outcome.status);
+  if (status.ok()) AddOutcome(std::move(outcome), *response_.mutable_ack());
+  Finish(status);
+}
+
+}  // namespace telemetry::collector

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <grpcpp/support/server_callback.h>
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/collector/ingest_context.h"
+#include "telemetry/v1/ingest.pb.h"
+
+namespace telemetry::collector {
+
+// The unary twin of IngestStream: open, admit, commit, answer, one after the other. It deletes itself when gRPC is done
+// with it.
+class IngestCall final : public grpc::ServerUnaryReactor {
+ public:
+  // All three must outlive the call.
+  IngestCall(const IngestContext& context, const v1::IngestRequest& request, v1::IngestResponse& response);
+
+ private:
+  absl::Status Check() const;
+  void OnOpened(absl::StatusOr<uint64_t> committed_seq);
+  void OnAdmitted(absl::Status status);
+  void OnCommitted(storage::BatchOutcome outcome);
+  void OnDone() override { delete this; }
+
+  const IngestContext& context_;
+  const v1::IngestRequest& request_;
+  v1::IngestResponse& response_;
+};
+
+}  // namespace telemetry::collector

@@ -1,0 +1,198 @@
+#include "server/collector/ingest_stream.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/collector/grpc_status.h"
+#include "server/collector/parsed_batch.h"
+
+namespace telemetry::collector {
+
+void AddOutcome(storage::BatchOutcome outcome, v1::Ack& ack) {
+  ack.set_committed_seq(std::max(ack.committed_seq(), outcome.committed_seq));
+  for (storage::RefusedRecord& refused : outcome.refused) {
+    v1::Ack::Refused* entry = ack.add_rejects();
+    entry->set_seq(refused.seq);
+    entry->set_reason(refused.reason);
+    entry->set_message(std::move(refused.message));
+  }
+}
+
+IngestStream::IngestStream(const IngestContext& context) : context_(context) {
+  StartRead(&request_);
+  context_.streams.Add(this);
+}
+
+void IngestStream::OnReadDone(bool ok) {
+  if (ok && request_.has_batch()) return HandleBatch(request_.batch());
+  if (ok && request_.has_open()) return HandleOpen(request_.open());
+  if (ok) return End(absl::InvalidArgumentError("the message is neither Open nor Batch"));
+  // The client has nothing more to say; what it has said is still acknowledged.
+  End(open_ ? absl::OkStatus() : absl::InvalidArgumentError("the stream ended before an Open"));
+}
+
+void IngestStream::HandleOpen(const v1::Open& open) {
+  if (open_) return End(absl::InvalidArgumentError("Open may come only once, as the first message"));
+  if (absl::Status status = CheckOpen(open); !status.ok()) return End(std::move(status));
+  open_ = true;
+  producer_id_ = open.producer_id();
+  epoch_ = open.epoch();
+  {
+    absl::MutexLock lock(&mutex_);
+    if (end_) return;
+    ++jobs_;
+  }
+  context_.writer.Open(producer_id_, epoch_, open.client(), [this](absl::StatusOr<uint64_t> committed_seq) {
+    // Before this stream can finish, and with it leave the registry.
+    if (committed_seq.ok()) context_.streams.TakeOver(producer_id_, epoch_, this);
+    OnOpened(std::move(committed_seq));
+  });
+}
+
+void IngestStream::OnOpened(absl::StatusOr<uint64_t> committed_seq) {
+  std::optional<grpc::Status> finish;
+  {
+    absl::MutexLock lock(&mutex_);
+    --jobs_;
+    if (committed_seq.ok()) {
+      opened_.emplace();
+      opened_->set_committed_seq(*committed_seq);
+      opened_->set_window_bytes(context_.limits.window_bytes);
+      opened_->set_max_batch_bytes(context_.limits.max_batch_bytes);
+      opened_->set_dataset_id(context_.writer.dataset_id());
+      WriteOn();
+      ReadOn();
+    } else {
+      SetEnd(committed_seq.status());
+    }
+    finish = TakeFinish();
+  }
+  if (finish) Finish(*finish);
+}
+
+void IngestStream::HandleBatch(const v1::Batch& batch) {
+  if (!open_) return End(absl::InvalidArgumentError("the first message must be Open"));
+  if (absl::Status status = CheckBatch(batch, context_.limits); !status.ok()) return End(std::move(status));
+  const uint64_t bytes = RecordBytes(batch);
+  {
+    absl::MutexLock lock(&mutex_);
+    if (end_) return;
+    ++jobs_;
+  }
+  if (absl::Status status = ReserveWindow(bytes); !status.ok()) return OnAdmitted(std::move(status));
+  context_.admission.Admit(bytes, [this](absl::Status status) { OnAdmitted(std::move(status)); });
+}
+
+absl::Status IngestStream::ReserveWindow(uint64_t bytes) {
+  absl::MutexLock lock(&mutex_);
+  if (unacked_bytes_ + bytes > context_.limits.window_bytes) {
+    return TryAgainLater(absl::StrCat("more than window_bytes (", context_.limits.window_bytes, ") are unacknowledged"),
+                         context_.limits.retry_delay);
+  }
+  unacked_bytes_ += bytes;
+  return absl::OkStatus();
+}
+
+void IngestStream::OnAdmitted(absl::Status status) {
+  std::optional<grpc::Status> finish;
+  if (status.ok()) {
+    // The job goes on: the commit ends it.
+    auto batch = std::make_unique<ParsedBatch>(producer_id_, epoch_, request_.batch());
+    const uint64_t bytes = batch->bytes();
+    {
+      absl::MutexLock lock(&mutex_);
+      ++jobs_;
+    }
+    context_.writer.Commit(std::move(batch), [this, bytes](storage::BatchOutcome outcome) {
+      context_.admission.Release(bytes);
+      OnCommitted(bytes, std::move(outcome));
+    });
+  }
+  {
+    absl::MutexLock lock(&mutex_);
+    --jobs_;
+    if (!status.ok()) SetEnd(std::move(status));
+    ReadOn();
+    finish = TakeFinish();
+  }
+  if (finish) Finish(*finish);
+}
+
+void IngestStream::OnCommitted(uint64_t bytes, storage::BatchOutcome outcome) {
+  std::optional<grpc::Status> finish;
+  {
+    absl::MutexLock lock(&mutex_);
+    --jobs_;
+    unacked_bytes_ -= bytes;
+    if (outcome.status.ok()) {
+      if (!ack_) ack_.emplace();
+      AddOutcome(std::move(outcome), *ack_);
+      WriteOn();
+    } else {
+      SetEnd(std::move(outcome.status));
+    }
+    finish = TakeFinish();
+  }
+  if (finish) Finish(*finish);
+}
+
+void IngestStream::OnWriteDone(bool ok) {
+  std::optional<grpc::Status> finish;
+  {
+    absl::MutexLock lock(&mutex_);
+    writing_ = false;
+    if (!ok) {
+      SetEnd(absl::CancelledError("the client has gone"));
+      opened_.reset();
+      ack_.reset();
+    }
+    WriteOn();
+    finish = TakeFinish();
+  }
+  if (finish) Finish(*finish);
+}
+
+void IngestStream::OnCancel() { End(absl::CancelledError("the client has gone")); }
+
+void IngestStream::OnDone() {
+  context_.streams.Remove(this);
+  delete this;
+}
+
+void IngestStream::End(absl::Status status) {
+  std::optional<grpc::Status> finish;
+  {
+    absl::MutexLock lock(&mutex_);
+    SetEnd(std::move(status));
+    finish = TakeFinish();
+  }
+  if (finish) Finish(*finish);
+}
+
+void IngestStream::SetEnd(absl::Status status) {
+  if (!end_) end_ = std::move(status);
+}
+
+void IngestStream::ReadOn() {
+  if (!end_) StartRead(&request_);
+}
+
+void IngestStream::WriteOn() {
+  if (writing_ || finished_ || (!opened_ && !ack_)) return;
+  if (opened_) {
+    *response_.mutable_opened() = *std::exchange(opened_, std::nullopt);
+  } else {
+    *response_.mutable_ack() = *std::exchange(ack_, std::nullopt);
+  }
+  writing_ = true;
+  StartWrite(&response_);
+}
+
+std::optional<grpc::Status> IngestStream::TakeFinish() {
+  if (!end_ || jobs_ > 0 || writing_ || finished_) return std::nullopt;
+  finished_ = true;
+  return ToGrpc(*end_);
+}
+
+}  // namespace telemetry::collector

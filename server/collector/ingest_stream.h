@@ -1,0 +1,81 @@
+#pragma once
+
+#include <grpcpp/support/server_callback.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "server/collector/ingest_context.h"
+#include "server/collector/stream_registry.h"
+#include "telemetry/v1/ingest.pb.h"
+
+namespace telemetry::collector {
+
+// One producer's stream. Reads a message, has it admitted, parses it, hands it to the writer and reads on; the writer's
+// answers become Acks, several in one while a write is under way.
+//
+// Callbacks come from gRPC's threads, the writer's and the admission's. The stream finishes only when it has an end
+// status, no job is outstanding elsewhere and nothing is left to write; so whoever calls back finds it alive, and the
+// last Ack goes out before the end. It deletes itself when gRPC is done with it.
+class IngestStream final : public grpc::ServerBidiReactor<v1::StreamRequest, v1::StreamResponse>, public EndableStream {
+ public:
+  // `context` must outlive the stream.
+  explicit IngestStream(const IngestContext& context);
+
+  void End(absl::Status status) override ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  // The reactions.
+  void OnReadDone(bool ok) override ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnWriteDone(bool ok) override ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnCancel() override ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnDone() override;
+
+  // What a read message asks for.
+  void HandleOpen(const v1::Open& open) ABSL_LOCKS_EXCLUDED(mutex_);
+  void HandleBatch(const v1::Batch& batch) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status ReserveWindow(uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // The answers to a job: each ends it.
+  void OnOpened(absl::StatusOr<uint64_t> committed_seq) ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnAdmitted(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnCommitted(uint64_t bytes, storage::BatchOutcome outcome) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  void SetEnd(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ReadOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void WriteOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The status to finish with, once: when it is given, the caller lets go of the lock, calls Finish and touches
+  // nothing.
+  std::optional<grpc::Status> TakeFinish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const IngestContext& context_;
+
+  // Of the one message that is being read or handled; whoever handles it reads on afterwards.
+  v1::StreamRequest request_;
+  // Set by Open, before the first batch is read.
+  bool open_ = false;
+  std::string producer_id_;
+  uint64_t epoch_ = 0;
+
+  absl::Mutex mutex_;
+  int jobs_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool writing_ ABSL_GUARDED_BY(mutex_) = false;
+  bool finished_ ABSL_GUARDED_BY(mutex_) = false;
+  std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);
+  uint64_t unacked_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  // To be written, in this order, and what is being written.
+  std::optional<v1::Opened> opened_ ABSL_GUARDED_BY(mutex_);
+  std::optional<v1::Ack> ack_ ABSL_GUARDED_BY(mutex_);
+  v1::StreamResponse response_;
+};
+
+// Adds an outcome to an Ack that may hold earlier ones.
+void AddOutcome(storage::BatchOutcome outcome, v1::Ack& ack);
+
+}  // namespace telemetry::collector

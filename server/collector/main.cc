@@ -1,0 +1,40 @@
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <string>
+
+#include "server/collector/command_line.h"
+#include "server/collector/maintenance_commands.h"
+#include "server/collector/serve_command.h"
+
+namespace {
+
+using telemetry::collector::Command;
+using telemetry::collector::CommandLine;
+
+absl::Status Run(const CommandLine& line) {
+  switch (line.command) {
+    case Command::kServe:
+      return telemetry::collector::Serve(line);
+    case Command::kCheck:
+      return telemetry::collector::Check(line);
+    case Command::kBackup:
+      return telemetry::collector::Backup(line);
+    case Command::kMigrate:
+      return telemetry::collector::MigrateDataset(line);
+  }
+  return absl::InternalError("no such command");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  spdlog::set_default_logger(spdlog::stderr_color_mt("collector"));
+  const telemetry::collector::ParsedCommandLine parsed = telemetry::collector::ParseCommandLine(argc, argv);
+  if (!parsed.run) return parsed.exit_status;
+  const absl::Status status = Run(parsed.line);
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "telemetry-collector: %s\n", std::string(status.message()).c_str());
+  return 1;
+}

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "absl/status/status.h"
+#include "server/collector/command_line.h"
+
+namespace telemetry::collector {
+
+// Prints counts and what is damaged. DATA_LOSS: something is.
+absl::Status Check(const CommandLine& line);
+// Copies the dataset while it may be served.
+absl::Status Backup(const CommandLine& line);
+// Brings the schema up to date.
+absl::Status MigrateDataset(const CommandLine& line);
+
+}  // namespace telemetry::collector

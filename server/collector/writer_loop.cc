@@ -1,0 +1,127 @@
+#include "server/collector/writer_loop.h"
+
+#include <utility>
+
+namespace telemetry::collector {
+namespace {
+
+absl::Status NoWriter() { return absl::UnavailableError("the collector is ending"); }
+
+}  // namespace
+
+WriterLoop::WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const Limits& limits, OnFatal on_fatal)
+    : limits_(limits),
+      on_fatal_(std::move(on_fatal)),
+      dataset_id_(writer->dataset_id()),
+      writer_(std::move(writer)),
+      thread_([this] { Run(); }) {}
+
+WriterLoop::~WriterLoop() { Stop(); }
+
+void WriterLoop::Stop() {
+  {
+    absl::MutexLock lock(&mutex_);
+    stopping_ = true;
+  }
+  if (thread_.joinable()) thread_.join();
+  writer_.reset();
+}
+
+void WriterLoop::Open(std::string producer_id, uint64_t epoch, std::string client, OpenDone done) {
+  Enqueue(OpenJob{std::move(producer_id), epoch, std::move(client), std::move(done)});
+}
+
+void WriterLoop::Commit(std::unique_ptr<ParsedBatch> batch, CommitDone done) {
+  Enqueue(CommitJob{std::move(batch), std::move(done)});
+}
+
+void WriterLoop::Enqueue(Job job) {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (!stopping_ && !failed_) {
+      queue_.push_back(std::move(job));
+      return;
+    }
+  }
+  Abandon(job);
+}
+
+bool WriterLoop::HasWork() const { return !queue_.empty() || stopping_; }
+
+void WriterLoop::Run() {
+  bool idle = false;  // nothing has been written since the log was emptied
+  while (true) {
+    std::vector<Job> group;
+    {
+      absl::MutexLock lock(&mutex_);
+      const absl::Duration patience = idle ? absl::InfiniteDuration() : limits_.idle_after;
+      mutex_.AwaitWithTimeout(absl::Condition(this, &WriterLoop::HasWork), patience);
+      group = TakeGroup();
+      if (group.empty() && stopping_) return;
+    }
+    absl::Status status = group.empty() ? writer_->Idle() : Do(group);
+    idle = group.empty();
+    if (!status.ok()) return Fatal(status, std::move(group));
+  }
+}
+
+std::vector<WriterLoop::Job> WriterLoop::TakeGroup() {
+  std::vector<Job> group;
+  uint64_t records = 0;
+  uint64_t bytes = 0;
+  while (!queue_.empty()) {
+    const auto* commit = std::get_if<CommitJob>(&queue_.front());
+    if (commit != nullptr) {
+      records += commit->batch->mutable_batch().records.size();
+      bytes += commit->batch->bytes();
+    }
+    const bool fits = commit != nullptr && records <= limits_.group_records && bytes <= limits_.group_bytes;
+    if (!fits && !group.empty()) break;
+    group.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+    if (!fits) break;
+  }
+  return group;
+}
+
+absl::Status WriterLoop::Do(std::vector<Job>& group) {
+  auto* open = std::get_if<OpenJob>(&group.front());
+  if (open == nullptr) return DoCommit(group);
+  absl::StatusOr<uint64_t> committed_seq = writer_->OpenProducer(open->producer_id, open->epoch, open->client);
+  if (!committed_seq.ok() && !absl::IsFailedPrecondition(committed_seq.status())) return committed_seq.status();
+  open->done(std::move(committed_seq));
+  return absl::OkStatus();
+}
+
+absl::Status WriterLoop::DoCommit(std::vector<Job>& group) {
+  std::vector<storage::ProducerBatch> batches;
+  batches.reserve(group.size());
+  for (Job& job : group) batches.push_back(std::move(std::get<CommitJob>(job).batch->mutable_batch()));
+  absl::StatusOr<std::vector<storage::BatchOutcome>> outcomes = writer_->CommitBatches(batches);
+  if (!outcomes.ok()) return outcomes.status();
+  for (size_t i = 0; i < group.size(); ++i) std::get<CommitJob>(group[i]).done(std::move((*outcomes)[i]));
+  return absl::OkStatus();
+}
+
+void WriterLoop::Fatal(const absl::Status& status, std::vector<Job> group) {
+  {
+    absl::MutexLock lock(&mutex_);
+    failed_ = true;
+    for (Job& job : queue_) group.push_back(std::move(job));
+    queue_.clear();
+  }
+  on_fatal_(status);
+  for (Job& job : group) Abandon(job);
+}
+
+void WriterLoop::Abandon(Job& job) {
+  if (auto* open = std::get_if<OpenJob>(&job)) {
+    open->done(NoWriter());
+  } else {
+    storage::BatchOutcome outcome;
+    outcome.status = NoWriter();
+    std::get<CommitJob>(job).done(std::move(outcome));
+  }
+}
+
+}  // namespace telemetry::collector

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "server/collector/limits.h"
+#include "server/collector/parsed_batch.h"
+#include "server/storage/store.h"
+
+namespace telemetry::collector {
+
+// The one thread that writes. While it commits, what all streams send gathers in its queue; then it takes all of that
+// into the next transaction. So a lone row waits for nothing but its own commit, and many share one. Thread-safe.
+class WriterLoop {
+ public:
+  // Called from the writer's thread, with the dataset's error. Nothing may be acknowledged any more.
+  using OnFatal = std::function<void(const absl::Status&)>;
+  // Called from the writer's thread, after the commit. They must not block.
+  using OpenDone = std::function<void(absl::StatusOr<uint64_t> committed_seq)>;
+  using CommitDone = std::function<void(storage::BatchOutcome outcome)>;
+
+  WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const Limits& limits, OnFatal on_fatal);
+  // As Stop.
+  ~WriterLoop();
+
+  const std::string& dataset_id() const { return dataset_id_; }
+
+  // StoreWriter::OpenProducer. Calls done with UNAVAILABLE after a fatal error or Stop.
+  void Open(std::string producer_id, uint64_t epoch, std::string client, OpenDone done) ABSL_LOCKS_EXCLUDED(mutex_);
+  // StoreWriter::CommitBatches. The outcome's status is UNAVAILABLE after a fatal error or Stop.
+  void Commit(std::unique_ptr<ParsedBatch> batch, CommitDone done) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Does what is queued, then ends the thread and closes the dataset.
+  void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  struct OpenJob {
+    std::string producer_id;
+    uint64_t epoch;
+    std::string client;
+    OpenDone done;
+  };
+  struct CommitJob {
+    std::unique_ptr<ParsedBatch> batch;
+    CommitDone done;
+  };
+  using Job = std::variant<OpenJob, CommitJob>;
+
+  void Enqueue(Job job) ABSL_LOCKS_EXCLUDED(mutex_);
+  bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Run() ABSL_LOCKS_EXCLUDED(mutex_);
+  // What the next transaction takes: one Open, or as many batches as the limits allow.
+  std::vector<Job> TakeGroup() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Do(std::vector<Job>& group);
+  absl::Status DoCommit(std::vector<Job>& group);
+  void Fatal(const absl::Status& status, std::vector<Job> group) ABSL_LOCKS_EXCLUDED(mutex_);
+  static void Abandon(Job& job);
+
+  const Limits limits_;
+  const OnFatal on_fatal_;
+  const std::string dataset_id_;
+  std::unique_ptr<storage::StoreWriter> writer_;  // the writer's thread only
+
+  absl::Mutex mutex_;
+  std::deque<Job> queue_ ABSL_GUARDED_BY(mutex_);
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  bool failed_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace telemetry::collector

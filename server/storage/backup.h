@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace telemetry::storage {
+
+// Copies the dataset at `from` to the new file `to`: one consistent state of it, also while a collector serves it. The
+// copy is written under another name, forced to disk and only then named `to`.
+// ALREADY_EXISTS: `to` is there. Errors of `from` as OpenSqliteReader; UNAVAILABLE, PERMISSION_DENIED: the copy's disk.
+absl::Status BackUpDataset(const std::string& from, const std::string& to);
+
+}  // namespace telemetry::storage

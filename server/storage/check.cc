@@ -1,0 +1,87 @@
+#include "server/storage/check.h"
+
+#include "absl/strings/str_cat.h"
+#include "server/storage/dataset_file.h"
+#include "server/storage/statement.h"
+#include "server/storage/transaction.h"
+
+namespace telemetry::storage {
+namespace {
+
+constexpr const char* kCounted[] = {"kernels",       "runs",      "attempts", "configs",  "run_configs", "measurements",
+                                    "source_hashes", "ir_graphs", "ir_nodes", "ir_edges", "rejects",     "producers"};
+
+// Calls `use` for each row of a query.
+template <typename Use>
+absl::Status ForEachRow(Database& database, const char* sql, Use use) {
+  Statement query(database, sql);
+  while (true) {
+    absl::StatusOr<bool> found = query.Step();
+    if (!found.ok() || !*found) return found.status();
+    use(query);
+  }
+}
+
+absl::Status CheckFile(Database& database, CheckReport* report) {
+  return ForEachRow(database, "PRAGMA integrity_check", [report](const Statement& row) {
+    if (row.Text(0) != "ok") report->damage.emplace_back(row.Text(0));
+  });
+}
+
+absl::Status CheckReferences(Database& database, CheckReport* report) {
+  return ForEachRow(
+      database, "SELECT \"table\", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2 ORDER BY 1, 2",
+      [report](const Statement& row) {
+        report->damage.push_back(absl::StrCat(row.Int(2), " rows of ", std::string(row.Text(0)), " name a row of ",
+                                              std::string(row.Text(1)), " that is not there"));
+      });
+}
+
+absl::Status CheckDatasetId(Database& database, CheckReport* report) {
+  absl::StatusOr<int64_t> ids = database.QueryInt("SELECT count(*) FROM dataset");
+  if (ids.ok() && *ids != 1) report->damage.push_back(absl::StrCat("table dataset has ", *ids, " rows instead of 1"));
+  return ids.status();
+}
+
+absl::Status Count(Database& database, CheckReport* report) {
+  for (const char* table : kCounted) {
+    // The names are our own, from the list above.
+    absl::StatusOr<int64_t> count = database.QueryInt(absl::StrCat("SELECT count(*) FROM ", table).c_str());
+    if (!count.ok()) return count.status();
+    report->counts.emplace_back(table, *count);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<CheckReport> CheckDataset(const std::string& path) {
+  absl::StatusOr<Database> database = OpenDatasetForReading(path, {});
+  if (!database.ok()) return database.status();
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database);
+  if (!transaction.ok()) return transaction.status();
+  CheckReport report;
+  for (auto* part : {&CheckFile, &CheckReferences, &CheckDatasetId, &Count}) {
+    // A query that cannot be run to its end over a file that could be opened is damage, too.
+    absl::Status status = part(*database, &report);
+    if (!status.ok()) report.damage.emplace_back(status.message());
+  }
+  return report;
+}
+
+std::string FormatReport(const CheckReport& report) {
+  std::string text;
+  for (const auto& [what, count] : report.counts) absl::StrAppend(&text, what, ": ", count, "\n");
+  for (const std::string& damage : report.damage) absl::StrAppend(&text, "DAMAGED: ", damage, "\n");
+  if (report.damage.empty()) text += "no damage found\n";
+  return text;
+}
+
+absl::Status ReportStatus(const CheckReport& report) {
+  if (report.damage.empty()) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat(report.damage.size(),
+                                          " kinds of damage: stop the collector and go back to a backup; "
+                                          "producers send again what they still hold"));
+}
+
+}  // namespace telemetry::storage

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace telemetry::storage {
+
+// What `telemetry-collector check` finds.
+struct CheckReport {
+  std::vector<std::pair<std::string, int64_t>> counts;  // what, how many
+  std::vector<std::string> damage;                      // for a person; empty: none
+};
+
+// Reads the whole dataset, also while a collector serves it. Errors as OpenSqliteReader: it could not be read at all.
+absl::StatusOr<CheckReport> CheckDataset(const std::string& path);
+
+// A line per count, then a line per damage.
+std::string FormatReport(const CheckReport& report);
+
+// DATA_LOSS: there is damage.
+absl::Status ReportStatus(const CheckReport& report);
+
+}  // namespace telemetry::storage

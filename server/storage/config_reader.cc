@@ -1,0 +1,72 @@
+#include "server/storage/config_reader.h"
+
+#include <charconv>
+
+#include "absl/strings/str_cat.h"
+
+namespace telemetry::storage {
+
+ConfigReader::ConfigReader(const Database& database)
+    : read_(database, "SELECT config_id, arguments, unsplit_text FROM configs WHERE config = ?1"),
+      read_argument_(database, "SELECT text FROM config_arguments WHERE argument = ?1") {}
+
+absl::StatusOr<uint64_t> ConfigReader::Id(int64_t config, v1::ExportConfigs* announced) {
+  const auto key = static_cast<size_t>(config);
+  if (key >= ids_.size() || ids_[key] == 0) {
+    if (absl::Status status = Load(config, announced); !status.ok()) return status;
+  }
+  return ids_[key];
+}
+
+absl::Status ConfigReader::Load(int64_t config, v1::ExportConfigs* announced) {
+  absl::StatusOr<bool> found = read_.Bind(config).Step();
+  if (!found.ok()) return found.status();
+  if (!*found) return absl::DataLossError(absl::StrCat("config ", config, " is named but not there"));
+  const auto key = static_cast<size_t>(config);
+  if (key >= ids_.size()) ids_.resize(key + key / 2 + 64);
+  ids_[key] = static_cast<uint64_t>(read_.Int(0));
+  if (announced != nullptr) {
+    v1::Config* entry = announced->add_configs();
+    entry->set_config_id(ids_[key]);
+    const std::string_view whole = read_.Text(2);
+    entry->mutable_text()->assign(whole.data(), whole.size());
+    if (!read_.IsNull(1)) {
+      if (absl::Status status = AppendText(read_.Text(1), entry->mutable_text()); !status.ok()) return status;
+    }
+  }
+  read_.Reset();
+  return absl::OkStatus();
+}
+
+absl::Status ConfigReader::AppendText(std::string_view arguments, std::string* text) {
+  text->append("Config(");
+  const char* at = arguments.data();
+  const char* const end = at + arguments.size();
+  for (bool first = true; ++at < end; first = false) {  // over '[', then over each ','
+    int64_t key = 0;
+    const auto [next, error] = std::from_chars(at, end, key);
+    if (error != std::errc()) return absl::DataLossError("configs.arguments is no array of keys");
+    absl::StatusOr<const std::string*> argument = Argument(key);
+    if (!argument.ok()) return argument.status();
+    if (!first) text->append(", ");
+    text->append(**argument);
+    at = next;
+    if (at != end && *at == ']') break;
+  }
+  text->push_back(')');
+  return absl::OkStatus();
+}
+
+absl::StatusOr<const std::string*> ConfigReader::Argument(int64_t argument) {
+  const auto key = static_cast<size_t>(argument);
+  if (key >= arguments_.size()) arguments_.resize(key + key / 2 + 64);
+  if (!arguments_[key].empty()) return &arguments_[key];
+  absl::StatusOr<bool> found = read_argument_.Bind(argument).Step();
+  if (!found.ok()) return found.status();
+  if (!*found) return absl::DataLossError(absl::StrCat("config argument ", argument, " is named but not there"));
+  arguments_[key] = std::string(read_argument_.Text(0));
+  read_argument_.Reset();
+  return &arguments_[key];
+}
+
+}  // namespace telemetry::storage

@@ -1,0 +1,198 @@
+#include "server/storage/dataset_reader.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "proto/record/ids.h"
+#include "server/storage/attempt_state.h"
+
+namespace telemetry::storage {
+namespace {
+
+#define TELEMETRY_ATTEMPT_COLUMNS                                                                                 \
+  "SELECT a.attempt, a.attempt_id, r.run_id, a.origin, a.dialect, a.state, a.provisional, a.started_unix_us, "    \
+  "a.search_algorithm, a.seed, a.environment_json, a.counters_json, a.first_received_unix_us FROM attempts AS a " \
+  "JOIN runs AS r ON r.run = a.run "
+
+std::string Text(const Statement& row, int column) { return std::string(row.Text(column)); }
+
+}  // namespace
+
+DatasetReader::DatasetReader(const Database& database)
+    : configs_(database),
+      measurements_(database, configs_),
+      ir_graphs_(database),
+      // ?4 and ?5 enclose the prefix: no digit sorts behind 'g'.
+      runs_(database,
+            "SELECT r.run, r.run_id, k.kernel_id, k.name, k.source, r.input_shapes, r.dtypes, r.hardware, "
+            "r.settings_signature, r.extra_json, (SELECT min(settings_json) FROM run_settings WHERE run = r.run) "
+            "FROM runs AS r LEFT JOIN kernels AS k ON k.kernel = r.kernel "
+            "WHERE r.run_id > ?1 AND (?2 = '' OR k.name = ?2) AND (?3 = '' OR r.hardware = ?3) "
+            "AND r.run_id >= ?4 AND r.run_id < ?5 "
+            "AND (?6 = 0 OR EXISTS (SELECT 1 FROM attempts AS a WHERE a.run = r.run "
+            "AND ifnull(a.started_unix_us, a.first_received_unix_us) >= ?6)) ORDER BY r.run_id LIMIT ?7"),
+      attempts_(database, TELEMETRY_ATTEMPT_COLUMNS
+                "WHERE a.run = ?1 AND a.attempt_id > ?2 "
+                "AND (?3 = 0 OR ifnull(a.started_unix_us, a.first_received_unix_us) >= ?3) "
+                "ORDER BY a.attempt_id LIMIT ?4"),
+      attempt_(database, TELEMETRY_ATTEMPT_COLUMNS "WHERE a.attempt_id = ?1"),
+      attempt_keys_(database, "SELECT attempt FROM attempts WHERE run = ?1 ORDER BY attempt_id"),
+      run_config_keys_(database,
+                       "SELECT c.config_id, rc.config FROM run_configs AS rc "
+                       "JOIN configs AS c ON c.config = rc.config WHERE rc.run = ?1"),
+      run_config_(database,
+                  "SELECT rc.sample_id, rc.decorator, l.keys_json FROM run_configs AS rc "
+                  "LEFT JOIN key_lists AS l ON l.key_list = rc.key_list WHERE rc.run = ?1 AND rc.config = ?2"),
+      config_id_(database, "SELECT config_id FROM configs WHERE config = ?1") {}
+
+absl::StatusOr<std::vector<StoredRun>> DatasetReader::Runs(const v1::Filter& filter, const std::string& after_run_id,
+                                                           int64_t limit) {
+  const std::string prefix_end = filter.run_id() + "g";
+  runs_.Bind(after_run_id, filter.kernel_name(), filter.hardware(), filter.run_id(), prefix_end,
+             int64_t{filter.since_unix_us()}, limit);
+  std::vector<StoredRun> runs;
+  while (true) {
+    absl::StatusOr<bool> found = runs_.Step();
+    if (!found.ok()) return found.status();
+    if (!*found) return runs;
+    runs.push_back(FillRun());
+  }
+}
+
+StoredRun DatasetReader::FillRun() {
+  StoredRun stored{.key = runs_.Int(0), .run = {}};
+  v1::Run& run = stored.run;
+  run.set_run_id(Text(runs_, 1));
+  if (!runs_.IsNull(2)) run.set_kernel_id(Text(runs_, 2));
+  if (!runs_.IsNull(3)) run.set_kernel_name(Text(runs_, 3));
+  if (!runs_.IsNull(4)) run.set_kernel_source(Text(runs_, 4));
+  if (!runs_.IsNull(5)) run.set_input_shapes(Text(runs_, 5));
+  if (!runs_.IsNull(6)) run.set_dtypes(Text(runs_, 6));
+  if (!runs_.IsNull(7)) run.set_hardware(Text(runs_, 7));
+  if (!runs_.IsNull(8)) run.set_settings_signature(Text(runs_, 8));
+  if (!runs_.IsNull(9)) run.set_extra_json(Text(runs_, 9));
+  if (!runs_.IsNull(10)) run.set_settings_json(Text(runs_, 10));
+  return stored;
+}
+
+absl::StatusOr<StoredRun> DatasetReader::Run(const std::string& run_id) {
+  v1::Filter filter;
+  filter.set_run_id(run_id);
+  absl::StatusOr<std::vector<StoredRun>> runs = Runs(filter, "", 1);
+  if (!runs.ok()) return runs.status();
+  // A shorter id would be a prefix.
+  if (runs->empty() || runs->front().run.run_id() != run_id) {
+    return absl::NotFoundError(absl::StrCat("no run has the id \"", run_id, "\""));
+  }
+  return std::move(runs->front());
+}
+
+absl::StatusOr<std::vector<StoredAttempt>> DatasetReader::Attempts(const StoredRun& run, int64_t since_unix_us,
+                                                                   const std::string& after_attempt_id, int64_t limit) {
+  attempts_.Bind(run.key, Blob{after_attempt_id}, since_unix_us, limit);
+  std::vector<StoredAttempt> attempts;
+  while (true) {
+    absl::StatusOr<bool> found = attempts_.Step();
+    if (!found.ok()) return found.status();
+    if (!*found) return attempts;
+    attempts.push_back(FillAttempt(attempts_));
+  }
+}
+
+absl::StatusOr<StoredAttempt> DatasetReader::Attempt(const std::string& attempt_id) {
+  absl::StatusOr<bool> found = attempt_.Bind(Blob{attempt_id}).Step();
+  if (!found.ok()) return found.status();
+  if (!*found) return absl::NotFoundError(absl::StrCat("no attempt has the id ", record::HexEncode(attempt_id)));
+  StoredAttempt attempt = FillAttempt(attempt_);
+  attempt_.Reset();
+  return attempt;
+}
+
+StoredAttempt DatasetReader::FillAttempt(const Statement& row) {
+  StoredAttempt stored{.key = row.Int(0), .summary = {}};
+  v1::Attempt& attempt = *stored.summary.mutable_attempt();
+  attempt.set_attempt_id(std::string(row.Bytes(1)));
+  attempt.set_run_id(Text(row, 2));
+  attempt.set_origin(Text(row, 3));
+  attempt.set_dialect(Text(row, 4));
+  attempt.set_state(ParseAttemptState(row.Text(5)));
+  attempt.set_provisional(row.Int(6) != 0);
+  if (!row.IsNull(7)) attempt.set_started_unix_us(row.Int(7));
+  if (!row.IsNull(8)) attempt.set_search_algorithm(Text(row, 8));
+  if (!row.IsNull(9)) attempt.set_seed(row.Int(9));
+  if (!row.IsNull(10)) attempt.set_environment_json(Text(row, 10));
+  if (!row.IsNull(11)) attempt.set_counters_json(Text(row, 11));
+  stored.summary.set_first_received_unix_us(row.Int(12));
+  return stored;
+}
+
+absl::StatusOr<v1::RunSummary> DatasetReader::Summarise(const StoredRun& run) {
+  v1::RunSummary summary;
+  *summary.mutable_run() = run.run;
+  RowStats stats = measurements_.NewStats();
+  uint64_t attempts = 0;
+  attempt_keys_.Bind(run.key);
+  while (true) {
+    absl::StatusOr<bool> found = attempt_keys_.Step();
+    if (!found.ok()) return found.status();
+    if (!*found) break;
+    ++attempts;
+    if (absl::Status status = measurements_.Add(attempt_keys_.Int(0), &stats); !status.ok()) return status;
+  }
+  summary.set_attempts(attempts);
+  summary.set_measurements(stats.measurements);
+  summary.set_configs(stats.configs);
+  if (stats.best_perf_ms) {
+    // Without announcing it: its text comes with the rows.
+    absl::StatusOr<uint64_t> config_id = BestConfigId(stats.best_config);
+    if (!config_id.ok()) return config_id.status();
+    summary.set_best_perf_ms(*stats.best_perf_ms);
+    summary.set_best_config_id(*config_id);
+  }
+  absl::StatusOr<std::vector<std::string>> kinds = ir_graphs_.Kinds(run.key);
+  if (!kinds.ok()) return kinds.status();
+  for (std::string& kind : *kinds) summary.add_ir_kinds(std::move(kind));
+  return summary;
+}
+
+absl::StatusOr<uint64_t> DatasetReader::BestConfigId(int64_t config) {
+  absl::StatusOr<bool> found = config_id_.Bind(config).Step();
+  if (!found.ok()) return found.status();
+  if (!*found) return absl::DataLossError(absl::StrCat("config ", config, " is named but not there"));
+  const auto id = static_cast<uint64_t>(config_id_.Int(0));
+  config_id_.Reset();
+  return id;
+}
+
+absl::Status DatasetReader::Summarise(StoredAttempt* attempt) {
+  RowStats stats = measurements_.NewStats();
+  if (absl::Status status = measurements_.Add(attempt->key, &stats); !status.ok()) return status;
+  attempt->summary.set_measurements(stats.measurements);
+  if (stats.best_perf_ms) attempt->summary.set_best_perf_ms(*stats.best_perf_ms);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> DatasetReader::RunConfigKeys(int64_t run) {
+  std::vector<std::pair<uint64_t, int64_t>> keys;
+  run_config_keys_.Bind(run);
+  while (true) {
+    absl::StatusOr<bool> found = run_config_keys_.Step();
+    if (!found.ok()) return found.status();
+    if (!*found) break;
+    keys.emplace_back(static_cast<uint64_t>(run_config_keys_.Int(0)), run_config_keys_.Int(1));
+  }
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+absl::Status DatasetReader::ReadRunConfig(int64_t run, int64_t config, v1::RunConfig* out) {
+  absl::StatusOr<bool> found = run_config_.Bind(run, config).Step();
+  if (!found.ok() || !*found) return found.status();
+  if (!run_config_.IsNull(0)) out->set_sample_id(std::string(run_config_.Bytes(0)));
+  if (!run_config_.IsNull(1)) out->set_decorator(Text(run_config_, 1));
+  if (!run_config_.IsNull(2)) out->set_record_keys_json(Text(run_config_, 2));
+  run_config_.Reset();
+  return absl::OkStatus();
+}
+
+}  // namespace telemetry::storage

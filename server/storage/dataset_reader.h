@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/storage/config_reader.h"
+#include "server/storage/ir_graph_reader.h"
+#include "server/storage/measurement_reader.h"
+#include "server/storage/statement.h"
+#include "telemetry/v1/dataset.pb.h"
+
+namespace telemetry::storage {
+
+// A stored run or attempt with its key.
+struct StoredRun {
+  int64_t key = 0;
+  v1::Run run;
+};
+struct StoredAttempt {
+  int64_t key = 0;
+  v1::AttemptSummary summary;  // its counts are filled in by Summarise
+};
+
+// Reads runs and attempts, and holds the readers of what belongs to them. Part of a reader: one thread, inside the
+// caller's transaction.
+class DatasetReader {
+ public:
+  explicit DatasetReader(const Database& database);
+
+  // Runs above after_run_id that the filter selects, in the order of run_id.
+  absl::StatusOr<std::vector<StoredRun>> Runs(const v1::Filter& filter, const std::string& after_run_id, int64_t limit);
+  // NOT_FOUND: no such run.
+  absl::StatusOr<StoredRun> Run(const std::string& run_id);
+
+  // A run's attempts above after_attempt_id that began at or after `since`, in the order of attempt_id.
+  absl::StatusOr<std::vector<StoredAttempt>> Attempts(const StoredRun& run, int64_t since_unix_us,
+                                                      const std::string& after_attempt_id, int64_t limit);
+  // NOT_FOUND: no such attempt.
+  absl::StatusOr<StoredAttempt> Attempt(const std::string& attempt_id);
+
+  // Fills in what is counted over the rows.
+  absl::StatusOr<v1::RunSummary> Summarise(const StoredRun& run);
+  absl::Status Summarise(StoredAttempt* attempt);
+
+  // Keys and ids of the run's run_configs, in the order of config_id.
+  absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> RunConfigKeys(int64_t run);
+  absl::Status ReadRunConfig(int64_t run, int64_t config, v1::RunConfig* out);
+
+  ConfigReader& configs() { return configs_; }
+  MeasurementReader& measurements() { return measurements_; }
+  IrGraphReader& ir_graphs() { return ir_graphs_; }
+
+ private:
+  StoredRun FillRun();
+  StoredAttempt FillAttempt(const Statement& row);
+  absl::StatusOr<uint64_t> BestConfigId(int64_t config);
+
+  ConfigReader configs_;
+  MeasurementReader measurements_;
+  IrGraphReader ir_graphs_;
+  Statement runs_;
+  Statement attempts_;
+  Statement attempt_;
+  Statement attempt_keys_;
+  Statement run_config_keys_;
+  Statement run_config_;
+  Statement config_id_;
+};
+
+}  // namespace telemetry::storage

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/storage/database.h"
+#include "server/storage/dataset_reader.h"
+#include "server/storage/store.h"
+#include "telemetry/v1/dataset.pb.h"
+
+namespace telemetry::storage {
+
+// INVALID_ARGUMENT: a filter with a value that it cannot have.
+absl::Status CheckFilter(const v1::Filter& filter);
+
+// One export: walks over the selected runs and attempts and hands them to the sink, page by page. Each page is one read
+// transaction, and none is open while the sink works. ABORTED: an attempt was superseded while its rows were read.
+class Exporter {
+ public:
+  // `database` and what `sink` refers to must outlive this.
+  Exporter(Database& database, const v1::Filter& filter, const StoreReader::Sink& sink);
+
+  absl::Status Run();
+
+ private:
+  absl::Status SendTotals();
+  absl::Status SendRun(const StoredRun& run);
+  absl::Status SendIrGraphs(const StoredRun& run, const v1::RunSummary& summary);
+  absl::Status SendRunConfigs(const StoredRun& run);
+  absl::Status SendAttempt(const StoredAttempt& attempt);
+  absl::Status SendRows(const StoredAttempt& attempt);
+  // Reads one page of rows into rows_, and what it announces into configs_.
+  absl::Status ReadRows(int64_t attempt, uint64_t after_seq, bool with_hashes);
+  absl::Status CheckStillThere(const StoredAttempt& attempt);
+
+  absl::StatusOr<std::vector<StoredRun>> NextRuns(const std::string& after_run_id);
+  absl::StatusOr<std::vector<StoredAttempt>> SelectAttempts(const StoredRun& run, bool summarise);
+  // The announced configs, if there are any.
+  absl::Status FlushConfigs();
+
+  Database& database_;
+  const v1::Filter filter_;
+  const StoreReader::Sink& sink_;
+  DatasetReader reader_;
+  // Kept from page to page, so that their memory is used again.
+  v1::ExportItem rows_;
+  v1::ExportItem configs_;
+};
+
+}  // namespace telemetry::storage

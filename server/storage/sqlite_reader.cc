@@ -1,0 +1,115 @@
+#include "server/storage/sqlite_reader.h"
+
+#include <algorithm>
+
+#include "proto/record/ids.h"
+#include "server/storage/dataset_file.h"
+#include "server/storage/exporter.h"
+#include "server/storage/sqlite_store.h"
+#include "server/storage/transaction.h"
+
+namespace telemetry::storage {
+namespace {
+
+constexpr int32_t kDefaultPage = 100;
+constexpr int32_t kLargestPage = 1000;
+constexpr int32_t kDefaultRows = 1000;
+constexpr int32_t kMostRows = 10000;
+
+int32_t PageSize(int32_t asked, int32_t usual, int32_t most) { return asked <= 0 ? usual : std::min(asked, most); }
+
+absl::Status BadToken() { return absl::InvalidArgumentError("page_token is none that this service gave"); }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<StoreReader>> OpenSqliteReader(const std::string& path, const ReaderOptions& options) {
+  absl::StatusOr<Database> database = OpenDatasetForReading(path, options);
+  if (!database.ok()) return database.status();
+  return std::make_unique<SqliteReader>(*std::move(database));
+}
+
+absl::StatusOr<v1::ListRunsResponse> SqliteReader::ListRuns(const v1::ListRunsRequest& request) {
+  if (absl::Status status = CheckFilter(request.filter()); !status.ok()) return status;
+  const std::string& token = request.page_token();
+  if (!token.empty() && !record::IsHexId(token)) return BadToken();
+  const int32_t size = PageSize(request.page_size(), kDefaultPage, kLargestPage);
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database_);
+  if (!transaction.ok()) return transaction.status();
+  // One more than asked for shows whether there is another page.
+  absl::StatusOr<std::vector<StoredRun>> runs = reader_.Runs(request.filter(), token, size + 1);
+  if (!runs.ok()) return runs.status();
+  v1::ListRunsResponse response;
+  for (const StoredRun& run : *runs) {
+    if (response.runs_size() == size) {
+      response.set_next_page_token(response.runs(size - 1).run().run_id());
+      break;
+    }
+    absl::StatusOr<v1::RunSummary> summary = reader_.Summarise(run);
+    if (!summary.ok()) return summary.status();
+    *response.add_runs() = *std::move(summary);
+  }
+  return response;
+}
+
+absl::StatusOr<v1::RunSummary> SqliteReader::GetRun(const std::string& run_id) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database_);
+  if (!transaction.ok()) return transaction.status();
+  absl::StatusOr<StoredRun> run = reader_.Run(run_id);
+  if (!run.ok()) return run.status();
+  return reader_.Summarise(*run);
+}
+
+absl::StatusOr<v1::ListAttemptsResponse> SqliteReader::ListAttempts(const v1::ListAttemptsRequest& request) {
+  absl::StatusOr<std::string> after = record::HexDecode(request.page_token());
+  if (!after.ok()) return BadToken();
+  const int32_t size = PageSize(request.page_size(), kDefaultPage, kLargestPage);
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database_);
+  if (!transaction.ok()) return transaction.status();
+  absl::StatusOr<StoredRun> run = reader_.Run(request.run_id());
+  if (!run.ok()) return run.status();
+  absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_.Attempts(*run, 0, *after, size + 1);
+  if (!attempts.ok()) return attempts.status();
+  v1::ListAttemptsResponse response;
+  for (StoredAttempt& attempt : *attempts) {
+    if (response.attempts_size() == size) {
+      response.set_next_page_token(record::HexEncode(response.attempts(size - 1).attempt().attempt_id()));
+      break;
+    }
+    if (absl::Status status = reader_.Summarise(&attempt); !status.ok()) return status;
+    *response.add_attempts() = std::move(attempt.summary);
+  }
+  return response;
+}
+
+absl::StatusOr<v1::AttemptSummary> SqliteReader::GetAttempt(const std::string& attempt_id) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database_);
+  if (!transaction.ok()) return transaction.status();
+  absl::StatusOr<StoredAttempt> attempt = reader_.Attempt(attempt_id);
+  if (!attempt.ok()) return attempt.status();
+  if (absl::Status status = reader_.Summarise(&*attempt); !status.ok()) return status;
+  return std::move(attempt->summary);
+}
+
+absl::StatusOr<v1::ListMeasurementsResponse> SqliteReader::ListMeasurements(
+    const v1::ListMeasurementsRequest& request) {
+  const int32_t size = PageSize(request.page_size(), kDefaultRows, kMostRows);
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database_);
+  if (!transaction.ok()) return transaction.status();
+  absl::StatusOr<StoredAttempt> attempt = reader_.Attempt(request.attempt_id());
+  if (!attempt.ok()) return attempt.status();
+  v1::ListMeasurementsResponse response;
+  auto* rows = response.mutable_measurements();
+  absl::Status status =
+      reader_.measurements().ReadPage(attempt->key, request.after_seq(), size + 1, "", rows, /*announced=*/nullptr);
+  if (!status.ok()) return status;
+  response.set_more(rows->size() > size);
+  if (response.more()) rows->RemoveLast();
+  for (v1::Measurement& row : *rows) row.set_attempt_id(request.attempt_id());
+  return response;
+}
+
+absl::Status SqliteReader::Export(const v1::Filter& filter, const Sink& sink) {
+  return Exporter(database_, filter, sink).Run();
+}
+
+}  // namespace telemetry::storage

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "server/storage/database.h"
+#include "server/storage/dataset_reader.h"
+#include "server/storage/store.h"
+
+namespace telemetry::storage {
+
+// The StoreReader over SQLite.
+class SqliteReader : public StoreReader {
+ public:
+  explicit SqliteReader(Database database) : database_(std::move(database)), reader_(database_) {}
+
+  absl::StatusOr<v1::ListRunsResponse> ListRuns(const v1::ListRunsRequest& request) override;
+  absl::StatusOr<v1::RunSummary> GetRun(const std::string& run_id) override;
+  absl::StatusOr<v1::ListAttemptsResponse> ListAttempts(const v1::ListAttemptsRequest& request) override;
+  absl::StatusOr<v1::AttemptSummary> GetAttempt(const std::string& attempt_id) override;
+  absl::StatusOr<v1::ListMeasurementsResponse> ListMeasurements(const v1::ListMeasurementsRequest& request) override;
+  absl::Status Export(const v1::Filter& filter, const Sink& sink) override;
+
+ private:
+  Database database_;
+  DatasetReader reader_;
+};
+
+}  // namespace telemetry::storage
