@@ -1,11 +1,14 @@
 #include <CLI/CLI.hpp>
-#include <memory>
+#include <exception>
+#include <iostream>
 
 #include "spdlog/sinks/stdout_color_sinks.h"
 #include "spdlog/spdlog.h"
 #include "worker/forward_command.h"
 
-int main(int argc, char** argv) {
+namespace {
+
+int Run(int argc, char** argv) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("telemetry-worker"));
   CLI::App app("Measures GPU kernels and streams what others measured to a telemetry collector", "telemetry-worker");
   app.set_version_flag("--version", "telemetry-worker " TELEMETRY_VERSION);
@@ -19,4 +22,15 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   return exit_status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return Run(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "telemetry-worker: " << error.what() << "\n";
+    return 1;
+  }
 }

@@ -42,6 +42,7 @@ absl::StatusOr<std::vector<SidecarFiles>> FindBelow(const std::string& folder) {
   }
   if (error) return FolderError(folder, error);
   std::vector<SidecarFiles> groups;
+  groups.reserve(bases.size());
   for (const std::string& base : bases) groups.push_back({base});
   return groups;
 }
