@@ -144,10 +144,7 @@ std::vector<std::string> KeysToSkip(const Part& part) {
   if (part.extra_json().empty()) return skipped;
   const absl::StatusOr<Json> extra = ParseJson(part.extra_json());
   if (!extra.ok()) return skipped;
-  for (const auto& member : extra->members) {
-    // A key that stood there twice is both: its first value has a field of its own, unless that is unset.
-    skipped.push_back(member.first);
-  }
+  for (const auto& member : extra->members) skipped.push_back(member.first);
   return skipped;
 }
 

@@ -113,6 +113,7 @@ void AppendAttributes(const v1::IrGraph& graph, const v1::Run& run, std::string*
 
 absl::StatusOr<v1::IrGraph> ParseIrRecord(const Json& record) {
   if (record.kind != Json::Kind::kObject) return absl::InvalidArgumentError("not a JSON object");
+  if (absl::Status repeated = RefuseRepeatedKeys(record); !repeated.ok()) return repeated;
   RecordMembers members(record);
   std::string run_id;
   absl::Status status = members.TakeString("run_id", &run_id);
@@ -123,6 +124,7 @@ absl::StatusOr<v1::IrGraph> ParseIrRecord(const Json& record) {
 
 absl::StatusOr<v1::IrGraph> ParseHelionIrGraph(const Json& graph, std::string_view run_id) {
   if (graph.kind != Json::Kind::kObject) return absl::InvalidArgumentError("not a JSON object");
+  if (absl::Status repeated = RefuseRepeatedKeys(graph); !repeated.ok()) return repeated;
   RecordMembers members(graph);
   return TakeGraph(&members, run_id);
 }

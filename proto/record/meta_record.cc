@@ -122,6 +122,7 @@ void AppendConfigs(const std::vector<RecordConfig>& configs, std::string* out) {
 
 absl::StatusOr<MetaRecord> ParseMetaRecord(const Json& record) {
   if (record.kind != Json::Kind::kObject) return absl::InvalidArgumentError("not a JSON object");
+  if (absl::Status repeated = RefuseRepeatedKeys(record); !repeated.ok()) return repeated;
   RecordMembers members(record);
   MetaRecord meta;
   const bool is_helion = members.Find("kernel_id") == nullptr;

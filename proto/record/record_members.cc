@@ -1,5 +1,7 @@
 #include "proto/record/record_members.h"
 
+#include <algorithm>
+
 #include "proto/record/strings.h"
 
 namespace telemetry::record {
@@ -11,6 +13,24 @@ absl::Status Mistyped(std::string_view key, const Json* value, std::string_view 
 }
 
 }  // namespace
+
+absl::Status RefuseRepeatedKeys(const Json& value) {
+  std::vector<std::string_view> keys;
+  keys.reserve(value.members.size());
+  for (const auto& [key, member] : value.members) {
+    keys.push_back(key);
+    absl::Status status = RefuseRepeatedKeys(member);
+    if (!status.ok()) return status;
+  }
+  for (const Json& item : value.items) {
+    absl::Status status = RefuseRepeatedKeys(item);
+    if (!status.ok()) return status;
+  }
+  std::sort(keys.begin(), keys.end());
+  const auto repeated = std::adjacent_find(keys.begin(), keys.end());
+  if (repeated == keys.end()) return absl::OkStatus();
+  return absl::InvalidArgumentError(Cat(*repeated, ": stands twice in one object"));
+}
 
 const Json* RecordMembers::Take(std::string_view key) {
   for (size_t i = 0; i < object_.members.size(); ++i) {

@@ -9,6 +9,10 @@
 
 namespace telemetry::record {
 
+// INVALID_ARGUMENT, naming the key: an object in the value has it twice. json.loads would keep one of the two in
+// silence.
+absl::Status RefuseRepeatedKeys(const Json& value);
+
 // Takes an object's members one by one, by name; what nobody took is the rest. The object must outlive it.
 class RecordMembers {
  public:

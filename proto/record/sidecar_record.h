@@ -35,7 +35,7 @@ struct MetaRecord {
 // The keys tell the dialect: helion has a run_id and no kernel_id, pr2699 a kernel_id and no run_id, pr2750 both. A
 // helion record's settings, ir_graph and configs may be absent.
 // INVALID_ARGUMENT: not an object, a missing or mistyped key (named), an id with the wrong form, a config that is not
-// the one its id names.
+// the one its id names, a key that stands twice in one object.
 // FAILED_PRECONDITION: the ir_graph inside has a schema_version that this program does not know.
 absl::StatusOr<MetaRecord> ParseMetaRecord(const Json& record);
 

@@ -113,6 +113,7 @@ TEST(MetaRecord, ErrorsNameTheKey) {
             "configs: 7e2fba4013c19d17 is not the id of its config");
   EXPECT_EQ(MetaError(HelionRecord(R"(, "configs": {"7e2fba4013c19d17": {"num_warps": 4}})")), "ok");
   EXPECT_EQ(MetaError(HelionRecord(R"(, "ir_graph": {})")), "ir_graph: directed: missing");
+  EXPECT_EQ(MetaError(HelionRecord(R"(, "hardware": "H")")), "hardware: stands twice in one object");
   EXPECT_EQ(MetaError(HelionRecord(R"(, "ir_graph": 1)")), "ir_graph: not a JSON object");
 }
 
@@ -197,6 +198,8 @@ TEST(IrRecord, ErrorsNameTheKey) {
   EXPECT_EQ(IrThereAndBack(IrRecord("{\"id\": \"a\"}, {\"id\": 5}", "")), "nodes[1]: id: not a string");
   EXPECT_EQ(IrThereAndBack(IrRecord("", "{\"source\": \"a\"}")), "links[0]: target: missing");
   EXPECT_EQ(IrThereAndBack(IrRecord("5", "")), "nodes[0]: not an object");
+  EXPECT_EQ(IrThereAndBack(IrRecord(R"({"id": "a", "graph_id": 0, "graph_id": 1})", "")),
+            "graph_id: stands twice in one object");
 }
 
 }  // namespace
