@@ -189,7 +189,9 @@ void AppendInteger(Integer value, std::string* out) {
 
 void AppendConfigId(uint64_t id, std::string* out) {
   static constexpr char kDigits[] = "0123456789abcdef";
-  for (int shift = 60; shift >= 0; shift -= 4) out->push_back(kDigits[id >> shift & 0xF]);
+  char buffer[16];
+  for (size_t i = 0; i < sizeof buffer; ++i) buffer[i] = kDigits[id >> (60 - 4 * i) & 0xF];
+  out->append(buffer, sizeof buffer);
 }
 
 // Where the two kinds of row differ: whether texts are quoted already.
