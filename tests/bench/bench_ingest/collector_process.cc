@@ -1,0 +1,117 @@
+#include "tests/bench/bench_ingest/collector_process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+namespace telemetry::bench {
+namespace {
+
+constexpr char kReady[] = "listening on ";
+
+[[noreturn]] void Fail(const std::string& what) {
+  std::fprintf(stderr, "%s\n", what.c_str());
+  std::abort();
+}
+
+// Between fork and exec only what is safe there.
+[[noreturn]] void RunCollector(const char* program, const char* db, const char* listen, const char* log, int out) {
+  const int log_fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  dup2(out, STDOUT_FILENO);
+  dup2(log_fd, STDERR_FILENO);
+  execl(program, program, "serve", "--db", db, "--listen", listen, static_cast<char*>(nullptr));
+  _exit(127);
+}
+
+std::string ReadLine(int fd) {
+  std::string line;
+  char c = 0;
+  while (read(fd, &c, 1) == 1 && c != '\n') line.push_back(c);
+  return line;
+}
+
+}  // namespace
+
+CollectorProcess CollectorProcess::Start(const std::string& db, int port) {
+  const std::string program = ProgramPath("telemetry-collector");
+  const std::string listen = "127.0.0.1:" + std::to_string(port);
+  const std::string log = db + ".log";
+  int pipe_fds[2];
+  if (pipe2(pipe_fds, O_CLOEXEC) != 0) Fail("pipe");
+  const pid_t pid = fork();
+  if (pid < 0) Fail("fork");
+  if (pid == 0) RunCollector(program.c_str(), db.c_str(), listen.c_str(), log.c_str(), pipe_fds[1]);
+  close(pipe_fds[1]);
+  std::string line = ReadLine(pipe_fds[0]);
+  while (!line.empty() && line.rfind(kReady, 0) != 0) line = ReadLine(pipe_fds[0]);
+  close(pipe_fds[0]);
+  if (line.empty()) Fail(program + " did not start; see " + log);
+  return CollectorProcess(pid, line.substr(sizeof(kReady) - 1));
+}
+
+CollectorProcess::CollectorProcess(CollectorProcess&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), address_(std::move(other.address_)) {}
+
+CollectorProcess& CollectorProcess::operator=(CollectorProcess&& other) noexcept {
+  std::swap(pid_, other.pid_);
+  std::swap(address_, other.address_);
+  return *this;
+}
+
+CollectorProcess::~CollectorProcess() { Kill(); }
+
+int CollectorProcess::port() const { return std::atoi(address_.substr(address_.rfind(':') + 1).c_str()); }
+
+void CollectorProcess::Kill() {
+  if (pid_ < 0) return;
+  kill(pid_, SIGKILL);
+  Wait();
+}
+
+int CollectorProcess::Stop() {
+  if (pid_ < 0) return -1;
+  kill(pid_, SIGTERM);
+  return Wait();
+}
+
+int CollectorProcess::Wait() {
+  int status = 0;
+  waitpid(std::exchange(pid_, -1), &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::string ProgramPath(const std::string& name) {
+  return std::filesystem::read_symlink("/proc/self/exe").replace_filename(name).string();
+}
+
+double CpuSeconds(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  // The program's name may hold spaces; the fields are counted from behind it: utime and stime are the 12th and 13th.
+  std::istringstream fields(line.substr(line.rfind(')') + 1));
+  std::string skipped;
+  for (int i = 0; i < 11; ++i) fields >> skipped;
+  double user = 0;
+  double system = 0;
+  fields >> user >> system;
+  return (user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+double ResidentMib(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/statm");
+  double total_pages = 0;
+  double resident_pages = 0;
+  file >> total_pages >> resident_pages;
+  return resident_pages * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 20);
+}
+
+}  // namespace telemetry::bench

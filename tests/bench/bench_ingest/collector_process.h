@@ -1,0 +1,46 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace telemetry::bench {
+
+// A telemetry-collector of its own process, as an operator would start it. Not thread-safe. Ends the test program with
+// a message when the collector does not start.
+class CollectorProcess {
+ public:
+  // Serves `db` on 127.0.0.1; port 0 takes a free one. Returns when the collector listens. Its log goes to `db`.log.
+  static CollectorProcess Start(const std::string& db, int port = 0);
+
+  CollectorProcess(CollectorProcess&& other) noexcept;
+  CollectorProcess& operator=(CollectorProcess&& other) noexcept;
+  // Kills it when it still runs.
+  ~CollectorProcess();
+
+  // HOST:PORT
+  const std::string& address() const { return address_; }
+  int port() const;
+  pid_t pid() const { return pid_; }
+
+  // kill -9.
+  void Kill();
+  // SIGTERM; returns the exit status (128 + signal where one ended it).
+  int Stop();
+
+ private:
+  CollectorProcess(pid_t pid, std::string address) : pid_(pid), address_(std::move(address)) {}
+  int Wait();
+
+  pid_t pid_ = -1;
+  std::string address_;
+};
+
+// Path of a program that was built beside this one.
+std::string ProgramPath(const std::string& name);
+
+// Seconds of CPU that a process has used, and its resident memory now.
+double CpuSeconds(pid_t pid);
+double ResidentMib(pid_t pid);
+
+}  // namespace telemetry::bench

@@ -1,0 +1,182 @@
+#include "tests/bench/bench_ingest/ingest_runs.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/barrier.h"
+#include "absl/time/clock.h"
+#include "client/producer.h"
+#include "tests/bench/bench_ingest/collector_process.h"
+
+namespace telemetry::bench {
+namespace {
+
+constexpr int kPacedProducers = 8;
+
+void Require(const absl::Status& status) {
+  if (status.ok()) return;
+  std::fprintf(stderr, "%s\n", status.ToString().c_str());
+  std::abort();
+}
+
+std::unique_ptr<client::Producer> OpenProducer(const std::string& collector, const std::string& spool,
+                                               std::function<void(uint64_t)> on_committed = nullptr) {
+  auto producer = client::Producer::Open({
+      .collector = collector,
+      .spool_dir = spool,
+      .client_name = "bench-ingest",
+      .on_notice = [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); },
+      .on_refused = [](const v1::Ack::Refused& refused) { Require(absl::InternalError(refused.message())); },
+      .on_committed = std::move(on_committed),
+  });
+  Require(producer.status());
+  return *std::move(producer);
+}
+
+void AppendRows(const Workload& workload, int number, uint64_t rows, client::Producer* producer) {
+  std::vector<bool> named;
+  std::vector<v1::Record> records;
+  for (uint64_t attempt = 0; rows > 0; ++attempt) {
+    const size_t count = workload.MakeAttempt(number, attempt, rows, &named, &records);
+    Require(producer->AppendBatch({records.data(), count}));
+    rows -= std::min(rows, Workload::kRowsPerAttempt);
+  }
+}
+
+void Stop(CollectorProcess* collector) {
+  if (const int status = collector->Stop(); status != 0) {
+    Require(absl::InternalError(absl::StrCat("the collector ended with status ", status)));
+  }
+}
+
+// Appends a producer's share of the paced rows, each at its time, and keeps when.
+class PacedProducer {
+ public:
+  PacedProducer(const Workload& workload, int number, uint64_t rows, absl::Duration interval)
+      : workload_(workload), number_(number), rows_(rows), interval_(interval) {}
+
+  void Open(const std::string& collector, const std::string& spool) {
+    producer_ = OpenProducer(collector, spool, [this](uint64_t committed_seq) { Committed(committed_seq); });
+    // Who is measured is told before the clock runs.
+    std::vector<v1::Record> head(2 + workload_.configs().size());
+    *head[0].mutable_run() = workload_.RunOf(number_);
+    *head[1].mutable_attempt() = workload_.AttemptOf(number_, 0);
+    for (size_t i = 0; i < workload_.configs().size(); ++i) *head[2 + i].mutable_config() = workload_.configs()[i];
+    head_records_ = head.size();
+    appended_.resize(rows_);
+    latencies_ms_.reserve(rows_);
+    Require(producer_->AppendBatch(head));
+    Require(producer_->Drain(absl::Minutes(1)));
+  }
+
+  void Run(absl::Time begin) {
+    v1::Record record;
+    record.mutable_measurement()->set_attempt_id(workload_.AttemptOf(number_, 0).attempt_id());
+    for (uint64_t i = 0; i < rows_; ++i) {
+      absl::SleepFor(begin + static_cast<double>(i) * interval_ - absl::Now());
+      workload_.FillRow(number_, 0, i, record.mutable_measurement());
+      appended_[i] = absl::Now();
+      Require(producer_->Append(record));
+    }
+    Require(producer_->Drain(absl::Minutes(1)));
+  }
+
+  // After Run.
+  const std::vector<double>& latencies_ms() const { return latencies_ms_; }
+
+ private:
+  // The delivering thread: it has learnt of these records from the spool, so their times are set.
+  void Committed(uint64_t committed_seq) {
+    const absl::Time now = absl::Now();
+    while (latencies_ms_.size() + head_records_ < committed_seq) {
+      latencies_ms_.push_back(absl::ToDoubleMilliseconds(now - appended_[latencies_ms_.size()]));
+    }
+  }
+
+  const Workload& workload_;
+  const int number_;
+  const uint64_t rows_;
+  const absl::Duration interval_;
+  std::atomic<size_t> head_records_ = 0;
+  std::vector<absl::Time> appended_;
+  std::vector<double> latencies_ms_;
+  std::unique_ptr<client::Producer> producer_;  // last: its thread uses the rest
+};
+
+double Percentile(const std::vector<double>& sorted, double share) {
+  return sorted.empty() ? 0 : sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1))];
+}
+
+}  // namespace
+
+double MeasureThroughput(const Workload& workload, uint64_t rows, int producers, const std::string& folder) {
+  CollectorProcess collector = CollectorProcess::Start(folder + "/dataset.db");
+  absl::Barrier* const ready = new absl::Barrier(producers + 1);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < producers; ++i) {
+    const uint64_t share = rows / producers + (i < static_cast<int>(rows % producers) ? 1 : 0);
+    threads.emplace_back([&, i, share] {
+      const auto producer = OpenProducer(collector.address(), absl::StrCat(folder, "/spool-", i));
+      if (ready->Block()) delete ready;
+      AppendRows(workload, i, share, producer.get());
+      Require(producer->Drain(absl::Minutes(10)));
+    });
+  }
+  if (ready->Block()) delete ready;
+  const absl::Time begin = absl::Now();
+  for (std::thread& thread : threads) thread.join();
+  const double seconds = absl::ToDoubleSeconds(absl::Now() - begin);
+  Stop(&collector);
+  return static_cast<double>(rows) / seconds;
+}
+
+PacedResult MeasurePaced(const Workload& workload, double rows_per_s, double seconds, const std::string& folder) {
+  CollectorProcess collector = CollectorProcess::Start(folder + "/dataset.db");
+  const auto rows = static_cast<uint64_t>(rows_per_s * seconds / kPacedProducers);
+  std::vector<std::unique_ptr<PacedProducer>> producers;
+  for (int i = 0; i < kPacedProducers; ++i) {
+    producers.push_back(
+        std::make_unique<PacedProducer>(workload, i, rows, absl::Seconds(kPacedProducers / rows_per_s)));
+    producers.back()->Open(collector.address(), absl::StrCat(folder, "/spool-", i));
+  }
+  PacedResult result;
+  std::atomic<bool> done = false;
+  std::thread watch([&] {
+    while (!done) {
+      result.rss_mib = std::max(result.rss_mib, ResidentMib(collector.pid()));
+      absl::SleepFor(absl::Milliseconds(100));
+    }
+  });
+  const double cpu_before = CpuSeconds(collector.pid());
+  const absl::Time begin = absl::Now();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kPacedProducers; ++i) {
+    // Out of step with each other, as separate machines are.
+    const absl::Duration shift = absl::Seconds(i / rows_per_s);
+    threads.emplace_back([&, i, shift] { producers[i]->Run(begin + shift); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const double elapsed = absl::ToDoubleSeconds(absl::Now() - begin);
+  result.cpu_cores = (CpuSeconds(collector.pid()) - cpu_before) / elapsed;
+  done = true;
+  watch.join();
+  std::vector<double> latencies_ms;
+  for (const auto& producer : producers) {
+    latencies_ms.insert(latencies_ms.end(), producer->latencies_ms().begin(), producer->latencies_ms().end());
+  }
+  std::sort(latencies_ms.begin(), latencies_ms.end());
+  result.rows_per_s = static_cast<double>(rows) * kPacedProducers / elapsed;
+  result.p50_ms = Percentile(latencies_ms, 0.50);
+  result.p99_ms = Percentile(latencies_ms, 0.99);
+  producers.clear();
+  Stop(&collector);
+  return result;
+}
+
+}  // namespace telemetry::bench
