@@ -39,6 +39,7 @@ class OutputFile {
 
   OutputFile(std::string path, int fd, std::unique_ptr<Compressor> compressor);
   absl::Status Write(std::string_view bytes);
+  void StartWriteback();
 
   const std::string path_;
   const int fd_;
@@ -46,6 +47,7 @@ class OutputFile {
   const std::unique_ptr<Hash> hash_;
   std::string compressed_;
   uint64_t size_bytes_ = 0;
+  uint64_t writeback_begin_ = 0;
   std::string sha256_hex_;
 };
 
