@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "client/file.h"
+#include "telemetry/v1/records.pb.h"
+
+namespace telemetry::faults {
+
+// What a producer process was promised, written down outside of it: a line survives kill -9 from the moment of its
+// write. Thread-safe: every entry is one write.
+class Ledger {
+ public:
+  struct Promises {
+    uint64_t accepted = 0;  // Append returned for records up to here
+    uint64_t acked = 0;     // the collector acknowledged up to here
+  };
+
+  // Appends to the file; made when it is not there. Ends the program when that fails.
+  explicit Ledger(const std::string& path);
+  void Accepted(uint64_t seq) { Write('A', seq); }
+  void Acked(uint64_t seq) { Write('C', seq); }
+
+  static Promises Read(const std::string& path);
+
+ private:
+  void Write(char kind, uint64_t seq);
+
+  client::File file_;
+};
+
+// Record `seq` (from 1) of producer `number`: a run, an attempt, a config, then rows, each unlike all others.
+v1::Record RecordOf(int number, uint64_t seq);
+inline constexpr uint64_t kRecordsBeforeRows = 3;
+
+}  // namespace telemetry::faults
