@@ -110,10 +110,9 @@ bool Deliver(client::Producer* producer, const ForwardFlags& flags, absl::Durati
 
 void Summarise(const forward::ForwardResult& result, uint64_t refused, const ForwardFlags& flags) {
   const forward::ForwardCounts& counts = result.counts;
-  std::cout << "forwarded " << counts.rows - counts.waiting_rows << " rows of " << counts.attempts << " attempts, "
-            << counts.records << " run records and " << counts.graphs << " IR graphs from " << result.groups
-            << " base paths to " << flags.collector << (flags.origin.empty() ? "" : absl::StrCat(" as ", flags.origin))
-            << "\n";
+  std::cout << "forwarded " << counts.rows << " rows of " << counts.attempts << " attempts, " << counts.records
+            << " run records and " << counts.graphs << " IR graphs from " << result.groups << " base paths to "
+            << flags.collector << (flags.origin.empty() ? "" : absl::StrCat(" as ", flags.origin)) << "\n";
   for (const std::string& problem : result.problems) spdlog::error("{}", problem);
   if (counts.rejects + refused > 0) {
     std::cout << counts.rejects + refused << " rejects (" << counts.rejects << " unreadable here, " << refused
@@ -201,8 +200,11 @@ Exit status: 0 all is stored; 1 something was refused, unreadable or is still in
   flags->origin = forward::OriginFromEnvironment(Environment);
   option("--origin", flags->origin, "Label of the CI job (default: from the CI system's variables)")
       ->type_name("LABEL");
-  CLI::Option* once = command->add_flag("--once", flags->once, "Read what is there and end (the default)");
-  command->add_flag("--watch", flags->watch, "Follow the files until SIGTERM")->excludes(once);
+  CLI::Option* once = command->add_flag("--once", flags->once, "Read what is there and end (the default)")
+                          ->envname("TELEMETRY_WORKER_ONCE");
+  command->add_flag("--watch", flags->watch, "Follow the files until SIGTERM")
+      ->excludes(once)
+      ->envname("TELEMETRY_WORKER_WATCH");
   option("--drain-timeout", flags->drain_timeout, "How long to wait at the end for the collector")->type_name("TIME");
   option("--rescan-interval", flags->rescan_interval, "How often --watch looks at everything")->type_name("TIME");
   option("--spool-limit-mib", flags->spool_limit_mib, "Size at which the spool blocks the reading")->type_name("MIB");
