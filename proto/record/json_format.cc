@@ -49,7 +49,7 @@ bool IsPlain(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
 struct Layout {
   std::string_view item_separator = ", ";
   std::string_view key_separator = ": ";
-  int indent = 0;  // spaces a level; 0: all on one line
+  size_t indent = 0;  // spaces a level; 0: all on one line
 };
 
 class Formatter {
@@ -104,12 +104,12 @@ class Formatter {
   void BreakLine() {
     if (layout_.indent == 0) return;
     out_->push_back('\n');
-    out_->append(static_cast<size_t>(level_ * layout_.indent), ' ');
+    out_->append(level_ * layout_.indent, ' ');
   }
 
   const Layout layout_;
   std::string* const out_;
-  int level_ = 0;
+  size_t level_ = 0;
 };
 
 // As Python has the value after loading it: of equal keys the last one's value, numbers in their normal form.

@@ -48,7 +48,7 @@ std::string RowLine(Dialect dialect, double timestamp_s) {
   return line;
 }
 
-std::string WithoutLineEnd(std::string line) { return line.substr(0, line.size() - 2); }
+std::string WithoutLineEnd(const std::string& line) { return line.substr(0, line.size() - 2); }
 
 // "row pr2750 1.50", "header helion", "bad <bytes>": what a test wants to know of an item.
 std::string Describe(const Item& item) {
@@ -68,6 +68,7 @@ std::string Describe(const Item& item) {
 
 std::vector<std::string> DescribeAll(const std::vector<Item>& items) {
   std::vector<std::string> result;
+  result.reserve(items.size());
   for (const Item& item : items) result.push_back(Describe(item));
   return result;
 }
@@ -91,6 +92,7 @@ std::string Whole(const Item& item) {
 
 std::vector<std::string> WholeAll(const std::vector<Item>& items) {
   std::vector<std::string> result;
+  result.reserve(items.size());
   for (const Item& item : items) result.push_back(Whole(item));
   return result;
 }

@@ -147,7 +147,9 @@ TEST(SidecarRow, FieldsAreQuotedWherePythonQuotesThem) {
   };
   for (const auto& [text, field] : cases) {
     EXPECT_EQ(CsvField(text), field);
-    EXPECT_EQ(Written({.status = text, .config_text = text}), "0.00,,0," + field + ",,," + field + "\r\n");
+    std::string line = "0.00,,0,";
+    line.append(field).append(",,,").append(field).append("\r\n");
+    EXPECT_EQ(Written({.status = text, .config_text = text}), line);
   }
 }
 
