@@ -1,0 +1,60 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "server/storage/backup.h"
+#include "server/storage/check.h"
+#include "server/storage/database.h"
+#include "tests/server/storage/dataset_story.h"
+
+namespace telemetry::storage {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+class CheckBackupTest : public ::testing::Test {
+ protected:
+  CheckBackupTest() { story_.Send({RunRecord('a'), AttemptRecord('x', 'a'), Row('x', 1, 1), Row('x', 2, 1)}); }
+
+  DatasetStory story_;
+  TempFolder folder_;
+};
+
+TEST_F(CheckBackupTest, ASoundDatasetIsCounted) {
+  const CheckReport report = *CheckDataset(story_.path());
+  EXPECT_THAT(report.damage, IsEmpty());
+  EXPECT_THAT(report.counts, Contains(Pair("measurements", 2)));
+  EXPECT_TRUE(ReportStatus(report).ok());
+}
+
+TEST_F(CheckBackupTest, OrphansAreDamage) {
+  ASSERT_TRUE(Database::Open(story_.path(), {})->Execute("DELETE FROM attempts").ok());
+  const CheckReport report = *CheckDataset(story_.path());
+  EXPECT_THAT(report.damage, Contains(HasSubstr("2 rows of measurements name a row of attempts")));
+  EXPECT_TRUE(absl::IsDataLoss(ReportStatus(report)));
+}
+
+TEST_F(CheckBackupTest, ABackupIsTakenWhileTheWriterGoesOn) {
+  const std::string copy = folder_.File("copy.db");
+  ASSERT_TRUE(BackUpDataset(story_.path(), copy).ok());
+  story_.Send({Row('x', 3, 1)});
+  EXPECT_THAT(CheckDataset(copy)->counts, Contains(Pair("measurements", 2)));
+  EXPECT_THAT(CheckDataset(copy)->damage, IsEmpty());
+  EXPECT_TRUE(OpenSqliteWriter(copy).ok()) << "a backup can be served";
+}
+
+TEST_F(CheckBackupTest, ABackupNeverReplacesAFile) {
+  const std::string copy = folder_.File("copy.db");
+  ASSERT_TRUE(BackUpDataset(story_.path(), copy).ok());
+  EXPECT_TRUE(absl::IsAlreadyExists(BackUpDataset(story_.path(), copy)));
+}
+
+TEST_F(CheckBackupTest, ABackupOfNothingLeavesNothing) {
+  EXPECT_TRUE(absl::IsNotFound(BackUpDataset(folder_.File("none.db"), folder_.File("copy.db"))));
+  EXPECT_FALSE(std::filesystem::exists(folder_.File("copy.db")));
+}
+
+}  // namespace
+}  // namespace telemetry::storage

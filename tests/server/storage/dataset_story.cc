@@ -1,0 +1,113 @@
+#include "tests/server/storage/dataset_story.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "absl/strings/str_cat.h"
+#include "server/storage/database.h"
+#include "server/storage/statement.h"
+
+namespace telemetry::storage {
+
+TempFolder::TempFolder() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "telemetry-XXXXXX").string();
+  path_ = mkdtemp(pattern.data());
+}
+
+TempFolder::~TempFolder() { std::filesystem::remove_all(path_); }
+
+std::string RunId(char digit) { return std::string(64, digit); }
+
+std::string AttemptId(char letter) { return std::string(16, letter); }
+
+v1::Record RunRecord(char run) {
+  v1::Record record;
+  record.mutable_run()->set_run_id(RunId(run));
+  record.mutable_run()->set_kernel_name("softmax");
+  record.mutable_run()->set_kernel_source("def softmax(x): ...");
+  record.mutable_run()->set_hardware("NVIDIA H200");
+  return record;
+}
+
+v1::Record AttemptRecord(char attempt, char run) {
+  v1::Record record;
+  record.mutable_attempt()->set_attempt_id(AttemptId(attempt));
+  record.mutable_attempt()->set_run_id(RunId(run));
+  return record;
+}
+
+v1::Record ConfigRecord(uint64_t config_id, const std::string& text) {
+  v1::Record record;
+  record.mutable_config()->set_config_id(config_id);
+  record.mutable_config()->set_text(text);
+  return record;
+}
+
+v1::Record Row(char attempt, uint64_t seq, double perf_ms, uint64_t config_id) {
+  v1::Record record;
+  v1::Measurement& row = *record.mutable_measurement();
+  row.set_attempt_id(AttemptId(attempt));
+  row.set_seq(seq);
+  row.set_timestamp_s(0.25 * static_cast<double>(seq));
+  row.set_status("ok");
+  row.set_perf_ms(perf_ms);
+  row.set_config_id(config_id);
+  return record;
+}
+
+DatasetStory::DatasetStory(WriterOptions options) : path_(folder_.File("dataset.db")), options_(std::move(options)) {
+  Restart();
+}
+
+void DatasetStory::Restart() {
+  writer_.reset();
+  absl::StatusOr<std::unique_ptr<StoreWriter>> writer = OpenSqliteWriter(path_, options_);
+  if (!writer.ok()) {
+    ADD_FAILURE() << writer.status();
+    return;
+  }
+  writer_ = *std::move(writer);
+  absl::StatusOr<uint64_t> committed_seq = writer_->OpenProducer(producer_id_, 1, "test");
+  EXPECT_TRUE(committed_seq.ok()) << committed_seq.status();
+  next_seq_ = committed_seq.value_or(0) + 1;
+}
+
+BatchOutcome DatasetStory::Send(std::vector<v1::Record> records) {
+  BatchOutcome outcome = SendAt(next_seq_, std::move(records));
+  next_seq_ = outcome.committed_seq + 1;
+  return outcome;
+}
+
+BatchOutcome DatasetStory::SendAt(uint64_t first_seq, std::vector<v1::Record> records, uint64_t epoch) {
+  ProducerBatch batch{
+      .producer_id = producer_id_, .epoch = epoch, .first_seq = first_seq, .records = {}, .refused = {}};
+  for (const v1::Record& record : records) batch.records.push_back(&record);
+  absl::StatusOr<std::vector<BatchOutcome>> outcomes = writer_->CommitBatches({batch});
+  EXPECT_TRUE(outcomes.ok()) << outcomes.status();
+  return outcomes.ok() ? outcomes->front() : BatchOutcome{.status = outcomes.status(), .refused = {}};
+}
+
+std::string DatasetStory::Query(const std::string& sql) const {
+  absl::StatusOr<Database> database = Database::Open(path_, {.read_only = true});
+  if (!database.ok()) return database.status().ToString();
+  Statement query(*database, sql.c_str());
+  absl::StatusOr<bool> row = query.Step();
+  if (!row.ok()) return row.status().ToString();
+  return *row ? std::string(query.Text(0)) : "(no row)";
+}
+
+std::string DatasetStory::Export(const v1::Filter& filter) const {
+  absl::StatusOr<std::unique_ptr<StoreReader>> reader = OpenSqliteReader(path_);
+  if (!reader.ok()) return reader.status().ToString();
+  std::string text;
+  absl::Status status = (*reader)->Export(filter, [&text](const v1::ExportItem& item) {
+    v1::ExportItem copy = item;
+    // The one thing that depends on when it was sent.
+    if (copy.has_attempt()) copy.mutable_attempt()->clear_first_received_unix_us();
+    absl::StrAppend(&text, copy.DebugString(), "\n");
+    return absl::OkStatus();
+  });
+  return status.ok() ? text : status.ToString();
+}
+
+}  // namespace telemetry::storage

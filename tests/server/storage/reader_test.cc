@@ -1,0 +1,198 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/server/storage/dataset_story.h"
+
+namespace telemetry::storage {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+class ReaderTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<StoreReader> Reader() { return *OpenSqliteReader(story_.path()); }
+
+  // The rows of an export as "run attempt seq", by their first letters.
+  std::vector<std::string> Rows(const v1::Filter& filter) {
+    std::vector<std::string> rows;
+    std::string run, attempt;
+    const absl::Status status = Reader()->Export(filter, [&](const v1::ExportItem& item) {
+      if (item.has_run()) run = item.run().run().run_id().substr(0, 1);
+      if (item.has_attempt()) attempt = item.attempt().attempt().attempt_id().substr(0, 1);
+      for (const v1::Measurement& row : item.rows().measurements()) {
+        rows.push_back(run + " " + attempt + " " + std::to_string(row.seq()));
+      }
+      return absl::OkStatus();
+    });
+    EXPECT_TRUE(status.ok()) << status;
+    return rows;
+  }
+
+  DatasetStory story_;
+};
+
+TEST_F(ReaderTest, RowsComeByRunThenAttemptThenSeqHoweverTheyArrived) {
+  story_.Send({AttemptRecord('y', 'b'), AttemptRecord('x', 'b'), AttemptRecord('z', 'a')});
+  story_.Send({Row('y', 2, 1), Row('x', 1, 1), Row('z', 9, 1), Row('y', 1, 1)});
+  EXPECT_THAT(Rows({}), ElementsAre("a z 9", "b x 1", "b y 1", "b y 2"));
+}
+
+TEST_F(ReaderTest, AttemptsLongerThanAPageComeWhole) {
+  constexpr uint64_t kRows = 2345;
+  std::vector<v1::Record> log = {AttemptRecord('x', 'a')};
+  for (uint64_t seq = 1; seq <= kRows; ++seq) log.push_back(Row('x', seq, 1, 1 + seq % 700));
+  story_.Send(log);
+  uint64_t next = 1;
+  std::vector<uint64_t> announced(701);
+  const absl::Status status = Reader()->Export({}, [&](const v1::ExportItem& item) {
+    for (const v1::Config& config : item.configs().configs()) ++announced[config.config_id()];
+    for (const v1::Measurement& row : item.rows().measurements()) {
+      EXPECT_EQ(row.seq(), next++);
+      EXPECT_EQ(announced[row.config_id()], 1u) << "a config stands once, before the first row that names it";
+    }
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(next, kRows + 1);
+}
+
+TEST_F(ReaderTest, WhatWasSentComesBack) {
+  v1::Record row = Row('x', 1, 0.1);
+  row.mutable_measurement()->set_compile_time_s(1e-300);
+  row.mutable_measurement()->set_generation(-3);
+  row.mutable_measurement()->mutable_failure()->set_phase("compile");
+  row.mutable_measurement()->mutable_failure()->set_message("quote \" and \xf0\x9f\x98\x80");
+  row.mutable_measurement()->mutable_failure()->set_log_sha256(std::string(32, '\xfe'));
+  v1::Record bare = Row('x', 2, 1);
+  bare.mutable_measurement()->clear_perf_ms();
+  story_.Send({AttemptRecord('x', 'a'), row, bare});
+  v1::ListMeasurementsRequest request;
+  request.set_attempt_id(AttemptId('x'));
+  const v1::ListMeasurementsResponse response = *Reader()->ListMeasurements(request);
+  ASSERT_EQ(response.measurements_size(), 2);
+  EXPECT_EQ(response.measurements(0).DebugString(), row.measurement().DebugString());
+  EXPECT_EQ(response.measurements(1).DebugString(), bare.measurement().DebugString());
+}
+
+TEST_F(ReaderTest, FiltersSelect) {
+  v1::Record add = RunRecord('b');
+  add.mutable_run()->set_kernel_name("add");
+  v1::Record late = AttemptRecord('x', 'a');
+  late.mutable_attempt()->set_started_unix_us(2'000'000);
+  v1::Record early = AttemptRecord('y', 'a');
+  early.mutable_attempt()->set_started_unix_us(1'000'000);
+  v1::Record third = AttemptRecord('z', 'b');
+  third.mutable_attempt()->set_started_unix_us(1'000'000);
+  v1::Record failed = Row('x', 2, 1);
+  failed.mutable_measurement()->set_status("error");
+  story_.Send({RunRecord('a'), add, late, early, third, Row('x', 1, 3), failed, Row('y', 1, 2), Row('z', 1, 1)});
+
+  v1::Filter filter;
+  filter.set_kernel_name("add");
+  EXPECT_THAT(Rows(filter), ElementsAre("b z 1"));
+  filter.Clear();
+  filter.set_run_id("aaaa");
+  EXPECT_THAT(Rows(filter), ElementsAre("a x 1", "a x 2", "a y 1"));
+  filter.Clear();
+  filter.set_hardware("another");
+  EXPECT_THAT(Rows(filter), IsEmpty());
+  filter.Clear();
+  filter.set_status("error");
+  EXPECT_THAT(Rows(filter), ElementsAre("a x 2"));
+  filter.set_status("never seen");
+  EXPECT_THAT(Rows(filter), IsEmpty());
+  filter.Clear();
+  filter.set_since_unix_us(2'000'000);
+  EXPECT_THAT(Rows(filter), ElementsAre("a x 1", "a x 2"));
+  filter.Clear();
+  filter.set_attempts(v1::Filter::ATTEMPTS_LATEST);
+  EXPECT_THAT(Rows(filter), ElementsAre("a y 1", "b z 1"));
+  filter.set_attempts(v1::Filter::ATTEMPTS_BEST);
+  EXPECT_THAT(Rows(filter), ElementsAre("a y 1", "b z 1"));
+}
+
+TEST_F(ReaderTest, ImpossibleFiltersAreRefused) {
+  for (const char* id : {"abc", "ABCD", "xyzw"}) {
+    v1::Filter filter;
+    filter.set_run_id(id);
+    EXPECT_TRUE(absl::IsInvalidArgument(Reader()->Export(filter, [](const auto&) { return absl::OkStatus(); }))) << id;
+  }
+}
+
+TEST_F(ReaderTest, RunsAndAttemptsComeInPages) {
+  for (char run : {'c', 'a', 'b'}) story_.Send({RunRecord(run)});
+  story_.Send({AttemptRecord('y', 'a'), AttemptRecord('x', 'a')});
+  v1::ListRunsRequest request;
+  request.set_page_size(2);
+  v1::ListRunsResponse page = *Reader()->ListRuns(request);
+  ASSERT_EQ(page.runs_size(), 2);
+  EXPECT_EQ(page.runs(1).run().run_id(), RunId('b'));
+  request.set_page_token(page.next_page_token());
+  page = *Reader()->ListRuns(request);
+  ASSERT_EQ(page.runs_size(), 1);
+  EXPECT_EQ(page.runs(0).run().run_id(), RunId('c'));
+  EXPECT_EQ(page.next_page_token(), "");
+  request.set_page_token("made up");
+  EXPECT_TRUE(absl::IsInvalidArgument(Reader()->ListRuns(request).status()));
+
+  v1::ListAttemptsRequest attempts;
+  attempts.set_run_id(RunId('a'));
+  attempts.set_page_size(1);
+  v1::ListAttemptsResponse first = *Reader()->ListAttempts(attempts);
+  attempts.set_page_token(first.next_page_token());
+  EXPECT_EQ(first.attempts(0).attempt().attempt_id(), AttemptId('x'));
+  EXPECT_EQ(Reader()->ListAttempts(attempts)->attempts(0).attempt().attempt_id(), AttemptId('y'));
+}
+
+TEST_F(ReaderTest, SummariesCount) {
+  story_.Send({AttemptRecord('x', 'a'), Row('x', 1, 3, 5), Row('x', 2, 2, 6), Row('x', 3, 2, 7), Row('x', 4, 9, 5)});
+  const v1::RunSummary run = *Reader()->GetRun(RunId('a'));
+  EXPECT_EQ(run.attempts(), 1u);
+  EXPECT_EQ(run.measurements(), 4u);
+  EXPECT_EQ(run.configs(), 3u);
+  EXPECT_EQ(run.best_perf_ms(), 2);
+  EXPECT_EQ(run.best_config_id(), 6u);
+  EXPECT_EQ(Reader()->GetAttempt(AttemptId('x'))->measurements(), 4u);
+}
+
+TEST_F(ReaderTest, WhatIsNotThereIsNotFound) {
+  EXPECT_TRUE(absl::IsNotFound(Reader()->GetRun(RunId('a')).status()));
+  EXPECT_TRUE(absl::IsNotFound(Reader()->GetAttempt(AttemptId('x')).status()));
+  EXPECT_TRUE(absl::IsNotFound(OpenSqliteReader(story_.path() + ".other").status()));
+}
+
+TEST_F(ReaderTest, TheViewsAgree) {
+  story_.Send({RunRecord('a'), AttemptRecord('x', 'a'), ConfigRecord(7, "Config(a=[1, 2], b='x')"), Row('x', 1, 3),
+               Row('x', 2, 2)});
+  EXPECT_EQ(story_.Query("SELECT config || seq FROM best_config_per_run"), "Config(a=[1, 2], b='x')2");
+  EXPECT_EQ(story_.Query("SELECT attempts || measurements || configs || best_perf_ms FROM run_summary"), "1212.0");
+  EXPECT_EQ(story_.Query("SELECT status || config_id FROM measurement_rows"), "ok0000000000000007");
+}
+
+TEST_F(ReaderTest, AnAttemptSupersededUnderTheExportIsSaid) {
+  v1::Record shorter = AttemptRecord('x', 'a');
+  shorter.mutable_attempt()->set_provisional(true);
+  v1::Record longer = AttemptRecord('y', 'a');
+  longer.mutable_attempt()->set_provisional(true);
+  longer.mutable_attempt()->add_supersedes(AttemptId('x'));
+  story_.Send({shorter, Row('x', 1, 1)});
+  const absl::Status status = Reader()->Export({}, [&](const v1::ExportItem& item) {
+    if (item.has_attempt()) story_.Send({longer});
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(absl::IsAborted(status)) << status;
+}
+
+TEST_F(ReaderTest, TheSinksErrorEndsTheExport) {
+  const absl::Status status = Reader()->Export({}, [](const auto&) { return absl::CancelledError("enough"); });
+  EXPECT_TRUE(absl::IsCancelled(status));
+}
+
+}  // namespace
+}  // namespace telemetry::storage

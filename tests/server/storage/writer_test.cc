@@ -1,0 +1,273 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/server/storage/dataset_story.h"
+
+namespace telemetry::storage {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+v1::Record Changed(v1::Record record, const std::function<void(v1::Record&)>& change) {
+  change(record);
+  return record;
+}
+
+std::vector<v1::Reject::Reason> Reasons(const BatchOutcome& outcome) {
+  std::vector<v1::Reject::Reason> reasons;
+  for (const RefusedRecord& refused : outcome.refused) reasons.push_back(refused.reason);
+  return reasons;
+}
+
+v1::Record Provisional(char attempt, char run, std::vector<char> supersedes = {}) {
+  v1::Record record = AttemptRecord(attempt, run);
+  record.mutable_attempt()->set_provisional(true);
+  for (char id : supersedes) record.mutable_attempt()->add_supersedes(AttemptId(id));
+  return record;
+}
+
+TEST(Writer, SendingTheSameAgainChangesNothing) {
+  DatasetStory story;
+  const std::vector<v1::Record> log = {RunRecord('a'), AttemptRecord('x', 'a'),
+                                       ConfigRecord(7, "Config(n=[1, 2], w=4)"), Row('x', 1, 0.5), Row('x', 2, 0.25)};
+  EXPECT_EQ(story.Send(log).committed_seq, 5u);
+  const std::string before = story.Export();
+  EXPECT_EQ(story.SendAt(1, log).committed_seq, 5u);     // the same part of the log
+  EXPECT_THAT(story.SendAt(6, log).refused, IsEmpty());  // the same records under other numbers
+  EXPECT_EQ(story.Query("SELECT count(*) FROM measurements"), "2");
+  EXPECT_EQ(story.Export(), before);
+}
+
+TEST(Writer, ABatchThatOverlapsIsContinued) {
+  DatasetStory story;
+  story.Send({RunRecord('a'), AttemptRecord('x', 'a'), Row('x', 1, 1)});
+  EXPECT_EQ(story.SendAt(2, {AttemptRecord('x', 'a'), Row('x', 1, 1), Row('x', 2, 1)}).committed_seq, 4u);
+  EXPECT_EQ(story.Query("SELECT count(*) FROM measurements"), "2");
+}
+
+TEST(Writer, AGapIsRefusedNamingWhatIsExpected) {
+  DatasetStory story;
+  story.Send({RunRecord('a')});
+  const BatchOutcome outcome = story.SendAt(3, {RunRecord('b')});
+  EXPECT_TRUE(absl::IsOutOfRange(outcome.status));
+  EXPECT_THAT(std::string(outcome.status.message()), HasSubstr("expected sequence number 2"));
+  EXPECT_EQ(story.Query("SELECT count(*) FROM runs"), "1");
+}
+
+TEST(Writer, AHigherEpochFencesTheLower) {
+  DatasetStory story;
+  ASSERT_TRUE(story.writer().OpenProducer(story.producer_id(), 5, "newer").ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(story.SendAt(1, {RunRecord('a')}, 4).status));
+  EXPECT_TRUE(absl::IsFailedPrecondition(story.writer().OpenProducer(story.producer_id(), 4, "older").status()));
+  EXPECT_TRUE(story.SendAt(1, {RunRecord('a')}, 5).status.ok());
+}
+
+TEST(Writer, ProgressAndIdentityOutliveARestart) {
+  DatasetStory story;
+  const std::string dataset_id = story.writer().dataset_id();
+  EXPECT_EQ(dataset_id.size(), 16u);
+  story.Send({RunRecord('a'), AttemptRecord('x', 'a'), Row('x', 1, 1)});
+  story.Restart();
+  EXPECT_EQ(story.writer().dataset_id(), dataset_id);
+  EXPECT_EQ(story.writer().OpenProducer(story.producer_id(), 1, "test").value_or(0), 3u);
+  EXPECT_THAT(story.Send({Row('x', 2, 1)}).refused, IsEmpty());
+}
+
+TEST(Writer, RunsAreMergedFieldByField) {
+  DatasetStory story;
+  v1::Record bare;
+  bare.mutable_run()->set_run_id(RunId('a'));
+  story.Send({bare, RunRecord('a')});
+  EXPECT_EQ(story.Query("SELECT name FROM kernels"), "softmax");
+  const v1::Record shapes = Changed(bare, [](v1::Record& r) { r.mutable_run()->set_input_shapes("[(1,)]"); });
+  EXPECT_THAT(story.Send({shapes, shapes}).refused, IsEmpty());
+  EXPECT_EQ(story.Query("SELECT input_shapes || hardware FROM runs"), "[(1,)]NVIDIA H200");
+  EXPECT_EQ(story.Query("SELECT count(*) FROM kernels"), "1");
+}
+
+TEST(Writer, ARunWithAnotherSourceIsAConflictAndChangesNothing) {
+  DatasetStory story;
+  story.Send({RunRecord('a')});
+  const std::string before = story.Export();
+  const v1::Record other = Changed(RunRecord('a'), [](v1::Record& r) {
+    r.mutable_run()->set_kernel_source("def other(x): ...");
+    r.mutable_run()->set_dtypes("['torch.float16']");
+    r.mutable_run()->set_settings_json("{}");
+  });
+  const BatchOutcome outcome = story.Send({other});
+  EXPECT_THAT(Reasons(outcome), ElementsAre(v1::Reject::REASON_CONFLICT));
+  EXPECT_THAT(outcome.refused[0].message, HasSubstr("kernel_source"));
+  EXPECT_EQ(outcome.committed_seq, 2u);
+  EXPECT_EQ(story.Export(), before);
+  EXPECT_EQ(story.Query("SELECT reason FROM rejects"), "conflict");
+  EXPECT_EQ(story.Query("SELECT hex(raw) FROM rejects").size(), 2 * other.SerializeAsString().size());
+}
+
+TEST(Writer, OfSeveralSettingsTheSmallestIsRead) {
+  DatasetStory story;
+  for (const char* settings : {R"({"b": 1})", R"({"a": 1})", R"({"c": 1})"}) {
+    story.Send({Changed(RunRecord('a'), [&](v1::Record& r) { r.mutable_run()->set_settings_json(settings); })});
+  }
+  EXPECT_EQ(story.Query("SELECT count(*) FROM run_settings"), "3");
+  EXPECT_THAT(story.Export(), HasSubstr(R"(settings_json: "{\"a\": 1}")"));
+}
+
+TEST(Writer, AnAttemptsStateOnlyMovesForward) {
+  DatasetStory story;
+  const auto state = [](v1::Attempt::State s) {
+    return Changed(AttemptRecord('x', 'a'), [s](v1::Record& r) { r.mutable_attempt()->set_state(s); });
+  };
+  story.Send(
+      {state(v1::Attempt::STATE_COMPLETE), state(v1::Attempt::STATE_OPEN), state(v1::Attempt::STATE_UNSPECIFIED)});
+  EXPECT_EQ(story.Query("SELECT state FROM attempts"), "complete");
+}
+
+TEST(Writer, AnAttemptOfAnotherRunIsAConflict) {
+  DatasetStory story;
+  story.Send({AttemptRecord('x', 'a')});
+  EXPECT_THAT(Reasons(story.Send({AttemptRecord('x', 'b')})), ElementsAre(v1::Reject::REASON_CONFLICT));
+  EXPECT_EQ(story.Query("SELECT count(*) FROM runs"), "1");
+}
+
+TEST(Writer, RowsOfAnUnknownAttemptAreRefused) {
+  DatasetStory story;
+  EXPECT_THAT(Reasons(story.Send({Row('x', 1, 1)})), ElementsAre(v1::Reject::REASON_UNKNOWN_REFERENCE));
+  EXPECT_THAT(story.Send({AttemptRecord('x', 'a'), Row('x', 1, 1)}).refused, IsEmpty());
+}
+
+TEST(Writer, AnotherRowUnderTheSameNumberIsAConflict) {
+  DatasetStory story;
+  story.Send({AttemptRecord('x', 'a'), Row('x', 1, 1.5)});
+  EXPECT_THAT(Reasons(story.Send({Row('x', 1, 2.5)})), ElementsAre(v1::Reject::REASON_CONFLICT));
+  EXPECT_EQ(story.Query("SELECT perf_ms FROM measurements"), "1.5");
+}
+
+TEST(Writer, ASupersededAttemptLeavesTheDatasetInWhateverOrder) {
+  const std::vector<v1::Record> shorter = {Provisional('x', 'a'), Row('x', 1, 1)};
+  const std::vector<v1::Record> longer = {Provisional('y', 'a', {'x'}), Row('y', 1, 1), Row('y', 2, 1)};
+  DatasetStory in_order;
+  in_order.Send(shorter);
+  in_order.Send(longer);
+  DatasetStory reversed;
+  reversed.Send(longer);
+  EXPECT_THAT(reversed.Send(shorter).refused, IsEmpty());
+  DatasetStory only_longer;
+  only_longer.Send(longer);
+  EXPECT_EQ(in_order.Export(), only_longer.Export());
+  EXPECT_EQ(reversed.Export(), only_longer.Export());
+  EXPECT_THAT(in_order.Send({Row('x', 2, 1)}).refused, IsEmpty());  // late rows are taken and left out
+  EXPECT_EQ(in_order.Query("SELECT count(*) FROM measurements"), "2");
+}
+
+TEST(Writer, AChainOfSupersededAttemptsLeavesOnlyTheLast) {
+  DatasetStory story;
+  story.Send({Provisional('z', 'a', {'y'}), Provisional('x', 'a'), Row('x', 1, 1)});
+  story.Send({Provisional('y', 'a', {'x'}), Row('y', 1, 1)});  // superseded itself, it still takes x with it
+  EXPECT_EQ(story.Query("SELECT group_concat(attempt_id) FROM attempts"), AttemptId('z'));
+  EXPECT_EQ(story.Query("SELECT count(*) FROM measurements"), "0");
+}
+
+TEST(Writer, OnlyProvisionalAttemptsOfTheSameRunAndOriginAreSuperseded) {
+  DatasetStory story;
+  const v1::Record elsewhere =
+      Changed(Provisional('v', 'a'), [](v1::Record& r) { r.mutable_attempt()->set_origin("another job"); });
+  story.Send({AttemptRecord('t', 'a'), Provisional('u', 'b'), elsewhere, Provisional('y', 'a', {'t', 'u', 'v'})});
+  EXPECT_EQ(story.Query("SELECT count(*) FROM attempts"), "4");
+}
+
+TEST(Writer, OneConfigInTwoOrdersOfArgumentsHasOneTextInWhateverOrder) {
+  DatasetStory one;
+  DatasetStory other;
+  EXPECT_THAT(one.Send({ConfigRecord(7, "Config(a=1, b='x')"), ConfigRecord(7, "Config(b='x', a=1)")}).refused,
+              IsEmpty());
+  EXPECT_THAT(other.Send({ConfigRecord(7, "Config(b='x', a=1)"), ConfigRecord(7, "Config(a=1, b='x')")}).refused,
+              IsEmpty());
+  const char kText[] = "SELECT config_id || ' ' || text FROM config_texts";
+  EXPECT_EQ(one.Query(kText), "0000000000000007 Config(a=1, b='x')");
+  EXPECT_EQ(other.Query(kText), one.Query(kText));
+  EXPECT_THAT(Reasons(one.Send({ConfigRecord(7, "Config(a=2)")})), ElementsAre(v1::Reject::REASON_CONFLICT));
+}
+
+TEST(Writer, AConfigTextThatCannotBeSplitIsKeptWhole) {
+  DatasetStory story;
+  story.Send({ConfigRecord(7, "Config()"), ConfigRecord(0xffffffffffffffff, "something else")});
+  EXPECT_EQ(
+      story.Query("SELECT group_concat(config_id || text, '|') FROM (SELECT * FROM config_texts ORDER BY config)"),
+      "0000000000000007Config()|ffffffffffffffffsomething else");
+}
+
+v1::Record Graph(const std::string& target) {
+  v1::Record record;
+  v1::IrGraph& graph = *record.mutable_ir_graph();
+  graph.set_run_id(RunId('a'));
+  graph.set_kind("device");
+  graph.add_nodes()->set_target(target);
+  graph.mutable_nodes(0)->add_omitted("shape");
+  graph.add_edges()->set_source("0");
+  return record;
+}
+
+TEST(Writer, OfTwoGraphsTheSameOneIsKeptInWhateverOrder) {
+  DatasetStory one;
+  DatasetStory other;
+  one.Send({Graph("add"), Graph("mul")});
+  other.Send({Graph("mul"), Graph("add")});
+  EXPECT_EQ(one.Export(), other.Export());
+  EXPECT_EQ(one.Query("SELECT count(*) FROM ir_nodes"), "1");
+  EXPECT_THAT(one.Export(), HasSubstr("omitted: \"shape\""));
+}
+
+TEST(Writer, EqualRejectsAreOne) {
+  DatasetStory story;
+  v1::Record reject;
+  reject.mutable_reject()->set_reason(v1::Reject::REASON_UNREADABLE);
+  reject.mutable_reject()->set_raw("torn line");
+  EXPECT_THAT(story.Send({reject, reject, Row('x', 1, 1), Row('x', 1, 1)}).refused.size(), 2u);
+  EXPECT_EQ(story.Query("SELECT count(*) FROM rejects"), "2");
+}
+
+TEST(Writer, TheSameHashIsTakenAndAnotherRefused) {
+  DatasetStory story;
+  const auto hash = [](const std::string& digits) {
+    v1::Record record;
+    record.mutable_source_hash()->set_attempt_id(AttemptId('x'));
+    record.mutable_source_hash()->set_seq(1);
+    record.mutable_source_hash()->set_source_hash(digits);
+    return record;
+  };
+  EXPECT_THAT(Reasons(story.Send({AttemptRecord('x', 'a'), hash("00ff"), hash("00ff"), hash("00fe")})),
+              ElementsAre(v1::Reject::REASON_CONFLICT));
+  EXPECT_THAT(story.Send({Row('x', 1, 1)}).refused, IsEmpty());
+  EXPECT_THAT(story.Export(), HasSubstr("source_hash: \"00ff\""));
+}
+
+TEST(Writer, ASecondCollectorIsKeptOutAndToldByWhom) {
+  DatasetStory story;
+  const absl::Status second = OpenSqliteWriter(story.path()).status();
+  EXPECT_TRUE(absl::IsAlreadyExists(second));
+  EXPECT_THAT(std::string(second.message()), HasSubstr("pid " + std::to_string(getpid())));
+}
+
+TEST(Writer, TheLogIsEmptiedWhenIdle) {
+  DatasetStory story;
+  story.Send({RunRecord('a')});
+  EXPECT_GT(std::filesystem::file_size(story.path() + "-wal"), 0u);
+  EXPECT_TRUE(story.writer().Idle().ok());
+  EXPECT_EQ(std::filesystem::file_size(story.path() + "-wal"), 0u);
+}
+
+TEST(Writer, TheLogStaysBoundedWhileRowsCome) {
+  DatasetStory story({.checkpoint_pages = 16});
+  story.Send({AttemptRecord('x', 'a')});
+  for (uint64_t seq = 1; seq <= 400; ++seq) story.Send({Row('x', seq, 1)});
+  EXPECT_LT(std::filesystem::file_size(story.path() + "-wal"), 64u * 4200);
+}
+
+}  // namespace
+}  // namespace telemetry::storage
