@@ -171,7 +171,8 @@ void IngestStream::End(absl::Status status) {
 }
 
 void IngestStream::SetEnd(absl::Status status) {
-  if (!end_) end_ = std::move(status);
+  // After a half-close the outcome of what was read still decides.
+  if (!end_ || (end_->ok() && !finished_)) end_ = std::move(status);
 }
 
 void IngestStream::ReadOn() {

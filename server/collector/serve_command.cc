@@ -1,5 +1,6 @@
 #include "server/collector/serve_command.h"
 
+#include <google/protobuf/stubs/logging.h>
 #include <spdlog/spdlog.h>
 
 #include <csignal>
@@ -39,12 +40,19 @@ bool IsLoopback(const std::string& listen) {
          absl::StartsWith(listen, "[::1]:") || absl::StartsWith(listen, "unix:");
 }
 
+// A record that does not parse goes to the rejects; protobuf's own line about it would let a producer flood the log.
+void QuietProtobuf() {
+  google::protobuf::SetLogHandler([](google::protobuf::LogLevel /*level*/, const char* /*file*/, int /*line*/,
+                                     const std::string& message) { spdlog::debug("protobuf: {}", message); });
+}
+
 std::string HostOf(const std::string& listen) { return listen.substr(0, listen.rfind(':')); }
 
 }  // namespace
 
 absl::Status Serve(const CommandLine& line) {
   spdlog::set_level(spdlog::level::from_str(line.log_level));
+  QuietProtobuf();
   const sigset_t signals = BlockEndSignals();
   if (!IsLoopback(line.listen)) {
     spdlog::warn("listening on {}: there is no authentication, anyone who reaches this port can write", line.listen);
