@@ -121,7 +121,7 @@ int main(int argc, char** argv) {
   app.add_option("--producers", options.producers, "How many at once, one measurement each")
       ->delimiter(',')
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, telemetry::bench::Workload::kRuns));
   app.add_option("--dir", options.dir, "Where databases and spools go meanwhile")->capture_default_str();
   app.add_option("--seconds", options.seconds, "Length of the paced measurement")->capture_default_str();
   app.add_flag("--json", options.json, "Print one JSON object");

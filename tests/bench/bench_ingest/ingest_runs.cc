@@ -39,12 +39,12 @@ std::unique_ptr<client::Producer> OpenProducer(const std::string& collector, con
   return *std::move(producer);
 }
 
-void AppendRows(const Workload& workload, int number, uint64_t rows, client::Producer* producer) {
+void AppendRun(const Workload& workload, int run, uint64_t rows, std::vector<v1::Record>* records,
+               client::Producer* producer) {
   std::vector<bool> named;
-  std::vector<v1::Record> records;
   for (uint64_t attempt = 0; rows > 0; ++attempt) {
-    const size_t count = workload.MakeAttempt(number, attempt, rows, &named, &records);
-    Require(producer->AppendBatch({records.data(), count}));
+    const size_t count = workload.MakeAttempt(run, attempt, rows, &named, records);
+    Require(producer->AppendBatch({records->data(), count}));
     rows -= std::min(rows, Workload::kRowsPerAttempt);
   }
 }
@@ -64,10 +64,11 @@ class PacedProducer {
   void Open(const std::string& collector, const std::string& spool) {
     producer_ = OpenProducer(collector, spool, [this](uint64_t committed_seq) { Committed(committed_seq); });
     // Who is measured is told before the clock runs.
-    std::vector<v1::Record> head(2 + workload_.configs().size());
-    *head[0].mutable_run() = workload_.RunOf(number_);
-    *head[1].mutable_attempt() = workload_.AttemptOf(number_, 0);
-    for (size_t i = 0; i < workload_.configs().size(); ++i) *head[2 + i].mutable_config() = workload_.configs()[i];
+    std::vector<v1::Record> head(2 + workload_.configs(number_).size());
+    *head[0].mutable_run() = Workload::RunOf(number_);
+    *head[1].mutable_attempt() = Workload::AttemptOf(number_, 0);
+    for (size_t i = 0; i < workload_.configs(number_).size(); ++i)
+      *head[2 + i].mutable_config() = workload_.configs(number_)[i];
     head_records_ = head.size();
     appended_.resize(rows_);
     latencies_ms_.reserve(rows_);
@@ -77,7 +78,7 @@ class PacedProducer {
 
   void Run(absl::Time begin) {
     v1::Record record;
-    record.mutable_measurement()->set_attempt_id(workload_.AttemptOf(number_, 0).attempt_id());
+    record.mutable_measurement()->set_attempt_id(Workload::AttemptOf(number_, 0).attempt_id());
     for (uint64_t i = 0; i < rows_; ++i) {
       absl::SleepFor(begin + static_cast<double>(i) * interval_ - absl::Now());
       workload_.FillRow(number_, 0, i, record.mutable_measurement());
@@ -120,11 +121,13 @@ double MeasureThroughput(const Workload& workload, uint64_t rows, int producers,
   absl::Barrier* const ready = new absl::Barrier(producers + 1);
   std::vector<std::thread> threads;
   for (int i = 0; i < producers; ++i) {
-    const uint64_t share = rows / producers + (i < static_cast<int>(rows % producers) ? 1 : 0);
-    threads.emplace_back([&, i, share] {
+    threads.emplace_back([&, i] {
       const auto producer = OpenProducer(collector.address(), absl::StrCat(folder, "/spool-", i));
       if (ready->Block()) delete ready;
-      AppendRows(workload, i, share, producer.get());
+      std::vector<v1::Record> records;
+      for (int run = i; run < Workload::kRuns; run += producers) {
+        AppendRun(workload, run, Workload::RowsOfRun(rows, run), &records, producer.get());
+      }
       Require(producer->Drain(absl::Minutes(10)));
     });
   }

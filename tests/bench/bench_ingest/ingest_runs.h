@@ -11,7 +11,8 @@ namespace telemetry::bench {
 // collector process with a new database. All files go below `folder`, which must exist. A producer that fails or a
 // refused record ends the program.
 
-// Rows per second from the first Append until the last row is acknowledged.
+// At most Workload::kRuns producers, which share the runs among them. Rows per second from the first Append until the
+// last row is acknowledged.
 double MeasureThroughput(const Workload& workload, uint64_t rows, int producers, const std::string& folder);
 
 struct PacedResult {

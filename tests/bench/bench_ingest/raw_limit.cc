@@ -133,29 +133,53 @@ class RawDataset {
   std::map<std::string, int64_t> arguments_;
 };
 
+// Commits what has been written after each 1,000 rows.
+class Transactions {
+ public:
+  explicit Transactions(RawDataset* dataset) : dataset_(*dataset) { dataset_.Begin(); }
+  ~Transactions() { dataset_.Commit(); }
+  Transactions(const Transactions&) = delete;
+  Transactions& operator=(const Transactions&) = delete;
+
+  void RowAdded() {
+    if (++rows_ % kRowsPerTransaction != 0) return;
+    dataset_.Commit();
+    dataset_.Begin();
+  }
+
+ private:
+  RawDataset& dataset_;
+  uint64_t rows_ = 0;
+};
+
+void StoreRun(const Workload& workload, int number, uint64_t rows, RawDataset* dataset, Transactions* transactions) {
+  std::vector<int64_t> config_keys(workload.configs(number).size(), 0);
+  const int64_t run = dataset->AddRun(Workload::RunOf(number));
+  int64_t attempt = 0;
+  v1::Measurement row;
+  for (uint64_t i = 0; i < rows; ++i) {
+    const uint64_t attempt_number = i / Workload::kRowsPerAttempt;
+    const uint64_t index = i % Workload::kRowsPerAttempt;
+    if (index == 0) attempt = dataset->AddAttempt(Workload::AttemptOf(number, attempt_number), run);
+    const size_t config = Workload::ConfigOf(number, attempt_number, index);
+    if (config_keys[config] == 0) config_keys[config] = dataset->AddConfig(workload.configs(number)[config]);
+    workload.FillRow(number, attempt_number, index, &row);
+    dataset->AddRow(row, attempt, config_keys[config]);
+    transactions->RowAdded();
+  }
+}
+
 }  // namespace
 
 double MeasureRawLimit(const Workload& workload, uint64_t rows, const std::string& path) {
   RawDataset dataset(path);
-  std::vector<int64_t> config_keys(workload.configs().size(), 0);
-  v1::Measurement row;
-  int64_t attempt = 0;
   const absl::Time begin = absl::Now();
-  dataset.Begin();
-  const int64_t run = dataset.AddRun(workload.RunOf(0));
-  for (uint64_t i = 0; i < rows; ++i) {
-    const uint64_t attempt_number = i / Workload::kRowsPerAttempt;
-    const uint64_t index = i % Workload::kRowsPerAttempt;
-    if (index == 0) attempt = dataset.AddAttempt(workload.AttemptOf(0, attempt_number), run);
-    const size_t config = workload.ConfigOf(0, attempt_number, index);
-    if (config_keys[config] == 0) config_keys[config] = dataset.AddConfig(workload.configs()[config]);
-    workload.FillRow(0, attempt_number, index, &row);
-    dataset.AddRow(row, attempt, config_keys[config]);
-    if ((i + 1) % kRowsPerTransaction != 0) continue;
-    dataset.Commit();
-    dataset.Begin();
+  {
+    Transactions transactions(&dataset);
+    for (int run = 0; run < Workload::kRuns; ++run) {
+      StoreRun(workload, run, Workload::RowsOfRun(rows, run), &dataset, &transactions);
+    }
   }
-  dataset.Commit();
   return static_cast<double>(rows) / absl::ToDoubleSeconds(absl::Now() - begin);
 }
 

@@ -8,29 +8,38 @@
 
 namespace telemetry::bench {
 
-// Rows as an autotuner makes them: attempts of 250 configs, each with a "started" row and its result, over a search
-// space in which configs come up again from attempt to attempt. Deterministic; constant objects are safe to share.
+// Rows as autotuners make them: 64 runs, each executed again and again in attempts of 250 configs, each config with a
+// "started" row and its result. A run has a search space of its own, in which configs come up again from attempt to
+// attempt. The same records however many producers share them. Deterministic; constant objects are safe to share.
 class Workload {
  public:
-  static constexpr uint64_t kRowsPerAttempt = 500;
-
   Workload();
 
-  // All records of a producer's attempt: the run with the first, the attempt, the configs that this producer has not
-  // named before, at most `rows` rows. Reuses the objects in `records`; returns how many of them are set.
-  size_t MakeAttempt(int producer, uint64_t attempt, uint64_t rows, std::vector<bool>* named,
+  static constexpr int kRuns = 64;
+  static constexpr uint64_t kRowsPerAttempt = 500;
+
+  // A run's part of `rows` rows.
+  static uint64_t RowsOfRun(uint64_t rows, int run) {
+    return rows / kRuns + (static_cast<uint64_t>(run) < rows % kRuns ? 1 : 0);
+  }
+
+  // What a producer appends for one attempt of at most `rows` rows: the run with its first attempt, the attempt, each
+  // config with the first row of this run that names it. Reuses the objects in `records`; returns how many are set.
+  // `named` is empty at a run's first attempt.
+  size_t MakeAttempt(int run, uint64_t attempt, uint64_t rows, std::vector<bool>* named,
                      std::vector<v1::Record>* records) const;
 
   // The pieces, for whoever stores them without a collector.
-  v1::Run RunOf(int producer) const;
-  v1::Attempt AttemptOf(int producer, uint64_t attempt) const;
+  static v1::Run RunOf(int run);
+  static v1::Attempt AttemptOf(int run, uint64_t attempt);
   // Row `index` (from 0) of an attempt.
-  void FillRow(int producer, uint64_t attempt, uint64_t index, v1::Measurement* row) const;
-  size_t ConfigOf(int producer, uint64_t attempt, uint64_t index) const;
-  const std::vector<v1::Config>& configs() const { return configs_; }
+  void FillRow(int run, uint64_t attempt, uint64_t index, v1::Measurement* row) const;
+  // Which of the run's configs that row is about.
+  static size_t ConfigOf(int run, uint64_t attempt, uint64_t index);
+  const std::vector<v1::Config>& configs(int run) const { return configs_[static_cast<size_t>(run)]; }
 
  private:
-  std::vector<v1::Config> configs_;
+  std::vector<std::vector<v1::Config>> configs_;  // by run
 };
 
 }  // namespace telemetry::bench
