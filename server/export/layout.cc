@@ -42,7 +42,7 @@ std::string_view PartSuffix(Part part, Layout layout) {
     case Part::kIr:
       return ".ir.jsonl";
     case Part::kWrapperIr:
-      return ".wrapper_ir.jsonl";
+      return ".wrapper.jsonl";
     case Part::kAttempts:
       break;
   }
