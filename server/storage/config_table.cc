@@ -27,6 +27,9 @@ ConfigTable::ConfigTable(Database& database, RunTable& runs)
       runs_(runs),
       find_(database, "SELECT config FROM configs WHERE config_id = ?1"),
       insert_(database, "INSERT INTO configs (config_id) VALUES (?1) ON CONFLICT DO NOTHING"),
+      insert_with_text_(database,
+                        "INSERT INTO configs (config_id, arguments, unsplit_text) VALUES (?1, ?2, ?3) "
+                        "ON CONFLICT DO NOTHING"),
       has_text_(database,
                 "SELECT 1 FROM configs WHERE config = ?1 AND (arguments IS NOT NULL OR unsplit_text IS NOT NULL)"),
       read_text_(database, "SELECT text FROM config_texts WHERE config = ?1"),
@@ -48,6 +51,11 @@ void ConfigTable::Forget() {
   arguments_.clear();
 }
 
+void ConfigTable::Remember(uint64_t config_id, int64_t key) {
+  if (keys_.size() >= kMostCachedKeys) keys_.clear();
+  keys_.emplace(config_id, key);
+}
+
 absl::StatusOr<int64_t> ConfigTable::KeyOf(uint64_t config_id) {
   if (auto it = keys_.find(config_id); it != keys_.end()) return it->second;
   if (absl::Status status = insert_.Bind(config_id).Run(); !status.ok()) return status;
@@ -58,25 +66,40 @@ absl::StatusOr<int64_t> ConfigTable::KeyOf(uint64_t config_id) {
     key = find_.Int(0);
     find_.Reset();
   }
-  if (keys_.size() >= kMostCachedKeys) keys_.clear();
-  keys_.emplace(config_id, key);
+  Remember(config_id, key);
   return key;
 }
 
 absl::Status ConfigTable::Store(const v1::Config& config, MaybeRefusal& refusal) {
+  absl::StatusOr<bool> stored = InsertNew(config);
+  if (!stored.ok() || *stored) return stored.status();
   absl::StatusOr<int64_t> key = KeyOf(config.config_id());
-  if (!key.ok()) return key.status();
-  absl::StatusOr<bool> known = has_text_.Bind(*key).Step();
+  return key.ok() ? Merge(*key, config.text(), refusal) : key.status();
+}
+
+absl::StatusOr<bool> ConfigTable::InsertNew(const v1::Config& config) {
+  if (keys_.contains(config.config_id())) return false;
+  absl::StatusOr<StoredText> text = Encode(config.text());
+  if (!text.ok()) return text.status();
+  absl::Status status = insert_with_text_.Bind(config.config_id(), text->arguments, text->unsplit).Run();
+  if (!status.ok()) return status;
+  if (database_.changes() == 0) return false;
+  Remember(config.config_id(), database_.last_insert_key());
+  return true;
+}
+
+absl::Status ConfigTable::Merge(int64_t config, const std::string& text, MaybeRefusal& refusal) {
+  absl::StatusOr<bool> known = has_text_.Bind(config).Step();
   has_text_.Reset();
   if (!known.ok()) return known.status();
-  if (!*known) return WriteText(*key, config.text());
-  absl::StatusOr<std::string> stored = ReadText(*key);
-  if (!stored.ok() || *stored == config.text()) return stored.status();
-  if (!SameConfig(*stored, config.text())) {
+  if (!*known) return WriteText(config, text);
+  absl::StatusOr<std::string> stored = ReadText(config);
+  if (!stored.ok() || *stored == text) return stored.status();
+  if (!SameConfig(*stored, text)) {
     refusal = Conflict("text is another config than the one stored under this config_id");
     return absl::OkStatus();
   }
-  return config.text() < *stored ? WriteText(*key, config.text()) : absl::OkStatus();
+  return text < *stored ? WriteText(config, text) : absl::OkStatus();
 }
 
 absl::StatusOr<std::string> ConfigTable::ReadText(int64_t config) {
@@ -87,9 +110,9 @@ absl::StatusOr<std::string> ConfigTable::ReadText(int64_t config) {
   return text;
 }
 
-absl::Status ConfigTable::WriteText(int64_t config, std::string_view text) {
+absl::StatusOr<ConfigTable::StoredText> ConfigTable::Encode(std::string_view text) {
   const std::vector<std::string_view> pieces = record::SplitConfigArguments(text);
-  if (pieces.empty()) return write_text_.Bind(config, std::nullopt, text).Run();
+  if (pieces.empty()) return StoredText{.arguments = {}, .unsplit = text};
   std::string arguments;
   for (std::string_view piece : pieces) {
     absl::StatusOr<int64_t> key = ArgumentKey(piece);
@@ -97,7 +120,12 @@ absl::Status ConfigTable::WriteText(int64_t config, std::string_view text) {
     absl::StrAppend(&arguments, arguments.empty() ? "[" : ",", *key);
   }
   arguments.push_back(']');
-  return write_text_.Bind(config, arguments, std::nullopt).Run();
+  return StoredText{.arguments = std::move(arguments), .unsplit = {}};
+}
+
+absl::Status ConfigTable::WriteText(int64_t config, std::string_view text) {
+  absl::StatusOr<StoredText> stored = Encode(text);
+  return stored.ok() ? write_text_.Bind(config, stored->arguments, stored->unsplit).Run() : stored.status();
 }
 
 absl::StatusOr<int64_t> ConfigTable::ArgumentKey(std::string_view text) {

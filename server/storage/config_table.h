@@ -34,8 +34,19 @@ class ConfigTable {
   void Forget();
 
  private:
+  // A text as the columns `arguments` and `unsplit_text` hold it.
+  struct StoredText {
+    OptionalText arguments;
+    std::optional<std::string_view> unsplit;
+  };
+
+  absl::StatusOr<StoredText> Encode(std::string_view text);
+  // True: the config was not known, and is stored now.
+  absl::StatusOr<bool> InsertNew(const v1::Config& config);
+  absl::Status Merge(int64_t config, const std::string& text, MaybeRefusal& refusal);
   absl::StatusOr<std::string> ReadText(int64_t config);
   absl::Status WriteText(int64_t config, std::string_view text);
+  void Remember(uint64_t config_id, int64_t key);
   absl::StatusOr<int64_t> ArgumentKey(std::string_view text);
   absl::StatusOr<std::optional<int64_t>> KeyListKey(const v1::RunConfig& config, const OptionalText& stored);
 
@@ -46,6 +57,7 @@ class ConfigTable {
 
   Statement find_;
   Statement insert_;
+  Statement insert_with_text_;
   Statement has_text_;
   Statement read_text_;
   Statement write_text_;

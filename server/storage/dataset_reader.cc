@@ -1,6 +1,8 @@
 #include "server/storage/dataset_reader.h"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "proto/record/ids.h"
@@ -36,7 +38,6 @@ DatasetReader::DatasetReader(const Database& database)
                 "AND (?3 = 0 OR ifnull(a.started_unix_us, a.first_received_unix_us) >= ?3) "
                 "ORDER BY a.attempt_id LIMIT ?4"),
       attempt_(database, TELEMETRY_ATTEMPT_COLUMNS "WHERE a.attempt_id = ?1"),
-      attempt_keys_(database, "SELECT attempt FROM attempts WHERE run = ?1 ORDER BY attempt_id"),
       run_config_keys_(database,
                        "SELECT c.config_id, rc.config FROM run_configs AS rc "
                        "JOIN configs AS c ON c.config = rc.config WHERE rc.run = ?1"),
@@ -127,19 +128,19 @@ StoredAttempt DatasetReader::FillAttempt(const Statement& row) {
 }
 
 absl::StatusOr<v1::RunSummary> DatasetReader::Summarise(const StoredRun& run) {
+  absl::StatusOr<std::vector<StoredAttempt>> attempts = Attempts(run, 0, "", std::numeric_limits<int64_t>::max());
+  if (!attempts.ok()) return attempts.status();
+  return Summarise(run, &*attempts);
+}
+
+absl::StatusOr<v1::RunSummary> DatasetReader::Summarise(const StoredRun& run, std::vector<StoredAttempt>* attempts) {
   v1::RunSummary summary;
   *summary.mutable_run() = run.run;
   RowStats stats = measurements_.NewStats();
-  uint64_t attempts = 0;
-  attempt_keys_.Bind(run.key);
-  while (true) {
-    absl::StatusOr<bool> found = attempt_keys_.Step();
-    if (!found.ok()) return found.status();
-    if (!*found) break;
-    ++attempts;
-    if (absl::Status status = measurements_.Add(attempt_keys_.Int(0), &stats); !status.ok()) return status;
+  for (StoredAttempt& attempt : *attempts) {
+    if (absl::Status status = Count(&attempt, &stats); !status.ok()) return status;
   }
-  summary.set_attempts(attempts);
+  summary.set_attempts(attempts->size());
   summary.set_measurements(stats.measurements);
   summary.set_configs(stats.configs);
   if (stats.best_perf_ms) {
@@ -166,9 +167,15 @@ absl::StatusOr<uint64_t> DatasetReader::BestConfigId(int64_t config) {
 
 absl::Status DatasetReader::Summarise(StoredAttempt* attempt) {
   RowStats stats = measurements_.NewStats();
-  if (absl::Status status = measurements_.Add(attempt->key, &stats); !status.ok()) return status;
-  attempt->summary.set_measurements(stats.measurements);
-  if (stats.best_perf_ms) attempt->summary.set_best_perf_ms(*stats.best_perf_ms);
+  return Count(attempt, &stats);
+}
+
+absl::Status DatasetReader::Count(StoredAttempt* attempt, RowStats* stats) {
+  const uint64_t before = stats->measurements;
+  std::optional<double> best_perf_ms;
+  if (absl::Status status = measurements_.Add(attempt->key, stats, &best_perf_ms); !status.ok()) return status;
+  attempt->summary.set_measurements(stats->measurements - before);
+  if (best_perf_ms) attempt->summary.set_best_perf_ms(*best_perf_ms);
   return absl::OkStatus();
 }
 

@@ -42,7 +42,8 @@ class DatasetReader {
   // NOT_FOUND: no such attempt.
   absl::StatusOr<StoredAttempt> Attempt(const std::string& attempt_id);
 
-  // Fills in what is counted over the rows.
+  // Counts over the rows. `attempts`: all of the run's, whose own counts are filled in on the way.
+  absl::StatusOr<v1::RunSummary> Summarise(const StoredRun& run, std::vector<StoredAttempt>* attempts);
   absl::StatusOr<v1::RunSummary> Summarise(const StoredRun& run);
   absl::Status Summarise(StoredAttempt* attempt);
 
@@ -56,7 +57,9 @@ class DatasetReader {
 
  private:
   StoredRun FillRun();
-  StoredAttempt FillAttempt(const Statement& row);
+  static StoredAttempt FillAttempt(const Statement& row);
+  // Counts an attempt's rows into its own summary and into `stats`.
+  absl::Status Count(StoredAttempt* attempt, RowStats* stats);
   absl::StatusOr<uint64_t> BestConfigId(int64_t config);
 
   ConfigReader configs_;
@@ -65,7 +68,6 @@ class DatasetReader {
   Statement runs_;
   Statement attempts_;
   Statement attempt_;
-  Statement attempt_keys_;
   Statement run_config_keys_;
   Statement run_config_;
   Statement config_id_;

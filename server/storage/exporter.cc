@@ -18,6 +18,13 @@ constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 constexpr size_t kShortestPrefix = 4;
 constexpr size_t kRunIdDigits = 64;
 
+// Where an attempt's start is not known, the time when the collector first saw it counts.
+int64_t BeganAt(const StoredAttempt& attempt) {
+  const v1::AttemptSummary& summary = attempt.summary;
+  return summary.attempt().has_started_unix_us() ? summary.attempt().started_unix_us()
+                                                 : summary.first_received_unix_us();
+}
+
 // One attempt of several: the last to arrive (keys grow), or the fastest (of equals the first by id, which is the order
 // they stand in).
 void KeepOne(v1::Filter::Attempts which, std::vector<StoredAttempt>* attempts) {
@@ -70,18 +77,32 @@ absl::StatusOr<std::vector<StoredRun>> Exporter::NextRuns(const std::string& aft
   return reader_.Runs(filter_, after_run_id, kRunsPerPage);
 }
 
-absl::StatusOr<std::vector<StoredAttempt>> Exporter::SelectAttempts(const StoredRun& run, bool summarise) {
+absl::StatusOr<std::vector<StoredAttempt>> Exporter::SelectAttempts(const StoredRun& run) {
   absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database_);
   if (!transaction.ok()) return transaction.status();
   absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_.Attempts(run, filter_.since_unix_us(), "", kNoLimit);
   if (!attempts.ok()) return attempts;
-  if (summarise || filter_.attempts() == v1::Filter::ATTEMPTS_BEST) {
+  if (filter_.attempts() == v1::Filter::ATTEMPTS_BEST) {
     for (StoredAttempt& attempt : *attempts) {
       if (absl::Status status = reader_.Summarise(&attempt); !status.ok()) return status;
     }
   }
   KeepOne(filter_.attempts(), &*attempts);
   return attempts;
+}
+
+absl::StatusOr<v1::RunSummary> Exporter::Summarise(const StoredRun& run, std::vector<StoredAttempt>* selected) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database_);
+  if (!transaction.ok()) return transaction.status();
+  absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_.Attempts(run, 0, "", kNoLimit);
+  if (!attempts.ok()) return attempts.status();
+  absl::StatusOr<v1::RunSummary> summary = reader_.Summarise(run, &*attempts);
+  *selected = *std::move(attempts);
+  std::erase_if(*selected, [this](const StoredAttempt& attempt) {
+    return filter_.since_unix_us() != 0 && BeganAt(attempt) < filter_.since_unix_us();
+  });
+  KeepOne(filter_.attempts(), selected);
+  return summary;
 }
 
 absl::Status Exporter::SendTotals() {
@@ -93,7 +114,7 @@ absl::Status Exporter::SendTotals() {
     if (!runs.ok()) return runs.status();
     if (runs->empty()) return sink_(item);
     for (const StoredRun& run : *runs) {
-      absl::StatusOr<std::vector<StoredAttempt>> attempts = SelectAttempts(run, /*summarise=*/false);
+      absl::StatusOr<std::vector<StoredAttempt>> attempts = SelectAttempts(run);
       if (!attempts.ok()) return attempts.status();
       totals->set_attempts(totals->attempts() + attempts->size());
       for (const StoredAttempt& attempt : *attempts) {
@@ -108,21 +129,16 @@ absl::Status Exporter::SendTotals() {
 }
 
 absl::Status Exporter::SendRun(const StoredRun& run) {
+  std::vector<StoredAttempt> attempts;
+  absl::StatusOr<v1::RunSummary> summary = Summarise(run, &attempts);
+  if (!summary.ok()) return summary.status();
   v1::ExportItem item;
-  {
-    absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database_);
-    if (!transaction.ok()) return transaction.status();
-    absl::StatusOr<v1::RunSummary> summary = reader_.Summarise(run);
-    if (!summary.ok()) return summary.status();
-    *item.mutable_run() = *std::move(summary);
-  }
+  *item.mutable_run() = *std::move(summary);
   absl::Status status = sink_(item);
   if (status.ok()) status = SendIrGraphs(run, item.run());
   if (status.ok()) status = SendRunConfigs(run);
   if (!status.ok()) return status;
-  absl::StatusOr<std::vector<StoredAttempt>> attempts = SelectAttempts(run, /*summarise=*/true);
-  if (!attempts.ok()) return attempts.status();
-  for (const StoredAttempt& attempt : *attempts) {
+  for (const StoredAttempt& attempt : attempts) {
     if (status = SendAttempt(attempt); !status.ok()) return status;
   }
   return absl::OkStatus();

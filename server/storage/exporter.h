@@ -36,7 +36,10 @@ class Exporter {
   absl::Status CheckStillThere(const StoredAttempt& attempt);
 
   absl::StatusOr<std::vector<StoredRun>> NextRuns(const std::string& after_run_id);
-  absl::StatusOr<std::vector<StoredAttempt>> SelectAttempts(const StoredRun& run, bool summarise);
+  // For the totals: the attempts that the filter selects.
+  absl::StatusOr<std::vector<StoredAttempt>> SelectAttempts(const StoredRun& run);
+  // For the export: reads all of the run's attempts and its summary in one pass over the rows, then selects.
+  absl::StatusOr<v1::RunSummary> Summarise(const StoredRun& run, std::vector<StoredAttempt>* selected);
   // The announced configs, if there are any.
   absl::Status FlushConfigs();
 

@@ -90,7 +90,7 @@ absl::StatusOr<uint64_t> MeasurementReader::Count(int64_t attempt) {
   return count;
 }
 
-absl::Status MeasurementReader::Add(int64_t attempt, RowStats* stats) {
+absl::Status MeasurementReader::Add(int64_t attempt, RowStats* stats, std::optional<double>* best_perf_ms) {
   absl::StatusOr<int64_t> ok_status = StatusKey("ok");
   if (!ok_status.ok()) return ok_status.status();
   read_stats_.Bind(attempt);
@@ -105,6 +105,7 @@ absl::Status MeasurementReader::Add(int64_t attempt, RowStats* stats) {
     counted_in_[key] = stats_round_;
     if (read_stats_.Int(1) != *ok_status || read_stats_.IsNull(2)) continue;
     const double perf_ms = read_stats_.Double(2);
+    if (!*best_perf_ms || perf_ms < **best_perf_ms) *best_perf_ms = perf_ms;
     if (stats->best_perf_ms && *stats->best_perf_ms <= perf_ms) continue;
     stats->best_perf_ms = perf_ms;
     stats->best_config = config;

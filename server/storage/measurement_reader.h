@@ -42,7 +42,8 @@ class MeasurementReader {
   absl::StatusOr<uint64_t> Count(int64_t attempt);
   // Begins a new set of rows for Add to count distinct configs over.
   RowStats NewStats() { return ++stats_round_, RowStats(); }
-  absl::Status Add(int64_t attempt, RowStats* stats);
+  // Counts the attempt's rows into `stats`, and the smallest perf_ms of them alone into `best_perf_ms`.
+  absl::Status Add(int64_t attempt, RowStats* stats, std::optional<double>* best_perf_ms);
 
  private:
   absl::Status Fill(v1::Measurement* row, v1::ExportConfigs* announced);
