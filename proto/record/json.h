@@ -34,9 +34,10 @@ struct Json {
   bool operator==(const Json& other) const = default;
 };
 
-// Parses one JSON text, NaN and the infinities included. INVALID_ARGUMENT with the byte offset: not JSON, invalid
-// UTF-8, nested deeper than 200, something behind the value, or an escaped half of a surrogate pair ("\ud800", which
-// Python may write but no UTF-8 can hold).
+// Parses one JSON text, NaN and the infinities included. INVALID_ARGUMENT: not JSON, invalid UTF-8, nested deeper than
+// 200, something behind the value, 4 GiB or longer, or an escaped half of a surrogate pair ("\ud800", which Python may
+// write but no UTF-8 can hold). The message has the byte offset, of the whole string where one is wrong; there is none
+// for a text that was cut off and for a control character in a string.
 absl::StatusOr<Json> ParseJson(std::string_view text);
 
 // As Python's json.dumps(value): ", " and ": ", ASCII with \uXXXX, keys in their order. Strings must be UTF-8.

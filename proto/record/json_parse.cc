@@ -1,13 +1,14 @@
-// Reads JSON as Python's json.loads does. Written here, and not with a library, because a number must come through with
-// all its digits whatever its size, and the libraries at hand turn it into a double first.
+// Reads JSON as Python's json.loads does, with simdjson's On-Demand API. That API hands out each scalar as the bytes it
+// was written with, which keeps integers of any size, the form of floats, NaN and the infinities. It leaves it to its
+// user to judge those bytes, and to notice what stands behind the value; both are done here.
 
-#include <cstdint>
-#include <optional>
+#include <simdjson.h>
+
+#include <cstddef>
 #include <string>
-#include <utility>
+#include <string_view>
 
 #include "absl/status/status.h"
-#include "absl/strings/ascii.h"
 #include "proto/record/json.h"
 #include "proto/record/strings.h"
 #include "proto/record/text_cursor.h"
@@ -16,171 +17,166 @@
 namespace telemetry::record {
 namespace {
 
+namespace ondemand = simdjson::ondemand;
+
+bool TakeDigits(TextCursor* cursor) {
+  const size_t begin = cursor->at();
+  cursor->SkipDigits();
+  return cursor->at() > begin;
+}
+
+bool IsDecimal(std::string_view token) {
+  TextCursor cursor(token);
+  cursor.TryTake('-');
+  if (!cursor.TryTake('0') && !TakeDigits(&cursor)) return false;
+  if (cursor.TryTake('.') && !TakeDigits(&cursor)) return false;
+  if (cursor.TryTake('e') || cursor.TryTake('E')) {
+    if (!cursor.TryTake('+')) cursor.TryTake('-');
+    if (!TakeDigits(&cursor)) return false;
+  }
+  return cursor.AtEnd();
+}
+
+bool IsNumber(std::string_view token) {
+  return IsDecimal(token) || token == "NaN" || token == "Infinity" || token == "-Infinity";
+}
+
+// Reads all but a string; false: the token is no such value.
+bool ReadScalar(std::string_view token, Json* out) {
+  if (token == "null") {
+    out->kind = Json::Kind::kNull;
+  } else if (token == "true") {
+    out->kind = Json::Kind::kTrue;
+  } else if (token == "false") {
+    out->kind = Json::Kind::kFalse;
+  } else if (IsNumber(token)) {
+    out->kind = Json::Kind::kNumber;
+    out->text = token;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// A token reaches to the next one, so white space may follow in it.
+std::string_view WithoutSpaceBehind(std::string_view token) {
+  return token.substr(0, token.find_last_not_of(" \t\n\r") + 1);
+}
+
+// One text being parsed. The text must outlive it.
 class JsonParser {
  public:
-  explicit JsonParser(std::string_view text) : cursor_(text) {}
+  explicit JsonParser(std::string_view text) : text_(text), padded_(text) {}
 
   absl::StatusOr<Json> Parse() {
+    if (const simdjson::error_code error = parser_.iterate(padded_).get(document_)) return TextError(error);
     Json value;
-    absl::Status status = Value(0, &value);
+    absl::Status status = Value(document_, 0, &value);
     if (!status.ok()) return status;
-    cursor_.SkipSpace();
-    if (!cursor_.AtEnd()) return cursor_.Error("something stands behind the value");
+    const size_t at = Offset();
+    if (at < text_.size()) return ErrorAt("something stands behind the value", at);
     return value;
   }
 
  private:
-  absl::Status Value(int depth, Json* value) {
-    cursor_.SkipSpace();
-    if (cursor_.AtEnd()) return cursor_.Error("a value is missing");
-    switch (cursor_.Peek()) {
+  // `Source` is the document or a value in it: simdjson has a type for each, with the same calls.
+  template <typename Source>
+  absl::Status Value(Source& source, int depth, Json* out) {
+    const simdjson::simdjson_result<std::string_view> peeked = source.raw_json_token();
+    if (peeked.error()) return StructureError(peeked.error());
+    const std::string_view token = peeked.value_unsafe();
+    switch (token.front()) {
       case '{':
-        return Object(depth + 1, value);
+        out->kind = Json::Kind::kObject;
+        return depth < kMaxDepth ? Members(source.get_object(), depth + 1, out) : TooDeep(token);
       case '[':
-        return Array(depth + 1, value);
+        out->kind = Json::Kind::kArray;
+        return depth < kMaxDepth ? Items(source.get_array(), depth + 1, out) : TooDeep(token);
       case '"':
-        value->kind = Json::Kind::kString;
-        return String(&value->text);
+        out->kind = Json::Kind::kString;
+        return String(source.get_string(), token.data(), &out->text);
       default:
-        return Scalar(value);
+        if (!ReadScalar(WithoutSpaceBehind(token), out)) return ErrorAt("no JSON value", OffsetOf(token.data()));
+        return Skip(source);
     }
   }
 
-  absl::Status Object(int depth, Json* value) {
-    if (depth > kMaxDepth) return cursor_.Error("nested too deep");
-    value->kind = Json::Kind::kObject;
-    cursor_.Take();
-    cursor_.SkipSpace();
-    if (cursor_.TryTake('}')) return absl::OkStatus();
-    do {
-      absl::Status status = Member(depth, value);
+  absl::Status Members(simdjson::simdjson_result<ondemand::object> object, int depth, Json* out) {
+    if (object.error()) return StructureError(object.error());
+    for (simdjson::simdjson_result<ondemand::field> member : object) {
+      if (member.error()) return StructureError(member.error());
+      ondemand::field& field = member.value_unsafe();
+      auto& [key, value] = out->members.emplace_back();
+      const char* key_begin = field.key().raw() - 1;
+      absl::Status status = String(field.unescaped_key(), key_begin, &key);
+      if (status.ok()) status = Value(field.value(), depth, &value);
       if (!status.ok()) return status;
-      cursor_.SkipSpace();
-    } while (cursor_.TryTake(','));
-    return cursor_.TryTake('}') ? absl::OkStatus() : cursor_.Error("',' or '}' is missing");
-  }
-
-  absl::Status Member(int depth, Json* object) {
-    cursor_.SkipSpace();
-    if (cursor_.Peek() != '"') return cursor_.Error("a key is missing");
-    std::string key;
-    absl::Status status = String(&key);
-    if (!status.ok()) return status;
-    cursor_.SkipSpace();
-    if (!cursor_.TryTake(':')) return cursor_.Error("':' is missing");
-    return Value(depth, &object->members.emplace_back(std::move(key), Json()).second);
-  }
-
-  absl::Status Array(int depth, Json* value) {
-    if (depth > kMaxDepth) return cursor_.Error("nested too deep");
-    value->kind = Json::Kind::kArray;
-    cursor_.Take();
-    cursor_.SkipSpace();
-    if (cursor_.TryTake(']')) return absl::OkStatus();
-    do {
-      absl::Status status = Value(depth, &value->items.emplace_back());
-      if (!status.ok()) return status;
-      cursor_.SkipSpace();
-    } while (cursor_.TryTake(','));
-    return cursor_.TryTake(']') ? absl::OkStatus() : cursor_.Error("',' or ']' is missing");
-  }
-
-  absl::Status Scalar(Json* value) {
-    if (cursor_.TryTake("null")) return absl::OkStatus();
-    const size_t begin = cursor_.at();
-    if (cursor_.TryTake("true")) {
-      value->kind = Json::Kind::kTrue;
-    } else if (cursor_.TryTake("false")) {
-      value->kind = Json::Kind::kFalse;
-    } else if (cursor_.TryTake("NaN") || cursor_.TryTake("Infinity") || cursor_.TryTake("-Infinity") || Number()) {
-      value->kind = Json::Kind::kNumber;
-      value->text = cursor_.Since(begin);
-    } else {
-      return cursor_.Error("no JSON value");
     }
     return absl::OkStatus();
   }
 
-  bool Number() {
-    cursor_.TryTake('-');
-    if (!cursor_.TryTake('0') && !Digits()) return false;
-    if (cursor_.TryTake('.') && !Digits()) return false;
-    if (cursor_.TryTake('e') || cursor_.TryTake('E')) {
-      if (!cursor_.TryTake('+')) cursor_.TryTake('-');
-      return Digits();
-    }
-    return true;
-  }
-
-  bool Digits() {
-    const size_t begin = cursor_.at();
-    cursor_.SkipDigits();
-    return cursor_.at() > begin;
-  }
-
-  absl::Status String(std::string* out) {
-    cursor_.Take();
-    while (true) {
-      const size_t plain = cursor_.at();
-      while (!cursor_.AtEnd() && IsPlain(cursor_.Peek())) cursor_.Skip(1);
-      out->append(cursor_.Since(plain));
-      if (cursor_.TryTake('"')) return absl::OkStatus();
-      if (cursor_.AtEnd()) return cursor_.Error("a string has no end");
-      if (!cursor_.TryTake('\\')) return cursor_.Error("a control character stands in a string");
-      absl::Status status = Escape(out);
+  absl::Status Items(simdjson::simdjson_result<ondemand::array> array, int depth, Json* out) {
+    if (array.error()) return StructureError(array.error());
+    for (simdjson::simdjson_result<ondemand::value> item : array) {
+      if (item.error()) return StructureError(item.error());
+      absl::Status status = Value(item.value_unsafe(), depth, &out->items.emplace_back());
       if (!status.ok()) return status;
     }
-  }
-
-  static bool IsPlain(char c) { return static_cast<uint8_t>(c) >= 0x20 && c != '"' && c != '\\'; }
-
-  absl::Status Escape(std::string* out) {
-    static constexpr std::string_view kNames = "\"\\/bfnrt";
-    static constexpr std::string_view kValues = "\"\\/\b\f\n\r\t";
-    if (cursor_.TryTake('u')) return UnicodeEscape(out);
-    const size_t which = cursor_.AtEnd() ? std::string_view::npos : kNames.find(cursor_.Peek());
-    if (which == std::string_view::npos) return cursor_.Error("an escape that JSON does not have");
-    cursor_.Take();
-    out->push_back(kValues[which]);
     return absl::OkStatus();
   }
 
-  // Python writes half of a surrogate pair where its string holds one. No UTF-8 can, so such a text is refused whole
-  // rather than changed.
-  absl::Status UnicodeEscape(std::string* out) {
-    std::optional<char32_t> code_point = FourDigits();
-    if (!code_point.has_value()) return cursor_.Error("\\u without four hex digits");
-    if (*code_point >= 0xD800 && *code_point < 0xDC00 && cursor_.TryTake("\\u")) {
-      const std::optional<char32_t> low = FourDigits();
-      if (!low.has_value()) return cursor_.Error("\\u without four hex digits");
-      if (*low < 0xDC00 || *low > 0xDFFF) return cursor_.Error("half a surrogate pair, which is no text,");
-      code_point = 0x10000 + ((*code_point - 0xD800) << 10) + (*low - 0xDC00);
-    }
-    if (!AppendUtf8(*code_point, out)) return cursor_.Error("half a surrogate pair, which is no text,");
+  absl::Status String(simdjson::simdjson_result<std::string_view> text, const char* begin, std::string* out) const {
+    // Python writes half of a surrogate pair where its string holds one. No UTF-8 can, so such a text is refused whole
+    // rather than changed.
+    if (text.error()) return ErrorAt("a bad escape or half a surrogate pair in the string", OffsetOf(begin));
+    *out = text.value_unsafe();
     return absl::OkStatus();
   }
 
-  std::optional<char32_t> FourDigits() {
-    char32_t value = 0;
-    for (int i = 0; i < 4; ++i) {
-      if (!absl::ascii_isxdigit(static_cast<unsigned char>(cursor_.Peek()))) return std::nullopt;
-      const char digit = absl::ascii_tolower(static_cast<unsigned char>(cursor_.Take()));
-      value = value << 4 | static_cast<char32_t>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
-    }
-    return value;
+  // An array or object steps over the scalars in it by itself. What stands behind one that is the whole document is
+  // seen only when this does.
+  absl::Status Skip(ondemand::document& root) {
+    const simdjson::error_code error = root.raw_json().error();
+    return error ? StructureError(error) : absl::OkStatus();
+  }
+  static absl::Status Skip(ondemand::value&) { return absl::OkStatus(); }
+
+  // Where the next token begins, or the one that simdjson refused; the end of the text where there is none.
+  size_t Offset() {
+    const simdjson::simdjson_result<const char*> location = document_.current_location();
+    return location.error() ? text_.size() : OffsetOf(location.value_unsafe());
   }
 
-  TextCursor cursor_;
+  size_t OffsetOf(const char* place) const { return static_cast<size_t>(place - padded_.data()); }
+
+  static absl::Status ErrorAt(std::string_view what, size_t offset) {
+    return absl::InvalidArgumentError(Cat(what, " at byte ", offset));
+  }
+
+  absl::Status TooDeep(std::string_view token) const { return ErrorAt("nested too deep", OffsetOf(token.data())); }
+
+  // The first pass over the text says what is wrong in it, but not where.
+  absl::Status TextError(simdjson::error_code error) const {
+    if (error == simdjson::UTF8_ERROR) return ErrorAt("invalid UTF-8", FindInvalidUtf8(text_));
+    return absl::InvalidArgumentError(simdjson::error_message(error));
+  }
+
+  absl::Status StructureError(simdjson::error_code error) {
+    // Found by a look at the text's last bracket, so there is no place to name.
+    if (error == simdjson::INCOMPLETE_ARRAY_OR_OBJECT) {
+      return absl::InvalidArgumentError("an array or object has no end, or something stands behind it");
+    }
+    return ErrorAt("a comma, colon, key or bracket is missing or wrong", Offset());
+  }
+
+  const std::string_view text_;
+  const simdjson::padded_string padded_;
+  ondemand::parser parser_;
+  ondemand::document document_;
 };
 
 }  // namespace
 
-absl::StatusOr<Json> ParseJson(std::string_view text) {
-  const size_t bad = FindInvalidUtf8(text);
-  if (bad != std::string_view::npos) {
-    return absl::InvalidArgumentError(Cat("invalid UTF-8 at byte ", bad));
-  }
-  return JsonParser(text).Parse();
-}
+absl::StatusOr<Json> ParseJson(std::string_view text) { return JsonParser(text).Parse(); }
 
 }  // namespace telemetry::record

@@ -115,9 +115,49 @@ TEST(Json, WhatIsNoJsonIsRefused) {
   }
 }
 
+// A line that was torn, or two that ran together.
+TEST(Json, WhatEndsTooEarlyOrTooLateIsRefusedAndNamed) {
+  for (const char* text : {"[1] 2", "{\"a\": 1} true", "[1, 2", "{\"a\": [1]"}) {
+    EXPECT_THAT(std::string(ParseJson(text).status().message()), HasSubstr("has no end, or something stands behind it"))
+        << text;
+  }
+}
+
+TEST(Json, BracketsThatDoNotMatchAreRefused) {
+  for (const char* text : {"[1}", "{\"a\": 1]", "[[1]",   "[[1}]",    "{\"a\": [1}", "[]]",       "{}}", "]",
+                           "}",   "[{]",        "{[]}",   "[{\"a\"]", "[{\"a\":]",   "[1]]",      "[[]", ",",
+                           ":",   "[,]",        "[1,,2]", "{,}",      "{\"a\"}",     "{\"a\"::1}"}) {
+    EXPECT_EQ(ParseJson(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
+  }
+}
+
+TEST(Json, WhatIsNearlyANumberIsRefusedAtTheRootAndWithin) {
+  for (const std::string token : {"--1", "-01", "00", "1e+", "1e1.5", "1.e5", "1..2", "-", "-.5", "1a", "1\"a\"",
+                                  "NaN1", "-nan", "infinity", "+Infinity", "--Infinity", "truefalse", "nullx", "1-2"}) {
+    EXPECT_FALSE(ParseJson(token).ok()) << token;
+    EXPECT_FALSE(ParseJson("[" + token + "]").ok()) << token;
+    EXPECT_FALSE(ParseJson("{\"a\": " + token + "}").ok()) << token;
+  }
+}
+
+TEST(Json, OnlyTheFourWhiteSpacesStandBetweenTokens) {
+  EXPECT_EQ(ToJson(Parsed(" \t\r\n[ 1 \n,\t\"a\" , null\r] \n")), R"([1, "a", null])");
+  EXPECT_EQ(ToJson(Parsed("\n 1 \t")), "1");
+  for (const std::string& between : {std::string("\f"), std::string("\v"), std::string("\0", 1), std::string("\x1a"),
+                                     std::string("\u00a0"), std::string("\ufeff")}) {
+    EXPECT_FALSE(ParseJson(between + "1").ok());
+    EXPECT_FALSE(ParseJson("1" + between).ok());
+    EXPECT_FALSE(ParseJson("[1" + between + "]").ok());
+    EXPECT_FALSE(ParseJson("[1]" + between).ok());
+  }
+}
+
 TEST(Json, ErrorsSayWhere) {
   EXPECT_EQ(ParseJson("[1, x]").status().message(), "no JSON value at byte 4");
-  EXPECT_EQ(ParseJson("[1] 2").status().message(), "something stands behind the value at byte 4");
+  EXPECT_EQ(ParseJson("[1] [2]").status().message(), "something stands behind the value at byte 4");
+  EXPECT_EQ(ParseJson("1 2").status().message(), "something stands behind the value at byte 2");
+  EXPECT_THAT(std::string(ParseJson(R"({"a" 1, "b": 2})").status().message()), HasSubstr("at byte 5"));
+  EXPECT_THAT(std::string(ParseJson(R"(["a", "\x"])").status().message()), HasSubstr("at byte 6"));
   EXPECT_EQ(ParseJson("\"ab\xff\"").status().message(), "invalid UTF-8 at byte 3");
 }
 
