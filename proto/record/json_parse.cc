@@ -106,7 +106,7 @@ class JsonParser {
     for (simdjson::simdjson_result<ondemand::field> member : object) {
       if (member.error()) return StructureError(member.error());
       ondemand::field& field = member.value_unsafe();
-      auto& [key, value] = out->members.emplace_back();
+      auto& [key, value] = out->members.emplace_back(std::string(), Json());
       const char* key_begin = field.key().raw() - 1;
       absl::Status status = String(field.unescaped_key(), key_begin, &key);
       if (status.ok()) status = Value(field.value(), depth, &value);
