@@ -32,6 +32,12 @@ class TextCursor {
     return true;
   }
 
+  bool TryTake(std::string_view wanted) {
+    if (Rest().substr(0, wanted.size()) != wanted) return false;
+    at_ += wanted.size();
+    return true;
+  }
+
   void SkipSpace() {
     while (!AtEnd() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) ++at_;
   }
