@@ -68,7 +68,10 @@ absl::Status Session::Admit(const v1::Opened& opened) {
   // Before the first batch: were it later, a crash in between would look like a loss at the next opening.
   if (absl::Status status = spool_.Prove(dataset_id_.empty() ? meta.dataset_id : dataset_id_); !status.ok())
     return status;
+  const bool news = committed > log.committed_seq;
   if (absl::Status status = spool_.SetCommitted(committed); !status.ok()) return status;
+  // The acknowledgement of these may have been lost on the way.
+  if (news && options_.on_committed) options_.on_committed(committed);
   next_seq_ = committed + 1;
   const SpoolState resumed = spool_.state();
   sent_position_ = resumed.appended_bytes - resumed.unacked_bytes;
@@ -130,8 +133,9 @@ absl::Status Session::HandleAck(const v1::Ack& ack) {
   }
   made_progress_ = true;
   if (absl::Status status = spool_.SetCommitted(committed); !status.ok()) return status;
-  state_.SetCommitted(committed);
+  // Who waits for the acknowledgement finds that this has been called.
   if (options_.on_committed) options_.on_committed(committed);
+  state_.SetCommitted(committed);
   return absl::OkStatus();
 }
 

@@ -154,6 +154,17 @@ TEST_F(ProducerTest, AnAckThatIsCutOffStoresNothingTwice) {
   EXPECT_THAT(collector_.AwaitStored(4), ElementsAre("a", "b", "c", "d"));
 }
 
+TEST_F(ProducerTest, AnAckThatIsCutOffIsReportedWhenTheCollectorIsAskedAgain) {
+  std::atomic<uint64_t> committed = 0;
+  options_.on_committed = [&](uint64_t seq) { committed = seq; };
+  collector_.OnNextBatches({Act::kCutAfter});
+  collector_.Start();
+  Open();
+  Append("a");
+  Drain();
+  EXPECT_EQ(committed, 1);
+}
+
 TEST_F(ProducerTest, DamageOnTheWayAndGapsAreSentAgain) {
   collector_.OnNextBatches({Act::kWrongCrc, Act::kGap, Act::kAck, Act::kGap, Act::kWrongCrc});
   collector_.Start();
