@@ -24,24 +24,21 @@ std::string RowFingerprint(const record::SidecarRow& row) {
   return line;
 }
 
-AttemptIdentity::AttemptIdentity(std::string_view origin, std::string_view run_id, uint64_t occurrence) {
+AttemptIdentity::AttemptIdentity(std::string_view origin, std::string_view run_id) {
   std::string seed = "autotune-telemetry attempt 1";
-  seed.append(1, kNul).append(origin).append(1, kNul).append(run_id).append(1, kNul);
-  links_.push_back(record::Sha256(seed + std::to_string(occurrence)));
+  seed.append(1, kNul).append(origin).append(1, kNul).append(run_id);
+  link_ = record::Sha256(seed);
 }
 
-void AttemptIdentity::Add(const record::SidecarRow& row) {
+void AttemptIdentity::Add(const record::SidecarRow& row, Occurrences* occurrences) {
   if (closed_) return;
-  links_.push_back(record::Sha256(links_.back() + RowFingerprint(row)));
-  closed_ = row.perf_ms.has_value() || links_.size() > kMaxLinks;
+  link_ = record::Sha256(link_ + RowFingerprint(row));
+  const uint64_t occurrence = (*occurrences)[link_]++;
+  ids_.push_back(record::Sha256(link_ + kNul + std::to_string(occurrence)).substr(0, kAttemptIdBytes));
+  if (row.perf_ms.has_value()) ++measured_rows_;
+  closed_ = measured_rows_ == kMeasuredRows || ids_.size() == kMaxLinks;
 }
 
-std::string AttemptIdentity::attempt_id() const { return links_.back().substr(0, kAttemptIdBytes); }
-
-std::vector<std::string> AttemptIdentity::superseded_ids() const {
-  std::vector<std::string> ids;
-  for (size_t i = 1; i + 1 < links_.size(); ++i) ids.push_back(links_[i].substr(0, kAttemptIdBytes));
-  return ids;
-}
+std::vector<std::string> AttemptIdentity::superseded_ids() const { return {ids_.begin(), ids_.end() - 1}; }
 
 }  // namespace telemetry::forward

@@ -21,7 +21,7 @@ std::string SourceKey(const record::SidecarRow& row) {
 absl::Status AttemptLog::Add(record::Dialect dialect, const record::SidecarRow& row) {
   const AttemptSplitter::Placement placement = splitter_.Place(row);
   if (placement.begins) {
-    attempts_.emplace_back(origin_, row.run_id, first_rows_[RowFingerprint(row)]++);
+    attempts_.emplace_back(origin_, row.run_id);
     attempts_.back().dialect = dialect;
     open_.push_back(placement.attempt);
   }
@@ -30,7 +30,7 @@ absl::Status AttemptLog::Add(record::Dialect dialect, const record::SidecarRow& 
   if (track_sources_) without_hash_[SourceKey(row)].push_back({placement.attempt, placement.seq});
   if (attempt.identity.closed()) return HandOver(attempt, placement.seq, row);
 
-  attempt.identity.Add(row);
+  attempt.identity.Add(row, &occurrences_);
   attempt.held.push_back({placement.seq, row});
   attempt.settled = false;
   if (!attempt.identity.closed()) return absl::OkStatus();

@@ -52,8 +52,7 @@ class AttemptLog {
     uint64_t seq;
   };
   struct Attempt {
-    Attempt(std::string_view origin, std::string_view run_id, uint64_t occurrence)
-        : identity(origin, run_id, occurrence) {}
+    Attempt(std::string_view origin, std::string_view run_id) : identity(origin, run_id) {}
     record::Dialect dialect{};
     AttemptIdentity identity;
     std::vector<HeldRow> held;  // while the identity is open: all rows so far
@@ -68,9 +67,9 @@ class AttemptLog {
   std::string origin_;
   RecordSink sink_;
   AttemptSplitter splitter_;
-  std::deque<Attempt> attempts_;                           // by the splitter's number
-  absl::flat_hash_map<std::string, uint64_t> first_rows_;  // how many attempts began with this row
-  std::vector<size_t> open_;                               // numbers of attempts with an open identity
+  std::deque<Attempt> attempts_;  // by the splitter's number
+  AttemptIdentity::Occurrences occurrences_;
+  std::vector<size_t> open_;  // numbers of attempts with an open identity
   bool track_sources_ = false;
   absl::flat_hash_map<std::string, std::deque<PlacedRow>> without_hash_;  // by what a .sources.csv row says of its row
   uint64_t rows_ = 0;

@@ -29,21 +29,21 @@ absl::StatusOr<std::unique_ptr<FolderWatch>> FolderWatch::Create(int stop_fd) {
 
 FolderWatch::~FolderWatch() { close(inotify_fd_); }
 
-absl::Status FolderWatch::Add(const std::string& folder) {
+absl::Status FolderWatch::Add(const std::string& folder, bool below) {
   const int watch = inotify_add_watch(inotify_fd_, folder.c_str(), kEvents);
   if (watch < 0 && errno == ENOSPC) {
     return absl::ResourceExhaustedError(absl::StrCat("cannot watch ", folder, ": raise fs.inotify.max_user_watches"));
   }
-  if (watch < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot watch ", folder));
-  folders_[watch] = folder;
+  if (watch < 0) return absl::OkStatus();
+  Folder& watched = folders_[watch];
+  watched = {folder, below || (watched.path == folder && watched.below)};
+  if (!below) return absl::OkStatus();
   std::error_code error;
   for (std::filesystem::directory_iterator entry(folder, error); !error && entry != std::filesystem::end(entry);
        entry.increment(error)) {
     std::error_code gone;
     if (!entry->is_directory(gone) || entry->is_symlink(gone)) continue;
-    absl::Status status = Add(entry->path().string());
-    // A folder may be removed while we look.
-    if (!status.ok() && status.code() != absl::StatusCode::kNotFound) return status;
+    if (absl::Status status = Add(entry->path().string(), below); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
@@ -68,14 +68,15 @@ absl::Status FolderWatch::ReadEvents(Changes* changes) {
       const auto* event = reinterpret_cast<const inotify_event*>(at);
       at += sizeof(inotify_event) + event->len;
       if ((event->mask & IN_Q_OVERFLOW) != 0) changes->all = true;
+      if ((event->mask & IN_IGNORED) != 0) folders_.erase(event->wd);
       const auto folder = folders_.find(event->wd);
       if (folder == folders_.end() || event->len == 0) continue;
-      std::string path = absl::StrCat(folder->second, "/", event->name);
+      std::string path = absl::StrCat(folder->second.path, "/", event->name);
       if ((event->mask & IN_ISDIR) != 0) {
         // Files may have been written there before the watch was in place.
         changes->all = true;
-        if (absl::Status status = Add(path); !status.ok() && status.code() != absl::StatusCode::kNotFound)
-          return status;
+        if (!folder->second.below) continue;
+        if (absl::Status status = Add(path, /*below=*/true); !status.ok()) return status;
         continue;
       }
       changes->paths.push_back(std::move(path));

@@ -27,8 +27,9 @@ class FolderWatch {
   FolderWatch(const FolderWatch&) = delete;
   FolderWatch& operator=(const FolderWatch&) = delete;
 
-  // Watches the folder and those below it; again is allowed. NOT_FOUND, PERMISSION_DENIED, RESOURCE_EXHAUSTED.
-  absl::Status Add(const std::string& folder);
+  // Watches the folder and, with `below`, those below it; again is allowed. A folder that is not there, or may not be
+  // read, is passed over. RESOURCE_EXHAUSTED: the system's limit of watches is reached (the message names the setting).
+  absl::Status Add(const std::string& folder, bool below);
 
   // Returns at the first changes, at the latest after `limit` (then with `all`).
   absl::StatusOr<Changes> Wait(absl::Duration limit);
@@ -39,7 +40,11 @@ class FolderWatch {
 
   int inotify_fd_;
   int stop_fd_;
-  absl::flat_hash_map<int, std::string> folders_;  // by watch descriptor
+  struct Folder {
+    std::string path;
+    bool below = false;
+  };
+  absl::flat_hash_map<int, Folder> folders_;  // by watch descriptor
 };
 
 }  // namespace telemetry::forward

@@ -20,8 +20,10 @@ class Groups {
 
   // Adds the groups that are there now and were not before.
   absl::Status Find(bool may_come_later) {
+    if (options_.start_again && options_.start_again()) groups_.clear();
+    folder_problems_.clear();
     for (const std::string& path : options_.paths) {
-      absl::StatusOr<std::vector<SidecarFiles>> found = FindSidecars(path, may_come_later);
+      absl::StatusOr<std::vector<SidecarFiles>> found = FindSidecars(path, may_come_later, &folder_problems_);
       if (!found.ok()) return found.status();
       for (SidecarFiles& files : *found) {
         if (groups_.contains(files.base)) continue;
@@ -60,6 +62,7 @@ class Groups {
   ForwardResult Result() const {
     ForwardResult result;
     result.groups = groups_.size();
+    result.problems = folder_problems_;
     for (const auto& [base, group] : groups_) {
       result.counts += group->counts();
       if (!group->refusal().empty()) result.problems.push_back(group->refusal());
@@ -88,14 +91,19 @@ class Groups {
   absl::Status sink_status_;
   std::map<std::string, std::unique_ptr<GroupForwarder>> groups_;  // by base
   std::map<std::string, std::string> unreadable_;                  // by base: what is wrong
+  std::vector<std::string> folder_problems_;
 };
 
-// The folder to watch for a PATH of the command line: itself, or the one that holds it.
-std::string FolderOf(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) return path;
-  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
-  return parent.empty() ? "." : parent.string();
+// A folder is watched with all below it, a base path's folder alone. Again and again, since either may come later.
+absl::Status WatchPaths(const std::vector<std::string>& paths, FolderWatch* watch) {
+  for (const std::string& path : paths) {
+    std::error_code ignored;
+    const bool is_folder = std::filesystem::is_directory(path, ignored);
+    const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+    const std::string folder = is_folder ? path : parent.empty() ? "." : parent.string();
+    if (absl::Status status = watch->Add(folder, is_folder); !status.ok()) return status;
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -110,9 +118,6 @@ absl::StatusOr<ForwardResult> ForwardOnce(const ForwardOptions& options, const R
 absl::StatusOr<ForwardResult> ForwardAndWatch(const ForwardOptions& options, int stop_fd, const RecordSink& sink) {
   absl::StatusOr<std::unique_ptr<FolderWatch>> watch = FolderWatch::Create(stop_fd);
   if (!watch.ok()) return watch.status();
-  for (const std::string& path : options.paths) {
-    if (absl::Status status = (*watch)->Add(FolderOf(path)); !status.ok()) return status;
-  }
   Groups groups(options, sink);
   FolderWatch::Changes changes{.paths = {}, .all = true, .stop = false};
   while (true) {
@@ -120,6 +125,9 @@ absl::StatusOr<ForwardResult> ForwardAndWatch(const ForwardOptions& options, int
     for (const std::string& path : changes.paths) {
       const std::string base = GroupOfSidecar(path).base;
       if (!base.empty()) bases.insert(base);
+    }
+    if (changes.all) {
+      if (absl::Status status = WatchPaths(options.paths, watch->get()); !status.ok()) return status;
     }
     if (changes.all || !bases.empty()) {
       if (absl::Status status = groups.Find(/*may_come_later=*/true); !status.ok()) return status;

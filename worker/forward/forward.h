@@ -18,6 +18,9 @@ struct ForwardOptions {
   IdentityFlags identity;
   // How often --watch looks at everything even though nothing was reported (a network file system reports nothing).
   absl::Duration rescan_interval = absl::Seconds(10);
+  // Asked before each look at the files; true: what was handed over so far is wanted again, from the start (the
+  // collector has another dataset).
+  std::function<bool()> start_again;
   // Called after each group that was read, with the groups read so far, all of them, and the counts so far.
   std::function<void(size_t, size_t, const ForwardCounts&)> on_progress;
 };
@@ -29,7 +32,7 @@ struct ForwardResult {
 };
 
 // Reads every sidecar below the paths once and hands its records to the sink. A group that cannot be read is a problem
-// in the result and the others go on; an error is the sink's, or a path at which nothing is.
+// in the result and the others go on; an error is the sink's, or a path at which nothing is (NOT_FOUND).
 absl::StatusOr<ForwardResult> ForwardOnce(const ForwardOptions& options, const RecordSink& sink);
 
 // The same, then follows the files as they grow and new ones as they come, until stop_fd is readable.

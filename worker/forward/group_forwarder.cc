@@ -96,7 +96,13 @@ ForwardCounts GroupForwarder::counts() const {
   counts.rows = reading_->attempts.rows();
   counts.attempts = reading_->attempts.attempts();
   counts.waiting_rows = reading_->waiting_rows.size();
+  counts += replaced_counts_;
   return counts;
+}
+
+absl::Status GroupForwarder::Replaced() {
+  replaced_counts_ = counts();
+  return absl::AbortedError("replaced");
 }
 
 absl::Status GroupForwarder::Advance() { return ReadAll(Pass::kMoreMayCome); }
@@ -133,7 +139,7 @@ absl::Status GroupForwarder::ReadRecords(RecordFile* file, Pass pass,
   for (bool more = true; more;) {
     absl::StatusOr<GrowingFile::Change> change = file->file.Read(&bytes);
     if (!change.ok()) return change.status();
-    if (*change == GrowingFile::Change::kReplaced) return absl::AbortedError("replaced");
+    if (*change == GrowingFile::Change::kReplaced) return Replaced();
     more = *change == GrowingFile::Change::kGrown;
     reading_->counts.bytes += bytes.size();
     std::vector<RecordLines::Item> items;
@@ -201,7 +207,7 @@ absl::Status GroupForwarder::ReadRows(Pass pass) {
   for (bool more = true; more;) {
     absl::StatusOr<GrowingFile::Change> change = csv.file.Read(&bytes);
     if (!change.ok()) return change.status();
-    if (*change == GrowingFile::Change::kReplaced) return absl::AbortedError("replaced");
+    if (*change == GrowingFile::Change::kReplaced) return Replaced();
     more = *change == GrowingFile::Change::kGrown;
     reading_->counts.bytes += bytes.size();
     std::vector<record::SidecarCsv::Item> items;
@@ -231,7 +237,7 @@ absl::Status GroupForwarder::ReadSources(Pass pass) {
   for (bool more = true; more;) {
     absl::StatusOr<GrowingFile::Change> change = sources.file.Read(&bytes);
     if (!change.ok()) return change.status();
-    if (*change == GrowingFile::Change::kReplaced) return absl::AbortedError("replaced");
+    if (*change == GrowingFile::Change::kReplaced) return Replaced();
     more = *change == GrowingFile::Change::kGrown;
     reading_->counts.bytes += bytes.size();
     if (more) {
@@ -272,8 +278,8 @@ absl::Status GroupForwarder::TakeMeta(const record::Json& record) {
   if (meta->ir_graph.has_value()) {
     v1::Record out;
     *out.mutable_ir_graph() = *std::move(meta->ir_graph);
-    ++reading_->counts.graphs;
     if (absl::Status status = sink_(out); !status.ok()) return status;
+    ++reading_->counts.graphs;
   }
   for (const record::RecordConfig& config : meta->configs) {
     if (absl::Status status = SendConfig(config.config_id, CsvConfigText(config.config)); !status.ok()) return status;
@@ -290,10 +296,11 @@ absl::Status GroupForwarder::TakeMeta(const record::Json& record) {
 absl::Status GroupForwarder::TakeIr(const record::Json& record) {
   absl::StatusOr<v1::IrGraph> graph = record::ParseIrRecord(record);
   if (!graph.ok()) return graph.status();
-  ++reading_->counts.graphs;
   v1::Record out;
   *out.mutable_ir_graph() = *std::move(graph);
-  return sink_(out);
+  if (absl::Status status = sink_(out); !status.ok()) return status;
+  ++reading_->counts.graphs;
+  return absl::OkStatus();
 }
 
 absl::Status GroupForwarder::TakeWaitingRows() {
@@ -370,7 +377,10 @@ absl::Status GroupForwarder::Reject(v1::Reject::Reason reason, const GrowingFile
   v1::Record record;
   v1::Reject& reject = *record.mutable_reject();
   reject.set_reason(reason);
-  reject.set_message(std::string(message));
+  reject.set_message(raw.size() <= kMaxRejectBytes
+                         ? std::string(message)
+                         : absl::StrCat(std::string(message), " (only the first ", kMaxRejectBytes, " of ", raw.size(),
+                                        " bytes are kept)"));
   reject.set_source(file.name());
   reject.set_line(line);
   reject.set_raw(std::string(raw.substr(0, kMaxRejectBytes)));

@@ -66,6 +66,7 @@ class GroupForwarder {
   enum class Pass { kMoreMayCome, kComplete };
 
   absl::Status ReadAll(Pass pass);
+  absl::Status Replaced();
   absl::Status ReadRecords(RecordFile* file, Pass pass, absl::Status (GroupForwarder::*take)(const record::Json&));
   absl::Status ReadSingleRecord(Pass pass);
   absl::Status ReadRows(Pass pass);
@@ -88,6 +89,7 @@ class GroupForwarder {
   IdentityFlags identity_;
   RecordSink sink_;
   std::shared_ptr<Reading> reading_;
+  ForwardCounts replaced_counts_;  // of files that are no longer there
   std::string refusal_;
 };
 

@@ -37,11 +37,15 @@ absl::StatusOr<std::string> ReadAt(int fd, const std::string& path, uint64_t off
 
 absl::StatusOr<GrowingFile::Change> GrowingFile::Read(std::string* bytes) {
   bytes->clear();
-  const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  // Opening a FIFO must not wait for its writer.
+  const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return errno == ENOENT ? absl::StatusOr<Change>(Change::kNone) : ReadError(path_);
   absl::Cleanup close_fd = [fd] { close(fd); };
   struct stat now {};
   if (fstat(fd, &now) != 0) return ReadError(path_);
+  if (!S_ISREG(now.st_mode)) {
+    return absl::FailedPreconditionError(absl::StrCat("cannot read ", path_, ": it is not a regular file"));
+  }
 
   if (offset_ > 0) {
     if (now.st_dev != device_ || now.st_ino != inode_ || static_cast<uint64_t>(now.st_size) < offset_) {

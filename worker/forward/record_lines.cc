@@ -14,6 +14,29 @@ std::string_view Strip(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kWhite) - begin + 1);
 }
 
+// Each torn piece of a line costs a look at the rest of the line.
+constexpr size_t kMostTornPieces = 1000;
+
+// The bytes from an opening brace to the one that closes it; 0: none does.
+size_t SizeOfObject(std::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{') {
+      ++depth;
+    } else if (c == '}' && --depth == 0) {
+      return i + 1;
+    }
+  }
+  return 0;
+}
+
 }  // namespace
 
 void RecordLines::Feed(std::string_view bytes, std::vector<Item>* items) {
@@ -33,34 +56,34 @@ void RecordLines::Finish(std::vector<Item>* items) {
 
 void RecordLines::ReadLine(std::string_view line, std::vector<Item>* items) {
   line = Strip(line);
-  if (line.empty()) return;
-  std::vector<size_t> starts = {0};
-  for (size_t at = line.find(start_, 1); at != std::string_view::npos; at = line.find(start_, at + 1)) {
-    starts.push_back(at);
-  }
-  starts.push_back(line.size());
-
-  size_t bad_from = 0;  // bytes from here to the piece at hand belong to no record
-  for (size_t first = 0; first + 1 < starts.size();) {
-    size_t last = first + 1;
-    absl::StatusOr<record::Json> record = absl::UnknownError("");
-    // The start text may also stand inside a record, hence more than one end is tried.
-    for (; last < starts.size() && !record.ok(); ++last) {
-      record = record::ParseJson(line.substr(starts[first], starts[last] - starts[first]));
-    }
-    if (!record.ok()) {
-      ++first;
+  if (line.empty() || AddRecord(line, items)) return;
+  size_t bad_from = 0;  // bytes from here on belong to no record so far
+  size_t torn = 0;
+  size_t at = line.front() == '{' ? 0 : line.find(start_);
+  while (at != std::string_view::npos && torn < kMostTornPieces) {
+    const size_t size = SizeOfObject(line.substr(at));
+    std::vector<Item> record;
+    if (size == 0 || !AddRecord(line.substr(at, size), &record)) {
+      ++torn;
+      at = line.find(start_, at + 1);
       continue;
     }
-    AddBad(line.substr(bad_from, starts[first] - bad_from), items);
-    Item& item = items->emplace_back();
-    item.ok = true;
-    item.record = *std::move(record);
-    item.line = line_;
-    first = last - 1;
-    bad_from = starts[first];
+    AddBad(line.substr(bad_from, at - bad_from), items);
+    items->push_back(std::move(record.front()));
+    bad_from = at + size;
+    at = line.find(start_, bad_from);
   }
   AddBad(line.substr(bad_from), items);
+}
+
+bool RecordLines::AddRecord(std::string_view text, std::vector<Item>* items) const {
+  absl::StatusOr<record::Json> record = record::ParseJson(text);
+  if (!record.ok()) return false;
+  Item& item = items->emplace_back();
+  item.ok = true;
+  item.record = *std::move(record);
+  item.line = line_;
+  return true;
 }
 
 void RecordLines::AddBad(std::string_view bytes, std::vector<Item>* items) const {

@@ -31,6 +31,8 @@ class RecordLines {
 
  private:
   void ReadLine(std::string_view line, std::vector<Item>* items);
+  // False: the text is no JSON value.
+  bool AddRecord(std::string_view text, std::vector<Item>* items) const;
   void AddBad(std::string_view bytes, std::vector<Item>* items) const;
 
   std::string start_;

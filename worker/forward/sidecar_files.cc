@@ -25,26 +25,21 @@ bool AnyExists(const SidecarFiles& files) {
   return false;
 }
 
-absl::Status FolderError(const std::string& folder, const std::error_code& error) {
-  return absl::UnavailableError(absl::StrCat("cannot read folder ", folder, ": ", error.message(),
-                                             "; check that it exists and that this user may read it"));
-}
-
-absl::StatusOr<std::vector<SidecarFiles>> FindBelow(const std::string& folder) {
-  std::set<std::string> bases;
+// Folders come and go while they are looked at: only what is there and cannot be read is a problem.
+void FindBelow(const fs::path& folder, std::set<std::string>* bases, std::vector<std::string>* problems) {
   std::error_code error;
-  fs::recursive_directory_iterator entry(folder, error);
-  for (; !error && entry != fs::end(entry); entry.increment(error)) {
-    std::error_code not_a_file;
-    if (!entry->is_regular_file(not_a_file)) continue;
-    SidecarFiles group = GroupOfSidecar(entry->path().string());
-    if (!group.base.empty()) bases.insert(std::move(group.base));
+  for (fs::directory_iterator entry(folder, error); !error && entry != fs::end(entry); entry.increment(error)) {
+    std::error_code gone;
+    if (entry->is_directory(gone) && !entry->is_symlink(gone)) {
+      FindBelow(entry->path(), bases, problems);
+    } else if (SidecarFiles group = GroupOfSidecar(entry->path().string()); !group.base.empty()) {
+      bases->insert(std::move(group.base));
+    }
   }
-  if (error) return FolderError(folder, error);
-  std::vector<SidecarFiles> groups;
-  groups.reserve(bases.size());
-  for (const std::string& base : bases) groups.push_back({base});
-  return groups;
+  if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory) {
+    problems->push_back(absl::StrCat("cannot read folder ", folder.string(), ": ", error.message(),
+                                     "; nothing below it was forwarded"));
+  }
 }
 
 }  // namespace
@@ -61,9 +56,17 @@ SidecarFiles GroupOfSidecar(const std::string& path) {
   return {};
 }
 
-absl::StatusOr<std::vector<SidecarFiles>> FindSidecars(const std::string& path, bool may_come_later) {
+absl::StatusOr<std::vector<SidecarFiles>> FindSidecars(const std::string& path, bool may_come_later,
+                                                       std::vector<std::string>* problems) {
   std::error_code error;
-  if (fs::is_directory(path, error)) return FindBelow(path);
+  if (fs::is_directory(path, error)) {
+    std::set<std::string> bases;
+    FindBelow(path, &bases, problems);
+    std::vector<SidecarFiles> groups;
+    groups.reserve(bases.size());
+    for (const std::string& base : bases) groups.push_back({base});
+    return groups;
+  }
   if (SidecarFiles group = GroupOfSidecar(path); !group.base.empty()) {
     if (may_come_later || AnyExists(group)) return std::vector<SidecarFiles>{group};
   }

@@ -28,7 +28,8 @@ SidecarFiles GroupOfSidecar(const std::string& path);
 //   a sidecar         its group
 //   a base path       its group; its last suffix is replaced as Helion replaces it ("v1.1.0-softmax" gives v1.1.csv)
 // NOT_FOUND: nothing is there (unless `may_come_later`: then a base path gives its group all the same, an absent folder
-// none). PERMISSION_DENIED, UNAVAILABLE: a folder cannot be read.
-absl::StatusOr<std::vector<SidecarFiles>> FindSidecars(const std::string& path, bool may_come_later);
+// none). A folder that cannot be read is a line in `problems`, and the others are looked at.
+absl::StatusOr<std::vector<SidecarFiles>> FindSidecars(const std::string& path, bool may_come_later,
+                                                       std::vector<std::string>* problems);
 
 }  // namespace telemetry::forward

@@ -25,10 +25,11 @@ record::SidecarRow Row(double timestamp_s, std::optional<double> perf_ms = std::
   return row;
 }
 
+// The identity of an attempt of a file of its own.
 AttemptIdentity Identity(const std::vector<record::SidecarRow>& rows, const std::string& origin = "",
-                         uint64_t occurrence = 0) {
-  AttemptIdentity identity(origin, kRun, occurrence);
-  for (const record::SidecarRow& row : rows) identity.Add(row);
+                         AttemptIdentity::Occurrences occurrences = {}) {
+  AttemptIdentity identity(origin, kRun);
+  for (const record::SidecarRow& row : rows) identity.Add(row, &occurrences);
   return identity;
 }
 
@@ -37,28 +38,53 @@ TEST(AttemptIdentity, SameRowsSameId) {
   EXPECT_THAT(Identity({Row(1)}).attempt_id(), SizeIs(16));
 }
 
-TEST(AttemptIdentity, OriginRowsAndOccurrenceEachMakeAnotherId) {
+TEST(AttemptIdentity, OriginAndRowsEachMakeAnotherId) {
   const std::string id = Identity({Row(1)}).attempt_id();
   EXPECT_NE(Identity({Row(1)}, "github:1").attempt_id(), id);
-  EXPECT_NE(Identity({Row(1)}, "", 1).attempt_id(), id);
   EXPECT_NE(Identity({Row(1.01)}).attempt_id(), id);
 }
 
-TEST(AttemptIdentity, AMeasuredRowClosesTheChain) {
-  AttemptIdentity identity = Identity({Row(1), Row(2, 0.5)});
+TEST(AttemptIdentity, EqualAttemptsOfOneFileAreTwo) {
+  AttemptIdentity::Occurrences file;
+  AttemptIdentity first("", kRun);
+  AttemptIdentity second("", kRun);
+  first.Add(Row(1), &file);
+  second.Add(Row(1), &file);
+  EXPECT_NE(first.attempt_id(), second.attempt_id());
+}
+
+TEST(AttemptIdentity, AnEqualBeginningInTheSameFileChangesNothing) {
+  // Files that are joined keep their attempts.
+  AttemptIdentity::Occurrences file;
+  for (const double perf_ms : {0.5, 0.25}) {
+    AttemptIdentity identity("", kRun);
+    const std::vector<record::SidecarRow> rows = {Row(1), Row(2, perf_ms), Row(3, perf_ms)};
+    for (const record::SidecarRow& row : rows) identity.Add(row, &file);
+    EXPECT_EQ(identity.attempt_id(), Identity(rows).attempt_id());
+  }
+}
+
+TEST(AttemptIdentity, TheSecondMeasuredRowClosesTheChain) {
+  AttemptIdentity::Occurrences file;
+  AttemptIdentity identity("", kRun);
+  identity.Add(Row(1), &file);
+  identity.Add(Row(2, 0.5), &file);
+  EXPECT_FALSE(identity.closed());
+  identity.Add(Row(3, 0.5), &file);
   EXPECT_TRUE(identity.closed());
   const std::string id = identity.attempt_id();
-  identity.Add(Row(3, 0.25));
+  identity.Add(Row(4, 0.25), &file);
   EXPECT_EQ(identity.attempt_id(), id);
 }
 
-TEST(AttemptIdentity, WithoutAMeasurementTheSixteenthRowCloses) {
-  AttemptIdentity identity("", kRun, 0);
-  for (int i = 1; i < 16; ++i) {
-    identity.Add(Row(i));
+TEST(AttemptIdentity, WithoutAMeasurementTheChainHasAnEnd) {
+  AttemptIdentity::Occurrences file;
+  AttemptIdentity identity("", kRun);
+  for (size_t i = 1; i < AttemptIdentity::kMaxLinks; ++i) {
+    identity.Add(Row(static_cast<double>(i)), &file);
     EXPECT_FALSE(identity.closed()) << i;
   }
-  identity.Add(Row(16));
+  identity.Add(Row(100), &file);
   EXPECT_TRUE(identity.closed());
 }
 

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "absl/synchronization/mutex.h"
 #include "gmock/gmock.h"
@@ -64,8 +65,12 @@ class WatchTest : public ::testing::Test {
         absl::MutexLock lock(&mutex_);
         return dataset_.Sink()(record);
       };
-      // The rescan would hide a change that inotify misses.
-      result_ = ForwardAndWatch({.paths = {path}, .rescan_interval = absl::Hours(1)}, stop_[0], sink);
+      const auto start_again = [this] {
+        absl::MutexLock lock(&mutex_);
+        return std::exchange(start_again_, false);
+      };
+      result_ = ForwardAndWatch({.paths = {path}, .rescan_interval = rescan_interval_, .start_again = start_again},
+                                stop_[0], sink);
     });
   }
 
@@ -83,6 +88,9 @@ class WatchTest : public ::testing::Test {
 
   TempFolder folder_;
   int stop_[2] = {-1, -1};
+  // By default so long that it does not hide a change which inotify misses.
+  absl::Duration rescan_interval_ = absl::Hours(1);
+  bool start_again_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Mutex mutex_;
   ModelDataset dataset_ ABSL_GUARDED_BY(mutex_);
   absl::StatusOr<ForwardResult> result_ = absl::UnknownError("still running");
@@ -114,6 +122,39 @@ TEST_F(WatchTest, NewFilesAndFoldersAreFound) {
 TEST_F(WatchTest, ABasePathThatComesLater) {
   Watch(folder_ / "k");
   WriteFile(folder_ / "k.csv", ReadFile(Sample("helion-main/bmm.csv")));
+  EXPECT_TRUE(AwaitRows(84));
+}
+
+TEST_F(WatchTest, FoldersMayComeAndGo) {
+  Watch(folder_.path());
+  for (int i = 0; i < 100; ++i) {
+    const std::string folder = folder_ / ("a" + std::to_string(i));
+    WriteFile(folder + "/b/c/x.csv", "");
+    std::filesystem::remove_all(folder);
+    WriteFile(folder, "");
+    std::filesystem::remove(folder);
+  }
+  WriteFile(folder_ / "k.csv", ReadFile(Sample("helion-main/bmm.csv")));
+  EXPECT_TRUE(AwaitRows(84));
+}
+
+TEST_F(WatchTest, ABasePathWhoseFolderIsNotThereYet) {
+  rescan_interval_ = absl::Milliseconds(50);
+  Watch(folder_ / "later/k");
+  WriteFile(folder_ / "later/k.csv", ReadFile(Sample("helion-main/bmm.csv")));
+  EXPECT_TRUE(AwaitRows(84));
+}
+
+TEST_F(WatchTest, AnotherDatasetGetsEverythingAgain) {
+  rescan_interval_ = absl::Milliseconds(50);
+  WriteFile(folder_ / "k.csv", ReadFile(Sample("helion-main/bmm.csv")));
+  Watch(folder_.path());
+  EXPECT_TRUE(AwaitRows(84));
+  {
+    absl::MutexLock lock(&mutex_);
+    dataset_ = {};
+    start_again_ = true;
+  }
   EXPECT_TRUE(AwaitRows(84));
 }
 

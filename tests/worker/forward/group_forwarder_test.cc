@@ -159,6 +159,44 @@ TEST_F(GroupForwarderTest, EqualAttemptsOfOneFileStayTwo) {
   EXPECT_THAT(dataset.rows, SizeIs(2));
 }
 
+TEST_F(GroupForwarderTest, JoinedFilesAddNothing) {
+  // Both attempts begin with the same row, as they do where each tries the default config first.
+  const std::string header = std::string(record::DialectHeader(record::Dialect::kHelion)) + "\r\n";
+  const auto row = [](const std::string& timestamp, const std::string& rest) {
+    return std::string(64, 'a') + "," + timestamp + ",44136fa355b3678a,0," + rest + ",Config()\r\n";
+  };
+  const std::string a =
+      row("0.00", "started,,0.03") + row("5.00", "ok,0.500000,0.03") + row("6.00", "ok,0.400000,0.03");
+  const std::string b =
+      row("0.00", "started,,0.03") + row("7.00", "ok,0.600000,0.03") + row("8.00", "ok,0.300000,0.03");
+  WriteFile(folder_ / "a.csv", header + a);
+  WriteFile(folder_ / "b.csv", header + b);
+  WriteFile(folder_ / "ab.csv", header + a + b);
+  WriteFile(folder_ / "ba.csv", header + b + a);
+  ModelDataset dataset;
+  for (const char* name : {"a", "b", "ab", "ba"}) Forward(folder_ / name, &dataset);
+  EXPECT_THAT(dataset.attempts, SizeIs(2));
+  EXPECT_THAT(dataset.rows, SizeIs(6));
+}
+
+TEST_F(GroupForwarderTest, RejectsOfAReplacedFileStillCount) {
+  WriteFile(folder_ / "k.csv", "rubbish\r\n" + ReadFile(Sample("helion-main/bmm.csv")));
+  ModelDataset dataset;
+  GroupForwarder group({folder_ / "k"}, "", {}, dataset.Sink());
+  ASSERT_TRUE(group.Advance().ok());
+  ReplaceFile(folder_ / "k.csv", ReadFile(Sample("helion-main/rms_norm.csv")));
+  ASSERT_TRUE(group.Finish().ok());
+  EXPECT_EQ(group.counts().rejects, 1U);
+}
+
+TEST_F(GroupForwarderTest, ARejectThatIsCutSaysSo) {
+  WriteFile(folder_ / "k.meta.jsonl", std::string(5 << 20, 'x') + "\n");
+  ModelDataset dataset;
+  Forward(folder_ / "k", &dataset);
+  ASSERT_THAT(dataset.rejects, SizeIs(1));
+  EXPECT_THAT(*dataset.rejects.begin(), HasSubstr("of 5242880 bytes are kept"));
+}
+
 TEST_F(GroupForwarderTest, ADamagedLineIsRejectedWithItsPlaceAndCostsNoOtherRow) {
   std::string csv = ReadFile(Sample("helion-main/rms_norm.csv"));
   const size_t second_line = csv.find("\r\n") + 2;

@@ -1,5 +1,7 @@
 #include "worker/forward/growing_file.h"
 
+#include <sys/stat.h>
+
 #include <string>
 
 #include "gtest/gtest.h"
@@ -71,6 +73,11 @@ TEST_F(GrowingFileTest, AFolderIsAnErrorThatNamesIt) {
   const absl::Status status = file_.Read(&bytes_).status();
   EXPECT_FALSE(status.ok());
   EXPECT_NE(status.ToString().find(path_), std::string::npos);
+}
+
+TEST_F(GrowingFileTest, AFifoIsNotWaitedFor) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_EQ(file_.Read(&bytes_).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
 }  // namespace

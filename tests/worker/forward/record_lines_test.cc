@@ -47,6 +47,12 @@ TEST(RecordLines, TheStartTextMayStandInsideARecord) {
               ElementsAre("+a", "+b"));
 }
 
+TEST(RecordLines, ManyTornRecordsInOneLineAreReadInOneGo) {
+  std::string line;
+  for (int i = 0; i < 3000; ++i) line += R"({"run_id": "torn)";
+  EXPECT_THAT(Read({line + "\n{\"run_id\": \"b\"}\n"}), ElementsAre("-" + line, "+b"));
+}
+
 TEST(RecordLines, LineNumbersCount) {
   RecordLines lines(R"({"run_id")");
   std::vector<RecordLines::Item> items;

@@ -16,7 +16,7 @@ using ::testing::IsEmpty;
 class SidecarFilesTest : public ::testing::Test {
  protected:
   std::vector<std::string> Find(const std::string& name, bool may_come_later = false) {
-    absl::StatusOr<std::vector<SidecarFiles>> found = FindSidecars(folder_ / name, may_come_later);
+    absl::StatusOr<std::vector<SidecarFiles>> found = FindSidecars(folder_ / name, may_come_later, &problems_);
     EXPECT_TRUE(found.ok()) << found.status();
     std::vector<std::string> bases;
     if (!found.ok()) return bases;
@@ -25,6 +25,7 @@ class SidecarFilesTest : public ::testing::Test {
   }
 
   TempFolder folder_;
+  std::vector<std::string> problems_;
 };
 
 TEST_F(SidecarFilesTest, AFolderHoldsGroupsBelowItEachOnce) {
@@ -49,7 +50,7 @@ TEST_F(SidecarFilesTest, ABasePathLosesItsLastSuffixAsInHelion) {
 }
 
 TEST_F(SidecarFilesTest, NothingThereSaysWhatToGive) {
-  const absl::Status status = FindSidecars(folder_ / "nope", false).status();
+  const absl::Status status = FindSidecars(folder_ / "nope", false, &problems_).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(status.ToString(), ::testing::HasSubstr("HELION_AUTOTUNE_LOG"));
   EXPECT_THAT(Find("nope", /*may_come_later=*/true), ElementsAre("nope"));
