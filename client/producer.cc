@@ -70,7 +70,8 @@ class SpoolingProducer final : public Producer {
                         .on_opened = nullptr,
                         .on_notice = options.on_notice,
                         .on_refused = options.on_refused,
-                        .on_committed = options.on_committed},
+                        .on_committed = options.on_committed,
+                        .on_new_dataset = options.on_new_dataset},
             .retry_first = options.retry_first,
             .retry_cap = options.retry_cap};
   }

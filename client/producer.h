@@ -39,6 +39,11 @@ struct ProducerOptions {
   std::function<void(const v1::Ack::Refused&)> on_refused;
   // Called with the last acknowledged record when that changes. From the transport's thread: be brief.
   std::function<void(uint64_t committed_seq)> on_committed;
+  // Called when the collector has another database than the one that acknowledged before (or so old a copy of it that
+  // acknowledged records are gone from both ends): what was acknowledged is not there, and who still can may send it
+  // again. Called once per change, before any record goes to the new database; once more when storing the change fails
+  // or the process ends in that moment. From the transport's thread: be brief, and Append from another thread.
+  std::function<void()> on_new_dataset;
 };
 
 struct ProducerStats {

@@ -56,14 +56,14 @@ absl::Status Session::Admit(const v1::Opened& opened) {
   window_bytes_ = opened.window_bytes();
   batch_bytes_ = std::max<uint64_t>(1, std::min(kBatchBytes, opened.max_batch_bytes()));
   if (!meta.dataset_id.empty() && !dataset_id_.empty() && meta.dataset_id != dataset_id_) {
-    return Rename(log.committed_seq, "the collector has another database than before");
+    return ChangeDataset(log.committed_seq, "the collector has another database than before");
   }
   if (committed > plausible_seq_) {
     return Rename(log.committed_seq, "the collector has records of this log that were lost here");
   }
   if (committed + 1 < spool_.first_available_seq()) {
-    return Rename(spool_.first_available_seq() - 1,
-                  "the collector has lost records that it had acknowledged (was an older database restored?)");
+    return ChangeDataset(spool_.first_available_seq() - 1,
+                         "the collector has lost records that it had acknowledged (was an older database restored?)");
   }
   // Before the first batch: were it later, a crash in between would look like a loss at the next opening.
   if (absl::Status status = spool_.Prove(dataset_id_.empty() ? meta.dataset_id : dataset_id_); !status.ok())
@@ -92,6 +92,12 @@ absl::Status Session::Rename(uint64_t base_seq, const std::string& why) {
     options_.on_notice(absl::StrCat(why, "; ", waiting, " waiting record(s) go on as a new log"));
   }
   return absl::OkStatus();
+}
+
+// Told before it is stored: who must know learns of it even when the process ends in between.
+absl::Status Session::ChangeDataset(uint64_t base_seq, const std::string& why) {
+  if (options_.on_new_dataset) options_.on_new_dataset();
+  return Rename(base_seq, why);
 }
 
 absl::Status Session::Deliver() {

@@ -28,6 +28,7 @@ struct SessionOptions {
   std::function<void(const std::string&)> on_notice;
   std::function<void(const v1::Ack::Refused&)> on_refused;
   std::function<void(uint64_t)> on_committed;
+  std::function<void()> on_new_dataset;
 };
 
 // Wakes the delivering thread when the log has grown up to the position that it waits for, and only then: an Append
@@ -80,6 +81,7 @@ class Session {
   absl::Status Deliver();
   absl::Status Admit(const v1::Opened& opened);
   absl::Status Rename(uint64_t base_seq, const std::string& why);
+  absl::Status ChangeDataset(uint64_t base_seq, const std::string& why);
   absl::Status HandleResponses();
   absl::Status HandleAck(const v1::Ack& ack);
   // Sends what may be sent now; returns when to look again at the latest.

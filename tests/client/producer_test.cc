@@ -297,6 +297,27 @@ TEST_F(ProducerTest, AnotherDatabaseGetsWhatWaitsAsANewLog) {
   AwaitNotice("another database");
 }
 
+// Who appends can send again what only the old database has.
+TEST_F(ProducerTest, ANewDatabaseIsToldOnceAndBeforeItGetsRecords) {
+  std::vector<size_t> stored_when_told;
+  options_.on_new_dataset = [&] { stored_when_told.push_back(collector_.AwaitStored(0).size()); };
+  collector_.Start();
+  Open();
+  Append("a");
+  Drain();
+  EXPECT_THAT(stored_when_told, IsEmpty());
+  collector_.Stop();
+  collector_.ReplaceDatabase();
+  Append("b");
+  collector_.Start();
+  Drain();
+  Open();  // the next process has nothing to tell
+  Append("c");
+  Drain();
+  producer_.reset();
+  EXPECT_THAT(stored_when_told, ElementsAre(1));
+}
+
 TEST_F(ProducerTest, ADatabaseThatWentBackGetsAllThatIsStillHere) {
   collector_.Start();
   Open();
@@ -312,6 +333,8 @@ TEST_F(ProducerTest, ADatabaseThatWentBackGetsAllThatIsStillHere) {
 
 TEST_F(ProducerTest, ADatabaseThatWentBackTooFarIsSaid) {
   options_.spool_limit_bytes = 400;  // small files, which go as they are acknowledged
+  std::atomic<int> told = 0;
+  options_.on_new_dataset = [&] { ++told; };
   collector_.Start();
   Open();
   for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h"}) {
@@ -325,6 +348,7 @@ TEST_F(ProducerTest, ADatabaseThatWentBackTooFarIsSaid) {
   Drain();
   EXPECT_EQ(collector_.AwaitStored(9).back(), "i");
   AwaitNotice("has lost records that it had acknowledged");
+  EXPECT_EQ(told, 1);
 }
 
 // A power cut took back records that the collector has; their numbers now stand for others.
