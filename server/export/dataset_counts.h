@@ -14,6 +14,8 @@ struct DatasetCounts {
   uint64_t configs = 0;       // distinct ones that the runs tried or listed
   uint64_t records = 0;       // meta records
   uint64_t ir_graphs = 0;
+  // Left out, by their kind: a newer collector may store kinds that no file of this version is for.
+  std::map<std::string, uint64_t> unknown_ir_graphs;
   uint64_t source_hashes = 0;
   std::map<std::string, uint64_t> measurements_by_status;
 };

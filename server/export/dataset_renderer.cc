@@ -89,12 +89,12 @@ absl::Status DatasetRenderer::EndRun() {
 
 absl::Status DatasetRenderer::AddGraph(const v1::IrGraph& graph) {
   if (!run_.has_value()) return OutOfOrder("an IR graph", "run");
+  if (layout_ != Layout::kHelion && layout_ != Layout::kPr2750) return absl::OkStatus();
   const bool is_wrapper = graph.kind() == "wrapper";
   if (!is_wrapper && graph.kind() != "device") {
-    return absl::UnimplementedError(absl::StrCat("run ", graph.run_id(), " has an IR graph of the unknown kind '",
-                                                 graph.kind(), "': export with a newer version"));
+    ++counts_.unknown_ir_graphs[graph.kind()];
+    return absl::OkStatus();
   }
-  if (layout_ != Layout::kHelion && layout_ != Layout::kPr2750) return absl::OkStatus();
   ++counts_.ir_graphs;
   if (layout_ == Layout::kHelion && !is_wrapper) {
     run_->record.SetGraph(graph);

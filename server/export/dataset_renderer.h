@@ -30,8 +30,8 @@ class DatasetRenderer {
 
   DatasetRenderer(Layout layout, Emit emit);
 
-  // INVALID_ARGUMENT: the layout cannot hold this dataset; the message says what to do. UNIMPLEMENTED: something newer
-  // than this program. DATA_LOSS: the items contradict their own order. Otherwise Emit's error.
+  // INVALID_ARGUMENT: the layout cannot hold this dataset; the message says what to do. DATA_LOSS: the items
+  // contradict their own order. Otherwise Emit's error. IR graphs of an unknown kind are only counted.
   absl::Status Add(const v1::ExportItem& item);
 
   // Call after the last item: writes what waits for the end.

@@ -143,6 +143,14 @@ void PrintSummary(const ExportResult& result, const std::string& base) {
   absl::PrintF("\n");
 }
 
+void WarnOfGraphs(const DatasetCounts& counts) {
+  for (const auto& [kind, count] : counts.unknown_ir_graphs) {
+    absl::FPrintF(stderr,
+                  "telemetry-export: left out %d IR graphs of the unknown kind '%s': export with a newer version\n",
+                  count, kind);
+  }
+}
+
 int Fail(const absl::Status& status, int exit_status) {
   absl::FPrintF(stderr, "telemetry-export: %s\n", status.message());
   if (exit_status == kExitUsage) absl::FPrintF(stderr, "Run telemetry-export --help for examples.\n");
@@ -168,6 +176,7 @@ int Run(int argc, char** argv) {
     result = ExportDataset(source, *options);
   }
   if (!result.ok()) return Fail(result.status(), kExitFailed);
+  WarnOfGraphs(result->counts);
   PrintSummary(*result, options->base);
   return 0;
 }

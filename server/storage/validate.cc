@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
 
@@ -18,6 +19,14 @@ constexpr size_t kAttemptIdBytes = 16;
 constexpr size_t kSha256Bytes = 32;
 constexpr uint64_t kMaxSeq = std::numeric_limits<int64_t>::max();
 constexpr int64_t kNewestIrSchema = 1;
+
+// What sidecar records have under these names has fields of its own: among the unknown keys it would be written twice.
+using Keys = absl::Span<const std::string_view>;
+constexpr std::string_view kRunKeys[] = {"run_id", "kernel_id", "kernel_name", "kernel_source", "input_shapes",
+                                         "dtypes", "hardware",  "settings",    "ir_graph",      "configs"};
+constexpr std::string_view kGraphKeys[] = {"schema_version", "run_id", "directed", "multigraph",
+                                           "graph",          "nodes",  "links",    "edges"};
+constexpr std::string_view kGraphIdentity[] = {"run_id", "kernel_id", "kernel_name", "input_shapes"};
 
 // Collects the first thing that is wrong.
 class Checker {
@@ -49,6 +58,17 @@ class Checker {
     Refuse(absl::StrCat(name, kind == record::Json::Kind::kObject ? " is no JSON object" : " is no JSON array"));
   }
 
+  // An object for what has no field of its own, or empty: `known` names what has one.
+  void Members(std::string_view text, const char* name, Keys known) {
+    if (refusal_ || text.empty()) return;
+    absl::StatusOr<record::Json> json = record::ParseJson(text);
+    if (!json.ok()) return Refuse(absl::StrCat(name, " is not JSON: ", json.status().message()));
+    if (json->kind != record::Json::Kind::kObject) return Refuse(absl::StrCat(name, " is no JSON object"));
+    for (const std::string_view key : known) {
+      if (json->Find(key) != nullptr) Refuse(absl::StrCat(name, " has the key ", std::string(key), ", which is known"));
+    }
+  }
+
   void AnyJson(std::string_view text, const char* name) {
     if (refusal_) return;
     if (absl::Status status = record::ParseJson(text).status(); !status.ok()) {
@@ -76,7 +96,7 @@ void Check(const v1::Run& run, Checker& check) {
   check.RunId(run.run_id());
   if (run.has_kernel_id()) check.Require(record::IsHexId(run.kernel_id()), "kernel_id is not 64 lower-case hex digits");
   if (run.has_settings_json()) check.AnyJson(run.settings_json(), "settings_json");
-  if (run.has_extra_json()) check.Json(run.extra_json(), "extra_json", kObject);
+  if (run.has_extra_json()) check.Members(run.extra_json(), "extra_json", kRunKeys);
 }
 
 void Check(const v1::Attempt& attempt, Checker& check) {
@@ -157,9 +177,9 @@ void Check(const v1::IrGraph& graph, Checker& check) {
         absl::StrCat("schema_version ", graph.schema_version(), " is newer than ", kNewestIrSchema));
   }
   check.RunId(graph.run_id());
-  check.Require(!graph.kind().empty(), "kind is empty");
-  check.OptionalJson(graph.attributes_json(), "attributes_json", kObject);
-  check.OptionalJson(graph.extra_json(), "extra_json", kObject);
+  check.Require(graph.kind() == "device" || graph.kind() == "wrapper", "kind is neither \"device\" nor \"wrapper\"");
+  check.Members(graph.attributes_json(), "attributes_json", kGraphIdentity);
+  check.Members(graph.extra_json(), "extra_json", kGraphKeys);
   for (const v1::IrNode& node : graph.nodes()) Check(node, check);
   for (const v1::IrEdge& edge : graph.edges()) Check(edge, check);
 }

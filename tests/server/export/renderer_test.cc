@@ -173,12 +173,28 @@ TEST(Renderer, SeveralRunsDoNotFitIntoPr2699) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("--run"));
 }
 
-TEST(Renderer, AGraphOfAnUnknownKindIsNotLeftOutInSilence) {
+TEST(Renderer, AGraphOfAnUnknownKindIsLeftOutAndCounted) {
+  v1::IrGraph graph;
+  graph.set_kind("host");
+  MemoryDataset dataset;
+  dataset.Run(SoftmaxRun('1')).Graph(graph).Attempt('A').Add({.config_text = kFour});
+  DatasetRenderer renderer(Layout::kPr2750, [](Part, std::string* text) {
+    text->clear();
+    return absl::OkStatus();
+  });
+  ASSERT_TRUE(dataset.Source()({}, [&](const v1::ExportItem& item) { return renderer.Add(item); }).ok());
+  ASSERT_TRUE(renderer.Finish().ok());
+  EXPECT_EQ(renderer.counts().unknown_ir_graphs, (std::map<std::string, uint64_t>{{"host", 1}}));
+  EXPECT_EQ(renderer.counts().ir_graphs, 0u);
+  EXPECT_EQ(renderer.counts().measurements, 1u);
+}
+
+TEST(Renderer, ALayoutWithoutGraphsHasNothingAgainstThem) {
   v1::IrGraph graph;
   graph.set_kind("host");
   MemoryDataset dataset;
   dataset.Run(SoftmaxRun('1')).Graph(graph);
-  EXPECT_EQ(Render(dataset.Source(), Layout::kPr2750).status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_TRUE(Render(dataset.Source(), Layout::kV11).ok());
 }
 
 TEST(Renderer, ARowWhoseConfigIsMissingIsAnError) {
