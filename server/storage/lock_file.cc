@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -29,10 +31,38 @@ absl::Status WriteHolder(int fd) {
   return absl::OkStatus();
 }
 
+// Where the links of `path` lead, also when that file is yet to be made.
+absl::StatusOr<std::string> RealPath(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as the kernel has it
+  std::filesystem::path file = path;
+  std::error_code error;
+  for (int links = 0; std::filesystem::is_symlink(file, error); ++links) {
+    if (links == kMostLinks) return absl::ErrnoToStatus(ELOOP, absl::StrCat("cannot open ", path));
+    const std::filesystem::path target = std::filesystem::read_symlink(file, error);
+    if (error) break;
+    file = file.parent_path() / target;
+  }
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  const std::filesystem::path real_folder = std::filesystem::canonical(folder, error);
+  if (error) return absl::ErrnoToStatus(error.value(), absl::StrCat("cannot open the folder ", folder.string()));
+  return (real_folder / file.filename()).string();
+}
+
+absl::Status RequireOneName(const std::string& path) {
+  std::error_code error;
+  const auto names = std::filesystem::hard_link_count(path, error);
+  if (error || names == 1) return absl::OkStatus();  // what is not there gets one name
+  return absl::FailedPreconditionError(absl::StrCat(
+      path, " has ", names, " names (hard links), and SQLite would keep a separate log under each: remove the others, ",
+      "or make a copy with telemetry-collector backup and give that as --db"));
+}
+
 }  // namespace
 
 absl::StatusOr<LockFile> LockFile::Acquire(const std::string& path) {
-  const std::string name = path + ".lock";
+  const absl::StatusOr<std::string> real_path = RealPath(path);
+  if (!real_path.ok()) return real_path.status();
+  const std::string name = *real_path + ".lock";
   const int fd = open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", name));
   LockFile lock(fd);
@@ -42,6 +72,7 @@ absl::StatusOr<LockFile> LockFile::Acquire(const std::string& path) {
     return absl::AlreadyExistsError(absl::StrCat(path, " is in use by another collector (pid ", ReadHolder(fd),
                                                  ", lock file ", name, "): stop it first, or give another --db"));
   }
+  if (absl::Status status = RequireOneName(*real_path); !status.ok()) return status;
   if (absl::Status status = WriteHolder(fd); !status.ok()) return status;
   return lock;
 }

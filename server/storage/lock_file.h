@@ -6,11 +6,13 @@
 
 namespace telemetry::storage {
 
-// Holds the file PATH.lock, so that one process at a time writes to PATH. The kernel lets go of it when the process
-// ends, however it ends; the file itself stays, since removing it would let two processes hold two files of one name.
+// Holds the file PATH.lock, so that one process at a time writes to PATH. Symbolic links are followed first: all names
+// that lead to one file lead to one lock. The kernel lets go of it when the process ends, however it ends; the lock
+// file itself stays, since removing it would let two processes hold two files of one name.
 class LockFile {
  public:
-  // ALREADY_EXISTS: another process has it; the message names its pid. PERMISSION_DENIED, NOT_FOUND: the folder.
+  // ALREADY_EXISTS: another process has it; the message names its pid. FAILED_PRECONDITION: the file has a second name
+  // (a hard link), under which it could not be kept from others. PERMISSION_DENIED, NOT_FOUND: the folder.
   static absl::StatusOr<LockFile> Acquire(const std::string& path);
 
   LockFile(LockFile&& other) noexcept;
