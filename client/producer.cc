@@ -67,7 +67,7 @@ class SpoolingProducer final : public Producer {
     return {.session = {.collector = options.collector,
                         .client_name = options.client_name,
                         .linger = options.linger,
-                        .on_opened = nullptr,
+                        .on_delivering = nullptr,
                         .on_notice = options.on_notice,
                         .on_refused = options.on_refused,
                         .on_committed = options.on_committed,

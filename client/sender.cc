@@ -31,7 +31,7 @@ Sender::Sender(SenderOptions options, Spool* spool)
       backoff_(options_.retry_first, options_.retry_cap),
       // Opening the spool has set it.
       plausible_seq_(spool->meta().unproven_seq.value_or(spool->state().appended_seq)) {
-  options_.session.on_opened = [this] { SayBack(); };
+  options_.session.on_delivering = [this] { SayBack(); };
   thread_ = std::thread([this] { Run(); });
 }
 

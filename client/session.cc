@@ -1,6 +1,7 @@
 #include "client/session.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -54,7 +55,8 @@ absl::Status Session::Admit(const v1::Opened& opened) {
   const uint64_t committed = LocalSeq(opened.committed_seq());
   dataset_id_ = opened.dataset_id().size() == kIdBytes ? opened.dataset_id() : "";
   window_bytes_ = opened.window_bytes();
-  batch_bytes_ = std::max<uint64_t>(1, std::min(kBatchBytes, opened.max_batch_bytes()));
+  max_batch_bytes_ = opened.max_batch_bytes();
+  batch_bytes_ = std::max<uint64_t>(1, std::min(kBatchBytes, max_batch_bytes_));
   if (!meta.dataset_id.empty() && !dataset_id_.empty() && meta.dataset_id != dataset_id_) {
     return ChangeDataset(log.committed_seq, "the collector has another database than before");
   }
@@ -76,10 +78,15 @@ absl::Status Session::Admit(const v1::Opened& opened) {
   const SpoolState resumed = spool_.state();
   sent_position_ = resumed.appended_bytes - resumed.unacked_bytes;
   state_.SetConnected(true);
-  state_.SetTrouble(absl::OkStatus());
+  // An answer alone is no sign of recovery: the next batch may be what the collector cannot take.
+  if (news || resumed.unacked_bytes == 0) SayDelivering();
   state_.SetCommitted(committed);
-  if (options_.on_opened) options_.on_opened();
   return absl::OkStatus();
+}
+
+void Session::SayDelivering() {
+  state_.SetTrouble(absl::OkStatus());
+  if (options_.on_delivering) options_.on_delivering();
 }
 
 absl::Status Session::Rename(uint64_t base_seq, const std::string& why) {
@@ -137,7 +144,7 @@ absl::Status Session::HandleAck(const v1::Ack& ack) {
     in_flight_bytes_ -= in_flight_.front().record_bytes;
     in_flight_.pop_front();
   }
-  made_progress_ = true;
+  if (!std::exchange(made_progress_, true)) SayDelivering();
   if (absl::Status status = spool_.SetCommitted(committed); !status.ok()) return status;
   // Who waits for the acknowledgement finds that this has been called.
   if (options_.on_committed) options_.on_committed(committed);
@@ -178,6 +185,14 @@ absl::StatusOr<bool> Session::LoadBatch() {
   return true;
 }
 
+// Nobody but the collector's operator can help: the record stays, and is offered again now and then.
+absl::Status Session::TooLarge(uint64_t record_bytes) const {
+  return absl::InvalidArgumentError(absl::StrCat("record ", loaded_->first_seq, " has ", record_bytes,
+                                                 " bytes, but the collector takes at most ", max_batch_bytes_,
+                                                 " in a batch (its flag --max-batch-bytes) and ", window_bytes_,
+                                                 " at a time (--window-bytes); start it with larger ones"));
+}
+
 absl::StatusOr<absl::Time> Session::Send() {
   while (stream_->can_write()) {
     const uint64_t appended = spool_.state().appended_bytes;
@@ -197,7 +212,10 @@ absl::StatusOr<absl::Time> Session::Send() {
     if (!loaded.ok()) return loaded.status();
     if (!*loaded) return absl::InfiniteFuture();
     EncodedBatch encoded = EncodeBatch(*loaded_, loaded_->first_seq - base_seq_);
-    if (!in_flight_.empty() && encoded.record_bytes > RoomInWindow()) return absl::InfiniteFuture();
+    if (encoded.record_bytes > RoomInWindow() || encoded.record_bytes > max_batch_bytes_) {
+      if (in_flight_.empty()) return TooLarge(encoded.record_bytes);
+      return absl::InfiniteFuture();
+    }
     in_flight_.push_back({.last_seq = loaded_->last_seq, .record_bytes = encoded.record_bytes});
     in_flight_bytes_ += encoded.record_bytes;
     next_seq_ = loaded_->last_seq + 1;

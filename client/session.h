@@ -24,7 +24,8 @@ struct SessionOptions {
   std::string collector;
   std::string client_name;
   absl::Duration linger;
-  std::function<void()> on_opened = nullptr;  // the collector took the log
+  // The collector takes records: it has acknowledged some in this session, or none wait.
+  std::function<void()> on_delivering = nullptr;
   std::function<void(const std::string&)> on_notice;
   std::function<void(const v1::Ack::Refused&)> on_refused;
   std::function<void(uint64_t)> on_committed;
@@ -87,6 +88,8 @@ class Session {
   // Sends what may be sent now; returns when to look again at the latest.
   absl::StatusOr<absl::Time> Send();
   absl::StatusOr<bool> LoadBatch();
+  absl::Status TooLarge(uint64_t record_bytes) const;
+  void SayDelivering();
   size_t RoomInWindow() const;
   absl::Time LingerDeadline(uint64_t unsent_bytes);
   uint64_t LocalSeq(uint64_t wire_seq) const { return base_seq_ + wire_seq; }
@@ -104,7 +107,8 @@ class Session {
   bool made_progress_ = false;
   uint64_t base_seq_ = 0;
   uint64_t window_bytes_ = 0;
-  uint64_t batch_bytes_ = 0;
+  uint64_t max_batch_bytes_ = 0;  // the collector's
+  uint64_t batch_bytes_ = 0;      // what a batch is filled up to here
   std::string dataset_id_;
 
   uint64_t next_seq_ = 0;       // to be read next

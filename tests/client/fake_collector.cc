@@ -140,6 +140,9 @@ grpc::Status FakeCollector::HandleBatch(const v1::Open& open, const v1::Batch& b
     acts_.pop_front();
   }
   if (act == Act::kWrongCrc || batch.crc32c() != record::Crc32c(0, bytes)) return {grpc::StatusCode::DATA_LOSS, "crc"};
+  if (act == Act::kOverload || bytes.size() > max_batch_bytes_ || *unacked > window_bytes_) {
+    return {grpc::StatusCode::RESOURCE_EXHAUSTED, "overload"};
+  }
   if (act == Act::kFence) return {grpc::StatusCode::FAILED_PRECONDITION, "a higher epoch was seen"};
   Log& log = logs_[open.producer_id()];
   if (act == Act::kGap || batch.first_seq() > log.committed_seq + 1) {

@@ -27,6 +27,7 @@ class FakeCollector final : public v1::IngestService::Service {
     kWrongCrc,  // DATA_LOSS, nothing stored
     kGap,       // OUT_OF_RANGE, nothing stored
     kFence,     // FAILED_PRECONDITION, nothing stored
+    kOverload,  // RESOURCE_EXHAUSTED, nothing stored
     kSwallow,   // stored, never acknowledged on this stream
   };
 

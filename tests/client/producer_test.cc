@@ -17,6 +17,7 @@
 namespace telemetry::client {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -71,6 +72,7 @@ class ProducerTest : public testing::Test {
     return std::any_of(notices_.begin(), notices_.end(),
                        [&](const std::string& notice) { return absl::StrContains(notice, part); });
   }
+  void ExpectToWaitForLargerLimits(uint64_t window_bytes, uint64_t max_batch_bytes);
   std::vector<std::string> notices() {
     absl::MutexLock lock(&mu_);
     return notices_;
@@ -246,15 +248,41 @@ TEST_F(ProducerTest, TheWindowAndTheBatchLimitAreKept) {
   EXPECT_GT(collector_.most_unacked(), 3000) << "several batches are under way at once";
 }
 
-TEST_F(ProducerTest, ARecordLargerThanTheWindowStillPasses) {
-  collector_.SetWindow(1000, 1000);
+// Only the collector's operator can help, so that is said, once, and the record is kept and offered again.
+void ProducerTest::ExpectToWaitForLargerLimits(uint64_t window_bytes, uint64_t max_batch_bytes) {
+  collector_.SetWindow(window_bytes, max_batch_bytes);
   collector_.Start();
   Open();
   Append("small");
   Append(std::string(5000, 'x'));
   Append("after");
+  collector_.AwaitOpens(5);
+  EXPECT_THAT(collector_.AwaitStored(1), ElementsAre("small"));
+  EXPECT_THAT(notices(), ElementsAre(AllOf(HasSubstr("record 2 has 50"), HasSubstr(absl::StrCat(window_bytes)),
+                                           HasSubstr(absl::StrCat(max_batch_bytes)), HasSubstr("--max-batch-bytes"),
+                                           HasSubstr("--window-bytes"))));
+  collector_.SetWindow(10000, 10000);
   Drain();
   EXPECT_EQ(collector_.AwaitStored(3).size(), 3);
+  EXPECT_THAT(notices(), ElementsAre(HasSubstr("record 2"), HasSubstr("is back")));
+}
+
+TEST_F(ProducerTest, ARecordLargerThanTheCollectorsBatchWaitsForALargerOne) {
+  ExpectToWaitForLargerLimits(/*window_bytes=*/10000, /*max_batch_bytes=*/1000);
+}
+
+TEST_F(ProducerTest, ARecordLargerThanTheCollectorsWindowWaitsForALargerOne) {
+  ExpectToWaitForLargerLimits(/*window_bytes=*/1000, /*max_batch_bytes=*/10000);
+}
+
+TEST_F(ProducerTest, ACollectorThatAnswersButTakesNothingIsSaidOnce) {
+  collector_.OnNextBatches(std::deque<Act>(5, Act::kOverload));
+  collector_.Start();
+  Open();
+  Append("a");
+  Drain();
+  EXPECT_EQ(collector_.opens().size(), 6);
+  EXPECT_THAT(notices(), ElementsAre(HasSubstr("overload"), HasSubstr("is back")));
 }
 
 TEST_F(ProducerTest, AtTheSpoolsLimitAppendWaits) {
