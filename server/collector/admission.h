@@ -15,8 +15,9 @@
 
 namespace telemetry::collector {
 
-// The budget of record bytes in flight. A batch is admitted before it is parsed; while there is no room its stream
-// waits and reads nothing more, which is the client's backpressure. First come, first served. Thread-safe.
+// The budget of bytes in flight, records and what holds them in memory. A batch is admitted before it is parsed; while
+// there is no room its stream waits and reads nothing more, which is the client's backpressure. First come, first
+// served. Thread-safe.
 class Admission {
  public:
   // OK: the bytes are taken, and must be given back. RESOURCE_EXHAUSTED with RetryInfo: no room within the limits'

@@ -35,7 +35,7 @@ void IngestCall::OnOpened(absl::StatusOr<uint64_t> committed_seq) {
   opened->set_max_batch_bytes(context_.limits.max_batch_bytes);
   opened->set_dataset_id(context_.writer.dataset_id());
   if (!request_.has_batch()) return Finish(grpc::Status::OK);
-  context_.admission.Admit(RecordBytes(request_.batch()),
+  context_.admission.Admit(MemoryBytes(request_.batch()),
                            [this](absl::Status status) { OnAdmitted(std::move(status)); });
 }
 
@@ -43,9 +43,9 @@ void IngestCall::OnAdmitted(absl::Status status) {
   if (!status.ok()) return Finish(ToGrpc(status));
   const v1::Open& open = request_.open();
   auto batch = std::make_unique<ParsedBatch>(open.producer_id(), open.epoch(), request_.batch());
-  const uint64_t bytes = batch->bytes();
-  context_.writer.Commit(std::move(batch), [this, bytes](storage::BatchOutcome outcome) {
-    context_.admission.Release(bytes);
+  const uint64_t memory_bytes = batch->memory_bytes();
+  context_.writer.Commit(std::move(batch), [this, memory_bytes](storage::BatchOutcome outcome) {
+    context_.admission.Release(memory_bytes);
     OnCommitted(std::move(outcome));
   });
 }

@@ -81,7 +81,7 @@ void IngestStream::HandleBatch(const v1::Batch& batch) {
     ++jobs_;
   }
   if (absl::Status status = ReserveWindow(bytes); !status.ok()) return OnAdmitted(std::move(status));
-  context_.admission.Admit(bytes, [this](absl::Status status) { OnAdmitted(std::move(status)); });
+  context_.admission.Admit(MemoryBytes(batch), [this](absl::Status status) { OnAdmitted(std::move(status)); });
 }
 
 absl::Status IngestStream::ReserveWindow(uint64_t bytes) {
@@ -100,12 +100,13 @@ void IngestStream::OnAdmitted(absl::Status status) {
     // The job goes on: the commit ends it.
     auto batch = std::make_unique<ParsedBatch>(producer_id_, epoch_, request_.batch());
     const uint64_t bytes = batch->bytes();
+    const uint64_t memory_bytes = batch->memory_bytes();
     {
       absl::MutexLock lock(&mutex_);
       ++jobs_;
     }
-    context_.writer.Commit(std::move(batch), [this, bytes](storage::BatchOutcome outcome) {
-      context_.admission.Release(bytes);
+    context_.writer.Commit(std::move(batch), [this, bytes, memory_bytes](storage::BatchOutcome outcome) {
+      context_.admission.Release(memory_bytes);
       OnCommitted(bytes, std::move(outcome));
     });
   }

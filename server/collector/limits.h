@@ -6,13 +6,18 @@
 
 namespace telemetry::collector {
 
+// The most records in one batch, however small they are.
+inline constexpr uint64_t kMaxBatchRecords = 65536;
+// The largest record that a client sends: no limit may be below it, or that client would come back with it for ever.
+inline constexpr uint64_t kLargestRecordBytes = uint64_t{8} << 20;
+
 // What bounds the collector's memory and latency.
 struct Limits {
   // The most record bytes of one stream that may be unacknowledged.
   uint64_t window_bytes = uint64_t{16} << 20;
-  // The most record bytes in one batch. A client's largest record (8 MiB) has to fit.
-  uint64_t max_batch_bytes = uint64_t{8} << 20;
-  // The most record bytes of all streams that are parsed and not yet committed.
+  // The most record bytes in one batch.
+  uint64_t max_batch_bytes = kLargestRecordBytes;
+  // The most bytes of all streams' records that are parsed and not yet committed, and of what holds them in memory.
   uint64_t in_flight_bytes = uint64_t{64} << 20;
   // How long a batch may wait for room among them before its stream is told to come back later.
   absl::Duration admission_timeout = absl::Seconds(5);

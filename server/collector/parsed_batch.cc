@@ -13,6 +13,7 @@ namespace {
 
 constexpr size_t kProducerIdBytes = 16;
 constexpr uint64_t kMaxSeq = std::numeric_limits<int64_t>::max();
+constexpr uint64_t kParsedRecordBytes = 512;
 constexpr char kNoRecord[] = "the bytes are no Record message (or hold text that is not UTF-8)";
 
 }  // namespace
@@ -23,9 +24,17 @@ uint64_t RecordBytes(const v1::Batch& batch) {
   return bytes;
 }
 
+uint64_t MemoryBytes(const v1::Batch& batch) {
+  return RecordBytes(batch) + static_cast<uint64_t>(batch.records_size()) * kParsedRecordBytes;
+}
+
 absl::Status CheckBatch(const v1::Batch& batch, const Limits& limits) {
   const uint64_t count = batch.records_size();
   if (count == 0) return absl::InvalidArgumentError("the batch is empty");
+  if (count > kMaxBatchRecords) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the batch has ", count, " records; the limit is ", kMaxBatchRecords));
+  }
   if (batch.first_seq() == 0 || batch.first_seq() > kMaxSeq - (count - 1)) {
     return absl::InvalidArgumentError(
         absl::StrCat("sequence numbers go from 1 to 2^63-1; the batch begins at ", batch.first_seq()));
@@ -51,7 +60,8 @@ absl::Status CheckOpen(const v1::Open& open) {
       absl::StrCat("producer_id has ", open.producer_id().size(), " bytes instead of 16"));
 }
 
-ParsedBatch::ParsedBatch(std::string producer_id, uint64_t epoch, const v1::Batch& batch) : bytes_(RecordBytes(batch)) {
+ParsedBatch::ParsedBatch(std::string producer_id, uint64_t epoch, const v1::Batch& batch)
+    : bytes_(RecordBytes(batch)), memory_bytes_(MemoryBytes(batch)) {
   batch_.producer_id = std::move(producer_id);
   batch_.epoch = epoch;
   batch_.first_seq = batch.first_seq();

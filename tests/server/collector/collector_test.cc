@@ -102,6 +102,7 @@ std::vector<BadStream> BadStreams() {
       {"LastSeqTwoToThe63", MakeBatch((uint64_t{1} << 63) - 1, {RunRecord('b'), RunRecord('c')}),
        grpc::StatusCode::INVALID_ARGUMENT},
       {"Empty", MakeBatch(1, {}), grpc::StatusCode::INVALID_ARGUMENT},
+      {"TooManyRecords", MakeBatchOfBytes(1, std::vector<std::string>(65537)), grpc::StatusCode::INVALID_ARGUMENT},
       {"WrongCrc", wrong_crc, grpc::StatusCode::DATA_LOSS},
       {"Oversized", MakeBatchOfBytes(1, {std::string(1001, 'x')}), grpc::StatusCode::RESOURCE_EXHAUSTED},
   };
