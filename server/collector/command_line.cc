@@ -4,6 +4,11 @@
 #include <algorithm>
 #include <cctype>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "server/cli/usage.h"
+#include "server/collector/listen_address.h"
+
 namespace telemetry::collector {
 namespace {
 
@@ -31,6 +36,23 @@ CLI::Option* Flag(CLI::App* app, const std::string& name, Value& value, const st
   return app->add_option("--" + name, value, help)->envname(EnvironmentName(name))->capture_default_str();
 }
 
+CLI::Option* File(CLI::App* app, const std::string& name, std::string& value, const std::string& help) {
+  return Flag(app, name, value, help)->required()->type_name("FILE")->check(cli::NotEmpty());
+}
+
+// Lower limits would turn a client's largest record away each time it comes.
+std::string CheckRecordLimit(const std::string& text) {
+  constexpr uint64_t kMost = uint64_t{1} << 30;
+  uint64_t bytes = 0;
+  if (absl::SimpleAtoi(text, &bytes) && bytes >= kLargestRecordBytes && bytes <= kMost) return "";
+  return absl::StrCat(text, " is not between ", kLargestRecordBytes, " (a client's largest record) and ", kMost);
+}
+
+std::string CheckListen(const std::string& text) {
+  if (IsListenAddress(text)) return "";
+  return absl::StrCat("'", text, "' is not of the form HOST:PORT, as in 127.0.0.1:4747 or [::1]:4747");
+}
+
 CLI::Option* Seconds(CLI::App* app, const std::string& name, absl::Duration& value, const std::string& help) {
   return app
       ->add_option_function<double>(
@@ -44,12 +66,14 @@ CLI::Option* Seconds(CLI::App* app, const std::string& name, absl::Duration& val
 void AddServe(CLI::App& app, CommandLine& line) {
   CLI::App* serve =
       app.add_subcommand("serve", "Take records from producers and answer readers, until SIGTERM or SIGINT");
-  Flag(serve, "db", line.db, "The dataset's SQLite file; made when it is not there")->required()->type_name("FILE");
-  Flag(serve, "listen", line.listen, "Address to serve on; port 0 takes a free one")->type_name("HOST:PORT");
+  File(serve, "db", line.db, "The dataset's SQLite file; made when it is not there");
+  Flag(serve, "listen", line.listen, "Address to serve on; port 0 takes a free one")
+      ->type_name("HOST:PORT")
+      ->check(CLI::Validator(CheckListen, ""));
   Flag(serve, "log-level", line.log_level, "How much to log on stderr")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
   Limits& limits = line.limits;
-  const CLI::Range bytes(1.0, static_cast<double>(uint64_t{1} << 30));
+  const CLI::Validator bytes(CheckRecordLimit, "");
   Flag(serve, "window-bytes", limits.window_bytes, "Record bytes that may be unacknowledged on a stream")->check(bytes);
   Flag(serve, "max-batch-bytes", limits.max_batch_bytes, "Record bytes in one batch")->check(bytes);
   Flag(serve, "in-flight-bytes", limits.in_flight_bytes, "Record bytes of all streams on their way to disk")
@@ -61,12 +85,12 @@ void AddServe(CLI::App& app, CommandLine& line) {
 
 void AddOthers(CLI::App& app, CommandLine& line) {
   CLI::App* check = app.add_subcommand("check", "Look for damage and print counts; status 1 when something is wrong");
-  Flag(check, "db", line.db, "The dataset's SQLite file")->required()->type_name("FILE");
+  File(check, "db", line.db, "The dataset's SQLite file");
   CLI::App* backup = app.add_subcommand("backup", "Copy the dataset, also while a collector serves it");
-  Flag(backup, "db", line.db, "The dataset's SQLite file")->required()->type_name("FILE");
-  Flag(backup, "to", line.to, "The copy; must not be there yet")->required()->type_name("FILE");
+  File(backup, "db", line.db, "The dataset's SQLite file");
+  File(backup, "to", line.to, "The copy; must not be there yet");
   CLI::App* migrate = app.add_subcommand("migrate", "Bring the dataset to this program's schema (serve does so, too)");
-  Flag(migrate, "db", line.db, "The dataset's SQLite file")->required()->type_name("FILE");
+  File(migrate, "db", line.db, "The dataset's SQLite file");
 }
 
 Command CommandOf(const CLI::App& app) {
@@ -83,7 +107,7 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
                "telemetry-collector");
   app.footer(kExamples);
   app.set_version_flag("--version", "telemetry-collector " TELEMETRY_VERSION);
-  app.set_config("--config", "", "Read flags from this file")->envname(EnvironmentName("config"));
+  cli::AddConfigFlag(&app, EnvironmentName("config"));
   app.require_subcommand(1);
   app.fallthrough();
   AddServe(app, parsed.line);
@@ -93,7 +117,7 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
     parsed.line.command = CommandOf(app);
     parsed.run = true;
   } catch (const CLI::ParseError& error) {
-    parsed.exit_status = app.exit(error) == 0 ? 0 : 2;
+    parsed.exit_status = cli::ExitAfterParse(app, error);
   }
   return parsed;
 }

@@ -37,7 +37,7 @@ void EndAtOnce(const absl::Status& status) {
 
 bool IsLoopback(const std::string& listen) {
   return absl::StartsWith(listen, "127.") || absl::StartsWith(listen, "localhost:") ||
-         absl::StartsWith(listen, "[::1]:") || absl::StartsWith(listen, "unix:");
+         absl::StartsWith(listen, "[::1]:");
 }
 
 // A record that does not parse goes to the rejects; protobuf's own line about it would let a producer flood the log.
