@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "server/export/dataset_renderer.h"
 #include "server/export/snapshot.h"
 #include "server/export/write_behind.h"
@@ -29,6 +30,10 @@ class Progress {
   uint64_t total_ = 0;
 };
 
+absl::Status Cancelled(const ExportOptions& options) {
+  return absl::CancelledError(absl::StrCat("the export to ", options.base, " was interrupted and left no files"));
+}
+
 // Streams the dataset through the renderer into the files, which are all written when this returns.
 absl::StatusOr<DatasetCounts> Render(const DatasetSource& source, const ExportOptions& options, FileSet* files) {
   WriteBehind writer(files);
@@ -37,6 +42,7 @@ absl::StatusOr<DatasetCounts> Render(const DatasetSource& source, const ExportOp
   });
   Progress progress(options);
   absl::Status status = source(options.filter, [&](const v1::ExportItem& item) {
+    if (options.is_cancelled && options.is_cancelled()) return Cancelled(options);
     progress.Saw(item);
     return renderer.Add(item);
   });

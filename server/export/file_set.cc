@@ -123,7 +123,21 @@ absl::StatusOr<std::vector<WrittenFile>> FileSet::Finish() {
   return written;
 }
 
+// So that nothing has its name yet when the last one cannot have it.
+absl::Status FileSet::CheckTargets() const {
+  std::vector<std::string> paths = {SnapshotPath()};
+  for (const auto& [name, file] : files_) paths.push_back(absl::StrCat(folder_, name));
+  for (const std::string& path : paths) {
+    struct stat there;
+    if (lstat(path.c_str(), &there) != 0 || !S_ISDIR(there.st_mode)) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat(path, " is a folder: move it away, or choose another output base"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status FileSet::Publish(std::string_view snapshot_json) {
+  if (absl::Status status = CheckTargets(); !status.ok()) return status;
   const std::string partial_snapshot = absl::StrCat(SnapshotPath(), kPartial);
   if (absl::Status status = WriteWhole(lock_fd_, partial_snapshot, snapshot_json); !status.ok()) return status;
   for (const auto& [name, file] : files_) {

@@ -46,13 +46,15 @@ class FileSet {
   // Ends all files: they are complete, on disk, and still under temporary names. In the order of their names.
   absl::StatusOr<std::vector<WrittenFile>> Finish();
 
-  // Gives all files and the snapshot their names. Call after Finish, once.
+  // Gives all files and the snapshot their names. Call after Finish, once. FAILED_PRECONDITION: a folder has one of the
+  // names.
   absl::Status Publish(std::string_view snapshot_json);
 
  private:
   FileSet(std::string folder, std::string name, Compression compression);
 
   absl::Status Lock();
+  absl::Status CheckTargets() const;
   std::string SnapshotPath() const;
   absl::Status RemoveStale();
   absl::Status SyncFolder() const;

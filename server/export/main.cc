@@ -1,7 +1,9 @@
 // telemetry-export: the dataset back as the sidecars that an autotuner would have written.
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
 
@@ -10,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "server/cli/usage.h"
 #include "server/export/dataset_source.h"
 #include "server/export/export_dataset.h"
 #include "server/export/progress_bar.h"
@@ -17,9 +20,6 @@
 
 namespace telemetry::exporter {
 namespace {
-
-constexpr int kExitFailed = 1;
-constexpr int kExitUsage = 2;
 
 constexpr char kDescription[] =
     "Writes the dataset of a database file or a running collector as sidecar files:\n"
@@ -35,7 +35,9 @@ constexpr char kExamples[] =
     "  telemetry-export --db telemetry.db --out h200 --hardware 'NVIDIA H200' --status ok --since 7d --compress zstd\n"
     "\n"
     "Every option can be given as an environment variable, TELEMETRY_EXPORT_OUT for --out, and in the file that\n"
-    "--config names, one 'out = \"dataset\"' a line.\n"
+    "--config names, one 'out = \"dataset\"' a line. TELEMETRY_EXPORT_DB and TELEMETRY_EXPORT_COLLECTOR count where "
+    "neither\n"
+    "a flag nor the file names a source.\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage.";
 
 struct Arguments {
@@ -52,17 +54,26 @@ struct Arguments {
   std::string compress = "none";
 };
 
+constexpr char kDbVariable[] = "TELEMETRY_EXPORT_DB";
+constexpr char kCollectorVariable[] = "TELEMETRY_EXPORT_COLLECTOR";
+
 CLI::Option* AddOption(CLI::App* app, const std::string& name, std::string* value, const std::string& help) {
   return app->add_option(absl::StrCat("--", name), *value, help)
-      ->envname(absl::StrCat("TELEMETRY_EXPORT_", absl::AsciiStrToUpper(name)));
+      ->envname(absl::StrCat("TELEMETRY_EXPORT_", absl::AsciiStrToUpper(name)))
+      ->check(cli::NotEmpty());
+}
+
+// Without a variable: to CLI11 that were a second source beside the other's flag. See SourceFromEnvironment.
+CLI::Option* AddSource(CLI::App* app, const std::string& name, std::string* value, const std::string& help) {
+  return AddOption(app, name, value, help)->envname("");
 }
 
 void Declare(CLI::App* app, Arguments* arguments) {
   app->set_version_flag("--version", "telemetry-export " TELEMETRY_VERSION);
-  app->set_config("--config", "", "Read options from this file")->envname("TELEMETRY_EXPORT_CONFIG");
+  cli::AddConfigFlag(app, "TELEMETRY_EXPORT_CONFIG");
   app->footer(kExamples);
-  CLI::Option* db = AddOption(app, "db", &arguments->db, "Read this database file")->type_name("FILE");
-  AddOption(app, "collector", &arguments->collector, "Read from the collector at this address")
+  CLI::Option* db = AddSource(app, "db", &arguments->db, "Read this database file")->type_name("FILE");
+  AddSource(app, "collector", &arguments->collector, "Read from the collector at this address")
       ->type_name("HOST:PORT")
       ->excludes(db);
   AddOption(app, "out", &arguments->out, "Base path of the files; a '.csv' at its end is left out")
@@ -119,6 +130,21 @@ absl::StatusOr<v1::Filter> ParseFilter(const Arguments& arguments) {
   return filter;
 }
 
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// Where neither a flag nor the configuration file named a source.
+absl::Status SourceFromEnvironment(Arguments* arguments) {
+  if (!arguments->db.empty() || !arguments->collector.empty()) return absl::OkStatus();
+  arguments->db = Variable(kDbVariable);
+  arguments->collector = Variable(kCollectorVariable);
+  if (arguments->db.empty() || arguments->collector.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(kDbVariable, " and ", kCollectorVariable, " are both set: give --db or --collector"));
+}
+
 absl::StatusOr<ExportOptions> ParseOptions(const Arguments& arguments) {
   if (arguments.db.empty() && arguments.collector.empty()) {
     return absl::InvalidArgumentError("no source: give --db FILE or --collector HOST:PORT");
@@ -133,7 +159,8 @@ absl::StatusOr<ExportOptions> ParseOptions(const Arguments& arguments) {
                        .layout = *layout,
                        .compression = *compression,
                        .filter = *std::move(filter),
-                       .on_progress = nullptr};
+                       .on_progress = nullptr,
+                       .is_cancelled = nullptr};
 }
 
 void PrintSummary(const ExportResult& result, const std::string& base) {
@@ -153,8 +180,19 @@ void WarnOfGraphs(const DatasetCounts& counts) {
 
 int Fail(const absl::Status& status, int exit_status) {
   absl::FPrintF(stderr, "telemetry-export: %s\n", status.message());
-  if (exit_status == kExitUsage) absl::FPrintF(stderr, "Run telemetry-export --help for examples.\n");
+  if (exit_status == cli::kExitUsage) absl::FPrintF(stderr, "Run telemetry-export --help for examples.\n");
   return exit_status;
+}
+
+volatile std::sig_atomic_t end_signal = 0;
+
+// The first SIGTERM or SIGINT lets the export remove what it wrote; a second one ends the program as it stands.
+void CatchEndSignals() {
+  struct sigaction action = {};
+  action.sa_handler = [](int signal) { end_signal = signal; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGINT, &action, nullptr);
 }
 
 int Run(int argc, char** argv) {
@@ -164,18 +202,21 @@ int Run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kExitUsage;
+    return cli::ExitAfterParse(app, error);
   }
+  if (absl::Status status = SourceFromEnvironment(&arguments); !status.ok()) return Fail(status, cli::kExitUsage);
   absl::StatusOr<ExportOptions> options = ParseOptions(arguments);
-  if (!options.ok()) return Fail(options.status(), kExitUsage);
+  if (!options.ok()) return Fail(options.status(), cli::kExitUsage);
   const DatasetSource source = arguments.db.empty() ? FromCollector(arguments.collector) : FromDatabase(arguments.db);
   absl::StatusOr<ExportResult> result;
+  CatchEndSignals();
+  options->is_cancelled = [] { return end_signal != 0; };
   {
     ProgressBar bar(stderr);
     options->on_progress = [&bar](uint64_t done, uint64_t total) { bar.Update(done, total); };
     result = ExportDataset(source, *options);
   }
-  if (!result.ok()) return Fail(result.status(), kExitFailed);
+  if (!result.ok()) return Fail(result.status(), cli::kExitFailed);
   WarnOfGraphs(result->counts);
   PrintSummary(*result, options->base);
   return 0;

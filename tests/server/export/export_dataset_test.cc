@@ -162,6 +162,15 @@ TEST_F(ExportDatasetTest, AFirstExportThatFailsLeavesNothing) {
   EXPECT_THAT(folder_.Names(), IsEmpty());
 }
 
+TEST_F(ExportDatasetTest, AnExportThatIsCancelledLeavesNothing) {
+  ExportOptions options = Options();
+  int items = 0;
+  options.is_cancelled = [&items] { return ++items > 3; };
+  EXPECT_EQ(Export(options).code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(items, 4);
+  EXPECT_THAT(folder_.Names(), IsEmpty());
+}
+
 TEST_F(ExportDatasetTest, FilesOfTheEarlierExportThatThisOneLacksAreRemoved) {
   Write("data.log", "not ours");
   Write("data.csv.gz", "not ours either: no snapshot names it");

@@ -38,6 +38,23 @@ TEST(FileSet, ASetThatIsNotPublishedLeavesNothing) {
   EXPECT_THAT(folder.Names(), IsEmpty());
 }
 
+TEST(FileSet, AFolderInTheWayOfOneFileKeepsAllFromTheirNames) {
+  for (const std::string in_the_way : {"data.csv", "data.snapshot.json"}) {
+    TempFolder folder;
+    std::filesystem::create_directory(folder.Path(in_the_way));
+    auto files = FileSet::Create(folder.Path("data"), Compression::kNone);
+    ASSERT_TRUE(files.ok()) << files.status();
+    ASSERT_TRUE((*files)->Append(".attempts.jsonl", "a").ok());
+    ASSERT_TRUE((*files)->Append(".csv", "a").ok());
+    ASSERT_TRUE((*files)->Finish().ok());
+    const absl::Status status = (*files)->Publish("{}");
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(status.message()), HasSubstr(in_the_way + " is a folder"));
+    files->reset();
+    EXPECT_THAT(folder.Names(), testing::ElementsAre(in_the_way));
+  }
+}
+
 TEST(FileSet, WhatAnInterruptedExportLeftIsWrittenOver) {
   TempFolder folder;
   std::filesystem::create_directories(folder.Path(""));

@@ -59,6 +59,12 @@ TEST(Program, WrongUsageEndsWithTwoAndSaysWhatToDo) {
       {"--db a --out x --run abc", "first 4"},
       {"--db a --out x --run XYZW", "hex digits"},
       {"--db a --out x --frobnicate", "--frobnicate"},
+      {"--db a --ot x", "--ot"},
+      {"--db '' --out x", "--db"},
+      {"--db a --out ''", "--out"},
+      {"--db a --out x --run ''", "--run"},
+      {"--db a --out x --kernel ''", "--kernel"},
+      {"--db a --out x --since ''", "--since"},
   };
   for (const auto& [arguments, advice] : cases) {
     Outcome outcome = RunExport(arguments);
@@ -88,6 +94,42 @@ TEST(Program, OptionsComeFromTheEnvironmentAndAFile) {
   std::ofstream(folder.Path("export.toml")) << "layout = \"nonsense\"\n";
   EXPECT_THAT(RunExport("--db a --out x --config " + folder.Path("export.toml")).output, HasSubstr("nonsense"));
   EXPECT_THAT(RunExport("--db a --out x", "TELEMETRY_EXPORT_SINCE=nonsense").output, HasSubstr("nonsense"));
+}
+
+TEST(Program, TheConfigFileComesFromTheEnvironmentToo) {
+  TempFolder folder;
+  std::ofstream(folder.Path("export.toml")) << "layout = \"nonsense\"\n";
+  EXPECT_THAT(RunExport("--db a --out x", "TELEMETRY_EXPORT_CONFIG=" + folder.Path("export.toml")).output,
+              HasSubstr("nonsense"));
+  EXPECT_EQ(RunExport("--db a --out x", "TELEMETRY_EXPORT_CONFIG=" + folder.Path("missing.toml")).exit_status, 2);
+}
+
+TEST(Program, AMistypedKeyInTheConfigFileIsNamed) {
+  TempFolder folder;
+  std::ofstream(folder.Path("export.toml")) << "layuot = \"helion\"\n";
+  Outcome outcome = RunExport("--db a --out x --config " + folder.Path("export.toml"));
+  EXPECT_EQ(outcome.exit_status, 2);
+  EXPECT_THAT(outcome.output, HasSubstr("layuot"));
+}
+
+TEST(Program, AFlagForTheSourceWinsOverTheEnvironment) {
+  TempFolder folder;
+  const std::string out = " --out " + folder.Path("data");
+  Outcome outcome = RunExport("--collector 127.0.0.1:1" + out, "TELEMETRY_EXPORT_DB=" + folder.Path("a.db"));
+  EXPECT_EQ(outcome.exit_status, 1) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("127.0.0.1:1"));
+  outcome = RunExport("--db " + folder.Path("a.db") + out, "TELEMETRY_EXPORT_COLLECTOR=127.0.0.1:1");
+  EXPECT_EQ(outcome.exit_status, 1) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("a.db"));
+}
+
+TEST(Program, TheSourceComesFromTheEnvironmentWhereNoFlagNamesIt) {
+  TempFolder folder;
+  const std::string out = "--out " + folder.Path("data");
+  EXPECT_THAT(RunExport(out, "TELEMETRY_EXPORT_DB=" + folder.Path("a.db")).output, HasSubstr("a.db"));
+  Outcome outcome = RunExport(out, "TELEMETRY_EXPORT_DB=a TELEMETRY_EXPORT_COLLECTOR=b:1");
+  EXPECT_EQ(outcome.exit_status, 2);
+  EXPECT_THAT(outcome.output, HasSubstr("TELEMETRY_EXPORT_COLLECTOR"));
 }
 
 }  // namespace
