@@ -11,7 +11,9 @@ namespace telemetry::storage {
 namespace {
 
 absl::Status InFile(const std::string& path, const absl::Status& status) {
-  return status.ok() ? status : absl::Status(status.code(), absl::StrCat(path, ": ", status.message()));
+  if (status.ok()) return status;
+  const char* remedy = absl::IsDataLoss(status) ? ": the file is damaged or no database; restore a backup of it" : "";
+  return absl::Status(status.code(), absl::StrCat(path, ": ", status.message(), remedy));
 }
 
 absl::Status UseWal(Database& database, const WriterOptions& options) {

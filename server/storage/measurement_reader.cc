@@ -1,5 +1,7 @@
 #include "server/storage/measurement_reader.h"
 
+#include <limits>
+
 #include "absl/strings/str_cat.h"
 #include "proto/record/ids.h"
 #include "server/storage/failure_json.h"
@@ -32,6 +34,8 @@ absl::Status MeasurementReader::ReadPage(int64_t attempt, uint64_t after_seq, in
                                          v1::ExportConfigs* announced) {
   absl::StatusOr<int64_t> status_key = status.empty() ? kAnyStatus : StatusKey(status);
   if (!status_key.ok()) return status_key.status();
+  // SQLite's integers end where sequence numbers do: nothing is behind.
+  if (after_seq > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return absl::OkStatus();
   read_page_.Bind(attempt, after_seq, *status_key, limit);
   while (true) {
     absl::StatusOr<bool> found = read_page_.Step();

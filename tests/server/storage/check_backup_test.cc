@@ -1,6 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <string>
+
 #include "server/storage/backup.h"
 #include "server/storage/check.h"
 #include "server/storage/database.h"
@@ -34,6 +38,13 @@ TEST_F(CheckBackupTest, OrphansAreDamage) {
   const CheckReport report = *CheckDataset(story_.path());
   EXPECT_THAT(report.damage, Contains(HasSubstr("2 rows of measurements name a row of attempts")));
   EXPECT_TRUE(absl::IsDataLoss(ReportStatus(report)));
+}
+
+TEST_F(CheckBackupTest, AFileThatIsNoDatabaseComesWithTheRemedy) {
+  std::ofstream(folder_.File("damaged.db")) << std::string(8192, 'x');
+  const absl::Status status = CheckDataset(folder_.File("damaged.db")).status();
+  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("restore a backup"));
 }
 
 TEST_F(CheckBackupTest, ABackupIsTakenWhileTheWriterGoesOn) {

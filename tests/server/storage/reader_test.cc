@@ -62,6 +62,14 @@ TEST_F(ReaderTest, AttemptsLongerThanAPageComeWhole) {
   EXPECT_EQ(next, kRows + 1);
 }
 
+TEST_F(ReaderTest, NothingFollowsTheLastSequenceNumber) {
+  story_.Send({AttemptRecord('x', 'a'), Row('x', 1, 1)});
+  v1::ListMeasurementsRequest request;
+  request.set_attempt_id(AttemptId('x'));
+  request.set_after_seq(uint64_t{1} << 63);
+  EXPECT_EQ(Reader()->ListMeasurements(request)->measurements_size(), 0);
+}
+
 TEST_F(ReaderTest, WhatWasSentComesBack) {
   v1::Record row = Row('x', 1, 0.1);
   row.mutable_measurement()->set_compile_time_s(1e-300);
