@@ -52,10 +52,10 @@ uint64_t DeliveryState::version() const {
   return version_;
 }
 
-void DeliveryState::AwaitVersionAfter(uint64_t version) {
+void DeliveryState::AwaitVersionAfter(uint64_t version, absl::Time deadline) {
   absl::MutexLock lock(&mu_);
   const auto changed = [this, version]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return version_ != version; };
-  mu_.Await(absl::Condition(&changed));
+  mu_.AwaitWithDeadline(absl::Condition(&changed), deadline);
 }
 
 absl::Status DeliveryState::final_status() const {

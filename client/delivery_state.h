@@ -44,7 +44,7 @@ class DeliveryState {
 
   // Changes with each acknowledgement and with the final status.
   uint64_t version() const;
-  void AwaitVersionAfter(uint64_t version);
+  void AwaitVersionAfter(uint64_t version, absl::Time deadline);
 
   absl::Status final_status() const;
   bool urgent() const;

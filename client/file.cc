@@ -11,7 +11,9 @@
 #include <filesystem>
 #include <system_error>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 
 namespace telemetry::client {
 namespace {
@@ -28,8 +30,6 @@ absl::StatusCode CodeOf(int error) {
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
-    case EMFILE:
-    case ENFILE:
       return absl::StatusCode::kResourceExhausted;
     case EACCES:
     case EPERM:
@@ -43,8 +43,23 @@ absl::StatusCode CodeOf(int error) {
 }
 
 absl::Status StatusOf(int error, absl::string_view operation, absl::string_view path) {
-  return {CodeOf(error), absl::StrCat("cannot ", operation, path.empty() ? "" : " ", path, ": ",
-                                      std::generic_category().message(error))};
+  const absl::StatusCode code = CodeOf(error);
+  return {code, absl::StrCat("cannot ", operation, " ", path, ": ", std::generic_category().message(error),
+                             code == absl::StatusCode::kResourceExhausted
+                                 ? "; make room there or choose a spool folder (--state-dir) on another disk"
+                                 : "")};
+}
+
+constexpr size_t kPidDigits = 20;
+
+// For a person who finds the folder taken. Always as many bytes, so that a file which has them needs no room for
+// others.
+void WritePid(File* lock) { lock->WriteAt(0, absl::StrFormat("%*d\n", kPidDigits, getpid())).IgnoreError(); }
+
+std::string ReadPid(const File& lock) {
+  std::string digits(kPidDigits, ' ');
+  if (!lock.ReadAt(0, digits.data(), digits.size()).ok()) return "";
+  return std::string(absl::StripAsciiWhitespace(digits));
 }
 
 }  // namespace
@@ -55,6 +70,7 @@ absl::Status ErrnoStatus(absl::string_view operation, absl::string_view path) {
 
 File& File::operator=(File&& other) noexcept {
   std::swap(fd_, other.fd_);
+  path_.swap(other.path_);
   return *this;
 }
 
@@ -65,13 +81,13 @@ File::~File() {
 absl::StatusOr<File> File::Open(const std::string& path, int flags) {
   const int fd = Retry([&] { return open(path.c_str(), flags | O_CLOEXEC, 0644); });
   if (fd < 0) return ErrnoStatus("open", path);
-  return File(fd);
+  return File(fd, path);
 }
 
 absl::Status File::Write(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = Retry([&] { return write(fd_, bytes.data(), bytes.size()); });
-    if (written < 0) return ErrnoStatus("write", "");
+    if (written < 0) return ErrnoStatus("write", path_);
     bytes.remove_prefix(static_cast<size_t>(written));
   }
   return absl::OkStatus();
@@ -80,7 +96,7 @@ absl::Status File::Write(std::string_view bytes) {
 absl::Status File::WriteAt(uint64_t offset, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = Retry([&] { return pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset)); });
-    if (written < 0) return ErrnoStatus("write", "");
+    if (written < 0) return ErrnoStatus("write", path_);
     bytes.remove_prefix(static_cast<size_t>(written));
     offset += static_cast<uint64_t>(written);
   }
@@ -91,7 +107,7 @@ absl::StatusOr<size_t> File::ReadAt(uint64_t offset, char* data, size_t size) co
   size_t done = 0;
   while (done < size) {
     const ssize_t read = Retry([&] { return pread(fd_, data + done, size - done, static_cast<off_t>(offset + done)); });
-    if (read < 0) return ErrnoStatus("read", "");
+    if (read < 0) return ErrnoStatus("read", path_);
     if (read == 0) break;
     done += static_cast<size_t>(read);
   }
@@ -100,18 +116,18 @@ absl::StatusOr<size_t> File::ReadAt(uint64_t offset, char* data, size_t size) co
 
 absl::StatusOr<uint64_t> File::Size() const {
   struct stat info;
-  if (fstat(fd_, &info) != 0) return ErrnoStatus("stat", "");
+  if (fstat(fd_, &info) != 0) return ErrnoStatus("stat", path_);
   return static_cast<uint64_t>(info.st_size);
 }
 
 absl::Status File::Truncate(uint64_t size) {
-  if (Retry([&] { return ftruncate(fd_, static_cast<off_t>(size)); }) != 0) return ErrnoStatus("truncate", "");
-  if (lseek(fd_, static_cast<off_t>(size), SEEK_SET) < 0) return ErrnoStatus("seek", "");
+  if (Retry([&] { return ftruncate(fd_, static_cast<off_t>(size)); }) != 0) return ErrnoStatus("truncate", path_);
+  if (lseek(fd_, static_cast<off_t>(size), SEEK_SET) < 0) return ErrnoStatus("seek", path_);
   return absl::OkStatus();
 }
 
 absl::Status File::Sync() {
-  if (Retry([&] { return fdatasync(fd_); }) != 0) return ErrnoStatus("sync", "");
+  if (Retry([&] { return fdatasync(fd_); }) != 0) return ErrnoStatus("sync", path_);
   return absl::OkStatus();
 }
 
@@ -141,25 +157,16 @@ absl::Status SyncFolder(const std::string& path) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::optional<std::string>> ReadFile(const std::string& path) {
-  absl::StatusOr<File> file = File::Open(path, O_RDONLY);
-  if (absl::IsNotFound(file.status())) return std::nullopt;
-  if (!file.ok()) return file.status();
-  const absl::StatusOr<uint64_t> size = file->Size();
-  if (!size.ok()) return size.status();
-  std::string contents(*size, '\0');
-  const absl::StatusOr<size_t> read = file->ReadAt(0, contents.data(), contents.size());
-  if (!read.ok()) return read.status();
-  contents.resize(*read);
-  return contents;
-}
-
 absl::Status ReplaceFile(const std::string& path, std::string_view contents) {
   const std::string next = absl::StrCat(path, ".next");
   absl::StatusOr<File> file = File::Open(next, O_WRONLY | O_CREAT | O_TRUNC);
   if (!file.ok()) return file.status();
-  if (absl::Status status = file->Write(contents); !status.ok()) return status;
-  if (absl::Status status = file->Sync(); !status.ok()) return status;
+  absl::Status status = file->Write(contents);
+  if (status.ok()) status = file->Sync();
+  if (!status.ok()) {
+    RemoveFile(next).IgnoreError();
+    return status;
+  }
   if (rename(next.c_str(), path.c_str()) != 0) return ErrnoStatus("replace", path);
   return SyncFolder(std::filesystem::path(path).parent_path().string());
 }
@@ -172,10 +179,15 @@ absl::Status RemoveFile(const std::string& path) {
 absl::StatusOr<File> LockFolder(const std::string& path) {
   absl::StatusOr<File> file = File::Open(absl::StrCat(path, "/lock"), O_RDWR | O_CREAT);
   if (!file.ok()) return file.status();
-  if (Retry([&] { return flock(file->fd(), LOCK_EX | LOCK_NB); }) == 0) return file;
+  if (Retry([&] { return flock(file->fd(), LOCK_EX | LOCK_NB); }) == 0) {
+    WritePid(&*file);
+    return file;
+  }
   if (errno != EWOULDBLOCK) return ErrnoStatus("lock", path);
-  return absl::AlreadyExistsError(
-      absl::StrCat("another process uses the spool ", path, "; give each process a folder of its own"));
+  const std::string pid = ReadPid(*file);
+  return absl::AlreadyExistsError(absl::StrCat("the spool ", path, " is in use by ",
+                                               pid.empty() ? "another process" : "process ", pid,
+                                               "; stop that one, or give this one a folder of its own (--state-dir)"));
 }
 
 }  // namespace telemetry::client

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,15 +14,15 @@ namespace telemetry::client {
 
 // The few file operations that the spool is made of. All are safe to call from any thread; none retries but for EINTR.
 //
-// Errors: RESOURCE_EXHAUSTED the disk, a quota or a file size limit is reached; PERMISSION_DENIED; NOT_FOUND;
-// UNAVAILABLE anything else. Messages name the operation, the path and the system's reason.
+// Errors: RESOURCE_EXHAUSTED the disk, a quota or a file size limit is reached, and the message says what to do;
+// PERMISSION_DENIED; NOT_FOUND; UNAVAILABLE anything else. Messages name the operation, the path and the system's
+// reason.
 
 // Owns a file descriptor.
 class File {
  public:
   File() = default;
-  explicit File(int fd) : fd_(fd) {}
-  File(File&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  File(File&& other) noexcept : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)) {}
   File& operator=(File&& other) noexcept;
   ~File();
 
@@ -45,7 +44,10 @@ class File {
   absl::Status Sync();
 
  private:
+  File(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+
   int fd_ = -1;
+  std::string path_;  // for messages; the file may have another name by now
 };
 
 // The status for the current errno.
@@ -57,14 +59,12 @@ absl::StatusOr<std::vector<std::string>> ListFolder(const std::string& path);
 // Forces names that were created, renamed or removed in the folder to the disk.
 absl::Status SyncFolder(const std::string& path);
 
-// The whole file; empty optional where there is none.
-absl::StatusOr<std::optional<std::string>> ReadFile(const std::string& path);
 // Replaces the file in one step: after a crash or a power cut it holds the old contents or the new.
 absl::Status ReplaceFile(const std::string& path, std::string_view contents);
 absl::Status RemoveFile(const std::string& path);
 
 // Keeps other processes (and other openings in this one) out of a folder until the returned file is closed.
-// ALREADY_EXISTS: somebody has it.
+// ALREADY_EXISTS: somebody has it; the message says who and what to do.
 absl::StatusOr<File> LockFolder(const std::string& path);
 
 }  // namespace telemetry::client

@@ -1,10 +1,11 @@
 #include "client/producer.h"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "client/frame.h"
 #include "client/frame_buffer.h"
 #include "client/sender.h"
@@ -15,6 +16,9 @@ namespace telemetry::client {
 namespace {
 
 constexpr uint64_t kSegmentBytes = uint64_t{16} << 20;
+// Somebody else may make room on the disk.
+constexpr absl::Duration kLookForRoom = absl::Seconds(1);
+constexpr absl::Duration kFullForGood = absl::Minutes(1);
 
 class SpoolingProducer final : public Producer {
  public:
@@ -37,8 +41,7 @@ class SpoolingProducer final : public Producer {
     FrameBuffer frames;
     frames.Reserve(bytes);
     for (const v1::Record& record : records) frames.Add(record);
-    if (absl::Status status = AwaitRoom(bytes); !status.ok()) return status;
-    if (absl::StatusOr<uint64_t> seq = spool_->Append(&frames); !seq.ok()) return seq.status();
+    if (absl::Status status = AppendWhenThereIsRoom(&frames); !status.ok()) return status;
     sender_.Appended(spool_->state().appended_bytes);
     syncer_.Appended();
     return absl::OkStatus();
@@ -81,32 +84,46 @@ class SpoolingProducer final : public Producer {
         absl::StrCat("a record of ", size, " bytes is larger than the limit of ", kMaxRecordBytes));
   }
 
-  bool HasRoom(size_t bytes) const {
+  // RESOURCE_EXHAUSTED: the spool is at its limit, or its disk is full.
+  absl::Status TryAppend(FrameBuffer* frames) {
     const uint64_t waiting = spool_->state().unacked_bytes;
     // What is larger than the whole spool goes into an empty one.
-    return waiting == 0 || waiting + bytes <= options_.spool_limit_bytes;
+    if (waiting > 0 && waiting + frames->bytes().size() > options_.spool_limit_bytes) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("the spool ", options_.spool_dir, " is at its limit of ", options_.spool_limit_bytes, " bytes"));
+    }
+    return spool_->Append(frames).status();
   }
 
-  absl::Status AwaitRoom(size_t bytes) {
+  absl::Status AppendWhenThereIsRoom(FrameBuffer* frames) {
     while (true) {
       const uint64_t version = sender_.state().version();
-      if (HasRoom(bytes)) {
-        full_ = false;
-        return absl::OkStatus();
-      }
+      const uint64_t committed = spool_->state().committed_seq;
+      const absl::Status status = TryAppend(frames);
+      if (!absl::IsResourceExhausted(status)) return status;
+      // Nothing that the collector takes can make room any more.
+      if (committed == spool_->state().appended_seq) return status;
       if (absl::Status final = sender_.state().final_status(); !final.ok()) return final;
-      if (!full_.exchange(true) && options_.on_notice) {
-        options_.on_notice(absl::StrCat("the spool ", options_.spool_dir, " is at its limit of ",
-                                        options_.spool_limit_bytes,
-                                        " bytes; new records wait until the collector has taken some"));
-      }
-      sender_.state().AwaitVersionAfter(version);
+      SayFull(status);
+      sender_.state().AwaitVersionAfter(version, absl::Now() + kLookForRoom);
     }
+  }
+
+  // Once, however many records wait for room one after the other.
+  void SayFull(const absl::Status& why) {
+    {
+      absl::MutexLock lock(&mu_);
+      const absl::Time now = absl::Now();
+      if (now < std::exchange(full_until_, now + kFullForGood)) return;
+    }
+    if (!options_.on_notice) return;
+    options_.on_notice(absl::StrCat(why.message(), "; new records wait until the collector has taken some"));
   }
 
   const ProducerOptions options_;
   const std::unique_ptr<Spool> spool_;
-  std::atomic<bool> full_ = false;
+  absl::Mutex mu_;
+  absl::Time full_until_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();  // until then it need not be said again
   Syncer syncer_;
   Sender sender_;
 };
@@ -116,10 +133,14 @@ class SpoolingProducer final : public Producer {
 absl::StatusOr<std::unique_ptr<Producer>> Producer::Open(ProducerOptions options) {
   if (options.collector.empty()) return absl::InvalidArgumentError("ProducerOptions: collector is empty");
   if (options.spool_dir.empty()) return absl::InvalidArgumentError("ProducerOptions: spool_dir is empty");
+  if (options.spool_limit_bytes < kMinSpoolLimitBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("a spool limit of ", options.spool_limit_bytes,
+                                                   " bytes is too low; it must be at least ", kMinSpoolLimitBytes));
+  }
   // With a small limit several files still share it, so that acknowledged ones go while others fill.
   absl::StatusOr<std::unique_ptr<Spool>> spool =
       Spool::Open({.folder = options.spool_dir,
-                   .segment_bytes = std::min(kSegmentBytes, std::max<uint64_t>(options.spool_limit_bytes / 4, 1)),
+                   .segment_bytes = std::min(kSegmentBytes, options.spool_limit_bytes / 4),
                    .on_notice = options.on_notice});
   if (!spool.ok()) return spool.status();
   return std::make_unique<SpoolingProducer>(std::move(options), *std::move(spool));

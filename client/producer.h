@@ -21,7 +21,8 @@ struct ProducerOptions {
   std::string spool_dir;
   // Who is there, for the collector's operator.
   std::string client_name = "telemetry-client";
-  // At this many unacknowledged bytes on disk Append blocks (and `on_notice` says so once); nothing is ever dropped.
+  // At this many unacknowledged bytes on disk, or when the disk is full, Append blocks until the collector has taken
+  // some (and `on_notice` says so once); nothing is ever dropped. At least kMinSpoolLimitBytes.
   uint64_t spool_limit_bytes = uint64_t{4} << 30;
   // Append hands its record to the operating system at once: it survives the end of the process, however it comes. It
   // is forced to disk, and survives a power cut, at the latest after this long or by Flush; a record that the collector
@@ -71,17 +72,19 @@ class Producer {
  public:
   // A spool that is damaged in its middle opens: the damaged file is set aside, every whole record in it is kept, and
   // `on_notice` says what is lost and where the file is.
-  // INVALID_ARGUMENT: options without collector or spool_dir. ALREADY_EXISTS: another process has the spool.
-  // FAILED_PRECONDITION: a newer version wrote it. PERMISSION_DENIED, RESOURCE_EXHAUSTED, UNAVAILABLE: the folder.
+  // A full disk is no hindrance where the spool was used before: what waits in it is sent.
+  // INVALID_ARGUMENT: options without collector or spool_dir, or a spool limit that is too low. ALREADY_EXISTS: another
+  // process has the spool. FAILED_PRECONDITION: a newer version wrote it. PERMISSION_DENIED, RESOURCE_EXHAUSTED,
+  // UNAVAILABLE: the folder.
   static absl::StatusOr<std::unique_ptr<Producer>> Open(ProducerOptions options);
 
   // Stops sending; what is not acknowledged stays in the spool.
   virtual ~Producer() = default;
 
-  // Puts the record at the end of the log. Blocks while the spool is at its limit.
-  // INVALID_ARGUMENT: larger than kMaxRecordBytes. RESOURCE_EXHAUSTED, UNAVAILABLE: the disk is full or fails; the
-  // record is not in the log, and the call may be tried again. FAILED_PRECONDITION: the spool is at its limit, and
-  // another process took over this log.
+  // Puts the record at the end of the log. Blocks while the spool is at its limit or its disk is full.
+  // INVALID_ARGUMENT: larger than kMaxRecordBytes. RESOURCE_EXHAUSTED: the disk is full though nothing waits in the
+  // spool; UNAVAILABLE: the disk fails; the record is not in the log, and the call may be tried again.
+  // FAILED_PRECONDITION: there is no room, and another process took over this log.
   virtual absl::Status Append(const v1::Record& record) = 0;
 
   // The same for several records with one call of the operating system: all are in the log, or on an error none.
@@ -99,5 +102,7 @@ class Producer {
 };
 
 inline constexpr uint64_t kMaxRecordBytes = uint64_t{8} << 20;
+// A larger record than the whole spool still passes: it goes into an empty one.
+inline constexpr uint64_t kMinSpoolLimitBytes = uint64_t{64} << 10;
 
 }  // namespace telemetry::client

@@ -60,7 +60,7 @@ std::optional<Frame> FrameScanner::Next() {
 absl::StatusOr<std::string> Segment::Read(uint64_t from, uint64_t to) const {
   std::string bytes(to - from, '\0');
   const absl::StatusOr<size_t> read = file->ReadAt(from, bytes.data(), bytes.size());
-  if (!read.ok()) return absl::Status(read.status().code(), absl::StrCat(path, ": ", read.status().message()));
+  if (!read.ok()) return read.status();
   bytes.resize(*read);
   return bytes;
 }
@@ -126,7 +126,7 @@ absl::StatusOr<Segment> CreateSegment(const std::string& folder, const SegmentHe
   segment.file = std::make_shared<File>(*std::move(file));
   if (absl::Status status = segment.file->Write(EncodeSegmentHeader(header)); !status.ok()) {
     RemoveFile(segment.path).IgnoreError();
-    return absl::Status(status.code(), absl::StrCat(segment.path, ": ", status.message()));
+    return status;
   }
   return segment;
 }

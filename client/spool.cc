@@ -19,6 +19,7 @@ Spool::Spool(Options options, RecoveredSpool recovered)
       lock_(std::move(recovered.lock)),
       next_seq_(recovered.last_seq + 1),
       meta_(std::move(recovered.meta)),
+      meta_file_(std::move(recovered.meta_file)),
       committed_file_(std::move(recovered.committed_file)),
       appended_seq_(recovered.last_seq),
       // What an earlier process appended may be in the system's memory only.
@@ -34,15 +35,12 @@ Spool::Spool(Options options, RecoveredSpool recovered)
 
 absl::StatusOr<uint64_t> Spool::Append(FrameBuffer* frames) {
   absl::MutexLock append_lock(&append_mu_);
-  if (absl::Status status = RollSegment(); !status.ok()) return status;
-  frames->Seal(active_salt_, next_seq_);
-  if (absl::Status status = active_file_->Write(frames->bytes()); !status.ok()) {
-    // What was written of it is cut off again; where even that fails, the next records go to another file.
-    if (!active_file_->Truncate(active_end_).ok()) active_file_ = nullptr;
-    return absl::Status(status.code(), absl::StrCat("the spool ", options_.folder, ": ", status.message()));
+  absl::Status status = WriteFrames(frames);
+  if (absl::IsResourceExhausted(status)) {
+    CloseActive();
+    if (RemoveCommitted()) status = WriteFrames(frames);
   }
-  active_end_ += frames->bytes().size();
-  next_seq_ += frames->count();
+  if (!status.ok()) return status;
 
   absl::MutexLock lock(&mu_);
   LiveSegment& active = segments_.back();
@@ -51,6 +49,44 @@ absl::StatusOr<uint64_t> Spool::Append(FrameBuffer* frames) {
   appended_seq_ = next_seq_ - 1;
   appended_position_ = active.segment.end_position();
   return appended_seq_;
+}
+
+absl::Status Spool::WriteFrames(FrameBuffer* frames) {
+  if (absl::Status status = RollSegment(); !status.ok()) return status;
+  frames->Seal(active_salt_, next_seq_);
+  if (absl::Status status = active_file_->Write(frames->bytes()); !status.ok()) {
+    // What was written of it is cut off again; where even that fails, the next records go to another file.
+    if (!active_file_->Truncate(active_end_).ok()) active_file_ = nullptr;
+    return status;
+  }
+  active_end_ += frames->bytes().size();
+  next_seq_ += frames->count();
+  return absl::OkStatus();
+}
+
+// On a full disk the file that records are appended to must go as well when they are acknowledged.
+void Spool::CloseActive() {
+  absl::MutexLock lock(&mu_);
+  if (segments_.empty() || segments_.back().segment.last_seq < segments_.back().segment.first_seq) return;
+  segments_.back().active = false;
+  active_file_ = nullptr;
+}
+
+bool Spool::RemoveCommitted() {
+  std::vector<Segment> done;
+  {
+    absl::MutexLock lock(&mu_);
+    auto keep = segments_.begin();
+    while (keep != segments_.end() && !keep->active && keep->segment.last_seq <= committed_seq_) {
+      done.push_back(std::move((keep++)->segment));
+    }
+    segments_.erase(segments_.begin(), keep);
+  }
+  for (const Segment& segment : done) {
+    // A file that stays behind is removed when the spool is opened next.
+    RemoveFile(segment.path).IgnoreError();
+  }
+  return !done.empty();
 }
 
 absl::Status Spool::RollSegment() {
@@ -98,7 +134,7 @@ absl::Status Spool::Sync() {
       live.synced_end = live.segment.end;
     } else {
       live.sync_failed = true;
-      status.Update(absl::Status(synced.code(), absl::StrCat(live.segment.path, ": ", synced.message())));
+      status.Update(synced);
     }
   }
 
@@ -205,22 +241,15 @@ absl::Status Spool::SetCommitted(uint64_t seq) {
   if (backwards) marks_.clear();
   const absl::StatusOr<uint64_t> position = PositionBefore(seq + 1);
   if (!position.ok()) return position.status();
-  std::vector<Segment> done;
   {
     absl::MutexLock lock(&mu_);
     committed_seq_ = seq;
     committed_position_ = seq == appended_seq_ ? appended_position_ : *position;
-    auto keep = segments_.begin();
-    while (keep != segments_.end() && !keep->active && keep->segment.last_seq <= seq) {
-      done.push_back(std::move((keep++)->segment));
-    }
-    segments_.erase(segments_.begin(), keep);
   }
-  for (const Segment& segment : done) {
-    // A file that stays behind is removed when the spool is opened next.
-    RemoveFile(segment.path).IgnoreError();
-  }
-  return committed_file_.Store(seq);
+  RemoveCommitted();
+  // It may lag: the collector says where to go on.
+  committed_file_.Store(seq).IgnoreError();
+  return absl::OkStatus();
 }
 
 uint64_t Spool::first_available_seq() const {
@@ -233,9 +262,7 @@ uint64_t Spool::first_available_seq() const {
 
 absl::Status Spool::StoreMeta(SpoolMeta meta) {
   if (meta == meta_) return absl::OkStatus();
-  if (absl::Status status = ReplaceFile(absl::StrCat(options_.folder, "/meta"), EncodeSpoolMeta(meta)); !status.ok()) {
-    return status;
-  }
+  if (absl::Status status = meta_file_.Store(meta); !status.ok()) return status;
   meta_ = std::move(meta);
   return absl::OkStatus();
 }

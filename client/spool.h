@@ -58,7 +58,7 @@ class Spool {
   static absl::StatusOr<std::unique_ptr<Spool>> Open(Options options);
 
   // Appends all of the frames or none; returns the number of the last. Errors as in file.h; the call may be tried
-  // again.
+  // again. RESOURCE_EXHAUSTED: the disk is full; acknowledgements make room.
   absl::StatusOr<uint64_t> Append(FrameBuffer* frames);
 
   // Forces everything appended so far and not yet acknowledged to the disk. After a failure it fails until what was
@@ -100,7 +100,10 @@ class Spool {
   absl::Status StoreMeta(SpoolMeta meta) ABSL_EXCLUSIVE_LOCKS_REQUIRED(reader_mu_);
 
   absl::Status RollSegment() ABSL_EXCLUSIVE_LOCKS_REQUIRED(append_mu_);
-  void SealActive() ABSL_LOCKS_EXCLUDED(mu_);
+  absl::Status WriteFrames(FrameBuffer* frames) ABSL_EXCLUSIVE_LOCKS_REQUIRED(append_mu_);
+  void CloseActive() ABSL_EXCLUSIVE_LOCKS_REQUIRED(append_mu_) ABSL_LOCKS_EXCLUDED(mu_);
+  // Removes the files that are acknowledged as a whole; false: there were none.
+  bool RemoveCommitted() ABSL_LOCKS_EXCLUDED(mu_);
   std::optional<Segment> FindSegment(uint64_t seq) const ABSL_LOCKS_EXCLUDED(mu_);
   absl::StatusOr<uint64_t> PositionBefore(uint64_t seq) ABSL_EXCLUSIVE_LOCKS_REQUIRED(reader_mu_);
   absl::StatusOr<SpoolBatch> ReadPastDamage(const Segment& segment, uint64_t from_seq, uint64_t offset)
@@ -121,6 +124,7 @@ class Spool {
 
   mutable absl::Mutex reader_mu_ ABSL_ACQUIRED_BEFORE(mu_);
   SpoolMeta meta_ ABSL_GUARDED_BY(reader_mu_);
+  MetaFile meta_file_ ABSL_GUARDED_BY(reader_mu_);
   CommittedFile committed_file_ ABSL_GUARDED_BY(reader_mu_);
   std::deque<Mark> marks_ ABSL_GUARDED_BY(reader_mu_);   // ends of the batches that were read, for SetCommitted
   uint64_t cursor_seq_ ABSL_GUARDED_BY(reader_mu_) = 0;  // Read goes on here without searching; 0: nowhere

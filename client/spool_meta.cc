@@ -11,10 +11,11 @@ namespace telemetry::client {
 namespace {
 
 constexpr std::string_view kMagic = "TLMSMETA";
-constexpr uint32_t kMetaVersion = 1;
+constexpr uint32_t kMetaVersion = 2;
 constexpr size_t kIdBytes = 16;
-// magic, version, producer_id, epoch, base_seq, has unproven_seq, unproven_seq, has dataset_id, dataset_id, crc
-constexpr size_t kMetaBytes = 8 + 4 + kIdBytes + 8 + 8 + 4 + 8 + 4 + kIdBytes + 4;
+// A whole page each, so that writing one cannot hurt the other. The rest is zero; the last four bytes are the crc.
+constexpr size_t kSlotBytes = 4096;
+constexpr size_t kSlotCrcAt = kSlotBytes - 4;
 constexpr size_t kCommittedBytes = 12;
 
 uint32_t CrcBefore(std::string_view bytes, size_t end) { return record::Crc32c(0, bytes.substr(0, end)); }
@@ -29,23 +30,26 @@ std::string NewProducerId() {
   return id;
 }
 
-std::string EncodeSpoolMeta(const SpoolMeta& meta) {
+std::string EncodeMetaSlot(const MetaSlot& slot) {
+  const SpoolMeta& meta = slot.meta;
   std::string bytes(kMagic);
   AppendLittleEndian<uint32_t>(kMetaVersion, &bytes);
+  AppendLittleEndian<uint64_t>(slot.generation, &bytes);
   bytes += meta.producer_id;
   AppendLittleEndian<uint64_t>(meta.epoch, &bytes);
   AppendLittleEndian<uint64_t>(meta.base_seq, &bytes);
   AppendLittleEndian<uint32_t>(meta.unproven_seq.has_value() ? 1 : 0, &bytes);
   AppendLittleEndian<uint64_t>(meta.unproven_seq.value_or(0), &bytes);
   AppendLittleEndian<uint32_t>(meta.dataset_id.empty() ? 0 : 1, &bytes);
-  bytes += meta.dataset_id.empty() ? std::string(kIdBytes, '\0') : meta.dataset_id;
-  AppendLittleEndian<uint32_t>(CrcBefore(bytes, bytes.size()), &bytes);
+  bytes += meta.dataset_id;
+  bytes.resize(kSlotCrcAt);
+  AppendLittleEndian<uint32_t>(CrcBefore(bytes, kSlotCrcAt), &bytes);
   return bytes;
 }
 
-absl::StatusOr<SpoolMeta> DecodeSpoolMeta(std::string_view bytes) {
-  if (bytes.size() < kMagic.size() + 8 || bytes.substr(0, kMagic.size()) != kMagic ||
-      LoadLittleEndian<uint32_t>(&bytes[bytes.size() - 4]) != CrcBefore(bytes, bytes.size() - 4)) {
+absl::StatusOr<MetaSlot> DecodeMetaSlot(std::string_view bytes) {
+  if (bytes.size() != kSlotBytes || bytes.substr(0, kMagic.size()) != kMagic ||
+      LoadLittleEndian<uint32_t>(&bytes[kSlotCrcAt]) != CrcBefore(bytes, kSlotCrcAt)) {
     return absl::DataLossError("the spool's meta file is damaged");
   }
   const auto version = LoadLittleEndian<uint32_t>(&bytes[8]);
@@ -53,14 +57,48 @@ absl::StatusOr<SpoolMeta> DecodeSpoolMeta(std::string_view bytes) {
     return absl::FailedPreconditionError(
         absl::StrCat("the spool was written by a newer version (format ", version, "); use that version"));
   }
-  if (bytes.size() != kMetaBytes) return absl::DataLossError("the spool's meta file is damaged");
-  SpoolMeta meta;
-  meta.producer_id = bytes.substr(12, kIdBytes);
-  meta.epoch = LoadLittleEndian<uint64_t>(&bytes[28]);
-  meta.base_seq = LoadLittleEndian<uint64_t>(&bytes[36]);
-  if (LoadLittleEndian<uint32_t>(&bytes[44]) != 0) meta.unproven_seq = LoadLittleEndian<uint64_t>(&bytes[48]);
-  if (LoadLittleEndian<uint32_t>(&bytes[56]) != 0) meta.dataset_id = bytes.substr(60, kIdBytes);
-  return meta;
+  MetaSlot slot{.generation = LoadLittleEndian<uint64_t>(&bytes[12])};
+  slot.meta.producer_id = bytes.substr(20, kIdBytes);
+  slot.meta.epoch = LoadLittleEndian<uint64_t>(&bytes[36]);
+  slot.meta.base_seq = LoadLittleEndian<uint64_t>(&bytes[44]);
+  if (LoadLittleEndian<uint32_t>(&bytes[52]) != 0) slot.meta.unproven_seq = LoadLittleEndian<uint64_t>(&bytes[56]);
+  if (LoadLittleEndian<uint32_t>(&bytes[64]) != 0) slot.meta.dataset_id = bytes.substr(68, kIdBytes);
+  return slot;
+}
+
+absl::StatusOr<SpoolMeta> MetaFile::Load() {
+  absl::StatusOr<File> file = File::Open(path_, O_RDWR);
+  if (absl::IsNotFound(file.status())) return absl::NotFoundError("the spool has no meta file");
+  if (!file.ok()) return file.status();
+  std::string bytes(2 * kSlotBytes, '\0');
+  const absl::StatusOr<size_t> read = file->ReadAt(0, bytes.data(), bytes.size());
+  if (!read.ok()) return read.status();
+  const absl::StatusOr<MetaSlot> even = DecodeMetaSlot(std::string_view(bytes).substr(0, kSlotBytes));
+  const absl::StatusOr<MetaSlot> odd = DecodeMetaSlot(std::string_view(bytes).substr(kSlotBytes));
+  for (const auto* slot : {&even, &odd}) {
+    if (absl::IsFailedPrecondition(slot->status())) return slot->status();
+  }
+  if (!even.ok() && !odd.ok()) return even.status();
+  const MetaSlot& newest = !odd.ok() || (even.ok() && even->generation > odd->generation) ? *even : *odd;
+  generation_ = newest.generation;
+  file_ = *std::move(file);
+  return newest.meta;
+}
+
+absl::Status MetaFile::Store(const SpoolMeta& meta) {
+  const uint64_t next = generation_ + 1;
+  const std::string slot = EncodeMetaSlot({.generation = next, .meta = meta});
+  if (file_.is_open()) {
+    if (absl::Status status = file_.WriteAt((next & 1) * kSlotBytes, slot); !status.ok()) return status;
+    if (absl::Status status = file_.Sync(); !status.ok()) return status;
+  } else {
+    if (absl::Status status = ReplaceFile(path_, absl::StrCat(slot, slot)); !status.ok()) return status;
+    absl::StatusOr<File> file = File::Open(path_, O_RDWR);
+    if (!file.ok()) return file.status();
+    file_ = *std::move(file);
+  }
+  generation_ = next;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<CommittedFile> CommittedFile::Open(const std::string& path) {
@@ -72,6 +110,9 @@ absl::StatusOr<CommittedFile> CommittedFile::Open(const std::string& path) {
   CommittedFile committed(*std::move(file));
   if (*read == kCommittedBytes && LoadLittleEndian<uint32_t>(&bytes[8]) == CrcBefore(bytes, 8)) {
     committed.stored_seq_ = LoadLittleEndian<uint64_t>(&bytes[0]);
+  } else {
+    // Takes its room now: later the disk may be full.
+    committed.Store(0).IgnoreError();
   }
   return committed;
 }

@@ -11,7 +11,7 @@
 
 namespace telemetry::client {
 
-// Who this spool is to a collector. Kept in the file `meta`, replaced in one step and forced to the disk each time.
+// Who this spool is to a collector.
 struct SpoolMeta {
   std::string producer_id = {};  // 16 bytes: names the log
   uint64_t epoch = 0;            // grows with each opening of the spool
@@ -30,9 +30,35 @@ struct SpoolMeta {
 // 16 bytes that nobody else has.
 std::string NewProducerId();
 
-std::string EncodeSpoolMeta(const SpoolMeta& meta);
+// One of the two records in the file `meta`.
+struct MetaSlot {
+  uint64_t generation = 0;  // grows with each time that the meta is stored
+  SpoolMeta meta = {};
+
+  bool operator==(const MetaSlot& other) const = default;
+};
+
+std::string EncodeMetaSlot(const MetaSlot& slot);
 // DATA_LOSS: damaged. FAILED_PRECONDITION: written by a newer version of this program.
-absl::StatusOr<SpoolMeta> DecodeSpoolMeta(std::string_view bytes);
+absl::StatusOr<MetaSlot> DecodeMetaSlot(std::string_view bytes);
+
+// The file `meta`: two slots that are overwritten in turn, so that storing needs no room on a disk that is full, and
+// after a crash or a power cut one of them holds the old contents or the new. Not thread-safe.
+class MetaFile {
+ public:
+  explicit MetaFile(std::string path) : path_(std::move(path)) {}
+
+  // NOT_FOUND: there is none. DATA_LOSS: neither slot can be read. FAILED_PRECONDITION: written by a newer version of
+  // this program. Else as in file.h. After an error Store makes a new file.
+  absl::StatusOr<SpoolMeta> Load();
+  // Durable when it returns OK.
+  absl::Status Store(const SpoolMeta& meta);
+
+ private:
+  std::string path_;
+  File file_;
+  uint64_t generation_ = 0;  // of the last slot that was stored; its lowest bit names the slot
+};
 
 // How far the collector is known to have acknowledged: the file `committed`, overwritten in place and never forced to
 // the disk. It may lag, and lost or damaged it does no harm: the collector says where to go on.

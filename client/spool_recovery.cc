@@ -46,7 +46,7 @@ class Recovery {
     if (absl::Status status = DropCommitted(); !status.ok()) return status;
     ++spool_.meta.epoch;
     spool_.meta.unproven_seq = std::min(spool_.meta.unproven_seq.value_or(spool_.last_seq), spool_.last_seq);
-    return ReplaceFile(PathOf("meta"), EncodeSpoolMeta(spool_.meta));
+    return spool_.meta_file.Store(spool_.meta);
   }
 
  private:
@@ -105,16 +105,13 @@ class Recovery {
   }
 
   absl::Status LoadMeta() {
-    const absl::StatusOr<std::optional<std::string>> bytes = ReadFile(PathOf("meta"));
-    if (!bytes.ok()) return bytes.status();
-    const absl::StatusOr<SpoolMeta> meta =
-        bytes->has_value() ? DecodeSpoolMeta(**bytes) : absl::NotFoundError("the spool has no meta file");
+    absl::StatusOr<SpoolMeta> meta = spool_.meta_file.Load();
     if (meta.ok()) {
-      spool_.meta = *meta;
+      spool_.meta = *std::move(meta);
       return absl::OkStatus();
     }
-    if (absl::IsFailedPrecondition(meta.status())) return meta.status();
-    return MakeMeta(meta.status());
+    const bool unusable = absl::IsNotFound(meta.status()) || absl::IsDataLoss(meta.status());
+    return unusable ? MakeMeta(meta.status()) : meta.status();
   }
 
   // Gives the log a name: it is new, or who it was is lost.
@@ -149,7 +146,9 @@ absl::StatusOr<RecoveredSpool> RecoverSpool(const std::string& folder, const Not
   if (!lock.ok()) return lock.status();
   absl::StatusOr<CommittedFile> committed = CommittedFile::Open(absl::StrCat(folder, "/committed"));
   if (!committed.ok()) return committed.status();
-  RecoveredSpool spool{.lock = *std::move(lock), .committed_file = *std::move(committed)};
+  RecoveredSpool spool{.lock = *std::move(lock),
+                       .meta_file = MetaFile(absl::StrCat(folder, "/meta")),
+                       .committed_file = *std::move(committed)};
   if (absl::Status status = Recovery(folder, notice, &spool).Run(); !status.ok()) return status;
   return spool;
 }

@@ -16,6 +16,7 @@ namespace telemetry::client {
 struct RecoveredSpool {
   File lock = File();
   SpoolMeta meta = {};  // with this opening's epoch, already durable
+  MetaFile meta_file;
   CommittedFile committed_file;
   std::vector<Segment> segments = {};  // in the order of their numbers; none is empty
   uint64_t last_seq = 0;

@@ -5,91 +5,21 @@
 #include <thread>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "telemetry/v1/status.pb.h"
-#include "tests/client/fake_collector.h"
-#include "tests/client/spool_fixture.h"
+#include "tests/client/producer_fixture.h"
 
 namespace telemetry::client {
 namespace {
 
 using testing::AllOf;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using Act = FakeCollector::Act;
-
-const absl::Duration kLong = absl::Seconds(60);
-
-// A producer and the collector that it talks to. Records are runs that are told apart by their kernel's name.
-class ProducerTest : public testing::Test {
- protected:
-  ProducerTest() {
-    options_.collector = collector_.address();
-    options_.spool_dir = folder_.path() + "/spool";
-    options_.linger = absl::Milliseconds(1);
-    options_.retry_first = absl::Milliseconds(1);
-    options_.retry_cap = absl::Milliseconds(20);
-    options_.on_notice = [this](const std::string& text) {
-      absl::MutexLock lock(&mu_);
-      notices_.push_back(text);
-    };
-    options_.on_refused = [this](const v1::Ack::Refused& refused) {
-      absl::MutexLock lock(&mu_);
-      refused_.push_back(absl::StrCat(refused.seq(), ": ", refused.message()));
-    };
-  }
-
-  void Open() {
-    producer_.reset();
-    absl::StatusOr<std::unique_ptr<Producer>> producer = Producer::Open(options_);
-    ASSERT_TRUE(producer.ok()) << producer.status();
-    producer_ = *std::move(producer);
-  }
-  static v1::Record RecordOf(const std::string& name) {
-    v1::Record record;
-    record.mutable_run()->set_kernel_name(name);
-    return record;
-  }
-  void Append(const std::string& name) {
-    const absl::Status status = producer_->Append(RecordOf(name));
-    ASSERT_TRUE(status.ok()) << status;
-  }
-  void Drain() {
-    const absl::Status status = producer_->Drain(kLong);
-    ASSERT_TRUE(status.ok()) << status;
-  }
-  void AwaitNotice(const std::string& part) {
-    absl::MutexLock lock(&mu_);
-    const auto said = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return Said(part); };
-    ASSERT_TRUE(mu_.AwaitWithTimeout(absl::Condition(&said), kLong)) << part;
-  }
-  bool Said(const std::string& part) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    return std::any_of(notices_.begin(), notices_.end(),
-                       [&](const std::string& notice) { return absl::StrContains(notice, part); });
-  }
-  void ExpectToWaitForLargerLimits(uint64_t window_bytes, uint64_t max_batch_bytes);
-  std::vector<std::string> notices() {
-    absl::MutexLock lock(&mu_);
-    return notices_;
-  }
-  std::vector<std::string> refused() {
-    absl::MutexLock lock(&mu_);
-    return refused_;
-  }
-
-  TempFolder folder_;
-  FakeCollector collector_{folder_.path()};
-  ProducerOptions options_;
-  absl::Mutex mu_;
-  std::vector<std::string> notices_ ABSL_GUARDED_BY(mu_);
-  std::vector<std::string> refused_ ABSL_GUARDED_BY(mu_);
-  std::unique_ptr<Producer> producer_;
-};
 
 TEST_F(ProducerTest, DeliversInOrder) {
   collector_.Start();
@@ -249,29 +179,32 @@ TEST_F(ProducerTest, TheWindowAndTheBatchLimitAreKept) {
 }
 
 // Only the collector's operator can help, so that is said, once, and the record is kept and offered again.
-void ProducerTest::ExpectToWaitForLargerLimits(uint64_t window_bytes, uint64_t max_batch_bytes) {
-  collector_.SetWindow(window_bytes, max_batch_bytes);
-  collector_.Start();
-  Open();
-  Append("small");
-  Append(std::string(5000, 'x'));
-  Append("after");
-  collector_.AwaitOpens(5);
-  EXPECT_THAT(collector_.AwaitStored(1), ElementsAre("small"));
-  EXPECT_THAT(notices(), ElementsAre(AllOf(HasSubstr("record 2 has 50"), HasSubstr(absl::StrCat(window_bytes)),
-                                           HasSubstr(absl::StrCat(max_batch_bytes)), HasSubstr("--max-batch-bytes"),
-                                           HasSubstr("--window-bytes"))));
-  collector_.SetWindow(10000, 10000);
-  Drain();
-  EXPECT_EQ(collector_.AwaitStored(3).size(), 3);
-  EXPECT_THAT(notices(), ElementsAre(HasSubstr("record 2"), HasSubstr("is back")));
-}
+class TooLargeRecordTest : public ProducerTest {
+ protected:
+  void ExpectToWaitForLargerLimits(uint64_t window_bytes, uint64_t max_batch_bytes) {
+    collector_.SetWindow(window_bytes, max_batch_bytes);
+    collector_.Start();
+    Open();
+    Append("small");
+    Append(std::string(5000, 'x'));
+    Append("after");
+    collector_.AwaitOpens(5);
+    EXPECT_THAT(collector_.AwaitStored(1), ElementsAre("small"));
+    EXPECT_THAT(notices(), ElementsAre(AllOf(HasSubstr("record 2 has 50"), HasSubstr(absl::StrCat(window_bytes)),
+                                             HasSubstr(absl::StrCat(max_batch_bytes)), HasSubstr("--max-batch-bytes"),
+                                             HasSubstr("--window-bytes"))));
+    collector_.SetWindow(10000, 10000);
+    Drain();
+    EXPECT_EQ(collector_.AwaitStored(3).size(), 3);
+    EXPECT_THAT(notices(), ElementsAre(HasSubstr("record 2"), HasSubstr("is back")));
+  }
+};
 
-TEST_F(ProducerTest, ARecordLargerThanTheCollectorsBatchWaitsForALargerOne) {
+TEST_F(TooLargeRecordTest, ARecordLargerThanTheCollectorsBatchWaitsForALargerOne) {
   ExpectToWaitForLargerLimits(/*window_bytes=*/10000, /*max_batch_bytes=*/1000);
 }
 
-TEST_F(ProducerTest, ARecordLargerThanTheCollectorsWindowWaitsForALargerOne) {
+TEST_F(TooLargeRecordTest, ARecordLargerThanTheCollectorsWindowWaitsForALargerOne) {
   ExpectToWaitForLargerLimits(/*window_bytes=*/1000, /*max_batch_bytes=*/10000);
 }
 
@@ -286,21 +219,27 @@ TEST_F(ProducerTest, ACollectorThatAnswersButTakesNothingIsSaidOnce) {
 }
 
 TEST_F(ProducerTest, AtTheSpoolsLimitAppendWaits) {
-  options_.spool_limit_bytes = 2000;
+  options_.spool_limit_bytes = kMinSpoolLimitBytes;
   collector_.OnNextOpens({{grpc::StatusCode::UNAVAILABLE, "not yet"}});
   collector_.Start();
   Open();
   std::atomic<int> appended = 0;
   std::thread appender([&] {
-    for (; appended < 100; ++appended) Append(std::string(100, 'x'));
+    for (; appended < 100; ++appended) Append(std::string(4000, 'x'));
   });
   AwaitNotice("at its limit");
-  EXPECT_LE(producer_->stats().spool_bytes, 2000);
+  EXPECT_LE(producer_->stats().spool_bytes, kMinSpoolLimitBytes);
   EXPECT_LT(appended, 20);
   collector_.OnNextOpens({});
   appender.join();
   Drain();
   EXPECT_EQ(collector_.AwaitStored(100).size(), 100);
+  EXPECT_THAT(notices(), Contains(HasSubstr("at its limit")).Times(1));
+}
+
+TEST_F(ProducerTest, ALimitThatLetsNothingPassIsRefused) {
+  options_.spool_limit_bytes = 0;
+  EXPECT_EQ(Producer::Open(options_).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(ProducerTest, ALargerRecordThanAllowedIsRefusedHere) {
@@ -360,13 +299,13 @@ TEST_F(ProducerTest, ADatabaseThatWentBackGetsAllThatIsStillHere) {
 }
 
 TEST_F(ProducerTest, ADatabaseThatWentBackTooFarIsSaid) {
-  options_.spool_limit_bytes = 400;  // small files, which go as they are acknowledged
+  options_.spool_limit_bytes = kMinSpoolLimitBytes;  // small files, which go as they are acknowledged
   std::atomic<int> told = 0;
   options_.on_new_dataset = [&] { ++told; };
   collector_.Start();
   Open();
   for (const char* name : {"a", "b", "c", "d", "e", "f", "g", "h"}) {
-    Append(name + std::string(60, '.'));
+    Append(name + std::string(20'000, '.'));
     Drain();
   }
   collector_.Stop();
@@ -419,7 +358,10 @@ TEST_F(ProducerTest, DamageInTheSpoolCostsOneRecordAndTheLogGoesOn) {
 
 TEST_F(ProducerTest, ASecondProcessIsKeptOut) {
   Open();
-  EXPECT_EQ(Producer::Open(options_).status().code(), absl::StatusCode::kAlreadyExists);
+  const absl::Status second = Producer::Open(options_).status();
+  EXPECT_EQ(second.code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_THAT(std::string(second.message()),
+              AllOf(HasSubstr(absl::StrCat("process ", getpid(), ";")), HasSubstr("--state-dir")));
 }
 
 TEST_F(ProducerTest, FlushMakesRecordsDurableWithoutACollector) {

@@ -71,10 +71,10 @@ void DamageALog(std::string_view bytes) {
 }
 
 void ReadMeta(std::string_view bytes) {
-  const absl::StatusOr<SpoolMeta> meta = DecodeSpoolMeta(bytes);
-  if (!meta.ok()) return;
-  const absl::StatusOr<SpoolMeta> again = DecodeSpoolMeta(EncodeSpoolMeta(*meta));
-  Require(again.ok() && *again == *meta, "a meta file comes back");
+  const absl::StatusOr<MetaSlot> slot = DecodeMetaSlot(bytes);
+  if (!slot.ok()) return;
+  const absl::StatusOr<MetaSlot> again = DecodeMetaSlot(EncodeMetaSlot(*slot));
+  Require(again.ok() && *again == *slot, "the spool's meta comes back");
 }
 
 }  // namespace
