@@ -25,6 +25,9 @@
 namespace telemetry {
 namespace {
 
+// More would bury the summary; the collector has them all.
+constexpr uint64_t kMostRejectsSaid = 20;
+
 struct ForwardFlags {
   std::string collector = "127.0.0.1:4747";
   std::string state_dir;
@@ -108,16 +111,28 @@ bool Deliver(client::Producer* producer, const ForwardFlags& flags, absl::Durati
   return false;
 }
 
-void Summarise(const forward::ForwardResult& result, uint64_t refused, const ForwardFlags& flags) {
+void Summarise(const forward::ForwardResult& result, bool delivered, uint64_t refused, const ForwardFlags& flags) {
   const forward::ForwardCounts& counts = result.counts;
-  std::cout << "forwarded " << counts.rows << " rows of " << counts.attempts << " attempts, " << counts.records
-            << " run records and " << counts.graphs << " IR graphs from " << result.groups << " base paths to "
-            << flags.collector << (flags.origin.empty() ? "" : absl::StrCat(" as ", flags.origin)) << "\n";
+  std::cout << "read " << counts.rows << " rows of " << counts.attempts << " attempts, " << counts.records
+            << " run records and " << counts.graphs << " IR graphs from " << result.groups << " base paths; "
+            << (delivered ? "all of it is stored at " : "not all of it is stored yet at ") << flags.collector
+            << (flags.origin.empty() ? "" : absl::StrCat(" as ", flags.origin)) << "\n";
   for (const std::string& problem : result.problems) spdlog::error("{}", problem);
   if (counts.rejects + refused > 0) {
-    std::cout << counts.rejects + refused << " rejects (" << counts.rejects << " unreadable here, " << refused
-              << " refused by the collector): the collector's table `rejects` holds each with file, line and reason\n";
+    std::cout
+        << counts.rejects + refused << " rejects (" << counts.rejects << " unreadable here, " << refused
+        << " refused by the collector): the collector's table `rejects` holds each with its bytes and the reason\n";
   }
+}
+
+// Follows the files until stop_fd is readable; without one (-1) reads them once.
+absl::StatusOr<forward::ForwardResult> Read(forward::ForwardOptions options, int stop_fd,
+                                            const forward::RecordSink& sink) {
+  ProgressLine progress;
+  options.on_progress = [&progress](size_t done, size_t all, const forward::ForwardCounts& counts) {
+    progress.Draw(done, all, counts);
+  };
+  return stop_fd >= 0 ? forward::ForwardAndWatch(options, stop_fd, sink) : forward::ForwardOnce(options, sink);
 }
 
 absl::StatusOr<int> Forward(ForwardFlags flags) {
@@ -133,6 +148,7 @@ absl::StatusOr<int> Forward(ForwardFlags flags) {
   const int stop_fd = flags.watch ? StopSignals() : -1;
 
   std::atomic<uint64_t> refused = 0;
+  std::atomic<bool> new_dataset = false;
   absl::StatusOr<std::unique_ptr<client::Producer>> producer = client::Producer::Open({
       .collector = flags.collector,
       .spool_dir = flags.state_dir,
@@ -141,32 +157,39 @@ absl::StatusOr<int> Forward(ForwardFlags flags) {
       .on_notice = [](const std::string& notice) { spdlog::warn("{}", notice); },
       .on_refused =
           [&refused](const v1::Ack::Refused& record) {
-            ++refused;
+            if (++refused > kMostRejectsSaid) return;
             spdlog::error("the collector refused record {}: {}", record.seq(), record.message());
           },
+      .on_new_dataset = [&new_dataset] { new_dataset = true; },
   });
   if (!producer.ok()) return producer.status();
 
-  const auto sink = [&producer](const v1::Record& record) { return (*producer)->Append(record); };
-  absl::StatusOr<forward::ForwardResult> result;
-  {
-    ProgressLine progress;
-    const forward::ForwardOptions options = {
-        .paths = flags.paths,
-        .origin = flags.origin,
-        .identity = flags.identity,
-        .rescan_interval = *rescan,
-        .on_progress = [&progress](size_t done, size_t all,
-                                   const forward::ForwardCounts& counts) { progress.Draw(done, all, counts); },
-    };
-    result = flags.watch ? forward::ForwardAndWatch(options, stop_fd, sink) : forward::ForwardOnce(options, sink);
-  }
-  if (!result.ok()) return result.status();
-
+  uint64_t said = 0;
+  const auto sink = [&producer, &said](const v1::Record& record) {
+    if (record.has_reject() && ++said <= kMostRejectsSaid) {
+      spdlog::error("{}:{}: {}", record.reject().source(), record.reject().line(), record.reject().message());
+    }
+    return (*producer)->Append(record);
+  };
+  const forward::ForwardOptions options = {
+      .paths = flags.paths,
+      .origin = flags.origin,
+      .identity = flags.identity,
+      .rescan_interval = *rescan,
+      .start_again = [&new_dataset] { return new_dataset.exchange(false); },
+  };
   // A daemon that is told to stop has little time; its spool keeps what is left.
-  const bool delivered =
-      Deliver(producer->get(), flags, flags.watch ? std::min(*drain_timeout, absl::Seconds(8)) : *drain_timeout);
-  Summarise(*result, refused, flags);
+  const absl::Duration patience = flags.watch ? std::min(*drain_timeout, absl::Seconds(8)) : *drain_timeout;
+  absl::StatusOr<forward::ForwardResult> result;
+  bool delivered = false;
+  do {
+    result = Read(options, stop_fd, sink);
+    if (!result.ok()) return result.status();
+    delivered = Deliver(producer->get(), flags, patience);
+    // The collector's database was replaced meanwhile: what went to the old one is read and sent again.
+  } while (delivered && !flags.watch && new_dataset);
+
+  Summarise(*result, delivered, refused, flags);
   const bool clean = delivered && result->problems.empty() && result->counts.rejects + refused == 0;
   return clean ? 0 : 1;
 }
@@ -177,6 +200,7 @@ void AddForwardCommand(CLI::App* app, int* exit_status) {
   auto flags = std::make_shared<ForwardFlags>();
   CLI::App* command =
       app->add_subcommand("forward", "Stream the sidecars of pytorch/helion's autotuner to a collector");
+  command->fallthrough();  // --config may stand behind the subcommand
   command->footer(R"(Examples:
   telemetry-worker forward --collector collector:4747 /tmp/autotune            every sidecar below a folder
   telemetry-worker forward --collector collector:4747 --watch /tmp/autotune    ... and go on as they grow

@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 
@@ -12,7 +13,12 @@ int Run(int argc, char** argv) {
   spdlog::set_default_logger(spdlog::stderr_color_mt("telemetry-worker"));
   CLI::App app("Measures GPU kernels and streams what others measured to a telemetry collector", "telemetry-worker");
   app.set_version_flag("--version", "telemetry-worker " TELEMETRY_VERSION);
-  app.set_config("--config", "", "Read flags from a TOML file: [forward] collector = \"host:4747\"");
+  // CLI11 reads the file before it looks at the environment, so the variable is the flag's default.
+  const char* config = std::getenv("TELEMETRY_WORKER_CONFIG");
+  app.set_config("--config", config == nullptr ? "" : config,
+                 "Read flags from a TOML file: [forward] collector = \"host:4747\" (Env:TELEMETRY_WORKER_CONFIG)",
+                 config != nullptr);
+  app.allow_config_extras(CLI::config_extras_mode::error);
   app.require_subcommand(1);
   int exit_status = 0;
   telemetry::AddForwardCommand(&app, &exit_status);

@@ -1,14 +1,11 @@
 #include "worker/forward/group_forwarder.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "proto/record/ids.h"
-#include "proto/record/python_literal.h"
+#include "worker/forward/run_log.h"
 
 namespace telemetry::forward {
 namespace {
@@ -26,19 +23,6 @@ constexpr size_t kMaxRejectBytes = size_t{4} << 20;
 v1::Reject::Reason ReasonOf(const absl::Status& status) {
   return status.code() == absl::StatusCode::kFailedPrecondition ? v1::Reject::REASON_UNSUPPORTED_VERSION
                                                                 : v1::Reject::REASON_UNREADABLE;
-}
-
-std::string RecordKeys(const record::Json& config) {
-  record::Json keys = record::Json::Array();
-  for (const auto& [key, value] : config.members) keys.items.push_back(record::Json::String(key));
-  return record::ToJson(keys);
-}
-
-// The config as the CSV has it: Helion sorts its arguments there, not in the record.
-std::string CsvConfigText(record::Json config) {
-  std::stable_sort(config.members.begin(), config.members.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  return record::FormatConfig(config);
 }
 
 }  // namespace
@@ -61,6 +45,7 @@ struct GroupForwarder::Reading {
         meta(files.meta_lines(), kMetaStart),
         ir(files.ir_lines(), kIrStart),
         single_meta(files.meta()),
+        runs(sink),
         attempts(origin, sink) {}
 
   CsvFile csv;
@@ -71,15 +56,11 @@ struct GroupForwarder::Reading {
   std::string single_meta_text;
   std::optional<v1::Run> single_run;
 
+  RunLog runs;
   AttemptLog attempts;
   bool tracks_sources = false;
   std::vector<std::pair<record::Dialect, record::SidecarRow>> waiting_rows;  // their run is not known yet
   std::vector<record::SidecarCsv::Item> waiting_sources;                     // their row has not come yet
-
-  // What was sent already.
-  absl::flat_hash_map<std::string, std::string> signature_of_run;  // of runs that rows named
-  absl::flat_hash_set<uint64_t> configs;
-  absl::flat_hash_set<std::pair<std::string, uint64_t>> run_configs;
 
   ForwardCounts counts;
 };
@@ -189,7 +170,7 @@ absl::Status GroupForwarder::ReadSingleRecord(Pass pass) {
   reading_->single_meta_text = std::move(text);
   reading_->single_run = meta->run;
   ++reading_->counts.records;
-  return SendRun(meta->run);
+  return reading_->runs.AddRecord(*meta);
 }
 
 absl::Status GroupForwarder::ReadRows(Pass pass) {
@@ -273,32 +254,21 @@ absl::Status GroupForwarder::ReadSources(Pass pass) {
 absl::Status GroupForwarder::TakeMeta(const record::Json& record) {
   absl::StatusOr<record::MetaRecord> meta = record::ParseMetaRecord(record);
   if (!meta.ok()) return meta.status();
-  if (absl::Status status = SendRun(meta->run); !status.ok()) return status;
+  if (absl::Status status = reading_->runs.AddRecord(*meta); !status.ok()) return status;
   ++reading_->counts.records;
-  if (meta->ir_graph.has_value()) {
-    v1::Record out;
-    *out.mutable_ir_graph() = *std::move(meta->ir_graph);
-    if (absl::Status status = sink_(out); !status.ok()) return status;
-    ++reading_->counts.graphs;
-  }
-  for (const record::RecordConfig& config : meta->configs) {
-    if (absl::Status status = SendConfig(config.config_id, CsvConfigText(config.config)); !status.ok()) return status;
-    v1::Record out;
-    v1::RunConfig& run_config = *out.mutable_run_config();
-    run_config.set_run_id(meta->run.run_id());
-    run_config.set_config_id(config.config_id);
-    run_config.set_record_keys_json(RecordKeys(config.config));
-    if (absl::Status status = sink_(out); !status.ok()) return status;
-  }
-  return absl::OkStatus();
+  return meta->ir_graph.has_value() ? TakeGraph(*std::move(meta->ir_graph)) : absl::OkStatus();
 }
 
 absl::Status GroupForwarder::TakeIr(const record::Json& record) {
   absl::StatusOr<v1::IrGraph> graph = record::ParseIrRecord(record);
   if (!graph.ok()) return graph.status();
-  v1::Record out;
-  *out.mutable_ir_graph() = *std::move(graph);
-  if (absl::Status status = sink_(out); !status.ok()) return status;
+  return TakeGraph(*std::move(graph));
+}
+
+absl::Status GroupForwarder::TakeGraph(v1::IrGraph graph) {
+  v1::Record record;
+  *record.mutable_ir_graph() = std::move(graph);
+  if (absl::Status status = sink_(record); !status.ok()) return status;
   ++reading_->counts.graphs;
   return absl::OkStatus();
 }
@@ -311,64 +281,19 @@ absl::Status GroupForwarder::TakeWaitingRows() {
 }
 
 absl::Status GroupForwarder::TakeRow(record::Dialect dialect, record::SidecarRow row) {
-  absl::Status status;
+  std::optional<v1::Run> run;
   if (row.run_id.empty()) {
     const v1::Run* record = reading_->single_run.has_value() ? &*reading_->single_run : nullptr;
-    absl::StatusOr<v1::Run> run = RunOfRow(row, record, identity_);
-    if (!run.ok()) {
+    absl::StatusOr<v1::Run> found = RunOfRow(row, record, identity_);
+    if (!found.ok()) {
       reading_->waiting_rows.emplace_back(dialect, std::move(row));
       return absl::OkStatus();
     }
+    run = *std::move(found);
     row.run_id = run->run_id();
-    if (reading_->signature_of_run.emplace(row.run_id, run->settings_signature()).second) status = SendRun(*run);
-  } else {
-    status = SendRunOfRow(row);
   }
-  if (status.ok()) status = SendConfig(*row.config_id, row.config_text);
-  if (status.ok()) status = SendRunConfig(row);
-  if (status.ok()) status = reading_->attempts.Add(dialect, row);
-  return status;
-}
-
-absl::Status GroupForwarder::SendRun(const v1::Run& run) {
-  v1::Record record;
-  *record.mutable_run() = run;
-  return sink_(record);
-}
-
-absl::Status GroupForwarder::SendRunOfRow(const record::SidecarRow& row) {
-  const std::optional<std::string_view> signature = record::SignatureOfDecorator(row.decorator, row.config_text);
-  if (!reading_->signature_of_run.emplace(row.run_id, signature.value_or("")).second) return absl::OkStatus();
-  v1::Run run;
-  run.set_run_id(row.run_id);
-  if (!row.kernel_id.empty()) run.set_kernel_id(row.kernel_id);
-  if (signature.has_value()) run.set_settings_signature(std::string(*signature));
-  return SendRun(run);
-}
-
-absl::Status GroupForwarder::SendConfig(uint64_t config_id, std::string_view text) {
-  if (!reading_->configs.insert(config_id).second) return absl::OkStatus();
-  v1::Record record;
-  record.mutable_config()->set_config_id(config_id);
-  record.mutable_config()->set_text(std::string(text));
-  return sink_(record);
-}
-
-absl::Status GroupForwarder::SendRunConfig(const record::SidecarRow& row) {
-  if (row.sample_id.empty()) return absl::OkStatus();
-  if (!reading_->run_configs.emplace(row.run_id, *row.config_id).second) return absl::OkStatus();
-  v1::Record record;
-  v1::RunConfig& run_config = *record.mutable_run_config();
-  run_config.set_run_id(row.run_id);
-  run_config.set_config_id(*row.config_id);
-  absl::StatusOr<std::string> sample_id = record::HexDecode(row.sample_id);
-  if (!sample_id.ok()) return sample_id.status();
-  run_config.set_sample_id(*std::move(sample_id));
-  const std::string& signature = reading_->signature_of_run[row.run_id];
-  if (!row.decorator.empty() && row.decorator != record::Decorator(row.config_text, signature)) {
-    run_config.set_decorator(row.decorator);
-  }
-  return sink_(record);
+  absl::Status status = reading_->runs.AddRow(row, run.has_value() ? &*run : nullptr);
+  return status.ok() ? reading_->attempts.Add(dialect, row) : status;
 }
 
 absl::Status GroupForwarder::Reject(v1::Reject::Reason reason, const GrowingFile& file, uint64_t line,

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "proto/record/sidecar_csv.h"
 #include "proto/record/sidecar_record.h"
@@ -74,13 +73,10 @@ class GroupForwarder {
 
   absl::Status TakeMeta(const record::Json& record);
   absl::Status TakeIr(const record::Json& record);
+  absl::Status TakeGraph(v1::IrGraph graph);
   absl::Status TakeRow(record::Dialect dialect, record::SidecarRow row);
   absl::Status TakeWaitingRows();
 
-  absl::Status SendRun(const v1::Run& run);
-  absl::Status SendRunOfRow(const record::SidecarRow& row);
-  absl::Status SendConfig(uint64_t config_id, std::string_view text);
-  absl::Status SendRunConfig(const record::SidecarRow& row);
   absl::Status Reject(v1::Reject::Reason reason, const GrowingFile& file, uint64_t line, std::string_view raw,
                       std::string_view message);
 

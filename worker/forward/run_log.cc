@@ -1,0 +1,93 @@
+#include "worker/forward/run_log.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/status/statusor.h"
+#include "proto/record/ids.h"
+#include "proto/record/python_literal.h"
+
+namespace telemetry::forward {
+namespace {
+
+std::string RecordKeys(const record::Json& config) {
+  record::Json keys = record::Json::Array();
+  keys.items.reserve(config.members.size());
+  for (const auto& [key, value] : config.members) keys.items.push_back(record::Json::String(key));
+  return record::ToJson(keys);
+}
+
+// The config as the CSV has it: Helion sorts its arguments there, not in the record.
+std::string CsvConfigText(record::Json config) {
+  std::stable_sort(config.members.begin(), config.members.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  return record::FormatConfig(config);
+}
+
+}  // namespace
+
+absl::Status RunLog::AddRecord(const record::MetaRecord& record) {
+  if (absl::Status status = Send(record.run); !status.ok()) return status;
+  for (const record::RecordConfig& config : record.configs) {
+    if (absl::Status status = AddConfig(config.config_id, CsvConfigText(config.config)); !status.ok()) return status;
+    v1::Record out;
+    v1::RunConfig& run_config = *out.mutable_run_config();
+    run_config.set_run_id(record.run.run_id());
+    run_config.set_config_id(config.config_id);
+    run_config.set_record_keys_json(RecordKeys(config.config));
+    if (absl::Status status = sink_(out); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunLog::AddRow(const record::SidecarRow& row, const v1::Run* run) {
+  absl::Status status = AddRunOfRow(row, run);
+  if (status.ok()) status = AddConfig(*row.config_id, row.config_text);
+  if (status.ok()) status = AddSample(row);
+  return status;
+}
+
+absl::Status RunLog::AddRunOfRow(const record::SidecarRow& row, const v1::Run* run) {
+  if (signature_of_run_.contains(row.run_id)) return absl::OkStatus();
+  if (run != nullptr) {
+    signature_of_run_[row.run_id] = run->settings_signature();
+    return Send(*run);
+  }
+  const std::optional<std::string_view> signature = record::SignatureOfDecorator(row.decorator, row.config_text);
+  signature_of_run_[row.run_id] = signature.value_or("");
+  v1::Run named;
+  named.set_run_id(row.run_id);
+  if (!row.kernel_id.empty()) named.set_kernel_id(row.kernel_id);
+  if (signature.has_value()) named.set_settings_signature(std::string(*signature));
+  return Send(named);
+}
+
+absl::Status RunLog::AddConfig(uint64_t config_id, std::string_view text) {
+  if (!configs_.insert(config_id).second) return absl::OkStatus();
+  v1::Record record;
+  record.mutable_config()->set_config_id(config_id);
+  record.mutable_config()->set_text(std::string(text));
+  return sink_(record);
+}
+
+absl::Status RunLog::AddSample(const record::SidecarRow& row) {
+  if (row.sample_id.empty() || !samples_.emplace(row.run_id, *row.config_id).second) return absl::OkStatus();
+  absl::StatusOr<std::string> sample_id = record::HexDecode(row.sample_id);
+  if (!sample_id.ok()) return sample_id.status();
+  v1::Record record;
+  v1::RunConfig& run_config = *record.mutable_run_config();
+  run_config.set_run_id(row.run_id);
+  run_config.set_config_id(*row.config_id);
+  run_config.set_sample_id(*std::move(sample_id));
+  const bool is_usual = row.decorator == record::Decorator(row.config_text, signature_of_run_[row.run_id]);
+  if (!row.decorator.empty() && !is_usual) run_config.set_decorator(row.decorator);
+  return sink_(record);
+}
+
+absl::Status RunLog::Send(const v1::Run& run) {
+  v1::Record record;
+  *record.mutable_run() = run;
+  return sink_(record);
+}
+
+}  // namespace telemetry::forward
