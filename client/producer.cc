@@ -99,7 +99,7 @@ class SpoolingProducer final : public Producer {
     while (true) {
       const uint64_t version = sender_.state().version();
       const uint64_t committed = spool_->state().committed_seq;
-      const absl::Status status = TryAppend(frames);
+      absl::Status status = TryAppend(frames);
       if (!absl::IsResourceExhausted(status)) return status;
       // Nothing that the collector takes can make room any more.
       if (committed == spool_->state().appended_seq) return status;

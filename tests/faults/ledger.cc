@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 
 #include "absl/strings/str_cat.h"
 #include "client/little_endian.h"
@@ -34,12 +35,11 @@ void Ledger::Write(char kind, uint64_t seq) {
 }
 
 Ledger::Promises Ledger::Read(const std::string& path) {
-  const auto bytes = client::ReadFile(path);
+  std::ifstream file(path, std::ios::binary);
   Promises promises;
-  if (!bytes.ok() || !bytes->has_value()) return promises;
-  for (size_t at = 0; at + kEntryBytes <= (*bytes)->size(); at += kEntryBytes) {
-    uint64_t& last = (**bytes)[at] == 'A' ? promises.accepted : promises.acked;
-    last = std::max(last, client::LoadLittleEndian<uint64_t>((*bytes)->data() + at + 1));
+  for (char entry[kEntryBytes]; file.read(entry, kEntryBytes);) {
+    uint64_t& last = entry[0] == 'A' ? promises.accepted : promises.acked;
+    last = std::max(last, client::LoadLittleEndian<uint64_t>(entry + 1));
   }
   return promises;
 }
