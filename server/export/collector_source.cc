@@ -26,8 +26,10 @@ absl::Status FromGrpc(const grpc::Status& status, const std::string& address) {
 }
 
 absl::Status Receive(v1::DatasetService::Stub* stub, const std::string& address, const v1::Filter& filter,
-                     const ItemSink& sink) {
+                     const std::stop_token& stop, const ItemSink& sink) {
   grpc::ClientContext context;
+  // First of all: the call below already waits for a connection.
+  const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
   v1::ExportRequest request;
   *request.mutable_filter() = filter;
   std::unique_ptr<grpc::ClientReader<v1::ExportItem>> items = stub->Export(&context, request);
@@ -41,10 +43,10 @@ absl::Status Receive(v1::DatasetService::Stub* stub, const std::string& address,
 
 }  // namespace
 
-DatasetSource FromCollector(std::string address) {
-  return [address = std::move(address)](const v1::Filter& filter, const ItemSink& sink) {
+DatasetSource FromCollector(std::string address, std::stop_token stop) {
+  return [address = std::move(address), stop = std::move(stop)](const v1::Filter& filter, const ItemSink& sink) {
     std::unique_ptr<v1::DatasetService::Stub> stub = v1::DatasetService::NewStub(Connect(address));
-    return Receive(stub.get(), address, filter, sink);
+    return Receive(stub.get(), address, filter, stop, sink);
   };
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <stop_token>
 #include <string>
 
 #include "absl/status/status.h"
@@ -19,6 +20,7 @@ using DatasetSource = std::function<absl::Status(const v1::Filter&, const ItemSi
 DatasetSource FromDatabase(std::string path);
 
 // A running collector at HOST:PORT. UNAVAILABLE: it cannot be reached or went away; otherwise the service's status.
-DatasetSource FromCollector(std::string address);
+// CANCELLED: a stop came, also while the collector was silent.
+DatasetSource FromCollector(std::string address, std::stop_token stop = {});
 
 }  // namespace telemetry::exporter

@@ -42,7 +42,7 @@ absl::StatusOr<DatasetCounts> Render(const DatasetSource& source, const ExportOp
   });
   Progress progress(options);
   absl::Status status = source(options.filter, [&](const v1::ExportItem& item) {
-    if (options.is_cancelled && options.is_cancelled()) return Cancelled(options);
+    if (options.stop.stop_requested()) return Cancelled(options);
     progress.Saw(item);
     return renderer.Add(item);
   });

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,8 @@ struct ExportOptions {
   v1::Filter filter;
   // Called now and then with the rows that went by and how many there are; never, where that is not known.
   std::function<void(uint64_t done, uint64_t total)> on_progress;
-  // Asked with every item; true ends the export. Empty: nobody will.
-  std::function<bool()> is_cancelled;
+  // Looked at with every item: a stop ends the export.
+  std::stop_token stop;
 };
 
 struct ExportResult {
@@ -35,7 +36,7 @@ struct ExportResult {
 
 // Writes the selected part of the dataset as sidecars, BASE.attempts.jsonl and BASE.snapshot.json. All files appear
 // together or, after an error, none does and those of an earlier export stand untouched (file_set.h). The same dataset
-// gives the same bytes. CANCELLED: is_cancelled said so. Otherwise errors of the source, of DatasetRenderer and of
+// gives the same bytes. CANCELLED: it was stopped. Otherwise errors of the source, of DatasetRenderer and of
 // FileSet.
 absl::StatusOr<ExportResult> ExportDataset(const DatasetSource& source, const ExportOptions& options);
 

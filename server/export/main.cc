@@ -1,7 +1,6 @@
 // telemetry-export: the dataset back as the sidecars that an autotuner would have written.
 
 #include <CLI/CLI.hpp>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -14,6 +13,7 @@
 #include "absl/time/clock.h"
 #include "server/cli/usage.h"
 #include "server/export/dataset_source.h"
+#include "server/export/end_signals.h"
 #include "server/export/export_dataset.h"
 #include "server/export/progress_bar.h"
 #include "server/export/since.h"
@@ -160,7 +160,7 @@ absl::StatusOr<ExportOptions> ParseOptions(const Arguments& arguments) {
                        .compression = *compression,
                        .filter = *std::move(filter),
                        .on_progress = nullptr,
-                       .is_cancelled = nullptr};
+                       .stop = {}};
 }
 
 void PrintSummary(const ExportResult& result, const std::string& base) {
@@ -184,17 +184,6 @@ int Fail(const absl::Status& status, int exit_status) {
   return exit_status;
 }
 
-volatile std::sig_atomic_t end_signal = 0;
-
-// The first SIGTERM or SIGINT lets the export remove what it wrote; a second one ends the program as it stands.
-void CatchEndSignals() {
-  struct sigaction action = {};
-  action.sa_handler = [](int signal) { end_signal = signal; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-  sigaction(SIGTERM, &action, nullptr);
-  sigaction(SIGINT, &action, nullptr);
-}
-
 int Run(int argc, char** argv) {
   CLI::App app(kDescription, "telemetry-export");
   Arguments arguments;
@@ -207,10 +196,11 @@ int Run(int argc, char** argv) {
   if (absl::Status status = SourceFromEnvironment(&arguments); !status.ok()) return Fail(status, cli::kExitUsage);
   absl::StatusOr<ExportOptions> options = ParseOptions(arguments);
   if (!options.ok()) return Fail(options.status(), cli::kExitUsage);
-  const DatasetSource source = arguments.db.empty() ? FromCollector(arguments.collector) : FromDatabase(arguments.db);
+  const EndSignals signals;
+  options->stop = signals.stop();
+  const DatasetSource source =
+      arguments.db.empty() ? FromCollector(arguments.collector, signals.stop()) : FromDatabase(arguments.db);
   absl::StatusOr<ExportResult> result;
-  CatchEndSignals();
-  options->is_cancelled = [] { return end_signal != 0; };
   {
     ProgressBar bar(stderr);
     options->on_progress = [&bar](uint64_t done, uint64_t total) { bar.Update(done, total); };

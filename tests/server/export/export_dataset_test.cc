@@ -162,12 +162,14 @@ TEST_F(ExportDatasetTest, AFirstExportThatFailsLeavesNothing) {
   EXPECT_THAT(folder_.Names(), IsEmpty());
 }
 
-TEST_F(ExportDatasetTest, AnExportThatIsCancelledLeavesNothing) {
+TEST_F(ExportDatasetTest, AnExportThatIsStoppedLeavesNothing) {
   ExportOptions options = Options();
-  int items = 0;
-  options.is_cancelled = [&items] { return ++items > 3; };
-  EXPECT_EQ(Export(options).code(), absl::StatusCode::kCancelled);
-  EXPECT_EQ(items, 4);
+  std::stop_source stop;
+  options.stop = stop.get_token();
+  options.on_progress = [&stop](uint64_t done, uint64_t /*total*/) {
+    if (done > 0) stop.request_stop();
+  };
+  EXPECT_EQ(ExportDataset(dataset_.Source(10), options).status().code(), absl::StatusCode::kCancelled);
   EXPECT_THAT(folder_.Names(), IsEmpty());
 }
 
