@@ -379,6 +379,7 @@ TEST_F(ProducerTest, ManyThreadsAppendThroughRestarts) {
   collector_.Start();
   Open();
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([this, t] {
       for (int i = 0; i < kEach; ++i) Append(absl::StrCat(t, ":", i));
