@@ -23,8 +23,9 @@ grpc::ServerUnaryReactor* DatasetService::Answer(grpc::CallbackServerContext* co
     absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader = open_reader_();
     if (!reader.ok()) return reactor->Finish(ToGrpc(reader.status()));
     absl::StatusOr<Response> answer = ask(**reader);
-    if (answer.ok()) *response = *std::move(answer);
-    reactor->Finish(ToGrpc(answer.status()));
+    if (!answer.ok()) return reactor->Finish(ToGrpc(answer.status()));
+    *response = *std::move(answer);
+    reactor->Finish(grpc::Status::OK);
   });
   return reactor;
 }

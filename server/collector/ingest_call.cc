@@ -35,11 +35,10 @@ void IngestCall::OnOpened(absl::StatusOr<uint64_t> committed_seq) {
   opened->set_max_batch_bytes(context_.limits.max_batch_bytes);
   opened->set_dataset_id(context_.writer.dataset_id());
   if (!request_.has_batch()) return Finish(grpc::Status::OK);
-  context_.admission.Admit(MemoryBytes(request_.batch()),
-                           [this](absl::Status status) { OnAdmitted(std::move(status)); });
+  context_.admission.Admit(MemoryBytes(request_.batch()), [this](const absl::Status& status) { OnAdmitted(status); });
 }
 
-void IngestCall::OnAdmitted(absl::Status status) {
+void IngestCall::OnAdmitted(const absl::Status& status) {
   if (!status.ok()) return Finish(ToGrpc(status));
   const v1::Open& open = request_.open();
   auto batch = std::make_unique<ParsedBatch>(open.producer_id(), open.epoch(), request_.batch());

@@ -21,7 +21,7 @@ class IngestCall final : public grpc::ServerUnaryReactor {
  private:
   absl::Status Check() const;
   void OnOpened(absl::StatusOr<uint64_t> committed_seq);
-  void OnAdmitted(absl::Status status);
+  void OnAdmitted(const absl::Status& status);
   void OnCommitted(storage::BatchOutcome outcome);
   void OnDone() override { delete this; }
 

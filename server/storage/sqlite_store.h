@@ -31,7 +31,8 @@ struct ReaderOptions {
 
 // The dataset in a SQLite file, made when it is not there, its schema brought up to date.
 // ALREADY_EXISTS: another collector has it; the message names its pid. FAILED_PRECONDITION: it is newer than this
-// program, no dataset, or has several names (hard links). NOT_FOUND, PERMISSION_DENIED: the folder. DATA_LOSS: it is damaged. UNAVAILABLE: the disk.
+// program, no dataset, or has several names (hard links). NOT_FOUND, PERMISSION_DENIED: the folder. DATA_LOSS: it is
+// damaged. UNAVAILABLE: the disk.
 absl::StatusOr<std::unique_ptr<StoreWriter>> OpenSqliteWriter(const std::string& path,
                                                               const WriterOptions& options = {});
 

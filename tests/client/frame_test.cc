@@ -32,7 +32,7 @@ TEST(FrameTest, EveryFlippedBitIsNoticed) {
   const std::string bytes = FrameOf(7, "Config(num_warps=4)");
   for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
     std::string flipped = bytes;
-    flipped[bit / 8] ^= static_cast<char>(1 << (bit % 8));
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
     EXPECT_FALSE(DecodeFrame(kSalt, flipped).has_value()) << "bit " << bit;
   }
 }
@@ -63,7 +63,7 @@ TEST(SegmentHeaderTest, ComesBackAndNoticesEveryFlippedBit) {
   EXPECT_EQ(header->first_seq, 42);
   for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
     std::string flipped = bytes;
-    flipped[bit / 8] ^= static_cast<char>(1 << (bit % 8));
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
     EXPECT_FALSE(DecodeSegmentHeader(flipped).has_value()) << "bit " << bit;
   }
 }

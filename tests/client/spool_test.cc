@@ -164,7 +164,7 @@ TEST_F(SpoolTest, AFlippedBitAnywhereIsSaidAndCostsOneRecordAtMost) {
   const std::string bytes = Contents(segment);
   for (size_t at = 0; at < bytes.size(); ++at) {
     std::string flipped = bytes;
-    flipped[at] ^= static_cast<char>(1 << (at % 8));
+    flipped[at] = static_cast<char>(flipped[at] ^ (1 << (at % 8)));
     SetContents(segment, flipped);
     const absl::Status status = TryOpen();
     ASSERT_TRUE(status.ok()) << "at " << at << ": " << status;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 
 namespace telemetry::faults {
 namespace {
@@ -52,8 +53,8 @@ CuttingProxy::CuttingProxy(int target_port, unsigned seed) : target_port_(target
   listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address = Loopback(0);
   socklen_t size = sizeof(address);
-  bind(listener_, reinterpret_cast<sockaddr*>(&address), size);
-  listen(listener_, 64);
+  const bool listens = bind(listener_, reinterpret_cast<sockaddr*>(&address), size) == 0 && listen(listener_, 64) == 0;
+  if (!listens) std::abort();
   getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
   port_ = ntohs(address.sin_port);
   accepting_ = std::thread([this] { Accept(); });

@@ -1,13 +1,13 @@
-// Tells ThreadSanitizer what absl::Mutex does. The distribution's Abseil is built without the sanitizer, which therefore
-// sees no lock in it and takes everything that a mutex guards for a race. The linker sends our calls of the functions
-// below through these wrappers (--wrap); a wrapper says what the lock orders, and calls the real one.
+// Tells ThreadSanitizer what absl::Mutex does. The distribution's Abseil is built without the sanitizer, which
+// therefore sees no lock in it and takes everything that a mutex guards for a race. The linker sends our calls of the
+// functions below through these wrappers (--wrap); a wrapper says what the lock orders, and calls the real one.
 
 #include <sanitizer/tsan_interface.h>
 
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 
-#define TELEMETRY_WRAP(result, name, ...)      \
+#define TELEMETRY_WRAP(result, name, ...)       \
   extern "C" result __real_##name(__VA_ARGS__); \
   extern "C" result __wrap_##name(__VA_ARGS__)
 
@@ -40,8 +40,7 @@ TELEMETRY_WRAP(bool, _ZN4absl7debian35Mutex16AwaitWithTimeoutERKNS0_9ConditionEN
 TELEMETRY_WRAP(bool, _ZN4absl7debian35Mutex17AwaitWithDeadlineERKNS0_9ConditionENS0_4TimeE, absl::Mutex* mutex,
                const absl::Condition& until, absl::Time deadline) {
   __tsan_release(mutex);
-  const bool met =
-      __real__ZN4absl7debian35Mutex17AwaitWithDeadlineERKNS0_9ConditionENS0_4TimeE(mutex, until, deadline);
+  const bool met = __real__ZN4absl7debian35Mutex17AwaitWithDeadlineERKNS0_9ConditionENS0_4TimeE(mutex, until, deadline);
   __tsan_acquire(mutex);
   return met;
 }

@@ -114,6 +114,7 @@ void Run(const Options& options) {
 }  // namespace
 }  // namespace telemetry::bench
 
+// NOLINTNEXTLINE(bugprone-exception-escape): what escapes ends the benchmark, as it should
 int main(int argc, char** argv) {
   telemetry::bench::Options options;
   CLI::App app("Measures how fast rows get into a dataset");

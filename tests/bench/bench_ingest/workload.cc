@@ -29,7 +29,7 @@ v1::Config MakeConfig(uint64_t index) {
   constexpr const char* kPidType[] = {"flat", "persistent_blocked", "persistent_interleaved"};
   // The digits of a number in a mixed radix: a step that shares no factor with the number of all points visits each of
   // them once, far from the last.
-  constexpr uint64_t kPoints = 10 * 10 * 3 * 3 * 6 * 3 * 3 * 8 * 6 * 3 * 4;
+  constexpr uint64_t kPoints = uint64_t{10} * 10 * 3 * 3 * 6 * 3 * 3 * 8 * 6 * 3 * 4;
   constexpr uint64_t kStep = 1000003;
   uint64_t rest = index * kStep % kPoints;
   const auto digit = [&rest](uint64_t radix) {

@@ -15,7 +15,6 @@
 namespace telemetry::collector {
 namespace {
 
-using storage::AttemptId;
 using storage::AttemptRecord;
 using storage::ConfigRecord;
 using storage::Row;
