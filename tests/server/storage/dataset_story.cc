@@ -78,7 +78,7 @@ BatchOutcome DatasetStory::Send(std::vector<v1::Record> records) {
   return outcome;
 }
 
-BatchOutcome DatasetStory::SendAt(uint64_t first_seq, std::vector<v1::Record> records, uint64_t epoch) {
+BatchOutcome DatasetStory::SendAt(uint64_t first_seq, const std::vector<v1::Record>& records, uint64_t epoch) {
   ProducerBatch batch{
       .producer_id = producer_id_, .epoch = epoch, .first_seq = first_seq, .records = {}, .refused = {}};
   for (const v1::Record& record : records) batch.records.push_back(&record);

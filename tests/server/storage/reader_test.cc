@@ -26,7 +26,7 @@ class ReaderTest : public ::testing::Test {
       if (item.has_run()) run = item.run().run().run_id().substr(0, 1);
       if (item.has_attempt()) attempt = item.attempt().attempt().attempt_id().substr(0, 1);
       for (const v1::Measurement& row : item.rows().measurements()) {
-        rows.push_back(run + " " + attempt + " " + std::to_string(row.seq()));
+        rows.push_back(absl::StrCat(run, " ", attempt, " ", row.seq()));
       }
       return absl::OkStatus();
     });

@@ -25,7 +25,7 @@ std::vector<v1::Reject::Reason> Reasons(const BatchOutcome& outcome) {
   return reasons;
 }
 
-v1::Record Provisional(char attempt, char run, std::vector<char> supersedes = {}) {
+v1::Record Provisional(char attempt, char run, const std::vector<char>& supersedes = {}) {
   v1::Record record = AttemptRecord(attempt, run);
   record.mutable_attempt()->set_provisional(true);
   for (char id : supersedes) record.mutable_attempt()->add_supersedes(AttemptId(id));
