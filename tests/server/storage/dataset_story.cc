@@ -72,8 +72,8 @@ void DatasetStory::Restart() {
   next_seq_ = committed_seq.value_or(0) + 1;
 }
 
-BatchOutcome DatasetStory::Send(std::vector<v1::Record> records) {
-  BatchOutcome outcome = SendAt(next_seq_, std::move(records));
+BatchOutcome DatasetStory::Send(const std::vector<v1::Record>& records) {
+  BatchOutcome outcome = SendAt(next_seq_, records);
   next_seq_ = outcome.committed_seq + 1;
   return outcome;
 }

@@ -38,7 +38,7 @@ class DatasetStory {
   explicit DatasetStory(WriterOptions options = {});
 
   // Sends the records as the next ones of the producer's log, in one transaction.
-  BatchOutcome Send(std::vector<v1::Record> records);
+  BatchOutcome Send(const std::vector<v1::Record>& records);
   // Sends them with these sequence numbers.
   BatchOutcome SendAt(uint64_t first_seq, const std::vector<v1::Record>& records, uint64_t epoch = 1);
   // Ends the writer and begins a new one.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "tests/server/storage/dataset_story.h"
 
 namespace telemetry::storage {
