@@ -16,7 +16,7 @@ IngestCall::IngestCall(const IngestContext& context, const v1::IngestRequest& re
     return;
   }
   const v1::Open& open = request_.open();
-  context_.writer.Open(open.producer_id(), open.epoch(), open.client(),
+  context_.writer.Open({open.producer_id(), open.epoch(), open.client()},
                        [this](absl::StatusOr<uint64_t> committed_seq) { OnOpened(std::move(committed_seq)); });
 }
 

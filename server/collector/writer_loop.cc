@@ -27,8 +27,8 @@ void WriterLoop::Stop() {
   writer_.reset();
 }
 
-void WriterLoop::Open(std::string producer_id, uint64_t epoch, std::string client, OpenDone done) {
-  Enqueue(OpenJob{std::move(producer_id), epoch, std::move(client), std::move(done)});
+void WriterLoop::Open(storage::ProducerOpening opening, OpenDone done) {
+  Enqueue(OpenJob{std::move(opening), std::move(done)});
 }
 
 void WriterLoop::Commit(std::unique_ptr<ParsedBatch> batch, CommitDone done) {
@@ -59,37 +59,55 @@ void WriterLoop::Run() {
       group = TakeGroup();
       if (group.empty() && stopping_) return;
     }
-    absl::Status status = group.empty() ? writer_->Idle() : Do(group);
     idle = group.empty();
+    absl::Status status = Do(group);
     if (!status.ok()) return Fatal(status, std::move(group));
   }
 }
 
 std::vector<WriterLoop::Job> WriterLoop::TakeGroup() {
+  if (queue_.empty()) return {};
+  return std::holds_alternative<OpenJob>(queue_.front()) ? TakeOpenings() : TakeBatches();
+}
+
+std::vector<WriterLoop::Job> WriterLoop::TakeOpenings() {
+  std::vector<Job> group;
+  while (!queue_.empty() && std::holds_alternative<OpenJob>(queue_.front())) {
+    group.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+  }
+  return group;
+}
+
+std::vector<WriterLoop::Job> WriterLoop::TakeBatches() {
   std::vector<Job> group;
   uint64_t records = 0;
   uint64_t bytes = 0;
   while (!queue_.empty()) {
     const auto* commit = std::get_if<CommitJob>(&queue_.front());
-    if (commit != nullptr) {
-      records += commit->batch->mutable_batch().records.size();
-      bytes += commit->batch->bytes();
-    }
-    const bool fits = commit != nullptr && records <= limits_.group_records && bytes <= limits_.group_bytes;
+    if (commit == nullptr) break;
+    records += commit->batch->mutable_batch().records.size();
+    bytes += commit->batch->bytes();
+    const bool fits = records <= limits_.group_records && bytes <= limits_.group_bytes;
     if (!fits && !group.empty()) break;
     group.push_back(std::move(queue_.front()));
     queue_.pop_front();
-    if (!fits) break;
   }
   return group;
 }
 
 absl::Status WriterLoop::Do(std::vector<Job>& group) {
-  auto* open = std::get_if<OpenJob>(&group.front());
-  if (open == nullptr) return DoCommit(group);
-  absl::StatusOr<uint64_t> committed_seq = writer_->OpenProducer(open->producer_id, open->epoch, open->client);
-  if (!committed_seq.ok() && !absl::IsFailedPrecondition(committed_seq.status())) return committed_seq.status();
-  open->done(std::move(committed_seq));
+  if (group.empty()) return writer_->Idle();
+  return std::holds_alternative<OpenJob>(group.front()) ? DoOpen(group) : DoCommit(group);
+}
+
+absl::Status WriterLoop::DoOpen(std::vector<Job>& group) {
+  std::vector<storage::ProducerOpening> openings;
+  openings.reserve(group.size());
+  for (Job& job : group) openings.push_back(std::move(std::get<OpenJob>(job).opening));
+  absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> results = writer_->OpenProducers(openings);
+  if (!results.ok()) return results.status();
+  for (size_t i = 0; i < group.size(); ++i) std::get<OpenJob>(group[i]).done(std::move((*results)[i]));
   return absl::OkStatus();
 }
 

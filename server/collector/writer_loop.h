@@ -35,8 +35,8 @@ class WriterLoop {
 
   const std::string& dataset_id() const { return dataset_id_; }
 
-  // StoreWriter::OpenProducer. Calls done with UNAVAILABLE after a fatal error or Stop.
-  void Open(std::string producer_id, uint64_t epoch, std::string client, OpenDone done) ABSL_LOCKS_EXCLUDED(mutex_);
+  // StoreWriter::OpenProducers. Calls done with UNAVAILABLE after a fatal error or Stop.
+  void Open(storage::ProducerOpening opening, OpenDone done) ABSL_LOCKS_EXCLUDED(mutex_);
   // StoreWriter::CommitBatches. The outcome's status is UNAVAILABLE after a fatal error or Stop.
   void Commit(std::unique_ptr<ParsedBatch> batch, CommitDone done) ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -45,9 +45,7 @@ class WriterLoop {
 
  private:
   struct OpenJob {
-    std::string producer_id;
-    uint64_t epoch;
-    std::string client;
+    storage::ProducerOpening opening;
     OpenDone done;
   };
   struct CommitJob {
@@ -59,9 +57,12 @@ class WriterLoop {
   void Enqueue(Job job) ABSL_LOCKS_EXCLUDED(mutex_);
   bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
-  // What the next transaction takes: one Open, or as many batches as the limits allow.
+  // What the next transaction takes, all of one kind and as queued: openings, or as many batches as the limits allow.
   std::vector<Job> TakeGroup() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<Job> TakeOpenings() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<Job> TakeBatches() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Do(std::vector<Job>& group);
+  absl::Status DoOpen(std::vector<Job>& group);
   absl::Status DoCommit(std::vector<Job>& group);
   void Fatal(const absl::Status& status, std::vector<Job> group) ABSL_LOCKS_EXCLUDED(mutex_);
   static void Abandon(Job& job);

@@ -1,6 +1,7 @@
 #include "server/storage/sqlite_writer.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -48,25 +49,39 @@ absl::Status SqliteWriter::Fail(absl::Status status) {
   return failed_;
 }
 
-absl::StatusOr<uint64_t> SqliteWriter::OpenProducer(const std::string& producer_id, uint64_t epoch,
-                                                    const std::string& client) {
+absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> SqliteWriter::OpenProducers(
+    absl::Span<const ProducerOpening> openings) {
   if (!failed_.ok()) return failed_;
-  absl::StatusOr<uint64_t> committed_seq = TryOpenProducer(producer_id, epoch, client);
-  if (committed_seq.ok() || absl::IsFailedPrecondition(committed_seq.status())) return committed_seq;
-  return Fail(committed_seq.status());
+  absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> results = TryOpen(openings);
+  if (!results.ok()) return Fail(results.status());
+  return results;
 }
 
-absl::StatusOr<uint64_t> SqliteWriter::TryOpenProducer(const std::string& producer_id, uint64_t epoch,
-                                                       const std::string& client) {
-  absl::StatusOr<ProducerTable::Producer*> known = producers_.Find(producer_id);
-  if (!known.ok()) return known.status();
-  if (ProducerTable::IsOpen(*known, epoch, client)) return (*known)->committed_seq;
-  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(database_);
-  if (!transaction.ok()) return transaction.status();
-  absl::StatusOr<uint64_t> committed_seq = producers_.Open(producer_id, epoch, client, absl::ToUnixMicros(clock_()));
-  if (!committed_seq.ok()) return committed_seq;
-  if (absl::Status status = transaction->Commit(); !status.ok()) return status;
-  return committed_seq;
+absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> SqliteWriter::TryOpen(
+    absl::Span<const ProducerOpening> openings) {
+  const int64_t now_unix_us = absl::ToUnixMicros(clock_());
+  std::vector<absl::StatusOr<uint64_t>> results;
+  std::optional<Transaction> transaction;
+  for (const ProducerOpening& opening : openings) {
+    absl::StatusOr<ProducerTable::Producer*> known = producers_.Find(opening.producer_id);
+    if (!known.ok()) return known.status();
+    if (ProducerTable::IsOpen(*known, opening.epoch, opening.client)) {
+      results.emplace_back((*known)->committed_seq);
+      continue;
+    }
+    if (!transaction) {
+      absl::StatusOr<Transaction> begun = Transaction::BeginWrite(database_);
+      if (!begun.ok()) return begun.status();
+      transaction.emplace(*std::move(begun));
+    }
+    results.push_back(producers_.Open(opening.producer_id, opening.epoch, opening.client, now_unix_us));
+    const absl::Status& status = results.back().status();
+    if (!status.ok() && !absl::IsFailedPrecondition(status)) return status;
+  }
+  if (transaction) {
+    if (absl::Status status = transaction->Commit(); !status.ok()) return status;
+  }
+  return results;
 }
 
 absl::StatusOr<std::vector<BatchOutcome>> SqliteWriter::CommitBatches(absl::Span<const ProducerBatch> batches) {

@@ -26,13 +26,13 @@ class SqliteWriter : public StoreWriter {
   SqliteWriter(LockFile lock, Database database, std::string dataset_id, const WriterOptions& options);
 
   const std::string& dataset_id() const override { return dataset_id_; }
-  absl::StatusOr<uint64_t> OpenProducer(const std::string& producer_id, uint64_t epoch,
-                                        const std::string& client) override;
+  absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> OpenProducers(
+      absl::Span<const ProducerOpening> openings) override;
   absl::StatusOr<std::vector<BatchOutcome>> CommitBatches(absl::Span<const ProducerBatch> batches) override;
   absl::Status Idle() override;
 
  private:
-  absl::StatusOr<uint64_t> TryOpenProducer(const std::string& producer_id, uint64_t epoch, const std::string& client);
+  absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> TryOpen(absl::Span<const ProducerOpening> openings);
   absl::StatusOr<std::vector<BatchOutcome>> TryCommit(absl::Span<const ProducerBatch> batches);
   // Stores one batch; its outcome says so when the batch is not in order.
   absl::Status Store(const ProducerBatch& batch, BatchOutcome& outcome);

@@ -20,6 +20,13 @@ struct RefusedRecord {
   std::string message;
 };
 
+// A producer that presents itself.
+struct ProducerOpening {
+  std::string producer_id;  // 16 bytes
+  uint64_t epoch = 0;
+  std::string client;
+};
+
 // Consecutive records of one producer's log, parsed.
 struct ProducerBatch {
   std::string producer_id;  // 16 bytes
@@ -51,10 +58,16 @@ class StoreWriter {
   // 16 bytes, chosen when the dataset was made.
   virtual const std::string& dataset_id() const = 0;
 
-  // Records that `epoch` of this producer exists, durably, and returns the producer's committed_seq (0: a new one).
-  // FAILED_PRECONDITION: a higher epoch is known. INTERNAL / DATA_LOSS: as CommitBatches.
-  virtual absl::StatusOr<uint64_t> OpenProducer(const std::string& producer_id, uint64_t epoch,
-                                                const std::string& client) = 0;
+  // Records in ONE durable transaction that these epochs exist. results[i] belongs to openings[i]: the producer's
+  // committed_seq (0: a new one), or FAILED_PRECONDITION: a higher epoch is known. Errors: as CommitBatches.
+  virtual absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> OpenProducers(
+      absl::Span<const ProducerOpening> openings) = 0;
+
+  // The same for one.
+  absl::StatusOr<uint64_t> OpenProducer(const std::string& producer_id, uint64_t epoch, const std::string& client) {
+    absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> results = OpenProducers({{producer_id, epoch, client}});
+    return results.ok() ? results->front() : results.status();
+  }
 
   // Stores all batches in ONE durable transaction, in the given order; a later batch of the same producer continues the
   // earlier one. Records at or below committed_seq are skipped. outcomes[i] belongs to batches[i].

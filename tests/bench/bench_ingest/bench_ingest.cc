@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -24,6 +26,7 @@ struct Options {
   uint64_t rows = 1000000;
   std::vector<int> producers = {1, 8, 64};
   std::string dir = std::filesystem::temp_directory_path().string();
+  int rounds = 3;
   double seconds = 10;
   bool json = false;
 };
@@ -51,64 +54,65 @@ class Scratch {
   std::string path_;
 };
 
-class Report {
- public:
-  explicit Report(bool json) : json_(json) {}
+double Median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
 
-  void Raw(double rows_per_s) {
-    raw_rows_per_s_ = rows_per_s;
-    Line(absl::StrFormat("raw limit          %9.0f rows/s", rows_per_s));
-  }
-  void Add(const EndToEnd& run) {
-    runs_.push_back(run);
-    Line(absl::StrFormat("%3d producer(s)    %9.0f rows/s   %.2f of raw", run.producers, run.rows_per_s, Ratio(run)));
-  }
-  void Paced(const PacedResult& paced) {
-    paced_ = paced;
-    Line(absl::StrFormat(
-        "paced              %9.0f rows/s   ack p50 %.1f ms, p99 %.1f ms   collector %.2f cores, %.0f MiB",
-        paced.rows_per_s, paced.p50_ms, paced.p99_ms, paced.cpu_cores, paced.rss_mib));
-  }
-  void Finish() const {
-    if (!json_) return;
-    const std::string runs = absl::StrJoin(runs_, ", ", [this](std::string* out, const EndToEnd& run) {
-      absl::StrAppendFormat(out, "{\"producers\": %d, \"rows_per_s\": %.0f, \"ratio\": %.3f}", run.producers,
-                            run.rows_per_s, Ratio(run));
-    });
-    std::printf(
-        "{\"raw_rows_per_s\": %.0f, \"end_to_end\": [%s], \"paced\": {\"rows_per_s\": %.0f, \"p50_ms\": %.2f, "
-        "\"p99_ms\": %.2f, \"cpu_cores\": %.3f, \"rss_mib\": %.1f}}\n",
-        raw_rows_per_s_, runs.c_str(), paced_.rows_per_s, paced_.p50_ms, paced_.p99_ms, paced_.cpu_cores,
-        paced_.rss_mib);
-  }
+struct Measured {
+  double raw_rows_per_s = 0;
+  std::vector<EndToEnd> end_to_end;
+  PacedResult paced;
 
- private:
-  double Ratio(const EndToEnd& run) const { return run.rows_per_s / raw_rows_per_s_; }
-  void Line(const std::string& line) const {
-    if (!json_) std::printf("%s\n", line.c_str());
-    std::fflush(stdout);
-  }
-
-  const bool json_;
-  double raw_rows_per_s_ = 0;
-  std::vector<EndToEnd> runs_;
-  PacedResult paced_;
+  double Ratio(const EndToEnd& run) const { return run.rows_per_s / raw_rows_per_s; }
 };
 
-void Run(const Options& options) {
+// Each round measures everything once, so that a slow minute of a shared machine falls on all alike.
+Measured MeasureAll(const Options& options) {
   const Workload workload;
-  Report report(options.json);
-  {
-    const Scratch scratch(options.dir);
-    report.Raw(MeasureRawLimit(workload, options.rows, scratch.path() + "/raw.db"));
-  }
-  for (const int producers : options.producers) {
-    const Scratch scratch(options.dir);
-    report.Add({producers, MeasureThroughput(workload, options.rows, producers, scratch.path())});
+  std::vector<double> raw;
+  std::vector<std::vector<double>> runs(options.producers.size());
+  for (int round = 0; round < options.rounds; ++round) {
+    if (!options.json) std::fprintf(stderr, "round %d of %d\n", round + 1, options.rounds);
+    {
+      const Scratch scratch(options.dir);
+      raw.push_back(MeasureRawLimit(workload, options.rows, scratch.path() + "/raw.db"));
+    }
+    for (size_t i = 0; i < runs.size(); ++i) {
+      const Scratch scratch(options.dir);
+      runs[i].push_back(MeasureThroughput(workload, options.rows, options.producers[i], scratch.path()));
+    }
   }
   const Scratch scratch(options.dir);
-  report.Paced(MeasurePaced(workload, kPacedRowsPerS, options.seconds, scratch.path()));
-  report.Finish();
+  Measured measured;
+  measured.raw_rows_per_s = Median(raw);
+  for (size_t i = 0; i < runs.size(); ++i) measured.end_to_end.push_back({options.producers[i], Median(runs[i])});
+  measured.paced = MeasurePaced(workload, kPacedRowsPerS, options.seconds, scratch.path());
+  return measured;
+}
+
+void PrintText(const Measured& measured) {
+  std::printf("raw limit          %9.0f rows/s\n", measured.raw_rows_per_s);
+  for (const EndToEnd& run : measured.end_to_end) {
+    std::printf("%3d producer(s)    %9.0f rows/s   %.2f of raw\n", run.producers, run.rows_per_s, measured.Ratio(run));
+  }
+  const PacedResult& paced = measured.paced;
+  std::printf("paced              %9.0f rows/s   ack p50 %.1f ms, p99 %.1f ms   collector %.2f cores, %.0f MiB\n",
+              paced.rows_per_s, paced.p50_ms, paced.p99_ms, paced.cpu_cores, paced.rss_mib);
+}
+
+void PrintJson(const Measured& measured) {
+  const std::string runs = absl::StrJoin(measured.end_to_end, ", ", [&](std::string* out, const EndToEnd& run) {
+    absl::StrAppendFormat(out, "{\"producers\": %d, \"rows_per_s\": %.0f, \"ratio\": %.3f}", run.producers,
+                          run.rows_per_s, measured.Ratio(run));
+  });
+  const PacedResult& paced = measured.paced;
+  std::printf(
+      "{\"raw_rows_per_s\": %.0f, \"end_to_end\": [%s], \"paced\": {\"rows_per_s\": %.0f, \"p50_ms\": %.2f, "
+      "\"p99_ms\": %.2f, \"cpu_cores\": %.3f, \"rss_mib\": %.1f}}\n",
+      measured.raw_rows_per_s, runs.c_str(), paced.rows_per_s, paced.p50_ms, paced.p99_ms, paced.cpu_cores,
+      paced.rss_mib);
 }
 
 }  // namespace
@@ -124,9 +128,13 @@ int main(int argc, char** argv) {
       ->capture_default_str()
       ->check(CLI::Range(1, telemetry::bench::Workload::kRuns));
   app.add_option("--dir", options.dir, "Where databases and spools go meanwhile")->capture_default_str();
+  app.add_option("--rounds", options.rounds, "Measure each so often, in turn; the medians are printed")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   app.add_option("--seconds", options.seconds, "Length of the paced measurement")->capture_default_str();
   app.add_flag("--json", options.json, "Print one JSON object");
   CLI11_PARSE(app, argc, argv);
-  telemetry::bench::Run(options);
+  const telemetry::bench::Measured measured = telemetry::bench::MeasureAll(options);
+  options.json ? telemetry::bench::PrintJson(measured) : telemetry::bench::PrintText(measured);
   return 0;
 }

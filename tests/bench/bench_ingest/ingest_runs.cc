@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/barrier.h"
+#include "absl/synchronization/blocking_counter.h"
 #include "absl/time/clock.h"
 #include "client/producer.h"
 #include "tests/bench/bench_ingest/collector_process.h"
@@ -39,14 +40,18 @@ std::unique_ptr<client::Producer> OpenProducer(const std::string& collector, con
   return *std::move(producer);
 }
 
-void AppendRun(const Workload& workload, int run, uint64_t rows, std::vector<v1::Record>* records,
-               client::Producer* producer) {
-  std::vector<bool> named;
-  for (uint64_t attempt = 0; rows > 0; ++attempt) {
-    const size_t count = workload.MakeAttempt(run, attempt, rows, &named, records);
-    Require(producer->AppendBatch({records->data(), count}));
-    rows -= std::min(rows, Workload::kRowsPerAttempt);
+// What producer `number` of `producers` appends, attempt by attempt.
+std::vector<std::vector<v1::Record>> MakeShare(const Workload& workload, uint64_t rows, int number, int producers) {
+  std::vector<std::vector<v1::Record>> share;
+  for (int run = number; run < Workload::kRuns; run += producers) {
+    uint64_t left = Workload::RowsOfRun(rows, run);
+    std::vector<bool> named;
+    for (uint64_t attempt = 0; left > 0; ++attempt) {
+      workload.MakeAttempt(run, attempt, left, &named, &share.emplace_back());
+      left -= std::min(left, Workload::kRowsPerAttempt);
+    }
   }
+  return share;
 }
 
 void Stop(CollectorProcess* collector) {
@@ -119,22 +124,23 @@ double Percentile(const std::vector<double>& sorted, double share) {
 double MeasureThroughput(const Workload& workload, uint64_t rows, int producers, const std::string& folder) {
   CollectorProcess collector = CollectorProcess::Start(folder + "/dataset.db");
   absl::Barrier* const ready = new absl::Barrier(producers + 1);
+  absl::BlockingCounter acknowledged(producers);
   std::vector<std::thread> threads;
   for (int i = 0; i < producers; ++i) {
     threads.emplace_back([&, i] {
+      const std::vector<std::vector<v1::Record>> share = MakeShare(workload, rows, i, producers);
       const auto producer = OpenProducer(collector.address(), absl::StrCat(folder, "/spool-", i));
       if (ready->Block()) delete ready;
-      std::vector<v1::Record> records;
-      for (int run = i; run < Workload::kRuns; run += producers) {
-        AppendRun(workload, run, Workload::RowsOfRun(rows, run), &records, producer.get());
-      }
+      for (const std::vector<v1::Record>& attempt : share) Require(producer->AppendBatch(attempt));
       Require(producer->Drain(absl::Minutes(10)));
+      acknowledged.DecrementCount();
     });
   }
   if (ready->Block()) delete ready;
   const absl::Time begin = absl::Now();
-  for (std::thread& thread : threads) thread.join();
+  acknowledged.Wait();
   const double seconds = absl::ToDoubleSeconds(absl::Now() - begin);
+  for (std::thread& thread : threads) thread.join();
   Stop(&collector);
   return static_cast<double>(rows) / seconds;
 }

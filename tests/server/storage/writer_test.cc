@@ -68,6 +68,21 @@ TEST(Writer, AHigherEpochFencesTheLower) {
   EXPECT_TRUE(story.SendAt(1, {RunRecord('a')}, 5).status.ok());
 }
 
+TEST(Writer, ProducersThatOpenTogetherAreEachAnswered) {
+  DatasetStory story;
+  story.Send({RunRecord('a'), RunRecord('b')});  // as epoch 1
+  const std::string other(16, 'o');
+  const auto results = story.writer().OpenProducers(
+      {{story.producer_id(), 3, "test"}, {other, 1, "other"}, {story.producer_id(), 2, "older"}, {other, 1, "other"}});
+  ASSERT_TRUE(results.ok()) << results.status();
+  ASSERT_EQ(results->size(), 4u);
+  EXPECT_EQ((*results)[0].value_or(99), 2u);
+  EXPECT_EQ((*results)[1].value_or(99), 0u);
+  EXPECT_TRUE(absl::IsFailedPrecondition((*results)[2].status()));
+  EXPECT_EQ((*results)[3].value_or(99), 0u);
+  EXPECT_EQ(story.Query("SELECT group_concat(epoch) FROM (SELECT epoch FROM producers ORDER BY epoch)"), "1,3");
+}
+
 TEST(Writer, ProgressAndIdentityOutliveARestart) {
   DatasetStory story;
   const std::string dataset_id = story.writer().dataset_id();
