@@ -1,0 +1,138 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+namespace telemetry::worker {
+
+// One interface over CUDA's driver and OpenCL. Both are loaded at run time (dlopen), so that one binary serves machines
+// with neither, either or both; nothing outside worker/device knows which it is but for the dialect of the source.
+// Objects keep what they need of each other alive. Calls on one device may come from any thread, one at a time; calls
+// on one stream are executed in order.
+
+enum class Dialect { kCuda, kOpenCl };
+
+struct DeviceProperties {
+  Dialect dialect = Dialect::kOpenCl;
+  int ordinal = 0;
+  std::string name;             // "NVIDIA H200"
+  std::string architecture;     // CUDA: "sm_90"; OpenCL: the device's version
+  std::string driver_version;   // CUDA: "13.0"; OpenCL: the driver's own text
+  std::string runtime_version;  // CUDA: NVRTC's "13.0"; OpenCL: the platform's name and version
+  int compute_units = 0;
+  int warp_size = 1;  // CUDA: 32. OpenCL: 1, unless sub-groups of a fixed size are known
+  int max_threads_per_block = 0;
+  size_t shared_bytes_per_block = 0;  // the most that a kernel can ask for
+  uint64_t global_bytes = 0;
+  uint64_t l2_bytes = 0;     // 0: not known
+  int clock_khz = 0;         // 0: not known
+  int memory_clock_khz = 0;  // 0: not known
+  int memory_bus_bits = 0;   // 0: not known
+};
+
+// Device memory, released with the object. At least one byte is behind an empty buffer. Aligned to 256 bytes.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  virtual size_t size_bytes() const = 0;
+  // A number that tells buffers apart: the address on CUDA.
+  virtual uint64_t handle() const = 0;
+};
+
+// One argument of a launch, in the order of the kernel's parameters.
+using LaunchArgument = std::variant<const Buffer*, int32_t, int64_t, float>;
+
+struct LaunchShape {
+  int64_t grid = 1;  // blocks, in one dimension; 0 launches nothing
+  int threads = 1;   // a block's
+  size_t shared_bytes =
+      0;  // dynamic shared (local) memory. OpenCL: the last parameter is this __local pointer when not 0
+};
+
+// What the device's compiler says of a kernel.
+struct FunctionAttributes {
+  int registers = 0;  // 0: not known
+  size_t spill_bytes = 0;
+  size_t static_shared_bytes = 0;
+  int max_threads_per_block = 0;
+};
+
+// A loaded kernel. Launches only queue.
+class Function {
+ public:
+  virtual ~Function() = default;
+  virtual FunctionAttributes attributes() const = 0;
+  // INVALID_ARGUMENT: the shape is beyond the device. INTERNAL: the driver's error by name; after a sticky CUDA error
+  // every call on the device fails so.
+  virtual absl::Status Launch(const LaunchShape& shape, absl::Span<const LaunchArgument> arguments) = 0;
+};
+
+// A point in a device's queue of work.
+class Event {
+ public:
+  virtual ~Event() = default;
+};
+
+// Compiled code, loaded. Functions keep it alive.
+class Module {
+ public:
+  virtual ~Module() = default;
+  // NOT_FOUND names what the module holds not.
+  virtual absl::StatusOr<std::unique_ptr<Function>> GetFunction(const std::string& name) = 0;
+};
+
+// What a compiler made of a source, to be loaded by any device of that architecture: a cubin, or OpenCL's binary (or,
+// where a platform has none, the source itself).
+struct CompiledCode {
+  std::string binary;
+  std::string log;  // the compiler's remarks, also when it succeeded
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceProperties& properties() const = 0;
+  // "cuda:0", "opencl:0".
+  virtual std::string id() const = 0;
+
+  virtual absl::StatusOr<std::unique_ptr<Buffer>> Allocate(size_t size_bytes) = 0;
+  // Copies wait for what was queued before, and return when they are done. OUT_OF_RANGE: beyond the buffer.
+  virtual absl::Status Upload(Buffer* to, size_t offset_bytes, absl::Span<const std::byte> from) = 0;
+  virtual absl::Status Download(const Buffer* from, size_t offset_bytes, absl::Span<std::byte> to) = 0;
+  // Queues: every byte becomes `value`.
+  virtual absl::Status Fill(Buffer* buffer, uint8_t value) = 0;
+  // Queues a copy of the first bytes.
+  virtual absl::Status Copy(Buffer* to, const Buffer* from, size_t size_bytes) = 0;
+
+  // INVALID_ARGUMENT with the compiler's log when the source does not compile.
+  virtual absl::StatusOr<CompiledCode> Compile(const std::string& source) = 0;
+  virtual absl::StatusOr<std::unique_ptr<Module>> Load(const CompiledCode& code) = 0;
+
+  // Marks this point of the queue.
+  virtual absl::StatusOr<std::unique_ptr<Event>> Record() = 0;
+  // Waits for `end`; milliseconds between two points of this device.
+  virtual absl::StatusOr<double> ElapsedMs(const Event& begin, const Event& end) = 0;
+  // Waits until all that was queued is done. INTERNAL: one of the launches failed.
+  virtual absl::Status Synchronize() = 0;
+};
+
+// All devices of this machine, CUDA's first. Empty where neither driver is there; what could be loaded but answered
+// with an error is left out, and `notices` says so.
+std::vector<DeviceProperties> ListDevices(std::vector<std::string>* notices = nullptr);
+
+// "cuda:0", "opencl:1"; "" takes the first of ListDevices. NOT_FOUND says what is there.
+absl::StatusOr<std::shared_ptr<Device>> OpenDevice(const std::string& id);
+
+// NVRTC without a device: compiles CUDA source for an architecture ("sm_80", "sm_90") to a cubin. UNAVAILABLE: there is
+// no NVRTC on this machine (says where it was looked for). INVALID_ARGUMENT: the log.
+absl::StatusOr<CompiledCode> CompileCuda(const std::string& source, const std::string& architecture);
+
+}  // namespace telemetry::worker

@@ -1,0 +1,55 @@
+#include "worker/device/dtype.h"
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "proto/record/strings.h"
+
+namespace telemetry::worker {
+
+using record::AbslView;
+
+std::string_view ShortName(DType dtype) {
+  switch (dtype) {
+    case DType::kF32:
+      return "f32";
+    case DType::kF16:
+      return "f16";
+    case DType::kBF16:
+      return "bf16";
+    case DType::kI32:
+      return "i32";
+    case DType::kBool:
+      return "bool";
+  }
+  return "unknown";
+}
+
+std::string_view TorchName(DType dtype) {
+  switch (dtype) {
+    case DType::kF32:
+      return "torch.float32";
+    case DType::kF16:
+      return "torch.float16";
+    case DType::kBF16:
+      return "torch.bfloat16";
+    case DType::kI32:
+      return "torch.int32";
+    case DType::kBool:
+      return "torch.bool";
+  }
+  return "unknown";
+}
+
+absl::StatusOr<DType> ParseDType(std::string_view text) {
+  std::string allowed;
+  for (const DType dtype : kAllDTypes) {
+    if (text == ShortName(dtype) || text == TorchName(dtype)) return dtype;
+    absl::StrAppend(&allowed, allowed.empty() ? "" : ", ", AbslView(ShortName(dtype)), " (", AbslView(TorchName(dtype)),
+                    ")");
+  }
+  return absl::InvalidArgumentError(absl::StrCat("\"", AbslView(text), "\" is not a dtype; these are: ", allowed));
+}
+
+}  // namespace telemetry::worker
