@@ -2,13 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <fstream>
 #include <string>
 
+#include "tests/run_program.h"
 #include "tests/server/storage/dataset_story.h"
 
 namespace telemetry::collector {
@@ -16,29 +14,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-struct Outcome {
-  int exit_status = -1;
-  std::string output;  // stdout and stderr
-};
-
-// A collector that takes the arguments serves until the time is up.
-Outcome RunCollector(const std::string& arguments, const std::string& environment = "") {
-  const std::string command =
-      "env " + environment + " timeout 10 " TELEMETRY_BIN_DIR "/telemetry-collector " + arguments + " 2>&1";
-  std::FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return {};
-  Outcome outcome;
-  std::array<char, 4096> buffer;
-  while (size_t size = std::fread(buffer.data(), 1, buffer.size(), pipe)) outcome.output.append(buffer.data(), size);
-  const int status = pclose(pipe);
-  outcome.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
+ProgramOutcome RunCollector(const std::string& arguments, const std::string& environment = "") {
+  return RunProgram("telemetry-collector", arguments, environment);
 }
 
 class ProgramTest : public ::testing::Test {
  protected:
   void ExpectWrongUsage(const std::string& arguments, const std::string& words, const std::string& environment = "") {
-    const Outcome outcome = RunCollector(arguments, environment);
+    const ProgramOutcome outcome = RunCollector(arguments, environment);
     EXPECT_EQ(outcome.exit_status, 2) << arguments << "\n" << outcome.output;
     EXPECT_THAT(outcome.output, HasSubstr(words)) << arguments;
   }
@@ -94,7 +77,7 @@ TEST_F(ProgramTest, TheConfigFileComesFromTheFlagOrTheEnvironment) {
 }
 
 TEST_F(ProgramTest, AnEmptyVariableIsNone) {
-  const Outcome outcome = RunCollector("--version", "TELEMETRY_COLLECTOR_CONFIG=");
+  const ProgramOutcome outcome = RunCollector("--version", "TELEMETRY_COLLECTOR_CONFIG=");
   EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
 }
 

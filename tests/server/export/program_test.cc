@@ -2,13 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <fstream>
 #include <string>
 
+#include "tests/run_program.h"
 #include "tests/server/export/temp_folder.h"
 
 namespace telemetry::exporter {
@@ -17,32 +15,19 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-struct Outcome {
-  int exit_status = -1;
-  std::string output;  // stdout and stderr
-};
-
-Outcome RunExport(const std::string& arguments, const std::string& environment = "") {
-  const std::string command = "env " + environment + " " TELEMETRY_BIN_DIR "/telemetry-export " + arguments + " 2>&1";
-  std::FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return {};
-  Outcome outcome;
-  std::array<char, 4096> buffer;
-  while (size_t size = std::fread(buffer.data(), 1, buffer.size(), pipe)) outcome.output.append(buffer.data(), size);
-  const int status = pclose(pipe);
-  outcome.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
+ProgramOutcome RunExport(const std::string& arguments, const std::string& environment = "") {
+  return RunProgram("telemetry-export", arguments, environment);
 }
 
 TEST(Program, HelpShowsExamples) {
-  Outcome outcome = RunExport("--help");
+  ProgramOutcome outcome = RunExport("--help");
   EXPECT_EQ(outcome.exit_status, 0);
   EXPECT_THAT(outcome.output, HasSubstr("Examples:"));
   EXPECT_THAT(outcome.output, HasSubstr("TELEMETRY_EXPORT_DB"));
 }
 
 TEST(Program, VersionIsPrinted) {
-  Outcome outcome = RunExport("--version");
+  ProgramOutcome outcome = RunExport("--version");
   EXPECT_EQ(outcome.exit_status, 0);
   EXPECT_THAT(outcome.output, HasSubstr("telemetry-export 0."));
 }
@@ -67,7 +52,7 @@ TEST(Program, WrongUsageEndsWithTwoAndSaysWhatToDo) {
       {"--db a --out x --since ''", "--since"},
   };
   for (const auto& [arguments, advice] : cases) {
-    Outcome outcome = RunExport(arguments);
+    ProgramOutcome outcome = RunExport(arguments);
     EXPECT_EQ(outcome.exit_status, 2) << arguments << "\n" << outcome.output;
     EXPECT_THAT(outcome.output, HasSubstr(advice)) << arguments;
   }
@@ -75,7 +60,7 @@ TEST(Program, WrongUsageEndsWithTwoAndSaysWhatToDo) {
 
 TEST(Program, AMissingDatabaseEndsWithOneAndIsNamed) {
   TempFolder folder;
-  Outcome outcome = RunExport("--db " + folder.Path("missing.db") + " --out " + folder.Path("data"));
+  ProgramOutcome outcome = RunExport("--db " + folder.Path("missing.db") + " --out " + folder.Path("data"));
   EXPECT_EQ(outcome.exit_status, 1);
   EXPECT_THAT(outcome.output, HasSubstr("missing.db"));
   EXPECT_THAT(folder.Names(), IsEmpty());
@@ -83,7 +68,7 @@ TEST(Program, AMissingDatabaseEndsWithOneAndIsNamed) {
 
 TEST(Program, ACollectorThatIsNotThereEndsWithOneAndIsNamed) {
   TempFolder folder;
-  Outcome outcome = RunExport("--collector 127.0.0.1:1 --out " + folder.Path("data"));
+  ProgramOutcome outcome = RunExport("--collector 127.0.0.1:1 --out " + folder.Path("data"));
   EXPECT_EQ(outcome.exit_status, 1);
   EXPECT_THAT(outcome.output, HasSubstr("127.0.0.1:1"));
   EXPECT_THAT(folder.Names(), IsEmpty());
@@ -107,7 +92,7 @@ TEST(Program, TheConfigFileComesFromTheEnvironmentToo) {
 TEST(Program, AMistypedKeyInTheConfigFileIsNamed) {
   TempFolder folder;
   std::ofstream(folder.Path("export.toml")) << "layuot = \"helion\"\n";
-  Outcome outcome = RunExport("--db a --out x --config " + folder.Path("export.toml"));
+  ProgramOutcome outcome = RunExport("--db a --out x --config " + folder.Path("export.toml"));
   EXPECT_EQ(outcome.exit_status, 2);
   EXPECT_THAT(outcome.output, HasSubstr("layuot"));
 }
@@ -115,7 +100,7 @@ TEST(Program, AMistypedKeyInTheConfigFileIsNamed) {
 TEST(Program, AFlagForTheSourceWinsOverTheEnvironment) {
   TempFolder folder;
   const std::string out = " --out " + folder.Path("data");
-  Outcome outcome = RunExport("--collector 127.0.0.1:1" + out, "TELEMETRY_EXPORT_DB=" + folder.Path("a.db"));
+  ProgramOutcome outcome = RunExport("--collector 127.0.0.1:1" + out, "TELEMETRY_EXPORT_DB=" + folder.Path("a.db"));
   EXPECT_EQ(outcome.exit_status, 1) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("127.0.0.1:1"));
   outcome = RunExport("--db " + folder.Path("a.db") + out, "TELEMETRY_EXPORT_COLLECTOR=127.0.0.1:1");
@@ -127,7 +112,7 @@ TEST(Program, TheSourceComesFromTheEnvironmentWhereNoFlagNamesIt) {
   TempFolder folder;
   const std::string out = "--out " + folder.Path("data");
   EXPECT_THAT(RunExport(out, "TELEMETRY_EXPORT_DB=" + folder.Path("a.db")).output, HasSubstr("a.db"));
-  Outcome outcome = RunExport(out, "TELEMETRY_EXPORT_DB=a TELEMETRY_EXPORT_COLLECTOR=b:1");
+  ProgramOutcome outcome = RunExport(out, "TELEMETRY_EXPORT_DB=a TELEMETRY_EXPORT_COLLECTOR=b:1");
   EXPECT_EQ(outcome.exit_status, 2);
   EXPECT_THAT(outcome.output, HasSubstr("TELEMETRY_EXPORT_COLLECTOR"));
 }

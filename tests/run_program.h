@@ -1,0 +1,32 @@
+#pragma once
+
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <string>
+
+namespace telemetry {
+
+struct ProgramOutcome {
+  int exit_status = -1;  // -1: it was ended by a signal, or never began
+  std::string output;    // stdout and stderr
+};
+
+// Runs one of the built programs through the shell; `environment`: "NAME=VALUE ...". A program that goes on for 10 s is
+// ended. TELEMETRY_BIN_DIR is set for all tests.
+inline ProgramOutcome RunProgram(const std::string& name, const std::string& arguments,
+                                 const std::string& environment = "") {
+  const std::string command =
+      "env " + environment + " timeout 10 " TELEMETRY_BIN_DIR "/" + name + " " + arguments + " 2>&1";
+  std::FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return {};
+  ProgramOutcome outcome;
+  std::array<char, 4096> buffer;
+  while (size_t size = std::fread(buffer.data(), 1, buffer.size(), pipe)) outcome.output.append(buffer.data(), size);
+  const int status = pclose(pipe);
+  outcome.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+}  // namespace telemetry
