@@ -1,0 +1,217 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <source_location>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "worker/ir/graph.h"
+
+namespace telemetry::worker::ir {
+
+class Trace;
+
+// A tile's values, or a scalar, in the kernel that is being traced. Cheap to copy; belongs to its Trace and to the
+// region (loop body, branch) it was made in, and may be used in regions inside that one. Arithmetic on it adds nodes:
+//
+//   Value y = exp(x - x_max) / sum;      // -, / also take numbers
+//
+// A mistake (values of two traces, a dot over an axis that one side lacks) makes a value that is not valid and is the
+// error that Trace::Finish returns; what is computed from it is not valid either.
+class Value {
+ public:
+  Value() = default;
+  bool valid() const { return trace_ != nullptr; }
+  // Of a value that is not valid: f32, no axes.
+  DType dtype() const;
+  const std::vector<int>& shape() const;
+  // Rounds to that dtype (f16, bf16), or converts.
+  Value To(DType dtype) const;
+
+ private:
+  friend class Trace;
+  Value(Trace* trace, int graph, int node) : trace_(trace), graph_(graph), node_(node) {}
+
+  Trace* trace_ = nullptr;
+  int graph_ = -1;
+  int node_ = -1;
+};
+
+// A value or a number.
+class Operand {
+ public:
+  Operand(Value value) : value_(value), is_value_(true) {}     // NOLINT(google-explicit-constructor)
+  Operand(double number) : number_(number) {}                  // NOLINT(google-explicit-constructor)
+  Operand(int number) : number_(number), is_integer_(true) {}  // NOLINT(google-explicit-constructor)
+
+ private:
+  friend class Trace;
+  Value value_;
+  double number_ = 0;
+  bool is_integer_ = false;
+  bool is_value_ = false;
+};
+
+// Names of things of a trace; indices into DeviceIr.
+struct TensorRef {
+  int id = -1;
+};
+struct AxisRef {
+  int id = -1;
+};
+
+// What a dimension is indexed with: an axis, an i32 value (gather), an integer.
+using IndexArg = std::variant<AxisRef, Value, int64_t>;
+
+// A compile-time parameter's value.
+using Constant = std::variant<bool, int64_t, double, std::string, DType>;
+
+// What is known of the arguments when a kernel is traced.
+struct TraceInputs {
+  std::string kernel_name;
+  std::vector<HostTensor> tensors;
+  std::vector<ScalarParameter> scalars;
+  std::map<std::string, double> scalar_values;  // what SpecializeScalar gives
+  std::map<std::string, Constant> constants;
+};
+
+// Writes down what a kernel's C++ function does to symbolic tiles. For one thread.
+//
+//   absl::Status Softmax(Trace& t) {
+//     TensorRef x = t.Tensor("x");
+//     TensorRef out = t.OutputLike("out", x);
+//     AxisRef m = t.Tile(t.SizeOf(x, 0));
+//     AxisRef n = t.ReductionAxis(t.SizeOf(x, 1));
+//     Value v = t.Load(x, {m, n}).To(DType::kF32);
+//     Value e = exp(v - t.AMax(v, n));
+//     t.Store(out, {m, n}, e / t.Sum(e, n));
+//     return absl::OkStatus();
+//   }
+class Trace {
+ public:
+  using Location = std::source_location;
+
+  explicit Trace(TraceInputs inputs);
+  ~Trace();
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+
+  // Arguments and outputs.
+  TensorRef Tensor(const std::string& name);
+  Value Scalar(const std::string& name, Location at = Location::current());
+  template <typename T>
+  T Constexpr(const std::string& name) {
+    const Constant* constant = FindConstant(name);
+    if (constant != nullptr && std::holds_alternative<T>(*constant)) return std::get<T>(*constant);
+    Fail(absl::InvalidArgumentError("constexpr parameter '" + name + "' is missing or of another type"));
+    return T();
+  }
+  const HostTensor& TensorInfo(TensorRef tensor) const;
+  int Rank(TensorRef tensor) const { return static_cast<int>(TensorInfo(tensor).sizes.size()); }
+  Size SizeOf(TensorRef tensor, int dimension) const;
+  // The number itself: the trace holds for this size only.
+  int64_t Specialize(const Size& size);
+  double SpecializeScalar(const std::string& name);
+  // A dense tensor that the host allocates before the launch.
+  TensorRef Output(const std::string& name, std::vector<Size> sizes, DType dtype);
+  TensorRef OutputLike(const std::string& name, TensorRef tensor);
+
+  // Axes. The grid's come first, before anything is computed.
+  AxisRef Tile(const Size& extent, int64_t fixed_block = 0);
+  AxisRef ReductionAxis(const Size& extent);
+
+  // Memory.
+  Value Load(TensorRef tensor, std::vector<IndexArg> indices, Location at = Location::current());
+  void Store(TensorRef tensor, std::vector<IndexArg> indices, Value value, Location at = Location::current());
+
+  Value Full(std::vector<AxisRef> axes, double value, DType dtype, Location at = Location::current());
+  Value Index(AxisRef axis, Location at = Location::current());
+  Value TileBegin(AxisRef axis, Location at = Location::current());
+  Value TileEnd(AxisRef axis, Location at = Location::current());
+
+  Value Pointwise(Op op, std::vector<Operand> operands, Location at = Location::current());
+  Value Where(Value condition, Operand then, Operand otherwise, Location at = Location::current());
+
+  // Reductions and dots mask their inputs beyond the ends of the axis by themselves.
+  Value Sum(Value value, AxisRef axis, Location at = Location::current());
+  Value Mean(Value value, AxisRef axis, Location at = Location::current());
+  Value AMax(Value value, AxisRef axis, Location at = Location::current());
+  Value AMin(Value value, AxisRef axis, Location at = Location::current());
+  Value Prod(Value value, AxisRef axis, Location at = Location::current());
+  Value ArgMax(Value value, AxisRef axis, Location at = Location::current());
+  Value Dot(Value a, Value b, AxisRef axis, Location at = Location::current());
+  Value Dot(Value a, Value b, AxisRef axis, Value accumulator, Location at = Location::current());
+
+  // Control flow. What the body uses of the world outside is captured. `carried` go in, the body's results come out.
+  struct ForOptions {
+    int64_t fixed_block = 0;
+    Value end;  // i32 scalar; not valid: the extent
+  };
+  using Carried = std::vector<Value>;
+  using LoopBody = std::function<Carried(AxisRef axis, const Carried& carried)>;
+  Carried For(const Size& extent, Carried carried, const LoopBody& body, ForOptions options,
+              Location at = Location::current());
+  Carried For(const Size& extent, Carried carried, const LoopBody& body, Location at = Location::current());
+  Carried If(Value condition, const std::function<Carried()>& then, const std::function<Carried()>& otherwise,
+             Location at = Location::current());
+  Carried While(Carried carried, const std::function<Value(const Carried&)>& condition,
+                const std::function<Carried(const Carried&)>& body, Location at = Location::current());
+  // A function of its own in the generated code; traced anew at each call.
+  Value Call(const std::string& name, std::vector<Value> arguments,
+             const std::function<Value(const std::vector<Value>&)>& function, Location at = Location::current());
+
+  // Pointwise by the trace that the operands belong to: what operators are. They have no location, and take the latest.
+  static Value Apply(Op op, std::vector<Operand> operands);
+
+  // Remembers the first error.
+  void Fail(absl::Status status);
+  // Closes the root graph, rolls its reductions (roll.h), verifies. The first error, if there was one. Once.
+  absl::StatusOr<DeviceIr> Finish();
+
+ private:
+  friend class Value;
+  class State;
+
+  const Constant* FindConstant(const std::string& name) const;
+
+  std::unique_ptr<State> state_;
+};
+
+Value operator+(const Operand& a, const Operand& b);
+Value operator-(const Operand& a, const Operand& b);
+Value operator*(const Operand& a, const Operand& b);
+Value operator/(const Operand& a, const Operand& b);
+Value operator-(const Value& a);
+Value operator<(const Operand& a, const Operand& b);
+Value operator<=(const Operand& a, const Operand& b);
+Value operator>(const Operand& a, const Operand& b);
+Value operator>=(const Operand& a, const Operand& b);
+Value operator==(const Operand& a, const Operand& b);
+Value operator!=(const Operand& a, const Operand& b);
+Value operator&&(const Value& a, const Value& b);
+Value operator||(const Value& a, const Value& b);
+Value operator!(const Value& a);
+Value maximum(const Operand& a, const Operand& b);
+Value minimum(const Operand& a, const Operand& b);
+Value abs(const Value& a);
+Value exp(const Value& a);
+Value exp2(const Value& a);
+Value log(const Value& a);
+Value log2(const Value& a);
+Value sqrt(const Value& a);
+Value rsqrt(const Value& a);
+Value sigmoid(const Value& a);
+Value tanh(const Value& a);
+Value erf(const Value& a);
+Value sin(const Value& a);
+Value cos(const Value& a);
+
+}  // namespace telemetry::worker::ir
