@@ -40,15 +40,19 @@ std::unique_ptr<client::Producer> OpenProducer(const std::string& collector, con
   return *std::move(producer);
 }
 
-// What producer `number` of `producers` appends, attempt by attempt.
+// What producer `number` of `producers` appends, attempt by attempt. It takes its runs in turn, so that the collector
+// sees all runs side by side, however many producers there are: their number is what is compared, not how well the
+// order of the rows suits the database.
 std::vector<std::vector<v1::Record>> MakeShare(const Workload& workload, uint64_t rows, int number, int producers) {
   std::vector<std::vector<v1::Record>> share;
-  for (int run = number; run < Workload::kRuns; run += producers) {
-    uint64_t left = Workload::RowsOfRun(rows, run);
-    std::vector<bool> named;
-    for (uint64_t attempt = 0; left > 0; ++attempt) {
-      workload.MakeAttempt(run, attempt, left, &named, &share.emplace_back());
-      left -= std::min(left, Workload::kRowsPerAttempt);
+  std::vector<std::vector<bool>> named(Workload::kRuns);
+  const uint64_t rows_of_run = Workload::RowsOfRun(rows, 0);  // run 0 has the most
+  for (uint64_t done = 0; done < rows_of_run; done += Workload::kRowsPerAttempt) {
+    for (int run = number; run < Workload::kRuns; run += producers) {
+      const uint64_t all = Workload::RowsOfRun(rows, run);
+      if (done >= all) continue;
+      workload.MakeAttempt(run, done / Workload::kRowsPerAttempt, all - done, &named[static_cast<size_t>(run)],
+                           &share.emplace_back());
     }
   }
   return share;
