@@ -28,7 +28,7 @@ struct DeviceProperties {
   std::string driver_version;   // CUDA: "13.0"; OpenCL: the driver's own text
   std::string runtime_version;  // CUDA: NVRTC's "13.0"; OpenCL: the platform's name and version
   int compute_units = 0;
-  int warp_size = 1;  // CUDA: 32. OpenCL: 1, unless sub-groups of a fixed size are known
+  int warp_size = 1;  // CUDA: 32. OpenCL: 1, nothing is assumed of sub-groups
   int max_threads_per_block = 0;
   size_t shared_bytes_per_block = 0;  // the most that a kernel can ask for
   uint64_t global_bytes = 0;
@@ -38,7 +38,8 @@ struct DeviceProperties {
   int memory_bus_bits = 0;   // 0: not known
 };
 
-// Device memory, released with the object. At least one byte is behind an empty buffer. Aligned to 256 bytes.
+// Device memory, released with the object. At least one byte is behind an empty buffer. Aligned to 128 bytes, which is
+// what OpenCL promises (CUDA gives 256).
 class Buffer {
  public:
   virtual ~Buffer() = default;
@@ -59,8 +60,8 @@ struct LaunchShape {
 
 // What the device's compiler says of a kernel.
 struct FunctionAttributes {
-  int registers = 0;  // 0: not known
-  size_t spill_bytes = 0;
+  int registers = 0;       // 0: not known
+  size_t spill_bytes = 0;  // a thread's local memory: what registers did not hold
   size_t static_shared_bytes = 0;
   int max_threads_per_block = 0;
 };
@@ -70,8 +71,8 @@ class Function {
  public:
   virtual ~Function() = default;
   virtual FunctionAttributes attributes() const = 0;
-  // INVALID_ARGUMENT: the shape is beyond the device. INTERNAL: the driver's error by name; after a sticky CUDA error
-  // every call on the device fails so.
+  // INVALID_ARGUMENT: the shape is beyond the device, or the arguments are not the kernel's. INTERNAL: the driver's
+  // error by name; after a sticky CUDA error every call on the device fails so.
   virtual absl::Status Launch(const LaunchShape& shape, absl::Span<const LaunchArgument> arguments) = 0;
 };
 
@@ -103,6 +104,7 @@ class Device {
   // "cuda:0", "opencl:0".
   virtual std::string id() const = 0;
 
+  // RESOURCE_EXHAUSTED: the device has not so much memory.
   virtual absl::StatusOr<std::unique_ptr<Buffer>> Allocate(size_t size_bytes) = 0;
   // Copies wait for what was queued before, and return when they are done. OUT_OF_RANGE: beyond the buffer.
   virtual absl::Status Upload(Buffer* to, size_t offset_bytes, absl::Span<const std::byte> from) = 0;
@@ -124,8 +126,11 @@ class Device {
   virtual absl::Status Synchronize() = 0;
 };
 
-// All devices of this machine, CUDA's first. Empty where neither driver is there; what could be loaded but answered
-// with an error is left out, and `notices` says so.
+// "cuda:0", "opencl:1".
+std::string DeviceId(const DeviceProperties& properties);
+
+// All devices of this machine, CUDA's first. Empty where neither driver is there. `notices` says what was looked for
+// and is not there, and what was left out because it answered with an error.
 std::vector<DeviceProperties> ListDevices(std::vector<std::string>* notices = nullptr);
 
 // "cuda:0", "opencl:1"; "" takes the first of ListDevices. NOT_FOUND says what is there.

@@ -1,0 +1,36 @@
+#include "worker/device/cuda_context.h"
+
+#include "absl/strings/str_cat.h"
+#include "proto/record/strings.h"
+
+namespace telemetry::worker {
+
+absl::StatusOr<std::shared_ptr<const CudaContext>> CudaContext::Create(const CudaApi* api,
+                                                                       const DeviceProperties& properties) {
+  std::shared_ptr<CudaContext> context(new CudaContext(api, properties));
+  if (absl::Status status = context->Open(); !status.ok()) return status;
+  return context;
+}
+
+absl::Status CudaContext::Open() {
+  absl::Status status = Check(api_->device_get(&device_, properties_.ordinal), "cuDeviceGet");
+  if (status.ok()) status = Check(api_->primary_context_retain(&context_, device_), "cuDevicePrimaryCtxRetain");
+  if (status.ok()) status = MakeCurrent();
+  if (status.ok()) status = Check(api_->stream_create(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+  return status;
+}
+
+CudaContext::~CudaContext() {
+  if (context_ == nullptr) return;
+  if (stream_ != nullptr && MakeCurrent().ok()) api_->stream_destroy(stream_);
+  api_->primary_context_release(device_);
+}
+
+absl::Status CudaContext::MakeCurrent() const { return Check(api_->context_set_current(context_), "cuCtxSetCurrent"); }
+
+absl::Status CudaContext::Check(CUresult result, std::string_view what) const {
+  if (result == CUDA_SUCCESS) return absl::OkStatus();
+  return CudaStatus(*api_, result, record::Cat("cuda:", properties_.ordinal, ": ", what));
+}
+
+}  // namespace telemetry::worker

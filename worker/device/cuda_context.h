@@ -1,0 +1,69 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "worker/device/cuda_api.h"
+#include "worker/device/device.h"
+
+namespace telemetry::worker {
+
+// A CUDA device's primary context, held, and a stream in it. Everything made in it (memory, modules, events) shares it.
+class CudaContext {
+ public:
+  // INTERNAL: the driver's error.
+  static absl::StatusOr<std::shared_ptr<const CudaContext>> Create(const CudaApi* api,
+                                                                   const DeviceProperties& properties);
+  ~CudaContext();
+  CudaContext(const CudaContext&) = delete;
+  CudaContext& operator=(const CudaContext&) = delete;
+
+  const CudaApi& api() const { return *api_; }
+  const DeviceProperties& properties() const { return properties_; }
+  CUstream stream() const { return stream_; }
+
+  // The driver's current context belongs to a thread, so every entry from outside begins with this.
+  absl::Status MakeCurrent() const;
+  // As CudaStatus. `what` is the driver's function.
+  absl::Status Check(CUresult result, std::string_view what) const;
+
+ private:
+  CudaContext(const CudaApi* api, const DeviceProperties& properties) : api_(api), properties_(properties) {}
+  absl::Status Open();
+
+  const CudaApi* const api_;
+  const DeviceProperties properties_;
+  CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
+  CUstream stream_ = nullptr;
+};
+
+// Owns one thing that the driver made in a context; `release` is its function that gives the thing back.
+template <typename Handle, CUresult (*CudaApi::*release)(Handle)>
+class CudaHandle {
+ public:
+  CudaHandle(std::shared_ptr<const CudaContext> context, Handle handle)
+      : context_(std::move(context)), handle_(handle) {}
+  CudaHandle(CudaHandle&& other) noexcept = default;  // leaves `other` without a context
+  CudaHandle& operator=(CudaHandle&&) = delete;
+  ~CudaHandle() {
+    // After a sticky error nothing can be given back; the process has to end.
+    if (context_ != nullptr && context_->MakeCurrent().ok()) (context_->api().*release)(handle_);
+  }
+
+  const Handle& get() const { return handle_; }
+  const std::shared_ptr<const CudaContext>& context() const { return context_; }
+
+ private:
+  std::shared_ptr<const CudaContext> context_;
+  Handle handle_;
+};
+
+using CudaMemoryHandle = CudaHandle<CUdeviceptr, &CudaApi::mem_free>;
+using CudaEventHandle = CudaHandle<CUevent, &CudaApi::event_destroy>;
+using CudaModuleHandle = CudaHandle<CUmodule, &CudaApi::module_unload>;
+
+}  // namespace telemetry::worker

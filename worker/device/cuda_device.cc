@@ -1,0 +1,126 @@
+#include "worker/device/cuda_device.h"
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "worker/device/cuda_context.h"
+#include "worker/device/cuda_memory.h"
+#include "worker/device/cuda_module.h"
+#include "worker/device/launch_checks.h"
+#include "worker/device/nvrtc.h"
+
+namespace telemetry::worker {
+namespace {
+
+absl::Status Foreign(const std::string& what) {
+  return absl::InvalidArgumentError(absl::StrCat(what, ": not a buffer or event of this device"));
+}
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(std::shared_ptr<const CudaContext> context) : context_(std::move(context)) {}
+
+  const DeviceProperties& properties() const override { return context_->properties(); }
+  std::string id() const override { return DeviceId(properties()); }
+
+  absl::StatusOr<std::unique_ptr<Buffer>> Allocate(size_t size_bytes) override {
+    return AllocateCudaBuffer(context_, size_bytes);
+  }
+
+  absl::Status Upload(Buffer* to, size_t offset_bytes, absl::Span<const std::byte> from) override {
+    absl::Status status = Begin("upload", to, offset_bytes, from.size());
+    if (!status.ok() || from.empty()) return status;
+    return Finish(api().memcpy_to_device(to->handle() + offset_bytes, from.data(), from.size(), context_->stream()),
+                  "cuMemcpyHtoDAsync");
+  }
+
+  absl::Status Download(const Buffer* from, size_t offset_bytes, absl::Span<std::byte> to) override {
+    absl::Status status = Begin("download", from, offset_bytes, to.size());
+    if (!status.ok() || to.empty()) return status;
+    return Finish(api().memcpy_to_host(to.data(), from->handle() + offset_bytes, to.size(), context_->stream()),
+                  "cuMemcpyDtoHAsync");
+  }
+
+  absl::Status Fill(Buffer* buffer, uint8_t value) override {
+    absl::Status status = Begin("fill", buffer, 0, 0);
+    if (!status.ok() || buffer->size_bytes() == 0) return status;
+    return context_->Check(api().memset_bytes(buffer->handle(), value, buffer->size_bytes(), context_->stream()),
+                           "cuMemsetD8Async");
+  }
+
+  absl::Status Copy(Buffer* to, const Buffer* from, size_t size_bytes) override {
+    absl::Status status = Begin("copy to", to, 0, size_bytes);
+    if (status.ok()) status = Begin("copy from", from, 0, size_bytes);
+    if (!status.ok() || size_bytes == 0 || to == from) return status;
+    return context_->Check(api().memcpy_on_device(to->handle(), from->handle(), size_bytes, context_->stream()),
+                           "cuMemcpyDtoDAsync");
+  }
+
+  absl::StatusOr<CompiledCode> Compile(const std::string& source) override {
+    return NvrtcCompile(source, properties().architecture);
+  }
+
+  absl::StatusOr<std::unique_ptr<Module>> Load(const CompiledCode& code) override {
+    return LoadCudaModule(context_, code);
+  }
+
+  absl::StatusOr<std::unique_ptr<Event>> Record() override {
+    if (absl::Status status = context_->MakeCurrent(); !status.ok()) return status;
+    CUevent event = nullptr;
+    const CUresult created = api().event_create(&event, CU_EVENT_DEFAULT);
+    if (created != CUDA_SUCCESS) return context_->Check(created, "cuEventCreate");
+    CudaEventHandle owned(context_, event);
+    const CUresult recorded = api().event_record(event, context_->stream());
+    if (recorded != CUDA_SUCCESS) return context_->Check(recorded, "cuEventRecord");
+    return std::make_unique<CudaEvent>(std::move(owned));
+  }
+
+  absl::StatusOr<double> ElapsedMs(const Event& begin, const Event& end) override {
+    const CudaEvent* first = OwnEvent(*context_, begin);
+    const CudaEvent* last = OwnEvent(*context_, end);
+    if (first == nullptr || last == nullptr) return Foreign("elapsed time");
+    if (absl::Status status = context_->MakeCurrent(); !status.ok()) return status;
+    float elapsed_ms = 0;
+    absl::Status status = context_->Check(api().event_synchronize(last->get()), "cuEventSynchronize");
+    if (status.ok()) {
+      status = context_->Check(api().event_elapsed_time(&elapsed_ms, first->get(), last->get()), "cuEventElapsedTime");
+    }
+    if (!status.ok()) return status;
+    return elapsed_ms;
+  }
+
+  absl::Status Synchronize() override {
+    if (absl::Status status = context_->MakeCurrent(); !status.ok()) return status;
+    return Finish(CUDA_SUCCESS, "");
+  }
+
+ private:
+  const CudaApi& api() const { return context_->api(); }
+
+  absl::Status Begin(const std::string& what, const Buffer* buffer, size_t offset_bytes, size_t bytes) const {
+    if (OwnBuffer(*context_, buffer) == nullptr) return Foreign(what);
+    if (absl::Status status = CheckRange(what, offset_bytes, bytes, buffer->size_bytes()); !status.ok()) return status;
+    return context_->MakeCurrent();
+  }
+
+  // Waits for what was queued, `queued` being the last of it.
+  absl::Status Finish(CUresult queued, std::string_view what) const {
+    if (queued != CUDA_SUCCESS) return context_->Check(queued, what);
+    return context_->Check(api().stream_synchronize(context_->stream()), "cuStreamSynchronize");
+  }
+
+  const std::shared_ptr<const CudaContext> context_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<Device>> OpenCudaDevice(const DeviceProperties& properties) {
+  const absl::StatusOr<const CudaApi*> api = GetCudaApi();
+  if (!api.ok()) return api.status();
+  absl::StatusOr<std::shared_ptr<const CudaContext>> context = CudaContext::Create(*api, properties);
+  if (!context.ok()) return context.status();
+  return std::make_shared<CudaDevice>(*std::move(context));
+}
+
+}  // namespace telemetry::worker

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "worker/device/device.h"
+
+namespace telemetry::worker {
+
+// CUDA's part of ListDevices. UNAVAILABLE: there is no driver, or it has no device; says which.
+absl::StatusOr<std::vector<DeviceProperties>> ListCudaDevices(std::vector<std::string>* notices);
+
+// `properties` out of ListCudaDevices.
+absl::StatusOr<std::shared_ptr<Device>> OpenCudaDevice(const DeviceProperties& properties);
+
+}  // namespace telemetry::worker

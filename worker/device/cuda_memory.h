@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "worker/device/cuda_context.h"
+#include "worker/device/device.h"
+
+namespace telemetry::worker {
+
+class CudaBuffer final : public Buffer {
+ public:
+  CudaBuffer(CudaMemoryHandle memory, size_t size_bytes) : memory_(std::move(memory)), size_bytes_(size_bytes) {}
+
+  size_t size_bytes() const override { return size_bytes_; }
+  uint64_t handle() const override { return memory_.get(); }
+  // A launch points to it.
+  const CUdeviceptr& pointer() const { return memory_.get(); }
+  const CudaContext* context() const { return memory_.context().get(); }
+
+ private:
+  CudaMemoryHandle memory_;
+  size_t size_bytes_;
+};
+
+class CudaEvent final : public Event {
+ public:
+  explicit CudaEvent(CudaEventHandle event) : event_(std::move(event)) {}
+
+  CUevent get() const { return event_.get(); }
+  const CudaContext* context() const { return event_.context().get(); }
+
+ private:
+  CudaEventHandle event_;
+};
+
+// RESOURCE_EXHAUSTED: the device's memory is full.
+absl::StatusOr<std::unique_ptr<Buffer>> AllocateCudaBuffer(const std::shared_ptr<const CudaContext>& context,
+                                                           size_t size_bytes);
+
+// The buffer or event as this context's own; nullptr where it is none (null, or another device's).
+const CudaBuffer* OwnBuffer(const CudaContext& context, const Buffer* buffer);
+const CudaEvent* OwnEvent(const CudaContext& context, const Event& event);
+
+}  // namespace telemetry::worker

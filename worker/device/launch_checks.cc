@@ -1,0 +1,39 @@
+#include "worker/device/launch_checks.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "proto/record/strings.h"
+
+namespace telemetry::worker {
+
+absl::Status CheckRange(std::string_view what, size_t offset, size_t bytes, size_t size_bytes) {
+  if (offset <= size_bytes && bytes <= size_bytes - offset) return absl::OkStatus();
+  return absl::OutOfRangeError(
+      record::Cat(what, ": ", bytes, " bytes at offset ", offset, " of a buffer of ", size_bytes, " bytes"));
+}
+
+absl::Status CheckShape(const std::string& kernel, const LaunchShape& shape, const LaunchLimits& limits) {
+  if (shape.grid < 0 || shape.grid > limits.grid) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("launch of ", kernel, ": a grid of ", shape.grid, " blocks; the device takes 0 to ", limits.grid));
+  }
+  if (shape.threads < 1 || shape.threads > limits.threads) {
+    return absl::InvalidArgumentError(absl::StrCat("launch of ", kernel, ": ", shape.threads,
+                                                   " threads a block; this kernel takes 1 to ", limits.threads));
+  }
+  if (shape.shared_bytes > limits.shared_bytes) {
+    return absl::InvalidArgumentError(absl::StrCat("launch of ", kernel, ": ", shape.shared_bytes,
+                                                   " bytes of shared memory; the device has ", limits.shared_bytes,
+                                                   " to give to it"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckArgumentCount(const std::string& kernel, size_t given, size_t wanted) {
+  if (given == wanted) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("launch of ", kernel, ": ", given, " arguments for ", wanted, " parameters"));
+}
+
+}  // namespace telemetry::worker

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "worker/device/device.h"
+
+namespace telemetry::worker {
+
+// What both kinds of device refuse before a driver sees it.
+
+// OUT_OF_RANGE: [offset, offset + bytes) is not inside a buffer of `size_bytes`. `what` begins the message.
+absl::Status CheckRange(std::string_view what, size_t offset, size_t bytes, size_t size_bytes);
+
+// What a kernel may be launched with.
+struct LaunchLimits {
+  int64_t grid = 0;
+  int threads = 0;
+  size_t shared_bytes = 0;  // dynamic: what the kernel's static memory leaves
+};
+
+// INVALID_ARGUMENT names the kernel, the value and the limit.
+absl::Status CheckShape(const std::string& kernel, const LaunchShape& shape, const LaunchLimits& limits);
+
+// INVALID_ARGUMENT: another number of arguments than the kernel has parameters.
+absl::Status CheckArgumentCount(const std::string& kernel, size_t given, size_t wanted);
+
+}  // namespace telemetry::worker

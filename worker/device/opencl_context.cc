@@ -1,0 +1,36 @@
+#include "worker/device/opencl_context.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace telemetry::worker {
+
+absl::StatusOr<std::shared_ptr<const OpenClContext>> OpenClContext::Create(const OpenClApi* api,
+                                                                           OpenClDeviceEntry entry) {
+  std::shared_ptr<OpenClContext> context(new OpenClContext(api, std::move(entry)));
+  const cl_device_id device = context->device();
+  cl_int result = CL_SUCCESS;
+  context->context_ = {api, api->create_context(nullptr, 1, &device, nullptr, nullptr, &result)};
+  if (result != CL_SUCCESS) return OpenClStatus(result, "clCreateContext");
+  context->queue_ = {api, api->create_queue(context->get(), device, CL_QUEUE_PROFILING_ENABLE, &result)};
+  if (result != CL_SUCCESS) return OpenClStatus(result, "clCreateCommandQueue");
+  return context;
+}
+
+absl::StatusOr<std::unique_ptr<Buffer>> AllocateOpenClBuffer(const std::shared_ptr<const OpenClContext>& context,
+                                                             size_t size_bytes) {
+  const OpenClApi& api = context->api();
+  cl_int result = CL_SUCCESS;
+  OpenClMemoryHandle memory(
+      &api, api.create_buffer(context->get(), CL_MEM_READ_WRITE, std::max<size_t>(size_bytes, 1), nullptr, &result));
+  if (result != CL_SUCCESS) return OpenClStatus(result, absl::StrCat("clCreateBuffer of ", size_bytes, " bytes"));
+  return std::make_unique<OpenClBuffer>(context, std::move(memory), size_bytes);
+}
+
+const OpenClBuffer* OwnBuffer(const OpenClContext& context, const Buffer* buffer) {
+  const auto* own = dynamic_cast<const OpenClBuffer*>(buffer);
+  return own != nullptr && own->context() == &context ? own : nullptr;
+}
+
+}  // namespace telemetry::worker

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "worker/device/device.h"
+#include "worker/device/opencl_platforms.h"
+
+namespace telemetry::worker {
+
+// `entry` out of ListOpenClDevices.
+absl::StatusOr<std::shared_ptr<Device>> OpenOpenClDevice(const OpenClApi* api, const OpenClDeviceEntry& entry);
+
+}  // namespace telemetry::worker
