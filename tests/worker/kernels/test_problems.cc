@@ -1,0 +1,127 @@
+#include "tests/worker/kernels/test_problems.h"
+
+#include <cstddef>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/record/strings.h"
+
+namespace telemetry::worker::kernels {
+namespace {
+
+using record::AbslView;
+
+// Of kernels with so many dimensions, which take them in the order of their names. Small enough for a host to evaluate.
+using Shapes = std::map<size_t, std::vector<int64_t>>;
+const Shapes& Ragged() {
+  static const auto* const shapes =
+      new Shapes{{1, {70}}, {2, {37, 70}}, {3, {37, 45, 70}}, {4, {3, 37, 45, 70}}, {5, {3, 37, 2, 45, 70}}};
+  return *shapes;
+}
+const Shapes& Even() {
+  static const auto* const shapes =
+      new Shapes{{1, {64}}, {2, {32, 64}}, {3, {32, 64, 64}}, {4, {2, 32, 64, 64}}, {5, {2, 32, 2, 64, 64}}};
+  return *shapes;
+}
+// Some tiles of any size, with a ragged end.
+int64_t LongOf(const LibraryKernel& kernel) { return kernel.default_sizes.size() <= 2 ? 1100 : 300; }
+
+// Causal attention has as many keys as queries.
+Sizes Fit(const LibraryKernel& kernel, Sizes sizes, const Numbers& flags) {
+  if (kernel.name == "attention" && flags.at("causal") != 0) sizes["n"] = sizes["m"];
+  return sizes;
+}
+
+Sizes SizesOf(const LibraryKernel& kernel, const Shapes& shapes) {
+  const std::vector<int64_t>& shape = shapes.at(kernel.default_sizes.size());
+  Sizes sizes;
+  for (const auto& [dimension, unused] : kernel.default_sizes) sizes[dimension] = shape[sizes.size()];
+  return sizes;
+}
+
+bool IsIndexed(const LibraryKernel& kernel, std::string_view dimension) {
+  for (const TensorArgument& tensor : kernel.tensors) {
+    if (tensor.indexes == dimension) return true;
+  }
+  return false;
+}
+
+class ProblemList {
+ public:
+  ProblemList(const LibraryKernel& kernel, Numbers flags) : kernel_(kernel), flags_(std::move(flags)) {
+    for (const auto& [name, value] : flags_) suffix_ += absl::StrCat("_", name, value);
+  }
+
+  void Add(const std::string& name, DType dtype, const Sizes& sizes) {
+    problems_.push_back({absl::StrCat(name, "_", AbslView(ShortName(dtype)), suffix_),
+                         MakeProblem(kernel_, dtype, Fit(kernel_, sizes, flags_), flags_)});
+  }
+  std::vector<NamedProblem> Take() { return std::move(problems_); }
+
+ private:
+  const LibraryKernel& kernel_;
+  const Numbers flags_;
+  std::string suffix_;
+  std::vector<NamedProblem> problems_;
+};
+
+// Each dimension in its turn with another size.
+void AddEachDimension(const LibraryKernel& kernel, const std::string& name, int64_t size, ProblemList* list) {
+  for (const auto& [dimension, unused] : kernel.default_sizes) {
+    if (size == 0 && IsIndexed(kernel, dimension)) continue;  // no index is inside
+    Sizes sizes = SizesOf(kernel, Ragged());
+    sizes[dimension] = size;
+    list->Add(absl::StrCat(name, "_", dimension), kernel.default_dtype, sizes);
+  }
+}
+
+}  // namespace
+
+std::vector<Numbers> FlagsOf(const LibraryKernel& kernel) {
+  std::vector<Numbers> all = {{}};
+  for (const NumberArgument& number : kernel.numbers) {
+    if (!number.is_flag) continue;
+    std::vector<Numbers> with = all;
+    for (Numbers& flags : all) flags[number.name] = 0;
+    for (Numbers& flags : with) flags[number.name] = 1;
+    all.insert(all.end(), with.begin(), with.end());
+  }
+  return all;
+}
+
+Problem RaggedProblem(const LibraryKernel& kernel, DType dtype, const Numbers& flags) {
+  return MakeProblem(kernel, dtype, Fit(kernel, SizesOf(kernel, Ragged()), flags), flags);
+}
+
+std::vector<NamedProblem> TestProblems(const LibraryKernel& kernel) {
+  std::vector<NamedProblem> all;
+  for (const Numbers& flags : FlagsOf(kernel)) {
+    ProblemList list(kernel, flags);
+    for (const DType dtype : kernel.dtypes) list.Add("ragged", dtype, SizesOf(kernel, Ragged()));
+    list.Add("even", kernel.default_dtype, SizesOf(kernel, Even()));
+    Sizes ones = SizesOf(kernel, Even());
+    for (auto& [dimension, size] : ones) size = 1;
+    list.Add("ones", kernel.default_dtype, ones);
+    AddEachDimension(kernel, "one", 1, &list);
+    AddEachDimension(kernel, "empty", 0, &list);
+    AddEachDimension(kernel, "long", LongOf(kernel), &list);
+    for (NamedProblem& problem : list.Take()) all.push_back(std::move(problem));
+  }
+  return all;
+}
+
+std::string Mismatch(const LibraryKernel& kernel, const Problem& problem, const Outputs& expected,
+                     const Outputs& actual) {
+  if (expected.size() != actual.size()) return absl::StrCat(actual.size(), " outputs");
+  std::string report;
+  for (const auto& [name, want] : expected) {
+    const auto got = actual.find(name);
+    if (got == actual.end()) return absl::StrCat("no output ", name);
+    const ir::Comparison comparison = ir::Compare(want, got->second, kernel.tolerance(problem, got->second.dtype));
+    if (!comparison.ok()) absl::StrAppend(&report, name, ": ", comparison.ToString(), "\n");
+  }
+  return report;
+}
+
+}  // namespace telemetry::worker::kernels

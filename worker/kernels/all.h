@@ -1,0 +1,22 @@
+#pragma once
+
+#include "worker/kernels/library.h"
+
+namespace telemetry::worker::kernels {
+
+// One function per file of this folder; library.cc lists them.
+const LibraryKernel& Add();
+const LibraryKernel& Attention();
+const LibraryKernel& Bmm();
+const LibraryKernel& CrossEntropy();
+const LibraryKernel& Exp();
+const LibraryKernel& Geglu();
+const LibraryKernel& LayerNorm();
+const LibraryKernel& LongSum();
+const LibraryKernel& Matmul();
+const LibraryKernel& RmsNorm();
+const LibraryKernel& Softmax();
+const LibraryKernel& SoftmaxTwoPass();
+const LibraryKernel& Sum();
+
+}  // namespace telemetry::worker::kernels
