@@ -1,0 +1,154 @@
+#include "worker/ir/host_array.h"
+
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "proto/record/strings.h"
+#include "worker/ir/half.h"
+
+namespace telemetry::worker::ir {
+namespace {
+
+// Calls visit(offset in data) for every element, in row-major order.
+template <typename Visit>
+void ForEachOffset(const HostArray& array, Visit visit) {
+  const int64_t count = array.element_count();
+  std::vector<int64_t> index(array.sizes.size(), 0);
+  int64_t offset = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    visit(static_cast<size_t>(offset));
+    for (size_t d = index.size(); d-- > 0;) {
+      offset += array.strides[d];
+      if (++index[d] < array.sizes[d]) break;
+      offset -= array.strides[d] * array.sizes[d];
+      index[d] = 0;
+    }
+  }
+}
+
+size_t ElementsInMemory(absl::Span<const int64_t> sizes, absl::Span<const int64_t> strides) {
+  int64_t last = 0;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] == 0) return 0;
+    last += (sizes[d] - 1) * strides[d];
+  }
+  return static_cast<size_t>(last + 1);
+}
+
+template <typename Element, typename Encode>
+void Write(const std::vector<double>& data, std::byte* to, Encode encode) {
+  for (const double value : data) {
+    const Element element = encode(value);
+    std::memcpy(to, &element, sizeof(element));
+    to += sizeof(element);
+  }
+}
+
+template <typename Element, typename Decode>
+void Read(const std::byte* from, std::vector<double>* data, Decode decode) {
+  for (double& value : *data) {
+    Element element;
+    std::memcpy(&element, from, sizeof(element));
+    from += sizeof(element);
+    value = decode(element);
+  }
+}
+
+}  // namespace
+
+HostArray HostArray::Dense(DType dtype, std::vector<int64_t> sizes) {
+  std::vector<int64_t> strides = RowMajorStrides(sizes);
+  return Strided(dtype, std::move(sizes), std::move(strides));
+}
+
+HostArray HostArray::Strided(DType dtype, std::vector<int64_t> sizes, std::vector<int64_t> strides) {
+  HostArray array = {.dtype = dtype, .sizes = std::move(sizes), .strides = std::move(strides)};
+  array.data.assign(ElementsInMemory(array.sizes, array.strides), FillValue(dtype));
+  return array;
+}
+
+int64_t HostArray::element_count() const {
+  int64_t count = 1;
+  for (const int64_t size : sizes) count *= size;
+  return count;
+}
+
+size_t HostArray::OffsetOf(absl::Span<const int64_t> index) const {
+  int64_t offset = 0;
+  for (size_t d = 0; d < sizes.size(); ++d) offset += index[d] * strides[d];
+  return static_cast<size_t>(offset);
+}
+
+std::vector<double> HostArray::RowMajor() const {
+  std::vector<double> values;
+  values.reserve(static_cast<size_t>(element_count()));
+  ForEachOffset(*this, [&](size_t offset) { values.push_back(data[offset]); });
+  return values;
+}
+
+void HostArray::SetRowMajor(absl::Span<const double> values) {
+  size_t next = 0;
+  ForEachOffset(*this, [&](size_t offset) { data[offset] = RoundTo(dtype, values[next++]); });
+}
+
+double FillValue(DType dtype) {
+  if (IsFloat(dtype)) return std::numeric_limits<double>::quiet_NaN();
+  return dtype == DType::kBool ? 1 : -0x5A5A5A5B;
+}
+
+std::vector<int64_t> RowMajorStrides(absl::Span<const int64_t> sizes) {
+  std::vector<int64_t> strides(sizes.size(), 1);
+  for (size_t d = sizes.size(); d-- > 1;) strides[d - 1] = strides[d] * (sizes[d] > 0 ? sizes[d] : 1);
+  return strides;
+}
+
+std::vector<std::byte> ToBytes(const HostArray& array) {
+  std::vector<std::byte> bytes(array.data.size() * SizeOf(array.dtype));
+  switch (array.dtype) {
+    case DType::kF32:
+      Write<float>(array.data, bytes.data(), [](double v) { return static_cast<float>(v); });
+      break;
+    case DType::kF16:
+      Write<uint16_t>(array.data, bytes.data(), EncodeF16);
+      break;
+    case DType::kBF16:
+      Write<uint16_t>(array.data, bytes.data(), EncodeBF16);
+      break;
+    case DType::kI32:
+      Write<int32_t>(array.data, bytes.data(), [](double v) { return static_cast<int32_t>(RoundTo(DType::kI32, v)); });
+      break;
+    case DType::kBool:
+      Write<uint8_t>(array.data, bytes.data(), [](double v) { return static_cast<uint8_t>(v != 0); });
+      break;
+  }
+  return bytes;
+}
+
+absl::Status FromBytes(absl::Span<const std::byte> bytes, HostArray* array) {
+  const size_t expected = array->data.size() * SizeOf(array->dtype);
+  if (bytes.size() != expected) {
+    return absl::InvalidArgumentError(
+        record::Cat("an array of ", expected, " bytes cannot be read from ", bytes.size(), " bytes"));
+  }
+  switch (array->dtype) {
+    case DType::kF32:
+      Read<float>(bytes.data(), &array->data, [](float v) { return static_cast<double>(v); });
+      break;
+    case DType::kF16:
+      Read<uint16_t>(bytes.data(), &array->data, DecodeF16);
+      break;
+    case DType::kBF16:
+      Read<uint16_t>(bytes.data(), &array->data, DecodeBF16);
+      break;
+    case DType::kI32:
+      Read<int32_t>(bytes.data(), &array->data, [](int32_t v) { return static_cast<double>(v); });
+      break;
+    case DType::kBool:
+      Read<uint8_t>(bytes.data(), &array->data, [](uint8_t v) { return v != 0 ? 1.0 : 0.0; });
+      break;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace telemetry::worker::ir

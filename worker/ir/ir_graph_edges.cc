@@ -1,0 +1,145 @@
+#include "worker/ir/ir_graph_edges.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "proto/record/strings.h"
+#include "worker/ir/ir_node_features.h"
+
+namespace telemetry::worker::ir {
+namespace {
+
+using record::Cat;
+using record::Json;
+
+// Edges of one consumer, one per producer.
+class EdgeList {
+ public:
+  EdgeList(const DeviceIr& ir, const Graph& graph, const IrGraphOptions& options)
+      : ir_(ir), graph_(graph), options_(options) {}
+
+  // Another occurrence of `from` among the arguments of `to`.
+  void Add(const Node& from, const std::string& to, std::string_view kind, size_t position) {
+    std::string source = RecordId(graph_, from);
+    auto edge = std::find_if(edges_.begin(), edges_.end(), [&](const Json& one) {
+      return one.Find("source")->text == source && one.Find("target")->text == to;
+    });
+    if (edge == edges_.end()) {
+      edges_.push_back(NewEdge(std::move(source), to, kind, from));
+      edge = edges_.end() - 1;
+    }
+    edge->members[kPositions].second.items.push_back(Json::Integer(static_cast<int64_t>(position)));
+  }
+
+  std::vector<Json>& edges() { return edges_; }
+
+ private:
+  static constexpr size_t kPositions = 3;  // where arg_positions stands
+
+  Json NewEdge(std::string source, const std::string& target, std::string_view kind, const Node& from) const {
+    ValueFeatures value = ValueFeaturesOf(ir_, from, options_);
+    Json edge = Json::Object();
+    edge.members = {{"source", Json::String(std::move(source))},
+                    {"target", Json::String(target)},
+                    {"edge_kind", Json::String(std::string(kind))},
+                    {"arg_positions", Json::Array()},
+                    {"dtype", std::move(value.dtype)},
+                    {"shape", std::move(value.shape)}};
+    return edge;
+  }
+
+  const DeviceIr& ir_;
+  const Graph& graph_;
+  const IrGraphOptions& options_;
+  std::vector<Json> edges_;
+};
+
+// How a control-flow node is made: the arguments that together are the children's, and how many children there are.
+struct CallForm {
+  std::vector<size_t> lists;
+  size_t graphs = 1;
+};
+
+std::optional<CallForm> FormOf(Op op) {
+  switch (op) {
+    case Op::kForLoop:
+    case Op::kReductionLoop:
+      return CallForm{.lists = {0, 1}};
+    case Op::kWhile:
+      return CallForm{.lists = {0, 1}, .graphs = 2};
+    case Op::kIf:
+      return CallForm{.lists = {1}, .graphs = 2};
+    case Op::kCall:
+      return CallForm{.lists = {0}};
+    default:
+      return std::nullopt;
+  }
+}
+
+// What the node passes to its children's placeholders; empty optional: it is not made as its op says.
+std::optional<Arg::List> LiveArguments(const CallForm& form, const Node& node) {
+  if (node.graphs.size() != form.graphs) return std::nullopt;
+  Arg::List live;
+  for (const size_t at : form.lists) {
+    const auto* list = at < node.args.size() ? std::get_if<Arg::List>(&node.args[at].value) : nullptr;
+    if (list == nullptr) return std::nullopt;
+    live.insert(live.end(), list->begin(), list->end());
+  }
+  return live;
+}
+
+std::vector<const Node*> PlaceholdersOf(const Graph& graph) {
+  std::vector<const Node*> placeholders;
+  for (const Node& node : graph.nodes) {
+    if (node.op == Op::kPlaceholder) placeholders.push_back(&node);
+  }
+  return placeholders;
+}
+
+void AddDataEdges(const Graph& graph, const Node& node, IrGraphWarnings* warnings, EdgeList* edges) {
+  const std::vector<NodeRef> uses = UsesOf(node);
+  for (size_t i = 0; i < uses.size(); ++i) {
+    const Node* producer = FindNode(graph, uses[i]);
+    if (producer == nullptr) {
+      warnings->Warn(Cat(RecordId(graph, node), " uses a node that is not there; the edge is left out"));
+      continue;
+    }
+    edges->Add(*producer, RecordId(graph, node), "data", i);
+  }
+}
+
+// False: the child is missing, or takes another number of values than it is given.
+bool AddRegionEdges(const DeviceIr& ir, const Graph& graph, int child_id, const Arg::List& live, EdgeList* edges) {
+  if (child_id < 0 || child_id >= static_cast<int>(ir.graphs.size())) return false;
+  const Graph& child = ir.graphs[static_cast<size_t>(child_id)];
+  const std::vector<const Node*> placeholders = PlaceholdersOf(child);
+  for (size_t i = 0; i < std::min(placeholders.size(), live.size()); ++i) {
+    const Node* argument = FindNode(graph, live[i]);
+    if (argument != nullptr) edges->Add(*argument, RecordId(child, *placeholders[i]), "region", i);
+  }
+  return placeholders.size() == live.size();
+}
+
+}  // namespace
+
+void AppendEdges(const DeviceIr& ir, const Graph& graph, const Node& node, const IrGraphOptions& options,
+                 IrGraphWarnings* warnings, std::vector<Json>* links) {
+  EdgeList edges(ir, graph, options);
+  AddDataEdges(graph, node, warnings, &edges);
+  if (const std::optional<CallForm> form = FormOf(node.op); form.has_value()) {
+    const std::optional<Arg::List> live = LiveArguments(*form, node);
+    bool well_formed = live.has_value();
+    for (size_t i = 0; i < node.graphs.size() && live.has_value(); ++i) {
+      well_formed = AddRegionEdges(ir, graph, node.graphs[i], *live, &edges) && well_formed;
+    }
+    if (!well_formed) {
+      warnings->Warn(Cat(RecordId(graph, node), " is a malformed control-flow node; its region edges are incomplete"));
+    }
+  }
+  for (Json& edge : edges.edges()) links->push_back(std::move(edge));
+}
+
+}  // namespace telemetry::worker::ir

@@ -1,0 +1,84 @@
+#include "worker/ir/reference.h"
+
+#include <utility>
+
+#include "proto/record/strings.h"
+#include "worker/ir/reference_evaluator.h"
+
+namespace telemetry::worker::ir {
+namespace {
+
+using record::Cat;
+
+absl::Status CheckArgument(const HostTensor& expected, const HostArray& array) {
+  if (array.dtype != expected.dtype) {
+    return absl::InvalidArgumentError(
+        Cat("argument ", expected.name, " is of dtype ", ShortName(array.dtype), ", not ", ShortName(expected.dtype)));
+  }
+  if (array.sizes.size() != expected.sizes.size() || array.strides.size() != expected.sizes.size()) {
+    return absl::InvalidArgumentError(
+        Cat("argument ", expected.name, " has ", array.sizes.size(), " dimensions, not ", expected.sizes.size()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PrepareTensors(const DeviceIr& ir, ReferenceTensors* tensors) {
+  for (size_t i = 0; i < ir.tensors.size(); ++i) {
+    if (ir.tensors[i].is_output) continue;
+    if (i >= tensors->size()) return absl::InvalidArgumentError(Cat("argument ", ir.tensors[i].name, " is missing"));
+    if (absl::Status checked = CheckArgument(ir.tensors[i], (*tensors)[i]); !checked.ok()) return checked;
+  }
+  tensors->resize(ir.tensors.size());
+  for (size_t i = 0; i < ir.tensors.size(); ++i) {
+    if (!ir.tensors[i].is_output) continue;
+    (*tensors)[i] = HostArray::Dense(ir.tensors[i].dtype, ActualSizes(ir, static_cast<int>(i), *tensors));
+  }
+  return absl::OkStatus();
+}
+
+std::vector<size_t> GridAxes(const DeviceIr& ir) {
+  std::vector<size_t> axes;
+  for (const Axis& axis : ir.axes) {
+    if (axis.kind == AxisKind::kGrid) axes.push_back(static_cast<size_t>(axis.id));
+  }
+  return axes;
+}
+
+// Moves the grid on by one tile, the last axis first. False: it was the last tile.
+bool NextTile(const std::vector<size_t>& grid, AxisRanges* ranges) {
+  for (size_t d = grid.size(); d-- > 0;) {
+    AxisRange& range = (*ranges)[grid[d]];
+    range.begin += range.block;
+    if (range.begin < range.extent) return true;
+    range.begin = 0;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<int64_t> ActualSizes(const DeviceIr& ir, int tensor, const ReferenceTensors& tensors) {
+  std::vector<int64_t> sizes;
+  for (const Size& size : ir.tensors[static_cast<size_t>(tensor)].sizes) {
+    const bool from_argument = !size.is_static && size.tensor >= 0;
+    sizes.push_back(from_argument ? tensors[static_cast<size_t>(size.tensor)].sizes[static_cast<size_t>(size.dimension)]
+                                  : size.value);
+  }
+  return sizes;
+}
+
+absl::Status EvaluateReference(const DeviceIr& ir, const ReferenceOptions& options, ReferenceTensors* tensors) {
+  if (absl::Status prepared = PrepareTensors(ir, tensors); !prepared.ok()) return prepared;
+  ReferenceEvaluator evaluator(ir, options, tensors);
+  const std::vector<size_t> grid = GridAxes(ir);
+  for (const size_t axis : grid) {
+    if (evaluator.ranges()[axis].extent == 0) return absl::OkStatus();
+  }
+  do {
+    if (absl::StatusOr<ReferenceEvaluator::Values> ran = evaluator.RunGraph(ir.root, {}); !ran.ok())
+      return ran.status();
+  } while (NextTile(grid, &evaluator.ranges()));
+  return absl::OkStatus();
+}
+
+}  // namespace telemetry::worker::ir

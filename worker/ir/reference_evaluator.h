@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "worker/ir/graph.h"
+#include "worker/ir/reference.h"
+#include "worker/ir/tile.h"
+#include "worker/ir/tile_memory.h"
+
+namespace telemetry::worker::ir {
+
+// Runs graphs for one tile at a time: what EvaluateReference does between two steps of its grid. Keeps references to
+// what it is made of. For one thread.
+class ReferenceEvaluator {
+ public:
+  using Values = std::vector<TilePtr>;
+
+  ReferenceEvaluator(const DeviceIr& ir, const ReferenceOptions& options, ReferenceTensors* tensors);
+
+  // Grid axes are set by the caller, loops and reductions set theirs.
+  AxisRanges& ranges() { return ranges_; }
+  // The results of the graph, or of its rolled alternate when the options say so. Errors name graph and node.
+  absl::StatusOr<Values> RunGraph(int graph, const Values& arguments);
+
+ private:
+  // What each node of a graph has given, by index: one value, none, or several (control flow).
+  struct Frame {
+    const Graph& graph;
+    const Values& arguments;
+    size_t placeholders = 0;
+    std::vector<Values> values;
+  };
+
+  absl::StatusOr<Values> RunNode(const Node& node, Frame* frame);
+  absl::StatusOr<Values> RunMemory(const Node& node, Frame* frame);
+  absl::StatusOr<Values> RunControlFlow(const Node& node, const Frame& frame);
+  absl::StatusOr<Values> RunLoop(const Node& node, const Frame& frame);
+  absl::StatusOr<Values> RunWhile(const Node& node, const Frame& frame);
+  absl::StatusOr<double> ScalarArgument(const Node& node) const;
+  TilePtr Generate(const Node& node) const;
+  TilePtr Compute(const Node& node, const Frame& frame) const;
+
+  static TilePtr OperandOf(const Arg& arg, const Frame& frame);
+  static Values OperandsOf(const Arg& list, const Frame& frame);
+  std::vector<TileIndex> TileIndicesOf(const Node& node, const Frame& frame) const;
+  int AlternateOf(int graph) const;
+
+  const DeviceIr& ir_;
+  const ReferenceOptions& options_;
+  ReferenceTensors& tensors_;
+  AxisRanges ranges_;
+};
+
+}  // namespace telemetry::worker::ir
