@@ -9,6 +9,7 @@
 #include "proto/record/strings.h"
 #include "worker/ir/args.h"
 #include "worker/ir/graph.h"
+#include "worker/ir/roll.h"
 
 namespace telemetry::worker::ir {
 namespace {
@@ -40,6 +41,10 @@ class Printer {
     for (const RolledReduction& rolled : ir_.rolled) {
       Line(Cat("rolled: graph ", rolled.original_graph, " as graph ", rolled.rolled_graph, ", axes ",
                ShapeText(rolled.axes)));
+    }
+    for (const Axis& axis : ir_.axes) {
+      const std::string why = WhyNotRolled(ir_, axis.id);
+      if (!why.empty()) Line(Cat("not rolled: ", axis.symbol(), ": ", why));
     }
     return std::move(text_);
   }

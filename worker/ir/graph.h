@@ -96,7 +96,7 @@ enum class Op {
   kConvert,  // to node.dtype
   kMaskTo,   // node.value where the element lies beyond the end of any of its axes
   // Along node.axis; that axis leaves the shape. f32 for floats; kSum of i32 and bool is i32; kArgMax is the i32 position
-  // of the first largest.
+  // of the first largest, along the axis as kIndex counts it.
   kSum, kAMax, kAMin, kProd, kArgMax,
   // a, b [, accumulator]: sums a * b along node.axis (both have it), float32. Axes that a and b share beside it have
   // blocks of 1. f16 and bf16 (both the same), f32: tensor cores with tf32 when settings allow, else FMA.
