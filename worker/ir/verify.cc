@@ -1,10 +1,181 @@
+#include <algorithm>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
 #include "absl/status/status.h"
+#include "proto/record/strings.h"
+#include "worker/ir/args.h"
 #include "worker/ir/graph.h"
+#include "worker/ir/verify_flow.h"
+#include "worker/ir/verify_node.h"
 
 namespace telemetry::worker::ir {
+namespace {
 
-absl::Status Verify(const DeviceIr& ir) {
-  return ir.graphs.empty() ? absl::InternalError("no graph") : absl::OkStatus();
+using record::Cat;
+
+absl::Status Wrong(const Graph& graph, std::string_view what) {
+  return absl::InternalError(Cat("graph ", graph.id, " ", what));
 }
+absl::Status Wrong(const Graph& graph, const Node& node, std::string_view what) {
+  return absl::InternalError(Cat("graph ", graph.id, ", node ", node.name, " ", what));
+}
+
+class Verifier {
+ public:
+  explicit Verifier(const DeviceIr& ir) : ir_(ir) {}
+
+  absl::Status Run() {
+    absl::Status status = CheckTables();
+    for (size_t i = 0; status.ok() && i < ir_.graphs.size(); ++i) status = CheckForm(ir_.graphs[i], i);
+    for (size_t i = 0; status.ok() && i < ir_.graphs.size(); ++i) status = CheckNodes(ir_.graphs[i]);
+    if (status.ok()) status = CheckRoot(ir_.root);
+    for (size_t i = 0; status.ok() && i < ir_.rolled.size(); ++i) status = CheckRolled(ir_.rolled[i]);
+    return status;
+  }
+
+ private:
+  bool IsGraph(int id) const { return id >= 0 && static_cast<size_t>(id) < ir_.graphs.size(); }
+  bool IsAxis(int id) const { return id >= 0 && static_cast<size_t>(id) < ir_.axes.size(); }
+  const Graph& GraphOf(int id) const { return ir_.graphs[static_cast<size_t>(id)]; }
+
+  absl::Status CheckTables() const {
+    for (size_t i = 0; i < ir_.axes.size(); ++i) {
+      if (ir_.axes[i].id != static_cast<int>(i) || ir_.axes[i].fixed_block < 0) {
+        return absl::InternalError(Cat("axis ", i, " has another id, or a block of less than nothing"));
+      }
+    }
+    for (const HostTensor& tensor : ir_.tensors) {
+      if (tensor.sizes.size() == tensor.strides.size()) continue;
+      return absl::InternalError(Cat("tensor '", tensor.name, "' has not one stride per size"));
+    }
+    return IsGraph(ir_.root) ? absl::OkStatus() : absl::InternalError("there is no root graph");
+  }
+
+  // That the graph can be read at all: its end, names, and what its nodes refer to.
+  absl::Status CheckForm(const Graph& graph, size_t index) const {
+    if (graph.id != static_cast<int>(index)) return Wrong(graph, "has another id than its place");
+    if (graph.nodes.empty() || graph.nodes.back().op != Op::kOutput) return Wrong(graph, "does not end with an output");
+    if (!std::all_of(graph.axes.begin(), graph.axes.end(), [this](int axis) { return IsAxis(axis); })) {
+      return Wrong(graph, "walks an axis that does not exist");
+    }
+    std::unordered_set<std::string> names;
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+      const Node& node = graph.nodes[i];
+      if (node.name.empty() || !names.insert(node.name).second) return Wrong(graph, node, "has no name of its own");
+      if (node.op == Op::kOutput && i + 1 != graph.nodes.size()) return Wrong(graph, node, "is not at the end");
+      if (node.op == Op::kPlaceholder && i > 0 && graph.nodes[i - 1].op != Op::kPlaceholder) {
+        return Wrong(graph, node, "is a placeholder behind other nodes");
+      }
+      const std::string wrong = WhatIsWrongWithForm(node, static_cast<int>(i));
+      if (!wrong.empty()) return Wrong(graph, node, wrong);
+    }
+    return absl::OkStatus();
+  }
+
+  std::string WhatIsWrongWithForm(const Node& node, int index) const {
+    for (NodeRef use : UsesOf(node)) {
+      if (use.index < 0 || use.index >= index) return "uses what does not come before it";
+    }
+    std::set<int> distinct;
+    for (int axis : node.shape) {
+      if (!IsAxis(axis) || !distinct.insert(axis).second) return "has axes that are no shape";
+    }
+    if (node.axis != -1 && !IsAxis(node.axis)) return "is along an axis that does not exist";
+    if (!node.dtype.has_value() && !node.shape.empty()) return "has axes and no value";
+    for (int child : node.graphs) {
+      if (!IsGraph(child)) return "has a child graph that does not exist";
+    }
+    return "";
+  }
+
+  absl::Status CheckNodes(const Graph& graph) const {
+    for (const Node& node : graph.nodes) {
+      const absl::Status checked = CheckNode(graph, node);
+      if (!checked.ok()) return checked;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckNode(const Graph& graph, const Node& node) const {
+    if (node.op == Op::kOutput) return CheckOutput(graph, node);
+    const bool flow = IsControlFlow(node.op) || node.op == Op::kGetItem;
+    const std::string wrong = flow ? WhatIsWrongWithFlow(ir_, graph, node) : WhatIsWrongWith(ir_, graph, node);
+    return wrong.empty() ? absl::OkStatus() : Wrong(graph, node, wrong);
+  }
+
+  absl::Status CheckOutput(const Graph& graph, const Node& node) const {
+    const Arg::List* results = node.args.size() == 1 ? AsList(node.args[0]) : nullptr;
+    if (results == nullptr) return Wrong(graph, node, "has no list of results");
+    for (const Arg& result : *results) {
+      const NodeRef* ref = AsRef(result);
+      if (ref == nullptr || !graph.at(*ref).dtype.has_value())
+        return Wrong(graph, node, "has a result without a value");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckRoot(int id) {
+    const Graph& root = GraphOf(id);
+    if (root.kind != GraphKind::kRoot) return Wrong(root, "is a root of another kind");
+    if (root.nodes[0].op == Op::kPlaceholder || !UsesOf(root.nodes.back()).empty()) {
+      return Wrong(root, "is a root that takes or gives values");
+    }
+    return Walk(root);
+  }
+
+  absl::Status CheckRolled(const RolledReduction& rolled) {
+    if (!IsGraph(rolled.original_graph) || !IsGraph(rolled.rolled_graph)) {
+      return absl::InternalError("a rolled reduction names no graph");
+    }
+    const Graph& original = GraphOf(rolled.original_graph);
+    const Graph& graph = GraphOf(rolled.rolled_graph);
+    if (graph.kind != original.kind) return Wrong(graph, "is of another kind than what it is rolled from");
+    for (int axis : rolled.axes) {
+      if (IsAxis(axis) && ir_.axes[static_cast<size_t>(axis)].kind == AxisKind::kReduction) continue;
+      return Wrong(graph, "is rolled along what is no reduction axis");
+    }
+    return graph.kind == GraphKind::kRoot ? CheckRoot(rolled.rolled_graph) : absl::OkStatus();
+  }
+
+  // From a root down: which axes of loops may be used where, and that no graph calls itself.
+  absl::Status Walk(const Graph& graph) {
+    if (!open_graphs_.insert(graph.id).second) return Wrong(graph, "calls itself");
+    const std::set<int> axes_before = open_axes_;
+    open_axes_.insert(graph.axes.begin(), graph.axes.end());
+    absl::Status status;
+    for (const Node& node : graph.nodes) {
+      for (int axis : AxesOf(node)) {
+        const bool loop = IsAxis(axis) && ir_.axes[static_cast<size_t>(axis)].kind == AxisKind::kLoop;
+        if (status.ok() && loop && open_axes_.count(axis) == 0) {
+          status = Wrong(graph, node, "uses the axis of a loop outside of it");
+        }
+      }
+      for (int child : node.graphs) {
+        if (status.ok()) status = Walk(GraphOf(child));
+      }
+    }
+    open_axes_ = axes_before;
+    open_graphs_.erase(graph.id);
+    return status;
+  }
+
+  static std::vector<int> AxesOf(const Node& node) {
+    std::vector<int> axes = node.shape;
+    if (node.axis != -1 && node.op != Op::kForLoop) axes.push_back(node.axis);
+    return axes;
+  }
+
+  const DeviceIr& ir_;
+  std::set<int> open_graphs_;
+  std::set<int> open_axes_;
+};
+
+}  // namespace
+
+absl::Status Verify(const DeviceIr& ir) { return Verifier(ir).Run(); }
 
 }  // namespace telemetry::worker::ir
