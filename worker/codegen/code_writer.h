@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+
+#include "proto/record/strings.h"
+
+namespace telemetry::worker::codegen {
+
+// Lines of C with their indentation. Not thread-safe.
+class CodeWriter {
+ public:
+  template <typename... Parts>
+  void Line(const Parts&... parts) {
+    text_.append(static_cast<size_t>(2 * depth_), ' ');
+    text_ += record::Cat(parts...);
+    text_ += '\n';
+  }
+  // "for (...) {": what follows is inside until Close.
+  template <typename... Parts>
+  void Open(const Parts&... parts) {
+    Line(parts..., parts_separator<Parts...>(), "{");
+    ++depth_;
+  }
+  void Close(const std::string& after = "") {
+    --depth_;
+    Line("}", after);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  template <typename... Parts>
+  static constexpr const char* parts_separator() {
+    return sizeof...(Parts) == 0 ? "" : " ";
+  }
+
+  std::string text_;
+  int depth_ = 0;
+};
+
+}  // namespace telemetry::worker::codegen

@@ -1,0 +1,193 @@
+#include "worker/codegen/config_defaults.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "proto/record/strings.h"
+#include "worker/codegen/access.h"
+#include "worker/codegen/plan.h"
+
+namespace telemetry::worker::codegen {
+namespace {
+
+using ir::AxisKind;
+using record::Cat;
+using record::Json;
+using Kind = ConfigParameter::Kind;
+
+constexpr int64_t kMostBlock = 4096;
+constexpr int64_t kMostPersistent = 8192;  // elements of a reduction that are held at once by default
+constexpr int64_t kTileElements = 1024;    // of a tile of the grid by default
+constexpr int64_t kDotBlock = 64;
+constexpr int64_t kDotDepth = 32;
+
+int64_t PowerOfTwo(int64_t at_least) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(at_least, 1))));
+}
+
+bool HasDot(const ir::DeviceIr& ir) {
+  return std::any_of(ir.graphs.begin(), ir.graphs.end(), [](const ir::Graph& graph) {
+    return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                       [](const ir::Node& node) { return node.op == ir::Op::kDot; });
+  });
+}
+
+bool IsSummedByDot(const ir::DeviceIr& ir, int axis) {
+  return std::any_of(ir.graphs.begin(), ir.graphs.end(), [axis](const ir::Graph& graph) {
+    return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                       [axis](const ir::Node& node) { return node.op == ir::Op::kDot && node.axis == axis; });
+  });
+}
+
+// Elements that come along with each element of the grid's tile: of reduction axes, chunked by default where long.
+int64_t HeldByReductions(const ir::DeviceIr& ir) {
+  int64_t held = 1;
+  for (const ir::Axis& axis : ir.axes) {
+    if (axis.kind == AxisKind::kReduction)
+      held = std::max(held, std::min(PowerOfTwo(axis.extent.value), kMostPersistent));
+  }
+  return held;
+}
+
+class Builder {
+ public:
+  explicit Builder(const ir::DeviceIr& ir) : ir_(ir), has_dot_(HasDot(ir)) {}
+
+  std::vector<ConfigParameter> Build() && {
+    Blocks();
+    Grid();
+    Reductions();
+    Accesses();
+    parameters_.push_back(
+        {.key = "num_warps", .kind = Kind::kPowerOfTwo, .low = 1, .high = 32, .default_value = Json::Integer(4)});
+    if (has_dot_) {
+      parameters_.push_back(
+          {.key = "num_stages", .kind = Kind::kInteger, .low = 1, .high = 8, .default_value = Json::Integer(1)});
+    }
+    return std::move(parameters_);
+  }
+
+ private:
+  void Blocks() {
+    int index = 0;
+    int loop = 0;
+    int64_t room = std::max<int64_t>(1, kTileElements / HeldByReductions(ir_));
+    // The last axis is likely the contiguous one: it has the first pick.
+    std::vector<int64_t> blocks(ir_.axes.size(), 1);
+    for (size_t id = ir_.axes.size(); id-- > 0;) {
+      const ir::Axis& axis = ir_.axes[id];
+      if (axis.fixed_block > 0 || axis.kind == AxisKind::kReduction) continue;
+      blocks[id] = DefaultBlock(axis, room);
+      if (axis.kind == AxisKind::kGrid) room = std::max<int64_t>(1, room / blocks[id]);
+    }
+    for (const ir::Axis& axis : ir_.axes) {
+      if (axis.kind == AxisKind::kLoop) {
+        parameters_.push_back({.key = "range_unroll_factors",
+                               .index = loop++,
+                               .kind = Kind::kInteger,
+                               .low = 0,
+                               .high = 4,
+                               .default_value = Json::Integer(0)});
+      }
+      if (axis.fixed_block > 0 || axis.kind == AxisKind::kReduction) continue;
+      parameters_.push_back({.key = "block_sizes",
+                             .index = index++,
+                             .kind = Kind::kPowerOfTwo,
+                             .low = 1,
+                             .high = std::max<int64_t>(16, std::min(kMostBlock, PowerOfTwo(axis.extent.value))),
+                             .default_value = Json::Integer(blocks[static_cast<size_t>(axis.id)]),
+                             .constraint = axis.kind == AxisKind::kGrid ? BlockConstraint() : ""});
+    }
+  }
+
+  int64_t DefaultBlock(const ir::Axis& axis, int64_t room) const {
+    const int64_t whole = axis.extent.is_static ? PowerOfTwo(axis.extent.value) : kMostBlock;
+    if (has_dot_) return std::min(std::max<int64_t>(whole, 16), IsSummedByDot(ir_, axis.id) ? kDotDepth : kDotBlock);
+    if (axis.kind == AxisKind::kLoop) return std::min<int64_t>(whole, kTileElements);
+    return std::min(whole, room);
+  }
+
+  void Grid() {
+    int64_t count = 0;
+    for (const ir::Axis& axis : ir_.axes) count += axis.kind == AxisKind::kGrid ? 1 : 0;
+    if (count >= 2) {
+      Json order = Json::Array();
+      for (int64_t i = 0; i < count; ++i) order.items.push_back(Json::Integer(i));
+      parameters_.push_back({.key = "loop_orders",
+                             .index = 0,
+                             .kind = Kind::kPermutation,
+                             .low = count,
+                             .high = count,
+                             .default_value = std::move(order)});
+      parameters_.push_back({.key = "l2_groupings",
+                             .index = 0,
+                             .kind = Kind::kPowerOfTwo,
+                             .low = 1,
+                             .high = 64,
+                             .default_value = Json::Integer(1)});
+    }
+    parameters_.push_back(Choice("pid_type", -1, {"flat", "persistent_blocked", "persistent_interleaved"}));
+  }
+
+  void Reductions() {
+    int index = 0;
+    for (const int id : ChoosableAxes(ir_, true)) {
+      const ir::Size& extent = ir_.axes[static_cast<size_t>(id)].extent;
+      const bool held = extent.is_static && extent.value <= kMostPersistent;
+      parameters_.push_back(
+          {.key = "reduction_loops",
+           .index = index++,
+           .kind = Kind::kPowerOfTwo,
+           .low = 1,
+           .high = std::max<int64_t>(16, std::min(2 * kMostPersistent, PowerOfTwo(extent.value))),
+           .optional = extent.is_static,
+           .default_value =
+               held ? Json::Null()
+                    : Json::Integer(std::min(kMostBlock, std::max<int64_t>(16, PowerOfTwo(extent.value))))});
+    }
+  }
+
+  void Accesses() {
+    int load = 0;
+    int index = 0;
+    for (const Access& access : AccessesOf(ir_)) {
+      const ir::Graph& graph = ir_.graphs[static_cast<size_t>(access.graph)];
+      const ir::Node& node = graph.nodes[static_cast<size_t>(access.node)];
+      const DType dtype = ir_.tensors[static_cast<size_t>(TensorOf(graph, node))].dtype;
+      const auto widest = static_cast<int64_t>(16 / SizeOf(dtype));
+      parameters_.push_back({.key = "vector_widths",
+                             .index = index,
+                             .kind = Kind::kPowerOfTwo,
+                             .low = 1,
+                             .high = widest,
+                             .default_value = Json::Integer(std::min<int64_t>(widest, 8))});
+      if (has_dot_ && !access.is_store) {
+        parameters_.push_back(Choice("indexing", index, {"pointer", "async_copy"}));
+      } else {
+        parameters_.push_back(Choice("indexing", index, {"pointer"}));
+      }
+      if (!access.is_store) parameters_.push_back(Choice("load_eviction_policies", load++, {"", "first", "last"}));
+      ++index;
+    }
+  }
+
+  // The first is the default.
+  static ConfigParameter Choice(const std::string& key, int index, const std::vector<std::string>& names) {
+    ConfigParameter parameter = {.key = key, .index = index, .kind = Kind::kChoice};
+    for (const std::string& name : names) parameter.choices.push_back(Json::String(name));
+    parameter.default_value = parameter.choices[0];
+    return parameter;
+  }
+
+  const ir::DeviceIr& ir_;
+  const bool has_dot_;
+  std::vector<ConfigParameter> parameters_;
+};
+
+}  // namespace
+
+std::string BlockConstraint() { return Cat("all grid blocks together at most ", kMostTileElements, " elements"); }
+
+std::vector<ConfigParameter> ParametersFor(const ir::DeviceIr& ir) { return Builder(ir).Build(); }
+
+}  // namespace telemetry::worker::codegen

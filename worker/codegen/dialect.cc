@@ -1,0 +1,282 @@
+#include "worker/codegen/dialect.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "proto/record/strings.h"
+
+namespace telemetry::worker::codegen {
+namespace {
+
+using record::Cat;
+
+constexpr std::string_view kCudaPrelude = R"(typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef long long i64;
+#define GLOBAL
+#define LOCAL
+#define RESTRICT __restrict__
+#define FN static __device__ __forceinline__
+#define UNROLL _Pragma("unroll")
+#define BARRIER() __syncthreads()
+#define AS_FLOAT(x) __uint_as_float(x)
+#define AS_U32(x) __float_as_uint(x)
+)";
+
+constexpr std::string_view kOpenClPrelude = R"(typedef uchar u8;
+typedef ushort u16;
+typedef uint u32;
+typedef long i64;
+#define GLOBAL __global
+#define LOCAL __local
+#define RESTRICT restrict
+#define FN static inline
+#define UNROLL _Pragma("unroll")
+#define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#define AS_FLOAT(x) as_float((uint)(x))
+#define AS_U32(x) as_uint(x)
+)";
+
+constexpr std::string_view kCudaFromF16 = R"(FN float from_f16(u16 bits) {
+  float x;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+  return x;
+}
+)";
+constexpr std::string_view kOpenClFromF16 = R"(FN float from_f16(u16 bits) { return vload_half(0, (const half*)&bits); }
+)";
+constexpr std::string_view kCudaToF16 = R"(FN u16 to_f16(float x) {
+  u16 bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+}
+)";
+constexpr std::string_view kOpenClToF16 = R"(FN u16 to_f16(float x) {
+  u16 bits;
+  vstore_half_rte(x, 0, (half*)&bits);
+  return bits;
+}
+)";
+constexpr std::string_view kFromBf16 = R"(FN float from_bf16(u16 bits) { return AS_FLOAT((u32)bits << 16); }
+)";
+constexpr std::string_view kCudaToBf16 = R"(FN u16 to_bf16(float x) {
+  u16 bits;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+}
+)";
+constexpr std::string_view kOpenClToBf16 = R"(FN u16 to_bf16(float x) {
+  const u32 bits = AS_U32(x);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return (u16)((bits >> 16) | 0x40u);
+  return (u16)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+)";
+
+// How an access of so many bytes is done: as `count` words of `type`.
+struct Words {
+  std::string type;   // "uint4"
+  std::string ptx;    // "v4.u32"
+  int64_t count = 1;  // 32-bit words; 1 for what is smaller, too
+};
+
+Words WordsOf(int64_t bytes) {
+  switch (bytes) {
+    case 1:
+      return {"u8", "u8", 1};
+    case 2:
+      return {"u16", "u16", 1};
+    case 4:
+      return {"u32", "u32", 1};
+    case 8:
+      return {"uint2", "v2.u32", 2};
+    default:
+      return {"uint4", "v4.u32", 4};
+  }
+}
+
+std::string WordName(const Words& words, int64_t word) {
+  return words.count == 1 ? "w" : Cat("w.", std::string(1, "xyzw"[word]));
+}
+
+std::string_view EvictionName(Eviction eviction) {
+  return eviction == Eviction::kFirst ? "evict_first" : eviction == Eviction::kLast ? "evict_last" : "";
+}
+
+// "w = *(const GLOBAL uint4*)from;", or PTX that says how long the line is worth keeping.
+std::string ReadWords(const Words& words, Eviction eviction) {
+  if (eviction == Eviction::kNone) return Cat("  const ", words.type, " w = *(const GLOBAL ", words.type, "*)from;\n");
+  std::string outputs;
+  for (int64_t i = 0; i < words.count; ++i) {
+    // PTX has no registers of 8 bits.
+    const std::string_view constraint = words.type == "u8" || words.type == "u16" ? "=h" : "=r";
+    outputs += Cat(i == 0 ? "" : ", ", "\"", constraint, "\"(", WordName(words, i), ")");
+  }
+  const std::string registers = words.count == 1 ? "%0" : words.count == 2 ? "{%0, %1}" : "{%0, %1, %2, %3}";
+  return Cat("  ", words.type == "u8" ? "u16" : words.type,
+             " w;\n  asm volatile(\"ld.global.L1::", EvictionName(eviction), ".", words.ptx, " ", registers, ", [%",
+             words.count, "];\" : ", outputs, " : \"l\"(from));\n");
+}
+
+}  // namespace
+
+void DialectText::AddFunction(const std::string& name, const std::string& text) {
+  const bool known =
+      std::any_of(functions_.begin(), functions_.end(), [&name](const auto& f) { return f.first == name; });
+  if (!known) functions_.emplace_back(name, text);
+}
+
+std::string DialectText::StorageType(DType dtype) {
+  switch (dtype) {
+    case DType::kF32:
+      return "float";
+    case DType::kF16:
+    case DType::kBF16:
+      return "u16";
+    case DType::kI32:
+      return "int";
+    case DType::kBool:
+      return "u8";
+  }
+  return "";
+}
+
+std::string DialectText::FloatLiteral(double value) {
+  if (std::isnan(value)) return "AS_FLOAT(0x7fc00000u)";
+  const auto narrow = static_cast<float>(value);
+  if (std::isinf(narrow)) return narrow > 0 ? "AS_FLOAT(0x7f800000u)" : "AS_FLOAT(0xff800000u)";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", static_cast<double>(narrow));
+  std::string literal = text;
+  if (literal.find_first_of(".e") == std::string::npos) literal += ".0";
+  literal += "f";
+  return narrow < 0 || std::signbit(narrow) ? Cat("(", literal, ")") : literal;
+}
+
+std::string DialectText::FromBitsFunction(DType dtype) {
+  if (dtype == DType::kBF16) {
+    AddFunction("from_bf16", std::string(kFromBf16));
+    return "from_bf16";
+  }
+  AddFunction("from_f16", std::string(is_cuda() ? kCudaFromF16 : kOpenClFromF16));
+  return "from_f16";
+}
+
+std::string DialectText::ToBitsFunction(DType dtype) {
+  if (dtype == DType::kBF16) {
+    AddFunction("to_bf16", std::string(is_cuda() ? kCudaToBf16 : kOpenClToBf16));
+    return "to_bf16";
+  }
+  AddFunction("to_f16", std::string(is_cuda() ? kCudaToF16 : kOpenClToF16));
+  return "to_f16";
+}
+
+std::string DialectText::RoundFunction(DType dtype) {
+  const std::string name = Cat("round_", ShortName(dtype));
+  const std::string from = FromBitsFunction(dtype);
+  AddFunction(name, Cat("FN float ", name, "(float x) { return ", from, "(", ToBitsFunction(dtype), "(x)); }\n"));
+  return name;
+}
+
+std::string DialectText::LoadFunction(DType dtype, int64_t count, Eviction eviction) {
+  if (!is_cuda()) eviction = Eviction::kNone;
+  const std::string name =
+      Cat("load_", ShortName(dtype), "x", count, eviction == Eviction::kNone ? "" : "_", EvictionName(eviction));
+  const std::string convert = dtype == DType::kF16 || dtype == DType::kBF16 ? FromBitsFunction(dtype) : "";
+  const auto bits = static_cast<int64_t>(8 * SizeOf(dtype));
+  const Words words = WordsOf(count * bits / 8);
+  std::string text = Cat("FN void ", name, "(const GLOBAL ", StorageType(dtype), "* from, ",
+                         IsFloat(dtype) ? "float" : "int", "* to) {\n", ReadWords(words, eviction));
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t shift = i * bits % 32;
+    std::string piece = WordName(words, i * bits / 32);
+    if (shift != 0) piece = Cat("(", piece, " >> ", shift, ")");
+    if (dtype == DType::kF32) piece = Cat("AS_FLOAT(", piece, ")");
+    if (dtype == DType::kI32) piece = Cat("(int)", piece);
+    if (dtype == DType::kBool) piece = Cat("(", piece, " & 255) != 0");
+    if (!convert.empty()) piece = Cat(convert, "((u16)", piece, ")");
+    text += Cat("  to[", i, "] = ", piece, ";\n");
+  }
+  AddFunction(name, text + "}\n");
+  return name;
+}
+
+std::string DialectText::StoreFunction(DType dtype, int64_t count) {
+  const std::string name = Cat("store_", ShortName(dtype), "x", count);
+  const std::string convert = dtype == DType::kF16 || dtype == DType::kBF16 ? ToBitsFunction(dtype) : "";
+  const auto bits = static_cast<int64_t>(8 * SizeOf(dtype));
+  const Words words = WordsOf(count * bits / 8);
+  std::string text = Cat("FN void ", name, "(GLOBAL ", StorageType(dtype), "* to, const ",
+                         IsFloat(dtype) ? "float" : "int", "* from) {\n  ", words.type, " w;\n");
+  std::vector<std::string> assembled(static_cast<size_t>(words.count));
+  for (int64_t i = 0; i < count; ++i) {
+    std::string piece = Cat("from[", i, "]");
+    if (dtype == DType::kF32) piece = Cat("AS_U32(", piece, ")");
+    if (dtype == DType::kI32) piece = Cat("(u32)", piece);
+    if (dtype == DType::kBool) piece = Cat("(u32)(", piece, " != 0)");
+    if (!convert.empty()) piece = Cat("(u32)", convert, "(", piece, ")");
+    const int64_t shift = i * bits % 32;
+    if (shift != 0) piece = Cat("(", piece, " << ", shift, ")");
+    std::string& word = assembled[static_cast<size_t>(i * bits / 32)];
+    word += Cat(word.empty() ? "" : " | ", piece);
+  }
+  for (int64_t i = 0; i < words.count; ++i) {
+    const std::string narrow = words.type == "u8" || words.type == "u16" ? Cat("(", words.type, ")") : "";
+    text += Cat("  ", WordName(words, i), " = ", narrow, narrow.empty() ? "" : "(", assembled[static_cast<size_t>(i)],
+                narrow.empty() ? "" : ")", ";\n");
+  }
+  AddFunction(name, text + Cat("  *(GLOBAL ", words.type, "*)to = w;\n}\n"));
+  return name;
+}
+
+std::string DialectText::Math(ir::Op op, const std::string& x) {
+  using ir::Op;
+  const bool fast = options_.fast_math;
+  const auto call = [&](std::string_view cuda, std::string_view cuda_fast, std::string_view opencl,
+                        std::string_view opencl_fast) {
+    return Cat(is_cuda() ? (fast ? cuda_fast : cuda) : (fast ? opencl_fast : opencl), "(", x, ")");
+  };
+  switch (op) {
+    case Op::kExp:
+      return call("expf", "__expf", "exp", "native_exp");
+    case Op::kExp2:
+      return call("exp2f", "exp2f", "exp2", "native_exp2");
+    case Op::kLog:
+      return call("logf", "__logf", "log", "native_log");
+    case Op::kLog2:
+      return call("log2f", "__log2f", "log2", "native_log2");
+    case Op::kSqrt:
+      return call("sqrtf", "sqrtf", "sqrt", "native_sqrt");
+    case Op::kRsqrt:
+      return call("rsqrtf", "rsqrtf", "rsqrt", "native_rsqrt");
+    case Op::kTanh:
+      return call("tanhf", "tanhf", "tanh", "tanh");
+    case Op::kErf:
+      return call("erff", "erff", "erf", "erf");
+    case Op::kSin:
+      return call("sinf", "__sinf", "sin", "native_sin");
+    case Op::kCos:
+      return call("cosf", "__cosf", "cos", "native_cos");
+    case Op::kSigmoid:
+      return Cat("(1.0f / (1.0f + ", Math(Op::kExp, Cat("-(", x, ")")), "))");
+    default:
+      return "";
+  }
+}
+
+std::string DialectText::MaximumFunction(bool is_float, bool minimum) {
+  const std::string name = Cat(minimum ? "minimum" : "maximum", is_float ? "_f" : "_i");
+  const std::string_view type = is_float ? "float" : "int";
+  AddFunction(name, Cat("FN ", type, " ", name, "(", type, " x, ", type, " y) { return x ", minimum ? "<" : ">", " y",
+                        is_float ? " || x != x" : "", " ? x : y; }\n"));
+  return name;
+}
+
+std::string DialectText::Prelude() const {
+  std::string text(is_cuda() ? kCudaPrelude : kOpenClPrelude);
+  for (const auto& [name, function] : functions_) text += "\n" + function;
+  return text;
+}
+
+}  // namespace telemetry::worker::codegen

@@ -1,0 +1,96 @@
+#include <algorithm>
+
+#include "worker/codegen/dot.h"
+
+namespace telemetry::worker::codegen {
+namespace {
+
+using ir::Node;
+using record::Cat;
+
+// An operand in shared memory, float32: the summed axis slowest, then the others.
+struct Shared {
+  std::string name;
+  int axis = -1;                 // summed
+  std::vector<int> others;       // with more than one element
+  std::vector<int64_t> strides;  // of them
+  int64_t row = 1;               // elements from one position of the summed axis to the next
+  int64_t elements = 0;
+};
+
+Shared SharedFor(const TileCode& code, const std::string& name, const TileValue& value, int axis) {
+  Shared shared = {.name = name, .axis = axis};
+  int64_t size = 1;
+  for (auto other = value.axes.rbegin(); other != value.axes.rend(); ++other) {
+    const int64_t span = code.plan().spans[static_cast<size_t>(*other)];
+    if (*other == axis || span == 1) continue;
+    shared.others.push_back(*other);
+    shared.strides.push_back(size);
+    size *= span;
+  }
+  // One more, so that neither rows nor columns fall on one bank.
+  shared.row = size + 1;
+  shared.elements = shared.row * code.plan().spans[static_cast<size_t>(axis)];
+  return shared;
+}
+
+std::string At(const TileCode& code, const Shared& shared, int set, const std::string& depth) {
+  std::string index = Cat(depth, " * ", shared.row);
+  for (size_t i = 0; i < shared.others.size(); ++i) {
+    index += Cat(" + (", code.LocalPosition(set, shared.others[i]), ")");
+    if (shared.strides[i] != 1) index += Cat(" * ", shared.strides[i]);
+  }
+  return Cat(shared.name, "[", index, "]");
+}
+
+void Stage(TileCode& code, const Shared& shared, const TileValue& value) {
+  code.ForRegisters(value.set, value.axes, [&] {
+    const std::string depth = Cat("(", code.LocalPosition(value.set, shared.axis), ")");
+    code.out().Line(At(code, shared, value.set, depth), " = ", code.ElementAs(value, true), ";");
+  });
+}
+
+// The registers of an operand's row, read once per step of the summed axis.
+TileValue ReadRow(TileCode& code, const Shared& shared) {
+  const TileValue row = code.Declare(true, shared.others, 0);
+  code.ForRegisters(0, shared.others,
+                    [&] { code.out().Line(code.Element(row), " = ", At(code, shared, 0, "depth"), ";"); });
+  return row;
+}
+
+}  // namespace
+
+absl::StatusOr<TileValue> EmitDot(TileCode& code, const ir::Graph& graph, int node, const ValueIn& value_in) {
+  const Node& dot = graph.nodes[static_cast<size_t>(node)];
+  CodeWriter& out = code.out();
+  const auto& sets = code.uses().graphs.at(graph.id).operands.at(node);
+  const TileValue a = value_in(dot.args[0], sets[0]);
+  const TileValue b = value_in(dot.args[1], sets[1]);
+  const TileValue result = code.Declare(true, dot.shape, 0);
+  const bool accumulates = dot.args.size() > 2 && !std::holds_alternative<std::monostate>(dot.args[2].value);
+  const TileValue initial = accumulates ? value_in(dot.args[2], 0) : TileValue{.name = "0.0f", .is_float = true};
+  code.Assign(result, initial);
+
+  const Shared shared_a = SharedFor(code, "a_shared", a, dot.axis);
+  const Shared shared_b = SharedFor(code, "b_shared", b, dot.axis);
+  code.NeedScratch(4 * (shared_a.elements + shared_b.elements));
+  out.Open("");
+  out.Line("LOCAL float* a_shared = (LOCAL float*)scratch;");
+  out.Line("LOCAL float* b_shared = a_shared + ", shared_a.elements, ";");
+  out.Line("BARRIER();");
+  Stage(code, shared_a, a);
+  Stage(code, shared_b, b);
+  out.Line("BARRIER();");
+  out.Line("_Pragma(\"unroll 1\")");
+  out.Open("for (int depth = 0; depth < ", code.plan().spans[static_cast<size_t>(dot.axis)], "; ++depth)");
+  const TileValue row_a = ReadRow(code, shared_a);
+  const TileValue row_b = ReadRow(code, shared_b);
+  code.ForRegisters(0, dot.shape, [&] {
+    out.Line(code.Element(result), " += ", code.Element(row_a), " * ", code.Element(row_b), ";");
+  });
+  out.Close();
+  out.Close();
+  return result;
+}
+
+}  // namespace telemetry::worker::codegen

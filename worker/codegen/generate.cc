@@ -1,0 +1,184 @@
+#include "worker/codegen/generate.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "proto/record/strings.h"
+#include "worker/codegen/dialect.h"
+#include "worker/codegen/grid.h"
+#include "worker/codegen/memory_ops.h"
+#include "worker/codegen/region.h"
+#include "worker/codegen/tile_code.h"
+#include "worker/codegen/tiling.h"
+
+namespace telemetry::worker::codegen {
+namespace {
+
+using record::Cat;
+
+constexpr int kWarpThreads = 32;
+
+std::string FunctionName(const std::string& kernel) {
+  std::string name = "kernel_";
+  for (const char c : kernel) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return name;
+}
+
+bool Uses64BitSize(const ir::Size& size, int tensor, int dimension) {
+  return !size.is_static && size.tensor == tensor && size.dimension == dimension;
+}
+
+// Tensors, what of their sizes and strides only the launch knows, then scalars.
+std::vector<Parameter> ParametersOf(const ir::DeviceIr& ir) {
+  std::vector<Parameter> parameters;
+  for (size_t t = 0; t < ir.tensors.size(); ++t) {
+    parameters.push_back({.kind = Parameter::Kind::kTensor, .index = static_cast<int>(t)});
+  }
+  for (size_t t = 0; t < ir.tensors.size(); ++t) {
+    const int index = static_cast<int>(t);
+    for (size_t d = 0; d < ir.tensors[t].sizes.size(); ++d) {
+      const int dimension = static_cast<int>(d);
+      // Sizes are passed under the name of the dimension that they come from.
+      const bool is_extent = std::any_of(ir.axes.begin(), ir.axes.end(), [&](const ir::Axis& axis) {
+        return Uses64BitSize(axis.extent, index, dimension);
+      });
+      if (is_extent) parameters.push_back({.kind = Parameter::Kind::kSize, .index = index, .dimension = dimension});
+      if (!ir.tensors[t].strides[d].is_static) {
+        parameters.push_back({.kind = Parameter::Kind::kStride, .index = index, .dimension = dimension});
+      }
+    }
+  }
+  for (size_t s = 0; s < ir.scalars.size(); ++s) {
+    parameters.push_back({.kind = Parameter::Kind::kScalar, .index = static_cast<int>(s)});
+  }
+  return parameters;
+}
+
+std::string Declaration(const ir::DeviceIr& ir, const Parameter& parameter, bool may_alias) {
+  switch (parameter.kind) {
+    case Parameter::Kind::kTensor: {
+      const bool stored = IsStored(ir, parameter.index);
+      const std::string type = DialectText::StorageType(ir.tensors[static_cast<size_t>(parameter.index)].dtype);
+      return Cat(stored ? "" : "const ", "GLOBAL ", type, "* ", may_alias ? "" : "RESTRICT ",
+                 TensorName(parameter.index));
+    }
+    case Parameter::Kind::kSize:
+      return Cat("const i64 size", parameter.index, "_", parameter.dimension);
+    case Parameter::Kind::kStride:
+      return Cat("const i64 stride", parameter.index, "_", parameter.dimension);
+    case Parameter::Kind::kScalar: {
+      const bool is_float = IsFloat(ir.scalars[static_cast<size_t>(parameter.index)].dtype);
+      return Cat("const ", is_float ? "float" : "int", " scalar", parameter.index);
+    }
+  }
+  return "";
+}
+
+// The kernel writes to an argument: it may be another argument as well.
+bool StoresToArguments(const ir::DeviceIr& ir) {
+  for (size_t t = 0; t < ir.tensors.size(); ++t) {
+    if (!ir.tensors[t].is_output && IsStored(ir, static_cast<int>(t))) return true;
+  }
+  return false;
+}
+
+std::string Signature(const TileCode& code, const GeneratedKernel& kernel, bool is_cuda) {
+  std::string list;
+  const bool may_alias = StoresToArguments(code.ir());
+  for (const Parameter& parameter : kernel.parameters) {
+    list += Cat(list.empty() ? "" : ",\n    ", Declaration(code.ir(), parameter, may_alias));
+  }
+  if (is_cuda) {
+    return Cat("extern \"C\" __global__ void __launch_bounds__(", kernel.threads, ") ", kernel.function, "(\n    ",
+               list, ") {\n");
+  }
+  if (kernel.shared_bytes > 0) list += ",\n    LOCAL u8* shared";
+  return Cat("__kernel __attribute__((reqd_work_group_size(", kernel.threads, ", 1, 1))) void ", kernel.function,
+             "(\n    ", list, ") {\n");
+}
+
+// The thread's index, and its part of the position along each axis.
+std::string Head(const TileCode& code, size_t sets, bool is_cuda, size_t shared_bytes) {
+  std::string text = Cat("  const int thread = ", is_cuda ? "(int)threadIdx.x" : "(int)get_local_id(0)", ";\n");
+  if (shared_bytes > 0) {
+    if (is_cuda) text += "  extern __shared__ __align__(16) u8 shared[];\n";
+    text += "  LOCAL u8* scratch = shared;\n";
+  }
+  for (size_t set = 0; set < sets; ++set) {
+    const LayoutSet& layout = code.set(static_cast<int>(set));
+    for (const int axis : layout.order) {
+      if (layout.of(axis).ThreadCount() == 1) continue;
+      text += Cat("  const int offset", layout.name, "_", axis, " = ", layout.of(axis).ThreadOffset("thread"), ";\n");
+    }
+  }
+  for (const ir::Axis& axis : code.ir().axes) {
+    if (axis.kind == ir::AxisKind::kReduction) {
+      text += Cat("  const int ", TileCode::Begin(axis.id), " = 0;\n");
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+Target Target::For(const DeviceProperties& device) {
+  Target target = {.dialect = device.dialect,
+                   .compute_units = std::max(device.compute_units, 1),
+                   .max_threads_per_block = device.max_threads_per_block,
+                   .shared_bytes_per_block = device.shared_bytes_per_block};
+  std::string_view architecture = device.architecture;
+  if (record::TakePrefix("sm_", &architecture)) target.sm = std::atoi(std::string(architecture).c_str());
+  return target;
+}
+
+int64_t GeneratedKernel::GridSize(const std::vector<ir::HostTensor>& tensors) const {
+  int64_t tiles = 1;
+  for (const GridAxis& axis : grid) {
+    int64_t extent = axis.extent.value;
+    if (!axis.extent.is_static && axis.extent.tensor >= 0) {
+      const ir::HostTensor& tensor = tensors[static_cast<size_t>(axis.extent.tensor)];
+      extent = tensor.sizes[static_cast<size_t>(axis.extent.dimension)].value;
+    }
+    tiles *= (extent + axis.block - 1) / axis.block;
+  }
+  return persistent_blocks > 0 ? std::min(tiles, persistent_blocks) : tiles;
+}
+
+absl::StatusOr<GeneratedKernel> Generate(const ir::DeviceIr& ir, const Config& config, const Target& target,
+                                         const GenerateOptions& options) {
+  const absl::StatusOr<Config> complete = ConfigSpaceFor(ir).Normalize(config);
+  if (!complete.ok()) return complete.status();
+  const absl::StatusOr<Plan> plan = MakePlan(ir, *complete, target, options);
+  if (!plan.ok()) return plan.status();
+  const Uses uses = AnalyzeUses(*plan);
+  const absl::StatusOr<std::vector<LayoutSet>> sets = ChooseLayouts(*plan, uses);
+  if (!sets.ok()) return sets.status();
+
+  DialectText dialect(target, options);
+  TileCode code(*plan, uses, *sets, &dialect);
+  OpenTiles(code);
+  const absl::StatusOr<RegionEmitter::Values> results = RegionEmitter(code).Emit(ir.root, {});
+  if (!results.ok()) return results.status();
+  code.out().Close();
+
+  GeneratedKernel kernel = {.function = FunctionName(ir.kernel_name),
+                            .parameters = ParametersOf(ir),
+                            .threads = static_cast<int>(plan->threads),
+                            .shared_bytes = static_cast<size_t>(code.scratch_bytes()),
+                            .persistent_blocks = PersistentBlocks(*plan)};
+  if (kernel.shared_bytes > target.shared_bytes_per_block) {
+    return absl::ResourceExhaustedError(Cat("the kernel takes ", kernel.shared_bytes,
+                                            " bytes of shared memory in a block; the device has ",
+                                            target.shared_bytes_per_block, ": choose smaller blocks or fewer stages"));
+  }
+  for (const int axis : plan->grid) {
+    const auto id = static_cast<size_t>(axis);
+    kernel.grid.push_back({.extent = ir.axes[id].extent, .block = plan->blocks[id]});
+  }
+  const bool is_cuda = dialect.is_cuda();
+  kernel.source = Cat(dialect.Prelude(), "\n", Signature(code, kernel, is_cuda),
+                      Head(code, sets->size(), is_cuda, kernel.shared_bytes), code.out().text(), "}\n");
+  return kernel;
+}
+
+}  // namespace telemetry::worker::codegen

@@ -1,0 +1,188 @@
+#include "worker/codegen/memory_ops.h"
+
+#include <algorithm>
+
+namespace telemetry::worker::codegen {
+namespace {
+
+using ir::Index;
+using record::Cat;
+
+// One access on its way to text.
+struct Accessing {
+  TileCode& code;
+  const ir::Graph& graph;
+  const ir::Node& node;
+  int tensor;
+  const AccessPlan& plan;
+  int set;
+  const ElementOf& element;
+
+  const ir::HostTensor& host() const { return code.ir().tensors[static_cast<size_t>(tensor)]; }
+};
+
+// The axis along which elements are moved together, and how many.
+struct Vector {
+  int axis = -1;
+  int64_t length = 1;
+  bool whole = true;  // no vector is cut by the end
+};
+
+Vector VectorFor(const Accessing& access, const std::vector<int>& axes) {
+  const LayoutSet& layout = access.code.set(access.set);
+  const std::vector<int> ordered = layout.Ordered(axes);
+  if (ordered.empty()) return {};
+  // Only along the last axis with registers are neighbours in the tensor neighbours in the array.
+  int axis = -1;
+  for (const int candidate : ordered) {
+    if (layout.of(candidate).Registers() > 1) axis = candidate;
+  }
+  if (axis < 0) return {};
+  const int64_t length =
+      AlignedVector(access.code.ir(), access.graph, access.node, axis,
+                    std::min(layout.of(axis).VectorLength(), access.plan.vector_width), access.code.plan().blocks);
+  const ir::Size& extent = access.code.ir().axes[static_cast<size_t>(axis)].extent;
+  const bool whole = extent.is_static && extent.value % length == 0;
+  return {.axis = axis, .length = length, .whole = whole};
+}
+
+std::string Address(const Accessing& access) {
+  const ir::HostTensor& tensor = access.host();
+  const std::vector<Index> indices = ir::IndicesOf(access.graph, access.node);
+  const bool wide = IsWide(tensor);
+  std::string sum;
+  for (size_t d = 0; d < indices.size(); ++d) {
+    const ir::Size& stride = tensor.strides[d];
+    if (tensor.sizes[d].is_static && tensor.sizes[d].value == 1 && indices[d].kind == Index::Kind::kAxis) continue;
+    if (stride.is_static && stride.value == 0) continue;
+    std::string index;
+    switch (indices[d].kind) {
+      case Index::Kind::kAxis:
+        index = access.code.Position(access.set, indices[d].axis);
+        break;
+      case Index::Kind::kGather:
+        index = access.element(ir::Arg{indices[d].value}, false);
+        break;
+      case Index::Kind::kLiteral:
+        index = std::to_string(indices[d].literal);
+        break;
+    }
+    if (index == "0") continue;
+    if (wide) index = Cat("(i64)", index);
+    const std::string factor = StrideExpression(stride, access.tensor, static_cast<int>(d));
+    sum += Cat(sum.empty() ? "" : " + ", index, factor == "1" ? "" : Cat(" * ", factor));
+  }
+  return Cat(TensorName(access.tensor), sum.empty() ? "" : " + ", sum);
+}
+
+// `body(count, step)` with the condition in front; where a vector may be cut, once more for its single elements.
+void Guarded(const Accessing& access, const std::vector<int>& axes, const Vector& vector, const std::string& extra,
+             const std::function<void(int64_t)>& body) {
+  TileCode& code = access.code;
+  const auto all_of = [&extra](std::string condition) {
+    if (!extra.empty()) condition += Cat(condition.empty() ? "" : " && ", extra);
+    return condition;
+  };
+  // Of a vector that the end cannot cut, the first element speaks for all.
+  const std::string condition = all_of(code.InRange(access.set, axes, vector.whole ? -1 : vector.axis, vector.length));
+  if (condition.empty()) {
+    body(vector.length);
+    return;
+  }
+  code.out().Open("if (", condition, ")");
+  body(vector.length);
+  code.out().Close();
+  if (vector.whole || vector.length == 1) return;
+  const std::string i = TileCode::RegisterIndex(vector.axis);
+  code.out().Open("else");
+  code.out().Line("const int first = ", i, ";");
+  code.out().Line("UNROLL");
+  code.out().Open("for (int ", i, " = first; ", i, " < first + ", vector.length, "; ++", i, ")");
+  code.out().Open("if (", all_of(code.InRange(access.set, axes)), ")");
+  body(1);
+  code.out().Close();
+  code.out().Close();
+  code.out().Close();
+}
+
+}  // namespace
+
+std::string TensorName(int tensor) { return Cat("t", tensor); }
+
+std::string StrideExpression(const ir::Size& stride, int tensor, int dimension) {
+  return stride.is_static ? std::to_string(stride.value) : Cat("stride", tensor, "_", dimension);
+}
+
+bool IsStored(const ir::DeviceIr& ir, int tensor) {
+  return std::any_of(ir.graphs.begin(), ir.graphs.end(), [tensor](const ir::Graph& graph) {
+    return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const ir::Node& node) {
+      return node.op == ir::Op::kStore && TensorOf(graph, node) == tensor;
+    });
+  });
+}
+
+TileValue EmitLoad(TileCode& code, const ir::Graph& graph, int node, int set, const ElementOf& element) {
+  const ir::Node& load = graph.nodes[static_cast<size_t>(node)];
+  const int tensor = TensorOf(graph, load);
+  const AccessPlan& plan = code.plan().AccessPlanOf(graph.id, node);
+  const Accessing access = {code, graph, load, tensor, plan, set, element};
+  const DType dtype = access.host().dtype;
+  const TileValue value = code.Declare(IsFloat(dtype), load.shape, set);
+  const Vector vector = VectorFor(access, load.shape);
+  // What another thread of the block may just have written must not come from a line kept aside.
+  const Eviction eviction = IsStored(code.ir(), tensor) ? Eviction::kNone : plan.eviction;
+  const auto read = [&](int64_t count) {
+    code.out().Line(code.dialect().LoadFunction(dtype, count, eviction), "(", Address(access), ", &",
+                    code.Element(value), ");");
+  };
+  code.ForRegisters(
+      set, load.shape,
+      [&] {
+        if (!code.InRange(set, load.shape).empty()) {
+          const std::string zero = value.is_float ? "0.0f" : "0";
+          if (vector.length == 1) {
+            code.out().Line(code.Element(value), " = ", zero, ";");
+          } else {
+            code.out().Line("UNROLL");
+            code.out().Line("for (int j = 0; j < ", vector.length, "; ++j) (&", code.Element(value), ")[j] = ", zero,
+                            ";");
+          }
+        }
+        Guarded(access, load.shape, vector, "", read);
+      },
+      vector.axis, vector.length);
+  return value;
+}
+
+void EmitStore(TileCode& code, const ir::Graph& graph, int node, const ElementOf& element) {
+  const ir::Node& store = graph.nodes[static_cast<size_t>(node)];
+  const int tensor = TensorOf(graph, store);
+  const AccessPlan& plan = code.plan().AccessPlanOf(graph.id, node);
+  const Accessing access = {code, graph, store, tensor, plan, 0, element};
+  const DType dtype = access.host().dtype;
+  const std::vector<int> axes = StoreAxes(graph, store);
+  const Vector vector = VectorFor(access, axes);
+  const std::string_view type = IsFloat(dtype) ? "float" : "int";
+  const auto write = [&](int64_t count) {
+    code.out().Line(type, " moved[", count, "];");
+    if (count == 1) {
+      code.out().Line("moved[0] = ", element(store.args[2], IsFloat(dtype)), ";");
+    } else {
+      const std::string i = TileCode::RegisterIndex(vector.axis);
+      code.out().Line("const int from = ", i, ";");
+      code.out().Line("UNROLL");
+      code.out().Open("for (int j = 0; j < ", count, "; ++j)");
+      code.out().Line("const int ", i, " = from + j;");
+      code.out().Line("moved[j] = ", element(store.args[2], IsFloat(dtype)), ";");
+      code.out().Close();
+    }
+    code.out().Line(code.dialect().StoreFunction(dtype, count), "(", Address(access), ", moved);");
+  };
+  const std::string first_copy = code.FirstCopy(0, axes);
+  code.out().Open("");
+  code.ForRegisters(
+      0, axes, [&] { Guarded(access, axes, vector, first_copy, write); }, vector.axis, vector.length);
+  code.out().Close();
+}
+
+}  // namespace telemetry::worker::codegen

@@ -1,0 +1,166 @@
+#include "worker/codegen/plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+
+#include "proto/record/strings.h"
+
+namespace telemetry::worker::codegen {
+namespace {
+
+using ir::Op;
+using record::Cat;
+using record::Json;
+
+int64_t IntegerOf(const Json& value) { return std::atoll(value.text.c_str()); }
+
+int64_t PowerOfTwo(int64_t at_least) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(at_least, 1))));
+}
+
+// The item of a list, or nullptr where the key is not there.
+const Json* Item(const Config& config, std::string_view key, size_t index) {
+  const Json* list = config.json().Find(key);
+  return list != nullptr && index < list->items.size() ? &list->items[index] : nullptr;
+}
+
+int64_t Number(const Config& config, std::string_view key, int64_t otherwise) {
+  const Json* value = config.json().Find(key);
+  return value == nullptr ? otherwise : IntegerOf(*value);
+}
+
+// Something along `axis` is computed by the graph or its children, not counting reduction loops over it.
+bool UsesOutsideLoops(const ir::DeviceIr& ir, const std::vector<int>& alternate, int graph, int axis) {
+  const ir::Graph& emitted = ir.graphs[static_cast<size_t>(alternate[static_cast<size_t>(graph)])];
+  for (const ir::Node& node : emitted.nodes) {
+    if (std::find(node.shape.begin(), node.shape.end(), axis) != node.shape.end()) return true;
+    if (node.op == Op::kReductionLoop && node.axis == axis) continue;
+    for (const int child : node.graphs) {
+      if (UsesOutsideLoops(ir, alternate, child, axis)) return true;
+    }
+  }
+  return false;
+}
+
+void ReadBlocks(const ir::DeviceIr& ir, const Config& config, Plan* plan) {
+  plan->blocks.assign(ir.axes.size(), 1);
+  plan->looped.assign(ir.axes.size(), false);
+  plan->unroll.assign(ir.axes.size(), 0);
+  size_t block = 0;
+  size_t loop = 0;
+  for (const ir::Axis& axis : ir.axes) {
+    const auto id = static_cast<size_t>(axis.id);
+    if (axis.kind == ir::AxisKind::kReduction) {
+      plan->blocks[id] = PowerOfTwo(axis.extent.value);
+      continue;
+    }
+    plan->blocks[id] = axis.fixed_block;
+    if (axis.fixed_block == 0) plan->blocks[id] = IntegerOf(*Item(config, "block_sizes", block++));
+    if (axis.kind != ir::AxisKind::kLoop) continue;
+    if (const Json* unroll = Item(config, "range_unroll_factors", loop++)) plan->unroll[id] = IntegerOf(*unroll);
+  }
+  const std::vector<int> reductions = ChoosableAxes(ir, true);
+  for (size_t i = 0; i < reductions.size(); ++i) {
+    const Json* chunk = Item(config, "reduction_loops", i);
+    if (chunk == nullptr || chunk->is_null()) continue;
+    plan->looped[static_cast<size_t>(reductions[i])] = true;
+    plan->blocks[static_cast<size_t>(reductions[i])] = IntegerOf(*chunk);
+  }
+  for (const int64_t size : plan->blocks) plan->spans.push_back(PowerOfTwo(size));
+}
+
+void ReadGrid(const ir::DeviceIr& ir, const Config& config, Plan* plan) {
+  std::vector<int> axes;
+  for (const ir::Axis& axis : ir.axes) {
+    if (axis.kind == ir::AxisKind::kGrid) axes.push_back(axis.id);
+  }
+  plan->grid = axes;
+  if (const Json* order = Item(config, "loop_orders", 0)) {
+    for (size_t i = 0; i < axes.size(); ++i) {
+      plan->grid[i] = axes[static_cast<size_t>(IntegerOf(order->items[i]))];
+    }
+  }
+  if (const Json* grouping = Item(config, "l2_groupings", 0)) plan->l2_grouping = IntegerOf(*grouping);
+  const Json* pid_type = config.json().Find("pid_type");
+  if (pid_type == nullptr || pid_type->text == "flat") return;
+  plan->pid_type =
+      pid_type->text == "persistent_blocked" ? PidType::kPersistentBlocked : PidType::kPersistentInterleaved;
+}
+
+void ReadAccesses(const ir::DeviceIr& ir, const Config& config, Plan* plan) {
+  plan->accesses = AccessesOf(ir);
+  size_t load = 0;
+  for (size_t i = 0; i < plan->accesses.size(); ++i) {
+    AccessPlan access;
+    if (const Json* width = Item(config, "vector_widths", i)) access.vector_width = IntegerOf(*width);
+    if (const Json* indexing = Item(config, "indexing", i)) access.async_copy = indexing->text == "async_copy";
+    if (!plan->accesses[i].is_store) {
+      const Json* eviction = Item(config, "load_eviction_policies", load++);
+      if (eviction != nullptr && eviction->text == "first") access.eviction = Eviction::kFirst;
+      if (eviction != nullptr && eviction->text == "last") access.eviction = Eviction::kLast;
+    }
+    plan->access_plans.push_back(access);
+  }
+}
+
+}  // namespace
+
+std::vector<int> AlternatesFor(const ir::DeviceIr& ir, const std::vector<bool>& looped) {
+  std::vector<int> alternate;
+  for (size_t id = 0; id < ir.graphs.size(); ++id) alternate.push_back(static_cast<int>(id));
+  std::vector<int64_t> best(ir.graphs.size(), 0);
+  for (const ir::RolledReduction& rolled : ir.rolled) {
+    const int64_t covered = std::count_if(rolled.axes.begin(), rolled.axes.end(),
+                                          [&looped](int axis) { return looped[static_cast<size_t>(axis)]; });
+    int64_t& known = best[static_cast<size_t>(rolled.original_graph)];
+    if (covered <= known) continue;
+    known = covered;
+    alternate[static_cast<size_t>(rolled.original_graph)] = rolled.rolled_graph;
+  }
+  return alternate;
+}
+
+bool CanBeLooped(const ir::DeviceIr& ir, int axis) {
+  std::vector<bool> looped(ir.axes.size(), false);
+  looped[static_cast<size_t>(axis)] = true;
+  const std::vector<int> alternate = AlternatesFor(ir, looped);
+  return alternate != AlternatesFor(ir, std::vector<bool>(ir.axes.size(), false)) &&
+         !UsesOutsideLoops(ir, alternate, ir.root, axis);
+}
+
+std::vector<int> ChoosableAxes(const ir::DeviceIr& ir, bool reductions) {
+  std::vector<int> axes;
+  for (const ir::Axis& axis : ir.axes) {
+    if ((axis.kind == ir::AxisKind::kReduction) != reductions) continue;
+    if (reductions ? CanBeLooped(ir, axis.id) : axis.fixed_block == 0) axes.push_back(axis.id);
+  }
+  return axes;
+}
+
+absl::StatusOr<Plan> MakePlan(const ir::DeviceIr& ir, const Config& config, const Target& target,
+                              const GenerateOptions& options) {
+  Plan plan = {.ir = &ir, .target = target, .options = options};
+  const int64_t warps = Number(config, "num_warps", 4);
+  plan.threads = 32 * warps;
+  plan.num_stages = Number(config, "num_stages", 1);
+  if (plan.threads > target.max_threads_per_block) {
+    return absl::ResourceExhaustedError(Cat("num_warps=", warps, " makes ", plan.threads,
+                                            " threads in a block; the device allows ", target.max_threads_per_block));
+  }
+  ReadBlocks(ir, config, &plan);
+  ReadGrid(ir, config, &plan);
+  ReadAccesses(ir, config, &plan);
+  plan.alternate = AlternatesFor(ir, plan.looped);
+  for (const ir::Axis& axis : ir.axes) {
+    if (axis.kind != ir::AxisKind::kReduction || axis.extent.is_static || plan.looped[static_cast<size_t>(axis.id)]) {
+      continue;
+    }
+    return absl::UnimplementedError(Cat("the reduction axis ", axis.symbol(),
+                                        " has a size that is only known at launch, ", axis.extent.text,
+                                        ": it can be walked in chunks only (reduction_loops)"));
+  }
+  return plan;
+}
+
+}  // namespace telemetry::worker::codegen

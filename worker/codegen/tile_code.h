@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "worker/codegen/code_writer.h"
+#include "worker/codegen/dialect.h"
+#include "worker/codegen/layout.h"
+#include "worker/codegen/plan.h"
+#include "worker/codegen/uses.h"
+
+namespace telemetry::worker::codegen {
+
+// A value in the generated code: a variable, or an array with one element per register.
+struct TileValue {
+  std::string name;
+  bool is_float = true;
+  std::vector<int> axes;  // in the order of registers; none: a plain variable
+  int set = 0;            // of layouts
+};
+
+// What all parts of the generator share: the text so far, the names, and the words of the generated code for loops over
+// a thread's registers, positions and ends. Not thread-safe.
+class TileCode {
+ public:
+  TileCode(const Plan& plan, const Uses& uses, const std::vector<LayoutSet>& sets, DialectText* dialect)
+      : plan_(plan), uses_(uses), sets_(sets), dialect_(*dialect) {}
+
+  const Plan& plan() const { return plan_; }
+  const ir::DeviceIr& ir() const { return *plan_.ir; }
+  const Uses& uses() const { return uses_; }
+  const LayoutSet& set(int index) const { return sets_[static_cast<size_t>(index)]; }
+  DialectText& dialect() { return dialect_; }
+  CodeWriter& out() { return out_; }
+
+  std::string NewName() { return record::Cat("v", next_name_++); }
+  // Declares a value of that shape; without `initial`, and an array always, uninitialised.
+  TileValue Declare(bool is_float, const std::vector<int>& shape, int set);
+  // "v3[i0 * 4 + i1]": the value's element where the loops over registers stand.
+  std::string Element(const TileValue& value) const;
+  std::string ElementAs(const TileValue& value, bool is_float) const;
+  // "v3[... + 0]" with the index of one axis replaced.
+  std::string Element(const TileValue& value, int replaced_axis, const std::string& index) const;
+
+  // Loops over the registers of these axes, in the set's order; `step` of them at a time along `step_axis`.
+  void ForRegisters(int set, const std::vector<int>& axes, const std::function<void()>& body, int step_axis = -1,
+                    int64_t step = 1);
+  // Copies or broadcasts.
+  void Assign(const TileValue& to, const TileValue& from);
+
+  static std::string RegisterIndex(int axis) { return record::Cat("i", axis); }
+  // The position inside the block, and along the axis, of the current register.
+  std::string LocalPosition(int set, int axis) const;
+  std::string Position(int set, int axis) const;
+  // Where the current block begins and where what is valid of it ends.
+  static std::string Begin(int axis) { return record::Cat("begin", axis); }
+  std::string End(int axis) const;
+  // An axis' extent as an expression; `begin...` and positions have PositionType.
+  std::string Extent(const ir::Size& size) const;
+  std::string PositionType() const;
+  // "p < end && ...": of the axes where it is not certain; empty where it is for all. `ahead`: of `step_axis`, that
+  // many elements.
+  std::string InRange(int set, const std::vector<int>& axes, int step_axis = -1, int64_t step = 1) const;
+  // Some block reaches beyond the end.
+  bool IsRagged(int axis) const;
+  // "(thread & 96) == 0": of all threads that hold copies of such a value, the first; empty where there are no copies.
+  std::string FirstCopy(int set, const std::vector<int>& axes) const;
+
+  // Shared memory that is free again after the statement; at least so many bytes are there under the name `scratch`.
+  void NeedScratch(int64_t bytes);
+  int64_t scratch_bytes() const { return scratch_bytes_; }
+
+ private:
+  const Plan& plan_;
+  const Uses& uses_;
+  const std::vector<LayoutSet>& sets_;
+  DialectText& dialect_;
+  CodeWriter out_;
+  int next_name_ = 0;
+  int64_t scratch_bytes_ = 0;
+};
+
+}  // namespace telemetry::worker::codegen

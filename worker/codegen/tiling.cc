@@ -1,0 +1,154 @@
+#include "worker/codegen/tiling.h"
+
+#include <algorithm>
+#include <set>
+
+#include "proto/record/strings.h"
+
+namespace telemetry::worker::codegen {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using record::Cat;
+
+constexpr int64_t kMostRegisters = 512;  // of one value, of a thread
+
+// The values and accesses of one layout set.
+struct Occupants {
+  std::vector<std::vector<int>> shapes;
+  struct Contact {
+    const Graph* graph;
+    const Node* node;
+    int index;  // in the graph
+  };
+  std::vector<Contact> accesses;
+};
+
+Occupants OccupantsOf(const Plan& plan, const Uses& uses, int set) {
+  Occupants occupants;
+  for (const auto& [id, graph_uses] : uses.graphs) {
+    const Graph& graph = plan.ir->graphs[static_cast<size_t>(id)];
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+      const Node& node = graph.nodes[i];
+      const std::vector<int>& sets = graph_uses.sets[i];
+      const bool stores = node.op == ir::Op::kStore && set == 0;
+      if (!stores && std::find(sets.begin(), sets.end(), set) == sets.end()) continue;
+      const bool is_access = node.op == ir::Op::kLoad || node.op == ir::Op::kStore;
+      if (is_access) occupants.accesses.push_back({.graph = &graph, .node = &node, .index = static_cast<int>(i)});
+      if (node.op == ir::Op::kStore) occupants.shapes.push_back(StoreAxes(graph, node));
+      if (!node.shape.empty()) occupants.shapes.push_back(node.shape);
+    }
+  }
+  return occupants;
+}
+
+// The axis that most accesses find contiguous in memory; else the last one; -1 where there is none.
+int MinorAxis(const Plan& plan, const Occupants& occupants) {
+  std::vector<int64_t> score(plan.blocks.size(), -1);
+  for (const std::vector<int>& shape : occupants.shapes) {
+    for (const int axis : shape)
+      score[static_cast<size_t>(axis)] = std::max<int64_t>(score[static_cast<size_t>(axis)], 0);
+  }
+  for (const Occupants::Contact& access : occupants.accesses) {
+    for (size_t axis = 0; axis < score.size(); ++axis) {
+      const auto id = static_cast<int>(axis);
+      if (plan.spans[axis] > 1 && IsContiguous(*plan.ir, *access.graph, *access.node, id)) score[axis] += 2;
+    }
+  }
+  int best = -1;
+  for (size_t axis = 0; axis < score.size(); ++axis) {
+    if (score[axis] < 0) continue;
+    const bool wider = best >= 0 && plan.spans[axis] == 1 && plan.spans[static_cast<size_t>(best)] > 1;
+    if (best < 0 || (score[axis] >= score[static_cast<size_t>(best)] && !wider)) best = static_cast<int>(axis);
+  }
+  return best;
+}
+
+// Colours the axes so that no two of a value share a slot; the minor axis' slot comes last.
+std::vector<Slot> SlotsOf(const Occupants& occupants, int minor) {
+  std::set<std::pair<int, int>> meet;
+  std::set<int> axes;
+  for (const std::vector<int>& shape : occupants.shapes) {
+    for (const int a : shape) {
+      axes.insert(a);
+      for (const int b : shape) {
+        if (a != b) meet.insert({a, b});
+      }
+    }
+  }
+  std::vector<Slot> slots;
+  const auto place = [&](int axis) {
+    for (Slot& slot : slots) {
+      const bool free = std::none_of(slot.axes.begin(), slot.axes.end(), [&](int other) {
+        return meet.contains({axis, other});
+      });
+      if (free) {
+        slot.axes.push_back(axis);
+        return;
+      }
+    }
+    slots.push_back({{axis}});
+  };
+  if (minor >= 0) place(minor);
+  for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+    if (*axis != minor) place(*axis);
+  }
+  std::reverse(slots.begin(), slots.end());
+  return slots;
+}
+
+// The most that an access can take at once, as long as every thread has something to do.
+int64_t VectorOf(const Plan& plan, const Occupants& occupants, int minor, const std::vector<Slot>& slots) {
+  if (minor < 0) return 1;
+  int64_t vector = 1;
+  for (const Occupants::Contact& access : occupants.accesses) {
+    const AccessPlan& settings = plan.AccessPlanOf(access.graph->id, access.index);
+    vector = std::max(vector,
+                      AlignedVector(*plan.ir, *access.graph, *access.node, minor, settings.vector_width, plan.blocks));
+  }
+  int64_t elements = 1;
+  for (const Slot& slot : slots) {
+    int64_t most = 1;
+    for (const int axis : slot.axes) most = std::max(most, plan.spans[static_cast<size_t>(axis)]);
+    elements *= most;
+  }
+  while (vector > 1 && elements / vector < plan.threads) vector /= 2;
+  return vector;
+}
+
+LayoutSet SetFor(const Plan& plan, const Occupants& occupants, const std::string& name) {
+  const int minor = MinorAxis(plan, occupants);
+  const std::vector<Slot> slots = SlotsOf(occupants, minor);
+  return SimtLayout(name, slots, plan.spans, VectorOf(plan, occupants, minor, slots), plan.threads);
+}
+
+absl::Status CheckRegisters(const Plan& plan, const Occupants& occupants, const LayoutSet& layout) {
+  for (const std::vector<int>& shape : occupants.shapes) {
+    const int64_t registers = layout.Registers(shape);
+    if (registers <= kMostRegisters) continue;
+    std::string sizes;
+    for (const int axis : shape) {
+      sizes += Cat(sizes.empty() ? "" : " x ", plan.ir->axes[static_cast<size_t>(axis)].symbol(), "=",
+                   plan.spans[static_cast<size_t>(axis)]);
+    }
+    return absl::ResourceExhaustedError(Cat("a tile of ", sizes, " takes ", registers, " registers of each of ",
+                                            plan.threads, " threads; at most ", kMostRegisters,
+                                            " can be had: choose smaller blocks or more warps"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<LayoutSet>> ChooseLayouts(const Plan& plan, const Uses& uses) {
+  std::vector<LayoutSet> sets;
+  for (size_t set = 0; set <= uses.stagings.size(); ++set) {
+    const Occupants occupants = OccupantsOf(plan, uses, static_cast<int>(set));
+    sets.push_back(SetFor(plan, occupants, std::to_string(set)));
+    if (absl::Status status = CheckRegisters(plan, occupants, sets.back()); !status.ok()) return status;
+  }
+  return sets;
+}
+
+}  // namespace telemetry::worker::codegen
