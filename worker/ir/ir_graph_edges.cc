@@ -112,7 +112,7 @@ void AddDataEdges(const Graph& graph, const Node& node, IrGraphWarnings* warning
 }
 
 // False: the child is missing, or takes another number of values than it is given.
-bool AddRegionEdges(const DeviceIr& ir, const Graph& graph, int child_id, const Arg::List& live, EdgeList* edges) {
+bool AddEdgesInto(const DeviceIr& ir, const Graph& graph, int child_id, const Arg::List& live, EdgeList* edges) {
   if (child_id < 0 || child_id >= static_cast<int>(ir.graphs.size())) return false;
   const Graph& child = ir.graphs[static_cast<size_t>(child_id)];
   const std::vector<const Node*> placeholders = PlaceholdersOf(child);
@@ -123,19 +123,37 @@ bool AddRegionEdges(const DeviceIr& ir, const Graph& graph, int child_id, const 
   return placeholders.size() == live.size();
 }
 
+// False: the node is not as it should be; there may be some edges all the same.
+bool AddRegionEdges(const DeviceIr& ir, const Graph& graph, const Node& node, const CallForm& form, EdgeList* edges) {
+  const std::optional<Arg::List> live = LiveArguments(form, node);
+  if (!live.has_value()) return false;
+  bool well_formed = true;
+  for (const int child : node.graphs) well_formed = AddEdgesInto(ir, graph, child, *live, edges) && well_formed;
+  return well_formed;
+}
+
 }  // namespace
 
-void AppendEdges(const DeviceIr& ir, const Graph& graph, const Node& node, const IrGraphOptions& options,
+std::set<int> LiveGraphs(const DeviceIr& ir) {
+  std::set<int> live;
+  std::vector<int> todo = {ir.root};
+  while (!todo.empty()) {
+    const int graph = todo.back();
+    todo.pop_back();
+    if (graph < 0 || graph >= static_cast<int>(ir.graphs.size()) || !live.insert(graph).second) continue;
+    for (const Node& node : ir.graphs[static_cast<size_t>(graph)].nodes) {
+      todo.insert(todo.end(), node.graphs.begin(), node.graphs.end());
+    }
+  }
+  return live;
+}
+
+void AppendEdges(const DeviceIr& ir, const Graph& graph, const Node& node, bool is_live, const IrGraphOptions& options,
                  IrGraphWarnings* warnings, std::vector<Json>* links) {
   EdgeList edges(ir, graph, options);
   AddDataEdges(graph, node, warnings, &edges);
-  if (const std::optional<CallForm> form = FormOf(node.op); form.has_value()) {
-    const std::optional<Arg::List> live = LiveArguments(*form, node);
-    bool well_formed = live.has_value();
-    for (size_t i = 0; i < node.graphs.size() && live.has_value(); ++i) {
-      well_formed = AddRegionEdges(ir, graph, node.graphs[i], *live, &edges) && well_formed;
-    }
-    if (!well_formed) {
+  if (const std::optional<CallForm> form = FormOf(node.op); form.has_value() && is_live) {
+    if (!AddRegionEdges(ir, graph, node, *form, &edges)) {
       warnings->Warn(Cat(RecordId(graph, node), " is a malformed control-flow node; its region edges are incomplete"));
     }
   }

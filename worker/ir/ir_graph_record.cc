@@ -128,13 +128,14 @@ Json AttributesJson(const DeviceIr& ir, const std::vector<const Graph*>& graphs,
 Json ExtractIrGraph(const DeviceIr& ir, const IrGraphOptions& options) {
   IrGraphWarnings warnings(options.on_warning);
   const std::vector<const Graph*> graphs = GraphsOf(ir);
+  const std::set<int> live = LiveGraphs(ir);
   Json nodes = Json::Array();
   Json links = Json::Array();
   for (const Graph* graph : graphs) {
     const std::string region_kind = RegionKindOf(*graph, &warnings);
     for (const Node& node : graph->nodes) {
       nodes.items.push_back(NodeJson(ir, *graph, region_kind, node, options));
-      AppendEdges(ir, *graph, node, options, &warnings, &links.items);
+      AppendEdges(ir, *graph, node, live.count(graph->id) > 0, options, &warnings, &links.items);
     }
   }
   Json record = Json::Object();

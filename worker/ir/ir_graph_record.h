@@ -19,8 +19,8 @@ namespace telemetry::worker::ir {
 // Edges. One per producer and consumer. Data edges come from the arguments; arg_positions are the ordinals of the
 // producer's occurrences among all nodes in the flattened arguments (so `mul(x, x)` has one edge, [0, 1]). Region edges
 // lead from what a control-flow node passes to the placeholder of a child graph that receives it, arg_positions saying
-// which one it is. Reductions become loops only when the code is generated: no edge leads into a reduction loop, and
-// graph.rolled_reductions says what it was made of.
+// which one it is; only in graphs that the root leads to. Reductions become loops only when the code is generated: no
+// edge leads into a reduction loop, and graph.rolled_reductions says what it was made of.
 //
 // Sizes. Symbolic sizes stand as text ("u0" is the block of axis 0) with a value beside them: the hint for blocks that
 // a config chooses, the extent rounded up to a power of two for a reduction axis, the size in this binding for a

@@ -1,7 +1,10 @@
 #include "worker/ir/reference.h"
 
+#include <set>
 #include <utility>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/str_join.h"
 #include "proto/record/strings.h"
 #include "worker/ir/reference_evaluator.h"
 
@@ -44,6 +47,19 @@ std::vector<size_t> GridAxes(const DeviceIr& ir) {
   return axes;
 }
 
+// The root graph, or its alternate for these axes.
+absl::StatusOr<int> RootFor(const DeviceIr& ir, const std::vector<int>& rolled_axes) {
+  if (rolled_axes.empty()) return ir.root;
+  const std::set<int> wanted(rolled_axes.begin(), rolled_axes.end());
+  for (const RolledReduction& rolled : ir.rolled) {
+    if (rolled.original_graph == ir.root && std::set<int>(rolled.axes.begin(), rolled.axes.end()) == wanted) {
+      return rolled.rolled_graph;
+    }
+  }
+  return absl::InvalidArgumentError(
+      Cat("kernel ", ir.kernel_name, " has no alternate with rolled axes ", absl::StrJoin(rolled_axes, ", ")));
+}
+
 // Moves the grid on by one tile, the last axis first. False: it was the last tile.
 bool NextTile(const std::vector<size_t>& grid, AxisRanges* ranges) {
   for (size_t d = grid.size(); d-- > 0;) {
@@ -69,14 +85,15 @@ std::vector<int64_t> ActualSizes(const DeviceIr& ir, int tensor, const Reference
 
 absl::Status EvaluateReference(const DeviceIr& ir, const ReferenceOptions& options, ReferenceTensors* tensors) {
   if (absl::Status prepared = PrepareTensors(ir, tensors); !prepared.ok()) return prepared;
+  const absl::StatusOr<int> root = RootFor(ir, options.rolled_axes);
+  if (!root.ok()) return root.status();
   ReferenceEvaluator evaluator(ir, options, tensors);
   const std::vector<size_t> grid = GridAxes(ir);
   for (const size_t axis : grid) {
     if (evaluator.ranges()[axis].extent == 0) return absl::OkStatus();
   }
   do {
-    if (absl::StatusOr<ReferenceEvaluator::Values> ran = evaluator.RunGraph(ir.root, {}); !ran.ok())
-      return ran.status();
+    if (absl::StatusOr<ReferenceEvaluator::Values> ran = evaluator.RunGraph(*root, {}); !ran.ok()) return ran.status();
   } while (NextTile(grid, &evaluator.ranges()));
   return absl::OkStatus();
 }

@@ -18,11 +18,12 @@ namespace telemetry::worker::ir {
 
 struct ReferenceOptions {
   // By axis id: the block of a grid or loop axis, the chunk of a rolled reduction axis. 0 or missing: default_block, or
-  // for axes with a fixed block that. Results depend on it no more than a device's do.
+  // for axes with a fixed block that. Results depend on it no more than a device's do. A block that is larger than the
+  // axis is cut down to the next power of two.
   std::vector<int64_t> block_sizes;
   int64_t default_block = 16;
-  // Takes the rolled alternates of graphs that have one: reductions in chunks.
-  bool rolled = false;
+  // Reduction axes to walk in chunks: takes the rolled alternate of the root graph that has these axes (roll.h).
+  std::vector<int> rolled_axes;
   std::map<std::string, double> scalars;  // the scalar arguments by name
 };
 

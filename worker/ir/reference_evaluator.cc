@@ -39,17 +39,17 @@ std::vector<int> AxesOf(const std::vector<TileIndex>& indices) {
   return axes;
 }
 
-// The block of a grid or loop axis, the chunk of a rolled reduction.
-int64_t BlockOf(const Axis& axis, const ReferenceOptions& options) {
-  if (axis.fixed_block > 0) return axis.fixed_block;
-  const auto id = static_cast<size_t>(axis.id);
-  const int64_t chosen = id < options.block_sizes.size() ? options.block_sizes[id] : 0;
-  return chosen > 0 ? chosen : options.default_block;
-}
-
 // All of a reduction axis is a power of two, so that there is something beyond its end.
 int64_t WholeBlock(int64_t extent) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(extent, 1))));
+}
+
+// The block of a grid or loop axis, the chunk of a rolled reduction.
+int64_t BlockOf(const Axis& axis, int64_t extent, const ReferenceOptions& options) {
+  if (axis.fixed_block > 0) return axis.fixed_block;
+  const auto id = static_cast<size_t>(axis.id);
+  const int64_t chosen = id < options.block_sizes.size() ? options.block_sizes[id] : 0;
+  return std::min(chosen > 0 ? chosen : options.default_block, WholeBlock(extent));
 }
 
 int64_t ExtentOf(const Axis& axis, const ReferenceTensors& tensors) {
@@ -64,13 +64,13 @@ ReferenceEvaluator::ReferenceEvaluator(const DeviceIr& ir, const ReferenceOption
     : ir_(ir), options_(options), tensors_(*tensors) {
   for (const Axis& axis : ir.axes) {
     const int64_t extent = ExtentOf(axis, *tensors);
-    const int64_t block = axis.kind == AxisKind::kReduction ? WholeBlock(extent) : BlockOf(axis, options);
+    const int64_t block = axis.kind == AxisKind::kReduction ? WholeBlock(extent) : BlockOf(axis, extent, options);
     ranges_.push_back({.begin = 0, .block = block, .extent = extent});
   }
 }
 
 absl::StatusOr<ReferenceEvaluator::Values> ReferenceEvaluator::RunGraph(int graph, const Values& arguments) {
-  const Graph& running = ir_.graphs[static_cast<size_t>(AlternateOf(graph))];
+  const Graph& running = ir_.graphs[static_cast<size_t>(graph)];
   Frame frame = {.graph = running, .arguments = arguments};
   frame.values.resize(running.nodes.size());
   for (size_t i = 0; i < running.nodes.size(); ++i) {
@@ -81,14 +81,6 @@ absl::StatusOr<ReferenceEvaluator::Values> ReferenceEvaluator::RunGraph(int grap
     frame.values[i] = *std::move(values);
   }
   return Values();
-}
-
-int ReferenceEvaluator::AlternateOf(int graph) const {
-  if (!options_.rolled) return graph;
-  for (const RolledReduction& rolled : ir_.rolled) {
-    if (rolled.original_graph == graph) return rolled.rolled_graph;
-  }
-  return graph;
 }
 
 absl::StatusOr<ReferenceEvaluator::Values> ReferenceEvaluator::RunNode(const Node& node, Frame* frame) {
@@ -213,7 +205,7 @@ absl::StatusOr<ReferenceEvaluator::Values> ReferenceEvaluator::RunControlFlow(co
 absl::StatusOr<ReferenceEvaluator::Values> ReferenceEvaluator::RunLoop(const Node& node, const Frame& frame) {
   AxisRange& range = ranges_[static_cast<size_t>(node.axis)];
   const AxisRange outside = range;
-  range.block = BlockOf(ir_.axes[static_cast<size_t>(node.axis)], options_);
+  range.block = BlockOf(ir_.axes[static_cast<size_t>(node.axis)], range.extent, options_);
   int64_t end = range.extent;
   if (node.args.size() > 2 && !std::holds_alternative<std::monostate>(node.args[2].value)) {
     end = std::min(end, static_cast<int64_t>(OperandOf(node.args[2], frame)->data[0]));

@@ -22,7 +22,7 @@ class ReferenceEvaluator {
 
   // Grid axes are set by the caller, loops and reductions set theirs.
   AxisRanges& ranges() { return ranges_; }
-  // The results of the graph, or of its rolled alternate when the options say so. Errors name graph and node.
+  // The results of the graph. Errors name graph and node.
   absl::StatusOr<Values> RunGraph(int graph, const Values& arguments);
 
  private:
@@ -46,7 +46,6 @@ class ReferenceEvaluator {
   static TilePtr OperandOf(const Arg& arg, const Frame& frame);
   static Values OperandsOf(const Arg& list, const Frame& frame);
   std::vector<TileIndex> TileIndicesOf(const Node& node, const Frame& frame) const;
-  int AlternateOf(int graph) const;
 
   const DeviceIr& ir_;
   const ReferenceOptions& options_;

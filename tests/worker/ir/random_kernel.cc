@@ -32,7 +32,7 @@ struct Plan {
   size_t all = 0;               // the tensor that has every axis of the grid and of the reductions
   std::vector<size_t> data;     // tensors to load
   std::vector<size_t> walked;   // tensors with a loop axis
-  std::vector<size_t> factors;  // two with a loop axis, to be multiplied
+  std::vector<size_t> factors;  // two with an axis of loops or reductions, to be multiplied along it
   std::vector<size_t> lookup;   // positions, then the table that they are in
 };
 
@@ -82,7 +82,8 @@ class Planner {
     const std::vector<size_t> grid = AxesOf({AxisKind::kGrid});
     if (grid.size() < 2) return;
     const DType dtype = FloatType();
-    const size_t depth = AddLoopAxis();
+    const std::vector<size_t> reductions = AxesOf({AxisKind::kReduction});
+    const size_t depth = reductions.empty() || rng_.OneIn(2) ? AddLoopAxis() : reductions[0];
     plan_.factors = {Add("a", dtype, Shuffled({grid[0], depth})), Add("b", dtype, Shuffled({grid[1], depth}))};
   }
 
@@ -238,6 +239,11 @@ class KernelTracer {
   }
 
   void MultiplyTensors() {
+    for (const size_t axis : plan_.tensors[plan_.factors[0]].axes) {
+      if (plan_.axes[axis].kind != AxisKind::kReduction) continue;
+      const Value product = trace_.Dot(Load(plan_.factors[0]), Load(plan_.factors[1]), axes_[axis]);
+      return Keep(regions_.ScaledDot(product, sizes_[axis].value));
+    }
     Keep(regions_.DotProduct(InputOf(plan_.factors[0]), InputOf(plan_.factors[1]), {grid_[0], grid_[1]}));
   }
 

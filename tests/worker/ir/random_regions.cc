@@ -63,13 +63,16 @@ std::optional<Term> RegionMaker::OnlineSum(const LoopInput& input, const std::ve
 }
 
 std::optional<Term> RegionMaker::DotProduct(const LoopInput& a, const LoopInput& b, const std::vector<AxisRef>& axes) {
-  const auto count = static_cast<double>(a.extent.value);
-  const double largest = count * kLargestInput * kLargestInput;
   const Trace::Carried results = trace_.For(a.extent, {trace_.Full(axes, 0, DType::kF32)},
                                             [&](AxisRef axis, const Trace::Carried& carried) -> Trace::Carried {
                                               return {trace_.Dot(a.load(axis), b.load(axis), axis, carried[0])};
                                             });
-  return Bounded(results[0] * (1 / largest), -1, 1, (count + 2) * RoundingError(1));
+  return ScaledDot(results[0], a.extent.value);
+}
+
+std::optional<Term> RegionMaker::ScaledDot(const Value& dot, int64_t count) {
+  const auto terms = static_cast<double>(count);
+  return Bounded(dot * (1 / (terms * kLargestInput * kLargestInput)), -1, 1, (terms + 2) * RoundingError(1));
 }
 
 Term RegionMaker::Simple(const Term& x) {

@@ -29,6 +29,8 @@ class RegionMaker {
   std::optional<Term> OnlineSum(const LoopInput& input, const std::vector<AxisRef>& axes);
   // a and b along the loop's axis.
   std::optional<Term> DotProduct(const LoopInput& a, const LoopInput& b, const std::vector<AxisRef>& axes);
+  // A dot of inputs along `count` elements, brought into bounds.
+  static std::optional<Term> ScaledDot(const Value& dot, int64_t count);
 
   // One of two computations, as a scalar of the tile says.
   std::optional<Term> Branch(const Term& x, Value condition);
