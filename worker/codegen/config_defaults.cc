@@ -18,6 +18,7 @@ using Kind = ConfigParameter::Kind;
 constexpr int64_t kMostBlock = 4096;
 constexpr int64_t kMostPersistent = 8192;  // elements of a reduction that are held at once by default
 constexpr int64_t kTileElements = 1024;    // of a tile of the grid by default
+constexpr int64_t kLoopRows = 4;           // the same, of kernels that walk a loop axis
 constexpr int64_t kDotBlock = 64;
 constexpr int64_t kDotDepth = 32;
 
@@ -43,8 +44,9 @@ bool IsSummedByDot(const ir::DeviceIr& ir, int axis) {
 int64_t HeldByReductions(const ir::DeviceIr& ir) {
   int64_t held = 1;
   for (const ir::Axis& axis : ir.axes) {
-    if (axis.kind == AxisKind::kReduction)
-      held = std::max(held, std::min(PowerOfTwo(axis.extent.value), kMostPersistent));
+    if (axis.kind != AxisKind::kReduction) continue;
+    held =
+        std::max(held, axis.extent.is_static ? std::min(PowerOfTwo(axis.extent.value), kMostPersistent) : kMostBlock);
   }
   return held;
 }
@@ -71,7 +73,9 @@ class Builder {
   void Blocks() {
     int index = 0;
     int loop = 0;
-    int64_t room = std::max<int64_t>(1, kTileElements / HeldByReductions(ir_));
+    const bool has_loop = std::any_of(ir_.axes.begin(), ir_.axes.end(),
+                                      [](const ir::Axis& axis) { return axis.kind == AxisKind::kLoop; });
+    int64_t room = std::max<int64_t>(1, (has_loop ? kLoopRows : kTileElements) / HeldByReductions(ir_));
     // The last axis is likely the contiguous one: it has the first pick.
     std::vector<int64_t> blocks(ir_.axes.size(), 1);
     for (size_t id = ir_.axes.size(); id-- > 0;) {
@@ -94,7 +98,7 @@ class Builder {
                              .index = index++,
                              .kind = Kind::kPowerOfTwo,
                              .low = 1,
-                             .high = std::max<int64_t>(16, std::min(kMostBlock, PowerOfTwo(axis.extent.value))),
+                             .high = Whole(axis.extent, kMostBlock),
                              .default_value = Json::Integer(blocks[static_cast<size_t>(axis.id)]),
                              .constraint = axis.kind == AxisKind::kGrid ? BlockConstraint() : ""});
     }
@@ -102,9 +106,10 @@ class Builder {
 
   int64_t DefaultBlock(const ir::Axis& axis, int64_t room) const {
     const int64_t whole = axis.extent.is_static ? PowerOfTwo(axis.extent.value) : kMostBlock;
-    if (has_dot_) return std::min(std::max<int64_t>(whole, 16), IsSummedByDot(ir_, axis.id) ? kDotDepth : kDotBlock);
-    if (axis.kind == AxisKind::kLoop) return std::min<int64_t>(whole, kTileElements);
-    return std::min(whole, room);
+    const int64_t all = Whole(axis.extent, kMostBlock);
+    if (has_dot_) return std::min(all, IsSummedByDot(ir_, axis.id) ? kDotDepth : kDotBlock);
+    if (axis.kind == AxisKind::kLoop) return std::min(whole, kTileElements);
+    return std::min({whole, room, kMostBlock});
   }
 
   void Grid() {
@@ -134,17 +139,21 @@ class Builder {
     for (const int id : ChoosableAxes(ir_, true)) {
       const ir::Size& extent = ir_.axes[static_cast<size_t>(id)].extent;
       const bool held = extent.is_static && extent.value <= kMostPersistent;
-      parameters_.push_back(
-          {.key = "reduction_loops",
-           .index = index++,
-           .kind = Kind::kPowerOfTwo,
-           .low = 1,
-           .high = std::max<int64_t>(16, std::min(2 * kMostPersistent, PowerOfTwo(extent.value))),
-           .optional = extent.is_static,
-           .default_value =
-               held ? Json::Null()
-                    : Json::Integer(std::min(kMostBlock, std::max<int64_t>(16, PowerOfTwo(extent.value))))});
+      const int64_t whole = Whole(extent, 2 * kMostPersistent);
+      parameters_.push_back({.key = "reduction_loops",
+                             .index = index++,
+                             .kind = Kind::kPowerOfTwo,
+                             .low = 1,
+                             .high = whole,
+                             .optional = extent.is_static,
+                             .default_value = held ? Json::Null() : Json::Integer(std::min(kMostBlock, whole))});
     }
+  }
+
+  // All of an axis, as far as that is known; `most` at most, and not less than blocks of dots are.
+  static int64_t Whole(const ir::Size& extent, int64_t most) {
+    if (!extent.is_static) return most;
+    return std::clamp<int64_t>(PowerOfTwo(extent.value), 16, most);
   }
 
   void Accesses() {
