@@ -209,13 +209,14 @@ class KernelTracer {
   }
 
   std::optional<Term> RegionStep() {
+    const Term& x = rng_.Pick(pool_);
     switch (rng_.Below(3)) {
       case 0:
-        return regions_.Branch(rng_.Pick(pool_), trace_.Scalar("count") > static_cast<int>(rng_.Below(4)));
+        return regions_.Branch(x, trace_.Scalar("count") > static_cast<int>(rng_.Below(4)));
       case 1:
-        return regions_.Repeat(rng_.Pick(pool_));
+        return regions_.Repeat(x);
       default:
-        return regions_.Helper(rng_.Pick(pool_), rng_.Pick(pool_));
+        return regions_.Helper(x, rng_.Pick(pool_));
     }
   }
 
@@ -241,7 +242,9 @@ class KernelTracer {
   void MultiplyTensors() {
     for (const size_t axis : plan_.tensors[plan_.factors[0]].axes) {
       if (plan_.axes[axis].kind != AxisKind::kReduction) continue;
-      const Value product = trace_.Dot(Load(plan_.factors[0]), Load(plan_.factors[1]), axes_[axis]);
+      const Value a = Load(plan_.factors[0]);
+      const Value b = Load(plan_.factors[1]);
+      const Value product = trace_.Dot(a, b, axes_[axis]);
       return Keep(regions_.ScaledDot(product, sizes_[axis].value));
     }
     Keep(regions_.DotProduct(InputOf(plan_.factors[0]), InputOf(plan_.factors[1]), {grid_[0], grid_[1]}));

@@ -34,9 +34,10 @@ Terms RegionMaker::Accumulate(const LoopInput& input, const std::vector<AxisRef>
   const Trace::Carried results =
       trace_.For(input.extent, initial, [&](AxisRef axis, const Trace::Carried& carried) -> Trace::Carried {
         added = Computed(Tile(input.load(axis)), axis.id, pool);
+        const Value begin = trace_.TileBegin(axis);
         const Value scaled = added.value.To(DType::kF32) * (1 / count);
         return {carried[0] + trace_.Sum(scaled, axis), maximum(carried[1], trace_.AMax(added.value, axis)),
-                carried[2] + (trace_.TileEnd(axis) - trace_.TileBegin(axis))};
+                carried[2] + (trace_.TileEnd(axis) - begin)};
       });
   const double error = added.error + (count + 2) * RoundingError(added.magnitude());
   Terms terms = {
@@ -65,7 +66,9 @@ std::optional<Term> RegionMaker::OnlineSum(const LoopInput& input, const std::ve
 std::optional<Term> RegionMaker::DotProduct(const LoopInput& a, const LoopInput& b, const std::vector<AxisRef>& axes) {
   const Trace::Carried results = trace_.For(a.extent, {trace_.Full(axes, 0, DType::kF32)},
                                             [&](AxisRef axis, const Trace::Carried& carried) -> Trace::Carried {
-                                              return {trace_.Dot(a.load(axis), b.load(axis), axis, carried[0])};
+                                              const Value left = a.load(axis);
+                                              const Value right = b.load(axis);
+                                              return {trace_.Dot(left, right, axis, carried[0])};
                                             });
   return ScaledDot(results[0], a.extent.value);
 }
