@@ -155,17 +155,18 @@ Value Trace::Load(TensorRef tensor, std::vector<IndexArg> indices, Location at) 
 
 void Trace::Store(TensorRef tensor, std::vector<IndexArg> indices, Value value, Location at) {
   state_->At(at);
+  if (!state_->IsUsable(tensor) || !state_->Reach(value).has_value()) return;
+  const HostTensor& info = TensorInfo(tensor);
+  const Value converted = state_->Convert(value, info.dtype);
+  const NodeRef host = state_->current().builder.HostTensor(tensor.id, state_->location());
   std::vector<int> shape;
   std::optional<Arg> list = state_->IndexList(tensor, indices, &shape);
-  if (!list.has_value() || !state_->Reach(value).has_value()) return;
-  const HostTensor& info = TensorInfo(tensor);
+  if (!list.has_value()) return;
   const int surplus = AxisNotIn(value.shape(), shape);
   if (surplus != -1) {
     state_->Error(Cat("the value stored to '", info.name, "' has the axis u", surplus, ", which no index has"));
     return;
   }
-  const Value converted = state_->Convert(value, info.dtype);
-  const NodeRef host = state_->current().builder.HostTensor(tensor.id, state_->location());
   state_->Add({.op = Op::kStore, .args = {RefArg(host), std::move(*list), RefArg(*state_->Reach(converted))}});
 }
 
@@ -223,12 +224,12 @@ Value Trace::Mean(Value value, AxisRef axis, Location at) {
   const Value sum = Sum(value, axis, at);
   if (!sum.valid()) return Value();
   const Axis& info = state_->ir.axes[static_cast<size_t>(axis.id)];
-  if (info.kind == AxisKind::kReduction && info.extent.is_static) {
-    return sum.To(DType::kF32) / static_cast<double>(info.extent.value);
-  }
+  const bool whole = info.kind == AxisKind::kReduction;
+  const Value total = sum.To(DType::kF32);
+  if (whole && info.extent.is_static) return total / static_cast<double>(info.extent.value);
   const Value end = TileEnd(axis, at);
-  const Value count = info.kind == AxisKind::kReduction ? end : end - TileBegin(axis, at);
-  return sum.To(DType::kF32) / count.To(DType::kF32);
+  const Value count = whole ? end : end - TileBegin(axis, at);
+  return total / count.To(DType::kF32);
 }
 
 Value Trace::AMax(Value value, AxisRef axis, Location at) {

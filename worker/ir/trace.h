@@ -95,6 +95,9 @@ struct TraceInputs {
 //     t.Store(out, {m, n}, e / t.Sum(e, n));
 //     return absl::OkStatus();
 //   }
+//
+// Nodes are in the order in which C++ makes them, and it does not say which operand of one expression comes first: loads
+// of one expression get names of their own, so that the graph is the same with every compiler.
 class Trace {
  public:
   using Location = std::source_location;

@@ -7,7 +7,6 @@
 
 #include "absl/status/status.h"
 #include "proto/record/strings.h"
-#include "worker/ir/args.h"
 #include "worker/ir/graph.h"
 #include "worker/ir/verify_flow.h"
 #include "worker/ir/verify_node.h"
@@ -31,7 +30,8 @@ class Verifier {
   absl::Status Run() {
     absl::Status status = CheckTables();
     for (size_t i = 0; status.ok() && i < ir_.graphs.size(); ++i) status = CheckForm(ir_.graphs[i], i);
-    for (size_t i = 0; status.ok() && i < ir_.graphs.size(); ++i) status = CheckNodes(ir_.graphs[i]);
+    for (size_t i = 0; status.ok() && i < ir_.graphs.size(); ++i) status = CheckNodes(ir_.graphs[i], false);
+    for (size_t i = 0; status.ok() && i < ir_.graphs.size(); ++i) status = CheckNodes(ir_.graphs[i], true);
     if (status.ok()) status = CheckRoot(ir_.root);
     for (size_t i = 0; status.ok() && i < ir_.rolled.size(); ++i) status = CheckRolled(ir_.rolled[i]);
     return status;
@@ -92,28 +92,12 @@ class Verifier {
     return "";
   }
 
-  absl::Status CheckNodes(const Graph& graph) const {
+  // Control flow last: it relies on what the child graphs give.
+  absl::Status CheckNodes(const Graph& graph, bool flow) const {
     for (const Node& node : graph.nodes) {
-      const absl::Status checked = CheckNode(graph, node);
-      if (!checked.ok()) return checked;
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status CheckNode(const Graph& graph, const Node& node) const {
-    if (node.op == Op::kOutput) return CheckOutput(graph, node);
-    const bool flow = IsControlFlow(node.op) || node.op == Op::kGetItem;
-    const std::string wrong = flow ? WhatIsWrongWithFlow(ir_, graph, node) : WhatIsWrongWith(ir_, graph, node);
-    return wrong.empty() ? absl::OkStatus() : Wrong(graph, node, wrong);
-  }
-
-  absl::Status CheckOutput(const Graph& graph, const Node& node) const {
-    const Arg::List* results = node.args.size() == 1 ? AsList(node.args[0]) : nullptr;
-    if (results == nullptr) return Wrong(graph, node, "has no list of results");
-    for (const Arg& result : *results) {
-      const NodeRef* ref = AsRef(result);
-      if (ref == nullptr || !graph.at(*ref).dtype.has_value())
-        return Wrong(graph, node, "has a result without a value");
+      if ((IsControlFlow(node.op) || node.op == Op::kGetItem) != flow) continue;
+      const std::string wrong = flow ? WhatIsWrongWithFlow(ir_, graph, node) : WhatIsWrongWith(ir_, graph, node);
+      if (!wrong.empty()) return Wrong(graph, node, wrong);
     }
     return absl::OkStatus();
   }

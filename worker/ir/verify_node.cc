@@ -1,18 +1,15 @@
 #include "worker/ir/verify_node.h"
 
-#include <cmath>
+#include <algorithm>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "proto/record/strings.h"
 #include "worker/ir/args.h"
 #include "worker/ir/type_rules.h"
 
 namespace telemetry::worker::ir {
 namespace {
-
-using record::Cat;
 
 bool IsComparison(Op op) { return op >= Op::kEq && op <= Op::kGe; }
 bool IsLogic(Op op) { return op >= Op::kAnd && op <= Op::kNot; }
@@ -42,6 +39,8 @@ class NodeChecker {
         return CheckOneToOne();
       case Op::kDot:
         return CheckDot();
+      case Op::kOutput:
+        return CheckOutput();
       case Op::kPlaceholder:
       case Op::kFull:
         return node_.dtype.has_value() && node_.args.empty() ? "" : "has no dtype, or has arguments";
@@ -58,6 +57,14 @@ class NodeChecker {
   const Node* ValueOf(const Arg& arg) const {
     const NodeRef* ref = AsRef(arg);
     return ref != nullptr && graph_.at(*ref).dtype.has_value() ? &graph_.at(*ref) : nullptr;
+  }
+
+  std::string CheckOutput() const {
+    const Arg::List* results = node_.args.size() == 1 ? AsList(node_.args[0]) : nullptr;
+    if (results == nullptr) return "has no list of results";
+    const bool values =
+        std::all_of(results->begin(), results->end(), [this](const Arg& result) { return ValueOf(result) != nullptr; });
+    return values ? "" : "has a result without a value";
   }
 
   std::string CheckBlockSize() const {
