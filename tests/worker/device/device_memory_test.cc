@@ -1,0 +1,98 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "tests/worker/device/device_fixture.h"
+
+namespace telemetry::worker {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+using DeviceMemoryTest = DeviceTest;
+
+TEST_F(DeviceMemoryTest, GivesBackWhatWasUploaded) {
+  std::vector<float> values(100003);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) * 0.5f;
+  EXPECT_EQ(Values(*BufferOf(values)), values);
+}
+
+TEST_F(DeviceMemoryTest, UploadsAndDownloadsPartsOfABuffer) {
+  const std::unique_ptr<Buffer> buffer = BufferOf({1, 2, 3, 4});
+  ASSERT_EQ(device_->Upload(buffer.get(), 4, BytesOf({20, 30})), absl::OkStatus());
+  std::vector<float> tail(2);
+  ASSERT_EQ(device_->Download(buffer.get(), 8, MutableBytesOf(&tail)), absl::OkStatus());
+  EXPECT_THAT(tail, ElementsAre(30, 4));
+  EXPECT_THAT(Values(*buffer), ElementsAre(1, 20, 30, 4));
+}
+
+TEST_F(DeviceMemoryTest, RefusesWhatLiesBeyondTheBuffer) {
+  const std::unique_ptr<Buffer> buffer = BufferOf({1, 2});
+  const std::unique_ptr<Buffer> larger = BufferOf({1, 2, 3});
+  std::vector<float> two(2);
+  const absl::Status upload = device_->Upload(buffer.get(), 4, BytesOf({1, 2}));
+  EXPECT_EQ(upload.code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(std::string(upload.message()), HasSubstr("8 bytes at offset 4 of a buffer of 8 bytes"));
+  EXPECT_EQ(device_->Download(buffer.get(), 4, MutableBytesOf(&two)).code(), absl::StatusCode::kOutOfRange);
+  // An offset so large that the end of the range wraps around.
+  EXPECT_EQ(device_->Download(buffer.get(), SIZE_MAX - 3, MutableBytesOf(&two)).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(device_->Copy(buffer.get(), larger.get(), 12).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(device_->Copy(larger.get(), buffer.get(), 12).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_THAT(Values(*buffer), ElementsAre(1, 2));
+}
+
+TEST_F(DeviceMemoryTest, CopiesTheFirstBytes) {
+  const std::unique_ptr<Buffer> from = BufferOf({1, 2, 3});
+  const std::unique_ptr<Buffer> to = BufferOf({7, 8, 9});
+  ASSERT_EQ(device_->Copy(to.get(), from.get(), 8), absl::OkStatus());
+  EXPECT_THAT(Values(*to), ElementsAre(1, 2, 9));
+  EXPECT_EQ(device_->Copy(to.get(), to.get(), 12), absl::OkStatus());
+  EXPECT_THAT(Values(*to), ElementsAre(1, 2, 9));
+}
+
+TEST_F(DeviceMemoryTest, FillsEveryByte) {
+  const std::unique_ptr<Buffer> buffer = *device_->Allocate(1021);  // no multiple of anything
+  ASSERT_EQ(device_->Fill(buffer.get(), 0xa5), absl::OkStatus());
+  std::vector<std::byte> bytes(1021);
+  ASSERT_EQ(device_->Download(buffer.get(), 0, absl::MakeSpan(bytes)), absl::OkStatus());
+  EXPECT_THAT(bytes, Each(std::byte{0xa5}));
+}
+
+TEST_F(DeviceMemoryTest, HasEmptyBuffers) {
+  const std::unique_ptr<Buffer> empty = *device_->Allocate(0);
+  const std::unique_ptr<Buffer> other = *device_->Allocate(0);
+  EXPECT_EQ(empty->size_bytes(), 0u);
+  EXPECT_NE(empty->handle(), other->handle());
+  EXPECT_EQ(device_->Upload(empty.get(), 0, {}), absl::OkStatus());
+  EXPECT_EQ(device_->Download(empty.get(), 0, {}), absl::OkStatus());
+  EXPECT_EQ(device_->Fill(empty.get(), 1), absl::OkStatus());
+  EXPECT_EQ(device_->Copy(other.get(), empty.get(), 0), absl::OkStatus());
+}
+
+TEST_F(DeviceMemoryTest, SaysWhenMemoryIsExhausted) {
+  const absl::StatusOr<std::unique_ptr<Buffer>> buffer = device_->Allocate(size_t{1} << 50);
+  EXPECT_EQ(buffer.status().code(), absl::StatusCode::kResourceExhausted) << buffer.status();
+  EXPECT_THAT(Values(*BufferOf({1})), ElementsAre(1)) << "a refused allocation does no harm";
+}
+
+TEST_F(DeviceMemoryTest, RefusesAnotherDevicesBuffers) {
+  const std::shared_ptr<Device> other = Open();
+  const std::unique_ptr<Buffer> foreign = BufferOn(other.get(), {1});
+  const std::unique_ptr<Buffer> own = BufferOf({2});
+  EXPECT_EQ(device_->Upload(foreign.get(), 0, BytesOf({3})).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(device_->Copy(own.get(), foreign.get(), 4).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(device_->Fill(nullptr, 0).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(ValuesOn(other.get(), *foreign), ElementsAre(1));
+}
+
+TEST_F(DeviceMemoryTest, BuffersKeepWhatTheyNeedOfTheDevice) {
+  const std::unique_ptr<Buffer> buffer = BufferOf({1});
+  device_.reset();
+  EXPECT_EQ(buffer->size_bytes(), 4u);  // and is released after this
+}
+
+}  // namespace
+}  // namespace telemetry::worker

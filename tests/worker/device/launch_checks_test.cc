@@ -1,0 +1,34 @@
+#include "worker/device/launch_checks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace telemetry::worker {
+namespace {
+
+TEST(LaunchChecksTest, RangesEndWithTheBuffer) {
+  EXPECT_EQ(CheckRange("copy", 0, 8, 8), absl::OkStatus());
+  EXPECT_EQ(CheckRange("copy", 8, 0, 8), absl::OkStatus());
+  EXPECT_EQ(CheckRange("copy", 0, 9, 8).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(CheckRange("copy", 9, 0, 8).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(CheckRange("copy", 4, SIZE_MAX, 8).code(), absl::StatusCode::kOutOfRange);
+}
+
+TEST(LaunchChecksTest, ShapesMayReachTheirLimits) {
+  const LaunchLimits limits = {.grid = 100, .threads = 64, .shared_bytes = 1000};
+  EXPECT_EQ(CheckShape("k", {.grid = 100, .threads = 64, .shared_bytes = 1000}, limits), absl::OkStatus());
+  EXPECT_EQ(CheckShape("k", {.grid = 0, .threads = 1}, limits), absl::OkStatus());
+  for (const LaunchShape& shape : {LaunchShape{.grid = 101}, LaunchShape{.grid = -1}, LaunchShape{.threads = 65},
+                                   LaunchShape{.threads = 0}, LaunchShape{.shared_bytes = 1001}}) {
+    EXPECT_EQ(CheckShape("k", shape, limits).code(), absl::StatusCode::kInvalidArgument);
+  }
+}
+
+TEST(LaunchChecksTest, ShapesAreRefusedWithTheLimit) {
+  const absl::Status status = CheckShape("softmax", {.threads = 2048}, {.grid = 1, .threads = 1024});
+  EXPECT_THAT(std::string(status.message()),
+              testing::AllOf(testing::HasSubstr("softmax"), testing::HasSubstr("2048"), testing::HasSubstr("1024")));
+}
+
+}  // namespace
+}  // namespace telemetry::worker

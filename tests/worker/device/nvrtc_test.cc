@@ -1,0 +1,59 @@
+#include "worker/device/nvrtc.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace telemetry::worker {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class NvrtcTest : public testing::Test {
+ protected:
+  // Without NVRTC there is nothing to test, unless one was named.
+  void SetUp() override {
+    const absl::Status status = NvrtcVersion().status();
+    if (!status.ok() && std::getenv("TELEMETRY_NVRTC") == nullptr) GTEST_SKIP() << status;
+    ASSERT_EQ(status, absl::OkStatus());
+  }
+};
+
+constexpr char kSource[] = R"(
+float twice(float x) { return 2 * x; }  // device code without being told
+extern "C" __global__ void kernel(float* out) { out[threadIdx.x] = twice(out[threadIdx.x]); }
+)";
+
+TEST_F(NvrtcTest, CompilesForEachArchitecture) {
+  const CompiledCode ampere = CompileCuda(kSource, "sm_80").value();
+  const CompiledCode hopper = CompileCuda(kSource, "sm_90").value();
+  EXPECT_THAT(ampere.binary, StartsWith("\x7f"
+                                        "ELF"));
+  EXPECT_THAT(hopper.binary, StartsWith("\x7f"
+                                        "ELF"));
+  EXPECT_NE(ampere.binary, hopper.binary);
+  EXPECT_THAT(hopper.binary, HasSubstr("kernel"));
+}
+
+TEST_F(NvrtcTest, ShowsTheLog) {
+  const absl::Status status = CompileCuda("__global__ void kernel(float* out) { out[0] = unknown; }", "sm_90").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("identifier \"unknown\" is undefined"));
+}
+
+TEST_F(NvrtcTest, KeepsTheRemarksOfASuccess) {
+  const CompiledCode code =
+      CompileCuda("extern \"C\" __global__ void kernel(float* out) { int unused; out[0] = 1; }", "sm_90").value();
+  EXPECT_THAT(code.log, HasSubstr("unused"));
+}
+
+TEST_F(NvrtcTest, RefusesAnArchitectureThatItDoesNotKnow) {
+  const absl::Status status = CompileCuda(kSource, "sm_12").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("sm_12"));
+}
+
+}  // namespace
+}  // namespace telemetry::worker
