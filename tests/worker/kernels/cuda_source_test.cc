@@ -1,0 +1,84 @@
+// Compiles what is generated for CUDA, for each architecture, where there is NVRTC; needs no GPU.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/worker/kernels/config_variants.h"
+#include "tests/worker/kernels/kernel_runner.h"
+#include "tests/worker/kernels/test_problems.h"
+#include "worker/codegen/generate.h"
+#include "worker/kernels/trace_problem.h"
+
+namespace telemetry::worker::kernels {
+namespace {
+
+struct Parameter {
+  const LibraryKernel* kernel;
+  int sm;
+  size_t shared_bytes;
+};
+
+class CudaSourceTest : public testing::TestWithParam<Parameter> {
+ protected:
+  void SetUp() override {
+    const absl::Status status = CompileCuda("", Architecture()).status();
+    if (absl::IsUnavailable(status) && std::getenv("TELEMETRY_NVRTC") == nullptr) GTEST_SKIP() << status;
+  }
+
+  const LibraryKernel& kernel() const { return *GetParam().kernel; }
+  std::string Architecture() const { return "sm_" + std::to_string(GetParam().sm); }
+
+  // Each source once, however many configs give it.
+  void Compile(const ir::DeviceIr& device_ir, const codegen::Config& config) {
+    const codegen::Target target = {
+        .dialect = Dialect::kCuda, .sm = GetParam().sm, .shared_bytes_per_block = GetParam().shared_bytes};
+    const absl::StatusOr<codegen::GeneratedKernel> generated = codegen::Generate(device_ir, config, target);
+    if (absl::IsResourceExhausted(generated.status())) return;
+    ASSERT_TRUE(generated.ok()) << config.ToString() << ": " << generated.status();
+    if (!compiled_.insert(generated->source).second) return;
+    const absl::StatusOr<CompiledCode> code = CompileCuda(generated->source, Architecture());
+    EXPECT_TRUE(code.ok()) << config.ToString() << ": " << code.status() << "\n" << generated->source;
+  }
+
+  std::set<std::string> compiled_;
+};
+
+TEST_P(CudaSourceTest, Compiles) {
+  for (const Numbers& flags : FlagsOf(kernel())) {
+    for (const DType dtype : kernel().dtypes) {
+      const absl::StatusOr<ir::DeviceIr> traced = TraceProblem(kernel(), RaggedProblem(kernel(), dtype, flags));
+      ASSERT_TRUE(traced.ok()) << traced.status();
+      const codegen::ConfigSpace space = codegen::ConfigSpaceFor(*traced);
+      std::vector<codegen::Config> configs = {space.Default()};
+      if (AllConfigs()) {
+        configs = OneAtATime(space);
+      } else if (dtype == kernel().default_dtype) {
+        configs = AllAtOnce(space);
+      }
+      for (const codegen::Config& config : configs) Compile(*traced, config);
+    }
+  }
+  EXPECT_FALSE(compiled_.empty());
+  std::cout << compiled_.size() << " sources\n";
+}
+
+std::vector<Parameter> KernelsAndArchitectures() {
+  std::vector<Parameter> all;
+  for (const LibraryKernel* kernel : AllKernels()) {
+    all.push_back({.kernel = kernel, .sm = 80, .shared_bytes = 163 << 10});
+    all.push_back({.kernel = kernel, .sm = 90, .shared_bytes = 227 << 10});
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Library, CudaSourceTest, testing::ValuesIn(KernelsAndArchitectures()), [](const auto& info) {
+  return info.param.kernel->name + "_sm_" + std::to_string(info.param.sm);
+});
+
+}  // namespace
+}  // namespace telemetry::worker::kernels

@@ -1,0 +1,114 @@
+// Every kernel of the library on a device, against its reference. Runs anywhere that TELEMETRY_TEST_DEVICE names;
+// TELEMETRY_ALL_CONFIGS=1 takes one config per value of each parameter and dtype, where otherwise one config changes
+// all.
+
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "proto/record/strings.h"
+#include "tests/worker/kernels/config_variants.h"
+#include "tests/worker/kernels/kernel_runner.h"
+#include "tests/worker/kernels/test_problems.h"
+
+namespace telemetry::worker::kernels {
+namespace {
+
+constexpr uint64_t kSeed = 11;
+
+class KernelOnDeviceTest : public testing::TestWithParam<const LibraryKernel*> {
+ protected:
+  const LibraryKernel& kernel() const { return *GetParam(); }
+
+  void ExpectReference(const Case& made, const absl::StatusOr<Outputs>& outputs) {
+    ASSERT_TRUE(outputs.ok()) << outputs.status();
+    EXPECT_EQ(Mismatch(kernel(), made.problem, kernel().reference(made), *outputs), "");
+  }
+
+  // What does not fit the device is passed over; how many did not is in the test's output.
+  void ExpectReferenceWithEach(const Case& made, const std::vector<codegen::Config>& configs) {
+    const Outputs expected = kernel().reference(made);
+    KernelRunner runner(kernel());
+    ASSERT_EQ(runner.Bind(made), absl::OkStatus());
+    size_t ran = 0;
+    for (const codegen::Config& config : configs) {
+      const absl::StatusOr<Outputs> outputs = runner.Launch(config);
+      if (absl::IsResourceExhausted(outputs.status())) continue;
+      ASSERT_TRUE(outputs.ok()) << config.ToString() << ": " << outputs.status();
+      EXPECT_EQ(Mismatch(kernel(), made.problem, expected, *outputs), "") << config.ToString();
+      ++ran;
+    }
+    EXPECT_GT(ran, configs.size() / 2) << "few of the configs fit the device";
+    std::cout << made.problem.ToString() << ": " << ran << " of " << configs.size() << " configs\n";
+  }
+};
+
+// The same elements with other strides: the dimensions in reverse order in memory, and a gap behind each row.
+Case Restrided(const LibraryKernel& kernel, Case made) {
+  for (const TensorArgument& argument : kernel.tensors) {
+    ir::HostArray& array = made.tensors.at(argument.name);
+    std::vector<int64_t> strides(array.sizes.size());
+    int64_t next = array.sizes.size() == 1 ? 2 : 1;
+    for (size_t i = 0; i < strides.size(); ++i) {
+      strides[i] = next;
+      next = next * array.sizes[i] + 3;
+    }
+    const std::vector<double> values = array.RowMajor();
+    array = ir::HostArray::Strided(array.dtype, array.sizes, strides);
+    array.SetRowMajor(values);
+  }
+  return made;
+}
+
+TEST_P(KernelOnDeviceTest, SolvesEveryProblem) {
+  KernelRunner runner(kernel());
+  for (const NamedProblem& problem : TestProblems(kernel())) {
+    // The long ones are left to code that is compiled once for all sizes.
+    if (!AllConfigs() && absl::StartsWith(problem.name, "long")) continue;
+    SCOPED_TRACE(problem.problem.ToString());
+    const Case made = MakeCase(kernel(), problem.problem, kSeed);
+    ExpectReference(made, runner.Run(made));
+  }
+}
+
+TEST_P(KernelOnDeviceTest, SolvesEveryProblemWithCodeForAnySize) {
+  KernelRunner runner(kernel(), {.static_shapes = false, .dot_precision = DotPrecision::kIeee});
+  for (const NamedProblem& problem : TestProblems(kernel())) {
+    SCOPED_TRACE(problem.problem.ToString());
+    const Case made = MakeCase(kernel(), problem.problem, kSeed);
+    ExpectReference(made, runner.Run(made));
+  }
+}
+
+TEST_P(KernelOnDeviceTest, TakesInputsThatAreNotContiguous) {
+  for (const bool static_shapes : {true, false}) {
+    KernelRunner runner(kernel(), {.static_shapes = static_shapes, .dot_precision = DotPrecision::kIeee});
+    for (const Numbers& flags : FlagsOf(kernel())) {
+      const Case dense = MakeCase(kernel(), RaggedProblem(kernel(), kernel().default_dtype, flags), kSeed);
+      SCOPED_TRACE(dense.problem.ToString());
+      ExpectReference(dense, runner.Run(Restrided(kernel(), dense)));
+    }
+  }
+}
+
+TEST_P(KernelOnDeviceTest, GivesTheSameForEveryConfig) {
+  for (const Numbers& flags : FlagsOf(kernel())) {
+    for (const DType dtype : AllConfigs() ? kernel().dtypes : std::vector<DType>{kernel().default_dtype}) {
+      const Case made = MakeCase(kernel(), RaggedProblem(kernel(), dtype, flags), kSeed);
+      KernelRunner runner(kernel());
+      ASSERT_EQ(runner.Bind(made), absl::OkStatus());
+      const codegen::ConfigSpace& space = runner.bound().config_space();
+      ExpectReferenceWithEach(made, AllConfigs() ? OneAtATime(space) : AllAtOnce(space));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Library, KernelOnDeviceTest, testing::ValuesIn(AllKernels().begin(), AllKernels().end()),
+                         [](const auto& info) { return info.param->name; });
+
+}  // namespace
+}  // namespace telemetry::worker::kernels

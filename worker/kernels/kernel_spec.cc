@@ -1,0 +1,40 @@
+#include "worker/kernels/kernel_spec.h"
+
+#include <string>
+#include <utility>
+
+namespace telemetry::worker::kernels {
+namespace {
+
+Argument NumberOf(const NumberArgument& number, double value) {
+  return number.is_flag ? Argument(value != 0) : Argument(value);
+}
+
+}  // namespace
+
+KernelSpec SpecOf(const LibraryKernel& kernel) {
+  KernelSpec spec = {.name = kernel.name, .body = kernel.body, .source = std::string(SourceText(kernel.name))};
+  for (const TensorArgument& tensor : kernel.tensors) spec.parameters.push_back({.name = tensor.name});
+  for (const NumberArgument& number : kernel.numbers) {
+    spec.parameters.push_back({.name = number.name,
+                               .kind = number.is_flag ? ParameterKind::kConstexpr : ParameterKind::kScalar,
+                               .default_value = NumberOf(number, number.default_value)});
+  }
+  return spec;
+}
+
+absl::StatusOr<Arguments> ArgumentsOn(const std::shared_ptr<Device>& device, const LibraryKernel& kernel,
+                                      const Case& made) {
+  Arguments arguments;
+  for (const TensorArgument& tensor : kernel.tensors) {
+    absl::StatusOr<Tensor> copied = ToDevice(device, made.tensor(tensor.name));
+    if (!copied.ok()) return copied.status();
+    arguments.emplace_back(*std::move(copied));
+  }
+  for (const NumberArgument& number : kernel.numbers) {
+    arguments.push_back(NumberOf(number, made.number(number.name)));
+  }
+  return arguments;
+}
+
+}  // namespace telemetry::worker::kernels

@@ -1,0 +1,154 @@
+#include "worker/show_code_command.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "proto/record/json.h"
+#include "spdlog/spdlog.h"
+#include "worker/codegen/config.h"
+#include "worker/codegen/generate.h"
+#include "worker/ir/graph.h"
+#include "worker/ir/ir_graph_record.h"
+#include "worker/kernels/library.h"
+#include "worker/kernels/trace_problem.h"
+
+namespace telemetry {
+namespace {
+
+namespace codegen = worker::codegen;
+namespace ir = worker::ir;
+namespace kernels = worker::kernels;
+
+struct ShowCodeFlags {
+  std::string kernel;
+  std::string config;
+  std::string dialect = "cuda";
+  std::string architecture = "sm_90";
+  std::vector<std::string> arguments;
+  bool ir = false;
+  bool debug = false;
+  bool space = false;
+};
+
+// The device that code is shown for is not here: its limits are those of the data-centre GPU of that architecture.
+absl::StatusOr<codegen::Target> TargetOf(const ShowCodeFlags& flags) {
+  codegen::Target target;
+  if (flags.dialect == "opencl") return target;
+  target.dialect = worker::Dialect::kCuda;
+  absl::string_view digits = flags.architecture;
+  if (!absl::ConsumePrefix(&digits, "sm_") || !absl::SimpleAtoi(digits, &target.sm) || target.sm < 80) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--arch ", flags.architecture, ": expected sm_80 or a later one, as in sm_90"));
+  }
+  target.compute_units = target.sm >= 90 ? 132 : 108;
+  target.shared_bytes_per_block = size_t{target.sm >= 90 ? 227u : 163u} << 10;
+  return target;
+}
+
+// "[(4096, 2560), (2560,)]", as the sidecars have it.
+std::string InputShapes(const kernels::Problem& problem) {
+  const auto shape = [](std::string* out, const kernels::TensorSpec& tensor) {
+    absl::StrAppend(out, "(", absl::StrJoin(tensor.sizes, ", "), tensor.sizes.size() == 1 ? ",)" : ")");
+  };
+  return absl::StrCat("[", absl::StrJoin(problem.tensors, ", ", shape), "]");
+}
+
+std::string GraphLine(const ShowCodeFlags& flags, const kernels::Problem& problem, const ir::DeviceIr& device_ir) {
+  return record::ToJson(
+      ir::ExtractIrGraph(device_ir, {.kernel_name = flags.kernel,
+                                     .input_shapes = InputShapes(problem),
+                                     .device = absl::StrCat(flags.dialect, ":0"),
+                                     .on_warning = [](const std::string& warning) { spdlog::warn("{}", warning); }}));
+}
+
+absl::StatusOr<std::string> SourceOf(const ShowCodeFlags& flags, const ir::DeviceIr& device_ir) {
+  absl::StatusOr<codegen::Target> target = TargetOf(flags);
+  if (!target.ok()) return target.status();
+  codegen::Config config = codegen::ConfigSpaceFor(device_ir).Default();
+  if (!flags.config.empty()) {
+    absl::StatusOr<codegen::Config> parsed = codegen::Config::Parse(flags.config);
+    if (!parsed.ok()) return parsed.status();
+    config = *std::move(parsed);
+  }
+  absl::StatusOr<codegen::GeneratedKernel> generated = codegen::Generate(device_ir, config, *target);
+  if (!generated.ok()) return generated.status();
+  return generated->source;
+}
+
+absl::StatusOr<std::string> Show(const ShowCodeFlags& flags) {
+  absl::StatusOr<const kernels::LibraryKernel*> kernel = kernels::FindKernel(flags.kernel);
+  if (!kernel.ok()) return absl::InvalidArgumentError(kernel.status().message());
+  absl::StatusOr<kernels::Problem> problem = kernels::ParseProblem(**kernel, flags.arguments);
+  if (!problem.ok()) return problem.status();
+  absl::StatusOr<ir::DeviceIr> device_ir = kernels::TraceProblem(**kernel, *problem);
+  if (!device_ir.ok()) return device_ir.status();
+  if (flags.ir) return GraphLine(flags, *problem, *device_ir);
+  if (flags.debug) return ir::DebugString(*device_ir);
+  if (flags.space) return codegen::ConfigSpaceFor(*device_ir).DebugString();
+  return SourceOf(flags, *device_ir);
+}
+
+}  // namespace
+
+void AddShowCodeCommand(CLI::App* app, int* exit_status) {
+  auto flags = std::make_shared<ShowCodeFlags>();
+  CLI::App* command = app->add_subcommand("show-code", "Print the code that is generated for a kernel and a config");
+  command->footer(R"help(Examples:
+  telemetry-worker show-code softmax                                            CUDA C++ of the default config
+  telemetry-worker show-code softmax --config "Config(block_sizes=[4], num_warps=8)"
+  telemetry-worker show-code bmm --dialect opencl --arg x=4x100x60:f32          other arguments follow from x
+  telemetry-worker show-code attention --arg causal=true --arch sm_80
+  telemetry-worker show-code softmax --space                                    what a config can be
+  telemetry-worker show-code softmax --ir                                       the IR as a line of .ir.jsonl, without
+                                                                                the ids that only a run has
+
+A file with flags stands before the command here: telemetry-worker --config FILE show-code ...
+Exit status: 0 printed; 1 no code can be made of it; 2 wrong usage, argument or config.)help");
+  command->add_option("kernel", flags->kernel, "One of `telemetry-worker kernels`")->required()->type_name("KERNEL");
+  command->add_option("--config", flags->config, "As Helion writes them; keys left out have their defaults")
+      ->envname("TELEMETRY_WORKER_KERNEL_CONFIG")
+      ->type_name("CONFIG");
+  command->add_option("--dialect", flags->dialect, "Language of the code")
+      ->envname("TELEMETRY_WORKER_DIALECT")
+      ->check(CLI::IsMember({"cuda", "opencl"}))
+      ->capture_default_str();
+  command->add_option("--arch", flags->architecture, "CUDA: the architecture that the code is for")
+      ->envname("TELEMETRY_WORKER_ARCH")
+      ->type_name("SM")
+      ->capture_default_str();
+  command->add_option("--arg", flags->arguments, "A tensor's shape and dtype, or a number: x=128x64:f32, causal=true")
+      ->envname("TELEMETRY_WORKER_ARG")
+      ->type_name("NAME=VALUE")
+      ->take_all()
+      ->allow_extra_args(false);
+  CLI::Option* ir = command->add_flag("--ir", flags->ir, "Print the IR's graph as one JSON line instead")
+                        ->envname("TELEMETRY_WORKER_IR");
+  CLI::Option* debug = command->add_flag("--debug", flags->debug, "Print the IR as text instead")
+                           ->envname("TELEMETRY_WORKER_DEBUG")
+                           ->excludes(ir);
+  command->add_flag("--space", flags->space, "Print the config space instead")
+      ->envname("TELEMETRY_WORKER_SPACE")
+      ->excludes(ir)
+      ->excludes(debug);
+  command->callback([flags, exit_status] {
+    const absl::StatusOr<std::string> text = Show(*flags);
+    if (!text.ok()) {
+      spdlog::error("{}", std::string(text.status().message()));
+      *exit_status = text.status().code() == absl::StatusCode::kInvalidArgument ? 2 : 1;
+      return;
+    }
+    std::cout << *text << (text->empty() || text->back() == '\n' ? "" : "\n");
+    *exit_status = 0;
+  });
+}
+
+}  // namespace telemetry
