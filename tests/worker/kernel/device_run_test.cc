@@ -1,0 +1,89 @@
+// Kernels on a real device: OpenCL's first, which is PoCL where there is no other.
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/worker/kernel/test_kernels.h"
+#include "worker/device/device.h"
+#include "worker/ir/compare.h"
+
+namespace telemetry::worker {
+namespace {
+
+absl::Status Softmax(ir::Trace& trace) {
+  const ir::TensorRef x = trace.Tensor("x");
+  const ir::TensorRef out = trace.OutputLike("out", x);
+  const ir::AxisRef m = trace.Tile(trace.SizeOf(x, 0));
+  const ir::AxisRef n = trace.ReductionAxis(trace.SizeOf(x, 1));
+  const ir::Value value = trace.Load(x, {m, n});
+  const ir::Value powers = exp(value - trace.AMax(value, n));
+  trace.Store(out, {m, n}, powers / trace.Sum(powers, n));
+  return absl::OkStatus();
+}
+
+ir::HostArray Waves(std::vector<int64_t> sizes, std::vector<int64_t> strides) {
+  ir::HostArray array = ir::HostArray::Strided(DType::kF32, std::move(sizes), std::move(strides));
+  std::vector<double> values(static_cast<size_t>(array.element_count()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = 3 * std::sin(static_cast<double>(i));
+  array.SetRowMajor(values);
+  return array;
+}
+
+class DeviceRunTest : public ::testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    absl::StatusOr<std::shared_ptr<Device>> device = OpenDevice("opencl:0");
+    ASSERT_TRUE(device.ok()) << device.status();
+    device_ = *std::move(device);
+  }
+  std::unique_ptr<Kernel> SoftmaxKernel(bool reference) {
+    return MakeKernel(
+        {.name = "softmax",
+         .parameters = {{.name = "x"}},
+         .body = Softmax,
+         .settings = Settings{.static_shapes = GetParam(), .use_default_config = true, .reference_mode = reference}});
+  }
+
+  std::shared_ptr<Device> device_;
+};
+
+TEST_P(DeviceRunTest, AgreesWithReferenceMode) {
+  const auto kernel = SoftmaxKernel(false);
+  const auto reference = SoftmaxKernel(true);
+  for (const ir::HostArray& x : {Waves({5, 33}, {33, 1}), Waves({7, 100}, {100, 1}), Waves({5, 33}, {1, 5}),
+                                 Waves({1, 1}, {1, 1}), Waves({4, 16}, {40, 2})}) {
+    const std::vector<Tensor> expected = *reference->Run({Tensor::OnHost(x)});
+    const absl::StatusOr<std::vector<Tensor>> actual = kernel->Run({*ToDevice(device_, x)});
+    ASSERT_TRUE(actual.ok()) << actual.status();
+    const ir::Comparison comparison =
+        ir::Compare(*expected[0].host, *ToHost(actual->at(0)), ir::ToleranceFor(DType::kF32));
+    EXPECT_TRUE(comparison.ok()) << comparison.ToString();
+  }
+}
+
+TEST_P(DeviceRunTest, AnEmptyTensorLaunchesNothing) {
+  const absl::StatusOr<std::vector<Tensor>> outputs =
+      SoftmaxKernel(false)->Run({*ToDevice(device_, ir::HostArray::Dense(DType::kF32, {0, 8}))});
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_EQ(outputs->at(0).element_count(), 0);
+}
+
+TEST_P(DeviceRunTest, FixedConfigsAreMeasured) {
+  KernelSpec spec = AddScaledSpec();
+  spec.configs = {Config("Config(block_sizes=[64])"), Config("Config(block_sizes=[256])")};
+  spec.settings = Settings{.static_shapes = GetParam()};
+  const auto kernel = MakeKernel(std::move(spec));
+  const Tensor x = *ToDevice(device_, Waves({1000}, {1}));
+  const auto bound = *kernel->Bind({x, x});
+  ASSERT_TRUE(bound->Run(Arguments{x, x, 1.0}).ok());
+  EXPECT_TRUE(bound->config().has_value());
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, DeviceRunTest, ::testing::Values(true, false),
+                         [](const auto& info) { return info.param ? "Static" : "Symbolic"; });
+
+}  // namespace
+}  // namespace telemetry::worker

@@ -1,0 +1,162 @@
+#include "worker/kernel/bound_kernel.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "proto/record/strings.h"
+#include "spdlog/spdlog.h"
+#include "worker/ir/trace.h"
+#include "worker/kernel/trace_inputs.h"
+
+namespace telemetry::worker {
+
+using record::Cat;
+
+namespace {
+
+absl::StatusOr<ir::DeviceIr> TraceKernel(const KernelDefinition& definition, const Leaves& leaves,
+                                         absl::Span<const Argument> arguments) {
+  absl::StatusOr<LeafNames> names = LeafNamesOf(definition.signature, arguments);
+  if (!names.ok()) return names.status();
+  absl::StatusOr<ir::TraceInputs> inputs = MakeTraceInputs(definition.name, *names, leaves, definition.settings);
+  if (!inputs.ok()) return inputs.status();
+  ir::Trace trace(*std::move(inputs));
+  // The trace keeps the first error with its location, which tells more than what follows from it.
+  trace.Fail(definition.body(trace, arguments));
+  absl::StatusOr<ir::DeviceIr> ir = trace.Finish();
+  if (!ir.ok()) return ir.status();
+  if (ir->tensors.size() < leaves.tensors.size() || ir->scalars.size() < leaves.scalars.size()) {
+    return absl::InternalError(Cat("kernel '", definition.name, "': the trace lost an argument"));
+  }
+  return ir;
+}
+
+codegen::Target TargetOf(const Device& device, const Settings& settings) {
+  codegen::Target target = codegen::Target::For(device.properties());
+  target.compute_units = std::max(1, target.compute_units - settings.persistent_reserved_sms);
+  return target;
+}
+
+std::string SettingsText(const Settings& settings) {
+  const auto flag = [](bool value) { return value ? "true" : "false"; };
+  return Cat("static_shapes=", flag(settings.static_shapes),
+             ", dot_precision=", settings.dot_precision == DotPrecision::kTf32 ? "tf32" : "ieee",
+             ", fast_math=", flag(settings.fast_math), ", reference_mode=", flag(settings.reference_mode));
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<BoundKernel>> BoundKernel::Create(std::shared_ptr<const KernelDefinition> definition,
+                                                                 std::string key, absl::Span<const Argument> arguments,
+                                                                 std::shared_ptr<Device> device,
+                                                                 std::shared_ptr<CompileCache> cache) {
+  const Leaves leaves = LeavesOf(definition->signature, arguments);
+  if (device != nullptr) {
+    if (absl::Status status = CheckDevices(leaves, *device); !status.ok()) return status;
+  }
+  absl::StatusOr<ir::DeviceIr> ir = TraceKernel(*definition, leaves, arguments);
+  if (!ir.ok()) return ir.status();
+  const bool static_shapes = definition->settings.static_shapes;
+  absl::StatusOr<ExtraKeys> extra_keys = ExtraKeys::Of(*ir, leaves, static_shapes, device.get());
+  if (!extra_keys.ok()) return extra_keys.status();
+  CallContract contract(*ir, leaves, static_shapes, *std::move(extra_keys));
+  if (absl::Status status = contract.CheckExtents(leaves); !status.ok()) return status;
+  return std::shared_ptr<BoundKernel>(new BoundKernel(std::move(definition), std::move(key), *std::move(ir),
+                                                      std::move(contract), std::move(device), std::move(cache)));
+}
+
+BoundKernel::BoundKernel(std::shared_ptr<const KernelDefinition> definition, std::string key, ir::DeviceIr ir,
+                         CallContract contract, std::shared_ptr<Device> device, std::shared_ptr<CompileCache> cache)
+    : definition_(std::move(definition)),
+      key_(std::move(key)),
+      ir_(std::move(ir)),
+      contract_(std::move(contract)),
+      config_space_(codegen::ConfigSpaceFor(ir_)),
+      device_(std::move(device)),
+      cache_(std::move(cache)) {
+  for (const ir::HostTensor& tensor : ir_.tensors) {
+    if (tensor.is_output) output_tensors_.push_back(&tensor);
+  }
+}
+
+absl::StatusOr<codegen::GeneratedKernel> BoundKernel::Generate(const codegen::Config& config) const {
+  if (device_ == nullptr) {
+    return absl::FailedPreconditionError(Cat("kernel '", name(), "' is in reference mode: there is no code"));
+  }
+  absl::StatusOr<codegen::Config> complete = config_space_.Normalize(config);
+  if (!complete.ok()) return complete.status();
+  const codegen::GenerateOptions options{.allow_tf32 = definition_->settings.dot_precision == DotPrecision::kTf32,
+                                         .fast_math = definition_->settings.fast_math};
+  return codegen::Generate(ir_, *complete, TargetOf(*device_, definition_->settings), options);
+}
+
+absl::StatusOr<std::string> BoundKernel::ToSource(const codegen::Config& config) const {
+  absl::StatusOr<codegen::GeneratedKernel> generated = Generate(config);
+  if (!generated.ok()) return generated.status();
+  return std::move(generated->source);
+}
+
+void BoundKernel::ShowCode(const codegen::Config& config, const std::string& source) const {
+  spdlog::debug("{}: output code of {}\n{}", name(), config.ToString(), source);
+  if (!definition_->settings.print_output_code) return;
+  const std::string text = Cat("// ", name(), ", ", config.ToString(), "\n", source, "\n");
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+absl::StatusOr<std::shared_ptr<CompiledKernel>> BoundKernel::CompileConfig(const codegen::Config& config) {
+  absl::StatusOr<codegen::Config> complete = config_space_.Normalize(config);
+  if (!complete.ok()) return complete.status();
+  const std::string text = complete->ToString();
+  {
+    const absl::MutexLock lock(&mutex_);
+    const auto found = compiled_.find(text);
+    if (found != compiled_.end()) return found->second;
+  }
+  absl::StatusOr<codegen::GeneratedKernel> generated = Generate(*complete);
+  if (!generated.ok()) return generated.status();
+  ShowCode(*complete, generated->source);
+  auto function = cache_->Get(*device_, generated->source, generated->function);
+  if (!function.ok()) return function.status();
+  auto compiled = std::make_shared<CompiledKernel>(ir_, *std::move(generated), *std::move(function));
+  const absl::MutexLock lock(&mutex_);
+  return compiled_.emplace(text, std::move(compiled)).first->second;
+}
+
+absl::Status BoundKernel::SetConfig(const codegen::Config& config) {
+  absl::StatusOr<codegen::Config> complete = config_space_.Normalize(config);
+  if (!complete.ok()) return complete.status();
+  absl::StatusOr<std::shared_ptr<CompiledKernel>> compiled = CompileConfig(*complete);
+  if (!compiled.ok()) return compiled.status();
+  const absl::MutexLock lock(&mutex_);
+  config_ = *std::move(complete);
+  current_ = *std::move(compiled);
+  return absl::OkStatus();
+}
+
+std::optional<codegen::Config> BoundKernel::config() const {
+  const absl::MutexLock lock(&mutex_);
+  return config_;
+}
+
+absl::StatusOr<codegen::Config> BoundKernel::ImplicitConfig() const {
+  if (std::optional<codegen::Config> set = config(); set.has_value()) return *std::move(set);
+  const std::vector<codegen::Config>& fixed = definition_->configs;
+  if (fixed.size() == 1) return fixed[0];
+  if (fixed.empty() && definition_->settings.use_default_config) return config_space_.Default();
+  return absl::FailedPreconditionError(Cat(
+      "kernel '", name(), "' needs a config and has ", fixed.empty() ? "none" : Cat(fixed.size(), " to choose from"),
+      "; call it or autotune it with arguments, set a config, give it one fixed config, or (where it has no fixed "
+      "one) turn on use_default_config"));
+}
+
+std::string BoundKernel::DebugString() const {
+  const std::optional<codegen::Config> set = config();
+  return Cat("kernel ", name(), "\nkey: ", key_, "\nextra keys: ", extra_keys().ToString(),
+             "\nsettings: ", SettingsText(definition_->settings),
+             "\nconfig: ", set.has_value() ? set->ToString() : "not set", "\n\n", config_space_.DebugString(), "\n",
+             ir::DebugString(ir_));
+}
+
+}  // namespace telemetry::worker

@@ -1,0 +1,175 @@
+// Autotuning and calls of a BoundKernel.
+
+#include <algorithm>
+#include <utility>
+
+#include "proto/record/strings.h"
+#include "spdlog/spdlog.h"
+#include "worker/ir/reference.h"
+#include "worker/kernel/bound_kernel.h"
+#include "worker/kernel/finite_search.h"
+
+namespace telemetry::worker {
+
+using record::Cat;
+
+absl::StatusOr<codegen::Config> BoundKernel::FindConfig(absl::Span<const Argument> arguments, bool force) {
+  if (ReferenceMode()) {
+    return absl::FailedPreconditionError(
+        Cat("kernel '", name(), "' is in reference mode: there is nothing to autotune"));
+  }
+  const std::vector<codegen::Config>& fixed = definition_->configs;
+  const bool full = force || definition_->settings.force_autotune || fixed.empty();
+  if (!full && fixed.size() == 1) return fixed[0];
+  if (!full) return FiniteSearch(fixed).Find(*this, arguments);
+  if (definition_->settings.disallow_autotuning) {
+    return absl::FailedPreconditionError(
+        Cat("kernel '", name(),
+            "' would be autotuned, which the setting disallow_autotuning forbids; give "
+            "it a config, or turn on use_default_config"));
+  }
+  if (definition_->search == nullptr) {
+    return absl::FailedPreconditionError(
+        Cat("kernel '", name(), "' would be autotuned, but was built without a search"));
+  }
+  return definition_->search->Find(*this, arguments);
+}
+
+absl::StatusOr<codegen::Config> BoundKernel::Autotune(absl::Span<const Argument> arguments, bool force) {
+  if (absl::StatusOr<Leaves> leaves = CheckedLeaves(arguments); !leaves.ok()) return leaves.status();
+  const absl::MutexLock lock(&autotune_mutex_);
+  absl::StatusOr<codegen::Config> found = FindConfig(arguments, force);
+  if (!found.ok()) return found;
+  if (absl::Status status = SetConfig(*found); !status.ok()) return status;
+  return found;
+}
+
+absl::StatusOr<std::shared_ptr<CompiledKernel>> BoundKernel::ConfigToRun(absl::Span<const Argument> arguments) {
+  {
+    const absl::ReaderMutexLock lock(&mutex_);
+    if (current_ != nullptr) return current_;
+  }
+  const absl::MutexLock autotune_lock(&autotune_mutex_);
+  absl::StatusOr<codegen::Config> config = ImplicitConfig();
+  const bool is_set = this->config().has_value();  // by the thread that this one waited for
+  if (!is_set && (!config.ok() || definition_->settings.force_autotune)) config = FindConfig(arguments, false);
+  if (!config.ok()) return config.status();
+  if (absl::Status status = SetConfig(*config); !status.ok()) return status;
+  const absl::ReaderMutexLock lock(&mutex_);
+  return current_;
+}
+
+absl::StatusOr<Leaves> BoundKernel::CheckedLeaves(absl::Span<const Argument> arguments) const {
+  if (!definition_->signature.IsComplete(arguments.size())) {
+    return absl::InvalidArgumentError(Cat(name(), "(): a bound kernel takes ",
+                                          definition_->signature.parameters().size(), " arguments, not ",
+                                          arguments.size(), "; Kernel::Normalize fills in defaults"));
+  }
+  Leaves leaves = LeavesOf(definition_->signature, arguments);
+  if (absl::Status status = contract_.Check(leaves); !status.ok()) return status;
+  return leaves;
+}
+
+absl::StatusOr<std::vector<Tensor>> BoundKernel::AllocateOutputs(const Leaves& leaves) const {
+  if (device_ == nullptr) {
+    return absl::FailedPreconditionError(Cat("kernel '", name(), "' is in reference mode: there is no device"));
+  }
+  std::vector<Tensor> outputs;
+  outputs.reserve(output_tensors_.size());
+  for (const ir::HostTensor* tensor : output_tensors_) {
+    absl::StatusOr<Tensor> output = AllocateTensor(device_, tensor->dtype, CallContract::SizesOf(*tensor, leaves));
+    if (!output.ok()) return output.status();
+    outputs.push_back(*std::move(output));
+  }
+  return outputs;
+}
+
+absl::StatusOr<std::vector<Tensor>> BoundKernel::AllocateOutputs(absl::Span<const Argument> arguments) const {
+  absl::StatusOr<Leaves> leaves = CheckedLeaves(arguments);
+  if (!leaves.ok()) return leaves.status();
+  return AllocateOutputs(*leaves);
+}
+
+absl::Status BoundKernel::CheckOutputs(const Leaves& leaves, absl::Span<const Tensor> outputs) const {
+  if (outputs.size() != output_tensors_.size()) {
+    return absl::InvalidArgumentError(
+        Cat(name(), "() has ", output_tensors_.size(), " outputs, but ", outputs.size(), " are given"));
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Tensor& output = outputs[i];
+    const ir::HostTensor& wanted = *output_tensors_[i];
+    const Dimensions sizes = CallContract::SizesOf(wanted, leaves);
+    const bool fits = output.dtype == wanted.dtype && output.sizes == sizes && output.strides == DenseStrides(sizes) &&
+                      output.device == device_ && output.buffer != nullptr &&
+                      output.buffer->size_bytes() >= static_cast<size_t>(output.span()) * SizeOf(output.dtype);
+    if (fits) continue;
+    return absl::InvalidArgumentError(Cat(name(), "(): output '", wanted.name, "' cannot go into ", output.ToString(),
+                                          "; AllocateOutputs makes what is needed"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BoundKernel::Launch(CompiledKernel& compiled, absl::Span<const Argument> arguments,
+                                 absl::Span<const Tensor> outputs) const {
+  absl::StatusOr<Leaves> leaves = CheckedLeaves(arguments);
+  if (!leaves.ok()) return leaves.status();
+  if (absl::Status status = CheckOutputs(*leaves, outputs); !status.ok()) return status;
+  return compiled.Launch(*leaves, outputs);
+}
+
+absl::Status BoundKernel::RunMatchedInto(absl::Span<const Argument> arguments, const Leaves& leaves,
+                                         absl::Span<const Tensor> outputs) {
+  if (ReferenceMode()) {
+    return absl::FailedPreconditionError(
+        Cat("kernel '", name(), "' is in reference mode, which makes its outputs itself"));
+  }
+  if (absl::Status status = CheckOutputs(leaves, outputs); !status.ok()) return status;
+  absl::StatusOr<std::shared_ptr<CompiledKernel>> compiled = ConfigToRun(arguments);
+  if (!compiled.ok()) return compiled.status();
+  return (*compiled)->Launch(leaves, outputs);
+}
+
+absl::StatusOr<std::vector<Tensor>> BoundKernel::RunMatched(absl::Span<const Argument> arguments,
+                                                            const Leaves& leaves) {
+  if (ReferenceMode()) return RunReference(leaves);
+  absl::StatusOr<std::shared_ptr<CompiledKernel>> compiled = ConfigToRun(arguments);
+  if (!compiled.ok()) return compiled.status();
+  absl::StatusOr<std::vector<Tensor>> outputs = AllocateOutputs(leaves);
+  if (!outputs.ok()) return outputs;
+  if (absl::Status status = (*compiled)->Launch(leaves, *outputs); !status.ok()) return status;
+  return outputs;
+}
+
+absl::StatusOr<std::vector<Tensor>> BoundKernel::RunReference(const Leaves& leaves) const {
+  ir::ReferenceTensors tensors;
+  for (const Tensor* tensor : leaves.tensors) {
+    absl::StatusOr<ir::HostArray> array = ToHost(*tensor);
+    if (!array.ok()) return array.status();
+    tensors.push_back(*std::move(array));
+  }
+  ir::ReferenceOptions options;
+  for (size_t i = 0; i < leaves.scalars.size(); ++i) options.scalars[ir_.scalars[i].name] = leaves.scalars[i]->number();
+  if (absl::Status status = ir::EvaluateReference(ir_, options, &tensors); !status.ok()) return status;
+  // What the kernel stored to its arguments is there for the caller too.
+  for (size_t i = 0; i < leaves.tensors.size(); ++i) {
+    if (leaves.tensors[i]->host != nullptr) *leaves.tensors[i]->host = std::move(tensors[i]);
+  }
+  std::vector<Tensor> outputs;
+  for (size_t i = leaves.tensors.size(); i < tensors.size(); ++i)
+    outputs.push_back(Tensor::OnHost(std::move(tensors[i])));
+  return outputs;
+}
+
+absl::StatusOr<std::vector<Tensor>> BoundKernel::Run(absl::Span<const Argument> arguments) {
+  absl::StatusOr<Leaves> leaves = CheckedLeaves(arguments);
+  if (!leaves.ok()) return leaves.status();
+  return RunMatched(arguments, *leaves);
+}
+
+absl::Status BoundKernel::RunInto(absl::Span<const Argument> arguments, absl::Span<const Tensor> outputs) {
+  absl::StatusOr<Leaves> leaves = CheckedLeaves(arguments);
+  if (!leaves.ok()) return leaves.status();
+  return RunMatchedInto(arguments, *leaves, outputs);
+}
+
+}  // namespace telemetry::worker

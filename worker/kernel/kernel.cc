@@ -1,0 +1,116 @@
+#include "worker/kernel/kernel.h"
+
+#include <utility>
+
+#include "worker/kernel/specialization_key.h"
+
+namespace telemetry::worker {
+
+// The arguments of a call and the BoundKernel that they go to. `leaves` points into `arguments`.
+struct Kernel::Call {
+  Arguments completed;  // where the caller's were not complete
+  absl::Span<const Argument> arguments;
+  Leaves leaves;
+  std::shared_ptr<BoundKernel> bound;
+};
+
+absl::StatusOr<std::unique_ptr<Kernel>> Kernel::Create(KernelSpec spec) {
+  absl::StatusOr<std::shared_ptr<const KernelDefinition>> definition = Define(std::move(spec));
+  if (!definition.ok()) return definition.status();
+  return std::unique_ptr<Kernel>(new Kernel(*std::move(definition)));
+}
+
+absl::StatusOr<std::string> Kernel::Key(absl::Span<const Argument> positional, const Signature::Named& named) const {
+  absl::StatusOr<Arguments> arguments = Normalize(positional, named);
+  if (!arguments.ok()) return arguments.status();
+  return SpecializationKey(definition_->signature, *arguments, definition_->settings.static_shapes);
+}
+
+std::shared_ptr<BoundKernel> Kernel::Bindings::Find(const Leaves& leaves) const {
+  for (const std::shared_ptr<BoundKernel>& candidate : bound) {
+    if (candidate->extra_keys().Match(leaves)) return candidate;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<std::shared_ptr<BoundKernel>> Kernel::FindOrTrace(absl::Span<const Argument> arguments,
+                                                                 const Leaves& leaves, const std::string& key) {
+  std::shared_ptr<Bindings> bindings;
+  std::shared_ptr<CompileCache> cache;
+  {
+    const absl::MutexLock lock(&mutex_);
+    std::shared_ptr<Bindings>& entry = bindings_[key];
+    if (entry == nullptr) entry = std::make_shared<Bindings>();
+    bindings = entry;
+    cache = cache_;
+  }
+  {
+    const absl::ReaderMutexLock lock(&bindings->mutex);
+    if (std::shared_ptr<BoundKernel> found = bindings->Find(leaves); found != nullptr) return found;
+  }
+  // Traced under the lock of this key alone: who asks for the same waits, others go on.
+  const absl::MutexLock lock(&bindings->mutex);
+  if (std::shared_ptr<BoundKernel> found = bindings->Find(leaves); found != nullptr) return found;
+  std::shared_ptr<Device> device;
+  if (!definition_->settings.reference_mode) {
+    absl::StatusOr<std::shared_ptr<Device>> found = FindDevice(arguments);
+    if (!found.ok()) return found.status();
+    device = *std::move(found);
+  }
+  absl::StatusOr<std::shared_ptr<BoundKernel>> bound =
+      BoundKernel::Create(definition_, key, arguments, std::move(device), std::move(cache));
+  if (bound.ok()) bindings->bound.push_back(*bound);
+  return bound;
+}
+
+absl::StatusOr<Kernel::Call> Kernel::Prepare(absl::Span<const Argument> positional, const Signature::Named& named) {
+  Call call{.arguments = positional};
+  const Signature& signature = definition_->signature;
+  if (signature.IsComplete(positional.size()) && named.empty()) {
+    if (absl::Status status = signature.Check(positional); !status.ok()) return status;
+  } else {
+    absl::StatusOr<Arguments> completed = signature.Normalize(positional, named);
+    if (!completed.ok()) return completed.status();
+    call.completed = *std::move(completed);
+    call.arguments = call.completed;
+  }
+  // Kept from call to call, so that a call of a known kernel allocates nothing.
+  static thread_local std::string key;
+  absl::Status status = WriteSpecializationKey(signature, call.arguments, definition_->settings.static_shapes, &key);
+  if (!status.ok()) return status;
+  call.leaves = LeavesOf(signature, call.arguments);
+  absl::StatusOr<std::shared_ptr<BoundKernel>> bound = FindOrTrace(call.arguments, call.leaves, key);
+  if (!bound.ok()) return bound.status();
+  call.bound = *std::move(bound);
+  return call;
+}
+
+absl::StatusOr<std::shared_ptr<BoundKernel>> Kernel::Bind(absl::Span<const Argument> positional,
+                                                          const Signature::Named& named) {
+  absl::StatusOr<Call> call = Prepare(positional, named);
+  if (!call.ok()) return call.status();
+  return std::move(call->bound);
+}
+
+absl::StatusOr<std::vector<Tensor>> Kernel::Run(absl::Span<const Argument> positional, const Signature::Named& named) {
+  absl::StatusOr<Call> call = Prepare(positional, named);
+  if (!call.ok()) return call.status();
+  if (absl::Status status = call->bound->contract_.CheckExtents(call->leaves); !status.ok()) return status;
+  return call->bound->RunMatched(call->arguments, call->leaves);
+}
+
+absl::Status Kernel::RunInto(absl::Span<const Argument> positional, absl::Span<const Tensor> outputs,
+                             const Signature::Named& named) {
+  absl::StatusOr<Call> call = Prepare(positional, named);
+  if (!call.ok()) return call.status();
+  if (absl::Status status = call->bound->contract_.CheckExtents(call->leaves); !status.ok()) return status;
+  return call->bound->RunMatchedInto(call->arguments, call->leaves, outputs);
+}
+
+void Kernel::Reset() {
+  const absl::MutexLock lock(&mutex_);
+  bindings_.clear();
+  cache_ = std::make_shared<CompileCache>();
+}
+
+}  // namespace telemetry::worker
