@@ -136,7 +136,10 @@ class Builder {
 
   void Reductions() {
     int index = 0;
-    for (const int id : ChoosableAxes(ir_, true)) {
+    const std::vector<int> axes = ChoosableAxes(ir_, true);
+    // Two that meet in one value share its elements.
+    const int64_t chunk = axes.size() > 1 ? kMostBlock / 64 : kMostBlock;
+    for (const int id : axes) {
       const ir::Size& extent = ir_.axes[static_cast<size_t>(id)].extent;
       const bool held = extent.is_static && extent.value <= kMostPersistent;
       const int64_t whole = Whole(extent, 2 * kMostPersistent);
@@ -146,7 +149,7 @@ class Builder {
                              .low = 1,
                              .high = whole,
                              .optional = extent.is_static,
-                             .default_value = held ? Json::Null() : Json::Integer(std::min(kMostBlock, whole))});
+                             .default_value = held ? Json::Null() : Json::Integer(std::min(chunk, whole))});
     }
   }
 

@@ -20,8 +20,8 @@ class Launch {
   absl::Status Upload() {
     for (size_t i = 0; i < ir_.tensors.size(); ++i) {
       if (i >= tensors_.size()) {
-        tensors_.push_back(ir::HostArray::Dense(ir_.tensors[i].dtype,
-                                                ir::ActualSizes(ir_, static_cast<int>(i), tensors_)));
+        tensors_.push_back(
+            ir::HostArray::Dense(ir_.tensors[i].dtype, ir::ActualSizes(ir_, static_cast<int>(i), tensors_)));
       }
       const std::vector<std::byte> bytes = ir::ToBytes(tensors_[i]);
       auto buffer = device_.Allocate(bytes.size());
@@ -73,7 +73,8 @@ class Launch {
   absl::Status Download() {
     for (size_t i = 0; i < tensors_.size(); ++i) {
       std::vector<std::byte> bytes = ir::ToBytes(tensors_[i]);
-      if (absl::Status status = device_.Download(buffers_[i].get(), 0, absl::MakeSpan(bytes)); !status.ok()) return status;
+      if (absl::Status status = device_.Download(buffers_[i].get(), 0, absl::MakeSpan(bytes)); !status.ok())
+        return status;
       if (absl::Status status = ir::FromBytes(bytes, &tensors_[i]); !status.ok()) return status;
     }
     return absl::OkStatus();
