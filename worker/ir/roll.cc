@@ -23,7 +23,7 @@ absl::StatusOr<int> RollInOrder(const std::vector<int>& axes, DeviceIr* ir) {
     const absl::StatusOr<int> rolled = Roller(ir, axis).Roll(root);
     if (!rolled.ok()) {
       ir->graphs.resize(graphs);
-      return rolled;
+      return rolled.status();
     }
     root = *rolled;
   }

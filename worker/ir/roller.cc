@@ -279,7 +279,7 @@ absl::StatusOr<int> Roller::Roll(int graph) {
     if (plan->chunked[i]) continue;  // works on each chunk as it is
     for (int child : original.nodes[i].graphs) {
       const absl::StatusOr<int> rolled = Roll(child);
-      if (!rolled.ok()) return rolled;
+      if (!rolled.ok()) return rolled.status();
     }
   }
   Graph written = GraphRoller(ir_, original, std::move(*plan), axis_, rolled_).Write();

@@ -5,7 +5,6 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
-#include <source_location>
 #include <string>
 #include <variant>
 #include <vector>
@@ -83,6 +82,21 @@ struct TraceInputs {
   std::map<std::string, Constant> constants;
 };
 
+// Where a call stands, as a default argument: std::source_location, which clang has from 16 on.
+class CallSite {
+ public:
+  static constexpr CallSite current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return CallSite(file, line);
+  }
+  constexpr const char* file_name() const { return file_; }
+  constexpr int line() const { return line_; }
+
+ private:
+  constexpr CallSite(const char* file, int line) : file_(file), line_(line) {}
+  const char* file_;
+  int line_;
+};
+
 // Writes down what a kernel's C++ function does to symbolic tiles. For one thread.
 //
 //   absl::Status Softmax(Trace& t) {
@@ -96,11 +110,11 @@ struct TraceInputs {
 //     return absl::OkStatus();
 //   }
 //
-// Nodes are in the order in which C++ makes them, and it does not say which operand of one expression comes first: loads
-// of one expression get names of their own, so that the graph is the same with every compiler.
+// Nodes are in the order in which C++ makes them, and it does not say which operand of one expression comes first:
+// loads of one expression get names of their own, so that the graph is the same with every compiler.
 class Trace {
  public:
-  using Location = std::source_location;
+  using Location = CallSite;
 
   explicit Trace(TraceInputs inputs);
   ~Trace();

@@ -38,9 +38,7 @@ Trace::State::State(Trace* trace, TraceInputs given) : inputs(std::move(given)),
   Enter(root_.get());
 }
 
-void Trace::State::At(const Location& at) {
-  location_ = {.file = ShortPath(at.file_name()), .line = static_cast<int>(at.line())};
-}
+void Trace::State::At(const Location& at) { location_ = {.file = ShortPath(at.file_name()), .line = at.line()}; }
 
 void Trace::State::Error(std::string_view message) {
   if (!error.ok()) return;

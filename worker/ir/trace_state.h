@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <source_location>
 #include <string>
 #include <string_view>
 #include <utility>
