@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""The IR graph of every kernel of the library, as `telemetry-worker show-code KERNEL --ir` prints it, in networkx."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+try:
+    import networkx
+except ImportError:
+    # tests/run sets up an environment that has it.
+    venv_python = pathlib.Path(__file__).resolve().parents[2] / "build/venv/bin/python3"
+    if not venv_python.exists() or sys.prefix != sys.base_prefix:
+        sys.exit("this test needs the Python packages of tests/integration/requirements.txt: start it with tests/run")
+    os.execv(venv_python, [venv_python, *sys.argv])
+
+WORKER = pathlib.Path(os.environ.get("TELEMETRY_BIN_DIR", "build/release/bin")) / "telemetry-worker"
+KERNELS = (
+    "add exp sum long_sum softmax softmax_two_pass layer_norm rms_norm cross_entropy matmul bmm attention geglu"
+).split()
+POINTWISE = ("add", "exp", "geglu")
+WITH_LOOPS = ("matmul", "bmm", "attention")
+
+
+def record_of(kernel):
+    shown = subprocess.run([WORKER, "show-code", kernel, "--ir"], capture_output=True, text=True, check=False)
+    if shown.returncode != 0:
+        raise AssertionError(f"show-code {kernel} --ir: {shown.stderr}")
+    return json.loads(shown.stdout)
+
+
+def kinds_of(record, edge_kind):
+    return [link for link in record["links"] if link["edge_kind"] == edge_kind]
+
+
+class IrGraphs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.records = {kernel: record_of(kernel) for kernel in KERNELS}
+
+    def test_every_record_loads_whole(self):
+        for kernel, record in self.records.items():
+            with self.subTest(kernel):
+                graph = networkx.node_link_graph(record, edges="links")
+                self.assertTrue(graph.is_directed())
+                self.assertFalse(graph.is_multigraph())
+                # Not one node more: an edge to a node that is not listed would make it.
+                self.assertEqual(graph.number_of_nodes(), len(record["nodes"]))
+                self.assertEqual(graph.number_of_edges(), len(record["links"]))
+                self.assertTrue(all("target" in features for _, features in graph.nodes(data=True)))
+                self.assertTrue(networkx.is_directed_acyclic_graph(graph))
+                self.assertEqual(graph.graph["kernel_name"], kernel)
+                self.assertEqual(graph.graph["num_graphs"], len(graph.graph["graphs"]))
+
+    def test_region_edges_lead_to_placeholders_of_another_graph(self):
+        for kernel, record in self.records.items():
+            nodes = {node["id"]: node for node in record["nodes"]}
+            for link in record["links"]:
+                source, target = nodes[link["source"]], nodes[link["target"]]
+                with self.subTest(kernel, edge=(link["source"], link["target"])):
+                    if link["edge_kind"] == "region":
+                        self.assertEqual(target["op_kind"], "placeholder")
+                        self.assertNotEqual(source["graph_id"], target["graph_id"])
+                        self.assertNotEqual(target["region_kind"], "ReductionLoopGraphInfo")
+                    else:
+                        self.assertEqual(source["graph_id"], target["graph_id"])
+
+    def test_structure_of_the_library(self):
+        for kernel in POINTWISE:
+            self.assertEqual(kinds_of(self.records[kernel], "region"), [], kernel)
+            self.assertEqual(self.records[kernel]["graph"]["rolled_reductions"], [], kernel)
+        for kernel in ("softmax", "layer_norm"):
+            self.assertEqual(kinds_of(self.records[kernel], "region"), [], kernel)
+            self.assertNotEqual(self.records[kernel]["graph"]["rolled_reductions"], [], kernel)
+        for kernel in WITH_LOOPS:
+            self.assertNotEqual(kinds_of(self.records[kernel], "region"), [], kernel)
+
+
+if __name__ == "__main__":
+    unittest.main()
