@@ -142,7 +142,7 @@ AxisRef Trace::Tile(const Size& extent, int64_t fixed_block) {
 
 AxisRef Trace::ReductionAxis(const Size& extent) { return state_->AddAxis(AxisKind::kReduction, extent, 0); }
 
-Value Trace::Load(TensorRef tensor, std::vector<IndexArg> indices, Location at) {
+Value Trace::Load(TensorRef tensor, const std::vector<IndexArg>& indices, Location at) {
   state_->At(at);
   if (!state_->IsUsable(tensor)) return Value();
   Node node{.op = Op::kLoad, .dtype = TensorInfo(tensor).dtype};
@@ -153,7 +153,7 @@ Value Trace::Load(TensorRef tensor, std::vector<IndexArg> indices, Location at) 
   return state_->Add(std::move(node));
 }
 
-void Trace::Store(TensorRef tensor, std::vector<IndexArg> indices, Value value, Location at) {
+void Trace::Store(TensorRef tensor, const std::vector<IndexArg>& indices, Value value, Location at) {
   state_->At(at);
   if (!state_->IsUsable(tensor) || !state_->Reach(value).has_value()) return;
   const HostTensor& info = TensorInfo(tensor);
@@ -170,7 +170,7 @@ void Trace::Store(TensorRef tensor, std::vector<IndexArg> indices, Value value, 
   state_->Add({.op = Op::kStore, .args = {RefArg(host), std::move(*list), RefArg(*state_->Reach(converted))}});
 }
 
-Value Trace::Full(std::vector<AxisRef> axes, double value, DType dtype, Location at) {
+Value Trace::Full(const std::vector<AxisRef>& axes, double value, DType dtype, Location at) {
   state_->At(at);
   Node node{.op = Op::kFull, .dtype = dtype, .value = value};
   for (AxisRef axis : axes) {
@@ -199,7 +199,7 @@ Value Trace::TileEnd(AxisRef axis, Location at) {
   return state_->Add({.op = Op::kTileEnd, .dtype = DType::kI32, .axis = axis.id});
 }
 
-Value Trace::Pointwise(Op op, std::vector<Operand> operands, Location at) {
+Value Trace::Pointwise(Op op, const std::vector<Operand>& operands, Location at) {
   state_->At(at);
   return state_->Pointwise(op, operands);
 }
@@ -208,7 +208,7 @@ Value Trace::Where(Value condition, Operand then, Operand otherwise, Location at
   return Pointwise(Op::kWhere, {condition, then, otherwise}, at);
 }
 
-Value Trace::Apply(Op op, std::vector<Operand> operands) {
+Value Trace::Apply(Op op, const std::vector<Operand>& operands) {
   for (const Operand& operand : operands) {
     if (operand.value_.valid()) return operand.value_.trace_->state_->Pointwise(op, operands);
   }

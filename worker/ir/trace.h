@@ -146,15 +146,15 @@ class Trace {
   AxisRef ReductionAxis(const Size& extent);
 
   // Memory.
-  Value Load(TensorRef tensor, std::vector<IndexArg> indices, Location at = Location::current());
-  void Store(TensorRef tensor, std::vector<IndexArg> indices, Value value, Location at = Location::current());
+  Value Load(TensorRef tensor, const std::vector<IndexArg>& indices, Location at = Location::current());
+  void Store(TensorRef tensor, const std::vector<IndexArg>& indices, Value value, Location at = Location::current());
 
-  Value Full(std::vector<AxisRef> axes, double value, DType dtype, Location at = Location::current());
+  Value Full(const std::vector<AxisRef>& axes, double value, DType dtype, Location at = Location::current());
   Value Index(AxisRef axis, Location at = Location::current());
   Value TileBegin(AxisRef axis, Location at = Location::current());
   Value TileEnd(AxisRef axis, Location at = Location::current());
 
-  Value Pointwise(Op op, std::vector<Operand> operands, Location at = Location::current());
+  Value Pointwise(Op op, const std::vector<Operand>& operands, Location at = Location::current());
   Value Where(Value condition, Operand then, Operand otherwise, Location at = Location::current());
 
   // Reductions and dots mask their inputs beyond the ends of the axis by themselves.
@@ -174,19 +174,19 @@ class Trace {
   };
   using Carried = std::vector<Value>;
   using LoopBody = std::function<Carried(AxisRef axis, const Carried& carried)>;
-  Carried For(const Size& extent, Carried carried, const LoopBody& body, ForOptions options,
+  Carried For(const Size& extent, const Carried& carried, const LoopBody& body, ForOptions options,
               Location at = Location::current());
-  Carried For(const Size& extent, Carried carried, const LoopBody& body, Location at = Location::current());
+  Carried For(const Size& extent, const Carried& carried, const LoopBody& body, Location at = Location::current());
   Carried If(Value condition, const std::function<Carried()>& then, const std::function<Carried()>& otherwise,
              Location at = Location::current());
-  Carried While(Carried carried, const std::function<Value(const Carried&)>& condition,
+  Carried While(const Carried& carried, const std::function<Value(const Carried&)>& condition,
                 const std::function<Carried(const Carried&)>& body, Location at = Location::current());
   // A function of its own in the generated code; traced anew at each call.
-  Value Call(const std::string& name, std::vector<Value> arguments,
+  Value Call(const std::string& name, const std::vector<Value>& arguments,
              const std::function<Value(const std::vector<Value>&)>& function, Location at = Location::current());
 
   // Pointwise by the trace that the operands belong to: what operators are. They have no location, and take the latest.
-  static Value Apply(Op op, std::vector<Operand> operands);
+  static Value Apply(Op op, const std::vector<Operand>& operands);
 
   // Remembers the first error.
   void Fail(absl::Status status);

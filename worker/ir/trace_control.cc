@@ -53,11 +53,12 @@ Trace::Carried Trace::State::AddParameters(const std::vector<ValueType>& types) 
   return parameters;
 }
 
-Trace::Carried Trace::For(const Size& extent, Carried carried, const LoopBody& body, Location at) {
-  return For(extent, std::move(carried), body, ForOptions(), at);
+Trace::Carried Trace::For(const Size& extent, const Carried& carried, const LoopBody& body, Location at) {
+  return For(extent, carried, body, ForOptions(), at);
 }
 
-Trace::Carried Trace::For(const Size& extent, Carried carried, const LoopBody& body, ForOptions options, Location at) {
+Trace::Carried Trace::For(const Size& extent, const Carried& carried, const LoopBody& body, ForOptions options,
+                          Location at) {
   State& state = *state_;
   state.At(at);
   const AxisRef axis = state.AddAxis(AxisKind::kLoop, extent, options.fixed_block);
@@ -120,7 +121,7 @@ Trace::Carried Trace::If(Value condition, const std::function<Carried()>& then,
   return state.AddResults(types, branch);
 }
 
-Trace::Carried Trace::While(Carried carried, const std::function<Value(const Carried&)>& condition,
+Trace::Carried Trace::While(const Carried& carried, const std::function<Value(const Carried&)>& condition,
                             const std::function<Carried(const Carried&)>& body, Location at) {
   State& state = *state_;
   state.At(at);
@@ -149,7 +150,7 @@ Trace::Carried Trace::While(Carried carried, const std::function<Value(const Car
   return state.AddResults(types, node);
 }
 
-Value Trace::Call(const std::string& name, std::vector<Value> arguments,
+Value Trace::Call(const std::string& name, const std::vector<Value>& arguments,
                   const std::function<Value(const std::vector<Value>&)>& function, Location at) {
   State& state = *state_;
   state.At(at);
