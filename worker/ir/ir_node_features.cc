@@ -176,7 +176,7 @@ std::string ValidUtf8(std::string_view text) {
 }
 
 std::string RecordText(std::string_view text) {
-  const std::string valid = ValidUtf8(text);
+  std::string valid = ValidUtf8(text);
   if (valid.size() <= kMaxTextBytes) return valid;
   size_t cut = kMaxTextBytes - (sizeof(kTruncated) - 1);
   while ((static_cast<unsigned char>(valid[cut]) & 0xC0) == 0x80) --cut;
