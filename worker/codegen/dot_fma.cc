@@ -60,17 +60,8 @@ TileValue ReadRow(TileCode& code, const Shared& shared) {
 
 }  // namespace
 
-absl::StatusOr<TileValue> EmitDot(TileCode& code, const ir::Graph& graph, int node, const ValueIn& value_in) {
-  const Node& dot = graph.nodes[static_cast<size_t>(node)];
+void AddDotFma(TileCode& code, const Node& dot, const TileValue& a, const TileValue& b, const TileValue& result) {
   CodeWriter& out = code.out();
-  const auto& sets = code.uses().graphs.at(graph.id).operands.at(node);
-  const TileValue a = value_in(dot.args[0], sets[0]);
-  const TileValue b = value_in(dot.args[1], sets[1]);
-  const TileValue result = code.Declare(true, dot.shape, 0);
-  const bool accumulates = dot.args.size() > 2 && !std::holds_alternative<std::monostate>(dot.args[2].value);
-  const TileValue initial = accumulates ? value_in(dot.args[2], 0) : TileValue{.name = "0.0f", .is_float = true};
-  code.Assign(result, initial);
-
   const Shared shared_a = SharedFor(code, "a_shared", a, dot.axis);
   const Shared shared_b = SharedFor(code, "b_shared", b, dot.axis);
   code.NeedScratch(4 * (shared_a.elements + shared_b.elements));
@@ -90,7 +81,6 @@ absl::StatusOr<TileValue> EmitDot(TileCode& code, const ir::Graph& graph, int no
   });
   out.Close();
   out.Close();
-  return result;
 }
 
 }  // namespace telemetry::worker::codegen

@@ -151,11 +151,11 @@ absl::StatusOr<GeneratedKernel> Generate(const ir::DeviceIr& ir, const Config& c
   const absl::StatusOr<Plan> plan = MakePlan(ir, *complete, target, options);
   if (!plan.ok()) return plan.status();
   const Uses uses = AnalyzeUses(*plan);
-  const absl::StatusOr<std::vector<LayoutSet>> sets = ChooseLayouts(*plan, uses);
-  if (!sets.ok()) return sets.status();
+  const absl::StatusOr<Layouts> layouts = ChooseLayouts(*plan, uses);
+  if (!layouts.ok()) return layouts.status();
 
   DialectText dialect(target, options);
-  TileCode code(*plan, uses, *sets, &dialect);
+  TileCode code(*plan, uses, *layouts, &dialect);
   OpenTiles(code);
   const absl::StatusOr<RegionEmitter::Values> results = RegionEmitter(code).Emit(ir.root, {});
   if (!results.ok()) return results.status();
@@ -177,7 +177,7 @@ absl::StatusOr<GeneratedKernel> Generate(const ir::DeviceIr& ir, const Config& c
   }
   const bool is_cuda = dialect.is_cuda();
   kernel.source = Cat(dialect.Prelude(), "\n", Signature(code, kernel, is_cuda),
-                      Head(code, sets->size(), is_cuda, kernel.shared_bytes), code.out().text(), "}\n");
+                      Head(code, layouts->sets.size(), is_cuda, kernel.shared_bytes), code.out().text(), "}\n");
   return kernel;
 }
 

@@ -9,6 +9,7 @@
 #include "worker/codegen/dialect.h"
 #include "worker/codegen/layout.h"
 #include "worker/codegen/plan.h"
+#include "worker/codegen/tiling.h"
 #include "worker/codegen/uses.h"
 
 namespace telemetry::worker::codegen {
@@ -25,13 +26,14 @@ struct TileValue {
 // a thread's registers, positions and ends. Not thread-safe.
 class TileCode {
  public:
-  TileCode(const Plan& plan, const Uses& uses, const std::vector<LayoutSet>& sets, DialectText* dialect)
-      : plan_(plan), uses_(uses), sets_(sets), dialect_(*dialect) {}
+  TileCode(const Plan& plan, const Uses& uses, const Layouts& layouts, DialectText* dialect)
+      : plan_(plan), uses_(uses), sets_(layouts.sets), mma_(layouts.mma), dialect_(*dialect) {}
 
   const Plan& plan() const { return plan_; }
   const ir::DeviceIr& ir() const { return *plan_.ir; }
   const Uses& uses() const { return uses_; }
   const LayoutSet& set(int index) const { return sets_[static_cast<size_t>(index)]; }
+  const MmaPlan& mma() const { return mma_; }
   DialectText& dialect() { return dialect_; }
   CodeWriter& out() { return out_; }
 
@@ -76,6 +78,7 @@ class TileCode {
   const Plan& plan_;
   const Uses& uses_;
   const std::vector<LayoutSet>& sets_;
+  const MmaPlan& mma_;
   DialectText& dialect_;
   CodeWriter out_;
   int next_name_ = 0;

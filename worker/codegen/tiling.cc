@@ -141,14 +141,16 @@ absl::Status CheckRegisters(const Plan& plan, const Occupants& occupants, const 
 
 }  // namespace
 
-absl::StatusOr<std::vector<LayoutSet>> ChooseLayouts(const Plan& plan, const Uses& uses) {
-  std::vector<LayoutSet> sets;
+absl::StatusOr<Layouts> ChooseLayouts(const Plan& plan, const Uses& uses) {
+  Layouts layouts = {.mma = PlanMma(plan, uses)};
   for (size_t set = 0; set <= uses.stagings.size(); ++set) {
     const Occupants occupants = OccupantsOf(plan, uses, static_cast<int>(set));
-    sets.push_back(SetFor(plan, occupants, std::to_string(set)));
-    if (absl::Status status = CheckRegisters(plan, occupants, sets.back()); !status.ok()) return status;
+    const bool on_tensor_cores = set == 0 && layouts.mma.any();
+    layouts.sets.push_back(on_tensor_cores ? MmaLayout(plan, layouts.mma, uses)
+                                           : SetFor(plan, occupants, std::to_string(set)));
+    if (absl::Status status = CheckRegisters(plan, occupants, layouts.sets.back()); !status.ok()) return status;
   }
-  return sets;
+  return layouts;
 }
 
 }  // namespace telemetry::worker::codegen

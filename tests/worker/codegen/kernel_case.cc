@@ -1,0 +1,90 @@
+#include "tests/worker/codegen/kernel_case.h"
+
+#include <random>
+
+#include "gtest/gtest.h"
+#include "tests/worker/codegen/kernel_runner.h"
+
+namespace telemetry::worker::codegen {
+namespace {
+
+std::vector<double> Values(DType dtype, const std::string& name, int64_t count) {
+  std::seed_seq seed(name.begin(), name.end());
+  std::mt19937 random(seed);
+  std::vector<double> values;
+  for (int64_t i = 0; i < count; ++i) {
+    const double real = static_cast<double>(random() % 4001) / 1000 - 2;
+    values.push_back(IsFloat(dtype)          ? real
+                     : dtype == DType::kBool ? random() % 2
+                                             : static_cast<double>(random() % 19) - 9);
+  }
+  return values;
+}
+
+ir::Size Static(int64_t value) { return {.text = std::to_string(value), .value = value}; }
+
+}  // namespace
+
+KernelCase& KernelCase::Input(const std::string& name, DType dtype, std::vector<int64_t> sizes) {
+  std::vector<int64_t> strides = ir::RowMajorStrides(sizes);
+  return Input(name, dtype, std::move(sizes), std::move(strides));
+}
+
+KernelCase& KernelCase::Input(const std::string& name, DType dtype, std::vector<int64_t> sizes,
+                              std::vector<int64_t> strides) {
+  ir::HostTensor tensor = {.name = name, .dtype = dtype};
+  for (const int64_t size : sizes) tensor.sizes.push_back(Static(size));
+  for (const int64_t stride : strides) tensor.strides.push_back(Static(stride));
+  tensors_.push_back(std::move(tensor));
+  ir::HostArray array = ir::HostArray::Strided(dtype, std::move(sizes), std::move(strides));
+  array.SetRowMajor(Values(dtype, name, array.element_count()));
+  arrays_.push_back(std::move(array));
+  return *this;
+}
+
+KernelCase& KernelCase::Scalar(const std::string& name, double value) {
+  scalars_.push_back({.name = name, .dtype = DType::kF32});
+  scalar_values_[name] = value;
+  return *this;
+}
+
+KernelCase& KernelCase::Trace(const std::function<void(ir::Trace&)>& kernel) {
+  ir::Trace trace({.kernel_name = "tested", .tensors = tensors_, .scalars = scalars_, .scalar_values = scalar_values_});
+  kernel(trace);
+  absl::StatusOr<ir::DeviceIr> ir = trace.Finish();
+  EXPECT_TRUE(ir.ok()) << ir.status();
+  if (ir.ok()) ir_ = *std::move(ir);
+  return *this;
+}
+
+Config KernelCase::With(const std::string& config) const {
+  const absl::StatusOr<Config> parsed = Config::Parse(config);
+  EXPECT_TRUE(parsed.ok()) << parsed.status();
+  const absl::StatusOr<Config> complete = ConfigSpaceFor(ir_).Normalize(parsed.ok() ? *parsed : Config());
+  EXPECT_TRUE(complete.ok()) << complete.status();
+  return complete.ok() ? *complete : Config();
+}
+
+void KernelCase::ExpectReferenceResults(const std::string& config, ir::Tolerance tolerance,
+                                        const GenerateOptions& options) const {
+  const Config complete = With(config);
+  ir::ReferenceTensors expected = arrays_;
+  const absl::Status evaluated = ir::EvaluateReference(ir_, {.scalars = scalar_values_}, &expected);
+  ASSERT_TRUE(evaluated.ok()) << evaluated;
+  ir::ReferenceTensors actual = arrays_;
+  const absl::Status ran = RunKernel(ir_, complete, scalar_values_, TestDevice().get(), &actual, options);
+  ASSERT_TRUE(ran.ok()) << ran << "\n" << complete.ToString();
+  for (size_t i = 0; i < expected.size(); ++i) {
+    ir::Tolerance allowed = tolerance;
+    if (ir_.tensors[i].dtype == DType::kF16) allowed.relative = std::max(allowed.relative, 0x1p-9);
+    if (ir_.tensors[i].dtype == DType::kBF16) allowed.relative = std::max(allowed.relative, 0x1p-6);
+    const ir::Comparison comparison = ir::Compare(expected[i], actual[i], allowed);
+    EXPECT_TRUE(comparison.ok()) << ir_.tensors[i].name << ": " << comparison.ToString() << "\n" << complete.ToString();
+  }
+  for (const int sm : {80, 90}) {
+    const absl::Status compiled = CompileForCuda(ir_, complete, sm, options);
+    EXPECT_TRUE(compiled.ok()) << compiled;
+  }
+}
+
+}  // namespace telemetry::worker::codegen

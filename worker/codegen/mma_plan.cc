@@ -1,0 +1,123 @@
+#include "worker/codegen/mma_plan.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace telemetry::worker::codegen {
+namespace {
+
+constexpr int64_t kRows = 16;
+constexpr int64_t kColumns = 8;
+
+bool Contains(const std::vector<int>& axes, int axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+// The one axis of the operand with more than one element, beside the summed one; -1: none, or several.
+int OwnAxis(const Plan& plan, const ir::Node& operand, int summed) {
+  int own = -1;
+  for (const int axis : operand.shape) {
+    if (axis == summed || plan.spans[static_cast<size_t>(axis)] == 1) continue;
+    if (own >= 0) return -1;
+    own = axis;
+  }
+  return own;
+}
+
+std::optional<MmaType> TypeOf(const Plan& plan, DType a, DType b) {
+  if (a != b) return std::nullopt;
+  if (a == DType::kF16) return MmaType::kF16;
+  if (a == DType::kBF16) return MmaType::kBF16;
+  if (a == DType::kF32 && plan.options.allow_tf32) return MmaType::kTf32;
+  return std::nullopt;
+}
+
+void Consider(const Plan& plan, const ir::Graph& graph, int index, MmaPlan* mma) {
+  const ir::Node& node = graph.nodes[static_cast<size_t>(index)];
+  const ir::Node& a = graph.at(std::get<ir::NodeRef>(node.args[0].value));
+  const ir::Node& b = graph.at(std::get<ir::NodeRef>(node.args[1].value));
+  const std::optional<MmaType> type = TypeOf(plan, *a.dtype, *b.dtype);
+  if (!type) return;
+  MmaDot dot = {.type = *type, .row = OwnAxis(plan, a, node.axis), .column = OwnAxis(plan, b, node.axis)};
+  if (dot.row < 0 || dot.column < 0 || dot.row == dot.column) return;
+  if (Contains(mma->columns, dot.row) || Contains(mma->rows, dot.column)) {
+    std::swap(dot.row, dot.column);
+    dot.row_operand = 1;
+  }
+  if (Contains(mma->columns, dot.row) || Contains(mma->rows, dot.column)) return;
+  const auto span = [&plan](int axis) { return plan.spans[static_cast<size_t>(axis)]; };
+  if (span(dot.row) < kRows || span(dot.column) < kColumns || span(node.axis) < MmaDepth(*type)) return;
+  if (!Contains(mma->rows, dot.row)) mma->rows.push_back(dot.row);
+  if (!Contains(mma->columns, dot.column)) mma->columns.push_back(dot.column);
+  mma->dots[{graph.id, index}] = dot;
+}
+
+// How many warps stand side by side along the rows. All of them, where sums of one dot are the rows of another: then
+// they need not pass through shared memory. Else so that each warp's part is near to a square.
+int64_t WarpsAlongRows(const Plan& plan, const MmaPlan& mma, const Uses& uses, int64_t rows, int64_t columns) {
+  const int64_t warps = plan.threads / 32;
+  const int64_t most = std::min(warps, rows / kRows);
+  const bool chained = std::any_of(mma.dots.begin(), mma.dots.end(), [&uses](const auto& entry) {
+    const auto& [at, dot] = entry;
+    return uses.graphs.at(at.first).operands.at(at.second)[static_cast<size_t>(dot.row_operand)] == 0;
+  });
+  if (chained) return most;
+  int64_t best = most;
+  for (int64_t along = 1; along <= most; along *= 2) {
+    const int64_t across = warps / along;
+    if (across > columns / kColumns) continue;
+    if (rows / along + columns / across <= rows / best + columns / std::max<int64_t>(1, warps / best)) best = along;
+  }
+  return best;
+}
+
+int64_t SmallestSpan(const Plan& plan, const std::vector<int>& axes) {
+  int64_t smallest = plan.spans[static_cast<size_t>(axes[0])];
+  for (const int axis : axes) smallest = std::min(smallest, plan.spans[static_cast<size_t>(axis)]);
+  return smallest;
+}
+
+}  // namespace
+
+MmaPlan PlanMma(const Plan& plan, const Uses& uses) {
+  MmaPlan mma;
+  if (plan.target.dialect != Dialect::kCuda) return mma;
+  for (const auto& [id, graph_uses] : uses.graphs) {
+    for (const auto& [node, sets] : graph_uses.operands) {
+      Consider(plan, plan.ir->graphs[static_cast<size_t>(id)], node, &mma);
+    }
+  }
+  return mma;
+}
+
+LayoutSet MmaLayout(const Plan& plan, const MmaPlan& mma, const Uses& uses) {
+  LayoutSet set = {.name = "0", .axes = std::vector<AxisLayout>(plan.spans.size())};
+  const int64_t rows = SmallestSpan(plan, mma.rows);
+  const int64_t columns = SmallestSpan(plan, mma.columns);
+  const int64_t along = WarpsAlongRows(plan, mma, uses, rows, columns);
+  const int64_t across = std::min(plan.threads / 32 / along, columns / kColumns);
+  for (const ir::Axis& axis : plan.ir->axes) {
+    const int64_t span = plan.spans[static_cast<size_t>(axis.id)];
+    AxisLayout& layout = set.axes[static_cast<size_t>(axis.id)];
+    if (Contains(mma.rows, axis.id)) {
+      layout.threads = {{.divisor = 4, .count = 8, .stride = 1}, {.divisor = 32, .count = along, .stride = kRows}};
+      layout.registers = {{.divisor = 1, .count = 2, .stride = 8},
+                          {.divisor = 2, .count = span / kRows / along, .stride = kRows * along}};
+    } else if (Contains(mma.columns, axis.id)) {
+      layout.threads = {{.divisor = 1, .count = 4, .stride = 2},
+                        {.divisor = 32 * along, .count = across, .stride = kColumns}};
+      layout.registers = {{.divisor = 1, .count = 2, .stride = 1},
+                          {.divisor = 2, .count = span / kColumns / across, .stride = kColumns * across}};
+    } else {
+      layout.registers = {{.divisor = 1, .count = span, .stride = 1}};
+    }
+  }
+  for (const ir::Axis& axis : plan.ir->axes) {
+    if (!Contains(mma.rows, axis.id) && !Contains(mma.columns, axis.id)) set.order.push_back(axis.id);
+  }
+  set.order.insert(set.order.end(), mma.rows.begin(), mma.rows.end());
+  set.order.insert(set.order.end(), mma.columns.begin(), mma.columns.end());
+  return set;
+}
+
+}  // namespace telemetry::worker::codegen
