@@ -15,7 +15,14 @@ using record::Cat;
 
 namespace {
 
-// Walks into one argument. `visit` gets each leaf, and each container's items with their part of the name, which is an
+// The items of a list or a tuple; nullptr for anything else, and where there are none.
+const Arguments* SequenceOf(const Argument& argument) {
+  if (const List* list = argument.As<List>()) return list->items.get();
+  const Tuple* tuple = argument.As<Tuple>();
+  return tuple == nullptr ? nullptr : tuple->items.get();
+}
+
+// Walks into one argument: each leaf, and each container's items with their part of the name, which is an
 // index or the key of a map or a field.
 template <typename OnLeaf, typename OnItem>
 void Descend(const Argument& argument, const OnLeaf& on_leaf, const OnItem& on_item) {
@@ -26,10 +33,8 @@ void Descend(const Argument& argument, const OnLeaf& on_leaf, const OnItem& on_i
     if (named == nullptr) return;
     for (const auto& [name, value] : *named) on_item(value, std::string_view(name));
   };
-  if (const List* list = argument.As<List>()) {
-    items(list->items.get());
-  } else if (const Tuple* tuple = argument.As<Tuple>()) {
-    items(tuple->items.get());
+  if (const Arguments* sequence = SequenceOf(argument)) {
+    items(sequence);
   } else if (const Map* map = argument.As<Map>()) {
     entries(map->entries.get());
   } else if (const Struct* value = argument.As<Struct>()) {

@@ -135,7 +135,7 @@ TEST_F(BoundKernelTest, SizesThatAreNotStaticAreArguments) {
 TEST_F(BoundKernelTest, ArgumentsThatTheCodeIsNotForAreRefused) {
   const auto bound = Bound(WithDefault());
   const Tensor y = Vector(512);
-  const auto refusal = [&](Arguments arguments) { return Message(bound->Run(arguments).status()); };
+  const auto refusal = [&](const Arguments& arguments) { return Message(bound->Run(arguments).status()); };
   EXPECT_THAT(refusal({Vector(513), y, 2.0}), HasSubstr("'x' is Tensor(f32, [513]"));
   EXPECT_THAT(refusal({TensorOn(device_, {512}, DType::kF16), y, 2.0}), HasSubstr("'x' is Tensor(f16"));
   EXPECT_THAT(refusal({StridedOn(device_, {512}, {2}), y, 2.0}), HasSubstr("strides [2]"));

@@ -141,12 +141,12 @@ void FakeDevice::OnLaunch(LaunchRecord record) {
   launches_.push_back(std::move(record));
 }
 
-Tensor TensorOn(const std::shared_ptr<Device>& device, std::vector<int64_t> sizes, DType dtype) {
+Tensor TensorOn(const std::shared_ptr<Device>& device, const std::vector<int64_t>& sizes, DType dtype) {
   return *AllocateTensor(device, dtype, sizes);
 }
 
-Tensor StridedOn(const std::shared_ptr<Device>& device, std::vector<int64_t> sizes, std::vector<int64_t> strides,
-                 DType dtype) {
+Tensor StridedOn(const std::shared_ptr<Device>& device, const std::vector<int64_t>& sizes,
+                 const std::vector<int64_t>& strides, DType dtype) {
   Tensor tensor{.dtype = dtype,
                 .sizes = Dimensions(sizes.begin(), sizes.end()),
                 .strides = Dimensions(strides.begin(), strides.end()),

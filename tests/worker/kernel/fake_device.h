@@ -67,9 +67,9 @@ class FakeDevice : public Device {
 };
 
 // A dense tensor of zeros on the device.
-Tensor TensorOn(const std::shared_ptr<Device>& device, std::vector<int64_t> sizes, DType dtype = DType::kF32);
+Tensor TensorOn(const std::shared_ptr<Device>& device, const std::vector<int64_t>& sizes, DType dtype = DType::kF32);
 // Of a memory that is large enough for the strides.
-Tensor StridedOn(const std::shared_ptr<Device>& device, std::vector<int64_t> sizes, std::vector<int64_t> strides,
-                 DType dtype = DType::kF32);
+Tensor StridedOn(const std::shared_ptr<Device>& device, const std::vector<int64_t>& sizes,
+                 const std::vector<int64_t>& strides, DType dtype = DType::kF32);
 
 }  // namespace telemetry::worker
