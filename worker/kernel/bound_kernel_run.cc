@@ -46,7 +46,7 @@ absl::StatusOr<codegen::Config> BoundKernel::Autotune(absl::Span<const Argument>
 
 absl::StatusOr<std::shared_ptr<CompiledKernel>> BoundKernel::ConfigToRun(absl::Span<const Argument> arguments) {
   {
-    const absl::ReaderMutexLock lock(&mutex_);
+    const absl::MutexLock lock(&mutex_);
     if (current_ != nullptr) return current_;
   }
   const absl::MutexLock autotune_lock(&autotune_mutex_);
@@ -55,7 +55,7 @@ absl::StatusOr<std::shared_ptr<CompiledKernel>> BoundKernel::ConfigToRun(absl::S
   if (!is_set && (!config.ok() || definition_->settings.force_autotune)) config = FindConfig(arguments, false);
   if (!config.ok()) return config.status();
   if (absl::Status status = SetConfig(*config); !status.ok()) return status;
-  const absl::ReaderMutexLock lock(&mutex_);
+  const absl::MutexLock lock(&mutex_);
   return current_;
 }
 

@@ -44,10 +44,6 @@ absl::StatusOr<std::shared_ptr<BoundKernel>> Kernel::FindOrTrace(absl::Span<cons
     bindings = entry;
     cache = cache_;
   }
-  {
-    const absl::ReaderMutexLock lock(&bindings->mutex);
-    if (std::shared_ptr<BoundKernel> found = bindings->Find(leaves); found != nullptr) return found;
-  }
   // Traced under the lock of this key alone: who asks for the same waits, others go on.
   const absl::MutexLock lock(&bindings->mutex);
   if (std::shared_ptr<BoundKernel> found = bindings->Find(leaves); found != nullptr) return found;
