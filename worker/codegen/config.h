@@ -50,13 +50,13 @@ struct ConfigParameter {
 // The typed search space of one kernel on one dialect. Keys that Helion has mean what they mean there:
 //   block_sizes            per grid and loop axis without a fixed block, in the order of the axes
 //   reduction_loops        per reduction axis: None (held at once) or the chunk
+//                          (of two axes that cannot be walked in one kernel, the second is held at once all the same)
 //   loop_orders            [permutation of the grid's axes], the first walks slowest
-//   flatten_loops          [bool]: the grid as one index, or (false) ... see config_space.cc
-//   l2_groupings           [n]: so many tiles along the first axis share the second's (1: off)
-//   num_warps, num_stages, pid_type ('flat', 'persistent_blocked', 'persistent_interleaved')
+//   l2_groupings           [n]: n tiles along the last axis but one take turns before the last one moves on (1: off)
+//   num_warps, pid_type ('flat', 'persistent_blocked', 'persistent_interleaved')
 //   range_unroll_factors   per loop axis (0: the compiler decides)
-//   load_eviction_policies per load ('', 'first', 'last')
-//   indexing               per load and store: 'pointer', or for what feeds a dot 'async_copy'
+//   load_eviction_policies per load ('', 'first', 'last'); nothing in OpenCL
+//   indexing               per load and store: 'pointer'
 // and one of this project's own:
 //   vector_widths          per load and store: the most elements that one instruction moves
 class ConfigSpace {

@@ -62,10 +62,6 @@ class Builder {
     Accesses();
     parameters_.push_back(
         {.key = "num_warps", .kind = Kind::kPowerOfTwo, .low = 1, .high = 32, .default_value = Json::Integer(4)});
-    if (has_dot_) {
-      parameters_.push_back(
-          {.key = "num_stages", .kind = Kind::kInteger, .low = 1, .high = 8, .default_value = Json::Integer(1)});
-    }
     return std::move(parameters_);
   }
 
@@ -173,11 +169,7 @@ class Builder {
                              .low = 1,
                              .high = widest,
                              .default_value = Json::Integer(std::min<int64_t>(widest, 8))});
-      if (has_dot_ && !access.is_store) {
-        parameters_.push_back(Choice("indexing", index, {"pointer", "async_copy"}));
-      } else {
-        parameters_.push_back(Choice("indexing", index, {"pointer"}));
-      }
+      parameters_.push_back(Choice("indexing", index, {"pointer"}));
       if (!access.is_store) parameters_.push_back(Choice("load_eviction_policies", load++, {"", "first", "last"}));
       ++index;
     }

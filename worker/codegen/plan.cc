@@ -43,6 +43,16 @@ bool UsesOutsideLoops(const ir::DeviceIr& ir, const std::vector<int>& alternate,
   return false;
 }
 
+// Of two axes that no rolled graph walks both, the second is held at once whatever the config says.
+void HoldWhatIsNotWalked(const ir::DeviceIr& ir, Plan* plan) {
+  for (size_t id = ir.axes.size(); id-- > 0;) {
+    const int axis = ir.axes[id].id;
+    if (!plan->looped[id] || !UsesOutsideLoops(ir, AlternatesFor(ir, plan->looped), ir.root, axis)) continue;
+    plan->looped[id] = false;
+    plan->blocks[id] = PowerOfTwo(ir.axes[id].extent.value);
+  }
+}
+
 void ReadBlocks(const ir::DeviceIr& ir, const Config& config, Plan* plan) {
   plan->blocks.assign(ir.axes.size(), 1);
   plan->looped.assign(ir.axes.size(), false);
@@ -67,6 +77,7 @@ void ReadBlocks(const ir::DeviceIr& ir, const Config& config, Plan* plan) {
     plan->looped[static_cast<size_t>(reductions[i])] = true;
     plan->blocks[static_cast<size_t>(reductions[i])] = IntegerOf(*chunk);
   }
+  HoldWhatIsNotWalked(ir, plan);
   for (const int64_t size : plan->blocks) plan->spans.push_back(PowerOfTwo(size));
 }
 
@@ -94,7 +105,6 @@ void ReadAccesses(const ir::DeviceIr& ir, const Config& config, Plan* plan) {
   for (size_t i = 0; i < plan->accesses.size(); ++i) {
     AccessPlan access;
     if (const Json* width = Item(config, "vector_widths", i)) access.vector_width = IntegerOf(*width);
-    if (const Json* indexing = Item(config, "indexing", i)) access.async_copy = indexing->text == "async_copy";
     if (!plan->accesses[i].is_store) {
       const Json* eviction = Item(config, "load_eviction_policies", load++);
       if (eviction != nullptr && eviction->text == "first") access.eviction = Eviction::kFirst;
@@ -143,7 +153,6 @@ absl::StatusOr<Plan> MakePlan(const ir::DeviceIr& ir, const Config& config, cons
   Plan plan = {.ir = &ir, .target = target, .options = options};
   const int64_t warps = Number(config, "num_warps", 4);
   plan.threads = 32 * warps;
-  plan.num_stages = Number(config, "num_stages", 1);
   if (plan.threads > target.max_threads_per_block) {
     return absl::ResourceExhaustedError(Cat("num_warps=", warps, " makes ", plan.threads,
                                             " threads in a block; the device allows ", target.max_threads_per_block));

@@ -18,7 +18,6 @@ enum class PidType { kFlat, kPersistentBlocked, kPersistentInterleaved };
 struct AccessPlan {
   int64_t vector_width = 1;
   Eviction eviction = Eviction::kNone;
-  bool async_copy = false;
 };
 
 // A kernel and a config together: every choice made, nothing of it text yet. Refers to the IR.
@@ -28,7 +27,6 @@ struct Plan {
   GenerateOptions options;
 
   int64_t threads = 32;
-  int64_t num_stages = 1;
   PidType pid_type = PidType::kFlat;
   std::vector<int> grid;        // the grid's axes, the first walks slowest
   int64_t l2_grouping = 1;      // of the last two of them

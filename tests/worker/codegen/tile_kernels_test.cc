@@ -1,0 +1,122 @@
+#include <string>
+
+#include "gtest/gtest.h"
+#include "tests/worker/codegen/kernel_case.h"
+
+// Pointwise kernels and reductions over tiles, at the sizes and layouts where generators go wrong.
+
+namespace telemetry::worker::codegen {
+namespace {
+
+using ir::AxisRef;
+using ir::TensorRef;
+using ir::Value;
+
+// out[m, n] = x[m, n] + bias[n].
+void AddBias(ir::Trace& t) {
+  const TensorRef x = t.Tensor("x");
+  const TensorRef bias = t.Tensor("bias");
+  const TensorRef out = t.Output("out", {t.SizeOf(x, 0), t.SizeOf(x, 1)}, t.TensorInfo(x).dtype);
+  const AxisRef m = t.Tile(t.SizeOf(x, 0));
+  const AxisRef n = t.Tile(t.SizeOf(x, 1));
+  t.Store(out, {m, n}, t.Load(x, {m, n}) + t.Load(bias, {n}));
+}
+
+KernelCase AddBiasCase(DType dtype, int64_t m, int64_t n) {
+  KernelCase kernel;
+  kernel.Input("x", dtype, {m, n}).Input("bias", dtype, {n}).Trace(AddBias);
+  return kernel;
+}
+
+class TileOf : public testing::TestWithParam<DType> {};
+INSTANTIATE_TEST_SUITE_P(DTypes, TileOf, testing::Values(DType::kF32, DType::kF16, DType::kBF16, DType::kI32),
+                         [](const auto& info) { return std::string(ShortName(info.param)); });
+
+TEST_P(TileOf, Broadcasts) {
+  const KernelCase kernel = AddBiasCase(GetParam(), 24, 64);
+  kernel.ExpectReferenceResults();
+  kernel.ExpectReferenceResults("Config(block_sizes=[8, 16], num_warps=1)");
+}
+
+TEST_P(TileOf, ShapesThatNoTileDivides) {
+  AddBiasCase(GetParam(), 13, 37).ExpectReferenceResults("Config(block_sizes=[8, 16], num_warps=2)");
+  AddBiasCase(GetParam(), 5, 44).ExpectReferenceResults("Config(block_sizes=[2, 32], num_warps=1)");
+}
+
+TEST(Tile, OfSizeOne) {
+  AddBiasCase(DType::kF32, 1, 1).ExpectReferenceResults();
+  AddBiasCase(DType::kF32, 1, 19).ExpectReferenceResults();
+  AddBiasCase(DType::kF32, 19, 1).ExpectReferenceResults("Config(block_sizes=[16, 1])");
+}
+
+TEST(Tile, OfNothing) {
+  AddBiasCase(DType::kF32, 0, 16).ExpectReferenceResults();
+  AddBiasCase(DType::kF32, 16, 0).ExpectReferenceResults();
+}
+
+TEST(Tile, OfTensorsThatAreNotContiguous) {
+  KernelCase transposed;
+  transposed.Input("x", DType::kF16, {24, 40}, {1, 24}).Input("bias", DType::kF16, {40}, {3}).Trace(AddBias);
+  transposed.ExpectReferenceResults();
+  KernelCase gaps;
+  gaps.Input("x", DType::kF32, {24, 40}, {44, 1}).Input("bias", DType::kF32, {40}, {0}).Trace(AddBias);
+  gaps.ExpectReferenceResults();
+}
+
+// out[m, n] = exp(x - max(x)) / sum, along n.
+void Softmax(ir::Trace& t) {
+  const TensorRef x = t.Tensor("x");
+  const TensorRef out = t.OutputLike("out", x);
+  const AxisRef m = t.Tile(t.SizeOf(x, 0));
+  const AxisRef n = t.ReductionAxis(t.SizeOf(x, 1));
+  const Value v = t.Load(x, {m, n}).To(DType::kF32);
+  const Value e = exp(v - t.AMax(v, n));
+  t.Store(out, {m, n}, e / t.Sum(e, n));
+}
+
+KernelCase SoftmaxCase(DType dtype, int64_t m, int64_t n) {
+  KernelCase kernel;
+  kernel.Input("x", dtype, {m, n}).Trace(Softmax);
+  return kernel;
+}
+
+TEST(Reduction, HeldAtOnce) {
+  SoftmaxCase(DType::kF32, 9, 100).ExpectReferenceResults("Config(block_sizes=[1])");
+  SoftmaxCase(DType::kF16, 9, 128).ExpectReferenceResults("Config(block_sizes=[4], num_warps=8)");
+  SoftmaxCase(DType::kF32, 3, 1).ExpectReferenceResults();
+}
+
+TEST(Reduction, InChunks) {
+  SoftmaxCase(DType::kF32, 9, 100).ExpectReferenceResults("Config(block_sizes=[2], reduction_loops=[32])");
+  SoftmaxCase(DType::kBF16, 5, 300)
+      .ExpectReferenceResults("Config(block_sizes=[1], reduction_loops=[64], num_warps=2)");
+}
+
+TEST(Reduction, OfEveryKindAlongEitherAxis) {
+  for (const bool rows : {false, true}) {
+    KernelCase kernel;
+    kernel.Input("x", DType::kF32, rows ? std::vector<int64_t>{37, 70} : std::vector<int64_t>{70, 37});
+    kernel.Trace([rows](ir::Trace& t) {
+      const TensorRef x = t.Tensor("x");
+      const AxisRef kept = t.Tile(t.SizeOf(x, rows ? 1 : 0));
+      const AxisRef n = t.ReductionAxis(t.SizeOf(x, rows ? 0 : 1));
+      const std::vector<ir::IndexArg> at =
+          rows ? std::vector<ir::IndexArg>{n, kept} : std::vector<ir::IndexArg>{kept, n};
+      const Value v = t.Load(x, at);
+      const auto store = [&](const std::string& name, const Value& value) {
+        t.Store(t.Output(name, {t.SizeOf(x, rows ? 1 : 0)}, value.dtype()), {kept}, value);
+      };
+      store("sum", t.Sum(v, n));
+      store("max", t.AMax(v, n));
+      store("min", t.AMin(v, n));
+      store("prod", t.Prod(v * 0.1 + 1.0, n));
+      store("argmax", t.ArgMax(v, n));
+    });
+    SCOPED_TRACE(rows);
+    kernel.ExpectReferenceResults("Config(block_sizes=[16])");
+    kernel.ExpectReferenceResults("Config(block_sizes=[2], num_warps=8)");
+  }
+}
+
+}  // namespace
+}  // namespace telemetry::worker::codegen
