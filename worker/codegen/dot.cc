@@ -14,8 +14,8 @@ TileValue EmitDot(TileCode& code, const ir::Graph& graph, int node, const ValueI
   if (mma == code.mma().dots.end()) {
     AddDotFma(code, dot, a, b, result);
   } else {
-    AddDotMma(code, mma->second, dot.axis, mma->second.row_operand == 0 ? a : b, mma->second.row_operand == 0 ? b : a,
-              result);
+    const bool a_has_rows = mma->second.row_operand == 0;
+    AddDotMma(code, mma->second, dot.axis, a_has_rows ? a : b, a_has_rows ? b : a, result);
   }
   return result;
 }

@@ -98,13 +98,8 @@ absl::StatusOr<TileValue> RegionEmitter::MakeValue(int index, int set, Frame* fr
     case Op::kIndex:
       return EmitGenerated(node, set, Cat("(int)", code_.Position(set, node.axis)));
     case Op::kTileBegin:
-      return EmitGenerated(node, set, Cat("(int)", TileCode::Begin(node.axis)));
-    case Op::kTileEnd: {
-      const std::string end =
-          Cat(TileCode::Begin(node.axis), " + ", code_.plan().blocks[static_cast<size_t>(node.axis)]);
-      const std::string extent = code_.Extent(code_.ir().axes[static_cast<size_t>(node.axis)].extent);
-      return EmitGenerated(node, set, Cat("(int)(", end, " < ", extent, " ? ", end, " : ", extent, ")"));
-    }
+    case Op::kTileEnd:
+      return EmitGenerated(node, set, TileBound(node));
     case Op::kMaskTo:
       return EmitMaskTo(node, set, frame);
     case Op::kDot:
@@ -118,6 +113,17 @@ absl::StatusOr<TileValue> RegionEmitter::MakeValue(int index, int set, Frame* fr
     default:
       return EmitPointwise(node, set, frame);
   }
+}
+
+std::string RegionEmitter::TileBound(const Node& node) const {
+  const ir::Axis& axis = code_.ir().axes[static_cast<size_t>(node.axis)];
+  const std::string extent = code_.Extent(axis.extent);
+  // A tile has all of a reduction axis, also where it is walked in chunks.
+  const bool is_whole = axis.kind == ir::AxisKind::kReduction;
+  if (node.op == Op::kTileBegin) return is_whole ? "0" : Cat("(int)", TileCode::Begin(node.axis));
+  if (is_whole) return Cat("(int)", extent);
+  const std::string end = Cat(TileCode::Begin(node.axis), " + ", code_.plan().blocks[static_cast<size_t>(node.axis)]);
+  return Cat("(int)(", end, " < ", extent, " ? ", end, " : ", extent, ")");
 }
 
 absl::StatusOr<TileValue> RegionEmitter::EmitPointwise(const Node& node, int set, Frame* frame) {

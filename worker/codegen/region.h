@@ -35,6 +35,8 @@ class RegionEmitter {
   absl::StatusOr<TileValue> MakeValue(int index, int set, Frame* frame);
   absl::StatusOr<TileValue> EmitPointwise(const ir::Node& node, int set, Frame* frame);
   TileValue EmitGenerated(const ir::Node& node, int set, const std::string& element);
+  // Where a tile begins or ends along the node's axis.
+  std::string TileBound(const ir::Node& node) const;
   absl::StatusOr<TileValue> EmitMaskTo(const ir::Node& node, int set, Frame* frame);
 
   absl::Status EmitControlFlow(int index, Frame* frame);
