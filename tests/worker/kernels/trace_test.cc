@@ -43,12 +43,22 @@ class KernelTraceTest : public testing::TestWithParam<Parameter> {
   const LibraryKernel& kernel() const { return *GetParam().kernel; }
   const Problem& problem() const { return GetParam().problem.problem; }
 
+  // Of the root's rolled alternates the one that rolls most; empty where there is none.
+  std::vector<int> AxesThatRoll() const {
+    std::vector<int> most;
+    for (const ir::RolledReduction& rolled : device_ir_.rolled) {
+      if (rolled.original_graph == device_ir_.root && rolled.axes.size() > most.size()) most = rolled.axes;
+    }
+    return most;
+  }
+
   // How the IR's results differ from the reference's.
-  std::string Evaluate(int64_t block, bool rolled) {
+  std::string Evaluate(int64_t block, std::vector<int> rolled_axes) {
     ir::ReferenceTensors tensors;
     for (const TensorSpec& spec : problem().tensors) tensors.push_back(case_.tensor(spec.name));
-    const ir::ReferenceOptions options = {
-        .default_block = block, .rolled = rolled, .scalars = {problem().numbers.begin(), problem().numbers.end()}};
+    const ir::ReferenceOptions options = {.default_block = block,
+                                          .rolled_axes = std::move(rolled_axes),
+                                          .scalars = {problem().numbers.begin(), problem().numbers.end()}};
     if (absl::Status status = ir::EvaluateReference(device_ir_, options, &tensors); !status.ok()) {
       return status.ToString();
     }
@@ -65,8 +75,8 @@ class KernelTraceTest : public testing::TestWithParam<Parameter> {
 };
 
 TEST_P(KernelTraceTest, MatchesTheReference) {
-  EXPECT_EQ(Evaluate(/*block=*/16, /*rolled=*/false), "");
-  EXPECT_EQ(Evaluate(/*block=*/64, /*rolled=*/true), "");
+  EXPECT_EQ(Evaluate(/*block=*/16, /*rolled_axes=*/{}), "");
+  EXPECT_EQ(Evaluate(/*block=*/64, AxesThatRoll()), "");
 }
 
 TEST_P(KernelTraceTest, OutputsHaveTheReferencesSizesAndDTypes) {
