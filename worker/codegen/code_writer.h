@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "proto/record/strings.h"
@@ -11,7 +12,7 @@ class CodeWriter {
  public:
   template <typename... Parts>
   void Line(const Parts&... parts) {
-    text_.append(static_cast<size_t>(2 * depth_), ' ');
+    text_.append(2 * depth_, ' ');
     text_ += record::Cat(parts...);
     text_ += '\n';
   }
@@ -34,7 +35,7 @@ class CodeWriter {
   }
 
   std::string text_;
-  int depth_ = 0;
+  size_t depth_ = 0;
 };
 
 }  // namespace telemetry::worker::codegen

@@ -173,7 +173,7 @@ std::string DialectText::ToBitsFunction(DType dtype) {
 }
 
 std::string DialectText::RoundFunction(DType dtype) {
-  const std::string name = Cat("round_", ShortName(dtype));
+  std::string name = Cat("round_", ShortName(dtype));
   const std::string from = FromBitsFunction(dtype);
   AddFunction(name, Cat("FN float ", name, "(float x) { return ", from, "(", ToBitsFunction(dtype), "(x)); }\n"));
   return name;
@@ -181,7 +181,7 @@ std::string DialectText::RoundFunction(DType dtype) {
 
 std::string DialectText::LoadFunction(DType dtype, int64_t count, Eviction eviction) {
   if (!is_cuda()) eviction = Eviction::kNone;
-  const std::string name =
+  std::string name =
       Cat("load_", ShortName(dtype), "x", count, eviction == Eviction::kNone ? "" : "_", EvictionName(eviction));
   const std::string convert = dtype == DType::kF16 || dtype == DType::kBF16 ? FromBitsFunction(dtype) : "";
   const auto bits = static_cast<int64_t>(8 * SizeOf(dtype));
@@ -203,7 +203,7 @@ std::string DialectText::LoadFunction(DType dtype, int64_t count, Eviction evict
 }
 
 std::string DialectText::StoreFunction(DType dtype, int64_t count) {
-  const std::string name = Cat("store_", ShortName(dtype), "x", count);
+  std::string name = Cat("store_", ShortName(dtype), "x", count);
   const std::string convert = dtype == DType::kF16 || dtype == DType::kBF16 ? ToBitsFunction(dtype) : "";
   const auto bits = static_cast<int64_t>(8 * SizeOf(dtype));
   const Words words = WordsOf(count * bits / 8);
@@ -266,7 +266,7 @@ std::string DialectText::Math(ir::Op op, const std::string& x) {
 }
 
 std::string DialectText::MaximumFunction(bool is_float, bool minimum) {
-  const std::string name = Cat(minimum ? "minimum" : "maximum", is_float ? "_f" : "_i");
+  std::string name = Cat(minimum ? "minimum" : "maximum", is_float ? "_f" : "_i");
   const std::string_view type = is_float ? "float" : "int";
   AddFunction(name, Cat("FN ", type, " ", name, "(", type, " x, ", type, " y) { return x ", minimum ? "<" : ">", " y",
                         is_float ? " || x != x" : "", " ? x : y; }\n"));

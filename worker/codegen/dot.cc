@@ -7,7 +7,7 @@ TileValue EmitDot(TileCode& code, const ir::Graph& graph, int node, const ValueI
   const auto& sets = code.uses().graphs.at(graph.id).operands.at(node);
   const TileValue a = value_in(dot.args[0], sets[0]);
   const TileValue b = value_in(dot.args[1], sets[1]);
-  const TileValue result = code.Declare(true, dot.shape, 0);
+  TileValue result = code.Declare(true, dot.shape, 0);
   const bool accumulates = dot.args.size() > 2 && !std::holds_alternative<std::monostate>(dot.args[2].value);
   code.Assign(result, accumulates ? value_in(dot.args[2], 0) : TileValue{.name = "0.0f", .is_float = true});
   const auto mma = code.mma().dots.find({graph.id, node});

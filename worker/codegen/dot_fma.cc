@@ -52,7 +52,7 @@ void Stage(TileCode& code, const Shared& shared, const TileValue& value) {
 
 // The registers of an operand's row, read once per step of the summed axis.
 TileValue ReadRow(TileCode& code, const Shared& shared) {
-  const TileValue row = code.Declare(true, shared.others, 0);
+  TileValue row = code.Declare(true, shared.others, 0);
   code.ForRegisters(0, shared.others,
                     [&] { code.out().Line(code.Element(row), " = ", At(code, shared, 0, "depth"), ";"); });
   return row;

@@ -26,7 +26,7 @@ std::string MmaFunction(TileCode& code, MmaType type) {
 
 // Four (two) matrices of 8 x 8 elements of 16 bits, whose rows the lanes point at, eight of them each.
 std::string LoadMatrixFunction(TileCode& code, int count, bool transposed) {
-  const std::string name = Cat("load_matrix_x", count, transposed ? "_transposed" : "");
+  std::string name = Cat("load_matrix_x", count, transposed ? "_transposed" : "");
   std::string text =
       Cat("FN void ", name, "(const u16* row, u32* to) {\n  const u32 at = (u32)__cvta_generic_to_shared(row);\n",
           "  asm volatile(\"ldmatrix.sync.aligned.m8n8.x", count, transposed ? ".trans" : "", ".shared.b16 ");
@@ -54,7 +54,6 @@ class MmaEmitter {
         dot_(dot),
         summed_(summed),
         rows_(rows),
-        columns_(columns),
         result_(result),
         shared_rows_(code, dot.type, "rows_shared", rows, dot.row, summed),
         shared_columns_(code, dot.type, "columns_shared", columns, dot.column, summed) {}
@@ -198,7 +197,6 @@ class MmaEmitter {
   const MmaDot& dot_;
   const int summed_;
   const TileValue& rows_;
-  const TileValue& columns_;
   const TileValue& result_;
   MmaOperand shared_rows_;
   MmaOperand shared_columns_;

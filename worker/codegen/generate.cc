@@ -16,8 +16,6 @@ namespace {
 
 using record::Cat;
 
-constexpr int kWarpThreads = 32;
-
 std::string FunctionName(const std::string& kernel) {
   std::string name = "kernel_";
   for (const char c : kernel) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';

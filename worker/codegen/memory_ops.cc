@@ -127,7 +127,7 @@ TileValue EmitLoad(TileCode& code, const ir::Graph& graph, int node, int set, co
   const AccessPlan& plan = code.plan().AccessPlanOf(graph.id, node);
   const Accessing access = {code, graph, load, tensor, plan, set, element};
   const DType dtype = access.host().dtype;
-  const TileValue value = code.Declare(IsFloat(dtype), load.shape, set);
+  TileValue value = code.Declare(IsFloat(dtype), load.shape, set);
   const Vector vector = VectorFor(access, load.shape);
   // What another thread of the block may just have written must not come from a line kept aside.
   const Eviction eviction = IsStored(code.ir(), tensor) ? Eviction::kNone : plan.eviction;

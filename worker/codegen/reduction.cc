@@ -68,7 +68,7 @@ class Combiner {
 
   // Of two, the larger; a NaN is the largest; of equals, the first.
   std::string Better() const {
-    const std::string name = is_float_ ? "comes_before_f" : "comes_before_i";
+    std::string name = is_float_ ? "comes_before_f" : "comes_before_i";
     const std::string_view type = is_float_ ? "float" : "int";
     code_.dialect().AddFunction(name, Cat("FN int ", name, "(", type, " x, int x_at, ", type, " y, int y_at) {\n",
                                           "  const int x_nan = x != x, y_nan = y != y;\n",

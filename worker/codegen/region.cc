@@ -117,7 +117,7 @@ absl::StatusOr<TileValue> RegionEmitter::MakeValue(int index, int set, Frame* fr
 
 std::string RegionEmitter::TileBound(const Node& node) const {
   const ir::Axis& axis = code_.ir().axes[static_cast<size_t>(node.axis)];
-  const std::string extent = code_.Extent(axis.extent);
+  std::string extent = code_.Extent(axis.extent);
   // A tile has all of a reduction axis, also where it is walked in chunks.
   const bool is_whole = axis.kind == ir::AxisKind::kReduction;
   if (node.op == Op::kTileBegin) return is_whole ? "0" : Cat("(int)", TileCode::Begin(node.axis));
@@ -138,7 +138,7 @@ absl::StatusOr<TileValue> RegionEmitter::EmitPointwise(const Node& node, int set
 }
 
 TileValue RegionEmitter::EmitGenerated(const Node& node, int set, const std::string& element) {
-  const TileValue value = code_.Declare(IsFloat(*node.dtype), node.shape, set);
+  TileValue value = code_.Declare(IsFloat(*node.dtype), node.shape, set);
   code_.ForRegisters(set, node.shape, [&] { code_.out().Line(code_.Element(value), " = ", element, ";"); });
   return value;
 }

@@ -79,7 +79,7 @@ std::string TileCode::Extent(const ir::Size& size) const {
 
 std::string TileCode::End(int axis) const {
   const auto id = static_cast<size_t>(axis);
-  const std::string extent = Extent(ir().axes[id].extent);
+  std::string extent = Extent(ir().axes[id].extent);
   if (plan_.blocks[id] == plan_.spans[id]) return extent;
   // The block is not all of its power of two.
   const std::string reach = Cat(Begin(axis), " + ", plan_.blocks[id]);

@@ -13,10 +13,10 @@ std::vector<double> Values(DType dtype, const std::string& name, int64_t count) 
   std::mt19937 random(seed);
   std::vector<double> values;
   for (int64_t i = 0; i < count; ++i) {
-    const double real = static_cast<double>(random() % 4001) / 1000 - 2;
-    values.push_back(IsFloat(dtype)          ? real
-                     : dtype == DType::kBool ? random() % 2
-                                             : static_cast<double>(random() % 19) - 9);
+    const auto below = [&random](int end) { return static_cast<double>(random() % static_cast<uint32_t>(end)); };
+    if (IsFloat(dtype)) values.push_back(below(4001) / 1000 - 2);
+    if (dtype == DType::kI32) values.push_back(below(19) - 9);
+    if (dtype == DType::kBool) values.push_back(below(2));
   }
   return values;
 }

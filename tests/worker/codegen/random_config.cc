@@ -20,7 +20,7 @@ class Choice {
         if (parameter.optional && Below(2) == 0) return Json::Null();
         const bool is_size = parameter.key == "block_sizes" || parameter.key == "reduction_loops";
         const int64_t high = is_size ? std::min(parameter.high, kLargestBlock) : parameter.high;
-        const auto powers = std::bit_width(static_cast<uint64_t>(high / parameter.low));
+        const auto powers = static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(high / parameter.low)));
         return Json::Integer(parameter.low << Below(powers));
       }
       case Kind::kInteger:
@@ -41,7 +41,7 @@ class Choice {
  private:
   static constexpr int64_t kLargestBlock = 32;
 
-  int64_t Below(int64_t end) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(end)); }
+  int64_t Below(int64_t end) { return static_cast<int64_t>(uint64_t{random_()} % static_cast<uint64_t>(end)); }
 
   std::mt19937_64 random_;
 };
