@@ -74,6 +74,11 @@ bool IsContiguous(const ir::DeviceIr& ir, const ir::Graph& graph, const ir::Node
   const std::vector<ir::Index> indices = ir::IndicesOf(graph, node);
   int found = 0;
   for (size_t d = 0; d < indices.size(); ++d) {
+    if (indices[d].kind == ir::Index::Kind::kGather) {
+      // Neighbours along an axis that the index itself has lie wherever the index says.
+      const std::vector<int>& shape = graph.at(indices[d].value).shape;
+      if (std::find(shape.begin(), shape.end(), axis) != shape.end()) return false;
+    }
     if (indices[d].kind != ir::Index::Kind::kAxis || indices[d].axis != axis) continue;
     const ir::Size& stride = tensor.strides[d];
     if (!stride.is_static || stride.value != 1) return false;

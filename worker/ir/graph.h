@@ -13,21 +13,23 @@
 
 namespace telemetry::worker::ir {
 
-// The device IR: what a kernel does to tiles, as graphs of nodes in the manner of torch.fx. Plain data, copyable; made by
-// Trace (trace.h), read by the code generator, the reference and the extractor of telemetry's graph record.
+// The device IR: what a kernel does to tiles, as graphs of nodes in the manner of torch.fx. Plain data, copyable; made
+// by Trace (trace.h), read by the code generator, the reference and the extractor of telemetry's graph record.
 //
-// Axes. A kernel walks its tensors along axes; each has a block, the piece of it that a tile holds. The shape of a value is
-// a list of distinct axes, and axes are what broadcasting goes by: [m] and [m, n] make [m, n], whatever their order. A
-// value without axes is a scalar, the same for the whole tile. The order of a shape is how it prints, no more. There are no dimensions of size 1 and no transposes; the
-// indices of a load or a store say which axis runs along which dimension.
+// Axes. A kernel walks its tensors along axes; each has a block, the piece of it that a tile holds. The shape of a
+// value is a list of distinct axes, and axes are what broadcasting goes by: [m] and [m, n] make [m, n], whatever their
+// order. A value without axes is a scalar, the same for the whole tile. The order of a shape is how it prints, no more.
+// There are no dimensions of size 1 and no transposes; the indices of a load or a store say which axis runs along which
+// dimension.
 //
-// Arithmetic. Floating values are computed in float32 whatever their dtype says (the dtype is what torch's promotion would
-// give); kConvert rounds to f16 or bf16, and so does a store. Integers are int32 and wrap; division of integers is not
-// there. Elements of a tile beyond the end of an axis hold anything: a load does not read and a store does not write them,
-// kMaskTo gives them a value, and reductions and dots only see values that are masked along the axis that they sum.
+// Arithmetic. Floating values are computed in float32 whatever their dtype says (the dtype is what torch's promotion
+// would give); kConvert rounds to f16 or bf16, and so does a store. Integers are int32 and wrap; division of integers
+// is not there. Elements of a tile beyond the end of an axis hold anything: a load does not read and a store does not
+// write them, kMaskTo gives them a value, and reductions and dots only see values that are masked along the axis that
+// they sum.
 
-// A size that a tensor has: text as the sidecars print it ("4096", or a symbol "s0" where shapes are not static) and its
-// value in this binding.
+// A size that a tensor has: text as the sidecars print it ("4096", or a symbol "s0" where shapes are not static) and
+// its value in this binding.
 struct Size {
   std::string text;
   int64_t value = 0;
@@ -75,36 +77,68 @@ enum class Op {
   kHostTensor,  // node.tensor
   kBlockSize,   // the symbol of node.axis's block: the index "this axis" of loads and stores
   kScalar,      // node.scalar: a scalar argument
-  // Memory. args: host tensor, list of one index per dimension [, value to store]. An index is the kBlockSize node of an
-  // axis, a Slice of a reduction axis, an i32 value (gather), or an integer. A load's shape is the union of the axes of its
+  // Memory. args: host tensor, list of one index per dimension [, value to store]. An index is the kBlockSize node of
+  // an
+  // axis, a Slice of a reduction axis, an i32 value (gather), or an integer. A load's shape is the union of the axes of
+  // its
   // indices. Gathered indices must be inside.
   kLoad,
   kStore,
   // Made from nothing.
-  kFull,       // node.value everywhere; shape as given (no axes: a constant)
-  kIndex,      // i32: each element's position along node.axis. Shape [axis]
+  kFull,   // node.value everywhere; shape as given (no axes: a constant)
+  kIndex,  // i32: each element's position along node.axis. Shape [axis]
   // i32 scalars: the position of the tile's first element along node.axis, and one beyond its last, at most the axis'
   // extent. Of a reduction axis always 0 and the extent, also inside the loop that walks it in chunks.
   kTileBegin,
   kTileEnd,
   // Pointwise, args: values or numbers. The values are all floating, all i32 or all bool (kConvert makes them so); a
   // number becomes what they are.
-  kAdd, kSub, kMul, kDiv, kMaximum, kMinimum,
-  kNeg, kAbs, kExp, kExp2, kLog, kLog2, kSqrt, kRsqrt, kSigmoid, kTanh, kErf, kSin, kCos,
-  kEq, kNe, kLt, kLe, kGt, kGe, kAnd, kOr, kNot,  // bool
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMaximum,
+  kMinimum,
+  kNeg,
+  kAbs,
+  kExp,
+  kExp2,
+  kLog,
+  kLog2,
+  kSqrt,
+  kRsqrt,
+  kSigmoid,
+  kTanh,
+  kErf,
+  kSin,
+  kCos,
+  kEq,
+  kNe,
+  kLt,
+  kLe,
+  kGt,
+  kGe,
+  kAnd,
+  kOr,
+  kNot,      // bool
   kWhere,    // condition, then, else
   kConvert,  // to node.dtype
   kMaskTo,   // node.value where the element lies beyond the end of any of its axes
-  // Along node.axis; that axis leaves the shape. f32 for floats; kSum of i32 and bool is i32; kArgMax is the i32 position
+  // Along node.axis; that axis leaves the shape. f32 for floats; kSum of i32 and bool is i32; kArgMax is the i32
+  // position
   // of the first largest, along the axis as kIndex counts it.
-  kSum, kAMax, kAMin, kProd, kArgMax,
+  kSum,
+  kAMax,
+  kAMin,
+  kProd,
+  kArgMax,
   // a, b [, accumulator]: sums a * b along node.axis (both have it), float32. Axes that a and b share beside it have
   // blocks of 1. f16 and bf16 (both the same), f32: tensor cores with tf32 when settings allow, else FMA.
   kDot,
   // Control flow, with child graphs. args: ..., list of arguments for the children's placeholders.
-  kForLoop,      // node.graphs[0] once per block of node.axis, in order; args[0]: list of captured values, args[1]: list of
-                 // initial carried values, args[2]: where the loop ends (i32 scalar; None: the axis' extent). The
-                 // placeholders are the captured, then the carried values; the output is the next carried values.
+  kForLoop,  // node.graphs[0] once per block of node.axis, in order; args[0]: list of captured values, args[1]: list of
+             // initial carried values, args[2]: where the loop ends (i32 scalar; None: the axis' extent). The
+             // placeholders are the captured, then the carried values; the output is the next carried values.
   kReductionLoop,  // as kForLoop, over the chunks of a reduction axis. Only made by rolling
   kIf,             // args[0]: bool scalar, args[1]: list; graphs: then, else (same outputs)
   kWhile,          // args[0]: list of captured, args[1]: list of initial carried values; graphs: condition (one bool
@@ -146,8 +180,8 @@ struct Node {
   std::vector<Arg> args;
   std::map<std::string, Arg> kwargs;
 
-  // No dtype: the node has no value of its own (host tensors, block sizes, stores, outputs, control flow: its results come
-  // out through kGetItem).
+  // No dtype: the node has no value of its own (host tensors, block sizes, stores, outputs, control flow: its results
+  // come out through kGetItem).
   std::optional<DType> dtype;
   std::vector<int> shape;  // ids of axes
 
@@ -169,8 +203,8 @@ inline constexpr GraphKind kLastGraphKind = GraphKind::kHelperFunction;
 struct Graph {
   int id = 0;
   GraphKind kind = GraphKind::kRoot;
-  std::string name;           // of a helper function
-  std::vector<int> axes;      // of a loop: the axis that it walks (Helion: block_ids)
+  std::string name;       // of a helper function
+  std::vector<int> axes;  // of a loop: the axis that it walks (Helion: block_ids)
   std::vector<Node> nodes;
 
   const Node& at(NodeRef ref) const { return nodes[static_cast<size_t>(ref.index)]; }
@@ -190,7 +224,7 @@ struct DeviceIr {
   std::vector<Axis> axes;
   std::vector<HostTensor> tensors;  // arguments, then outputs
   std::vector<ScalarParameter> scalars;
-  std::vector<Graph> graphs;        // graphs[i].id == i
+  std::vector<Graph> graphs;  // graphs[i].id == i
   int root = 0;
   std::vector<RolledReduction> rolled;
   // Sizes and scalars that the traced function looked at: other values need another trace.

@@ -63,6 +63,21 @@ TEST(Tile, OfTensorsThatAreNotContiguous) {
   gaps.ExpectReferenceResults();
 }
 
+// out[m] = x[m, last - m]: what lies side by side in memory is not what neighbours read.
+void Antidiagonal(ir::Trace& t) {
+  const TensorRef x = t.Tensor("x");
+  const TensorRef out = t.Output("out", {t.SizeOf(x, 0)}, DType::kF32);
+  const AxisRef m = t.Tile(t.SizeOf(x, 0));
+  const Value from_the_end = static_cast<int>(t.Specialize(t.SizeOf(x, 1))) - 1 - t.Index(m);
+  t.Store(out, {m}, t.Load(x, {m, from_the_end}).To(DType::kF32));
+}
+
+TEST(Tile, OfGathersAlongTheAxisThatIsContiguous) {
+  KernelCase kernel;
+  kernel.Input("x", DType::kF16, {512, 512}, {1, 512}).Trace(Antidiagonal);
+  kernel.ExpectReferenceResults("Config(block_sizes=[512], num_warps=1)");
+}
+
 // out[m, n] = exp(x - max(x)) / sum, along n.
 void Softmax(ir::Trace& t) {
   const TensorRef x = t.Tensor("x");
