@@ -90,7 +90,8 @@ std::string Signature(const TileCode& code, const GeneratedKernel& kernel, bool 
     return Cat("extern \"C\" __global__ void __launch_bounds__(", kernel.threads, ") ", kernel.function, "(\n    ",
                list, ") {\n");
   }
-  if (kernel.shared_bytes > 0) list += ",\n    LOCAL u8* shared";
+  // Aligned for whatever is kept there: OpenCL aligns local memory to the type that a parameter points to.
+  if (kernel.shared_bytes > 0) list += ",\n    LOCAL uint4* shared";
   return Cat("__kernel __attribute__((reqd_work_group_size(", kernel.threads, ", 1, 1))) void ", kernel.function,
              "(\n    ", list, ") {\n");
 }
@@ -100,7 +101,7 @@ std::string Head(const TileCode& code, size_t sets, bool is_cuda, size_t shared_
   std::string text = Cat("  const int thread = ", is_cuda ? "(int)threadIdx.x" : "(int)get_local_id(0)", ";\n");
   if (shared_bytes > 0) {
     if (is_cuda) text += "  extern __shared__ __align__(16) u8 shared[];\n";
-    text += "  LOCAL u8* scratch = shared;\n";
+    text += "  LOCAL u8* scratch = (LOCAL u8*)shared;\n";
   }
   for (size_t set = 0; set < sets; ++set) {
     const LayoutSet& layout = code.set(static_cast<int>(set));
