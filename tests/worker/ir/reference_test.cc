@@ -13,7 +13,6 @@
 namespace telemetry::worker::ir {
 namespace {
 
-using testing::DoubleEq;
 using testing::ElementsAre;
 using testing::HasSubstr;
 

@@ -67,7 +67,7 @@ ReferenceTensors InputsOf(const DeviceIr& ir) {
   return tensors;
 }
 
-ReferenceTensors Evaluated(const DeviceIr& ir, ReferenceOptions options) {
+ReferenceTensors Evaluated(const DeviceIr& ir, const ReferenceOptions& options) {
   ReferenceTensors tensors = InputsOf(ir);
   const absl::Status status = EvaluateReference(ir, options, &tensors);
   EXPECT_TRUE(status.ok()) << status;
