@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(
 // norm(x, weight, eps=1e-5, rounds=1)
 class NormalizeTest : public ::testing::Test {
  protected:
-  absl::StatusOr<Arguments> Normalize(Arguments positional, const Signature::Named& named = {}) {
+  absl::StatusOr<Arguments> Normalize(const Arguments& positional, const Signature::Named& named = {}) {
     return signature_.Normalize(positional, named);
   }
 
