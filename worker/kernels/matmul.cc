@@ -8,7 +8,6 @@ namespace {
 using ir::AxisRef;
 using ir::TensorRef;
 using ir::Trace;
-using ir::Value;
 
 absl::Status Body(Trace& t) {
   const TensorRef x = t.Tensor("x");
