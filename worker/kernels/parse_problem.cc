@@ -16,7 +16,6 @@
 namespace telemetry::worker::kernels {
 namespace {
 
-
 // A dimension longer than this is a typing mistake: no device holds it.
 constexpr int64_t kLongestDimension = int64_t{1} << 40;
 
