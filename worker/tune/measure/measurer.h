@@ -1,0 +1,58 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "worker/tune/measure/measure_outcome.h"
+#include "worker/tune/measure/measure_problem.h"
+#include "worker/tune/measure/measure_request.h"
+
+namespace telemetry::worker::tune {
+
+struct MeasurerOptions {
+  std::string device = "opencl:0";  // as OpenDevice takes it
+  // The program whose `tune-child measure` measures; "": this one.
+  std::string program;
+  // How long a process may take until it is ready: opening the device, uploading the problem.
+  absl::Duration start_limit = absl::Seconds(120);
+};
+
+// The final: outcomes in the order of the requests, and who won.
+struct FinalOutcome {
+  std::vector<MeasureOutcome> outcomes;
+  // Index of the fastest that is right; -1: none is.
+  int best = -1;
+  // By request: right, and not told apart from the best (sample_statistics.h says how that is decided). True of the
+  // best itself.
+  std::vector<bool> tied_with_best;
+};
+
+// Measures configs of one problem on one device, in a process of its own: what a config does wrong (an illegal access,
+// an endless loop, a crash) ends that process, is told as that config's failure, and the next config is measured by a
+// second process that stood by with the problem in the device's memory. Results are checked before anything is timed:
+// a wrong config has no time.
+//
+// One thread at a time. The processes end with this object, and when this process dies.
+class Measurer {
+ public:
+  // INVALID_ARGUMENT: the problem is not consistent (says which buffer). UNAVAILABLE: the process does not start, or
+  // cannot use the device; says why. RESOURCE_EXHAUSTED: the problem does not fit the device's memory.
+  static absl::StatusOr<std::unique_ptr<Measurer>> Start(MeasureProblem problem, MeasurerOptions options);
+  virtual ~Measurer() = default;
+
+  // What is wrong with the config is in the outcome. INVALID_ARGUMENT: a buffer that the problem has not. UNAVAILABLE:
+  // no process could be started to take the place of one that ended; a later call tries again.
+  virtual absl::StatusOr<MeasureOutcome> Measure(const MeasureRequest& request) = 0;
+
+  // Checks on the problem's last data set, then samples in turns, A B C A B C..., so that what drifts (clocks,
+  // temperature, neighbours) meets all alike. `rounds` samples of each, unless throttling needs more. Errors are
+  // Measure's.
+  virtual absl::StatusOr<FinalOutcome> MeasureInterleaved(absl::Span<const MeasureRequest> requests, int rounds) = 0;
+};
+
+}  // namespace telemetry::worker::tune
