@@ -1,0 +1,79 @@
+#include "worker/tune/process/parent_connection.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+#include "worker/tune/process/spawn.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+absl::Status WaitFor(short event) {
+  pollfd socket = {.fd = kMessageFd, .events = event};
+  if (poll(&socket, 1, -1) >= 0 || errno == EINTR) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("poll failed: ", std::strerror(errno)));
+}
+
+// PR_SET_PDEATHSIG would not do: it fires when the thread ends that started this process.
+void EndWithParent() {
+  pollfd socket = {.fd = kMessageFd, .events = POLLRDHUP};
+  while (poll(&socket, 1, -1) < 0 && errno == EINTR) {
+  }
+  if (getpgrp() == getpid()) kill(0, SIGKILL);
+  _exit(1);
+}
+
+void KeepNoCoreFiles() {
+  const rlimit none = {.rlim_cur = 0, .rlim_max = 0};
+  setrlimit(RLIMIT_CORE, &none);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ParentConnection>> ParentConnection::Open(size_t message_limit_bytes) {
+  // What a child starts shall not hold its connection open.
+  if (std::getenv(kChildVariable) == nullptr || fcntl(kMessageFd, F_SETFD, FD_CLOEXEC) != 0) {
+    return absl::FailedPreconditionError(
+        "this is the inside of other commands, which start it when they need it; it is not to be started by hand");
+  }
+  unsetenv(kChildVariable);
+  close_range(kFirstInheritedFd, ~0U, CLOSE_RANGE_CLOEXEC);
+  KeepNoCoreFiles();
+  std::thread(EndWithParent).detach();
+  return absl::WrapUnique(new ParentConnection(message_limit_bytes));
+}
+
+absl::Status ParentConnection::Receive(google::protobuf::MessageLite* message, std::vector<OwnedFd>* fds) {
+  while (true) {
+    const absl::StatusOr<bool> done = reader_.Read(kMessageFd);
+    if (!done.ok()) return done.status();
+    if (*done) break;
+    if (absl::Status status = WaitFor(POLLIN); !status.ok()) return status;
+  }
+  Frame frame = reader_.Take();
+  if (fds != nullptr) *fds = std::move(frame.fds);
+  return ParseFrame(frame, message);
+}
+
+absl::Status ParentConnection::Send(const google::protobuf::MessageLite& message, absl::Span<const int> fds) {
+  absl::StatusOr<FrameWriter> writer = FrameWriter::Create(message, fds, message_limit_bytes_);
+  if (!writer.ok()) return writer.status();
+  while (true) {
+    const absl::StatusOr<bool> done = writer->Write(kMessageFd);
+    if (!done.ok() || *done) return done.status();
+    if (absl::Status status = WaitFor(POLLOUT); !status.ok()) return status;
+  }
+}
+
+}  // namespace telemetry::worker::tune
