@@ -1,0 +1,83 @@
+#include "worker/tune/search/differential_evolution.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace telemetry::worker::tune {
+namespace {
+
+constexpr double kCrossover = 0.7;
+constexpr double kLeastFactor = 0.4;  // of a difference; the most is 1
+constexpr double kBestShare = 0.2;    // of the population, that members move towards
+constexpr int kTries = 24;            // for a child that is new
+
+double TimeOf(const Outcome& outcome) { return outcome.perf_ms.value_or(std::numeric_limits<double>::infinity()); }
+
+bool IsFaster(const Outcome& a, const Outcome& b) { return TimeOf(a) < TimeOf(b); }
+
+}  // namespace
+
+void DifferentialEvolution::Fill() {
+  challenged_.clear();
+  for (size_t member = 0; member < members_.size() && !is_full(); ++member) {
+    if (OfferChild(members_[member].point) || OfferRandom()) challenged_.push_back(member);
+  }
+}
+
+bool DifferentialEvolution::OfferChild(const Point& member) {
+  for (int i = 0; i < kTries; ++i) {
+    Point child = Child(member);
+    // A population that has grown alike has no differences left.
+    if (i > 0) child = sampler().Near(child, 1 + i / 6);
+    if (Offer(child)) return true;
+  }
+  return false;
+}
+
+Point DifferentialEvolution::Child(const Point& member) {
+  const size_t best_few = std::max<size_t>(2, static_cast<size_t>(kBestShare * static_cast<double>(members_.size())));
+  // Members are kept the best first.
+  const Point& best = members_[random().Index(std::min(best_few, members_.size()))].point;
+  const Point& a = members_[random().Index(members_.size())].point;
+  const Point& b = members_[random().Index(members_.size())].point;
+  const double factor = kLeastFactor + (1 - kLeastFactor) * random().Real();
+  const size_t always = random().Index(member.size());
+  Point child = member;
+  for (size_t i = 0; i < child.size(); ++i) {
+    if (i == always || random().Chance(kCrossover)) child[i] = Moved(i, member[i], best[i], a[i], b[i], factor);
+  }
+  return child;
+}
+
+int64_t DifferentialEvolution::Moved(size_t dimension, int64_t from, int64_t best, int64_t a, int64_t b,
+                                     double factor) {
+  const Dimension& along = space().dimensions()[dimension];
+  if (!along.is_ordered()) {
+    // Without a distance: as one of the best has it, unless two others differ.
+    if (a != b && random().Chance(factor / 2)) return a;
+    return random().Chance(factor) ? best : from;
+  }
+  const auto target = static_cast<double>(from) + factor * static_cast<double>(best - from + a - b);
+  // Rounded up or down by chance: differences of one step would else vanish or stay whole.
+  const auto moved = static_cast<int64_t>(std::floor(target + random().Real()));
+  return std::clamp<int64_t>(moved, 0, along.count() - 1);
+}
+
+void DifferentialEvolution::Learnt() {
+  if (members_.empty()) {
+    members_ = outcomes();
+    std::stable_sort(members_.begin(), members_.end(), IsFaster);
+    members_.resize(std::min(members_.size(), size_));
+    return;
+  }
+  const size_t first = outcomes().size() - challenged_.size();
+  for (size_t i = 0; i < challenged_.size(); ++i) Meet(challenged_[i], outcomes()[first + i]);
+  std::stable_sort(members_.begin(), members_.end(), IsFaster);
+}
+
+void DifferentialEvolution::Meet(size_t member, const Outcome& challenger) {
+  if (IsFaster(challenger, members_[member])) members_[member] = challenger;
+}
+
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "worker/tune/search/generational_search.h"
+
+namespace telemetry::worker::tune {
+
+// The starting points and nothing else, in one generation.
+class FiniteSearch : public GenerationalSearch {
+ public:
+  using GenerationalSearch::GenerationalSearch;
+  std::string name() const override { return "FiniteSearch"; }
+
+ protected:
+  void Fill() override {}
+};
+
+}  // namespace telemetry::worker::tune

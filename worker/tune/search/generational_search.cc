@@ -1,0 +1,143 @@
+#include "worker/tune/search/generational_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "proto/record/strings.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+using codegen::Config;
+using record::Cat;
+
+constexpr int kPlausibleTries = 64;
+constexpr int kUniformTries = 64;
+constexpr int64_t kSmallSpace = 1 << 16;  // is walked to its end
+constexpr double kGain = 0.002;           // of the best, that counts as one
+
+bool IsTime(const std::optional<double>& perf_ms) { return perf_ms && std::isfinite(*perf_ms) && *perf_ms > 0; }
+
+}  // namespace
+
+GenerationalSearch::GenerationalSearch(const codegen::ConfigSpace& space, SearchSetup setup)
+    : space_(space),
+      limits_(setup.limits),
+      fingerprint_(std::move(setup.fingerprint)),
+      starts_with_default_(setup.starts_with_default),
+      starting_points_(std::move(setup.starting_points)),
+      random_(setup.seed),
+      sampler_(&space_, &random_),
+      room_(setup.limits.max_configs) {}
+
+std::string GenerationalSearch::KeyOf(const Point& point) {
+  return {reinterpret_cast<const char*>(point.data()), point.size() * sizeof(point[0])};
+}
+
+std::vector<Config> GenerationalSearch::Propose() {
+  generation_.clear();
+  if (IsOver()) return {};
+  if (generations_ == 0) {
+    FillFirst();
+  } else {
+    Fill();
+  }
+  ++generations_;
+  if (generation_.empty()) room_ = 0;
+  std::vector<Config> configs;
+  configs.reserve(generation_.size());
+  for (const Point& point : generation_) configs.push_back(space_.ToConfig(point));
+  return configs;
+}
+
+bool GenerationalSearch::IsOver() const {
+  if (room_ == 0 || generations_ >= limits_.max_generations) return true;
+  return limits_.patience > 0 && generations_without_gain_ >= limits_.patience;
+}
+
+void GenerationalSearch::Learn(absl::Span<const Trial> trials) {
+  std::unordered_map<uint64_t, double> times_ms;
+  for (const Trial& trial : trials) {
+    if (IsTime(trial.perf_ms)) times_ms.emplace(trial.config.id(), *trial.perf_ms);
+  }
+  const std::optional<double> best_before_ms = best_ms_;
+  for (Point& point : generation_) {
+    const auto time_ms = times_ms.find(space_.ToConfig(point).id());
+    Outcome outcome = {.point = std::move(point)};
+    if (time_ms != times_ms.end()) {
+      outcome.perf_ms = time_ms->second;
+      best_ms_ = std::min(best_ms_.value_or(time_ms->second), time_ms->second);
+    }
+    outcomes_.push_back(std::move(outcome));
+  }
+  generation_.clear();
+  const bool gained = best_ms_ && (!best_before_ms || *best_ms_ < *best_before_ms * (1 - kGain));
+  generations_without_gain_ = gained ? 0 : generations_without_gain_ + 1;
+  Learnt();
+}
+
+void GenerationalSearch::FillFirst() {
+  if (starts_with_default_) Offer(space_.Default());
+  for (const Config& config : starting_points_) {
+    absl::StatusOr<Point> point = space_.ToPoint(config);
+    const absl::Status taken = point.ok() ? Take(*point) : point.status();
+    if (!taken.ok() && taken.code() != absl::StatusCode::kAlreadyExists) {
+      warnings_.push_back(Cat("starting point ", config.ToString(), " is left out: ", taken.message()));
+    }
+  }
+  OfferRandomUpTo(static_cast<size_t>(limits_.first_generation));
+}
+
+absl::Status GenerationalSearch::Take(const Point& point) {
+  if (room_ == 0)
+    return absl::ResourceExhaustedError(Cat("the search is limited to ", limits_.max_configs, " configs"));
+  if (!seen_.insert(KeyOf(point)).second) return absl::AlreadyExistsError("proposed before");
+  if (!space_.IsValid(point)) return absl::InvalidArgumentError("no config of the space");
+  if (fingerprint_) {
+    absl::StatusOr<std::string> fingerprint = fingerprint_(space_.ToConfig(point));
+    if (!fingerprint.ok()) return fingerprint.status();
+    if (!fingerprints_.insert(*std::move(fingerprint)).second) return absl::AlreadyExistsError("makes the same");
+  }
+  generation_.push_back(point);
+  --room_;
+  return absl::OkStatus();
+}
+
+bool GenerationalSearch::Offer(const Point& point) { return Take(point).ok(); }
+
+bool GenerationalSearch::OfferRandom() {
+  for (int i = 0; i < kPlausibleTries && !is_full(); ++i) {
+    if (Offer(sampler_.Plausible())) return true;
+  }
+  for (int i = 0; i < kUniformTries && !is_full(); ++i) {
+    if (Offer(sampler_.Uniform())) return true;
+  }
+  return OfferAnyLeft();
+}
+
+bool GenerationalSearch::OfferAnyLeft() {
+  if (space_.size() > kSmallSpace) return false;
+  while (!is_full() && next_left_ < space_.size()) {
+    if (Offer(space_.PointAt(next_left_++))) return true;
+  }
+  return false;
+}
+
+void GenerationalSearch::OfferRandomUpTo(size_t size) {
+  while (offered() < size && OfferRandom()) {
+  }
+}
+
+std::vector<Outcome> GenerationalSearch::Best(size_t count) const {
+  std::vector<Outcome> best;
+  for (const Outcome& outcome : outcomes_) {
+    if (outcome.perf_ms) best.push_back(outcome);
+  }
+  std::stable_sort(best.begin(), best.end(),
+                   [](const Outcome& a, const Outcome& b) { return *a.perf_ms < *b.perf_ms; });
+  if (best.size() > count) best.resize(count);
+  return best;
+}
+
+}  // namespace telemetry::worker::tune

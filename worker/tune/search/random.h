@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace telemetry::worker::tune {
+
+// SplitMix64 (Steele, Lea and Flood: Fast Splittable Pseudorandom Number Generators, 2014). Everything is made of its
+// 64-bit outputs with integer arithmetic and exact doubles, so that a seed gives the same numbers on every platform,
+// which the standard library's distributions do not promise.
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed) {}
+
+  uint64_t Next() {
+    state_ += 0x9E3779B97F4A7C15;
+    uint64_t z = state_;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
+    return z ^ (z >> 31);
+  }
+
+  // 0 <= result < bound; bound is above 0. The bias of the remainder is below bound / 2^64.
+  int64_t Below(int64_t bound) { return static_cast<int64_t>(Next() % static_cast<uint64_t>(bound)); }
+  size_t Index(size_t size) { return static_cast<size_t>(Next() % size); }
+  // 0 <= result < 1, a multiple of 2^-53.
+  double Real() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
+  bool Chance(double probability) { return Real() < probability; }
+
+  template <typename T>
+  void Shuffle(std::vector<T>* items) {
+    for (size_t i = items->size(); i > 1; --i) std::swap((*items)[i - 1], (*items)[Index(i)]);
+  }
+
+ private:
+  uint64_t state_;
+};
+
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "worker/tune/search/generational_search.h"
+
+namespace telemetry::worker::tune {
+
+// Plausible points (Sampler), whatever is learnt.
+class RandomSearch : public GenerationalSearch {
+ public:
+  using GenerationalSearch::GenerationalSearch;
+  std::string name() const override { return "RandomSearch"; }
+
+ protected:
+  void Fill() override { OfferRandomUpTo(static_cast<size_t>(limits().first_generation)); }
+};
+
+}  // namespace telemetry::worker::tune

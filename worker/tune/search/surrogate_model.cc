@@ -1,0 +1,99 @@
+#include "worker/tune/search/surrogate_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "worker/tune/search/tile_shape.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+constexpr size_t kLeastTimes = 5;
+constexpr size_t kBestObservations = 250;  // that a model keeps, with as many of the others as kObservations allows
+constexpr size_t kObservations = 400;
+const double kSlowest = std::log(10.0);  // over the best: how slow the slowest are tells nothing of the fastest
+constexpr double kFailureMalus = 0.5;
+
+double NormalDensity(double x) { return std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi); }
+double NormalShare(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
+
+struct Observations {
+  std::vector<Features> inputs;
+  std::vector<double> values;
+};
+
+// The lowest values, and others evenly.
+Observations Thinned(Observations all) {
+  const size_t size = all.values.size();
+  if (size <= kObservations) return all;
+  std::vector<size_t> order(size);
+  for (size_t i = 0; i < size; ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return all.values[a] < all.values[b]; });
+  Observations thinned;
+  const size_t others = kObservations - kBestObservations;
+  for (size_t i = 0; i < kObservations; ++i) {
+    const size_t rank =
+        i < kBestObservations ? i : kBestObservations + (i - kBestObservations) * (size - kBestObservations) / others;
+    thinned.inputs.push_back(std::move(all.inputs[order[rank]]));
+    thinned.values.push_back(all.values[order[rank]]);
+  }
+  return thinned;
+}
+
+}  // namespace
+
+Features FeaturesOf(const PointSpace& space, const Point& point) {
+  Features features;
+  for (size_t i = 0; i < point.size(); ++i) space.dimensions()[i].Encode(point[i], &features);
+  const TileShape shape = TileShapeOf(space, point);
+  features.insert(features.end(), {shape.elements, shape.elements_per_thread(), shape.tiles});
+  return features;
+}
+
+SurrogateModel::SurrogateModel(const PointSpace& space)
+    : times_(FeaturesOf(space, space.Default()).size()), failures_(FeaturesOf(space, space.Default()).size()) {}
+
+bool SurrogateModel::Fit(const PointSpace& space, const std::vector<Outcome>& outcomes) {
+  Observations times;
+  Observations failures;
+  for (const Outcome& outcome : outcomes) {
+    Features features = FeaturesOf(space, outcome.point);
+    if (outcome.perf_ms) {
+      times.inputs.push_back(features);
+      times.values.push_back(std::log(*outcome.perf_ms));
+    }
+    failures.inputs.push_back(std::move(features));
+    failures.values.push_back(outcome.perf_ms ? 0 : 1);
+  }
+  if (times.values.size() < kLeastTimes) return false;
+  best_ = *std::min_element(times.values.begin(), times.values.end());
+  for (double& value : times.values) value = std::min(value, best_ + kSlowest);
+  has_failures_ = times.values.size() < failures.values.size();
+  times = Thinned(std::move(times));
+  times_.Fit(std::move(times.inputs), times.values);
+  if (has_failures_) {
+    failures = Thinned(std::move(failures));
+    failures_.Fit(std::move(failures.inputs), failures.values);
+  }
+  return true;
+}
+
+double SurrogateModel::ChanceToRun(const Features& features) const {
+  return has_failures_ ? std::clamp(1 - failures_.Predict(features).mean, 0.02, 1.0) : 1;
+}
+
+double SurrogateModel::ExpectedGain(const Features& features) const {
+  const GaussianProcess::Prediction time = times_.Predict(features);
+  const double deviation = std::max(1e-9, time.deviation);
+  const double lead = (best_ - time.mean) / deviation;
+  const double gain = deviation * (lead * NormalShare(lead) + NormalDensity(lead));
+  return std::max(0.0, gain) * ChanceToRun(features);
+}
+
+double SurrogateModel::ExpectedTime(const Features& features) const {
+  return times_.Predict(features).mean + kFailureMalus * (1 - ChanceToRun(features));
+}
+
+}  // namespace telemetry::worker::tune

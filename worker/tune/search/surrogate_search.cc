@@ -1,0 +1,94 @@
+#include "worker/tune/search/surrogate_search.h"
+
+#include <algorithm>
+#include <set>
+
+namespace telemetry::worker::tune {
+namespace {
+
+constexpr size_t kParents = 12;
+constexpr int kMixtures = 300;
+constexpr int kStrangers = 200;
+constexpr size_t kExploredAround = 6;
+constexpr size_t kPolishedAround = 3;
+constexpr double kPolishedShare = 0.2;   // of all configs, the last
+constexpr double kPolishedInEach = 0.2;  // of every generation
+
+}  // namespace
+
+void SurrogateSearch::Fill() {
+  if (!model_.Fit(space(), outcomes())) {
+    OfferRandomUpTo(batch_);
+    return;
+  }
+  const bool is_late = room() <= kPolishedShare * limits().max_configs;
+  const auto polished = static_cast<size_t>(kPolishedInEach * static_cast<double>(batch_));
+  Polish(is_late ? batch_ : polished);
+  Explore(batch_);
+  OfferRandomUpTo(batch_);
+}
+
+void SurrogateSearch::Polish(size_t count) {
+  std::vector<Candidate> candidates = Unseen(Around(kPolishedAround));
+  for (Candidate& candidate : candidates) candidate.worth = -model_.ExpectedTime(candidate.features);
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.worth > b.worth; });
+  for (const Candidate& candidate : candidates) {
+    if (offered() >= count) return;
+    Offer(candidate.point);
+  }
+}
+
+void SurrogateSearch::Explore(size_t count) {
+  std::vector<Point> points = Around(kExploredAround);
+  for (Point& point : Mixtures()) points.push_back(std::move(point));
+  for (int i = 0; i < kStrangers; ++i) points.push_back(sampler().Plausible());
+  std::vector<Candidate> candidates = Unseen(points);
+  for (Candidate& candidate : candidates) candidate.worth = model_.ExpectedGain(candidate.features);
+  OfferApart(std::move(candidates), count);
+}
+
+// The most worth first, where each that was taken makes those like it worth less: their trials would tell the same.
+void SurrogateSearch::OfferApart(std::vector<Candidate> candidates, size_t count) {
+  while (offered() < count && !candidates.empty() && !is_full()) {
+    const auto best = std::max_element(candidates.begin(), candidates.end(),
+                                       [](const Candidate& a, const Candidate& b) { return a.worth < b.worth; });
+    const Candidate taken = std::move(*best);
+    if (best != candidates.end() - 1) *best = std::move(candidates.back());
+    candidates.pop_back();
+    if (!Offer(taken.point)) continue;
+    for (Candidate& other : candidates) other.worth *= 1 - model_.Likeness(taken.features, other.features);
+  }
+}
+
+std::vector<SurrogateSearch::Candidate> SurrogateSearch::Unseen(const std::vector<Point>& points) const {
+  std::set<Point> distinct;
+  std::vector<Candidate> candidates;
+  for (const Point& point : points) {
+    if (WasOffered(point) || !distinct.insert(point).second) continue;
+    candidates.push_back({.point = point, .features = FeaturesOf(space(), point)});
+  }
+  return candidates;
+}
+
+std::vector<Point> SurrogateSearch::Around(size_t best) const {
+  std::vector<Point> points;
+  for (const Outcome& outcome : Best(best)) {
+    for (Point& point : space().Neighbours(outcome.point)) points.push_back(std::move(point));
+    for (Point& point : space().Trades(outcome.point)) points.push_back(std::move(point));
+  }
+  return points;
+}
+
+std::vector<Point> SurrogateSearch::Mixtures() {
+  const std::vector<Outcome> parents = Best(kParents);
+  std::vector<Point> points;
+  for (int i = 0; i < kMixtures; ++i) {
+    const Point& a = parents[random().Index(parents.size())].point;
+    const Point& b = parents[random().Index(parents.size())].point;
+    points.push_back(sampler().Near(sampler().Cross(a, b), 1 + static_cast<int>(random().Index(3))));
+  }
+  return points;
+}
+
+}  // namespace telemetry::worker::tune
