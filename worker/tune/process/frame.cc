@@ -12,8 +12,6 @@
 namespace telemetry::worker::tune {
 namespace {
 
-constexpr uint32_t kMagic = 0x454e5554;
-
 // Room for the descriptors of one frame, aligned as the system wants it.
 struct alignas(cmsghdr) FdSpace {
   std::array<char, CMSG_SPACE(kMaxFrameFds * sizeof(int))> bytes = {};
@@ -61,7 +59,7 @@ absl::StatusOr<FrameWriter> FrameWriter::Create(const google::protobuf::MessageL
         absl::StrCat(fds.size(), " descriptors are too many for a message, which takes ", kMaxFrameFds));
   }
   const FrameHeader header = {
-      .magic = kMagic, .length = static_cast<uint32_t>(size), .fd_count = static_cast<uint32_t>(fds.size())};
+      .magic = kFrameMagic, .length = static_cast<uint32_t>(size), .fd_count = static_cast<uint32_t>(fds.size())};
   std::string bytes(reinterpret_cast<const char*>(&header), sizeof(header));
   message.AppendToString(&bytes);
   return FrameWriter(std::move(bytes), fds);
@@ -104,7 +102,7 @@ absl::StatusOr<size_t> FrameReader::ReadSome(int socket, char* to, size_t size) 
 }
 
 absl::Status FrameReader::CheckHeader() {
-  if (header_.magic != kMagic) return absl::DataLossError("received bytes that are no message");
+  if (header_.magic != kFrameMagic) return absl::DataLossError("received bytes that are no message");
   if (header_.length > limit_bytes_) {
     return absl::DataLossError(absl::StrCat("received the beginning of a message of ", header_.length,
                                             " bytes, but a message may have ", limit_bytes_));

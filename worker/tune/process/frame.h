@@ -23,6 +23,7 @@ namespace telemetry::worker::tune {
 
 inline constexpr size_t kDefaultMessageLimitBytes = size_t{64} << 20;
 inline constexpr size_t kMaxFrameFds = 32;
+inline constexpr uint32_t kFrameMagic = 0x454e5554;
 
 struct FrameHeader {
   uint32_t magic = 0;

@@ -3,9 +3,12 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 
@@ -22,8 +25,25 @@ absl::Status MemoryError(const char* operation, size_t size_bytes) {
   return is_short ? absl::ResourceExhaustedError(message) : absl::InternalError(message);
 }
 
+// What the machine can give without ending processes.
+size_t AvailableBytes() {
+  std::ifstream file("/proc/meminfo");
+  std::string name;
+  size_t kib = 0;
+  while (file >> name >> kib) {
+    if (name == "MemAvailable:") return kib << 10;
+    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
 int Allocate(int fd, size_t size_bytes) {
   if (size_bytes == 0) return 0;
+  // The system does not refuse: it takes page after page until it has to kill somebody.
+  if (size_bytes > AvailableBytes()) {
+    errno = ENOMEM;
+    return -1;
+  }
   int result = 0;
   do {
     result = fallocate(fd, 0, 0, static_cast<off_t>(size_bytes));
