@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <optional>
 
 #include "spdlog/sinks/stdout_color_sinks.h"
 #include "spdlog/spdlog.h"
@@ -9,6 +10,7 @@
 #include "worker/forward_command.h"
 #include "worker/kernels_command.h"
 #include "worker/show_code_command.h"
+#include "worker/tune/tune_child.h"
 
 namespace {
 
@@ -40,6 +42,7 @@ int Run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    if (const std::optional<int> exit_status = telemetry::worker::tune::RunTuneChild(argc, argv)) return *exit_status;
     return Run(argc, argv);
   } catch (const std::exception& error) {
     std::cerr << "telemetry-worker: " << error.what() << "\n";

@@ -1,0 +1,15 @@
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "tests/worker/tune/compile/fake_compiler.h"
+#include "worker/tune/tune_child.h"
+
+// The compiler processes, fake and real, are this program again.
+int main(int argc, char** argv) {
+  namespace tune = telemetry::worker::tune;
+  if (const std::optional<int> exit_status = tune::PlayCompiler(argc, argv)) return *exit_status;
+  if (const std::optional<int> exit_status = tune::RunTuneChild(argc, argv)) return *exit_status;
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,121 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "tests/worker/tune/compile/pool_fixture.h"
+#include "worker/device/device.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+using absl::StatusCode;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string CudaSource(int number) {
+  return absl::StrCat("extern \"C\" __global__ void kernel(float* out) { out[threadIdx.x] += ", number, ".0f; }");
+}
+
+std::string OpenClSource(int number) {
+  return absl::StrCat("__kernel void kernel_of_mine(__global float* out) { out[get_local_id(0)] += ", number, ".0f; }");
+}
+
+// Instantiates templates until there is no memory left.
+constexpr char kEndlessSource[] = R"(
+template <int depth, unsigned path> struct Tree {
+  static const unsigned value = Tree<depth - 1, 2 * path>::value + Tree<depth - 1, 2 * path + 1>::value;
+};
+template <unsigned path> struct Tree<0, path> { static const unsigned value = path; };
+extern "C" __global__ void kernel(unsigned* out) { *out = Tree<28, 1>::value; }
+)";
+
+// NVRTC and OpenCL (TELEMETRY_TEST_DEVICE, "opencl:0" without it), where they are there, or were named.
+class RealCompilersTest : public PoolTest {
+ protected:
+  void SubmitCuda(const std::string& source) { Submit({.source = source, .target = "sm_90"}); }
+  void SubmitOpenCl(const std::string& source) {
+    Submit({.source = source, .dialect = Dialect::kOpenCl, .target = "opencl:0"});
+  }
+
+  static bool HasNvrtc() {
+    return std::getenv("TELEMETRY_NVRTC") != nullptr || !absl::IsUnavailable(CompileCuda("", "sm_90").status());
+  }
+  static bool HasOpenCl() { return OpenDevice("opencl:0").ok(); }
+};
+
+TEST_F(RealCompilersTest, CudaCompiles) {
+  if (!HasNvrtc()) GTEST_SKIP() << "no NVRTC";
+  StartPool({.processes = 1});
+  SubmitCuda(CudaSource(1));
+  SubmitCuda("extern \"C\" __global__ void kernel(float* out) { *out = unknown; }");
+  const std::vector<CompileResult> results = Results();
+  EXPECT_THAT(results[0].code.value().binary, StartsWith("\x7f"
+                                                         "ELF"));
+  EXPECT_GT(results[0].seconds, 0);
+  EXPECT_EQ(CodeOf(results[1]), StatusCode::kInvalidArgument);
+  EXPECT_THAT(results[1].log(), HasSubstr("identifier \"unknown\" is undefined"));
+}
+
+TEST_F(RealCompilersTest, OpenClCompiles) {
+  if (!HasOpenCl()) GTEST_SKIP() << "no opencl:0";
+  StartPool({.processes = 1});
+  SubmitOpenCl(OpenClSource(1));
+  SubmitOpenCl("__kernel void kernel_of_mine(__global float* out) { *out = unknown; }");
+  Submit({.source = OpenClSource(1), .dialect = Dialect::kOpenCl, .target = "opencl:99"});
+  const std::vector<CompileResult> results = Results();
+  const auto device = OpenDevice("opencl:0").value();
+  const auto module = device->Load(results[0].code.value()).value();
+  EXPECT_TRUE(module->GetFunction("kernel_of_mine").ok());
+  EXPECT_EQ(CodeOf(results[1]), StatusCode::kInvalidArgument);
+  EXPECT_THAT(results[1].log(), HasSubstr("unknown"));
+  EXPECT_EQ(CodeOf(results[2]), StatusCode::kNotFound);
+}
+
+TEST_F(RealCompilersTest, AThousandJobsOfFewSources) {
+  if (!HasNvrtc() || !HasOpenCl()) GTEST_SKIP() << "no NVRTC, or no opencl:0";
+  StartPool({.processes = 2});
+  for (int i = 0; i < 1000; ++i) {
+    if (i % 2 == 0) SubmitCuda(CudaSource(i % 20));
+    if (i % 2 == 1) SubmitOpenCl(OpenClSource(i % 20));
+  }
+  for (const CompileResult& result : Results()) EXPECT_EQ(result.code.status(), absl::OkStatus());
+  EXPECT_EQ(pool_->stats().unique_sources, 20);
+  EXPECT_EQ(pool_->stats().compiled, 20);
+  EXPECT_EQ(pool_->stats().deduplicated, 980);
+}
+
+TEST_F(RealCompilersTest, AnEndlessCompilationIsEnded) {
+  if (!HasNvrtc()) GTEST_SKIP() << "no NVRTC";
+  StartPool({.processes = 1, .time_limit = absl::Seconds(1)});
+  SubmitCuda(kEndlessSource);
+  EXPECT_EQ(CodeOf(Results()[0]), StatusCode::kDeadlineExceeded);
+}
+
+// By hand: TELEMETRY_COMPILE_RATE=200 says how many kernels to compile with one process and with two.
+TEST_F(RealCompilersTest, Rate) {
+  int count = 0;
+  const char* asked = std::getenv("TELEMETRY_COMPILE_RATE");
+  if (asked == nullptr || !absl::SimpleAtoi(asked, &count)) GTEST_SKIP() << "TELEMETRY_COMPILE_RATE is not set";
+  for (int processes : {1, 2, 1, 2}) {
+    StartPool({.processes = processes});
+    SubmitCuda(CudaSource(-1));
+    SubmitCuda(CudaSource(-2));
+    pool_->Drain();  // the processes have started
+    const absl::Time begin = absl::Now();
+    for (int i = 0; i < count; ++i) SubmitCuda(CudaSource(i));
+    pool_->Drain();
+    const double seconds = absl::ToDoubleSeconds(absl::Now() - begin);
+    std::cout << processes << " processes: " << count / seconds << " compilations a second, "
+              << pool_->stats().busy_seconds / count * 1e3 << " ms each\n";
+  }
+}
+
+}  // namespace
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,67 @@
+#include "worker/tune/compile/compile_child.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "worker/device/device.h"
+#include "worker/tune/compile/compile_messages.pb.h"
+#include "worker/tune/process/parent_connection.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+// Compiling gives way to measuring, which a busy processor would disturb.
+constexpr int kNiceness = 5;
+
+class Compilers {
+ public:
+  absl::StatusOr<CompiledCode> Compile(const CompileRequest& request) {
+    if (!request.is_opencl()) return CompileCuda(request.source(), request.target());
+    std::shared_ptr<Device>& device = devices_[request.target()];
+    if (device == nullptr) {
+      absl::StatusOr<std::shared_ptr<Device>> opened = OpenDevice(request.target());
+      if (!opened.ok()) return opened.status();
+      device = *std::move(opened);
+    }
+    return device->Compile(request.source());
+  }
+
+ private:
+  absl::flat_hash_map<std::string, std::shared_ptr<Device>> devices_;  // OpenCL compiles for a device that is open
+};
+
+void Answer(const CompileRequest& request, Compilers* compilers, CompileReply* reply) {
+  const auto begin = std::chrono::steady_clock::now();
+  absl::StatusOr<CompiledCode> code = compilers->Compile(request);
+  reply->set_seconds(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  reply->set_code(code.status().raw_code());
+  if (code.ok()) {
+    reply->set_binary(std::move(code->binary));
+    reply->set_log(std::move(code->log));
+  } else {
+    reply->set_message(std::string(code.status().message()));
+  }
+}
+
+}  // namespace
+
+absl::Status RunCompileChild() {
+  absl::StatusOr<std::unique_ptr<ParentConnection>> parent = ParentConnection::Open();
+  if (!parent.ok()) return parent.status();
+  [[maybe_unused]] const int niceness = nice(kNiceness);  // refused: it compiles all the same
+  Compilers compilers;
+  return ServeFrames<CompileRequest, CompileReply>(
+      **parent, [&](const CompileRequest& request, const std::vector<OwnedFd>& /*fds*/, CompileReply* reply) {
+        Answer(request, &compilers, reply);
+        return Serving::kGoOn;
+      });
+}
+
+}  // namespace telemetry::worker::tune

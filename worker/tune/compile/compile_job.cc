@@ -1,0 +1,15 @@
+#include "worker/tune/compile/compile_job.h"
+
+#include "proto/record/ids.h"
+#include "proto/record/strings.h"
+
+namespace telemetry::worker::tune {
+
+std::string KeyOf(const CompileJob& job) {
+  const std::string_view dialect = job.dialect == Dialect::kCuda ? "cuda" : "opencl";
+  // A target's name holds no zero, so that what follows the second one is the source.
+  return record::Sha256(
+      record::Cat(dialect, std::string_view("\0", 1), job.target, std::string_view("\0", 1), job.source));
+}
+
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,156 @@
+#include "worker/tune/compile/compile_pool.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+
+namespace telemetry::worker::tune {
+
+absl::StatusOr<std::unique_ptr<CompilePool>> CompilePool::Create(CompilePoolOptions options) {
+  if (options.processes < 0 || options.time_limit <= absl::ZeroDuration()) {
+    return absl::InvalidArgumentError(absl::StrCat("a compile pool cannot have ", options.processes,
+                                                   " processes and a time limit of ",
+                                                   absl::FormatDuration(options.time_limit)));
+  }
+  if (options.processes == 0) options.processes = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  return absl::WrapUnique(new CompilePool(std::move(options)));
+}
+
+CompilePool::~CompilePool() {
+  std::vector<std::unique_ptr<Lane>> lanes;
+  {
+    absl::MutexLock lock(&mutex_);
+    ending_ = true;
+    CancelAll();
+    lanes = std::move(lanes_);
+  }
+  for (const std::unique_ptr<Lane>& lane : lanes) lane->thread.join();
+}
+
+void CompilePool::Submit(CompileJob job, Callback done) {
+  std::string key = KeyOf(job);
+  absl::MutexLock lock(&mutex_);
+  ++stats_.submitted;
+  ++undelivered_;
+  if (std::shared_ptr<const CompileResult> result = kept_.Find(key); result != nullptr) {
+    ++stats_.deduplicated;
+    Deliver(std::move(done), std::move(result), /*deduplicated=*/true);
+    return;
+  }
+  if (ending_) {  // a callback of the end submits: there is nobody left to compile
+    Deliver(std::move(done), Cancelled(), /*deduplicated=*/false);
+    return;
+  }
+  std::shared_ptr<Compilation>& open = open_[key];
+  if (open == nullptr) {
+    open = std::make_shared<Compilation>(std::move(key), std::move(job));
+    queue_.push_back(open);
+    ++stats_.unique_sources;
+    StartLaneIfNeeded();
+  } else {
+    ++stats_.deduplicated;
+  }
+  open->waiting.push_back(std::move(done));
+}
+
+void CompilePool::StartLaneIfNeeded() {
+  const auto idle = static_cast<size_t>(
+      std::count_if(lanes_.begin(), lanes_.end(), [](const auto& lane) { return lane->running == nullptr; }));
+  if (queue_.size() <= idle || lanes_.size() == static_cast<size_t>(options_.processes)) return;
+  lanes_.push_back(std::make_unique<Lane>(options_.program));
+  Lane* lane = lanes_.back().get();
+  lane->thread = std::thread([this, lane] { Run(lane); });
+}
+
+void CompilePool::Run(Lane* lane) {
+  while (const std::shared_ptr<Compilation> compilation = Next(lane)) {
+    CompileResult result = lane->compiler.Compile(compilation->job, options_.time_limit, compilation->cancelled);
+    Finish(lane, *compilation, std::move(result));
+  }
+}
+
+// Null: the pool ends.
+std::shared_ptr<CompilePool::Compilation> CompilePool::Next(Lane* lane) {
+  absl::MutexLock lock(&mutex_, absl::Condition(this, &CompilePool::HasWork));
+  if (queue_.empty()) return nullptr;
+  lane->running = std::move(queue_.front());
+  queue_.pop_front();
+  return lane->running;
+}
+
+void CompilePool::Finish(Lane* lane, const Compilation& compilation, CompileResult result) {
+  auto shared = std::make_shared<const CompileResult>(std::move(result));
+  absl::MutexLock lock(&mutex_);
+  lane->running = nullptr;
+  stats_.busy_seconds += shared->seconds;
+  if (compilation.cancelled) return;  // those who waited have been told
+  Count(shared->code.status());
+  kept_.Add(compilation.key, shared);
+  open_.erase(compilation.key);
+  DeliverToAll(compilation, shared);
+}
+
+void CompilePool::Count(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      ++stats_.compiled;
+      break;
+    case absl::StatusCode::kInvalidArgument:
+      ++stats_.refused;
+      break;
+    case absl::StatusCode::kDeadlineExceeded:
+      ++stats_.timeouts;
+      break;
+    case absl::StatusCode::kInternal:
+      ++stats_.crashes;
+      break;
+    default:
+      ++stats_.unavailable;
+  }
+}
+
+void CompilePool::Cancel() {
+  absl::MutexLock lock(&mutex_);
+  CancelAll();
+}
+
+void CompilePool::CancelAll() {
+  queue_.clear();
+  for (const auto& [key, compilation] : open_) {
+    compilation->cancelled = true;
+    ++stats_.cancelled;
+    DeliverToAll(*compilation, Cancelled());
+  }
+  open_.clear();
+  for (const std::unique_ptr<Lane>& lane : lanes_) {
+    if (lane->running != nullptr) lane->compiler.Interrupt();
+  }
+}
+
+std::shared_ptr<const CompileResult> CompilePool::Cancelled() {
+  return std::make_shared<const CompileResult>(CompileResult{.code = absl::CancelledError("compiling was cancelled")});
+}
+
+void CompilePool::DeliverToAll(const Compilation& compilation, const std::shared_ptr<const CompileResult>& result) {
+  for (size_t i = 0; i < compilation.waiting.size(); ++i)
+    Deliver(compilation.waiting[i], result, /*deduplicated=*/i > 0);
+}
+
+void CompilePool::Deliver(Callback done, std::shared_ptr<const CompileResult> result, bool deduplicated) {
+  callbacks_.Post([this, done = std::move(done), result = std::move(result), deduplicated] {
+    done(deduplicated ? CompileResult{.code = result->code, .deduplicated = true} : *result);
+    absl::MutexLock lock(&mutex_);
+    --undelivered_;
+  });
+}
+
+void CompilePool::Drain() { absl::MutexLock lock(&mutex_, absl::Condition(this, &CompilePool::IsDrained)); }
+
+CompilePoolStats CompilePool::stats() const {
+  absl::MutexLock lock(&mutex_);
+  return stats_;
+}
+
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,98 @@
+#include "worker/tune/compile/compiler.h"
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "proto/record/ids.h"
+#include "proto/record/strings.h"
+#include "worker/tune/compile/compile_messages.pb.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A name for the source, as telemetry records it.
+std::string Which(const CompileJob& job) {
+  return absl::StrCat("the source with SHA-256 ", record::Sha256Hex(job.source), " for ", job.target);
+}
+
+// What became of a job whose compiler did not answer.
+absl::Status Failure(const absl::Status& status, const CompileJob& job, absl::Duration time_limit) {
+  if (absl::IsDeadlineExceeded(status)) {
+    return absl::DeadlineExceededError(absl::StrCat("compiling took longer than the time limit of ",
+                                                    absl::FormatDuration(time_limit), ", and was ended: ", Which(job)));
+  }
+  if (absl::IsInvalidArgument(status)) return status;  // too long to be sent
+  return absl::InternalError(absl::StrCat(status.message(), "\nIt was compiling ", Which(job)));
+}
+
+CompileRequest RequestOf(const CompileJob& job) {
+  CompileRequest request;
+  request.set_source(job.source);
+  request.set_is_opencl(job.dialect == Dialect::kOpenCl);
+  request.set_target(job.target);
+  return request;
+}
+
+CompileResult ResultOf(CompileReply reply) {
+  CompileResult result = {.seconds = reply.seconds()};
+  if (reply.code() == 0) {
+    result.code = CompiledCode{.binary = std::move(*reply.mutable_binary()), .log = std::move(*reply.mutable_log())};
+  } else {
+    result.code = absl::Status(static_cast<absl::StatusCode>(reply.code()), reply.message());
+  }
+  return result;
+}
+
+}  // namespace
+
+CompileResult Compiler::Compile(const CompileJob& job, absl::Duration time_limit, const std::atomic<bool>& cancelled) {
+  const absl::StatusOr<ChildProcess*> child = Child(cancelled);
+  if (!child.ok()) return {.code = child.status()};
+  const Clock::time_point begin = Clock::now();
+  CompileResult result;
+  const absl::Status status = Exchange(*child, job, time_limit, &result);
+  if (status.ok()) return result;
+  Discard();
+  result.code = cancelled ? absl::CancelledError("compiling was cancelled") : Failure(status, job, time_limit);
+  result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  return result;
+}
+
+absl::StatusOr<ChildProcess*> Compiler::Child(const std::atomic<bool>& cancelled) {
+  absl::MutexLock lock(&mutex_);
+  // Looked at under the lock: an Interrupt comes before this, or finds the process.
+  if (cancelled) return absl::CancelledError("compiling was cancelled");
+  // A process that died while it was idle is no fault of the next source.
+  if (child_ != nullptr && child_->IsRunning()) return child_.get();
+  child_.reset();
+  absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Start({.program = program_, .role = "compile"});
+  if (!child.ok()) return child.status();
+  child_ = *std::move(child);
+  return child_.get();
+}
+
+absl::Status Compiler::Exchange(ChildProcess* child, const CompileJob& job, absl::Duration time_limit,
+                                CompileResult* result) {
+  if (absl::Status status = child->Send(RequestOf(job), time_limit); !status.ok()) return status;
+  CompileReply reply;
+  if (absl::Status status = child->Receive(&reply, time_limit); !status.ok()) return status;
+  *result = ResultOf(std::move(reply));
+  return absl::OkStatus();
+}
+
+void Compiler::Interrupt() {
+  absl::MutexLock lock(&mutex_);
+  if (child_ != nullptr) child_->Interrupt();
+}
+
+void Compiler::Discard() {
+  std::unique_ptr<ChildProcess> child;  // ended without the lock: that waits
+  absl::MutexLock lock(&mutex_);
+  child = std::move(child_);
+}
+
+}  // namespace telemetry::worker::tune
