@@ -70,16 +70,15 @@ std::string GraphLine(const ShowCodeFlags& flags, const kernels::Problem& proble
                                      .on_warning = [](const std::string& warning) { spdlog::warn("{}", warning); }}));
 }
 
-absl::StatusOr<std::string> SourceOf(const ShowCodeFlags& flags, const ir::DeviceIr& device_ir) {
-  absl::StatusOr<codegen::Target> target = TargetOf(flags);
-  if (!target.ok()) return target.status();
+absl::StatusOr<std::string> SourceOf(const ShowCodeFlags& flags, const ir::DeviceIr& device_ir,
+                                     const codegen::Target& target) {
   codegen::Config config = codegen::ConfigSpaceFor(device_ir).Default();
   if (!flags.config.empty()) {
     absl::StatusOr<codegen::Config> parsed = codegen::Config::Parse(flags.config);
     if (!parsed.ok()) return parsed.status();
     config = *std::move(parsed);
   }
-  absl::StatusOr<codegen::GeneratedKernel> generated = codegen::Generate(device_ir, config, *target);
+  absl::StatusOr<codegen::GeneratedKernel> generated = codegen::Generate(device_ir, config, target);
   if (!generated.ok()) return generated.status();
   return generated->source;
 }
@@ -93,8 +92,10 @@ absl::StatusOr<std::string> Show(const ShowCodeFlags& flags) {
   if (!device_ir.ok()) return device_ir.status();
   if (flags.ir) return GraphLine(flags, *problem, *device_ir);
   if (flags.debug) return ir::DebugString(*device_ir);
-  if (flags.space) return codegen::ConfigSpaceFor(*device_ir).DebugString();
-  return SourceOf(flags, *device_ir);
+  absl::StatusOr<codegen::Target> target = TargetOf(flags);
+  if (!target.ok()) return target.status();
+  if (flags.space) return codegen::ConfigSpaceFor(*device_ir, *target).DebugString();
+  return SourceOf(flags, *device_ir, *target);
 }
 
 }  // namespace

@@ -32,6 +32,8 @@ class Config {
   record::Json object_ = record::Json::Object();
 };
 
+struct Target;
+
 // One element of a key's value: block_sizes[1] is a parameter of its own.
 struct ConfigParameter {
   enum class Kind { kPowerOfTwo, kInteger, kBoolean, kChoice, kPermutation };
@@ -57,6 +59,9 @@ struct ConfigParameter {
 //   range_unroll_factors   per loop axis (0: the compiler decides)
 //   load_eviction_policies per load ('', 'first', 'last'); nothing in OpenCL
 //   indexing               per load and store: 'pointer'
+// one that Triton has
+//   num_ctas               blocks of a cluster that work on one tile; kernels that reduce, without dots, have it.
+//                          Above 1 with CUDA and sm_90 or later only
 // and one of this project's own:
 //   vector_widths          per load and store: the most elements that one instruction moves
 class ConfigSpace {
@@ -72,10 +77,14 @@ class ConfigSpace {
 
  private:
   friend ConfigSpace ConfigSpaceFor(const ir::DeviceIr& ir);
+  friend ConfigSpace ConfigSpaceFor(const ir::DeviceIr& ir, const Target& target);
   std::vector<ConfigParameter> parameters_;
   std::vector<int64_t> fixed_blocks_;
 };
 
+// What some target can do.
 ConfigSpace ConfigSpaceFor(const ir::DeviceIr& ir);
+// What this target can do, too: values that Generate refuses for it, whatever the sizes, are not in the space.
+ConfigSpace ConfigSpaceFor(const ir::DeviceIr& ir, const Target& target);
 
 }  // namespace telemetry::worker::codegen

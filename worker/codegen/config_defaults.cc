@@ -5,6 +5,7 @@
 
 #include "proto/record/strings.h"
 #include "worker/codegen/access.h"
+#include "worker/codegen/cluster.h"
 #include "worker/codegen/plan.h"
 
 namespace telemetry::worker::codegen {
@@ -24,13 +25,6 @@ constexpr int64_t kDotDepth = 32;
 
 int64_t PowerOfTwo(int64_t at_least) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(at_least, 1))));
-}
-
-bool HasDot(const ir::DeviceIr& ir) {
-  return std::any_of(ir.graphs.begin(), ir.graphs.end(), [](const ir::Graph& graph) {
-    return std::any_of(graph.nodes.begin(), graph.nodes.end(),
-                       [](const ir::Node& node) { return node.op == ir::Op::kDot; });
-  });
 }
 
 bool IsSummedByDot(const ir::DeviceIr& ir, int axis) {
@@ -62,6 +56,7 @@ class Builder {
     Accesses();
     parameters_.push_back(
         {.key = "num_warps", .kind = Kind::kPowerOfTwo, .low = 1, .high = 32, .default_value = Json::Integer(4)});
+    Clusters();
     return std::move(parameters_);
   }
 
@@ -147,6 +142,16 @@ class Builder {
                              .optional = extent.is_static,
                              .default_value = held ? Json::Null() : Json::Integer(std::min(chunk, whole))});
     }
+  }
+
+  void Clusters() {
+    if (!SuitsClusters(ir_)) return;
+    parameters_.push_back({.key = "num_ctas",
+                           .kind = Kind::kPowerOfTwo,
+                           .low = 1,
+                           .high = kMostClusterBlocks,
+                           .default_value = Json::Integer(1),
+                           .constraint = Cat("above 1 with ", ClusterRequirement(), " only")});
   }
 
   // All of an axis, as far as that is known; `most` at most, and not less than blocks of dots are.

@@ -6,6 +6,7 @@
 #include "proto/record/ids.h"
 #include "proto/record/python_repr.h"
 #include "proto/record/strings.h"
+#include "worker/codegen/cluster.h"
 #include "worker/codegen/config.h"
 #include "worker/codegen/config_defaults.h"
 #include "worker/codegen/config_value.h"
@@ -29,8 +30,9 @@ std::string PlaceOf(const ConfigParameter& parameter) {
 
 absl::Status CheckedItem(const ConfigParameter& parameter, const Json& value) {
   if (Allows(parameter, value)) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      Cat(PlaceOf(parameter), "=", Repr(value), " is not allowed: ", AllowedText(parameter)));
+  return absl::InvalidArgumentError(Cat(PlaceOf(parameter), "=", Repr(value),
+                                        " is not allowed: ", AllowedText(parameter),
+                                        parameter.constraint.empty() ? "" : ", ", parameter.constraint));
 }
 
 // The keys in order, each with how many parameters it has (0: one value, no list).
@@ -120,6 +122,15 @@ ConfigSpace ConfigSpaceFor(const ir::DeviceIr& ir) {
                    [](const ConfigParameter& a, const ConfigParameter& b) { return a.key < b.key; });
   for (const ir::Axis& axis : ir.axes) {
     if (axis.kind == ir::AxisKind::kGrid && axis.fixed_block > 0) space.fixed_blocks_.push_back(axis.fixed_block);
+  }
+  return space;
+}
+
+ConfigSpace ConfigSpaceFor(const ir::DeviceIr& ir, const Target& target) {
+  ConfigSpace space = ConfigSpaceFor(ir);
+  if (HasClusters(target)) return space;
+  for (ConfigParameter& parameter : space.parameters_) {
+    if (parameter.key == "num_ctas") parameter.high = 1;
   }
   return space;
 }

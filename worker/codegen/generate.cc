@@ -80,6 +80,12 @@ bool StoresToArguments(const ir::DeviceIr& ir) {
   return false;
 }
 
+int64_t AlignedScratch(const TileCode& code) { return (code.scratch_bytes() + 15) / 16 * 16; }
+
+int64_t SharedBytes(const TileCode& code) {
+  return code.exchange_bytes() == 0 ? code.scratch_bytes() : AlignedScratch(code) + code.exchange_bytes();
+}
+
 std::string Signature(const TileCode& code, const GeneratedKernel& kernel, bool is_cuda) {
   std::string list;
   const bool may_alias = StoresToArguments(code.ir());
@@ -87,8 +93,10 @@ std::string Signature(const TileCode& code, const GeneratedKernel& kernel, bool 
     list += Cat(list.empty() ? "" : ",\n    ", Declaration(code.ir(), parameter, may_alias));
   }
   if (is_cuda) {
-    return Cat("extern \"C\" __global__ void __launch_bounds__(", kernel.threads, ") ", kernel.function, "(\n    ",
-               list, ") {\n");
+    const std::string cluster =
+        kernel.cluster_blocks == 1 ? "" : Cat("__cluster_dims__(", kernel.cluster_blocks, ", 1, 1) ");
+    return Cat("extern \"C\" __global__ void ", cluster, "__launch_bounds__(", kernel.threads, ") ", kernel.function,
+               "(\n    ", list, ") {\n");
   }
   // Aligned for whatever is kept there: OpenCL aligns local memory to the type that a parameter points to.
   if (kernel.shared_bytes > 0) list += ",\n    LOCAL uint4* shared";
@@ -96,13 +104,27 @@ std::string Signature(const TileCode& code, const GeneratedKernel& kernel, bool 
              "(\n    ", list, ") {\n");
 }
 
+// The thread's index, in the block and in the tile.
+std::string ThreadIndex(const TileCode& code, bool is_cuda) {
+  const std::string in_block = is_cuda ? "(int)threadIdx.x" : "(int)get_local_id(0)";
+  if (code.plan().cluster_blocks == 1) return Cat("  const int thread = ", in_block, ";\n");
+  return Cat("  const int local = ", in_block, ";\n  const int rank = (int)(blockIdx.x % ", code.plan().cluster_blocks,
+             ");\n  const int thread = rank * ", code.plan().threads, " + local;\n");
+}
+
+// The parts of shared memory.
+std::string SharedMemory(const TileCode& code, bool is_cuda) {
+  std::string text;
+  if (SharedBytes(code) == 0) return text;
+  if (is_cuda) text += "  extern __shared__ __align__(16) u8 shared[];\n";
+  text += "  LOCAL u8* scratch = (LOCAL u8*)shared;\n";
+  if (code.exchange_bytes() == 0) return text;
+  return Cat(text, "  LOCAL u8* exchange = scratch + ", AlignedScratch(code), ";\n  cluster_arrive();\n");
+}
+
 // The thread's index, and its part of the position along each axis.
-std::string Head(const TileCode& code, size_t sets, bool is_cuda, size_t shared_bytes) {
-  std::string text = Cat("  const int thread = ", is_cuda ? "(int)threadIdx.x" : "(int)get_local_id(0)", ";\n");
-  if (shared_bytes > 0) {
-    if (is_cuda) text += "  extern __shared__ __align__(16) u8 shared[];\n";
-    text += "  LOCAL u8* scratch = (LOCAL u8*)shared;\n";
-  }
+std::string Head(const TileCode& code, size_t sets, bool is_cuda) {
+  std::string text = Cat(ThreadIndex(code, is_cuda), SharedMemory(code, is_cuda));
   for (size_t set = 0; set < sets; ++set) {
     const LayoutSet& layout = code.set(static_cast<int>(set));
     for (const int axis : layout.order) {
@@ -117,6 +139,9 @@ std::string Head(const TileCode& code, size_t sets, bool is_cuda, size_t shared_
   }
   return text;
 }
+
+// A block's shared memory has to stay until the others have read it.
+std::string_view Tail(const TileCode& code) { return code.exchange_bytes() == 0 ? "" : "  cluster_wait();\n"; }
 
 }  // namespace
 
@@ -140,7 +165,7 @@ int64_t GeneratedKernel::GridSize(const std::vector<ir::HostTensor>& tensors) co
     }
     tiles *= (extent + axis.block - 1) / axis.block;
   }
-  return persistent_blocks > 0 ? std::min(tiles, persistent_blocks) : tiles;
+  return (persistent_tiles > 0 ? std::min(tiles, persistent_tiles) : tiles) * cluster_blocks;
 }
 
 absl::StatusOr<GeneratedKernel> Generate(const ir::DeviceIr& ir, const Config& config, const Target& target,
@@ -163,8 +188,9 @@ absl::StatusOr<GeneratedKernel> Generate(const ir::DeviceIr& ir, const Config& c
   GeneratedKernel kernel = {.function = FunctionName(ir.kernel_name),
                             .parameters = ParametersOf(ir),
                             .threads = static_cast<int>(plan->threads),
-                            .shared_bytes = static_cast<size_t>(code.scratch_bytes()),
-                            .persistent_blocks = PersistentBlocks(*plan)};
+                            .shared_bytes = static_cast<size_t>(SharedBytes(code)),
+                            .persistent_tiles = PersistentTiles(*plan),
+                            .cluster_blocks = plan->cluster_blocks};
   if (kernel.shared_bytes > target.shared_bytes_per_block) {
     return absl::ResourceExhaustedError(Cat("the kernel takes ", kernel.shared_bytes,
                                             " bytes of shared memory in a block; the device has ",
@@ -176,7 +202,7 @@ absl::StatusOr<GeneratedKernel> Generate(const ir::DeviceIr& ir, const Config& c
   }
   const bool is_cuda = dialect.is_cuda();
   kernel.source = Cat(dialect.Prelude(), "\n", Signature(code, kernel, is_cuda),
-                      Head(code, layouts->sets.size(), is_cuda, kernel.shared_bytes), code.out().text(), "}\n");
+                      Head(code, layouts->sets.size(), is_cuda), code.out().text(), Tail(code), "}\n");
   return kernel;
 }
 

@@ -49,8 +49,9 @@ struct GeneratedKernel {
   std::vector<Parameter> parameters;
   int threads = 32;
   size_t shared_bytes = 0;
-  std::vector<GridAxis> grid;     // as many blocks as tiles: the product of ceil(extent / block)...
-  int64_t persistent_blocks = 0;  // ...but at most so many, when not 0
+  std::vector<GridAxis> grid;    // as many blocks as tiles: the product of ceil(extent / block)...
+  int64_t persistent_tiles = 0;  // ...but at most so many, when not 0...
+  int64_t cluster_blocks = 1;    // ...times so many
 
   // Blocks of a launch with these tensors (sizes of the actual arguments and outputs). 0 where nothing is to do.
   int64_t GridSize(const std::vector<ir::HostTensor>& tensors) const;

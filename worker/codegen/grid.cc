@@ -45,8 +45,12 @@ void SplitGrouped(TileCode& code, int slow, int fast) {
 
 void OpenTileLoop(TileCode& code) {
   CodeWriter& out = code.out();
-  const std::string block = code.dialect().is_cuda() ? "(i64)blockIdx.x" : "(i64)get_group_id(0)";
-  const std::string blocks = code.dialect().is_cuda() ? "(i64)gridDim.x" : "(i64)get_num_groups(0)";
+  const int64_t cluster = code.plan().cluster_blocks;
+  const auto clusters = [cluster](const std::string& blocks) {
+    return cluster == 1 ? Cat("(i64)", blocks) : Cat("(i64)(", blocks, " / ", cluster, ")");
+  };
+  const std::string block = clusters(code.dialect().is_cuda() ? "blockIdx.x" : "get_group_id(0)");
+  const std::string blocks = clusters(code.dialect().is_cuda() ? "gridDim.x" : "get_num_groups(0)");
   if (code.plan().pid_type == PidType::kFlat) {
     out.Open("");
     out.Line("const i64 tile = ", block, ";");
@@ -87,9 +91,10 @@ void OpenTiles(TileCode& code) {
   }
 }
 
-int64_t PersistentBlocks(const Plan& plan) {
+int64_t PersistentTiles(const Plan& plan) {
   if (plan.pid_type == PidType::kFlat) return 0;
-  return plan.target.compute_units * std::max<int64_t>(1, kThreadsPerComputeUnit / plan.threads);
+  const int64_t blocks = plan.target.compute_units * std::max<int64_t>(1, kThreadsPerComputeUnit / plan.threads);
+  return std::max<int64_t>(1, blocks / plan.cluster_blocks);
 }
 
 }  // namespace telemetry::worker::codegen

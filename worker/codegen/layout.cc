@@ -67,7 +67,7 @@ std::vector<int> LayoutSet::Ordered(const std::vector<int>& shape) const {
 }
 
 LayoutSet SimtLayout(const std::string& name, const std::vector<Slot>& slots, const std::vector<int64_t>& spans,
-                     int64_t vector, int64_t threads) {
+                     const std::vector<int64_t>& reaches, int64_t vector, int64_t threads) {
   LayoutSet set = {.name = name, .axes = std::vector<AxisLayout>(spans.size())};
   int64_t divisor = 1;
   for (size_t i = slots.size(); i-- > 0;) {
@@ -76,10 +76,12 @@ LayoutSet SimtLayout(const std::string& name, const std::vector<Slot>& slots, co
       const int64_t span = spans[static_cast<size_t>(axis)];
       const int64_t piece = i + 1 == slots.size() ? std::min(vector, span) : 1;
       const int64_t across = std::min(span / piece, threads / divisor);
+      const int64_t at_once = piece * across;
+      const int64_t rounds = (reaches[static_cast<size_t>(axis)] + at_once - 1) / at_once;
       AxisLayout& layout = set.axes[static_cast<size_t>(axis)];
       layout.threads = {{.divisor = divisor, .count = across, .stride = piece}};
       layout.registers = {{.divisor = 1, .count = piece, .stride = 1},
-                          {.divisor = piece, .count = span / piece / across, .stride = piece * across}};
+                          {.divisor = piece, .count = rounds, .stride = at_once}};
       used = std::max(used, across);
     }
     divisor *= used;

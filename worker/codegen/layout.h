@@ -11,7 +11,8 @@ namespace telemetry::worker::codegen {
 // Registers(m) * Registers(n) registers of each thread; along axes that it has not, threads hold copies. As all values
 // of a region share their axes' layouts, broadcasting and pointwise work never move data between threads.
 
-// A field of a power of two of values: ((index / divisor) % count) * stride positions of the axis.
+// A field of a power of two of values: ((index / divisor) % count) * stride positions of the axis. The last field of
+// registers may have any number of values.
 struct Field {
   int64_t divisor = 1;
   int64_t count = 1;
@@ -24,6 +25,8 @@ struct AxisLayout {
 
   int64_t Registers() const;
   int64_t ThreadCount() const;
+  // Positions that threads and registers together number.
+  int64_t Positions() const { return ThreadCount() * Registers(); }
   // Bits of the thread's index that say where along the axis the thread is.
   int64_t ThreadBits() const;
   // Registers that hold neighbouring positions, from each multiple of this count on.
@@ -54,8 +57,8 @@ struct Slot {
 
 // A layout of `slots`, the one whose neighbours lie next to each other in memory last: its elements go to registers by
 // `vector` first, then to threads, and what threads are left go to the slots before it. `spans` (by axis) and `threads`
-// are powers of two.
+// are powers of two; registers that only number positions from `reaches` (by axis, at most the span) on are left out.
 LayoutSet SimtLayout(const std::string& name, const std::vector<Slot>& slots, const std::vector<int64_t>& spans,
-                     int64_t vector, int64_t threads);
+                     const std::vector<int64_t>& reaches, int64_t vector, int64_t threads);
 
 }  // namespace telemetry::worker::codegen

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "proto/record/strings.h"
+#include "worker/codegen/cluster.h"
 
 namespace telemetry::worker::codegen {
 namespace {
@@ -53,6 +54,20 @@ void HoldWhatIsNotWalked(const ir::DeviceIr& ir, Plan* plan) {
   }
 }
 
+absl::Status ReadThreads(const Config& config, const Target& target, Plan* plan) {
+  const int64_t warps = Number(config, "num_warps", 4);
+  plan->threads = 32 * warps;
+  if (plan->threads > target.max_threads_per_block) {
+    return absl::ResourceExhaustedError(Cat("num_warps=", warps, " makes ", plan->threads,
+                                            " threads in a block; the device allows ", target.max_threads_per_block));
+  }
+  plan->cluster_blocks = Number(config, "num_ctas", 1);
+  if (plan->cluster_blocks == 1 || HasClusters(target)) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      Cat("num_ctas=", plan->cluster_blocks, " makes clusters of blocks, which need ", ClusterRequirement(), "; for ",
+          target.dialect == Dialect::kCuda ? Cat("sm_", target.sm) : "OpenCL", " choose num_ctas=1"));
+}
+
 void ReadBlocks(const ir::DeviceIr& ir, const Config& config, Plan* plan) {
   plan->blocks.assign(ir.axes.size(), 1);
   plan->looped.assign(ir.axes.size(), false);
@@ -79,6 +94,18 @@ void ReadBlocks(const ir::DeviceIr& ir, const Config& config, Plan* plan) {
   }
   HoldWhatIsNotWalked(ir, plan);
   for (const int64_t size : plan->blocks) plan->spans.push_back(PowerOfTwo(size));
+}
+
+// What is at the ends of tiles goes through shared memory in dots, which take all of a span.
+void SetReaches(const ir::DeviceIr& ir, Plan* plan) {
+  plan->reaches = plan->spans;
+  if (HasDot(ir)) return;
+  for (const ir::Axis& axis : ir.axes) {
+    const auto id = static_cast<size_t>(axis.id);
+    plan->reaches[id] = plan->blocks[id];
+    if (!axis.extent.is_static) continue;
+    plan->reaches[id] = std::clamp<int64_t>(axis.extent.value, 1, plan->blocks[id]);
+  }
 }
 
 void ReadGrid(const ir::DeviceIr& ir, const Config& config, Plan* plan) {
@@ -116,6 +143,13 @@ void ReadAccesses(const ir::DeviceIr& ir, const Config& config, Plan* plan) {
 
 }  // namespace
 
+bool HasDot(const ir::DeviceIr& ir) {
+  return std::any_of(ir.graphs.begin(), ir.graphs.end(), [](const ir::Graph& graph) {
+    return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                       [](const ir::Node& node) { return node.op == Op::kDot; });
+  });
+}
+
 std::vector<int> AlternatesFor(const ir::DeviceIr& ir, const std::vector<bool>& looped) {
   std::vector<int> alternate;
   for (size_t id = 0; id < ir.graphs.size(); ++id) alternate.push_back(static_cast<int>(id));
@@ -151,13 +185,9 @@ std::vector<int> ChoosableAxes(const ir::DeviceIr& ir, bool reductions) {
 absl::StatusOr<Plan> MakePlan(const ir::DeviceIr& ir, const Config& config, const Target& target,
                               const GenerateOptions& options) {
   Plan plan = {.ir = &ir, .target = target, .options = options};
-  const int64_t warps = Number(config, "num_warps", 4);
-  plan.threads = 32 * warps;
-  if (plan.threads > target.max_threads_per_block) {
-    return absl::ResourceExhaustedError(Cat("num_warps=", warps, " makes ", plan.threads,
-                                            " threads in a block; the device allows ", target.max_threads_per_block));
-  }
+  if (absl::Status status = ReadThreads(config, target, &plan); !status.ok()) return status;
   ReadBlocks(ir, config, &plan);
+  SetReaches(ir, &plan);
   ReadGrid(ir, config, &plan);
   ReadAccesses(ir, config, &plan);
   plan.alternate = AlternatesFor(ir, plan.looped);

@@ -91,19 +91,21 @@ std::string TileCode::PositionType() const {
   return wide ? "i64" : "int";
 }
 
-bool TileCode::IsRagged(int axis) const {
+bool TileCode::IsRagged(int set, int axis) const {
   const auto id = static_cast<size_t>(axis);
   const ir::Size& extent = ir().axes[id].extent;
   const bool one_at_a_time = plan_.spans[id] == 1;
   if (one_at_a_time) return extent.is_static && extent.value == 0;
-  if (plan_.blocks[id] != plan_.spans[id]) return true;
-  return !extent.is_static || extent.value % plan_.spans[id] != 0 || extent.value == 0;
+  if (!extent.is_static || extent.value == 0) return true;
+  const int64_t positions = this->set(set).of(axis).Positions();
+  if (extent.value <= plan_.blocks[id]) return positions > extent.value;
+  return positions > plan_.blocks[id] || extent.value % plan_.blocks[id] != 0;
 }
 
 std::string TileCode::InRange(int set, const std::vector<int>& axes, int step_axis, int64_t step) const {
   std::string condition;
   for (const int axis : axes) {
-    if (!IsRagged(axis)) continue;
+    if (!IsRagged(set, axis)) continue;
     const std::string ahead = axis == step_axis && step > 1 ? Cat(" + ", step - 1) : "";
     condition += Cat(condition.empty() ? "" : " && ", Position(set, axis), ahead, " < ", End(axis));
   }
@@ -111,10 +113,12 @@ std::string TileCode::InRange(int set, const std::vector<int>& axes, int step_ax
 }
 
 std::string TileCode::FirstCopy(int set, const std::vector<int>& axes) const {
-  const int64_t copies = (plan_.threads - 1) & ~this->set(set).ThreadBits(axes);
+  const int64_t copies = (plan_.tile_threads() - 1) & ~this->set(set).ThreadBits(axes);
   return copies == 0 ? "" : Cat("(thread & ", copies, ") == 0");
 }
 
 void TileCode::NeedScratch(int64_t bytes) { scratch_bytes_ = std::max(scratch_bytes_, bytes); }
+
+void TileCode::NeedExchange(int64_t bytes) { exchange_bytes_ = std::max(exchange_bytes_, bytes); }
 
 }  // namespace telemetry::worker::codegen

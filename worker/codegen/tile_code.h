@@ -65,14 +65,20 @@ class TileCode {
   // "p < end && ...": of the axes where it is not certain; empty where it is for all. `ahead`: of `step_axis`, that
   // many elements.
   std::string InRange(int set, const std::vector<int>& axes, int step_axis = -1, int64_t step = 1) const;
-  // Some block reaches beyond the end.
-  bool IsRagged(int axis) const;
+  // Some block's positions, as the set numbers them, reach beyond the end.
+  bool IsRagged(int set, int axis) const;
+  // The thread's index in its block; `thread` is that in the tile, whose blocks may be several.
+  std::string BlockThread() const { return plan_.cluster_blocks > 1 ? "local" : "thread"; }
   // "(thread & 96) == 0": of all threads that hold copies of such a value, the first; empty where there are no copies.
   std::string FirstCopy(int set, const std::vector<int>& axes) const;
 
   // Shared memory that is free again after the statement; at least so many bytes are there under the name `scratch`.
   void NeedScratch(int64_t bytes);
   int64_t scratch_bytes() const { return scratch_bytes_; }
+  // The same for what other blocks of the cluster read, under the name `exchange`. Between statements that use it, a
+  // `cluster_arrive` is under way.
+  void NeedExchange(int64_t bytes);
+  int64_t exchange_bytes() const { return exchange_bytes_; }
 
  private:
   const Plan& plan_;
@@ -83,6 +89,7 @@ class TileCode {
   CodeWriter out_;
   int next_name_ = 0;
   int64_t scratch_bytes_ = 0;
+  int64_t exchange_bytes_ = 0;
 };
 
 }  // namespace telemetry::worker::codegen

@@ -113,14 +113,15 @@ int64_t VectorOf(const Plan& plan, const Occupants& occupants, int minor, const 
     for (const int axis : slot.axes) most = std::max(most, plan.spans[static_cast<size_t>(axis)]);
     elements *= most;
   }
-  while (vector > 1 && elements / vector < plan.threads) vector /= 2;
+  while (vector > 1 && elements / vector < plan.tile_threads()) vector /= 2;
   return vector;
 }
 
 LayoutSet SetFor(const Plan& plan, const Occupants& occupants, const std::string& name) {
   const int minor = MinorAxis(plan, occupants);
   const std::vector<Slot> slots = SlotsOf(occupants, minor);
-  return SimtLayout(name, slots, plan.spans, VectorOf(plan, occupants, minor, slots), plan.threads);
+  return SimtLayout(name, slots, plan.spans, plan.reaches, VectorOf(plan, occupants, minor, slots),
+                    plan.tile_threads());
 }
 
 absl::Status CheckRegisters(const Plan& plan, const Occupants& occupants, const LayoutSet& layout) {
@@ -133,7 +134,7 @@ absl::Status CheckRegisters(const Plan& plan, const Occupants& occupants, const 
                    plan.spans[static_cast<size_t>(axis)]);
     }
     return absl::ResourceExhaustedError(Cat("a tile of ", sizes, " takes ", registers, " registers of each of ",
-                                            plan.threads, " threads; at most ", kMostRegisters,
+                                            plan.tile_threads(), " threads; at most ", kMostRegisters,
                                             " can be had: choose smaller blocks or more warps"));
   }
   return absl::OkStatus();

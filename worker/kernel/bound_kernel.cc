@@ -73,7 +73,8 @@ BoundKernel::BoundKernel(std::shared_ptr<const KernelDefinition> definition, std
       key_(std::move(key)),
       ir_(std::move(ir)),
       contract_(std::move(contract)),
-      config_space_(codegen::ConfigSpaceFor(ir_)),
+      config_space_(device == nullptr ? codegen::ConfigSpaceFor(ir_)
+                                      : codegen::ConfigSpaceFor(ir_, TargetOf(*device, definition_->settings))),
       device_(std::move(device)),
       cache_(std::move(cache)) {
   for (const ir::HostTensor& tensor : ir_.tensors) {

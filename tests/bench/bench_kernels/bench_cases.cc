@@ -5,11 +5,11 @@ namespace telemetry::bench {
 const std::vector<BenchCase>& BenchCases() {
   static const auto* const cases = new std::vector<BenchCase>{
       {"add", {"x=4096x4096:f16"}, "Config(block_sizes=[1, 2048], num_warps=8)"},
-      {"softmax", {"x=4096x2560:f16"}, "Config(block_sizes=[1], num_warps=2)"},
+      {"softmax", {"x=4096x2560:f16"}, "Config(block_sizes=[1], num_warps=4, vector_widths=[4, 4])"},
       {"softmax", {"x=1024x8192:f32"}, "Config(block_sizes=[1], num_warps=16)"},
-      {"layer_norm", {"x=4096x5120:f16"}, "Config(block_sizes=[1], num_warps=4, reduction_loops=[1024])"},
+      {"layer_norm", {"x=4096x5120:f16"}, "Config(block_sizes=[1], num_warps=4, reduction_loops=[None])"},
       {"rms_norm", {"x=2048x4096:f16"}, "Config(block_sizes=[1], num_warps=8)"},
-      {"long_sum", {"x=4x130000:f32"}, "Config(block_sizes=[1], num_warps=32, reduction_loops=[16384])"},
+      {"long_sum", {"x=4x130000:f32"}, "Config(block_sizes=[1], num_ctas=8, num_warps=16, reduction_loops=[None])"},
       {"bmm", {"x=16x512x768:f16", "y=16x768x1024:f16"}, "Config(block_sizes=[128, 128, 64], num_warps=8)"},
       {"attention", {"q=2x32x1024x64:f16"}, "Config(block_sizes=[64, 64], num_warps=4)"},
       {"attention", {"q=2x32x1024x64:f16", "causal=true"}, "Config(block_sizes=[64, 64], num_warps=4)"},

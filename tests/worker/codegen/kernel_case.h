@@ -31,7 +31,7 @@ class KernelCase {
   Config With(const std::string& config) const;
 
   // Runs the kernel on the test device and compares every output with the reference; compiles it for CUDA, sm_80 and
-  // sm_90, too.
+  // sm_90, too, where they have the config.
   void ExpectReferenceResults(const std::string& config = "Config()", ir::Tolerance tolerance = {2e-5, 2e-5},
                               const GenerateOptions& options = {}) const;
 

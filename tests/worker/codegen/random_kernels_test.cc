@@ -53,7 +53,7 @@ TEST(RandomKernels, GiveWhatTheReferenceGives) {
     const ir::RandomKernel kernel = ir::MakeRandomKernel(seed);
     ir::ReferenceTensors expected = kernel.inputs;
     ASSERT_TRUE(ir::EvaluateReference(kernel.ir, {.scalars = kernel.scalars}, &expected).ok()) << "seed " << seed;
-    const ConfigSpace space = ConfigSpaceFor(kernel.ir);
+    const ConfigSpace space = ConfigSpaceFor(kernel.ir, Target::For(device->properties()));
     ExpectReferenceResults(kernel, expected, space.Default(), device.get(), &ran);
     ExpectReferenceResults(kernel, expected, RandomConfig(space, seed), device.get(), &ran);
     if (HasFatalFailure()) return;
@@ -66,9 +66,10 @@ TEST(RandomKernels, CompileForCuda) {
   const uint64_t count = FromEnvironment("TELEMETRY_RANDOM_KERNELS", 40);
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const ir::RandomKernel kernel = ir::MakeRandomKernel(seed);
-    const ConfigSpace space = ConfigSpaceFor(kernel.ir);
+    const int sm = seed % 4 < 2 ? 80 : 90;
+    const ConfigSpace space = ConfigSpaceFor(kernel.ir, {.dialect = Dialect::kCuda, .sm = sm});
     const Config config = seed % 2 == 0 ? space.Default() : RandomConfig(space, seed);
-    const absl::Status status = CompileForCuda(kernel.ir, config, seed % 4 < 2 ? 80 : 90);
+    const absl::Status status = CompileForCuda(kernel.ir, config, sm);
     EXPECT_TRUE(status.ok() || IsBeyondTheGenerator(status)) << status << "\n" << Describe(kernel, config);
   }
 }

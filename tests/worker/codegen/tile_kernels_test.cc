@@ -1,5 +1,6 @@
 #include <string>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/worker/codegen/kernel_case.h"
 
@@ -11,6 +12,8 @@ namespace {
 using ir::AxisRef;
 using ir::TensorRef;
 using ir::Value;
+using testing::HasSubstr;
+using testing::Not;
 
 // out[m, n] = x[m, n] + bias[n].
 void AddBias(ir::Trace& t) {
@@ -99,6 +102,30 @@ TEST(Reduction, HeldAtOnce) {
   SoftmaxCase(DType::kF32, 9, 100).ExpectReferenceResults("Config(block_sizes=[1])");
   SoftmaxCase(DType::kF16, 9, 128).ExpectReferenceResults("Config(block_sizes=[4], num_warps=8)");
   SoftmaxCase(DType::kF32, 3, 1).ExpectReferenceResults();
+}
+
+TEST(Reduction, HeldAtOnceWithoutWhatLiesBeyondTheEnd) {
+  const KernelCase kernel = SoftmaxCase(DType::kF32, 3, 640);
+  kernel.ExpectReferenceResults("Config(block_sizes=[1], num_warps=1)");
+  SoftmaxCase(DType::kF32, 3, 636).ExpectReferenceResults("Config(block_sizes=[1], num_warps=1)");
+  const Config config = kernel.With("Config(block_sizes=[1], num_warps=1)");
+  const auto generated = Generate(kernel.ir(), config, {.dialect = Dialect::kCuda, .sm = 90});
+  ASSERT_TRUE(generated.ok()) << generated.status();
+  EXPECT_THAT(generated->source, HasSubstr("[20]")) << "5 times 4 for each of 32 threads";
+  EXPECT_THAT(generated->source, Not(HasSubstr("< 640"))) << "no element is beyond the end";
+}
+
+TEST(Reduction, OfResultsThatNoPowerOfTwoNumbers) {
+  KernelCase kernel;
+  kernel.Input("x", DType::kF32, {2, 1024, 20}, {1024 * 20, 1, 1024}).Trace([](ir::Trace& t) {
+    const TensorRef x = t.Tensor("x");
+    const AxisRef b = t.Tile(t.SizeOf(x, 0));
+    const AxisRef m = t.ReductionAxis(t.SizeOf(x, 1));
+    const AxisRef n = t.ReductionAxis(t.SizeOf(x, 2));
+    const Value most = t.AMax(t.Load(x, {b, m, n}), m);
+    t.Store(t.Output("sums", {t.SizeOf(x, 0)}, DType::kF32), {b}, t.Sum(most, n));
+  });
+  kernel.ExpectReferenceResults("Config(block_sizes=[1], num_warps=8)");
 }
 
 TEST(Reduction, InChunks) {

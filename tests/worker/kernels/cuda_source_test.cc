@@ -31,13 +31,14 @@ class CudaSourceTest : public testing::TestWithParam<Parameter> {
   }
 
   const LibraryKernel& kernel() const { return *GetParam().kernel; }
+  codegen::Target TestTarget() const {
+    return {.dialect = Dialect::kCuda, .sm = GetParam().sm, .shared_bytes_per_block = GetParam().shared_bytes};
+  }
   std::string Architecture() const { return "sm_" + std::to_string(GetParam().sm); }
 
   // Each source once, however many configs give it.
   void Compile(const ir::DeviceIr& device_ir, const codegen::Config& config) {
-    const codegen::Target target = {
-        .dialect = Dialect::kCuda, .sm = GetParam().sm, .shared_bytes_per_block = GetParam().shared_bytes};
-    const absl::StatusOr<codegen::GeneratedKernel> generated = codegen::Generate(device_ir, config, target);
+    const absl::StatusOr<codegen::GeneratedKernel> generated = codegen::Generate(device_ir, config, TestTarget());
     if (absl::IsResourceExhausted(generated.status())) return;
     ASSERT_TRUE(generated.ok()) << config.ToString() << ": " << generated.status();
     if (!compiled_.insert(generated->source).second) return;
@@ -53,7 +54,7 @@ TEST_P(CudaSourceTest, Compiles) {
     for (const DType dtype : kernel().dtypes) {
       const absl::StatusOr<ir::DeviceIr> traced = TraceProblem(kernel(), RaggedProblem(kernel(), dtype, flags));
       ASSERT_TRUE(traced.ok()) << traced.status();
-      const codegen::ConfigSpace space = codegen::ConfigSpaceFor(*traced);
+      const codegen::ConfigSpace space = codegen::ConfigSpaceFor(*traced, TestTarget());
       std::vector<codegen::Config> configs = {space.Default()};
       if (AllConfigs()) {
         configs = OneAtATime(space);
