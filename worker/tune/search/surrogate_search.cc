@@ -9,6 +9,8 @@ namespace {
 constexpr size_t kParents = 12;
 constexpr int kMixtures = 300;
 constexpr int kStrangers = 200;
+constexpr int kClimbs = 3;
+constexpr size_t kClimbers = 12;
 constexpr size_t kExploredAround = 6;
 constexpr size_t kPolishedAround = 3;
 constexpr double kPolishedShare = 0.2;   // of all configs, the last
@@ -43,9 +45,35 @@ void SurrogateSearch::Explore(size_t count) {
   std::vector<Point> points = Around(kExploredAround);
   for (Point& point : Mixtures()) points.push_back(std::move(point));
   for (int i = 0; i < kStrangers; ++i) points.push_back(sampler().Plausible());
-  std::vector<Candidate> candidates = Unseen(points);
-  for (Candidate& candidate : candidates) candidate.worth = model_.ExpectedGain(candidate.features);
+  std::vector<Candidate> candidates;
+  std::set<Point> considered;
+  Consider(points, &considered, &candidates);
+  for (int round = 0; round < kClimbs; ++round) {
+    Consider(AroundMostWorth(&candidates), &considered, &candidates);
+  }
   OfferApart(std::move(candidates), count);
+}
+
+std::vector<Point> SurrogateSearch::AroundMostWorth(std::vector<Candidate>* candidates) {
+  const auto some = candidates->begin() + static_cast<std::ptrdiff_t>(std::min(kClimbers, candidates->size()));
+  std::partial_sort(candidates->begin(), some, candidates->end(),
+                    [](const Candidate& a, const Candidate& b) { return a.worth > b.worth; });
+  std::vector<Point> points;
+  for (auto candidate = candidates->begin(); candidate != some; ++candidate) {
+    for (Point& point : space().Neighbours(candidate->point)) points.push_back(std::move(point));
+  }
+  return points;
+}
+
+// Adds those that are new.
+void SurrogateSearch::Consider(const std::vector<Point>& points, std::set<Point>* considered,
+                               std::vector<Candidate>* candidates) const {
+  for (const Point& point : points) {
+    if (WasOffered(point) || !considered->insert(point).second) continue;
+    Features features = FeaturesOf(space(), point);
+    const double worth = model_.ExpectedGain(features);
+    candidates->push_back({.point = point, .features = std::move(features), .worth = worth});
+  }
 }
 
 // The most worth first, where each that was taken makes those like it worth less: their trials would tell the same.

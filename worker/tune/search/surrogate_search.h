@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,9 @@ class SurrogateSearch : public GenerationalSearch {
   void Explore(size_t count);
   void Polish(size_t count);
   void OfferApart(std::vector<Candidate> candidates, size_t count);
+  void Consider(const std::vector<Point>& points, std::set<Point>* considered,
+                std::vector<Candidate>* candidates) const;
+  std::vector<Point> AroundMostWorth(std::vector<Candidate>* candidates);
   std::vector<Candidate> Unseen(const std::vector<Point>& points) const;
   std::vector<Point> Around(size_t best) const;
   std::vector<Point> Mixtures();

@@ -1,0 +1,182 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "proto/record/strings.h"
+#include "tests/worker/tune/search/landscape.h"
+#include "tests/worker/tune/search/spaces.h"
+#include "worker/tune/search/make_search.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+using codegen::Config;
+using codegen::ConfigSpace;
+using Generations = std::vector<std::vector<Config>>;
+using Answer = std::function<std::vector<Trial>(const std::vector<Config>&)>;
+
+std::vector<std::string> RandomAlgorithms() {
+  std::vector<std::string> names;
+  for (const std::string_view name : SearchAlgorithmNames()) {
+    if (name != "finite") names.emplace_back(name);
+  }
+  return names;
+}
+
+std::unique_ptr<SearchAlgorithm> Search(const ConfigSpace& space, SearchOptions options) {
+  auto search = MakeSearch(space, std::move(options));
+  EXPECT_TRUE(search.ok()) << search.status();
+  return *std::move(search);
+}
+
+Generations RunToTheEnd(SearchAlgorithm* search, const Answer& answer) {
+  Generations generations;
+  for (auto generation = search->Propose(); !generation.empty(); generation = search->Propose()) {
+    search->Learn(answer(generation));
+    generations.push_back(std::move(generation));
+  }
+  EXPECT_TRUE(search->Propose().empty()) << "the end is the end";
+  return generations;
+}
+
+Answer MeasuredOn(const Landscape& landscape) {
+  return [&landscape](const std::vector<Config>& configs) { return landscape.Measure(configs, 1); };
+}
+
+std::vector<Trial> AllFail(const std::vector<Config>& configs) {
+  std::vector<Trial> trials;
+  for (const Config& config : configs) trials.push_back({.config = config});
+  return trials;
+}
+
+std::vector<std::string> TextOf(const Generations& generations) {
+  std::vector<std::string> lines;
+  for (const std::vector<Config>& generation : generations) {
+    for (const Config& config : generation) lines.push_back(config.ToString());
+    lines.emplace_back("--");
+  }
+  return lines;
+}
+
+size_t CountOf(const Generations& generations) {
+  size_t count = 0;
+  for (const std::vector<Config>& generation : generations) count += generation.size();
+  return count;
+}
+
+class SearchPropertiesTest : public testing::TestWithParam<std::string> {
+ protected:
+  std::string algorithm() const { return GetParam(); }
+};
+
+INSTANTIATE_TEST_SUITE_P(Algorithms, SearchPropertiesTest, testing::ValuesIn(RandomAlgorithms()),
+                         [](const auto& info) { return info.param; });
+
+TEST_P(SearchPropertiesTest, ProposesNormalisedConfigsOnceWithinItsLimits) {
+  for (const auto& [kernel, space] : LibrarySpaces()) {
+    SCOPED_TRACE(kernel);
+    const Landscape landscape(space, {.seed = 7});
+    const auto search = Search(space, {.algorithm = algorithm(), .seed = 3, .max_generations = 6, .max_configs = 77});
+    const Generations generations = RunToTheEnd(search.get(), MeasuredOn(landscape));
+    EXPECT_LE(generations.size(), 6u);
+    EXPECT_LE(CountOf(generations), 77u);
+    EXPECT_GE(CountOf(generations), 60u);
+    EXPECT_EQ(generations.front().front(), space.Default());
+    std::set<std::string> seen;
+    for (const std::vector<Config>& generation : generations) {
+      for (const Config& config : generation) {
+        EXPECT_TRUE(seen.insert(config.ToString()).second) << config.ToString() << " twice";
+        const absl::StatusOr<Config> normal = space.Normalize(config);
+        ASSERT_TRUE(normal.ok()) << normal.status();
+        EXPECT_EQ(*normal, config);
+      }
+    }
+  }
+}
+
+TEST_P(SearchPropertiesTest, RepeatsItselfForASeedAndTheSameResults) {
+  const ConfigSpace& space = SpaceOf("matmul");
+  const Landscape landscape(space, {.seed = 2});
+  std::set<std::vector<std::string>> different;
+  for (const uint64_t seed : {0, 1, 2, 3}) {
+    const SearchOptions options = {.algorithm = algorithm(), .seed = seed, .max_configs = 90};
+    const auto once = RunToTheEnd(Search(space, options).get(), MeasuredOn(landscape));
+    const auto again = RunToTheEnd(Search(space, options).get(), MeasuredOn(landscape));
+    EXPECT_EQ(TextOf(once), TextOf(again));
+    different.insert(TextOf(once));
+  }
+  EXPECT_EQ(different.size(), 4u) << "seeds that make no difference";
+}
+
+TEST_P(SearchPropertiesTest, EndsWhereEveryConfigFails) {
+  const auto search = Search(SpaceOf("matmul"), {.algorithm = algorithm(), .effort = Effort::kQuick});
+  const Generations generations = RunToTheEnd(search.get(), AllFail);
+  EXPECT_GE(CountOf(generations), 100u) << "gave up early: something might have run";
+  EXPECT_LE(CountOf(generations), 200u);
+}
+
+TEST_P(SearchPropertiesTest, TriesAllOfATinySpaceAndEnds) {
+  const ConfigSpace& space = TinySpace();
+  const auto size = static_cast<size_t>(PointSpace(space).size());
+  const Landscape landscape(space, {.failures = 0.2});
+  for (const bool fails : {false, true}) {
+    const auto search = Search(space, {.algorithm = algorithm(), .max_generations = 1000, .max_configs = 10000});
+    const Generations generations = RunToTheEnd(search.get(), fails ? Answer(AllFail) : MeasuredOn(landscape));
+    EXPECT_EQ(CountOf(generations), size);
+  }
+}
+
+TEST_P(SearchPropertiesTest, BeginsWithTheDefaultAndTheStartingPoints) {
+  const ConfigSpace& space = SpaceOf("softmax");
+  const auto search =
+      Search(space, {.algorithm = algorithm(),
+                     .starting_points = {*Config::Parse("Config(num_warps=8)"), *Config::Parse("Config(num_warps=5)"),
+                                         space.Default(), *Config::Parse("Config(block_size=[1])")}});
+  const std::vector<Config> first = search->Propose();
+  ASSERT_GE(first.size(), 20u);
+  EXPECT_EQ(first[0], space.Default());
+  EXPECT_EQ(first[1], *space.Normalize(*Config::Parse("Config(num_warps=8)")));
+  EXPECT_THAT(search->warnings(), testing::ElementsAre(testing::HasSubstr("Config(num_warps=5) is left out"),
+                                                       testing::HasSubstr("no config key 'block_size'")));
+}
+
+TEST_P(SearchPropertiesTest, ProposesOneConfigOfThoseThatMakeTheSame) {
+  const ConfigSpace& space = SpaceOf("add");
+  const auto warps_of = [](const Config& config) -> absl::StatusOr<std::string> {
+    const std::string warps = config.json().Find("num_warps")->text;
+    if (warps == "32") return absl::ResourceExhaustedError("too many");
+    return warps;
+  };
+  const auto search = Search(space, {.algorithm = algorithm(), .max_generations = 50, .fingerprint = warps_of});
+  const Generations generations = RunToTheEnd(search.get(), MeasuredOn(Landscape(space, {})));
+  EXPECT_EQ(CountOf(generations), 5u) << "1, 2, 4, 8 and 16 warps";
+}
+
+TEST_P(SearchPropertiesTest, EndsWhereNothingCanBeMade) {
+  const auto search =
+      Search(SpaceOf("matmul"), {.algorithm = algorithm(), .fingerprint = [](const Config&) {
+                                   return absl::StatusOr<std::string>(absl::ResourceExhaustedError("too large"));
+                                 }});
+  EXPECT_TRUE(search->Propose().empty());
+}
+
+TEST_P(SearchPropertiesTest, TakesTimesThatAreNoneAndTrialsThatAreMissing) {
+  const ConfigSpace& space = SpaceOf("softmax");
+  const auto search = Search(space, {.algorithm = algorithm(), .max_configs = 100});
+  const Generations generations = RunToTheEnd(search.get(), [](const std::vector<Config>& configs) {
+    const std::vector<double> odd_ms = {0, -1, INFINITY, NAN, 1e-300, 1e300, 1};
+    std::vector<Trial> trials;
+    for (size_t i = 0; i + 3 < configs.size(); ++i) {
+      trials.push_back({.config = configs[i], .perf_ms = odd_ms[i % odd_ms.size()]});
+    }
+    return trials;
+  });
+  EXPECT_EQ(CountOf(generations), 100u);
+}
+
+}  // namespace
+}  // namespace telemetry::worker::tune
