@@ -21,7 +21,8 @@ void CallbackThread::Run() {
   while (true) {
     std::function<void()> callback;
     {
-      absl::MutexLock lock(&mutex_, absl::Condition(this, &CallbackThread::HasWork));
+      absl::MutexLock lock(&mutex_);
+      mutex_.Await(absl::Condition(this, &CallbackThread::HasWork));
       if (callbacks_.empty()) return;
       callback = std::move(callbacks_.front());
       callbacks_.pop_front();

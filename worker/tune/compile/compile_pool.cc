@@ -73,7 +73,8 @@ void CompilePool::Run(Lane* lane) {
 
 // Null: the pool ends.
 std::shared_ptr<CompilePool::Compilation> CompilePool::Next(Lane* lane) {
-  absl::MutexLock lock(&mutex_, absl::Condition(this, &CompilePool::HasWork));
+  absl::MutexLock lock(&mutex_);
+  mutex_.Await(absl::Condition(this, &CompilePool::HasWork));
   if (queue_.empty()) return nullptr;
   lane->running = std::move(queue_.front());
   queue_.pop_front();
@@ -146,7 +147,10 @@ void CompilePool::Deliver(Callback done, std::shared_ptr<const CompileResult> re
   });
 }
 
-void CompilePool::Drain() { absl::MutexLock lock(&mutex_, absl::Condition(this, &CompilePool::IsDrained)); }
+void CompilePool::Drain() {
+  absl::MutexLock lock(&mutex_);
+  mutex_.Await(absl::Condition(this, &CompilePool::IsDrained));
+}
 
 CompilePoolStats CompilePool::stats() const {
   absl::MutexLock lock(&mutex_);

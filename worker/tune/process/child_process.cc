@@ -97,7 +97,7 @@ absl::Status ChildProcess::Send(const google::protobuf::MessageLite& message, ab
                                 absl::Span<const int> fds) {
   absl::StatusOr<FrameWriter> writer = FrameWriter::Create(message, fds, message_limit_bytes_);
   if (!writer.ok()) return writer.status();
-  const absl::Status status = Write(&*writer, Deadline(timeout));
+  absl::Status status = Write(&*writer, Deadline(timeout));
   if (absl::IsUnavailable(status)) return Ended();
   if (!status.ok()) Kill();
   return status;

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <thread>
 
 #include "absl/memory/memory.h"
@@ -39,6 +40,9 @@ void KeepNoCoreFiles() {
   setrlimit(RLIMIT_CORE, &none);
 }
 
+// When memory runs out the system ends this process rather than its parent, or somebody else on the machine.
+void BeTheFirstToGo() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ParentConnection>> ParentConnection::Open(size_t message_limit_bytes) {
@@ -50,6 +54,7 @@ absl::StatusOr<std::unique_ptr<ParentConnection>> ParentConnection::Open(size_t 
   unsetenv(kChildVariable);
   close_range(kFirstInheritedFd, ~0U, CLOSE_RANGE_CLOEXEC);
   KeepNoCoreFiles();
+  BeTheFirstToGo();
   std::thread(EndWithParent).detach();
   return absl::WrapUnique(new ParentConnection(message_limit_bytes));
 }

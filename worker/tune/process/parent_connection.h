@@ -16,7 +16,8 @@ inline constexpr int kMessageFd = 3;
 inline constexpr int kFirstInheritedFd = 4;
 
 // The child's end of ChildProcess. From Open on, the process and its process group are killed as soon as the parent is
-// gone, whatever they are doing. One thread at a time.
+// gone, whatever they are doing; they leave no core files, and are the first to go when memory runs out. One thread at
+// a time.
 class ParentConnection {
  public:
   // Once in a process, before it starts threads. FAILED_PRECONDITION: the process was not started by ChildProcess.

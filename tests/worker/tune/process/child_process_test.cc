@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -181,6 +182,14 @@ TEST(ChildProcessTest, WhatAChildStartedEndsWithIt) {
   ASSERT_EQ(*Ask(child.get(), "one"), "one");
   child->Kill();
   lifeline.AwaitEnd();
+}
+
+TEST(ChildProcessTest, AChildGoesFirstWhenMemoryRunsOut) {
+  const auto child = StartRole("echo").value();
+  ASSERT_EQ(*Ask(child.get(), "one"), "one");
+  int score = 0;
+  std::ifstream("/proc/" + std::to_string(child->pid()) + "/oom_score_adj") >> score;
+  EXPECT_EQ(score, 1000);
 }
 
 TEST(ChildProcessTest, NothingStaysOpen) {
