@@ -119,6 +119,14 @@ std::string ReadWords(const Words& words, Eviction eviction) {
              words.count, "];\" : ", outputs, " : \"l\"(from));\n");
 }
 
+std::string PackedStore(const std::string& name, const std::string& pack, const Words& words) {
+  std::string text = Cat("FN void ", name, "(GLOBAL u16* to, const float* from) {\n  ", words.type, " w;\n");
+  for (int64_t i = 0; i < words.count; ++i) {
+    text += Cat("  ", WordName(words, i), " = ", pack, "(from[", 2 * i, "], from[", 2 * i + 1, "]);\n");
+  }
+  return Cat(text, "  *(GLOBAL ", words.type, "*)to = w;\n}\n");
+}
+
 }  // namespace
 
 void DialectText::AddFunction(const std::string& name, const std::string& text) {
@@ -202,8 +210,20 @@ std::string DialectText::LoadFunction(DType dtype, int64_t count, Eviction evict
   return name;
 }
 
+// Two neighbours as f16 or bf16 in one instruction: u32(first, second).
+std::string DialectText::PackFunction(DType dtype) {
+  std::string name = Cat("pack_", ShortName(dtype));
+  AddFunction(name, Cat("FN u32 ", name, "(float x, float y) {\n  u32 w;\n  asm(\"cvt.rn.", ShortName(dtype),
+                        "x2.f32 %0, %1, %2;\" : \"=r\"(w) : \"f\"(y), \"f\"(x));\n  return w;\n}\n"));
+  return name;
+}
+
 std::string DialectText::StoreFunction(DType dtype, int64_t count) {
   std::string name = Cat("store_", ShortName(dtype), "x", count);
+  if (is_cuda() && count > 1 && (dtype == DType::kF16 || dtype == DType::kBF16)) {
+    AddFunction(name, PackedStore(name, PackFunction(dtype), WordsOf(2 * count)));
+    return name;
+  }
   const std::string convert = dtype == DType::kF16 || dtype == DType::kBF16 ? ToBitsFunction(dtype) : "";
   const auto bits = static_cast<int64_t>(8 * SizeOf(dtype));
   const Words words = WordsOf(count * bits / 8);
@@ -265,8 +285,18 @@ std::string DialectText::Math(ir::Op op, const std::string& x) {
   }
 }
 
+std::string DialectText::Divide(const std::string& x, const std::string& y) const {
+  if (!options_.fast_math) return Cat(x, " / ", y);
+  return Cat(is_cuda() ? "__fdividef(" : "native_divide(", x, ", ", y, ")");
+}
+
 std::string DialectText::MaximumFunction(bool is_float, bool minimum) {
   std::string name = Cat(minimum ? "minimum" : "maximum", is_float ? "_f" : "_i");
+  if (is_cuda() && is_float) {
+    AddFunction(name, Cat("FN float ", name, "(float x, float y) {\n  float z;\n  asm(\"", minimum ? "min" : "max",
+                          ".NaN.f32 %0, %1, %2;\" : \"=f\"(z) : \"f\"(x), \"f\"(y));\n  return z;\n}\n"));
+    return name;
+  }
   const std::string_view type = is_float ? "float" : "int";
   AddFunction(name, Cat("FN ", type, " ", name, "(", type, " x, ", type, " y) { return x ", minimum ? "<" : ">", " y",
                         is_float ? " || x != x" : "", " ? x : y; }\n"));

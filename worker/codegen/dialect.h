@@ -33,6 +33,7 @@ class DialectText {
   std::string ToBitsFunction(DType dtype);
   // The C expression of an elementary function of floats; empty: not one.
   std::string Math(ir::Op op, const std::string& x);
+  std::string Divide(const std::string& x, const std::string& y) const;
   // Comparisons in which a NaN wins: float or int (x, y).
   std::string MaximumFunction(bool is_float, bool minimum);
   // Adds a function of the caller's to the prelude, once.
@@ -47,6 +48,7 @@ class DialectText {
 
  private:
   std::string FromBitsFunction(DType dtype);
+  std::string PackFunction(DType dtype);
 
   const Target& target_;
   const GenerateOptions& options_;

@@ -154,6 +154,20 @@ TileValue EmitLoad(TileCode& code, const ir::Graph& graph, int node, int set, co
   return value;
 }
 
+namespace {
+
+// What a store rounds need not be rounded to the same type before.
+const ir::Arg& StoredValue(const ir::Graph& graph, const ir::Node& store, DType dtype) {
+  const ir::Arg& value = store.args[2];
+  const auto* ref = std::get_if<ir::NodeRef>(&value.value);
+  if (ref == nullptr || !(dtype == DType::kF16 || dtype == DType::kBF16)) return value;
+  const ir::Node& node = graph.at(*ref);
+  const bool rounds = node.op == ir::Op::kConvert && node.dtype == dtype;
+  return rounds && std::holds_alternative<ir::NodeRef>(node.args[0].value) ? node.args[0] : value;
+}
+
+}  // namespace
+
 void EmitStore(TileCode& code, const ir::Graph& graph, int node, const ElementOf& element) {
   const ir::Node& store = graph.nodes[static_cast<size_t>(node)];
   const int tensor = TensorOf(graph, store);
@@ -163,17 +177,18 @@ void EmitStore(TileCode& code, const ir::Graph& graph, int node, const ElementOf
   const std::vector<int> axes = StoreAxes(graph, store);
   const Vector vector = VectorFor(access, axes);
   const std::string_view type = IsFloat(dtype) ? "float" : "int";
+  const ir::Arg& value = StoredValue(graph, store, dtype);
   const auto write = [&](int64_t count) {
     code.out().Line(type, " moved[", count, "];");
     if (count == 1) {
-      code.out().Line("moved[0] = ", element(store.args[2], IsFloat(dtype)), ";");
+      code.out().Line("moved[0] = ", element(value, IsFloat(dtype)), ";");
     } else {
       const std::string i = TileCode::RegisterIndex(vector.axis);
       code.out().Line("const int from = ", i, ";");
       code.out().Line("UNROLL");
       code.out().Open("for (int j = 0; j < ", count, "; ++j)");
       code.out().Line("const int ", i, " = from + j;");
-      code.out().Line("moved[j] = ", element(store.args[2], IsFloat(dtype)), ";");
+      code.out().Line("moved[j] = ", element(value, IsFloat(dtype)), ";");
       code.out().Close();
     }
     code.out().Line(code.dialect().StoreFunction(dtype, count), "(", Address(access), ", moved);");

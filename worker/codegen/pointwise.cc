@@ -70,7 +70,7 @@ absl::StatusOr<std::string> PointwiseExpression(const ir::Node& node, const Elem
       if (!result_is_float) return Wrapping(arg(0, false), OperatorOf(node.op), arg(1, false));
       return Cat(arg(0, true), " ", OperatorOf(node.op), " ", arg(1, true));
     case Op::kDiv:
-      return Cat(arg(0, true), " / ", arg(1, true));
+      return dialect->Divide(arg(0, true), arg(1, true));
     case Op::kMaximum:
     case Op::kMinimum:
       return Cat(dialect->MaximumFunction(result_is_float, node.op == Op::kMinimum), "(", arg(0, result_is_float), ", ",

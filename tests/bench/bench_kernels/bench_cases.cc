@@ -4,9 +4,11 @@ namespace telemetry::bench {
 
 const std::vector<BenchCase>& BenchCases() {
   static const auto* const cases = new std::vector<BenchCase>{
-      {"add", {"x=4096x4096:f16"}, "Config(block_sizes=[1, 2048], num_warps=8)"},
-      {"softmax", {"x=4096x2560:f16"}, "Config(block_sizes=[1], num_warps=4, vector_widths=[4, 4])"},
-      {"softmax", {"x=1024x8192:f32"}, "Config(block_sizes=[1], num_warps=16)"},
+      {"add", {"x=4096x4096:f16"}, "Config(block_sizes=[1, 1024], num_warps=4)"},
+      {"softmax",
+       {"x=4096x2560:f16"},
+       "Config(block_sizes=[1], load_eviction_policies=['first'], num_warps=4, vector_widths=[4, 4])"},
+      {"softmax", {"x=1024x8192:f32"}, "Config(block_sizes=[1], num_warps=8)"},
       {"layer_norm", {"x=4096x5120:f16"}, "Config(block_sizes=[1], num_warps=4, reduction_loops=[None])"},
       {"rms_norm", {"x=2048x4096:f16"}, "Config(block_sizes=[1], num_warps=8)"},
       {"long_sum", {"x=4x130000:f32"}, "Config(block_sizes=[1], num_ctas=8, num_warps=16, reduction_loops=[None])"},

@@ -128,6 +128,25 @@ TEST(Reduction, OfResultsThatNoPowerOfTwoNumbers) {
   kernel.ExpectReferenceResults("Config(block_sizes=[1], num_warps=8)");
 }
 
+TEST(Reduction, OfFastMath) {
+  SoftmaxCase(DType::kF32, 9, 100).ExpectReferenceResults("Config(block_sizes=[1])", {1e-4, 1e-4}, {.fast_math = true});
+}
+
+TEST(Tile, StoresRoundedOnce) {
+  for (const DType dtype : {DType::kF16, DType::kBF16}) {
+    KernelCase kernel;
+    kernel.Input("x", DType::kF32, {7, 50}).Trace([dtype](ir::Trace& t) {
+      const TensorRef x = t.Tensor("x");
+      const AxisRef m = t.Tile(t.SizeOf(x, 0));
+      const AxisRef n = t.Tile(t.SizeOf(x, 1));
+      const Value rounded = t.Load(x, {m, n}).To(dtype);
+      t.Store(t.Output("out", {t.SizeOf(x, 0), t.SizeOf(x, 1)}, dtype), {m, n}, rounded);
+      t.Store(t.Output("wide", {t.SizeOf(x, 0), t.SizeOf(x, 1)}, DType::kF32), {m, n}, rounded.To(DType::kF32));
+    });
+    kernel.ExpectReferenceResults("Config(block_sizes=[1, 64], num_warps=1)");
+  }
+}
+
 TEST(Reduction, InChunks) {
   SoftmaxCase(DType::kF32, 9, 100).ExpectReferenceResults("Config(block_sizes=[2], reduction_loops=[32])");
   SoftmaxCase(DType::kBF16, 5, 300)
