@@ -43,6 +43,7 @@ absl::Status BindAll(const SharedLibrary& library, CudaApi* api) {
       .Bind("cuModuleGetFunction", &api->module_get_function)
       .Bind("cuFuncGetAttribute", &api->function_get_attribute)
       .Bind("cuFuncSetAttribute", &api->function_set_attribute)
+      .Bind("cuOccupancyMaxActiveBlocksPerMultiprocessor", &api->blocks_per_multiprocessor)
       .BindOptional("cuFuncGetParamInfo", &api->function_get_parameter)
       .Bind("cuLaunchKernel", &api->launch_kernel)
       .status();

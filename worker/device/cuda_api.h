@@ -47,6 +47,7 @@ struct CudaApi {
   CUresult (*module_get_function)(CUfunction* function, CUmodule module, const char* name);
   CUresult (*function_get_attribute)(int* value, CUfunction_attribute attribute, CUfunction function);
   CUresult (*function_set_attribute)(CUfunction function, CUfunction_attribute attribute, int value);
+  CUresult (*blocks_per_multiprocessor)(int* blocks, CUfunction function, int threads, size_t shared_bytes);
   // Null in drivers before 12.4.
   CUresult (*function_get_parameter)(CUfunction function, size_t index, size_t* offset, size_t* bytes);
   CUresult (*launch_kernel)(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,

@@ -28,6 +28,13 @@ class CudaDevice final : public Device {
     return AllocateCudaBuffer(context_, size_bytes);
   }
 
+  absl::StatusOr<std::unique_ptr<Buffer>> View(const Buffer* whole, size_t offset_bytes, size_t size_bytes) override {
+    const CudaBuffer* own = OwnBuffer(*context_, whole);
+    if (own == nullptr) return Foreign("view");
+    if (absl::Status status = CheckView(offset_bytes, size_bytes, own->size_bytes()); !status.ok()) return status;
+    return std::make_unique<CudaBuffer>(*own, offset_bytes, size_bytes);
+  }
+
   absl::Status Upload(Buffer* to, size_t offset_bytes, absl::Span<const std::byte> from) override {
     absl::Status status = Begin("upload", to, offset_bytes, from.size());
     if (!status.ok() || from.empty()) return status;

@@ -13,16 +13,23 @@ namespace telemetry::worker {
 
 class CudaBuffer final : public Buffer {
  public:
-  CudaBuffer(CudaMemoryHandle memory, size_t size_bytes) : memory_(std::move(memory)), size_bytes_(size_bytes) {}
+  CudaBuffer(CudaMemoryHandle memory, size_t size_bytes)
+      : memory_(std::make_shared<const CudaMemoryHandle>(std::move(memory))),
+        pointer_(memory_->get()),
+        size_bytes_(size_bytes) {}
+  // A view.
+  CudaBuffer(const CudaBuffer& whole, size_t offset_bytes, size_t size_bytes)
+      : memory_(whole.memory_), pointer_(whole.pointer_ + offset_bytes), size_bytes_(size_bytes) {}
 
   size_t size_bytes() const override { return size_bytes_; }
-  uint64_t handle() const override { return memory_.get(); }
+  uint64_t handle() const override { return pointer_; }
   // A launch points to it.
-  const CUdeviceptr& pointer() const { return memory_.get(); }
-  const CudaContext* context() const { return memory_.context().get(); }
+  const CUdeviceptr& pointer() const { return pointer_; }
+  const CudaContext* context() const { return memory_->context().get(); }
 
  private:
-  CudaMemoryHandle memory_;
+  const std::shared_ptr<const CudaMemoryHandle> memory_;
+  const CUdeviceptr pointer_;
   size_t size_bytes_;
 };
 

@@ -55,6 +55,14 @@ class CudaFunction final : public Function {
                            "cuLaunchKernel");
   }
 
+  int BlocksPerUnit(const LaunchShape& shape) const override {
+    int blocks = 0;
+    const bool known =
+        context().MakeCurrent().ok() && context().api().blocks_per_multiprocessor(&blocks, function_, shape.threads,
+                                                                                  shape.shared_bytes) == CUDA_SUCCESS;
+    return known ? blocks : 0;
+  }
+
  private:
   CudaFunction(SharedModule module, std::string name) : module_(std::move(module)), name_(std::move(name)) {}
 

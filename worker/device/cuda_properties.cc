@@ -38,6 +38,7 @@ absl::StatusOr<DeviceProperties> ReadProperties(const CudaApi& api, int ordinal)
       .compute_units = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT),
       .warp_size = attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE),
       .max_threads_per_block = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+      .max_threads_per_compute_unit = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR),
       .shared_bytes_per_block = static_cast<size_t>(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)),
       .global_bytes = global_bytes,
       .l2_bytes = static_cast<uint64_t>(attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)),

@@ -30,7 +30,8 @@ struct DeviceProperties {
   int compute_units = 0;
   int warp_size = 1;  // CUDA: 32. OpenCL: 1, nothing is assumed of sub-groups
   int max_threads_per_block = 0;
-  size_t shared_bytes_per_block = 0;  // the most that a kernel can ask for
+  int max_threads_per_compute_unit = 0;  // 0: not known
+  size_t shared_bytes_per_block = 0;     // the most that a kernel can ask for
   uint64_t global_bytes = 0;
   uint64_t l2_bytes = 0;     // 0: not known
   int clock_khz = 0;         // 0: not known
@@ -47,6 +48,9 @@ class Buffer {
   // A number that tells buffers apart: the address on CUDA.
   virtual uint64_t handle() const = 0;
 };
+
+// Where a view of a buffer may begin: multiples of this are enough for the base addresses of every device.
+inline constexpr size_t kViewAlignment = 4096;
 
 // One argument of a launch, in the order of the kernel's parameters.
 using LaunchArgument = std::variant<const Buffer*, int32_t, int64_t, float>;
@@ -74,6 +78,8 @@ class Function {
   // INVALID_ARGUMENT: the shape is beyond the device, or the arguments are not the kernel's. INTERNAL: the driver's
   // error by name; after a sticky CUDA error every call on the device fails so.
   virtual absl::Status Launch(const LaunchShape& shape, absl::Span<const LaunchArgument> arguments) = 0;
+  // Blocks of this shape that a compute unit holds at once. 0: not known (OpenCL does not tell).
+  virtual int BlocksPerUnit(const LaunchShape& shape) const = 0;
 };
 
 // A point in a device's queue of work.
@@ -106,6 +112,9 @@ class Device {
 
   // RESOURCE_EXHAUSTED: the device has not so much memory.
   virtual absl::StatusOr<std::unique_ptr<Buffer>> Allocate(size_t size_bytes) = 0;
+  // A part of a buffer of Allocate (of a view there is none) as a buffer of its own, which keeps the memory alive.
+  // INVALID_ARGUMENT: the offset is not a multiple of kViewAlignment. OUT_OF_RANGE: beyond the buffer.
+  virtual absl::StatusOr<std::unique_ptr<Buffer>> View(const Buffer* whole, size_t offset_bytes, size_t size_bytes) = 0;
   // Copies wait for what was queued before, and return when they are done. OUT_OF_RANGE: beyond the buffer.
   virtual absl::Status Upload(Buffer* to, size_t offset_bytes, absl::Span<const std::byte> from) = 0;
   virtual absl::Status Download(const Buffer* from, size_t offset_bytes, absl::Span<std::byte> to) = 0;

@@ -13,6 +13,12 @@ absl::Status CheckRange(std::string_view what, size_t offset, size_t bytes, size
       record::Cat(what, ": ", bytes, " bytes at offset ", offset, " of a buffer of ", size_bytes, " bytes"));
 }
 
+absl::Status CheckView(size_t offset, size_t bytes, size_t size_bytes) {
+  if (offset % kViewAlignment == 0) return CheckRange("view", offset, bytes, size_bytes);
+  return absl::InvalidArgumentError(
+      absl::StrCat("view: offset ", offset, " is not a multiple of ", kViewAlignment, " bytes"));
+}
+
 absl::Status CheckShape(const std::string& kernel, const LaunchShape& shape, const LaunchLimits& limits) {
   if (shape.grid < 0 || shape.grid > limits.grid) {
     return absl::InvalidArgumentError(

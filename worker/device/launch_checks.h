@@ -14,6 +14,9 @@ namespace telemetry::worker {
 // OUT_OF_RANGE: [offset, offset + bytes) is not inside a buffer of `size_bytes`. `what` begins the message.
 absl::Status CheckRange(std::string_view what, size_t offset, size_t bytes, size_t size_bytes);
 
+// As Device::View: also INVALID_ARGUMENT for an offset that is not a multiple of kViewAlignment.
+absl::Status CheckView(size_t offset, size_t bytes, size_t size_bytes);
+
 // What a kernel may be launched with.
 struct LaunchLimits {
   int64_t grid = 0;

@@ -20,6 +20,7 @@ absl::Status BindAll(const SharedLibrary& library, OpenClApi* api) {
       .Bind("clCreateCommandQueue", &api->create_queue)
       .Bind("clReleaseCommandQueue", &api->release_queue)
       .Bind("clCreateBuffer", &api->create_buffer)
+      .Bind("clCreateSubBuffer", &api->create_sub_buffer)
       .Bind("clReleaseMemObject", &api->release_memory)
       .Bind("clEnqueueWriteBuffer", &api->enqueue_write)
       .Bind("clEnqueueReadBuffer", &api->enqueue_read)
@@ -75,6 +76,7 @@ const char* ErrorName(cl_int result) {
     TELEMETRY_CL_NAME(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     TELEMETRY_CL_NAME(CL_LINKER_NOT_AVAILABLE);
     TELEMETRY_CL_NAME(CL_LINK_PROGRAM_FAILURE);
+    TELEMETRY_CL_NAME(CL_MISALIGNED_SUB_BUFFER_OFFSET);
     TELEMETRY_CL_NAME(CL_INVALID_VALUE);
     TELEMETRY_CL_NAME(CL_INVALID_PLATFORM);
     TELEMETRY_CL_NAME(CL_INVALID_DEVICE);

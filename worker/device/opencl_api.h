@@ -25,6 +25,7 @@ struct OpenClApi {
   decltype(&clCreateCommandQueue) create_queue;
   decltype(&clReleaseCommandQueue) release_queue;
   decltype(&clCreateBuffer) create_buffer;
+  decltype(&clCreateSubBuffer) create_sub_buffer;
   decltype(&clReleaseMemObject) release_memory;
 
   decltype(&clEnqueueWriteBuffer) enqueue_write;

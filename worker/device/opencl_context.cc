@@ -28,6 +28,19 @@ absl::StatusOr<std::unique_ptr<Buffer>> AllocateOpenClBuffer(const std::shared_p
   return std::make_unique<OpenClBuffer>(context, std::move(memory), size_bytes);
 }
 
+absl::StatusOr<std::unique_ptr<Buffer>> ViewOpenClBuffer(const std::shared_ptr<const OpenClContext>& context,
+                                                         const OpenClBuffer& whole, size_t offset_bytes,
+                                                         size_t size_bytes) {
+  if (size_bytes == 0) return AllocateOpenClBuffer(context, 0);  // OpenCL has no empty ones
+  const OpenClApi& api = context->api();
+  const cl_buffer_region region = {.origin = offset_bytes, .size = size_bytes};
+  cl_int result = CL_SUCCESS;
+  OpenClMemoryHandle memory(
+      &api, api.create_sub_buffer(whole.memory(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &result));
+  if (result != CL_SUCCESS) return OpenClStatus(result, "clCreateSubBuffer");
+  return std::make_unique<OpenClBuffer>(context, std::move(memory), size_bytes);
+}
+
 const OpenClBuffer* OwnBuffer(const OpenClContext& context, const Buffer* buffer) {
   const auto* own = dynamic_cast<const OpenClBuffer*>(buffer);
   return own != nullptr && own->context() == &context ? own : nullptr;

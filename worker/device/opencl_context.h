@@ -55,6 +55,11 @@ class OpenClBuffer final : public Buffer {
 absl::StatusOr<std::unique_ptr<Buffer>> AllocateOpenClBuffer(const std::shared_ptr<const OpenClContext>& context,
                                                              size_t size_bytes);
 
+// As Device::View; the range was checked.
+absl::StatusOr<std::unique_ptr<Buffer>> ViewOpenClBuffer(const std::shared_ptr<const OpenClContext>& context,
+                                                         const OpenClBuffer& whole, size_t offset_bytes,
+                                                         size_t size_bytes);
+
 // The buffer as this context's own; nullptr where it is none (null, or another device's).
 const OpenClBuffer* OwnBuffer(const OpenClContext& context, const Buffer* buffer);
 

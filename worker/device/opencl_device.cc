@@ -53,6 +53,13 @@ class OpenClDevice final : public Device {
     return AllocateOpenClBuffer(context_, size_bytes);
   }
 
+  absl::StatusOr<std::unique_ptr<Buffer>> View(const Buffer* whole, size_t offset_bytes, size_t size_bytes) override {
+    const OpenClBuffer* own = OwnBuffer(*context_, whole);
+    if (own == nullptr) return Foreign("view");
+    if (absl::Status status = CheckView(offset_bytes, size_bytes, own->size_bytes()); !status.ok()) return status;
+    return ViewOpenClBuffer(context_, *own, offset_bytes, size_bytes);
+  }
+
   absl::Status Upload(Buffer* to, size_t offset_bytes, absl::Span<const std::byte> from) override {
     const absl::StatusOr<cl_mem> memory = Range("upload", to, offset_bytes, from.size());
     if (!memory.ok() || from.empty()) return memory.status();

@@ -53,6 +53,8 @@ class OpenClFunction final : public Function {
         "clEnqueueNDRangeKernel");
   }
 
+  int BlocksPerUnit(const LaunchShape&) const override { return 0; }
+
  private:
   OpenClFunction(SharedProgram program, OpenClKernelHandle kernel, std::string name)
       : program_(std::move(program)), kernel_(std::move(kernel)), name_(std::move(name)) {}

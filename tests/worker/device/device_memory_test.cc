@@ -72,6 +72,42 @@ TEST_F(DeviceMemoryTest, HasEmptyBuffers) {
   EXPECT_EQ(device_->Copy(other.get(), empty.get(), 0), absl::OkStatus());
 }
 
+TEST_F(DeviceMemoryTest, ViewsShareTheMemoryOfTheirPart) {
+  std::vector<float> values(3 * kViewAlignment / sizeof(float), 1);
+  std::unique_ptr<Buffer> whole = BufferOf(values);
+  const std::unique_ptr<Buffer> view = device_->View(whole.get(), kViewAlignment, 12).value();
+  EXPECT_EQ(view->size_bytes(), 12u);
+  ASSERT_EQ(device_->Upload(view.get(), 4, BytesOf({2})), absl::OkStatus());
+  EXPECT_THAT(Values(*view), ElementsAre(1, 2, 1));
+  values[kViewAlignment / sizeof(float) + 1] = 2;
+  EXPECT_EQ(Values(*whole), values);
+  ASSERT_EQ(device_->Fill(view.get(), 0), absl::OkStatus());
+  for (size_t i = 0; i < 3; ++i) values[kViewAlignment / sizeof(float) + i] = 0;
+  EXPECT_EQ(Values(*whole), values) << "a fill of a view fills nothing else";
+  whole.reset();
+  EXPECT_THAT(Values(*view), ElementsAre(0, 0, 0)) << "the view keeps the memory alive";
+}
+
+TEST_F(DeviceMemoryTest, KernelsWriteThroughViews) {
+  const std::unique_ptr<Buffer> whole = BufferOf(std::vector<float>(2 * kViewAlignment / sizeof(float), 1));
+  const std::unique_ptr<Buffer> view = device_->View(whole.get(), kViewAlignment, 8).value();
+  const std::unique_ptr<Function> twice =
+      Kernel("twice", "KERNEL twice(GLOBAL float* x) { x[THREAD] = x[THREAD] + 1.0f; }");
+  ASSERT_EQ(twice->Launch({.grid = 1, .threads = 2}, {view.get()}), absl::OkStatus());
+  EXPECT_THAT(Values(*view), ElementsAre(2, 2));
+  const std::vector<float> all = Values(*whole);
+  EXPECT_EQ(all[0], 1);
+  EXPECT_EQ(all[kViewAlignment / sizeof(float) + 2], 1);
+}
+
+TEST_F(DeviceMemoryTest, RefusesViewsBeyondTheBufferOrBetweenAlignments) {
+  const std::unique_ptr<Buffer> whole = *device_->Allocate(kViewAlignment + 8);
+  EXPECT_EQ(device_->View(whole.get(), kViewAlignment, 9).status().code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(device_->View(whole.get(), 8, 8).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(device_->View(nullptr, 0, 0).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(device_->View(whole.get(), kViewAlignment, 0).value()->size_bytes(), 0u);
+}
+
 TEST_F(DeviceMemoryTest, SaysWhenMemoryIsExhausted) {
   const absl::StatusOr<std::unique_ptr<Buffer>> buffer = device_->Allocate(size_t{1} << 50);
   EXPECT_EQ(buffer.status().code(), absl::StatusCode::kResourceExhausted) << buffer.status();

@@ -37,6 +37,7 @@ class FakeFunction : public Function {
     device_->OnLaunch({source_, shape, {arguments.begin(), arguments.end()}});
     return absl::OkStatus();
   }
+  int BlocksPerUnit(const LaunchShape&) const override { return 0; }
 
  private:
   FakeDevice* device_;
@@ -74,6 +75,10 @@ std::string FakeDevice::id() const {
 
 absl::StatusOr<std::unique_ptr<Buffer>> FakeDevice::Allocate(size_t size_bytes) {
   return std::make_unique<FakeBuffer>(size_bytes);
+}
+
+absl::StatusOr<std::unique_ptr<Buffer>> FakeDevice::View(const Buffer*, size_t, size_t) {
+  return absl::UnimplementedError("kernels need no views");
 }
 
 absl::Status FakeDevice::Upload(Buffer* to, size_t offset_bytes, absl::Span<const std::byte> from) {

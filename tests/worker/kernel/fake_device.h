@@ -40,6 +40,7 @@ class FakeDevice : public Device {
   const DeviceProperties& properties() const override { return properties_; }
   std::string id() const override;
   absl::StatusOr<std::unique_ptr<Buffer>> Allocate(size_t size_bytes) override;
+  absl::StatusOr<std::unique_ptr<Buffer>> View(const Buffer* whole, size_t offset_bytes, size_t size_bytes) override;
   absl::Status Upload(Buffer* to, size_t offset_bytes, absl::Span<const std::byte> from) override;
   absl::Status Download(const Buffer* from, size_t offset_bytes, absl::Span<std::byte> to) override;
   absl::Status Fill(Buffer* buffer, uint8_t value) override;
