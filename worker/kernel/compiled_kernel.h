@@ -3,7 +3,6 @@
 #include <memory>
 #include <vector>
 
-#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "worker/codegen/generate.h"
@@ -29,9 +28,6 @@ class CompiledKernel {
   FunctionAttributes attributes() const;
 
  private:
-  using LaunchArguments = absl::InlinedVector<LaunchArgument, 16>;
-
-  absl::Status BuildArguments(const Leaves& leaves, absl::Span<const Tensor> outputs, LaunchArguments* arguments) const;
   int64_t GridOf(const Leaves& leaves) ABSL_EXCLUSIVE_LOCKS_REQUIRED(function_->mutex);
 
   const codegen::GeneratedKernel generated_;
