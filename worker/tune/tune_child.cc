@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "worker/tune/compile/compile_child.h"
+#include "worker/tune/measure/measure_child.h"
 
 namespace telemetry::worker::tune {
 namespace {
@@ -17,6 +18,7 @@ struct Role {
 
 constexpr std::array kRoles = {
     Role{.name = "compile", .run = &RunCompileChild},
+    Role{.name = "measure", .run = &RunMeasureChild},
 };
 
 int Run(std::string_view name) {

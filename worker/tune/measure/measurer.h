@@ -40,8 +40,9 @@ struct FinalOutcome {
 // One thread at a time. The processes end with this object, and when this process dies.
 class Measurer {
  public:
-  // INVALID_ARGUMENT: the problem is not consistent (says which buffer). UNAVAILABLE: the process does not start, or
-  // cannot use the device; says why. RESOURCE_EXHAUSTED: the problem does not fit the device's memory.
+  // INVALID_ARGUMENT: the problem is not consistent (says which buffer). NOT_FOUND: there is no such
+  // device. RESOURCE_EXHAUSTED: the problem does not fit the device's memory. UNAVAILABLE: the process does not start;
+  // says why. Other errors are the device's.
   static absl::StatusOr<std::unique_ptr<Measurer>> Start(MeasureProblem problem, MeasurerOptions options);
   virtual ~Measurer() = default;
 

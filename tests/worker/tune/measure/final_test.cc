@@ -1,0 +1,69 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/worker/tune/measure/measure_fixture.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+class FinalTest : public MeasureTest {
+ protected:
+  void SetUp() override { Start(DoublingProblem(2)); }
+
+  FinalOutcome Final(const std::vector<std::string>& bodies, int rounds = 5) {
+    std::vector<MeasureRequest> requests;
+    requests.reserve(bodies.size());
+    for (const std::string& body : bodies) requests.push_back(RequestFor(body));
+    return measurer_->MeasureInterleaved(requests, rounds).value();
+  }
+
+  static constexpr char kSlow[] =
+      "float y = x[i]; for (int n = 0; n < 30000; ++n) y = y * 0.5f + x[i] * 0.5f + 1.0e-30f * n;"
+      "out[i] = 2.0f * x[i] + (y == 12345.678f ? 1.0f : 0.0f);";
+};
+
+TEST_F(FinalTest, TheFastestWins) {
+  const FinalOutcome final = Final({kSlow, kRight, kRight});
+  ASSERT_EQ(final.outcomes.size(), 3u);
+  for (const MeasureOutcome& outcome : final.outcomes) {
+    ASSERT_TRUE(outcome.ok()) << outcome.failure.value_or(MeasureFailure()).message;
+    EXPECT_EQ(outcome.samples_ms.size(), 5u);
+  }
+  EXPECT_NE(final.best, 0);
+  EXPECT_FALSE(final.tied_with_best[0]);
+  EXPECT_TRUE(final.tied_with_best[static_cast<size_t>(final.best)]);
+}
+
+TEST_F(FinalTest, WhatIsRightByChanceDoesNotWin) {
+  const std::string by_chance = "out[i] = 2.0f * (i + 1);";
+  EXPECT_TRUE(Measure(by_chance).ok()) << "right on the first data set";
+  const FinalOutcome final = Final({by_chance, kRight});
+  EXPECT_EQ(final.best, 1);
+  EXPECT_EQ(final.outcomes[0].failure.value().error_class, "WrongResult");
+  EXPECT_FALSE(final.tied_with_best[0]);
+  ExpectThatTheNextIsMeasuredRight();
+}
+
+TEST_F(FinalTest, WhatEndsTheProcessIsFoundAndTheOthersGoOn) {
+  // An access that is illegal on the second data set only.
+  const std::string crash = "out[x[kSecond] == 1.25f ? (long)i + ((long)1 << 42) : (long)i] = 2.0f * x[i];";
+  std::string body = crash;
+  body.replace(body.find("kSecond"), 7, "1");
+  EXPECT_TRUE(Measure(body).ok());
+  const FinalOutcome final = Final({kRight, body, kRight});
+  EXPECT_TRUE(final.outcomes[0].ok());
+  EXPECT_TRUE(final.outcomes[2].ok());
+  EXPECT_EQ(final.outcomes[1].failure.value().error_class, IsCuda() ? "IllegalAddress" : "Crash");
+  EXPECT_NE(final.best, 1);
+  ExpectThatTheNextIsMeasuredRight();
+}
+
+TEST_F(FinalTest, NobodyWinsWhereNobodyIsRight) {
+  const FinalOutcome final = Final({"out[i] = 0.0f;"});
+  EXPECT_EQ(final.best, -1);
+  EXPECT_THAT(final.tied_with_best, testing::ElementsAre(false));
+  EXPECT_EQ(Final({}).best, -1);
+}
+
+}  // namespace
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,98 @@
+#include "worker/tune/measure/kernel_problem.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/worker/tune/measure/measure_fixture.h"
+#include "worker/kernel/kernel.h"
+#include "worker/kernels/kernel_spec.h"
+#include "worker/kernels/library.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+using testing::HasSubstr;
+
+// A kernel of the library, bound for a problem, with the calls to measure it on.
+struct BoundProblem {
+  std::shared_ptr<Device> device;
+  const kernels::LibraryKernel* library_kernel = nullptr;
+  std::unique_ptr<Kernel> kernel;
+  std::shared_ptr<BoundKernel> bound;
+  std::vector<ExpectedCall> calls;
+  kernels::Problem problem;
+
+  ToleranceOf Tolerance() const {
+    return [this](std::string_view, DType dtype) { return library_kernel->tolerance(problem, dtype); };
+  }
+};
+
+BoundProblem Bind(const std::string& device, const std::string& name, const std::vector<std::string>& arguments,
+                  bool static_shapes = true) {
+  BoundProblem made;
+  made.device = OpenDevice(device).value();
+  made.library_kernel = kernels::FindKernel(name).value();
+  made.problem = kernels::ParseProblem(*made.library_kernel, arguments).value();
+  KernelSpec spec = kernels::SpecOf(*made.library_kernel);
+  spec.settings = Settings{.static_shapes = static_shapes};
+  made.kernel = Kernel::Create(spec).value();
+  for (const uint64_t seed : {1, 2}) {
+    const kernels::Case c = kernels::MakeCase(*made.library_kernel, made.problem, seed);
+    Arguments on_device = kernels::ArgumentsOn(made.device, *made.library_kernel, c).value();
+    made.calls.push_back({.arguments = std::move(on_device), .results = made.library_kernel->reference(c)});
+  }
+  made.bound = made.kernel->Bind(made.calls[0].arguments).value();
+  return made;
+}
+
+class KernelProblemTest : public MeasureTest {
+ protected:
+  void SetUp() override {}
+
+  MeasureRequest DefaultRequest(const BoundProblem& made) {
+    const codegen::GeneratedKernel generated = made.bound->Generate(made.bound->config_space().Default()).value();
+    const CompiledCode code = made.device->Compile(generated.source).value();
+    return RequestOf(*made.bound, generated, made.calls[0].arguments, std::make_shared<CompiledCode>(code)).value();
+  }
+
+  void ExpectMeasured(const BoundProblem& made) {
+    Start(ProblemOf(*made.bound, made.calls, made.Tolerance()).value());
+    const MeasureRequest request = DefaultRequest(made);
+    const MeasureOutcome outcome = Measure(request);
+    EXPECT_TRUE(outcome.ok()) << outcome.failure.value_or(MeasureFailure()).message;
+    const FinalOutcome final = measurer_->MeasureInterleaved({request, request}, 3).value();
+    EXPECT_TRUE(final.outcomes[0].ok()) << final.outcomes[0].failure.value_or(MeasureFailure()).message;
+    EXPECT_TRUE(final.outcomes[1].ok());
+  }
+};
+
+TEST_F(KernelProblemTest, LibraryKernelsAreMeasured) {
+  ExpectMeasured(Bind(DeviceName(), "softmax", {"x=33x70:f16"}));
+  ExpectMeasured(Bind(DeviceName(), "layer_norm", {"x=16x48:f32"}));
+}
+
+TEST_F(KernelProblemTest, CodeForAnySizeGetsSizesAndStrides) {
+  ExpectMeasured(Bind(DeviceName(), "add", {"x=33x70:f32"}, /*static_shapes=*/false));
+}
+
+TEST_F(KernelProblemTest, TheIrsReferenceWillDo) {
+  BoundProblem made = Bind(DeviceName(), "softmax", {"x=9x40:f32"});
+  for (ExpectedCall& call : made.calls) call.results = EvaluateCall(*made.bound, call.arguments).value();
+  ExpectMeasured(made);
+}
+
+TEST_F(KernelProblemTest, RefusesCallsThatDiffer) {
+  BoundProblem made = Bind(DeviceName(), "add", {"x=8x8:f32"});
+  const BoundProblem other = Bind(DeviceName(), "add", {"x=8x16:f32"});
+  made.calls[1] = other.calls[0];
+  const absl::Status status = ProblemOf(*made.bound, made.calls, made.Tolerance()).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("differ"));
+  made.calls.pop_back();
+  made.calls[0].results.clear();
+  EXPECT_THAT(std::string(ProblemOf(*made.bound, made.calls, made.Tolerance()).status().message()),
+              HasSubstr("no result is expected"));
+}
+
+}  // namespace
+}  // namespace telemetry::worker::tune

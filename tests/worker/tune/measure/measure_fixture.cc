@@ -1,0 +1,106 @@
+#include "tests/worker/tune/measure/measure_fixture.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+namespace telemetry::worker::tune {
+namespace {
+
+constexpr char kCudaWords[] = R"(
+#define KERNEL extern "C" __global__ void
+#define GLOBAL
+#define INDEX ((int)(blockIdx.x * blockDim.x + threadIdx.x))
+)";
+
+constexpr char kOpenClWords[] = R"(
+#define KERNEL __kernel void
+#define GLOBAL __global
+#define INDEX ((int)get_global_id(0))
+)";
+
+DataSet Doubling(float first, float step, int count) {
+  std::vector<float> values;
+  std::vector<double> doubled;
+  for (int i = 0; i < count; ++i) {
+    values.push_back(first + step * static_cast<float>(i));
+    doubled.push_back(2.0 * static_cast<double>(values.back()));
+  }
+  DataSet set;
+  set.buffers.resize(2);
+  set.buffers[0].initial.resize(values.size() * sizeof(float));
+  std::memcpy(set.buffers[0].initial.data(), values.data(), set.buffers[0].initial.size());
+  set.buffers[1].expected = std::move(doubled);
+  return set;
+}
+
+}  // namespace
+
+std::string MeasureTest::DeviceName() {
+  const char* id = std::getenv("TELEMETRY_TEST_DEVICE");
+  return id == nullptr ? "opencl:0" : id;
+}
+
+BufferData MeasureTest::Numbers(const std::vector<float>& values) {
+  BufferData data;
+  data.initial.resize(values.size() * sizeof(float));
+  if (!values.empty()) std::memcpy(data.initial.data(), values.data(), data.initial.size());
+  return data;
+}
+
+MeasureProblem MeasureTest::DoublingProblem(int data_sets) {
+  const ProblemBuffer x = {.name = "x", .sizes = {kNumbers}, .strides = {1}};
+  const ProblemBuffer out = {.name = "out",
+                             .sizes = {kNumbers / 10, 10},
+                             .strides = {10, 1},
+                             .expected = ir::Tolerance{.absolute = 0, .relative = 1e-6}};
+  MeasureProblem problem = {.buffers = {x, out}};
+  for (int set = 0; set < data_sets; ++set) {
+    problem.data_sets.push_back(Doubling(1, set == 0 ? 1.0f : 0.25f * static_cast<float>(set), kNumbers));
+  }
+  return problem;
+}
+
+void MeasureTest::Start(MeasureProblem problem) {
+  if (compiler_ == nullptr) {
+    absl::StatusOr<std::shared_ptr<Device>> device = OpenDevice(DeviceName());
+    if (!device.ok()) throw std::runtime_error(std::string(device.status().message()));
+    compiler_ = *std::move(device);
+  }
+  absl::StatusOr<std::unique_ptr<Measurer>> measurer = Measurer::Start(std::move(problem), {.device = DeviceName()});
+  if (!measurer.ok()) throw std::runtime_error(std::string(measurer.status().message()));
+  measurer_ = *std::move(measurer);
+}
+
+MeasureRequest MeasureTest::RequestFor(const std::string& body) {
+  const std::string source = std::string(IsCuda() ? kCudaWords : kOpenClWords) +
+                             "KERNEL doubled(GLOBAL float* x, GLOBAL float* out) {\n  const int i = INDEX;\n" + body +
+                             "\n}\n";
+  const absl::StatusOr<CompiledCode> code = compiler_->Compile(source);
+  if (!code.ok()) throw std::runtime_error(std::string(code.status().message()));
+  return {.code = std::make_shared<CompiledCode>(*code),
+          .function = "doubled",
+          .arguments = {BufferIndex{0}, BufferIndex{1}},
+          .shape = {.grid = kNumbers / 100, .threads = 100}};
+}
+
+MeasureOutcome MeasureTest::Measure(const MeasureRequest& request) {
+  absl::StatusOr<MeasureOutcome> outcome = measurer_->Measure(request);
+  if (!outcome.ok()) throw std::runtime_error(std::string(outcome.status().message()));
+  return *std::move(outcome);
+}
+
+MeasureFailure MeasureTest::FailureOf(const MeasureRequest& request) {
+  const MeasureOutcome outcome = Measure(request);
+  EXPECT_FALSE(outcome.perf_ms.has_value()) << "what fails has no time";
+  EXPECT_TRUE(outcome.failure.has_value());
+  return outcome.failure.value_or(MeasureFailure());
+}
+
+void MeasureTest::ExpectThatTheNextIsMeasuredRight() {
+  const MeasureOutcome outcome = Measure(kRight);
+  EXPECT_TRUE(outcome.ok()) << outcome.failure.value_or(MeasureFailure()).message;
+}
+
+}  // namespace telemetry::worker::tune

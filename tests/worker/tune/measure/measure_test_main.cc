@@ -1,0 +1,17 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <optional>
+
+#include "tests/worker/tune/measure/waiting_tuner.h"
+#include "worker/tune/tune_child.h"
+
+namespace tune = telemetry::worker::tune;
+
+// The test's program is also that of the processes it measures in, and of a tuner that is killed.
+int main(int argc, char** argv) {
+  if (const std::optional<int> exit_status = tune::RunTuneChild(argc, argv)) return *exit_status;
+  if (argc >= 2 && std::strcmp(argv[1], tune::kWaitingTuner) == 0) return tune::RunWaitingTuner();
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,92 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "tests/worker/tune/measure/measure_fixture.h"
+#include "tests/worker/tune/measure/waiting_tuner.h"
+
+extern char** environ;
+
+namespace telemetry::worker::tune {
+
+namespace {
+
+class WaitingTuner : public MeasureTest {
+ public:
+  void TestBody() override {
+    SetUp();
+    std::cout << '.' << std::flush;
+    pause();
+  }
+};
+
+// The running processes that `parent` has started.
+std::vector<pid_t> ChildrenOf(pid_t parent) {
+  std::vector<pid_t> children;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream stat(entry.path() / "stat");
+    std::string text((std::istreambuf_iterator<char>(stat)), {});
+    const size_t end_of_name = text.rfind(')');
+    if (end_of_name == std::string::npos) continue;
+    if (std::stoi(text.substr(end_of_name + 4)) == parent) children.push_back(std::stoi(name));
+  }
+  return children;
+}
+
+bool IsGone(pid_t pid) {
+  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+  std::string text((std::istreambuf_iterator<char>(stat)), {});
+  // A zombie has ended too; who collects it is not its parent's doing any more.
+  return text.empty() || text[text.rfind(')') + 2] == 'Z';
+}
+
+TEST(ParentDeathTest, EndsTheMeasuringProcesses) {
+  int ready[2];
+  ASSERT_EQ(pipe2(ready, O_CLOEXEC), 0);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ready[1], 1);
+  char program[] = "/proc/self/exe";
+  char role[sizeof(kWaitingTuner)];
+  std::copy(std::begin(kWaitingTuner), std::end(kWaitingTuner), role);
+  char* arguments[] = {program, role, nullptr};
+  pid_t tuner = -1;
+  ASSERT_EQ(posix_spawn(&tuner, program, &actions, nullptr, arguments, environ), 0);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ready[1]);
+  char byte = 0;
+  ASSERT_EQ(read(ready[0], &byte, 1), 1) << "the tuner did not get ready";
+  close(ready[0]);
+
+  const std::vector<pid_t> children = ChildrenOf(tuner);
+  EXPECT_EQ(children.size(), 2u) << "one measures, one stands by";
+  ASSERT_EQ(kill(tuner, SIGKILL), 0);
+  ASSERT_EQ(waitpid(tuner, nullptr, 0), tuner);
+  const absl::Time until = absl::Now() + absl::Seconds(30);
+  for (const pid_t child : children) {
+    while (!IsGone(child) && absl::Now() < until) absl::SleepFor(absl::Milliseconds(5));
+    EXPECT_TRUE(IsGone(child));
+  }
+}
+
+}  // namespace
+
+int RunWaitingTuner() {
+  WaitingTuner().TestBody();
+  return 1;
+}
+
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,121 @@
+#include "worker/tune/measure/sample_series.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace telemetry::worker::tune {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr double kBest = 2000;
+
+wire::Effort EffortFor(double give_up_above_ms = std::numeric_limits<double>::infinity()) {
+  wire::Effort effort;
+  effort.set_give_up_above_ms(give_up_above_ms);
+  effort.set_min_samples(8);
+  effort.set_max_samples(50);
+  effort.set_precision(0.01);
+  effort.set_budget_ms(20);
+  return effort;
+}
+
+// What takes samples of a device whose clock and noise the test decides. Every tenth sample is an outlier.
+struct SampledSeries {
+  explicit SampledSeries(const wire::Effort& effort) : series(effort) { watch.Learn(std::vector<Sample>(3, {1, kBest})); }
+
+  template <typename Time>
+  wire::Outcome To(Time sample) {
+    for (int batch = Next(sample(0)); batch > 0; batch = Next(sample(0))) {
+      std::vector<Sample> samples;
+      for (int i = 0; i < batch; ++i) samples.push_back(sample(taken++));
+      for (const Sample& s : samples) elapsed += absl::Milliseconds(s.ms);
+      series.Add(samples, watch);
+      if (taken > 10000) break;
+    }
+    wire::Outcome outcome;
+    series.Describe(&outcome);
+    return outcome;
+  }
+  int Next(const Sample& first) { return series.Next(elapsed, first.ms); }
+
+  SampleSeries series;
+  ClockWatch watch;
+  absl::Duration elapsed;
+  int taken = 0;
+};
+
+TEST(SampleSeriesTest, EndsWhenTheMedianIsKnown) {
+  SampledSeries run(EffortFor());
+  const wire::Outcome outcome = run.To([](int i) { return Sample{i % 10 == 9 ? 1.0 : 0.1, kBest}; });
+  EXPECT_EQ(outcome.perf_ms(), 0.1);
+  EXPECT_GE(outcome.samples_ms_size(), 8);
+  EXPECT_LT(outcome.samples_ms_size(), 40);
+  EXPECT_EQ(outcome.dropped_throttled(), 0);
+  EXPECT_EQ(outcome.sm_clock_mhz(), kBest);
+}
+
+TEST(SampleSeriesTest, NoiseNeedsMoreSamplesUpToTheBudget) {
+  SampledSeries run(EffortFor());
+  const wire::Outcome outcome = run.To([](int i) { return Sample{1 + 0.5 * std::sin(i), kBest}; });
+  EXPECT_NEAR(outcome.samples_ms_size(), 20, 8) << "20 ms, a sample takes 1 ms";
+  EXPECT_LE(SampledSeries(EffortFor()).To([](int i) { return Sample{0.01 + 0.005 * std::sin(i), kBest}; }).samples_ms_size(), 50);
+}
+
+TEST(SampleSeriesTest, SlowConfigsGetThreeSamples) {
+  SampledSeries run(EffortFor());
+  EXPECT_EQ(run.To([](int) { return Sample{1000, kBest}; }).samples_ms_size(), 3);
+}
+
+TEST(SampleSeriesTest, GivesUpAfterThreeSamples) {
+  SampledSeries run(EffortFor(/*give_up_above_ms=*/1));
+  const wire::Outcome outcome = run.To([](int) { return Sample{1.1, kBest}; });
+  EXPECT_TRUE(outcome.gave_up());
+  EXPECT_FALSE(outcome.has_perf_ms());
+  EXPECT_EQ(outcome.samples_ms_size(), 3);
+}
+
+TEST(SampleSeriesTest, OneFastSampleKeepsItInTheRace) {
+  SampledSeries run(EffortFor(/*give_up_above_ms=*/1));
+  const wire::Outcome outcome = run.To([](int i) { return Sample{i == 1 ? 0.9 : 1.1, kBest}; });
+  EXPECT_FALSE(outcome.gave_up());
+  EXPECT_EQ(outcome.perf_ms(), 1.1);
+}
+
+TEST(SampleSeriesTest, DoesNotRepeatWhatIsHopeless) {
+  SampledSeries run(EffortFor(/*give_up_above_ms=*/1));
+  EXPECT_EQ(run.To([](int) { return Sample{5000, kBest}; }).samples_ms_size(), 1);
+}
+
+TEST(SampleSeriesTest, DropsWhatWasTakenAtALowClock) {
+  SampledSeries run(EffortFor());
+  const wire::Outcome outcome = run.To([](int i) {
+    return i % 4 == 0 ? Sample{0.2, 0.7 * kBest} : Sample{0.1, 0.99 * kBest};
+  });
+  EXPECT_EQ(outcome.perf_ms(), 0.1);
+  EXPECT_THAT(outcome.samples_ms(), testing::Each(0.1));
+  EXPECT_GT(outcome.dropped_throttled(), 0);
+  EXPECT_FALSE(outcome.throttled_throughout());
+}
+
+TEST(SampleSeriesTest, ALowClockThatStaysIsToldAndNotWaitedFor) {
+  SampledSeries run(EffortFor());
+  const wire::Outcome outcome = run.To([](int) { return Sample{0.2, 0.7 * kBest}; });
+  EXPECT_TRUE(outcome.throttled_throughout());
+  EXPECT_EQ(outcome.perf_ms(), 0.2);
+  EXPECT_EQ(outcome.dropped_throttled(), 0) << "all count";
+  EXPECT_LE(run.taken, 100);
+}
+
+TEST(SampleSeriesTest, AnUnknownClockIsNotLow) {
+  SampledSeries run(EffortFor());
+  const wire::Outcome outcome = run.To([](int) { return Sample{0.2, 0}; });
+  EXPECT_EQ(outcome.dropped_throttled(), 0);
+  EXPECT_EQ(outcome.sm_clock_mhz(), 0);
+}
+
+}  // namespace
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,186 @@
+#include "worker/tune/measure/check_code.h"
+
+#include <algorithm>
+
+namespace telemetry::worker::tune {
+namespace {
+
+constexpr char kCudaWords[] = R"(
+#define KERNEL extern "C" __global__ void
+#define GLOBAL
+typedef long long i64;
+#define FIRST ((i64)blockIdx.x * blockDim.x + threadIdx.x)
+#define STEP ((i64)gridDim.x * blockDim.x)
+#define ADD(to, value) atomicAdd(to, value)
+#define MAX(to, value) atomicMax(to, value)
+#define FLOAT_OF(bits) __uint_as_float(bits)
+#define BITS_OF(number) __float_as_uint(number)
+typedef unsigned int uint;
+)";
+
+constexpr char kOpenClWords[] = R"(
+#define KERNEL __kernel void
+#define GLOBAL __global
+typedef long i64;
+#define FIRST ((i64)get_global_id(0))
+#define STEP ((i64)get_global_size(0))
+#define ADD(to, value) atomic_add(to, value)
+#define MAX(to, value) atomic_max(to, value)
+#define FLOAT_OF(bits) as_float(bits)
+#define BITS_OF(number) as_uint(number)
+)";
+
+// dtypes are numbered as in DType. Floats that are not negative are ordered as their bits are, so that the largest can
+// be found by an integer's atomic.
+constexpr char kBody[] = R"(
+#define INFINITE 0x7f800000u
+
+uint f16_bits(uint half_bits) {
+  const uint sign = (half_bits & 0x8000u) << 16;
+  const uint exponent = (half_bits >> 10) & 31u;
+  const uint mantissa = half_bits & 1023u;
+  if (exponent == 31u) return sign | INFINITE | (mantissa << 13);
+  if (exponent == 0u) return sign | BITS_OF((float)mantissa * 5.9604644775390625e-8f);
+  return sign | ((exponent + 112u) << 23) | (mantissa << 13);
+}
+
+uint float_bits(GLOBAL const uint* memory, int dtype, i64 i) {
+  if (dtype == 0) return memory[i];
+  const uint narrow = ((GLOBAL const unsigned short*)memory)[i];
+  return dtype == 1 ? f16_bits(narrow) : narrow << 16;
+}
+
+int integer(GLOBAL const uint* memory, int dtype, i64 i) {
+  return dtype == 3 ? (int)memory[i] : (int)((GLOBAL const unsigned char*)memory)[i];
+}
+
+uint is_nan(uint bits) { return (bits & 0x7fffffffu) > INFINITE; }
+uint is_infinite(uint bits) { return (bits & 0x7fffffffu) == INFINITE; }
+
+float float_error(uint actual, uint expected) {
+  if (is_nan(actual) || is_nan(expected)) return is_nan(actual) && is_nan(expected) ? 0.0f : FLOAT_OF(INFINITE);
+  const float difference = FLOAT_OF(actual) - FLOAT_OF(expected);
+  if (actual == expected || difference == 0.0f) return 0.0f;
+  if (is_nan(BITS_OF(difference))) return FLOAT_OF(INFINITE);
+  return difference < 0.0f ? -difference : difference;
+}
+
+float integer_error(int actual, int expected) {
+  const i64 difference = (i64)actual - (i64)expected;
+  return (float)(difference < 0 ? -difference : difference);
+}
+
+KERNEL compare_elements(GLOBAL const uint* actual, GLOBAL const uint* expected, int dtype, i64 elements,
+                        float absolute, float relative, GLOBAL uint* counts, int slot) {
+  GLOBAL uint* out = counts + slot * 6;
+  uint mismatches = 0u;
+  uint first = 0u;
+  float worst_absolute = 0.0f;
+  float worst_relative = 0.0f;
+  for (i64 i = FIRST; i < elements; i += STEP) {
+    const uint wanted = expected[i];
+    float error;
+    float magnitude;
+    if (dtype >= 3) {
+      error = integer_error(integer(actual, dtype, i), (int)wanted);
+      magnitude = integer_error((int)wanted, 0);
+    } else {
+      error = float_error(float_bits(actual, dtype, i), wanted);
+      magnitude = is_nan(wanted) || is_infinite(wanted) ? 0.0f : FLOAT_OF(wanted & 0x7fffffffu);
+    }
+    if (error > absolute + relative * magnitude) {
+      ++mismatches;
+      if (first == 0u) first = 0xffffffffu - (uint)i;
+    }
+    if (error > worst_absolute) worst_absolute = error;
+    if (magnitude > 0.0f && error / magnitude > worst_relative) worst_relative = error / magnitude;
+  }
+  if (mismatches != 0u) ADD(out, mismatches);
+  if (first > out[1]) MAX(out + 1, first);
+  if (BITS_OF(worst_absolute) > out[2]) MAX(out + 2, BITS_OF(worst_absolute));
+  if (BITS_OF(worst_relative) > out[3]) MAX(out + 3, BITS_OF(worst_relative));
+}
+
+KERNEL count_damage(GLOBAL const unsigned char* memory, i64 gap_begin, i64 gap_end, i64 size, int value,
+                    GLOBAL uint* counts, int slot) {
+  const i64 gap = gap_end - gap_begin;
+  uint damaged = 0u;
+  for (i64 i = FIRST; i < size - gap; i += STEP) {
+    if (memory[i < gap_begin ? i : i + gap] != (unsigned char)value) ++damaged;
+  }
+  if (damaged != 0u) ADD(counts + slot * 6 + 4, damaged);
+}
+
+KERNEL hash_words(GLOBAL const uint* memory, i64 begin, i64 end, GLOBAL uint* counts, int slot) {
+  uint sum = 0u;
+  for (i64 i = begin + FIRST; i < end; i += STEP) {
+    uint hash = memory[i] + (uint)i * 0x9e3779b9u;
+    hash ^= hash >> 16;
+    hash *= 0x85ebca6bu;
+    hash ^= hash >> 13;
+    hash *= 0xc2b2ae35u;
+    sum += hash ^ (hash >> 16);
+  }
+  if (sum != 0u) ADD(counts + slot * 6 + 5, sum);
+}
+)";
+
+static_assert(sizeof(CheckCounts) == 6 * sizeof(uint32_t), "what the kernels count in");
+static_assert(static_cast<int>(DType::kF32) == 0 && static_cast<int>(DType::kF16) == 1 &&
+                  static_cast<int>(DType::kBF16) == 2 && static_cast<int>(DType::kI32) == 3 &&
+                  static_cast<int>(DType::kBool) == 4,
+              "the kernels' numbers of dtypes");
+
+absl::StatusOr<std::unique_ptr<Function>> Find(Module* module, const char* name) { return module->GetFunction(name); }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<DeviceChecks>> DeviceChecks::Create(Device* device) {
+  const bool is_cuda = device->properties().dialect == Dialect::kCuda;
+  absl::StatusOr<CompiledCode> code = device->Compile(std::string(is_cuda ? kCudaWords : kOpenClWords) + kBody);
+  if (!code.ok()) return code.status();
+  absl::StatusOr<std::unique_ptr<Module>> module = device->Load(*code);
+  if (!module.ok()) return module.status();
+  auto compare = Find(module->get(), "compare_elements");
+  auto count_damage = Find(module->get(), "count_damage");
+  auto hash = Find(module->get(), "hash_words");
+  for (const auto* function : {&compare, &count_damage, &hash}) {
+    if (!function->ok()) return function->status();
+  }
+  auto checks = std::unique_ptr<DeviceChecks>(new DeviceChecks());
+  checks->compute_units_ = std::max(1, device->properties().compute_units);
+  checks->threads_ = is_cuda ? 256 : 64;
+  checks->compare_ = *std::move(compare);
+  checks->count_damage_ = *std::move(count_damage);
+  checks->hash_ = *std::move(hash);
+  return checks;
+}
+
+LaunchShape DeviceChecks::ShapeFor(int64_t elements) const {
+  const int64_t blocks = (elements + threads_ - 1) / threads_;
+  return {.grid = std::min<int64_t>(blocks, int64_t{8} * compute_units_), .threads = threads_};
+}
+
+absl::Status DeviceChecks::Compare(const Buffer* actual, const Buffer* expected, DType dtype, int64_t elements,
+                                   const ir::Tolerance& tolerance, const Buffer* counts, int slot) {
+  return compare_->Launch(
+      ShapeFor(elements),
+      {actual, expected, static_cast<int32_t>(dtype), elements, static_cast<float>(tolerance.absolute),
+       static_cast<float>(tolerance.relative), counts, static_cast<int32_t>(slot)});
+}
+
+absl::Status DeviceChecks::CountDamage(const Buffer* memory, int64_t gap_begin, int64_t gap_end, int64_t size,
+                                       uint8_t value, const Buffer* counts, int slot) {
+  return count_damage_->Launch(
+      ShapeFor(size - (gap_end - gap_begin)),
+      {memory, gap_begin, gap_end, size, static_cast<int32_t>(value), counts, static_cast<int32_t>(slot)});
+}
+
+absl::Status DeviceChecks::Hash(const Buffer* memory, int64_t begin, int64_t end, const Buffer* counts, int slot) {
+  const int64_t begin_word = begin / 4;
+  const int64_t end_word = (end + 3) / 4;
+  return hash_->Launch(ShapeFor(end_word - begin_word),
+                       {memory, begin_word, end_word, counts, static_cast<int32_t>(slot)});
+}
+
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "worker/device/device.h"
+#include "worker/device/dtype.h"
+#include "worker/ir/compare.h"
+
+namespace telemetry::worker::tune {
+
+// What the device counted of one buffer, in the order in which its kernels write it.
+struct CheckCounts {
+  uint32_t mismatches = 0;
+  uint32_t first_from_end = 0;  // 0xffffffff - index of the first mismatch; 0: none
+  float worst_absolute = 0;
+  float worst_relative = 0;
+  uint32_t damaged_bytes = 0;
+  uint32_t hash = 0;
+
+  int64_t first_mismatch() const { return int64_t{0xffffffff} - first_from_end; }
+};
+
+// Checks of memory that run on the device itself: results are judged where they are, for copying them to the host would
+// take longer than measuring them. Each call queues a kernel that adds to entry `slot` of an array of CheckCounts in
+// `counts`, zero before.
+class DeviceChecks {
+ public:
+  // Compiles. Errors are the device's.
+  static absl::StatusOr<std::unique_ptr<DeviceChecks>> Create(Device* device);
+
+  // |actual - expected| <= absolute + relative * |expected| for each element; NaN matches NaN only, infinity the same
+  // infinity. `expected` has float values, or int32 for integers and booleans. Fewer than 2^32 elements.
+  absl::Status Compare(const Buffer* actual, const Buffer* expected, DType dtype, int64_t elements,
+                       const ir::Tolerance& tolerance, const Buffer* counts, int slot);
+
+  // Counts the bytes of [0, size) that are not `value`, but for those of [gap_begin, gap_end).
+  absl::Status CountDamage(const Buffer* memory, int64_t gap_begin, int64_t gap_end, int64_t size, uint8_t value,
+                           const Buffer* counts, int slot);
+
+  // A hash of [begin, end), in whole words of 4 bytes: begin is a multiple of 4, and bytes up to the next multiple of 4
+  // after the end count.
+  absl::Status Hash(const Buffer* memory, int64_t begin, int64_t end, const Buffer* counts, int slot);
+
+ private:
+  DeviceChecks() = default;
+  LaunchShape ShapeFor(int64_t elements) const;
+
+  int compute_units_ = 1;
+  int threads_ = 64;
+  std::unique_ptr<Function> compare_;
+  std::unique_ptr<Function> count_damage_;
+  std::unique_ptr<Function> hash_;
+};
+
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "worker/tune/measure/measure.pb.h"
+
+namespace telemetry::worker::tune {
+
+// How a device's errors and wrong results become failures of a config (v1::Failure: phase, class, code, message).
+
+// The phases of a config, in their order.
+inline constexpr char kLoadPhase[] = "load";
+inline constexpr char kLaunchPhase[] = "launch";
+inline constexpr char kRunPhase[] = "run";
+inline constexpr char kCheckPhase[] = "check";
+
+// Code and class are the driver's error, where the message has one ("CUDA_ERROR_ILLEGAL_ADDRESS", "IllegalAddress"),
+// else the status' own ("RESOURCE_EXHAUSTED", "OutOfResources").
+wire::Failure FailureOf(std::string_view phase, const absl::Status& status);
+
+wire::Failure CheckFailure(std::string_view error_class, std::string_view code, std::string message);
+
+// "3 of the results beyond the tolerance; first 'out'[1, 2]: expected 0.5, got nan; worst ..."
+std::string DescribeMismatch(const wire::Check& check);
+
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,181 @@
+#include "worker/tune/measure/kernel_problem.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "proto/record/strings.h"
+#include "worker/ir/reference.h"
+#include "worker/kernel/call_contract.h"
+#include "worker/kernel/launch_arguments.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+using record::Cat;
+
+// The tensors that the kernel stores to, by index.
+std::set<int> StoredTensors(const ir::DeviceIr& ir) {
+  std::set<int> stored;
+  for (const ir::Graph& graph : ir.graphs) {
+    for (const ir::Node& node : graph.nodes) {
+      if (node.op != ir::Op::kStore || node.args.empty()) continue;
+      if (const auto* ref = std::get_if<ir::NodeRef>(&node.args[0].value)) stored.insert(graph.at(*ref).tensor);
+    }
+  }
+  return stored;
+}
+
+// How a tensor of the IR lies in memory in this call.
+Tensor LayoutOf(const ir::DeviceIr& ir, size_t index, const Leaves& leaves) {
+  if (index < leaves.tensors.size()) return *leaves.tensors[index];
+  Tensor layout{.dtype = ir.tensors[index].dtype, .sizes = CallContract::SizesOf(ir.tensors[index], leaves)};
+  layout.strides = DenseStrides(layout.sizes);
+  return layout;
+}
+
+absl::StatusOr<Leaves> LeavesFor(const BoundKernel& kernel, const Arguments& arguments) {
+  if (!kernel.definition().signature.IsComplete(arguments.size())) {
+    return absl::InvalidArgumentError(Cat(kernel.name(), "(): a call to measure has ", arguments.size(),
+                                          " arguments; Kernel::Normalize fills in defaults"));
+  }
+  return LeavesOf(kernel.definition().signature, arguments);
+}
+
+ProblemBuffer BufferFor(const ir::HostTensor& tensor, const Tensor& layout, bool stored, const ToleranceOf& tolerance) {
+  ProblemBuffer buffer = {.name = tensor.name,
+                          .dtype = layout.dtype,
+                          .sizes = {layout.sizes.begin(), layout.sizes.end()},
+                          .strides = {layout.strides.begin(), layout.strides.end()}};
+  if (stored) buffer.expected = tolerance(tensor.name, layout.dtype);
+  return buffer;
+}
+
+// The results' values in the order of the buffer's memory. Where they have other strides, they are put in order; gaps
+// then hold what was there before.
+absl::StatusOr<std::vector<double>> ExpectedValues(const ProblemBuffer& buffer, const ir::HostArray* before,
+                                                   const ExpectedTensors& results) {
+  const auto found = results.find(buffer.name);
+  if (found == results.end()) {
+    return absl::InvalidArgumentError(Cat("no result is expected of '", buffer.name, "', which the kernel writes"));
+  }
+  if (found->second.sizes != buffer.sizes) {
+    return absl::InvalidArgumentError(Cat("the result expected of '", buffer.name, "' has other sizes than it"));
+  }
+  if (found->second.strides == buffer.strides) return found->second.data;
+  ir::HostArray placed =
+      before != nullptr ? *before : ir::HostArray::Strided(DType::kF32, buffer.sizes, buffer.strides);
+  placed.dtype = IsFloat(buffer.dtype) ? DType::kF32 : DType::kI32;
+  placed.SetRowMajor(found->second.RowMajor());
+  return placed.data;
+}
+
+absl::StatusOr<BufferData> DataFor(const ProblemBuffer& buffer, const Tensor* argument,
+                                   const ExpectedTensors& results) {
+  BufferData data;
+  std::optional<ir::HostArray> before;
+  if (argument != nullptr) {
+    absl::StatusOr<ir::HostArray> array = ToHost(*argument);
+    if (!array.ok()) return array.status();
+    data.initial = ir::ToBytes(*array);
+    before = *std::move(array);
+  }
+  if (!buffer.expected.has_value()) return data;
+  absl::StatusOr<std::vector<double>> expected =
+      ExpectedValues(buffer, before.has_value() ? &*before : nullptr, results);
+  if (!expected.ok()) return expected.status();
+  data.expected = *std::move(expected);
+  return data;
+}
+
+absl::StatusOr<DataSet> DataSetFor(const std::vector<ProblemBuffer>& buffers, const Leaves& leaves,
+                                   const ExpectedTensors& results) {
+  DataSet set;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const Tensor* argument = i < leaves.tensors.size() ? leaves.tensors[i] : nullptr;
+    const bool differs = argument != nullptr && (!std::equal(argument->sizes.begin(), argument->sizes.end(),
+                                                             buffers[i].sizes.begin(), buffers[i].sizes.end()) ||
+                                                 !std::equal(argument->strides.begin(), argument->strides.end(),
+                                                             buffers[i].strides.begin(), buffers[i].strides.end()));
+    if (differs) {
+      return absl::InvalidArgumentError(
+          Cat("the calls to measure differ in the sizes or strides of '", buffers[i].name, "'"));
+    }
+    absl::StatusOr<BufferData> data = DataFor(buffers[i], argument, results);
+    if (!data.ok()) return data.status();
+    set.buffers.push_back(*std::move(data));
+  }
+  return set;
+}
+
+}  // namespace
+
+absl::StatusOr<ExpectedTensors> EvaluateCall(const BoundKernel& kernel, const Arguments& arguments) {
+  const absl::StatusOr<Leaves> leaves = LeavesFor(kernel, arguments);
+  if (!leaves.ok()) return leaves.status();
+  ir::ReferenceTensors tensors;
+  for (const Tensor* tensor : leaves->tensors) {
+    absl::StatusOr<ir::HostArray> array = ToHost(*tensor);
+    if (!array.ok()) return array.status();
+    tensors.push_back(*std::move(array));
+  }
+  const ir::DeviceIr& ir = kernel.ir();
+  ir::ReferenceOptions options;
+  for (size_t i = 0; i < leaves->scalars.size(); ++i)
+    options.scalars[ir.scalars[i].name] = leaves->scalars[i]->number();
+  if (absl::Status status = ir::EvaluateReference(ir, options, &tensors); !status.ok()) return status;
+  ExpectedTensors results;
+  for (const int index : StoredTensors(ir)) {
+    const auto i = static_cast<size_t>(index);
+    results.emplace(ir.tensors[i].name, std::move(tensors[i]));
+  }
+  return results;
+}
+
+absl::StatusOr<MeasureProblem> ProblemOf(const BoundKernel& kernel, absl::Span<const ExpectedCall> calls,
+                                         const ToleranceOf& tolerance) {
+  MeasureProblem problem;
+  const ir::DeviceIr& ir = kernel.ir();
+  const std::set<int> stored = StoredTensors(ir);
+  for (const ExpectedCall& call : calls) {
+    const absl::StatusOr<Leaves> leaves = LeavesFor(kernel, call.arguments);
+    if (!leaves.ok()) return leaves.status();
+    for (size_t i = problem.buffers.size(); i < ir.tensors.size(); ++i) {
+      const bool is_stored = stored.count(static_cast<int>(i)) > 0;
+      problem.buffers.push_back(BufferFor(ir.tensors[i], LayoutOf(ir, i, *leaves), is_stored, tolerance));
+    }
+    absl::StatusOr<DataSet> set = DataSetFor(problem.buffers, *leaves, call.results);
+    if (!set.ok()) return set.status();
+    problem.data_sets.push_back(*std::move(set));
+  }
+  return problem;
+}
+
+absl::StatusOr<MeasureRequest> RequestOf(const BoundKernel& kernel, const codegen::GeneratedKernel& generated,
+                                         const Arguments& arguments, std::shared_ptr<const CompiledCode> code) {
+  const absl::StatusOr<Leaves> leaves = LeavesFor(kernel, arguments);
+  if (!leaves.ok()) return leaves.status();
+  std::vector<Tensor> outputs;
+  for (size_t i = leaves->tensors.size(); i < kernel.ir().tensors.size(); ++i) {
+    outputs.push_back(LayoutOf(kernel.ir(), i, *leaves));
+  }
+  LaunchArguments values;
+  if (absl::Status status = BuildLaunchArguments(generated, *leaves, outputs, &values); !status.ok()) return status;
+  MeasureRequest request = {.code = std::move(code), .function = generated.function};
+  for (size_t i = 0; i < values.size(); ++i) {
+    RequestArgument argument = BufferIndex{generated.parameters[i].index};
+    if (const auto* value = std::get_if<int32_t>(&values[i])) argument = *value;
+    if (const auto* value = std::get_if<int64_t>(&values[i])) argument = *value;
+    if (const auto* value = std::get_if<float>(&values[i])) argument = *value;
+    request.arguments.push_back(argument);
+  }
+  std::vector<ir::HostTensor> sized = kernel.ir().tensors;
+  SetSizes(*leaves, &sized);
+  request.shape = {
+      .grid = generated.GridSize(sized), .threads = generated.threads, .shared_bytes = generated.shared_bytes};
+  return request;
+}
+
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,65 @@
+#include "worker/tune/measure/loaded_config.h"
+
+#include <string>
+
+#include "proto/record/strings.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+LaunchShape ShapeOf(const wire::Config& config) {
+  return {.grid = config.grid(), .threads = config.threads(), .shared_bytes = config.shared_bytes()};
+}
+
+absl::StatusOr<LaunchArgument> ArgumentOf(const wire::Argument& argument, const ProblemMemory& memory) {
+  switch (argument.value_case()) {
+    case wire::Argument::kI32:
+      return LaunchArgument(argument.i32());
+    case wire::Argument::kI64:
+      return LaunchArgument(int64_t{argument.i64()});
+    case wire::Argument::kF32:
+      return LaunchArgument(argument.f32());
+    default:
+      break;
+  }
+  const int index = argument.buffer();
+  if (index >= 0 && index < memory.buffer_count()) return LaunchArgument(memory.buffer(index));
+  return absl::InvalidArgumentError(
+      record::Cat("an argument is buffer ", index, " of a problem that has ", memory.buffer_count()));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<LoadedConfig>> LoadedConfig::Load(Device* device, const ProblemMemory& memory,
+                                                                 const wire::Config& config) {
+  absl::StatusOr<std::unique_ptr<Module>> module = device->Load({.binary = config.code()});
+  if (!module.ok()) return module.status();
+  absl::StatusOr<std::unique_ptr<Function>> function = (*module)->GetFunction(config.function());
+  if (!function.ok()) return function.status();
+  auto loaded =
+      std::unique_ptr<LoadedConfig>(new LoadedConfig(*std::move(module), *std::move(function), ShapeOf(config)));
+  for (const wire::Argument& argument : config.arguments()) {
+    absl::StatusOr<LaunchArgument> value = ArgumentOf(argument, memory);
+    if (!value.ok()) return value.status();
+    loaded->arguments_.push_back(*value);
+  }
+  loaded->binary_bytes_ = config.code().size();
+  loaded->threads_per_unit_ = device->properties().max_threads_per_compute_unit;
+  return loaded;
+}
+
+wire::Attributes LoadedConfig::attributes() const {
+  const FunctionAttributes code = function_->attributes();
+  wire::Attributes attributes;
+  attributes.set_registers(code.registers);
+  attributes.set_spill_bytes(code.spill_bytes);
+  attributes.set_shared_bytes(code.static_shared_bytes + shape_.shared_bytes);
+  attributes.set_binary_bytes(binary_bytes_);
+  attributes.set_blocks_per_unit(function_->BlocksPerUnit(shape_));
+  if (threads_per_unit_ > 0) {
+    attributes.set_occupancy(static_cast<double>(attributes.blocks_per_unit()) * shape_.threads / threads_per_unit_);
+  }
+  return attributes;
+}
+
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "worker/device/device.h"
+#include "worker/tune/measure/measure.pb.h"
+#include "worker/tune/measure/problem_memory.h"
+
+namespace telemetry::worker::tune {
+
+// One config's code on the device, with the arguments of its launches. The memory must outlive it.
+class LoadedConfig {
+ public:
+  // INVALID_ARGUMENT: an argument is none of the problem's buffers. Other errors are Load's and GetFunction's.
+  static absl::StatusOr<std::unique_ptr<LoadedConfig>> Load(Device* device, const ProblemMemory& memory,
+                                                            const wire::Config& config);
+
+  // What the compiler and the device say of it.
+  wire::Attributes attributes() const;
+
+  // Queues. Errors are Function::Launch's.
+  absl::Status Launch() { return function_->Launch(shape_, arguments_); }
+
+ private:
+  LoadedConfig(std::unique_ptr<Module> module, std::unique_ptr<Function> function, LaunchShape shape)
+      : module_(std::move(module)), function_(std::move(function)), shape_(shape) {}
+
+  const std::unique_ptr<Module> module_;
+  const std::unique_ptr<Function> function_;
+  const LaunchShape shape_;
+  std::vector<LaunchArgument> arguments_;
+  size_t binary_bytes_ = 0;
+  int threads_per_unit_ = 0;
+};
+
+}  // namespace telemetry::worker::tune

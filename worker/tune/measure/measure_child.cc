@@ -1,0 +1,91 @@
+#include "worker/tune/measure/measure_child.h"
+
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "worker/tune/measure/measure.pb.h"
+#include "worker/tune/measure/measure_session.h"
+#include "worker/tune/process/parent_connection.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+class MeasureChild {
+ public:
+  explicit MeasureChild(ParentConnection* parent) : parent_(parent) {}
+
+  // Until the parent is gone (OK), or the work is at its end.
+  absl::Status Serve() {
+    bool goes_on = true;
+    while (goes_on) {
+      wire::Request request;
+      std::vector<OwnedFd> fds;
+      const absl::Status status = parent_->Receive(&request, &fds);
+      if (absl::IsUnavailable(status)) return absl::OkStatus();
+      if (!status.ok()) return status;
+      wire::Reply reply;
+      goes_on = request.has_setup() ? SetUp(request.setup(), std::move(fds), &reply) : Measure(request, &reply);
+      if (absl::Status sent = parent_->Send(reply); !sent.ok()) return sent;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Open(const wire::Setup& setup, std::vector<OwnedFd> fds) {
+    if (fds.size() != 1) return absl::InvalidArgumentError("a setup comes with one descriptor, of the problem's data");
+    absl::StatusOr<SharedBytes> data = SharedBytes::Open(std::move(fds[0]));
+    if (!data.ok()) return data.status();
+    auto report = [this](std::string_view phase) {
+      wire::Reply reply;
+      reply.mutable_progress()->set_phase(std::string(phase));
+      parent_->Send(reply).IgnoreError();  // a parent that is gone is noticed by the next Receive
+    };
+    absl::StatusOr<std::unique_ptr<MeasureSession>> session =
+        MeasureSession::Open(setup, *std::move(data), std::move(report));
+    if (!session.ok()) return session.status();
+    session_ = *std::move(session);
+    return absl::OkStatus();
+  }
+
+  bool SetUp(const wire::Setup& setup, std::vector<OwnedFd> fds, wire::Reply* reply) {
+    const absl::Status status = Open(setup, std::move(fds));
+    if (status.ok()) {
+      reply->mutable_ready();
+      return true;
+    }
+    reply->mutable_refused()->set_code(status.raw_code());
+    reply->mutable_refused()->set_message(std::string(status.message()));
+    return false;
+  }
+
+  bool Measure(const wire::Request& request, wire::Reply* reply) {
+    wire::Outcomes* outcomes = reply->mutable_outcomes();
+    if (session_ == nullptr) {
+      outcomes->set_ends(true);
+    } else {
+      *outcomes = request.has_final() ? session_->MeasureFinal(request.final()) : session_->Measure(request.config());
+    }
+    return !outcomes->ends();
+  }
+
+  ParentConnection* const parent_;
+  std::unique_ptr<MeasureSession> session_;
+};
+
+}  // namespace
+
+absl::Status RunMeasureChild() {
+  absl::StatusOr<std::unique_ptr<ParentConnection>> parent = ParentConnection::Open();
+  if (!parent.ok()) return parent.status();
+  const absl::Status status = MeasureChild(parent->get()).Serve();
+  if (!status.ok()) std::cerr << "tune-child measure: " << status.message() << std::endl;
+  // A device that a kernel has broken cannot be given back in order: its driver may wait for it for ever.
+  _exit(status.ok() ? 0 : 1);
+}
+
+}  // namespace telemetry::worker::tune

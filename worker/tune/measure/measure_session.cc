@@ -1,0 +1,161 @@
+#include "worker/tune/measure/measure_session.h"
+
+#include <string>
+
+#include "absl/time/clock.h"
+#include "worker/tune/measure/failures.h"
+#include "worker/tune/measure/round_series.h"
+#include "worker/tune/measure/sample_series.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+// A launch that fails at once is a launch failure; one that fails later is the run's.
+Sampler::Launch LaunchOf(LoadedConfig& config) {
+  return [&config] { return config.Launch(); };
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<MeasureSession>> MeasureSession::Open(wire::Setup setup, SharedBytes data,
+                                                                     PhaseReport report) {
+  absl::StatusOr<std::shared_ptr<Device>> device = OpenDevice(setup.device());
+  if (!device.ok()) return device.status();
+  absl::StatusOr<std::unique_ptr<ProblemMemory>> memory =
+      ProblemMemory::Create(*device, std::move(setup), std::move(data));
+  if (!memory.ok()) return memory.status();
+  absl::StatusOr<std::unique_ptr<Sampler>> sampler = Sampler::Create(*device);
+  if (!sampler.ok()) return sampler.status();
+  return std::unique_ptr<MeasureSession>(
+      new MeasureSession(*std::move(device), *std::move(memory), *std::move(sampler), std::move(report)));
+}
+
+void MeasureSession::Fail(std::string_view phase, const absl::Status& status, wire::Outcome* outcome) {
+  *outcome->mutable_failure() = FailureOf(phase, status);
+}
+
+absl::Status MeasureSession::RunOnce(LoadedConfig& config, int data_set, wire::Outcome* outcome) {
+  if (absl::Status status = memory_->Prepare(data_set); !status.ok()) {
+    lost_ = true;
+    Fail(kLoadPhase, status, outcome);
+    return status;
+  }
+  report_(kLaunchPhase);
+  if (absl::Status status = config.Launch(); !status.ok()) {
+    Fail(kLaunchPhase, status, outcome);
+    return status;
+  }
+  report_(kRunPhase);
+  absl::Status status = device_->Synchronize();
+  if (!status.ok()) Fail(kRunPhase, status, outcome);
+  return status;
+}
+
+absl::Status MeasureSession::Check(bool with_results, wire::Outcome* outcome) {
+  report_(kCheckPhase);
+  absl::StatusOr<CheckVerdict> verdict = memory_->Check(with_results);
+  if (!verdict.ok()) {
+    lost_ = true;
+    Fail(kCheckPhase, verdict.status(), outcome);
+    return verdict.status();
+  }
+  if (with_results) *outcome->mutable_check() = verdict->check;
+  if (!verdict->failure.has_value()) return absl::OkStatus();
+  *outcome->mutable_failure() = *std::move(verdict->failure);
+  return absl::DataLossError(outcome->failure().message());
+}
+
+std::unique_ptr<LoadedConfig> MeasureSession::LoadChecked(const wire::Config& config, int data_set,
+                                                          wire::Outcome* outcome) {
+  report_(kLoadPhase);
+  absl::StatusOr<std::unique_ptr<LoadedConfig>> loaded = LoadedConfig::Load(device_.get(), *memory_, config);
+  if (!loaded.ok()) {
+    Fail(kLoadPhase, loaded.status(), outcome);
+    return nullptr;
+  }
+  *outcome->mutable_attributes() = (*loaded)->attributes();
+  if (!RunOnce(**loaded, data_set, outcome).ok()) return nullptr;
+  if (!Check(/*with_results=*/true, outcome).ok()) return nullptr;
+  return *std::move(loaded);
+}
+
+absl::StatusOr<std::vector<Sample>> MeasureSession::Take(absl::Span<const Sampler::Launch> launches) {
+  report_(kRunPhase);
+  absl::StatusOr<std::vector<Sample>> samples = sampler_->Take(launches);
+  if (samples.ok()) watch_.Learn(*samples);
+  return samples;
+}
+
+absl::Status MeasureSession::TakeSeries(LoadedConfig& config, const wire::Effort& effort, wire::Outcome* outcome) {
+  // The first one warms up, and says how many go into a batch.
+  const absl::StatusOr<std::vector<Sample>> warm_up = Take({LaunchOf(config)});
+  if (!warm_up.ok()) return warm_up.status();
+  SampleSeries series(effort);
+  const absl::Time begin = absl::Now();
+  while (true) {
+    const int batch = series.Next(absl::Now() - begin, warm_up->front().ms);
+    if (batch == 0) break;
+    const std::vector<Sampler::Launch> launches(static_cast<size_t>(batch), LaunchOf(config));
+    const absl::StatusOr<std::vector<Sample>> samples = Take(launches);
+    if (!samples.ok()) return samples.status();
+    series.Add(*samples, watch_);
+  }
+  series.Describe(outcome);
+  return absl::OkStatus();
+}
+
+wire::Outcomes MeasureSession::Measure(const wire::Config& config) {
+  wire::Outcomes outcomes;
+  wire::Outcome* outcome = outcomes.add_outcomes();
+  const int data_set = config.on_last_data_set() ? memory_->data_set_count() - 1 : 0;
+  if (std::unique_ptr<LoadedConfig> loaded = LoadChecked(config, data_set, outcome); loaded != nullptr) {
+    if (absl::Status status = TakeSeries(*loaded, config.effort(), outcome); !status.ok()) {
+      Fail(kRunPhase, status, outcome);
+    } else {
+      // What is right once may be wrong at times: the last run has to be right, too.
+      Check(!memory_->reads_what_it_writes(), outcome).IgnoreError();
+    }
+    if (outcome->has_failure()) outcome->clear_perf_ms();
+  }
+  outcomes.set_ends(DeviceIsLost());
+  return outcomes;
+}
+
+absl::Status MeasureSession::TakeRounds(const std::vector<std::unique_ptr<LoadedConfig>>& configs, int rounds,
+                                        wire::Outcomes* outcomes) {
+  std::vector<Sampler::Launch> round;
+  std::vector<int> of_outcome;
+  for (size_t i = 0; i < configs.size(); ++i) {
+    if (configs[i] == nullptr) continue;
+    round.push_back(LaunchOf(*configs[i]));
+    of_outcome.push_back(static_cast<int>(i));
+  }
+  if (round.empty()) return absl::OkStatus();
+  if (absl::Status status = Take(round).status(); !status.ok()) return status;  // warms up
+  RoundSeries series(round.size(), rounds);
+  for (int next = series.Next(); next > 0; next = series.Next()) {
+    std::vector<Sampler::Launch> launches;
+    for (int i = 0; i < next; ++i) launches.insert(launches.end(), round.begin(), round.end());
+    const absl::StatusOr<std::vector<Sample>> samples = Take(launches);
+    if (!samples.ok()) return samples.status();
+    series.Add(*samples, watch_);
+  }
+  for (size_t i = 0; i < round.size(); ++i) series.Describe(i, outcomes->mutable_outcomes(of_outcome[i]));
+  return absl::OkStatus();
+}
+
+wire::Outcomes MeasureSession::MeasureFinal(const wire::Final& final) {
+  wire::Outcomes outcomes;
+  std::vector<std::unique_ptr<LoadedConfig>> configs;
+  for (const wire::Config& config : final.configs()) {
+    configs.push_back(LoadChecked(config, memory_->data_set_count() - 1, outcomes.add_outcomes()));
+    if (outcomes.outcomes().rbegin()->has_failure() && DeviceIsLost()) break;
+  }
+  const bool is_whole = !DeviceIsLost() && TakeRounds(configs, final.rounds(), &outcomes).ok() && !DeviceIsLost();
+  if (is_whole) return outcomes;
+  outcomes.clear_outcomes();
+  outcomes.set_ends(true);
+  return outcomes;
+}
+
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "worker/device/device.h"
+#include "worker/tune/measure/clock_watch.h"
+#include "worker/tune/measure/loaded_config.h"
+#include "worker/tune/measure/measure.pb.h"
+#include "worker/tune/measure/problem_memory.h"
+#include "worker/tune/measure/sampler.h"
+#include "worker/tune/process/shared_bytes.h"
+
+namespace telemetry::worker::tune {
+
+// The measuring process' work: a device with one problem in its memory, and configs that are checked and timed on it,
+// one after the other. One thread.
+class MeasureSession {
+ public:
+  // Told before each step that may crash or hang: "load", "launch", "run", "check".
+  using PhaseReport = std::function<void(std::string_view phase)>;
+
+  // Errors are the device's.
+  static absl::StatusOr<std::unique_ptr<MeasureSession>> Open(wire::Setup setup, SharedBytes data, PhaseReport report);
+
+  // One outcome. What is wrong with the config is in it.
+  wire::Outcomes Measure(const wire::Config& config);
+
+  // One outcome for each, of samples that were taken in turns, on the last data set. None where the device failed in
+  // between: nobody knows by whose fault.
+  wire::Outcomes MeasureFinal(const wire::Final& final);
+
+ private:
+  MeasureSession(std::shared_ptr<Device> device, std::unique_ptr<ProblemMemory> memory,
+                 std::unique_ptr<Sampler> sampler, PhaseReport report)
+      : device_(std::move(device)),
+        memory_(std::move(memory)),
+        sampler_(std::move(sampler)),
+        report_(std::move(report)) {}
+
+  // Loads, runs once and checks. Null: it failed, which is in the outcome.
+  std::unique_ptr<LoadedConfig> LoadChecked(const wire::Config& config, int data_set, wire::Outcome* outcome);
+  absl::Status RunOnce(LoadedConfig& config, int data_set, wire::Outcome* outcome);
+  // Sets the outcome's failure where the check finds one.
+  absl::Status Check(bool with_results, wire::Outcome* outcome);
+  absl::Status TakeSeries(LoadedConfig& config, const wire::Effort& effort, wire::Outcome* outcome);
+  absl::StatusOr<std::vector<Sample>> Take(absl::Span<const Sampler::Launch> launches);
+  absl::Status TakeRounds(const std::vector<std::unique_ptr<LoadedConfig>>& configs, int rounds,
+                          wire::Outcomes* outcomes);
+  void Fail(std::string_view phase, const absl::Status& status, wire::Outcome* outcome);
+  bool DeviceIsLost() { return lost_ || !device_->Synchronize().ok(); }
+
+  const std::shared_ptr<Device> device_;
+  const std::unique_ptr<ProblemMemory> memory_;
+  const std::unique_ptr<Sampler> sampler_;
+  const PhaseReport report_;
+  ClockWatch watch_;
+  bool lost_ = false;  // what is in the device's memory is not known any more
+};
+
+}  // namespace telemetry::worker::tune

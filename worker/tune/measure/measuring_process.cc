@@ -1,0 +1,80 @@
+#include "worker/tune/measure/measuring_process.h"
+
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "proto/record/strings.h"
+#include "worker/tune/measure/failures.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+using record::Cat;
+
+constexpr absl::Duration kSendLimit = absl::Seconds(30);
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<MeasuringProcess>> MeasuringProcess::Start(const MeasurerOptions& options,
+                                                                          const ProblemImage& image) {
+  ChildOptions child_options = {.role = "measure"};
+  if (!options.program.empty()) child_options.program.path = options.program;
+  absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Start(child_options);
+  if (!child.ok()) return child.status();
+  wire::Request request;
+  *request.mutable_setup() = image.setup;
+  if (absl::Status status = (*child)->Send(request, kSendLimit, {image.data.fd()}); !status.ok()) {
+    return absl::UnavailableError(status.message());
+  }
+  return std::unique_ptr<MeasuringProcess>(new MeasuringProcess(*std::move(child), absl::Now() + options.start_limit));
+}
+
+absl::Status MeasuringProcess::AwaitReady() {
+  if (is_ready_) return absl::OkStatus();
+  wire::Reply reply;
+  const absl::Status status = child_->Receive(&reply, ready_until_ - absl::Now());
+  if (!status.ok()) {
+    return absl::UnavailableError(Cat("the measuring process did not get ready: ", status.message()));
+  }
+  if (reply.has_refused()) {
+    return {static_cast<absl::StatusCode>(reply.refused().code()), record::AbslView(reply.refused().message())};
+  }
+  is_ready_ = true;
+  return absl::OkStatus();
+}
+
+Answer MeasuringProcess::Ended(const std::string& phase, const absl::Status& status, absl::Duration limit) {
+  Answer answer = {.ended = {.phase = phase}};
+  if (absl::IsDeadlineExceeded(status)) {
+    child_->Kill();
+    answer.ended.error_class = "Hang";
+    answer.ended.code = "DEADLINE_EXCEEDED";
+    answer.ended.message =
+        Cat("not done after ", absl::FormatDuration(limit), " of ", phase, "; the process was ended");
+  } else {
+    const ChildEnding ending = child_->ending().value_or(ChildEnding());
+    answer.ended.error_class = "Crash";
+    answer.ended.code = ending.signal != 0 ? ending.SignalName() : Cat("EXIT_", ending.exit_status);
+    answer.ended.message = std::string(status.message());
+  }
+  answer.ended.log = child_->printed();
+  return answer;
+}
+
+Answer MeasuringProcess::Ask(const wire::Request& request, const PhaseLimits& limits) {
+  std::string phase = kLoadPhase;
+  absl::Duration limit = limits.load;
+  absl::Status status = child_->Send(request, kSendLimit);
+  while (status.ok()) {
+    wire::Reply reply;
+    status = child_->Receive(&reply, limit);
+    if (!status.ok()) break;
+    if (reply.has_outcomes()) return {.outcomes = std::move(*reply.mutable_outcomes())};
+    if (!reply.has_progress()) continue;
+    phase = reply.progress().phase();
+    limit = phase == kLoadPhase || phase == kLaunchPhase ? limits.load : limits.run;
+  }
+  return Ended(phase, status, limit);
+}
+
+}  // namespace telemetry::worker::tune

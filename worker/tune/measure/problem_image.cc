@@ -1,0 +1,148 @@
+#include "worker/tune/measure/problem_image.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "proto/record/strings.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+using record::Cat;
+
+constexpr uint64_t kAlignment = 64;
+constexpr size_t kExpectedElementBytes = 4;
+
+absl::Status Refuse(const ProblemBuffer& buffer, std::string_view what) {
+  return absl::InvalidArgumentError(Cat("the problem's buffer '", buffer.name, "': ", what));
+}
+
+// One beyond the last element's place in memory.
+uint64_t ElementsOf(const ProblemBuffer& buffer) {
+  uint64_t last = 0;
+  for (size_t d = 0; d < buffer.sizes.size(); ++d) {
+    if (buffer.sizes[d] == 0) return 0;
+    last += static_cast<uint64_t>(buffer.sizes[d] - 1) * static_cast<uint64_t>(buffer.strides[d]);
+  }
+  return last + 1;
+}
+
+absl::Status CheckLayout(const ProblemBuffer& buffer) {
+  if (buffer.sizes.size() != buffer.strides.size()) return Refuse(buffer, "not as many strides as sizes");
+  const auto negative = [](int64_t value) { return value < 0; };
+  if (std::any_of(buffer.sizes.begin(), buffer.sizes.end(), negative) ||
+      std::any_of(buffer.strides.begin(), buffer.strides.end(), negative)) {
+    return Refuse(buffer, "a negative size or stride");
+  }
+  if (ElementsOf(buffer) < std::numeric_limits<uint32_t>::max()) return absl::OkStatus();
+  return Refuse(buffer, "2^32 elements or more; results are counted in 32 bits");
+}
+
+absl::Status CheckData(const ProblemBuffer& buffer, const BufferData& data) {
+  const uint64_t elements = ElementsOf(buffer);
+  if (!buffer.expected.has_value() && !data.expected.empty()) return Refuse(buffer, "results, but no tolerance");
+  if (buffer.expected.has_value() && data.expected.size() != elements) {
+    return Refuse(buffer, Cat(data.expected.size(), " expected values for ", elements, " elements"));
+  }
+  if (data.initial.empty() && buffer.expected.has_value()) return absl::OkStatus();
+  if (data.initial.size() == elements * SizeOf(buffer.dtype)) return absl::OkStatus();
+  return Refuse(buffer, Cat(data.initial.size(), " bytes for ", elements, " elements of ", ShortName(buffer.dtype)));
+}
+
+absl::Status CheckProblem(const MeasureProblem& problem) {
+  for (const ProblemBuffer& buffer : problem.buffers) {
+    if (absl::Status status = CheckLayout(buffer); !status.ok()) return status;
+  }
+  if (problem.data_sets.empty()) return absl::InvalidArgumentError("the problem has no data set to measure on");
+  for (const DataSet& set : problem.data_sets) {
+    if (set.buffers.size() != problem.buffers.size()) {
+      return absl::InvalidArgumentError(Cat("the problem has ", problem.buffers.size(), " buffers and a data set for ",
+                                            set.buffers.size(), " of them"));
+    }
+    for (size_t i = 0; i < set.buffers.size(); ++i) {
+      if (absl::Status status = CheckData(problem.buffers[i], set.buffers[i]); !status.ok()) return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+wire::Buffer Describe(const ProblemBuffer& buffer) {
+  wire::Buffer description;
+  description.set_name(buffer.name);
+  description.set_dtype(static_cast<int32_t>(buffer.dtype));
+  description.mutable_sizes()->Add(buffer.sizes.begin(), buffer.sizes.end());
+  description.mutable_strides()->Add(buffer.strides.begin(), buffer.strides.end());
+  description.set_written(buffer.expected.has_value());
+  description.set_elements(ElementsOf(buffer));
+  if (!buffer.expected.has_value()) return description;
+  description.set_absolute(buffer.expected->absolute);
+  description.set_relative(buffer.expected->relative);
+  return description;
+}
+
+void Place(uint64_t size, uint64_t* end, wire::Range* range) {
+  range->set_offset(*end);
+  range->set_size(size);
+  *end += (size + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+void CopyExpected(const ProblemBuffer& buffer, const std::vector<double>& values, std::byte* to) {
+  for (const double value : values) {
+    if (IsFloat(buffer.dtype)) {
+      const auto number = static_cast<float>(value);
+      std::memcpy(to, &number, sizeof(number));
+    } else {
+      const auto number = static_cast<int32_t>(value);
+      std::memcpy(to, &number, sizeof(number));
+    }
+    to += kExpectedElementBytes;
+  }
+}
+
+void CopyData(const MeasureProblem& problem, const wire::Setup& setup, std::byte* to) {
+  for (size_t set = 0; set < problem.data_sets.size(); ++set) {
+    for (size_t i = 0; i < problem.buffers.size(); ++i) {
+      const BufferData& data = problem.data_sets[set].buffers[i];
+      const wire::Contents& contents = setup.data_sets(static_cast<int>(set)).buffers(static_cast<int>(i));
+      if (!data.initial.empty())
+        std::memcpy(to + contents.initial().offset(), data.initial.data(), data.initial.size());
+      CopyExpected(problem.buffers[i], data.expected, to + contents.expected().offset());
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<ProblemImage> MakeImage(const MeasureProblem& problem, const std::string& device) {
+  if (absl::Status status = CheckProblem(problem); !status.ok()) return status;
+  ProblemImage image;
+  image.setup.set_device(device);
+  for (const ProblemBuffer& buffer : problem.buffers) *image.setup.add_buffers() = Describe(buffer);
+  uint64_t end = 0;
+  for (const DataSet& set : problem.data_sets) {
+    wire::DataSet* placed = image.setup.add_data_sets();
+    for (const BufferData& data : set.buffers) {
+      wire::Contents* contents = placed->add_buffers();
+      Place(data.initial.size(), &end, contents->mutable_initial());
+      Place(data.expected.size() * kExpectedElementBytes, &end, contents->mutable_expected());
+    }
+  }
+  absl::StatusOr<SharedBytes> data = SharedBytes::Create("telemetry-problem", std::max<uint64_t>(end, 1));
+  if (!data.ok()) return data.status();
+  image.data = *std::move(data);
+  CopyData(problem, image.setup, image.data.mutable_bytes().data());
+  return image;
+}
+
+absl::StatusOr<absl::Span<const std::byte>> BytesOf(const wire::Range& range, absl::Span<const std::byte> data) {
+  if (range.offset() <= data.size() && range.size() <= data.size() - range.offset()) {
+    return data.subspan(range.offset(), range.size());
+  }
+  return absl::InvalidArgumentError(
+      Cat("the problem's data: ", range.size(), " bytes at ", range.offset(), " of ", data.size()));
+}
+
+}  // namespace telemetry::worker::tune

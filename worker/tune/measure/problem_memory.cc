@@ -1,0 +1,183 @@
+#include "worker/tune/measure/problem_memory.h"
+
+#include <algorithm>
+
+#include "proto/record/strings.h"
+#include "worker/tune/measure/failures.h"
+#include "worker/tune/measure/problem_image.h"
+#include "worker/tune/measure/tensor_element.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+using record::Cat;
+
+// NaN in every float format; as an integer, a value that stands out; as a bool, neither true nor false.
+uint8_t PoisonOf(DType dtype) { return IsFloat(dtype) ? 0xff : 0xa5; }
+
+DType DTypeOf(const wire::Buffer& buffer) { return static_cast<DType>(buffer.dtype()); }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ProblemMemory>> ProblemMemory::Create(std::shared_ptr<Device> device, wire::Setup setup,
+                                                                     SharedBytes data) {
+  auto memory = std::unique_ptr<ProblemMemory>(new ProblemMemory(std::move(device), std::move(setup), std::move(data)));
+  if (absl::Status status = memory->Allocate(); !status.ok()) return status;
+  if (absl::Status status = memory->Prepare(0); !status.ok()) return status;
+  return memory;
+}
+
+absl::Status ProblemMemory::Allocate() {
+  absl::StatusOr<std::unique_ptr<DeviceChecks>> checks = DeviceChecks::Create(device_.get());
+  if (!checks.ok()) return checks.status();
+  checks_ = *std::move(checks);
+  for (const wire::Buffer& buffer : setup_.buffers()) {
+    absl::StatusOr<GuardedBuffer> guarded =
+        GuardedBuffer::Create(device_.get(), buffer.elements() * SizeOf(DTypeOf(buffer)));
+    if (!guarded.ok()) return guarded.status();
+    buffers_.push_back(*std::move(guarded));
+    expected_.push_back(nullptr);
+    if (!buffer.written()) continue;
+    absl::StatusOr<std::unique_ptr<Buffer>> expected = device_->Allocate(buffer.elements() * sizeof(float));
+    if (!expected.ok()) return expected.status();
+    expected_.back() = *std::move(expected);
+  }
+  absl::StatusOr<std::unique_ptr<Buffer>> counts = device_->Allocate(2 * buffers_.size() * sizeof(CheckCounts));
+  if (!counts.ok()) return counts.status();
+  counts_ = *std::move(counts);
+  return absl::OkStatus();
+}
+
+bool ProblemMemory::reads_what_it_writes() const {
+  for (int i = 0; i < buffer_count(); ++i) {
+    if (IsWritten(i) && Contents(i).initial().size() > 0) return true;
+  }
+  return false;
+}
+
+absl::Status ProblemMemory::Upload(Buffer* to, const wire::Range& from) {
+  const absl::StatusOr<absl::Span<const std::byte>> bytes = BytesOf(from, data_.bytes());
+  if (!bytes.ok()) return bytes.status();
+  return device_->Upload(to, 0, *bytes);
+}
+
+absl::Status ProblemMemory::Restore(int index) {
+  Buffer* body = buffers_[static_cast<size_t>(index)].body();
+  if (Contents(index).initial().size() > 0) return Upload(body, Contents(index).initial());
+  return device_->Fill(body, PoisonOf(DTypeOf(setup_.buffers(index))));
+}
+
+absl::Status ProblemMemory::RestoreAll(int data_set) {
+  data_set_ = data_set;
+  for (int i = 0; i < buffer_count(); ++i) {
+    absl::Status status = buffers_[static_cast<size_t>(i)].Mend(device_.get());
+    if (status.ok()) status = Restore(i);
+    if (status.ok() && IsWritten(i)) status = Upload(expected_[static_cast<size_t>(i)].get(), Contents(i).expected());
+    if (!status.ok()) return status;
+  }
+  absl::StatusOr<std::vector<CheckCounts>> whole = Count(/*with_results=*/false);
+  if (!whole.ok()) return whole.status();
+  whole_ = *std::move(whole);
+  return absl::OkStatus();
+}
+
+absl::Status ProblemMemory::Prepare(int data_set) {
+  if (data_set != data_set_) return RestoreAll(data_set);
+  for (int i = 0; i < buffer_count(); ++i) {
+    if (!IsWritten(i)) continue;
+    if (absl::Status status = Restore(i); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ProblemMemory::QueueCounts(int index, bool with_results) {
+  const GuardedBuffer& guarded = buffers_[static_cast<size_t>(index)];
+  const wire::Buffer& buffer = setup_.buffers(index);
+  absl::Status status = checks_->CountDamage(guarded.all(), guarded.begin(), guarded.end(), guarded.all_bytes(),
+                                             GuardedBuffer::kZoneByte, counts_.get(), index);
+  if (!status.ok()) return status;
+  if (!buffer.written()) return checks_->Hash(guarded.all(), guarded.begin(), guarded.end(), counts_.get(), index);
+  const Buffer* expected = expected_[static_cast<size_t>(index)].get();
+  const auto elements = static_cast<int64_t>(buffer.elements());
+  status = checks_->Hash(expected, 0, elements * 4, counts_.get(), buffer_count() + index);
+  if (!status.ok() || !with_results) return status;
+  return checks_->Compare(guarded.body(), expected, DTypeOf(buffer), elements,
+                          {.absolute = buffer.absolute(), .relative = buffer.relative()}, counts_.get(), index);
+}
+
+absl::StatusOr<std::vector<CheckCounts>> ProblemMemory::Count(bool with_results) {
+  if (absl::Status status = device_->Fill(counts_.get(), 0); !status.ok()) return status;
+  for (int i = 0; i < buffer_count(); ++i) {
+    if (absl::Status status = QueueCounts(i, with_results); !status.ok()) return status;
+  }
+  std::vector<CheckCounts> counts(2 * buffers_.size());
+  const absl::Span<std::byte> bytes(reinterpret_cast<std::byte*>(counts.data()), counts.size() * sizeof(CheckCounts));
+  if (absl::Status status = device_->Download(counts_.get(), 0, bytes); !status.ok()) return status;
+  return counts;
+}
+
+absl::Status ProblemMemory::AddCounts(int index, const CheckCounts& counts, wire::Check* check) {
+  check->set_worst_absolute(std::max<double>(check->worst_absolute(), counts.worst_absolute));
+  check->set_worst_relative(std::max<double>(check->worst_relative(), counts.worst_relative));
+  check->set_mismatches(check->mismatches() + counts.mismatches);
+  if (counts.mismatches == 0 || !check->output().empty()) return absl::OkStatus();
+  const wire::Buffer& buffer = setup_.buffers(index);
+  check->set_output(buffer.name());
+  for (const int64_t i : IndexOfElement(counts.first_mismatch(), buffer)) check->add_first_index(i);
+  const size_t element_bytes = SizeOf(DTypeOf(buffer));
+  std::vector<std::byte> element(element_bytes);
+  absl::Status status =
+      device_->Download(buffers_[static_cast<size_t>(index)].body(),
+                        static_cast<size_t>(counts.first_mismatch()) * element_bytes, absl::MakeSpan(element));
+  if (!status.ok()) return status;
+  check->set_actual(ValueOfElement(element, DTypeOf(buffer)));
+  const absl::StatusOr<absl::Span<const std::byte>> expected = BytesOf(Contents(index).expected(), data_.bytes());
+  if (!expected.ok()) return expected.status();
+  const DType stored_as = IsFloat(DTypeOf(buffer)) ? DType::kF32 : DType::kI32;
+  check->set_expected(
+      ValueOfElement(expected->subspan(static_cast<size_t>(counts.first_mismatch()) * 4, 4), stored_as));
+  return absl::OkStatus();
+}
+
+std::optional<wire::Failure> ProblemMemory::FindDamage(const std::vector<CheckCounts>& counts) const {
+  for (int i = 0; i < buffer_count(); ++i) {
+    const auto index = static_cast<size_t>(i);
+    const std::string& name = setup_.buffers(i).name();
+    if (counts[index].damaged_bytes > 0) {
+      return CheckFailure("OutOfBounds", "red_zone",
+                          Cat("wrote beyond '", name, "': ", counts[index].damaged_bytes, " bytes of the ",
+                              GuardedBuffer::kZoneBytes, " before and behind it are changed"));
+    }
+    if (counts[index].hash != whole_[index].hash) {
+      return CheckFailure("InputChanged", "input", Cat("wrote to '", name, "', which is only to be read"));
+    }
+    const size_t expected = buffers_.size() + index;
+    if (counts[expected].hash != whole_[expected].hash) {
+      return CheckFailure("OutOfBounds", "other_memory", "wrote to memory that is none of its arguments");
+    }
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<CheckVerdict> ProblemMemory::Judge(const std::vector<CheckCounts>& counts) {
+  CheckVerdict verdict;
+  for (int i = 0; i < buffer_count(); ++i) {
+    absl::Status status = AddCounts(i, counts[static_cast<size_t>(i)], &verdict.check);
+    if (!status.ok()) return status;
+  }
+  verdict.failure = FindDamage(counts);
+  if (verdict.failure.has_value() || verdict.check.mismatches() == 0) return verdict;
+  verdict.failure = CheckFailure("WrongResult", "mismatch", DescribeMismatch(verdict.check));
+  return verdict;
+}
+
+absl::StatusOr<CheckVerdict> ProblemMemory::Check(bool with_results) {
+  absl::StatusOr<std::vector<CheckCounts>> counts = Count(with_results);
+  if (!counts.ok()) return counts.status();
+  absl::StatusOr<CheckVerdict> verdict = Judge(*counts);
+  if (!verdict.ok() || !verdict->failure.has_value()) return verdict;
+  if (absl::Status status = RestoreAll(data_set_); !status.ok()) return status;
+  return verdict;
+}
+
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,150 @@
+#include "worker/tune/measure/process_measurer.h"
+
+#include <algorithm>
+
+#include "proto/record/strings.h"
+#include "worker/tune/measure/final_ranking.h"
+#include "worker/tune/measure/wire_format.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+using record::Cat;
+
+PhaseLimits LimitsOf(const MeasureRequest& request) { return {.load = request.load_limit, .run = request.run_limit}; }
+
+// Of a batch, which is one run of each.
+PhaseLimits LimitsOf(absl::Span<const MeasureRequest> requests) {
+  PhaseLimits limits = {.load = absl::ZeroDuration(), .run = absl::ZeroDuration()};
+  for (const MeasureRequest& request : requests) {
+    limits.load = std::max(limits.load, request.load_limit);
+    limits.run += request.run_limit;
+  }
+  return limits;
+}
+
+}  // namespace
+
+absl::Status ProcessMeasurer::Start() {
+  if (absl::Status status = StandBy(); !status.ok()) return status;
+  const absl::StatusOr<MeasuringProcess*> ready = Ready();
+  return ready.status();
+}
+
+absl::Status ProcessMeasurer::StandBy() {
+  absl::StatusOr<std::unique_ptr<MeasuringProcess>> started = MeasuringProcess::Start(options_, image_);
+  if (!started.ok()) return absl::UnavailableError(started.status().message());
+  standby_ = *std::move(started);
+  return absl::OkStatus();
+}
+
+absl::Status ProcessMeasurer::Activate() {
+  if (active_ != nullptr) return absl::OkStatus();
+  if (standby_ == nullptr) {
+    if (absl::Status status = StandBy(); !status.ok()) return status;
+  }
+  active_ = std::move(standby_);
+  absl::Status status = active_->AwaitReady();
+  if (!status.ok()) Retire();
+  return status;
+}
+
+absl::StatusOr<MeasuringProcess*> ProcessMeasurer::Ready() {
+  absl::Status status = Activate();
+  // The one that stood by may have met the same end as the one before it: a GPU in trouble takes all of its processes.
+  if (!status.ok() && was_ready_) status = Activate();
+  if (!status.ok()) return status;
+  was_ready_ = true;
+  // Failing to start one is told when it is needed.
+  if (standby_ == nullptr) StandBy().IgnoreError();
+  return active_.get();
+}
+
+void ProcessMeasurer::Retire() {
+  const auto has_ended = [](const std::unique_ptr<MeasuringProcess>& process) { return !process->IsRunning(); };
+  retired_.erase(std::remove_if(retired_.begin(), retired_.end(), has_ended), retired_.end());
+  active_->Interrupt();
+  retired_.push_back(std::move(active_));
+}
+
+absl::Status ProcessMeasurer::CheckRequest(const MeasureRequest& request) const {
+  if (request.code == nullptr) return absl::InvalidArgumentError("a request to measure has no code");
+  for (const RequestArgument& argument : request.arguments) {
+    const auto* buffer = std::get_if<BufferIndex>(&argument);
+    if (buffer == nullptr || (buffer->index >= 0 && buffer->index < image_.setup.buffers_size())) continue;
+    return absl::InvalidArgumentError(Cat("a request to measure '", request.function, "' takes buffer ", buffer->index,
+                                          " of a problem that has ", image_.setup.buffers_size()));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<MeasureOutcome> ProcessMeasurer::MeasureOn(const MeasureRequest& request, bool last_data_set) {
+  if (absl::Status status = CheckRequest(request); !status.ok()) return status;
+  const absl::StatusOr<MeasuringProcess*> process = Ready();
+  if (!process.ok()) return absl::UnavailableError(process.status().message());
+  wire::Request message;
+  *message.mutable_config() = ToWire(request);
+  message.mutable_config()->set_on_last_data_set(last_data_set);
+  Answer answer = (*process)->Ask(message, LimitsOf(request));
+  if (!answer.outcomes.has_value()) {
+    Retire();
+    MeasureOutcome outcome;
+    outcome.failure = std::move(answer.ended);
+    return outcome;
+  }
+  if (answer.outcomes->ends()) Retire();
+  if (answer.outcomes->outcomes_size() == 1) return FromWire(answer.outcomes->outcomes(0));
+  return absl::UnavailableError("the measuring process was not ready for a request");
+}
+
+absl::StatusOr<MeasureOutcome> ProcessMeasurer::Measure(const MeasureRequest& request) {
+  return MeasureOn(request, /*last_data_set=*/false);
+}
+
+absl::StatusOr<std::optional<std::vector<MeasureOutcome>>> ProcessMeasurer::TakeTurns(
+    absl::Span<const MeasureRequest> requests, int rounds) {
+  const absl::StatusOr<MeasuringProcess*> process = Ready();
+  if (!process.ok()) return absl::UnavailableError(process.status().message());
+  // A process that is still getting ready would disturb the final.
+  if (standby_ != nullptr && !standby_->AwaitReady().ok()) standby_ = nullptr;
+  wire::Request message;
+  message.mutable_final()->set_rounds(rounds);
+  for (const MeasureRequest& request : requests) *message.mutable_final()->add_configs() = ToWire(request);
+  const Answer answer = (*process)->Ask(message, LimitsOf(requests));
+  if (!answer.outcomes.has_value() || answer.outcomes->ends()) {
+    Retire();
+    return std::nullopt;
+  }
+  std::vector<MeasureOutcome> outcomes;
+  for (const wire::Outcome& outcome : answer.outcomes->outcomes()) outcomes.push_back(FromWire(outcome));
+  return outcomes;
+}
+
+absl::StatusOr<FinalOutcome> ProcessMeasurer::MeasureInterleaved(absl::Span<const MeasureRequest> requests,
+                                                                 int rounds) {
+  for (const MeasureRequest& request : requests) {
+    if (absl::Status status = CheckRequest(request); !status.ok()) return status;
+  }
+  absl::StatusOr<std::optional<std::vector<MeasureOutcome>>> turns = TakeTurns(requests, rounds);
+  if (!turns.ok()) return turns.status();
+  if (turns->has_value()) return RankFinal(**std::move(turns), /*interleaved=*/true);
+  // One of them ended the process. Alone each tells whether it is the one.
+  std::vector<MeasureOutcome> alone;
+  std::vector<MeasureRequest> right;
+  for (const MeasureRequest& request : requests) {
+    absl::StatusOr<MeasureOutcome> outcome = MeasureOn(request, /*last_data_set=*/true);
+    if (!outcome.ok()) return outcome.status();
+    if (!outcome->failure.has_value()) right.push_back(request);
+    alone.push_back(*std::move(outcome));
+  }
+  turns = TakeTurns(right, rounds);
+  if (!turns.ok()) return turns.status();
+  if (!turns->has_value()) return RankFinal(std::move(alone), /*interleaved=*/false);
+  auto next = (*turns)->begin();
+  for (MeasureOutcome& outcome : alone) {
+    if (!outcome.failure.has_value()) outcome = std::move(*next++);
+  }
+  return RankFinal(std::move(alone), /*interleaved=*/true);
+}
+
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "worker/tune/measure/measurer.h"
+#include "worker/tune/measure/measuring_process.h"
+#include "worker/tune/measure/problem_image.h"
+
+namespace telemetry::worker::tune {
+
+// The Measurer of measurer.h: one process that measures, and one that stands by.
+class ProcessMeasurer final : public Measurer {
+ public:
+  ProcessMeasurer(ProblemImage image, MeasurerOptions options)
+      : image_(std::move(image)), options_(std::move(options)) {}
+
+  // Starts both processes, and waits until the first is ready.
+  absl::Status Start();
+
+  absl::StatusOr<MeasureOutcome> Measure(const MeasureRequest& request) override;
+  absl::StatusOr<FinalOutcome> MeasureInterleaved(absl::Span<const MeasureRequest> requests, int rounds) override;
+
+ private:
+  absl::Status CheckRequest(const MeasureRequest& request) const;
+  // A process that is ready, from now on with another one standing by.
+  absl::StatusOr<MeasuringProcess*> Ready();
+  absl::Status Activate();
+  absl::Status StandBy();
+  void Retire();
+  absl::StatusOr<MeasureOutcome> MeasureOn(const MeasureRequest& request, bool last_data_set);
+  // Empty: the process ended on the way, nobody knows through whom.
+  absl::StatusOr<std::optional<std::vector<MeasureOutcome>>> TakeTurns(absl::Span<const MeasureRequest> requests,
+                                                                       int rounds);
+
+  const ProblemImage image_;
+  const MeasurerOptions options_;
+  std::unique_ptr<MeasuringProcess> active_;
+  std::unique_ptr<MeasuringProcess> standby_;
+  bool was_ready_ = false;
+  std::vector<std::unique_ptr<MeasuringProcess>> retired_;  // a GPU's driver takes its time to end one
+};
+
+}  // namespace telemetry::worker::tune

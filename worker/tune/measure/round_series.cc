@@ -1,0 +1,40 @@
+#include "worker/tune/measure/round_series.h"
+
+#include <algorithm>
+
+#include "worker/tune/measure/sample_series.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+constexpr size_t kMostSamplesAtOnce = 32;
+
+}  // namespace
+
+int RoundSeries::Next() const {
+  if (counted_.size() >= wanted_ || IsThrottledThroughout() || configs_ == 0) return 0;
+  const size_t at_once = std::max<size_t>(1, kMostSamplesAtOnce / configs_);
+  return static_cast<int>(std::min(wanted_ - counted_.size(), at_once));
+}
+
+void RoundSeries::Add(absl::Span<const Sample> samples, const ClockWatch& watch) {
+  for (size_t begin = 0; begin + configs_ <= samples.size(); begin += configs_) {
+    const absl::Span<const Sample> round = samples.subspan(begin, configs_);
+    const bool is_low = std::any_of(round.begin(), round.end(), [&](const Sample& s) { return watch.IsLow(s); });
+    (is_low ? dropped_ : counted_).emplace_back(round.begin(), round.end());
+  }
+}
+
+void RoundSeries::Describe(size_t config, wire::Outcome* outcome) const {
+  const bool throughout = IsThrottledThroughout();
+  std::vector<Sample> samples;
+  for (const std::vector<Sample>& round : counted_) samples.push_back(round[config]);
+  for (const std::vector<Sample>& round : dropped_) {
+    if (throughout) samples.push_back(round[config]);
+  }
+  outcome->set_throttled_throughout(throughout);
+  outcome->set_dropped_throttled(throughout ? 0 : static_cast<int>(dropped_.size()));
+  DescribeSamples(samples, outcome);
+}
+
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,81 @@
+#include "worker/tune/measure/wire_format.h"
+
+#include <utility>
+
+namespace telemetry::worker::tune {
+namespace {
+
+wire::Argument ToWire(const RequestArgument& argument) {
+  wire::Argument message;
+  if (const auto* buffer = std::get_if<BufferIndex>(&argument)) message.set_buffer(buffer->index);
+  if (const auto* value = std::get_if<int32_t>(&argument)) message.set_i32(*value);
+  if (const auto* value = std::get_if<int64_t>(&argument)) message.set_i64(*value);
+  if (const auto* value = std::get_if<float>(&argument)) message.set_f32(*value);
+  return message;
+}
+
+wire::Effort ToWire(const MeasureEffort& effort) {
+  wire::Effort message;
+  message.set_give_up_above_ms(effort.give_up_above_ms);
+  message.set_min_samples(effort.min_samples);
+  message.set_max_samples(effort.max_samples);
+  message.set_precision(effort.precision);
+  message.set_budget_ms(absl::ToDoubleMilliseconds(effort.budget));
+  return message;
+}
+
+MeasureFailure FromWire(const wire::Failure& failure) {
+  return {.phase = failure.phase(),
+          .error_class = failure.error_class(),
+          .code = failure.code(),
+          .message = failure.message()};
+}
+
+CheckResult FromWire(const wire::Check& check) {
+  return {.worst_absolute = check.worst_absolute(),
+          .worst_relative = check.worst_relative(),
+          .mismatches = check.mismatches(),
+          .output = check.output(),
+          .first_index = {check.first_index().begin(), check.first_index().end()},
+          .expected = check.expected(),
+          .actual = check.actual()};
+}
+
+CodeAttributes FromWire(const wire::Attributes& attributes) {
+  return {.registers = attributes.registers(),
+          .spill_bytes = attributes.spill_bytes(),
+          .shared_bytes = attributes.shared_bytes(),
+          .binary_bytes = attributes.binary_bytes(),
+          .blocks_per_unit = attributes.blocks_per_unit(),
+          .occupancy = attributes.occupancy()};
+}
+
+}  // namespace
+
+wire::Config ToWire(const MeasureRequest& request) {
+  wire::Config config;
+  config.set_code(request.code->binary);
+  config.set_function(request.function);
+  for (const RequestArgument& argument : request.arguments) *config.add_arguments() = ToWire(argument);
+  config.set_grid(request.shape.grid);
+  config.set_threads(request.shape.threads);
+  config.set_shared_bytes(request.shape.shared_bytes);
+  *config.mutable_effort() = ToWire(request.effort);
+  return config;
+}
+
+MeasureOutcome FromWire(const wire::Outcome& outcome) {
+  MeasureOutcome result;
+  if (outcome.has_failure()) result.failure = FromWire(outcome.failure());
+  if (outcome.has_perf_ms()) result.perf_ms = outcome.perf_ms();
+  result.samples_ms.assign(outcome.samples_ms().begin(), outcome.samples_ms().end());
+  result.dropped_throttled = outcome.dropped_throttled();
+  result.throttled_throughout = outcome.throttled_throughout();
+  result.gave_up = outcome.gave_up();
+  result.sm_clock_mhz = outcome.sm_clock_mhz();
+  result.attributes = FromWire(outcome.attributes());
+  if (outcome.has_check()) result.check = FromWire(outcome.check());
+  return result;
+}
+
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "absl/status/status.h"
+#include "worker/tune/measure/measure.pb.h"
+#include "worker/tune/measure/measure_outcome.h"
+#include "worker/tune/measure/measure_request.h"
+
+namespace telemetry::worker::tune {
+
+// Between the structs of this room's interface and the messages to its processes.
+
+wire::Config ToWire(const MeasureRequest& request);
+MeasureOutcome FromWire(const wire::Outcome& outcome);
+
+}  // namespace telemetry::worker::tune
