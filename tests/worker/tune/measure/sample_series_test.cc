@@ -25,7 +25,9 @@ wire::Effort EffortFor(double give_up_above_ms = std::numeric_limits<double>::in
 
 // What takes samples of a device whose clock and noise the test decides. Every tenth sample is an outlier.
 struct SampledSeries {
-  explicit SampledSeries(const wire::Effort& effort) : series(effort) { watch.Learn(std::vector<Sample>(3, {1, kBest})); }
+  explicit SampledSeries(const wire::Effort& effort) : series(effort) {
+    watch.Learn(std::vector<Sample>(3, {1, kBest}));
+  }
 
   template <typename Time>
   wire::Outcome To(Time sample) {
@@ -62,7 +64,12 @@ TEST(SampleSeriesTest, NoiseNeedsMoreSamplesUpToTheBudget) {
   SampledSeries run(EffortFor());
   const wire::Outcome outcome = run.To([](int i) { return Sample{1 + 0.5 * std::sin(i), kBest}; });
   EXPECT_NEAR(outcome.samples_ms_size(), 20, 8) << "20 ms, a sample takes 1 ms";
-  EXPECT_LE(SampledSeries(EffortFor()).To([](int i) { return Sample{0.01 + 0.005 * std::sin(i), kBest}; }).samples_ms_size(), 50);
+  EXPECT_LE(SampledSeries(EffortFor())
+                .To([](int i) {
+                  return Sample{0.01 + 0.005 * std::sin(i), kBest};
+                })
+                .samples_ms_size(),
+            50);
 }
 
 TEST(SampleSeriesTest, SlowConfigsGetThreeSamples) {
