@@ -75,8 +75,8 @@ class Function {
  public:
   virtual ~Function() = default;
   virtual FunctionAttributes attributes() const = 0;
-  // INVALID_ARGUMENT: the shape is beyond the device, or the arguments are not the kernel's. INTERNAL: the driver's
-  // error by name; after a sticky CUDA error every call on the device fails so.
+  // RESOURCE_EXHAUSTED: more threads or shared memory than this kernel can have. INVALID_ARGUMENT: no launch is so, or
+  // the arguments are not the kernel's. INTERNAL: the driver's error by name, of each call after a sticky one of CUDA.
   virtual absl::Status Launch(const LaunchShape& shape, absl::Span<const LaunchArgument> arguments) = 0;
   // Blocks of this shape that a compute unit holds at once. 0: not known (OpenCL does not tell).
   virtual int BlocksPerUnit(const LaunchShape& shape) const = 0;

@@ -24,14 +24,19 @@ absl::Status CheckShape(const std::string& kernel, const LaunchShape& shape, con
     return absl::InvalidArgumentError(
         absl::StrCat("launch of ", kernel, ": a grid of ", shape.grid, " blocks; the device takes 0 to ", limits.grid));
   }
-  if (shape.threads < 1 || shape.threads > limits.threads) {
-    return absl::InvalidArgumentError(absl::StrCat("launch of ", kernel, ": ", shape.threads,
-                                                   " threads a block; this kernel takes 1 to ", limits.threads));
+  if (shape.threads < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("launch of ", kernel, ": ", shape.threads, " threads a block; a block has at least 1"));
+  }
+  if (shape.threads > limits.threads) {
+    return absl::ResourceExhaustedError(absl::StrCat("launch of ", kernel, ": ", shape.threads,
+                                                     " threads a block, but as compiled this kernel takes ",
+                                                     limits.threads, " at most: choose fewer warps or smaller blocks"));
   }
   if (shape.shared_bytes > limits.shared_bytes) {
-    return absl::InvalidArgumentError(absl::StrCat("launch of ", kernel, ": ", shape.shared_bytes,
-                                                   " bytes of shared memory; the device has ", limits.shared_bytes,
-                                                   " to give to it"));
+    return absl::ResourceExhaustedError(absl::StrCat("launch of ", kernel, ": ", shape.shared_bytes,
+                                                     " bytes of shared memory; the device has ", limits.shared_bytes,
+                                                     " to give to it: choose smaller blocks"));
   }
   return absl::OkStatus();
 }

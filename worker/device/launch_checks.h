@@ -24,7 +24,8 @@ struct LaunchLimits {
   size_t shared_bytes = 0;  // dynamic: what the kernel's static memory leaves
 };
 
-// INVALID_ARGUMENT names the kernel, the value and the limit.
+// Both errors name the kernel, the value and the limit. RESOURCE_EXHAUSTED: more threads or shared memory than there is
+// for this kernel; another config of it may fit. INVALID_ARGUMENT: no launch has such a shape.
 absl::Status CheckShape(const std::string& kernel, const LaunchShape& shape, const LaunchLimits& limits);
 
 // INVALID_ARGUMENT: another number of arguments than the kernel has parameters.

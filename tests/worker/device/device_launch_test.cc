@@ -82,7 +82,7 @@ TEST_F(DeviceLaunchTest, GivesAllSharedMemoryThatThePropertiesPromise) {
   ASSERT_EQ(ends->Launch({.threads = 2, .shared_bytes = bytes}, {values.get(), last}), absl::OkStatus());
   EXPECT_THAT(Values(*values), ElementsAre(5));
   EXPECT_EQ(ends->Launch({.threads = 2, .shared_bytes = bytes + 1}, {values.get(), last}).code(),
-            absl::StatusCode::kInvalidArgument);
+            absl::StatusCode::kResourceExhausted);
 }
 
 TEST_F(DeviceLaunchTest, AGridOfZeroBlocksLaunchesNothing) {
@@ -99,12 +99,17 @@ TEST_F(DeviceLaunchTest, RefusesShapesBeyondTheDevice) {
   const std::vector<LaunchArgument> arguments = {values.get(), values.get(), int32_t{1}, 2.0f};
   const int most = scale->attributes().max_threads_per_block;
   EXPECT_GE(most, 64);
-  for (const LaunchShape& shape : {LaunchShape{.grid = -1}, LaunchShape{.grid = int64_t{1} << 40},
-                                   LaunchShape{.threads = 0}, LaunchShape{.threads = most + 1}}) {
+  for (const LaunchShape& shape :
+       {LaunchShape{.grid = -1}, LaunchShape{.grid = int64_t{1} << 40}, LaunchShape{.threads = 0}}) {
     const absl::Status status = scale->Launch(shape, arguments);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << shape.grid << " " << shape.threads;
     EXPECT_THAT(std::string(status.message()), HasSubstr("launch of scale"));
   }
+  const absl::Status wide = scale->Launch({.threads = most + 1}, arguments);
+  EXPECT_EQ(wide.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(wide.message()),
+              testing::AllOf(HasSubstr("launch of scale"), HasSubstr(std::to_string(most + 1) + " threads"),
+                             HasSubstr("takes " + std::to_string(most) + " at most")));
   EXPECT_THAT(Values(*values), ElementsAre(1));
   EXPECT_EQ(scale->Launch({.threads = most}, arguments), absl::OkStatus()) << "the device is as it was";
   EXPECT_THAT(Values(*values), ElementsAre(2));
