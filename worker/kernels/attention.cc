@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <string>
 #include <vector>
 
 #include "worker/kernels/all.h"
@@ -33,8 +34,10 @@ absl::Status Body(Trace& t) {
   const AxisRef b = t.Tile(t.SizeOf(q, 0), /*fixed_block=*/1);
   const AxisRef h = t.Tile(t.SizeOf(q, 1), /*fixed_block=*/1);
   const AxisRef m = t.Tile(t.SizeOf(q, 2));
-  const AxisRef d = t.ReductionAxis(t.SizeOf(q, 3));
-  const double scale = std::numbers::log2e / std::sqrt(static_cast<double>(t.Specialize(t.SizeOf(q, 3))));
+  // Held at once, whatever else may be of any size: sums over it are the queries' scores, which are needed whole.
+  const int64_t depth = t.Specialize(t.SizeOf(q, 3));
+  const AxisRef d = t.ReductionAxis({.text = std::to_string(depth), .value = depth});
+  const double scale = std::numbers::log2e / std::sqrt(static_cast<double>(depth));
 
   const Value queries = t.Load(q, {b, h, m, d});
   const Trace::Carried nothing = {t.Full({b, h, m}, kLowest, DType::kF32), t.Full({b, h, m}, 0, DType::kF32),

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <set>
@@ -37,8 +38,10 @@ class CudaSourceTest : public testing::TestWithParam<Parameter> {
   std::string Architecture() const { return "sm_" + std::to_string(GetParam().sm); }
 
   // Each source once, however many configs give it.
-  void Compile(const ir::DeviceIr& device_ir, const codegen::Config& config) {
-    const absl::StatusOr<codegen::GeneratedKernel> generated = codegen::Generate(device_ir, config, TestTarget());
+  void Compile(const ir::DeviceIr& device_ir, const codegen::Config& config,
+               const codegen::GenerateOptions& options = {}) {
+    const absl::StatusOr<codegen::GeneratedKernel> generated =
+        codegen::Generate(device_ir, config, TestTarget(), options);
     if (absl::IsResourceExhausted(generated.status())) return;
     ASSERT_TRUE(generated.ok()) << config.ToString() << ": " << generated.status();
     if (!compiled_.insert(generated->source).second) return;
@@ -68,18 +71,44 @@ TEST_P(CudaSourceTest, Compiles) {
   std::cout << compiled_.size() << " sources\n";
 }
 
-std::vector<Parameter> KernelsAndArchitectures() {
+class CudaDotSourceTest : public CudaSourceTest {
+ protected:
+  // How many of the compiled sources multiply in tf32.
+  int64_t Tf32Sources() const {
+    return std::count_if(compiled_.begin(), compiled_.end(),
+                         [](const std::string& source) { return source.find("tf32") != std::string::npos; });
+  }
+};
+
+TEST_P(CudaDotSourceTest, RoundsF32ToTf32OnlyWhereAllowed) {
+  const absl::StatusOr<ir::DeviceIr> traced = TraceProblem(kernel(), MakeProblem(kernel(), DType::kF32));
+  ASSERT_TRUE(traced.ok()) << traced.status();
+  const codegen::ConfigSpace space = codegen::ConfigSpaceFor(*traced, TestTarget());
+  Compile(*traced, space.Default());
+  ASSERT_EQ(compiled_.size(), 1U);
+  EXPECT_EQ(Tf32Sources(), 0);
+  Compile(*traced, space.Default(), {.allow_tf32 = true});
+  EXPECT_EQ(Tf32Sources(), 1);
+  if (!AllConfigs()) return;
+  for (const codegen::Config& config : OneAtATime(space)) Compile(*traced, config, {.allow_tf32 = true});
+  std::cout << Tf32Sources() << " of " << compiled_.size() << " sources in tf32\n";
+}
+
+std::vector<Parameter> ForArchitectures(absl::Span<const LibraryKernel* const> kernels) {
   std::vector<Parameter> all;
-  for (const LibraryKernel* kernel : AllKernels()) {
+  for (const LibraryKernel* kernel : kernels) {
     all.push_back({.kernel = kernel, .sm = 80, .shared_bytes = 163 << 10});
     all.push_back({.kernel = kernel, .sm = 90, .shared_bytes = 227 << 10});
   }
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Library, CudaSourceTest, testing::ValuesIn(KernelsAndArchitectures()), [](const auto& info) {
+std::string NameOf(const testing::TestParamInfo<Parameter>& info) {
   return info.param.kernel->name + "_sm_" + std::to_string(info.param.sm);
-});
+}
+
+INSTANTIATE_TEST_SUITE_P(Library, CudaSourceTest, testing::ValuesIn(ForArchitectures(AllKernels())), NameOf);
+INSTANTIATE_TEST_SUITE_P(Library, CudaDotSourceTest, testing::ValuesIn(ForArchitectures(KernelsWithDots())), NameOf);
 
 }  // namespace
 }  // namespace telemetry::worker::kernels

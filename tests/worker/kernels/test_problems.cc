@@ -1,11 +1,13 @@
 #include "tests/worker/kernels/test_problems.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/record/strings.h"
+#include "worker/kernels/trace_problem.h"
 
 namespace telemetry::worker::kernels {
 namespace {
@@ -45,6 +47,13 @@ bool IsIndexed(const LibraryKernel& kernel, std::string_view dimension) {
     if (tensor.indexes == dimension) return true;
   }
   return false;
+}
+
+bool HasDot(const ir::DeviceIr& traced) {
+  return std::any_of(traced.graphs.begin(), traced.graphs.end(), [](const ir::Graph& graph) {
+    return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                       [](const ir::Node& node) { return node.op == ir::Op::kDot; });
+  });
 }
 
 class ProblemList {
@@ -88,6 +97,15 @@ std::vector<Numbers> FlagsOf(const LibraryKernel& kernel) {
     all.insert(all.end(), with.begin(), with.end());
   }
   return all;
+}
+
+std::vector<const LibraryKernel*> KernelsWithDots() {
+  std::vector<const LibraryKernel*> kernels;
+  for (const LibraryKernel* kernel : AllKernels()) {
+    const absl::StatusOr<ir::DeviceIr> traced = TraceProblem(*kernel, DefaultProblem(*kernel));
+    if (traced.ok() && HasDot(*traced)) kernels.push_back(kernel);
+  }
+  return kernels;
 }
 
 Problem RaggedProblem(const LibraryKernel& kernel, DType dtype, const Numbers& flags) {

@@ -19,6 +19,9 @@ struct NamedProblem {
 // Every flag both ways.
 std::vector<Numbers> FlagsOf(const LibraryKernel& kernel);
 
+// Those of the library that multiply matrices.
+std::vector<const LibraryKernel*> KernelsWithDots();
+
 // A shape that no tile divides.
 Problem RaggedProblem(const LibraryKernel& kernel, DType dtype, const Numbers& flags = {});
 
