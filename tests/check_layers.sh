@@ -1,14 +1,22 @@
 #!/usr/bin/env bash
 # Holds the arrows between the rooms: which folder may include which. Prints each include that points the wrong way.
+# check_layers.sh [FOLDER]: the project's sources; without it those that this script belongs to.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "${1:-$(dirname "$0")/..}"
 
 failed=0
-# forbid FOLDERS PATTERN: no source below FOLDERS includes a header whose path matches PATTERN.
+# forbid FOLDERS PATTERN [EXCEPT]: no source below FOLDERS includes a header whose path matches PATTERN; what lies below
+# paths that match EXCEPT may.
 forbid() {
-  local found
+  local found status=0
   # shellcheck disable=SC2086
-  if found=$(grep -rnE "^#include [\"<]($2)" --include='*.h' --include='*.cc' $1); then
+  found=$(grep -rnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[\"<]($2)" --include='*.h' --include='*.cc' $1) || status=$?
+  if [ "$status" -gt 1 ]; then
+    echo "$1: cannot be searched"
+    failed=1
+  fi
+  if [ -n "${3:-}" ]; then found=$(grep -vE "^($3)" <<<"$found" || true); fi
+  if [ -n "$found" ]; then
     echo "must not be included from $1:"
     echo "$found"
     failed=1
@@ -23,5 +31,8 @@ forbid server '(client|worker)/'
 forbid server/storage 'server/(collector|export)/|grpc'
 forbid server/collector 'server/export/|sqlite3\.h'
 forbid server/export 'server/collector/|sqlite3\.h'
-forbid "client worker/forward server proto" 'cuda|nvrtc|CL/cl\.h'
+# Drivers are opened in one room, which the others know as device.h and dtype.h.
+forbid 'client proto server tests worker' '(.*/)?(cuda|nvrtc|nvJitLink|cl_|opencl)[A-Za-z0-9_]*\.h|CL/|dlfcn\.h' \
+  'worker/device/|tests/worker/device/'
+forbid 'client proto server tests worker' 'worker/device/(launch_checks|library)\.h' 'worker/device/|tests/worker/device/'
 exit "$failed"

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# check_layers.sh finds what it is there for: a tree in order passes, and with one wrong include it does not.
+set -euo pipefail
+check="$(cd "$(dirname "$0")" && pwd)/check_layers.sh"
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+mkdir -p "$root"/{client,tests/worker/device} "$root"/proto/record "$root"/server/{storage,collector,export} \
+  "$root"/worker/{device,forward,kernel}
+
+failed=0
+fail() {
+  echo "$*"
+  failed=1
+}
+
+# include FILE HEADER: FILE is made, with that one line.
+include() { echo "#include $2" >"$root/$1"; }
+
+# passes FILE HEADER, refuses FILE HEADER: what the check says of such a file in a tree that is in order otherwise.
+passes() {
+  include "$1" "$2"
+  "$check" "$root" >/dev/null || fail "$1 may include $2, but is refused"
+  rm "$root/$1"
+}
+refuses() {
+  include "$1" "$2"
+  local said
+  if said=$("$check" "$root"); then fail "$1 must not include $2, but may"; fi
+  if [[ $said != *"$1"* ]]; then fail "the file is not named: $1"; fi
+  rm "$root/$1"
+}
+
+"$check" "$root" || fail "an empty tree is refused"
+
+refuses proto/record/a.h '"worker/device/device.h"'
+refuses proto/record/a.cc '<unistd.h>'
+refuses client/a.cc '"server/storage/store.h"'
+refuses worker/kernel/a.cc '<sqlite3.h>'
+refuses worker/forward/a.h '"client/producer.h"'
+refuses server/storage/a.cc '"server/export/join.h"'
+refuses server/collector/a.cc '"client/producer.h"'
+refuses server/export/a.cc '"server/collector/writer.h"'
+
+passes worker/kernel/a.cc '"worker/device/device.h"'
+for header in '<cuda.h>' '<cuda_runtime.h>' '<nvrtc.h>' '<CL/cl.h>' '<CL/opencl.h>' '<CL/cl_ext.h>' '<dlfcn.h>' \
+  '"worker/device/cuda_api.h"' '"worker/device/opencl_api.h"' '"worker/device/nvrtc.h"' '"worker/device/library.h"'; do
+  for file in client/a.cc proto/record/a.h server/storage/a.cc tests/a.cc worker/a.cc worker/kernel/a.h; do
+    refuses "$file" "$header"
+  done
+  passes worker/device/a.cc "$header"
+  passes tests/worker/device/a.cc "$header"
+done
+
+rmdir "$root/client"
+if "$check" "$root" >/dev/null 2>&1; then fail "a folder that is not there is passed over"; fi
+exit "$failed"
