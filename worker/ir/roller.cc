@@ -7,49 +7,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "worker/ir/args.h"
-#include "worker/ir/type_rules.h"
+#include "worker/ir/carried_reduction.h"
+#include "worker/ir/dead_nodes.h"
 
 namespace telemetry::worker::ir {
 namespace {
-
-// What combines the partial results of two chunks.
-Op CombinerOf(Op reduction) {
-  switch (reduction) {
-    case Op::kAMax:
-      return Op::kMaximum;
-    case Op::kAMin:
-      return Op::kMinimum;
-    case Op::kProd:
-      return Op::kMul;
-    default:
-      return Op::kAdd;
-  }
-}
-
-// The graph without the nodes that nothing uses and that do nothing.
-Graph WithoutDeadNodes(const Graph& graph) {
-  const int count = static_cast<int>(graph.nodes.size());
-  std::vector<bool> alive(graph.nodes.size());
-  for (int i = count - 1; i >= 0; --i) {
-    const Node& node = graph.nodes[static_cast<size_t>(i)];
-    const bool acts = node.op == Op::kStore || node.op == Op::kOutput || node.op == Op::kPlaceholder ||
-                      (IsControlFlow(node.op) && node.op != Op::kCall);
-    if (acts) alive[static_cast<size_t>(i)] = true;
-    if (!alive[static_cast<size_t>(i)]) continue;
-    for (NodeRef use : UsesOf(node)) alive[static_cast<size_t>(use.index)] = true;
-  }
-  Graph result{.id = graph.id, .kind = graph.kind, .name = graph.name, .axes = graph.axes};
-  std::vector<int> moved(graph.nodes.size(), -1);
-  for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    if (!alive[i]) continue;
-    moved[i] = static_cast<int>(result.nodes.size());
-    result.nodes.push_back(graph.nodes[i]);
-    ReplaceRefs([&](NodeRef ref) { return NodeRef{moved[static_cast<size_t>(ref.index)]}; }, &result.nodes.back());
-  }
-  return result;
-}
 
 // Writes one graph anew, with loops over the chunks of an axis.
 class GraphRoller {
@@ -77,12 +40,6 @@ class GraphRoller {
   }
 
  private:
-  // What is carried through a loop for one reduction.
-  struct Partial {
-    int reduction;                    // in the original
-    std::vector<NodeRef> parameters;  // placeholders in the body
-  };
-
   int count() const { return static_cast<int>(original_.nodes.size()); }
   const Node& node(int i) const { return original_.nodes[static_cast<size_t>(i)]; }
   NodeRef Outer(NodeRef original) const { return outer_of_.at(original.index); }
@@ -120,20 +77,30 @@ class GraphRoller {
       passed.push_back(RefArg(Outer(NodeRef{i})));
     }
     Arg::List initial;
-    std::vector<Partial> partials;
+    std::map<int, CarriedReduction> carried;
     for (int i : targets) {
-      if (plan_.contracts[static_cast<size_t>(i)]) partials.push_back(AddPartial(i, &body, &initial));
+      if (!plan_.contracts[static_cast<size_t>(i)]) continue;
+      carried.emplace(i, CarriedReduction(original_, i)).first->second.Begin(Accumulator(i), &outer_, &body, &initial);
     }
     Arg::List results;
-    size_t next_partial = 0;
     for (int i : needed) {
-      const NodeRef copy = CopyInto(i, &body, &inside, partials, next_partial);
-      if (!plan_.contracts[static_cast<size_t>(i)]) continue;
-      Combine(i, copy, partials[next_partial++], &body, &results);
+      const auto reduction = carried.find(i);
+      if (reduction == carried.end()) {
+        CopyInto(i, std::nullopt, &body, &inside);
+        continue;
+      }
+      const NodeRef chunk = CopyInto(i, reduction->second.accumulator(), &body, &inside);
+      reduction->second.Combine(chunk, &body, &results);
     }
     const SourceLocation location = node(targets.front()).location;
     ir_->graphs.push_back(body.Finish(std::move(results), location));
-    CallLoop(partials, std::move(passed), std::move(initial), location);
+    CallLoop(carried, std::move(passed), std::move(initial), location);
+  }
+
+  // What a dot adds to, outside of the loops.
+  std::optional<NodeRef> Accumulator(int i) const {
+    if (node(i).op != Op::kDot || node(i).args.size() != 3) return std::nullopt;
+    return Outer(*AsRef(node(i).args[2]));
   }
 
   // The targets, and what has the axis and they are computed from; `captured`: what else is.
@@ -155,89 +122,22 @@ class GraphRoller {
     return needed;
   }
 
-  // Makes the initial values outside and the placeholders inside.
-  Partial AddPartial(int reduction, GraphBuilder* body, Arg::List* initial) {
-    const Node& reduces = node(reduction);
-    Partial partial{.reduction = reduction};
-    const auto carry = [&](DType dtype, NodeRef from) {
-      const std::string name = absl::StrCat("arg", body->graph().nodes.size(), "_1");
-      partial.parameters.push_back(body->Add({.name = name,
-                                              .op = Op::kPlaceholder,
-                                              .dtype = dtype,
-                                              .shape = reduces.shape,
-                                              .location = reduces.location}));
-      initial->push_back(RefArg(from));
-    };
-    const DType dtype = *reduces.dtype;
-    const DType input = *original_.at(*AsRef(reduces.args[0])).dtype;
-    if (reduces.op == Op::kDot && reduces.args.size() == 3) {
-      carry(dtype, Outer(*AsRef(reduces.args[2])));
-    } else if (reduces.op == Op::kArgMax) {
-      const DType largest = TypeOfReduction(Op::kAMax, input);
-      carry(largest, FullOutside(reduces, NeutralValue(Op::kAMax, input), largest));
-      carry(dtype, FullOutside(reduces, 0, dtype));
-    } else {
-      carry(dtype, FullOutside(reduces, NeutralValue(reduces.op, input), dtype));
-    }
-    return partial;
-  }
-
-  NodeRef FullOutside(const Node& like, double value, DType dtype) {
-    if (like.shape.empty()) return outer_.Constant(value, dtype, like.location);
-    return outer_.Add(
-        {.op = Op::kFull, .dtype = dtype, .shape = like.shape, .value = value, .location = like.location});
-  }
-
-  NodeRef CopyInto(int i, GraphBuilder* body, std::map<int, NodeRef>* inside, const std::vector<Partial>& partials,
-                   size_t next_partial) {
+  // A dot of the copy adds to what is carried.
+  NodeRef CopyInto(int i, std::optional<NodeRef> accumulator, GraphBuilder* body, std::map<int, NodeRef>* inside) {
     Node copy = node(i);
-    std::optional<NodeRef> carried;
-    if (copy.op == Op::kDot && plan_.contracts[static_cast<size_t>(i)]) {
-      copy.args.resize(2);
-      carried = partials[next_partial].parameters[0];
-    }
+    const bool accumulates = copy.op == Op::kDot && accumulator.has_value();
+    if (accumulates) copy.args.resize(2);
     ReplaceRefs(
         [&](NodeRef ref) {
           const auto found = inside->find(ref.index);
           return found != inside->end() ? found->second : body->Remake(original_.at(ref));
         },
         &copy);
-    if (carried.has_value()) copy.args.push_back(RefArg(*carried));
+    if (accumulates) copy.args.push_back(RefArg(*accumulator));
     return (*inside)[i] = body->Add(std::move(copy));
   }
 
-  // The carried value of the next chunk, from that of this one and the chunk's own.
-  void Combine(int reduction, NodeRef chunk, const Partial& partial, GraphBuilder* body, Arg::List* results) {
-    const Node& reduces = node(reduction);
-    if (reduces.op == Op::kDot) {
-      results->push_back(RefArg(chunk));
-      return;
-    }
-    const auto add = [&](Op op, std::vector<Arg> args, DType dtype) {
-      return body->Add(
-          {.op = op, .args = std::move(args), .dtype = dtype, .shape = reduces.shape, .location = reduces.location});
-    };
-    const Arg before = RefArg(partial.parameters[0]);
-    if (reduces.op != Op::kArgMax) {
-      results->push_back(RefArg(add(CombinerOf(reduces.op), {before, RefArg(chunk)}, *reduces.dtype)));
-      return;
-    }
-    // A later position wins only with a larger value: of equal ones the first counts.
-    Node amax = body->graph().at(chunk);
-    const DType dtype = *body->graph().at(partial.parameters[0]).dtype;
-    const NodeRef largest = body->Add({.op = Op::kAMax,
-                                       .args = amax.args,
-                                       .dtype = dtype,
-                                       .shape = reduces.shape,
-                                       .axis = axis_,
-                                       .location = reduces.location});
-    const NodeRef wins = add(Op::kGt, {RefArg(largest), before}, DType::kBool);
-    results->push_back(RefArg(add(Op::kMaximum, {before, RefArg(largest)}, dtype)));
-    results->push_back(
-        RefArg(add(Op::kWhere, {RefArg(wins), RefArg(chunk), RefArg(partial.parameters[1])}, *reduces.dtype)));
-  }
-
-  void CallLoop(const std::vector<Partial>& partials, Arg::List passed, Arg::List initial,
+  void CallLoop(const std::map<int, CarriedReduction>& carried, Arg::List passed, Arg::List initial,
                 const SourceLocation& location) {
     const NodeRef loop = outer_.Add({.op = Op::kReductionLoop,
                                      .args = {Arg{std::move(passed)}, Arg{std::move(initial)}, Arg{}},
@@ -245,16 +145,15 @@ class GraphRoller {
                                      .graphs = {static_cast<int>(ir_->graphs.size()) - 1},
                                      .location = location});
     int item = 0;
-    for (const Partial& partial : partials) {
-      item += static_cast<int>(partial.parameters.size());
-      const Node& reduces = node(partial.reduction);
-      // Of an argmax, the position is the last of what is carried.
-      outer_of_[partial.reduction] = outer_.Add({.op = Op::kGetItem,
-                                                 .args = {RefArg(loop), NumberArg(int64_t{item} - 1)},
-                                                 .dtype = reduces.dtype,
-                                                 .shape = reduces.shape,
-                                                 .item = item - 1,
-                                                 .location = reduces.location});
+    for (const auto& [i, reduction] : carried) {
+      item += reduction.count();
+      const Node& reduces = node(i);
+      outer_of_[i] = outer_.Add({.op = Op::kGetItem,
+                                 .args = {RefArg(loop), NumberArg(int64_t{item} - 1)},
+                                 .dtype = reduces.dtype,
+                                 .shape = reduces.shape,
+                                 .item = item - 1,
+                                 .location = reduces.location});
     }
   }
 

@@ -231,25 +231,14 @@ TEST(IrGraphRecordTest, BmmAndAttentionHaveRegionEdgesIntoTheirLoops) {
   EXPECT_THAT(edges[0], testing::StartsWith("g0:load > "));
 }
 
-TEST(IrGraphRecordTest, HelperFunctionsAndBranchesHaveRegionEdges) {
-  const DeviceIr ir = TraceKernel(
-      "control", {{"x", DType::kF32, {70}}},
-      [](Trace& t) {
-        const TensorRef x = t.Tensor("x");
-        const TensorRef out = t.OutputLike("out", x);
-        const AxisRef m = t.Tile(t.SizeOf(x, 0));
-        const Value v = t.Load(x, {m});
-        const Trace::Carried chosen = t.If(
-            t.Scalar("n") > 2, [&]() -> Trace::Carried { return {v * 10}; },
-            [&]() -> Trace::Carried { return {v - 1}; });
-        t.Store(out, {m}, t.Call("plus", {chosen[0], v}, [](const std::vector<Value>& v) { return v[0] + v[1]; }));
-      },
-      {{"n", DType::kI32}});
+TEST(IrGraphRecordTest, BranchesLoopsAndHelperFunctionsHaveRegionEdges) {
+  const DeviceIr ir = TraceKernel("control", {{"x", DType::kF32, {70}}}, TraceControl, {{"n", DType::kI32}});
   const std::vector<std::string> edges = Record(ir).Edges("region");
   std::set<std::string> targets;
   for (const std::string& edge : edges) targets.insert(edge.substr(edge.find(" > ") + 3, 3));
-  EXPECT_THAT(edges, SizeIs(4));
-  EXPECT_THAT(targets, ElementsAre("g1:", "g2:", "g3:"));
+  // The value into both branches, two carried values into condition and body each, two arguments.
+  EXPECT_THAT(edges, SizeIs(8));
+  EXPECT_THAT(targets, ElementsAre("g1:", "g2:", "g3:", "g4:", "g5:"));
 }
 
 TEST(IrGraphRecordTest, ComesBackFromTheCodecByteForByte) {

@@ -151,24 +151,7 @@ TEST(ReferenceTest, WrapsIntegers) {
 }
 
 TEST(ReferenceTest, BranchesAndRepeats) {
-  const DeviceIr ir = TraceKernel(
-      "control", {{"x", DType::kF32, {2}}},
-      [](Trace& t) {
-        const TensorRef x = t.Tensor("x");
-        const TensorRef out = t.OutputLike("out", x);
-        const AxisRef m = t.Tile(t.SizeOf(x, 0));
-        const Value v = t.Load(x, {m});
-        const Trace::Carried chosen = t.If(
-            t.Scalar("n") > 2, [&]() -> Trace::Carried { return {v * 10}; },
-            [&]() -> Trace::Carried { return {v - 1}; });
-        const Trace::Carried powers = t.While(
-            {t.Full({}, 0, DType::kI32), chosen[0]}, [&](const Trace::Carried& c) { return c[0] < t.Scalar("n"); },
-            [](const Trace::Carried& c) -> Trace::Carried {
-              return {c[0] + 1, c[1] * 2};
-            });
-        t.Store(out, {m}, t.Call("plus", {powers[1], v}, [](const std::vector<Value>& v) { return v[0] + v[1]; }));
-      },
-      {{"n", DType::kI32}});
+  const DeviceIr ir = TraceKernel("control", {{"x", DType::kF32, {2}}}, TraceControl, {{"n", DType::kI32}});
   const HostArray x = Array(DType::kF32, {2}, {3, 5});
   EXPECT_THAT(OutputOf(ir, {x}, {.scalars = {{"n", 3}}}).data, ElementsAre(243, 405));
   EXPECT_THAT(OutputOf(ir, {x}, {.scalars = {{"n", 0}}}).data, ElementsAre(5, 9));

@@ -102,4 +102,19 @@ void TraceAttention(Trace& t) {
   t.Store(out, {batch, m, d}, results[2] / results[1]);
 }
 
+void TraceControl(Trace& t) {
+  const TensorRef x = t.Tensor("x");
+  const TensorRef out = t.OutputLike("out", x);
+  const AxisRef m = t.Tile(t.SizeOf(x, 0));
+  const Value v = t.Load(x, {m});
+  const Trace::Carried chosen = t.If(
+      t.Scalar("n") > 2, [&]() -> Trace::Carried { return {v * 10}; }, [&]() -> Trace::Carried { return {v - 1}; });
+  const Trace::Carried powers = t.While(
+      {t.Full({}, 0, DType::kI32), chosen[0]}, [&](const Trace::Carried& c) { return c[0] < t.Scalar("n"); },
+      [](const Trace::Carried& c) -> Trace::Carried {
+        return {c[0] + 1, c[1] * 2};
+      });
+  t.Store(out, {m}, t.Call("plus", {powers[1], v}, [](const std::vector<Value>& v) { return v[0] + v[1]; }));
+}
+
 }  // namespace telemetry::worker::ir

@@ -35,5 +35,7 @@ void TraceLayerNorm(Trace& t);
 void TraceBmm(Trace& t);
 // q, k, v [b, s, d] -> out: a loop over s with the online softmax
 void TraceAttention(Trace& t);
+// x [m], scalar n -> out = (n > 2 ? x * 10 : x - 1) * 2^n + x: a branch, a while loop and a helper function
+void TraceControl(Trace& t);
 
 }  // namespace telemetry::worker::ir
