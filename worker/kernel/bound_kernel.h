@@ -70,8 +70,8 @@ class BoundKernel {
   absl::StatusOr<codegen::Config> Autotune(absl::Span<const Argument> arguments, bool force = false);
 
   // Runs the set config, or the implicit one, or autotunes first. Queues: synchronise before reading. Returns the
-  // outputs in the order in which the kernel declares them, dense. In reference mode evaluates on the host, where they
-  // are then.
+  // outputs in the order in which the kernel declares them, dense, in memory that each call allocates (RunInto: none).
+  // In reference mode evaluates on the host, where they are then.
   absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Argument> arguments);
   // The same into outputs that the caller keeps, of AllocateOutputs. INVALID_ARGUMENT: they are not as the kernel wants
   // them. Costs little more than a launch.

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -32,6 +33,27 @@ ir::HostArray Waves(std::vector<int64_t> sizes, std::vector<int64_t> strides) {
   return array;
 }
 
+// out[m, n] = mask[m] ? table[at[m], n] : -1; missed[m]: no mask, or the table's first row.
+absl::Status PickRows(ir::Trace& trace) {
+  const ir::TensorRef at = trace.Tensor("at");
+  const ir::TensorRef table = trace.Tensor("table");
+  const ir::TensorRef out = trace.Output("out", {trace.SizeOf(at, 0), trace.SizeOf(table, 1)}, DType::kF32);
+  const ir::TensorRef missed = trace.Output("missed", {trace.SizeOf(at, 0)}, DType::kBool);
+  const ir::AxisRef m = trace.Tile(trace.SizeOf(at, 0));
+  const ir::AxisRef n = trace.Tile(trace.SizeOf(table, 1));
+  const ir::Value mask = trace.Load(trace.Tensor("mask"), {m});
+  const ir::Value row = trace.Load(at, {m});
+  trace.Store(out, {m, n}, trace.Where(mask, trace.Load(table, {row, n}), -1));
+  trace.Store(missed, {m}, !mask || row == 0);
+  return absl::OkStatus();
+}
+
+ir::HostArray Cycle(DType dtype, int64_t count, int64_t step, int64_t below) {
+  ir::HostArray array = ir::HostArray::Dense(dtype, {count});
+  for (int64_t i = 0; i < count; ++i) array.data[static_cast<size_t>(i)] = static_cast<double>(i * step % below);
+  return array;
+}
+
 class DeviceRunTest : public ::testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
@@ -39,12 +61,32 @@ class DeviceRunTest : public ::testing::TestWithParam<bool> {
     ASSERT_TRUE(device.ok()) << device.status();
     device_ = *std::move(device);
   }
+  std::unique_ptr<Kernel> With(KernelSpec spec, bool reference) {
+    spec.settings = Settings{.static_shapes = GetParam(), .use_default_config = true, .reference_mode = reference};
+    return MakeKernel(std::move(spec));
+  }
   std::unique_ptr<Kernel> SoftmaxKernel(bool reference) {
-    return MakeKernel(
-        {.name = "softmax",
-         .parameters = {{.name = "x"}},
-         .body = Softmax,
-         .settings = Settings{.static_shapes = GetParam(), .use_default_config = true, .reference_mode = reference}});
+    return With({.name = "softmax", .parameters = {{.name = "x"}}, .body = Softmax}, reference);
+  }
+
+  // A kernel of tensors gives on the device what the reference gives on the host.
+  void ExpectReferenceResults(const KernelSpec& spec, const std::vector<ir::HostArray>& arrays) {
+    Arguments on_host;
+    Arguments on_device;
+    for (const ir::HostArray& array : arrays) {
+      on_host.push_back(Tensor::OnHost(array));
+      on_device.push_back(*ToDevice(device_, array));
+    }
+    const absl::StatusOr<std::vector<Tensor>> expected = With(spec, true)->Run(on_host);
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    const absl::StatusOr<std::vector<Tensor>> actual = With(spec, false)->Run(on_device);
+    ASSERT_TRUE(actual.ok()) << actual.status();
+    ASSERT_EQ(actual->size(), expected->size());
+    for (size_t i = 0; i < actual->size(); ++i) {
+      const ir::HostArray& wanted = *expected->at(i).host;
+      const ir::Comparison comparison = ir::Compare(wanted, *ToHost(actual->at(i)), ir::ToleranceFor(wanted.dtype));
+      EXPECT_TRUE(comparison.ok()) << "output " << i << ": " << comparison.ToString();
+    }
   }
 
   std::shared_ptr<Device> device_;
@@ -62,6 +104,15 @@ TEST_P(DeviceRunTest, AgreesWithReferenceMode) {
         ir::Compare(*expected[0].host, *ToHost(actual->at(0)), ir::ToleranceFor(DType::kF32));
     EXPECT_TRUE(comparison.ok()) << comparison.ToString();
   }
+}
+
+TEST_P(DeviceRunTest, TakesBooleansAndIndicesAndGivesBooleans) {
+  const KernelSpec spec = {
+      .name = "pick_rows", .parameters = {{.name = "mask"}, {.name = "at"}, {.name = "table"}}, .body = PickRows};
+  for (const ir::HostArray& table : {Waves({11, 20}, {20, 1}), Waves({11, 20}, {1, 11}), Waves({11, 20}, {50, 2})}) {
+    ExpectReferenceResults(spec, {Cycle(DType::kBool, 37, 1, 2), Cycle(DType::kI32, 37, 7, 11), table});
+  }
+  ExpectReferenceResults(spec, {Cycle(DType::kBool, 1, 1, 2), Cycle(DType::kI32, 1, 1, 2), Waves({2, 300}, {300, 1})});
 }
 
 TEST_P(DeviceRunTest, AnEmptyTensorLaunchesNothing) {
