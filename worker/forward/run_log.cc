@@ -1,40 +1,22 @@
 #include "worker/forward/run_log.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "absl/status/statusor.h"
+#include "proto/record/config_text.h"
 #include "proto/record/ids.h"
-#include "proto/record/python_literal.h"
 
 namespace telemetry::forward {
-namespace {
-
-std::string RecordKeys(const record::Json& config) {
-  record::Json keys = record::Json::Array();
-  keys.items.reserve(config.members.size());
-  for (const auto& [key, value] : config.members) keys.items.push_back(record::Json::String(key));
-  return record::ToJson(keys);
-}
-
-// The config as the CSV has it: Helion sorts its arguments there, not in the record.
-std::string CsvConfigText(record::Json config) {
-  std::stable_sort(config.members.begin(), config.members.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  return record::FormatConfig(config);
-}
-
-}  // namespace
-
 absl::Status RunLog::AddRecord(const record::MetaRecord& record) {
   if (absl::Status status = Send(record.run); !status.ok()) return status;
   for (const record::RecordConfig& config : record.configs) {
-    if (absl::Status status = AddConfig(config.config_id, CsvConfigText(config.config)); !status.ok()) return status;
+    if (absl::Status status = AddConfig(config.config_id, record::SortedConfigText(config.config)); !status.ok())
+      return status;
     v1::Record out;
     v1::RunConfig& run_config = *out.mutable_run_config();
     run_config.set_run_id(record.run.run_id());
     run_config.set_config_id(config.config_id);
-    run_config.set_record_keys_json(RecordKeys(config.config));
+    run_config.set_record_keys_json(record::ConfigKeysJson(config.config));
     if (absl::Status status = sink_(out); !status.ok()) return status;
   }
   return absl::OkStatus();
