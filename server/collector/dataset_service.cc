@@ -63,7 +63,7 @@ grpc::ServerUnaryReactor* DatasetService::ListMeasurements(grpc::CallbackServerC
 
 grpc::ServerWriteReactor<v1::ExportItem>* DatasetService::Export(grpc::CallbackServerContext* /*context*/,
                                                                  const v1::ExportRequest* request) {
-  auto* call = new ExportCall(request->filter(), draining_);
+  auto* call = new ExportCall(*request, draining_);
   exports_.Run([this, call] { call->Run(open_reader_()); });
   return call;
 }

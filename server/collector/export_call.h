@@ -20,7 +20,8 @@ namespace telemetry::collector {
 class ExportCall final : public grpc::ServerWriteReactor<v1::ExportItem> {
  public:
   // `draining` must outlive the call.
-  ExportCall(v1::Filter filter, const std::atomic<bool>& draining) : filter_(std::move(filter)), draining_(draining) {}
+  ExportCall(v1::ExportRequest request, const std::atomic<bool>& draining)
+      : request_(std::move(request)), draining_(draining) {}
 
   // Writes everything and finishes. Blocks: call it once, from a thread that may wait for the client.
   void Run(absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader);
@@ -32,7 +33,7 @@ class ExportCall final : public grpc::ServerWriteReactor<v1::ExportItem> {
   void OnCancel() override { cancelled_ = true; }
   void OnDone() override { delete this; }
 
-  const v1::Filter filter_;
+  const v1::ExportRequest request_;
   const std::atomic<bool>& draining_;
   std::atomic<bool> cancelled_ = false;
   absl::Mutex mutex_;

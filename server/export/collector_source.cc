@@ -25,13 +25,11 @@ absl::Status FromGrpc(const grpc::Status& status, const std::string& address) {
           absl::StrCat("collector ", address, ": ", status.error_message())};
 }
 
-absl::Status Receive(v1::DatasetService::Stub* stub, const std::string& address, const v1::Filter& filter,
+absl::Status Receive(v1::DatasetService::Stub* stub, const std::string& address, const v1::ExportRequest& request,
                      const std::stop_token& stop, const ItemSink& sink) {
   grpc::ClientContext context;
   // First of all: the call below already waits for a connection.
   const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
-  v1::ExportRequest request;
-  *request.mutable_filter() = filter;
   std::unique_ptr<grpc::ClientReader<v1::ExportItem>> items = stub->Export(&context, request);
   absl::Status sink_status;
   v1::ExportItem item;
@@ -44,10 +42,11 @@ absl::Status Receive(v1::DatasetService::Stub* stub, const std::string& address,
 }  // namespace
 
 DatasetSource FromCollector(std::string address, std::stop_token stop) {
-  return [address = std::move(address), stop = std::move(stop)](const v1::Filter& filter, const ItemSink& sink) {
-    std::unique_ptr<v1::DatasetService::Stub> stub = v1::DatasetService::NewStub(Connect(address));
-    return Receive(stub.get(), address, filter, stop, sink);
-  };
+  return
+      [address = std::move(address), stop = std::move(stop)](const v1::ExportRequest& request, const ItemSink& sink) {
+        std::unique_ptr<v1::DatasetService::Stub> stub = v1::DatasetService::NewStub(Connect(address));
+        return Receive(stub.get(), address, request, stop, sink);
+      };
 }
 
 }  // namespace telemetry::exporter

@@ -9,10 +9,10 @@
 namespace telemetry::exporter {
 
 DatasetSource FromDatabase(std::string path) {
-  return [path = std::move(path)](const v1::Filter& filter, const ItemSink& sink) -> absl::Status {
+  return [path = std::move(path)](const v1::ExportRequest& request, const ItemSink& sink) -> absl::Status {
     absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader = storage::OpenSqliteReader(path);
     if (!reader.ok()) return reader.status();
-    return (*reader)->Export(filter, sink);
+    return (*reader)->Export(request, sink);
   };
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace telemetry::exporter {
@@ -17,6 +18,7 @@ struct DatasetCounts {
   // Left out, by their kind: a newer collector may store kinds that no file of this version is for.
   std::map<std::string, uint64_t> unknown_ir_graphs;
   uint64_t source_hashes = 0;
+  std::optional<uint64_t> details;  // lines; not set: not asked for
   std::map<std::string, uint64_t> measurements_by_status;
 };
 

@@ -5,6 +5,7 @@
 #include "proto/record/ids.h"
 #include "proto/record/sidecar_record.h"
 #include "proto/record/sidecar_row.h"
+#include "server/export/detail_line.h"
 
 namespace telemetry::exporter {
 namespace {
@@ -20,12 +21,14 @@ absl::Status OutOfOrder(const char* what, const char* before) {
 
 }  // namespace
 
-DatasetRenderer::DatasetRenderer(Layout layout, Emit emit)
+DatasetRenderer::DatasetRenderer(Layout layout, Emit emit, bool with_details)
     : layout_(layout),
       dialect_(RowDialect(layout)),
+      with_details_(with_details),
       has_config_columns_(layout == Layout::kPr2750 || layout == Layout::kPr2699),
       emit_(std::move(emit)) {
   Text(Part::kRows) = HeaderLine(dialect_);
+  if (with_details_) counts_.details = 0;
 }
 
 absl::Status DatasetRenderer::Add(const v1::ExportItem& item) {
@@ -53,13 +56,18 @@ absl::Status DatasetRenderer::Add(const v1::ExportItem& item) {
 absl::Status DatasetRenderer::Finish() {
   if (absl::Status status = EndRun(); !status.ok()) return status;
   for (Part part : kAllParts) {
-    bool is_due = !Text(part).empty() || (IsAlwaysWritten(part, layout_) && !emitted_[static_cast<size_t>(part)]);
-    if (!is_due) continue;
+    if (!IsDue(part)) continue;
     if (absl::Status status = emit_(part, &Text(part)); !status.ok()) return status;
   }
   counts_.configs = configs_.size();
   for (const auto& [name, count] : status_counts_) counts_.measurements_by_status[name] = count;
   return absl::OkStatus();
+}
+
+bool DatasetRenderer::IsDue(Part part) const {
+  if (!texts_[static_cast<size_t>(part)].empty()) return true;
+  const bool is_always_written = IsAlwaysWritten(part, layout_) || (part == Part::kDetails && with_details_);
+  return is_always_written && !emitted_[static_cast<size_t>(part)];
 }
 
 absl::Status DatasetRenderer::BeginRun(const v1::RunSummary& summary) {
@@ -138,8 +146,10 @@ absl::Status DatasetRenderer::AddRows(const v1::ExportRows& rows) {
     AppendRow(row);
     if (absl::Status status = EmitIfLarge(Part::kRows); !status.ok()) return status;
   }
-  if (rows.source_hashes().empty() || layout_ != Layout::kHelion) return absl::OkStatus();
-  return AppendSourceHashes(rows);
+  if (!rows.source_hashes().empty() && layout_ == Layout::kHelion) {
+    if (absl::Status status = AppendSourceHashes(rows); !status.ok()) return status;
+  }
+  return with_details_ ? AppendDetails(rows) : absl::OkStatus();
 }
 
 absl::Status DatasetRenderer::SelectConfig(const v1::Measurement& row) {
@@ -202,6 +212,20 @@ absl::Status DatasetRenderer::AppendSourceHashes(const v1::ExportRows& rows) {
   }
   if (!hash_of_seq.empty()) return OutOfOrder("a source hash", "row that it belongs to");
   return EmitIfLarge(Part::kSources);
+}
+
+absl::Status DatasetRenderer::AppendDetails(const v1::ExportRows& rows) {
+  auto detail = rows.details().begin();
+  for (const v1::Measurement& row : rows.measurements()) {
+    const bool is_detailed = detail != rows.details().end() && detail->seq() == row.seq();
+    if (!is_detailed && !row.has_failure()) continue;
+    absl::StrAppend(&Text(Part::kDetails),
+                    FormatDetail(attempt_->summary.attempt(), row, is_detailed ? &*detail : nullptr), "\n");
+    ++*counts_.details;
+    if (is_detailed) ++detail;
+  }
+  if (detail != rows.details().end()) return OutOfOrder("a detail", "row that it belongs to");
+  return EmitIfLarge(Part::kDetails);
 }
 
 void DatasetRenderer::CountStatus(const std::string& status) {

@@ -28,7 +28,8 @@ class DatasetRenderer {
   // part that is always written at least once.
   using Emit = std::function<absl::Status(Part part, std::string* text)>;
 
-  DatasetRenderer(Layout layout, Emit emit);
+  // with_details: the part kDetails is written, too.
+  DatasetRenderer(Layout layout, Emit emit, bool with_details = false);
 
   // INVALID_ARGUMENT: the layout cannot hold this dataset; the message says what to do. DATA_LOSS: the items
   // contradict their own order. Otherwise Emit's error. IR graphs of an unknown kind are only counted.
@@ -66,13 +67,17 @@ class DatasetRenderer {
   absl::Status SelectConfig(const v1::Measurement& row);
   void AppendRow(const v1::Measurement& row);
   absl::Status AppendSourceHashes(const v1::ExportRows& rows);
+  // A line for each row of which there is a detail or a failure.
+  absl::Status AppendDetails(const v1::ExportRows& rows);
   void CountStatus(const std::string& status);
 
+  bool IsDue(Part part) const;
   std::string& Text(Part part) { return texts_[static_cast<size_t>(part)]; }
   absl::Status EmitIfLarge(Part part);
 
   const Layout layout_;
   const record::Dialect dialect_;
+  const bool with_details_;
   const bool has_config_columns_;  // the rows have a sample_id or a decorator
   const Emit emit_;
   std::array<std::string, kPartCount> texts_;

@@ -12,8 +12,9 @@ namespace telemetry::exporter {
 // Receives a dataset item by item; its error ends the delivery. The item is valid during the call.
 using ItemSink = std::function<absl::Status(const v1::ExportItem&)>;
 
-// Delivers the selected part of a dataset in the order of dataset.proto and returns the sink's error or its own.
-using DatasetSource = std::function<absl::Status(const v1::Filter&, const ItemSink&)>;
+// Delivers the part of a dataset that is asked for in the order of dataset.proto and returns the sink's error or its
+// own.
+using DatasetSource = std::function<absl::Status(const v1::ExportRequest&, const ItemSink&)>;
 
 // A database file, served or not. NOT_FOUND: no such file. FAILED_PRECONDITION: a newer database. DATA_LOSS, INTERNAL:
 // it cannot be read.

@@ -37,11 +37,14 @@ absl::Status Cancelled(const ExportOptions& options) {
 // Streams the dataset through the renderer into the files, which are all written when this returns.
 absl::StatusOr<DatasetCounts> Render(const DatasetSource& source, const ExportOptions& options, FileSet* files) {
   WriteBehind writer(files);
-  DatasetRenderer renderer(options.layout, [&](Part part, std::string* text) {
-    return writer.Push(PartSuffix(part, options.layout), text);
-  });
+  DatasetRenderer renderer(
+      options.layout, [&](Part part, std::string* text) { return writer.Push(PartSuffix(part, options.layout), text); },
+      options.details);
+  v1::ExportRequest request;
+  *request.mutable_filter() = options.filter;
+  request.set_details(options.details);
   Progress progress(options);
-  absl::Status status = source(options.filter, [&](const v1::ExportItem& item) {
+  absl::Status status = source(request, [&](const v1::ExportItem& item) {
     if (options.stop.stop_requested()) return Cancelled(options);
     progress.Saw(item);
     return renderer.Add(item);

@@ -22,6 +22,8 @@ struct ExportOptions {
   Layout layout = Layout::kHelion;
   Compression compression = Compression::kNone;
   v1::Filter filter;
+  // Also BASE.details.jsonl.
+  bool details = false;
   // Called now and then with the rows that went by and how many there are; never, where that is not known.
   std::function<void(uint64_t done, uint64_t total)> on_progress;
   // Looked at with every item: a stop ends the export.

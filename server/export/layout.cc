@@ -43,6 +43,8 @@ std::string_view PartSuffix(Part part, Layout layout) {
       return ".ir.jsonl";
     case Part::kWrapperIr:
       return ".wrapper.jsonl";
+    case Part::kDetails:
+      return ".details.jsonl";
     case Part::kAttempts:
       break;
   }
@@ -59,6 +61,7 @@ bool IsAlwaysWritten(Part part, Layout layout) {
     case Part::kSources:
     case Part::kIr:
     case Part::kWrapperIr:
+    case Part::kDetails:
       break;
   }
   return false;

@@ -17,11 +17,11 @@ std::string_view LayoutName(Layout layout);
 // The dialect of the rows in the layout's .csv.
 record::Dialect RowDialect(Layout layout);
 
-// What an export consists of. Which parts there are depends on the layout and on the data.
-enum class Part { kRows, kSources, kMeta, kIr, kWrapperIr, kAttempts };
-inline constexpr Part kAllParts[] = {Part::kRows, Part::kSources,   Part::kMeta,
-                                     Part::kIr,   Part::kWrapperIr, Part::kAttempts};
-inline constexpr int kPartCount = 6;
+// What an export consists of. Which parts there are depends on the layout, on the data and on what is asked for.
+enum class Part { kRows, kSources, kMeta, kIr, kWrapperIr, kAttempts, kDetails };
+inline constexpr Part kAllParts[] = {Part::kRows,      Part::kSources,  Part::kMeta,   Part::kIr,
+                                     Part::kWrapperIr, Part::kAttempts, Part::kDetails};
+inline constexpr int kPartCount = 7;
 
 // What stands behind the base path in the part's file name, compression aside: ".csv", ".meta.jsonl", ...
 std::string_view PartSuffix(Part part, Layout layout);

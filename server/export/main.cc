@@ -24,7 +24,8 @@ namespace {
 constexpr char kDescription[] =
     "Writes the dataset of a database file or a running collector as sidecar files:\n"
     "BASE.csv and BASE.meta.jsonl, by layout BASE.ir.jsonl or BASE.sources.csv, BASE.attempts.jsonl (what is known of\n"
-    "each attempt) and BASE.snapshot.json (filters, counts, SHA-256 of each file).\n"
+    "each attempt), on demand BASE.details.jsonl (samples, resources and failures of rows) and BASE.snapshot.json\n"
+    "(filters, counts, SHA-256 of each file).\n"
     "The files appear together or not at all and replace those of an earlier export. The same dataset gives the same\n"
     "bytes.";
 
@@ -32,6 +33,7 @@ constexpr char kExamples[] =
     "Examples:\n"
     "  telemetry-export --db telemetry.db --out dataset\n"
     "  telemetry-export --collector 127.0.0.1:4747 --out out/softmax --layout pr2750 --kernel softmax\n"
+    "  telemetry-export --db telemetry.db --out softmax --run e0486903 --details\n"
     "  telemetry-export --db telemetry.db --out h200 --hardware 'NVIDIA H200' --status ok --since 7d --compress zstd\n"
     "\n"
     "Every option can be given as an environment variable, TELEMETRY_EXPORT_OUT for --out, and in the file that\n"
@@ -52,6 +54,7 @@ struct Arguments {
   std::string since;
   std::string attempts = "all";
   std::string compress = "none";
+  bool details = false;
 };
 
 constexpr char kDbVariable[] = "TELEMETRY_EXPORT_DB";
@@ -94,6 +97,11 @@ void Declare(CLI::App* app, Arguments* arguments) {
             "Which attempts of a run: all, latest (the last to arrive), best (the fastest ok row)")
       ->capture_default_str();
   AddOption(app, "compress", &arguments->compress, "none, gzip (.gz) or zstd (.zst)")->capture_default_str();
+  app->add_flag(
+         "--details", arguments->details,
+         "Also write BASE.details.jsonl: raw samples, resources of the compiled code, errors of its results, and "
+         "why configs failed")
+      ->envname("TELEMETRY_EXPORT_DETAILS");
 }
 
 absl::StatusOr<v1::Filter::Attempts> ParseAttempts(const std::string& name) {
@@ -159,6 +167,7 @@ absl::StatusOr<ExportOptions> ParseOptions(const Arguments& arguments) {
                        .layout = *layout,
                        .compression = *compression,
                        .filter = *std::move(filter),
+                       .details = arguments.details,
                        .on_progress = nullptr,
                        .stop = {}};
 }

@@ -48,6 +48,7 @@ Json CountsJson(const DatasetCounts& counts) {
   Put(&json, "records", Count(counts.records));
   Put(&json, "ir_graphs", Count(counts.ir_graphs));
   Put(&json, "source_hashes", Count(counts.source_hashes));
+  if (counts.details.has_value()) Put(&json, "details", Count(*counts.details));
   return json;
 }
 

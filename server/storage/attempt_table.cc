@@ -11,11 +11,6 @@ namespace {
 // Far more than the attempts that are active at one time; a cache that outgrows it starts anew.
 constexpr size_t kMostCachedKeys = 1 << 16;
 
-template <typename Value>
-std::optional<Value> Optional(bool has, Value value) {
-  return has ? std::optional<Value>(value) : std::nullopt;
-}
-
 }  // namespace
 
 AttemptTable::AttemptTable(Database& database, RunTable& runs)
@@ -43,6 +38,7 @@ AttemptTable::AttemptTable(Database& database, RunTable& runs)
           "SELECT attempt FROM attempts WHERE attempt_id = ?1 AND provisional = 1 AND run = ?2 AND origin = ?3"),
       drop_measurements_(database, "DELETE FROM measurements WHERE attempt = ?1"),
       drop_source_hashes_(database, "DELETE FROM source_hashes WHERE attempt = ?1"),
+      drop_details_(database, "DELETE FROM measurement_details WHERE attempt = ?1"),
       drop_(database, "DELETE FROM attempts WHERE attempt = ?1") {}
 
 void AttemptTable::Forget() {
@@ -63,6 +59,15 @@ absl::StatusOr<int64_t> AttemptTable::KeyOf(const std::string& attempt_id) {
   last_id_ = attempt_id;
   last_key_ = it->second;
   return last_key_;
+}
+
+absl::StatusOr<int64_t> AttemptTable::KeyForRow(const std::string& attempt_id, MaybeRefusal& refusal) {
+  absl::StatusOr<int64_t> key = KeyOf(attempt_id);
+  if (!key.ok() || *key > 0) return key;
+  if (*key == kUnknown) {
+    refusal = Refusal{v1::Reject::REASON_UNKNOWN_REFERENCE, "attempt_id names an attempt that is not known"};
+  }
+  return 0;
 }
 
 absl::StatusOr<int64_t> AttemptTable::Find(const std::string& attempt_id) {
@@ -169,7 +174,7 @@ absl::Status AttemptTable::Supersede(const v1::Attempt& by, int64_t run) {
     if (!*found) continue;
     const int64_t attempt = find_droppable_.Int(0);
     find_droppable_.Reset();
-    for (Statement* drop : {&drop_measurements_, &drop_source_hashes_, &drop_}) {
+    for (Statement* drop : {&drop_measurements_, &drop_source_hashes_, &drop_details_, &drop_}) {
       if (status = drop->Bind(attempt).Run(); !status.ok()) return status;
     }
     keys_.erase(id);

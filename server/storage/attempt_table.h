@@ -30,6 +30,8 @@ class AttemptTable {
 
   // The attempt's key, kUnknown or kSuperseded.
   absl::StatusOr<int64_t> KeyOf(const std::string& attempt_id);
+  // The key for a row that names the attempt; 0: the row is to be left out, with or without a refusal.
+  absl::StatusOr<int64_t> KeyForRow(const std::string& attempt_id, MaybeRefusal& refusal);
 
   // Forgets what was remembered of the transaction that is not going to be committed.
   void Forget();
@@ -69,6 +71,7 @@ class AttemptTable {
   Statement find_droppable_;
   Statement drop_measurements_;
   Statement drop_source_hashes_;
+  Statement drop_details_;
   Statement drop_;
 };
 

@@ -8,8 +8,10 @@
 namespace telemetry::storage {
 namespace {
 
-constexpr const char* kCounted[] = {"kernels",       "runs",      "attempts", "configs",  "run_configs", "measurements",
-                                    "source_hashes", "ir_graphs", "ir_nodes", "ir_edges", "rejects",     "producers"};
+constexpr const char* kCounted[] = {"kernels",     "runs",         "attempts",      "configs",
+                                    "run_configs", "measurements", "source_hashes", "measurement_details",
+                                    "ir_graphs",   "ir_nodes",     "ir_edges",      "rejects",
+                                    "producers"};
 
 // Calls `use` for each row of a query.
 template <typename Use>

@@ -23,6 +23,7 @@ std::string Text(const Statement& row, int column) { return std::string(row.Text
 DatasetReader::DatasetReader(const Database& database)
     : configs_(database),
       measurements_(database, configs_),
+      details_(database),
       ir_graphs_(database),
       // ?4 and ?5 enclose the prefix: no digit sorts behind 'g'.
       runs_(database,

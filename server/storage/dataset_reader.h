@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/storage/config_reader.h"
+#include "server/storage/detail_reader.h"
 #include "server/storage/ir_graph_reader.h"
 #include "server/storage/measurement_reader.h"
 #include "server/storage/statement.h"
@@ -53,6 +54,7 @@ class DatasetReader {
 
   ConfigReader& configs() { return configs_; }
   MeasurementReader& measurements() { return measurements_; }
+  DetailReader& details() { return details_; }
   IrGraphReader& ir_graphs() { return ir_graphs_; }
 
  private:
@@ -64,6 +66,7 @@ class DatasetReader {
 
   ConfigReader configs_;
   MeasurementReader measurements_;
+  DetailReader details_;
   IrGraphReader ir_graphs_;
   Statement runs_;
   Statement attempts_;

@@ -56,8 +56,12 @@ absl::Status CheckFilter(const v1::Filter& filter) {
   return absl::OkStatus();
 }
 
-Exporter::Exporter(Database& database, const v1::Filter& filter, const StoreReader::Sink& sink)
-    : database_(database), filter_(filter), sink_(sink), reader_(database) {}
+Exporter::Exporter(Database& database, const v1::ExportRequest& request, const StoreReader::Sink& sink)
+    : database_(database),
+      filter_(request.filter()),
+      with_details_(request.details()),
+      sink_(sink),
+      reader_(database) {}
 
 absl::Status Exporter::Run() {
   if (absl::Status status = CheckFilter(filter_); !status.ok()) return status;
@@ -194,11 +198,11 @@ absl::Status Exporter::SendAttempt(const StoredAttempt& attempt) {
 }
 
 absl::Status Exporter::SendRows(const StoredAttempt& attempt) {
-  absl::StatusOr<bool> has_hashes = reader_.measurements().HasHashes(attempt.key);
-  if (!has_hashes.ok()) return has_hashes.status();
+  const absl::StatusOr<RowParts> parts = FindParts(attempt);
+  if (!parts.ok()) return parts.status();
   uint64_t last_seq = 0;
   while (true) {
-    absl::Status status = ReadRows(attempt.key, last_seq, *has_hashes);
+    absl::Status status = ReadRows(attempt.key, last_seq, *parts);
     const auto& rows = rows_.rows().measurements();
     if (!status.ok() || rows.empty()) return status;
     last_seq = rows.rbegin()->seq();
@@ -207,15 +211,27 @@ absl::Status Exporter::SendRows(const StoredAttempt& attempt) {
   }
 }
 
-absl::Status Exporter::ReadRows(int64_t attempt, uint64_t after_seq, bool with_hashes) {
+absl::StatusOr<Exporter::RowParts> Exporter::FindParts(const StoredAttempt& attempt) {
+  const absl::StatusOr<bool> hashes = reader_.measurements().HasHashes(attempt.key);
+  if (!hashes.ok()) return hashes.status();
+  if (!with_details_) return RowParts{.hashes = *hashes};
+  const absl::StatusOr<bool> details = reader_.details().HasDetails(attempt.key);
+  if (!details.ok()) return details.status();
+  return RowParts{.hashes = *hashes, .details = *details};
+}
+
+absl::Status Exporter::ReadRows(int64_t attempt, uint64_t after_seq, RowParts parts) {
   v1::ExportRows* page = rows_.mutable_rows();
   page->Clear();
   absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database_);
   if (!transaction.ok()) return transaction.status();
   absl::Status status = reader_.measurements().ReadPage(attempt, after_seq, kRowsPerPage, filter_.status(),
                                                         page->mutable_measurements(), configs_.mutable_configs());
-  if (!status.ok() || !with_hashes) return status;
-  return reader_.measurements().ReadHashes(attempt, page->measurements(), page->mutable_source_hashes());
+  if (status.ok() && parts.hashes) {
+    status = reader_.measurements().ReadHashes(attempt, page->measurements(), page->mutable_source_hashes());
+  }
+  if (!status.ok() || !parts.details) return status;
+  return reader_.details().Read(attempt, page->measurements(), page->mutable_details());
 }
 
 // The pages are transactions of their own. An attempt that went away between them was announced, but came only in part.

@@ -20,19 +20,26 @@ absl::Status CheckFilter(const v1::Filter& filter);
 class Exporter {
  public:
   // `database` and what `sink` refers to must outlive this.
-  Exporter(Database& database, const v1::Filter& filter, const StoreReader::Sink& sink);
+  Exporter(Database& database, const v1::ExportRequest& request, const StoreReader::Sink& sink);
 
   absl::Status Run();
 
  private:
+  // What stands beside an attempt's rows.
+  struct RowParts {
+    bool hashes = false;
+    bool details = false;
+  };
+
   absl::Status SendTotals();
   absl::Status SendRun(const StoredRun& run);
   absl::Status SendIrGraphs(const StoredRun& run, const v1::RunSummary& summary);
   absl::Status SendRunConfigs(const StoredRun& run);
   absl::Status SendAttempt(const StoredAttempt& attempt);
   absl::Status SendRows(const StoredAttempt& attempt);
+  absl::StatusOr<RowParts> FindParts(const StoredAttempt& attempt);
   // Reads one page of rows into rows_, and what it announces into configs_.
-  absl::Status ReadRows(int64_t attempt, uint64_t after_seq, bool with_hashes);
+  absl::Status ReadRows(int64_t attempt, uint64_t after_seq, RowParts parts);
   absl::Status CheckStillThere(const StoredAttempt& attempt);
 
   absl::StatusOr<std::vector<StoredRun>> NextRuns(const std::string& after_run_id);
@@ -45,6 +52,7 @@ class Exporter {
 
   Database& database_;
   const v1::Filter filter_;
+  const bool with_details_;
   const StoreReader::Sink& sink_;
   DatasetReader reader_;
   // Kept from page to page, so that their memory is used again.

@@ -42,7 +42,7 @@ MeasurementTable::MeasurementTable(Database& database, AttemptTable& attempts, C
       read_hash_(database, "SELECT source_hash FROM source_hashes WHERE attempt = ?1 AND seq = ?2") {}
 
 absl::Status MeasurementTable::Store(const v1::Measurement& row, MaybeRefusal& refusal) {
-  absl::StatusOr<int64_t> attempt = Attempt(row.attempt_id(), refusal);
+  absl::StatusOr<int64_t> attempt = attempts_.KeyForRow(row.attempt_id(), refusal);
   if (!attempt.ok() || *attempt == 0) return attempt.status();
   absl::StatusOr<int64_t> status_key = StatusKey(row.status());
   if (!status_key.ok()) return status_key.status();
@@ -56,15 +56,6 @@ absl::Status MeasurementTable::Store(const v1::Measurement& row, MaybeRefusal& r
                             .Run();
   if (!status.ok() || database_.changes() == 1) return status;
   return CompareStored(row, *attempt, *status_key, *config, failure, refusal);
-}
-
-absl::StatusOr<int64_t> MeasurementTable::Attempt(const std::string& attempt_id, MaybeRefusal& refusal) {
-  absl::StatusOr<int64_t> key = attempts_.KeyOf(attempt_id);
-  if (!key.ok() || *key > 0) return key;
-  if (*key == AttemptTable::kUnknown) {
-    refusal = Refusal{v1::Reject::REASON_UNKNOWN_REFERENCE, "attempt_id names an attempt that is not known"};
-  }
-  return 0;
 }
 
 absl::StatusOr<int64_t> MeasurementTable::StatusKey(const std::string& name) {
@@ -98,7 +89,7 @@ absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, int64_t
 }
 
 absl::Status MeasurementTable::Store(const v1::SourceHash& hash, MaybeRefusal& refusal) {
-  absl::StatusOr<int64_t> attempt = Attempt(hash.attempt_id(), refusal);
+  absl::StatusOr<int64_t> attempt = attempts_.KeyForRow(hash.attempt_id(), refusal);
   if (!attempt.ok() || *attempt == 0) return attempt.status();
   absl::StatusOr<std::string> bytes = record::HexDecode(hash.source_hash());
   if (!bytes.ok()) return bytes.status();  // Validate has seen to it

@@ -30,8 +30,6 @@ class MeasurementTable {
   void Forget() { statuses_.clear(); }
 
  private:
-  // The attempt's key; 0: the row is to be left out, with or without a refusal.
-  absl::StatusOr<int64_t> Attempt(const std::string& attempt_id, MaybeRefusal& refusal);
   absl::StatusOr<int64_t> StatusKey(const std::string& name);
   absl::Status CompareStored(const v1::Measurement& measurement, int64_t attempt, int64_t status, int64_t config,
                              const OptionalText& failure, MaybeRefusal& refusal);

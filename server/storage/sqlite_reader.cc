@@ -105,11 +105,15 @@ absl::StatusOr<v1::ListMeasurementsResponse> SqliteReader::ListMeasurements(
   response.set_more(rows->size() > size);
   if (response.more()) rows->RemoveLast();
   for (v1::Measurement& row : *rows) row.set_attempt_id(request.attempt_id());
+  if (!request.details()) return response;
+  status = reader_.details().Read(attempt->key, *rows, response.mutable_details());
+  if (!status.ok()) return status;
+  for (v1::MeasurementDetail& detail : *response.mutable_details()) detail.set_attempt_id(request.attempt_id());
   return response;
 }
 
-absl::Status SqliteReader::Export(const v1::Filter& filter, const Sink& sink) {
-  return Exporter(database_, filter, sink).Run();
+absl::Status SqliteReader::Export(const v1::ExportRequest& request, const Sink& sink) {
+  return Exporter(database_, request, sink).Run();
 }
 
 }  // namespace telemetry::storage

@@ -19,7 +19,7 @@ class SqliteReader : public StoreReader {
   absl::StatusOr<v1::ListAttemptsResponse> ListAttempts(const v1::ListAttemptsRequest& request) override;
   absl::StatusOr<v1::AttemptSummary> GetAttempt(const std::string& attempt_id) override;
   absl::StatusOr<v1::ListMeasurementsResponse> ListMeasurements(const v1::ListMeasurementsRequest& request) override;
-  absl::Status Export(const v1::Filter& filter, const Sink& sink) override;
+  absl::Status Export(const v1::ExportRequest& request, const Sink& sink) override;
 
  private:
   Database database_;

@@ -35,6 +35,7 @@ SqliteWriter::SqliteWriter(LockFile lock, Database database, std::string dataset
       attempts_(database_, runs_),
       configs_(database_, runs_),
       measurements_(database_, attempts_, configs_),
+      details_(database_, attempts_),
       ir_graphs_(database_, runs_),
       rejects_(database_),
       checkpointer_(database_, options.checkpoint_pages) {}
@@ -163,6 +164,8 @@ absl::Status SqliteWriter::Store(const v1::Record& record, const std::string& pr
       return measurements_.Store(record.measurement(), refusal);
     case v1::Record::kSourceHash:
       return measurements_.Store(record.source_hash(), refusal);
+    case v1::Record::kMeasurementDetail:
+      return details_.Store(record.measurement_detail(), refusal);
     case v1::Record::kConfig:
       return configs_.Store(record.config(), refusal);
     case v1::Record::kRunConfig:

@@ -7,6 +7,7 @@
 #include "server/storage/checkpointer.h"
 #include "server/storage/config_table.h"
 #include "server/storage/database.h"
+#include "server/storage/detail_table.h"
 #include "server/storage/ir_graph_table.h"
 #include "server/storage/lock_file.h"
 #include "server/storage/measurement_table.h"
@@ -56,6 +57,7 @@ class SqliteWriter : public StoreWriter {
   AttemptTable attempts_;
   ConfigTable configs_;
   MeasurementTable measurements_;
+  DetailTable details_;
   IrGraphTable ir_graphs_;
   RejectTable rejects_;
   Checkpointer checkpointer_;

@@ -93,9 +93,9 @@ class StoreReader {
   virtual absl::StatusOr<v1::AttemptSummary> GetAttempt(const std::string& attempt_id) = 0;
   virtual absl::StatusOr<v1::ListMeasurementsResponse> ListMeasurements(const v1::ListMeasurementsRequest& request) = 0;
 
-  // Hands the selected part of the dataset to `sink` in the order that dataset.proto gives. Ends early with the sink's
-  // error. The item is reused between calls: copy what must outlive the call.
-  virtual absl::Status Export(const v1::Filter& filter, const Sink& sink) = 0;
+  // Hands the part of the dataset that is asked for to `sink` in the order that dataset.proto gives. Ends early with
+  // the sink's error. The item is reused between calls: copy what must outlive the call.
+  virtual absl::Status Export(const v1::ExportRequest& request, const Sink& sink) = 0;
 };
 
 }  // namespace telemetry::storage

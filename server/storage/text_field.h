@@ -30,6 +30,12 @@ inline std::optional<int64_t> IntColumn(const Statement& row, int column) {
   return row.IsNull(column) ? std::nullopt : std::optional<int64_t>(row.Int(column));
 }
 
+// The field as a value that may be unset.
+template <typename Value>
+std::optional<Value> Optional(bool has, Value value) {
+  return has ? std::optional<Value>(value) : std::nullopt;
+}
+
 // Merges the fields of one record into what is stored: an unset one changes nothing, a new one is filled in, an equal
 // one changes nothing, a different one makes the record a conflict.
 class FieldMerge {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kAttemptIdBytes = 16;
 constexpr size_t kSha256Bytes = 32;
-constexpr uint64_t kMaxSeq = std::numeric_limits<int64_t>::max();
+constexpr uint64_t kMaxInteger = std::numeric_limits<int64_t>::max();
 constexpr int64_t kNewestIrSchema = 1;
 
 // What sidecar records have under these names has fields of its own: among the unknown keys it would be written twice.
@@ -39,10 +39,18 @@ class Checker {
 
   void AttemptId(std::string_view id) { Require(id.size() == kAttemptIdBytes, "attempt_id is not 16 bytes"); }
 
-  void Seq(uint64_t seq) { Require(seq >= 1 && seq <= kMaxSeq, "seq is not between 1 and 2^63-1"); }
+  void Seq(uint64_t seq) { Require(seq >= 1 && seq <= kMaxInteger, "seq is not between 1 and 2^63-1"); }
 
   void Finite(double value, const char* name) {
     if (!std::isfinite(value)) Refuse(absl::StrCat(name, " is not finite"));
+  }
+
+  void NotNegative(double value, const char* name) {
+    if (!std::isfinite(value) || value < 0) Refuse(absl::StrCat(name, " is not finite or negative"));
+  }
+
+  void Count(uint64_t value, const char* name) {
+    if (value > kMaxInteger) Refuse(absl::StrCat(name, " is above 2^63-1"));
   }
 
   // Empty stands for unset in the fields without presence.
@@ -148,6 +156,22 @@ void Check(const v1::SourceHash& hash, Checker& check) {
                 "source_hash is not an even number of lower-case hex digits");
 }
 
+void Check(const v1::MeasurementDetail& detail, Checker& check) {
+  check.AttemptId(detail.attempt_id());
+  check.Seq(detail.seq());
+  check.Require(v1::MeasurementDetail::Stage_IsValid(detail.stage()), "stage is not known");
+  for (const double ms : detail.samples_ms()) check.NotNegative(ms, "samples_ms");
+  check.Count(detail.throttled_samples(), "throttled_samples");
+  check.Count(detail.registers(), "registers");
+  check.Count(detail.spill_bytes(), "spill_bytes");
+  check.Count(detail.shared_bytes(), "shared_bytes");
+  check.Count(detail.binary_bytes(), "binary_bytes");
+  check.Require(detail.occupancy() >= 0 && detail.occupancy() <= 1, "occupancy is not between 0 and 1");
+  check.NotNegative(detail.worst_absolute_error(), "worst_absolute_error");
+  check.NotNegative(detail.worst_relative_error(), "worst_relative_error");
+  check.NotNegative(detail.sm_clock_mhz(), "sm_clock_mhz");
+}
+
 void Check(const v1::IrNode& node, Checker& check) {
   const auto json = [&check](bool has, const std::string& text, const char* name) {
     if (has) check.AnyJson(text, name);
@@ -212,6 +236,9 @@ MaybeRefusal Validate(const v1::Record& record) {
       break;
     case v1::Record::kSourceHash:
       Check(record.source_hash(), check);
+      break;
+    case v1::Record::kMeasurementDetail:
+      Check(record.measurement_detail(), check);
       break;
     case v1::Record::kIrGraph:
       Check(record.ir_graph(), check);

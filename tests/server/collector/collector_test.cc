@@ -17,6 +17,7 @@ namespace {
 
 using storage::AttemptRecord;
 using storage::ConfigRecord;
+using storage::DetailRecord;
 using storage::Row;
 using storage::RunId;
 using storage::RunRecord;
@@ -304,6 +305,29 @@ TEST(Collector, ReadersAreAnswered) {
   EXPECT_TRUE(reader->Finish().ok());
   EXPECT_THAT(kinds, ::testing::ElementsAre(v1::ExportItem::kTotals, v1::ExportItem::kRun, v1::ExportItem::kAttempt,
                                             v1::ExportItem::kConfigs, v1::ExportItem::kRows));
+}
+
+TEST(Collector, DetailsAreStoredAndServed) {
+  CollectorStory story;
+  TestStream stream(story.channel());
+  ASSERT_TRUE(stream.Open('p'));
+  stream.Send(MakeBatch(1, {AttemptRecord('x', 'a'), Row('x', 1, 1), DetailRecord('x', 1), DetailRecord('y', 1)}));
+  const auto ack = stream.AwaitAck(4);
+  ASSERT_TRUE(ack);
+  ASSERT_EQ(ack->rejects_size(), 1);
+  EXPECT_EQ(ack->rejects(0).seq(), 4u);
+  auto stub = v1::DatasetService::NewStub(story.channel());
+  for (const bool details : {false, true}) {
+    grpc::ClientContext context;
+    v1::ExportRequest request;
+    request.set_details(details);
+    auto reader = stub->Export(&context, request);
+    v1::ExportItem item;
+    int found = 0;
+    while (reader->Read(&item)) found += item.rows().details_size();
+    EXPECT_TRUE(reader->Finish().ok());
+    EXPECT_EQ(found, details ? 1 : 0);
+  }
 }
 
 // Calls a method by its name with serialised bytes, as a client without the service's stubs.

@@ -2,14 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
-#include <csignal>
 #include <fstream>
 #include <string>
 
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
+#include "tests/file_size_limit.h"
 #include "tests/server/export/memory_dataset.h"
 #include "tests/server/export/sample_dataset.h"
 #include "tests/server/export/temp_folder.h"
@@ -17,9 +16,11 @@
 namespace telemetry::exporter {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 class ExportDatasetTest : public testing::Test {
  protected:
@@ -46,25 +47,6 @@ class ExportDatasetTest : public testing::Test {
 
   TempFolder folder_;
   MemoryDataset dataset_;
-};
-
-// While it lives, no file can grow beyond a size: what a full disk looks like to the writer.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &old_);
-    rlimit limit = old_;
-    limit.rlim_cur = bytes;
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    setrlimit(RLIMIT_FSIZE, &old_);
-    std::signal(SIGXFSZ, old_handler_);
-  }
-
- private:
-  rlimit old_{};
-  void (*old_handler_)(int);
 };
 
 TEST_F(ExportDatasetTest, WritesTheFilesOfTheLayoutAndNothingElse) {
@@ -100,7 +82,7 @@ TEST_F(ExportDatasetTest, TheFilterReachesTheSourceAndTheSnapshot) {
   options.filter.set_since_unix_us(1'700'000'000'000'000);
   options.filter.set_attempts(v1::Filter::ATTEMPTS_BEST);
   ASSERT_TRUE(Export(options).ok());
-  EXPECT_EQ(dataset_.asked_filter().SerializeAsString(), options.filter.SerializeAsString());
+  EXPECT_EQ(dataset_.asked().filter().SerializeAsString(), options.filter.SerializeAsString());
   const std::string snapshot = Read("data.snapshot.json");
   EXPECT_THAT(snapshot, HasSubstr("\"kernel\": \"softmax\""));
   EXPECT_THAT(snapshot, HasSubstr("\"hardware\": \"NVIDIA H200\""));
@@ -108,6 +90,22 @@ TEST_F(ExportDatasetTest, TheFilterReachesTheSourceAndTheSnapshot) {
   EXPECT_THAT(snapshot, HasSubstr("\"status\": \"ok\""));
   EXPECT_THAT(snapshot, HasSubstr("\"since\": \"2023-11-14T22:13:20.000000Z\""));
   EXPECT_THAT(snapshot, HasSubstr("\"attempts\": \"best\""));
+}
+
+TEST_F(ExportDatasetTest, DetailsAreWrittenWhereTheyAreAskedFor) {
+  ASSERT_TRUE(Export(Options()).ok());
+  EXPECT_THAT(folder_.Names(), Not(Contains("data.details.jsonl")));
+  EXPECT_THAT(Read("data.snapshot.json"), Not(HasSubstr("\"details\"")));
+  EXPECT_FALSE(dataset_.asked().details());
+  ExportOptions options = Options();
+  options.details = true;
+  ASSERT_TRUE(Export(options).ok());
+  EXPECT_TRUE(dataset_.asked().details());
+  EXPECT_THAT(folder_.Names(), Contains("data.details.jsonl"));  // empty: there are none, and that is said
+  EXPECT_THAT(Read("data.snapshot.json"), HasSubstr("\"details\": 0"));
+  EXPECT_THAT(Read("data.snapshot.json"), HasSubstr("\"name\": \"data.details.jsonl\""));
+  ASSERT_TRUE(Export(Options()).ok());
+  EXPECT_THAT(folder_.Names(), Not(Contains("data.details.jsonl")));
 }
 
 TEST_F(ExportDatasetTest, TheSameDatasetGivesTheSameBytes) {
@@ -129,8 +127,8 @@ TEST_F(ExportDatasetTest, ASourceThatFailsLeavesTheEarlierExportAsItWas) {
   const std::string csv = Read("data.csv");
   const std::string snapshot = Read("data.snapshot.json");
   int items = 0;
-  const DatasetSource failing = [&](const v1::Filter& filter, const ItemSink& sink) {
-    return dataset_.Source(10)(filter, [&](const v1::ExportItem& item) {
+  const DatasetSource failing = [&](const v1::ExportRequest& request, const ItemSink& sink) {
+    return dataset_.Source(10)(request, [&](const v1::ExportItem& item) {
       return ++items > 6 ? absl::UnavailableError("the collector went away") : sink(item);
     });
   };
@@ -157,7 +155,9 @@ TEST_F(ExportDatasetTest, ADiskThatTakesNoMoreLeavesTheEarlierExportAsItWas) {
 }
 
 TEST_F(ExportDatasetTest, AFirstExportThatFailsLeavesNothing) {
-  const DatasetSource failing = [](const v1::Filter&, const ItemSink&) { return absl::NotFoundError("no database"); };
+  const DatasetSource failing = [](const v1::ExportRequest&, const ItemSink&) {
+    return absl::NotFoundError("no database");
+  };
   EXPECT_FALSE(ExportDataset(failing, Options()).ok());
   EXPECT_THAT(folder_.Names(), IsEmpty());
 }

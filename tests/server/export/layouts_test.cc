@@ -58,8 +58,8 @@ TEST(Layouts, DecoratorAndSampleIdOfPr2750AreComputedWhereOnlyTheSignatureIsKnow
   // The same kernel and configs, without what the rows said of them.
   MemoryDataset whole;
   AddSample("helion-pr2750/long_sum", {}, &whole);
-  const DatasetSource without_run_configs = [&](const v1::Filter& filter, const ItemSink& sink) {
-    return whole.Source()(filter, [&](const v1::ExportItem& item) {
+  const DatasetSource without_run_configs = [&](const v1::ExportRequest& request, const ItemSink& sink) {
+    return whole.Source()(request, [&](const v1::ExportItem& item) {
       if (item.has_run_configs()) return absl::OkStatus();
       v1::ExportItem changed = item;
       if (item.has_run()) changed.mutable_run()->mutable_run()->set_settings_signature("static_shapes=True");

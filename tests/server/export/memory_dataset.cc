@@ -14,6 +14,7 @@ struct AttemptData {
   v1::AttemptSummary summary;
   std::vector<v1::Measurement> rows;
   std::map<uint64_t, std::string> source_hashes;  // by seq
+  std::map<uint64_t, v1::MeasurementDetail> details;
 };
 
 absl::Status DeliverRows(const AttemptData& attempt, int rows_per_item, const ItemSink& sink) {
@@ -24,6 +25,9 @@ absl::Status DeliverRows(const AttemptData& attempt, int rows_per_item, const It
       v1::SourceHash* source_hash = item.mutable_rows()->add_source_hashes();
       source_hash->set_seq(row.seq());
       source_hash->set_source_hash(hash->second);
+    }
+    if (auto detail = attempt.details.find(row.seq()); detail != attempt.details.end()) {
+      *item.mutable_rows()->add_details() = detail->second;
     }
     if (item.rows().measurements_size() < rows_per_item) continue;
     if (absl::Status status = sink(item); !status.ok()) return status;
@@ -96,6 +100,11 @@ MemoryDataset& MemoryDataset::Add(const Row& row) {
   if (row.perf_ms.has_value()) measurement.set_perf_ms(*row.perf_ms);
   if (row.compile_time_s.has_value()) measurement.set_compile_time_s(*row.compile_time_s);
   measurement.set_config_id(ConfigIdOf(row.config_text));
+  if (row.failure.ByteSizeLong() > 0) *measurement.mutable_failure() = row.failure;
+  if (row.detail.has_value()) {
+    attempt.details[measurement.seq()] = *row.detail;
+    attempt.details[measurement.seq()].set_seq(measurement.seq());
+  }
   if (!row.source_hash.empty()) attempt.source_hashes[measurement.seq()] = row.source_hash;
   attempt.rows.push_back(measurement);
   attempt.summary.set_measurements(attempt.rows.size());
@@ -103,8 +112,8 @@ MemoryDataset& MemoryDataset::Add(const Row& row) {
 }
 
 DatasetSource MemoryDataset::Source(int rows_per_item) const {
-  return [this, rows_per_item](const v1::Filter& filter, const ItemSink& sink) {
-    asked_filter_ = filter;
+  return [this, rows_per_item](const v1::ExportRequest& request, const ItemSink& sink) {
+    asked_ = request;
     return Deliver(rows_per_item, sink);
   };
 }

@@ -23,6 +23,8 @@ class MemoryDataset {
     std::optional<double> perf_ms = std::nullopt;
     std::optional<double> compile_time_s = std::nullopt;
     std::string source_hash = {};
+    v1::Failure failure = {};  // unset: none
+    std::optional<v1::MeasurementDetail> detail = std::nullopt;
   };
 
   MemoryDataset();
@@ -44,8 +46,8 @@ class MemoryDataset {
   // Rows come in items of this many. The source must not outlive the dataset.
   DatasetSource Source(int rows_per_item = 1000) const;
 
-  // The filter that the source was last asked with. A filter selects nothing here: that is the store's part.
-  const v1::Filter& asked_filter() const { return asked_filter_; }
+  // What the source was last asked for. Nothing is selected here: that is the store's part.
+  const v1::ExportRequest& asked() const { return asked_; }
 
  private:
   struct RunData;
@@ -53,7 +55,7 @@ class MemoryDataset {
   absl::Status Deliver(int rows_per_item, const ItemSink& sink) const;
 
   std::vector<std::unique_ptr<RunData>> runs_;
-  mutable v1::Filter asked_filter_;
+  mutable v1::ExportRequest asked_;
 };
 
 // 64 times this digit.

@@ -11,7 +11,7 @@ absl::StatusOr<std::map<Part, std::string>> Render(const DatasetSource& source, 
     text->clear();
     return absl::OkStatus();
   });
-  absl::Status status = source(v1::Filter(), [&](const v1::ExportItem& item) { return renderer.Add(item); });
+  absl::Status status = source(v1::ExportRequest(), [&](const v1::ExportItem& item) { return renderer.Add(item); });
   if (!status.ok()) return status;
   if (status = renderer.Finish(); !status.ok()) return status;
   return parts;

@@ -173,6 +173,55 @@ TEST(Renderer, SeveralRunsDoNotFitIntoPr2699) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("--run"));
 }
 
+TEST(Renderer, RowsOfWhichMoreIsKnownHaveALineOfDetails) {
+  MemoryDataset dataset;
+  v1::Failure failure;
+  failure.set_phase("compile");
+  v1::MeasurementDetail detail;
+  detail.set_registers(40);
+  dataset.Run(SoftmaxRun('1'))
+      .Attempt('A')
+      .Add({.config_text = kFour, .status = "started"})
+      .Add({.config_text = kFour, .detail = detail})
+      .Add({.config_text = kEight, .status = "error", .failure = failure})
+      .Add({.config_text = kTwo, .status = "error", .failure = failure, .detail = detail});
+  std::string pieces[2];
+  for (const int rows_per_item : {1, 1000}) {
+    std::string& lines = pieces[rows_per_item == 1];
+    DatasetRenderer renderer(
+        Layout::kHelion,
+        [&](Part part, std::string* text) {
+          if (part == Part::kDetails) lines += *text;
+          text->clear();
+          return absl::OkStatus();
+        },
+        /*with_details=*/true);
+    const auto add = [&](const v1::ExportItem& item) { return renderer.Add(item); };
+    ASSERT_TRUE(dataset.Source(rows_per_item)({}, add).ok());
+    ASSERT_TRUE(renderer.Finish().ok());
+    EXPECT_EQ(renderer.counts().details, 3u);
+    EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 3);
+  }
+  EXPECT_EQ(pieces[0], pieces[1]);
+  EXPECT_THAT(pieces[0], HasSubstr("\"seq\": 2, \"config_id\": \"" + IdOf(kFour) + "\", \"status\": \"ok\""));
+  EXPECT_THAT(pieces[0], HasSubstr("\"registers\": 40"));
+  EXPECT_THAT(pieces[0], HasSubstr("\"failure\": {\"phase\": \"compile\""));
+}
+
+TEST(Renderer, ADetailWithoutItsRowIsAnError) {
+  const auto drop = [](Part, std::string*) { return absl::OkStatus(); };
+  DatasetRenderer renderer(Layout::kHelion, drop, /*with_details=*/true);
+  v1::ExportItem run;
+  *run.mutable_run()->mutable_run() = SoftmaxRun('1');
+  v1::ExportItem attempt;
+  attempt.mutable_attempt();
+  v1::ExportItem rows;
+  rows.mutable_rows()->add_details()->set_seq(1);
+  ASSERT_TRUE(renderer.Add(run).ok());
+  ASSERT_TRUE(renderer.Add(attempt).ok());
+  EXPECT_EQ(renderer.Add(rows).code(), absl::StatusCode::kDataLoss);
+}
+
 TEST(Renderer, AGraphOfAnUnknownKindIsLeftOutAndCounted) {
   v1::IrGraph graph;
   graph.set_kind("host");

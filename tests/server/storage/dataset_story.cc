@@ -55,6 +55,26 @@ v1::Record Row(char attempt, uint64_t seq, double perf_ms, uint64_t config_id) {
   return record;
 }
 
+v1::Record DetailRecord(char attempt, uint64_t seq) {
+  v1::Record record;
+  v1::MeasurementDetail& detail = *record.mutable_measurement_detail();
+  detail.set_attempt_id(AttemptId(attempt));
+  detail.set_seq(seq);
+  detail.set_stage(v1::MeasurementDetail::STAGE_FINAL);
+  detail.set_tied_with_best(false);
+  for (const double ms : {0.1, 1e-300, 123456789.123456789, 0.0}) detail.add_samples_ms(ms);
+  detail.set_throttled_samples(2);
+  detail.set_registers(64);
+  detail.set_spill_bytes(0);
+  detail.set_shared_bytes(49152);
+  detail.set_occupancy(0.5);
+  detail.set_binary_bytes(12345);
+  detail.set_worst_absolute_error(0.25);
+  detail.set_worst_relative_error(1e-3);
+  detail.set_sm_clock_mhz(1980);
+  return record;
+}
+
 DatasetStory::DatasetStory(WriterOptions options) : path_(folder_.File("dataset.db")), options_(std::move(options)) {
   Restart();
 }
@@ -99,8 +119,11 @@ std::string DatasetStory::Query(const std::string& sql) const {
 std::string DatasetStory::Export(const v1::Filter& filter) const {
   absl::StatusOr<std::unique_ptr<StoreReader>> reader = OpenSqliteReader(path_);
   if (!reader.ok()) return reader.status().ToString();
+  v1::ExportRequest request;
+  *request.mutable_filter() = filter;
+  request.set_details(true);
   std::string text;
-  absl::Status status = (*reader)->Export(filter, [&text](const v1::ExportItem& item) {
+  absl::Status status = (*reader)->Export(request, [&text](const v1::ExportItem& item) {
     v1::ExportItem copy = item;
     // The one thing that depends on when it was sent.
     if (copy.has_attempt()) copy.mutable_attempt()->clear_first_received_unix_us();

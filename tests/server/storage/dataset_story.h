@@ -31,6 +31,8 @@ v1::Record RunRecord(char run);
 v1::Record AttemptRecord(char attempt, char run);
 v1::Record ConfigRecord(uint64_t config_id, const std::string& text);
 v1::Record Row(char attempt, uint64_t seq, double perf_ms, uint64_t config_id = 7);
+// With a value in each field.
+v1::Record DetailRecord(char attempt, uint64_t seq);
 
 // A dataset in a file, its writer, and one producer who sends to it: so that a test reads as a story.
 class DatasetStory {

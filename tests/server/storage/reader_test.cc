@@ -22,8 +22,10 @@ class ReaderTest : public ::testing::Test {
   // The rows of an export as "run attempt seq", by their first letters.
   std::vector<std::string> Rows(const v1::Filter& filter) {
     std::vector<std::string> rows;
+    v1::ExportRequest request;
+    *request.mutable_filter() = filter;
     std::string run, attempt;
-    const absl::Status status = Reader()->Export(filter, [&](const v1::ExportItem& item) {
+    const absl::Status status = Reader()->Export(request, [&](const v1::ExportItem& item) {
       if (item.has_run()) run = item.run().run().run_id().substr(0, 1);
       if (item.has_attempt()) attempt = item.attempt().attempt().attempt_id().substr(0, 1);
       for (const v1::Measurement& row : item.rows().measurements()) {
@@ -89,6 +91,37 @@ TEST_F(ReaderTest, WhatWasSentComesBack) {
   EXPECT_EQ(response.measurements(1).DebugString(), bare.measurement().DebugString());
 }
 
+TEST_F(ReaderTest, DetailsComeBackWhereTheyAreAskedFor) {
+  v1::Record bare;
+  bare.mutable_measurement_detail()->set_attempt_id(AttemptId('x'));
+  bare.mutable_measurement_detail()->set_seq(3);
+  v1::Record failed = Row('x', 3, 1);
+  failed.mutable_measurement()->set_status("error");
+  story_.Send({AttemptRecord('x', 'a'), DetailRecord('x', 1), Row('x', 1, 1), Row('x', 2, 1), failed, bare,
+               DetailRecord('x', 4)});  // whose row does not come
+  v1::ListMeasurementsRequest request;
+  request.set_attempt_id(AttemptId('x'));
+  EXPECT_EQ(Reader()->ListMeasurements(request)->details_size(), 0);
+  request.set_details(true);
+  const v1::ListMeasurementsResponse response = *Reader()->ListMeasurements(request);
+  ASSERT_EQ(response.details_size(), 2);
+  EXPECT_EQ(response.details(0).DebugString(), DetailRecord('x', 1).measurement_detail().DebugString());
+  EXPECT_EQ(response.details(1).DebugString(), bare.measurement_detail().DebugString());
+
+  v1::ExportRequest exported;
+  exported.mutable_filter()->set_status("error");  // a detail comes with its row only
+  for (const bool details : {false, true}) {
+    exported.set_details(details);
+    std::vector<uint64_t> seqs;
+    const absl::Status status = Reader()->Export(exported, [&](const v1::ExportItem& item) {
+      for (const v1::MeasurementDetail& detail : item.rows().details()) seqs.push_back(detail.seq());
+      return absl::OkStatus();
+    });
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_EQ(seqs, details ? std::vector<uint64_t>{3} : std::vector<uint64_t>{});
+  }
+}
+
 TEST_F(ReaderTest, FiltersSelect) {
   v1::Record add = RunRecord('b');
   add.mutable_run()->set_kernel_name("add");
@@ -128,9 +161,9 @@ TEST_F(ReaderTest, FiltersSelect) {
 
 TEST_F(ReaderTest, ImpossibleFiltersAreRefused) {
   for (const char* id : {"abc", "ABCD", "xyzw"}) {
-    v1::Filter filter;
-    filter.set_run_id(id);
-    EXPECT_TRUE(absl::IsInvalidArgument(Reader()->Export(filter, [](const auto&) { return absl::OkStatus(); }))) << id;
+    v1::ExportRequest request;
+    request.mutable_filter()->set_run_id(id);
+    EXPECT_TRUE(absl::IsInvalidArgument(Reader()->Export(request, [](const auto&) { return absl::OkStatus(); }))) << id;
   }
 }
 

@@ -38,6 +38,37 @@ v1::Record GraphWith(const std::function<void(v1::IrGraph&)>& change) {
   return record;
 }
 
+v1::Record DetailWith(const std::function<void(v1::MeasurementDetail&)>& change) {
+  v1::Record record = DetailRecord('x', 1);
+  change(*record.mutable_measurement_detail());
+  return record;
+}
+
+std::vector<Case> DetailCases() {
+  const auto invalid = v1::Reject::REASON_INVALID;
+  const double nan = std::nan("");
+  constexpr uint64_t kTooMany = uint64_t{1} << 63;
+  return {
+      {"Detail", DetailRecord('x', 1), v1::Reject::REASON_UNSPECIFIED},
+      {"DetailAttemptIdEmpty", DetailWith([](auto& detail) { detail.clear_attempt_id(); }), invalid},
+      {"DetailSeqZero", DetailRecord('x', 0), invalid},
+      {"DetailStageUnknown",
+       DetailWith([](auto& detail) { detail.set_stage(static_cast<v1::MeasurementDetail::Stage>(17)); }), invalid},
+      {"DetailSampleNan", DetailWith([&](auto& detail) { detail.add_samples_ms(nan); }), invalid},
+      {"DetailSampleNegative", DetailWith([](auto& detail) { detail.add_samples_ms(-1); }), invalid},
+      {"DetailThrottledTooMany", DetailWith([](auto& detail) { detail.set_throttled_samples(kTooMany); }), invalid},
+      {"DetailRegistersTooMany", DetailWith([](auto& detail) { detail.set_registers(kTooMany); }), invalid},
+      {"DetailSpillTooMany", DetailWith([](auto& detail) { detail.set_spill_bytes(kTooMany); }), invalid},
+      {"DetailSharedTooMany", DetailWith([](auto& detail) { detail.set_shared_bytes(kTooMany); }), invalid},
+      {"DetailBinaryTooMany", DetailWith([](auto& detail) { detail.set_binary_bytes(kTooMany); }), invalid},
+      {"DetailOccupancyAboveOne", DetailWith([](auto& detail) { detail.set_occupancy(1.5); }), invalid},
+      {"DetailOccupancyNan", DetailWith([&](auto& detail) { detail.set_occupancy(nan); }), invalid},
+      {"DetailAbsoluteErrorNan", DetailWith([&](auto& detail) { detail.set_worst_absolute_error(nan); }), invalid},
+      {"DetailRelativeErrorNegative", DetailWith([](auto& detail) { detail.set_worst_relative_error(-1); }), invalid},
+      {"DetailClockNan", DetailWith([&](auto& detail) { detail.set_sm_clock_mhz(nan); }), invalid},
+  };
+}
+
 std::vector<Case> Cases() {
   const auto none = v1::Reject::REASON_UNSPECIFIED;
   const auto invalid = v1::Reject::REASON_INVALID;
@@ -94,6 +125,9 @@ TEST_P(ValidateTest, SaysWhatIsWrong) {
   EXPECT_EQ(refusal ? refusal->reason : v1::Reject::REASON_UNSPECIFIED, GetParam().reason)
       << (refusal ? refusal->message : "taken for valid");
 }
+
+INSTANTIATE_TEST_SUITE_P(Details, ValidateTest, ::testing::ValuesIn(DetailCases()),
+                         [](const auto& info) { return info.param.name; });
 
 INSTANTIATE_TEST_SUITE_P(Records, ValidateTest, ::testing::ValuesIn(Cases()),
                          [](const auto& info) { return info.param.name; });

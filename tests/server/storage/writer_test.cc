@@ -262,6 +262,57 @@ TEST(Writer, TheSameHashIsTakenAndAnotherRefused) {
   EXPECT_THAT(story.Export(), HasSubstr("source_hash: \"00ff\""));
 }
 
+TEST(Writer, TheSameDetailIsTakenAndAnotherRefused) {
+  const auto without = [](const std::function<void(v1::MeasurementDetail&)>& change) {
+    return Changed(DetailRecord('x', 1), [&](v1::Record& r) { change(*r.mutable_measurement_detail()); });
+  };
+  DatasetStory story;
+  story.Send({AttemptRecord('x', 'a'), DetailRecord('x', 1), Row('x', 1, 1)});
+  const std::string before = story.Export();
+  EXPECT_THAT(before, HasSubstr("registers: 64"));
+  EXPECT_THAT(story.Send({DetailRecord('x', 1)}).refused, IsEmpty());
+  const BatchOutcome outcome = story.Send({
+      without([](auto& detail) { detail.mutable_samples_ms()->RemoveLast(); }),
+      without([](auto& detail) { detail.clear_spill_bytes(); }),
+      without([](auto& detail) { detail.clear_tied_with_best(); }),
+      without([](auto& detail) { detail.set_stage(v1::MeasurementDetail::STAGE_SEARCH); }),
+      without([](auto& detail) { detail.set_occupancy(0.25); }),
+  });
+  EXPECT_EQ(Reasons(outcome), std::vector<v1::Reject::Reason>(5, v1::Reject::REASON_CONFLICT));
+  EXPECT_EQ(story.Export(), before);
+  EXPECT_EQ(story.Query("SELECT count(*) FROM measurement_details"), "1");
+}
+
+TEST(Writer, ADetailWithFieldsOfANewerProducerIsTakenAgain) {
+  const v1::Record newer = Changed(DetailRecord('x', 1), [](v1::Record& r) {
+    auto* detail = r.mutable_measurement_detail();
+    detail->GetReflection()->MutableUnknownFields(detail)->AddVarint(99, 1);
+  });
+  DatasetStory story;
+  EXPECT_THAT(story.Send({AttemptRecord('x', 'a'), newer, newer}).refused, IsEmpty());
+}
+
+TEST(Writer, DetailsOfAnUnknownAttemptAreRefused) {
+  DatasetStory story;
+  EXPECT_THAT(Reasons(story.Send({DetailRecord('x', 1)})), ElementsAre(v1::Reject::REASON_UNKNOWN_REFERENCE));
+}
+
+TEST(Writer, ASupersededAttemptTakesItsDetailsAlong) {
+  DatasetStory story;
+  story.Send({Provisional('x', 'a'), Row('x', 1, 1), DetailRecord('x', 1), Provisional('y', 'a', {'x'})});
+  EXPECT_EQ(story.Query("SELECT count(*) FROM measurement_details"), "0");
+  EXPECT_THAT(story.Send({DetailRecord('x', 2)}).refused, IsEmpty());  // late ones are taken and left out
+  EXPECT_EQ(story.Query("SELECT count(*) FROM measurement_details"), "0");
+}
+
+TEST(Writer, SamplesCanBeQueried) {
+  DatasetStory story;
+  story.Send({AttemptRecord('x', 'a'), DetailRecord('x', 1)});
+  EXPECT_EQ(
+      story.Query("SELECT max(s.value) - 123456789 > 0.12 FROM measurement_details, json_each(samples_ms_json) AS s"),
+      "1");
+}
+
 TEST(Writer, ASecondCollectorIsKeptOutAndToldByWhom) {
   DatasetStory story;
   const absl::Status second = OpenSqliteWriter(story.path()).status();

@@ -59,6 +59,8 @@ class ModelDataset {
         source_hashes[{record.source_hash().attempt_id(), record.source_hash().seq()}] =
             record.source_hash().source_hash();
         break;
+      case v1::Record::kMeasurementDetail:
+        return absl::InternalError("sidecars have no details");
       case v1::Record::kIrGraph:
         graphs[record.ir_graph().run_id()] = record.ir_graph().SerializeAsString();
         break;

@@ -1,0 +1,40 @@
+#include "server/storage/detail_reader.h"
+
+#include "absl/strings/str_cat.h"
+#include "server/storage/detail_columns.h"
+
+namespace telemetry::storage {
+
+DetailReader::DetailReader(const Database& database)
+    : has_details_(database, "SELECT EXISTS (SELECT 1 FROM measurement_details WHERE attempt = ?1)"),
+      read_(database,
+            absl::StrCat("SELECT seq, ", kDetailColumns,
+                         " FROM measurement_details WHERE attempt = ?1 AND seq BETWEEN ?2 AND ?3 ORDER BY seq")
+                .c_str()) {}
+
+absl::StatusOr<bool> DetailReader::HasDetails(int64_t attempt) {
+  absl::StatusOr<bool> found = has_details_.Bind(attempt).Step();
+  if (!found.ok()) return found.status();
+  const bool has = has_details_.Int(0) != 0;
+  has_details_.Reset();
+  return has;
+}
+
+absl::Status DetailReader::Read(int64_t attempt, const google::protobuf::RepeatedPtrField<v1::Measurement>& rows,
+                                google::protobuf::RepeatedPtrField<v1::MeasurementDetail>* details) {
+  if (rows.empty()) return absl::OkStatus();
+  read_.Bind(attempt, rows.begin()->seq(), rows.rbegin()->seq());
+  auto row = rows.begin();
+  while (true) {
+    absl::StatusOr<bool> found = read_.Step();
+    if (!found.ok() || !*found) return found.status();
+    const auto seq = static_cast<uint64_t>(read_.Int(0));
+    while (row->seq() < seq) ++row;
+    if (row->seq() != seq) continue;  // its row is not on this page
+    v1::MeasurementDetail* detail = details->Add();
+    detail->set_seq(seq);
+    if (absl::Status status = FillDetail(read_, 1, detail); !status.ok()) return status;
+  }
+}
+
+}  // namespace telemetry::storage

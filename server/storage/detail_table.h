@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "server/storage/attempt_table.h"
+#include "server/storage/refusal.h"
+#include "server/storage/statement.h"
+#include "telemetry/v1/records.pb.h"
+
+namespace telemetry::storage {
+
+// Table measurement_details. Part of the writer: one thread, inside its transaction.
+class DetailTable {
+ public:
+  // `attempts` must outlive this.
+  DetailTable(Database& database, AttemptTable& attempts);
+
+  absl::Status Store(const v1::MeasurementDetail& detail, MaybeRefusal& refusal);
+
+ private:
+  absl::Status CompareStored(const v1::MeasurementDetail& detail, int64_t attempt, MaybeRefusal& refusal);
+
+  Database& database_;
+  AttemptTable& attempts_;
+  Statement insert_;
+  Statement read_;
+};
+
+}  // namespace telemetry::storage
