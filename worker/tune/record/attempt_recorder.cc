@@ -1,0 +1,201 @@
+#include "worker/tune/record/attempt_recorder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/random/random.h"
+#include "proto/record/config_text.h"
+#include "proto/record/ids.h"
+#include "proto/record/strings.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+constexpr size_t kAttemptIdBytes = 16;
+// What readers of sidecars take for a hash.
+constexpr size_t kFewestHashDigits = 8;
+
+bool IsSourceHash(std::string_view hash) {
+  return hash.size() >= kFewestHashDigits && hash.size() % 2 == 0 &&
+         hash.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+std::optional<double> Finite(std::optional<double> value) {
+  return value.has_value() && std::isfinite(*value) ? value : std::nullopt;
+}
+
+v1::MeasurementDetail FiniteDetail(v1::MeasurementDetail detail) {
+  auto& samples = *detail.mutable_samples_ms();
+  samples.erase(std::remove_if(samples.begin(), samples.end(), [](double ms) { return !std::isfinite(ms); }),
+                samples.end());
+  if (!std::isfinite(detail.occupancy())) detail.clear_occupancy();
+  if (!std::isfinite(detail.worst_absolute_error())) detail.clear_worst_absolute_error();
+  if (!std::isfinite(detail.worst_relative_error())) detail.clear_worst_relative_error();
+  if (!std::isfinite(detail.sm_clock_mhz())) detail.clear_sm_clock_mhz();
+  return detail;
+}
+
+v1::Measurement MeasurementOf(const record::SidecarRow& row, const std::optional<v1::Failure>& failure) {
+  v1::Measurement out;
+  out.set_timestamp_s(row.timestamp_s);
+  out.set_generation(row.generation);
+  out.set_status(row.status);
+  if (row.perf_ms.has_value()) out.set_perf_ms(*row.perf_ms);
+  if (row.compile_time_s.has_value()) out.set_compile_time_s(*row.compile_time_s);
+  out.set_config_id(*row.config_id);
+  if (failure.has_value()) *out.mutable_failure() = *failure;
+  return out;
+}
+
+// As it stands in the sidecar, and enters the live records, too.
+record::SidecarRow SidecarRowOf(const RecordedRow& row, const std::string& run_id) {
+  return {.run_id = run_id,
+          .timestamp_s = row.timestamp_s,
+          .config_id = record::ConfigId(row.config),
+          .generation = row.generation,
+          .status = row.status,
+          .perf_ms = Finite(row.perf_ms),
+          .compile_time_s = Finite(row.compile_time_s),
+          .config_text = record::SortedConfigText(row.config),
+          .source_hash = row.source_hash};
+}
+
+}  // namespace
+
+std::string NewAttemptId() {
+  absl::BitGen random;
+  std::string id(kAttemptIdBytes, '\0');
+  for (char& byte : id) byte = static_cast<char>(absl::Uniform<uint8_t>(random));
+  return id;
+}
+
+absl::StatusOr<std::unique_ptr<AttemptRecorder>> AttemptRecorder::Create(AttemptInfo info, AttemptSinks sinks) {
+  if (sinks.producer == nullptr && sinks.log == nullptr) {
+    return absl::InvalidArgumentError("the attempt is recorded nowhere: give a producer or a log");
+  }
+  if (info.attempt_id.size() != kAttemptIdBytes) return absl::InvalidArgumentError("an attempt_id has 16 bytes");
+  if (!record::IsHexId(info.run.run_id())) {
+    return absl::InvalidArgumentError("the run has no run_id: make it with DescribeRun");
+  }
+  if (info.environment.kind != record::Json::Kind::kObject) {
+    return absl::InvalidArgumentError("the environment is no JSON object");
+  }
+  if (info.ir_graph.has_value()) {
+    info.ir_graph->set_run_id(info.run.run_id());
+    info.ir_graph->set_kind("device");
+  }
+  return std::unique_ptr<AttemptRecorder>(new AttemptRecorder(std::move(info), sinks));
+}
+
+v1::Record AttemptRecorder::AttemptRecord(v1::Attempt::State state) const {
+  v1::Record record;
+  v1::Attempt& attempt = *record.mutable_attempt();
+  attempt.set_attempt_id(info_.attempt_id);
+  attempt.set_run_id(info_.run.run_id());
+  attempt.set_origin(info_.origin);
+  attempt.set_state(state);
+  attempt.set_started_unix_us(absl::ToUnixMicros(info_.started));
+  if (!info_.search_algorithm.empty()) attempt.set_search_algorithm(info_.search_algorithm);
+  attempt.set_seed(info_.seed);
+  attempt.set_environment_json(record::ToJson(info_.environment));
+  return record;
+}
+
+absl::Status AttemptRecorder::Begin() {
+  if (sinks_.producer == nullptr) return absl::OkStatus();
+  std::vector<v1::Record> records(1);
+  *records.front().mutable_run() = info_.run;
+  if (info_.ir_graph.has_value()) *records.emplace_back().mutable_ir_graph() = *info_.ir_graph;
+  records.push_back(AttemptRecord(v1::Attempt::STATE_OPEN));
+  return sinks_.producer->AppendBatch(records);
+}
+
+absl::Status AttemptRecorder::Row(const RecordedRow& row) { return Record(row, Log::kAlways); }
+
+absl::Status AttemptRecorder::Replay(const RecordedRow& row) { return Record(row, Log::kMissing); }
+
+absl::Status AttemptRecorder::Check(const RecordedRow& row) const {
+  const auto wrong = [this](std::string_view what) {
+    return absl::InvalidArgumentError(record::Cat("row ", next_seq_, " of the attempt: ", what));
+  };
+  if (!std::isfinite(row.timestamp_s)) return wrong("timestamp_s is not finite");
+  if (row.timestamp_s < last_timestamp_s_) {
+    return wrong(record::Cat("timestamp_s ", row.timestamp_s, " is before the last row's, ", last_timestamp_s_));
+  }
+  if (row.status.empty()) return wrong("status is empty");
+  if (row.config.kind != record::Json::Kind::kObject) return wrong("config is no JSON object");
+  if (!row.source_hash.empty() && !IsSourceHash(row.source_hash)) {
+    return wrong(record::Cat("source_hash \"", row.source_hash, "\" is no digest in lower-case hex"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AttemptRecorder::Record(const RecordedRow& row, Log log) {
+  if (absl::Status status = Check(row); !status.ok()) return status;
+  const record::SidecarRow sidecar_row = SidecarRowOf(row, info_.run.run_id());
+  const bool is_new_config = !announced_.contains(*sidecar_row.config_id);
+  if (sinks_.producer != nullptr) {
+    absl::Status status = sinks_.producer->AppendBatch(RecordsOf(row, sidecar_row, is_new_config));
+    if (!status.ok()) return status;
+  }
+  if (absl::Status status = AppendToLog(sidecar_row, log); !status.ok()) return status;
+  if (is_new_config) {
+    announced_.insert(*sidecar_row.config_id);
+    configs_.push_back({.config_id = *sidecar_row.config_id, .config = row.config});
+  }
+  last_timestamp_s_ = row.timestamp_s;
+  ++next_seq_;
+  return absl::OkStatus();
+}
+
+absl::Status AttemptRecorder::AppendToLog(const record::SidecarRow& row, Log log) {
+  if (sinks_.log == nullptr) return absl::OkStatus();
+  return log == Log::kMissing ? sinks_.log->AppendMissing(row) : sinks_.log->Append(row);
+}
+
+std::vector<v1::Record> AttemptRecorder::RecordsOf(const RecordedRow& row, const record::SidecarRow& sidecar_row,
+                                                   bool is_new_config) {
+  std::vector<v1::Record> records;
+  const auto identify = [this](auto* message) {
+    message->set_attempt_id(info_.attempt_id);
+    message->set_seq(next_seq_);
+  };
+  if (is_new_config) {
+    v1::Config& config = *records.emplace_back().mutable_config();
+    config.set_config_id(*sidecar_row.config_id);
+    config.set_text(sidecar_row.config_text);
+    v1::RunConfig& run_config = *records.emplace_back().mutable_run_config();
+    run_config.set_run_id(info_.run.run_id());
+    run_config.set_config_id(*sidecar_row.config_id);
+    run_config.set_record_keys_json(record::ConfigKeysJson(row.config));
+  }
+  v1::Measurement& measurement = *records.emplace_back().mutable_measurement();
+  measurement = MeasurementOf(sidecar_row, row.failure);
+  identify(&measurement);
+  if (!row.source_hash.empty()) {
+    v1::SourceHash& hash = *records.emplace_back().mutable_source_hash();
+    hash.set_source_hash(row.source_hash);
+    identify(&hash);
+  }
+  if (row.detail.has_value()) {
+    v1::MeasurementDetail& detail = *records.emplace_back().mutable_measurement_detail();
+    detail = FiniteDetail(*row.detail);
+    identify(&detail);
+  }
+  return records;
+}
+
+absl::Status AttemptRecorder::End(v1::Attempt::State state, const record::Json& counters) {
+  if (sinks_.log != nullptr) {
+    const v1::IrGraph* graph = info_.ir_graph.has_value() ? &*info_.ir_graph : nullptr;
+    if (absl::Status status = sinks_.log->AppendRecord(info_.run, graph, configs_); !status.ok()) return status;
+  }
+  if (sinks_.producer == nullptr) return absl::OkStatus();
+  v1::Record record = AttemptRecord(state);
+  record.mutable_attempt()->set_counters_json(record::ToJson(counters));
+  if (absl::Status status = sinks_.producer->Append(record); !status.ok()) return status;
+  return sinks_.producer->Flush();
+}
+
+}  // namespace telemetry::worker::tune

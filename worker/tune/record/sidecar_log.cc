@@ -1,0 +1,203 @@
+#include "worker/tune/record/sidecar_log.h"
+
+#include <filesystem>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "proto/record/strings.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+using record::Cat;
+using record::Dialect;
+
+constexpr std::string_view kCsvLineEnd = "\r\n";
+constexpr std::string_view kRecordLineEnd = "\n";
+constexpr uint64_t kMostHeaderBytes = 1024;
+constexpr int kMostBases = 1000;
+
+std::string CsvPath(const std::string& base) { return base + ".csv"; }
+std::string SourcesPath(const std::string& base) { return base + ".sources.csv"; }
+std::string RecordsPath(const std::string& base) { return base + ".meta.jsonl"; }
+
+std::string NumberedBase(const std::string& base, int number) { return number == 1 ? base : Cat(base, "-", number); }
+
+std::string RowText(Dialect dialect, const record::SidecarRow& row) {
+  std::string text;
+  record::AppendRow(dialect, row, &text);
+  return text;
+}
+
+std::string SourceText(const record::SidecarRow& row) {
+  return row.source_hash.empty() ? "" : RowText(Dialect::kHelionSources, row);
+}
+
+// Sees to it that the file begins with the dialect's header. False: it begins with something else.
+absl::StatusOr<bool> HaveHeader(Dialect dialect, AppendFile* file) {
+  const absl::StatusOr<std::string> begin = file->Read(kMostHeaderBytes);
+  if (!begin.ok()) return begin.status();
+  const std::string header = Cat(record::DialectHeader(dialect), kCsvLineEnd);
+  if (begin->find('\n') == std::string::npos && header.starts_with(*begin)) {
+    // Nothing yet, or what came of a header before its writer was killed.
+    absl::Status status = begin->empty() ? absl::OkStatus() : file->Truncate(0);
+    if (status.ok()) status = file->Append(header, kCsvLineEnd);
+    if (!status.ok()) return status;
+    return true;
+  }
+  const std::string_view line = std::string_view(*begin).substr(0, begin->find('\n'));
+  return record::WithoutSuffix(line, "\r") == record::DialectHeader(dialect);
+}
+
+absl::Status MakeFolderOf(const std::string& base) {
+  const std::filesystem::path path(base);
+  std::error_code error;
+  if (!path.has_filename() || std::filesystem::is_directory(CsvPath(base), error)) {
+    return absl::InvalidArgumentError(
+        Cat("the base path '", base, "' of the log names a folder: add a file name, as in ", base, "/tune"));
+  }
+  if (!path.has_parent_path()) return absl::OkStatus();
+  std::filesystem::create_directories(path.parent_path(), error);
+  if (!error) return absl::OkStatus();
+  return absl::PermissionDeniedError(Cat("cannot make the folder ", path.parent_path().string(),
+                                         " for the log: ", error.message(), "; log to another folder"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SidecarLog>> SidecarLog::Open(SidecarLogOptions options) {
+  options.base = std::string(record::WithoutSuffix(options.base, ".csv"));
+  if (absl::Status status = MakeFolderOf(options.base); !status.ok()) return status;
+  std::unique_ptr<SidecarLog> log(new SidecarLog(std::move(options)));
+  if (absl::Status status = log->Select(); !status.ok()) return status;
+  return log;
+}
+
+absl::Status SidecarLog::Select() {
+  for (int number = 1; number <= kMostBases; ++number) {
+    const std::string base = NumberedBase(options_.base, number);
+    const absl::StatusOr<bool> usable = TryBase(base);
+    if (!usable.ok()) return usable.status();
+    if (!*usable) continue;
+    const bool is_news = number > 1 && base != base_;
+    base_ = base;
+    if (is_news && options_.on_notice) {
+      options_.on_notice(
+          Cat("the files at ", options_.base, " have another version's header: the log goes to ", CsvPath(base)));
+    }
+    return absl::OkStatus();
+  }
+  return absl::UnavailableError(Cat(options_.base, " and ", kMostBases - 1,
+                                    " numbered logs beside it have another version's header: log elsewhere"));
+}
+
+absl::StatusOr<bool> SidecarLog::TryBase(const std::string& base) {
+  absl::StatusOr<AppendFile> csv = AppendFile::Open(CsvPath(base));
+  if (!csv.ok()) return csv.status();
+  csv_ = *std::move(csv);
+  sources_.reset();
+  lines_.reset();
+  const absl::StatusOr<AppendFile::Lock> lock = csv_->Acquire();
+  if (!lock.ok()) return lock.status();
+  absl::StatusOr<bool> rows_fit = HaveHeader(Dialect::kHelion, &*csv_);
+  std::error_code ignored;
+  if (!rows_fit.ok() || !*rows_fit || !std::filesystem::exists(SourcesPath(base), ignored)) return rows_fit;
+  absl::StatusOr<AppendFile> sources = AppendFile::Open(SourcesPath(base));
+  if (!sources.ok()) return sources.status();
+  return HaveHeader(Dialect::kHelionSources, &*sources);
+}
+
+absl::StatusOr<AppendFile::Lock> SidecarLog::LockFiles() {
+  while (true) {
+    {
+      absl::StatusOr<AppendFile::Lock> lock = csv_->Acquire();
+      if (!lock.ok() || csv_->HasItsPath()) return lock;
+    }
+    // Somebody has moved the files away: what comes belongs to those that are there now.
+    if (absl::Status status = Select(); !status.ok()) return status;
+  }
+}
+
+absl::Status SidecarLog::OpenSources() {
+  if (sources_.has_value() && sources_->HasItsPath()) return absl::OkStatus();
+  absl::StatusOr<AppendFile> sources = AppendFile::Open(SourcesPath(base_));
+  if (!sources.ok()) return sources.status();
+  const absl::StatusOr<bool> fits = HaveHeader(Dialect::kHelionSources, &*sources);
+  if (!fits.ok()) return fits.status();
+  if (!*fits) {
+    return absl::UnavailableError(
+        Cat(SourcesPath(base_), " has got another version's header since the log was opened: move it away"));
+  }
+  sources_ = *std::move(sources);
+  return absl::OkStatus();
+}
+
+absl::Status SidecarLog::AppendBoth(std::string_view rows, std::string_view sources) {
+  const absl::StatusOr<uint64_t> size = csv_->Size();
+  if (!size.ok()) return size.status();
+  if (!sources.empty()) {
+    if (absl::Status status = OpenSources(); !status.ok()) return status;
+  }
+  absl::Status status = rows.empty() ? absl::OkStatus() : csv_->Append(rows, kCsvLineEnd);
+  if (!status.ok() || sources.empty()) return status;
+  status = sources_->Append(sources, kCsvLineEnd);
+  // The row comes again with its hash.
+  if (!status.ok() && !rows.empty()) csv_->Truncate(*size).IgnoreError();
+  return status;
+}
+
+absl::Status SidecarLog::Append(const record::SidecarRow& row) {
+  const absl::StatusOr<AppendFile::Lock> lock = LockFiles();
+  if (!lock.ok()) return lock.status();
+  return AppendBoth(RowText(Dialect::kHelion, row), SourceText(row));
+}
+
+absl::Status SidecarLog::AppendMissing(const record::SidecarRow& row) {
+  const absl::StatusOr<AppendFile::Lock> lock = LockFiles();
+  if (!lock.ok()) return lock.status();
+  if (absl::Status status = ReadLines(); !status.ok()) return status;
+  const std::string rows = RowText(Dialect::kHelion, row);
+  const std::string sources = SourceText(row);
+  const auto row_there = lines_->find(rows);
+  const auto source_there = lines_->find(sources);
+  const bool has_row = row_there != lines_->end();
+  const bool has_source = sources.empty() || source_there != lines_->end();
+  absl::Status status = AppendBoth(has_row ? "" : rows, has_source ? "" : sources);
+  if (!status.ok()) return status;
+  if (has_row) lines_->erase(row_there);
+  if (has_source && !sources.empty()) lines_->erase(source_there);
+  return absl::OkStatus();
+}
+
+absl::Status SidecarLog::ReadLines() {
+  if (lines_.has_value()) return absl::OkStatus();
+  Lines lines;
+  std::error_code ignored;
+  if (std::filesystem::exists(SourcesPath(base_), ignored)) {
+    if (absl::Status status = OpenSources(); !status.ok()) return status;
+  }
+  for (AppendFile* file : {&*csv_, sources_.has_value() ? &*sources_ : nullptr}) {
+    if (file == nullptr) continue;
+    const absl::StatusOr<std::string> text = file->Read(std::numeric_limits<uint64_t>::max());
+    if (!text.ok()) return text.status();
+    for (size_t begin = 0; begin < text->size();) {
+      const size_t end = std::min(text->find('\n', begin), text->size() - 1) + 1;
+      lines.insert(text->substr(begin, end - begin));
+      begin = end;
+    }
+  }
+  lines_ = std::move(lines);
+  return absl::OkStatus();
+}
+
+absl::Status SidecarLog::AppendRecord(const v1::Run& run, const v1::IrGraph* ir_graph,
+                                      const std::vector<record::RecordConfig>& configs) {
+  const absl::StatusOr<AppendFile::Lock> lock = LockFiles();
+  if (!lock.ok()) return lock.status();
+  absl::StatusOr<AppendFile> file = AppendFile::Open(RecordsPath(base_));
+  if (!file.ok()) return file.status();
+  return file->Append(Cat(record::FormatHelionMeta(run, ir_graph, configs), kRecordLineEnd), kRecordLineEnd);
+}
+
+}  // namespace telemetry::worker::tune
