@@ -18,7 +18,6 @@
 namespace telemetry::worker::tune {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
