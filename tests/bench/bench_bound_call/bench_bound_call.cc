@@ -1,7 +1,5 @@
 // What a call of a kernel costs beside the launch that it ends in. See README.md beside this file.
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <functional>
@@ -10,6 +8,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "tests/bench/bench_main.h"
+#include "tests/bench/median.h"
 #include "worker/device/device.h"
 #include "worker/kernel/kernel.h"
 
@@ -59,12 +59,6 @@ absl::Status MeasureBatch(Device& device, int calls, Contestant* contestant) {
   return device.Synchronize();
 }
 
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 // In turn, so that a slow moment of a shared machine falls on all alike. The first batch warms up.
 absl::Status MeasureAll(Device& device, const Options& options, std::vector<Contestant>* contestants) {
   for (int batch = 0; batch <= options.batches; ++batch) {
@@ -78,9 +72,9 @@ absl::Status MeasureAll(Device& device, const Options& options, std::vector<Cont
 
 void Print(const Device& device, const std::vector<Contestant>& contestants) {
   std::printf("%s (%s)\n", device.id().c_str(), device.properties().name.c_str());
-  const double bare_us = Median(contestants[0].call_us);
+  const double bare_us = bench::Median(contestants[0].call_us);
   for (const Contestant& contestant : contestants) {
-    const double call_us = Median(contestant.call_us);
+    const double call_us = bench::Median(contestant.call_us);
     std::printf("%-7s %8.3f us   %.2f of the bare launch\n", contestant.name.c_str(), call_us, call_us / bare_us);
   }
 }
@@ -148,13 +142,7 @@ absl::Status Run(const Options& options) {
   return absl::OkStatus();
 }
 
-}  // namespace
-}  // namespace telemetry::worker
-
-// NOLINTNEXTLINE(bugprone-exception-escape): what escapes ends the benchmark, as it should
-int main(int argc, char** argv) {
-  telemetry::worker::Options options;
-  CLI::App app("Measures what a call of a kernel costs beside its launch");
+void AddFlags(CLI::App& app, Options& options) {
   app.add_option("--device", options.device, "cuda:0, opencl:0")->capture_default_str();
   app.add_option("--batch", options.batch, "Calls between two synchronisations")
       ->capture_default_str()
@@ -163,9 +151,13 @@ int main(int argc, char** argv) {
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   app.add_flag("--symbolic", options.symbolic, "Sizes as arguments of the code (static_shapes off)");
-  CLI11_PARSE(app, argc, argv);
-  const absl::Status status = telemetry::worker::Run(options);
-  if (status.ok()) return 0;
-  std::fprintf(stderr, "bench-bound-call: %s\n", status.ToString().c_str());
-  return 1;
+}
+
+}  // namespace
+}  // namespace telemetry::worker
+
+int main(int argc, char** argv) {
+  return telemetry::bench::BenchMain(argc, argv, "bench-bound-call",
+                                     "Measures what a call of a kernel costs beside its launch",
+                                     telemetry::worker::AddFlags, telemetry::worker::Run);
 }

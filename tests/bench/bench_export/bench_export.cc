@@ -2,9 +2,7 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -18,6 +16,7 @@
 #include "server/export/export_dataset.h"
 #include "tests/bench/bench_export/dataset_builder.h"
 #include "tests/bench/bench_export/sqlite_shell.h"
+#include "tests/bench/bench_main.h"
 
 namespace telemetry::bench {
 namespace {
@@ -145,9 +144,7 @@ absl::Status Run(const Arguments& arguments) {
   return absl::OkStatus();
 }
 
-int Main(int argc, char** argv) {
-  Arguments arguments;
-  CLI::App app("Measures the export of a database against sqlite3 -csv of the same join", "bench-export");
+void AddFlags(CLI::App& app, Arguments& arguments) {
   app.add_option("--rows", arguments.rows, "Measurements in the database")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -157,21 +154,13 @@ int Main(int argc, char** argv) {
   app.add_option("--dir", arguments.dir, "Work in this folder, which must not exist; needs 1.5 KB a row")
       ->capture_default_str();
   app.add_flag("--json", arguments.json, "Print one JSON object");
-  CLI11_PARSE(app, argc, argv);
-  absl::Status status = Run(arguments);
-  if (status.ok()) return 0;
-  absl::FPrintF(stderr, "bench-export: %s\n", status.message());
-  return 1;
 }
 
 }  // namespace
 }  // namespace telemetry::bench
 
 int main(int argc, char** argv) {
-  try {
-    return telemetry::bench::Main(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench-export: %s\n", error.what());
-    return 1;
-  }
+  return telemetry::bench::BenchMain(argc, argv, "bench-export",
+                                     "Measures the export of a database against sqlite3 -csv of the same join",
+                                     telemetry::bench::AddFlags, telemetry::bench::Run);
 }

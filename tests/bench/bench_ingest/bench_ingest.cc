@@ -2,27 +2,27 @@
 
 #include <stdlib.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "tests/bench/bench_ingest/ingest_runs.h"
 #include "tests/bench/bench_ingest/raw_limit.h"
 #include "tests/bench/bench_ingest/workload.h"
+#include "tests/bench/bench_main.h"
+#include "tests/bench/median.h"
 
 namespace telemetry::bench {
 namespace {
 
 constexpr double kPacedRowsPerS = 10000;
 
-struct Options {
+struct Arguments {
   uint64_t rows = 1000000;
   std::vector<int> producers = {1, 8, 64};
   std::string dir = std::filesystem::temp_directory_path().string();
@@ -54,12 +54,6 @@ class Scratch {
   std::string path_;
 };
 
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 struct Measured {
   double raw_rows_per_s = 0;
   std::vector<EndToEnd> end_to_end;
@@ -69,26 +63,26 @@ struct Measured {
 };
 
 // Each round measures everything once, so that a slow minute of a shared machine falls on all alike.
-Measured MeasureAll(const Options& options) {
+Measured MeasureAll(const Arguments& arguments) {
   const Workload workload;
   std::vector<double> raw;
-  std::vector<std::vector<double>> runs(options.producers.size());
-  for (int round = 0; round < options.rounds; ++round) {
-    if (!options.json) std::fprintf(stderr, "round %d of %d\n", round + 1, options.rounds);
+  std::vector<std::vector<double>> runs(arguments.producers.size());
+  for (int round = 0; round < arguments.rounds; ++round) {
+    if (!arguments.json) std::fprintf(stderr, "round %d of %d\n", round + 1, arguments.rounds);
     {
-      const Scratch scratch(options.dir);
-      raw.push_back(MeasureRawLimit(workload, options.rows, scratch.path() + "/raw.db"));
+      const Scratch scratch(arguments.dir);
+      raw.push_back(MeasureRawLimit(workload, arguments.rows, scratch.path() + "/raw.db"));
     }
     for (size_t i = 0; i < runs.size(); ++i) {
-      const Scratch scratch(options.dir);
-      runs[i].push_back(MeasureThroughput(workload, options.rows, options.producers[i], scratch.path()));
+      const Scratch scratch(arguments.dir);
+      runs[i].push_back(MeasureThroughput(workload, arguments.rows, arguments.producers[i], scratch.path()));
     }
   }
-  const Scratch scratch(options.dir);
+  const Scratch scratch(arguments.dir);
   Measured measured;
   measured.raw_rows_per_s = Median(raw);
-  for (size_t i = 0; i < runs.size(); ++i) measured.end_to_end.push_back({options.producers[i], Median(runs[i])});
-  measured.paced = MeasurePaced(workload, kPacedRowsPerS, options.seconds, scratch.path());
+  for (size_t i = 0; i < runs.size(); ++i) measured.end_to_end.push_back({arguments.producers[i], Median(runs[i])});
+  measured.paced = MeasurePaced(workload, kPacedRowsPerS, arguments.seconds, scratch.path());
   return measured;
 }
 
@@ -115,26 +109,32 @@ void PrintJson(const Measured& measured) {
       paced.rss_mib);
 }
 
+absl::Status Run(const Arguments& arguments) {
+  const Measured measured = MeasureAll(arguments);
+  arguments.json ? PrintJson(measured) : PrintText(measured);
+  return absl::OkStatus();
+}
+
+void AddFlags(CLI::App& app, Arguments& arguments) {
+  app.add_option("--rows", arguments.rows, "Rows of each measurement")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("--producers", arguments.producers, "How many at once, one measurement each")
+      ->delimiter(',')
+      ->capture_default_str()
+      ->check(CLI::Range(1, Workload::kRuns));
+  app.add_option("--dir", arguments.dir, "Where databases and spools go meanwhile")->capture_default_str();
+  app.add_option("--rounds", arguments.rounds, "Measure each so often, in turn; the medians are printed")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app.add_option("--seconds", arguments.seconds, "Length of the paced measurement")->capture_default_str();
+  app.add_flag("--json", arguments.json, "Print one JSON object");
+}
+
 }  // namespace
 }  // namespace telemetry::bench
 
-// NOLINTNEXTLINE(bugprone-exception-escape): what escapes ends the benchmark, as it should
 int main(int argc, char** argv) {
-  telemetry::bench::Options options;
-  CLI::App app("Measures how fast rows get into a dataset");
-  app.add_option("--rows", options.rows, "Rows of each measurement")->capture_default_str()->check(CLI::PositiveNumber);
-  app.add_option("--producers", options.producers, "How many at once, one measurement each")
-      ->delimiter(',')
-      ->capture_default_str()
-      ->check(CLI::Range(1, telemetry::bench::Workload::kRuns));
-  app.add_option("--dir", options.dir, "Where databases and spools go meanwhile")->capture_default_str();
-  app.add_option("--rounds", options.rounds, "Measure each so often, in turn; the medians are printed")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  app.add_option("--seconds", options.seconds, "Length of the paced measurement")->capture_default_str();
-  app.add_flag("--json", options.json, "Print one JSON object");
-  CLI11_PARSE(app, argc, argv);
-  const telemetry::bench::Measured measured = telemetry::bench::MeasureAll(options);
-  options.json ? telemetry::bench::PrintJson(measured) : telemetry::bench::PrintText(measured);
-  return 0;
+  return telemetry::bench::BenchMain(argc, argv, "bench-ingest", "Measures how fast rows get into a dataset",
+                                     telemetry::bench::AddFlags, telemetry::bench::Run);
 }

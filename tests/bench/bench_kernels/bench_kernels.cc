@@ -1,7 +1,5 @@
 // bench-kernels: the library's kernels on a device, against copies of as many bytes. README.md says what is measured.
 
-#include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +12,7 @@
 #include "tests/bench/bench_kernels/bench_cases.h"
 #include "tests/bench/bench_kernels/measure.h"
 #include "tests/bench/bench_kernels/stopwatch.h"
+#include "tests/bench/bench_main.h"
 #include "worker/device/device.h"
 
 namespace telemetry::bench {
@@ -94,9 +93,7 @@ absl::Status Run(const Arguments& arguments) {
   return failures.empty() ? absl::OkStatus() : absl::InternalError(absl::StrJoin(failures, "\n"));
 }
 
-int Main(int argc, char** argv) {
-  Arguments arguments;
-  CLI::App app("Measures the library's kernels against copies of as many bytes", "bench-kernels");
+void AddFlags(CLI::App& app, Arguments& arguments) {
   app.add_option("--device", arguments.device, "cuda:0, opencl:0; without it the first that is there");
   CLI::Option* kernel = app.add_option("--kernel", arguments.kernel, "Only this kernel");
   app.add_option("--config", arguments.config, "Another config for it: \"Config(num_warps=8)\"")->needs(kernel);
@@ -110,21 +107,13 @@ int Main(int argc, char** argv) {
   app.add_option("--dump", arguments.dump_dir, "Write each source and binary there, for cuobjdump --dump-sass")
       ->check(CLI::ExistingDirectory);
   app.add_flag("--json", arguments.json, "Print one JSON object");
-  CLI11_PARSE(app, argc, argv);
-  const absl::Status status = Run(arguments);
-  if (status.ok()) return 0;
-  absl::FPrintF(stderr, "bench-kernels: %s\n", status.message());
-  return 1;
 }
 
 }  // namespace
 }  // namespace telemetry::bench
 
 int main(int argc, char** argv) {
-  try {
-    return telemetry::bench::Main(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench-kernels: %s\n", error.what());
-    return 1;
-  }
+  return telemetry::bench::BenchMain(argc, argv, "bench-kernels",
+                                     "Measures the library's kernels against copies of as many bytes",
+                                     telemetry::bench::AddFlags, telemetry::bench::Run);
 }

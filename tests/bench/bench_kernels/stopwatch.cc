@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/bench/median.h"
+
 namespace telemetry::bench {
 namespace {
 
@@ -41,9 +43,7 @@ absl::StatusOr<double> Stopwatch::MedianMs(const std::function<absl::Status()>& 
     if (!sample.ok()) return sample.status();
     if (i >= kWarmUps) samples_ms.push_back(*sample);
   }
-  const auto middle = samples_ms.begin() + static_cast<std::ptrdiff_t>(samples_ms.size() / 2);
-  std::nth_element(samples_ms.begin(), middle, samples_ms.end());
-  return *middle;
+  return Median(std::move(samples_ms));
 }
 
 absl::StatusOr<double> Stopwatch::CopyBandwidth(int64_t bytes) {

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <functional>
+
+#include "absl/status/status.h"
+
+namespace telemetry::bench {
+
+// What the main functions of the benchmarks have in common.
+
+// Reads the flags, runs, and says on stderr what went wrong. The exit status: 0 done, 1 failed; of wrong flags CLI11's.
+int RunBench(CLI::App& app, int argc, char** argv, const std::function<absl::Status()>& run);
+
+// `add_flags` says what of an Arguments can be set; the rest has its defaults. Exceptions end the program with
+// status 1.
+template <typename Arguments>
+int BenchMain(int argc, char** argv, const char* name, const char* summary, void (*add_flags)(CLI::App&, Arguments&),
+              absl::Status (*run)(const Arguments&)) {
+  try {
+    Arguments arguments;
+    CLI::App app(summary, name);
+    add_flags(app, arguments);
+    return RunBench(app, argc, argv, [&] { return run(arguments); });
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", name, error.what());
+    return 1;
+  }
+}
+
+}  // namespace telemetry::bench
