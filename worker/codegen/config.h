@@ -55,6 +55,9 @@ struct ConfigParameter {
 //                          (of two axes that cannot be walked in one kernel, the second is held at once all the same)
 //   loop_orders            [permutation of the grid's axes], the first walks slowest
 //   l2_groupings           [n]: n tiles along the last axis but one take turns before the last one moves on (1: off)
+//   num_stages             of kernels with dots in loops: how many tiles of what a loop loads for tensor cores are in
+//                          shared memory, all but one of them copied ahead (1: none ahead); nothing in OpenCL, nor for
+//                          dots that tensor cores do not do
 //   num_warps, pid_type ('flat', 'persistent_blocked', 'persistent_interleaved')
 //   range_unroll_factors   per loop axis (0: the compiler decides)
 //   load_eviction_policies per load ('', 'first', 'last'); nothing in OpenCL

@@ -22,6 +22,8 @@ constexpr int64_t kTileElements = 1024;    // of a tile of the grid by default
 constexpr int64_t kLoopRows = 4;           // the same, of kernels that walk a loop axis
 constexpr int64_t kDotBlock = 64;
 constexpr int64_t kDotDepth = 32;
+constexpr int64_t kMostStages = 8;
+constexpr int64_t kStageBytes = 20 << 10;  // of what a loop's dots take at once, for two of it by default
 
 int64_t PowerOfTwo(int64_t at_least) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(at_least, 1))));
@@ -32,6 +34,11 @@ bool IsSummedByDot(const ir::DeviceIr& ir, int axis) {
     return std::any_of(graph.nodes.begin(), graph.nodes.end(),
                        [axis](const ir::Node& node) { return node.op == ir::Op::kDot && node.axis == axis; });
   });
+}
+
+bool IsDotInLoop(const ir::Graph& graph, const ir::Node& node) {
+  const bool loops = graph.kind == ir::GraphKind::kForLoop || graph.kind == ir::GraphKind::kReductionLoop;
+  return loops && node.op == ir::Op::kDot;
 }
 
 // Elements that come along with each element of the grid's tile: of reduction axes, chunked by default where long.
@@ -54,6 +61,7 @@ class Builder {
     Grid();
     Reductions();
     Accesses();
+    Stages();
     parameters_.push_back(
         {.key = "num_warps", .kind = Kind::kPowerOfTwo, .low = 1, .high = 32, .default_value = Json::Integer(4)});
     Clusters();
@@ -68,9 +76,11 @@ class Builder {
                                       [](const ir::Axis& axis) { return axis.kind == AxisKind::kLoop; });
     int64_t room = std::max<int64_t>(1, (has_loop ? kLoopRows : kTileElements) / HeldByReductions(ir_));
     // The last axis is likely the contiguous one: it has the first pick.
-    std::vector<int64_t> blocks(ir_.axes.size(), 1);
+    std::vector<int64_t>& blocks = default_blocks_;
+    blocks.assign(ir_.axes.size(), 1);
     for (size_t id = ir_.axes.size(); id-- > 0;) {
       const ir::Axis& axis = ir_.axes[id];
+      if (axis.kind == AxisKind::kReduction) blocks[id] = Whole(axis.extent, kMostBlock);
       if (axis.fixed_block > 0 || axis.kind == AxisKind::kReduction) continue;
       blocks[id] = DefaultBlock(axis, room);
       if (axis.kind == AxisKind::kGrid) room = std::max<int64_t>(1, room / blocks[id]);
@@ -180,6 +190,32 @@ class Builder {
     }
   }
 
+  // After Blocks and Reductions.
+  void Stages() {
+    int64_t bytes = 0;
+    for (const ir::Graph& graph : ir_.graphs) {
+      for (const ir::Node& node : graph.nodes) {
+        if (!IsDotInLoop(graph, node)) continue;
+        for (size_t operand = 0; operand < 2; ++operand) {
+          bytes += DefaultBytes(graph.at(std::get<ir::NodeRef>(node.args[operand].value)));
+        }
+      }
+    }
+    if (bytes == 0) return;
+    parameters_.push_back({.key = "num_stages",
+                           .kind = Kind::kInteger,
+                           .low = 1,
+                           .high = kMostStages,
+                           .default_value = Json::Integer(bytes <= kStageBytes ? 2 : 1)});
+  }
+
+  // Of a tile of this value, with default blocks.
+  int64_t DefaultBytes(const ir::Node& value) const {
+    auto bytes = static_cast<int64_t>(SizeOf(*value.dtype));
+    for (const int axis : value.shape) bytes *= default_blocks_[static_cast<size_t>(axis)];
+    return bytes;
+  }
+
   // The first is the default.
   static ConfigParameter Choice(const std::string& key, int index, const std::vector<std::string>& names) {
     ConfigParameter parameter = {.key = key, .index = index, .kind = Kind::kChoice};
@@ -190,6 +226,7 @@ class Builder {
 
   const ir::DeviceIr& ir_;
   const bool has_dot_;
+  std::vector<int64_t> default_blocks_;  // by axis
   std::vector<ConfigParameter> parameters_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "worker/codegen/copy_ahead.h"
 #include "worker/codegen/region.h"
 
 namespace telemetry::worker::codegen {
@@ -47,16 +48,21 @@ absl::Status RegionEmitter::EmitLoop(int index, Frame* frame) {
     end = Cat("(", wanted, " < ", end, " ? ", wanted, " : ", end, ")");
   }
   const std::string begin = TileCode::Begin(node.axis);
+  CopyAhead copies(code_, code_.plan().GraphFor(node.graphs[0]), node.axis, end);
+  copies.Open();
   const int64_t unroll = code_.plan().unroll[axis];
   if (unroll > 0) out.Line("_Pragma(\"unroll ", unroll, "\")");
   out.Open("for (", code_.PositionType(), " ", begin, " = 0; ", begin, " < ", end, "; ", begin,
            " += ", code_.plan().blocks[axis], ")");
+  copies.Next();
   Values arguments = ValuesOf(node.args[0], frame);
   arguments.insert(arguments.end(), carried.begin(), carried.end());
   const absl::StatusOr<Values> next = Emit(node.graphs[0], arguments);
   if (!next.ok()) return next.status();
   AssignAll(carried, *next);
+  copies.Advance();
   out.Close();
+  copies.Close();
   frame->results[index] = std::move(carried);
   return absl::OkStatus();
 }

@@ -59,6 +59,13 @@ constexpr std::string_view kOpenClToF16 = R"(FN u16 to_f16(float x) {
   return bits;
 }
 )";
+// As accurate as exp2f, in one instruction: results below 2^-126 are 0.
+constexpr std::string_view kCudaExp2 = R"(FN float exp2_f(float x) {
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+)";
 constexpr std::string_view kFromBf16 = R"(FN float from_bf16(u16 bits) { return AS_FLOAT((u32)bits << 16); }
 )";
 constexpr std::string_view kCudaToBf16 = R"(FN u16 to_bf16(float x) {
@@ -210,7 +217,6 @@ std::string DialectText::LoadFunction(DType dtype, int64_t count, Eviction evict
   return name;
 }
 
-// Two neighbours as f16 or bf16 in one instruction: u32(first, second).
 std::string DialectText::PackFunction(DType dtype) {
   std::string name = Cat("pack_", ShortName(dtype));
   AddFunction(name, Cat("FN u32 ", name, "(float x, float y) {\n  u32 w;\n  asm(\"cvt.rn.", ShortName(dtype),
@@ -261,7 +267,9 @@ std::string DialectText::Math(ir::Op op, const std::string& x) {
     case Op::kExp:
       return call("expf", "__expf", "exp", "native_exp");
     case Op::kExp2:
-      return call("exp2f", "exp2f", "exp2", "native_exp2");
+      if (!is_cuda()) return call("", "", "exp2", "native_exp2");
+      AddFunction("exp2_f", std::string(kCudaExp2));
+      return Cat("exp2_f(", x, ")");
     case Op::kLog:
       return call("logf", "__logf", "log", "native_log");
     case Op::kLog2:

@@ -31,6 +31,8 @@ class DialectText {
   std::string RoundFunction(DType dtype);
   // The bits of a float as f16 or bf16: u16(float).
   std::string ToBitsFunction(DType dtype);
+  // CUDA: two floats as f16 or bf16 in one instruction, the first one low: u32(float, float).
+  std::string PackFunction(DType dtype);
   // The C expression of an elementary function of floats; empty: not one.
   std::string Math(ir::Op op, const std::string& x);
   std::string Divide(const std::string& x, const std::string& y) const;
@@ -48,7 +50,6 @@ class DialectText {
 
  private:
   std::string FromBitsFunction(DType dtype);
-  std::string PackFunction(DType dtype);
 
   const Target& target_;
   const GenerateOptions& options_;

@@ -5,8 +5,11 @@ namespace telemetry::worker::codegen {
 TileValue EmitDot(TileCode& code, const ir::Graph& graph, int node, const ValueIn& value_in) {
   const ir::Node& dot = graph.nodes[static_cast<size_t>(node)];
   const auto& sets = code.uses().graphs.at(graph.id).operands.at(node);
-  const TileValue a = value_in(dot.args[0], sets[0]);
-  const TileValue b = value_in(dot.args[1], sets[1]);
+  const auto operand = [&](size_t i) {
+    return code.IsCopied(sets[i]) ? TileValue{.name = "", .set = sets[i]} : value_in(dot.args[i], sets[i]);
+  };
+  const TileValue a = operand(0);
+  const TileValue b = operand(1);
   TileValue result = code.Declare(true, dot.shape, 0);
   const bool accumulates = dot.args.size() > 2 && !std::holds_alternative<std::monostate>(dot.args[2].value);
   code.Assign(result, accumulates ? value_in(dot.args[2], 0) : TileValue{.name = "0.0f", .is_float = true});

@@ -18,7 +18,8 @@ TileValue EmitDot(TileCode& code, const ir::Graph& graph, int node, const ValueI
 void AddDotFma(TileCode& code, const ir::Node& dot, const TileValue& a, const TileValue& b, const TileValue& result);
 
 // The same on tensor cores. `rows` is the operand with the rows of the result, which is in MmaLayout. Operands go
-// through shared memory in their own dtype, but for rows that are in MmaLayout already.
+// through shared memory in their own dtype, but for rows that are in MmaLayout already. Of an operand that is copied
+// there (SharedCopy) only the set counts.
 void AddDotMma(TileCode& code, const MmaDot& dot, int summed, const TileValue& rows, const TileValue& columns,
                const TileValue& result);
 

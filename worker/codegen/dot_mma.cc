@@ -1,6 +1,10 @@
 #include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
 
 #include "worker/codegen/dot.h"
+#include "worker/codegen/mma_functions.h"
 #include "worker/codegen/mma_operand.h"
 
 namespace telemetry::worker::codegen {
@@ -8,40 +12,13 @@ namespace {
 
 using record::Cat;
 
-// "mma.sync.aligned.m16n8k16...": c += a * b.
-std::string MmaFunction(TileCode& code, MmaType type) {
-  const std::string_view name = type == MmaType::kF16 ? "mma_f16" : type == MmaType::kBF16 ? "mma_bf16" : "mma_tf32";
-  const std::string_view element = type == MmaType::kF16 ? "f16" : type == MmaType::kBF16 ? "bf16" : "tf32";
-  code.dialect().AddFunction(
-      std::string(name),
-      Cat("FN void ", name,
-          "(float& c0, float& c1, float& c2, float& c3, const u32* a, const u32* b) {\n"
-          "  asm volatile(\"mma.sync.aligned.m16n8k",
-          MmaDepth(type), ".row.col.f32.", element, ".", element,
-          ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\"\n"
-          "               : \"+f\"(c0), \"+f\"(c1), \"+f\"(c2), \"+f\"(c3)\n"
-          "               : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));\n}\n"));
-  return std::string(name);
-}
+// Registers that sums and two steps' operands may take, so that one step is read while the other is multiplied.
+constexpr int64_t kRegistersForTwoSteps = 200;
 
-// Four (two) matrices of 8 x 8 elements of 16 bits, whose rows the lanes point at, eight of them each.
-std::string LoadMatrixFunction(TileCode& code, int count, bool transposed) {
-  std::string name = Cat("load_matrix_x", count, transposed ? "_transposed" : "");
-  std::string text =
-      Cat("FN void ", name, "(const u16* row, u32* to) {\n  const u32 at = (u32)__cvta_generic_to_shared(row);\n",
-          "  asm volatile(\"ldmatrix.sync.aligned.m8n8.x", count, transposed ? ".trans" : "", ".shared.b16 ");
-  text += count == 4 ? "{%0, %1, %2, %3}, [%4];\" : \"=r\"(to[0]), \"=r\"(to[1]), \"=r\"(to[2]), \"=r\"(to[3])"
-                     : "{%0, %1}, [%2];\" : \"=r\"(to[0]), \"=r\"(to[1])";
-  code.dialect().AddFunction(name, text + " : \"r\"(at) : \"memory\");\n}\n");
-  return name;
-}
-
-std::string ToTf32Function(TileCode& code) {
-  code.dialect().AddFunction(
-      "to_tf32",
-      "FN u32 to_tf32(float x) {\n  u32 bits;\n  asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(bits) : "
-      "\"f\"(x));\n  return bits;\n}\n");
-  return "to_tf32";
+MmaOperand OperandOf(TileCode& code, const MmaDot& dot, const std::string& name, const TileValue& value, int own,
+                     int summed) {
+  if (code.IsCopied(value.set)) return {code, name, value.set};
+  return {code, dot.type, name, value.axes, own, summed};
 }
 
 // One dot on its way to text.
@@ -54,28 +31,23 @@ class MmaEmitter {
         dot_(dot),
         summed_(summed),
         rows_(rows),
+        columns_(columns),
         result_(result),
-        shared_rows_(code, dot.type, "rows_shared", rows, dot.row, summed),
-        shared_columns_(code, dot.type, "columns_shared", columns, dot.column, summed) {}
+        shared_rows_(OperandOf(code, dot, "rows_shared", rows, dot.row, summed)),
+        shared_columns_(OperandOf(code, dot, "columns_shared", columns, dot.column, summed)) {}
 
   void Emit() {
-    const int64_t rows_bytes = RowsAreInPlace() ? 0 : shared_rows_.bytes();
-    code_.NeedScratch(rows_bytes + shared_columns_.bytes());
     out_.Open("");
-    if (!RowsAreInPlace()) shared_rows_.Declare(0);
-    shared_columns_.Declare(rows_bytes);
-    out_.Line("BARRIER();");
-    if (!RowsAreInPlace()) shared_rows_.Write();
-    shared_columns_.Write();
-    out_.Line("BARRIER();");
+    Place();
     out_.Line("const int lane = thread % 32;");
     out_.Line("const int warp_row = ", layout(dot_.row).ThreadOffset("(thread & ~31)"), ";");
     out_.Line("const int warp_column = ", layout(dot_.column).ThreadOffset("(thread & ~31)"), ";");
-    const int64_t steps = code_.plan().spans[static_cast<size_t>(summed_)] / MmaDepth(dot_.type);
-    out_.Line("UNROLL");
-    out_.Open("for (int step = 0; step < ", steps, "; ++step)");
-    Step();
-    out_.Close();
+    if (!is_tf32()) DeclareAddresses();
+    if (TwoStepsFit()) {
+      MultiplyWhileReading();
+    } else {
+      Multiply();
+    }
     out_.Close();
   }
 
@@ -84,6 +56,9 @@ class MmaEmitter {
   const AxisLayout& layout(int axis) const { return code_.set(0).of(axis); }
   int64_t Tiles(int axis) const { return layout(axis).registers[1].count; }
   int64_t TileStride(int axis) const { return layout(axis).registers[1].stride; }
+  int64_t Steps() const { return code_.plan().spans[static_cast<size_t>(summed_)] / MmaDepth(dot_.type); }
+  // Tiles of columns that are read together.
+  int64_t ColumnsAtOnce() const { return Tiles(dot_.column) % 2 == 0 && !is_tf32() ? 2 : 1; }
 
   // Sums of an earlier dot: along the summed axis they have the layout of columns, and each warp has all of them.
   bool RowsAreInPlace() const {
@@ -93,32 +68,143 @@ class MmaEmitter {
     return rows_.set == 0 && !rows_.axes.empty() && columns && summed.threads[1].count == 1;
   }
 
-  void Step() {
-    const int64_t row_tiles = Tiles(dot_.row);
-    const int64_t column_tiles = Tiles(dot_.column);
-    out_.Line("u32 a[", row_tiles, "][4];");
-    out_.Line("UNROLL");
-    out_.Open("for (int r = 0; r < ", row_tiles, "; ++r)");
-    ReadRows();
-    out_.Close();
-    const int64_t at_once = column_tiles % 2 == 0 && !is_tf32() ? 2 : 1;
-    out_.Line("UNROLL");
-    out_.Open("for (int c = 0; c < ", column_tiles, "; c += ", at_once, ")");
-    out_.Line("u32 b[", 2 * at_once, "];");
-    ReadColumns(at_once);
-    for (int64_t i = 0; i < at_once; ++i) {
-      out_.Line("UNROLL");
-      const std::string sums = Cat(Sum(0, 0, i), ", ", Sum(0, 1, i), ", ", Sum(1, 0, i), ", ", Sum(1, 1, i));
-      out_.Line("for (int r = 0; r < ", row_tiles, "; ++r) ", MmaFunction(code_, dot_.type), "(", sums, ", a[r], b + ",
-                2 * i, ");");
+  bool TwoStepsFit() const {
+    const int64_t rows = Tiles(dot_.row);
+    const int64_t columns = Tiles(dot_.column);
+    return Steps() > 1 && !RowsAreInPlace() &&
+           4 * rows * columns + 2 * (4 * rows + 2 * columns) <= kRegistersForTwoSteps;
+  }
+
+  // Sees to it that the operands are in shared memory, but for rows that stay where they are.
+  void Place() {
+    int64_t scratch_bytes = 0;
+    const bool fills_rows = !RowsAreInPlace() && Declare(rows_, shared_rows_, &scratch_bytes);
+    const bool fills_columns = Declare(columns_, shared_columns_, &scratch_bytes);
+    if (!fills_rows && !fills_columns) return;
+    code_.NeedScratch(scratch_bytes);
+    out_.Line("BARRIER();");
+    if (fills_rows) Fill(rows_, shared_rows_);
+    if (fills_columns) Fill(columns_, shared_columns_);
+    const bool copies = (fills_rows && code_.IsCopied(rows_.set)) || (fills_columns && code_.IsCopied(columns_.set));
+    if (copies) {
+      CloseCopies(code_);
+      WaitForCopies(code_, 0);
     }
+    out_.Line("BARRIER();");
+  }
+
+  // Whether the operand has still to be filled, in scratch.
+  bool Declare(const TileValue& value, const MmaOperand& operand, int64_t* scratch_bytes) {
+    const CopiesAhead& copies = code_.copies_ahead();
+    if (const auto ahead = copies.places.find(value.set); ahead != copies.places.end()) {
+      operand.Declare(ahead->second);
+      TakeUnsent(code_.copies()[static_cast<size_t>(value.set)]->graph);
+      return false;
+    }
+    operand.Declare(Cat("scratch + ", *scratch_bytes));
+    *scratch_bytes += operand.bytes();
+    return true;
+  }
+
+  // What the loop around has to send for is placed between this dot's steps.
+  void TakeUnsent(int graph) {
+    const auto unsent = code_.copies_ahead().unsent.find(graph);
+    if (unsent == code_.copies_ahead().unsent.end()) return;
+    unsent_ = std::move(unsent->second);
+    code_.copies_ahead().unsent.erase(unsent);
+  }
+
+  void SendWithSteps() {
+    for (size_t i = 0; i < unsent_.size(); ++i) {
+      out_.Open("if (step == ", std::min<int64_t>(static_cast<int64_t>(i), Steps() - 1), ")");
+      unsent_[i]();
+      out_.Close();
+    }
+  }
+
+  void Fill(const TileValue& value, const MmaOperand& operand) {
+    if (code_.IsCopied(value.set)) {
+      EmitCopy(code_, value.set, operand);
+    } else {
+      operand.Write(value);
+    }
+  }
+
+  // Of the matrix rows that the lane points ldmatrix at, for the first step and tile. Matrices are in the order of the
+  // instruction's registers: of a, rows, rows further down, then the same further along the summed axis; of b, along
+  // the summed axis, then the next tile.
+  void DeclareAddresses() {
+    const std::string address = SharedAddressFunction(code_.dialect());
+    if (!RowsAreInPlace()) {
+      const bool transposed = !shared_rows_.summed_is_inside();
+      const std::string own = Cat("warp_row + ", transposed ? "lane / 8 % 2 * 8" : "lane % 16");
+      const std::string summed = transposed ? "lane / 16 * 8 + lane % 8" : "lane / 16 * 8";
+      out_.Line("const u32 rows_at = ", address, "(", shared_rows_.AddressOf(own, summed), ");");
+    }
+    const bool transposed = !shared_columns_.summed_is_inside();
+    const std::string next = ColumnsAtOnce() == 2 ? Cat(" + lane / 16 * ", TileStride(dot_.column)) : "";
+    const std::string own = Cat("warp_column", next, transposed ? "" : " + lane % 8");
+    const std::string summed = transposed ? "lane % 16" : "lane / 8 % 2 * 8";
+    out_.Line("const u32 columns_at = ", address, "(", shared_columns_.AddressOf(own, summed), ");");
+  }
+
+  // Step after step, a few columns at a time.
+  void Multiply() {
+    const int64_t at_once = ColumnsAtOnce();
+    out_.Line("UNROLL");
+    out_.Open("for (int step = 0; step < ", Steps(), "; ++step)");
+    out_.Line("u32 a[", Tiles(dot_.row), "][4];");
+    ReadRows("step", "a");
+    out_.Line("UNROLL");
+    out_.Open("for (int c = 0; c < ", Tiles(dot_.column), "; c += ", at_once, ")");
+    out_.Line("u32 b[", at_once, "][2];");
+    ReadColumns("step", "b[0]");
+    for (int64_t i = 0; i < at_once; ++i) AddProducts("a", Cat("b[", i, "]"), i);
     out_.Close();
+    SendWithSteps();
+    out_.Close();
+  }
+
+  // The next step's operands are on their way to registers while this one's are multiplied.
+  void MultiplyWhileReading() {
+    const int64_t columns = Tiles(dot_.column);
+    out_.Line("u32 a[2][", Tiles(dot_.row), "][4];");
+    out_.Line("u32 b[2][", columns, "][2];");
+    ReadStep("0", "0");
+    out_.Line("UNROLL");
+    out_.Open("for (int step = 0; step < ", Steps(), "; ++step)");
+    out_.Open("if (step + 1 < ", Steps(), ")");
+    ReadStep("(step + 1)", "(step + 1) % 2");
+    out_.Close();
+    SendWithSteps();
+    out_.Line("UNROLL");
+    out_.Open("for (int c = 0; c < ", columns, "; ++c)");
+    AddProducts("a[step % 2]", "b[step % 2][c]", 0);
+    out_.Close();
+    out_.Close();
+  }
+
+  void ReadStep(const std::string& step, const std::string& buffer) {
+    ReadRows(step, Cat("a[", buffer, "]"));
+    out_.Line("UNROLL");
+    out_.Open("for (int c = 0; c < ", Tiles(dot_.column), "; c += ", ColumnsAtOnce(), ")");
+    ReadColumns(step, Cat("b[", buffer, "][c]"));
+    out_.Close();
+  }
+
+  // The sums of all row tiles and column tile c + `more`.
+  void AddProducts(const std::string& a, const std::string& b, int64_t more) {
+    out_.Line("UNROLL");
+    const std::string sums = Cat(Sum(0, 0, more), ", ", Sum(0, 1, more), ", ", Sum(1, 0, more), ", ", Sum(1, 1, more));
+    out_.Line("for (int r = 0; r < ", Tiles(dot_.row), "; ++r) ", MmaFunction(code_.dialect(), dot_.type), "(", sums,
+              ", ", a, "[r], ", b, ");");
   }
 
   // The result's element in row tile r and column tile c + `more`.
   std::string Sum(int row_half, int column_half, int64_t more) const {
+    const std::string column = more == 0 ? "c" : Cat("(c + ", more, ")");
     return ElementOf(result_, dot_.row, Cat("(2 * r + ", row_half, ")"), dot_.column,
-                     Cat("(2 * (c + ", more, ") + ", column_half, ")"));
+                     Cat("(2 * ", column, " + ", column_half, ")"));
   }
 
   std::string ElementOf(const TileValue& value, int first, const std::string& first_index, int second,
@@ -135,61 +221,61 @@ class MmaEmitter {
     return Cat(value.name, "[", linear, "]");
   }
 
-  void ReadRows() {
+  // All row tiles of a step, to `to`[r].
+  void ReadRows(const std::string& step, const std::string& to) {
+    out_.Line("UNROLL");
+    out_.Open("for (int r = 0; r < ", Tiles(dot_.row), "; ++r)");
     if (RowsAreInPlace()) {
-      PackRows();
-      return;
+      PackRows(step, to);
+    } else if (is_tf32()) {
+      ReadRowsOfTf32(step, to);
+    } else {
+      const std::string load = LoadMatrixFunction(code_.dialect(), 4, !shared_rows_.summed_is_inside());
+      out_.Line(load, "(rows_at + r * ", TileStride(dot_.row) * shared_rows_.OwnStrideBytes(), " + ", step, " * ",
+                16 * shared_rows_.SummedStrideBytes(), ", ", to, "[r]);");
     }
-    const std::string row = Cat("warp_row + r * ", TileStride(dot_.row));
-    if (is_tf32()) {
-      for (int i = 0; i < 4; ++i) {
-        out_.Line(
-            "a[r][", i, "] = ", ToTf32Function(code_), "(*(",
-            shared_rows_.AddressOf(Cat(row, " + lane / 4 + ", i % 2 * 8), Cat("step * 8 + lane % 4 * 2 + ", i / 2)),
-            "));");
-      }
-      return;
-    }
-    // Matrices in the order of a's registers: rows, rows further down, then the same further along the summed axis.
-    const bool transposed = !shared_rows_.summed_is_inside();
-    const std::string own = Cat(row, transposed ? " + lane / 8 % 2 * 8" : " + lane % 16");
-    const std::string summed = Cat("step * 16", transposed ? " + lane / 16 * 8 + lane % 8" : " + lane / 16 * 8");
-    out_.Line(LoadMatrixFunction(code_, 4, transposed), "(", shared_rows_.AddressOf(own, summed), ", a[r]);");
+    out_.Close();
   }
 
-  void PackRows() {
+  void ReadRowsOfTf32(const std::string& step, const std::string& to) {
+    const std::string row = Cat("warp_row + r * ", TileStride(dot_.row), " + lane / 4");
+    for (int i = 0; i < 4; ++i) {
+      out_.Line(to, "[r][", i, "] = ", ToTf32Function(code_.dialect()), "(*(",
+                shared_rows_.AddressOf(Cat(row, " + ", i % 2 * 8), Cat(step, " * 8 + lane % 4 * 2 + ", i / 2)), "));");
+    }
+  }
+
+  void PackRows(const std::string& step, const std::string& to) {
     const auto element = [this](int row_half, const std::string& column) {
-      return ElementOf(rows_, dot_.row, Cat("(2 * r + ", row_half, ")"), summed_, column);
+      return ElementOf(rows_, dot_.row, Cat("(2 * r + ", row_half, ")"), summed_, Cat("(", column, ")"));
     };
     for (int i = 0; i < 4; ++i) {
       if (is_tf32()) {
-        out_.Line("a[r][", i, "] = ", ToTf32Function(code_), "(", element(i % 2, Cat("(2 * step + ", i / 2, ")")),
-                  ");");
+        out_.Line(to, "[r][", i, "] = ", ToTf32Function(code_.dialect()), "(",
+                  element(i % 2, Cat("2 * ", step, " + ", i / 2)), ");");
         continue;
       }
-      const std::string to_bits =
-          code_.dialect().ToBitsFunction(dot_.type == MmaType::kF16 ? DType::kF16 : DType::kBF16);
-      const std::string tile = Cat("2 * (2 * step + ", i / 2, ")");
-      out_.Line("a[r][", i, "] = (u32)", to_bits, "(", element(i % 2, Cat("(", tile, ")")), ") | (u32)", to_bits, "(",
-                element(i % 2, Cat("(", tile, " + 1)")), ") << 16;");
+      const std::string column = Cat("4 * ", step, " + ", i / 2 * 2);
+      out_.Line(to, "[r][", i,
+                "] = ", code_.dialect().PackFunction(dot_.type == MmaType::kF16 ? DType::kF16 : DType::kBF16), "(",
+                element(i % 2, column), ", ", element(i % 2, Cat(column, " + 1")), ");");
     }
   }
 
-  void ReadColumns(int64_t at_once) {
-    const std::string column = Cat("warp_column + c * ", TileStride(dot_.column));
+  // Column tiles from c on, to as many pairs at `to`.
+  void ReadColumns(const std::string& step, const std::string& to) {
     if (is_tf32()) {
+      const std::string column = Cat("warp_column + c * ", TileStride(dot_.column), " + lane / 4");
       for (int i = 0; i < 2; ++i) {
-        out_.Line("b[", i, "] = ", ToTf32Function(code_), "(*(",
-                  shared_columns_.AddressOf(Cat(column, " + lane / 4"), Cat("step * 8 + lane % 4 * 2 + ", i)), "));");
+        out_.Line(to, "[", i, "] = ", ToTf32Function(code_.dialect()), "(*(",
+                  shared_columns_.AddressOf(column, Cat(step, " * 8 + lane % 4 * 2 + ", i)), "));");
       }
       return;
     }
-    const bool transposed = !shared_columns_.summed_is_inside();
-    const std::string next = at_once == 2 ? Cat(" + lane / 16 * ", TileStride(dot_.column)) : "";
-    const std::string own = Cat(column, next, transposed ? "" : " + lane % 8");
-    const std::string summed = Cat("step * 16", transposed ? " + lane % 16" : " + lane / 8 % 2 * 8");
-    out_.Line(LoadMatrixFunction(code_, static_cast<int>(2 * at_once), transposed), "(",
-              shared_columns_.AddressOf(own, summed), ", b);");
+    const std::string load =
+        LoadMatrixFunction(code_.dialect(), static_cast<int>(2 * ColumnsAtOnce()), !shared_columns_.summed_is_inside());
+    out_.Line(load, "(columns_at + c * ", TileStride(dot_.column) * shared_columns_.OwnStrideBytes(), " + ", step,
+              " * ", 16 * shared_columns_.SummedStrideBytes(), ", ", to, ");");
   }
 
   TileCode& code_;
@@ -197,9 +283,11 @@ class MmaEmitter {
   const MmaDot& dot_;
   const int summed_;
   const TileValue& rows_;
+  const TileValue& columns_;
   const TileValue& result_;
   MmaOperand shared_rows_;
   MmaOperand shared_columns_;
+  std::vector<std::function<void()>> unsent_;
 };
 
 }  // namespace

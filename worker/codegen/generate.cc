@@ -83,7 +83,8 @@ bool StoresToArguments(const ir::DeviceIr& ir) {
 int64_t AlignedScratch(const TileCode& code) { return (code.scratch_bytes() + 15) / 16 * 16; }
 
 int64_t SharedBytes(const TileCode& code) {
-  return code.exchange_bytes() == 0 ? code.scratch_bytes() : AlignedScratch(code) + code.exchange_bytes();
+  const int64_t scratch = code.exchange_bytes() == 0 ? code.scratch_bytes() : AlignedScratch(code);
+  return code.most_held_bytes() + scratch + code.exchange_bytes();
 }
 
 std::string Signature(const TileCode& code, const GeneratedKernel& kernel, bool is_cuda) {
@@ -117,7 +118,11 @@ std::string SharedMemory(const TileCode& code, bool is_cuda) {
   std::string text;
   if (SharedBytes(code) == 0) return text;
   if (is_cuda) text += "  extern __shared__ __align__(16) u8 shared[];\n";
-  text += "  LOCAL u8* scratch = (LOCAL u8*)shared;\n";
+  if (code.most_held_bytes() == 0) {
+    text += "  LOCAL u8* scratch = (LOCAL u8*)shared;\n";
+  } else {
+    text += Cat("  LOCAL u8* held = (LOCAL u8*)shared;\n  LOCAL u8* scratch = held + ", code.most_held_bytes(), ";\n");
+  }
   if (code.exchange_bytes() == 0) return text;
   return Cat(text, "  LOCAL u8* exchange = scratch + ", AlignedScratch(code), ";\n  cluster_arrive();\n");
 }

@@ -46,9 +46,11 @@ Vector VectorFor(const Accessing& access, const std::vector<int>& axes) {
   return {.axis = axis, .length = length, .whole = whole};
 }
 
-std::string Address(const Accessing& access) {
-  const ir::HostTensor& tensor = access.host();
-  const std::vector<Index> indices = ir::IndicesOf(access.graph, access.node);
+std::string Address(const TileCode& code, const ir::Graph& graph, const ir::Node& node, int set,
+                    const ElementOf& element) {
+  const int tensor_index = TensorOf(graph, node);
+  const ir::HostTensor& tensor = code.ir().tensors[static_cast<size_t>(tensor_index)];
+  const std::vector<Index> indices = ir::IndicesOf(graph, node);
   const bool wide = IsWide(tensor);
   std::string sum;
   for (size_t d = 0; d < indices.size(); ++d) {
@@ -58,10 +60,10 @@ std::string Address(const Accessing& access) {
     std::string index;
     switch (indices[d].kind) {
       case Index::Kind::kAxis:
-        index = access.code.Position(access.set, indices[d].axis);
+        index = code.Position(set, indices[d].axis);
         break;
       case Index::Kind::kGather:
-        index = access.element(ir::Arg{indices[d].value}, false);
+        index = element(ir::Arg{indices[d].value}, false);
         break;
       case Index::Kind::kLiteral:
         index = std::to_string(indices[d].literal);
@@ -69,10 +71,14 @@ std::string Address(const Accessing& access) {
     }
     if (index == "0") continue;
     if (wide) index = Cat("(i64)", index);
-    const std::string factor = StrideExpression(stride, access.tensor, static_cast<int>(d));
+    const std::string factor = StrideExpression(stride, tensor_index, static_cast<int>(d));
     sum += Cat(sum.empty() ? "" : " + ", index, factor == "1" ? "" : Cat(" * ", factor));
   }
-  return Cat(TensorName(access.tensor), sum.empty() ? "" : " + ", sum);
+  return Cat(TensorName(tensor_index), sum.empty() ? "" : " + ", sum);
+}
+
+std::string Address(const Accessing& access) {
+  return Address(access.code, access.graph, access.node, access.set, access.element);
 }
 
 // `body(count, step)` with the condition in front; where a vector may be cut, once more for its single elements.
@@ -106,6 +112,10 @@ void Guarded(const Accessing& access, const std::vector<int>& axes, const Vector
 }
 
 }  // namespace
+
+std::string AddressOfLoad(const TileCode& code, const ir::Graph& graph, const ir::Node& load, int set) {
+  return Address(code, graph, load, set, [](const ir::Arg&, bool) { return std::string(); });
+}
 
 std::string TensorName(int tensor) { return Cat("t", tensor); }
 

@@ -16,6 +16,9 @@ TileValue EmitLoad(TileCode& code, const ir::Graph& graph, int node, int set, co
 
 void EmitStore(TileCode& code, const ir::Graph& graph, int node, const ElementOf& element);
 
+// Where the load's current register comes from, for loads without gathered indices: a pointer.
+std::string AddressOfLoad(const TileCode& code, const ir::Graph& graph, const ir::Node& load, int set);
+
 // The name of a tensor's pointer, and of a size or stride that only the launch knows.
 std::string TensorName(int tensor);
 std::string StrideExpression(const ir::Size& stride, int tensor, int dimension);

@@ -15,36 +15,42 @@ DType StorageOf(MmaType type) {
 
 }  // namespace
 
-MmaOperand::MmaOperand(TileCode& code, MmaType type, std::string name, const TileValue& value, int own, int summed)
-    : code_(code), type_(type), name_(std::move(name)), value_(value), own_(own), summed_(summed) {
-  const auto at = [&value](int axis) { return std::find(value.axes.begin(), value.axes.end(), axis); };
+MmaOperand::MmaOperand(TileCode& code, MmaType type, std::string name, const std::vector<int>& axes, int own,
+                       int summed)
+    : code_(code), type_(type), name_(std::move(name)), own_(own), summed_(summed) {
+  const auto at = [&axes](int axis) { return std::find(axes.begin(), axes.end(), axis); };
   summed_is_inside_ = at(summed) > at(own);
-  const int inside = summed_is_inside_ ? summed : own;
-  row_ = code.plan().spans[static_cast<size_t>(inside)] + 16 / ElementBytes(type);
+  row_ = code.plan().spans[static_cast<size_t>(inside())] + 16 / ElementBytes(type);
 }
+
+MmaOperand::MmaOperand(TileCode& code, std::string name, int copied_set)
+    : MmaOperand(code, code.copies()[static_cast<size_t>(copied_set)]->type, std::move(name),
+                 code.set(copied_set).order, code.copies()[static_cast<size_t>(copied_set)]->own,
+                 code.copies()[static_cast<size_t>(copied_set)]->summed) {}
 
 int64_t MmaOperand::bytes() const {
   return row_ * ElementBytes(type_) * code_.plan().spans[static_cast<size_t>(summed_is_inside_ ? own_ : summed_)];
 }
 
-void MmaOperand::Declare(int64_t offset_bytes) const {
+int64_t MmaOperand::OwnStrideBytes() const { return (summed_is_inside_ ? row_ : 1) * ElementBytes(type_); }
+int64_t MmaOperand::SummedStrideBytes() const { return (summed_is_inside_ ? 1 : row_) * ElementBytes(type_); }
+
+void MmaOperand::Declare(const std::string& pointer) const {
   const std::string type = DialectText::StorageType(StorageOf(type_));
-  code_.out().Line("LOCAL ", type, "* const ", name_, " = (LOCAL ", type, "*)(scratch + ", offset_bytes, ");");
+  code_.out().Line("LOCAL ", type, "* const ", name_, " = (LOCAL ", type, "*)(", pointer, ");");
 }
 
-void MmaOperand::Write() const {
-  const int inside = summed_is_inside_ ? summed_ : own_;
-  const AxisLayout& layout = code_.set(value_.set).of(inside);
+void MmaOperand::Write(const TileValue& value) const {
+  const AxisLayout& layout = code_.set(value.set).of(inside());
   const int64_t length = std::min(layout.VectorLength(), 16 / ElementBytes(type_));
   const std::string store = code_.dialect().StoreFunction(StorageOf(type_), length);
   code_.ForRegisters(
-      value_.set, value_.axes,
+      value.set, value.axes,
       [&] {
-        const std::string to =
-            AddressOf(code_.LocalPosition(value_.set, own_), code_.LocalPosition(value_.set, summed_));
-        code_.out().Line(store, "(", to, ", &", code_.Element(value_), ");");
+        const std::string to = AddressOf(code_.LocalPosition(value.set, own_), code_.LocalPosition(value.set, summed_));
+        code_.out().Line(store, "(", to, ", &", code_.Element(value), ");");
       },
-      inside, length);
+      inside(), length);
 }
 
 std::string MmaOperand::AddressOf(const std::string& own, const std::string& summed) const {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "worker/codegen/mma_plan.h"
 #include "worker/codegen/tile_code.h"
@@ -13,15 +14,25 @@ namespace telemetry::worker::codegen {
 // ldmatrix reads at once, lie on different banks.
 class MmaOperand {
  public:
-  MmaOperand(TileCode& code, MmaType type, std::string name, const TileValue& value, int own, int summed);
+  // `axes`: of the operand, in the order of its layout.
+  MmaOperand(TileCode& code, MmaType type, std::string name, const std::vector<int>& axes, int own, int summed);
+  // What a layout set copies.
+  MmaOperand(TileCode& code, std::string name, int copied_set);
 
-  int64_t bytes() const;
-  // Declares the matrix at this offset of scratch.
-  void Declare(int64_t offset_bytes) const;
-  // Writes the value into it, in pieces as wide as its registers allow.
-  void Write() const;
-  // The axis along which the matrix is not contiguous: ldmatrix has to transpose where it is the summed one.
+  int own() const { return own_; }
+  int summed() const { return summed_; }
+  // The axis along which the matrix is contiguous: ldmatrix has to transpose where it is not the summed one.
+  int inside() const { return summed_is_inside_ ? summed_ : own_; }
   bool summed_is_inside() const { return summed_is_inside_; }
+  int64_t bytes() const;
+  // From one position of the axis to the next.
+  int64_t OwnStrideBytes() const;
+  int64_t SummedStrideBytes() const;
+
+  // Declares the matrix where this pointer to bytes points.
+  void Declare(const std::string& pointer) const;
+  // Writes the value into it, in pieces as wide as its registers allow.
+  void Write(const TileValue& value) const;
   // The address of the element at these positions: of its own axis, and of the summed one.
   std::string AddressOf(const std::string& own, const std::string& summed) const;
 
@@ -29,7 +40,6 @@ class MmaOperand {
   TileCode& code_;
   MmaType type_;
   std::string name_;
-  const TileValue& value_;
   int own_;
   int summed_;
   bool summed_is_inside_ = false;

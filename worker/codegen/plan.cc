@@ -186,6 +186,7 @@ absl::StatusOr<Plan> MakePlan(const ir::DeviceIr& ir, const Config& config, cons
                               const GenerateOptions& options) {
   Plan plan = {.ir = &ir, .target = target, .options = options};
   if (absl::Status status = ReadThreads(config, target, &plan); !status.ok()) return status;
+  plan.stages = Number(config, "num_stages", 1);
   ReadBlocks(ir, config, &plan);
   SetReaches(ir, &plan);
   ReadGrid(ir, config, &plan);

@@ -28,6 +28,7 @@ struct Plan {
 
   int64_t threads = 32;        // of a block
   int64_t cluster_blocks = 1;  // that work on a tile together
+  int64_t stages = 1;          // tiles of a loop's copies that are in shared memory at a time
   PidType pid_type = PidType::kFlat;
   std::vector<int> grid;         // the grid's axes, the first walks slowest
   int64_t l2_grouping = 1;       // of the last two of them

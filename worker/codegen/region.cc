@@ -6,6 +6,7 @@
 #include "worker/codegen/memory_ops.h"
 #include "worker/codegen/pointwise.h"
 #include "worker/codegen/reduction.h"
+#include "worker/codegen/rounding.h"
 
 namespace telemetry::worker::codegen {
 namespace {
@@ -67,6 +68,7 @@ absl::Status RegionEmitter::EmitNode(int index, Frame* frame) {
     return absl::OkStatus();
   }
   for (const int set : frame->uses.sets[at]) {
+    if (code_.IsCopied(set)) continue;
     if (absl::Status status = EmitValue(index, set, frame); !status.ok()) return status;
   }
   return absl::OkStatus();
@@ -100,6 +102,11 @@ absl::StatusOr<TileValue> RegionEmitter::MakeValue(int index, int set, Frame* fr
     case Op::kTileBegin:
     case Op::kTileEnd:
       return EmitGenerated(node, set, TileBound(node));
+    case Op::kConvert:
+      if (UsersRound(code_.plan(), code_.mma(), frame->uses, frame->graph, index)) {
+        return ValueOf(node.args[0], set, frame);
+      }
+      return EmitPointwise(node, set, frame);
     case Op::kMaskTo:
       return EmitMaskTo(node, set, frame);
     case Op::kDot:

@@ -121,4 +121,11 @@ void TileCode::NeedScratch(int64_t bytes) { scratch_bytes_ = std::max(scratch_by
 
 void TileCode::NeedExchange(int64_t bytes) { exchange_bytes_ = std::max(exchange_bytes_, bytes); }
 
+int64_t TileCode::Hold(int64_t bytes) {
+  const int64_t offset = held_bytes_;
+  held_bytes_ += bytes;
+  most_held_bytes_ = std::max(most_held_bytes_, held_bytes_);
+  return offset;
+}
+
 }  // namespace telemetry::worker::codegen

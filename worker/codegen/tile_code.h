@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,18 +24,29 @@ struct TileValue {
   int set = 0;            // of layouts
 };
 
+// What is known of copies ahead of a loop while its body is emitted.
+struct CopiesAhead {
+  std::map<int, std::string> places;  // by layout set: where the iteration's own tile is, as a pointer
+  // By graph, the loop's body: each writes a part of the copies that the iteration has yet to send for, in order. Who
+  // computes places them between what it does, so that nobody waits until all are on their way.
+  std::map<int, std::vector<std::function<void()>>> unsent;
+};
+
 // What all parts of the generator share: the text so far, the names, and the words of the generated code for loops over
 // a thread's registers, positions and ends. Not thread-safe.
 class TileCode {
  public:
   TileCode(const Plan& plan, const Uses& uses, const Layouts& layouts, DialectText* dialect)
-      : plan_(plan), uses_(uses), sets_(layouts.sets), mma_(layouts.mma), dialect_(*dialect) {}
+      : plan_(plan), uses_(uses), sets_(layouts.sets), mma_(layouts.mma), copies_(layouts.copies), dialect_(*dialect) {}
 
   const Plan& plan() const { return plan_; }
   const ir::DeviceIr& ir() const { return *plan_.ir; }
   const Uses& uses() const { return uses_; }
   const LayoutSet& set(int index) const { return sets_[static_cast<size_t>(index)]; }
   const MmaPlan& mma() const { return mma_; }
+  const std::vector<std::optional<SharedCopy>>& copies() const { return copies_; }
+  // The values of the set are copied to shared memory and never in registers.
+  bool IsCopied(int set) const { return copies_[static_cast<size_t>(set)].has_value(); }
   DialectText& dialect() { return dialect_; }
   CodeWriter& out() { return out_; }
 
@@ -79,17 +92,27 @@ class TileCode {
   // `cluster_arrive` is under way.
   void NeedExchange(int64_t bytes);
   int64_t exchange_bytes() const { return exchange_bytes_; }
+  // Shared memory that is kept until Release, beside scratch: where so many bytes begin, as an offset from `held`.
+  int64_t Hold(int64_t bytes);
+  void Release(int64_t bytes) { held_bytes_ -= bytes; }
+  int64_t most_held_bytes() const { return most_held_bytes_; }
+  // Of the loops around (CopyAhead).
+  CopiesAhead& copies_ahead() { return copies_ahead_; }
 
  private:
   const Plan& plan_;
   const Uses& uses_;
   const std::vector<LayoutSet>& sets_;
   const MmaPlan& mma_;
+  const std::vector<std::optional<SharedCopy>>& copies_;
   DialectText& dialect_;
   CodeWriter out_;
   int next_name_ = 0;
   int64_t scratch_bytes_ = 0;
   int64_t exchange_bytes_ = 0;
+  int64_t held_bytes_ = 0;
+  int64_t most_held_bytes_ = 0;
+  CopiesAhead copies_ahead_;
 };
 
 }  // namespace telemetry::worker::codegen

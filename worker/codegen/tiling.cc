@@ -98,8 +98,9 @@ std::vector<Slot> SlotsOf(const Occupants& occupants, int minor) {
   return slots;
 }
 
-// The most that an access can take at once, as long as every thread has something to do.
-int64_t VectorOf(const Plan& plan, const Occupants& occupants, int minor, const std::vector<Slot>& slots) {
+// The most that an access can take at once, as long as every thread has something to do. Copies need not keep all busy.
+int64_t VectorOf(const Plan& plan, const Occupants& occupants, int minor, const std::vector<Slot>& slots,
+                 bool is_copy) {
   if (minor < 0) return 1;
   int64_t vector = 1;
   for (const Occupants::Contact& access : occupants.accesses) {
@@ -107,6 +108,7 @@ int64_t VectorOf(const Plan& plan, const Occupants& occupants, int minor, const 
     vector = std::max(vector,
                       AlignedVector(*plan.ir, *access.graph, *access.node, minor, settings.vector_width, plan.blocks));
   }
+  if (is_copy) return vector;
   int64_t elements = 1;
   for (const Slot& slot : slots) {
     int64_t most = 1;
@@ -117,10 +119,10 @@ int64_t VectorOf(const Plan& plan, const Occupants& occupants, int minor, const 
   return vector;
 }
 
-LayoutSet SetFor(const Plan& plan, const Occupants& occupants, const std::string& name) {
+LayoutSet SetFor(const Plan& plan, const Occupants& occupants, const std::string& name, bool is_copy) {
   const int minor = MinorAxis(plan, occupants);
   const std::vector<Slot> slots = SlotsOf(occupants, minor);
-  return SimtLayout(name, slots, plan.spans, plan.reaches, VectorOf(plan, occupants, minor, slots),
+  return SimtLayout(name, slots, plan.spans, plan.reaches, VectorOf(plan, occupants, minor, slots, is_copy),
                     plan.tile_threads());
 }
 
@@ -144,11 +146,13 @@ absl::Status CheckRegisters(const Plan& plan, const Occupants& occupants, const 
 
 absl::StatusOr<Layouts> ChooseLayouts(const Plan& plan, const Uses& uses) {
   Layouts layouts = {.mma = PlanMma(plan, uses)};
+  layouts.copies = PlanCopies(plan, uses, layouts.mma);
   for (size_t set = 0; set <= uses.stagings.size(); ++set) {
     const Occupants occupants = OccupantsOf(plan, uses, static_cast<int>(set));
     const bool on_tensor_cores = set == 0 && layouts.mma.any();
-    layouts.sets.push_back(on_tensor_cores ? MmaLayout(plan, layouts.mma, uses)
-                                           : SetFor(plan, occupants, std::to_string(set)));
+    layouts.sets.push_back(on_tensor_cores
+                               ? MmaLayout(plan, layouts.mma, uses)
+                               : SetFor(plan, occupants, std::to_string(set), layouts.copies[set].has_value()));
     if (absl::Status status = CheckRegisters(plan, occupants, layouts.sets.back()); !status.ok()) return status;
   }
   return layouts;

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "worker/codegen/layout.h"
 #include "worker/codegen/mma_plan.h"
 #include "worker/codegen/plan.h"
+#include "worker/codegen/shared_copy.h"
 #include "worker/codegen/uses.h"
 
 namespace telemetry::worker::codegen {
@@ -14,6 +16,7 @@ namespace telemetry::worker::codegen {
 struct Layouts {
   std::vector<LayoutSet> sets;  // 0 is the main one, then one per Uses::stagings
   MmaPlan mma;
+  std::vector<std::optional<SharedCopy>> copies;  // by set
 };
 
 // RESOURCE_EXHAUSTED: a tile has more elements than a block of these threads can hold (says how many).

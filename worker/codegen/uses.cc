@@ -31,6 +31,17 @@ bool LoadsAnything(const Graph& graph, const Node& node) {
   return std::any_of(used.begin(), used.end(), [&graph](NodeRef ref) { return LoadsAnything(graph, graph.at(ref)); });
 }
 
+// See Staging::load. What lies beyond an end is 0 in any load.
+int SoleLoad(const Graph& graph, NodeRef ref) {
+  const Node& node = graph.at(ref);
+  if (node.op == Op::kMaskTo && node.value == 0) return SoleLoad(graph, std::get<NodeRef>(node.args[0].value));
+  if (node.op != Op::kLoad) return -1;
+  const std::vector<ir::Index> indices = ir::IndicesOf(graph, node);
+  const bool gathers = std::any_of(indices.begin(), indices.end(),
+                                   [](const ir::Index& index) { return index.kind == ir::Index::Kind::kGather; });
+  return gathers ? -1 : ref.index;
+}
+
 class Analysis {
  public:
   explicit Analysis(const Plan& plan) : plan_(plan) {}
@@ -82,8 +93,11 @@ class Analysis {
       const auto& operand = std::get<NodeRef>(node.args[i].value);
       const Node& value = graph.at(operand);
       if (IsSlice(graph, value) && LoadsAnything(graph, value)) {
-        uses_.stagings.push_back(
-            {.graph = graph.id, .dot = index, .operand = static_cast<int>(i), .axes = value.shape});
+        uses_.stagings.push_back({.graph = graph.id,
+                                  .dot = index,
+                                  .operand = static_cast<int>(i),
+                                  .axes = value.shape,
+                                  .load = SoleLoad(graph, operand)});
         operands[i] = static_cast<int>(uses_.stagings.size());
       }
       Need(graph, operand, operands[i], uses);

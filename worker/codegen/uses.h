@@ -16,6 +16,7 @@ struct Staging {
   int dot = 0;
   int operand = 0;
   std::vector<int> axes;  // of the operand
+  int load = -1;          // the load that is all there is to the operand, where its indices are not gathered; or -1
 };
 
 struct GraphUses {

@@ -1,0 +1,144 @@
+#include <string>
+
+#include "gtest/gtest.h"
+#include "tests/worker/codegen/dot_kernels.h"
+#include "tests/worker/codegen/kernel_case.h"
+
+// Copies of dots' operands to shared memory, and those that run ahead of a loop.
+
+namespace telemetry::worker::codegen {
+namespace {
+
+constexpr ir::Tolerance kTolerance = {.absolute = 1e-2, .relative = 1e-2};
+
+class CopyAheadOf : public testing::TestWithParam<DType> {};
+INSTANTIATE_TEST_SUITE_P(DTypes, CopyAheadOf, testing::Values(DType::kF16, DType::kBF16),
+                         [](const auto& info) { return std::string(ShortName(info.param)); });
+
+// Loops of fewer tiles than there are stages, as many, and more.
+TEST_P(CopyAheadOf, AnyNumberOfTilesAndStages) {
+  for (const int64_t depth : {16, 48, 144}) {
+    for (const char* stages : {"2", "3", "5"}) {
+      SCOPED_TRACE(testing::Message() << depth << " deep, " << stages << " stages");
+      MatmulCase(GetParam(), 64, 64, depth)
+          .ExpectReferenceResults(
+              "Config(block_sizes=[32, 64, 16], num_warps=2, num_stages=" + std::string(stages) + ")", kTolerance);
+    }
+  }
+}
+
+// Rows of tensors begin at multiples of 16, 8, 4 and 2 bytes; none of the ends is a multiple of a block.
+TEST_P(CopyAheadOf, AnyAlignment) {
+  for (const int64_t size : {72, 68, 66, 67}) {
+    SCOPED_TRACE(size);
+    MatmulCase(GetParam(), size, size, size)
+        .ExpectReferenceResults("Config(block_sizes=[32, 32, 32], num_stages=3)", kTolerance);
+  }
+}
+
+TEST_P(CopyAheadOf, TilesOfAPersistentBlock) {
+  MatmulCase(GetParam(), 200, 100, 40)
+      .ExpectReferenceResults("Config(block_sizes=[16, 16, 16], num_stages=3, pid_type='persistent_blocked')",
+                              kTolerance);
+}
+
+TEST_P(CopyAheadOf, KeysAndValuesOfAttention) {
+  AttentionCase(GetParam(), 2, 45, 70, 24)
+      .ExpectReferenceResults("Config(block_sizes=[32, 16], num_warps=2, num_stages=3)", kTolerance);
+}
+
+size_t CountOf(const std::string& text, const std::string& piece) {
+  size_t count = 0;
+  for (size_t at = text.find(piece); at != std::string::npos; at = text.find(piece, at + 1)) ++count;
+  return count;
+}
+
+// What stands between the head of the loop along axis `axis` and the end of the kernel.
+std::string LoopOf(const std::string& source, int axis) {
+  const std::string begin = "begin" + std::to_string(axis);
+  return source.substr(source.find("; " + begin + " += "));
+}
+
+TEST(CopyAhead, PassesRegistersByAndOneBarrierAnIteration) {
+  const std::string source =
+      CudaSource(MatmulCase(DType::kF16, 256, 256, 256), "Config(block_sizes=[64, 64, 32], num_warps=4, num_stages=3)");
+  const std::string loop = LoopOf(source, 2);
+  EXPECT_EQ(CountOf(loop, "BARRIER();"), 1) << source;
+  EXPECT_EQ(CountOf(loop, "copy_async_16("), 2) << source;
+  EXPECT_EQ(CountOf(source, "load_f16"), 0) << source;
+  EXPECT_NE(loop.find("wait_for_copies_but_1();"), std::string::npos) << source;
+}
+
+TEST(CopyAhead, CopiesInTheIterationItselfWithOneStage) {
+  const std::string source =
+      CudaSource(MatmulCase(DType::kF16, 256, 256, 256), "Config(block_sizes=[64, 64, 32], num_warps=4, num_stages=1)");
+  const std::string loop = LoopOf(source, 2);
+  EXPECT_EQ(CountOf(loop, "BARRIER();"), 2) << source;
+  EXPECT_NE(loop.find("wait_for_copies_but_0();"), std::string::npos) << source;
+  EXPECT_EQ(source.find("slot"), std::string::npos) << source;
+}
+
+TEST(CopyAhead, TakesPiecesAsWideAsTheConfigAndMemoryAllow) {
+  const std::string config = "Config(block_sizes=[64, 64, 32], vector_widths=[4, 8, 8])";
+  const std::string aligned = CudaSource(MatmulCase(DType::kF16, 256, 256, 256), config);
+  EXPECT_NE(aligned.find("copy_async_8("), std::string::npos) << aligned;
+  EXPECT_NE(aligned.find("copy_async_16("), std::string::npos) << aligned;
+  const std::string odd = CudaSource(MatmulCase(DType::kF16, 255, 255, 255), config);
+  EXPECT_EQ(odd.find("copy_async"), std::string::npos) << odd;
+}
+
+TEST(CopyAhead, SaysHowLongLinesAreWorthKeeping) {
+  const std::string source = CudaSource(MatmulCase(DType::kF16, 256, 256, 256),
+                                        "Config(block_sizes=[64, 64, 32], load_eviction_policies=['last', ''])");
+  EXPECT_NE(source.find("createpolicy.fractional.L2::evict_last"), std::string::npos) << source;
+  EXPECT_EQ(source.find("evict_first"), std::string::npos) << source;
+}
+
+TEST(CopyAhead, RefusesMoreStagesThanSharedMemoryHolds) {
+  const KernelCase kernel = MatmulCase(DType::kF16, 256, 256, 256);
+  const absl::Status status = Generate(kernel.ir(), kernel.With("Config(block_sizes=[64, 64, 64], num_stages=6)"),
+                                       {.dialect = Dialect::kCuda, .shared_bytes_per_block = 48 << 10})
+                                  .status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  // Rows of 64 elements of 2 bytes and 16 more, 64 of them, of two operands, six times.
+  EXPECT_NE(std::string(status.message()).find(std::to_string(144 * 64 * 2 * 6)), std::string::npos) << status;
+}
+
+TEST(CopyAhead, DoesNothingInOpenCl) {
+  const KernelCase kernel = MatmulCase(DType::kF16, 64, 64, 64);
+  const auto source = [&kernel](const std::string& config) {
+    return Generate(kernel.ir(), kernel.With(config), {.dialect = Dialect::kOpenCl})->source;
+  };
+  EXPECT_EQ(source("Config(num_stages=1)"), source("Config(num_stages=4)"));
+}
+
+// out = in; in += a * b at every step of the loop: what is loaded next may be what was just stored.
+void StoringLoop(ir::Trace& t) {
+  const ir::TensorRef a = t.Tensor("a");
+  const ir::TensorRef b = t.Tensor("b");
+  const ir::TensorRef out = t.Output("out", {t.SizeOf(a, 0), t.SizeOf(b, 1)}, t.TensorInfo(a).dtype);
+  const ir::AxisRef m = t.Tile(t.SizeOf(a, 0));
+  const ir::AxisRef n = t.Tile(t.SizeOf(b, 1));
+  t.For(t.SizeOf(a, 1), {t.Full({m, n}, 0, DType::kF32)},
+        [&](ir::AxisRef k, const ir::Trace::Carried& carried) -> ir::Trace::Carried {
+          const ir::Value sums = t.Dot(t.Load(a, {m, k}), t.Load(b, {k, n}), k, carried[0]);
+          t.Store(out, {m, n}, sums);
+          return {sums};
+        });
+}
+
+TEST(CopyAhead, StaysInTheIterationOfALoopThatStores) {
+  KernelCase kernel;
+  kernel.Input("a", DType::kF16, {64, 64}).Input("b", DType::kF16, {64, 64}).Trace(StoringLoop);
+  const std::string config = "Config(block_sizes=[32, 32, 16], num_stages=3)";
+  EXPECT_EQ(CudaSource(kernel, config).find("slot"), std::string::npos);
+  kernel.ExpectReferenceResults(config, kTolerance);
+}
+
+TEST(Rounding, IsLeftToTheStoreAndTheDot) {
+  const std::string source = CudaSource(AttentionCase(DType::kF16, 2, 64, 64, 64), "Config(block_sizes=[64, 32])");
+  EXPECT_EQ(source.find("round_f16"), std::string::npos) << source;
+}
+
+}  // namespace
+}  // namespace telemetry::worker::codegen
