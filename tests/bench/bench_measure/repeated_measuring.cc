@@ -55,8 +55,7 @@ absl::StatusOr<RepeatedMeasuring> RepeatedMeasuring::Start(const std::shared_ptr
   const auto tolerance = [&](std::string_view, DType dtype) { return (*library_kernel)->tolerance(*problem, dtype); };
   absl::StatusOr<tune::MeasureProblem> measured = tune::ProblemOf(**bound, {call}, tolerance);
   if (!measured.ok()) return measured.status();
-  absl::StatusOr<std::unique_ptr<tune::Measurer>> measurer =
-      tune::Measurer::Start(*std::move(measured), {.device = device->id()});
+  absl::StatusOr<std::unique_ptr<tune::Measurer>> measurer = tune::Measurer::Start(*measured, {.device = device->id()});
   if (!measurer.ok()) return measurer.status();
   return RepeatedMeasuring(device, *std::move(request), *std::move(measurer));
 }

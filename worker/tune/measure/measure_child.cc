@@ -25,7 +25,7 @@ class MeasureChild {
     while (goes_on) {
       wire::Request request;
       std::vector<OwnedFd> fds;
-      const absl::Status status = parent_->Receive(&request, &fds);
+      absl::Status status = parent_->Receive(&request, &fds);
       if (absl::IsUnavailable(status)) return absl::OkStatus();
       if (!status.ok()) return status;
       wire::Reply reply;

@@ -7,7 +7,7 @@
 
 namespace telemetry::worker::tune {
 
-absl::StatusOr<std::unique_ptr<Measurer>> Measurer::Start(MeasureProblem problem, MeasurerOptions options) {
+absl::StatusOr<std::unique_ptr<Measurer>> Measurer::Start(const MeasureProblem& problem, MeasurerOptions options) {
   absl::StatusOr<ProblemImage> image = MakeImage(problem, options.device);
   if (!image.ok()) return image.status();
   auto measurer = std::make_unique<ProcessMeasurer>(*std::move(image), std::move(options));

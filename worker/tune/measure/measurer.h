@@ -43,7 +43,7 @@ class Measurer {
   // INVALID_ARGUMENT: the problem is not consistent (says which buffer). NOT_FOUND: there is no such
   // device. RESOURCE_EXHAUSTED: the problem does not fit the device's memory. UNAVAILABLE: the process does not start;
   // says why. Other errors are the device's.
-  static absl::StatusOr<std::unique_ptr<Measurer>> Start(MeasureProblem problem, MeasurerOptions options);
+  static absl::StatusOr<std::unique_ptr<Measurer>> Start(const MeasureProblem& problem, MeasurerOptions options);
   virtual ~Measurer() = default;
 
   // What is wrong with the config is in the outcome. INVALID_ARGUMENT: a buffer that the problem has not. UNAVAILABLE:

@@ -62,13 +62,13 @@ MeasureProblem MeasureTest::DoublingProblem(int data_sets) {
   return problem;
 }
 
-void MeasureTest::Start(MeasureProblem problem) {
+void MeasureTest::Start(const MeasureProblem& problem) {
   if (compiler_ == nullptr) {
     absl::StatusOr<std::shared_ptr<Device>> device = OpenDevice(DeviceName());
     if (!device.ok()) throw std::runtime_error(std::string(device.status().message()));
     compiler_ = *std::move(device);
   }
-  absl::StatusOr<std::unique_ptr<Measurer>> measurer = Measurer::Start(std::move(problem), {.device = DeviceName()});
+  absl::StatusOr<std::unique_ptr<Measurer>> measurer = Measurer::Start(problem, {.device = DeviceName()});
   if (!measurer.ok()) throw std::runtime_error(std::string(measurer.status().message()));
   measurer_ = *std::move(measurer);
 }

@@ -26,7 +26,7 @@ class MeasureTest : public testing::Test {
   static BufferData Numbers(const std::vector<float>& values);
 
   void SetUp() override { Start(DoublingProblem()); }
-  void Start(MeasureProblem problem);
+  void Start(const MeasureProblem& problem);
 
   // The kernel `void kernel(GLOBAL float* x, GLOBAL float* out)` with that body.
   MeasureRequest RequestFor(const std::string& body);

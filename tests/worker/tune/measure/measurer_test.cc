@@ -179,7 +179,7 @@ TEST_F(MeasurerTest, MeasuresWhatHasNothingToDo) {
 }
 
 TEST(MeasurerStartTest, RefusesADeviceThatIsNotThere) {
-  MeasureProblem problem = {.data_sets = {DataSet()}};
+  const MeasureProblem problem = {.data_sets = {DataSet()}};
   const absl::Status status = Measurer::Start(problem, {.device = "opencl:77"}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("opencl:77"));
