@@ -9,8 +9,6 @@
 namespace telemetry::worker::tune {
 namespace {
 
-using testing::ElementsAre;
-
 constexpr double kBest = 2000;
 
 wire::Effort EffortFor(double give_up_above_ms = std::numeric_limits<double>::infinity()) {
