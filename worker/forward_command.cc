@@ -6,7 +6,6 @@
 
 #include <CLI/CLI.hpp>
 #include <atomic>
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -19,6 +18,7 @@
 #include "absl/time/time.h"
 #include "client/producer.h"
 #include "spdlog/spdlog.h"
+#include "worker/command_line.h"
 #include "worker/forward/forward.h"
 #include "worker/forward/origin.h"
 
@@ -41,27 +41,6 @@ struct ForwardFlags {
   forward::IdentityFlags identity;
   std::vector<std::string> paths;
 };
-
-std::string Environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-std::string DefaultStateDir() {
-  if (const std::string state = Environment("XDG_STATE_HOME"); !state.empty()) {
-    return absl::StrCat(state, "/autotune-telemetry/forward");
-  }
-  const std::string home = Environment("HOME");
-  return absl::StrCat(home.empty() ? "/var/tmp" : absl::StrCat(home, "/.local/state"), "/autotune-telemetry/forward");
-}
-
-absl::StatusOr<absl::Duration> DurationOf(const std::string& flag, const std::string& text) {
-  absl::Duration duration;
-  if (!absl::ParseDuration(text, &duration) || duration < absl::ZeroDuration()) {
-    return absl::InvalidArgumentError(absl::StrCat(flag, " ", text, ": not a duration like 30s, 10m or 1h"));
-  }
-  return duration;
-}
 
 absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -214,14 +193,12 @@ Exit status: 0 all is stored; 1 something was refused, unreadable or is still in
       ->required()
       ->type_name("PATH");
   const auto option = [command](const std::string& name, auto& value, const std::string& help) {
-    std::string variable = absl::StrCat("TELEMETRY_WORKER_", name.substr(2));
-    for (char& c : variable) c = c == '-' ? '_' : static_cast<char>(std::toupper(c));
-    return command->add_option(name, value, help)->envname(variable)->capture_default_str();
+    return AddOption(command, name, value, help);
   };
   option("--collector", flags->collector, "The collector")->type_name("HOST:PORT");
-  flags->state_dir = DefaultStateDir();
+  flags->state_dir = DefaultStateDir("forward");
   option("--state-dir", flags->state_dir, "Folder of the spool; one process at a time")->type_name("DIR");
-  flags->origin = forward::OriginFromEnvironment(Environment);
+  flags->origin = forward::OriginFromEnvironment(EnvironmentVariable);
   option("--origin", flags->origin, "Label of the CI job (default: from the CI system's variables)")
       ->type_name("LABEL");
   CLI::Option* once = command->add_flag("--once", flags->once, "Read what is there and end (the default)")

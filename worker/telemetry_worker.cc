@@ -6,11 +6,14 @@
 
 #include "spdlog/sinks/stdout_color_sinks.h"
 #include "spdlog/spdlog.h"
+#include "worker/best_command.h"
 #include "worker/devices_command.h"
 #include "worker/forward_command.h"
 #include "worker/kernels_command.h"
+#include "worker/run_command.h"
 #include "worker/show_code_command.h"
 #include "worker/tune/tune_child.h"
+#include "worker/tune_command.h"
 
 namespace {
 
@@ -26,10 +29,13 @@ int Run(int argc, char** argv) {
   app.allow_config_extras(CLI::config_extras_mode::error);
   app.require_subcommand(1);
   int exit_status = 0;
+  telemetry::AddBestCommand(&app, &exit_status);
   telemetry::AddDevicesCommand(&app, &exit_status);
   telemetry::AddForwardCommand(&app, &exit_status);
   telemetry::AddKernelsCommand(&app, &exit_status);
+  telemetry::AddRunCommand(&app, &exit_status);
   telemetry::AddShowCodeCommand(&app, &exit_status);
+  telemetry::AddTuneCommand(&app, &exit_status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

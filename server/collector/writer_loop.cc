@@ -24,6 +24,7 @@ void WriterLoop::Stop() {
     stopping_ = true;
   }
   if (thread_.joinable()) thread_.join();
+  answers_.reset();
   writer_.reset();
 }
 
@@ -107,7 +108,7 @@ absl::Status WriterLoop::DoOpen(std::vector<Job>& group) {
   for (Job& job : group) openings.push_back(std::move(std::get<OpenJob>(job).opening));
   absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> results = writer_->OpenProducers(openings);
   if (!results.ok()) return results.status();
-  for (size_t i = 0; i < group.size(); ++i) std::get<OpenJob>(group[i]).done(std::move((*results)[i]));
+  Answer<OpenJob>(std::move(group), *std::move(results));
   return absl::OkStatus();
 }
 
@@ -117,8 +118,22 @@ absl::Status WriterLoop::DoCommit(std::vector<Job>& group) {
   for (Job& job : group) batches.push_back(std::move(std::get<CommitJob>(job).batch->mutable_batch()));
   absl::StatusOr<std::vector<storage::BatchOutcome>> outcomes = writer_->CommitBatches(batches);
   if (!outcomes.ok()) return outcomes.status();
-  for (size_t i = 0; i < group.size(); ++i) std::get<CommitJob>(group[i]).done(std::move((*outcomes)[i]));
+  Answer<CommitJob>(std::move(group), *std::move(outcomes));
   return absl::OkStatus();
+}
+
+template <typename JobKind, typename Outcome>
+void WriterLoop::Answer(std::vector<Job> group, std::vector<Outcome> outcomes) {
+  struct Answers {
+    std::vector<Job> group;
+    std::vector<Outcome> outcomes;
+  };
+  // Shared, since a std::function has to be copyable.
+  answers_->Run([answers = std::make_shared<Answers>(Answers{std::move(group), std::move(outcomes)})] {
+    for (size_t i = 0; i < answers->group.size(); ++i) {
+      std::get<JobKind>(answers->group[i]).done(std::move(answers->outcomes[i]));
+    }
+  });
 }
 
 void WriterLoop::Fatal(const absl::Status& status, std::vector<Job> group) {

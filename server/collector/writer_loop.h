@@ -15,17 +15,20 @@
 #include "absl/synchronization/mutex.h"
 #include "server/collector/limits.h"
 #include "server/collector/parsed_batch.h"
+#include "server/collector/thread_pool.h"
 #include "server/storage/store.h"
 
 namespace telemetry::collector {
 
 // The one thread that writes. While it commits, what all streams send gathers in its queue; then it takes all of that
-// into the next transaction. So a lone row waits for nothing but its own commit, and many share one. Thread-safe.
+// into the next transaction. So a lone row waits for nothing but its own commit, and many share one. Another thread
+// answers: a transaction of many producers has as many answers, each a call of the system, and meanwhile the next
+// transaction is under way. Thread-safe.
 class WriterLoop {
  public:
   // Called from the writer's thread, with the dataset's error. Nothing may be acknowledged any more.
   using OnFatal = std::function<void(const absl::Status&)>;
-  // Called from the writer's thread, after the commit. They must not block.
+  // Called after the commit, in the order of the commits and from one thread at a time. They must not block.
   using OpenDone = std::function<void(absl::StatusOr<uint64_t> committed_seq)>;
   using CommitDone = std::function<void(storage::BatchOutcome outcome)>;
 
@@ -64,6 +67,9 @@ class WriterLoop {
   absl::Status Do(std::vector<Job>& group);
   absl::Status DoOpen(std::vector<Job>& group);
   absl::Status DoCommit(std::vector<Job>& group);
+  // Hands each job its outcome, and frees what the group held, away from the writer's thread.
+  template <typename JobKind, typename Outcome>
+  void Answer(std::vector<Job> group, std::vector<Outcome> outcomes);
   void Fatal(const absl::Status& status, std::vector<Job> group) ABSL_LOCKS_EXCLUDED(mutex_);
   static void Abandon(Job& job);
 
@@ -71,6 +77,7 @@ class WriterLoop {
   const OnFatal on_fatal_;
   const std::string dataset_id_;
   std::unique_ptr<storage::StoreWriter> writer_;  // the writer's thread only
+  std::unique_ptr<ThreadPool> answers_ = std::make_unique<ThreadPool>(1);
 
   absl::Mutex mutex_;
   std::deque<Job> queue_ ABSL_GUARDED_BY(mutex_);

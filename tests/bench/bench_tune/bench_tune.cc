@@ -1,0 +1,124 @@
+// bench-tune: how fast a tuner is, and what it finds. README.md says what is measured.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "tests/bench/bench_main.h"
+#include "tests/bench/bench_tune/tune_cases.h"
+#include "tests/bench/bench_tune/tune_run.h"
+#include "worker/tune/search/effort.h"
+#include "worker/tune/tune_child.h"
+
+namespace telemetry::bench {
+namespace {
+
+namespace tune = worker::tune;
+
+struct Arguments {
+  std::string device;
+  std::string kernel;
+  std::vector<std::string> kernel_arguments;
+  std::string effort = "quick";
+  std::string algorithm;
+  uint64_t seed = 0;
+  int seeds = 1;
+  int sabotage = 0;
+  bool verbose = false;
+};
+
+std::vector<TuneCase> ChosenCases(const Arguments& arguments) {
+  if (!arguments.kernel_arguments.empty()) return {{arguments.kernel, arguments.kernel_arguments}};
+  std::vector<TuneCase> chosen;
+  for (const TuneCase& tune_case : TuneCases()) {
+    if (arguments.kernel.empty() || tune_case.kernel == arguments.kernel) chosen.push_back(tune_case);
+  }
+  return chosen;
+}
+
+void Print(const TuneCase& tune_case, uint64_t seed, const tune::TuneResult& result) {
+  const tune::AttemptCounters& counters = result.counters;
+  const double best_ms = result.ranking.best ? result.ranking.best->perf_ms : 0;
+  const double total = counters.seconds_total;
+  absl::PrintF("%-16s %-32s seed %d  best %.4f ms", tune_case.kernel, absl::StrJoin(tune_case.arguments, " "), seed,
+               best_ms);
+  if (tune_case.target_ms > 0)
+    absl::PrintF(" (%.2f of target %.4f)", best_ms / tune_case.target_ms, tune_case.target_ms);
+  absl::PrintF("  default %.4f ms  %d ties\n", result.ranking.default_perf_ms.value_or(0), result.ranking.ties.size());
+  absl::PrintF(
+      "    %d configs in %.1f s: %.1f configs/s; compiling %.1f s, measuring %.1f s, other %.1f s; %d generations, "
+      "%d sources, %d failed to compile, %d wrong, %d crashed, %d timed out, %d deduplicated\n",
+      counters.configs_tested, total, static_cast<double>(counters.configs_tested) / total, counters.seconds_compiling,
+      counters.seconds_measuring, total - counters.seconds_measuring, counters.generations, counters.unique_sources,
+      counters.compile_failures, counters.accuracy_failures, counters.worker_failures, counters.timeouts,
+      counters.deduplicated);
+  if (result.ranking.best) absl::PrintF("    %s\n", result.ranking.best->config.ToString());
+  std::fflush(stdout);
+}
+
+// Best times by seed: do they agree?
+void PrintSpread(const TuneCase& tune_case, const std::vector<double>& bests_ms) {
+  if (bests_ms.size() < 2) return;
+  const auto [fastest, slowest] = std::minmax_element(bests_ms.begin(), bests_ms.end());
+  absl::PrintF("%-16s %d seeds: slowest over fastest best %.3f\n", tune_case.kernel, bests_ms.size(),
+               *slowest / *fastest);
+}
+
+absl::Status Run(const Arguments& arguments) {
+  absl::StatusOr<std::shared_ptr<worker::Device>> device = worker::OpenDevice(arguments.device);
+  if (!device.ok()) return device.status();
+  absl::StatusOr<tune::Effort> effort = tune::ParseEffort(arguments.effort);
+  if (!effort.ok()) return effort.status();
+  absl::PrintF("%s, %s\n", (*device)->id(), (*device)->properties().name);
+  std::vector<std::string> failures;
+  for (const TuneCase& tune_case : ChosenCases(arguments)) {
+    std::vector<double> bests_ms;
+    for (int i = 0; i < arguments.seeds; ++i) {
+      const uint64_t seed = arguments.seed + static_cast<uint64_t>(i);
+      absl::StatusOr<tune::TuneResult> result = RunTune(tune_case, *device,
+                                                        {.effort = *effort,
+                                                         .algorithm = arguments.algorithm,
+                                                         .seed = seed,
+                                                         .sabotage = arguments.sabotage,
+                                                         .verbose = arguments.verbose});
+      if (!result.ok()) {
+        failures.push_back(absl::StrCat(tune_case.kernel, ": ", result.status().message()));
+        break;
+      }
+      Print(tune_case, seed, *result);
+      if (result->ranking.best) bests_ms.push_back(result->ranking.best->perf_ms);
+    }
+    PrintSpread(tune_case, bests_ms);
+  }
+  return failures.empty() ? absl::OkStatus() : absl::InternalError(absl::StrJoin(failures, "\n"));
+}
+
+void AddFlags(CLI::App& app, Arguments& arguments) {
+  app.add_option("--device", arguments.device, "cuda:0, opencl:0; without it the first that is there");
+  CLI::Option* kernel = app.add_option("--kernel", arguments.kernel, "Only this kernel");
+  app.add_option("--arg", arguments.kernel_arguments, "Other arguments for it: x=128x64:f32")->needs(kernel);
+  app.add_option("--effort", arguments.effort, "none, quick, full")->capture_default_str();
+  app.add_option("--algorithm", arguments.algorithm, "As telemetry-worker tune has them");
+  app.add_option("--seed", arguments.seed, "The first one")->capture_default_str();
+  app.add_option("--seeds", arguments.seeds, "Tune each case so often, with seeds that follow")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--sabotage", arguments.sabotage, "Every so many-th config accesses memory that is not there");
+  app.add_flag("--verbose", arguments.verbose, "Say what each generation came to");
+}
+
+}  // namespace
+}  // namespace telemetry::bench
+
+int main(int argc, char** argv) {
+  if (const std::optional<int> exit_status = telemetry::worker::tune::RunTuneChild(argc, argv)) return *exit_status;
+  return telemetry::bench::BenchMain(argc, argv, "bench-tune", "Measures how fast kernels are tuned, and what is found",
+                                     telemetry::bench::AddFlags, telemetry::bench::Run);
+}

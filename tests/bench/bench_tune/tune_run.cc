@@ -1,0 +1,74 @@
+#include "tests/bench/bench_tune/tune_run.h"
+
+#include <stdlib.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "worker/kernels/library.h"
+#include "worker/tune/library_subject.h"
+#include "worker/tune/record/sidecar_log.h"
+
+namespace telemetry::bench {
+namespace {
+
+namespace tune = worker::tune;
+using worker::codegen::Config;
+using worker::codegen::GeneratedKernel;
+
+// Puts a write to nowhere in front of everything else that the kernel does.
+void Sabotage(GeneratedKernel* kernel) {
+  const size_t body = kernel->source.find('{', kernel->source.rfind(kernel->function + "("));
+  const bool is_opencl = kernel->source.find("__kernel") != std::string::npos;
+  kernel->source.insert(body + 1, is_opencl ? "\n  *(volatile __global int*)8 = 1;\n" : "\n  *(volatile int*)8 = 1;\n");
+}
+
+tune::Candidates::Generate SabotagedEvery(int n, std::shared_ptr<worker::BoundKernel> kernel) {
+  auto next = std::make_shared<int>(0);
+  return [n, kernel = std::move(kernel), next](const Config& config) -> absl::StatusOr<GeneratedKernel> {
+    absl::StatusOr<GeneratedKernel> generated = kernel->Generate(config);
+    if (generated.ok() && ++*next % n == 0) Sabotage(&*generated);
+    return generated;
+  };
+}
+
+tune::TunerOptions TunerOptionsOf(const TuneRunOptions& options, const worker::Device& device) {
+  tune::TunerOptions tuner;
+  tuner.search = {.algorithm = options.algorithm, .effort = options.effort, .seed = options.seed};
+  tuner.workbench.measure.device = device.id();
+  tuner.on_notice = [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); };
+  if (options.verbose) {
+    tuner.on_generation = [](const tune::GenerationSummary& summary) {
+      std::fprintf(stderr, "%s\n", tune::SummaryText(summary).c_str());
+    };
+  }
+  return tuner;
+}
+
+}  // namespace
+
+absl::StatusOr<tune::TuneResult> RunTune(const TuneCase& tune_case, const std::shared_ptr<worker::Device>& device,
+                                         const TuneRunOptions& options) {
+  absl::StatusOr<const worker::kernels::LibraryKernel*> kernel = worker::kernels::FindKernel(tune_case.kernel);
+  if (!kernel.ok()) return kernel.status();
+  absl::StatusOr<worker::kernels::Problem> problem = worker::kernels::ParseProblem(**kernel, tune_case.arguments);
+  if (!problem.ok()) return problem.status();
+  std::string folder = std::filesystem::temp_directory_path() / "bench-tune-XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) return absl::UnavailableError("no temporary folder can be made");
+  const absl::Cleanup remove = [&folder] { std::filesystem::remove_all(folder); };
+
+  absl::StatusOr<tune::LibrarySubject> subject = tune::SubjectOf(**kernel, *problem, {}, device, options.seed);
+  if (!subject.ok()) return subject.status();
+  absl::StatusOr<std::unique_ptr<tune::SidecarLog>> log = tune::SidecarLog::Open({.base = folder + "/log"});
+  if (!log.ok()) return log.status();
+  absl::StatusOr<std::unique_ptr<tune::Journal>> journal = tune::Journal::Open(folder + "/journal");
+  if (!journal.ok()) return journal.status();
+  tune::TunerOptions tuner = TunerOptionsOf(options, *device);
+  if (options.sabotage > 0) tuner.generate = SabotagedEvery(options.sabotage, subject->subject.kernel);
+  return tune::Tune(std::move(subject->subject), std::move(tuner),
+                    {.info = std::move(subject->info), .sinks = {.log = log->get()}, .journal = journal->get()});
+}
+
+}  // namespace telemetry::bench

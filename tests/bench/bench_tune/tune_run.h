@@ -1,0 +1,26 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "tests/bench/bench_tune/tune_cases.h"
+#include "worker/device/device.h"
+#include "worker/tune/tuner.h"
+
+namespace telemetry::bench {
+
+struct TuneRunOptions {
+  worker::tune::Effort effort = worker::tune::Effort::kQuick;
+  std::string algorithm;
+  uint64_t seed = 0;
+  int sabotage = 0;  // every so many-th config accesses memory that is not there; 0: none
+  bool verbose = false;
+};
+
+// One whole attempt, recorded in a temporary folder.
+absl::StatusOr<worker::tune::TuneResult> RunTune(const TuneCase& tune_case,
+                                                 const std::shared_ptr<worker::Device>& device,
+                                                 const TuneRunOptions& options);
+
+}  // namespace telemetry::bench

@@ -1,0 +1,131 @@
+#include "worker/tune/journal.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "absl/status/status.h"
+#include "worker/codegen/config.h"
+#include "worker/tune/record/statuses.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr char kAttempt[] = "sixteen bytes...";
+
+RecordedRow RowOf(int64_t generation, int warps) {
+  RecordedRow row = {.timestamp_s = 0.5,
+                     .generation = generation,
+                     .config = codegen::Config::Parse("Config(num_warps=" + std::to_string(warps) + ")")->json(),
+                     .status = status::kOk,
+                     .perf_ms = 0.1 * warps,
+                     .compile_time_s = 0.25,
+                     .source_hash = "0123456789abcdef"};
+  row.failure.emplace().set_phase("run");
+  row.detail.emplace().add_samples_ms(0.125);
+  return row;
+}
+
+class JournalTest : public testing::Test {
+ protected:
+  JournalTest() {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  ~JournalTest() override { fs::remove_all(folder_); }
+
+  std::unique_ptr<Journal> Open() {
+    absl::StatusOr<std::unique_ptr<Journal>> journal = Journal::Open(path_);
+    EXPECT_TRUE(journal.ok()) << journal.status();
+    return *std::move(journal);
+  }
+  // A journal with a beginning and two entries, closed.
+  void WriteTwoEntries() {
+    auto journal = Open();
+    ASSERT_TRUE(journal->Begin(kAttempt, absl::FromUnixMicros(1234567)).ok());
+    ASSERT_TRUE(journal->Append({RowOf(0, 1)}, 1.5).ok());
+    ASSERT_TRUE(journal->Append({RowOf(1, 2), RowOf(1, 4)}, 2.5).ok());
+  }
+
+  const fs::path folder_ =
+      fs::path(testing::TempDir()) /
+      ("journal-" + std::to_string(getpid()) + "-" + testing::UnitTest::GetInstance()->current_test_info()->name());
+  const std::string path_ = (folder_ / "attempts" / "a.journal").string();
+};
+
+TEST_F(JournalTest, KeepsAnAttempt) {
+  WriteTwoEntries();
+  const Journal::Contents contents = Open()->TakeContents();
+  EXPECT_EQ(contents.attempt_id, kAttempt);
+  EXPECT_EQ(absl::ToUnixMicros(contents.started), 1234567);
+  EXPECT_EQ(contents.active_s, 2.5);
+  ASSERT_EQ(contents.rows.size(), 3u);
+  const RecordedRow& row = contents.rows[2];
+  EXPECT_EQ(row.generation, 1);
+  EXPECT_EQ(codegen::Config(row.config).ToString(), "Config(num_warps=4)");
+  EXPECT_EQ(row.status, "ok");
+  EXPECT_EQ(row.perf_ms, 0.4);
+  EXPECT_EQ(row.compile_time_s, 0.25);
+  EXPECT_EQ(row.source_hash, "0123456789abcdef");
+  EXPECT_EQ(row.failure->phase(), "run");
+  EXPECT_EQ(row.detail->samples_ms(0), 0.125);
+}
+
+TEST_F(JournalTest, ANewOneIsEmpty) { EXPECT_EQ(Open()->TakeContents().attempt_id, ""); }
+
+// Wherever a killed process stopped writing, whole entries stand and the rest is as if it had never been.
+TEST_F(JournalTest, ATornEntryIsForgotten) {
+  WriteTwoEntries();
+  const auto size = fs::file_size(path_);
+  size_t rows_before = 3;
+  for (auto length = size; length-- > 0;) {
+    fs::resize_file(path_, length);
+    auto journal = Open();
+    const Journal::Contents contents = journal->TakeContents();
+    EXPECT_LE(contents.rows.size(), rows_before) << length;
+    EXPECT_NE(contents.rows.size(), 2u) << "half of an entry at " << length;
+    rows_before = contents.rows.size();
+    length = fs::file_size(path_);  // what was torn is cut off
+    if (length <= 32) break;
+  }
+  EXPECT_EQ(rows_before, 0u);
+}
+
+TEST_F(JournalTest, GoesOnBehindATornEntry) {
+  WriteTwoEntries();
+  fs::resize_file(path_, fs::file_size(path_) - 1);
+  ASSERT_TRUE(Open()->Append({RowOf(7, 8)}, 3).ok());
+  const Journal::Contents contents = Open()->TakeContents();
+  ASSERT_EQ(contents.rows.size(), 2u);
+  EXPECT_EQ(contents.rows[1].generation, 7);
+}
+
+TEST_F(JournalTest, KeepsAnotherProcessOut) {
+  const auto journal = Open();
+  const absl::StatusOr<std::unique_ptr<Journal>> second = Journal::Open(path_);
+  EXPECT_EQ(second.status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_THAT(std::string(second.status().message()), HasSubstr("--state-dir"));
+}
+
+TEST_F(JournalTest, RefusesAnotherFile) {
+  fs::create_directories(fs::path(path_).parent_path());
+  std::ofstream(path_) << "this is no journal, but a file that somebody put here";
+  const absl::StatusOr<std::unique_ptr<Journal>> journal = Journal::Open(path_);
+  EXPECT_EQ(journal.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(journal.status().message()), HasSubstr("remove it"));
+}
+
+TEST_F(JournalTest, IsGoneAfterTheAttempt) {
+  auto journal = Open();
+  ASSERT_TRUE(journal->Remove().ok());
+  EXPECT_FALSE(fs::exists(path_));
+}
+
+}  // namespace
+}  // namespace telemetry::worker::tune

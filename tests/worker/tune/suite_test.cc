@@ -1,0 +1,53 @@
+#include "worker/tune/suite.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace telemetry::worker::tune {
+namespace {
+
+using testing::HasSubstr;
+
+std::string MistakeIn(const std::string& text) {
+  const absl::StatusOr<Suite> suite = ParseSuite(text);
+  EXPECT_FALSE(suite.ok()) << text;
+  return std::string(suite.status().message());
+}
+
+TEST(SuiteTest, SaysWhatToTuneAndHow) {
+  const absl::StatusOr<Suite> suite = ParseSuite(R"({
+    "devices": ["cuda:0", "cuda:1"], "effort": "quick",
+    "kernels": [
+      {"kernel": "softmax", "args": ["x=64x128:f16"], "effort": "full", "settings": {"static_shapes": false}},
+      {"kernel": "add"}]})");
+  ASSERT_TRUE(suite.ok()) << suite.status();
+  EXPECT_THAT(suite->devices, testing::ElementsAre("cuda:0", "cuda:1"));
+  EXPECT_EQ(suite->effort, Effort::kQuick);
+  ASSERT_EQ(suite->entries.size(), 2u);
+  EXPECT_EQ(suite->entries[0].kernel->name, "softmax");
+  EXPECT_EQ(suite->entries[0].problem.ToString(), "x=64x128:f16");
+  EXPECT_EQ(suite->entries[0].effort, Effort::kFull);
+  EXPECT_FALSE(suite->entries[0].settings->static_shapes);
+  EXPECT_EQ(suite->entries[1].problem.ToString(), kernels::DefaultProblem(*suite->entries[1].kernel).ToString());
+}
+
+TEST(SuiteTest, MistakesSayWhereTheyAre) {
+  EXPECT_THAT(MistakeIn(R"({"kernels": [{"kernel": "add"}, {"kernel": "sofmax"}]})"),
+              testing::AllOf(HasSubstr("[1].kernel"), HasSubstr("softmax")));
+  EXPECT_THAT(MistakeIn(R"({"kernels": [{"kernel": "add", "arg": []}]})"),
+              testing::AllOf(HasSubstr("unknown key 'arg'"), HasSubstr("args")));
+  EXPECT_THAT(MistakeIn(R"({"kernels": [{"kernel": "add", "args": ["x=axb"]}]})"), HasSubstr("[0].args"));
+  EXPECT_THAT(MistakeIn(R"({"kernels": [{"kernel": "add", "effort": "some"}]})"), HasSubstr("quick"));
+  EXPECT_THAT(MistakeIn(R"({"kernels": []})"), HasSubstr("nothing to tune"));
+  EXPECT_THAT(MistakeIn("[]"), HasSubstr("expected an object"));
+  EXPECT_THAT(MistakeIn("{"), testing::Not(testing::IsEmpty()));
+}
+
+TEST(SuiteTest, AFileThatIsNotThereIsNamed) {
+  EXPECT_EQ(ReadSuite("/nowhere/suite.json").status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,216 @@
+#include "worker/tune/tuner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <set>
+#include <string>
+
+#include "proto/record/json.h"
+#include "tests/worker/tune/tune_fixture.h"
+#include "worker/tune/record/statuses.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+using codegen::Config;
+using testing::Contains;
+using testing::Key;
+
+// Makes bad code of the n-th config that is generated, as `spoil` says.
+using Spoil = std::function<void(codegen::GeneratedKernel*)>;
+
+Candidates::Generate Spoiled(std::shared_ptr<BoundKernel> kernel, std::vector<Spoil> spoils) {
+  auto next = std::make_shared<size_t>(0);
+  return [kernel = std::move(kernel), spoils = std::move(spoils),
+          next](const Config& config) -> absl::StatusOr<codegen::GeneratedKernel> {
+    absl::StatusOr<codegen::GeneratedKernel> generated = kernel->Generate(config);
+    if (!generated.ok()) return generated;
+    const size_t number = (*next)++;
+    if (number < spoils.size() && spoils[number]) spoils[number](&*generated);
+    return generated;
+  };
+}
+
+// Puts a statement in front of all others of the kernel.
+Spoil Begin(const std::string& statement) {
+  return [statement](codegen::GeneratedKernel* kernel) {
+    const size_t name = kernel->source.rfind(kernel->function + "(");
+    ASSERT_NE(name, std::string::npos);
+    const size_t body = kernel->source.find('{', name);
+    ASSERT_NE(body, std::string::npos);
+    kernel->source.insert(body + 1, "\n  " + statement + "\n");
+  };
+}
+
+const v1::Measurement* ResultWith(const std::vector<v1::Measurement>& rows, const std::string& error_class) {
+  const auto found = std::find_if(
+      rows.begin(), rows.end(), [&](const v1::Measurement& row) { return row.failure().error_class() == error_class; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+TEST(TunerTest, FindsAConfigAndSaysEverything) {
+  TuneFixture fixture;
+  const absl::StatusOr<TuneResult> result = fixture.Tune(fixture.Subject(), fixture.Options(4));
+  ASSERT_TRUE(result.ok()) << result.status();
+  ASSERT_TRUE(result->ranking.best.has_value());
+  EXPECT_TRUE(result->ranking.default_perf_ms.has_value());
+  EXPECT_FALSE(result->stopped);
+
+  const std::vector<v1::Record>& records = fixture.producer().records();
+  EXPECT_TRUE(records[0].has_run());
+  EXPECT_TRUE(records[1].has_ir_graph());
+  EXPECT_EQ(records[2].attempt().state(), v1::Attempt::STATE_OPEN);
+  const v1::Attempt last = fixture.Attempts().back();
+  EXPECT_EQ(last.state(), v1::Attempt::STATE_COMPLETE);
+  EXPECT_EQ(last.search_algorithm(), "RandomSearch");
+  const absl::StatusOr<record::Json> counters = record::ParseJson(last.counters_json());
+  ASSERT_TRUE(counters.ok());
+  EXPECT_EQ(counters->Find("configs_tested")->text, std::to_string(result->counters.configs_tested));
+  EXPECT_GE(result->counters.configs_tested, 4);
+}
+
+TEST(TunerTest, EveryConfigThatIsStartedHasAResultNextAndTimesGrow) {
+  TuneFixture fixture;
+  ASSERT_TRUE(fixture.Tune(fixture.Subject(), fixture.Options(4)).ok());
+  const std::vector<v1::Measurement> rows = fixture.Rows();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i].seq(), i + 1);
+    EXPECT_GE(rows[i].timestamp_s(), rows[i == 0 ? 0 : i - 1].timestamp_s());
+    if (rows[i].status() != status::kStarted) continue;
+    ASSERT_LT(i + 1, rows.size());
+    EXPECT_EQ(rows[i].config_id(), rows[i + 1].config_id());
+    EXPECT_NE(rows[i + 1].status(), status::kStarted);
+  }
+}
+
+TEST(TunerTest, MeasurementsHaveTheirDetails) {
+  TuneFixture fixture;
+  ASSERT_TRUE(fixture.Tune(fixture.Subject(), fixture.Options(3)).ok());
+  int finals = 0;
+  for (const v1::Record& record : fixture.producer().records()) {
+    if (!record.has_measurement_detail()) continue;
+    const v1::MeasurementDetail& detail = record.measurement_detail();
+    EXPECT_GT(detail.samples_ms_size(), 0);
+    EXPECT_GT(detail.binary_bytes(), 0u);
+    EXPECT_TRUE(detail.has_worst_absolute_error());
+    if (detail.stage() == v1::MeasurementDetail::STAGE_FINAL) ++finals;
+  }
+  EXPECT_GE(finals, 2);
+}
+
+// What configs can do wrong costs one config each, and the others are measured.
+TEST(TunerTest, AllStatusesOccur) {
+  TuneFixture fixture;
+  LibrarySubject subject = fixture.Subject();
+  LibrarySubject other = fixture.Subject("exp", {"x=16x64:f32"});
+  TunerOptions options = fixture.Options(12);
+  options.workbench.run_limit = absl::Seconds(2);
+  const auto wrong = [&other](codegen::GeneratedKernel* kernel) {
+    absl::StatusOr<codegen::GeneratedKernel> exp =
+        other.subject.kernel->Generate(other.subject.kernel->config_space().Default());
+    ASSERT_TRUE(exp.ok());
+    *kernel = *exp;
+  };
+  const Spoil none;
+  const std::vector<Spoil> spoils = {
+      none,
+      Begin("this does not compile"),
+      [](codegen::GeneratedKernel* kernel) { kernel->shared_bytes = size_t{1} << 40; },
+      Begin("*(volatile __global int*)8 = 1;"),
+      Begin("for (volatile int i = 0; i >= 0;) {}"),
+      wrong,
+      Begin("return;"),
+  };
+  const std::shared_ptr<BoundKernel> kernel = subject.subject.kernel;
+  const Candidates::Generate spoiled = Spoiled(kernel, spoils);
+  int generated = 0;
+  options.generate = [&](const Config& config) -> absl::StatusOr<codegen::GeneratedKernel> {
+    const int number = generated++;
+    if (number == 7) return absl::ResourceExhaustedError("needs more than there is");
+    if (number == 8) return kernel->Generate(kernel->config_space().Default());
+    return spoiled(config);
+  };
+  const absl::StatusOr<TuneResult> result = fixture.Tune(std::move(subject), options);
+  ASSERT_TRUE(result.ok()) << result.status();
+
+  const std::map<std::string, int> statuses = fixture.Statuses();
+  for (const char* status : {"ok", "error", "timeout", "filtered", "deduplicated"}) {
+    EXPECT_THAT(statuses, Contains(Key(status)));
+  }
+  const std::vector<v1::Measurement> rows = fixture.Rows();
+  for (const char* error_class : {"CompileError", "OutOfResources", "Crash", "Hang", "WrongResult"}) {
+    EXPECT_NE(ResultWith(rows, error_class), nullptr) << error_class;
+  }
+  EXPECT_EQ(result->counters.timeouts, 1);
+  EXPECT_EQ(result->counters.worker_failures, 1);
+  EXPECT_EQ(result->counters.accuracy_failures, 2);
+  EXPECT_EQ(result->counters.deduplicated, 1);
+  EXPECT_TRUE(result->ranking.best.has_value());
+  for (const v1::Measurement& row : rows) EXPECT_EQ(row.has_perf_ms(), row.status() == status::kOk) << row.status();
+}
+
+TEST(TunerTest, ACompilerThatDiesIsThePeersFailure) {
+  TuneFixture fixture;
+  TunerOptions options = fixture.Options(2);
+  options.workbench.compile.program.path = "/bin/false";
+  const absl::StatusOr<TuneResult> result = fixture.Tune(fixture.Subject(), options);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT(fixture.Statuses(), Contains(Key("peer_compilation_fail")));
+  EXPECT_FALSE(result->ranking.best.has_value());
+}
+
+TEST(TunerTest, WhatTheBudgetLeftOutHasARow) {
+  TuneFixture fixture;
+  TunerOptions options = fixture.Options(6);
+  options.time_budget = absl::ZeroDuration();
+  ASSERT_TRUE(fixture.Tune(fixture.Subject(), options).ok());
+  const std::map<std::string, int> statuses = fixture.Statuses();
+  EXPECT_THAT(statuses, Contains(testing::Pair("filtered", testing::Ge(6))));
+  EXPECT_EQ(statuses.count("ok"), 0u);
+  EXPECT_NE(ResultWith(fixture.Rows(), "OverBudget"), nullptr);
+}
+
+// Stopped after each config in turn, and always going on where it was.
+TEST(TunerTest, GoesOnWhereItWasStopped) {
+  TuneFixture fixture;
+  std::atomic<bool> stop = false;
+  TunerOptions options = fixture.Options(4);
+  options.stop = &stop;
+  options.on_progress = [&stop](const TuneProgress& progress) { stop = progress.done > 0; };
+  absl::StatusOr<TuneResult> result = fixture.Tune(fixture.Subject(), options, /*journaled=*/true);
+  int processes = 1;
+  for (; result.ok() && result->stopped; ++processes) {
+    ASSERT_LT(processes, 20);
+    stop = false;
+    result = fixture.Tune(fixture.Subject(), options, /*journaled=*/true);
+    EXPECT_TRUE(!result.ok() || result->resumed);
+  }
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_GT(processes, 3);
+  EXPECT_TRUE(result->ranking.best.has_value());
+  std::set<std::pair<int64_t, uint64_t>> results;
+  std::set<std::string> attempts;
+  for (const v1::Measurement& row : fixture.Rows()) {
+    attempts.insert(row.attempt_id());
+    if (row.status() == status::kStarted) continue;
+    EXPECT_TRUE(results.insert({row.generation(), row.config_id()}).second) << "twice: " << row.ShortDebugString();
+  }
+  EXPECT_EQ(attempts.size(), 1u);
+}
+
+TEST(TunerTest, TheSameSeedTriesTheSameConfigs) {
+  const auto tried = [] {
+    TuneFixture fixture;
+    std::set<uint64_t> configs;
+    EXPECT_TRUE(fixture.Tune(fixture.Subject(), fixture.Options(4)).ok());
+    for (const v1::Measurement& row : fixture.Rows()) configs.insert(row.config_id());
+    return configs;
+  };
+  EXPECT_EQ(tried(), tried());
+}
+
+}  // namespace
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,29 @@
+#include "worker/command_line.h"
+
+#include <cstdlib>
+
+namespace telemetry {
+
+std::string EnvironmentVariable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+std::string DefaultStateDir(const std::string& command) {
+  std::string state = EnvironmentVariable("XDG_STATE_HOME");
+  if (state.empty()) {
+    const std::string home = EnvironmentVariable("HOME");
+    state = home.empty() ? "/var/tmp" : absl::StrCat(home, "/.local/state");
+  }
+  return absl::StrCat(state, "/autotune-telemetry/", command);
+}
+
+absl::StatusOr<absl::Duration> DurationOf(const std::string& flag, const std::string& text) {
+  absl::Duration duration;
+  if (!absl::ParseDuration(text, &duration) || duration < absl::ZeroDuration()) {
+    return absl::InvalidArgumentError(absl::StrCat(flag, " ", text, ": not a duration like 30s, 10m or 1h"));
+  }
+  return duration;
+}
+
+}  // namespace telemetry

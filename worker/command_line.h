@@ -1,0 +1,32 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cctype>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+
+namespace telemetry {
+
+// What the commands of this program have in common.
+
+// Empty where it is not set.
+std::string EnvironmentVariable(const char* name);
+
+// Below XDG_STATE_HOME, or ~/.local/state.
+std::string DefaultStateDir(const std::string& command);
+
+// INVALID_ARGUMENT names the flag and shows durations.
+absl::StatusOr<absl::Duration> DurationOf(const std::string& flag, const std::string& text);
+
+// A flag with a value, which the environment may set, too: --state-dir by TELEMETRY_WORKER_STATE_DIR.
+template <typename Value>
+CLI::Option* AddOption(CLI::App* command, const std::string& name, Value& value, const std::string& help) {
+  std::string variable = absl::StrCat("TELEMETRY_WORKER_", name.substr(2));
+  for (char& c : variable) c = c == '-' ? '_' : static_cast<char>(std::toupper(c));
+  return command->add_option(name, value, help)->envname(variable)->capture_default_str();
+}
+
+}  // namespace telemetry

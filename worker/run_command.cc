@@ -1,0 +1,158 @@
+#include "worker/run_command.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "spdlog/spdlog.h"
+#include "worker/command_line.h"
+#include "worker/forward/forward.h"
+#include "worker/tune/suite.h"
+#include "worker/tune/suite_runner.h"
+#include "worker/tune_flags.h"
+
+namespace telemetry {
+namespace {
+
+namespace tune = worker::tune;
+
+constexpr absl::Duration kStopInterval = absl::Milliseconds(200);
+
+struct RunFlags {
+  TuneFlags tune;
+  std::string suite;
+  std::string every;  // empty: once
+  std::vector<std::string> follow;
+};
+
+// Follows sidecars of other tuners in the background, into the same spool.
+class SidecarFollower {
+ public:
+  // Nothing to follow, or no collector: does nothing.
+  SidecarFollower(const RunFlags& flags, tune::TuneSession& session) {
+    if (flags.follow.empty() || session.producer() == nullptr) return;
+    stop_fd_ = eventfd(0, EFD_CLOEXEC);
+    const forward::ForwardOptions options = {.paths = flags.follow, .origin = flags.tune.origin};
+    thread_ = std::thread([this, options, producer = session.producer()] {
+      const absl::StatusOr<forward::ForwardResult> result = forward::ForwardAndWatch(
+          options, stop_fd_, [producer](const v1::Record& record) { return producer->Append(record); });
+      if (!result.ok()) spdlog::error("--follow: {}", std::string(result.status().message()));
+    });
+  }
+  ~SidecarFollower() {
+    if (!thread_.joinable()) return;
+    eventfd_write(stop_fd_, 1);
+    thread_.join();
+    close(stop_fd_);
+  }
+  SidecarFollower(const SidecarFollower&) = delete;
+  SidecarFollower& operator=(const SidecarFollower&) = delete;
+
+ private:
+  int stop_fd_ = -1;
+  std::thread thread_;
+};
+
+bool IsComplete(const tune::SuiteOutcome& outcome) {
+  return outcome.result.ok() && outcome.result->tuned.ranking.best.has_value();
+}
+
+// False: an entry was not tuned.
+absl::StatusOr<bool> RunOnce(tune::TuneSession& session, const tune::Suite& suite, const tune::SuiteOptions& options) {
+  absl::StatusOr<std::vector<tune::SuiteOutcome>> outcomes = tune::RunSuite(session, suite, options);
+  if (!outcomes.ok()) return outcomes.status();
+  std::cout << tune::SummaryTable(*outcomes) << std::flush;
+  return std::all_of(outcomes->begin(), outcomes->end(), IsComplete);
+}
+
+void SleepUntil(absl::Time time, const std::atomic<bool>& stop) {
+  while (!stop && absl::Now() < time) absl::SleepFor(std::min(kStopInterval, time - absl::Now()));
+}
+
+absl::StatusOr<tune::SuiteOptions> SuiteOptionsOf(const RunFlags& flags) {
+  absl::StatusOr<tune::TunerOptions> tuner = TunerOptionsOf(flags.tune);
+  if (!tuner.ok()) return tuner.status();
+  absl::StatusOr<worker::Settings> settings = SettingsOf(flags.tune);
+  if (!settings.ok()) return settings.status();
+  tuner->stop = StopOnSignals();
+  return tune::SuiteOptions{.tuner = *std::move(tuner), .settings = *settings, .on_line = [](const std::string& line) {
+                              std::cerr << line << "\n";
+                            }};
+}
+
+absl::StatusOr<int> Run(const RunFlags& flags) {
+  absl::StatusOr<absl::Duration> patience = DurationOf("--drain-timeout", flags.tune.drain_timeout);
+  if (!patience.ok()) return patience.status();
+  absl::Duration every = absl::InfiniteDuration();
+  if (!flags.every.empty()) {
+    absl::StatusOr<absl::Duration> parsed = DurationOf("--every", flags.every);
+    if (!parsed.ok()) return parsed.status();
+    every = *parsed;
+  }
+  absl::StatusOr<tune::Suite> suite = tune::ReadSuite(flags.suite);
+  if (!suite.ok()) return absl::InvalidArgumentError(suite.status().message());
+  absl::StatusOr<tune::SuiteOptions> options = SuiteOptionsOf(flags);
+  if (!options.ok()) return options.status();
+  absl::StatusOr<std::unique_ptr<tune::TuneSession>> session = OpenSession(flags.tune);
+  if (!session.ok()) return session.status();
+
+  const std::atomic<bool>& stop = *options->tuner.stop;
+  bool complete = true;
+  {
+    const SidecarFollower follower(flags, **session);
+    for (absl::Time next = absl::Now(); !stop && next < absl::InfiniteFuture(); next += every) {
+      SleepUntil(next, stop);
+      if (stop) break;
+      absl::StatusOr<bool> all = RunOnce(**session, *suite, *options);
+      if (!all.ok()) return all.status();
+      complete = *all;
+      next = std::max(next, absl::Now() - every);  // a suite that takes longer than the interval begins at once
+    }
+  }
+  // A daemon that is told to stop has little time; its spool keeps what is left.
+  const bool delivered = DeliverAll(**session, flags.tune, stop ? std::min(*patience, absl::Seconds(8)) : *patience);
+  return complete && delivered && (*session)->refused() == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+void AddRunCommand(CLI::App* app, int* exit_status) {
+  auto flags = std::make_shared<RunFlags>();
+  CLI::App* command = app->add_subcommand("run", "Tune the kernels of a suite, once or on a schedule");
+  command->footer(R"(Examples:
+  telemetry-worker run --suite suite.json --collector collector:4747
+  telemetry-worker run --suite suite.json --every 24h --follow /var/lib/helion     the daemon of a GPU runner
+
+A suite:
+  {"devices": ["cuda:0", "cuda:1"], "effort": "quick", "kernels": [
+    {"kernel": "softmax", "args": ["x=4096x2560:f16"]},
+    {"kernel": "attention", "args": ["causal=true"], "effort": "full"}]}
+GPUs of one kind share the kernels, one measuring process each. Without "devices": all of the first one's kind.
+Exit status: 0 everything was tuned and is stored; 1 something was not; 2 wrong usage.)");
+  AddOption(command, "--suite", flags->suite, "What to tune: a JSON file")->required()->type_name("FILE");
+  AddOption(command, "--every", flags->every, "Tune again and again, so often, until SIGTERM")->type_name("TIME");
+  AddOption(command, "--follow", flags->follow, "Also forward the Helion sidecars in this folder as they grow")
+      ->type_name("PATH")
+      ->take_all()
+      ->allow_extra_args(false);
+  AddTuneFlags(command, &flags->tune);
+  command->callback([flags, exit_status] {
+    absl::StatusOr<int> status = Run(*flags);
+    if (!status.ok()) spdlog::error("{}", std::string(status.status().message()));
+    *exit_status = status.value_or(status.status().code() == absl::StatusCode::kInvalidArgument ? 2 : 1);
+  });
+}
+
+}  // namespace telemetry

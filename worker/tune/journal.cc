@@ -1,0 +1,159 @@
+#include "worker/tune/journal.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "absl/random/random.h"
+#include "client/frame.h"
+#include "proto/record/strings.h"
+#include "worker/codegen/config.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+using record::Cat;
+
+JournalRow ToMessage(const RecordedRow& row) {
+  JournalRow message;
+  message.set_timestamp_s(row.timestamp_s);
+  message.set_generation(row.generation);
+  message.set_config(codegen::Config(row.config).ToString());
+  message.set_status(row.status);
+  if (row.perf_ms) message.set_perf_ms(*row.perf_ms);
+  if (row.compile_time_s) message.set_compile_time_s(*row.compile_time_s);
+  if (row.failure) message.set_failure(row.failure->SerializeAsString());
+  message.set_source_hash(row.source_hash);
+  if (row.detail) message.set_detail(row.detail->SerializeAsString());
+  return message;
+}
+
+absl::StatusOr<RecordedRow> FromMessage(const JournalRow& message) {
+  absl::StatusOr<codegen::Config> config = codegen::Config::Parse(message.config());
+  if (!config.ok()) return config.status();
+  RecordedRow row = {.timestamp_s = message.timestamp_s(),
+                     .generation = message.generation(),
+                     .config = config->json(),
+                     .status = message.status(),
+                     .source_hash = message.source_hash()};
+  if (message.has_perf_ms()) row.perf_ms = message.perf_ms();
+  if (message.has_compile_time_s()) row.compile_time_s = message.compile_time_s();
+  bool whole = true;
+  if (!message.failure().empty()) whole = row.failure.emplace().ParseFromString(message.failure());
+  if (!message.detail().empty()) whole = row.detail.emplace().ParseFromString(message.detail()) && whole;
+  if (!whole) return absl::DataLossError("a row's failure or detail cannot be read");
+  return row;
+}
+
+absl::StatusOr<std::string> ReadAll(const client::File& file) {
+  absl::StatusOr<uint64_t> size = file.Size();
+  if (!size.ok()) return size.status();
+  std::string bytes(*size, '\0');
+  absl::StatusOr<size_t> read = file.ReadAt(0, bytes.data(), bytes.size());
+  if (!read.ok()) return read.status();
+  bytes.resize(*read);
+  return bytes;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  if (absl::Status status = client::MakeFolders(folder); !status.ok()) return status;
+  absl::StatusOr<client::File> file = client::File::Open(path, O_RDWR | O_CREAT | O_CLOEXEC);
+  if (!file.ok()) return file.status();
+  if (flock(file->fd(), LOCK_EX | LOCK_NB) != 0) {
+    return absl::AlreadyExistsError(
+        Cat(path, ": another process is at this attempt; wait for it, or give this one another --state-dir or --seed"));
+  }
+  auto journal = std::unique_ptr<Journal>(new Journal(path, *std::move(file)));
+  if (absl::Status status = journal->Read(); !status.ok()) return status;
+  return journal;
+}
+
+absl::Status Journal::Read() {
+  absl::StatusOr<std::string> bytes = ReadAll(file_);
+  if (!bytes.ok()) return bytes.status();
+  const std::optional<client::SegmentHeader> header = client::DecodeSegmentHeader(*bytes);
+  // A process that was killed here has written nothing else.
+  if (bytes->size() < client::kSegmentHeaderBytes) return WriteHeader();
+  if (!header || header->version != client::kSegmentVersion) {
+    return absl::FailedPreconditionError(Cat(path_, ": no journal of this version; remove it to tune from the start"));
+  }
+  salt_ = header->salt;
+  size_bytes_ = client::kSegmentHeaderBytes;
+  if (absl::Status status = ReadEntries(header->salt, *bytes); !status.ok()) return status;
+  return file_.Truncate(size_bytes_);
+}
+
+absl::Status Journal::ReadEntries(uint32_t salt, std::string_view bytes) {
+  while (const std::optional<client::Frame> frame = client::DecodeFrame(salt, bytes.substr(size_bytes_))) {
+    JournalEntry entry;
+    const bool whole = frame->seq == next_entry_ &&
+                       entry.ParseFromArray(frame->payload.data(), static_cast<int>(frame->payload.size()));
+    const absl::Status status = whole ? Take(entry) : absl::DataLossError("an entry cannot be read");
+    if (!status.ok()) {
+      return absl::FailedPreconditionError(
+          Cat(path_, ": ", status.message(), "; remove the file to tune from the start"));
+    }
+    size_bytes_ += frame->size();
+    ++next_entry_;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Journal::Take(const JournalEntry& entry) {
+  if (entry.has_begin()) {
+    contents_.attempt_id = entry.begin().attempt_id();
+    contents_.started = absl::FromUnixMicros(entry.begin().started_unix_us());
+  }
+  for (const JournalRow& message : entry.rows()) {
+    absl::StatusOr<RecordedRow> row = FromMessage(message);
+    if (!row.ok()) return row.status();
+    contents_.rows.push_back(*std::move(row));
+  }
+  contents_.active_s = entry.active_s();
+  return absl::OkStatus();
+}
+
+absl::Status Journal::WriteHeader() {
+  salt_ = absl::Uniform<uint32_t>(absl::BitGen());
+  const std::string header = client::EncodeSegmentHeader({.salt = salt_, .first_seq = 1});
+  if (absl::Status status = file_.WriteAt(0, header); !status.ok()) return status;
+  size_bytes_ = header.size();
+  if (absl::Status status = file_.Truncate(size_bytes_); !status.ok()) return status;
+  return file_.Sync();
+}
+
+absl::Status Journal::Begin(const std::string& attempt_id, absl::Time started) {
+  JournalEntry entry;
+  entry.mutable_begin()->set_attempt_id(attempt_id);
+  entry.mutable_begin()->set_started_unix_us(absl::ToUnixMicros(started));
+  return Write(entry);
+}
+
+absl::Status Journal::Append(absl::Span<const RecordedRow> rows, double active_s) {
+  JournalEntry entry;
+  for (const RecordedRow& row : rows) *entry.add_rows() = ToMessage(row);
+  entry.set_active_s(active_s);
+  return Write(entry);
+}
+
+absl::Status Journal::Write(const JournalEntry& entry) {
+  const std::string payload = entry.SerializeAsString();
+  std::string frame;
+  payload.copy(client::AddFrame(payload.size(), &frame), payload.size());
+  client::SealFrame(salt_, next_entry_, frame.data());
+  // At its place: what a write that failed has left behind is overwritten by the next.
+  if (absl::Status status = file_.WriteAt(size_bytes_, frame); !status.ok()) return status;
+  if (absl::Status status = file_.Sync(); !status.ok()) return status;
+  size_bytes_ += frame.size();
+  ++next_entry_;
+  return absl::OkStatus();
+}
+
+absl::Status Journal::Remove() { return client::RemoveFile(path_); }
+
+}  // namespace telemetry::worker::tune

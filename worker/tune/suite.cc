@@ -1,0 +1,123 @@
+#include "worker/tune/suite.h"
+
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <utility>
+
+#include "proto/record/strings.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+using record::Cat;
+using record::Json;
+
+using Reader = std::function<absl::Status(const Json& value)>;
+using Readers = std::vector<std::pair<std::string, Reader>>;
+
+std::string_view Text(const absl::Status& status) { return {status.message().data(), status.message().size()}; }
+
+absl::Status Wrong(std::string_view where, std::string_view what) {
+  return absl::InvalidArgumentError(Cat(where, ": ", what));
+}
+
+// Every key by its reader; a key without one is a mistake of whoever wrote the file.
+absl::Status ReadObject(const Json& object, const std::string& where, const Readers& readers) {
+  if (object.kind != Json::Kind::kObject) return Wrong(where, "expected an object");
+  for (const auto& [key, value] : object.members) {
+    const Reader* reader = nullptr;
+    std::string names;
+    for (const auto& [name, read] : readers) {
+      if (name == key) reader = &read;
+      names += Cat(names.empty() ? "" : ", ", name);
+    }
+    if (reader == nullptr) return Wrong(where, Cat("unknown key '", key, "'; there are ", names));
+    if (absl::Status status = (*reader)(value); !status.ok()) return Wrong(Cat(where, ".", key), Text(status));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadTexts(const Json& value, std::vector<std::string>* texts) {
+  if (value.kind != Json::Kind::kArray) return absl::InvalidArgumentError("expected a list of strings");
+  for (const Json& item : value.items) {
+    if (item.kind != Json::Kind::kString) return absl::InvalidArgumentError("expected a list of strings");
+    texts->push_back(item.text);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadEffort(const Json& value, std::optional<Effort>* effort) {
+  absl::StatusOr<Effort> parsed = ParseEffort(value.text);
+  if (parsed.ok()) *effort = *parsed;
+  return parsed.status();
+}
+
+absl::Status ReadSettings(const Json& value, std::optional<Settings>* settings) {
+  if (value.kind != Json::Kind::kObject) return absl::InvalidArgumentError("expected an object");
+  std::vector<NamedSetting> named;
+  for (const auto& [name, setting] : value.members) {
+    const bool is_bool = setting.kind == Json::Kind::kTrue || setting.kind == Json::Kind::kFalse;
+    named.emplace_back(name, is_bool ? (setting.kind == Json::Kind::kTrue ? "true" : "false") : setting.text);
+  }
+  absl::StatusOr<Settings> parsed = SettingsOf(named);
+  if (parsed.ok()) *settings = *parsed;
+  return parsed.status();
+}
+
+absl::StatusOr<SuiteEntry> EntryOf(const Json& object, const std::string& where) {
+  SuiteEntry entry;
+  std::string name;
+  std::vector<std::string> arguments;
+  const Readers readers = {
+      {"kernel", [&](const Json& value) { return name = value.text, absl::OkStatus(); }},
+      {"args", [&](const Json& value) { return ReadTexts(value, &arguments); }},
+      {"effort", [&](const Json& value) { return ReadEffort(value, &entry.effort); }},
+      {"settings", [&](const Json& value) { return ReadSettings(value, &entry.settings); }},
+  };
+  if (absl::Status status = ReadObject(object, where, readers); !status.ok()) return status;
+  absl::StatusOr<const kernels::LibraryKernel*> kernel = kernels::FindKernel(name);
+  if (!kernel.ok()) return Wrong(Cat(where, ".kernel"), Text(kernel.status()));
+  entry.kernel = *kernel;
+  absl::StatusOr<kernels::Problem> problem = kernels::ParseProblem(*entry.kernel, arguments);
+  if (!problem.ok()) return Wrong(Cat(where, ".args"), Text(problem.status()));
+  entry.problem = *std::move(problem);
+  return entry;
+}
+
+absl::Status ReadEntries(const Json& list, std::vector<SuiteEntry>* entries) {
+  if (list.kind != Json::Kind::kArray) return absl::InvalidArgumentError("expected a list");
+  for (size_t i = 0; i < list.items.size(); ++i) {
+    absl::StatusOr<SuiteEntry> entry = EntryOf(list.items[i], Cat("[", i, "]"));
+    if (!entry.ok()) return entry.status();
+    entries->push_back(*std::move(entry));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Suite> ParseSuite(std::string_view text) {
+  absl::StatusOr<Json> object = record::ParseJson(text);
+  if (!object.ok()) return object.status();
+  Suite suite;
+  const Readers readers = {
+      {"devices", [&](const Json& value) { return ReadTexts(value, &suite.devices); }},
+      {"effort", [&](const Json& value) { return ReadEffort(value, &suite.effort); }},
+      {"kernels", [&](const Json& value) { return ReadEntries(value, &suite.entries); }},
+  };
+  if (absl::Status status = ReadObject(*object, "suite", readers); !status.ok()) return status;
+  if (suite.entries.empty()) return Wrong("suite.kernels", "nothing to tune");
+  return suite;
+}
+
+absl::StatusOr<Suite> ReadSuite(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) return absl::NotFoundError(Cat("--suite ", path, ": cannot be read"));
+  absl::StatusOr<Suite> suite = ParseSuite(text.str());
+  if (!suite.ok()) return Wrong(path, Text(suite.status()));
+  return suite;
+}
+
+}  // namespace telemetry::worker::tune

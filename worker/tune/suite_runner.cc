@@ -1,0 +1,142 @@
+#include "worker/tune/suite_runner.h"
+
+#include <algorithm>
+#include <map>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "absl/synchronization/mutex.h"
+#include "proto/record/strings.h"
+#include "worker/device/device.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+using record::Cat;
+
+// Devices of one name, and the entries that they share.
+struct DeviceKind {
+  std::vector<std::string> ids;
+  std::vector<SuiteOutcome> outcomes;
+  std::atomic<size_t> next = 0;
+};
+
+absl::StatusOr<std::vector<DeviceProperties>> DevicesOf(const Suite& suite) {
+  std::vector<DeviceProperties> all = ListDevices();
+  std::vector<DeviceProperties> chosen;
+  for (const std::string& id : suite.devices) {
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const DeviceProperties& device) { return DeviceId(device) == id; });
+    if (found == all.end()) {
+      return absl::NotFoundError(Cat("the suite's device ", id, " is not here; see telemetry-worker devices"));
+    }
+    chosen.push_back(*found);
+  }
+  if (!chosen.empty()) return chosen;
+  if (all.empty()) return absl::NotFoundError("no CUDA or OpenCL device is here; see telemetry-worker devices");
+  for (const DeviceProperties& device : all) {
+    if (device.name == all.front().name && device.dialect == all.front().dialect) chosen.push_back(device);
+  }
+  return chosen;
+}
+
+class SuiteRunner {
+ public:
+  SuiteRunner(TuneSession& session, const Suite& suite, const SuiteOptions& options)
+      : session_(session), suite_(suite), options_(options) {}
+
+  absl::StatusOr<std::vector<SuiteOutcome>> Run() {
+    absl::StatusOr<std::vector<DeviceProperties>> devices = DevicesOf(suite_);
+    if (!devices.ok()) return devices.status();
+    std::map<std::string, DeviceKind> kinds;
+    for (const DeviceProperties& device : *devices) {
+      DeviceKind& kind = kinds[Cat(device.name, " ", DeviceTypeName(device.dialect))];
+      kind.ids.push_back(DeviceId(device));
+      kind.outcomes.resize(suite_.entries.size());
+    }
+    std::vector<std::thread> threads;
+    for (auto& [name, kind] : kinds) {
+      for (const std::string& id : kind.ids) threads.emplace_back([this, &kind = kind, &id] { Work(id, &kind); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    std::vector<SuiteOutcome> outcomes;
+    for (auto& [name, kind] : kinds)
+      std::move(kind.outcomes.begin(), kind.outcomes.end(), std::back_inserter(outcomes));
+    return outcomes;
+  }
+
+ private:
+  void Work(const std::string& device, DeviceKind* kind) {
+    for (size_t i = kind->next++; i < suite_.entries.size(); i = kind->next++) {
+      SuiteOutcome& outcome = kind->outcomes[i];
+      outcome.entry = &suite_.entries[i];
+      outcome.device = device;
+      if (options_.tuner.stop != nullptr && *options_.tuner.stop) continue;
+      outcome.result = session_.Run(TaskOf(suite_.entries[i], device));
+      if (!outcome.result.ok()) Line(outcome, std::string(outcome.result.status().message()));
+    }
+  }
+
+  TuneTask TaskOf(const SuiteEntry& entry, const std::string& device) {
+    TuneTask task = {.kernel = entry.kernel,
+                     .problem = entry.problem,
+                     .settings = entry.settings.value_or(options_.settings),
+                     .device = device,
+                     .tuner = options_.tuner};
+    if (const std::optional<Effort> effort = entry.effort ? entry.effort : suite_.effort) {
+      task.tuner.search.effort = *effort;
+    }
+    const std::string name = Cat(entry.kernel->name, " ", entry.problem.ToString(), " on ", device);
+    task.tuner.on_generation = [this, name](const GenerationSummary& summary) {
+      Say(Cat(name, ": ", SummaryText(summary)));
+    };
+    task.tuner.on_notice = [this, name](const std::string& text) { Say(Cat(name, ": ", text)); };
+    return task;
+  }
+
+  void Line(const SuiteOutcome& outcome, const std::string& text) {
+    Say(Cat(outcome.entry->kernel->name, " ", outcome.entry->problem.ToString(), " on ", outcome.device, ": ", text));
+  }
+
+  void Say(const std::string& line) ABSL_LOCKS_EXCLUDED(mutex_) {
+    absl::MutexLock lock(&mutex_);
+    if (options_.on_line) options_.on_line(line);
+  }
+
+  TuneSession& session_;
+  const Suite& suite_;
+  const SuiteOptions& options_;
+  absl::Mutex mutex_;
+};
+
+std::string RowOf(const SuiteOutcome& outcome) {
+  const std::string name = Cat(outcome.entry->kernel->name, " ", outcome.entry->problem.ToString());
+  const std::string head = absl::StrFormat("%-48s %-9s ", name, outcome.device);
+  if (!outcome.result.ok()) return Cat(head, std::string(outcome.result.status().message()), "\n");
+  const TuneResult& tuned = outcome.result->tuned;
+  if (tuned.stopped) return Cat(head, "stopped\n");
+  if (!tuned.ranking.best) return Cat(head, "no config ran and was right\n");
+  const double best_ms = tuned.ranking.best->perf_ms;
+  const double default_ms = tuned.ranking.default_perf_ms.value_or(0);
+  return head + absl::StrFormat("%10.4f %10.4f %7.2fx %8d %8.1f\n", best_ms, default_ms, default_ms / best_ms,
+                                tuned.counters.configs_tested, tuned.counters.seconds_total);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<SuiteOutcome>> RunSuite(TuneSession& session, const Suite& suite,
+                                                   const SuiteOptions& options) {
+  return SuiteRunner(session, suite, options).Run();
+}
+
+std::string SummaryTable(const std::vector<SuiteOutcome>& outcomes) {
+  std::string table = absl::StrFormat("%-48s %-9s %10s %10s %8s %8s %8s\n", "kernel", "device", "best ms", "default ms",
+                                      "speed-up", "configs", "seconds");
+  for (const SuiteOutcome& outcome : outcomes) {
+    if (outcome.entry != nullptr) table += RowOf(outcome);
+  }
+  return table;
+}
+
+}  // namespace telemetry::worker::tune

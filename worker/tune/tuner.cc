@@ -1,0 +1,303 @@
+#include "worker/tune/tuner.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "proto/record/strings.h"
+#include "worker/tune/trial_log.h"
+#include "worker/tune/verdict.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+using codegen::Config;
+using record::Cat;
+
+constexpr char kOverBudget[] = "the time budget was used up before its turn";
+constexpr absl::Duration kStopInterval = absl::Milliseconds(100);
+
+class Attempt {
+ public:
+  Attempt(TuneSubject subject, TunerOptions options)
+      : subject_(std::move(subject)),
+        options_(std::move(options)),
+        candidates_(
+            options_.generate ? options_.generate
+                              : [kernel = subject_.kernel](const Config& config) { return kernel->Generate(config); },
+            [this](const Config& config, const absl::StatusOr<std::string>& hash) { PassOver(config, hash); }) {}
+
+  absl::StatusOr<TuneResult> Run(TuneRecord record);
+
+ private:
+  absl::Status Begin(TuneRecord record);
+  absl::Status MakeSearchFor();
+  // What an earlier process left of this attempt; what the journal knows of it enters `info`.
+  absl::StatusOr<Journal::Contents> Resume(Journal* journal, AttemptInfo* info);
+
+  absl::Status Search();
+  absl::StatusOr<std::vector<Trial>> RunGeneration(const std::vector<Config>& configs);
+  // Configs that have no result yet, in the order in which their code is ready.
+  absl::Status RunPending(const std::vector<Config>& pending);
+  absl::Status RunInterrupted(const std::vector<Config>& pending);
+  absl::Status RunOne(const CompiledCandidate& compiled);
+  absl::StatusOr<Verdict> Measure(const CompiledCandidate& compiled);
+  absl::Status FinishUnrun(const std::vector<Config>& pending);
+  void PassOver(const Config& config, const absl::StatusOr<std::string>& hash);
+
+  absl::Status HoldFinal();
+  absl::StatusOr<std::vector<CompiledCandidate>> CompileAll(const std::vector<Config>& configs);
+  TuneResult Result() const;
+
+  Config DefaultConfig() const { return subject_.kernel->config_space().Default(); }
+  bool IsStopped() const { return options_.stop != nullptr && *options_.stop; }
+  bool IsOverBudget() const { return log_->ActiveSeconds() > absl::ToDoubleSeconds(options_.time_budget); }
+  void NoteTime(const std::optional<double>& perf_ms) {
+    if (perf_ms) best_ms_ = std::min(best_ms_.value_or(*perf_ms), *perf_ms);
+  }
+  void ReportProgress(size_t done, size_t proposed) const;
+  void ReportGeneration() const;
+  void Notice(const std::string& text) const {
+    if (options_.on_notice) options_.on_notice(text);
+  }
+
+  const TuneSubject subject_;
+  const TunerOptions options_;
+  Candidates candidates_;
+  std::unique_ptr<SearchAlgorithm> search_;
+  std::unique_ptr<AttemptRecorder> recorder_;
+  std::optional<TrialLog> log_;
+  bool resumed_ = false;
+  std::unique_ptr<Workbench> bench_;
+
+  int64_t generation_ = 0;
+  absl::Status passing_over_;  // the first error of recording what was not run
+  std::optional<double> best_ms_;
+};
+
+absl::StatusOr<TuneResult> Attempt::Run(TuneRecord record) {
+  if (absl::Status status = MakeSearchFor(); !status.ok()) return status;
+  if (absl::Status status = Begin(std::move(record)); !status.ok()) return status;
+  absl::StatusOr<std::unique_ptr<Workbench>> bench = Workbench::Create(subject_, options_.workbench);
+  if (!bench.ok()) return bench.status();
+  bench_ = *std::move(bench);
+  if (absl::Status status = Search(); !status.ok()) return status;
+  if (absl::Status status = HoldFinal(); !status.ok()) return status;
+  TuneResult result = Result();
+  if (result.stopped) return result;
+  absl::Status status = recorder_->End(v1::Attempt::STATE_COMPLETE, CountersJson(result.counters));
+  if (!status.ok()) return status;
+  return result;
+}
+
+absl::Status Attempt::MakeSearchFor() {
+  SearchOptions search = options_.search;
+  search.fingerprint = [this](const Config& config) { return candidates_.Fingerprint(config); };
+  absl::StatusOr<std::unique_ptr<SearchAlgorithm>> made =
+      MakeSearch(subject_.kernel->config_space(), std::move(search));
+  if (!made.ok()) return made.status();
+  search_ = *std::move(made);
+  for (const std::string& warning : search_->warnings()) Notice(warning);
+  return absl::OkStatus();
+}
+
+absl::Status Attempt::Begin(TuneRecord record) {
+  absl::StatusOr<Journal::Contents> earlier = Resume(record.journal, &record.info);
+  if (!earlier.ok()) return earlier.status();
+  record.info.search_algorithm = search_->name();
+  record.info.seed = static_cast<int64_t>(options_.search.seed);
+  absl::StatusOr<std::unique_ptr<AttemptRecorder>> recorder =
+      AttemptRecorder::Create(std::move(record.info), record.sinks);
+  if (!recorder.ok()) return recorder.status();
+  recorder_ = *std::move(recorder);
+  if (absl::Status status = recorder_->Begin(); !status.ok()) return status;
+  log_.emplace(recorder_.get(), record.journal, absl::Seconds(earlier->active_s));
+  return log_->Replay(std::move(earlier->rows));
+}
+
+absl::StatusOr<Journal::Contents> Attempt::Resume(Journal* journal, AttemptInfo* info) {
+  if (journal == nullptr) return Journal::Contents();
+  Journal::Contents earlier = journal->TakeContents();
+  resumed_ = !earlier.attempt_id.empty();
+  if (!resumed_) {
+    if (absl::Status status = journal->Begin(info->attempt_id, info->started); !status.ok()) return status;
+    return earlier;
+  }
+  info->attempt_id = earlier.attempt_id;
+  info->started = earlier.started;
+  Notice(Cat("going on with the attempt of ", absl::FormatTime(earlier.started), ", which has ", earlier.rows.size(),
+             " rows"));
+  return earlier;
+}
+
+absl::Status Attempt::Search() {
+  for (std::vector<Config> configs = search_->Propose(); !configs.empty(); configs = search_->Propose()) {
+    if (!passing_over_.ok()) return passing_over_;
+    absl::StatusOr<std::vector<Trial>> trials = RunGeneration(configs);
+    if (!trials.ok()) return trials.status();
+    if (IsStopped()) return absl::OkStatus();
+    ReportGeneration();
+    ++generation_;
+    if (IsOverBudget()) return absl::OkStatus();
+    search_->Learn(*trials);
+  }
+  return passing_over_;
+}
+
+void Attempt::PassOver(const Config& config, const absl::StatusOr<std::string>& hash) {
+  if (!passing_over_.ok() || log_->Find(generation_, config.id()) != nullptr) return;
+  Verdict verdict = hash.ok() ? Duplicate() : NotGenerated(hash.status());
+  if (hash.ok()) verdict.source_hash = *hash;
+  passing_over_ = log_->Finish(generation_, config, std::move(verdict));
+}
+
+absl::StatusOr<std::vector<Trial>> Attempt::RunGeneration(const std::vector<Config>& configs) {
+  std::vector<Config> pending;
+  for (const Config& config : configs) {
+    const RecordedRow* row = log_->Find(generation_, config.id());
+    if (row == nullptr) {
+      pending.push_back(config);
+    } else {
+      NoteTime(row->perf_ms);
+    }
+  }
+  ReportProgress(0, pending.size());
+  if (absl::Status status = RunPending(pending); !status.ok()) return status;
+  std::vector<Trial> trials;
+  for (const Config& config : configs) {
+    const RecordedRow* row = log_->Find(generation_, config.id());
+    trials.push_back({config, row == nullptr ? std::nullopt : row->perf_ms});
+  }
+  return trials;
+}
+
+absl::Status Attempt::RunPending(const std::vector<Config>& pending) {
+  CompileQueue& queue = bench_->queue();
+  for (const Config& config : pending) {
+    absl::StatusOr<std::shared_ptr<const Candidate>> candidate = candidates_.Find(config);
+    if (!candidate.ok()) return candidate.status();
+    queue.Submit(*std::move(candidate));
+  }
+  if (absl::Status status = RunInterrupted(pending); !status.ok()) return status;
+  while (queue.under_way() > 0 && !IsStopped() && !IsOverBudget()) {
+    const std::optional<CompiledCandidate> next = queue.Next(kStopInterval);
+    if (!next) continue;
+    if (absl::Status status = RunOne(*next); !status.ok()) return status;
+    ReportProgress(pending.size() - queue.under_way(), pending.size());
+  }
+  bench_->CancelCompiling();
+  return IsStopped() ? absl::OkStatus() : FinishUnrun(pending);
+}
+
+// The sidecars want a config that was started to be followed by its result.
+absl::Status Attempt::RunInterrupted(const std::vector<Config>& pending) {
+  const std::optional<Config> interrupted = log_->Interrupted();
+  if (!interrupted || std::find(pending.begin(), pending.end(), *interrupted) == pending.end()) return absl::OkStatus();
+  return RunOne(bench_->queue().Await(interrupted->id()));
+}
+
+absl::Status Attempt::FinishUnrun(const std::vector<Config>& pending) {
+  std::vector<TrialResult> unrun;
+  for (const Config& config : pending) {
+    if (log_->Find(generation_, config.id()) == nullptr) unrun.push_back({config, NeverRun(kOverBudget)});
+  }
+  return unrun.empty() ? absl::OkStatus() : log_->FinishAll(generation_, std::move(unrun));
+}
+
+absl::Status Attempt::RunOne(const CompiledCandidate& compiled) {
+  const absl::Status& compiling = compiled.result.code.status();
+  // It would be so for every config.
+  if (absl::IsUnavailable(compiling) || absl::IsNotFound(compiling)) return compiling;
+  const Config& config = compiled.candidate->config;
+  if (compiling.ok()) {
+    if (absl::Status status = log_->Start(generation_, config); !status.ok()) return status;
+  }
+  absl::StatusOr<Verdict> verdict = compiling.ok() ? Measure(compiled) : NotCompiled(compiled.result);
+  if (!verdict.ok()) return verdict.status();
+  verdict->source_hash = compiled.candidate->source_hash;
+  NoteTime(verdict->perf_ms);
+  return log_->Finish(generation_, config, *std::move(verdict));
+}
+
+absl::StatusOr<Verdict> Attempt::Measure(const CompiledCandidate& compiled) {
+  const double give_up_above_ms = best_ms_ ? *best_ms_ * options_.give_up_factor : MeasureEffort().give_up_above_ms;
+  absl::StatusOr<MeasureOutcome> outcome = bench_->Measure(compiled, give_up_above_ms);
+  if (!outcome.ok()) return outcome.status();
+  Verdict verdict = Measured(*outcome, v1::MeasurementDetail::STAGE_SEARCH);
+  verdict.compile_time_s = compiled.result.seconds;
+  return verdict;
+}
+
+absl::Status Attempt::HoldFinal() {
+  const bool was_held = std::any_of(log_->rows().begin(), log_->rows().end(), IsOfFinal);
+  if (was_held || IsStopped()) return absl::OkStatus();
+  const std::vector<Config> finalists = FinalistsOf(log_->rows(), options_.finalists, DefaultConfig());
+  if (finalists.empty()) return absl::OkStatus();
+  absl::StatusOr<std::vector<CompiledCandidate>> compiled = CompileAll(finalists);
+  if (!compiled.ok()) return compiled.status();
+  absl::StatusOr<FinalOutcome> outcome = bench_->MeasureInterleaved(*compiled, options_.final_rounds);
+  if (!outcome.ok()) return outcome.status();
+  if (absl::Status status = log_->FinishAll(generation_, ResultsOf(*compiled, *outcome)); !status.ok()) return status;
+  ReportGeneration();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<CompiledCandidate>> Attempt::CompileAll(const std::vector<Config>& configs) {
+  std::vector<CompiledCandidate> all;
+  for (const Config& config : configs) {
+    // After a resume this process has not seen all of them.
+    absl::StatusOr<std::shared_ptr<const Candidate>> candidate = candidates_.Find(config);
+    if (!candidate.ok()) return candidate.status();
+    bench_->queue().Submit(*std::move(candidate));
+  }
+  for (const Config& config : configs) {
+    all.push_back(bench_->queue().Await(config.id()));
+    if (!all.back().result.code.ok()) return all.back().result.code.status();
+  }
+  return all;
+}
+
+TuneResult Attempt::Result() const {
+  TuneResult result = {.ranking = RankingOf(log_->rows(), DefaultConfig()),
+                       .counters = log_->Counters(),
+                       .attempt_id = recorder_->info().attempt_id,
+                       .stopped = IsStopped(),
+                       .resumed = resumed_};
+  const CompilePoolStats compiling = bench_->compile_stats();
+  result.counters.unique_sources = compiling.unique_sources;
+  result.counters.seconds_compiling = compiling.busy_seconds;
+  result.counters.seconds_measuring = absl::ToDoubleSeconds(bench_->measuring());
+  if (result.ranking.best) {
+    result.counters.best_perf_ms = result.ranking.best->perf_ms;
+    result.counters.best_config_id = result.ranking.best->config.id();
+  }
+  return result;
+}
+
+void Attempt::ReportProgress(size_t done, size_t proposed) const {
+  if (!options_.on_progress) return;
+  TuneProgress progress = {.generation = generation_,
+                           .done = static_cast<int64_t>(done),
+                           .proposed = static_cast<int64_t>(proposed),
+                           .configs = log_->Counters().configs_tested,
+                           .best_ms = best_ms_,
+                           .elapsed_s = log_->ActiveSeconds()};
+  if (progress.configs > 0) {
+    progress.left_s = progress.elapsed_s / static_cast<double>(progress.configs) * static_cast<double>(proposed - done);
+  }
+  options_.on_progress(progress);
+}
+
+void Attempt::ReportGeneration() const {
+  if (options_.on_generation) options_.on_generation(Summarise(log_->rows(), generation_, log_->ActiveSeconds()));
+}
+
+}  // namespace
+
+absl::StatusOr<TuneResult> Tune(TuneSubject subject, TunerOptions options, TuneRecord record) {
+  return Attempt(std::move(subject), std::move(options)).Run(std::move(record));
+}
+
+}  // namespace telemetry::worker::tune

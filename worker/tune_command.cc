@@ -1,0 +1,140 @@
+#include "worker/tune_command.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "spdlog/spdlog.h"
+#include "worker/command_line.h"
+#include "worker/kernels/library.h"
+#include "worker/tune/tune_progress.h"
+#include "worker/tune/tune_session.h"
+#include "worker/tune_flags.h"
+
+namespace telemetry {
+namespace {
+
+namespace kernels = worker::kernels;
+namespace tune = worker::tune;
+
+constexpr int kBarWidth = 20;
+
+struct TuneCommandFlags {
+  TuneFlags tune;
+  std::string kernel;
+  std::vector<std::string> arguments;
+  std::string device;
+};
+
+// A bar on a terminal, which lines of text push up.
+class ProgressDisplay {
+ public:
+  ~ProgressDisplay() { Clear(); }
+  void Draw(const tune::TuneProgress& progress) {
+    if (!on_terminal_) return;
+    std::cerr << "\r\033[K" << tune::ProgressText(progress, kBarWidth) << std::flush;
+    drawn_ = true;
+  }
+  void Line(const std::string& text) {
+    Clear();
+    std::cerr << text << "\n";
+  }
+
+ private:
+  void Clear() {
+    if (drawn_) std::cerr << "\r\033[K" << std::flush;
+    drawn_ = false;
+  }
+
+  const bool on_terminal_ = isatty(STDERR_FILENO) != 0;
+  bool drawn_ = false;
+};
+
+absl::StatusOr<tune::TuneTask> TaskOf(const TuneCommandFlags& flags) {
+  absl::StatusOr<const kernels::LibraryKernel*> kernel = kernels::FindKernel(flags.kernel);
+  if (!kernel.ok()) return absl::InvalidArgumentError(kernel.status().message());
+  absl::StatusOr<kernels::Problem> problem = kernels::ParseProblem(**kernel, flags.arguments);
+  if (!problem.ok()) return problem.status();
+  absl::StatusOr<worker::Settings> settings = SettingsOf(flags.tune);
+  if (!settings.ok()) return settings.status();
+  absl::StatusOr<tune::TunerOptions> tuner = TunerOptionsOf(flags.tune);
+  if (!tuner.ok()) return tuner.status();
+  return tune::TuneTask{.kernel = *kernel,
+                        .problem = *std::move(problem),
+                        .settings = *settings,
+                        .device = flags.device,
+                        .tuner = *std::move(tuner)};
+}
+
+absl::StatusOr<int> RunTune(const TuneCommandFlags& flags) {
+  absl::StatusOr<absl::Duration> patience = DurationOf("--drain-timeout", flags.tune.drain_timeout);
+  if (!patience.ok()) return patience.status();
+  absl::StatusOr<tune::TuneTask> task = TaskOf(flags);
+  if (!task.ok()) return task.status();
+  absl::StatusOr<std::unique_ptr<tune::TuneSession>> session = OpenSession(flags.tune);
+  if (!session.ok()) return session.status();
+
+  absl::StatusOr<tune::TaskResult> result;
+  {
+    ProgressDisplay display;
+    task->tuner.stop = StopOnSignals();
+    task->tuner.on_progress = [&display](const tune::TuneProgress& progress) { display.Draw(progress); };
+    task->tuner.on_generation = [&display](const tune::GenerationSummary& summary) {
+      display.Line(tune::SummaryText(summary));
+    };
+    task->tuner.on_notice = [&display](const std::string& text) { display.Line(text); };
+    result = (*session)->Run(*task);
+  }
+  if (result.ok()) {
+    std::cout << Describe(*result) << "\n";
+  } else {
+    spdlog::error("{}: {}", flags.kernel, std::string(result.status().message()));
+  }
+  // A process that is told to stop has little time; its spool keeps what is left.
+  const bool stopped = result.ok() && result->tuned.stopped;
+  const bool delivered = DeliverAll(**session, flags.tune, stopped ? std::min(*patience, absl::Seconds(8)) : *patience);
+  const bool found = result.ok() && result->tuned.ranking.best.has_value();
+  return found && delivered && (*session)->refused() == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+void AddTuneCommand(CLI::App* app, int* exit_status) {
+  auto flags = std::make_shared<TuneCommandFlags>();
+  CLI::App* command =
+      app->add_subcommand("tune", "Find the fastest config of a kernel, streaming all that is measured");
+  command->footer(R"(Examples:
+  telemetry-worker tune softmax --collector collector:4747                       default shapes, first device
+  telemetry-worker tune softmax --arg x=4096x2560:f16 --device cuda:0 --effort full
+  telemetry-worker tune matmul --arg x=512x256 --arg y=256x512 --budget 2m       at most two minutes
+  telemetry-worker tune add --collector "" --log /tmp/autotune/add               no collector, only local sidecars
+
+Stopped or killed, the same command goes on where it was; nothing is measured twice. A collector that is away does not
+disturb: what it has not got waits in --state-dir.
+Exit status: 0 a config was found and all is stored; 1 none was, or something is still in the spool or was refused;
+2 wrong usage.)");
+  command->add_option("kernel", flags->kernel, "One of `telemetry-worker kernels`")->required()->type_name("KERNEL");
+  command->add_option("--arg", flags->arguments, "A tensor's shape and dtype, or a number: x=128x64:f32, causal=true")
+      ->envname("TELEMETRY_WORKER_ARG")
+      ->type_name("NAME=VALUE")
+      ->take_all()
+      ->allow_extra_args(false);
+  AddOption(command, "--device", flags->device, "One of `telemetry-worker devices` (default: the first)")
+      ->type_name("DEVICE");
+  AddTuneFlags(command, &flags->tune);
+  command->callback([flags, exit_status] {
+    absl::StatusOr<int> status = RunTune(*flags);
+    if (!status.ok()) spdlog::error("{}", std::string(status.status().message()));
+    *exit_status = status.value_or(status.status().code() == absl::StatusCode::kInvalidArgument ? 2 : 1);
+  });
+}
+
+}  // namespace telemetry

@@ -1,0 +1,147 @@
+#include "worker/tune_flags.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "spdlog/spdlog.h"
+#include "worker/command_line.h"
+#include "worker/forward/origin.h"
+#include "worker/tune/search/effort.h"
+#include "worker/tune/search/make_search.h"
+
+namespace telemetry {
+namespace {
+
+namespace tune = worker::tune;
+
+std::atomic<bool> stop = false;
+static_assert(std::atomic<bool>::is_always_lock_free);  // a signal handler sets it
+
+void Stop(int number) {
+  stop = true;
+  ::signal(number, SIG_DFL);
+}
+
+}  // namespace
+
+void AddTuneFlags(CLI::App* command, TuneFlags* flags) {
+  const auto option = [command](const std::string& name, auto& value, const std::string& help) {
+    return AddOption(command, name, value, help);
+  };
+  flags->collector = "127.0.0.1:4747";
+  option("--collector", flags->collector, "The collector; empty: send nothing, which needs --log")
+      ->type_name("HOST:PORT");
+  flags->state_dir = DefaultStateDir("tune");
+  option("--state-dir", flags->state_dir, "Folder of spool, journals and best configs; one process at a time")
+      ->type_name("DIR");
+  flags->origin = forward::OriginFromEnvironment(EnvironmentVariable);
+  option("--origin", flags->origin, "Label of the CI job (default: from the CI system's variables)")
+      ->type_name("LABEL");
+  option("--log", flags->log, "Also write local sidecars: BASE.csv, BASE.meta.jsonl, BASE.sources.csv")
+      ->type_name("BASE");
+  option("--drain-timeout", flags->drain_timeout, "How long to wait at the end for the collector")->type_name("TIME");
+  option("--spool-limit-mib", flags->spool_limit_mib, "Size at which the spool makes tuning wait")->type_name("MIB");
+  option("--effort", flags->effort, "How much is tried")->check(CLI::IsMember({"none", "quick", "full"}));
+  const std::vector<std::string_view>& names = tune::SearchAlgorithmNames();
+  option("--algorithm", flags->algorithm, "How it is searched (default: surrogate)")
+      ->check(CLI::IsMember(std::vector<std::string>(names.begin(), names.end())));
+  option("--seed", flags->seed, "The same seed tries the same configs as long as the same is measured");
+  option("--max-generations", flags->max_generations, "At most so many (default: by the effort)")
+      ->check(CLI::PositiveNumber);
+  option("--max-configs", flags->max_configs, "At most so many (default: by the effort)")->check(CLI::PositiveNumber);
+  option("--budget", flags->budget, "No config is begun later than this (default: no limit)")->type_name("TIME");
+  option("--compilers", flags->compilers, "Compiler processes (0: one for each processor)")
+      ->check(CLI::NonNegativeNumber);
+  option("--compile-limit", flags->compile_limit, "Time limit for compiling one config")->type_name("TIME");
+  option("--run-limit", flags->run_limit, "Time limit for one run of a config")->type_name("TIME");
+  option("--setting", flags->settings, "A setting of the kernel: static_shapes=false, dot_precision=ieee")
+      ->type_name("NAME=VALUE")
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+absl::StatusOr<tune::TunerOptions> TunerOptionsOf(const TuneFlags& flags) {
+  tune::TunerOptions options;
+  absl::StatusOr<tune::Effort> effort = tune::ParseEffort(flags.effort);
+  if (!effort.ok()) return effort.status();
+  options.search = {.algorithm = flags.algorithm,
+                    .effort = *effort,
+                    .seed = flags.seed,
+                    .max_generations = flags.max_generations,
+                    .max_configs = flags.max_configs};
+  const auto set_duration = [](const std::string& flag, const std::string& text, absl::Duration* to) {
+    absl::StatusOr<absl::Duration> duration = DurationOf(flag, text);
+    if (duration.ok()) *to = *duration;
+    return duration.status();
+  };
+  if (!flags.budget.empty()) {
+    if (absl::Status status = set_duration("--budget", flags.budget, &options.time_budget); !status.ok()) return status;
+  }
+  absl::Status status = set_duration("--compile-limit", flags.compile_limit, &options.workbench.compile.time_limit);
+  status.Update(set_duration("--compile-limit", flags.compile_limit, &options.workbench.load_limit));
+  status.Update(set_duration("--run-limit", flags.run_limit, &options.workbench.run_limit));
+  if (!status.ok()) return status;
+  options.workbench.compile.processes = flags.compilers;
+  return options;
+}
+
+absl::StatusOr<worker::Settings> SettingsOf(const TuneFlags& flags) {
+  std::vector<worker::NamedSetting> named;
+  for (const std::string& setting : flags.settings) {
+    const size_t equals = setting.find('=');
+    if (equals == std::string::npos) {
+      return absl::InvalidArgumentError(absl::StrCat("--setting ", setting, ": expected NAME=VALUE"));
+    }
+    named.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
+  }
+  return worker::SettingsOf(named);
+}
+
+absl::StatusOr<std::unique_ptr<tune::TuneSession>> OpenSession(const TuneFlags& flags) {
+  return tune::TuneSession::Open({.collector = flags.collector,
+                                  .state_dir = flags.state_dir,
+                                  .origin = flags.origin,
+                                  .log_base = flags.log,
+                                  .spool_limit_bytes = flags.spool_limit_mib << 20,
+                                  .on_notice = [](const std::string& text) { spdlog::warn("{}", text); }});
+}
+
+const std::atomic<bool>* StopOnSignals() {
+  ::signal(SIGTERM, Stop);
+  ::signal(SIGINT, Stop);
+  return &stop;
+}
+
+bool DeliverAll(tune::TuneSession& session, const TuneFlags& flags, absl::Duration patience) {
+  const absl::Status drained = session.Drain(patience);
+  if (drained.ok()) return true;
+  spdlog::error(
+      "not everything reached the collector at {}: {}. Nothing is lost: the next tune or run with --state-dir {} "
+      "sends it",
+      flags.collector, std::string(drained.message()), flags.state_dir);
+  return false;
+}
+
+std::string Describe(const tune::TaskResult& result) {
+  const tune::TuneResult& tuned = result.tuned;
+  std::string text = absl::StrCat(result.run.kernel_name(), " ", result.run.input_shapes(), " ", result.run.dtypes(),
+                                  " on ", result.run.hardware(), ": ");
+  if (tuned.stopped) return text + "stopped; the same command goes on from here";
+  if (!tuned.ranking.best) return text + "no config ran and was right";
+  absl::StrAppendFormat(&text, "best %.4f ms", tuned.ranking.best->perf_ms);
+  if (tuned.ranking.default_perf_ms) {
+    absl::StrAppendFormat(&text, ", %.2f times as fast as the default config",
+                          *tuned.ranking.default_perf_ms / tuned.ranking.best->perf_ms);
+  }
+  if (!tuned.ranking.ties.empty()) absl::StrAppend(&text, ", ", tuned.ranking.ties.size(), " more within the noise");
+  absl::StrAppendFormat(&text, "; %d configs in %.1f s\n  %s", tuned.counters.configs_tested,
+                        tuned.counters.seconds_total, tuned.ranking.best->config.ToString());
+  return text;
+}
+
+}  // namespace telemetry
