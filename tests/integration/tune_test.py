@@ -1,0 +1,165 @@
+"""Kernels tuned, stored and exported: what was measured comes back, and loads.
+
+Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on the CPU's OpenCL device.
+"""
+
+import collections
+import io
+import json
+import os
+import pathlib
+import statistics
+import sys
+import tempfile
+import unittest
+
+try:
+    import networkx
+    import pandas
+except ImportError:
+    # tests/run sets up an environment that has them.
+    venv_python = pathlib.Path(__file__).resolve().parents[2] / "build/venv/bin/python3"
+    if not venv_python.exists() or sys.prefix != sys.base_prefix:
+        sys.exit("this test needs the Python packages of tests/integration/requirements.txt: start it with tests/run")
+    os.execv(venv_python, [venv_python, *sys.argv])
+
+from pipeline import Pipeline, csv_rows, json_lines, run
+
+KERNELS = {
+    "softmax": ("--arg=x=16x64:f32",),
+    "layer_norm": ("--arg=x=16x64:f32", "--arg=weight=64:f32", "--arg=bias=64:f32"),
+    "matmul": ("--arg=x=32x32:f32", "--arg=y=32x32:f32"),
+}
+DEVICE = "--device=opencl:0"
+SEED = 7
+
+
+def tune(pipeline, kernel, *flags, log):
+    return run(
+        "telemetry-worker",
+        "tune",
+        kernel,
+        *KERNELS[kernel],
+        DEVICE,
+        f"--collector={pipeline.address}",
+        f"--state-dir={pipeline.folder / 'state'}",
+        f"--log={pipeline.folder / log}",
+        "--origin=ci/tune",
+        *flags,
+    )
+
+
+def best(pipeline, kernel, accept=(0,)):
+    state = pipeline.folder / "state"
+    printed = run(
+        "telemetry-worker", "best", kernel, *KERNELS[kernel], DEVICE, f"--state-dir={state}", accept=accept
+    )
+    return json.loads(printed) if printed else None
+
+
+class Tuned(unittest.TestCase):
+    """Three kernels tuned into one dataset, with sidecars of the same beside it."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="tune_test.")
+        cls.addClassCleanup(folder.cleanup)
+        cls.pipeline = Pipeline(pathlib.Path(folder.name) / "pipeline")
+        with cls.pipeline.serving():
+            for kernel in KERNELS:
+                tune(cls.pipeline, kernel, "--max-configs=5", f"--seed={SEED}", log="log")
+            cls.exported = cls.pipeline.export("helion", "--details", live=True)
+            cls.graphs = json_lines(cls.pipeline.export("pr2750", live=True)[".ir.jsonl"])
+        cls.rows = pandas.read_csv(io.BytesIO(cls.exported[".csv"]), keep_default_na=False, na_values=[""])
+        cls.attempts = json_lines(cls.exported[".attempts.jsonl"])
+
+    def log(self, suffix):
+        return (self.pipeline.folder / f"log{suffix}").read_bytes()
+
+    def test_the_export_has_every_row_that_was_measured(self):
+        for suffix in (".csv", ".sources.csv"):
+            self.assertEqual(
+                collections.Counter(csv_rows(self.exported[suffix])), collections.Counter(csv_rows(self.log(suffix)))
+            )
+        self.assertEqual(sorted(self.exported[".meta.jsonl"].splitlines()), sorted(self.log(".meta.jsonl").splitlines()))
+
+    def test_details_are_those_of_their_rows(self):
+        rows = {run_id: of_run.to_dict("records") for run_id, of_run in self.rows.groupby("run_id", sort=False)}
+        details = json_lines(self.exported[".details.jsonl"])
+        for detail in details:
+            row = rows[detail["run_id"]][detail["seq"] - 1]
+            self.assertEqual((detail["config_id"], detail["status"]), (row["config_id"], row["status"]))
+            if detail["status"] == "ok":
+                self.assertAlmostEqual(statistics.median(detail["samples_ms"]), row["perf_ms"], delta=2e-6)
+                self.assertGreater(detail["binary_bytes"], 0)
+            else:
+                self.assertIsNotNone(detail["failure"])
+        measured = self.rows["status"].isin(["ok", "error", "timeout"])
+        self.assertEqual(sum(detail["status"] in ("ok", "error", "timeout") for detail in details), measured.sum())
+        self.assertEqual({detail["stage"] for detail in details if detail["stage"]} - {"screening"}, {"search", "final"})
+
+    def test_attempts_say_how_they_were_searched_and_what_they_came_to(self):
+        self.assertEqual(len(self.attempts), len(KERNELS))
+        for attempt in self.attempts:
+            rows = self.rows[self.rows["run_id"] == attempt["run_id"]]
+            results = rows[rows["status"] != "started"]
+            self.assertEqual((attempt["state"], attempt["origin"]), ("complete", "ci/tune"))
+            self.assertEqual((attempt["search_algorithm"], attempt["seed"]), ("SurrogateSearch", SEED))
+            self.assertTrue(attempt["environment"]["program"].startswith("telemetry-worker "))
+            self.assertIn("OpenCL", attempt["environment"]["device"]["architecture"])
+            self.assertEqual(attempt["counters"]["configs_tested"], results["config_id"].nunique())
+            self.assertEqual(attempt["counters"]["generations"], results["generation"].max() + 1)
+            self.assertIn(attempt["counters"]["best_config_id"], set(results["config_id"]))
+            self.assertEqual(attempt["exported_rows"], len(rows))
+
+    def test_a_config_has_one_result_in_a_generation(self):
+        results = self.rows[self.rows["status"] != "started"]
+        self.assertFalse(results.duplicated(["run_id", "config_id", "generation"]).any())
+        self.assertGreater((results["status"] == "ok").sum(), len(KERNELS))
+
+    def test_graphs_load_with_networkx(self):
+        self.assertEqual({record["graph"]["kernel_name"] for record in self.graphs}, set(KERNELS))
+        for record in self.graphs:
+            graph = networkx.node_link_graph(record, edges="links")
+            self.assertEqual(graph.number_of_nodes(), len(record["nodes"]))
+            self.assertEqual(graph.number_of_edges(), len(record["links"]))
+            self.assertTrue(networkx.is_directed_acyclic_graph(graph))
+
+    def test_rows_join_their_runs_and_graphs_in_pandas(self):
+        runs = pandas.read_json(io.BytesIO(self.exported[".meta.jsonl"]), lines=True)
+        joined = self.rows.merge(runs, on="run_id", how="left", validate="many_to_one")
+        self.assertEqual(len(joined), len(self.rows))
+        self.assertEqual(set(joined["kernel_name"]), set(KERNELS))
+        self.assertTrue(joined["run_id"].isin({record["run_id"] for record in self.graphs}).all())
+
+    def test_best_prints_what_the_final_found(self):
+        for kernel in KERNELS:
+            printed = best(self.pipeline, kernel)
+            (attempt,) = [each for each in self.attempts if each["run_id"] == printed["run_id"]]
+            self.assertEqual(printed["kernel_name"], kernel)
+            self.assertEqual(printed["attempt_id"], attempt["attempt_id"])
+            self.assertEqual(printed["config_id"], attempt["counters"]["best_config_id"])
+            self.assertEqual(printed["perf_ms"], attempt["counters"]["best_perf_ms"])
+
+
+class TunedAgain(unittest.TestCase):
+    def test_a_second_attempt_starts_from_the_best_config(self):
+        with tempfile.TemporaryDirectory(prefix="tune_test.") as folder:
+            pipeline = Pipeline(pathlib.Path(folder) / "pipeline")
+            with pipeline.serving():
+                best(pipeline, "softmax", accept=(1,))  # none is known
+                tune(pipeline, "softmax", "--max-configs=4", log="first")
+                known = best(pipeline, "softmax")
+                # Of configs of its own this search has few, and others.
+                tune(pipeline, "softmax", "--max-configs=3", "--seed=99", log="second")
+            second = pandas.read_csv(pipeline.folder / "second.csv")
+            first_generation = second[(second["generation"] == 0) & (second["status"] == "ok")]
+            self.assertIn(known["config_id"], set(first_generation["config_id"]))
+            self.assertEqual(set(second["run_id"]), {known["run_id"]})
+            attempts = json_lines(pipeline.export("helion")[".attempts.jsonl"])
+            self.assertEqual([attempt["state"] for attempt in attempts], ["complete", "complete"])
+            self.assertEqual({attempt["run_id"] for attempt in attempts}, {known["run_id"]})
+
+
+if __name__ == "__main__":
+    unittest.main()
