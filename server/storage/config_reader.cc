@@ -18,24 +18,38 @@ absl::StatusOr<uint64_t> ConfigReader::Id(int64_t config, v1::ExportConfigs* ann
   return ids_[key];
 }
 
+absl::StatusOr<v1::Config> ConfigReader::Read(int64_t config) {
+  if (absl::Status status = Find(config); !status.ok()) return status;
+  v1::Config entry;
+  if (absl::Status status = Fill(&entry); !status.ok()) return status;
+  read_.Reset();
+  return entry;
+}
+
 absl::Status ConfigReader::Load(int64_t config, v1::ExportConfigs* announced) {
-  absl::StatusOr<bool> found = read_.Bind(config).Step();
-  if (!found.ok()) return found.status();
-  if (!*found) return absl::DataLossError(absl::StrCat("config ", config, " is named but not there"));
+  if (absl::Status status = Find(config); !status.ok()) return status;
   const auto key = static_cast<size_t>(config);
   if (key >= ids_.size()) ids_.resize(key + key / 2 + 64);
   ids_[key] = static_cast<uint64_t>(read_.Int(0));
   if (announced != nullptr) {
-    v1::Config* entry = announced->add_configs();
-    entry->set_config_id(ids_[key]);
-    const std::string_view whole = read_.Text(2);
-    entry->mutable_text()->assign(whole.data(), whole.size());
-    if (!read_.IsNull(1)) {
-      if (absl::Status status = AppendText(read_.Text(1), entry->mutable_text()); !status.ok()) return status;
-    }
+    if (absl::Status status = Fill(announced->add_configs()); !status.ok()) return status;
   }
   read_.Reset();
   return absl::OkStatus();
+}
+
+absl::Status ConfigReader::Find(int64_t config) {
+  absl::StatusOr<bool> found = read_.Bind(config).Step();
+  if (!found.ok()) return found.status();
+  if (!*found) return absl::DataLossError(absl::StrCat("config ", config, " is named but not there"));
+  return absl::OkStatus();
+}
+
+absl::Status ConfigReader::Fill(v1::Config* entry) {
+  entry->set_config_id(static_cast<uint64_t>(read_.Int(0)));
+  const std::string_view whole = read_.Text(2);
+  entry->mutable_text()->assign(whole.data(), whole.size());
+  return read_.IsNull(1) ? absl::OkStatus() : AppendText(read_.Text(1), entry->mutable_text());
 }
 
 absl::Status ConfigReader::AppendText(std::string_view arguments, std::string* text) {

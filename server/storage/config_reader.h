@@ -19,9 +19,14 @@ class ConfigReader {
 
   // The id of a config. One that is seen for the first time is added to `announced`, with its text, when that is given.
   absl::StatusOr<uint64_t> Id(int64_t config, v1::ExportConfigs* announced);
+  // A config, which is not announced thereby. Its text is empty where it has not come.
+  absl::StatusOr<v1::Config> Read(int64_t config);
 
  private:
   absl::Status Load(int64_t config, v1::ExportConfigs* announced);
+  // Puts `read_` on the config's row; whoever read from it resets it.
+  absl::Status Find(int64_t config);
+  absl::Status Fill(v1::Config* entry);
   // Appends the text that `arguments`, a JSON array of keys, stands for.
   absl::Status AppendText(std::string_view arguments, std::string* text);
   absl::StatusOr<const std::string*> Argument(int64_t argument);

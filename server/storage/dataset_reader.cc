@@ -44,8 +44,7 @@ DatasetReader::DatasetReader(const Database& database)
                        "JOIN configs AS c ON c.config = rc.config WHERE rc.run = ?1"),
       run_config_(database,
                   "SELECT rc.sample_id, rc.decorator, l.keys_json FROM run_configs AS rc "
-                  "LEFT JOIN key_lists AS l ON l.key_list = rc.key_list WHERE rc.run = ?1 AND rc.config = ?2"),
-      config_id_(database, "SELECT config_id FROM configs WHERE config = ?1") {}
+                  "LEFT JOIN key_lists AS l ON l.key_list = rc.key_list WHERE rc.run = ?1 AND rc.config = ?2") {}
 
 absl::StatusOr<std::vector<StoredRun>> DatasetReader::Runs(const v1::Filter& filter, const std::string& after_run_id,
                                                            int64_t limit) {
@@ -145,25 +144,17 @@ absl::StatusOr<v1::RunSummary> DatasetReader::Summarise(const StoredRun& run, st
   summary.set_measurements(stats.measurements);
   summary.set_configs(stats.configs);
   if (stats.best_perf_ms) {
-    // Without announcing it: its text comes with the rows.
-    absl::StatusOr<uint64_t> config_id = BestConfigId(stats.best_config);
-    if (!config_id.ok()) return config_id.status();
+    // Without announcing it: an export's rows do.
+    absl::StatusOr<v1::Config> config = configs_.Read(stats.best_config);
+    if (!config.ok()) return config.status();
     summary.set_best_perf_ms(*stats.best_perf_ms);
-    summary.set_best_config_id(*config_id);
+    summary.set_best_config_id(config->config_id());
+    if (!config->text().empty()) summary.set_best_config(std::move(*config->mutable_text()));
   }
   absl::StatusOr<std::vector<std::string>> kinds = ir_graphs_.Kinds(run.key);
   if (!kinds.ok()) return kinds.status();
   for (std::string& kind : *kinds) summary.add_ir_kinds(std::move(kind));
   return summary;
-}
-
-absl::StatusOr<uint64_t> DatasetReader::BestConfigId(int64_t config) {
-  absl::StatusOr<bool> found = config_id_.Bind(config).Step();
-  if (!found.ok()) return found.status();
-  if (!*found) return absl::DataLossError(absl::StrCat("config ", config, " is named but not there"));
-  const auto id = static_cast<uint64_t>(config_id_.Int(0));
-  config_id_.Reset();
-  return id;
 }
 
 absl::Status DatasetReader::Summarise(StoredAttempt* attempt) {

@@ -62,7 +62,6 @@ class DatasetReader {
   static StoredAttempt FillAttempt(const Statement& row);
   // Counts an attempt's rows into its own summary and into `stats`.
   absl::Status Count(StoredAttempt* attempt, RowStats* stats);
-  absl::StatusOr<uint64_t> BestConfigId(int64_t config);
 
   ConfigReader configs_;
   MeasurementReader measurements_;
@@ -73,7 +72,6 @@ class DatasetReader {
   Statement attempt_;
   Statement run_config_keys_;
   Statement run_config_;
-  Statement config_id_;
 };
 
 }  // namespace telemetry::storage

@@ -289,6 +289,7 @@ TEST(Collector, ReadersAreAnswered) {
     v1::RunSummary run;
     ASSERT_TRUE(stub->GetRun(&context, request, &run).ok());
     EXPECT_EQ(run.measurements(), 1u);
+    EXPECT_EQ(run.best_config(), "Config(a=1)");
   }
   {
     grpc::ClientContext context;

@@ -203,6 +203,28 @@ TEST_F(ReaderTest, SummariesCount) {
   EXPECT_EQ(Reader()->GetAttempt(AttemptId('x'))->measurements(), 4u);
 }
 
+TEST_F(ReaderTest, SummariesHaveTheTextOfTheBestConfig) {
+  story_.Send({AttemptRecord('x', 'a'), Row('x', 1, 3, 5), Row('x', 2, 2, 6)});
+  EXPECT_FALSE(Reader()->GetRun(RunId('a'))->has_best_config()) << "its text has not come";
+  story_.Send({ConfigRecord(5, "Config(a=1)"), ConfigRecord(6, "Config(a=[1, 2], b='x')")});
+  EXPECT_EQ(Reader()->GetRun(RunId('a'))->best_config(), "Config(a=[1, 2], b='x')");
+  EXPECT_EQ(Reader()->ListRuns({})->runs(0).best_config(), "Config(a=[1, 2], b='x')");
+}
+
+TEST_F(ReaderTest, AnExportAnnouncesTheBestConfigToo) {
+  story_.Send({RunRecord('a'), AttemptRecord('x', 'a'), ConfigRecord(6, "Config(a=1)"), Row('x', 1, 2, 6)});
+  std::vector<std::string> announced;
+  ASSERT_TRUE(Reader()
+                  ->Export({},
+                           [&](const v1::ExportItem& item) {
+                             for (const v1::Config& config : item.configs().configs())
+                               announced.push_back(config.text());
+                             return absl::OkStatus();
+                           })
+                  .ok());
+  EXPECT_EQ(announced, std::vector<std::string>{"Config(a=1)"});
+}
+
 TEST_F(ReaderTest, WhatIsNotThereIsNotFound) {
   EXPECT_TRUE(absl::IsNotFound(Reader()->GetRun(RunId('a')).status()));
   EXPECT_TRUE(absl::IsNotFound(Reader()->GetAttempt(AttemptId('x')).status()));
