@@ -1,11 +1,12 @@
 #include "worker/run_command.h"
 
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -13,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "spdlog/spdlog.h"
@@ -40,10 +40,14 @@ struct RunFlags {
 // Follows sidecars of other tuners in the background, into the same spool.
 class SidecarFollower {
  public:
-  // Nothing to follow, or no collector: does nothing.
+  // Nothing to follow: does nothing.
   SidecarFollower(const RunFlags& flags, tune::TuneSession& session) {
-    if (flags.follow.empty() || session.producer() == nullptr) return;
+    if (flags.follow.empty()) return;
     stop_fd_ = eventfd(0, EFD_CLOEXEC);
+    if (stop_fd_ < 0) {
+      spdlog::error("--follow: no descriptor for it: {}", std::strerror(errno));
+      return;
+    }
     const forward::ForwardOptions options = {.paths = flags.follow, .origin = flags.tune.origin};
     thread_ = std::thread([this, options, producer = session.producer()] {
       const absl::StatusOr<forward::ForwardResult> result = forward::ForwardAndWatch(
@@ -95,6 +99,9 @@ absl::StatusOr<tune::SuiteOptions> SuiteOptionsOf(const RunFlags& flags) {
 absl::StatusOr<int> Run(const RunFlags& flags) {
   absl::StatusOr<absl::Duration> patience = DurationOf("--drain-timeout", flags.tune.drain_timeout);
   if (!patience.ok()) return patience.status();
+  if (!flags.follow.empty() && flags.tune.collector.empty()) {
+    return absl::InvalidArgumentError("--follow: there is no --collector to forward to");
+  }
   absl::Duration every = absl::InfiniteDuration();
   if (!flags.every.empty()) {
     absl::StatusOr<absl::Duration> parsed = DurationOf("--every", flags.every);

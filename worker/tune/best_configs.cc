@@ -51,7 +51,7 @@ absl::StatusOr<BestConfig> Read(const std::string& path) {
   absl::StatusOr<BestConfig> best = object.ok() ? FromJson(*object) : object.status();
   if (best.ok()) return best;
   return absl::FailedPreconditionError(
-      Cat(path, ": ", best.status().message().data(), "; remove it, and the next tuning writes it anew"));
+      Cat(path, ": ", best.status().message(), "; remove it, and the next tuning writes it anew"));
 }
 
 }  // namespace

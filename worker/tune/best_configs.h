@@ -37,7 +37,7 @@ class BestConfigCache {
 
   // NOT_FOUND: none is known. FAILED_PRECONDITION: the file cannot be read; says which.
   absl::StatusOr<BestConfig> Find(const std::string& run_id) const;
-  // Those of a kernel on that hardware, whatever its shapes, the nearest in time first. Files that cannot be read are
+  // Those of a kernel on that hardware, whatever its shapes, the newest first. Files that cannot be read are
   // left out.
   std::vector<BestConfig> FindAll(const std::string& kernel_name, const std::string& hardware) const;
   // Keeps it, whatever was known before: the newest attempt had the newest compiler. Errors are client::ReplaceFile's.

@@ -35,7 +35,7 @@ class Candidates {
   // What configs share that make the same code: SearchOptions::fingerprint. Errors are Generate's.
   absl::StatusOr<std::string> Fingerprint(const codegen::Config& config);
 
-  // A config that had a fingerprint, with its code.
+  // A config with its code, which is generated the first time. Errors are Generate's.
   absl::StatusOr<std::shared_ptr<const Candidate>> Find(const codegen::Config& config);
 
  private:

@@ -38,6 +38,12 @@ absl::Status ReadObject(const Json& object, const std::string& where, const Read
   return absl::OkStatus();
 }
 
+absl::Status ReadText(const Json& value, std::string* text) {
+  if (value.kind != Json::Kind::kString) return absl::InvalidArgumentError("expected a string");
+  *text = value.text;
+  return absl::OkStatus();
+}
+
 absl::Status ReadTexts(const Json& value, std::vector<std::string>* texts) {
   if (value.kind != Json::Kind::kArray) return absl::InvalidArgumentError("expected a list of strings");
   for (const Json& item : value.items) {
@@ -70,7 +76,7 @@ absl::StatusOr<SuiteEntry> EntryOf(const Json& object, const std::string& where)
   std::string name;
   std::vector<std::string> arguments;
   const Readers readers = {
-      {"kernel", [&](const Json& value) { return name = value.text, absl::OkStatus(); }},
+      {"kernel", [&](const Json& value) { return ReadText(value, &name); }},
       {"args", [&](const Json& value) { return ReadTexts(value, &arguments); }},
       {"effort", [&](const Json& value) { return ReadEffort(value, &entry.effort); }},
       {"settings", [&](const Json& value) { return ReadSettings(value, &entry.settings); }},

@@ -43,7 +43,7 @@ absl::Status TrialLog::Replay(std::vector<RecordedRow> rows) {
 }
 
 absl::Status TrialLog::Start(int64_t generation, const codegen::Config& config) {
-  if (started_ == Key(generation, config.id())) return absl::OkStatus();
+  if (started_ && started_->key == Key(generation, config.id())) return absl::OkStatus();
   return Add({RowOf(Now(), generation, config, {.status = status::kStarted})});
 }
 
@@ -74,10 +74,10 @@ absl::Status TrialLog::Add(std::vector<RecordedRow> rows) {
 void TrialLog::Remember(RecordedRow row) {
   const Key key(row.generation, codegen::Config(row.config).id());
   if (row.status == status::kStarted) {
-    started_ = key;
+    started_ = {key, rows_.size()};
   } else {
     results_[key] = rows_.size();
-    if (started_ == key) started_.reset();
+    if (started_ && started_->key == key) started_.reset();
   }
   rows_.push_back(std::move(row));
 }
@@ -89,7 +89,7 @@ const RecordedRow* TrialLog::Find(int64_t generation, uint64_t config_id) const 
 
 std::optional<codegen::Config> TrialLog::Interrupted() const {
   if (!started_) return std::nullopt;
-  return codegen::Config(rows_.back().config);
+  return codegen::Config(rows_[started_->row].config);
 }
 
 double TrialLog::Now() const {
@@ -101,13 +101,11 @@ double TrialLog::Now() const {
 double TrialLog::ActiveSeconds() const { return absl::ToDoubleSeconds(active_before_ + (absl::Now() - began_)); }
 
 AttemptCounters TrialLog::Counters() const {
-  AttemptCounters counters = {.seconds_total = ActiveSeconds()};
+  AttemptCounters counters = {.generations = generations(), .seconds_total = ActiveSeconds()};
   std::vector<uint64_t> configs;
-  for (const RecordedRow& row : rows_) {
-    if (row.status == status::kStarted) continue;
-    configs.push_back(codegen::Config(row.config).id());
-    counters.generations = std::max(counters.generations, row.generation + 1);
-    Count(row, &counters);
+  for (const auto& [key, row] : results_) {
+    configs.push_back(key.second);
+    Count(rows_[row], &counters);
   }
   std::sort(configs.begin(), configs.end());
   counters.configs_tested = std::unique(configs.begin(), configs.end()) - configs.begin();

@@ -52,10 +52,17 @@ class TrialLog {
   double ActiveSeconds() const;
   // From the rows: the same whether the attempt was resumed or not. Times and unique_sources are the caller's to add.
   AttemptCounters Counters() const;
+  // How many generations have a result, those without counted that come before: the number of the next.
+  int64_t generations() const { return results_.empty() ? 0 : results_.rbegin()->first.first + 1; }
   const std::vector<RecordedRow>& rows() const { return rows_; }
 
  private:
   using Key = std::pair<int64_t, uint64_t>;  // generation, config id
+  // What is being measured.
+  struct Started {
+    Key key;
+    size_t row;  // index of rows_
+  };
 
   absl::Status Add(std::vector<RecordedRow> rows);
   void Remember(RecordedRow row);
@@ -66,8 +73,8 @@ class TrialLog {
   const absl::Duration active_before_;
   const absl::Time began_ = absl::Now();
   std::vector<RecordedRow> rows_;
-  std::map<Key, size_t> results_;  // indexes of rows_
-  std::optional<Key> started_;     // without a result
+  std::map<Key, size_t> results_;   // indexes of rows_
+  std::optional<Started> started_;  // without a result
 };
 
 }  // namespace telemetry::worker::tune

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "absl/strings/str_join.h"
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
 #include "worker/tune/journal.h"
@@ -94,15 +93,18 @@ absl::StatusOr<TaskResult> TuneSession::Run(const TuneTask& task) {
                                            .journal = journal->get()});
   if (!tuned.ok()) return tuned.status();
   result.tuned = *std::move(tuned);
-  if (result.tuned.stopped) return result;
-  if (absl::Status status = (*journal)->Remove(); !status.ok()) Notice(std::string(status.message()));
-  if (result.tuned.ranking.best) {
-    const FinalRanking::Best& best = *result.tuned.ranking.best;
-    const absl::Status status =
-        best_configs_.Put(BestOf(result.run, best.config, best.perf_ms, result.tuned.attempt_id));
+  if (!result.tuned.stopped) Conclude(result, journal->get());
+  return result;
+}
+
+void TuneSession::Conclude(const TaskResult& result, Journal* journal) const {
+  absl::Status kept;
+  if (const std::optional<FinalRanking::Best>& best = result.tuned.ranking.best) {
+    kept = best_configs_.Put(BestOf(result.run, best->config, best->perf_ms, result.tuned.attempt_id));
+  }
+  for (const absl::Status& status : {kept, journal->Remove()}) {
     if (!status.ok()) Notice(std::string(status.message()));
   }
-  return result;
 }
 
 absl::Status TuneSession::Drain(absl::Duration timeout) {

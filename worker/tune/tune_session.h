@@ -68,6 +68,8 @@ class TuneSession {
   absl::Status OpenProducer();
   // Of its own for each attempt; null without a base.
   absl::StatusOr<std::unique_ptr<SidecarLog>> OpenLog() const;
+  // Keeps the best config of an attempt that has ended, and then no journal of it. What fails is said.
+  void Conclude(const TaskResult& result, Journal* journal) const;
   void Notice(const std::string& text) const {
     if (options_.on_notice) options_.on_notice(text);
   }

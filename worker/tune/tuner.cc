@@ -33,7 +33,7 @@ class Attempt {
 
  private:
   absl::Status Begin(TuneRecord record);
-  absl::Status MakeSearchFor();
+  absl::Status CreateSearch();
   // What an earlier process left of this attempt; what the journal knows of it enters `info`.
   absl::StatusOr<Journal::Contents> Resume(Journal* journal, AttemptInfo* info);
 
@@ -78,7 +78,7 @@ class Attempt {
 };
 
 absl::StatusOr<TuneResult> Attempt::Run(TuneRecord record) {
-  if (absl::Status status = MakeSearchFor(); !status.ok()) return status;
+  if (absl::Status status = CreateSearch(); !status.ok()) return status;
   if (absl::Status status = Begin(std::move(record)); !status.ok()) return status;
   absl::StatusOr<std::unique_ptr<Workbench>> bench = Workbench::Create(subject_, options_.workbench);
   if (!bench.ok()) return bench.status();
@@ -92,7 +92,7 @@ absl::StatusOr<TuneResult> Attempt::Run(TuneRecord record) {
   return result;
 }
 
-absl::Status Attempt::MakeSearchFor() {
+absl::Status Attempt::CreateSearch() {
   SearchOptions search = options_.search;
   search.fingerprint = [this](const Config& config) { return candidates_.Fingerprint(config); };
   absl::StatusOr<std::unique_ptr<SearchAlgorithm>> made =
@@ -140,7 +140,8 @@ absl::Status Attempt::Search() {
     if (IsStopped()) return absl::OkStatus();
     ReportGeneration();
     ++generation_;
-    if (IsOverBudget()) return absl::OkStatus();
+    // What an earlier process measured is gone through all the same, so that the final is numbered behind it.
+    if (IsOverBudget() && generation_ >= log_->generations()) return passing_over_;
     search_->Learn(*trials);
   }
   return passing_over_;
@@ -231,6 +232,7 @@ absl::StatusOr<Verdict> Attempt::Measure(const CompiledCandidate& compiled) {
 }
 
 absl::Status Attempt::HoldFinal() {
+  generation_ = std::max(generation_, log_->generations());
   const bool was_held = std::any_of(log_->rows().begin(), log_->rows().end(), IsOfFinal);
   if (was_held || IsStopped()) return absl::OkStatus();
   const std::vector<Config> finalists = FinalistsOf(log_->rows(), options_.finalists, DefaultConfig());

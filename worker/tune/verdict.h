@@ -38,7 +38,7 @@ Verdict NotGenerated(const absl::Status& status);
 Verdict NotCompiled(const CompileResult& result);
 // A config whose code is that of a config before it: the one with the same source_hash has the time.
 Verdict Duplicate();
-// A config that was proposed, and then there was no time left, or nobody wanted it any more.
+// A config that was proposed, and then there was no time left.
 Verdict NeverRun(const std::string& why);
 // A config that ran, or was to. `perf_ms` of one that was given up is what its few samples say.
 Verdict Measured(const MeasureOutcome& outcome, v1::MeasurementDetail::Stage stage);

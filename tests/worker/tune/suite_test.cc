@@ -40,6 +40,7 @@ TEST(SuiteTest, MistakesSayWhereTheyAre) {
               testing::AllOf(HasSubstr("unknown key 'arg'"), HasSubstr("args")));
   EXPECT_THAT(MistakeIn(R"({"kernels": [{"kernel": "add", "args": ["x=axb"]}]})"), HasSubstr("[0].args"));
   EXPECT_THAT(MistakeIn(R"({"kernels": [{"kernel": "add", "effort": "some"}]})"), HasSubstr("quick"));
+  EXPECT_THAT(MistakeIn(R"({"kernels": [{"kernel": ["add"]}]})"), HasSubstr("[0].kernel: expected a string"));
   EXPECT_THAT(MistakeIn(R"({"kernels": []})"), HasSubstr("nothing to tune"));
   EXPECT_THAT(MistakeIn("[]"), HasSubstr("expected an object"));
   EXPECT_THAT(MistakeIn("{"), testing::Not(testing::IsEmpty()));

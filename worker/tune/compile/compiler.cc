@@ -67,8 +67,9 @@ absl::StatusOr<ChildProcess*> Compiler::Child(const std::atomic<bool>& cancelled
   // Looked at under the lock: an Interrupt comes before this, or finds the process.
   if (cancelled) return absl::CancelledError("compiling was cancelled");
   // A process that died while it was idle is no fault of the next source.
-  if (child_ != nullptr && child_->IsRunning()) return child_.get();
+  if (child_ != nullptr && !interrupted_ && child_->IsRunning()) return child_.get();
   child_.reset();
+  interrupted_ = false;
   absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Start({.program = program_, .role = "compile"});
   if (!child.ok()) return child.status();
   child_ = *std::move(child);
@@ -86,7 +87,9 @@ absl::Status Compiler::Exchange(ChildProcess* child, const CompileJob& job, absl
 
 void Compiler::Interrupt() {
   absl::MutexLock lock(&mutex_);
-  if (child_ != nullptr) child_->Interrupt();
+  if (child_ == nullptr) return;
+  interrupted_ = true;
+  child_->Interrupt();
 }
 
 void Compiler::Discard() {

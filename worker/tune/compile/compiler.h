@@ -34,6 +34,7 @@ class Compiler {
   const ChildProgram program_;
   absl::Mutex mutex_;
   std::unique_ptr<ChildProcess> child_ ABSL_GUARDED_BY(mutex_);  // set and reset by the compiling thread
+  bool interrupted_ ABSL_GUARDED_BY(mutex_) = false;             // child_ was killed, and may take a moment to end
 };
 
 }  // namespace telemetry::worker::tune

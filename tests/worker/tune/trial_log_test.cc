@@ -1,0 +1,57 @@
+#include "worker/tune/trial_log.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/worker/tune/record/memory_producer.h"
+#include "worker/tune/record/run_description.h"
+#include "worker/tune/record/statuses.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+using codegen::Config;
+
+class TrialLogTest : public testing::Test {
+ protected:
+  TrialLogTest() : recorder_(MakeRecorder()), log_(recorder_.get(), /*journal=*/nullptr, absl::ZeroDuration()) {}
+
+  std::unique_ptr<AttemptRecorder> MakeRecorder() {
+    AttemptInfo info = {.attempt_id = NewAttemptId(), .run = DescribeRun({.kernel_name = "softmax"})};
+    return AttemptRecorder::Create(std::move(info), {.producer = &producer_}).value();
+  }
+  static Config Warps(int warps) { return *Config::Parse("Config(num_warps=" + std::to_string(warps) + ")"); }
+  static RecordedRow Row(int64_t generation, const Config& config, const char* status) {
+    return {.generation = generation, .config = config.json(), .status = status};
+  }
+
+  MemoryProducer producer_;
+  std::unique_ptr<AttemptRecorder> recorder_;
+  TrialLog log_;
+};
+
+TEST_F(TrialLogTest, KnowsWhichConfigWasInterruptedWhateverWasPassedOverSince) {
+  ASSERT_TRUE(log_.Replay({Row(0, Warps(1), status::kOk), Row(0, Warps(2), status::kStarted)}).ok());
+  ASSERT_TRUE(log_.Finish(0, Warps(4), Duplicate()).ok());
+  EXPECT_EQ(log_.Interrupted(), Warps(2));
+  ASSERT_TRUE(log_.Finish(0, Warps(2), NeverRun("no time left")).ok());
+  EXPECT_FALSE(log_.Interrupted().has_value());
+}
+
+TEST_F(TrialLogTest, AConfigThatAnEarlierProcessStartedIsNotStartedAgain) {
+  ASSERT_TRUE(log_.Replay({Row(0, Warps(2), status::kStarted)}).ok());
+  ASSERT_TRUE(log_.Start(0, Warps(2)).ok());
+  EXPECT_EQ(log_.rows().size(), 1u);
+}
+
+TEST_F(TrialLogTest, CountsConfigsOnceAndGenerationsThatHaveResults) {
+  ASSERT_TRUE(log_.Replay({Row(0, Warps(1), status::kStarted), Row(0, Warps(1), status::kOk)}).ok());
+  ASSERT_TRUE(log_.Finish(0, Warps(2), Duplicate()).ok());
+  ASSERT_TRUE(log_.Finish(1, Warps(1), NeverRun("no time left")).ok());
+  ASSERT_TRUE(log_.Start(2, Warps(4)).ok());
+  EXPECT_EQ(log_.generations(), 2);
+  EXPECT_EQ(log_.Counters().configs_tested, 2);
+  EXPECT_EQ(log_.Counters().deduplicated, 1);
+}
+
+}  // namespace
+}  // namespace telemetry::worker::tune
