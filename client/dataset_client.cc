@@ -1,0 +1,65 @@
+#include "client/dataset_client.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "grpcpp/grpcpp.h"
+
+namespace telemetry::client {
+namespace {
+
+constexpr size_t kLargestPage = 1000;    // dataset.proto
+constexpr int kLargestBytes = 64 << 20;  // a run may have 8 MiB, and a page holds several
+
+std::shared_ptr<grpc::Channel> Connect(const std::string& collector) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(kLargestBytes);
+  // A connection of its own, which is not in another's pause between two attempts to connect.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  return grpc::CreateCustomChannel(collector, grpc::InsecureChannelCredentials(), arguments);
+}
+
+absl::Status FromGrpc(const grpc::Status& status, const std::string& collector) {
+  if (status.ok()) return absl::OkStatus();
+  return {static_cast<absl::StatusCode>(status.error_code()),  // both number their codes alike
+          absl::StrCat("collector ", collector, ": ", status.error_message())};
+}
+
+}  // namespace
+
+DatasetClient::DatasetClient(DatasetClientOptions options)
+    : options_(std::move(options)), stub_(v1::DatasetService::NewStub(Connect(options_.collector))) {}
+
+absl::StatusOr<std::vector<v1::RunSummary>> DatasetClient::ListRuns(const v1::Filter& filter, size_t limit) {
+  const auto deadline = absl::ToChronoTime(absl::Now() + options_.deadline);
+  std::vector<v1::RunSummary> runs;
+  v1::ListRunsRequest request;
+  *request.mutable_filter() = filter;
+  while (runs.size() < limit) {
+    request.set_page_size(static_cast<int32_t>(std::min(limit - runs.size(), kLargestPage)));
+    grpc::ClientContext context;
+    context.set_deadline(deadline);
+    v1::ListRunsResponse response;
+    const grpc::Status status = stub_->ListRuns(&context, request, &response);
+    if (!status.ok()) return FromGrpc(status, options_.collector);
+    std::move(response.mutable_runs()->begin(), response.mutable_runs()->end(), std::back_inserter(runs));
+    if (response.next_page_token().empty()) break;
+    request.set_page_token(response.next_page_token());
+  }
+  return runs;
+}
+
+absl::StatusOr<v1::RunSummary> DatasetClient::GetRun(const std::string& run_id) {
+  grpc::ClientContext context;
+  context.set_deadline(absl::ToChronoTime(absl::Now() + options_.deadline));
+  v1::GetRunRequest request;
+  request.set_run_id(run_id);
+  v1::RunSummary run;
+  const grpc::Status status = stub_->GetRun(&context, request, &run);
+  if (!status.ok()) return FromGrpc(status, options_.collector);
+  return run;
+}
+
+}  // namespace telemetry::client
