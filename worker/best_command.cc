@@ -14,6 +14,7 @@
 #include "worker/command_line.h"
 #include "worker/kernels/library.h"
 #include "worker/tune/best_configs.h"
+#include "worker/tune/known_configs.h"
 #include "worker/tune/library_subject.h"
 #include "worker/tune_flags.h"
 
@@ -28,6 +29,7 @@ struct BestFlags {
   std::vector<std::string> arguments;
   std::string device;
   std::string state_dir;
+  std::string collector;
   std::vector<std::string> settings;
 };
 
@@ -36,6 +38,17 @@ absl::StatusOr<worker::DeviceProperties> PropertiesOf(const std::string& id) {
     if (id.empty() || worker::DeviceId(device) == id) return device;
   }
   return absl::InvalidArgumentError(absl::StrCat("--device ", id, ": not here; see telemetry-worker devices"));
+}
+
+absl::StatusOr<tune::BestConfig> FindFor(const v1::Run& run, const BestFlags& flags) {
+  const tune::BestConfigCache cache(flags.state_dir + "/best");
+  std::unique_ptr<client::DatasetClient> collector;
+  if (!flags.collector.empty()) {
+    collector = std::make_unique<client::DatasetClient>(client::DatasetClientOptions{.collector = flags.collector});
+  }
+  return tune::FindBestConfig(run, {.cache = &cache, .collector = collector.get(), .on_notice = [](const auto& text) {
+                                      spdlog::warn("{}", text);
+                                    }});
 }
 
 absl::StatusOr<tune::BestConfig> Best(const BestFlags& flags) {
@@ -48,7 +61,7 @@ absl::StatusOr<tune::BestConfig> Best(const BestFlags& flags) {
   absl::StatusOr<worker::DeviceProperties> device = PropertiesOf(flags.device);
   if (!device.ok()) return device.status();
   const v1::Run run = tune::RunOf(**kernel, *problem, *settings, *device);
-  absl::StatusOr<tune::BestConfig> best = tune::BestConfigCache(flags.state_dir + "/best").Find(run.run_id());
+  absl::StatusOr<tune::BestConfig> best = FindFor(run, flags);
   if (!absl::IsNotFound(best.status())) return best;
   return absl::NotFoundError(absl::StrCat("no config of ", flags.kernel, " ", run.input_shapes(), " on ",
                                           run.hardware(), " is known; find one with telemetry-worker tune"));
@@ -62,7 +75,11 @@ void AddBestCommand(CLI::App* app, int* exit_status) {
   command->footer(R"(Examples:
   telemetry-worker best softmax                               default shapes, first device
   telemetry-worker best softmax --arg x=1024x8192:f32 --device cuda:0
+  telemetry-worker best softmax --collector collector:4747    also what other machines found
 
+Known are the configs that were best when this machine tuned the kernel and, with --collector, those that the collector
+has of the same run, whoever measured them. Of the two the faster one is printed; its attempt_id is empty where it is
+the collector's.
 Exit status: 0 printed; 1 none is known; 2 wrong usage.)");
   command->add_option("kernel", flags->kernel, "One of `telemetry-worker kernels`")->required()->type_name("KERNEL");
   const auto list = [command](const std::string& name, std::vector<std::string>& values, const std::string& help) {
@@ -74,6 +91,7 @@ Exit status: 0 printed; 1 none is known; 2 wrong usage.)");
       ->type_name("DEVICE");
   flags->state_dir = DefaultStateDir("tune");
   AddOption(command, "--state-dir", flags->state_dir, "Where tuning keeps what it found")->type_name("DIR");
+  AddOption(command, "--collector", flags->collector, "Ask this collector, too")->type_name("HOST:PORT");
   command->callback([flags, exit_status] {
     const absl::StatusOr<tune::BestConfig> best = Best(*flags);
     if (best.ok()) {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "spdlog/spdlog.h"
 #include "worker/command_line.h"
 #include "worker/forward/origin.h"
@@ -58,6 +59,8 @@ void AddTuneFlags(CLI::App* command, TuneFlags* flags) {
       ->check(CLI::NonNegativeNumber);
   option("--compile-limit", flags->compile_limit, "Time limit for compiling one config")->type_name("TIME");
   option("--run-limit", flags->run_limit, "Time limit for one run of a config")->type_name("TIME");
+  command->add_flag("--no-known", flags->no_known, "Begin without what earlier attempts and the collector know")
+      ->envname("TELEMETRY_WORKER_NO_KNOWN");
   option("--setting", flags->settings, "A setting of the kernel: static_shapes=false, dot_precision=ieee")
       ->type_name("NAME=VALUE")
       ->take_all()
@@ -106,6 +109,7 @@ absl::StatusOr<std::unique_ptr<tune::TuneSession>> OpenSession(const TuneFlags& 
                                   .state_dir = flags.state_dir,
                                   .origin = flags.origin,
                                   .log_base = flags.log,
+                                  .begin_with_known = !flags.no_known,
                                   .spool_limit_bytes = flags.spool_limit_mib << 20,
                                   .on_notice = [](const std::string& text) { spdlog::warn("{}", text); }});
 }

@@ -34,6 +34,7 @@ struct TuneFlags {
   std::string compile_limit = "1m";
   std::string run_limit = "5s";
   std::vector<std::string> settings;
+  bool no_known = false;
 };
 
 void AddTuneFlags(CLI::App* command, TuneFlags* flags);

@@ -9,7 +9,6 @@
 #include "absl/random/random.h"
 #include "client/frame.h"
 #include "proto/record/strings.h"
-#include "worker/codegen/config.h"
 
 namespace telemetry::worker::tune {
 namespace {
@@ -108,6 +107,11 @@ absl::Status Journal::Take(const JournalEntry& entry) {
   if (entry.has_begin()) {
     contents_.attempt_id = entry.begin().attempt_id();
     contents_.started = absl::FromUnixMicros(entry.begin().started_unix_us());
+    for (const std::string& text : entry.begin().starting_points()) {
+      absl::StatusOr<codegen::Config> config = codegen::Config::Parse(text);
+      if (!config.ok()) return config.status();
+      contents_.starting_points.push_back(*std::move(config));
+    }
   }
   for (const JournalRow& message : entry.rows()) {
     absl::StatusOr<RecordedRow> row = FromMessage(message);
@@ -127,10 +131,12 @@ absl::Status Journal::WriteHeader() {
   return file_.Sync();
 }
 
-absl::Status Journal::Begin(const std::string& attempt_id, absl::Time started) {
+absl::Status Journal::Begin(const std::string& attempt_id, absl::Time started,
+                            absl::Span<const codegen::Config> starting_points) {
   JournalEntry entry;
   entry.mutable_begin()->set_attempt_id(attempt_id);
   entry.mutable_begin()->set_started_unix_us(absl::ToUnixMicros(started));
+  for (const codegen::Config& config : starting_points) entry.mutable_begin()->add_starting_points(config.ToString());
   return Write(entry);
 }
 

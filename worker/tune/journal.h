@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "client/file.h"
+#include "worker/codegen/config.h"
 #include "worker/tune/journal.pb.h"
 #include "worker/tune/record/attempt_recorder.h"
 
@@ -25,6 +26,7 @@ class Journal {
   struct Contents {
     std::string attempt_id;  // empty: the attempt has not begun
     absl::Time started;
+    std::vector<codegen::Config> starting_points;  // of the search
     std::vector<RecordedRow> rows;
     double active_s = 0;
   };
@@ -34,10 +36,12 @@ class Journal {
   // are client::File's.
   static absl::StatusOr<std::unique_ptr<Journal>> Open(const std::string& path);
 
+  bool has_begun() const { return !contents_.attempt_id.empty(); }
   // Empty after Begin or Append.
   Contents TakeContents() { return std::move(contents_); }
 
-  absl::Status Begin(const std::string& attempt_id, absl::Time started);
+  absl::Status Begin(const std::string& attempt_id, absl::Time started,
+                     absl::Span<const codegen::Config> starting_points = {});
   // All of the rows, or after an error none.
   absl::Status Append(absl::Span<const RecordedRow> rows, double active_s);
   // The attempt has ended.

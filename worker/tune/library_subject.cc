@@ -2,15 +2,11 @@
 
 #include <utility>
 
-#include "absl/time/clock.h"
-#include "proto/record/sidecar_record.h"
 #include "proto/record/strings.h"
-#include "spdlog/spdlog.h"
-#include "worker/ir/ir_graph_record.h"
 #include "worker/kernels/kernel_spec.h"
 #include "worker/kernels/problem.h"
+#include "worker/tune/attempt_description.h"
 #include "worker/tune/measure/kernel_problem.h"
-#include "worker/tune/record/environment.h"
 #include "worker/tune/record/run_description.h"
 
 namespace telemetry::worker::tune {
@@ -20,7 +16,6 @@ using kernels::Case;
 using kernels::LibraryKernel;
 using kernels::Problem;
 using kernels::TensorSpec;
-using record::Json;
 
 // A flag is part of the code, and so of the kernel's identity; sidecars have no other place for it.
 std::string SourceOf(const LibraryKernel& kernel, const Problem& problem) {
@@ -30,32 +25,6 @@ std::string SourceOf(const LibraryKernel& kernel, const Problem& problem) {
       source += record::Cat("\n// ", number.name, "=", problem.number(number.name) != 0 ? "true" : "false", "\n");
   }
   return source;
-}
-
-Json DeviceJson(const DeviceProperties& device) {
-  Json object = Json::Object();
-  object.members = {{"name", Json::String(device.name)},
-                    {"architecture", Json::String(device.architecture)},
-                    {"driver_version", Json::String(device.driver_version)},
-                    {"runtime_version", Json::String(device.runtime_version)},
-                    {"compute_units", Json::Integer(device.compute_units)},
-                    {"global_bytes", Json::Integer(static_cast<int64_t>(device.global_bytes))},
-                    {"l2_bytes", Json::Integer(static_cast<int64_t>(device.l2_bytes))},
-                    {"clock_khz", Json::Integer(device.clock_khz)},
-                    {"memory_clock_khz", Json::Integer(device.memory_clock_khz)},
-                    {"memory_bus_bits", Json::Integer(device.memory_bus_bits)}};
-  return object;
-}
-
-absl::StatusOr<v1::IrGraph> GraphOf(const BoundKernel& kernel, const v1::Run& run) {
-  const Json record =
-      ir::ExtractIrGraph(kernel.ir(), {.run_id = run.run_id(),
-                                       .kernel_id = run.kernel_id(),
-                                       .kernel_name = run.kernel_name(),
-                                       .input_shapes = run.input_shapes(),
-                                       .device = kernel.device()->id(),
-                                       .on_warning = [](const std::string& warning) { spdlog::warn("{}", warning); }});
-  return record::ParseIrRecord(record);
 }
 
 absl::StatusOr<ExpectedCall> CallOf(const LibraryKernel& kernel, const Problem& problem,
@@ -109,17 +78,7 @@ absl::StatusOr<LibrarySubject> SubjectOf(const LibraryKernel& kernel, const Prob
   if (!bound.ok()) return bound.status();
 
   LibrarySubject subject = {.kernel = *std::move(made)};
-  subject.info = {.attempt_id = NewAttemptId(),
-                  .run = RunOf(kernel, problem, settings, device->properties()),
-                  .environment = Environment(DeviceJson(device->properties())),
-                  .started = absl::FromUnixMicros(absl::ToUnixMicros(absl::Now()))};
-  absl::StatusOr<v1::IrGraph> graph = GraphOf(**bound, subject.info.run);
-  // What is measured is worth more than its graph.
-  if (graph.ok()) {
-    subject.info.ir_graph = *std::move(graph);
-  } else {
-    spdlog::warn("{}: no IR graph: {}", kernel.name, std::string(graph.status().message()));
-  }
+  subject.info = DescribeAttempt(**bound, RunOf(kernel, problem, settings, device->properties()));
   subject.subject = {.kernel = *bound,
                      .arguments = *std::move(arguments),
                      .measure_problem = [&kernel, problem, bound = *bound, input_seed] {

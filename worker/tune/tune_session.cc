@@ -2,9 +2,11 @@
 
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
 #include "worker/tune/journal.h"
+#include "worker/tune/known_configs.h"
 #include "worker/tune/library_subject.h"
 #include "worker/tune/record/sidecar_log.h"
 
@@ -13,19 +15,19 @@ namespace {
 
 using record::Cat;
 
-// Other shapes' best configs to begin with: more would crowd out the search's own.
-constexpr size_t kMostStartingPoints = 5;
+// For each of the two questions before a search.
+constexpr absl::Duration kCollectorDeadline = absl::Milliseconds(500);
 constexpr size_t kJournalDigits = 16;
 
 std::string LimitText(const std::optional<int>& limit) { return limit ? Cat(*limit) : "none"; }
 
 }  // namespace
 
-std::string JournalName(const std::string& run_id, const TunerOptions& options) {
+std::string JournalName(const std::string& run_id, const TunerOptions& options, bool begin_with_known) {
   const SearchOptions& search = options.search;
-  const std::string how =
-      Cat(search.algorithm, " ", EffortName(search.effort), " ", search.seed, " ", LimitText(search.max_generations),
-          " ", LimitText(search.max_configs), " ", absl::FormatDuration(options.time_budget));
+  const std::string how = Cat(search.algorithm, " ", EffortName(search.effort), " ", search.seed, " ",
+                              LimitText(search.max_generations), " ", LimitText(search.max_configs), " ",
+                              absl::FormatDuration(options.time_budget), begin_with_known ? "" : " nothing known");
   return Cat("attempts/", run_id.substr(0, kJournalDigits), "-", record::Sha256Hex(how).substr(0, kJournalDigits),
              ".journal");
 }
@@ -39,6 +41,10 @@ absl::StatusOr<std::unique_ptr<TuneSession>> TuneSession::Open(SessionOptions op
   }
   auto session = std::unique_ptr<TuneSession>(new TuneSession(std::move(options)));
   if (absl::Status status = session->OpenProducer(); !status.ok()) return status;
+  if (session->producer_ != nullptr && session->options_.begin_with_known) {
+    session->dataset_ = std::make_unique<client::DatasetClient>(
+        client::DatasetClientOptions{.collector = session->options_.collector, .deadline = kCollectorDeadline});
+  }
   return session;
 }
 
@@ -72,39 +78,45 @@ absl::StatusOr<TaskResult> TuneSession::Run(const TuneTask& task) {
   absl::StatusOr<LibrarySubject> subject =
       SubjectOf(*task.kernel, task.problem, task.settings, *device, task.tuner.search.seed);
   if (!subject.ok()) return subject.status();
-  TaskResult result = {.run = subject->info.run};
-  subject->info.origin = options_.origin;
+  return Tune(std::move(subject->subject), std::move(subject->info), task.tuner);
+}
 
+absl::StatusOr<TaskResult> TuneSession::Tune(TuneSubject subject, AttemptInfo info, TunerOptions tuner) {
+  TaskResult result = {.run = info.run};
   absl::StatusOr<std::unique_ptr<Journal>> journal =
-      Journal::Open(Cat(options_.state_dir, "/", JournalName(result.run.run_id(), task.tuner)));
+      Journal::Open(Cat(options_.state_dir, "/", JournalName(result.run.run_id(), tuner, options_.begin_with_known)));
   if (!journal.ok()) return journal.status();
   absl::StatusOr<std::unique_ptr<SidecarLog>> log = OpenLog();
   if (!log.ok()) return log.status();
 
-  TunerOptions tuner = task.tuner;
-  tuner.workbench.measure.device = (*device)->id();
-  for (BestConfig& best : best_configs_.FindAll(result.run.kernel_name(), result.run.hardware())) {
-    if (tuner.search.starting_points.size() >= kMostStartingPoints) break;
-    tuner.search.starting_points.push_back(std::move(best.config));
-  }
-  absl::StatusOr<TuneResult> tuned = Tune(std::move(subject->subject), std::move(tuner),
-                                          {.info = std::move(subject->info),
-                                           .sinks = {.producer = producer_.get(), .log = log->get()},
-                                           .journal = journal->get()});
+  info.origin = options_.origin;
+  tuner.workbench.measure.device = subject.kernel->device()->id();
+  if (!(*journal)->has_begun()) tuner.search.starting_points = StartingPoints(result.run, tuner);
+  absl::StatusOr<TuneResult> tuned = tune::Tune(
+      std::move(subject), std::move(tuner),
+      {.info = std::move(info), .sinks = {.producer = producer_.get(), .log = log->get()}, .journal = journal->get()});
   if (!tuned.ok()) return tuned.status();
   result.tuned = *std::move(tuned);
-  if (!result.tuned.stopped) Conclude(result, journal->get());
+  if (result.tuned.stopped) return result;
+  if (absl::Status status = (*journal)->Remove(); !status.ok()) Notice(std::string(status.message()));
+  Keep(result.run, result.tuned);
   return result;
 }
 
-void TuneSession::Conclude(const TaskResult& result, Journal* journal) const {
-  absl::Status kept;
-  if (const std::optional<FinalRanking::Best>& best = result.tuned.ranking.best) {
-    kept = best_configs_.Put(BestOf(result.run, best->config, best->perf_ms, result.tuned.attempt_id));
-  }
-  for (const absl::Status& status : {kept, journal->Remove()}) {
-    if (!status.ok()) Notice(std::string(status.message()));
-  }
+std::vector<codegen::Config> TuneSession::StartingPoints(const v1::Run& run, const TunerOptions& tuner) {
+  std::vector<codegen::Config> points = tuner.search.starting_points;
+  if (!options_.begin_with_known) return points;
+  std::vector<codegen::Config> known =
+      StartingPointsFor(run, {.cache = &best_configs_, .collector = dataset_.get(), .on_notice = options_.on_notice});
+  std::move(known.begin(), known.end(), std::back_inserter(points));
+  return points;
+}
+
+void TuneSession::Keep(const v1::Run& run, const TuneResult& tuned) {
+  if (!tuned.ranking.best) return;
+  const FinalRanking::Best& best = *tuned.ranking.best;
+  const absl::Status status = best_configs_.Put(BestOf(run, best.config, best.perf_ms, tuned.attempt_id));
+  if (!status.ok()) Notice(std::string(status.message()));
 }
 
 absl::Status TuneSession::Drain(absl::Duration timeout) {

@@ -5,10 +5,12 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "client/dataset_client.h"
 #include "client/producer.h"
 #include "worker/kernel/settings.h"
 #include "worker/kernels/library.h"
@@ -24,6 +26,8 @@ struct SessionOptions {
   std::string state_dir;
   std::string origin;    // label of the CI job
   std::string log_base;  // of local sidecars; empty: none
+  // Searches begin with what the best configs on this machine and the collector know of the kernel on this hardware.
+  bool begin_with_known = true;
   uint64_t spool_limit_bytes = uint64_t{4} << 30;
   std::function<void(const std::string&)> on_notice;  // what a person should read; from any thread
 };
@@ -52,6 +56,9 @@ class TuneSession {
   // An attempt, from where an earlier process with the same task left it. Puts the best config into the cache. Errors
   // are OpenDevice's, SubjectOf's, Journal::Open's, SidecarLog::Open's and Tune's.
   absl::StatusOr<TaskResult> Run(const TuneTask& task);
+  // The same for what somebody else has bound; `info` says what it is. Errors are Journal::Open's, SidecarLog::Open's
+  // and Tune's.
+  absl::StatusOr<TaskResult> Tune(TuneSubject subject, AttemptInfo info, TunerOptions tuner);
 
   // Waits until the collector has everything. DEADLINE_EXCEEDED: not in that time; the spool keeps it.
   absl::Status Drain(absl::Duration timeout);
@@ -66,10 +73,11 @@ class TuneSession {
   explicit TuneSession(SessionOptions options);
 
   absl::Status OpenProducer();
+  // The caller's, then what is known. A collector that is away costs a second at most.
+  std::vector<codegen::Config> StartingPoints(const v1::Run& run, const TunerOptions& tuner);
+  void Keep(const v1::Run& run, const TuneResult& tuned);
   // Of its own for each attempt; null without a base.
   absl::StatusOr<std::unique_ptr<SidecarLog>> OpenLog() const;
-  // Keeps the best config of an attempt that has ended, and then no journal of it. What fails is said.
-  void Conclude(const TaskResult& result, Journal* journal) const;
   void Notice(const std::string& text) const {
     if (options_.on_notice) options_.on_notice(text);
   }
@@ -78,9 +86,10 @@ class TuneSession {
   const BestConfigCache best_configs_;
   std::atomic<uint64_t> refused_ = 0;
   std::unique_ptr<client::Producer> producer_;
+  std::unique_ptr<client::DatasetClient> dataset_;  // null without a collector, or where nobody asks it
 };
 
 // Where an attempt at this run with these options keeps its journal, below a session's state_dir.
-std::string JournalName(const std::string& run_id, const TunerOptions& options);
+std::string JournalName(const std::string& run_id, const TunerOptions& options, bool begin_with_known);
 
 }  // namespace telemetry::worker::tune

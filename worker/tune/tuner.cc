@@ -33,9 +33,9 @@ class Attempt {
 
  private:
   absl::Status Begin(TuneRecord record);
-  absl::Status CreateSearch();
-  // What an earlier process left of this attempt; what the journal knows of it enters `info`.
-  absl::StatusOr<Journal::Contents> Resume(Journal* journal, AttemptInfo* info);
+  absl::Status MakeSearchFor(std::vector<Config> starting_points);
+  // What an earlier process left of this attempt enters the info; else the journal begins.
+  absl::Status ResumeOrBegin(const Journal::Contents& earlier, TuneRecord* record);
 
   absl::Status Search();
   absl::StatusOr<std::vector<Trial>> RunGeneration(const std::vector<Config>& configs);
@@ -78,7 +78,6 @@ class Attempt {
 };
 
 absl::StatusOr<TuneResult> Attempt::Run(TuneRecord record) {
-  if (absl::Status status = CreateSearch(); !status.ok()) return status;
   if (absl::Status status = Begin(std::move(record)); !status.ok()) return status;
   absl::StatusOr<std::unique_ptr<Workbench>> bench = Workbench::Create(subject_, options_.workbench);
   if (!bench.ok()) return bench.status();
@@ -92,8 +91,9 @@ absl::StatusOr<TuneResult> Attempt::Run(TuneRecord record) {
   return result;
 }
 
-absl::Status Attempt::CreateSearch() {
+absl::Status Attempt::MakeSearchFor(std::vector<Config> starting_points) {
   SearchOptions search = options_.search;
+  search.starting_points = std::move(starting_points);
   search.fingerprint = [this](const Config& config) { return candidates_.Fingerprint(config); };
   absl::StatusOr<std::unique_ptr<SearchAlgorithm>> made =
       MakeSearch(subject_.kernel->config_space(), std::move(search));
@@ -104,8 +104,11 @@ absl::Status Attempt::CreateSearch() {
 }
 
 absl::Status Attempt::Begin(TuneRecord record) {
-  absl::StatusOr<Journal::Contents> earlier = Resume(record.journal, &record.info);
-  if (!earlier.ok()) return earlier.status();
+  Journal::Contents earlier = record.journal == nullptr ? Journal::Contents() : record.journal->TakeContents();
+  resumed_ = !earlier.attempt_id.empty();
+  std::vector<Config> starting_points = resumed_ ? earlier.starting_points : options_.search.starting_points;
+  if (absl::Status status = MakeSearchFor(std::move(starting_points)); !status.ok()) return status;
+  if (absl::Status status = ResumeOrBegin(earlier, &record); !status.ok()) return status;
   record.info.search_algorithm = search_->name();
   record.info.seed = static_cast<int64_t>(options_.search.seed);
   absl::StatusOr<std::unique_ptr<AttemptRecorder>> recorder =
@@ -113,23 +116,21 @@ absl::Status Attempt::Begin(TuneRecord record) {
   if (!recorder.ok()) return recorder.status();
   recorder_ = *std::move(recorder);
   if (absl::Status status = recorder_->Begin(); !status.ok()) return status;
-  log_.emplace(recorder_.get(), record.journal, absl::Seconds(earlier->active_s));
-  return log_->Replay(std::move(earlier->rows));
+  log_.emplace(recorder_.get(), record.journal, absl::Seconds(earlier.active_s));
+  return log_->Replay(std::move(earlier.rows));
 }
 
-absl::StatusOr<Journal::Contents> Attempt::Resume(Journal* journal, AttemptInfo* info) {
-  if (journal == nullptr) return Journal::Contents();
-  Journal::Contents earlier = journal->TakeContents();
-  resumed_ = !earlier.attempt_id.empty();
+absl::Status Attempt::ResumeOrBegin(const Journal::Contents& earlier, TuneRecord* record) {
+  AttemptInfo& info = record->info;
   if (!resumed_) {
-    if (absl::Status status = journal->Begin(info->attempt_id, info->started); !status.ok()) return status;
-    return earlier;
+    if (record->journal == nullptr) return absl::OkStatus();
+    return record->journal->Begin(info.attempt_id, info.started, options_.search.starting_points);
   }
-  info->attempt_id = earlier.attempt_id;
-  info->started = earlier.started;
+  info.attempt_id = earlier.attempt_id;
+  info.started = earlier.started;
   Notice(Cat("going on with the attempt of ", absl::FormatTime(earlier.started), ", which has ", earlier.rows.size(),
              " rows"));
-  return earlier;
+  return absl::OkStatus();
 }
 
 absl::Status Attempt::Search() {
@@ -140,8 +141,7 @@ absl::Status Attempt::Search() {
     if (IsStopped()) return absl::OkStatus();
     ReportGeneration();
     ++generation_;
-    // What an earlier process measured is gone through all the same, so that the final is numbered behind it.
-    if (IsOverBudget() && generation_ >= log_->generations()) return passing_over_;
+    if (IsOverBudget()) return absl::OkStatus();
     search_->Learn(*trials);
   }
   return passing_over_;
@@ -232,7 +232,6 @@ absl::StatusOr<Verdict> Attempt::Measure(const CompiledCandidate& compiled) {
 }
 
 absl::Status Attempt::HoldFinal() {
-  generation_ = std::max(generation_, log_->generations());
   const bool was_held = std::any_of(log_->rows().begin(), log_->rows().end(), IsOfFinal);
   if (was_held || IsStopped()) return absl::OkStatus();
   const std::vector<Config> finalists = FinalistsOf(log_->rows(), options_.finalists, DefaultConfig());

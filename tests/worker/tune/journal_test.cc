@@ -77,6 +77,14 @@ TEST_F(JournalTest, KeepsAnAttempt) {
   EXPECT_EQ(row.detail->samples_ms(0), 0.125);
 }
 
+TEST_F(JournalTest, KeepsWhatTheSearchBeganWith) {
+  const auto config = *codegen::Config::Parse("Config(block_sizes=[32, 64], num_warps=4)");
+  ASSERT_TRUE(Open()->Begin(kAttempt, absl::FromUnixMicros(1), {config}).ok());
+  const auto journal = Open();
+  EXPECT_TRUE(journal->has_begun());
+  EXPECT_EQ(journal->TakeContents().starting_points, std::vector{config});
+}
+
 TEST_F(JournalTest, ANewOneIsEmpty) { EXPECT_EQ(Open()->TakeContents().attempt_id, ""); }
 
 // Wherever a killed process stopped writing, whole entries stand and the rest is as if it had never been.

@@ -201,36 +201,38 @@ TEST(TunerTest, GoesOnWhereItWasStopped) {
   EXPECT_EQ(attempts.size(), 1u);
 }
 
-// A process that goes on when the budget is used up has a final all the same, numbered behind what was measured.
-TEST(TunerTest, TheFinalOfAResumedAttemptIsItsLastGeneration) {
-  TuneFixture fixture;
-  LibrarySubject subject = fixture.Subject();
-  const Config config = subject.subject.kernel->config_space().Default();
-  RecordedRow first = {.config = config.json(), .status = status::kOk, .perf_ms = 1};
-  first.detail.emplace().set_stage(v1::MeasurementDetail::STAGE_SEARCH);
-  const RecordedRow second = {.generation = 1, .config = config.json(), .status = status::kError};
-  {
-    const std::unique_ptr<Journal> journal = Journal::Open(fixture.journal_path()).value();
-    ASSERT_TRUE(journal->Begin(subject.info.attempt_id, subject.info.started).ok());
-    ASSERT_TRUE(journal->Append({first, second}, /*active_s=*/5).ok());
-  }
-  TunerOptions options = fixture.Options(1);
-  options.time_budget = absl::Seconds(1);
-  const absl::StatusOr<TuneResult> result = fixture.Tune(std::move(subject), options, /*journaled=*/true);
+std::set<uint64_t> Tried(const TuneFixture& fixture) {
+  std::set<uint64_t> configs;
+  for (const v1::Measurement& row : fixture.Rows()) configs.insert(row.config_id());
+  return configs;
+}
+
+// What is known meanwhile changes nothing in an attempt that goes on.
+TEST(TunerTest, GoesOnWithTheStartingPointsThatItBeganWith) {
+  const Config known = *Config::Parse("Config(num_warps=8)");
+  TuneFixture whole;
+  TunerOptions options = whole.Options(4);
+  options.search.starting_points = {known};
+  ASSERT_TRUE(whole.Tune(whole.Subject(), options).ok());
+
+  TuneFixture stopped;
+  std::atomic<bool> stop = false;
+  options.stop = &stop;
+  options.on_progress = [&stop](const TuneProgress& progress) { stop = progress.done > 0; };
+  ASSERT_TRUE(stopped.Tune(stopped.Subject(), options, /*journaled=*/true)->stopped);
+  options = stopped.Options(4);
+  options.search.starting_points = {*Config::Parse("Config(num_warps=2)")};
+  const absl::StatusOr<TuneResult> result = stopped.Tune(stopped.Subject(), options, /*journaled=*/true);
   ASSERT_TRUE(result.ok()) << result.status();
-  EXPECT_TRUE(result->ranking.best.has_value());
-  const std::vector<v1::Measurement> rows = fixture.Rows();
-  ASSERT_EQ(rows.size(), 3u);
-  EXPECT_EQ(rows[2].generation(), 2);
+  EXPECT_TRUE(result->resumed);
+  EXPECT_EQ(Tried(stopped), Tried(whole));
 }
 
 TEST(TunerTest, TheSameSeedTriesTheSameConfigs) {
   const auto tried = [] {
     TuneFixture fixture;
-    std::set<uint64_t> configs;
     EXPECT_TRUE(fixture.Tune(fixture.Subject(), fixture.Options(4)).ok());
-    for (const v1::Measurement& row : fixture.Rows()) configs.insert(row.config_id());
-    return configs;
+    return Tried(fixture);
   };
   EXPECT_EQ(tried(), tried());
 }

@@ -1,0 +1,130 @@
+// Programs with a kernel of their own: what the first finds out, the next one knows.
+
+#include "worker/tune/tuned_search.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "tests/worker/kernel/test_kernels.h"
+#include "tests/worker/tune/tune_fixture.h"
+#include "worker/kernel/kernel.h"
+#include "worker/kernels/kernel_spec.h"
+#include "worker/tune/bound_call.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+ir::HostArray Vector(int64_t size, double first) {
+  ir::HostArray array = ir::HostArray::Strided(DType::kF32, {size}, {1});
+  for (int64_t i = 0; i < size; ++i) array.data[static_cast<size_t>(i)] = first + static_cast<double>(i);
+  return array;
+}
+
+class TunedSearchTest : public testing::Test {
+ protected:
+  ~TunedSearchTest() override { fs::remove_all(folder_); }
+
+  // A process's beginning: its session and its kernel, bound to (x, y, scale).
+  void Start(Settings settings = {}, const std::string& source = "def add_scaled(x, y, scale)") {
+    bound_.reset();
+    session_.reset();
+    auto session = TuneSession::Open({.state_dir = State(), .log_base = (folder_ / "log").string()});
+    ASSERT_TRUE(session.ok()) << session.status();
+    session_ = *std::move(session);
+    Bind(session_.get(), settings, source);
+  }
+  void Bind(TuneSession* session, Settings settings = {}, const std::string& source = "def add_scaled(x, y, scale)") {
+    KernelSpec spec = AddScaledSpec();
+    spec.source = source;
+    spec.settings = settings;
+    TunerOptions tuner = fixture_.Options(4);
+    tuner.on_progress = [this](const TuneProgress& progress) { measured_ += progress.done > 0 ? 1 : 0; };
+    spec.search = std::make_shared<TunedSearch>(BestConfigCache(State() + "/best"),
+                                                TunedSearchOptions{.session = session, .tuner = std::move(tuner)});
+    kernel_ = MakeKernel(std::move(spec));
+    auto bound = kernel_->Bind(arguments_);
+    ASSERT_TRUE(bound.ok()) << bound.status();
+    bound_ = *std::move(bound);
+  }
+  std::string State() const { return (folder_ / "state").string(); }
+
+  TuneFixture fixture_;
+  const fs::path folder_ =
+      fs::path(testing::TempDir()) / ("tuned-search-" + std::to_string(getpid()) + "-" +
+                                      testing::UnitTest::GetInstance()->current_test_info()->name());
+  std::shared_ptr<Device> device_ = *OpenDevice("opencl:0");
+  Arguments arguments_ = {*ToDevice(device_, Vector(256, 0)), *ToDevice(device_, Vector(256, 1000)), 2.0};
+  std::unique_ptr<TuneSession> session_;
+  std::unique_ptr<Kernel> kernel_;
+  std::shared_ptr<BoundKernel> bound_;
+  int measured_ = 0;  // configs
+};
+
+TEST_F(TunedSearchTest, WhatOneProcessTunedTheNextOneTakes) {
+  Start();
+  auto outputs = bound_->Run(arguments_);
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_GE(measured_, 4);
+  const auto out = ToHost(outputs->front());
+  ASSERT_TRUE(out.ok()) << out.status();
+  EXPECT_EQ(out->data[3], 3 + 2 * 1003);
+  const codegen::Config found = *bound_->config();
+
+  measured_ = 0;
+  Start();
+  ASSERT_TRUE(bound_->Run(arguments_).ok());
+  EXPECT_EQ(measured_, 0);
+  EXPECT_EQ(bound_->config(), found);
+
+  Start({.force_autotune = true});
+  ASSERT_TRUE(bound_->Autotune(arguments_).ok());
+  EXPECT_GT(measured_, 0) << "force_autotune tunes whatever is known";
+}
+
+TEST_F(TunedSearchTest, WithoutASessionOnlyWhatIsKnownIsTaken) {
+  Bind(nullptr);
+  const absl::Status status = bound_->Autotune(arguments_).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("add_scaled [(256,), (256,)]"));
+
+  const codegen::Config known = *bound_->config_space().Normalize(Config("Config(num_warps=2)"));
+  const v1::Run run = *RunOfCall(*bound_, arguments_);
+  ASSERT_TRUE(BestConfigCache(State() + "/best").Put(BestOf(run, known, 0.5, "")).ok());
+  EXPECT_EQ(*bound_->Autotune(arguments_), known);
+}
+
+TEST_F(TunedSearchTest, AKnownConfigThatTheKernelCannotHaveIsNotTaken) {
+  Bind(nullptr);
+  const v1::Run run = *RunOfCall(*bound_, arguments_);
+  const codegen::Config other = Config("Config(of_another_version=2)");
+  ASSERT_TRUE(BestConfigCache(State() + "/best").Put(BestOf(run, other, 0.5, "")).ok());
+  EXPECT_EQ(bound_->Autotune(arguments_).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(TunedSearchTest, AKernelWithoutASourceIsToldSo) {
+  Bind(nullptr, {}, /*source=*/"");
+  EXPECT_THAT(std::string(bound_->Autotune(arguments_).status().message()), HasSubstr("KernelSpec::source"));
+}
+
+// What `telemetry-worker tune` found helps a program that calls the library's kernel.
+TEST_F(TunedSearchTest, ALibraryKernelsCallIsTheRunOfTheCommand) {
+  for (const char* name : {"softmax", "attention"}) {
+    const kernels::LibraryKernel& library = **kernels::FindKernel(name);
+    const kernels::Problem problem = kernels::DefaultProblem(library);
+    const LibrarySubject subject = *SubjectOf(library, problem, {}, device_, /*input_seed=*/1);
+    const absl::StatusOr<v1::Run> run = RunOfCall(*subject.subject.kernel, subject.subject.arguments);
+    ASSERT_TRUE(run.ok()) << run.status();
+    EXPECT_EQ(run->SerializeAsString(), subject.info.run.SerializeAsString()) << name;
+  }
+}
+
+}  // namespace
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,100 @@
+#include "worker/tune/bound_call.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proto/record/numbers.h"
+#include "proto/record/strings.h"
+#include "worker/kernel/leaves.h"
+#include "worker/tune/record/run_description.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+using record::Cat;
+
+std::string TextOf(const Argument& constant) {
+  if (const auto* flag = constant.As<bool>()) return *flag ? "true" : "false";
+  if (const auto* integer = constant.As<int64_t>()) return Cat(*integer);
+  if (const auto* number = constant.As<double>()) return record::FloatRepr(*number);
+  if (const auto* text = constant.As<std::string>()) return *text;
+  if (const auto* dtype = constant.As<DType>()) return std::string(TorchName(*dtype));
+  if (const auto* function = constant.As<FunctionRef>()) return function->name;
+  return constant.TypeName();
+}
+
+// A constant is part of the code, and so of the kernel's identity; sidecars have no other place for it.
+absl::StatusOr<std::string> SourceOf(const KernelDefinition& definition, const Arguments& arguments,
+                                     const Leaves& leaves) {
+  if (definition.source.empty()) {
+    return absl::FailedPreconditionError(
+        Cat("kernel '", definition.name,
+            "' has no source, which tells what is known of it from what is known of others; give KernelSpec::source"));
+  }
+  const absl::StatusOr<LeafNames> names = LeafNamesOf(definition.signature, arguments);
+  if (!names.ok()) return names.status();
+  std::string source = definition.source;
+  for (size_t i = 0; i < leaves.constants.size(); ++i) {
+    source += Cat("\n// ", names->constants[i], "=", TextOf(*leaves.constants[i]), "\n");
+  }
+  return source;
+}
+
+bool HasDots(const ir::DeviceIr& ir) {
+  return std::any_of(ir.graphs.begin(), ir.graphs.end(), [](const ir::Graph& graph) {
+    return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                       [](const ir::Node& node) { return node.op == ir::Op::kDot; });
+  });
+}
+
+absl::StatusOr<MeasureProblem> ProblemOfCall(const BoundKernel& kernel, const Arguments& arguments,
+                                             const ToleranceOf& tolerance) {
+  absl::StatusOr<ExpectedTensors> results = EvaluateCall(kernel, arguments);
+  if (!results.ok()) return results.status();
+  return ProblemOf(kernel, {ExpectedCall{arguments, *std::move(results)}}, tolerance);
+}
+
+}  // namespace
+
+absl::StatusOr<v1::Run> RunOfCall(const BoundKernel& kernel, const Arguments& arguments) {
+  if (kernel.device() == nullptr) {
+    return absl::FailedPreconditionError(
+        Cat("kernel '", kernel.name(), "' is in reference mode: there is nothing to measure"));
+  }
+  const KernelDefinition& definition = kernel.definition();
+  const Leaves leaves = LeavesOf(definition.signature, arguments);
+  absl::StatusOr<std::string> source = SourceOf(definition, arguments, leaves);
+  if (!source.ok()) return source.status();
+  std::vector<std::vector<int64_t>> shapes;
+  std::vector<std::string> dtypes;
+  for (const Tensor* tensor : leaves.tensors) {
+    shapes.emplace_back(tensor->sizes.begin(), tensor->sizes.end());
+    dtypes.emplace_back(TorchName(tensor->dtype));
+  }
+  const DeviceProperties& device = kernel.device()->properties();
+  return DescribeRun({.kernel_name = kernel.name(),
+                      .kernel_source = *std::move(source),
+                      .input_shapes = PythonShapes(shapes),
+                      .dtypes = PythonDTypes(dtypes),
+                      .hardware = device.name,
+                      .settings = SettingsToJson(definition.settings, device.dialect)});
+}
+
+TuneSubject SubjectOfCall(BoundKernel& kernel, const Arguments& arguments, ToleranceOf tolerance) {
+  return {.kernel = std::shared_ptr<BoundKernel>(std::shared_ptr<void>(), &kernel),
+          .arguments = arguments,
+          .measure_problem = [&kernel, arguments, tolerance = std::move(tolerance)] {
+            return ProblemOfCall(kernel, arguments, tolerance);
+          }};
+}
+
+ir::Tolerance UsualTolerance(const BoundKernel& kernel, DType dtype) {
+  const bool coarse =
+      kernel.definition().settings.dot_precision == DotPrecision::kTf32 && IsFloat(dtype) && HasDots(kernel.ir());
+  return ir::ToleranceFor(coarse && dtype == DType::kF32 ? DType::kF16 : dtype);
+}
+
+}  // namespace telemetry::worker::tune

@@ -1,0 +1,141 @@
+#include "worker/tune/known_configs.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "proto/record/strings.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+using codegen::Config;
+using record::Cat;
+
+// Of other shapes, from each source: more would crowd out the search's own.
+constexpr size_t kMostOfOthers = 5;
+// Runs of other shapes that a collector is asked for.
+constexpr size_t kMostRuns = 100;
+
+void Notice(const KnownSources& sources, const std::string& text) {
+  if (sources.on_notice) sources.on_notice(text);
+}
+
+absl::StatusOr<BestConfig> BestOfSummary(const v1::RunSummary& summary) {
+  if (!summary.has_best_config() || !summary.has_best_perf_ms()) return absl::NotFoundError("no config of it ran");
+  absl::StatusOr<Config> config = Config::Parse(summary.best_config());
+  if (!config.ok()) return config.status();
+  return BestOf(summary.run(), *std::move(config), summary.best_perf_ms(), /*attempt_id=*/"");
+}
+
+absl::StatusOr<BestConfig> AskForRun(const v1::Run& run, client::DatasetClient& collector) {
+  absl::StatusOr<v1::RunSummary> summary = collector.GetRun(run.run_id());
+  if (!summary.ok()) return summary.status();
+  return BestOfSummary(*summary);
+}
+
+// Other shapes' best configs, the same dtypes and then the nearest shapes first.
+absl::StatusOr<std::vector<BestConfig>> AskForOthers(const v1::Run& run, client::DatasetClient& collector) {
+  v1::Filter filter;
+  filter.set_kernel_name(run.kernel_name());
+  filter.set_hardware(run.hardware());
+  absl::StatusOr<std::vector<v1::RunSummary>> summaries = collector.ListRuns(filter, kMostRuns);
+  if (!summaries.ok()) return summaries.status();
+  std::vector<BestConfig> others;
+  for (const v1::RunSummary& summary : *summaries) {
+    absl::StatusOr<BestConfig> best = BestOfSummary(summary);
+    if (best.ok() && best->run_id != run.run_id()) others.push_back(*std::move(best));
+  }
+  const auto distance = [&run](const BestConfig& best) {
+    return std::pair(best.dtypes != run.dtypes(), ShapeDistance(run.input_shapes(), best.input_shapes));
+  };
+  std::stable_sort(others.begin(), others.end(),
+                   [&distance](const BestConfig& a, const BestConfig& b) { return distance(a) < distance(b); });
+  if (others.size() > kMostOfOthers) others.resize(kMostOfOthers);
+  return others;
+}
+
+// Configs in the order in which they are added, each once.
+class UniqueConfigs {
+ public:
+  void Add(Config config) {
+    if (ids_.insert(config.id()).second) configs_.push_back(std::move(config));
+  }
+  std::vector<Config> Take() { return std::move(configs_); }
+
+ private:
+  absl::flat_hash_set<uint64_t> ids_;
+  std::vector<Config> configs_;
+};
+
+// `others` receives those of other shapes.
+void AddFromCollector(const v1::Run& run, const KnownSources& sources, UniqueConfigs* configs,
+                      std::vector<BestConfig>* others) {
+  if (sources.collector == nullptr) return;
+  absl::StatusOr<BestConfig> same = AskForRun(run, *sources.collector);
+  if (same.ok()) configs->Add(std::move(same->config));
+  // One that does not answer the first question is not asked the second.
+  absl::Status status = same.ok() || absl::IsNotFound(same.status()) ? absl::OkStatus() : same.status();
+  if (status.ok()) {
+    absl::StatusOr<std::vector<BestConfig>> answer = AskForOthers(run, *sources.collector);
+    status = answer.status();
+    if (answer.ok()) *others = *std::move(answer);
+  }
+  if (!status.ok()) Notice(sources, Cat("begins without what the collector knows: ", std::string(status.message())));
+}
+
+std::vector<double> SizesIn(const std::string& shapes) {
+  std::vector<double> sizes;
+  for (const char* at = shapes.c_str(); *at != '\0';) {
+    char* end = const_cast<char*>(at) + 1;
+    if (std::isdigit(static_cast<unsigned char>(*at)) != 0) sizes.push_back(std::strtod(at, &end));
+    at = end;
+  }
+  return sizes;
+}
+
+}  // namespace
+
+absl::StatusOr<BestConfig> FindBestConfig(const v1::Run& run, const KnownSources& sources) {
+  absl::StatusOr<BestConfig> cached = sources.cache->Find(run.run_id());
+  if (sources.collector == nullptr || (!cached.ok() && !absl::IsNotFound(cached.status()))) return cached;
+  absl::StatusOr<BestConfig> collected = AskForRun(run, *sources.collector);
+  if (!cached.ok()) return collected;
+  if (!collected.ok() && !absl::IsNotFound(collected.status())) {
+    Notice(sources, std::string(collected.status().message()));
+  }
+  return collected.ok() && collected->perf_ms < cached->perf_ms ? collected : cached;
+}
+
+std::vector<Config> StartingPointsFor(const v1::Run& run, const KnownSources& sources) {
+  UniqueConfigs configs;
+  if (absl::StatusOr<BestConfig> cached = sources.cache->Find(run.run_id()); cached.ok()) {
+    configs.Add(std::move(cached->config));
+  }
+  std::vector<BestConfig> collected;
+  AddFromCollector(run, sources, &configs, &collected);
+  size_t others = 0;
+  for (BestConfig& best : sources.cache->FindAll(run.kernel_name(), run.hardware())) {
+    if (best.run_id == run.run_id() || others++ >= kMostOfOthers) continue;
+    configs.Add(std::move(best.config));
+  }
+  for (BestConfig& best : collected) configs.Add(std::move(best.config));
+  return configs.Take();
+}
+
+double ShapeDistance(const std::string& shapes, const std::string& other_shapes) {
+  const std::vector<double> sizes = SizesIn(shapes);
+  const std::vector<double> others = SizesIn(other_shapes);
+  if (sizes.size() != others.size()) return std::numeric_limits<double>::infinity();
+  double distance = 0;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    distance += std::abs(std::log2(std::max(sizes[i], 1.0)) - std::log2(std::max(others[i], 1.0)));
+  }
+  return distance;
+}
+
+}  // namespace telemetry::worker::tune

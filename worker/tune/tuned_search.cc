@@ -1,0 +1,60 @@
+#include "worker/tune/tuned_search.h"
+
+#include <utility>
+
+#include "proto/record/strings.h"
+#include "spdlog/spdlog.h"
+#include "worker/tune/attempt_description.h"
+#include "worker/tune/bound_call.h"
+
+namespace telemetry::worker::tune {
+
+using codegen::Config;
+using record::Cat;
+
+TunedSearch::TunedSearch(BestConfigCache known, TunedSearchOptions options)
+    : known_(std::move(known)), options_(std::move(options)) {}
+
+absl::StatusOr<Config> TunedSearch::Find(BoundKernel& kernel, absl::Span<const Argument> arguments) {
+  const Arguments call(arguments.begin(), arguments.end());
+  const absl::StatusOr<v1::Run> run = RunOfCall(kernel, call);
+  if (!run.ok()) return run.status();
+  const absl::MutexLock lock(&mutex_);
+  if (!kernel.definition().settings.force_autotune) {
+    absl::StatusOr<Config> known = FindKnown(kernel, *run);
+    if (known.ok()) return known;
+    if (!absl::IsNotFound(known.status())) spdlog::warn("{}: {}", kernel.name(), std::string(known.status().message()));
+  }
+  return Tune(kernel, call, *run);
+}
+
+absl::StatusOr<Config> TunedSearch::FindKnown(const BoundKernel& kernel, const v1::Run& run) const {
+  absl::StatusOr<BestConfig> best = known_.Find(run.run_id());
+  if (!best.ok()) return best.status();
+  // A run does not tell strides apart, nor a generator from its next version.
+  absl::Status status = kernel.Generate(best->config).status();
+  if (status.ok()) return std::move(best->config);
+  return absl::Status(status.code(), Cat("the known config ", best->config.ToString(),
+                                         " is not used: ", std::string(status.message())));
+}
+
+absl::StatusOr<Config> TunedSearch::Tune(BoundKernel& kernel, const Arguments& arguments, const v1::Run& run) {
+  const std::string name = Cat(kernel.name(), " ", run.input_shapes(), " on ", run.hardware());
+  if (options_.session == nullptr) {
+    return absl::FailedPreconditionError(Cat("no config of ", name,
+                                             " is known, and this search does not tune; give it a session, turn on "
+                                             "use_default_config, or bring the best configs of a program that tuned"));
+  }
+  ToleranceOf tolerance = options_.tolerance;
+  if (!tolerance) {
+    tolerance = [&kernel](std::string_view /*name*/, DType dtype) { return UsualTolerance(kernel, dtype); };
+  }
+  const absl::StatusOr<TaskResult> result = options_.session->Tune(
+      SubjectOfCall(kernel, arguments, std::move(tolerance)), DescribeAttempt(kernel, run), options_.tuner);
+  if (!result.ok()) return result.status();
+  if (result->tuned.stopped) return absl::CancelledError(Cat("the tuning of ", name, " was stopped"));
+  if (result->tuned.ranking.best) return result->tuned.ranking.best->config;
+  return absl::NotFoundError(Cat("no config of ", name, " ran and was right; its rows say why of each"));
+}
+
+}  // namespace telemetry::worker::tune
