@@ -5,7 +5,7 @@ check="$(cd "$(dirname "$0")" && pwd)/check_layers.sh"
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 mkdir -p "$root"/{client,tests/worker/device} "$root"/proto/record "$root"/server/{storage,collector,export} \
-  "$root"/worker/{device,forward,kernel}
+  "$root"/worker/{device,forward,kernel,tune/record}
 
 failed=0
 fail() {
@@ -37,6 +37,7 @@ refuses proto/record/a.cc '<unistd.h>'
 refuses client/a.cc '"server/storage/store.h"'
 refuses worker/kernel/a.cc '<sqlite3.h>'
 refuses worker/forward/a.h '"client/producer.h"'
+refuses worker/tune/record/a.cc '"worker/kernel/kernel.h"'
 refuses server/storage/a.cc '"server/export/join.h"'
 refuses server/collector/a.cc '"client/producer.h"'
 refuses server/export/a.cc '"server/collector/writer.h"'
