@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "spdlog/spdlog.h"
 #include "worker/command_line.h"
 #include "worker/forward/origin.h"

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "absl/strings/str_join.h"
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
 #include "worker/tune/journal.h"
@@ -97,10 +96,18 @@ absl::StatusOr<TaskResult> TuneSession::Tune(TuneSubject subject, AttemptInfo in
       {.info = std::move(info), .sinks = {.producer = producer_.get(), .log = log->get()}, .journal = journal->get()});
   if (!tuned.ok()) return tuned.status();
   result.tuned = *std::move(tuned);
-  if (result.tuned.stopped) return result;
-  if (absl::Status status = (*journal)->Remove(); !status.ok()) Notice(std::string(status.message()));
-  Keep(result.run, result.tuned);
+  if (!result.tuned.stopped) Conclude(result, journal->get());
   return result;
+}
+
+void TuneSession::Conclude(const TaskResult& result, Journal* journal) const {
+  absl::Status kept;
+  if (const std::optional<FinalRanking::Best>& best = result.tuned.ranking.best) {
+    kept = best_configs_.Put(BestOf(result.run, best->config, best->perf_ms, result.tuned.attempt_id));
+  }
+  for (const absl::Status& status : {kept, journal->Remove()}) {
+    if (!status.ok()) Notice(std::string(status.message()));
+  }
 }
 
 std::vector<codegen::Config> TuneSession::StartingPoints(const v1::Run& run, const TunerOptions& tuner) {
@@ -110,13 +117,6 @@ std::vector<codegen::Config> TuneSession::StartingPoints(const v1::Run& run, con
       StartingPointsFor(run, {.cache = &best_configs_, .collector = dataset_.get(), .on_notice = options_.on_notice});
   std::move(known.begin(), known.end(), std::back_inserter(points));
   return points;
-}
-
-void TuneSession::Keep(const v1::Run& run, const TuneResult& tuned) {
-  if (!tuned.ranking.best) return;
-  const FinalRanking::Best& best = *tuned.ranking.best;
-  const absl::Status status = best_configs_.Put(BestOf(run, best.config, best.perf_ms, tuned.attempt_id));
-  if (!status.ok()) Notice(std::string(status.message()));
 }
 
 absl::Status TuneSession::Drain(absl::Duration timeout) {

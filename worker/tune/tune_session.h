@@ -75,9 +75,10 @@ class TuneSession {
   absl::Status OpenProducer();
   // The caller's, then what is known. A collector that is away costs a second at most.
   std::vector<codegen::Config> StartingPoints(const v1::Run& run, const TunerOptions& tuner);
-  void Keep(const v1::Run& run, const TuneResult& tuned);
   // Of its own for each attempt; null without a base.
   absl::StatusOr<std::unique_ptr<SidecarLog>> OpenLog() const;
+  // Keeps the best config of an attempt that has ended, and then no journal of it. What fails is said.
+  void Conclude(const TaskResult& result, Journal* journal) const;
   void Notice(const std::string& text) const {
     if (options_.on_notice) options_.on_notice(text);
   }

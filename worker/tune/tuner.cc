@@ -33,7 +33,7 @@ class Attempt {
 
  private:
   absl::Status Begin(TuneRecord record);
-  absl::Status MakeSearchFor(std::vector<Config> starting_points);
+  absl::Status CreateSearch(std::vector<Config> starting_points);
   // What an earlier process left of this attempt enters the info; else the journal begins.
   absl::Status ResumeOrBegin(const Journal::Contents& earlier, TuneRecord* record);
 
@@ -91,7 +91,7 @@ absl::StatusOr<TuneResult> Attempt::Run(TuneRecord record) {
   return result;
 }
 
-absl::Status Attempt::MakeSearchFor(std::vector<Config> starting_points) {
+absl::Status Attempt::CreateSearch(std::vector<Config> starting_points) {
   SearchOptions search = options_.search;
   search.starting_points = std::move(starting_points);
   search.fingerprint = [this](const Config& config) { return candidates_.Fingerprint(config); };
@@ -107,7 +107,7 @@ absl::Status Attempt::Begin(TuneRecord record) {
   Journal::Contents earlier = record.journal == nullptr ? Journal::Contents() : record.journal->TakeContents();
   resumed_ = !earlier.attempt_id.empty();
   std::vector<Config> starting_points = resumed_ ? earlier.starting_points : options_.search.starting_points;
-  if (absl::Status status = MakeSearchFor(std::move(starting_points)); !status.ok()) return status;
+  if (absl::Status status = CreateSearch(std::move(starting_points)); !status.ok()) return status;
   if (absl::Status status = ResumeOrBegin(earlier, &record); !status.ok()) return status;
   record.info.search_algorithm = search_->name();
   record.info.seed = static_cast<int64_t>(options_.search.seed);
@@ -141,7 +141,8 @@ absl::Status Attempt::Search() {
     if (IsStopped()) return absl::OkStatus();
     ReportGeneration();
     ++generation_;
-    if (IsOverBudget()) return absl::OkStatus();
+    // What an earlier process measured is gone through all the same, so that the final is numbered behind it.
+    if (IsOverBudget() && generation_ >= log_->generations()) return passing_over_;
     search_->Learn(*trials);
   }
   return passing_over_;
@@ -232,6 +233,7 @@ absl::StatusOr<Verdict> Attempt::Measure(const CompiledCandidate& compiled) {
 }
 
 absl::Status Attempt::HoldFinal() {
+  generation_ = std::max(generation_, log_->generations());
   const bool was_held = std::any_of(log_->rows().begin(), log_->rows().end(), IsOfFinal);
   if (was_held || IsStopped()) return absl::OkStatus();
   const std::vector<Config> finalists = FinalistsOf(log_->rows(), options_.finalists, DefaultConfig());

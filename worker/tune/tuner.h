@@ -55,8 +55,8 @@ struct TuneResult {
 // another, records each config as it is known, and holds a final among the fastest. What a config does wrong is that
 // config's row. Not thread-safe.
 //
-// Errors end this process's work and leave the attempt open: no compiler (UNAVAILABLE), a measuring process that
-// cannot be started, a problem that does not fit the device, a spool or journal that cannot be written.
+// Errors end this process's work and leave the attempt open: no compiler (UNAVAILABLE, NOT_FOUND), a measuring process
+// that cannot be started, a problem that does not fit the device, a spool or journal that cannot be written.
 // INVALID_ARGUMENT: the search's options.
 absl::StatusOr<TuneResult> Tune(TuneSubject subject, TunerOptions options, TuneRecord record);
 

@@ -201,6 +201,29 @@ TEST(TunerTest, GoesOnWhereItWasStopped) {
   EXPECT_EQ(attempts.size(), 1u);
 }
 
+// A process that goes on when the budget is used up has a final all the same, numbered behind what was measured.
+TEST(TunerTest, TheFinalOfAResumedAttemptIsItsLastGeneration) {
+  TuneFixture fixture;
+  LibrarySubject subject = fixture.Subject();
+  const Config config = subject.subject.kernel->config_space().Default();
+  RecordedRow first = {.config = config.json(), .status = status::kOk, .perf_ms = 1};
+  first.detail.emplace().set_stage(v1::MeasurementDetail::STAGE_SEARCH);
+  const RecordedRow second = {.generation = 1, .config = config.json(), .status = status::kError};
+  {
+    const std::unique_ptr<Journal> journal = Journal::Open(fixture.journal_path()).value();
+    ASSERT_TRUE(journal->Begin(subject.info.attempt_id, subject.info.started).ok());
+    ASSERT_TRUE(journal->Append({first, second}, /*active_s=*/5).ok());
+  }
+  TunerOptions options = fixture.Options(1);
+  options.time_budget = absl::Seconds(1);
+  const absl::StatusOr<TuneResult> result = fixture.Tune(std::move(subject), options, /*journaled=*/true);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_TRUE(result->ranking.best.has_value());
+  const std::vector<v1::Measurement> rows = fixture.Rows();
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[2].generation(), 2);
+}
+
 std::set<uint64_t> Tried(const TuneFixture& fixture) {
   std::set<uint64_t> configs;
   for (const v1::Measurement& row : fixture.Rows()) configs.insert(row.config_id());
