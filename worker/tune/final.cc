@@ -18,10 +18,6 @@ bool IsContender(const RecordedRow& row) {
 
 }  // namespace
 
-bool IsOfFinal(const RecordedRow& row) {
-  return row.detail && row.detail->stage() == v1::MeasurementDetail::STAGE_FINAL;
-}
-
 std::vector<Config> FinalistsOf(absl::Span<const RecordedRow> rows, int count, const Config& default_config) {
   std::vector<const RecordedRow*> contenders;
   for (const RecordedRow& row : rows) {
@@ -38,13 +34,14 @@ std::vector<Config> FinalistsOf(absl::Span<const RecordedRow> rows, int count, c
   return finalists;
 }
 
-std::vector<TrialResult> ResultsOf(absl::Span<const CompiledCandidate> finalists, const FinalOutcome& outcome) {
+std::vector<TrialResult> ResultsOf(int64_t generation, absl::Span<const CompiledCandidate> finalists,
+                                   const FinalOutcome& outcome) {
   std::vector<TrialResult> results;
   for (size_t i = 0; i < finalists.size(); ++i) {
     Verdict verdict = Measured(outcome.outcomes[i], v1::MeasurementDetail::STAGE_FINAL);
     verdict.source_hash = finalists[i].candidate->source_hash;
     verdict.detail->set_tied_with_best(outcome.tied_with_best[i]);
-    results.push_back({finalists[i].candidate->config, std::move(verdict)});
+    results.push_back({generation, finalists[i].candidate->config, std::move(verdict)});
   }
   return results;
 }

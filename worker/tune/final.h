@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -15,15 +16,14 @@ namespace telemetry::worker::tune {
 // The final: the fastest of all generations against each other and the default config. What came of it is read from
 // the rows of the attempt, so that it does not matter which process held it.
 
-bool IsOfFinal(const RecordedRow& row);
-
 // The configs that were measured in full and were right, the fastest first, at most `count`; the default config is
 // among them where it ran.
 std::vector<codegen::Config> FinalistsOf(absl::Span<const RecordedRow> rows, int count,
                                          const codegen::Config& default_config);
 
 // Results of those configs, in their order.
-std::vector<TrialResult> ResultsOf(absl::Span<const CompiledCandidate> finalists, const FinalOutcome& outcome);
+std::vector<TrialResult> ResultsOf(int64_t generation, absl::Span<const CompiledCandidate> finalists,
+                                   const FinalOutcome& outcome);
 
 struct FinalRanking {
   struct Best {

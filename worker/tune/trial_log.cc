@@ -34,6 +34,10 @@ void Count(const RecordedRow& row, AttemptCounters* counters) {
 
 }  // namespace
 
+bool IsOfFinal(const RecordedRow& row) {
+  return row.detail && row.detail->stage() == v1::MeasurementDetail::STAGE_FINAL;
+}
+
 absl::Status TrialLog::Replay(std::vector<RecordedRow> rows) {
   for (RecordedRow& row : rows) {
     if (absl::Status status = recorder_.Replay(row); !status.ok()) return status;
@@ -43,19 +47,21 @@ absl::Status TrialLog::Replay(std::vector<RecordedRow> rows) {
 }
 
 absl::Status TrialLog::Start(int64_t generation, const codegen::Config& config) {
-  if (started_ && started_->key == Key(generation, config.id())) return absl::OkStatus();
+  if (started_ && started_->config_id == config.id()) return absl::OkStatus();
   return Add({RowOf(Now(), generation, config, {.status = status::kStarted})});
 }
 
-absl::Status TrialLog::Finish(int64_t generation, const codegen::Config& config, Verdict verdict) {
-  return Add({RowOf(Now(), generation, config, std::move(verdict))});
+absl::Status TrialLog::Finish(TrialResult result) {
+  std::vector<TrialResult> results;
+  results.push_back(std::move(result));
+  return FinishAll(std::move(results));
 }
 
-absl::Status TrialLog::FinishAll(int64_t generation, std::vector<TrialResult> results) {
+absl::Status TrialLog::FinishAll(std::vector<TrialResult> results) {
   std::vector<RecordedRow> rows;
   const double now = Now();
   for (TrialResult& result : results) {
-    rows.push_back(RowOf(now, generation, result.config, std::move(result.verdict)));
+    rows.push_back(RowOf(now, result.generation, result.config, std::move(result.verdict)));
   }
   return Add(std::move(rows));
 }
@@ -72,18 +78,19 @@ absl::Status TrialLog::Add(std::vector<RecordedRow> rows) {
 }
 
 void TrialLog::Remember(RecordedRow row) {
-  const Key key(row.generation, codegen::Config(row.config).id());
+  const uint64_t config_id = codegen::Config(row.config).id();
   if (row.status == status::kStarted) {
-    started_ = {key, rows_.size()};
+    started_ = {config_id, rows_.size()};
   } else {
-    results_[key] = rows_.size();
-    if (started_ && started_->key == key) started_.reset();
+    generations_ = std::max(generations_, row.generation + 1);
+    if (!IsOfFinal(row)) results_[config_id] = rows_.size();
+    if (started_ && started_->config_id == config_id) started_.reset();
   }
   rows_.push_back(std::move(row));
 }
 
-const RecordedRow* TrialLog::Find(int64_t generation, uint64_t config_id) const {
-  const auto found = results_.find({generation, config_id});
+const RecordedRow* TrialLog::Find(uint64_t config_id) const {
+  const auto found = results_.find(config_id);
   return found == results_.end() ? nullptr : &rows_[found->second];
 }
 
@@ -102,13 +109,10 @@ double TrialLog::ActiveSeconds() const { return absl::ToDoubleSeconds(active_bef
 
 AttemptCounters TrialLog::Counters() const {
   AttemptCounters counters = {.generations = generations(), .seconds_total = ActiveSeconds()};
-  std::vector<uint64_t> configs;
-  for (const auto& [key, row] : results_) {
-    configs.push_back(key.second);
-    Count(rows_[row], &counters);
+  counters.configs_tested = static_cast<int64_t>(results_.size());
+  for (const RecordedRow& row : rows_) {
+    if (row.status != status::kStarted) Count(row, &counters);
   }
-  std::sort(configs.begin(), configs.end());
-  counters.configs_tested = std::unique(configs.begin(), configs.end()) - configs.begin();
   return counters;
 }
 

@@ -21,9 +21,13 @@ namespace telemetry::worker::tune {
 
 // What became of a config in a generation.
 struct TrialResult {
+  int64_t generation = 0;
   codegen::Config config;
   Verdict verdict;
 };
+
+// A row of the final. All others are the search's, which proposes no config twice.
+bool IsOfFinal(const RecordedRow& row);
 
 // Every row of an attempt: written down in the journal, then recorded, so that a process that is killed at any moment
 // is followed by one that knows what was measured, and no row has two contents. Not thread-safe.
@@ -39,12 +43,12 @@ class TrialLog {
 
   // A config is about to be measured. Nothing is recorded where an earlier process had come so far.
   absl::Status Start(int64_t generation, const codegen::Config& config);
-  absl::Status Finish(int64_t generation, const codegen::Config& config, Verdict verdict);
+  absl::Status Finish(TrialResult result);
   // Several at once: after a crash all of them are known, or none.
-  absl::Status FinishAll(int64_t generation, std::vector<TrialResult> results);
+  absl::Status FinishAll(std::vector<TrialResult> results);
 
-  // The result of that config in that generation; null: there is none yet. Until the next call that is not const.
-  const RecordedRow* Find(int64_t generation, uint64_t config_id) const;
+  // The search's result of that config; null: there is none yet. Until the next call that is not const.
+  const RecordedRow* Find(uint64_t config_id) const;
   // The config that was being measured when an earlier process ended.
   std::optional<codegen::Config> Interrupted() const;
 
@@ -53,14 +57,13 @@ class TrialLog {
   // From the rows: the same whether the attempt was resumed or not. Times and unique_sources are the caller's to add.
   AttemptCounters Counters() const;
   // How many generations have a result, those without counted that come before: the number of the next.
-  int64_t generations() const { return results_.empty() ? 0 : results_.rbegin()->first.first + 1; }
+  int64_t generations() const { return generations_; }
   const std::vector<RecordedRow>& rows() const { return rows_; }
 
  private:
-  using Key = std::pair<int64_t, uint64_t>;  // generation, config id
   // What is being measured.
   struct Started {
-    Key key;
+    uint64_t config_id;
     size_t row;  // index of rows_
   };
 
@@ -73,8 +76,9 @@ class TrialLog {
   const absl::Duration active_before_;
   const absl::Time began_ = absl::Now();
   std::vector<RecordedRow> rows_;
-  std::map<Key, size_t> results_;   // indexes of rows_
-  std::optional<Started> started_;  // without a result
+  std::map<uint64_t, size_t> results_;  // the search's, by config id: indexes of rows_
+  std::optional<Started> started_;      // without a result
+  int64_t generations_ = 0;
 };
 
 }  // namespace telemetry::worker::tune

@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "worker/tune/final.h"
 #include "worker/tune/record/statuses.h"
+#include "worker/tune/trial_log.h"
 
 namespace telemetry::worker::tune {
 

@@ -1,11 +1,13 @@
 #include "worker/tune/tuner.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "proto/record/strings.h"
 #include "worker/tune/trial_log.h"
 #include "worker/tune/verdict.h"
@@ -18,6 +20,9 @@ using record::Cat;
 
 constexpr char kOverBudget[] = "the time budget was used up before its turn";
 constexpr absl::Duration kStopInterval = absl::Milliseconds(100);
+// A few configs can take a hundred times as long to compile as the others, and are hardly ever fast. A generation waits
+// for them no longer than this after the last other one; they are measured when they are ready.
+constexpr absl::Duration kStragglerPatience = absl::Milliseconds(500);
 
 class Attempt {
  public:
@@ -39,12 +44,14 @@ class Attempt {
 
   absl::Status Search();
   absl::StatusOr<std::vector<Trial>> RunGeneration(const std::vector<Config>& configs);
-  // Configs that have no result yet, in the order in which their code is ready.
-  absl::Status RunPending(const std::vector<Config>& pending);
+  absl::Status Submit(const std::vector<Config>& pending);
   absl::Status RunInterrupted(const std::vector<Config>& pending);
+  // What is submitted and has no result, in the order in which its code is ready, until at most `left` are compiling
+  // and have been for a while.
+  absl::Status RunSubmitted(size_t left);
   absl::Status RunOne(const CompiledCandidate& compiled);
   absl::StatusOr<Verdict> Measure(const CompiledCandidate& compiled);
-  absl::Status FinishUnrun(const std::vector<Config>& pending);
+  absl::Status FinishUnrun();
   void PassOver(const Config& config, const absl::StatusOr<std::string>& hash);
 
   absl::Status HoldFinal();
@@ -57,7 +64,9 @@ class Attempt {
   void NoteTime(const std::optional<double>& perf_ms) {
     if (perf_ms) best_ms_ = std::min(best_ms_.value_or(*perf_ms), *perf_ms);
   }
-  void ReportProgress(size_t done, size_t proposed) const;
+  // So many stragglers leave compilers for the next generation.
+  size_t MostStragglers() const { return static_cast<size_t>(bench_->compilers()) / 2; }
+  void ReportProgress() const;
   void ReportGeneration() const;
   void Notice(const std::string& text) const {
     if (options_.on_notice) options_.on_notice(text);
@@ -73,7 +82,9 @@ class Attempt {
   std::unique_ptr<Workbench> bench_;
 
   int64_t generation_ = 0;
-  absl::Status passing_over_;  // the first error of recording what was not run
+  size_t proposed_ = 0;                        // of this generation: configs that had no result
+  std::map<uint64_t, TrialResult> submitted_;  // by config id: those without a result, the verdict still empty
+  absl::Status passing_over_;                  // the first error of recording what was not run
   std::optional<double> best_ms_;
 };
 
@@ -145,52 +156,48 @@ absl::Status Attempt::Search() {
     if (IsOverBudget() && generation_ >= log_->generations()) return passing_over_;
     search_->Learn(*trials);
   }
-  return passing_over_;
+  if (!passing_over_.ok()) return passing_over_;
+  return RunSubmitted(/*left=*/0);
 }
 
 void Attempt::PassOver(const Config& config, const absl::StatusOr<std::string>& hash) {
-  if (!passing_over_.ok() || log_->Find(generation_, config.id()) != nullptr) return;
+  if (!passing_over_.ok() || log_->Find(config.id()) != nullptr) return;
   Verdict verdict = hash.ok() ? Duplicate() : NotGenerated(hash.status());
   if (hash.ok()) verdict.source_hash = *hash;
-  passing_over_ = log_->Finish(generation_, config, std::move(verdict));
+  passing_over_ = log_->Finish({generation_, config, std::move(verdict)});
 }
 
 absl::StatusOr<std::vector<Trial>> Attempt::RunGeneration(const std::vector<Config>& configs) {
   std::vector<Config> pending;
   for (const Config& config : configs) {
-    const RecordedRow* row = log_->Find(generation_, config.id());
+    const RecordedRow* row = log_->Find(config.id());
     if (row == nullptr) {
       pending.push_back(config);
     } else {
       NoteTime(row->perf_ms);
     }
   }
-  ReportProgress(0, pending.size());
-  if (absl::Status status = RunPending(pending); !status.ok()) return status;
+  if (absl::Status status = Submit(pending); !status.ok()) return status;
+  if (absl::Status status = RunInterrupted(pending); !status.ok()) return status;
+  if (absl::Status status = RunSubmitted(MostStragglers()); !status.ok()) return status;
   std::vector<Trial> trials;
   for (const Config& config : configs) {
-    const RecordedRow* row = log_->Find(generation_, config.id());
+    const RecordedRow* row = log_->Find(config.id());
     trials.push_back({config, row == nullptr ? std::nullopt : row->perf_ms});
   }
   return trials;
 }
 
-absl::Status Attempt::RunPending(const std::vector<Config>& pending) {
-  CompileQueue& queue = bench_->queue();
+absl::Status Attempt::Submit(const std::vector<Config>& pending) {
   for (const Config& config : pending) {
     absl::StatusOr<std::shared_ptr<const Candidate>> candidate = candidates_.Find(config);
     if (!candidate.ok()) return candidate.status();
-    queue.Submit(*std::move(candidate));
+    submitted_[config.id()] = {generation_, config};
+    bench_->queue().Submit(*std::move(candidate));
   }
-  if (absl::Status status = RunInterrupted(pending); !status.ok()) return status;
-  while (queue.under_way() > 0 && !IsStopped() && !IsOverBudget()) {
-    const std::optional<CompiledCandidate> next = queue.Next(kStopInterval);
-    if (!next) continue;
-    if (absl::Status status = RunOne(*next); !status.ok()) return status;
-    ReportProgress(pending.size() - queue.under_way(), pending.size());
-  }
-  bench_->CancelCompiling();
-  return IsStopped() ? absl::OkStatus() : FinishUnrun(pending);
+  proposed_ = pending.size();
+  ReportProgress();
+  return absl::OkStatus();
 }
 
 // The sidecars want a config that was started to be followed by its result.
@@ -200,27 +207,48 @@ absl::Status Attempt::RunInterrupted(const std::vector<Config>& pending) {
   return RunOne(bench_->queue().Await(interrupted->id()));
 }
 
-absl::Status Attempt::FinishUnrun(const std::vector<Config>& pending) {
-  std::vector<TrialResult> unrun;
-  for (const Config& config : pending) {
-    if (log_->Find(generation_, config.id()) == nullptr) unrun.push_back({config, NeverRun(kOverBudget)});
+absl::Status Attempt::RunSubmitted(size_t left) {
+  CompileQueue& queue = bench_->queue();
+  absl::Time last = absl::Now();
+  while (queue.under_way() > 0 && !IsStopped() && !IsOverBudget()) {
+    const std::optional<CompiledCandidate> next = queue.Next(kStopInterval);
+    if (next) {
+      if (absl::Status status = RunOne(*next); !status.ok()) return status;
+      ReportProgress();
+      last = absl::Now();
+    } else if (queue.under_way() <= left && absl::Now() - last > kStragglerPatience) {
+      return absl::OkStatus();
+    }
   }
-  return unrun.empty() ? absl::OkStatus() : log_->FinishAll(generation_, std::move(unrun));
+  bench_->CancelCompiling();
+  return IsStopped() ? absl::OkStatus() : FinishUnrun();
+}
+
+absl::Status Attempt::FinishUnrun() {
+  std::vector<TrialResult> unrun;
+  for (auto& [config_id, result] : submitted_) {
+    result.verdict = NeverRun(kOverBudget);
+    unrun.push_back(std::move(result));
+  }
+  submitted_.clear();
+  return unrun.empty() ? absl::OkStatus() : log_->FinishAll(std::move(unrun));
 }
 
 absl::Status Attempt::RunOne(const CompiledCandidate& compiled) {
   const absl::Status& compiling = compiled.result.code.status();
   // It would be so for every config.
   if (absl::IsUnavailable(compiling) || absl::IsNotFound(compiling)) return compiling;
-  const Config& config = compiled.candidate->config;
+  TrialResult result = submitted_[compiled.candidate->config.id()];
   if (compiling.ok()) {
-    if (absl::Status status = log_->Start(generation_, config); !status.ok()) return status;
+    if (absl::Status status = log_->Start(result.generation, result.config); !status.ok()) return status;
   }
   absl::StatusOr<Verdict> verdict = compiling.ok() ? Measure(compiled) : NotCompiled(compiled.result);
   if (!verdict.ok()) return verdict.status();
-  verdict->source_hash = compiled.candidate->source_hash;
-  NoteTime(verdict->perf_ms);
-  return log_->Finish(generation_, config, *std::move(verdict));
+  result.verdict = *std::move(verdict);
+  result.verdict.source_hash = compiled.candidate->source_hash;
+  NoteTime(result.verdict.perf_ms);
+  submitted_.erase(result.config.id());
+  return log_->Finish(std::move(result));
 }
 
 absl::StatusOr<Verdict> Attempt::Measure(const CompiledCandidate& compiled) {
@@ -242,7 +270,7 @@ absl::Status Attempt::HoldFinal() {
   if (!compiled.ok()) return compiled.status();
   absl::StatusOr<FinalOutcome> outcome = bench_->MeasureInterleaved(*compiled, options_.final_rounds);
   if (!outcome.ok()) return outcome.status();
-  if (absl::Status status = log_->FinishAll(generation_, ResultsOf(*compiled, *outcome)); !status.ok()) return status;
+  if (absl::Status status = log_->FinishAll(ResultsOf(generation_, *compiled, *outcome)); !status.ok()) return status;
   ReportGeneration();
   return absl::OkStatus();
 }
@@ -279,16 +307,18 @@ TuneResult Attempt::Result() const {
   return result;
 }
 
-void Attempt::ReportProgress(size_t done, size_t proposed) const {
+void Attempt::ReportProgress() const {
   if (!options_.on_progress) return;
+  const auto is_ours = [this](const auto& submitted) { return submitted.second.generation == generation_; };
+  const auto left = static_cast<size_t>(std::count_if(submitted_.begin(), submitted_.end(), is_ours));
   TuneProgress progress = {.generation = generation_,
-                           .done = static_cast<int64_t>(done),
-                           .proposed = static_cast<int64_t>(proposed),
+                           .done = static_cast<int64_t>(proposed_ - left),
+                           .proposed = static_cast<int64_t>(proposed_),
                            .configs = log_->Counters().configs_tested,
                            .best_ms = best_ms_,
                            .elapsed_s = log_->ActiveSeconds()};
   if (progress.configs > 0) {
-    progress.left_s = progress.elapsed_s / static_cast<double>(progress.configs) * static_cast<double>(proposed - done);
+    progress.left_s = progress.elapsed_s / static_cast<double>(progress.configs) * static_cast<double>(left);
   }
   options_.on_progress(progress);
 }

@@ -42,6 +42,8 @@ class Workbench {
   CompileQueue& queue() { return queue_; }
   // Ends all that is not compiled yet; it is no longer under way.
   void CancelCompiling();
+  // At most so many compile at the same time.
+  int compilers() const { return pool_->processes(); }
   CompilePoolStats compile_stats() const { return pool_->stats(); }
 
   // Of code that compiled. Waits for the measuring process at first. Errors are TuneSubject::measure_problem's,
