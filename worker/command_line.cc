@@ -1,8 +1,22 @@
 #include "worker/command_line.h"
 
 #include <cstdlib>
+#include <utility>
 
 namespace telemetry {
+
+std::vector<std::string> ArgumentsOf(int argc, const char* const* argv) {
+  std::vector<std::string> arguments;
+  for (int i = argc - 1; i > 0; --i) {
+    std::string argument = argv[i];
+    if (argument.size() > 3 && argument.starts_with("--") && argument.find('=') == argument.size() - 1) {
+      argument.pop_back();
+      arguments.emplace_back();
+    }
+    arguments.push_back(std::move(argument));
+  }
+  return arguments;
+}
 
 std::string EnvironmentVariable(const char* name) {
   const char* value = std::getenv(name);

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cctype>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,10 @@
 namespace telemetry {
 
 // What the commands of this program have in common.
+
+// The command line as CLI11 takes it: its last argument first, without the program's name. "--name=" gives the flag an
+// empty value; left as it is, CLI11 would take the next argument for its value.
+std::vector<std::string> ArgumentsOf(int argc, const char* const* argv);
 
 // Empty where it is not set.
 std::string EnvironmentVariable(const char* name);

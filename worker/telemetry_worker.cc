@@ -7,6 +7,7 @@
 #include "spdlog/sinks/stdout_color_sinks.h"
 #include "spdlog/spdlog.h"
 #include "worker/best_command.h"
+#include "worker/command_line.h"
 #include "worker/devices_command.h"
 #include "worker/forward_command.h"
 #include "worker/kernels_command.h"
@@ -37,7 +38,7 @@ int Run(int argc, char** argv) {
   telemetry::AddShowCodeCommand(&app, &exit_status);
   telemetry::AddTuneCommand(&app, &exit_status);
   try {
-    app.parse(argc, argv);
+    app.parse(telemetry::ArgumentsOf(argc, argv));
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }

@@ -160,6 +160,14 @@ class TunedAgain(unittest.TestCase):
             self.assertEqual([attempt["state"] for attempt in attempts], ["complete", "complete"])
             self.assertEqual({attempt["run_id"] for attempt in attempts}, {known["run_id"]})
 
+    def test_no_collector_and_no_state_but_what_was_asked_for(self):
+        with tempfile.TemporaryDirectory(prefix="tune_test.") as folder:
+            state, log = f"{folder}/state", f"{folder}/log"
+            flags = ("--collector=", f"--state-dir={state}", f"--log={log}", "--max-configs=2", DEVICE)
+            run("telemetry-worker", "tune", "softmax", *KERNELS["softmax"], *flags)
+            self.assertEqual(sorted(os.listdir(state)), ["attempts", "best"])  # no spool
+            self.assertGreater(len(csv_rows(pathlib.Path(f"{log}.csv").read_bytes())), 0)
+
 
 if __name__ == "__main__":
     unittest.main()
