@@ -4,12 +4,12 @@
 
 namespace telemetry::worker::tune {
 
-CompileQueue::CompileQueue(CompilePool* pool, const DeviceProperties& device, std::string device_id)
+CompileQueue::CompileQueue(CompilePool* pool, const DeviceProperties& device, const std::string& device_id)
     : pool_(*pool),
       dialect_(device.dialect),
-      target_(device.dialect == Dialect::kCuda ? device.architecture : std::move(device_id)) {}
+      target_(device.dialect == Dialect::kCuda ? device.architecture : device_id) {}
 
-void CompileQueue::Submit(std::shared_ptr<const Candidate> candidate) {
+void CompileQueue::Submit(const std::shared_ptr<const Candidate>& candidate) {
   ++under_way_;
   const std::string& source = candidate->generated.source;
   pool_.Submit({.source = source, .dialect = dialect_, .target = target_},

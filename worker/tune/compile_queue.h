@@ -26,9 +26,9 @@ struct CompiledCandidate {
 class CompileQueue {
  public:
   // The pool outlives the queue.
-  CompileQueue(CompilePool* pool, const DeviceProperties& device, std::string device_id);
+  CompileQueue(CompilePool* pool, const DeviceProperties& device, const std::string& device_id);
 
-  void Submit(std::shared_ptr<const Candidate> candidate);
+  void Submit(const std::shared_ptr<const Candidate>& candidate);
   // The next one that is compiled, in the order in which they get ready; empty: none is ready within that time.
   // There must be one under way.
   std::optional<CompiledCandidate> Next(absl::Duration patience);

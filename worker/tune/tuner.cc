@@ -193,7 +193,7 @@ absl::Status Attempt::Submit(const std::vector<Config>& pending) {
     absl::StatusOr<std::shared_ptr<const Candidate>> candidate = candidates_.Find(config);
     if (!candidate.ok()) return candidate.status();
     submitted_[config.id()] = {generation_, config};
-    bench_->queue().Submit(*std::move(candidate));
+    bench_->queue().Submit(*candidate);
   }
   proposed_ = pending.size();
   ReportProgress();
@@ -281,7 +281,7 @@ absl::StatusOr<std::vector<CompiledCandidate>> Attempt::CompileAll(const std::ve
     // After a resume this process has not seen all of them.
     absl::StatusOr<std::shared_ptr<const Candidate>> candidate = candidates_.Find(config);
     if (!candidate.ok()) return candidate.status();
-    bench_->queue().Submit(*std::move(candidate));
+    bench_->queue().Submit(*candidate);
   }
   for (const Config& config : configs) {
     all.push_back(bench_->queue().Await(config.id()));

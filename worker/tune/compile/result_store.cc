@@ -21,10 +21,10 @@ std::shared_ptr<const CompileResult> ResultStore::Find(const std::string& key) c
   return found == results_.end() ? nullptr : found->second;
 }
 
-void ResultStore::Add(const std::string& key, std::shared_ptr<const CompileResult> result) {
+void ResultStore::Add(const std::string& key, const std::shared_ptr<const CompileResult>& result) {
   if (!SaysSomethingOfTheSource(result->code.status())) return;
   const size_t size = SizeOf(*result);
-  if (!results_.emplace(key, std::move(result)).second) return;
+  if (!results_.emplace(key, result).second) return;
   keys_.push_back(key);
   bytes_ += size;
   while (bytes_ > limit_bytes_) {

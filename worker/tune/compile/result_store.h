@@ -18,7 +18,7 @@ class ResultStore {
   // Null: not there.
   std::shared_ptr<const CompileResult> Find(const std::string& key) const;
   // Keeps what says something of the source: another try would come to the same.
-  void Add(const std::string& key, std::shared_ptr<const CompileResult> result);
+  void Add(const std::string& key, const std::shared_ptr<const CompileResult>& result);
 
  private:
   const size_t limit_bytes_;

@@ -73,7 +73,7 @@ bool Dimension::is_ordered() const { return parameter_.kind == Kind::kPowerOfTwo
 int64_t Dimension::NumberCount() const {
   switch (parameter_.kind) {
     case Kind::kPowerOfTwo:
-      return std::bit_width(static_cast<uint64_t>(parameter_.high / parameter_.low));
+      return static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(parameter_.high / parameter_.low)));
     case Kind::kInteger:
       return parameter_.high - parameter_.low + 1;
     case Kind::kBoolean:
