@@ -46,7 +46,7 @@ absl::Status StatusOf(int error, absl::string_view operation, absl::string_view 
   const absl::StatusCode code = CodeOf(error);
   return {code, absl::StrCat("cannot ", operation, " ", path, ": ", std::generic_category().message(error),
                              code == absl::StatusCode::kResourceExhausted
-                                 ? "; make room there or choose a spool folder (--state-dir) on another disk"
+                                 ? "; make room there or choose a folder (--state-dir, --log) on another disk"
                                  : "")};
 }
 

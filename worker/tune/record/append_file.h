@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "client/file.h"
 
 namespace telemetry::worker::tune {
 
@@ -31,18 +32,14 @@ class AppendFile {
   // Makes the file when it is not there.
   static absl::StatusOr<AppendFile> Open(const std::string& path);
 
-  AppendFile(AppendFile&& other) noexcept;
-  AppendFile& operator=(AppendFile&& other) noexcept;
-  ~AppendFile();
-
   // Waits for the lock. The file must outlive it.
   absl::StatusOr<Lock> Acquire();
 
   // False: the path names another file by now, or none.
   bool HasItsPath() const;
-  absl::StatusOr<uint64_t> Size() const;
+  absl::StatusOr<uint64_t> Size() const { return file_.Size(); }
   absl::StatusOr<std::string> Read(uint64_t most_bytes) const;  // from the beginning
-  absl::Status Truncate(uint64_t size_bytes);
+  absl::Status Truncate(uint64_t size_bytes) { return file_.Truncate(size_bytes); }
 
   // Adds whole lines with one write; all of it, or after an error nothing. A last line that somebody left unfinished is
   // ended with `line_end` before. Call while a lock of the file, or of the set that it belongs to, is held.
@@ -51,13 +48,12 @@ class AppendFile {
   const std::string& path() const { return path_; }
 
  private:
-  AppendFile(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+  AppendFile(client::File file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
 
   // What has to be written before the next line: nothing, or what is missing of the last one's end.
   absl::StatusOr<std::string_view> MissingLineEnd(uint64_t size_bytes, std::string_view line_end) const;
-  absl::Status Error(const char* operation) const;
 
-  int fd_ = -1;
+  client::File file_;
   std::string path_;
 };
 
