@@ -26,6 +26,7 @@ struct Arguments {
   uint64_t rows = 1000000;
   std::vector<int> producers = {1, 8, 64};
   std::string dir = std::filesystem::temp_directory_path().string();
+  std::string spool_dir = "/dev/shm";
   int rounds = 3;
   double seconds = 10;
   bool json = false;
@@ -41,7 +42,7 @@ class Scratch {
  public:
   explicit Scratch(const std::string& dir) : path_(dir + "/bench-ingest-XXXXXX") {
     if (mkdtemp(path_.data()) == nullptr) {
-      std::fprintf(stderr, "cannot make a folder in %s; name another with --dir\n", dir.c_str());
+      std::fprintf(stderr, "cannot make a folder in %s; name another with --dir or --spool-dir\n", dir.c_str());
       std::exit(1);
     }
   }
@@ -75,7 +76,9 @@ Measured MeasureAll(const Arguments& arguments) {
     }
     for (size_t i = 0; i < runs.size(); ++i) {
       const Scratch scratch(arguments.dir);
-      runs[i].push_back(MeasureThroughput(workload, arguments.rows, arguments.producers[i], scratch.path()));
+      const Scratch spools(arguments.spool_dir);
+      runs[i].push_back(
+          MeasureThroughput(workload, arguments.rows, arguments.producers[i], scratch.path(), spools.path()));
     }
   }
   const Scratch scratch(arguments.dir);
@@ -123,7 +126,10 @@ void AddFlags(CLI::App& app, Arguments& arguments) {
       ->delimiter(',')
       ->capture_default_str()
       ->check(CLI::Range(1, Workload::kRuns));
-  app.add_option("--dir", arguments.dir, "Where databases and spools go meanwhile")->capture_default_str();
+  app.add_option("--dir", arguments.dir, "Where databases go meanwhile, and the spools of the paced measurement")
+      ->capture_default_str();
+  app.add_option("--spool-dir", arguments.spool_dir, "Where all other spools go: not on the databases' disk")
+      ->capture_default_str();
   app.add_option("--rounds", arguments.rounds, "Measure each so often, in turn; the medians are printed")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);

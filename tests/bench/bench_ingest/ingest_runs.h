@@ -8,12 +8,13 @@
 namespace telemetry::bench {
 
 // The whole way: producers with their spools (threads of this process, a connection each), gRPC over loopback, a
-// collector process with a new database. All files go below `folder`, which must exist. A producer that fails or a
-// refused record ends the program.
+// collector process with a new database. All files go below `folder`, which must exist, spools below `spool_folder`
+// where there is one. A producer that fails or a refused record ends the program.
 
 // At most Workload::kRuns producers, which share the runs among them. Rows per second from the first Append until the
 // last row is acknowledged.
-double MeasureThroughput(const Workload& workload, uint64_t rows, int producers, const std::string& folder);
+double MeasureThroughput(const Workload& workload, uint64_t rows, int producers, const std::string& folder,
+                         const std::string& spool_folder);
 
 struct PacedResult {
   double rows_per_s = 0;
