@@ -65,7 +65,8 @@ struct ConfigParameter {
 // one that Triton has
 //   num_ctas               blocks of a cluster that work on one tile; kernels that reduce, without dots, have it.
 //                          Above 1 with CUDA and sm_90 or later only
-// and one of this project's own:
+// and two of this project's own:
+//   store_eviction_policies per store ('', 'first': what is stored makes room first); nothing in OpenCL
 //   vector_widths          per load and store: the most elements that one instruction moves
 class ConfigSpace {
  public:

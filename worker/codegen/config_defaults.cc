@@ -172,6 +172,7 @@ class Builder {
 
   void Accesses() {
     int load = 0;
+    int store = 0;
     int index = 0;
     for (const Access& access : AccessesOf(ir_)) {
       const ir::Graph& graph = ir_.graphs[static_cast<size_t>(access.graph)];
@@ -185,7 +186,8 @@ class Builder {
                              .high = widest,
                              .default_value = Json::Integer(std::min<int64_t>(widest, 8))});
       parameters_.push_back(Choice("indexing", index, {"pointer"}));
-      if (!access.is_store) parameters_.push_back(Choice("load_eviction_policies", load++, {"", "first", "last"}));
+      parameters_.push_back(access.is_store ? Choice("store_eviction_policies", store++, {"", "first"})
+                                            : Choice("load_eviction_policies", load++, {"", "first", "last"}));
       ++index;
     }
   }

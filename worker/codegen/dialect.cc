@@ -66,6 +66,20 @@ constexpr std::string_view kCudaExp2 = R"(FN float exp2_f(float x) {
   return y;
 }
 )";
+// Two instructions for the dozen of expf; the relative error is 2^-22 and 2^-24 for each |x|.
+constexpr std::string_view kCudaExp = R"(FN float exp_f(float x) { return exp2_f(x * 1.44269504f); }
+)";
+// To 2 units in the last place, as OpenCL's division is to 2.5 and PTX's div.full.f32 to 2. All but the last line is
+// the same for a whole row that is divided by its sum, which compilers see. The factor keeps inverses of the largest
+// and the smallest numbers from becoming 0 or infinite.
+constexpr std::string_view kCudaDivide = R"(FN float divide_f(float x, float y) {
+  const float size = fabsf(y);
+  const float factor = size > 1.26765060e+30f ? 5.42101086e-20f : size < 7.88860905e-31f ? 1.84467441e+19f : 1.0f;
+  float inverse;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(y * factor));
+  return x * factor * inverse;
+}
+)";
 constexpr std::string_view kFromBf16 = R"(FN float from_bf16(u16 bits) { return AS_FLOAT((u32)bits << 16); }
 )";
 constexpr std::string_view kCudaToBf16 = R"(FN u16 to_bf16(float x) {
@@ -111,6 +125,13 @@ std::string_view EvictionName(Eviction eviction) {
   return eviction == Eviction::kFirst ? "evict_first" : eviction == Eviction::kLast ? "evict_last" : "";
 }
 
+// As an operand of PTX: "{%1, %2}", the first one's number given.
+std::string Registers(const Words& words, int64_t first) {
+  std::string list;
+  for (int64_t i = 0; i < words.count; ++i) list += Cat(i == 0 ? "%" : ", %", first + i);
+  return words.count == 1 ? list : Cat("{", list, "}");
+}
+
 // "w = *(const GLOBAL uint4*)from;", or PTX that says how long the line is worth keeping.
 std::string ReadWords(const Words& words, Eviction eviction) {
   if (eviction == Eviction::kNone) return Cat("  const ", words.type, " w = *(const GLOBAL ", words.type, "*)from;\n");
@@ -120,18 +141,30 @@ std::string ReadWords(const Words& words, Eviction eviction) {
     const std::string_view constraint = words.type == "u8" || words.type == "u16" ? "=h" : "=r";
     outputs += Cat(i == 0 ? "" : ", ", "\"", constraint, "\"(", WordName(words, i), ")");
   }
-  const std::string registers = words.count == 1 ? "%0" : words.count == 2 ? "{%0, %1}" : "{%0, %1, %2, %3}";
   return Cat("  ", words.type == "u8" ? "u16" : words.type,
-             " w;\n  asm volatile(\"ld.global.L1::", EvictionName(eviction), ".", words.ptx, " ", registers, ", [%",
-             words.count, "];\" : ", outputs, " : \"l\"(from));\n");
+             " w;\n  asm volatile(\"ld.global.L1::", EvictionName(eviction), ".", words.ptx, " ", Registers(words, 0),
+             ", [%", words.count, "];\" : ", outputs, " : \"l\"(from));\n");
 }
 
-std::string PackedStore(const std::string& name, const std::string& pack, const Words& words) {
+// "*(GLOBAL uint4*)to = w;", or PTX that says that nobody will ask for it soon.
+std::string WriteWords(const Words& words, Eviction eviction) {
+  if (eviction == Eviction::kNone) return Cat("  *(GLOBAL ", words.type, "*)to = w;\n");
+  std::string inputs;
+  for (int64_t i = 0; i < words.count; ++i) {
+    const std::string_view constraint = words.type == "u8" || words.type == "u16" ? "h" : "r";
+    const std::string_view widened = words.type == "u8" ? "(u16)" : "";
+    inputs += Cat(", \"", constraint, "\"(", widened, WordName(words, i), ")");
+  }
+  return Cat("  asm volatile(\"st.global.cs.", words.ptx, " [%0], ", Registers(words, 1), ";\" : : \"l\"(to)", inputs,
+             " : \"memory\");\n");
+}
+
+std::string PackedStore(const std::string& name, const std::string& pack, const Words& words, Eviction eviction) {
   std::string text = Cat("FN void ", name, "(GLOBAL u16* to, const float* from) {\n  ", words.type, " w;\n");
   for (int64_t i = 0; i < words.count; ++i) {
     text += Cat("  ", WordName(words, i), " = ", pack, "(from[", 2 * i, "], from[", 2 * i + 1, "]);\n");
   }
-  return Cat(text, "  *(GLOBAL ", words.type, "*)to = w;\n}\n");
+  return Cat(text, WriteWords(words, eviction), "}\n");
 }
 
 }  // namespace
@@ -224,10 +257,12 @@ std::string DialectText::PackFunction(DType dtype) {
   return name;
 }
 
-std::string DialectText::StoreFunction(DType dtype, int64_t count) {
-  std::string name = Cat("store_", ShortName(dtype), "x", count);
+std::string DialectText::StoreFunction(DType dtype, int64_t count, Eviction eviction) {
+  if (!is_cuda()) eviction = Eviction::kNone;
+  std::string name =
+      Cat("store_", ShortName(dtype), "x", count, eviction == Eviction::kNone ? "" : "_", EvictionName(eviction));
   if (is_cuda() && count > 1 && (dtype == DType::kF16 || dtype == DType::kBF16)) {
-    AddFunction(name, PackedStore(name, PackFunction(dtype), WordsOf(2 * count)));
+    AddFunction(name, PackedStore(name, PackFunction(dtype), WordsOf(2 * count), eviction));
     return name;
   }
   const std::string convert = dtype == DType::kF16 || dtype == DType::kBF16 ? ToBitsFunction(dtype) : "";
@@ -252,7 +287,7 @@ std::string DialectText::StoreFunction(DType dtype, int64_t count) {
     text += Cat("  ", WordName(words, i), " = ", narrow, narrow.empty() ? "" : "(", assembled[static_cast<size_t>(i)],
                 narrow.empty() ? "" : ")", ";\n");
   }
-  AddFunction(name, text + Cat("  *(GLOBAL ", words.type, "*)to = w;\n}\n"));
+  AddFunction(name, Cat(text, WriteWords(words, eviction), "}\n"));
   return name;
 }
 
@@ -265,7 +300,10 @@ std::string DialectText::Math(ir::Op op, const std::string& x) {
   };
   switch (op) {
     case Op::kExp:
-      return call("expf", "__expf", "exp", "native_exp");
+      if (!is_cuda()) return call("", "", "exp", "native_exp");
+      AddFunction("exp2_f", std::string(kCudaExp2));
+      AddFunction("exp_f", std::string(kCudaExp));
+      return Cat("exp_f(", x, ")");
     case Op::kExp2:
       if (!is_cuda()) return call("", "", "exp2", "native_exp2");
       AddFunction("exp2_f", std::string(kCudaExp2));
@@ -287,15 +325,17 @@ std::string DialectText::Math(ir::Op op, const std::string& x) {
     case Op::kCos:
       return call("cosf", "__cosf", "cos", "native_cos");
     case Op::kSigmoid:
-      return Cat("(1.0f / (1.0f + ", Math(Op::kExp, Cat("-(", x, ")")), "))");
+      return Divide("1.0f", Cat("1.0f + ", Math(Op::kExp, Cat("-(", x, ")"))));
     default:
       return "";
   }
 }
 
-std::string DialectText::Divide(const std::string& x, const std::string& y) const {
-  if (!options_.fast_math) return Cat(x, " / ", y);
-  return Cat(is_cuda() ? "__fdividef(" : "native_divide(", x, ", ", y, ")");
+std::string DialectText::Divide(const std::string& x, const std::string& y) {
+  if (options_.fast_math) return Cat(is_cuda() ? "__fdividef(" : "native_divide(", x, ", ", y, ")");
+  if (!is_cuda()) return Cat("(", x, " / (", y, "))");
+  AddFunction("divide_f", std::string(kCudaDivide));
+  return Cat("divide_f(", x, ", ", y, ")");
 }
 
 std::string DialectText::MaximumFunction(bool is_float, bool minimum) {

@@ -12,7 +12,7 @@
 
 namespace telemetry::worker::codegen {
 
-// How memory is to treat what a load brings in.
+// How the caches are to treat what is loaded or stored.
 enum class Eviction { kNone, kFirst, kLast };
 
 // What differs between CUDA C++ and OpenCL C, and the small functions that generated code calls. The code between is
@@ -25,8 +25,8 @@ class DialectText {
 
   // A function void(const GLOBAL T* from, float or int* to) that loads `count` elements, aligned to all of them.
   std::string LoadFunction(DType dtype, int64_t count, Eviction eviction);
-  // void(GLOBAL T* to, const float or int* from).
-  std::string StoreFunction(DType dtype, int64_t count);
+  // void(GLOBAL T* to, const float or int* from). Eviction: kNone or kFirst.
+  std::string StoreFunction(DType dtype, int64_t count, Eviction eviction);
   // float(float): to the nearest f16 or bf16 and back.
   std::string RoundFunction(DType dtype);
   // The bits of a float as f16 or bf16: u16(float).
@@ -35,7 +35,7 @@ class DialectText {
   std::string PackFunction(DType dtype);
   // The C expression of an elementary function of floats; empty: not one.
   std::string Math(ir::Op op, const std::string& x);
-  std::string Divide(const std::string& x, const std::string& y) const;
+  std::string Divide(const std::string& x, const std::string& y);
   // Comparisons in which a NaN wins: float or int (x, y).
   std::string MaximumFunction(bool is_float, bool minimum);
   // Adds a function of the caller's to the prelude, once.

@@ -201,7 +201,7 @@ void EmitStore(TileCode& code, const ir::Graph& graph, int node, const ElementOf
       code.out().Line("moved[j] = ", element(value, IsFloat(dtype)), ";");
       code.out().Close();
     }
-    code.out().Line(code.dialect().StoreFunction(dtype, count), "(", Address(access), ", moved);");
+    code.out().Line(code.dialect().StoreFunction(dtype, count, plan.eviction), "(", Address(access), ", moved);");
   };
   const std::string first_copy = code.FirstCopy(0, axes);
   code.out().Open("");

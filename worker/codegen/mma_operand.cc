@@ -43,7 +43,7 @@ void MmaOperand::Declare(const std::string& pointer) const {
 void MmaOperand::Write(const TileValue& value) const {
   const AxisLayout& layout = code_.set(value.set).of(inside());
   const int64_t length = std::min(layout.VectorLength(), 16 / ElementBytes(type_));
-  const std::string store = code_.dialect().StoreFunction(StorageOf(type_), length);
+  const std::string store = code_.dialect().StoreFunction(StorageOf(type_), length, Eviction::kNone);
   code_.ForRegisters(
       value.set, value.axes,
       [&] {

@@ -129,14 +129,14 @@ void ReadGrid(const ir::DeviceIr& ir, const Config& config, Plan* plan) {
 void ReadAccesses(const ir::DeviceIr& ir, const Config& config, Plan* plan) {
   plan->accesses = AccessesOf(ir);
   size_t load = 0;
+  size_t store = 0;
   for (size_t i = 0; i < plan->accesses.size(); ++i) {
     AccessPlan access;
     if (const Json* width = Item(config, "vector_widths", i)) access.vector_width = IntegerOf(*width);
-    if (!plan->accesses[i].is_store) {
-      const Json* eviction = Item(config, "load_eviction_policies", load++);
-      if (eviction != nullptr && eviction->text == "first") access.eviction = Eviction::kFirst;
-      if (eviction != nullptr && eviction->text == "last") access.eviction = Eviction::kLast;
-    }
+    const Json* eviction = plan->accesses[i].is_store ? Item(config, "store_eviction_policies", store++)
+                                                      : Item(config, "load_eviction_policies", load++);
+    if (eviction != nullptr && eviction->text == "first") access.eviction = Eviction::kFirst;
+    if (eviction != nullptr && eviction->text == "last") access.eviction = Eviction::kLast;
     plan->access_plans.push_back(access);
   }
 }

@@ -19,9 +19,10 @@ absl::StatusOr<codegen::Config> BoundKernel::FindConfig(absl::Span<const Argumen
         Cat("kernel '", name(), "' is in reference mode: there is nothing to autotune"));
   }
   const std::vector<codegen::Config>& fixed = definition_->configs;
-  const bool full = force || definition_->settings.force_autotune || fixed.empty();
+  force = force || definition_->settings.force_autotune;
+  const bool full = force || fixed.empty();
   if (!full && fixed.size() == 1) return fixed[0];
-  if (!full) return FiniteSearch(fixed).Find(*this, arguments);
+  if (!full) return FiniteSearch(fixed).Find(*this, arguments, force);
   if (definition_->settings.disallow_autotuning) {
     return absl::FailedPreconditionError(
         Cat("kernel '", name(),
@@ -32,7 +33,7 @@ absl::StatusOr<codegen::Config> BoundKernel::FindConfig(absl::Span<const Argumen
     return absl::FailedPreconditionError(
         Cat("kernel '", name(), "' would be autotuned, but was built without a search"));
   }
-  return definition_->search->Find(*this, arguments);
+  return definition_->search->Find(*this, arguments, force);
 }
 
 absl::StatusOr<codegen::Config> BoundKernel::Autotune(absl::Span<const Argument> arguments, bool force) {

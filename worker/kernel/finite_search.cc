@@ -45,7 +45,8 @@ absl::StatusOr<double> MedianMs(BoundKernel& kernel, const codegen::Config& conf
 
 }  // namespace
 
-absl::StatusOr<codegen::Config> FiniteSearch::Find(BoundKernel& kernel, absl::Span<const Argument> arguments) {
+absl::StatusOr<codegen::Config> FiniteSearch::Find(BoundKernel& kernel, absl::Span<const Argument> arguments,
+                                                   bool /*force*/) {
   if (configs_.empty()) return absl::InvalidArgumentError("no configs to search");
   absl::StatusOr<std::vector<Tensor>> outputs = kernel.AllocateOutputs(arguments);
   if (!outputs.ok()) return outputs.status();

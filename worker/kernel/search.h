@@ -16,8 +16,9 @@ class Search {
  public:
   virtual ~Search() = default;
   // A config of kernel.config_space(), measured with these arguments. It may compile and run any number of them; it
-  // does not set one.
-  virtual absl::StatusOr<codegen::Config> Find(BoundKernel& kernel, absl::Span<const Argument> arguments) = 0;
+  // does not set one. `force`: measures, whatever is known of this call.
+  virtual absl::StatusOr<codegen::Config> Find(BoundKernel& kernel, absl::Span<const Argument> arguments,
+                                               bool force) = 0;
 };
 
 }  // namespace telemetry::worker

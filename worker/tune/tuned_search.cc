@@ -15,12 +15,12 @@ using record::Cat;
 TunedSearch::TunedSearch(BestConfigCache known, TunedSearchOptions options)
     : known_(std::move(known)), options_(std::move(options)) {}
 
-absl::StatusOr<Config> TunedSearch::Find(BoundKernel& kernel, absl::Span<const Argument> arguments) {
+absl::StatusOr<Config> TunedSearch::Find(BoundKernel& kernel, absl::Span<const Argument> arguments, bool force) {
   const Arguments call(arguments.begin(), arguments.end());
   const absl::StatusOr<v1::Run> run = RunOfCall(kernel, call);
   if (!run.ok()) return run.status();
   const absl::MutexLock lock(&mutex_);
-  if (!kernel.definition().settings.force_autotune) {
+  if (!force) {
     absl::StatusOr<Config> known = FindKnown(kernel, *run);
     if (known.ok()) return known;
     if (!absl::IsNotFound(known.status())) spdlog::warn("{}: {}", kernel.name(), std::string(known.status().message()));

@@ -22,8 +22,9 @@ struct TunedSearchOptions {
 };
 
 // KernelSpec::search of programs that link this library: gives a call the best config that is known of it (its run;
-// bound_call.h), else tunes it, which takes minutes and needs a main that begins with RunTuneChild. With the setting
-// force_autotune it always tunes. Thread-safe; one call is tuned at a time, and others wait.
+// bound_call.h), else tunes it, which takes minutes and needs a main that begins with RunTuneChild. Forced to
+// (BoundKernel::Autotune, the setting force_autotune), it always tunes. Thread-safe; one call is tuned at a time, and
+// others wait.
 class TunedSearch final : public Search {
  public:
   // `known`: the session's best_configs(), or the folder `best` in the --state-dir of telemetry-worker tune.
@@ -31,7 +32,7 @@ class TunedSearch final : public Search {
 
   // FAILED_PRECONDITION: nothing is known and there is no session, or RunOfCall's. NOT_FOUND: no config ran and was
   // right. CANCELLED: stopped (TunerOptions::stop); the next call goes on. Other errors are TuneSession::Tune's.
-  absl::StatusOr<codegen::Config> Find(BoundKernel& kernel, absl::Span<const Argument> arguments) override
+  absl::StatusOr<codegen::Config> Find(BoundKernel& kernel, absl::Span<const Argument> arguments, bool force) override
       ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

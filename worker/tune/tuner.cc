@@ -24,6 +24,11 @@ constexpr absl::Duration kStopInterval = absl::Milliseconds(100);
 // for them no longer than this after the last other one; they are measured when they are ready.
 constexpr absl::Duration kStragglerPatience = absl::Milliseconds(500);
 
+// There is no compiler.
+bool IsOfEveryConfig(const absl::Status& compiling) {
+  return absl::IsUnavailable(compiling) || absl::IsNotFound(compiling);
+}
+
 class Attempt {
  public:
   Attempt(TuneSubject subject, TunerOptions options)
@@ -55,6 +60,7 @@ class Attempt {
   void PassOver(const Config& config, const absl::StatusOr<std::string>& hash);
 
   absl::Status HoldFinal();
+  // Those that compile.
   absl::StatusOr<std::vector<CompiledCandidate>> CompileAll(const std::vector<Config>& configs);
   TuneResult Result() const;
 
@@ -236,8 +242,7 @@ absl::Status Attempt::FinishUnrun() {
 
 absl::Status Attempt::RunOne(const CompiledCandidate& compiled) {
   const absl::Status& compiling = compiled.result.code.status();
-  // It would be so for every config.
-  if (absl::IsUnavailable(compiling) || absl::IsNotFound(compiling)) return compiling;
+  if (IsOfEveryConfig(compiling)) return compiling;
   TrialResult result = submitted_[compiled.candidate->config.id()];
   if (compiling.ok()) {
     if (absl::Status status = log_->Start(result.generation, result.config); !status.ok()) return status;
@@ -268,6 +273,7 @@ absl::Status Attempt::HoldFinal() {
   if (finalists.empty()) return absl::OkStatus();
   absl::StatusOr<std::vector<CompiledCandidate>> compiled = CompileAll(finalists);
   if (!compiled.ok()) return compiled.status();
+  if (compiled->empty()) return absl::OkStatus();
   absl::StatusOr<FinalOutcome> outcome = bench_->MeasureInterleaved(*compiled, options_.final_rounds);
   if (!outcome.ok()) return outcome.status();
   if (absl::Status status = log_->FinishAll(ResultsOf(generation_, *compiled, *outcome)); !status.ok()) return status;
@@ -276,16 +282,30 @@ absl::Status Attempt::HoldFinal() {
 }
 
 absl::StatusOr<std::vector<CompiledCandidate>> Attempt::CompileAll(const std::vector<Config>& configs) {
-  std::vector<CompiledCandidate> all;
+  // After a resume this process has not seen all of them, and what one of another version made may not do here.
+  const auto leave_out = [this](const Config& config, const absl::Status& status) {
+    Notice(Cat("left out of the final: ", config.ToString(), ": ", status.message()));
+  };
+  std::vector<Config> submitted;
   for (const Config& config : configs) {
-    // After a resume this process has not seen all of them.
     absl::StatusOr<std::shared_ptr<const Candidate>> candidate = candidates_.Find(config);
-    if (!candidate.ok()) return candidate.status();
+    if (!candidate.ok()) {
+      leave_out(config, candidate.status());
+      continue;
+    }
     bench_->queue().Submit(*candidate);
+    submitted.push_back(config);
   }
-  for (const Config& config : configs) {
-    all.push_back(bench_->queue().Await(config.id()));
-    if (!all.back().result.code.ok()) return all.back().result.code.status();
+  std::vector<CompiledCandidate> all;
+  for (const Config& config : submitted) {
+    CompiledCandidate compiled = bench_->queue().Await(config.id());
+    const absl::Status& status = compiled.result.code.status();
+    if (IsOfEveryConfig(status)) return status;
+    if (status.ok()) {
+      all.push_back(std::move(compiled));
+    } else {
+      leave_out(config, status);
+    }
   }
   return all;
 }

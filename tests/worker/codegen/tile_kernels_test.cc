@@ -46,6 +46,41 @@ TEST_P(TileOf, ShapesThatNoTileDivides) {
   AddBiasCase(GetParam(), 5, 44).ExpectReferenceResults("Config(block_sizes=[2, 32], num_warps=1)");
 }
 
+TEST_P(TileOf, StoresWhatMakesRoomFirst) {
+  AddBiasCase(GetParam(), 24, 64).ExpectReferenceResults("Config(store_eviction_policies=['first'])");
+  AddBiasCase(GetParam(), 13, 37)
+      .ExpectReferenceResults("Config(block_sizes=[8, 16], num_warps=2, store_eviction_policies=['first'])");
+}
+
+TEST(Tile, SaysOfStoresThatTheyMakeRoomFirst) {
+  const KernelCase kernel = AddBiasCase(DType::kF16, 24, 64);
+  const auto source = [&kernel](Dialect dialect, const std::string& policy) {
+    return Generate(kernel.ir(), kernel.With("Config(store_eviction_policies=['" + policy + "'])"),
+                    {.dialect = dialect})
+        ->source;
+  };
+  EXPECT_THAT(source(Dialect::kCuda, "first"), HasSubstr("st.global.cs.v4.u32"));
+  EXPECT_THAT(source(Dialect::kCuda, ""), Not(HasSubstr("st.global.cs")));
+  EXPECT_EQ(source(Dialect::kOpenCl, "first"), source(Dialect::kOpenCl, ""));
+}
+
+// Inverses of such numbers are 0 or infinite in single precision.
+TEST(Tile, DividesByTheLargestAndTheSmallest) {
+  const auto divide = [](ir::Trace& t) {
+    const TensorRef x = t.Tensor("x");
+    const TensorRef y = t.Tensor("y");
+    const TensorRef out = t.OutputLike("out", x);
+    const AxisRef m = t.Tile(t.SizeOf(x, 0));
+    const AxisRef n = t.Tile(t.SizeOf(x, 1));
+    t.Store(out, {m, n}, (t.Load(x, {m, n}) * t.Scalar("size")) / (t.Load(y, {m}) * t.Scalar("size")));
+  };
+  for (const double size : {4e-36, 1.0, 1.6e38}) {
+    KernelCase kernel;
+    kernel.Input("x", DType::kF32, {24, 64}).Input("y", DType::kF32, {24}).Scalar("size", size).Trace(divide);
+    kernel.ExpectReferenceResults();
+  }
+}
+
 TEST(Tile, OfSizeOne) {
   AddBiasCase(DType::kF32, 1, 1).ExpectReferenceResults();
   AddBiasCase(DType::kF32, 1, 19).ExpectReferenceResults();

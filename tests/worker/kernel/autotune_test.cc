@@ -20,15 +20,18 @@ using ::testing::HasSubstr;
 class FakeSearch : public Search {
  public:
   explicit FakeSearch(codegen::Config answer) : answer_(std::move(answer)) {}
-  absl::StatusOr<codegen::Config> Find(BoundKernel&, absl::Span<const Argument>) override {
+  absl::StatusOr<codegen::Config> Find(BoundKernel&, absl::Span<const Argument>, bool force) override {
     ++asked_;
+    forced_ = force;
     return answer_;
   }
   int asked() const { return asked_; }
+  bool forced() const { return forced_; }  // when it was asked last
 
  private:
   codegen::Config answer_;
   int asked_ = 0;
+  bool forced_ = false;
 };
 
 class AutotuneTest : public ::testing::Test {
@@ -108,6 +111,9 @@ TEST_F(AutotuneTest, ForceMakesAFullSearchOfFixedConfigsToo) {
     EXPECT_EQ(*Bound(fixed, {.force_autotune = true})->Autotune(arguments_), searched_);
   }
   EXPECT_EQ(search_->asked(), 4);
+  EXPECT_TRUE(search_->forced());
+  EXPECT_EQ(*Bound({})->Autotune(arguments_), searched_);
+  EXPECT_FALSE(search_->forced());
 }
 
 TEST_F(AutotuneTest, ADisallowedSearchIsAnErrorThatSaysSo) {

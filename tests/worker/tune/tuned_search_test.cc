@@ -87,6 +87,11 @@ TEST_F(TunedSearchTest, WhatOneProcessTunedTheNextOneTakes) {
   Start({.force_autotune = true});
   ASSERT_TRUE(bound_->Autotune(arguments_).ok());
   EXPECT_GT(measured_, 0) << "force_autotune tunes whatever is known";
+
+  measured_ = 0;
+  Start();
+  ASSERT_TRUE(bound_->Autotune(arguments_, /*force=*/true).ok());
+  EXPECT_GT(measured_, 0) << "so does a call that forces it";
 }
 
 TEST_F(TunedSearchTest, WithoutASessionOnlyWhatIsKnownIsTaken) {

@@ -224,6 +224,39 @@ TEST(TunerTest, TheFinalOfAResumedAttemptIsItsLastGeneration) {
   EXPECT_EQ(rows[2].generation(), 2);
 }
 
+// The journal may be another version's, whose code compiled.
+TEST(TunerTest, AFinalistThatDoesNotCompileIsLeftOutOfTheFinal) {
+  TuneFixture fixture;
+  LibrarySubject subject = fixture.Subject();
+  const std::shared_ptr<BoundKernel> kernel = subject.subject.kernel;
+  const Config good = kernel->config_space().Default();
+  const Config bad = *kernel->config_space().Normalize(*Config::Parse("Config(num_warps=8)"));
+  const auto measured = [](const Config& config, double perf_ms) {
+    RecordedRow row = {.config = config.json(), .status = status::kOk, .perf_ms = perf_ms};
+    row.detail.emplace().set_stage(v1::MeasurementDetail::STAGE_SEARCH);
+    return row;
+  };
+  {
+    const std::unique_ptr<Journal> journal = Journal::Open(fixture.journal_path()).value();
+    ASSERT_TRUE(journal->Begin(subject.info.attempt_id, subject.info.started).ok());
+    ASSERT_TRUE(journal->Append({measured(bad, 1), measured(good, 2)}, /*active_s=*/5).ok());
+  }
+  TunerOptions options = fixture.Options(1);
+  options.time_budget = absl::Seconds(1);
+  std::string notices;
+  options.on_notice = [&notices](const std::string& text) { notices += text + "\n"; };
+  options.generate = [&](const Config& config) {
+    absl::StatusOr<codegen::GeneratedKernel> generated = kernel->Generate(config);
+    if (generated.ok() && config == bad) generated->source += "#error of another version\n";
+    return generated;
+  };
+  const absl::StatusOr<TuneResult> result = fixture.Tune(std::move(subject), options, /*journaled=*/true);
+  ASSERT_TRUE(result.ok()) << result.status();
+  ASSERT_TRUE(result->ranking.best.has_value());
+  EXPECT_EQ(result->ranking.best->config, good);
+  EXPECT_THAT(notices, testing::HasSubstr("left out of the final: " + bad.ToString()));
+}
+
 std::set<uint64_t> Tried(const TuneFixture& fixture) {
   std::set<uint64_t> configs;
   for (const v1::Measurement& row : fixture.Rows()) configs.insert(row.config_id());

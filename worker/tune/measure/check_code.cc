@@ -2,33 +2,10 @@
 
 #include <algorithm>
 
+#include "worker/tune/measure/kernel_words.h"
+
 namespace telemetry::worker::tune {
 namespace {
-
-constexpr char kCudaWords[] = R"(
-#define KERNEL extern "C" __global__ void
-#define GLOBAL
-typedef long long i64;
-#define FIRST ((i64)blockIdx.x * blockDim.x + threadIdx.x)
-#define STEP ((i64)gridDim.x * blockDim.x)
-#define ADD(to, value) atomicAdd(to, value)
-#define MAX(to, value) atomicMax(to, value)
-#define FLOAT_OF(bits) __uint_as_float(bits)
-#define BITS_OF(number) __float_as_uint(number)
-typedef unsigned int uint;
-)";
-
-constexpr char kOpenClWords[] = R"(
-#define KERNEL __kernel void
-#define GLOBAL __global
-typedef long i64;
-#define FIRST ((i64)get_global_id(0))
-#define STEP ((i64)get_global_size(0))
-#define ADD(to, value) atomic_add(to, value)
-#define MAX(to, value) atomic_max(to, value)
-#define FLOAT_OF(bits) as_float(bits)
-#define BITS_OF(number) as_uint(number)
-)";
 
 // dtypes are numbered as in DType. Floats that are not negative are ordered as their bits are, so that the largest can
 // be found by an integer's atomic.
@@ -137,7 +114,7 @@ absl::StatusOr<std::unique_ptr<Function>> Find(Module* module, const char* name)
 
 absl::StatusOr<std::unique_ptr<DeviceChecks>> DeviceChecks::Create(Device* device) {
   const bool is_cuda = device->properties().dialect == Dialect::kCuda;
-  absl::StatusOr<CompiledCode> code = device->Compile(std::string(is_cuda ? kCudaWords : kOpenClWords) + kBody);
+  absl::StatusOr<CompiledCode> code = device->Compile(KernelWords(device->properties().dialect) + kBody);
   if (!code.ok()) return code.status();
   absl::StatusOr<std::unique_ptr<Module>> module = device->Load(*code);
   if (!module.ok()) return module.status();

@@ -1,33 +1,20 @@
 #include "worker/tune/measure/sampler.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace telemetry::worker::tune {
-namespace {
-
-// Where a device does not say how large its cache is; and the most that is worth filling.
-constexpr uint64_t kSomeCacheBytes = uint64_t{32} << 20;
-constexpr uint64_t kMostCacheBytes = uint64_t{256} << 20;
-
-uint64_t CacheBytes(const DeviceProperties& properties) {
-  return properties.l2_bytes == 0 ? kSomeCacheBytes : std::min(properties.l2_bytes, kMostCacheBytes);
-}
-
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<Sampler>> Sampler::Create(std::shared_ptr<Device> device) {
   absl::StatusOr<std::unique_ptr<ClockStamps>> stamps = ClockStamps::Create(device);
   if (!stamps.ok()) return stamps.status();
-  absl::StatusOr<std::unique_ptr<Buffer>> flushed = device->Allocate(2 * CacheBytes(device->properties()));
-  if (!flushed.ok()) return flushed.status();
-  return std::unique_ptr<Sampler>(new Sampler(std::move(device), *std::move(stamps), *std::move(flushed)));
+  absl::StatusOr<std::unique_ptr<CacheFlush>> flush = CacheFlush::Create(device.get());
+  if (!flush.ok()) return flush.status();
+  return std::unique_ptr<Sampler>(new Sampler(std::move(device), *std::move(stamps), *std::move(flush)));
 }
 
 absl::Status Sampler::Stamp(int index) { return stamps_ == nullptr ? absl::OkStatus() : stamps_->Stamp(index); }
 
 absl::StatusOr<Sampler::Interval> Sampler::Queue(int index, const Launch& launch) {
-  if (absl::Status status = device_->Fill(flushed_.get(), 0); !status.ok()) return status;
+  if (absl::Status status = flush_->Queue(); !status.ok()) return status;
   if (absl::Status status = Stamp(index); !status.ok()) return status;
   absl::StatusOr<std::unique_ptr<Event>> begin = device_->Record();
   if (!begin.ok()) return begin.status();

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "worker/device/device.h"
+#include "worker/tune/measure/cache_flush.h"
 #include "worker/tune/measure/clock_stamps.h"
 
 namespace telemetry::worker::tune {
@@ -19,7 +20,7 @@ struct Sample {
 };
 
 // Times launches. A kernel that runs again and again finds its inputs in the L2 cache, where the first call of a real
-// program does not: so each sample begins with a fill of twice that cache. Then come a clock stamp (clock_stamps.h), an
+// program does not: so each sample begins with a flush (cache_flush.h). Then come a clock stamp (clock_stamps.h), an
 // event, the launch and an event. Nothing waits in between: the device is kept busy while the host queues the next.
 class Sampler {
  public:
@@ -38,8 +39,8 @@ class Sampler {
     std::unique_ptr<Event> end;
   };
 
-  Sampler(std::shared_ptr<Device> device, std::unique_ptr<ClockStamps> stamps, std::unique_ptr<Buffer> flushed)
-      : device_(std::move(device)), stamps_(std::move(stamps)), flushed_(std::move(flushed)) {}
+  Sampler(std::shared_ptr<Device> device, std::unique_ptr<ClockStamps> stamps, std::unique_ptr<CacheFlush> flush)
+      : device_(std::move(device)), stamps_(std::move(stamps)), flush_(std::move(flush)) {}
 
   absl::Status Stamp(int index);
   absl::StatusOr<Interval> Queue(int index, const Launch& launch);
@@ -47,7 +48,7 @@ class Sampler {
 
   const std::shared_ptr<Device> device_;
   const std::unique_ptr<ClockStamps> stamps_;  // null: the device has no counters
-  const std::unique_ptr<Buffer> flushed_;
+  const std::unique_ptr<CacheFlush> flush_;
 };
 
 }  // namespace telemetry::worker::tune

@@ -1,0 +1,59 @@
+#include "worker/tune/measure/cache_flush.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "worker/tune/measure/kernel_words.h"
+
+namespace telemetry::worker::tune {
+namespace {
+
+// Where a device does not say how large its cache is; and the most that is worth reading.
+constexpr uint64_t kSomeCacheBytes = uint64_t{32} << 20;
+constexpr uint64_t kMostCacheBytes = uint64_t{256} << 20;
+constexpr uint64_t kWordBytes = 16;
+
+// There is nothing but zeros, which only a compiler does not know.
+constexpr char kBody[] = R"(
+KERNEL read_zeros(GLOBAL uint4* zeros, i64 count) {
+  uint seen = 0u;
+  for (i64 i = FIRST; i < count; i += STEP) {
+    const uint4 word = zeros[i];
+    seen |= word.x | word.y | word.z | word.w;
+  }
+  if (seen != 0u) zeros[0].x = seen;
+}
+)";
+
+uint64_t CacheBytes(const DeviceProperties& properties) {
+  return properties.l2_bytes == 0 ? kSomeCacheBytes : std::min(properties.l2_bytes, kMostCacheBytes);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CacheFlush>> CacheFlush::Create(Device* device) {
+  const DeviceProperties& properties = device->properties();
+  const absl::StatusOr<CompiledCode> code = device->Compile(KernelWords(properties.dialect) + kBody);
+  if (!code.ok()) return code.status();
+  const absl::StatusOr<std::unique_ptr<Module>> module = device->Load(*code);
+  if (!module.ok()) return module.status();
+  absl::StatusOr<std::unique_ptr<Function>> read = (*module)->GetFunction("read_zeros");
+  if (!read.ok()) return read.status();
+  const uint64_t bytes = (2 * CacheBytes(properties) + kWordBytes - 1) / kWordBytes * kWordBytes;
+  absl::StatusOr<std::unique_ptr<Buffer>> zeros = device->Allocate(bytes);
+  if (!zeros.ok()) return zeros.status();
+  if (absl::Status status = device->Fill(zeros->get(), 0); !status.ok()) return status;
+  auto flush = std::unique_ptr<CacheFlush>(new CacheFlush());
+  flush->zeros_ = *std::move(zeros);
+  flush->read_ = *std::move(read);
+  flush->shape_ = {.grid = int64_t{8} * std::max(1, properties.compute_units),
+                   .threads = properties.dialect == Dialect::kCuda ? 256 : 64};
+  return flush;
+}
+
+absl::Status CacheFlush::Queue() {
+  return read_->Launch(shape_, {zeros_.get(), static_cast<int64_t>(zeros_->size_bytes() / kWordBytes)});
+}
+
+}  // namespace telemetry::worker::tune
