@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "worker/codegen/quad_store.h"
+
 namespace telemetry::worker::codegen {
 namespace {
 
@@ -46,8 +48,10 @@ Vector VectorFor(const Accessing& access, const std::vector<int>& axes) {
   return {.axis = axis, .length = length, .whole = whole};
 }
 
-std::string Address(const TileCode& code, const ir::Graph& graph, const ir::Node& node, int set,
-                    const ElementOf& element) {
+}  // namespace
+
+std::string AddressOfAccess(const TileCode& code, const ir::Graph& graph, const ir::Node& node, int set,
+                            const ElementOf& element) {
   const int tensor_index = TensorOf(graph, node);
   const ir::HostTensor& tensor = code.ir().tensors[static_cast<size_t>(tensor_index)];
   const std::vector<Index> indices = ir::IndicesOf(graph, node);
@@ -77,8 +81,10 @@ std::string Address(const TileCode& code, const ir::Graph& graph, const ir::Node
   return Cat(TensorName(tensor_index), sum.empty() ? "" : " + ", sum);
 }
 
+namespace {
+
 std::string Address(const Accessing& access) {
-  return Address(access.code, access.graph, access.node, access.set, access.element);
+  return AddressOfAccess(access.code, access.graph, access.node, access.set, access.element);
 }
 
 // `body(count, step)` with the condition in front; where a vector may be cut, once more for its single elements.
@@ -114,7 +120,7 @@ void Guarded(const Accessing& access, const std::vector<int>& axes, const Vector
 }  // namespace
 
 std::string AddressOfLoad(const TileCode& code, const ir::Graph& graph, const ir::Node& load, int set) {
-  return Address(code, graph, load, set, [](const ir::Arg&, bool) { return std::string(); });
+  return AddressOfAccess(code, graph, load, set, [](const ir::Arg&, bool) { return std::string(); });
 }
 
 std::string TensorName(int tensor) { return Cat("t", tensor); }
@@ -188,6 +194,10 @@ void EmitStore(TileCode& code, const ir::Graph& graph, int node, const ElementOf
   const Vector vector = VectorFor(access, axes);
   const std::string_view type = IsFloat(dtype) ? "float" : "int";
   const ir::Arg& value = StoredValue(graph, store, dtype);
+  if (SuitsQuads(code, graph, node, vector.axis)) {
+    EmitQuadStore(code, graph, node, vector.axis, element, [&] { return element(value, true); });
+    return;
+  }
   const auto write = [&](int64_t count) {
     code.out().Line(type, " moved[", count, "];");
     if (count == 1) {

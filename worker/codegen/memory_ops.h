@@ -16,7 +16,10 @@ TileValue EmitLoad(TileCode& code, const ir::Graph& graph, int node, int set, co
 
 void EmitStore(TileCode& code, const ir::Graph& graph, int node, const ElementOf& element);
 
-// Where the load's current register comes from, for loads without gathered indices: a pointer.
+// Where the current register's element of a load or a store lies: a pointer. The second is for loads without gathered
+// indices.
+std::string AddressOfAccess(const TileCode& code, const ir::Graph& graph, const ir::Node& node, int set,
+                            const ElementOf& element);
 std::string AddressOfLoad(const TileCode& code, const ir::Graph& graph, const ir::Node& load, int set);
 
 // The name of a tensor's pointer, and of a size or stride that only the launch knows.

@@ -105,9 +105,9 @@ LayoutSet MmaLayout(const Plan& plan, const MmaPlan& mma, const Uses& uses) {
                           {.divisor = 2, .count = span / kRows / along, .stride = kRows * along}};
     } else if (Contains(mma.columns, axis.id)) {
       layout.threads = {{.divisor = 1, .count = 4, .stride = 2},
-                        {.divisor = 32 * along, .count = across, .stride = kColumns}};
+                        {.divisor = 32 * along, .count = across, .stride = span / across}};
       layout.registers = {{.divisor = 1, .count = 2, .stride = 1},
-                          {.divisor = 2, .count = span / kColumns / across, .stride = kColumns * across}};
+                          {.divisor = 2, .count = span / kColumns / across, .stride = kColumns}};
     } else {
       layout.registers = {{.divisor = 1, .count = span, .stride = 1}};
     }

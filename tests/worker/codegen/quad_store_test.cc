@@ -1,0 +1,44 @@
+#include <string>
+
+#include "gtest/gtest.h"
+#include "tests/worker/codegen/dot_kernels.h"
+#include "tests/worker/codegen/kernel_case.h"
+
+// Stores of dots' sums, 16 bytes at a time.
+
+namespace telemetry::worker::codegen {
+namespace {
+
+constexpr ir::Tolerance kTolerance = {.absolute = 4e-3, .relative = 4e-3};
+
+class QuadStoreOf : public testing::TestWithParam<DType> {};
+INSTANTIATE_TEST_SUITE_P(DTypes, QuadStoreOf, testing::Values(DType::kF16, DType::kBF16),
+                         [](const auto& info) { return std::string(ShortName(info.param)); });
+
+// Ends cut tiles along both axes; warps stand along rows, columns and both, more of them than there is to do.
+TEST_P(QuadStoreOf, RaggedTiles) {
+  const KernelCase kernel = MatmulCase(GetParam(), 37, 72, 24);
+  for (const char* config : {"block_sizes=[16, 32, 16], num_warps=1", "block_sizes=[16, 128, 16], num_warps=4",
+                             "block_sizes=[32, 64, 16], num_warps=8", "block_sizes=[16, 32, 16], num_warps=8",
+                             "block_sizes=[64, 64, 16], num_warps=4"}) {
+    SCOPED_TRACE(config);
+    kernel.ExpectReferenceResults("Config(" + std::string(config) + ")", kTolerance);
+  }
+}
+
+bool Exchanges(const KernelCase& kernel, const std::string& config) {
+  return CudaSource(kernel, config).find("exchange_in_quad") != std::string::npos;
+}
+
+TEST(QuadStore, IsForWholeAlignedPiecesOf16Bits) {
+  const std::string tile = "block_sizes=[32, 64, 16]";
+  EXPECT_TRUE(Exchanges(MatmulCase(DType::kF16, 64, 72, 64), "Config(" + tile + ")"));
+  EXPECT_FALSE(Exchanges(MatmulCase(DType::kF16, 64, 72, 64), "Config(" + tile + ", vector_widths=[8, 8, 4])"));
+  EXPECT_FALSE(Exchanges(MatmulCase(DType::kF16, 64, 68, 64), "Config(" + tile + ")"));
+  EXPECT_FALSE(Exchanges(MatmulCase(DType::kF32, 64, 72, 64), "Config(" + tile + ")"));
+  // Each thread has but two columns of two tiles.
+  EXPECT_FALSE(Exchanges(MatmulCase(DType::kF16, 64, 72, 64), "Config(block_sizes=[32, 16, 16], num_warps=1)"));
+}
+
+}  // namespace
+}  // namespace telemetry::worker::codegen
