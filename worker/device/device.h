@@ -145,7 +145,8 @@ std::vector<DeviceProperties> ListDevices(std::vector<std::string>* notices = nu
 // "cuda:0", "opencl:1"; "" takes the first of ListDevices. NOT_FOUND says what is there.
 absl::StatusOr<std::shared_ptr<Device>> OpenDevice(const std::string& id);
 
-// NVRTC without a device: compiles CUDA source for an architecture ("sm_80", "sm_90") to a cubin. UNAVAILABLE: there is
+// NVRTC without a device: compiles CUDA source for an architecture ("sm_80", "sm_90") to a cubin, with every
+// instruction that architecture has. UNAVAILABLE: there is
 // no NVRTC on this machine (says where it was looked for). INVALID_ARGUMENT: the log.
 absl::StatusOr<CompiledCode> CompileCuda(const std::string& source, const std::string& architecture);
 

@@ -74,6 +74,12 @@ absl::Status Check(const NvrtcApi& api, nvrtcResult result, std::string_view wha
   return absl::InternalError(record::Cat(what, " failed: ", api.get_error_string(result)));
 }
 
+// sm_90's own instructions, wgmma among them, are refused in code that later devices could run as well. What is
+// compiled here is for one device, or for a look at it.
+std::string WithOwnInstructions(const std::string& architecture) {
+  return architecture == "sm_90" ? "sm_90a" : architecture;
+}
+
 // One source on its way through the compiler.
 class Program {
  public:
@@ -90,7 +96,7 @@ class Program {
   }
 
   absl::Status Compile(const std::string& architecture) {
-    const std::string architecture_option = absl::StrCat("--gpu-architecture=", architecture);
+    const std::string architecture_option = absl::StrCat("--gpu-architecture=", WithOwnInstructions(architecture));
     // Helper functions without a qualifier run on the device.
     const std::vector<const char*> options = {architecture_option.c_str(), "--std=c++17", "-default-device"};
     const nvrtcResult result = api_.compile_program(program_, static_cast<int>(options.size()), options.data());

@@ -37,6 +37,13 @@ TEST_F(NvrtcTest, CompilesForEachArchitecture) {
   EXPECT_THAT(hopper.binary, HasSubstr("kernel"));
 }
 
+// wgmma and its like: of sm_90 alone, not of what comes after it.
+TEST_F(NvrtcTest, KnowsTheInstructionsOfHopper) {
+  const std::string source = "extern \"C\" __global__ void kernel() { asm volatile(\"wgmma.fence.sync.aligned;\"); }\n";
+  EXPECT_EQ(CompileCuda(source, "sm_90").status(), absl::OkStatus());
+  EXPECT_FALSE(CompileCuda(source, "sm_80").ok());
+}
+
 TEST_F(NvrtcTest, ShowsTheLog) {
   const absl::Status status = CompileCuda("__global__ void kernel(float* out) { out[0] = unknown; }", "sm_90").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
