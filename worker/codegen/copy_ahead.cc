@@ -44,7 +44,7 @@ void CopyAhead::Next() {
   if (sets_.empty()) return;
   CodeWriter& out = code_.out();
   WaitForCopies(code_, stages_ - 2);
-  out.Line("BARRIER();");
+  ShareOperands(code_);
   out.Line("const ", code_.PositionType(), " ", Ahead(), " = ", TileCode::Begin(axis_), " + ",
            (stages_ - 1) * code_.plan().blocks[static_cast<size_t>(axis_)], ";");
   out.Line("const int free_", Slot(), " = ", Slot(), " == 0 ? ", stages_ - 1, " : ", Slot(), " - 1;");

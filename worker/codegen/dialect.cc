@@ -15,6 +15,7 @@ constexpr std::string_view kCudaPrelude = R"(typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef long long i64;
+typedef unsigned long long u64;
 #define GLOBAL
 #define LOCAL
 #define RESTRICT __restrict__

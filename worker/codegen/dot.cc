@@ -18,7 +18,8 @@ TileValue EmitDot(TileCode& code, const ir::Graph& graph, int node, const ValueI
     AddDotFma(code, dot, a, b, result);
   } else {
     const bool a_has_rows = mma->second.row_operand == 0;
-    AddDotMma(code, mma->second, dot.axis, a_has_rows ? a : b, a_has_rows ? b : a, result);
+    const auto add = code.mma().by_warpgroups ? AddDotWgmma : AddDotMma;
+    add(code, mma->second, dot.axis, a_has_rows ? a : b, a_has_rows ? b : a, result);
   }
   return result;
 }

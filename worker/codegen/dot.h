@@ -10,7 +10,7 @@ namespace telemetry::worker::codegen {
 // A node's argument in a layout set.
 using ValueIn = std::function<TileValue(const ir::Arg& arg, int set)>;
 
-// A dot with its accumulator, in one of the two ways below.
+// A dot with its accumulator, in one of the ways below.
 TileValue EmitDot(TileCode& code, const ir::Graph& graph, int node, const ValueIn& value_in);
 
 // result += a * b. The operands go to shared memory as float32, from whatever layout each is in; every thread then
@@ -22,5 +22,8 @@ void AddDotFma(TileCode& code, const ir::Node& dot, const TileValue& a, const Ti
 // there (SharedCopy) only the set counts.
 void AddDotMma(TileCode& code, const MmaDot& dot, int summed, const TileValue& rows, const TileValue& columns,
                const TileValue& result);
+// The same with wgmma (MmaPlan::by_warpgroups).
+void AddDotWgmma(TileCode& code, const MmaDot& dot, int summed, const TileValue& rows, const TileValue& columns,
+                 const TileValue& result);
 
 }  // namespace telemetry::worker::codegen

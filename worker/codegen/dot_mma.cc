@@ -1,11 +1,7 @@
 #include <algorithm>
-#include <functional>
-#include <utility>
-#include <vector>
 
-#include "worker/codegen/dot.h"
 #include "worker/codegen/mma_functions.h"
-#include "worker/codegen/mma_operand.h"
+#include "worker/codegen/tensor_core_dot.h"
 
 namespace telemetry::worker::codegen {
 namespace {
@@ -15,26 +11,10 @@ using record::Cat;
 // Registers that sums and two steps' operands may take, so that one step is read while the other is multiplied.
 constexpr int64_t kRegistersForTwoSteps = 200;
 
-MmaOperand OperandOf(TileCode& code, const MmaDot& dot, const std::string& name, const TileValue& value, int own,
-                     int summed) {
-  if (code.IsCopied(value.set)) return {code, name, value.set};
-  return {code, dot.type, name, value.axes, own, summed};
-}
-
 // One dot on its way to text.
-class MmaEmitter {
+class MmaEmitter : public TensorCoreDot {
  public:
-  MmaEmitter(TileCode& code, const MmaDot& dot, int summed, const TileValue& rows, const TileValue& columns,
-             const TileValue& result)
-      : code_(code),
-        out_(code.out()),
-        dot_(dot),
-        summed_(summed),
-        rows_(rows),
-        columns_(columns),
-        result_(result),
-        shared_rows_(OperandOf(code, dot, "rows_shared", rows, dot.row, summed)),
-        shared_columns_(OperandOf(code, dot, "columns_shared", columns, dot.column, summed)) {}
+  using TensorCoreDot::TensorCoreDot;
 
   void Emit() {
     out_.Open("");
@@ -52,21 +32,8 @@ class MmaEmitter {
   }
 
  private:
-  bool is_tf32() const { return dot_.type == MmaType::kTf32; }
-  const AxisLayout& layout(int axis) const { return code_.set(0).of(axis); }
-  int64_t Tiles(int axis) const { return layout(axis).registers[1].count; }
-  int64_t TileStride(int axis) const { return layout(axis).registers[1].stride; }
-  int64_t Steps() const { return code_.plan().spans[static_cast<size_t>(summed_)] / MmaDepth(dot_.type); }
   // Tiles of columns that are read together.
   int64_t ColumnsAtOnce() const { return Tiles(dot_.column) % 2 == 0 && !is_tf32() ? 2 : 1; }
-
-  // Sums of an earlier dot: along the summed axis they have the layout of columns, and each warp has all of them.
-  bool RowsAreInPlace() const {
-    const AxisLayout& summed = layout(summed_);
-    const bool columns =
-        std::find(code_.mma().columns.begin(), code_.mma().columns.end(), summed_) != code_.mma().columns.end();
-    return rows_.set == 0 && !rows_.axes.empty() && columns && summed.threads[1].count == 1;
-  }
 
   bool TwoStepsFit() const {
     const int64_t rows = Tiles(dot_.row);
@@ -75,58 +42,11 @@ class MmaEmitter {
            4 * rows * columns + 2 * (4 * rows + 2 * columns) <= kRegistersForTwoSteps;
   }
 
-  // Sees to it that the operands are in shared memory, but for rows that stay where they are.
-  void Place() {
-    int64_t scratch_bytes = 0;
-    const bool fills_rows = !RowsAreInPlace() && Declare(rows_, shared_rows_, &scratch_bytes);
-    const bool fills_columns = Declare(columns_, shared_columns_, &scratch_bytes);
-    if (!fills_rows && !fills_columns) return;
-    code_.NeedScratch(scratch_bytes);
-    out_.Line("BARRIER();");
-    if (fills_rows) Fill(rows_, shared_rows_);
-    if (fills_columns) Fill(columns_, shared_columns_);
-    const bool copies = (fills_rows && code_.IsCopied(rows_.set)) || (fills_columns && code_.IsCopied(columns_.set));
-    if (copies) {
-      CloseCopies(code_);
-      WaitForCopies(code_, 0);
-    }
-    out_.Line("BARRIER();");
-  }
-
-  // Whether the operand has still to be filled, in scratch.
-  bool Declare(const TileValue& value, const MmaOperand& operand, int64_t* scratch_bytes) {
-    const CopiesAhead& copies = code_.copies_ahead();
-    if (const auto ahead = copies.places.find(value.set); ahead != copies.places.end()) {
-      operand.Declare(ahead->second);
-      TakeUnsent(code_.copies()[static_cast<size_t>(value.set)]->graph);
-      return false;
-    }
-    operand.Declare(Cat("scratch + ", *scratch_bytes));
-    *scratch_bytes += operand.bytes();
-    return true;
-  }
-
-  // What the loop around has to send for is placed between this dot's steps.
-  void TakeUnsent(int graph) {
-    const auto unsent = code_.copies_ahead().unsent.find(graph);
-    if (unsent == code_.copies_ahead().unsent.end()) return;
-    unsent_ = std::move(unsent->second);
-    code_.copies_ahead().unsent.erase(unsent);
-  }
-
   void SendWithSteps() {
-    for (size_t i = 0; i < unsent_.size(); ++i) {
+    for (size_t i = 0; i < unsent().size(); ++i) {
       out_.Open("if (step == ", std::min<int64_t>(static_cast<int64_t>(i), Steps() - 1), ")");
-      unsent_[i]();
+      unsent()[i]();
       out_.Close();
-    }
-  }
-
-  void Fill(const TileValue& value, const MmaOperand& operand) {
-    if (code_.IsCopied(value.set)) {
-      EmitCopy(code_, value.set, operand);
-    } else {
-      operand.Write(value);
     }
   }
 
@@ -207,20 +127,6 @@ class MmaEmitter {
                      Cat("(2 * ", column, " + ", column_half, ")"));
   }
 
-  std::string ElementOf(const TileValue& value, int first, const std::string& first_index, int second,
-                        const std::string& second_index) const {
-    std::string linear;
-    int64_t stride = 1;
-    for (size_t i = value.axes.size(); i-- > 0;) {
-      const int axis = value.axes[i];
-      if (axis == first || axis == second) {
-        linear += Cat(linear.empty() ? "" : " + ", axis == first ? first_index : second_index, " * ", stride);
-      }
-      stride *= code_.set(value.set).of(axis).Registers();
-    }
-    return Cat(value.name, "[", linear, "]");
-  }
-
   // All row tiles of a step, to `to`[r].
   void ReadRows(const std::string& step, const std::string& to) {
     out_.Line("UNROLL");
@@ -245,23 +151,6 @@ class MmaEmitter {
     }
   }
 
-  void PackRows(const std::string& step, const std::string& to) {
-    const auto element = [this](int row_half, const std::string& column) {
-      return ElementOf(rows_, dot_.row, Cat("(2 * r + ", row_half, ")"), summed_, Cat("(", column, ")"));
-    };
-    for (int i = 0; i < 4; ++i) {
-      if (is_tf32()) {
-        out_.Line(to, "[r][", i, "] = ", ToTf32Function(code_.dialect()), "(",
-                  element(i % 2, Cat("2 * ", step, " + ", i / 2)), ");");
-        continue;
-      }
-      const std::string column = Cat("4 * ", step, " + ", i / 2 * 2);
-      out_.Line(to, "[r][", i,
-                "] = ", code_.dialect().PackFunction(dot_.type == MmaType::kF16 ? DType::kF16 : DType::kBF16), "(",
-                element(i % 2, column), ", ", element(i % 2, Cat(column, " + 1")), ");");
-    }
-  }
-
   // Column tiles from c on, to as many pairs at `to`.
   void ReadColumns(const std::string& step, const std::string& to) {
     if (is_tf32()) {
@@ -277,17 +166,6 @@ class MmaEmitter {
     out_.Line(load, "(columns_at + c * ", TileStride(dot_.column) * shared_columns_.OwnStrideBytes(), " + ", step,
               " * ", 16 * shared_columns_.SummedStrideBytes(), ", ", to, ");");
   }
-
-  TileCode& code_;
-  CodeWriter& out_;
-  const MmaDot& dot_;
-  const int summed_;
-  const TileValue& rows_;
-  const TileValue& columns_;
-  const TileValue& result_;
-  MmaOperand shared_rows_;
-  MmaOperand shared_columns_;
-  std::vector<std::function<void()>> unsent_;
 };
 
 }  // namespace

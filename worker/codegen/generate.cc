@@ -117,7 +117,8 @@ std::string ThreadIndex(const TileCode& code, bool is_cuda) {
 std::string SharedMemory(const TileCode& code, bool is_cuda) {
   std::string text;
   if (SharedBytes(code) == 0) return text;
-  if (is_cuda) text += "  extern __shared__ __align__(16) u8 shared[];\n";
+  const int alignment = code.mma().by_warpgroups ? 1024 : 16;
+  if (is_cuda) text += Cat("  extern __shared__ __align__(", alignment, ") u8 shared[];\n");
   if (code.most_held_bytes() == 0) {
     text += "  LOCAL u8* scratch = (LOCAL u8*)shared;\n";
   } else {

@@ -10,8 +10,12 @@
 namespace telemetry::worker::codegen {
 
 // An operand of a tensor core's dot in shared memory: a matrix of its own axis and the summed one, with the axis that
-// is contiguous in its layout inside. Rows are 16 bytes longer than what they hold, so that eight of them, which
-// ldmatrix reads at once, lie on different banks.
+// is contiguous in its layout inside.
+//
+// For mma, rows are 16 bytes longer than what they hold, so that eight of them, which ldmatrix reads at once, lie on
+// different banks. For wgmma it lies as that instruction wants it: in blocks of rows of 128 bytes (64, 32, where it is
+// narrower), a block after the other, and inside a block the pieces of 16 bytes of a row have changed places (swizzle),
+// in a way that eight rows after each other have all of them on different banks. Blocks begin at multiples of 1024.
 class MmaOperand {
  public:
   // `axes`: of the operand, in the order of its layout.
@@ -25,9 +29,16 @@ class MmaOperand {
   int inside() const { return summed_is_inside_ ? summed_ : own_; }
   bool summed_is_inside() const { return summed_is_inside_; }
   int64_t bytes() const;
-  // From one position of the axis to the next.
+  // For mma. From one position of the axis to the next.
   int64_t OwnStrideBytes() const;
   int64_t SummedStrideBytes() const;
+
+  // For wgmma. The bytes from the matrix's beginning to this position, before pieces change places; the positions are
+  // multiples of eight.
+  std::string BlockOffset(const std::string& own, const std::string& summed) const;
+  int64_t block_row_bytes() const { return block_row_bytes_; }
+  // From a block to the next.
+  int64_t block_bytes() const { return block_row_bytes_ * outside_span_; }
 
   // Declares the matrix where this pointer to bytes points.
   void Declare(const std::string& pointer) const;
@@ -43,7 +54,13 @@ class MmaOperand {
   int own_;
   int summed_;
   bool summed_is_inside_ = false;
-  int64_t row_ = 0;  // elements from one row to the next
+  int64_t outside_span_ = 0;
+  int64_t row_ = 0;              // elements from one row to the next
+  int64_t block_row_bytes_ = 0;  // 0: for mma
 };
+
+// What threads have written of operands, copies included that they have waited for, is there for all of the block and
+// for its tensor cores behind this: a barrier.
+void ShareOperands(TileCode& code);
 
 }  // namespace telemetry::worker::codegen

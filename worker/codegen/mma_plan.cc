@@ -8,6 +8,11 @@ namespace {
 
 constexpr int64_t kRows = 16;
 constexpr int64_t kColumns = 8;
+// Of wgmma.
+constexpr int kWarpgroupSm = 90;
+constexpr int64_t kWarpgroupWarps = 4;
+constexpr int64_t kWarpgroupRows = 64;
+constexpr int64_t kWarpgroupColumns = 16;  // at least: of fewer, a row in shared memory is too short to be swizzled
 
 bool Contains(const std::vector<int>& axes, int axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
@@ -53,7 +58,8 @@ void Consider(const Plan& plan, const ir::Graph& graph, int index, MmaPlan* mma)
 }
 
 // How many warps stand side by side along the rows. All of them, where sums of one dot are the rows of another: then
-// they need not pass through shared memory. Else so that each warp's part is near to a square.
+// they need not pass through shared memory; and for wgmma, which then reads least. Else so that each warp's part is
+// near to a square.
 int64_t WarpsAlongRows(const Plan& plan, const MmaPlan& mma, const Uses& uses, int64_t rows, int64_t columns) {
   const int64_t warps = plan.threads / 32;
   const int64_t most = std::min(warps, rows / kRows);
@@ -61,7 +67,7 @@ int64_t WarpsAlongRows(const Plan& plan, const MmaPlan& mma, const Uses& uses, i
     const auto& [at, dot] = entry;
     return uses.graphs.at(at.first).operands.at(at.second)[static_cast<size_t>(dot.row_operand)] == 0;
   });
-  if (chained) return most;
+  if (chained || mma.by_warpgroups) return most;
   int64_t best = most;
   for (int64_t along = 1; along <= most; along *= 2) {
     const int64_t across = warps / along;
@@ -77,6 +83,32 @@ int64_t SmallestSpan(const Plan& plan, const std::vector<int>& axes) {
   return smallest;
 }
 
+// What a value is made of in its own graph has a dot in it.
+bool ComesFromDot(const ir::Graph& graph, ir::NodeRef ref) {
+  const ir::Node& node = graph.at(ref);
+  const std::vector<ir::NodeRef> used = ir::UsesOf(node);
+  return node.op == ir::Op::kDot ||
+         std::any_of(used.begin(), used.end(), [&graph](ir::NodeRef operand) { return ComesFromDot(graph, operand); });
+}
+
+// Rows that wgmma would take from registers are another dot's sums. What a loop has from outside is not: ptxas (13.0)
+// loses it where a second wgmma of the loop takes as many rows from registers.
+bool RowsSuitWarpgroups(const Plan& plan, const Uses& uses, std::pair<int, int> at, const MmaDot& dot) {
+  const ir::Graph& graph = plan.ir->graphs[static_cast<size_t>(at.first)];
+  const auto operand = static_cast<size_t>(dot.row_operand);
+  const auto& rows = std::get<ir::NodeRef>(graph.nodes[static_cast<size_t>(at.second)].args[operand].value);
+  return uses.graphs.at(at.first).operands.at(at.second)[operand] != 0 || ComesFromDot(graph, rows);
+}
+
+bool SuitsWarpgroups(const Plan& plan, const MmaPlan& mma, const Uses& uses) {
+  const bool issues = mma.any() && plan.target.sm == kWarpgroupSm && plan.threads / 32 % kWarpgroupWarps == 0;
+  return issues && SmallestSpan(plan, mma.rows) >= kWarpgroupRows &&
+         SmallestSpan(plan, mma.columns) >= kWarpgroupColumns &&
+         std::all_of(mma.dots.begin(), mma.dots.end(), [&](const auto& entry) {
+           return entry.second.type != MmaType::kTf32 && RowsSuitWarpgroups(plan, uses, entry.first, entry.second);
+         });
+}
+
 }  // namespace
 
 MmaPlan PlanMma(const Plan& plan, const Uses& uses) {
@@ -87,6 +119,7 @@ MmaPlan PlanMma(const Plan& plan, const Uses& uses) {
       Consider(plan, plan.ir->graphs[static_cast<size_t>(id)], node, &mma);
     }
   }
+  mma.by_warpgroups = SuitsWarpgroups(plan, mma, uses);
   return mma;
 }
 
@@ -95,7 +128,8 @@ LayoutSet MmaLayout(const Plan& plan, const MmaPlan& mma, const Uses& uses) {
   const int64_t rows = SmallestSpan(plan, mma.rows);
   const int64_t columns = SmallestSpan(plan, mma.columns);
   const int64_t along = WarpsAlongRows(plan, mma, uses, rows, columns);
-  const int64_t across = std::min(plan.threads / 32 / along, columns / kColumns);
+  const int64_t across =
+      std::min(plan.threads / 32 / along, columns / (mma.by_warpgroups ? kWarpgroupColumns : kColumns));
   for (const ir::Axis& axis : plan.ir->axes) {
     const int64_t span = plan.spans[static_cast<size_t>(axis.id)];
     AxisLayout& layout = set.axes[static_cast<size_t>(axis.id)];

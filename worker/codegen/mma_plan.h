@@ -28,6 +28,9 @@ struct MmaPlan {
   std::map<std::pair<int, int>, MmaDot> dots;  // by graph and node
   std::vector<int> rows;
   std::vector<int> columns;
+  // All of them are done by wgmma, which four warps issue together for 64 rows (sm_90 alone has it), rather than by
+  // mma. Its sums lie as those of four mma below each other.
+  bool by_warpgroups = false;
   bool any() const { return !dots.empty(); }
 };
 

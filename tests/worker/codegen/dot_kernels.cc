@@ -65,9 +65,9 @@ KernelCase AttentionCase(DType dtype, int64_t batch, int64_t m, int64_t n, int64
   return kernel;
 }
 
-std::string CudaSource(const KernelCase& kernel, const std::string& config, const GenerateOptions& options) {
-  const absl::StatusOr<GeneratedKernel> generated =
-      Generate(kernel.ir(), kernel.With(config), {.dialect = Dialect::kCuda}, options);
+std::string CudaSource(const KernelCase& kernel, const std::string& config, const GenerateOptions& options, int sm) {
+  const Target target = {.dialect = Dialect::kCuda, .sm = sm, .shared_bytes_per_block = 99 << 10};
+  const absl::StatusOr<GeneratedKernel> generated = Generate(kernel.ir(), kernel.With(config), target, options);
   EXPECT_TRUE(generated.ok()) << generated.status();
   return generated.ok() ? generated->source : "";
 }

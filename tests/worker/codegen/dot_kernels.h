@@ -16,6 +16,7 @@ KernelCase MatmulCase(DType dtype, int64_t m, int64_t n, int64_t k);
 KernelCase AttentionCase(DType dtype, int64_t batch, int64_t m, int64_t n, int64_t d);
 
 // Its CUDA C++; empty, and the test fails, where none is made.
-std::string CudaSource(const KernelCase& kernel, const std::string& config, const GenerateOptions& options = {});
+std::string CudaSource(const KernelCase& kernel, const std::string& config, const GenerateOptions& options = {},
+                       int sm = 80);
 
 }  // namespace telemetry::worker::codegen

@@ -1,0 +1,153 @@
+#include <string>
+
+#include "gtest/gtest.h"
+#include "tests/worker/codegen/dot_kernels.h"
+#include "tests/worker/codegen/kernel_case.h"
+
+// Dots of tiles that suit wgmma, the tensor cores' instruction of sm_90; on other devices the same tiles go another
+// way.
+
+namespace telemetry::worker::codegen {
+namespace {
+
+constexpr ir::Tolerance kTolerance = {.absolute = 4e-3, .relative = 4e-3};
+
+class WgmmaOf : public testing::TestWithParam<DType> {};
+INSTANTIATE_TEST_SUITE_P(DTypes, WgmmaOf, testing::Values(DType::kF16, DType::kBF16),
+                         [](const auto& info) { return std::string(ShortName(info.param)); });
+
+// Rows in shared memory of 32, 64, 128 bytes and several blocks of that; one warpgroup and several, below each other
+// and side by side; one instruction's columns and more.
+TEST_P(WgmmaOf, TilesOfAnySize) {
+  const KernelCase kernel = MatmulCase(GetParam(), 96, 136, 144);
+  for (const char* config :
+       {"block_sizes=[64, 16, 16], num_warps=4", "block_sizes=[64, 32, 32], num_warps=8",
+        "block_sizes=[64, 64, 64], num_warps=4", "block_sizes=[64, 64, 128], num_warps=16",
+        "block_sizes=[128, 128, 64], num_warps=8", "block_sizes=[64, 256, 16], num_warps=8",
+        "block_sizes=[128, 16, 32], num_warps=4", "block_sizes=[64, 128, 128], num_warps=4, num_stages=1"}) {
+    SCOPED_TRACE(config);
+    kernel.ExpectReferenceResults("Config(" + std::string(config) + ")", kTolerance);
+  }
+}
+
+TEST(Wgmma, MoreColumnsThanAnInstructionHas) {
+  MatmulCase(DType::kF16, 64, 520, 40)
+      .ExpectReferenceResults("Config(block_sizes=[64, 512, 16], num_warps=4, num_stages=1)", kTolerance);
+}
+
+TEST(Wgmma, OperandsOfAnyOrder) {
+  for (const bool a_by_rows : {false, true}) {
+    for (const bool b_by_rows : {false, true}) {
+      SCOPED_TRACE(testing::Message() << a_by_rows << b_by_rows);
+      using Strides = std::vector<int64_t>;
+      KernelCase kernel;
+      kernel.Input("a", DType::kF16, {136, 80}, a_by_rows ? Strides{80, 1} : Strides{1, 136})
+          .Input("b", DType::kF16, {80, 72}, b_by_rows ? Strides{72, 1} : Strides{1, 80})
+          .Trace(Matmul);
+      kernel.ExpectReferenceResults("Config(block_sizes=[128, 128, 32], num_warps=8)", kTolerance);
+      kernel.ExpectReferenceResults("Config(block_sizes=[64, 128, 16], num_warps=16)", kTolerance);
+    }
+  }
+}
+
+TEST(Wgmma, StagesAndTilesOfAPersistentBlock) {
+  for (const char* stages : {"1", "2", "4"}) {
+    SCOPED_TRACE(stages);
+    MatmulCase(DType::kF16, 200, 100, 112)
+        .ExpectReferenceResults(
+            "Config(block_sizes=[64, 32, 32], pid_type='persistent_blocked', num_stages=" + std::string(stages) + ")",
+            kTolerance);
+  }
+}
+
+// Sums of the first dot, of loads as they are, are the rows of the second, in registers.
+void TwoDots(ir::Trace& t) {
+  const ir::TensorRef a = t.Tensor("a");
+  const ir::TensorRef b = t.Tensor("b");
+  const ir::TensorRef c = t.Tensor("c");
+  const DType dtype = t.TensorInfo(a).dtype;
+  const ir::TensorRef out = t.Output("out", {t.SizeOf(a, 0), t.SizeOf(c, 1)}, dtype);
+  const ir::AxisRef m = t.Tile(t.SizeOf(a, 0));
+  const ir::AxisRef d = t.ReductionAxis(t.SizeOf(a, 1));
+  const ir::AxisRef e = t.ReductionAxis(t.SizeOf(c, 1));
+  const ir::Trace::Carried sums = t.For(t.SizeOf(b, 0), {t.Full({m, e}, 0, DType::kF32)},
+                                        [&](ir::AxisRef n, const ir::Trace::Carried& carried) -> ir::Trace::Carried {
+                                          const ir::Value inner = t.Dot(t.Load(a, {m, d}), t.Load(b, {n, d}), d) * 0.1;
+                                          return {t.Dot(inner.To(dtype), t.Load(c, {n, e}), n, carried[0])};
+                                        });
+  t.Store(out, {m, e}, sums[0]);
+}
+
+TEST_P(WgmmaOf, DotsOfDots) {
+  KernelCase kernel;
+  kernel.Input("a", GetParam(), {100, 64}).Input("b", GetParam(), {150, 64}).Input("c", GetParam(), {150, 64});
+  kernel.Trace(TwoDots);
+  const ir::Tolerance tolerance = {.absolute = 5e-2, .relative = 1e-2};
+  kernel.ExpectReferenceResults("Config(block_sizes=[64, 64], num_stages=3)", tolerance);
+  kernel.ExpectReferenceResults("Config(block_sizes=[128, 16], num_warps=8, num_stages=2)", tolerance);
+  kernel.ExpectReferenceResults("Config(block_sizes=[128, 64], num_warps=4, num_stages=2)", tolerance);
+}
+
+// Rows that the loop has from outside, and those of the loop.
+TEST(Wgmma, Attention) {
+  const ir::Tolerance tolerance = {.absolute = 1e-2, .relative = 1e-2};
+  const KernelCase kernel = AttentionCase(DType::kF16, 2, 100, 150, 64);
+  kernel.ExpectReferenceResults("Config(block_sizes=[64, 64], num_stages=3)", tolerance);
+  kernel.ExpectReferenceResults("Config(block_sizes=[128, 16], num_warps=8, num_stages=2)", tolerance);
+  kernel.ExpectReferenceResults("Config(block_sizes=[128, 64], num_warps=4, num_stages=2)", tolerance);
+}
+
+std::string SourceFor(int sm, const std::string& config) {
+  return CudaSource(MatmulCase(DType::kF16, 256, 256, 256), config, {}, sm);
+}
+
+bool Has(const std::string& text, const std::string& piece) { return text.find(piece) != std::string::npos; }
+
+TEST(Wgmma, IsUsedWhereTargetAndTileSuit) {
+  const std::string source = SourceFor(90, "Config(block_sizes=[128, 128, 64], num_warps=8)");
+  EXPECT_TRUE(Has(source, "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16")) << source;
+  EXPECT_FALSE(Has(source, "mma.sync")) << source;
+  const std::string suits = "Config(block_sizes=[64, 64, 32], num_warps=4)";
+  EXPECT_TRUE(Has(SourceFor(90, suits), "wgmma"));
+  for (const int sm : {80, 89, 100, 120}) EXPECT_FALSE(Has(SourceFor(sm, suits), "wgmma")) << sm;
+  for (const char* config :
+       {"Config(block_sizes=[64, 64, 32], num_warps=2)", "Config(block_sizes=[32, 64, 32], num_warps=4)",
+        "Config(block_sizes=[64, 8, 32], num_warps=4)"}) {
+    const std::string other = SourceFor(90, config);
+    EXPECT_FALSE(Has(other, "wgmma")) << config;
+    EXPECT_TRUE(Has(other, "mma.sync")) << config;
+  }
+}
+
+TEST(Wgmma, LeavesTf32ToMma) {
+  const std::string source =
+      CudaSource(MatmulCase(DType::kF32, 64, 64, 64), "Config(block_sizes=[64, 64, 32])", {.allow_tf32 = true}, 90);
+  EXPECT_FALSE(Has(source, "wgmma"));
+  EXPECT_TRUE(Has(source, "mma.sync"));
+}
+
+// What threads write is for wgmma to read only behind a fence of their own, and a barrier.
+TEST(Wgmma, FencesOperandsBeforeTheBarrier) {
+  for (const char* stages : {"1", "3"}) {
+    const std::string source =
+        SourceFor(90, "Config(block_sizes=[64, 64, 32], num_stages=" + std::string(stages) + ")");
+    const size_t fence = source.rfind("share_with_wgmma();");
+    ASSERT_NE(fence, std::string::npos) << source;
+    const size_t barrier = source.find("BARRIER();", fence);
+    const size_t multiplies = source.find("wgmma_f16_64_columns_inside(&", fence);
+    EXPECT_LT(barrier, multiplies) << source;
+    EXPECT_NE(multiplies, std::string::npos) << source;
+  }
+}
+
+TEST(Wgmma, TakesSumsOfAnEarlierDotFromRegisters) {
+  KernelCase kernel;
+  kernel.Input("a", DType::kF16, {64, 64}).Input("b", DType::kF16, {64, 64}).Input("c", DType::kF16, {64, 64});
+  kernel.Trace(TwoDots);
+  const std::string source = CudaSource(kernel, "Config(block_sizes=[64, 32])", {}, 90);
+  EXPECT_TRUE(Has(source, "wgmma_f16_32(&")) << source;
+  EXPECT_TRUE(Has(source, "wgmma_f16_64_in_registers_columns_inside(&")) << source;
+}
+
+}  // namespace
+}  // namespace telemetry::worker::codegen
