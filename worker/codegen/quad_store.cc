@@ -16,33 +16,25 @@ DType StoredType(const TileCode& code, const ir::Graph& graph, int node) {
   return code.ir().tensors[static_cast<size_t>(TensorOf(graph, store))].dtype;
 }
 
-// void(int thread, const float* own, u32* whole): `own` are two columns of each of four tiles; `whole` becomes the
+// void(int thread, const float* own, int* whole): `own` are two columns of each of four tiles; `whole` becomes the
 // eight columns of the tile whose number is that of the thread in its quad. All threads of the warp have to call it.
 std::string ExchangeFunction(DialectText& dialect, DType dtype) {
   std::string name = Cat("exchange_in_quad_", ShortName(dtype));
   const std::string pack = dialect.PackFunction(dtype);
-  dialect.AddFunction("swap_in_quad", R"(FN void swap_in_quad(int thread, int mask, u32* a, u32* b) {
+  dialect.AddFunction("swap_in_quad", R"(FN void swap_in_quad(int thread, int mask, int* a, int* b) {
   const bool upper = (thread & mask) != 0;
-  const u32 got = __shfl_xor_sync(0xffffffffu, upper ? *a : *b, mask);
+  const int got = __shfl_xor_sync(0xffffffffu, upper ? *a : *b, mask);
   if (upper) *a = got; else *b = got;
 }
 )");
   dialect.AddFunction(
-      name, Cat("FN void ", name, "(int thread, const float* own, u32* whole) {\n",
+      name, Cat("FN void ", name, "(int thread, const float* own, int* whole) {\n",
                 "  UNROLL\n  for (int j = 0; j < 4; ++j) whole[j] = ", pack, "(own[2 * j], own[2 * j + 1]);\n",
                 "  swap_in_quad(thread, 1, whole, whole + 1);\n"
                 "  swap_in_quad(thread, 1, whole + 2, whole + 3);\n"
                 "  swap_in_quad(thread, 2, whole, whole + 2);\n"
                 "  swap_in_quad(thread, 2, whole + 1, whole + 3);\n}\n"));
   return name;
-}
-
-std::string StoreWordsFunction(DialectText& dialect) {
-  dialect.AddFunction("store_words", R"(FN void store_words(u16* to, const u32* words) {
-  *(uint4*)to = make_uint4(words[0], words[1], words[2], words[3]);
-}
-)");
-  return "store_words";
 }
 
 }  // namespace
@@ -64,12 +56,13 @@ void EmitQuadStore(TileCode& code, const ir::Graph& graph, int node, int axis, c
                    const std::function<std::string()>& value) {
   const ir::Node& store = graph.nodes[static_cast<size_t>(node)];
   const std::vector<int> axes = StoreAxes(graph, store);
+  const Eviction eviction = code.plan().AccessPlanOf(graph.id, node).eviction;
   CodeWriter& out = code.out();
   const std::string i = TileCode::RegisterIndex(axis);
   const std::string offset = Cat("offset", code.set(0).name, "_", axis);
   const auto body = [&] {
     out.Line("float own[", kLength, "];");
-    out.Line("u32 whole[", kLength / 2, "];");
+    out.Line("int whole[", kLength / 2, "];");
     out.Line("const int from = ", i, ", quad_offset = ", offset, ";");
     out.Line("UNROLL");
     out.Open("for (int j = 0; j < ", kLength, "; ++j)");
@@ -85,7 +78,8 @@ void EmitQuadStore(TileCode& code, const ir::Graph& graph, int node, int axis, c
     const std::string first_copy = code.FirstCopy(0, axes);
     if (!first_copy.empty()) condition += Cat(condition.empty() ? "" : " && ", first_copy);
     if (!condition.empty()) out.Open("if (", condition, ")");
-    out.Line(StoreWordsFunction(code.dialect()), "(", AddressOfAccess(code, graph, store, 0, element), ", whole);");
+    out.Line(code.dialect().StoreFunction(DType::kI32, kLength / 2, eviction), "((GLOBAL int*)(",
+             AddressOfAccess(code, graph, store, 0, element), "), whole);");
     if (!condition.empty()) out.Close();
     out.Close();
   };

@@ -20,7 +20,7 @@ TEST_P(QuadStoreOf, RaggedTiles) {
   const KernelCase kernel = MatmulCase(GetParam(), 37, 72, 24);
   for (const char* config : {"block_sizes=[16, 32, 16], num_warps=1", "block_sizes=[16, 128, 16], num_warps=4",
                              "block_sizes=[32, 64, 16], num_warps=8", "block_sizes=[16, 32, 16], num_warps=8",
-                             "block_sizes=[64, 64, 16], num_warps=4"}) {
+                             "block_sizes=[64, 64, 16], num_warps=4, store_eviction_policies=['first']"}) {
     SCOPED_TRACE(config);
     kernel.ExpectReferenceResults("Config(" + std::string(config) + ")", kTolerance);
   }
@@ -38,6 +38,12 @@ TEST(QuadStore, IsForWholeAlignedPiecesOf16Bits) {
   EXPECT_FALSE(Exchanges(MatmulCase(DType::kF32, 64, 72, 64), "Config(" + tile + ")"));
   // Each thread has but two columns of two tiles.
   EXPECT_FALSE(Exchanges(MatmulCase(DType::kF16, 64, 72, 64), "Config(block_sizes=[32, 16, 16], num_warps=1)"));
+}
+
+TEST(QuadStore, SaysThatNobodyWillAskForItSoon) {
+  const std::string source = CudaSource(MatmulCase(DType::kF16, 64, 72, 64),
+                                        "Config(block_sizes=[32, 64, 16], store_eviction_policies=['first'])");
+  EXPECT_NE(source.find("st.global.cs.v4.u32"), std::string::npos) << source;
 }
 
 }  // namespace
