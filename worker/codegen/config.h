@@ -60,7 +60,7 @@ struct ConfigParameter {
 //                          dots that tensor cores do not do
 //   num_warps, pid_type ('flat', 'persistent_blocked', 'persistent_interleaved')
 //   range_unroll_factors   per loop axis (0: the compiler decides)
-//   load_eviction_policies per load ('', 'first', 'last'); nothing in OpenCL
+//   load_eviction_policies per load ('', 'first', 'last'); nothing in OpenCL, nor for what is copied to shared memory
 //   indexing               per load and store: 'pointer'
 // one that Triton has
 //   num_ctas               blocks of a cluster that work on one tile; kernels that reduce, without dots, have it.

@@ -18,8 +18,9 @@ absl::Status Body(ir::Trace& t) {
   const AxisRef m = t.Tile(t.SizeOf(x, 0));
   const AxisRef n = t.ReductionAxis(t.SizeOf(x, 1));
   const Value values = t.Load(x, {m, n}).To(DType::kF32);
+  const Value weights = t.Load(weight, {n}).To(DType::kF32);  // on its way while the squares are summed up
   const Value inv_rms = rsqrt(t.Mean(values * values, n) + t.Scalar("eps"));
-  t.Store(out, {m, n}, values * inv_rms * t.Load(weight, {n}).To(DType::kF32));
+  t.Store(out, {m, n}, values * inv_rms * weights);
   t.Store(inv_rms_out, {m}, inv_rms);
   return absl::OkStatus();
 }
