@@ -50,6 +50,7 @@ absl::Status RegionEmitter::EmitLoop(int index, Frame* frame) {
   const std::string begin = TileCode::Begin(node.axis);
   CopyAhead copies(code_, code_.plan().GraphFor(node.graphs[0]), node.axis, end);
   copies.Open();
+  const size_t begins_at = out.text().size();
   const int64_t unroll = code_.plan().unroll[axis];
   if (unroll > 0) out.Line("_Pragma(\"unroll ", unroll, "\")");
   out.Open("for (", code_.PositionType(), " ", begin, " = 0; ", begin, " < ", end, "; ", begin,
@@ -62,6 +63,7 @@ absl::Status RegionEmitter::EmitLoop(int index, Frame* frame) {
   AssignAll(carried, *next);
   copies.Advance();
   out.Close();
+  MeetAgain(begins_at);
   copies.Close();
   frame->results[index] = std::move(carried);
   return absl::OkStatus();
@@ -73,6 +75,7 @@ absl::Status RegionEmitter::EmitWhile(int index, Frame* frame) {
   Values carried = Copies(ValuesOf(node.args[1], frame));
   Values arguments = ValuesOf(node.args[0], frame);
   arguments.insert(arguments.end(), carried.begin(), carried.end());
+  const size_t begins_at = out.text().size();
   out.Open("for (;;)");
   const absl::StatusOr<Values> condition = Emit(node.graphs[0], arguments);
   if (!condition.ok()) return condition.status();
@@ -81,6 +84,7 @@ absl::Status RegionEmitter::EmitWhile(int index, Frame* frame) {
   if (!next.ok()) return next.status();
   AssignAll(carried, *next);
   out.Close();
+  MeetAgain(begins_at);
   frame->results[index] = std::move(carried);
   return absl::OkStatus();
 }
@@ -97,6 +101,7 @@ absl::Status RegionEmitter::EmitIf(int index, Frame* frame) {
     const bool is_float = ref == nullptr ? std::holds_alternative<double>(item.value) : IsFloat(*then.at(*ref).dtype);
     results.push_back(code_.Declare(is_float, ref == nullptr ? std::vector<int>() : then.at(*ref).shape, 0));
   }
+  const size_t begins_at = out.text().size();
   for (size_t branch = 0; branch < 2; ++branch) {
     out.Open(branch == 0 ? Cat("if (", code_.Element(ValueOf(node.args[0], 0, frame)), ")") : "else");
     const absl::StatusOr<Values> outputs = Emit(node.graphs[branch], arguments);
@@ -104,8 +109,15 @@ absl::Status RegionEmitter::EmitIf(int index, Frame* frame) {
     for (size_t i = 0; i < results.size(); ++i) code_.Assign(results[i], (*outputs)[i]);
     out.Close();
   }
+  MeetAgain(begins_at);
   frame->results[index] = std::move(results);
   return absl::OkStatus();
+}
+
+void RegionEmitter::MeetAgain(size_t begins_at) {
+  CodeWriter& out = code_.out();
+  if (code_.dialect().is_cuda() || out.text().find("BARRIER();", begins_at) == std::string::npos) return;
+  out.Line("BARRIER();");
 }
 
 RegionEmitter::Values RegionEmitter::Copies(const Values& values) {

@@ -43,6 +43,9 @@ class RegionEmitter {
   absl::Status EmitLoop(int index, Frame* frame);
   absl::Status EmitWhile(int index, Frame* frame);
   absl::Status EmitIf(int index, Frame* frame);
+  // OpenCL: another barrier, if the loop or branch whose text begins there has one. Without it PoCL 3.1 may take
+  // branches behind it for all threads as the first thread does.
+  void MeetAgain(size_t begins_at);
   // Variables of their own with these values: what a loop carries.
   Values Copies(const Values& values);
   // to = from, all at once: none is overwritten before it was read.

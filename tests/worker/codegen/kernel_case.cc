@@ -3,6 +3,7 @@
 #include <random>
 
 #include "gtest/gtest.h"
+#include "proto/record/strings.h"
 #include "tests/worker/codegen/kernel_runner.h"
 
 namespace telemetry::worker::codegen {
@@ -23,6 +24,14 @@ std::vector<double> Values(DType dtype, const std::string& name, int64_t count) 
 
 ir::Size Static(int64_t value) { return {.text = std::to_string(value), .value = value}; }
 
+ir::Size AtLaunch(int64_t value, const char* prefix, size_t tensor, size_t dimension) {
+  return {.text = record::Cat(prefix, tensor, dimension),
+          .value = value,
+          .is_static = false,
+          .tensor = static_cast<int>(tensor),
+          .dimension = static_cast<int>(dimension)};
+}
+
 }  // namespace
 
 KernelCase& KernelCase::Input(const std::string& name, DType dtype, std::vector<int64_t> sizes) {
@@ -39,6 +48,16 @@ KernelCase& KernelCase::Input(const std::string& name, DType dtype, std::vector<
   ir::HostArray array = ir::HostArray::Strided(dtype, std::move(sizes), std::move(strides));
   array.SetRowMajor(Values(dtype, name, array.element_count()));
   arrays_.push_back(std::move(array));
+  return *this;
+}
+
+KernelCase& KernelCase::SizesAtLaunch() {
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    for (size_t d = 0; d < tensors_[i].sizes.size(); ++d) {
+      tensors_[i].sizes[d] = AtLaunch(arrays_[i].sizes[d], "s", i, d);
+      tensors_[i].strides[d] = AtLaunch(arrays_[i].strides[d], "t", i, d);
+    }
+  }
   return *this;
 }
 

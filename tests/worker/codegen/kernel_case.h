@@ -23,6 +23,8 @@ class KernelCase {
   KernelCase& Input(const std::string& name, DType dtype, std::vector<int64_t> sizes);
   // The same with strides.
   KernelCase& Input(const std::string& name, DType dtype, std::vector<int64_t> sizes, std::vector<int64_t> strides);
+  // The arguments so far have sizes and strides that are known at launch only.
+  KernelCase& SizesAtLaunch();
   KernelCase& Scalar(const std::string& name, double value);
   KernelCase& Trace(const std::function<void(ir::Trace&)>& kernel);
 
