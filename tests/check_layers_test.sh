@@ -5,7 +5,7 @@ check="$(cd "$(dirname "$0")" && pwd)/check_layers.sh"
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 mkdir -p "$root"/{client,tests/worker/device} "$root"/proto/record "$root"/server/{storage,collector,export} \
-  "$root"/worker/{device,forward,kernel,tune/record}
+  "$root"/worker/{codegen,device,forward,ir,kernel,kernels,tune/record,wrapper}
 
 failed=0
 fail() {
@@ -38,6 +38,8 @@ refuses client/a.cc '"server/storage/store.h"'
 refuses worker/kernel/a.cc '<sqlite3.h>'
 refuses worker/forward/a.h '"client/producer.h"'
 refuses worker/tune/record/a.cc '"worker/kernel/kernel.h"'
+refuses worker/kernel/a.cc '"worker/wrapper/lines.h"'
+refuses worker/wrapper/a.cc '"worker/tune/tuner.h"'
 refuses server/storage/a.cc '"server/export/join.h"'
 refuses server/collector/a.cc '"client/producer.h"'
 refuses server/export/a.cc '"server/collector/writer.h"'

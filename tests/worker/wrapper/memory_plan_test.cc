@@ -1,0 +1,180 @@
+#include "worker/wrapper/memory_plan.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/worker/wrapper/random_plan.h"
+#include "tests/worker/wrapper/sample_plans.h"
+#include "worker/wrapper/plan_builder.h"
+#include "worker/wrapper/run_plan.h"
+#include "worker/wrapper/size_class.h"
+#include "worker/wrapper/verify_plan.h"
+
+namespace telemetry::worker::wrapper {
+namespace {
+
+TEST(SizeClassTest, RoundsUpToFourStepsPerDoubling) {
+  const std::vector<std::pair<int64_t, int64_t>> classes = {
+      {-1, 0}, {0, 0}, {1, 512}, {512, 512}, {513, 1024}, {4096, 4096}, {4097, 5120}, {8192, 8192}, {8193, 10240}};
+  for (const auto& [bytes, wanted] : classes) EXPECT_EQ(SizeClass(bytes), wanted) << bytes;
+  EXPECT_EQ(SizeClass((int64_t{1} << 60) - 1), int64_t{1} << 60);
+}
+
+TEST(SizeClassTest, WastesLessThanAFifthBeyondTheSmallest) {
+  for (int64_t bytes = 2049; bytes < 1'000'000; bytes += 17) {
+    const int64_t allocated = SizeClass(bytes);
+    ASSERT_GE(allocated, bytes);
+    ASSERT_LT(5 * (allocated - bytes), allocated) << bytes;
+    ASSERT_EQ(SizeClass(allocated), allocated);
+  }
+}
+
+MemoryPlan Planned(const absl::StatusOr<Plan>& plan) {
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  absl::StatusOr<MemoryPlan> planned = PlanMemory(*plan);
+  EXPECT_TRUE(planned.ok()) << planned.status();
+  return *std::move(planned);
+}
+
+TEST(MemoryPlanTest, LayerNormHasNothingToReuse) {
+  const absl::StatusOr<Plan> plan = LayerNormPlan();
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(Planned(plan).plan.DebugString(), plan->DebugString());
+}
+
+TEST(MemoryPlanTest, AttentionWritesItsResultOverItsScoresWhereTheyAreAlike) {
+  const MemoryPlan planned = Planned(AttentionPlan());
+  EXPECT_EQ(planned.plan.DebugString(), R"(plan attention
+input q f32[2, 16, 32]
+input k f32[2, 32, 32]
+input v f32[2, 32, 32]
+define bmm: bmm x=2x16x32:f32 y=2x32x32:f32
+allocate scores f32[2, 16, 32]
+call bmm(x=q, y=k) -> out=scores
+view score_rows of scores: [32, 32] strides [32, 1] offset 0
+define softmax: softmax x=32x32:f32
+allocate weights f32[32, 32]
+call softmax(x=score_rows) -> out=weights
+view weight_batches of weights: [2, 16, 32] strides [512, 32, 1] offset 0
+reuse scores as out f32[2, 16, 32]
+call bmm(x=weight_batches, y=v) -> out=out
+free weights
+output out
+)");
+  EXPECT_EQ(planned.peak_bytes_before, 3 * 4096);
+  EXPECT_EQ(planned.peak_bytes_after, 2 * 4096);
+  EXPECT_EQ(planned.allocations_before, 3);
+  EXPECT_EQ(planned.allocations_after, 2);
+}
+
+TEST(MemoryPlanTest, WhatALibraryAllocatedIsNotReused) {
+  const MemoryPlan planned = Planned(GatedMlpPlan());
+  EXPECT_EQ(planned.plan.DebugString(), R"(plan gated_mlp
+input x f32[16, 32]
+input gate f32[32, 64]
+input up f32[32, 64]
+input down f32[64, 32]
+# gate and up
+define matmul: matmul x=16x32:f32 y=32x64:f32
+allocate gated f32[16, 64]
+extern matmul(x=x, y=gate) -> out=gated
+allocate raised f32[16, 64]
+extern matmul(x=x, y=up) -> out=raised
+define geglu: geglu a=16x64:f32 b=16x64:f32
+allocate hidden f32[16, 64]
+call geglu(a=gated, b=raised) -> out=hidden
+free gated
+free raised
+define matmul_1: matmul x=16x64:f32 y=64x32:f32
+extern_allocating matmul_1(x=hidden, y=down) -> product f32[16, 32]
+free hidden
+# leave room
+view reshaped of product: [32, 16] strides [16, 1] offset 0
+define exp: exp x=32x16:f32
+allocate out f32[32, 16]
+call exp(x=reshaped) -> out=out
+free product
+output out
+)");
+  EXPECT_EQ(planned.peak_bytes_before, 3 * 4096 + 2 * 2048);
+  EXPECT_EQ(planned.peak_bytes_after, 3 * 4096);
+}
+
+// Memory is not held for a later buffer across the peak.
+TEST(MemoryPlanTest, DoesNotHoldMemoryAcrossThePeak) {
+  PlanBuilder b("peak");
+  const BufferRef small = b.Input("small", DType::kF32, {8, 16});
+  const BufferRef large = b.Input("large", DType::kF32, {64, 64});
+  const BufferRef first = b.Call("exp", {small}, {.names = {"first"}})[0];
+  b.Call("exp", {first}, {.names = {"second"}});
+  b.Call("exp", {b.Call("exp", {large})[0]});
+  b.Output(b.Call("exp", {small}, {.names = {"last"}})[0]);
+  const MemoryPlan planned = Planned(b.Finish());
+  EXPECT_EQ(planned.peak_bytes_after, 2 * 16384);
+  EXPECT_THAT(planned.plan.DebugString(), ::testing::HasSubstr("\nallocate last"));
+}
+
+TEST(MemoryPlanTest, AnotherDTypeIsNotReused) {
+  PlanBuilder b("dtypes");
+  const BufferRef wide = b.Input("wide", DType::kF32, {16, 16});
+  const BufferRef narrow = b.Input("narrow", DType::kF16, {16, 32});
+  b.Call("exp", {wide}, {.names = {"a"}});
+  b.Call("exp", {narrow}, {.names = {"b"}});
+  b.Output(b.Call("exp", {narrow}, {.names = {"c"}})[0]);
+  const std::string text = Planned(b.Finish()).plan.DebugString();
+  EXPECT_THAT(text, ::testing::HasSubstr("free a\n"));
+  EXPECT_THAT(text, ::testing::HasSubstr("allocate b f16[16, 32]"));
+  EXPECT_THAT(text, ::testing::HasSubstr("reuse b as c f16[16, 32]"));
+}
+
+TEST(MemoryPlanTest, WhatIsNeverUsedGoesAway) {
+  PlanBuilder b("unused");
+  b.Allocate("unused", DType::kF32, {8, 8});
+  b.Output(b.Call("exp", {b.Input("x", DType::kF32, {8, 8})})[0]);
+  EXPECT_THAT(Planned(b.Finish()).plan.DebugString(), ::testing::Not(::testing::HasSubstr("unused f32")));
+}
+
+TEST(MemoryPlanTest, RefusesAPlanThatIsWrong) {
+  Plan plan = *AttentionPlan();
+  plan.lines.pop_back();  // a release
+  EXPECT_EQ(PlanMemory(plan).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+std::vector<std::vector<double>> ResultsOf(const Plan& plan, uint64_t seed) {
+  const auto runner = PlanRunner::Create(plan, nullptr);
+  EXPECT_TRUE(runner.ok()) << runner.status();
+  const absl::StatusOr<std::vector<Tensor>> outputs = (*runner)->Run(InputsOf(plan, seed));
+  EXPECT_TRUE(outputs.ok()) << outputs.status();
+  std::vector<std::vector<double>> results;
+  for (const Tensor& output : *outputs) results.push_back(output.host->RowMajor());
+  return results;
+}
+
+TEST(MemoryPlanTest, RandomPlansGiveTheSameWithALowerPeak) {
+  int reused = 0;
+  int lowered = 0;
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    const absl::StatusOr<Plan> plan = RandomPlan(seed);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const absl::StatusOr<MemoryPlan> planned = PlanMemory(*plan);
+    ASSERT_TRUE(planned.ok()) << planned.status() << "\n" << plan->DebugString();
+    ASSERT_LE(planned->peak_bytes_after, planned->peak_bytes_before);
+    ASSERT_LE(planned->allocations_after, planned->allocations_before);
+    ASSERT_THAT(ResultsOf(planned->plan, seed), ::testing::Pointwise(::testing::Eq(), ResultsOf(*plan, seed)))
+        << plan->DebugString() << "\n"
+        << planned->plan.DebugString();
+    // Planning once is enough.
+    ASSERT_LE(PlanMemory(planned->plan)->peak_bytes_after, planned->peak_bytes_after);
+    if (planned->plan.DebugString().find("\nreuse ") != std::string::npos) ++reused;
+    if (planned->peak_bytes_after < planned->peak_bytes_before) ++lowered;
+  }
+  EXPECT_GT(reused, 50);
+  EXPECT_GT(lowered, 100);
+}
+
+}  // namespace
+}  // namespace telemetry::worker::wrapper

@@ -1,0 +1,213 @@
+#include "worker/wrapper/plan_builder.h"
+
+#include <functional>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/worker/wrapper/sample_plans.h"
+
+namespace telemetry::worker::wrapper {
+namespace {
+
+std::string TextOf(const absl::StatusOr<Plan>& plan) {
+  return plan.ok() ? plan->DebugString() : plan.status().ToString();
+}
+
+TEST(PlanBuilderTest, LayerNormWithItsThreeOutputs) {
+  EXPECT_EQ(TextOf(LayerNormPlan()), R"(plan layer_norm
+input x f32[8, 64]
+input weight f32[64]
+input bias f32[64]
+define layer_norm: layer_norm x=8x64:f32 weight=64:f32 bias=64:f32
+allocate out f32[8, 64]
+allocate mean f32[8]
+allocate rstd f32[8]
+call layer_norm(x=x, weight=weight, bias=bias, eps=0.5) -> out=out, mean=mean, rstd=rstd
+output out
+output mean
+output rstd
+)");
+}
+
+TEST(PlanBuilderTest, AttentionAsThreeKernels) {
+  EXPECT_EQ(TextOf(AttentionPlan()), R"(plan attention
+input q f32[2, 16, 32]
+input k f32[2, 32, 32]
+input v f32[2, 32, 32]
+define bmm: bmm x=2x16x32:f32 y=2x32x32:f32
+allocate scores f32[2, 16, 32]
+call bmm(x=q, y=k) -> out=scores
+view score_rows of scores: [32, 32] strides [32, 1] offset 0
+define softmax: softmax x=32x32:f32
+allocate weights f32[32, 32]
+call softmax(x=score_rows) -> out=weights
+view weight_batches of weights: [2, 16, 32] strides [512, 32, 1] offset 0
+allocate out f32[2, 16, 32]
+call bmm(x=weight_batches, y=v) -> out=out
+free_if_not_reused scores
+free_if_not_reused weights
+output out
+)");
+}
+
+TEST(PlanBuilderTest, AGatedMlpWithExternProducts) {
+  EXPECT_EQ(TextOf(GatedMlpPlan()), R"(plan gated_mlp
+input x f32[16, 32]
+input gate f32[32, 64]
+input up f32[32, 64]
+input down f32[64, 32]
+# gate and up
+define matmul: matmul x=16x32:f32 y=32x64:f32
+allocate gated f32[16, 64]
+extern matmul(x=x, y=gate) -> out=gated
+allocate raised f32[16, 64]
+extern matmul(x=x, y=up) -> out=raised
+define geglu: geglu a=16x64:f32 b=16x64:f32
+allocate hidden f32[16, 64]
+call geglu(a=gated, b=raised) -> out=hidden
+define matmul_1: matmul x=16x64:f32 y=64x32:f32
+extern_allocating matmul_1(x=hidden, y=down) -> product f32[16, 32]
+# leave room
+view reshaped of product: [32, 16] strides [16, 1] offset 0
+define exp: exp x=32x16:f32
+allocate out f32[32, 16]
+call exp(x=reshaped) -> out=out
+free_if_not_reused gated
+free_if_not_reused raised
+free_if_not_reused hidden
+free_if_not_reused product
+output out
+)");
+}
+
+TEST(PlanBuilderTest, UnpacksWhatALibraryReturns) {
+  PlanBuilder b("packed");
+  const BufferRef x = b.Input("x", DType::kF32, {4, 8});
+  const BufferRef w = b.Input("w", DType::kF32, {8});
+  const CallOutputs norm = b.CallExternAllocating("layer_norm", {x, w, w});
+  b.Free(norm[1]);
+  b.Output(norm[0]);
+  EXPECT_THAT(TextOf(b.Finish()), ::testing::EndsWith(R"(
+extern_allocating layer_norm(x=x, weight=w, bias=w, eps=1e-05) -> pack0
+unpack pack0[0] as buf0 f32[4, 8]
+unpack pack0[1] as buf1 f32[4]
+unpack pack0[2] as buf2 f32[4]
+free buf1
+free_if_not_reused buf2
+output buf0
+)"));
+}
+
+TEST(PlanBuilderTest, AKernelIsDefinedOncePerConfigAndShape) {
+  PlanBuilder b("configs");
+  const BufferRef x = b.Input("x", DType::kF32, {4, 8});
+  const codegen::Config config = *codegen::Config::Parse("Config(num_warps=2)");
+  b.Call("exp", {x});
+  b.Call("exp", {x}, {.config = config});
+  b.Call("exp", {x});
+  const absl::StatusOr<Plan> plan = b.Finish();
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  ASSERT_EQ(plan->kernels.size(), 2U);
+  EXPECT_THAT(plan->DebugString(), ::testing::HasSubstr("define exp_1: exp x=4x8:f32 Config(num_warps=2)\n"));
+}
+
+// What a mistake says. `build` has the inputs x f32[4, 8] and y f32[8, 4].
+struct Mistake {
+  std::function<void(PlanBuilder&, BufferRef, BufferRef)> build;
+  std::string message;
+};
+
+TEST(PlanBuilderTest, RefusesMistakesByNameAndValue) {
+  const Mistake mistakes[] = {
+      {[](auto& b, auto x, auto y) {
+         b.Call("add", {x, y});
+       },
+       "kernel 'add', argument 'y': buffer 'y' is f32[8, 4], but m is 4 in argument 'x', not 8"},
+      {[](auto& b, auto x, auto) {
+         b.Call("matmul", {x, x});
+       },
+       "kernel 'matmul', argument 'y': buffer 'x' is f32[4, 8], but k is 8 in argument 'x', not 4"},
+      {[](auto& b, auto x, auto) {
+         b.Call("bmm", {x, x});
+       },
+       "kernel 'bmm', argument 'x': buffer 'x' is f32[4, 8], but 3 dimensions are wanted: b, m, k"},
+      {[](auto& b, auto, auto) {
+         b.Call("exp", {b.Input("i", DType::kI32, {4, 8})});
+       },
+       "kernel 'exp', argument 'x': buffer 'i' is i32[4, 8], but the dtype has to be f32 or f16 or bf16"},
+      {[](auto& b, auto x, auto) { b.Call("add", {x}); }, "kernel 'add' takes 2 tensors, but 1 are given"},
+      {[](auto& b, auto x, auto) {
+         b.Call("exp", {x}, {.numbers = {{"scale", 2}}});
+       },
+       "kernel 'exp' has no number 'scale', given as 2"},
+      {[](auto& b, auto x, auto) {
+         b.Call("add", {x, BufferRef{99}});
+       },
+       "kernel 'add', argument 'y': no buffer 99 among 2"},
+      {[](auto& b, auto x, auto) { b.Call("exp", {b.Call("exp", {x})[1]}); },
+       "kernel 'exp', argument 'x': no buffer -1 among 3"},
+      {[](auto& b, auto x, auto) {
+         const BufferRef made = b.Call("exp", {x}, {.names = {"made"}})[0];
+         b.Release(made);
+         b.Call("exp", {made});
+       },
+       "kernel 'exp', argument 'x': buffer 'made' is used after its free"},
+      {[](auto& b, auto x, auto) {
+         const BufferRef made = b.Call("exp", {x}, {.names = {"made"}})[0];
+         const BufferRef view = b.View(made, {8, 4}, {4, 1}, 0, "shown");
+         b.Free(made);
+         b.Call("exp", {view});
+       },
+       "kernel 'exp', argument 'x': buffer 'shown', a view of 'made', is used after its free"},
+      {[](auto& b, auto x, auto) {
+         b.Call("exp", {x}, {.into = {b.Allocate("a", DType::kF16, {4, 8})}});
+       },
+       "kernel 'exp', output 'out': buffer 'a' is f16[4, 8], but f32[4, 8] is written"},
+      {[](auto& b, auto x, auto) { b.Call("exp", {x}, {.into = {x}}); },
+       "kernel 'exp', output 'out': buffer 'x' is an input, which is only read"},
+      {[](auto& b, auto x, auto) {
+         const BufferRef made = b.Call("exp", {x}, {.names = {"made"}})[0];
+         b.Call("exp", {made}, {.into = {made}});
+       },
+       "kernel 'exp', output 'out': buffer 'made' is an argument of the same call"},
+      {[](auto& b, auto x, auto) { b.CallExternAllocating("exp", {x}, {.into = {x}}); },
+       "kernel 'exp' allocates its outputs, but 1 buffers are given"},
+      {[](auto& b, auto x, auto) {
+         b.View(x, {4, 8}, {8, 1}, 1, "v");
+       },
+       "view 'v': shows elements 1 to 1 + 32 of 'x', which has 32"},
+      {[](auto& b, auto, auto) { b.Input("x", DType::kF32, {1}); }, "two buffers have the name 'x'"},
+      {[](auto& b, auto, auto) {
+         b.Input("huge", DType::kF32, {int64_t{1} << 40, 2});
+       },
+       "more than 2^40 elements"},
+      {[](auto& b, auto x, auto) { b.Free(x); }, "free: buffer 'x' is an input, which belongs to the caller"},
+      {[](auto& b, auto x, auto) { b.Output(x); }, "output: buffer 'x' shows an input"},
+      {[](auto& b, auto x, auto) {
+         const BufferRef made = b.Call("exp", {x}, {.names = {"made"}})[0];
+         b.Output(made);
+         b.Release(made);
+       },
+       "free: buffer 'made' is given out"},
+  };
+  for (const Mistake& mistake : mistakes) {
+    PlanBuilder b("p");
+    const BufferRef x = b.Input("x", DType::kF32, {4, 8});
+    const BufferRef y = b.Input("y", DType::kF32, {8, 4});
+    mistake.build(b, x, y);
+    const absl::Status status = b.Finish().status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << mistake.message;
+    EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr(mistake.message));
+    EXPECT_THAT(std::string(status.message()), ::testing::StartsWith("plan 'p': "));
+  }
+}
+
+TEST(PlanBuilderTest, AnUnknownKernelIsNotFound) {
+  PlanBuilder b("p");
+  b.Output(b.Call("softmaks", {b.Input("x", DType::kF32, {4, 8})})[0]);
+  EXPECT_EQ(b.Finish().status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace telemetry::worker::wrapper

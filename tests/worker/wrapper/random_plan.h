@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "worker/kernel/tensor.h"
+#include "worker/wrapper/lines.h"
+
+namespace telemetry::worker::wrapper {
+
+// A plan of up to 16 calls, views, allocations, releases and frees over small matrices. The same for a seed.
+absl::StatusOr<Plan> RandomPlan(uint64_t seed);
+
+// Values for its inputs, on the host.
+std::vector<Tensor> InputsOf(const Plan& plan, uint64_t seed);
+
+}  // namespace telemetry::worker::wrapper

@@ -1,0 +1,107 @@
+#include "worker/wrapper/run_plan.h"
+
+#include <string>
+#include <utility>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/worker/wrapper/random_plan.h"
+#include "tests/worker/wrapper/sample_plans.h"
+#include "worker/ir/compare.h"
+#include "worker/wrapper/memory_plan.h"
+
+namespace telemetry::worker::wrapper {
+namespace {
+
+std::vector<ir::HostArray> RunOn(const std::shared_ptr<Device>& device, const Plan& plan,
+                                 const std::vector<Tensor>& inputs) {
+  const auto runner = PlanRunner::Create(plan, device);
+  EXPECT_TRUE(runner.ok()) << runner.status();
+  std::vector<Tensor> given = inputs;
+  for (Tensor& input : given) {
+    if (device != nullptr) input = *ToDevice(device, *input.host);
+  }
+  const absl::StatusOr<std::vector<Tensor>> outputs = (*runner)->Run(given);
+  EXPECT_TRUE(outputs.ok()) << outputs.status();
+  std::vector<ir::HostArray> arrays;
+  for (size_t i = 0; outputs.ok() && i < outputs->size(); ++i) arrays.push_back(*ToHost(outputs->at(i)));
+  return arrays;
+}
+
+class RunPlanTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    absl::StatusOr<std::shared_ptr<Device>> device = OpenDevice("opencl:0");
+    ASSERT_TRUE(device.ok()) << device.status();
+    device_ = *std::move(device);
+  }
+
+  // With and without memory planning the device gives what the host does.
+  void ExpectTheHostsResults(const absl::StatusOr<Plan>& plan, DType precision = DType::kF32) {
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const std::vector<Tensor> inputs = InputsOf(*plan, 1);
+    const std::vector<ir::HostArray> expected = RunOn(nullptr, *plan, inputs);
+    ASSERT_EQ(expected.size(), plan->outputs.size());
+    for (const Plan& run : {*plan, PlanMemory(*plan)->plan}) {
+      const std::vector<ir::HostArray> actual = RunOn(device_, run, inputs);
+      ASSERT_EQ(actual.size(), expected.size());
+      for (size_t i = 0; i < actual.size(); ++i) {
+        const ir::Comparison comparison = ir::Compare(expected[i], actual[i], ir::ToleranceFor(precision));
+        EXPECT_TRUE(comparison.ok()) << run.DebugString() << "output " << i << ": " << comparison.ToString();
+      }
+    }
+  }
+
+  std::shared_ptr<Device> device_;
+};
+
+TEST_F(RunPlanTest, LayerNorm) { ExpectTheHostsResults(LayerNormPlan()); }
+TEST_F(RunPlanTest, Attention) { ExpectTheHostsResults(AttentionPlan()); }
+TEST_F(RunPlanTest, AttentionInF16) { ExpectTheHostsResults(AttentionPlan(DType::kF16), DType::kF16); }
+TEST_F(RunPlanTest, GatedMlp) { ExpectTheHostsResults(GatedMlpPlan()); }
+
+TEST_F(RunPlanTest, UnpacksAndTakesConfigs) {
+  PlanBuilder b("packed");
+  const BufferRef x = b.Input("x", DType::kF32, {4, 8});
+  const BufferRef w = b.Input("w", DType::kF32, {8});
+  const CallOutputs norm = b.CallExternAllocating("layer_norm", {x, w, w});
+  b.Output(norm[2]);
+  b.Output(b.Call("softmax", {norm[0]}, {.config = *codegen::Config::Parse("Config(block_sizes=[2])")})[0]);
+  ExpectTheHostsResults(b.Finish());
+}
+
+// The lower half of a matrix, from where a buffer of the device can begin.
+TEST_F(RunPlanTest, ViewsThatBeginInside) {
+  PlanBuilder b("views");
+  const BufferRef made = b.Call("exp", {b.Input("x", DType::kF32, {64, 32})}, {.names = {"made"}})[0];
+  b.Output(b.Call("softmax", {b.View(made, {32, 32}, {32, 1}, 1024)})[0]);
+  ExpectTheHostsResults(b.Finish());
+}
+
+TEST_F(RunPlanTest, AViewThatCannotBeginThereNamesItsLine) {
+  PlanBuilder b("views");
+  const BufferRef made = b.Call("exp", {b.Input("x", DType::kF32, {4, 8})}, {.names = {"made"}})[0];
+  b.Output(b.Call("softmax", {b.View(made, {2, 8}, {8, 1}, 16, "half")})[0]);
+  const Plan plan = *b.Finish();
+  const auto runner = PlanRunner::Create(plan, device_);
+  const Tensor x = *ToDevice(device_, *InputsOf(plan, 1)[0].host);
+  const absl::Status status = (*runner)->Run({x}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("(call softmax(x=half) -> out=buf0)"));
+}
+
+TEST_F(RunPlanTest, RefusesOtherInputs) {
+  const auto runner = PlanRunner::Create(*LayerNormPlan(), nullptr);
+  ASSERT_TRUE(runner.ok()) << runner.status();
+  EXPECT_THAT(std::string((*runner)->Run({}).status().message()),
+              ::testing::HasSubstr("has 3 inputs, but 0 are given"));
+  std::vector<Tensor> inputs = InputsOf((*runner)->plan(), 1);
+  inputs[1] = Tensor::OnHost(ir::HostArray::Dense(DType::kF16, {64}));
+  const absl::Status status = (*runner)->Run(inputs).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()),
+              ::testing::HasSubstr("input 'weight' (f32[64]): is Tensor(f16, [64], strides [1], cpu)"));
+}
+
+}  // namespace
+}  // namespace telemetry::worker::wrapper

@@ -1,0 +1,90 @@
+#include "worker/wrapper/verify_plan.h"
+
+#include <functional>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/worker/wrapper/sample_plans.h"
+
+namespace telemetry::worker::wrapper {
+namespace {
+
+// Lines of AttentionPlan: 0 define, 1 allocate scores, 2 call, 3 view, 4 define, 5 allocate weights, 6 call, 7 view,
+// 8 allocate out, 9 call, 10 and 11 release scores and weights. Buffers: 0-2 inputs, 3 scores, 4 score_rows, 5 weights,
+// 6 weight_batches, 7 out.
+struct Damage {
+  std::function<void(Plan&)> make;
+  std::string message;
+};
+
+void Insert(Plan& plan, int at, Line line) { plan.lines.insert(plan.lines.begin() + at, std::move(line)); }
+
+TEST(VerifyPlanTest, NamesTheLineAndTheBuffer) {
+  const Damage damages[] = {
+      {[](Plan& p) { Insert(p, 3, Free{3}); },
+       "line 4 (view score_rows of scores: [32, 32] strides [32, 1] offset 0): buffer 'scores' was freed in line 3"},
+      {[](Plan& p) { Insert(p, 4, Free{3}); },
+       "line 7 (call softmax(x=score_rows) -> out=weights): buffer 'score_rows' (a view of 'scores') was freed in line "
+       "4"},
+      {[](Plan& p) { Insert(p, 12, Free{3}); }, "line 12 (free scores): buffer 'scores' was freed in line 10"},
+      {[](Plan& p) { Insert(p, 12, Free{7}); }, "output: buffer 'out' was freed in line 12"},
+      {[](Plan& p) { Insert(p, 12, Free{0}); }, "buffer 'q' is an input, which belongs to the caller"},
+      {[](Plan& p) { Insert(p, 10, Free{4}); }, "buffer 'score_rows' is a view, which has no memory of its own"},
+      {[](Plan& p) { p.lines.erase(p.lines.begin() + 1); }, "buffer 'scores' is not there yet"},
+      {[](Plan& p) { p.lines.erase(p.lines.begin() + 10); }, "buffer 'scores' is never freed"},
+      {[](Plan& p) { p.lines.erase(p.lines.begin()); }, "kernel 'bmm' is not defined yet"},
+      {[](Plan& p) { Insert(p, 2, Allocate{3}); }, "buffer 'scores' is there already"},
+      {[](Plan& p) { Insert(p, 2, Allocate{8}); }, "line 2: no buffer 8 among 8"},
+      {[](Plan& p) { Insert(p, 2, Free{-1}); }, "line 2: no buffer -1 among 8"},
+      {[](Plan& p) { Insert(p, 2, DefineKernel{2}); }, "line 2: no kernel 2 among 2"},
+      {[](Plan& p) { std::get<Reinterpret>(p.lines[3]).offset = 1; },
+       "buffer 'score_rows' shows elements 1 to 1025 of 'scores', which has 1024"},
+      {[](Plan& p) { std::get<CallKernel>(p.lines[9]).call.arguments[1] = 4; },
+       "kernel 'bmm', argument 'y': is f32[2, 32, 32], not f32[32, 32] of buffer 'score_rows'"},
+      {[](Plan& p) { std::get<CallKernel>(p.lines[9]).call.arguments.pop_back(); },
+       "line 9: kernel 'bmm' has 2 arguments, not 1"},
+      {[](Plan& p) { std::get<CallKernel>(p.lines[2]).call.outputs[0] = 0; }, "buffer 'q' is written, but is an input"},
+      {[](Plan& p) { std::get<CallKernel>(p.lines[9]).call.outputs[0] = 6; },
+       "buffer 'weight_batches' is written, but is a view"},
+      {[](Plan& p) { std::get<CallKernel>(p.lines[9]).call.arguments[0] = 7; },
+       "buffer 'out' is read and written by one call"},
+      {[](Plan& p) {
+         p.buffers[7].dtype = DType::kF16;
+         p.lines[8] = Reuse{3, 7};
+       },
+       "f32 memory cannot become f16"},
+      {[](Plan& p) {
+         p.buffers[7].sizes = {2, 16, 64};
+         p.buffers[7].strides = {1024, 64, 1};
+         p.lines[8] = Reuse{3, 7};
+       },
+       "buffer 'scores' has size class 4096, buffer 'out' wants 8192"},
+      {[](Plan& p) {
+         p.lines[8] = Reuse{3, 7};
+       },
+       "(free_if_not_reused scores): buffer 'scores' was freed in line 8"},
+      {[](Plan& p) {
+         p.lines[8] = Reuse{0, 7};
+       },
+       "buffer 'q' is an input"},
+      {[](Plan& p) {
+         p.lines[8] = Unpack{"pack0", 0, 7};
+       },
+       "buffer 'out' is not part 0 of pack 'pack0'"},
+      {[](Plan& p) { p.buffers[0].strides = {1}; }, "not as many strides as sizes"},
+      {[](Plan& p) { p.outputs = {12}; }, "no buffer 12 among 8"},
+      {[](Plan& p) { p.kernels[0].library = nullptr; }, "kernel 'bmm' lacks arguments or outputs"},
+  };
+  for (const Damage& damage : damages) {
+    Plan plan = *AttentionPlan();
+    damage.make(plan);
+    const absl::Status status = VerifyPlan(plan);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << damage.message;
+    EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr(damage.message));
+    EXPECT_THAT(std::string(status.message()), ::testing::StartsWith("plan 'attention': "));
+  }
+}
+
+}  // namespace
+}  // namespace telemetry::worker::wrapper

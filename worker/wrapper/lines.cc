@@ -1,0 +1,131 @@
+#include "worker/wrapper/lines.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/types/span.h"
+#include "proto/record/strings.h"
+
+namespace telemetry::worker::wrapper {
+
+using record::Cat;
+
+namespace {
+
+std::string ListText(absl::Span<const int64_t> numbers) { return Cat("[", absl::StrJoin(numbers, ", "), "]"); }
+
+// What a line is called in a plan's text.
+class LineWriter {
+ public:
+  explicit LineWriter(const Plan& plan) : plan_(plan) {}
+
+  std::string operator()(const DefineKernel& line) const {
+    const PlanKernel& kernel = plan_.kernel(line.kernel);
+    const std::string config = kernel.config.has_value() ? Cat(" ", kernel.config->ToString()) : "";
+    return Cat("define ", kernel.name, ": ", kernel.library->name, " ", kernel.problem.ToString(), config);
+  }
+  std::string operator()(const Allocate& line) const { return Cat("allocate ", WithLayout(line.buffer)); }
+  std::string operator()(const Free& line) const { return Cat("free ", Name(line.buffer)); }
+  std::string operator()(const FreeIfNotReused& line) const { return Cat("free_if_not_reused ", Name(line.buffer)); }
+  std::string operator()(const Reuse& line) const {
+    return Cat("reuse ", Name(line.from), " as ", WithLayout(line.to));
+  }
+  std::string operator()(const Reinterpret& line) const {
+    const PlanBuffer& view = plan_.buffer(line.view);
+    return Cat("view ", view.name, " of ", Name(line.base), ": ", ListText(view.sizes), " strides ",
+               ListText(view.strides), " offset ", line.offset);
+  }
+  std::string operator()(const CallKernel& line) const {
+    return Cat("call ", CallText(line.call), " -> ", OutputsText(line.call));
+  }
+  std::string operator()(const CallExtern& line) const {
+    return Cat("extern ", CallText(line.call), " -> ", OutputsText(line.call));
+  }
+  std::string operator()(const CallExternAllocating& line) const {
+    const std::string result = line.pack.empty() ? WithLayout(line.call.outputs[0]) : line.pack;
+    return Cat("extern_allocating ", CallText(line.call), " -> ", result);
+  }
+  std::string operator()(const Unpack& line) const {
+    return Cat("unpack ", line.pack, "[", line.index, "] as ", WithLayout(line.buffer));
+  }
+  std::string operator()(const Comment& line) const { return Cat("# ", line.text); }
+
+ private:
+  const std::string& Name(int buffer) const { return plan_.buffer(buffer).name; }
+  std::string WithLayout(int buffer) const { return Cat(Name(buffer), " ", plan_.buffer(buffer).LayoutText()); }
+
+  std::string CallText(const KernelCall& call) const {
+    const PlanKernel& kernel = plan_.kernel(call.kernel);
+    std::vector<std::string> parts;
+    for (size_t i = 0; i < call.arguments.size(); ++i) {
+      parts.push_back(Cat(kernel.library->tensors[i].name, "=", Name(call.arguments[i])));
+    }
+    for (const auto& [name, value] : call.scalars) parts.push_back(Cat(name, "=", value));
+    return Cat(kernel.name, "(", absl::StrJoin(parts, ", "), ")");
+  }
+  std::string OutputsText(const KernelCall& call) const {
+    std::vector<std::string> parts;
+    for (size_t i = 0; i < call.outputs.size(); ++i) {
+      parts.push_back(Cat(plan_.kernel(call.kernel).outputs[i].name, "=", Name(call.outputs[i])));
+    }
+    return absl::StrJoin(parts, ", ");
+  }
+
+  const Plan& plan_;
+};
+
+struct EffectsReader {
+  LineEffects operator()(const DefineKernel&) const { return {}; }
+  LineEffects operator()(const Allocate& line) const { return {.makes = {line.buffer}}; }
+  LineEffects operator()(const Free& line) const { return {.frees = line.buffer}; }
+  LineEffects operator()(const FreeIfNotReused& line) const { return {.frees = line.buffer}; }
+  LineEffects operator()(const Reuse& line) const { return {.makes = {line.to}, .frees = line.from}; }
+  LineEffects operator()(const Reinterpret& line) const { return {.uses = {line.base}}; }
+  LineEffects operator()(const CallKernel& line) const { return OfCall(line.call); }
+  LineEffects operator()(const CallExtern& line) const { return OfCall(line.call); }
+  LineEffects operator()(const CallExternAllocating& line) const {
+    return {.uses = line.call.arguments, .makes = line.call.outputs};
+  }
+  LineEffects operator()(const Unpack& line) const { return {.uses = {line.buffer}}; }
+  LineEffects operator()(const Comment&) const { return {}; }
+
+  static LineEffects OfCall(const KernelCall& call) {
+    LineEffects effects{.uses = call.arguments};
+    effects.uses.insert(effects.uses.end(), call.outputs.begin(), call.outputs.end());
+    return effects;
+  }
+};
+
+}  // namespace
+
+std::string Plan::LineText(const Line& line) const { return std::visit(LineWriter(*this), line); }
+
+std::string Plan::DebugString() const {
+  std::string text = Cat("plan ", name, "\n");
+  for (const int id : inputs) absl::StrAppend(&text, "input ", buffer(id).name, " ", buffer(id).LayoutText(), "\n");
+  for (const Line& line : lines) absl::StrAppend(&text, LineText(line), "\n");
+  for (const int id : outputs) absl::StrAppend(&text, "output ", buffer(id).name, "\n");
+  return text;
+}
+
+LineEffects EffectsOf(const Line& line) { return std::visit(EffectsReader(), line); }
+
+const KernelCall* CallOf(const Line& line) {
+  if (const auto* kernel = std::get_if<CallKernel>(&line)) return &kernel->call;
+  if (const auto* library = std::get_if<CallExtern>(&line)) return &library->call;
+  const auto* allocating = std::get_if<CallExternAllocating>(&line);
+  return allocating == nullptr ? nullptr : &allocating->call;
+}
+
+std::vector<Place> PlacesOf(const Plan& plan) {
+  std::vector<Place> places(plan.buffers.size());
+  for (size_t i = 0; i < places.size(); ++i) places[i].root = static_cast<int>(i);
+  for (const Line& line : plan.lines) {
+    const auto* view = std::get_if<Reinterpret>(&line);
+    if (view == nullptr) continue;
+    const Place& base = places[static_cast<size_t>(view->base)];
+    places[static_cast<size_t>(view->view)] = {.root = base.root, .offset = base.offset + view->offset};
+  }
+  return places;
+}
+
+}  // namespace telemetry::worker::wrapper

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "worker/ir/graph.h"
+#include "worker/kernel/kernel.h"
+#include "worker/kernel/tensor.h"
+#include "worker/wrapper/lines.h"
+
+namespace telemetry::worker::wrapper {
+
+// Runs a plan line by line, on a device or on the host. On a device kernels are launched (compiled once, at their first
+// call), and extern kernels are computed by their reference on the host, with copies there and back. On the host
+// kernels are their IR evaluated (ir/reference.h), which is for looking at results, not for speed. One Run at a time.
+class PlanRunner {
+ public:
+  // `device` null: on the host. Errors are VerifyPlan's, those of traces, and Kernel::Create's.
+  static absl::StatusOr<std::unique_ptr<PlanRunner>> Create(Plan plan, std::shared_ptr<Device> device);
+
+  // Inputs and outputs in the plan's order, on the device or on the host. Queues: synchronise before reading. Outputs
+  // may have more memory behind them than they show. INVALID_ARGUMENT: inputs that are not the plan's, or, on a device,
+  // a view that begins where no buffer can (kViewAlignment). Other errors are those of kernels and device; they name
+  // the line.
+  absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Tensor> inputs);
+
+  const Plan& plan() const { return plan_; }
+
+ private:
+  PlanRunner(Plan plan, std::shared_ptr<Device> device);
+
+  absl::Status Prepare();
+  absl::Status TakeInputs(absl::Span<const Tensor> inputs);
+  absl::Status RunLine(const Line& line);
+  absl::Status AllocateFor(int buffer, int64_t bytes);
+  // The buffer over its memory; on the host a copy.
+  absl::StatusOr<Tensor> TensorOf(int buffer) const;
+  absl::StatusOr<std::vector<Tensor>> TensorsOf(absl::Span<const int> buffers) const;
+  absl::Status LaunchKernel(const KernelCall& call);
+  absl::Status EvaluateKernel(const KernelCall& call);
+  absl::Status EvaluateExtern(const KernelCall& call);
+  absl::StatusOr<std::vector<ir::HostArray>> DenseArguments(const KernelCall& call) const;
+  absl::Status Write(int buffer, const ir::HostArray& dense);
+
+  const Plan plan_;
+  const std::shared_ptr<Device> device_;
+  const std::vector<Place> places_;
+  std::vector<std::unique_ptr<Kernel>> kernels_;  // on a device, by index in the plan
+  std::vector<ir::DeviceIr> irs_;                 // on the host, likewise
+  std::vector<Tensor> memory_;                    // by buffer that is no view; flat where it is the plan's
+};
+
+}  // namespace telemetry::worker::wrapper

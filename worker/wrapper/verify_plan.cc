@@ -1,0 +1,269 @@
+#include "worker/wrapper/verify_plan.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "proto/record/strings.h"
+#include "worker/wrapper/size_class.h"
+
+namespace telemetry::worker::wrapper {
+
+using record::Cat;
+
+namespace {
+
+bool IsIn(const std::vector<int>& ids, int id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
+
+// Every index that a line holds.
+struct Indices {
+  std::vector<int> buffers;
+  int kernel = -1;
+};
+
+Indices IndicesOf(const Line& line) {
+  const LineEffects effects = EffectsOf(line);
+  Indices indices{.buffers = effects.uses};
+  indices.buffers.insert(indices.buffers.end(), effects.makes.begin(), effects.makes.end());
+  if (std::holds_alternative<Free>(line) || std::holds_alternative<FreeIfNotReused>(line) ||
+      std::holds_alternative<Reuse>(line)) {
+    indices.buffers.push_back(effects.frees);
+  }
+  if (const auto* view = std::get_if<Reinterpret>(&line)) indices.buffers.push_back(view->view);
+  return indices;
+}
+
+// Follows the lines with what is there.
+class Verifier {
+ public:
+  explicit Verifier(const Plan& plan) : plan_(plan), buffers_(plan.buffers.size()), defined_(plan.kernels.size()) {}
+
+  absl::Status Verify() {
+    if (absl::Status status = CheckPlan(); !status.ok()) return status;
+    for (const Line& line : plan_.lines) {
+      if (absl::Status status = CheckIndices(line); !status.ok()) return status;
+      if (std::string why = Follow(line); !why.empty()) return RefuseLine(line, why);
+      ++position_;
+    }
+    return CheckEnd();
+  }
+
+ private:
+  enum class State { kNotYet, kPacked, kThere, kFreed };
+  struct Known {
+    State state = State::kNotYet;
+    int root = -1;  // of views too
+    int64_t offset = 0;
+    bool is_planned = false;  // of Allocate or Reuse: memory that may be reused
+    int freed_at = 0;
+    std::string pack;
+    int pack_index = 0;
+  };
+
+  absl::Status Refuse(std::string_view why) const {
+    return absl::InvalidArgumentError(Cat("plan '", plan_.name, "': ", why));
+  }
+  absl::Status RefuseLine(const Line& line, std::string_view why) const {
+    return Refuse(Cat("line ", position_, " (", plan_.LineText(line), "): ", why));
+  }
+  Known& At(int id) { return buffers_[static_cast<size_t>(id)]; }
+  std::string Named(int id) const { return Cat("buffer '", plan_.buffer(id).name, "'"); }
+  bool IsBuffer(int id) const { return id >= 0 && static_cast<size_t>(id) < buffers_.size(); }
+
+  absl::Status CheckPlan() {
+    for (const PlanBuffer& buffer : plan_.buffers) {
+      if (absl::Status status = CheckLayout(buffer); !status.ok()) return Refuse(Cat(status.message()));
+    }
+    for (const PlanKernel& kernel : plan_.kernels) {
+      const bool is_whole = kernel.library != nullptr && !kernel.outputs.empty() &&
+                            kernel.library->tensors.size() == kernel.problem.tensors.size();
+      if (!is_whole) return Refuse(Cat("kernel '", kernel.name, "' lacks arguments or outputs"));
+    }
+    for (const std::vector<int>* ids : {&plan_.inputs, &plan_.outputs}) {
+      for (const int id : *ids) {
+        if (!IsBuffer(id)) return Refuse(Cat("no buffer ", id, " among ", buffers_.size()));
+      }
+    }
+    for (const int id : plan_.inputs) At(id) = {.state = State::kThere, .root = id};
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckIndices(const Line& line) const {
+    for (const int id : IndicesOf(line).buffers) {
+      if (!IsBuffer(id)) return Refuse(Cat("line ", position_, ": no buffer ", id, " among ", buffers_.size()));
+    }
+    const auto* definition = std::get_if<DefineKernel>(&line);
+    const KernelCall* call = CallOf(line);
+    if (definition == nullptr && call == nullptr) return absl::OkStatus();
+    const int kernel = call == nullptr ? definition->kernel : call->kernel;
+    if (kernel < 0 || static_cast<size_t>(kernel) >= defined_.size()) {
+      return Refuse(Cat("line ", position_, ": no kernel ", kernel, " among ", defined_.size()));
+    }
+    return call == nullptr ? absl::OkStatus() : CheckCounts(*call);
+  }
+
+  absl::Status CheckCounts(const KernelCall& call) const {
+    const PlanKernel& kernel = plan_.kernel(call.kernel);
+    const auto check = [&](std::string_view what, size_t wanted, size_t given) {
+      return wanted == given ? absl::OkStatus()
+                             : Refuse(Cat("line ", position_, ": kernel '", kernel.name, "' has ", wanted, " ", what,
+                                          ", not ", given));
+    };
+    if (absl::Status s = check("arguments", kernel.problem.tensors.size(), call.arguments.size()); !s.ok()) return s;
+    return check("outputs", kernel.outputs.size(), call.outputs.size());
+  }
+
+  // Why a line cannot be run; empty where it can.
+  std::string Follow(const Line& line) {
+    const LineEffects effects = EffectsOf(line);
+    if (const auto* part = std::get_if<Unpack>(&line)) return FollowUnpack(*part);
+    for (const int id : effects.uses) {
+      if (std::string why = WhyNotThere(id); !why.empty()) return why;
+    }
+    if (const auto* definition = std::get_if<DefineKernel>(&line)) {
+      defined_[static_cast<size_t>(definition->kernel)] = true;
+    }
+    if (const KernelCall* call = CallOf(line)) {
+      if (std::string why = WhyNotCalled(*call); !why.empty()) return why;
+    }
+    if (effects.frees >= 0) {
+      if (std::string why = FollowFree(effects.frees); !why.empty()) return why;
+    }
+    if (const auto* reuse = std::get_if<Reuse>(&line)) {
+      if (std::string why = WhyNotReused(*reuse); !why.empty()) return why;
+    }
+    if (const auto* view = std::get_if<Reinterpret>(&line)) return FollowView(*view);
+    return FollowMakes(line, effects.makes);
+  }
+
+  std::string WhyNotThere(int id) {
+    const Known& known = At(id);
+    if (known.state == State::kNotYet) return Cat(Named(id), " is not there yet");
+    if (known.state == State::kPacked) return Cat(Named(id), " is still in pack '", known.pack, "'");
+    const Known& root = At(known.root);
+    if (root.state != State::kFreed) return "";
+    const std::string of = known.root == id ? "" : Cat(" (a view of '", plan_.buffer(known.root).name, "')");
+    return Cat(Named(id), of, " was freed in line ", root.freed_at);
+  }
+
+  // Each tensor is as the kernel was traced for.
+  std::string WhyNotCalled(const KernelCall& call) {
+    const PlanKernel& kernel = plan_.kernel(call.kernel);
+    if (!defined_[static_cast<size_t>(call.kernel)]) return Cat("kernel '", kernel.name, "' is not defined yet");
+    const auto differs = [&](std::string_view what, const kernels::TensorSpec& wanted, int id) -> std::string {
+      const PlanBuffer& given = plan_.buffer(id);
+      if (wanted.sizes == given.sizes && wanted.dtype == given.dtype) return "";
+      return Cat("kernel '", kernel.name, "', ", what, " '", wanted.name, "': is ",
+                 ShapeText(wanted.dtype, wanted.sizes), ", not ", given.LayoutText(), " of ", Named(id));
+    };
+    std::string why;
+    for (size_t i = 0; i < call.arguments.size() && why.empty(); ++i) {
+      why = differs("argument", kernel.problem.tensors[i], call.arguments[i]);
+    }
+    for (size_t i = 0; i < call.outputs.size() && why.empty(); ++i) {
+      why = differs("output", kernel.outputs[i], call.outputs[i]);
+      if (why.empty()) why = WhyNotWritten(call, i);
+    }
+    return why;
+  }
+
+  std::string WhyNotWritten(const KernelCall& call, size_t index) {
+    const int id = call.outputs[index];
+    const Known& known = At(id);
+    if (!plan_.buffer(id).is_dense()) return Cat(Named(id), " is written, but is not dense");
+    if (known.state == State::kNotYet) return "";  // of the call's own allocation
+    if (known.root != id) return Cat(Named(id), " is written, but is a view");
+    if (IsIn(plan_.inputs, id)) return Cat(Named(id), " is written, but is an input");
+    const auto shares = [&](int other) { return At(other).root == id; };
+    if (std::any_of(call.arguments.begin(), call.arguments.end(), shares)) {
+      return Cat(Named(id), " is read and written by one call");
+    }
+    const bool is_twice = std::count(call.outputs.begin(), call.outputs.end(), id) > 1;
+    return is_twice ? Cat(Named(id), " is written twice by one call") : "";
+  }
+
+  std::string WhyNotReused(const Reuse& reuse) {
+    const PlanBuffer& from = plan_.buffer(reuse.from);
+    const PlanBuffer& to = plan_.buffer(reuse.to);
+    if (!At(reuse.from).is_planned) return Cat(Named(reuse.from), " is not the plan's own memory");
+    if (from.dtype != to.dtype) return Cat(ShortName(from.dtype), " memory cannot become ", ShortName(to.dtype));
+    if (SizeClass(from.bytes()) == SizeClass(to.bytes())) return "";
+    return Cat(Named(reuse.from), " has size class ", SizeClass(from.bytes()), ", ", Named(reuse.to), " wants ",
+               SizeClass(to.bytes()));
+  }
+
+  std::string FollowFree(int id) {
+    if (std::string why = WhyNotThere(id); !why.empty()) return why;
+    Known& known = At(id);
+    if (known.root != id) return Cat(Named(id), " is a view, which has no memory of its own");
+    if (IsIn(plan_.inputs, id)) return Cat(Named(id), " is an input, which belongs to the caller");
+    known.state = State::kFreed;
+    known.freed_at = position_;
+    return "";
+  }
+
+  std::string FollowView(const Reinterpret& line) {
+    Known& view = At(line.view);
+    const Known& base = At(line.base);
+    const PlanBuffer& memory = plan_.buffer(base.root);
+    if (view.state != State::kNotYet) return Cat(Named(line.view), " is there already");
+    if (plan_.buffer(line.view).dtype != memory.dtype) return Cat(Named(line.view), " has another dtype than its base");
+    const int64_t first = base.offset + line.offset;
+    const int64_t end = first + plan_.buffer(line.view).span();
+    if (line.offset < 0 || end > memory.span()) {
+      return Cat(Named(line.view), " shows elements ", first, " to ", end, " of '", memory.name, "', which has ",
+                 memory.span());
+    }
+    view = {.state = State::kThere, .root = base.root, .offset = first};
+    return "";
+  }
+
+  std::string FollowMakes(const Line& line, const std::vector<int>& makes) {
+    const auto* allocating = std::get_if<CallExternAllocating>(&line);
+    const bool is_packed = allocating != nullptr && makes.size() > 1;
+    for (size_t i = 0; i < makes.size(); ++i) {
+      Known& known = At(makes[i]);
+      if (known.state != State::kNotYet) return Cat(Named(makes[i]), " is there already");
+      known = {.state = is_packed ? State::kPacked : State::kThere, .root = makes[i], .is_planned = !allocating};
+      if (is_packed) known.pack = allocating->pack;
+      known.pack_index = static_cast<int>(i);
+    }
+    return "";
+  }
+
+  std::string FollowUnpack(const Unpack& line) {
+    Known& known = At(line.buffer);
+    if (known.state != State::kPacked || known.pack != line.pack || known.pack_index != line.index) {
+      return Cat(Named(line.buffer), " is not part ", line.index, " of pack '", line.pack, "'");
+    }
+    known.state = State::kThere;
+    return "";
+  }
+
+  absl::Status CheckEnd() {
+    for (const int id : plan_.outputs) {
+      if (std::string why = WhyNotThere(id); !why.empty()) return Refuse(Cat("output: ", why));
+      kept_.push_back(At(id).root);
+    }
+    for (size_t i = 0; i < buffers_.size(); ++i) {
+      const int id = static_cast<int>(i);
+      const Known& known = buffers_[i];
+      const bool has_memory = known.root == id && known.state != State::kFreed && known.state != State::kNotYet;
+      if (has_memory && !IsIn(plan_.inputs, id) && !IsIn(kept_, id)) return Refuse(Cat(Named(id), " is never freed"));
+    }
+    return absl::OkStatus();
+  }
+
+  const Plan& plan_;
+  std::vector<Known> buffers_;
+  std::vector<bool> defined_;
+  std::vector<int> kept_;  // for the caller
+  int position_ = 0;
+};
+
+}  // namespace
+
+absl::Status VerifyPlan(const Plan& plan) { return Verifier(plan).Verify(); }
+
+}  // namespace telemetry::worker::wrapper
