@@ -22,7 +22,9 @@ std::vector<int64_t> Dense(const std::vector<int64_t>& sizes) { return ir::RowMa
 }  // namespace
 
 void PlanBuilder::Fail(absl::Status status) {
-  if (error_.ok()) error_ = absl::Status(status.code(), Cat("plan '", plan_.name, "': ", status.message()));
+  if (failed()) return;
+  error_ = std::move(status);
+  error_ = absl::Status(error_.code(), Cat("plan '", plan_.name, "': ", error_.message()));
 }
 
 std::string PlanBuilder::WhyNot(BufferRef buffer) const {
