@@ -114,6 +114,8 @@ class PlanBuilder {
   absl::Status CheckArguments(const kernels::LibraryKernel& kernel, const std::vector<BufferRef>& arguments) const;
   absl::Status TakeOutputs(const CallOptions& options, KernelCall* call);
   absl::Status MakeOutputs(CallKind kind, const CallOptions& options, KernelCall* call);
+  // With the lines that unpack what it returns.
+  void AddAllocatingCall(KernelCall call);
   std::string WhyNotWritten(const kernels::TensorSpec& output, const KernelCall& call, BufferRef buffer) const;
   // The index of a kernel like this one, defined now where there was none.
   int Define(PlanKernel kernel);

@@ -120,15 +120,23 @@ CallOutputs PlanBuilder::Record(CallKind kind, const KernelRef& kernel, const st
   }
   std::vector<BufferRef> outputs;
   for (const int id : call.outputs) outputs.push_back({id});
-  if (kind == CallKind::kKernel) plan_.lines.emplace_back(CallKernel{std::move(call)});
-  if (kind == CallKind::kExtern) plan_.lines.emplace_back(wrapper::CallExtern{std::move(call)});
-  if (kind != CallKind::kExternAllocating) return CallOutputs(std::move(outputs));
+  if (kind == CallKind::kKernel) {
+    plan_.lines.emplace_back(CallKernel{std::move(call)});
+  } else if (kind == CallKind::kExtern) {
+    plan_.lines.emplace_back(wrapper::CallExtern{std::move(call)});
+  } else {
+    AddAllocatingCall(std::move(call));
+  }
+  return CallOutputs(std::move(outputs));
+}
+
+void PlanBuilder::AddAllocatingCall(KernelCall call) {
+  const std::vector<int> outputs = call.outputs;
   const std::string pack = outputs.size() == 1 ? "" : Cat("pack", next_pack_++);
   plan_.lines.emplace_back(wrapper::CallExternAllocating{std::move(call), pack});
   for (size_t i = 0; i < outputs.size() && !pack.empty(); ++i) {
-    plan_.lines.emplace_back(Unpack{.pack = pack, .index = static_cast<int>(i), .buffer = outputs[i].id});
+    plan_.lines.emplace_back(Unpack{.pack = pack, .index = static_cast<int>(i), .buffer = outputs[i]});
   }
-  return CallOutputs(std::move(outputs));
 }
 
 CallOutputs PlanBuilder::Call(const KernelRef& kernel, const std::vector<BufferRef>& arguments,

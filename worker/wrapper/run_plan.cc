@@ -128,8 +128,9 @@ absl::Status PlanRunner::AllocateFor(int buffer, int64_t bytes) {
     return absl::OkStatus();
   }
   absl::StatusOr<Tensor> allocated = AllocateTensor(device_, dtype, {elements});
-  if (allocated.ok()) memory = *std::move(allocated);
-  return allocated.status();
+  if (!allocated.ok()) return allocated.status();
+  memory = *std::move(allocated);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Tensor> PlanRunner::TensorOf(int buffer) const {
