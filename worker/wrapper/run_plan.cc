@@ -91,6 +91,8 @@ absl::StatusOr<std::vector<Tensor>> PlanRunner::Run(absl::Span<const Tensor> inp
   for (size_t i = 0; i < plan_.lines.size(); ++i) {
     status = RunLine(plan_.lines[i]);
     if (status.ok()) continue;
+    // What the lines before queued is done before the caller hears of it: nobody else would wait for it.
+    if (device_ != nullptr) device_->Synchronize().IgnoreError();
     memory_.clear();
     return absl::Status(status.code(), Cat("plan '", plan_.name, "', line ", i, " (", plan_.LineText(plan_.lines[i]),
                                            "): ", status.message()));

@@ -21,10 +21,10 @@ class PlanRunner {
   // `device` null: on the host. Errors are VerifyPlan's, those of traces, and Kernel::Create's.
   static absl::StatusOr<std::unique_ptr<PlanRunner>> Create(Plan plan, std::shared_ptr<Device> device);
 
-  // Inputs and outputs in the plan's order, on the device or on the host. Queues: synchronise before reading. Outputs
-  // may have more memory behind them than they show. INVALID_ARGUMENT: inputs that are not the plan's, or, on a device,
-  // a view that begins where no buffer can (kViewAlignment). Other errors are those of kernels and device; they name
-  // the line.
+  // Inputs and outputs in the plan's order, on the device or on the host. Queues: synchronise before reading, and
+  // before the program ends; after an error nothing is queued any more. Outputs may have more memory behind them than
+  // they show. INVALID_ARGUMENT: inputs that are not the plan's, or, on a device, a view that begins where no buffer
+  // can (kViewAlignment). Other errors are those of kernels and device; they name the line.
   absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Tensor> inputs);
 
   const Plan& plan() const { return plan_; }
