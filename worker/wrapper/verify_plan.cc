@@ -209,13 +209,13 @@ class Verifier {
     const PlanBuffer& memory = plan_.buffer(base.root);
     if (view.state != State::kNotYet) return Cat(Named(line.view), " is there already");
     if (plan_.buffer(line.view).dtype != memory.dtype) return Cat(Named(line.view), " has another dtype than its base");
-    const int64_t first = base.offset + line.offset;
-    const int64_t end = first + plan_.buffer(line.view).span();
-    if (line.offset < 0 || end > memory.span()) {
-      return Cat(Named(line.view), " shows elements ", first, " to ", end, " of '", memory.name, "', which has ",
-                 memory.span());
+    const int64_t span = plan_.buffer(line.view).span();
+    // What is compared fits: layouts are small, but an offset may be anything.
+    if (line.offset < 0 || line.offset > memory.span() - base.offset - span) {
+      return Cat(Named(line.view), " shows elements ", line.offset, " to ", line.offset, " + ", span, " from element ",
+                 base.offset, " of '", memory.name, "', which has ", memory.span());
     }
-    view = {.state = State::kThere, .root = base.root, .offset = first};
+    view = {.state = State::kThere, .root = base.root, .offset = base.offset + line.offset};
     return "";
   }
 

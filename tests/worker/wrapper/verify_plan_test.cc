@@ -1,6 +1,8 @@
 #include "worker/wrapper/verify_plan.h"
 
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -39,7 +41,9 @@ TEST(VerifyPlanTest, NamesTheLineAndTheBuffer) {
       {[](Plan& p) { Insert(p, 2, Free{-1}); }, "line 2: no buffer -1 among 8"},
       {[](Plan& p) { Insert(p, 2, DefineKernel{2}); }, "line 2: no kernel 2 among 2"},
       {[](Plan& p) { std::get<Reinterpret>(p.lines[3]).offset = 1; },
-       "buffer 'score_rows' shows elements 1 to 1025 of 'scores', which has 1024"},
+       "buffer 'score_rows' shows elements 1 to 1 + 1024 from element 0 of 'scores', which has 1024"},
+      {[](Plan& p) { std::get<Reinterpret>(p.lines[3]).offset = std::numeric_limits<int64_t>::max(); },
+       "buffer 'score_rows' shows elements 9223372036854775807 to"},
       {[](Plan& p) { std::get<CallKernel>(p.lines[9]).call.arguments[1] = 4; },
        "kernel 'bmm', argument 'y': is f32[2, 32, 32], not f32[32, 32] of buffer 'score_rows'"},
       {[](Plan& p) { std::get<CallKernel>(p.lines[9]).call.arguments.pop_back(); },
