@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "worker/device/cublas.h"
 #include "worker/device/cuda_context.h"
 #include "worker/device/cuda_memory.h"
 #include "worker/device/cuda_module.h"
@@ -64,6 +65,26 @@ class CudaDevice final : public Device {
                            "cuMemcpyDtoDAsync");
   }
 
+  absl::Status Multiply(const MatrixProduct& product) override {
+    absl::Status status = CheckProduct(product);
+    if (!status.ok()) return status;
+    const size_t out_bytes = ProductBytes(product, product.m, product.n);
+    status = Begin("matrix product, x", product.x, 0, ProductBytes(product, product.m, product.k));
+    if (status.ok()) status = Begin("matrix product, y", product.y, 0, ProductBytes(product, product.k, product.n));
+    if (status.ok()) status = Begin("matrix product, out", product.out, 0, out_bytes);
+    if (!status.ok() || out_bytes == 0) return status;
+    if (product.k == 0) {  // a sum of nothing, which the library does not take
+      return context_->Check(api().memset_bytes(product.out->handle(), 0, out_bytes, context_->stream()),
+                             "cuMemsetD8Async");
+    }
+    if (cublas_ == nullptr) {
+      absl::StatusOr<std::unique_ptr<Cublas>> made = Cublas::Create(context_);
+      if (!made.ok()) return made.status();
+      cublas_ = *std::move(made);
+    }
+    return cublas_->Multiply(product);
+  }
+
   absl::StatusOr<CompiledCode> Compile(const std::string& source) override {
     return NvrtcCompile(source, properties().architecture);
   }
@@ -118,6 +139,7 @@ class CudaDevice final : public Device {
   }
 
   const std::shared_ptr<const CudaContext> context_;
+  std::unique_ptr<Cublas> cublas_;  // null before the first product
 };
 
 }  // namespace

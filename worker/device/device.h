@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "worker/device/dtype.h"
 
 namespace telemetry::worker {
 
@@ -103,6 +104,19 @@ struct CompiledCode {
   std::string log;  // the compiler's remarks, also when it succeeded
 };
 
+// out[i] = x[i] y[i] for each of `batch` pairs of matrices, dense and row major, one pair behind the other: x m by k, y k
+// by n.
+struct MatrixProduct {
+  DType dtype = DType::kF32;
+  int64_t batch = 1;
+  int64_t m = 0;
+  int64_t n = 0;
+  int64_t k = 0;
+  const Buffer* x = nullptr;
+  const Buffer* y = nullptr;
+  Buffer* out = nullptr;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -122,6 +136,11 @@ class Device {
   virtual absl::Status Fill(Buffer* buffer, uint8_t value) = 0;
   // Queues a copy of the first bytes.
   virtual absl::Status Copy(Buffer* to, const Buffer* from, size_t size_bytes) = 0;
+
+  // Queues it as the vendor's library computes it (cuBLAS, opened at the first call): f32 without TF32, f16 and bf16
+  // added up in f32. UNAVAILABLE: there is no such library, says what was looked for. UNIMPLEMENTED: not for this dtype.
+  // OUT_OF_RANGE: beyond a buffer, or a number beyond the library's 2^31 - 1.
+  virtual absl::Status Multiply(const MatrixProduct& product) = 0;
 
   // INVALID_ARGUMENT with the compiler's log when the source does not compile.
   virtual absl::StatusOr<CompiledCode> Compile(const std::string& source) = 0;

@@ -1,5 +1,6 @@
 #include "worker/device/launch_checks.h"
 
+#include <algorithm>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -17,6 +18,27 @@ absl::Status CheckView(size_t offset, size_t bytes, size_t size_bytes) {
   if (offset % kViewAlignment == 0) return CheckRange("view", offset, bytes, size_bytes);
   return absl::InvalidArgumentError(
       absl::StrCat("view: offset ", offset, " is not a multiple of ", kViewAlignment, " bytes"));
+}
+
+absl::Status CheckProduct(const MatrixProduct& product) {
+  constexpr int64_t kMost = 0x7fffffff;
+  constexpr int64_t kMostElements = int64_t{1} << 40;
+  for (const int64_t size : {product.batch, product.m, product.n, product.k}) {
+    if (size < 0 || size > kMost) {
+      return absl::OutOfRangeError(record::Cat("matrix product: a size of ", size, "; the library takes 0 to ", kMost));
+    }
+  }
+  for (const int64_t elements : {product.m * product.k, product.k * product.n, product.m * product.n}) {
+    if (elements > kMostElements / std::max<int64_t>(product.batch, 1)) {
+      return absl::OutOfRangeError(
+          record::Cat("matrix product: ", product.batch, " matrices of ", elements, " elements"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+size_t ProductBytes(const MatrixProduct& product, int64_t rows, int64_t columns) {
+  return static_cast<size_t>(product.batch * rows * columns) * SizeOf(product.dtype);
 }
 
 absl::Status CheckShape(const std::string& kernel, const LaunchShape& shape, const LaunchLimits& limits) {

@@ -17,6 +17,11 @@ absl::Status CheckRange(std::string_view what, size_t offset, size_t bytes, size
 // As Device::View: also INVALID_ARGUMENT for an offset that is not a multiple of kViewAlignment.
 absl::Status CheckView(size_t offset, size_t bytes, size_t size_bytes);
 
+// OUT_OF_RANGE: a size is negative or beyond 2^31 - 1. Then the bytes below do not overflow.
+absl::Status CheckProduct(const MatrixProduct& product);
+// Of as many matrices as the product has pairs. Of a checked product.
+size_t ProductBytes(const MatrixProduct& product, int64_t rows, int64_t columns);
+
 // What a kernel may be launched with.
 struct LaunchLimits {
   int64_t grid = 0;

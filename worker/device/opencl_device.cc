@@ -93,6 +93,10 @@ class OpenClDevice final : public Device {
                         "clEnqueueCopyBuffer");
   }
 
+  absl::Status Multiply(const MatrixProduct& /*product*/) override {
+    return absl::UnavailableError("OpenCL has no library of matrix products");
+  }
+
   absl::StatusOr<CompiledCode> Compile(const std::string& source) override { return CompileOpenCl(*context_, source); }
 
   absl::StatusOr<std::unique_ptr<Module>> Load(const CompiledCode& code) override {

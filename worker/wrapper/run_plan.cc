@@ -7,6 +7,7 @@
 #include "worker/ir/reference.h"
 #include "worker/kernels/kernel_spec.h"
 #include "worker/kernels/trace_problem.h"
+#include "worker/wrapper/matrix_product.h"
 #include "worker/wrapper/size_class.h"
 #include "worker/wrapper/verify_plan.h"
 
@@ -117,7 +118,7 @@ absl::Status PlanRunner::RunLine(const Line& line) {
   }
   const KernelCall* call = CallOf(line);
   if (call == nullptr) return absl::OkStatus();
-  if (!std::holds_alternative<CallKernel>(line)) return EvaluateExtern(*call);
+  if (!std::holds_alternative<CallKernel>(line)) return RunExtern(*call);
   return device_ == nullptr ? EvaluateKernel(*call) : LaunchKernel(*call);
 }
 
@@ -222,6 +223,21 @@ absl::Status PlanRunner::EvaluateKernel(const KernelCall& call) {
     if (absl::Status status = Write(call.outputs[i], output); !status.ok()) return status;
   }
   return absl::OkStatus();
+}
+
+absl::Status PlanRunner::CallLibrary(const KernelCall& call) {
+  absl::StatusOr<std::vector<Tensor>> arguments = TensorsOf(call.arguments);
+  if (!arguments.ok()) return arguments.status();
+  absl::StatusOr<std::vector<Tensor>> outputs = TensorsOf(call.outputs);
+  if (!outputs.ok()) return outputs.status();
+  const auto product = ProductOf(*plan_.kernel(call.kernel).library, *arguments, *outputs);
+  return product.has_value() ? device_->Multiply(*product) : absl::UnimplementedError("no library has it");
+}
+
+absl::Status PlanRunner::RunExtern(const KernelCall& call) {
+  if (device_ == nullptr) return EvaluateExtern(call);
+  const absl::Status status = CallLibrary(call);
+  return absl::IsUnavailable(status) || absl::IsUnimplemented(status) ? EvaluateExtern(call) : status;
 }
 
 absl::Status PlanRunner::EvaluateExtern(const KernelCall& call) {

@@ -14,7 +14,8 @@
 namespace telemetry::worker::wrapper {
 
 // Runs a plan line by line, on a device or on the host. On a device kernels are launched (compiled once, at their first
-// call), and extern kernels are computed by their reference on the host, with copies there and back. On the host
+// call), and extern kernels are computed by the device's library (Device::Multiply) or, where it has them not, by their
+// reference on the host, with copies there and back. On the host
 // kernels are their IR evaluated (ir/reference.h), which is for looking at results, not for speed. One Run at a time.
 class PlanRunner {
  public:
@@ -41,6 +42,9 @@ class PlanRunner {
   absl::StatusOr<std::vector<Tensor>> TensorsOf(absl::Span<const int> buffers) const;
   absl::Status LaunchKernel(const KernelCall& call);
   absl::Status EvaluateKernel(const KernelCall& call);
+  // By the device's library where it has the kernel, else evaluated.
+  absl::Status RunExtern(const KernelCall& call);
+  absl::Status CallLibrary(const KernelCall& call);
   absl::Status EvaluateExtern(const KernelCall& call);
   absl::StatusOr<std::vector<ir::HostArray>> DenseArguments(const KernelCall& call) const;
   absl::Status Write(int buffer, const ir::HostArray& dense);

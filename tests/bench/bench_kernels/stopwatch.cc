@@ -12,22 +12,20 @@ namespace {
 using worker::Buffer;
 using worker::Device;
 using worker::Event;
+using worker::tune::CacheFlush;
 
-// Where a device does not say how large its cache is.
-constexpr uint64_t kSomeCache = uint64_t{32} << 20;
 constexpr int kWarmUps = 3;
 
 }  // namespace
 
 absl::StatusOr<Stopwatch> Stopwatch::Create(std::shared_ptr<Device> device, int samples) {
-  const uint64_t cache = device->properties().l2_bytes;
-  absl::StatusOr<std::unique_ptr<Buffer>> buffer = device->Allocate(2 * (cache == 0 ? kSomeCache : cache));
-  if (!buffer.ok()) return buffer.status();
-  return Stopwatch(std::move(device), samples, *std::move(buffer));
+  absl::StatusOr<std::unique_ptr<CacheFlush>> flush = CacheFlush::Create(device.get());
+  if (!flush.ok()) return flush.status();
+  return Stopwatch(std::move(device), samples, *std::move(flush));
 }
 
 absl::StatusOr<double> Stopwatch::SampleMs(const std::function<absl::Status()>& queue) {
-  if (absl::Status status = device_->Fill(flushed_.get(), 0); !status.ok()) return status;
+  if (absl::Status status = flush_->Queue(); !status.ok()) return status;
   absl::StatusOr<std::unique_ptr<Event>> begin = device_->Record();
   if (!begin.ok()) return begin.status();
   if (absl::Status status = queue(); !status.ok()) return status;

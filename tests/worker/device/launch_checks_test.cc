@@ -14,6 +14,14 @@ TEST(LaunchChecksTest, RangesEndWithTheBuffer) {
   EXPECT_EQ(CheckRange("copy", 4, SIZE_MAX, 8).code(), absl::StatusCode::kOutOfRange);
 }
 
+TEST(LaunchChecksTest, ProductsOfSizesThatTheLibraryCanCount) {
+  EXPECT_EQ(CheckProduct({.batch = 16, .m = 512, .n = 0, .k = 0x7fffffff}), absl::OkStatus());
+  EXPECT_EQ(CheckProduct({.m = -1}).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(CheckProduct({.k = int64_t{1} << 31}).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(CheckProduct({.batch = 0x7fffffff, .m = 0x7fffffff, .k = 1}).code(), absl::StatusCode::kOutOfRange);
+  EXPECT_EQ(ProductBytes({.dtype = DType::kF16, .batch = 3}, 5, 7), 210);
+}
+
 TEST(LaunchChecksTest, ShapesMayReachTheirLimits) {
   const LaunchLimits limits = {.grid = 100, .threads = 64, .shared_bytes = 1000};
   EXPECT_EQ(CheckShape("k", {.grid = 100, .threads = 64, .shared_bytes = 1000}, limits), absl::OkStatus());

@@ -45,6 +45,7 @@ class FakeDevice : public Device {
   absl::Status Download(const Buffer* from, size_t offset_bytes, absl::Span<std::byte> to) override;
   absl::Status Fill(Buffer* buffer, uint8_t value) override;
   absl::Status Copy(Buffer* to, const Buffer* from, size_t size_bytes) override;
+  absl::Status Multiply(const MatrixProduct& /*product*/) override { return absl::UnavailableError("fake"); }
   absl::StatusOr<CompiledCode> Compile(const std::string& source) override;
   absl::StatusOr<std::unique_ptr<Module>> Load(const CompiledCode& code) override;
   absl::StatusOr<std::unique_ptr<Event>> Record() override;

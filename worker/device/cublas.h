@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "worker/device/cuda_context.h"
+#include "worker/device/device.h"
+
+namespace telemetry::worker {
+
+// A context's cuBLAS, which queues in the context's stream. One call at a time, as with its device.
+class Cublas {
+ public:
+  // UNAVAILABLE: there is no cuBLAS on this machine (says where it was looked for). INTERNAL: its error.
+  static absl::StatusOr<std::unique_ptr<Cublas>> Create(std::shared_ptr<const CudaContext> context);
+  ~Cublas();
+  Cublas(const Cublas&) = delete;
+  Cublas& operator=(const Cublas&) = delete;
+
+  // Device::Multiply, of a product whose buffers were checked.
+  absl::Status Multiply(const MatrixProduct& product) const;
+
+ private:
+  struct Api;
+
+  explicit Cublas(std::shared_ptr<const CudaContext> context, const Api* api)
+      : context_(std::move(context)), api_(api) {}
+  static absl::StatusOr<const Api*> GetApi();
+
+  const std::shared_ptr<const CudaContext> context_;
+  const Api* const api_;
+  void* handle_ = nullptr;
+};
+
+}  // namespace telemetry::worker
