@@ -27,7 +27,7 @@ forbid proto/record '(client|worker|server)/|grpc|sqlite3\.h|fstream|unistd\.h|f
 forbid client '(worker|server)/|sqlite3\.h'
 forbid worker 'server/|sqlite3\.h'
 forbid worker/forward 'client/|grpc'
-forbid 'worker/codegen worker/device worker/ir worker/kernel worker/kernels worker/tune' 'worker/wrapper/'
+forbid 'worker/codegen worker/device worker/ir worker/kernel worker/kernels' 'worker/wrapper/'
 forbid worker/wrapper '(client|worker/(tune|forward))/|grpc'
 forbid worker/tune/record 'worker/(codegen|device|ir|kernel|kernels|forward)/|grpc'
 forbid server '(client|worker)/'

@@ -69,7 +69,9 @@ class Tuned(unittest.TestCase):
             for kernel in KERNELS:
                 tune(cls.pipeline, kernel, "--max-configs=5", f"--seed={SEED}", log="log")
             cls.exported = cls.pipeline.export("helion", "--details", live=True)
-            cls.graphs = json_lines(cls.pipeline.export("pr2750", live=True)[".ir.jsonl"])
+            exported = cls.pipeline.export("pr2750", live=True)
+            cls.graphs = json_lines(exported[".ir.jsonl"])
+            cls.wrapper_graphs = json_lines(exported[".wrapper.jsonl"])
         cls.rows = pandas.read_csv(io.BytesIO(cls.exported[".csv"]), keep_default_na=False, na_values=[""])
         cls.attempts = json_lines(cls.exported[".attempts.jsonl"])
 
@@ -118,8 +120,9 @@ class Tuned(unittest.TestCase):
         self.assertGreater((results["status"] == "ok").sum(), len(KERNELS))
 
     def test_graphs_load_with_networkx(self):
-        self.assertEqual({record["graph"]["kernel_name"] for record in self.graphs}, set(KERNELS))
-        for record in self.graphs:
+        for records in (self.graphs, self.wrapper_graphs):
+            self.assertEqual({record["graph"]["kernel_name"] for record in records}, set(KERNELS))
+        for record in self.graphs + self.wrapper_graphs:
             graph = networkx.node_link_graph(record, edges="links")
             self.assertEqual(graph.number_of_nodes(), len(record["nodes"]))
             self.assertEqual(graph.number_of_edges(), len(record["links"]))

@@ -16,7 +16,8 @@ using record::Cat;
 
 namespace {
 
-// The types and numbers of cuBLAS's documentation (docs.nvidia.com/cuda/cublas).
+// The types and numbers of cuBLAS's documentation (docs.nvidia.com/cuda/cublas); its pointers to device memory are the
+// driver's.
 using cublasStatus_t = int;
 using cublasHandle_t = void*;
 constexpr cublasStatus_t CUBLAS_STATUS_SUCCESS = 0;
@@ -54,9 +55,9 @@ struct Cublas::Api {
   cublasStatus_t (*set_stream)(cublasHandle_t handle, CUstream stream);
   const char* (*status_name)(cublasStatus_t status);
   cublasStatus_t (*multiply)(cublasHandle_t handle, int transpose_a, int transpose_b, int m, int n, int k,
-                             const void* alpha, const void* a, int a_type, int lda, long long a_stride, const void* b,
-                             int b_type, int ldb, long long b_stride, const void* beta, void* c, int c_type, int ldc,
-                             long long c_stride, int batch, int compute_type, int algorithm);
+                             const void* alpha, CUdeviceptr a, int a_type, int lda, long long a_stride, CUdeviceptr b,
+                             int b_type, int ldb, long long b_stride, const void* beta, CUdeviceptr c, int c_type,
+                             int ldc, long long c_stride, int batch, int compute_type, int algorithm);
 
   static absl::StatusOr<Api> Load();
   absl::Status Check(cublasStatus_t status, std::string_view what) const {
@@ -119,10 +120,9 @@ absl::Status Cublas::Multiply(const MatrixProduct& product) const {
   const auto k = static_cast<int>(product.k);
   // Row major is column major transposed: out^T = y^T x^T.
   const cublasStatus_t status = api_->multiply(
-      handle_, CUBLAS_OP_N, CUBLAS_OP_N, n, m, k, &one, reinterpret_cast<const void*>(product.y->handle()), *type, n,
-      product.k * product.n, reinterpret_cast<const void*>(product.x->handle()), *type, k, product.m * product.k, &zero,
-      reinterpret_cast<void*>(product.out->handle()), *type, n, product.m * product.n, static_cast<int>(product.batch),
-      CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+      handle_, CUBLAS_OP_N, CUBLAS_OP_N, n, m, k, &one, product.y->handle(), *type, n, product.k * product.n,
+      product.x->handle(), *type, k, product.m * product.k, &zero, product.out->handle(), *type, n,
+      product.m * product.n, static_cast<int>(product.batch), CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
   return api_->Check(status, "cublasGemmStridedBatchedEx");
 }
 

@@ -104,8 +104,8 @@ struct CompiledCode {
   std::string log;  // the compiler's remarks, also when it succeeded
 };
 
-// out[i] = x[i] y[i] for each of `batch` pairs of matrices, dense and row major, one pair behind the other: x m by k, y k
-// by n.
+// out[i] = x[i] y[i] for each of `batch` pairs of matrices, dense and row major, one pair behind the other: x m by k, y
+// k by n.
 struct MatrixProduct {
   DType dtype = DType::kF32;
   int64_t batch = 1;
@@ -138,8 +138,8 @@ class Device {
   virtual absl::Status Copy(Buffer* to, const Buffer* from, size_t size_bytes) = 0;
 
   // Queues it as the vendor's library computes it (cuBLAS, opened at the first call): f32 without TF32, f16 and bf16
-  // added up in f32. UNAVAILABLE: there is no such library, says what was looked for. UNIMPLEMENTED: not for this dtype.
-  // OUT_OF_RANGE: beyond a buffer, or a number beyond the library's 2^31 - 1.
+  // added up in f32. UNAVAILABLE: there is no such library, says what was looked for. UNIMPLEMENTED: not for this
+  // dtype. OUT_OF_RANGE: beyond a buffer, or a number beyond the library's 2^31 - 1.
   virtual absl::Status Multiply(const MatrixProduct& product) = 0;
 
   // INVALID_ARGUMENT with the compiler's log when the source does not compile.

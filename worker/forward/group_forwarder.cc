@@ -44,6 +44,7 @@ struct GroupForwarder::Reading {
         sources(files.sources()),
         meta(files.meta_lines(), kMetaStart),
         ir(files.ir_lines(), kIrStart),
+        wrapper_ir(files.wrapper_lines(), kIrStart),
         single_meta(files.meta()),
         runs(sink),
         attempts(origin, sink) {}
@@ -52,6 +53,7 @@ struct GroupForwarder::Reading {
   CsvFile sources;
   RecordFile meta;
   RecordFile ir;
+  RecordFile wrapper_ir;
   GrowingFile single_meta;
   std::string single_meta_text;
   std::optional<v1::Run> single_run;
@@ -105,6 +107,7 @@ absl::Status GroupForwarder::ReadAll(Pass pass) {
     absl::Status status = ReadRecords(&reading_->meta, pass, &GroupForwarder::TakeMeta);
     if (status.ok()) status = ReadSingleRecord(pass);
     if (status.ok()) status = ReadRecords(&reading_->ir, pass, &GroupForwarder::TakeIr);
+    if (status.ok()) status = ReadRecords(&reading_->wrapper_ir, pass, &GroupForwarder::TakeWrapperIr);
     if (status.ok()) status = ReadRows(pass);
     if (status.ok()) status = ReadSources(pass);
     if (status.ok()) status = reading_->attempts.Settle();
@@ -262,6 +265,13 @@ absl::Status GroupForwarder::TakeMeta(const record::Json& record) {
 absl::Status GroupForwarder::TakeIr(const record::Json& record) {
   absl::StatusOr<v1::IrGraph> graph = record::ParseIrRecord(record);
   if (!graph.ok()) return graph.status();
+  return TakeGraph(*std::move(graph));
+}
+
+absl::Status GroupForwarder::TakeWrapperIr(const record::Json& record) {
+  absl::StatusOr<v1::IrGraph> graph = record::ParseIrRecord(record);
+  if (!graph.ok()) return graph.status();
+  graph->set_kind("wrapper");
   return TakeGraph(*std::move(graph));
 }
 

@@ -73,6 +73,7 @@ class GroupForwarder {
 
   absl::Status TakeMeta(const record::Json& record);
   absl::Status TakeIr(const record::Json& record);
+  absl::Status TakeWrapperIr(const record::Json& record);
   absl::Status TakeGraph(v1::IrGraph graph);
   absl::Status TakeRow(record::Dialect dialect, record::SidecarRow row);
   absl::Status TakeWaitingRows();

@@ -15,11 +15,13 @@ namespace {
 namespace fs = std::filesystem;
 
 // Longer suffixes first: ".sources.csv" is also a ".csv".
-constexpr std::string_view kSuffixes[] = {".sources.csv", ".meta.jsonl", ".meta.json", ".ir.jsonl", ".csv"};
+constexpr std::string_view kSuffixes[] = {".sources.csv", ".meta.jsonl",    ".meta.json",
+                                          ".ir.jsonl",    ".wrapper.jsonl", ".csv"};
 
 bool AnyExists(const SidecarFiles& files) {
   std::error_code ignored;
-  for (const std::string& path : {files.csv(), files.sources(), files.meta_lines(), files.meta(), files.ir_lines()}) {
+  for (const std::string& path :
+       {files.csv(), files.sources(), files.meta_lines(), files.meta(), files.ir_lines(), files.wrapper_lines()}) {
     if (fs::exists(path, ignored)) return true;
   }
   return false;

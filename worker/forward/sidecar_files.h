@@ -16,6 +16,7 @@ struct SidecarFiles {
   std::string meta_lines() const { return base + ".meta.jsonl"; }
   std::string meta() const { return base + ".meta.json"; }
   std::string ir_lines() const { return base + ".ir.jsonl"; }
+  std::string wrapper_lines() const { return base + ".wrapper.jsonl"; }
 
   bool operator==(const SidecarFiles& other) const = default;
 };

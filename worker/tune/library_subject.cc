@@ -8,6 +8,8 @@
 #include "worker/tune/attempt_description.h"
 #include "worker/tune/measure/kernel_problem.h"
 #include "worker/tune/record/run_description.h"
+#include "worker/wrapper/launch_plan.h"
+#include "worker/wrapper/wrapper_graph.h"
 
 namespace telemetry::worker::tune {
 namespace {
@@ -77,8 +79,12 @@ absl::StatusOr<LibrarySubject> SubjectOf(const LibraryKernel& kernel, const Prob
   absl::StatusOr<std::shared_ptr<BoundKernel>> bound = (*made)->Bind(*arguments);
   if (!bound.ok()) return bound.status();
 
+  absl::StatusOr<wrapper::Plan> plan = wrapper::PlanOfLaunch(kernel, problem);
+  if (!plan.ok()) return plan.status();
+
   LibrarySubject subject = {.kernel = *std::move(made)};
   subject.info = DescribeAttempt(**bound, RunOf(kernel, problem, settings, device->properties()));
+  subject.info.wrapper_graph = wrapper::WrapperGraph(*plan, device->id());
   subject.subject = {.kernel = *bound,
                      .arguments = *std::move(arguments),
                      .measure_problem = [&kernel, problem, bound = *bound, input_seed] {

@@ -40,6 +40,7 @@ TEST_F(SidecarFilesTest, AnySidecarNamesItsGroup) {
   WriteFile(folder_ / "a.ir.jsonl", "x");
   EXPECT_THAT(Find("a.csv"), ElementsAre("a"));
   EXPECT_THAT(Find("a.ir.jsonl"), ElementsAre("a"));
+  EXPECT_THAT(Find("a.wrapper.jsonl"), ElementsAre("a"));
 }
 
 TEST_F(SidecarFilesTest, ABasePathLosesItsLastSuffixAsInHelion) {

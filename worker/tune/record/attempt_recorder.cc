@@ -81,9 +81,10 @@ absl::StatusOr<std::unique_ptr<AttemptRecorder>> AttemptRecorder::Create(Attempt
   if (info.environment.kind != record::Json::Kind::kObject) {
     return absl::InvalidArgumentError("the environment is no JSON object");
   }
-  if (info.ir_graph.has_value()) {
-    info.ir_graph->set_run_id(info.run.run_id());
-    info.ir_graph->set_kind("device");
+  for (const auto& [graph, kind] : {std::pair(&info.ir_graph, "device"), std::pair(&info.wrapper_graph, "wrapper")}) {
+    if (!graph->has_value()) continue;
+    (*graph)->set_run_id(info.run.run_id());
+    (*graph)->set_kind(kind);
   }
   return std::unique_ptr<AttemptRecorder>(new AttemptRecorder(std::move(info), sinks));
 }
@@ -106,7 +107,9 @@ absl::Status AttemptRecorder::Begin() {
   if (sinks_.producer == nullptr) return absl::OkStatus();
   std::vector<v1::Record> records(1);
   *records.front().mutable_run() = info_.run;
-  if (info_.ir_graph.has_value()) *records.emplace_back().mutable_ir_graph() = *info_.ir_graph;
+  for (const std::optional<v1::IrGraph>* graph : {&info_.ir_graph, &info_.wrapper_graph}) {
+    if (graph->has_value()) *records.emplace_back().mutable_ir_graph() = **graph;
+  }
   records.push_back(AttemptRecord(v1::Attempt::STATE_OPEN));
   return sinks_.producer->AppendBatch(records);
 }
@@ -189,7 +192,11 @@ std::vector<v1::Record> AttemptRecorder::RecordsOf(const RecordedRow& row, const
 absl::Status AttemptRecorder::End(v1::Attempt::State state, const record::Json& counters) {
   if (sinks_.log != nullptr) {
     const v1::IrGraph* graph = info_.ir_graph.has_value() ? &*info_.ir_graph : nullptr;
-    if (absl::Status status = sinks_.log->AppendRecord(info_.run, graph, configs_); !status.ok()) return status;
+    absl::Status status = sinks_.log->AppendRecord(info_.run, graph, configs_);
+    if (status.ok() && info_.wrapper_graph.has_value()) {
+      status = sinks_.log->AppendWrapperGraph(info_.run, *info_.wrapper_graph);
+    }
+    if (!status.ok()) return status;
   }
   if (sinks_.producer == nullptr) return absl::OkStatus();
   v1::Record record = AttemptRecord(state);

@@ -24,6 +24,7 @@ struct AttemptInfo {
   std::string attempt_id;                             // 16 bytes: NewAttemptId
   v1::Run run;                                        // DescribeRun
   std::optional<v1::IrGraph> ir_graph;                // of the device code; its run_id and kind are filled in
+  std::optional<v1::IrGraph> wrapper_graph;           // of what is around it; likewise
   std::string origin;                                 // the CI job's label, or empty
   std::string search_algorithm;                       // "PatternSearch"
   int64_t seed = 0;                                   // of the search

@@ -22,6 +22,8 @@ std::string CsvPath(const std::string& base) { return base + ".csv"; }
 std::string SourcesPath(const std::string& base) { return base + ".sources.csv"; }
 std::string RecordsPath(const std::string& base) { return base + ".meta.jsonl"; }
 
+std::string WrapperGraphsPath(const std::string& base) { return base + ".wrapper.jsonl"; }
+
 std::string NumberedBase(const std::string& base, int number) { return number == 1 ? base : Cat(base, "-", number); }
 
 std::string RowText(Dialect dialect, const record::SidecarRow& row) {
@@ -193,11 +195,19 @@ absl::Status SidecarLog::ReadLines() {
 
 absl::Status SidecarLog::AppendRecord(const v1::Run& run, const v1::IrGraph* ir_graph,
                                       const std::vector<record::RecordConfig>& configs) {
+  return AppendLine(RecordsPath(base_), record::FormatHelionMeta(run, ir_graph, configs));
+}
+
+absl::Status SidecarLog::AppendWrapperGraph(const v1::Run& run, const v1::IrGraph& graph) {
+  return AppendLine(WrapperGraphsPath(base_), record::FormatIrRecord(graph, run));
+}
+
+absl::Status SidecarLog::AppendLine(const std::string& path, const std::string& line) {
   const absl::StatusOr<AppendFile::Lock> lock = LockFiles();
   if (!lock.ok()) return lock.status();
-  absl::StatusOr<AppendFile> file = AppendFile::Open(RecordsPath(base_));
+  absl::StatusOr<AppendFile> file = AppendFile::Open(path);
   if (!file.ok()) return file.status();
-  return file->Append(Cat(record::FormatHelionMeta(run, ir_graph, configs), kRecordLineEnd), kRecordLineEnd);
+  return file->Append(Cat(line, kRecordLineEnd), kRecordLineEnd);
 }
 
 }  // namespace telemetry::worker::tune

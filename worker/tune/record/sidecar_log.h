@@ -25,8 +25,9 @@ struct SidecarLogOptions {
 };
 
 // The sidecars that pytorch/helion's autotuner writes, in its current layout (FORMATS, dialect helion): BASE.csv with a
-// row per event, BASE.meta.jsonl with a record per attempt, BASE.sources.csv where rows have hashes of their source.
-// What stands in them, `telemetry-worker forward` sends as the records that a live producer sends.
+// row per event, BASE.meta.jsonl with a record per attempt, BASE.sources.csv where rows have hashes of their source;
+// and, which Helion does not write, BASE.wrapper.jsonl with the wrapper graph of each attempt. What stands in them,
+// `telemetry-worker forward` sends as the records that a live producer sends.
 //
 // Any number of processes may write to one base path: each row is one write under a lock of BASE.csv. An unfinished
 // line that somebody left is ended first. Where BASE.csv or BASE.sources.csv has another header than this version
@@ -46,6 +47,8 @@ class SidecarLog {
   // Adds a run's record.
   absl::Status AppendRecord(const v1::Run& run, const v1::IrGraph* ir_graph,
                             const std::vector<record::RecordConfig>& configs);
+  // Adds its wrapper graph.
+  absl::Status AppendWrapperGraph(const v1::Run& run, const v1::IrGraph& graph);
 
   // Where the files are: the base that was asked for, or a numbered one.
   const std::string& base() const { return base_; }
@@ -56,6 +59,8 @@ class SidecarLog {
 
   explicit SidecarLog(SidecarLogOptions options) : options_(std::move(options)) {}
 
+  // To a file of JSON lines, made where it is not there.
+  absl::Status AppendLine(const std::string& path, const std::string& line);
   // Finds and opens the files to write to, writing headers where they are missing.
   absl::Status Select();
   // True: the files of this base can be written to, and are open.

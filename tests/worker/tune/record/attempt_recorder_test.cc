@@ -42,12 +42,15 @@ class AttemptRecorderTest : public testing::Test {
   std::unique_ptr<AttemptRecorder> recorder_;
 };
 
-TEST_F(AttemptRecorderTest, BeginsWithTheRunItsGraphAndAnOpenAttempt) {
+TEST_F(AttemptRecorderTest, BeginsWithTheRunItsGraphsAndAnOpenAttempt) {
   ASSERT_TRUE(recorder_->Begin().ok());
-  ASSERT_THAT(KindsFrom(0), ElementsAre(v1::Record::kRun, v1::Record::kIrGraph, v1::Record::kAttempt));
+  ASSERT_THAT(KindsFrom(0),
+              ElementsAre(v1::Record::kRun, v1::Record::kIrGraph, v1::Record::kIrGraph, v1::Record::kAttempt));
   EXPECT_EQ(producer_.records()[1].ir_graph().run_id(), SampleAttempt().run.run_id());
   EXPECT_EQ(producer_.records()[1].ir_graph().kind(), "device");
-  const v1::Attempt& attempt = producer_.records()[2].attempt();
+  EXPECT_EQ(producer_.records()[2].ir_graph().run_id(), SampleAttempt().run.run_id());
+  EXPECT_EQ(producer_.records()[2].ir_graph().kind(), "wrapper");
+  const v1::Attempt& attempt = producer_.records()[3].attempt();
   EXPECT_EQ(attempt.attempt_id(), std::string(16, 'x'));
   EXPECT_EQ(attempt.run_id(), SampleAttempt().run.run_id());
   EXPECT_EQ(attempt.state(), v1::Attempt::STATE_OPEN);
@@ -153,7 +156,7 @@ TEST_F(AttemptRecorderTest, EndsWithItsStateAndCountersOnDisk) {
   EXPECT_EQ(attempt.counters_json(), R"({"configs_tested": 1})");
   attempt.clear_counters_json();
   attempt.set_state(v1::Attempt::STATE_OPEN);
-  EXPECT_EQ(attempt.DebugString(), producer_.records()[2].attempt().DebugString());
+  EXPECT_EQ(attempt.DebugString(), producer_.records()[3].attempt().DebugString());
   EXPECT_EQ(producer_.flushes(), 1);
   EXPECT_THAT(ReadFile(folder_.File("tune.meta.jsonl")), HasSubstr(R"("num_warps": 4)"));
 }

@@ -67,7 +67,8 @@ TEST_F(RoundTripTest, TheLogIsWhatAnExportOfTheLiveRecordsWrites) {
   storage::DatasetStory live;
   EXPECT_THAT(live.Send(producer_.records()).refused, IsEmpty());
   const Files exported = Export(live, exporter::Layout::kHelion);
-  for (const char* suffix : {".csv", ".sources.csv", ".meta.jsonl"}) EXPECT_EQ(exported.at(suffix), LogFile(suffix));
+  for (const char* suffix : {".csv", ".sources.csv", ".meta.jsonl", ".wrapper.jsonl"})
+    EXPECT_EQ(exported.at(suffix), LogFile(suffix));
 }
 
 TEST_F(RoundTripTest, TheLogForwardsToTheDatasetOfTheLiveRecords) {
@@ -80,7 +81,7 @@ TEST_F(RoundTripTest, TheLogForwardsToTheDatasetOfTheLiveRecords) {
   for (const exporter::Layout layout : {exporter::Layout::kHelion, exporter::Layout::kPr2750}) {
     Files expected = Export(live, layout);
     Files got = Export(forwarded, layout);
-    for (const char* suffix : {".csv", ".sources.csv", ".meta.jsonl", ".ir.jsonl"}) {
+    for (const char* suffix : {".csv", ".sources.csv", ".meta.jsonl", ".ir.jsonl", ".wrapper.jsonl"}) {
       EXPECT_EQ(got[suffix], expected[suffix]) << suffix;
     }
   }

@@ -85,6 +85,8 @@ AttemptInfo SampleAttempt(char letter) {
                           .hardware = "NVIDIA H200",
                           .settings = SampleSettings()});
   info.ir_graph = SampleGraph();
+  info.wrapper_graph = SampleGraph();
+  info.wrapper_graph->mutable_nodes(0)->set_target("allocate");
   info.origin = "github:acme/kernels/17";
   info.search_algorithm = "PatternSearch";
   info.seed = 11;

@@ -1,0 +1,111 @@
+#include "worker/wrapper/wrapper_graph.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "proto/record/sidecar_record.h"
+#include "tests/worker/wrapper/sample_plans.h"
+#include "worker/kernels/problem.h"
+#include "worker/wrapper/launch_plan.h"
+#include "worker/wrapper/memory_plan.h"
+
+namespace telemetry::worker::wrapper {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+v1::IrGraph GraphOf(const absl::StatusOr<Plan>& plan) {
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  return WrapperGraph(*plan, "cuda:0");
+}
+
+// "id: target" of each node.
+std::vector<std::string> Nodes(const v1::IrGraph& graph) {
+  std::vector<std::string> nodes;
+  for (const v1::IrNode& node : graph.nodes()) nodes.push_back(node.id() + ": " + node.target());
+  return nodes;
+}
+
+// "source > target [positions]" of each edge of the kind.
+std::vector<std::string> Edges(const v1::IrGraph& graph, const std::string& kind) {
+  std::vector<std::string> edges;
+  for (const v1::IrEdge& edge : graph.edges()) {
+    if (edge.edge_kind() == kind)
+      edges.push_back(edge.source() + " > " + edge.target() + " " + edge.arg_positions_json());
+  }
+  return edges;
+}
+
+TEST(WrapperGraph, HasANodeForEachLineAndEdgesFromWhatWroteAValue) {
+  const v1::IrGraph graph = GraphOf(PlanMemory(*AttentionPlan())->plan);
+  EXPECT_THAT(Nodes(graph), ElementsAre("g0:q: q", "g0:k: k", "g0:v: v", "g0:scores: allocate", "g0:2:bmm: call_kernel",
+                                        "g0:score_rows: reinterpret", "g0:weights: allocate",
+                                        "g0:6:softmax: call_kernel", "g0:weight_batches: reinterpret", "g0:out: reuse",
+                                        "g0:9:bmm: call_kernel", "g0:10:weights: free", "g0:output: output"));
+  EXPECT_THAT(Edges(graph, "data"),
+              ElementsAre("g0:q > g0:2:bmm [0]", "g0:k > g0:2:bmm [1]", "g0:2:bmm > g0:score_rows [0]",
+                          "g0:score_rows > g0:6:softmax [0]", "g0:6:softmax > g0:weight_batches [0]",
+                          "g0:weight_batches > g0:9:bmm [0]", "g0:v > g0:9:bmm [1]", "g0:9:bmm > g0:output [0]"));
+  EXPECT_THAT(Edges(graph, "memory"),
+              ElementsAre("g0:scores > g0:2:bmm [2]", "g0:weights > g0:6:softmax [1]", "g0:scores > g0:out [0]",
+                          "g0:out > g0:9:bmm [2]", "g0:weights > g0:10:weights [0]"));
+}
+
+// What is behind a view may be written after the view was made.
+TEST(WrapperGraph, AViewIsReadWithWhatWasWrittenBehindIt) {
+  PlanBuilder b("late");
+  const BufferRef x = b.Input("x", DType::kF32, {4, 8});
+  const BufferRef memory = b.Allocate("memory", DType::kF32, {4, 8});
+  const BufferRef view = b.View(memory, {8, 4}, {4, 1}, 0, "view");
+  b.Call("exp", {x}, {.into = {memory}});
+  b.Output(b.Call("exp", {view}, {.names = {"out"}})[0]);
+  EXPECT_THAT(Edges(GraphOf(b.Finish()), "data"),
+              ElementsAre("g0:memory > g0:view [0]", "g0:x > g0:3:exp [0]", "g0:view > g0:6:exp_1 [0]",
+                          "g0:3:exp > g0:6:exp_1 [0]", "g0:6:exp_1 > g0:output [0]"));
+}
+
+TEST(WrapperGraph, PacksLeadToTheirParts) {
+  PlanBuilder b("packed");
+  const BufferRef x = b.Input("x", DType::kF32, {8, 64});
+  const BufferRef weight = b.Input("weight", DType::kF32, {64});
+  const BufferRef bias = b.Input("bias", DType::kF32, {64});
+  const CallOutputs norm = b.CallExternAllocating("layer_norm", {x, weight, bias}, {.names = {"out", "mean", "rstd"}});
+  b.Output(norm[0]);
+  EXPECT_THAT(Edges(GraphOf(b.Finish()), "data"),
+              ElementsAre("g0:x > g0:1:layer_norm [0]", "g0:weight > g0:1:layer_norm [1]",
+                          "g0:bias > g0:1:layer_norm [2]", "g0:1:layer_norm > g0:out [0]",
+                          "g0:1:layer_norm > g0:mean [0]", "g0:1:layer_norm > g0:rstd [0]", "g0:out > g0:output [0]"));
+}
+
+TEST(WrapperGraph, SaysOfOneLaunchWhatItTakes) {
+  const kernels::LibraryKernel& kernel = **kernels::FindKernel("layer_norm");
+  const v1::IrGraph graph = GraphOf(PlanOfLaunch(kernel, kernels::DefaultProblem(kernel)));
+  const auto call = std::find_if(graph.nodes().begin(), graph.nodes().end(),
+                                 [](const v1::IrNode& node) { return node.target() == "call_kernel"; });
+  ASSERT_NE(call, graph.nodes().end());
+  EXPECT_EQ(call->lowering_class(), "layer_norm");
+  EXPECT_THAT(call->value_json(), HasSubstr("eps"));
+  EXPECT_THAT(graph.attributes_json(), HasSubstr("kernels"));
+}
+
+TEST(WrapperGraph, ComesThroughItsLine) {
+  v1::Run run;
+  run.set_run_id(std::string(64, 'a'));
+  run.set_kernel_name("gated_mlp");
+  v1::IrGraph graph = GraphOf(PlanMemory(*GatedMlpPlan())->plan);
+  graph.set_run_id(run.run_id());
+  const auto json = record::ParseJson(record::FormatIrRecord(graph, run));
+  ASSERT_TRUE(json.ok()) << json.status();
+  absl::StatusOr<v1::IrGraph> read = record::ParseIrRecord(*json);
+  ASSERT_TRUE(read.ok()) << read.status();
+  read->set_kind("wrapper");
+  EXPECT_EQ(read->SerializeAsString(), graph.SerializeAsString()) << read->DebugString() << graph.DebugString();
+}
+
+}  // namespace
+}  // namespace telemetry::worker::wrapper

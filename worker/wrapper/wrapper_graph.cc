@@ -1,0 +1,240 @@
+#include "worker/wrapper/wrapper_graph.h"
+
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "proto/record/json.h"
+#include "proto/record/numbers.h"
+#include "proto/record/strings.h"
+
+namespace telemetry::worker::wrapper {
+
+using record::Cat;
+using record::Json;
+
+namespace {
+
+constexpr std::string_view kRegionKind = "WrapperGraphInfo";
+
+Json Numbers(absl::Span<const int64_t> values) {
+  Json list = Json::Array();
+  for (const int64_t value : values) list.items.push_back(Json::Integer(value));
+  return list;
+}
+
+// Sizes are known when a plan is written; the record has them as text as well, as it has symbols elsewhere.
+Json Texts(absl::Span<const int64_t> values) {
+  Json list = Json::Array();
+  for (const int64_t value : values) list.items.push_back(Json::String(Cat(value)));
+  return list;
+}
+
+Json ScalarsJson(const kernels::Numbers& scalars) {
+  Json object = Json::Object();
+  for (const auto& [name, value] : scalars) {
+    std::string text = record::FloatRepr(value);
+    object.members.emplace_back(name,
+                                std::isfinite(value) ? Json::Number(std::move(text)) : Json::String(std::move(text)));
+  }
+  return object;
+}
+
+struct TargetOf {
+  std::string_view operator()(const DefineKernel&) const { return ""; }
+  std::string_view operator()(const Allocate&) const { return "allocate"; }
+  std::string_view operator()(const Free&) const { return "free"; }
+  std::string_view operator()(const FreeIfNotReused&) const { return "free_if_not_reused"; }
+  std::string_view operator()(const Reuse&) const { return "reuse"; }
+  std::string_view operator()(const Reinterpret&) const { return "reinterpret"; }
+  std::string_view operator()(const CallKernel&) const { return "call_kernel"; }
+  std::string_view operator()(const CallExtern&) const { return "call_extern"; }
+  std::string_view operator()(const CallExternAllocating&) const { return "call_extern_allocating"; }
+  std::string_view operator()(const Unpack&) const { return "unpack"; }
+  std::string_view operator()(const Comment&) const { return ""; }
+};
+
+class GraphWriter {
+ public:
+  GraphWriter(const Plan& plan, const std::string& device)
+      : plan_(plan),
+        device_(device),
+        places_(PlacesOf(plan)),
+        made_by_(plan.buffers.size()),
+        written_by_(plan.buffers.size()) {}
+
+  v1::IrGraph Write() {
+    graph_.set_kind("wrapper");
+    graph_.set_schema_version(1);
+    graph_.set_directed(true);
+    graph_.set_attributes_json(record::ToJson(Attributes()));
+    for (const int id : plan_.inputs) AddBufferNode("placeholder", plan_.buffer(id).name, id);
+    for (size_t i = 0; i < plan_.lines.size(); ++i) AddLine(i, plan_.lines[i]);
+    const std::string output = "g0:output";
+    AddNode(output, "output", "output");
+    for (size_t i = 0; i < plan_.outputs.size(); ++i) Read(plan_.outputs[i], output, i);
+    for (int i = 0; i < graph_.edges_size(); ++i) {
+      graph_.mutable_edges(i)->set_arg_positions_json(record::ToJson(Numbers(positions_[static_cast<size_t>(i)])));
+    }
+    return std::move(graph_);
+  }
+
+ private:
+  Json Attributes() const {
+    Json kernels = Json::Array();
+    for (const PlanKernel& kernel : plan_.kernels) {
+      Json entry = Json::Object();
+      entry.members = {{"name", Json::String(kernel.name)},
+                       {"kernel", Json::String(kernel.library->name)},
+                       {"problem", Json::String(kernel.problem.ToString())}};
+      kernels.items.push_back(std::move(entry));
+    }
+    Json region = Json::Object();
+    region.members = {{"graph_id", Json::Integer(0)},
+                      {"region_kind", Json::String(std::string(kRegionKind))},
+                      {"block_ids", Json::Array()}};
+    Json regions = Json::Array();
+    regions.items.push_back(std::move(region));
+    Json attributes = Json::Object();
+    attributes.members = {{"num_graphs", Json::Integer(1)},   {"root_ids", Numbers({0})},
+                          {"graphs", std::move(regions)},     {"rolled_reductions", Json::Array()},
+                          {"plan", Json::String(plan_.name)}, {"kernels", std::move(kernels)}};
+    return attributes;
+  }
+
+  v1::IrNode* AddNode(const std::string& id, std::string_view op_kind, std::string_view target) {
+    v1::IrNode* node = graph_.add_nodes();
+    node->set_id(id);
+    node->set_region_kind(std::string(kRegionKind));
+    node->set_block_ids_json("[]");
+    node->set_op_kind(std::string(op_kind));
+    node->set_target(std::string(target));
+    return node;
+  }
+
+  // Of what makes a buffer.
+  v1::IrNode* AddBufferNode(std::string_view op_kind, std::string_view target, int id) {
+    const PlanBuffer& buffer = plan_.buffer(id);
+    const std::string name = Cat("g0:", buffer.name);
+    v1::IrNode* node = AddNode(name, op_kind, target);
+    node->set_dtype(std::string(TorchName(buffer.dtype)));
+    node->set_shape_json(record::ToJson(Texts(buffer.sizes)));
+    node->set_concrete_shape_json(record::ToJson(Numbers(buffer.sizes)));
+    node->set_stride_json(record::ToJson(Texts(buffer.strides)));
+    node->set_concrete_stride_json(record::ToJson(Numbers(buffer.strides)));
+    node->set_device(device_);
+    made_by_[static_cast<size_t>(id)] = name;
+    return node;
+  }
+
+  void AddLine(size_t index, const Line& line) {
+    const std::string_view target = std::visit(TargetOf(), line);
+    if (target.empty()) return;
+    if (const KernelCall* call = CallOf(line); call != nullptr) {
+      AddCall(index, line, target, *call);
+    } else if (const auto* allocate = std::get_if<Allocate>(&line)) {
+      AddBufferNode("call_function", target, allocate->buffer);
+    } else if (const auto* reuse = std::get_if<Reuse>(&line)) {
+      AddBufferNode("call_function", target, reuse->to);
+      Take(reuse->from, MadeBy(reuse->to), 0);
+    } else if (const auto* view = std::get_if<Reinterpret>(&line)) {
+      v1::IrNode* node = AddBufferNode("call_function", target, view->view);
+      node->set_value_json(record::ToJson(Json::Integer(view->offset)));
+      Read(view->base, MadeBy(view->view), 0);
+      seen_write_[view->view] = WrittenBy(view->base);
+    } else if (const auto* unpack = std::get_if<Unpack>(&line)) {
+      v1::IrNode* node = AddBufferNode("call_function", target, unpack->buffer);
+      node->set_value_json(record::ToJson(Json::Integer(unpack->index)));
+      AddEdge(packs_[unpack->pack], MadeBy(unpack->buffer), "data", 0, unpack->buffer);
+    } else {
+      const int freed = EffectsOf(line).frees;
+      const std::string id = LineId(index, plan_.buffer(freed).name);
+      AddNode(id, "call_function", target);
+      Take(freed, id, 0);
+    }
+  }
+
+  void AddCall(size_t index, const Line& line, std::string_view target, const KernelCall& call) {
+    const PlanKernel& kernel = plan_.kernel(call.kernel);
+    const std::string id = LineId(index, kernel.name);
+    v1::IrNode* node = AddNode(id, "call_function", target);
+    node->set_lowering_class(kernel.name);
+    node->set_value_json(record::ToJson(ScalarsJson(call.scalars)));
+    Json dtypes = Json::Array();
+    Json shapes = Json::Array();
+    for (const int argument : call.arguments) {
+      dtypes.items.push_back(Json::String(std::string(TorchName(plan_.buffer(argument).dtype))));
+      shapes.items.push_back(Texts(plan_.buffer(argument).sizes));
+    }
+    node->set_input_dtypes_json(record::ToJson(dtypes));
+    node->set_input_shapes_json(record::ToJson(shapes));
+
+    for (size_t i = 0; i < call.arguments.size(); ++i) Read(call.arguments[i], id, i);
+    const auto* allocating = std::get_if<CallExternAllocating>(&line);
+    for (size_t i = 0; i < call.outputs.size(); ++i) {
+      const int output = call.outputs[i];
+      if (allocating == nullptr) Take(output, id, call.arguments.size() + i);
+      if (allocating == nullptr || allocating->pack.empty()) WrittenBy(output) = id;
+    }
+    if (allocating != nullptr && !allocating->pack.empty()) packs_[allocating->pack] = id;
+  }
+
+  static std::string LineId(size_t index, const std::string& name) { return Cat("g0:", index, ":", name); }
+
+  const std::string& MadeBy(int buffer) const { return made_by_[static_cast<size_t>(buffer)]; }
+  // The last call that wrote the memory behind a buffer; empty before one did.
+  std::string& WrittenBy(int buffer) {
+    return written_by_[static_cast<size_t>(places_[static_cast<size_t>(buffer)].root)];
+  }
+
+  void Read(int buffer, const std::string& reader, size_t position) {
+    const auto seen = seen_write_.find(buffer);
+    const bool is_view = seen != seen_write_.end();
+    const std::string& writer = WrittenBy(buffer);
+    if (is_view || writer.empty()) AddEdge(MadeBy(buffer), reader, "data", position, buffer);
+    // What was written behind a view's back.
+    if (!writer.empty() && (!is_view || seen->second != writer)) AddEdge(writer, reader, "data", position, buffer);
+  }
+
+  void Take(int buffer, const std::string& taker, size_t position) {
+    AddEdge(MadeBy(buffer), taker, "memory", position, buffer);
+  }
+
+  // One edge for each pair of nodes, however many arguments it stands for. A value that is read outweighs the memory.
+  void AddEdge(const std::string& source, const std::string& target, std::string_view kind, size_t position,
+               int buffer) {
+    const auto [known, is_new] = edges_.try_emplace({source, target}, graph_.edges_size());
+    if (is_new) {
+      v1::IrEdge* added = graph_.add_edges();
+      added->set_source(source);
+      added->set_target(std::string(target));
+      added->set_edge_kind(std::string(kind));
+      added->set_dtype(std::string(TorchName(plan_.buffer(buffer).dtype)));
+      added->set_shape_json(record::ToJson(Texts(plan_.buffer(buffer).sizes)));
+      positions_.emplace_back();
+    }
+    if (kind == "data") graph_.mutable_edges(known->second)->set_edge_kind(std::string(kind));
+    positions_[static_cast<size_t>(known->second)].push_back(static_cast<int64_t>(position));
+  }
+
+  const Plan& plan_;
+  const std::string& device_;
+  const std::vector<Place> places_;
+  std::vector<std::string> made_by_;       // by buffer: the node
+  std::vector<std::string> written_by_;    // by root
+  std::map<int, std::string> seen_write_;  // by view: the last writer when it was made
+  std::map<std::string, std::string> packs_;
+  std::map<std::pair<std::string, std::string>, int> edges_;  // by source and target: its index
+  std::vector<std::vector<int64_t>> positions_;               // by edge
+  v1::IrGraph graph_;
+};
+
+}  // namespace
+
+v1::IrGraph WrapperGraph(const Plan& plan, const std::string& device) { return GraphWriter(plan, device).Write(); }
+
+}  // namespace telemetry::worker::wrapper
