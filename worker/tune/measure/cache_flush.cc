@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "worker/tune/measure/kernel_words.h"
+#include "worker/device/kernel_words.h"
 
 namespace telemetry::worker::tune {
 namespace {

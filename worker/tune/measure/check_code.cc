@@ -2,38 +2,13 @@
 
 #include <algorithm>
 
-#include "worker/tune/measure/kernel_words.h"
+#include "worker/device/kernel_words.h"
 
 namespace telemetry::worker::tune {
 namespace {
 
-// dtypes are numbered as in DType. Floats that are not negative are ordered as their bits are, so that the largest can
-// be found by an integer's atomic.
+// Floats that are not negative are ordered as their bits are, so that the largest can be found by an integer's atomic.
 constexpr char kBody[] = R"(
-#define INFINITE 0x7f800000u
-
-uint f16_bits(uint half_bits) {
-  const uint sign = (half_bits & 0x8000u) << 16;
-  const uint exponent = (half_bits >> 10) & 31u;
-  const uint mantissa = half_bits & 1023u;
-  if (exponent == 31u) return sign | INFINITE | (mantissa << 13);
-  if (exponent == 0u) return sign | BITS_OF((float)mantissa * 5.9604644775390625e-8f);
-  return sign | ((exponent + 112u) << 23) | (mantissa << 13);
-}
-
-uint float_bits(GLOBAL const uint* memory, int dtype, i64 i) {
-  if (dtype == 0) return memory[i];
-  const uint narrow = ((GLOBAL const unsigned short*)memory)[i];
-  return dtype == 1 ? f16_bits(narrow) : narrow << 16;
-}
-
-int integer(GLOBAL const uint* memory, int dtype, i64 i) {
-  return dtype == 3 ? (int)memory[i] : (int)((GLOBAL const unsigned char*)memory)[i];
-}
-
-uint is_nan(uint bits) { return (bits & 0x7fffffffu) > INFINITE; }
-uint is_infinite(uint bits) { return (bits & 0x7fffffffu) == INFINITE; }
-
 float float_error(uint actual, uint expected) {
   if (is_nan(actual) || is_nan(expected)) return is_nan(actual) && is_nan(expected) ? 0.0f : FLOAT_OF(INFINITE);
   const float difference = FLOAT_OF(actual) - FLOAT_OF(expected);
@@ -103,18 +78,14 @@ KERNEL hash_words(GLOBAL const uint* memory, i64 begin, i64 end, GLOBAL uint* co
 )";
 
 static_assert(sizeof(CheckCounts) == 6 * sizeof(uint32_t), "what the kernels count in");
-static_assert(static_cast<int>(DType::kF32) == 0 && static_cast<int>(DType::kF16) == 1 &&
-                  static_cast<int>(DType::kBF16) == 2 && static_cast<int>(DType::kI32) == 3 &&
-                  static_cast<int>(DType::kBool) == 4,
-              "the kernels' numbers of dtypes");
-
 absl::StatusOr<std::unique_ptr<Function>> Find(Module* module, const char* name) { return module->GetFunction(name); }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<DeviceChecks>> DeviceChecks::Create(Device* device) {
   const bool is_cuda = device->properties().dialect == Dialect::kCuda;
-  absl::StatusOr<CompiledCode> code = device->Compile(KernelWords(device->properties().dialect) + kBody);
+  absl::StatusOr<CompiledCode> code =
+      device->Compile(KernelWords(device->properties().dialect) + ElementWords() + kBody);
   if (!code.ok()) return code.status();
   absl::StatusOr<std::unique_ptr<Module>> module = device->Load(*code);
   if (!module.ok()) return module.status();

@@ -1,0 +1,78 @@
+#include "worker/device/kernel_words.h"
+
+#include "worker/device/dtype.h"
+
+namespace telemetry::worker {
+namespace {
+
+constexpr char kCudaWords[] = R"(
+#define KERNEL extern "C" __global__ void
+#define GLOBAL
+#define LOCAL __shared__
+typedef long long i64;
+#define FIRST ((i64)blockIdx.x * blockDim.x + threadIdx.x)
+#define STEP ((i64)gridDim.x * blockDim.x)
+#define BLOCK ((int)blockIdx.x)
+#define THREAD ((int)threadIdx.x)
+#define BARRIER __syncthreads()
+#define ADD(to, value) atomicAdd(to, value)
+#define MAX(to, value) atomicMax(to, value)
+#define FLOAT_OF(bits) __uint_as_float(bits)
+#define BITS_OF(number) __float_as_uint(number)
+typedef unsigned int uint;
+)";
+
+constexpr char kOpenClWords[] = R"(
+#define KERNEL __kernel void
+#define GLOBAL __global
+#define LOCAL __local
+typedef long i64;
+#define FIRST ((i64)get_global_id(0))
+#define STEP ((i64)get_global_size(0))
+#define BLOCK ((int)get_group_id(0))
+#define THREAD ((int)get_local_id(0))
+#define BARRIER barrier(CLK_LOCAL_MEM_FENCE)
+#define ADD(to, value) atomic_add(to, value)
+#define MAX(to, value) atomic_max(to, value)
+#define FLOAT_OF(bits) as_float(bits)
+#define BITS_OF(number) as_uint(number)
+)";
+
+constexpr char kElementWords[] = R"(
+#define INFINITE 0x7f800000u
+
+uint f16_bits(uint half_bits) {
+  const uint sign = (half_bits & 0x8000u) << 16;
+  const uint exponent = (half_bits >> 10) & 31u;
+  const uint mantissa = half_bits & 1023u;
+  if (exponent == 31u) return sign | INFINITE | (mantissa << 13);
+  if (exponent == 0u) return sign | BITS_OF((float)mantissa * 5.9604644775390625e-8f);
+  return sign | ((exponent + 112u) << 23) | (mantissa << 13);
+}
+
+uint float_bits(GLOBAL const uint* memory, int dtype, i64 i) {
+  if (dtype == 0) return memory[i];
+  const uint narrow = ((GLOBAL const unsigned short*)memory)[i];
+  return dtype == 1 ? f16_bits(narrow) : narrow << 16;
+}
+
+int integer(GLOBAL const uint* memory, int dtype, i64 i) {
+  return dtype == 3 ? (int)memory[i] : (int)((GLOBAL const unsigned char*)memory)[i];
+}
+
+uint is_nan(uint bits) { return (bits & 0x7fffffffu) > INFINITE; }
+uint is_infinite(uint bits) { return (bits & 0x7fffffffu) == INFINITE; }
+)";
+
+static_assert(static_cast<int>(DType::kF32) == 0 && static_cast<int>(DType::kF16) == 1 &&
+                  static_cast<int>(DType::kBF16) == 2 && static_cast<int>(DType::kI32) == 3 &&
+                  static_cast<int>(DType::kBool) == 4,
+              "the kernels' numbers of dtypes");
+
+}  // namespace
+
+std::string KernelWords(Dialect dialect) { return dialect == Dialect::kCuda ? kCudaWords : kOpenClWords; }
+
+std::string ElementWords() { return kElementWords; }
+
+}  // namespace telemetry::worker
