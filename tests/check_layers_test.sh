@@ -5,7 +5,7 @@ check="$(cd "$(dirname "$0")" && pwd)/check_layers.sh"
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 mkdir -p "$root"/{client,tests/worker/device} "$root"/proto/record "$root"/server/{storage,collector,export} \
-  "$root"/worker/{codegen,device,forward,ir,kernel,kernels,tune/record,wrapper}
+  "$root"/worker/{codegen,debug,device,forward,ir,kernel,kernels,tune/record,wrapper}
 
 failed=0
 fail() {
@@ -39,6 +39,8 @@ refuses worker/kernel/a.cc '<sqlite3.h>'
 refuses worker/forward/a.h '"client/producer.h"'
 refuses worker/tune/record/a.cc '"worker/kernel/kernel.h"'
 refuses worker/kernel/a.cc '"worker/wrapper/lines.h"'
+refuses worker/kernel/a.cc '"worker/debug/value_debugger.h"'
+refuses worker/debug/a.cc '"worker/wrapper/lines.h"'
 refuses worker/wrapper/a.cc '"worker/tune/tuner.h"'
 refuses server/storage/a.cc '"server/export/join.h"'
 refuses server/collector/a.cc '"client/producer.h"'

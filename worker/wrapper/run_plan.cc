@@ -4,9 +4,11 @@
 #include <utility>
 
 #include "proto/record/strings.h"
+#include "worker/debug/debugged_call.h"
 #include "worker/ir/reference.h"
 #include "worker/kernels/kernel_spec.h"
 #include "worker/kernels/trace_problem.h"
+#include "worker/wrapper/call_values.h"
 #include "worker/wrapper/matrix_product.h"
 #include "worker/wrapper/size_class.h"
 #include "worker/wrapper/verify_plan.h"
@@ -31,13 +33,14 @@ ir::HostArray DenseArray(DType dtype, const std::vector<int64_t>& sizes, absl::S
 
 }  // namespace
 
-PlanRunner::PlanRunner(Plan plan, std::shared_ptr<Device> device)
-    : plan_(std::move(plan)), device_(std::move(device)), places_(PlacesOf(plan_)) {}
+PlanRunner::PlanRunner(Plan plan, std::shared_ptr<Device> device, debug::ValueDebugger* debugger)
+    : plan_(std::move(plan)), device_(std::move(device)), debugger_(debugger), places_(PlacesOf(plan_)) {}
 
-absl::StatusOr<std::unique_ptr<PlanRunner>> PlanRunner::Create(Plan plan, std::shared_ptr<Device> device) {
+absl::StatusOr<std::unique_ptr<PlanRunner>> PlanRunner::Create(Plan plan, std::shared_ptr<Device> device,
+                                                               debug::ValueDebugger* debugger) {
   // Before the constructor, which looks buffers up.
   if (absl::Status status = VerifyPlan(plan); !status.ok()) return status;
-  std::unique_ptr<PlanRunner> runner(new PlanRunner(std::move(plan), std::move(device)));
+  std::unique_ptr<PlanRunner> runner(new PlanRunner(std::move(plan), std::move(device), debugger));
   if (absl::Status status = runner->Prepare(); !status.ok()) return status;
   return runner;
 }
@@ -89,6 +92,9 @@ absl::Status PlanRunner::TakeInputs(absl::Span<const Tensor> inputs) {
 absl::StatusOr<std::vector<Tensor>> PlanRunner::Run(absl::Span<const Tensor> inputs) {
   absl::Status status = TakeInputs(inputs);
   if (!status.ok()) return status;
+  if (debugger_ != nullptr) {
+    debugger_->BeginProgram(plan_.name, [this] { return InputValues(plan_, memory_); });
+  }
   for (size_t i = 0; i < plan_.lines.size(); ++i) {
     status = RunLine(plan_.lines[i]);
     if (status.ok()) continue;
@@ -118,8 +124,30 @@ absl::Status PlanRunner::RunLine(const Line& line) {
   }
   const KernelCall* call = CallOf(line);
   if (call == nullptr) return absl::OkStatus();
-  if (!std::holds_alternative<CallKernel>(line)) return RunExtern(*call);
-  return device_ == nullptr ? EvaluateKernel(*call) : LaunchKernel(*call);
+  return debugger_ == nullptr ? RunCall(line, *call) : RunDebugged(line, *call);
+}
+
+absl::Status PlanRunner::RunCall(const Line& line, const KernelCall& call) {
+  if (!std::holds_alternative<CallKernel>(line)) return RunExtern(call);
+  return device_ == nullptr ? EvaluateKernel(call) : LaunchKernel(call);
+}
+
+absl::Status PlanRunner::RunDebugged(const Line& line, const KernelCall& call) {
+  const std::string& kernel = plan_.kernel(call.kernel).name;
+  const bool is_extern = !std::holds_alternative<CallKernel>(line);
+  if (device_ != nullptr && !is_extern &&
+      debug::PicksAtRunTime(kernels_[static_cast<size_t>(call.kernel)]->definition())) {
+    debugger_->StayOff(kernel);
+  }
+  const auto list = [&] {
+    return CallValues(plan_, places_, call, is_extern, [this](int buffer) { return TensorOf(buffer); });
+  };
+  debugger_->BeforeLaunch(kernel, list);
+  absl::Status status = RunCall(line, call);
+  // So that a launch that fails is told as such, not as the debugger's first copy.
+  if (status.ok() && device_ != nullptr) status = device_->Synchronize();
+  if (status.ok()) debugger_->AfterLaunch(kernel, WrittenMemory(plan_, places_, call), list);
+  return status;
 }
 
 absl::Status PlanRunner::AllocateFor(int buffer, int64_t bytes) {

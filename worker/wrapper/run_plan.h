@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "worker/debug/value_debugger.h"
 #include "worker/ir/graph.h"
 #include "worker/kernel/kernel.h"
 #include "worker/kernel/tensor.h"
@@ -19,8 +20,11 @@ namespace telemetry::worker::wrapper {
 // kernels are their IR evaluated (ir/reference.h), which is for looking at results, not for speed. One Run at a time.
 class PlanRunner {
  public:
-  // `device` null: on the host. Errors are VerifyPlan's, those of traces, and Kernel::Create's.
-  static absl::StatusOr<std::unique_ptr<PlanRunner>> Create(Plan plan, std::shared_ptr<Device> device);
+  // `device` null: on the host. `debugger` is shown the inputs of each Run and what its calls read and write, each of
+  // which is waited for then; it has to outlive this. Null: a call costs nothing more. Errors are VerifyPlan's, those
+  // of traces, and Kernel::Create's.
+  static absl::StatusOr<std::unique_ptr<PlanRunner>> Create(Plan plan, std::shared_ptr<Device> device,
+                                                            debug::ValueDebugger* debugger = nullptr);
 
   // Inputs and outputs in the plan's order, on the device or on the host. Queues: synchronise before reading, and
   // before the program ends; after an error nothing is queued any more. Outputs may have more memory behind them than
@@ -31,11 +35,13 @@ class PlanRunner {
   const Plan& plan() const { return plan_; }
 
  private:
-  PlanRunner(Plan plan, std::shared_ptr<Device> device);
+  PlanRunner(Plan plan, std::shared_ptr<Device> device, debug::ValueDebugger* debugger);
 
   absl::Status Prepare();
   absl::Status TakeInputs(absl::Span<const Tensor> inputs);
   absl::Status RunLine(const Line& line);
+  absl::Status RunCall(const Line& line, const KernelCall& call);
+  absl::Status RunDebugged(const Line& line, const KernelCall& call);
   absl::Status AllocateFor(int buffer, int64_t bytes);
   // The buffer over its memory; on the host a copy.
   absl::StatusOr<Tensor> TensorOf(int buffer) const;
@@ -51,6 +57,7 @@ class PlanRunner {
 
   const Plan plan_;
   const std::shared_ptr<Device> device_;
+  debug::ValueDebugger* const debugger_;
   const std::vector<Place> places_;
   std::vector<std::unique_ptr<Kernel>> kernels_;  // on a device, by index in the plan
   std::vector<ir::DeviceIr> irs_;                 // on the host, likewise

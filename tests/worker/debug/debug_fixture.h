@@ -1,0 +1,62 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "worker/debug/value_debugger.h"
+#include "worker/ir/host_array.h"
+#include "worker/kernel/tensor.h"
+
+namespace telemetry::worker::debug {
+
+// A device, a folder of the test's own, and what debuggers print.
+class DebugTest : public testing::Test {
+ protected:
+  DebugTest() {
+    const char* id = std::getenv("TELEMETRY_TEST_DEVICE");
+    device_ = OpenDevice(id == nullptr ? "opencl:0" : id).value();
+    std::string name = absl::StrCat(testing::TempDir(), "/debug_test.XXXXXX");
+    folder_ = mkdtemp(name.data());
+  }
+  ~DebugTest() override { std::filesystem::remove_all(folder_); }
+
+  DebugPrint Print() {
+    return [this](std::string_view text) { printed_.emplace_back(text); };
+  }
+  // Everything, a line each.
+  std::string printed() const { return absl::StrJoin(printed_, "\n"); }
+
+  // Elements in row-major order, rounded to the dtype. Dense without strides.
+  static ir::HostArray Array(DType dtype, std::vector<int64_t> sizes, const std::vector<double>& elements,
+                             std::vector<int64_t> strides = {}) {
+    if (strides.empty()) strides = ir::RowMajorStrides(sizes);
+    ir::HostArray array = ir::HostArray::Strided(dtype, std::move(sizes), std::move(strides));
+    array.SetRowMajor(elements);
+    return array;
+  }
+  Tensor OnDevice(const ir::HostArray& array) const { return ToDevice(device_, array).value(); }
+
+  std::vector<std::string> Files() const {
+    std::vector<std::string> names;
+    if (!std::filesystem::exists(folder_)) return names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) names.push_back(entry.path().filename());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  std::shared_ptr<Device> device_;
+  std::string folder_;
+  std::vector<std::string> printed_;
+};
+
+}  // namespace telemetry::worker::debug

@@ -1,0 +1,177 @@
+// Plans whose values are looked at while they run.
+
+#include <cmath>
+#include <limits>
+
+#include "gmock/gmock.h"
+#include "tests/client/small_disk.h"
+#include "tests/worker/debug/counting_device.h"
+#include "tests/worker/debug/debug_fixture.h"
+#include "tests/worker/wrapper/random_plan.h"
+#include "tests/worker/wrapper/sample_plans.h"
+#include "worker/wrapper/memory_plan.h"
+#include "worker/wrapper/run_plan.h"
+
+namespace telemetry::worker::wrapper {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class DebuggedPlanTest : public debug::DebugTest {
+ protected:
+  // The plan's outputs; what was printed and saved is the fixture's.
+  std::vector<ir::HostArray> Run(const Plan& plan, debug::DebugOptions options, const std::vector<Tensor>& inputs,
+                                 std::shared_ptr<Device> device) {
+    options.folder = folder_;
+    printed_.clear();
+    debugger_ = debug::ValueDebugger::Create(std::move(options), Print());
+    const auto runner = PlanRunner::Create(plan, device, debugger_.get());
+    EXPECT_TRUE(runner.ok()) << runner.status();
+    std::vector<Tensor> given = inputs;
+    for (Tensor& input : given) {
+      if (device != nullptr) input = *ToDevice(device, *input.host);
+    }
+    const absl::StatusOr<std::vector<Tensor>> outputs = (*runner)->Run(given);
+    EXPECT_TRUE(outputs.ok()) << outputs.status();
+    std::vector<ir::HostArray> arrays;
+    for (size_t i = 0; outputs.ok() && i < outputs->size(); ++i) arrays.push_back(*ToHost(outputs->at(i)));
+    return arrays;
+  }
+  std::vector<ir::HostArray> Run(const Plan& plan, debug::DebugOptions options) {
+    return Run(plan, std::move(options), InputsOf(plan, 1), device_);
+  }
+  // The first words of each line: "[before_launch - bmm - x]".
+  std::vector<std::string> Heads() const {
+    std::vector<std::string> heads;
+    for (const std::string& line : printed_) heads.push_back(line.substr(0, line.find(']') + 1));
+    return heads;
+  }
+
+  std::unique_ptr<debug::ValueDebugger> debugger_;
+};
+
+TEST_F(DebuggedPlanTest, Level0AsksNothingMoreOfTheDevice) {
+  const Plan plan = *AttentionPlan();
+  const auto calls = [&](std::optional<debug::DebugLevel> level) {
+    const auto counting = std::make_shared<CountingDevice>(device_);
+    if (level.has_value()) {
+      Run(plan, {.level = *level}, InputsOf(plan, 1), counting);
+    } else {
+      const auto runner = PlanRunner::Create(plan, counting);
+      std::vector<Tensor> inputs = InputsOf(plan, 1);
+      for (Tensor& input : inputs) input = *ToDevice(counting, *input.host);
+      const std::vector<Tensor> outputs = (*runner)->Run(inputs).value();
+      for (const Tensor& output : outputs) EXPECT_TRUE(ToHost(output).ok());
+    }
+    return counting->calls();
+  };
+  const DeviceCalls without = calls(std::nullopt);
+  EXPECT_EQ(without, (DeviceCalls{.launches = 3, .copies = 4, .allocations = 6, .waits = 0}));
+  EXPECT_EQ(calls(debug::DebugLevel::kOff), without);
+  const DeviceCalls names = calls(debug::DebugLevel::kNames);
+  EXPECT_EQ(names, (DeviceCalls{.launches = 3, .copies = 4, .allocations = 6, .waits = 3}));
+  EXPECT_GT(calls(debug::DebugLevel::kPrint).launches, 3 + 3);
+  EXPECT_GT(calls(debug::DebugLevel::kSave).copies, 4 + 16);
+}
+
+TEST_F(DebuggedPlanTest, NoLevelChangesTheResults) {
+  for (const absl::StatusOr<Plan>& made : {AttentionPlan(DType::kF16), GatedMlpPlan(), LayerNormPlan()}) {
+    const Plan plan = PlanMemory(*made)->plan;
+    for (const std::shared_ptr<Device>& device : {device_, std::shared_ptr<Device>()}) {
+      const std::vector<ir::HostArray> expected = Run(plan, {}, InputsOf(plan, 1), device);
+      for (const debug::DebugLevel level :
+           {debug::DebugLevel::kSave, debug::DebugLevel::kPrint, debug::DebugLevel::kNames}) {
+        const std::vector<ir::HostArray> actual = Run(plan, {.level = level}, InputsOf(plan, 1), device);
+        ASSERT_EQ(actual.size(), expected.size());
+        for (size_t i = 0; i < actual.size(); ++i) EXPECT_EQ(actual[i].data, expected[i].data) << plan.name;
+        EXPECT_EQ(debugger_->errors(), 0) << printed();
+      }
+    }
+  }
+}
+
+TEST_F(DebuggedPlanTest, PrintsInputsThenTheArgumentsOfEachCall) {
+  Run(*AttentionPlan(), {.level = debug::DebugLevel::kPrint});
+  EXPECT_THAT(
+      Heads(),
+      ElementsAre("[program_inputs - attention - q]", "[program_inputs - attention - k]",
+                  "[program_inputs - attention - v]", "[before_launch - bmm - x]", "[before_launch - bmm - y]",
+                  "[before_launch - bmm - out]", "[after_launch - bmm - x]", "[after_launch - bmm - y]",
+                  "[after_launch - bmm - out]", "[before_launch - softmax - x]", "[before_launch - softmax - out]",
+                  "[after_launch - softmax - x]", "[after_launch - softmax - out]", "[before_launch - bmm - x]",
+                  "[before_launch - bmm - y]", "[before_launch - bmm - out]", "[after_launch - bmm - x]",
+                  "[after_launch - bmm - y]", "[after_launch - bmm - out]"));
+  EXPECT_THAT(printed_, Contains(StartsWith("[after_launch - softmax - x] buffer=score_rows elements=1024 "
+                                            "sizes=[32, 32] strides=[32, 1] dtype=f32 mean=")));
+}
+
+TEST_F(DebuggedPlanTest, ShowsScalarsAndFlags) {
+  Run(*LayerNormPlan(), {.level = debug::DebugLevel::kPrint});
+  EXPECT_THAT(printed_, Contains("[before_launch - layer_norm - eps] 0.5 (float)"));
+}
+
+TEST_F(DebuggedPlanTest, OfExternKernelsOnlyTensors) {
+  PlanBuilder b("extern");
+  const BufferRef w = b.Input("w", DType::kF32, {8});
+  const CallOutputs norm = b.CallExternAllocating("layer_norm", {b.Input("x", DType::kF32, {4, 8}), w, w});
+  b.Output(norm[0]);
+  const Plan plan = *b.Finish();
+  for (const std::shared_ptr<Device>& device : {device_, std::shared_ptr<Device>()}) {
+    Run(plan, {.level = debug::DebugLevel::kPrint, .kernels = {"layer_norm"}}, InputsOf(plan, 1), device);
+    EXPECT_THAT(Heads(), Contains("[after_launch - layer_norm - rstd]"));
+    EXPECT_THAT(printed(), Not(HasSubstr("eps")));
+  }
+}
+
+TEST_F(DebuggedPlanTest, SavesWhatTheKernelsOfThatNameAreGiven) {
+  Run(*AttentionPlan(), {.level = debug::DebugLevel::kSave, .kernels = {"SOFTMAX"}});
+  EXPECT_THAT(Files(), ElementsAre("after_launch_softmax_out.npy", "after_launch_softmax_x.npy",
+                                   "before_launch_softmax_out.npy", "before_launch_softmax_x.npy"));
+}
+
+TEST_F(DebuggedPlanTest, PrintsTheNamesOfAllKernels) {
+  Run(*AttentionPlan(), {.level = debug::DebugLevel::kNames, .kernels = {"softmax"}});
+  EXPECT_THAT(printed_, ElementsAre("[before_launch - bmm]", "[after_launch - bmm]", "[before_launch - softmax]",
+                                    "[after_launch - softmax]", "[before_launch - bmm]", "[after_launch - bmm]"));
+}
+
+// Infinity minus infinity: the NaN is softmax's, and only what comes after it is looked at.
+TEST_F(DebuggedPlanTest, TheFirstNaNNamesTheKernelThatMadeIt) {
+  const Plan plan = *AttentionPlan();
+  std::vector<Tensor> inputs = InputsOf(plan, 1);
+  for (double& element : inputs[0].host->data) element = std::numeric_limits<double>::infinity();
+  for (double& element : inputs[1].host->data) element = 1;
+  for (const std::shared_ptr<Device>& device : {device_, std::shared_ptr<Device>()}) {
+    for (const std::vector<std::string>& kernels : {std::vector<std::string>{}, {"bmm"}}) {
+      Run(plan, {.level = debug::DebugLevel::kSave, .kernels = kernels}, inputs, device);
+      ASSERT_TRUE(debugger_->first_nan().has_value());
+      EXPECT_EQ(debugger_->first_nan()->kernel, "softmax");
+      EXPECT_EQ(debugger_->first_nan()->tensor, kernels.empty() ? "weights" : "weight_batches");
+      EXPECT_THAT(printed_, ElementsAre(StartsWith("[first_nan] the first tensor with a NaN is 'weight")));
+    }
+  }
+}
+
+TEST_F(DebuggedPlanTest, AFullDiskIsAnErrorAndTheRunGoesOn) {
+  const Plan plan = *AttentionPlan();
+  const std::vector<ir::HostArray> expected = Run(plan, {});
+  const client::SmallDisk disk(folder_, 1 << 20);
+  if (!disk.mounted()) GTEST_SKIP() << "this user may not mount anything";
+  disk.Fill();
+  const std::vector<ir::HostArray> actual = Run(plan, {.level = debug::DebugLevel::kSave});
+  ASSERT_EQ(actual.size(), 1u);
+  EXPECT_EQ(actual[0].data, expected[0].data);
+  EXPECT_EQ(debugger_->errors(), 16);
+  EXPECT_THAT(printed_, ElementsAre(AllOf(StartsWith("[error] cannot save values: cannot write "),
+                                          HasSubstr("No space left on device"))));
+}
+
+}  // namespace
+}  // namespace telemetry::worker::wrapper

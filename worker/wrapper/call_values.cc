@@ -1,0 +1,63 @@
+#include "worker/wrapper/call_values.h"
+
+#include <utility>
+
+namespace telemetry::worker::wrapper {
+namespace {
+
+const std::string& MemoryName(const Plan& plan, const std::vector<Place>& places, int buffer) {
+  return plan.buffer(places[static_cast<size_t>(buffer)].root).name;
+}
+
+}  // namespace
+
+std::vector<debug::DebugValue> InputValues(const Plan& plan, absl::Span<const Tensor> memory) {
+  std::vector<debug::DebugValue> values;
+  for (const int id : plan.inputs) {
+    values.push_back({.name = plan.buffer(id).name, .value = memory[static_cast<size_t>(id)]});
+  }
+  return values;
+}
+
+absl::StatusOr<std::vector<debug::DebugValue>> CallValues(const Plan& plan, const std::vector<Place>& places,
+                                                          const KernelCall& call, bool is_extern,
+                                                          absl::FunctionRef<absl::StatusOr<Tensor>(int)> tensor_of) {
+  const PlanKernel& kernel = plan.kernel(call.kernel);
+  std::vector<debug::DebugValue> values;
+  const auto add = [&](const std::string& name, int buffer, bool is_output) {
+    absl::StatusOr<Tensor> tensor = tensor_of(buffer);
+    if (!tensor.ok()) return tensor.status();
+    values.push_back({.name = name,
+                      .value = *std::move(tensor),
+                      .buffer = plan.buffer(buffer).name,
+                      .memory = MemoryName(plan, places, buffer),
+                      .is_output = is_output});
+    return absl::OkStatus();
+  };
+  for (size_t i = 0; i < call.arguments.size(); ++i) {
+    absl::Status status = add(kernel.library->tensors[i].name, call.arguments[i], /*is_output=*/false);
+    if (!status.ok()) return status;
+  }
+  for (const kernels::NumberArgument& number : kernel.library->numbers) {
+    if (is_extern) break;
+    const auto given = call.scalars.find(number.name);
+    const double value = given != call.scalars.end() ? given->second : kernel.problem.number(number.name);
+    debug::DebugValue shown = {.name = number.name, .value = value};
+    if (number.is_flag) shown.value = value != 0;
+    values.push_back(std::move(shown));
+  }
+  for (size_t i = 0; i < call.outputs.size(); ++i) {
+    if (absl::Status status = add(kernel.outputs[i].name, call.outputs[i], /*is_output=*/true); !status.ok()) {
+      return status;
+    }
+  }
+  return values;
+}
+
+std::vector<std::string> WrittenMemory(const Plan& plan, const std::vector<Place>& places, const KernelCall& call) {
+  std::vector<std::string> names;
+  for (const int buffer : call.outputs) names.push_back(MemoryName(plan, places, buffer));
+  return names;
+}
+
+}  // namespace telemetry::worker::wrapper
