@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "proto/record/strings.h"
+#include "worker/device/compile_options.h"
 #include "worker/device/library.h"
 
 namespace telemetry::worker {
@@ -74,12 +75,6 @@ absl::Status Check(const NvrtcApi& api, nvrtcResult result, std::string_view wha
   return absl::InternalError(record::Cat(what, " failed: ", api.get_error_string(result)));
 }
 
-// sm_90's own instructions, wgmma among them, are refused in code that later devices could run as well. What is
-// compiled here is for one device, or for a look at it.
-std::string WithOwnInstructions(const std::string& architecture) {
-  return architecture == "sm_90" ? "sm_90a" : architecture;
-}
-
 // One source on its way through the compiler.
 class Program {
  public:
@@ -96,10 +91,10 @@ class Program {
   }
 
   absl::Status Compile(const std::string& architecture) {
-    const std::string architecture_option = absl::StrCat("--gpu-architecture=", WithOwnInstructions(architecture));
-    // Helper functions without a qualifier run on the device.
-    const std::vector<const char*> options = {architecture_option.c_str(), "--std=c++17", "-default-device"};
-    const nvrtcResult result = api_.compile_program(program_, static_cast<int>(options.size()), options.data());
+    const std::vector<std::string> options = CudaCompileOptions(architecture);
+    std::vector<const char*> texts;
+    for (const std::string& option : options) texts.push_back(option.c_str());
+    const nvrtcResult result = api_.compile_program(program_, static_cast<int>(texts.size()), texts.data());
     if (result == NVRTC_ERROR_COMPILATION || result == NVRTC_ERROR_INVALID_OPTION) {
       return absl::InvalidArgumentError(absl::StrCat("NVRTC refused the source for ", architecture, ":\n", Log()));
     }
@@ -132,6 +127,13 @@ class Program {
 };
 
 }  // namespace
+
+// sm_90's own instructions, wgmma among them, are refused in code that later devices could run as well. What is
+// compiled here is for one device, or for a look at it. Helper functions without a qualifier run on the device.
+std::vector<std::string> CudaCompileOptions(const std::string& architecture) {
+  const std::string own = architecture == "sm_90" ? "sm_90a" : architecture;
+  return {absl::StrCat("--gpu-architecture=", own), "--std=c++17", "-default-device"};
+}
 
 absl::StatusOr<std::string> NvrtcVersion() {
   const absl::StatusOr<const NvrtcApi*> api = GetNvrtcApi();

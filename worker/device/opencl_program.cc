@@ -6,12 +6,10 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "proto/record/strings.h"
+#include "worker/device/compile_options.h"
 
 namespace telemetry::worker {
 namespace {
-
-// Values exactly as written: no option of fast mathematics, ever.
-constexpr char kOptions[] = "-cl-std=CL1.2";
 
 // What code begins with that is to be built again; no platform's binary begins so.
 constexpr std::string_view kSourceMark = "opencl-source\n";
@@ -65,7 +63,7 @@ absl::StatusOr<OpenClProgram> BuildOpenClSource(const OpenClContext& context, co
   cl_int result = CL_SUCCESS;
   OpenClProgramHandle program(&context.api(), context.api().create_program(context.get(), 1, &text, &size, &result));
   if (result != CL_SUCCESS) return OpenClStatus(result, "clCreateProgramWithSource");
-  return Build(context, std::move(program), kOptions);
+  return Build(context, std::move(program), kOpenClCompileOptions);
 }
 
 absl::StatusOr<std::string> BinaryOf(const OpenClContext& context, const OpenClProgram& program) {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "proto/record/strings.h"
 #include "worker/ir/half.h"
+#include "worker/kernels/draw.h"
 #include "worker/kernels/library.h"
 
 namespace telemetry::worker::kernels {
@@ -16,7 +17,7 @@ namespace {
 using record::AbslView;
 
 // Integers that are data: sums of a few thousand of them stay inside i32.
-constexpr int64_t kLargestInteger = 1000;
+constexpr double kLargestInteger = 1000;
 
 int64_t ElementsOf(absl::Span<const int64_t> sizes) {
   int64_t elements = 1;
@@ -27,27 +28,25 @@ int64_t ElementsOf(absl::Span<const int64_t> sizes) {
 // Evenly distributed in [0, 1): written out, as the standard's distributions differ between libraries.
 double Uniform(std::mt19937_64& random) { return std::ldexp(static_cast<double>(random() >> 11), -53); }
 
-double DrawInteger(std::mt19937_64& random, int64_t low, int64_t high) {
-  return static_cast<double>(low) + std::floor(Uniform(random) * static_cast<double>(high - low));
-}
-
-ir::HostArray DrawTensor(const LibraryKernel& kernel, const TensorArgument& argument, const TensorSpec& spec,
-                         const Problem& problem, std::mt19937_64& random) {
-  ir::HostArray array = ir::HostArray::Dense(spec.dtype, spec.sizes);
-  for (double& value : array.data) {
-    if (!argument.indexes.empty()) {
-      value = DrawInteger(random, 0, problem.size(argument.indexes));
-    } else if (IsFloat(spec.dtype)) {
-      value = ir::RoundTo(spec.dtype, kernel.low + (kernel.high - kernel.low) * Uniform(random));
-    } else {
-      value = spec.dtype == DType::kBool ? DrawInteger(random, 0, 2)
-                                         : DrawInteger(random, -kLargestInteger, kLargestInteger + 1);
-    }
-  }
-  return array;
-}
-
 }  // namespace
+
+DrawRange RangeOf(const LibraryKernel& kernel, size_t argument, const Problem& problem) {
+  const std::string& indexes = kernel.tensors[argument].indexes;
+  if (!indexes.empty()) return {.low = 0, .high = static_cast<double>(problem.size(indexes))};
+  const DType dtype = problem.tensors[argument].dtype;
+  if (IsFloat(dtype)) return {.low = kernel.low, .high = kernel.high};
+  if (dtype == DType::kBool) return {.low = 0, .high = 2};
+  return {.low = -kLargestInteger, .high = kLargestInteger + 1};
+}
+
+std::vector<double> Draw(DType dtype, const DrawRange& range, int64_t elements, std::mt19937_64& random) {
+  std::vector<double> values(static_cast<size_t>(elements));
+  for (double& value : values) {
+    const double part = (range.high - range.low) * Uniform(random);
+    value = IsFloat(dtype) ? ir::RoundTo(dtype, range.low + part) : range.low + std::floor(part);
+  }
+  return values;
+}
 
 int64_t TensorSpec::elements() const { return ElementsOf(sizes); }
 
@@ -79,8 +78,10 @@ Case MakeCase(const LibraryKernel& kernel, Problem problem, uint64_t seed) {
   Case made = {.problem = std::move(problem)};
   std::mt19937_64 random(seed);
   for (size_t i = 0; i < kernel.tensors.size(); ++i) {
-    made.tensors.emplace(kernel.tensors[i].name,
-                         DrawTensor(kernel, kernel.tensors[i], made.problem.tensors[i], made.problem, random));
+    const TensorSpec& spec = made.problem.tensors[i];
+    ir::HostArray array{.dtype = spec.dtype, .sizes = spec.sizes, .strides = ir::RowMajorStrides(spec.sizes)};
+    array.data = Draw(spec.dtype, RangeOf(kernel, i, made.problem), spec.elements(), random);
+    made.tensors.emplace(kernel.tensors[i].name, std::move(array));
   }
   return made;
 }

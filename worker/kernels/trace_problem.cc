@@ -6,9 +6,8 @@
 namespace telemetry::worker::kernels {
 namespace {
 
-ir::HostTensor HostTensorOf(const TensorSpec& spec, int position) {
+ir::HostTensor HostTensorOf(const TensorSpec& spec, const std::vector<int64_t>& strides, int position) {
   ir::HostTensor tensor = {.name = spec.name, .dtype = spec.dtype};
-  const std::vector<int64_t> strides = ir::RowMajorStrides(spec.sizes);
   for (size_t i = 0; i < spec.sizes.size(); ++i) {
     tensor.sizes.push_back({.text = std::to_string(spec.sizes[i]),
                             .value = spec.sizes[i],
@@ -24,10 +23,13 @@ ir::HostTensor HostTensorOf(const TensorSpec& spec, int position) {
 
 }  // namespace
 
-absl::StatusOr<ir::DeviceIr> TraceProblem(const LibraryKernel& kernel, const Problem& problem) {
+absl::StatusOr<ir::DeviceIr> TraceProblem(const LibraryKernel& kernel, const Problem& problem,
+                                          absl::Span<const std::vector<int64_t>> strides) {
   ir::TraceInputs inputs = {.kernel_name = kernel.name};
-  for (const TensorSpec& spec : problem.tensors) {
-    inputs.tensors.push_back(HostTensorOf(spec, static_cast<int>(inputs.tensors.size())));
+  for (size_t i = 0; i < problem.tensors.size(); ++i) {
+    const TensorSpec& spec = problem.tensors[i];
+    inputs.tensors.push_back(
+        HostTensorOf(spec, strides.empty() ? ir::RowMajorStrides(spec.sizes) : strides[i], static_cast<int>(i)));
   }
   for (const NumberArgument& number : kernel.numbers) {
     if (number.is_flag) {
