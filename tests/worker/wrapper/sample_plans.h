@@ -49,4 +49,33 @@ inline absl::StatusOr<Plan> GatedMlpPlan() {
   return b.Finish();
 }
 
+// Softmax of a matrix that lies by columns, then of the lower half of the result, which begins 4 KiB inside of it.
+inline absl::StatusOr<Plan> StridedSoftmaxPlan(DType dtype = DType::kF16) {
+  PlanBuilder b("strided_softmax");
+  const BufferRef x = b.Input("x", dtype, {64, 64}, {1, 64});
+  const BufferRef out = b.Call("softmax", {x}, {.names = {"out"}})[0];
+  const BufferRef lower = b.View(out, {32, 64}, {64, 1}, 2048, "lower");
+  b.Output(out);
+  b.Output(b.Call("softmax", {lower}, {.names = {"twice"}})[0]);
+  return b.Finish();
+}
+
+// The loss of normalised rows: the norm by a library, which returns three buffers.
+inline absl::StatusOr<Plan> NormedLossPlan(DType dtype = DType::kBF16) {
+  PlanBuilder b("normed_loss");
+  const BufferRef x = b.Input("x", dtype, {16, 48});
+  const BufferRef weight = b.Input("weight", dtype, {48});
+  const BufferRef bias = b.Input("bias", dtype, {48});
+  const BufferRef labels = b.Input("labels", DType::kI32, {16});
+  const CallOutputs norm =
+      b.CallExternAllocating("layer_norm", {x, weight, bias}, {.names = {"logits", "mean", "rstd"}});
+  b.Free(norm[1]);
+  b.Comment("into memory that is there");
+  const BufferRef loss = b.Allocate("loss", DType::kF32, {16});
+  b.Call("cross_entropy", {norm[0], labels}, {.into = {loss}});
+  b.Output(norm[2]);
+  b.Output(loss);
+  return b.Finish();
+}
+
 }  // namespace telemetry::worker::wrapper

@@ -1,0 +1,212 @@
+#include <cstdlib>
+#include <filesystem>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/worker/wrapper/program/program_fixture.h"
+#include "tests/worker/wrapper/sample_plans.h"
+#include "worker/kernel/kernel.h"
+#include "worker/kernels/kernel_spec.h"
+#include "worker/wrapper/launch_plan.h"
+#include "worker/wrapper/program/program.h"
+
+namespace telemetry::worker::wrapper {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr char kWarnings[] = " -Wall -Wextra -Wshadow=compatible-local -Werror";
+
+class OpenClProgramTest : public ::testing::Test {
+ protected:
+  // Compiles with the command that the program names, and runs it.
+  ShellOutcome Compiled(const Plan& plan, const std::string& text, const std::string& flags) {
+    const ProgramOptions options = {.target = OpenClTarget()};
+    const std::string name = FileName(plan, options);
+    WriteText(folder_ + "/" + name + ".cpp", text);
+    const ShellOutcome compiled = Shell(folder_, CompileCommand(plan, options) + kWarnings);
+    EXPECT_EQ(compiled.exit_status, 0) << compiled.output;
+    EXPECT_THAT(compiled.output, IsEmpty());
+    return Shell(folder_, "./" + name + " " + flags);
+  }
+
+  std::string ProgramOf(const Plan& plan) {
+    const absl::StatusOr<std::string> text = CppProgram(plan, {.target = OpenClTarget()});
+    EXPECT_TRUE(text.ok()) << text.status();
+    return text.value_or("");
+  }
+
+  void ExpectRight(const Plan& plan, const std::string& flags = "--no-time") {
+    const ShellOutcome run = Compiled(plan, ProgramOf(plan), flags);
+    EXPECT_EQ(run.exit_status, 0) << plan.name << "\n" << run.output;
+    EXPECT_THAT(run.output, HasSubstr("the results are right\n"));
+    if (flags.empty()) {
+      EXPECT_THAT(run.output, HasSubstr(": median "));
+    }
+  }
+
+  const std::string folder_ = TestFolder();
+};
+
+TEST_F(OpenClProgramTest, LayerNorm) { ExpectRight(FivePlans()[0], ""); }
+TEST_F(OpenClProgramTest, Attention) { ExpectRight(FivePlans()[1], ""); }
+TEST_F(OpenClProgramTest, GatedMlp) { ExpectRight(FivePlans()[2]); }
+TEST_F(OpenClProgramTest, StridedSoftmax) { ExpectRight(FivePlans()[3]); }
+TEST_F(OpenClProgramTest, NormedLoss) { ExpectRight(FivePlans()[4]); }
+
+// Each of these has to be found: what is wrong in one place, and what an output of thousands lacks.
+TEST_F(OpenClProgramTest, WrongResultsAreFound) {
+  std::string text = ProgramOf(FivePlans()[0]);
+  const size_t samples = text.find("{", text.find("\n    {", text.find("const Expected expected_mean = {")));
+  ASSERT_NE(samples, std::string::npos);
+  text.insert(samples + 1, "4");
+  const ShellOutcome run = Compiled(FivePlans()[0], text, "");
+  EXPECT_EQ(run.exit_status, 1) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("wrong: mean[0]: expected "));
+  EXPECT_THAT(run.output, HasSubstr("WRONG in 1 places"));
+  EXPECT_THAT(run.output, ::testing::Not(HasSubstr("median")));
+}
+
+TEST_F(OpenClProgramTest, AnElementBetweenTheSamplesIsFound) {
+  const Plan plan = FivePlans()[3];
+  std::string text = ProgramOf(plan);
+  // Element 2 of 4096; samples are elements 0, 4, 8...
+  const std::string line = "  CheckOutput(out, expected_out);\n";
+  const size_t check = text.find(line);
+  ASSERT_NE(check, std::string::npos);
+  text.insert(check, "  auto bytes = Download(out, 4096);\n  bytes[5] ^= 0x40;\n  Upload(out, bytes);\n");
+  const ShellOutcome run = Compiled(plan, text, "");
+  EXPECT_EQ(run.exit_status, 1) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("wrong: out, elements 0 to 3: signed sum expected "));
+}
+
+TEST_F(OpenClProgramTest, AKernelThatDoesNotCompileIsReported) {
+  std::string text = ProgramOf(FivePlans()[0]);
+  text.replace(text.find("__kernel", text.find("layer_norm_source[]")), 8, "__kernal");
+  const ShellOutcome run = Compiled(FivePlans()[0], text, "");
+  EXPECT_EQ(run.exit_status, 2) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("kernel_layer_norm"));
+}
+
+TEST_F(OpenClProgramTest, NamesThatCppHasForItself) {
+  PlanBuilder b("strange names");
+  const BufferRef x = b.Input("for", DType::kF32, {4, 8});
+  const BufferRef out = b.Call("softmax", {x}, {.names = {"a \"b\" \\"}})[0];
+  b.Comment("continued \\");
+  b.Output(b.Call("exp", {out}, {.names = {"Launch"}})[0]);
+  ExpectRight(*b.Finish());
+}
+
+TEST_F(OpenClProgramTest, NothingToDo) {
+  PlanBuilder b("empty");
+  b.Output(b.Call("softmax", {b.Input("x", DType::kF32, {0, 8})})[0]);
+  b.View(b.Allocate("unused", DType::kI32, {3}), {2}, {1}, 0, "of_unused");
+  ExpectRight(*b.Finish(), "");
+}
+
+// Integers, indices, flags and scalars as arguments.
+TEST_F(OpenClProgramTest, LaunchesOfTheLibrary) {
+  const auto expect_right = [&](const std::string& name, DType dtype, const kernels::Numbers& numbers) {
+    const kernels::LibraryKernel& kernel = **kernels::FindKernel(name);
+    kernels::Sizes sizes = kernel.default_sizes;
+    for (auto& [dimension, size] : sizes) size = std::min<int64_t>(size, 40);
+    const absl::StatusOr<Plan> plan =
+        PlanOfLaunch(kernel, kernels::MakeProblem(kernel, dtype, sizes, numbers), std::nullopt);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    ExpectRight(*plan);
+  };
+  expect_right("add", DType::kI32, {});
+  expect_right("attention", DType::kF16, {{"causal", 1}});
+  expect_right("cross_entropy", DType::kF16, {});
+  expect_right("rms_norm", DType::kBF16, {{"eps", 0.25}});
+}
+
+// The code is what the device's own way through worker/kernel makes of the same tensors.
+TEST(CppProgramTest, CodeIsTheOneThatIsTuned) {
+  const auto device = OpenDevice("opencl:0");
+  ASSERT_TRUE(device.ok()) << device.status();
+  const Plan plan = *StridedSoftmaxPlan();
+  KernelSpec spec = kernels::SpecOf(*plan.kernels[0].library);
+  const auto kernel = Kernel::Create(std::move(spec));
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  const Tensor x = *ToDevice(*device, ir::HostArray::Strided(DType::kF16, {64, 64}, {1, 64}));
+  const auto bound = (*kernel)->Bind({x});
+  ASSERT_TRUE(bound.ok()) << bound.status();
+  const absl::StatusOr<std::string> program =
+      CppProgram(plan, {.target = codegen::Target::For((*device)->properties())});
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_THAT(*program, HasSubstr(*(*bound)->ToSource((*bound)->config_space().Default())));
+}
+
+// Headers with what the programs use of CUDA stand in for the toolkit.
+TEST(CppProgramTest, CudaProgramsCompileWithoutWarnings) {
+  const std::string folder = TestFolder();
+  for (const Plan& plan : FivePlans()) {
+    const absl::StatusOr<std::string> text = CppProgram(plan, {.target = CudaTarget(), .measured_ms = 0.25});
+    ASSERT_TRUE(text.ok()) << text.status();
+    WriteText(folder + "/program.cpp", *text);
+    const ShellOutcome compiled = Shell(folder, std::string("g++ -std=c++17 -fsyntax-only program.cpp -I") +
+                                                    TELEMETRY_PROGRAM_TESTS "/cuda_headers" + kWarnings);
+    EXPECT_EQ(compiled.exit_status, 0) << plan.name << "\n" << compiled.output;
+  }
+}
+
+TEST(CppProgramTest, OneCommand) {
+  EXPECT_EQ(CompileCommand(*LayerNormPlan(), {.target = OpenClTarget(), .name = "run 7"}),
+            "g++ -std=c++17 -O2 run_7.cpp -o run_7 -l:libOpenCL.so.1");
+  EXPECT_THAT(CompileCommand(*LayerNormPlan(), {.target = CudaTarget()}), HasSubstr("/stubs"));
+  EXPECT_THAT(CompileCommand(*LayerNormPlan(), {.target = CudaTarget()}), ::testing::Not(HasSubstr("cublas")));
+  EXPECT_THAT(CompileCommand(*GatedMlpPlan(), {.target = CudaTarget()}), HasSubstr("-lcublas"));
+}
+
+TEST(CppProgramTest, SaysWhatItCannotWrite) {
+  PlanBuilder b("externs");
+  b.Output(b.CallExtern("softmax", {b.Input("x", DType::kF32, {4, 8})})[0]);
+  const absl::Status status = CppProgram(*b.Finish(), {.target = OpenClTarget()}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("the extern kernel 'softmax', only bmm, layer_norm and matmul"));
+
+  PlanBuilder views("views");
+  const BufferRef made = views.Call("exp", {views.Input("x", DType::kF32, {4, 8})}, {.names = {"made"}})[0];
+  views.Output(views.Call("softmax", {views.View(made, {2, 8}, {8, 1}, 16, "half")})[0]);
+  const absl::Status view = CppProgram(*views.Finish(), {.target = CudaTarget()}).status();
+  EXPECT_EQ(view.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(view.message()), HasSubstr("offset 64 is not a multiple of 4096 bytes"));
+}
+
+// For a machine with a GPU: TELEMETRY_WRITE_PROGRAMS=FOLDER gets the programs of the five plans, and of launches of
+// real sizes.
+TEST(CppProgramTest, WritesProgramsForAGpu) {
+  const char* folder = std::getenv("TELEMETRY_WRITE_PROGRAMS");
+  if (folder == nullptr) GTEST_SKIP() << "TELEMETRY_WRITE_PROGRAMS is not set";
+  std::vector<Plan> plans = FivePlans();
+  const auto add = [&](absl::StatusOr<Plan> plan, const std::string& suffix) {
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    plan->name += suffix;
+    plans.push_back(*std::move(plan));
+  };
+  add(AttentionPlan(DType::kF16), "_f16");
+  add(AttentionPlan(DType::kBF16), "_bf16");
+  add(StridedSoftmaxPlan(DType::kBF16), "_bf16");
+  add(NormedLossPlan(DType::kF16), "_f16");
+  const auto launch = [](const std::string& name, DType dtype, const std::string& config) {
+    const kernels::LibraryKernel& kernel = **kernels::FindKernel(name);
+    return PlanOfLaunch(kernel, kernels::MakeProblem(kernel, dtype), *codegen::Config::Parse(config));
+  };
+  add(launch("softmax", DType::kF16, "Config(block_sizes=[1], num_warps=4, num_ctas=1)"), "_one");
+  add(launch("softmax", DType::kF16, "Config(block_sizes=[1], num_warps=4, num_ctas=2)"), "_cluster");
+  add(launch("bmm", DType::kF16, "Config(block_sizes=[128, 128, 64], num_warps=8, num_stages=3)"), "_wgmma");
+  for (const Plan& plan : plans) {
+    const ProgramOptions options = {.target = CudaTarget(), .measured_ms = 0.01};
+    const std::string name = std::string(folder) + "/" + FileName(plan, options);
+    const absl::StatusOr<std::string> cpp = CppProgram(plan, options);
+    ASSERT_TRUE(cpp.ok()) << plan.name << ": " << cpp.status();
+    WriteText(name + ".cpp", *cpp);
+    WriteText(name + ".sh", CompileCommand(plan, options) + " -Wall -Wextra\n");
+    WriteText(name + ".py", PythonProgram(plan, options).value());
+  }
+}
+
+}  // namespace
+}  // namespace telemetry::worker::wrapper

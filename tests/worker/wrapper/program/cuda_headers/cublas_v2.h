@@ -1,0 +1,19 @@
+// What the programs use of the CUDA toolkit's header of this name, for machines without it. Only declared.
+#pragma once
+
+enum cublasStatus_t { CUBLAS_STATUS_SUCCESS };
+enum cublasOperation_t { CUBLAS_OP_N, CUBLAS_OP_T };
+enum cublasComputeType_t { CUBLAS_COMPUTE_32F };
+enum cublasGemmAlgo_t { CUBLAS_GEMM_DEFAULT };
+enum cudaDataType { CUDA_R_32F, CUDA_R_16F, CUDA_R_16BF };
+using cublasHandle_t = struct cublasContext*;
+
+const char* cublasGetStatusString(cublasStatus_t status);
+cublasStatus_t cublasCreate(cublasHandle_t* handle);
+cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t operation_a,
+                                          cublasOperation_t operation_b, int m, int n, int k, const void* alpha,
+                                          const void* a, cudaDataType a_type, int a_leading, long long a_stride,
+                                          const void* b, cudaDataType b_type, int b_leading, long long b_stride,
+                                          const void* beta, void* c, cudaDataType c_type, int c_leading,
+                                          long long c_stride, int batches, cublasComputeType_t compute,
+                                          cublasGemmAlgo_t algorithm);

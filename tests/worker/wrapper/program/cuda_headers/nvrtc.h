@@ -1,0 +1,17 @@
+// What the programs use of the CUDA toolkit's header of this name, for machines without it. Only declared.
+#pragma once
+
+#include <cstddef>
+
+enum nvrtcResult { NVRTC_SUCCESS };
+using nvrtcProgram = struct _nvrtcProgram*;
+
+const char* nvrtcGetErrorString(nvrtcResult result);
+nvrtcResult nvrtcCreateProgram(nvrtcProgram* program, const char* source, const char* name, int headers,
+                               const char* const* header_texts, const char* const* header_names);
+nvrtcResult nvrtcDestroyProgram(nvrtcProgram* program);
+nvrtcResult nvrtcCompileProgram(nvrtcProgram program, int count, const char* const* options);
+nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram program, size_t* size);
+nvrtcResult nvrtcGetProgramLog(nvrtcProgram program, char* log);
+nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, size_t* size);
+nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char* cubin);

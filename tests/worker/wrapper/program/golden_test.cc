@@ -1,0 +1,55 @@
+// What is written for a plan, as text. TELEMETRY_UPDATE_GOLDEN=1 writes golden/ anew instead of comparing.
+
+#include <cstdlib>
+#include <set>
+
+#include "gtest/gtest.h"
+#include "tests/worker/wrapper/program/program_fixture.h"
+
+namespace telemetry::worker::wrapper {
+namespace {
+
+void ExpectGolden(const std::string& name, const absl::StatusOr<std::string>& program) {
+  ASSERT_TRUE(program.ok()) << program.status();
+  const std::string path = TELEMETRY_PROGRAM_TESTS "/golden/" + name;
+  const std::string text = OwnText(*program);
+  if (std::getenv("TELEMETRY_UPDATE_GOLDEN") != nullptr) WriteText(path, text);
+  EXPECT_EQ(text, ReadText(path)) << path;
+}
+
+ProgramOptions OptionsFor(const codegen::Target& target) {
+  return {.target = target, .seed = 7, .comments = {"run 0123456789abcdef on an NVIDIA H200"}, .measured_ms = 0.0125};
+}
+
+TEST(ProgramGoldenTest, Cuda) {
+  for (const Plan& plan : FivePlans()) {
+    ExpectGolden(plan.name + ".cuda.cpp.txt", CppProgram(plan, OptionsFor(CudaTarget())));
+  }
+}
+
+TEST(ProgramGoldenTest, OpenCl) {
+  for (const Plan& plan : FivePlans()) {
+    ExpectGolden(plan.name + ".opencl.cpp.txt", CppProgram(plan, OptionsFor(OpenClTarget())));
+  }
+}
+
+TEST(ProgramGoldenTest, Python) {
+  for (const Plan& plan : FivePlans()) {
+    ExpectGolden(plan.name + ".py.txt", PythonProgram(plan, OptionsFor(CudaTarget())));
+  }
+}
+
+TEST(ProgramGoldenTest, Lines) {
+  for (const Plan& plan : FivePlans()) ExpectGolden(plan.name + ".plan.txt", plan.DebugString());
+}
+
+TEST(ProgramGoldenTest, TheFivePlansHaveAllKindsOfLines) {
+  std::set<size_t> kinds;
+  for (const Plan& plan : FivePlans()) {
+    for (const Line& line : plan.lines) kinds.insert(line.index());
+  }
+  EXPECT_EQ(kinds.size(), std::variant_size_v<Line>);
+}
+
+}  // namespace
+}  // namespace telemetry::worker::wrapper

@@ -1,0 +1,97 @@
+#include "tests/worker/wrapper/program/program_fixture.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "gtest/gtest.h"
+#include "tests/worker/wrapper/sample_plans.h"
+#include "worker/wrapper/memory_plan.h"
+#include "worker/wrapper/program/program_text.h"
+
+namespace telemetry::worker::wrapper {
+namespace {
+
+// Replaces what stands between two texts, all of them.
+void Elide(std::string* text, const std::string& begin, const std::string& end, const std::string& by) {
+  for (size_t at = text->find(begin); at != std::string::npos; at = text->find(begin, at + begin.size())) {
+    const size_t from = at + begin.size();
+    text->replace(from, text->find(end, from) - from, by);
+  }
+}
+
+// Of what has to come out only the first lines stay, which have no values.
+std::string WithoutExpectedValues(const std::string& program) {
+  std::istringstream lines(program);
+  std::string text;
+  int line_of_block = 0;  // 0: outside
+  for (std::string line; std::getline(lines, line);) {
+    const bool begins =
+        line.starts_with("const Expected ") || (line.starts_with("expected_") && line.ends_with(" = ("));
+    if (begins || line_of_block > 0) ++line_of_block;
+    if (line_of_block < 3) text += line + "\n";
+    if (line_of_block == 3) text += "    ...\n";
+    if (line_of_block > 0 && (line.ends_with("};") || line.ends_with("])"))) line_of_block = 0;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<Plan> FivePlans() {
+  std::vector<Plan> plans = {*LayerNormPlan(), *AttentionPlan(), *GatedMlpPlan(), *StridedSoftmaxPlan(),
+                             *NormedLossPlan()};
+  for (Plan& plan : plans) plan = PlanMemory(plan)->plan;
+  plans.back() = *NormedLossPlan();  // with the lines that memory planning takes away
+  return plans;
+}
+
+codegen::Target CudaTarget() {
+  return {.dialect = Dialect::kCuda, .sm = 90, .compute_units = 132, .shared_bytes_per_block = 227 << 10};
+}
+
+codegen::Target OpenClTarget() { return {}; }
+
+std::string ReadText(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+void WriteText(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+
+std::string TestFolder() {
+  const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+  const std::string folder = ::testing::TempDir() + "program_" + test->name() + "_" + std::to_string(getpid());
+  std::filesystem::create_directories(folder);
+  return folder;
+}
+
+ShellOutcome Shell(const std::string& folder, const std::string& command) {
+  std::FILE* pipe = popen(("cd '" + folder + "' && (" + command + ") 2>&1").c_str(), "r");
+  ShellOutcome outcome;
+  if (pipe == nullptr) return outcome;
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) outcome.output += static_cast<char>(c);
+  const int status = pclose(pipe);
+  outcome.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+std::string OwnText(std::string program) {
+  for (const char* file :
+       {"check.cpp", "check.py", "cublas_product.cpp", "cuda.cpp", "cuda.py", "host_layer_norm.cpp", "host_product.cpp",
+        "layer_norm.py", "main.cpp", "main.py", "opencl.cpp", "product.py", "time.cpp", "values.cpp", "values.py"}) {
+    const std::string text(RuntimeText(file));
+    const size_t at = program.find(text);
+    if (at != std::string::npos) program.replace(at, text.size(), std::string("<runtime/") + file + ">\n");
+  }
+  Elide(&program, "R\"KERNEL(", ")KERNEL\"", "...");
+  Elide(&program, " = r'''", "'''\n", "...");
+  return WithoutExpectedValues(program);
+}
+
+}  // namespace telemetry::worker::wrapper

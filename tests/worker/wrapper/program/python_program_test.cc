@@ -1,0 +1,102 @@
+#include <filesystem>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/worker/wrapper/program/program_fixture.h"
+#include "tests/worker/wrapper/sample_plans.h"
+#include "worker/ir/host_array.h"
+#include "worker/kernels/draw.h"
+#include "worker/wrapper/program/program.h"
+#include "worker/wrapper/program/program_text.h"
+
+namespace telemetry::worker::wrapper {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Of the environment that tests/run sets up, which has NumPy.
+const char* Python() { return std::filesystem::exists(TELEMETRY_VENV_PYTHON) ? TELEMETRY_VENV_PYTHON : "python3"; }
+
+// The program's own words for values and checks, without a device.
+ShellOutcome RunPython(const std::string& script) {
+  const std::string folder = TestFolder();
+  WriteText(folder + "/values.py", "import sys\nimport numpy as np\nSTRIPES = 1024\n" +
+                                       std::string(RuntimeText("values.py")) + std::string(RuntimeText("check.py")) +
+                                       script);
+  return Shell(folder, std::string(Python()) + " -W error values.py");
+}
+
+std::string Hex(const std::vector<std::byte>& bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) {
+    char two[3];
+    std::snprintf(two, sizeof(two), "%02x", static_cast<unsigned>(byte));
+    text += two;
+  }
+  return text;
+}
+
+class PythonProgramTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (Shell(TestFolder(), std::string(Python()) + " -c 'import numpy'").exit_status != 0) GTEST_SKIP() << "no NumPy";
+  }
+};
+
+TEST_F(PythonProgramTest, DrawsTheLibrarysBits) {
+  std::string script = "random = Random(12345)\n";
+  std::string expected;
+  std::mt19937_64 random(12345);
+  for (const DType dtype : kAllDTypes) {
+    const kernels::DrawRange range = {.low = IsFloat(dtype) ? -0.125 : -7, .high = 3};
+    const ir::HostArray drawn{
+        .dtype = dtype, .sizes = {1000}, .strides = {1}, .data = kernels::Draw(dtype, range, 1000, random)};
+    expected += Hex(ir::ToBytes(drawn)) + "\n";
+    script += "print(random.draw('" + std::string(ShortName(dtype)) + "', 1000, " + std::to_string(range.low) +
+              ", 3).tobytes().hex())\n";
+  }
+  const ShellOutcome run = RunPython(script);
+  EXPECT_EQ(run.exit_status, 0);
+  EXPECT_EQ(run.output, expected);
+}
+
+TEST_F(PythonProgramTest, ChecksAsTheProgramsInCppDo) {
+  const std::string right = "values = np.arange(4096.0).reshape(64, 64)\n";
+  std::vector<double> values;
+  for (int i = 0; i < 4096; ++i) values.push_back(i);
+  const Expectation expected = ExpectationOf(values, {.absolute = 0.01});
+  std::string check = "check_values('out', values, 0.01, 0, 0, [";
+  for (const double sample : expected.samples) check += NumberText(sample, 0, "", "") + ", ";
+  check += "], [";
+  for (const Stripe& stripe : expected.stripes) {
+    check += "(" + NumberText(stripe.sum, 0, "", "") + ", " + NumberText(stripe.tolerance, 4, "", "") + "), ";
+  }
+  check += "])\nprint(wrong)\n";
+  EXPECT_EQ(RunPython(right + check).output, "0\n");
+  EXPECT_EQ(RunPython(right + "values[0, 4] += 0.02\n" + check).output,
+            "wrong: out[0, 4]: expected 4, got 4.02, tolerance 0.01\n1\n");
+  EXPECT_THAT(RunPython(right + "values[0, 5] += 1\n" + check).output,
+              HasSubstr("wrong: out, elements 4 to 7: signed sum expected"));
+  EXPECT_THAT(RunPython(right + "values[0, 5] = np.nan\n" + check).output,
+              HasSubstr("expected 0 values that are not finite, got 1\n"));
+}
+
+TEST_F(PythonProgramTest, ProgramsAreGoodPython) {
+  const std::string folder = TestFolder();
+  for (const Plan& plan : FivePlans()) {
+    const absl::StatusOr<std::string> text = PythonProgram(plan, {.target = CudaTarget()});
+    ASSERT_TRUE(text.ok()) << text.status();
+    WriteText(folder + "/program.py", *text);
+    const ShellOutcome compiled = Shell(folder, std::string(Python()) + " -W error -m py_compile program.py");
+    EXPECT_EQ(compiled.exit_status, 0) << plan.name << "\n" << compiled.output;
+  }
+}
+
+TEST(PythonProgramErrorsTest, IsForCudaOnly) {
+  const absl::Status status = PythonProgram(*LayerNormPlan(), {.target = OpenClTarget()}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("Python programs are for CUDA"));
+}
+
+}  // namespace
+}  // namespace telemetry::worker::wrapper

@@ -1,0 +1,173 @@
+#include "worker/wrapper/program/plan_values.h"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "proto/record/strings.h"
+#include "worker/ir/half.h"
+
+namespace telemetry::worker::wrapper {
+namespace {
+
+std::vector<const KernelCall*> CallsOf(const Plan& plan) {
+  std::vector<const KernelCall*> calls;
+  for (const Line& line : plan.lines) {
+    if (const KernelCall* call = CallOf(line)) calls.push_back(call);
+  }
+  return calls;
+}
+
+// Runs the references over arrays of the host: one for each buffer that is no view, as it is stored and as it was
+// computed.
+class HostValues {
+ public:
+  explicit HostValues(const Plan& plan) : plan_(plan), places_(PlacesOf(plan)), memory_(plan.buffers.size()) {}
+
+  void Set(int buffer, std::vector<double> values) {
+    Memory& memory = memory_[static_cast<size_t>(buffer)];
+    memory.exact = values;
+    memory.stored = std::move(values);
+  }
+
+  absl::Status Run(const KernelCall& call) {
+    const PlanKernel& kernel = plan_.kernel(call.kernel);
+    kernels::Case made{.problem = ProblemOf(kernel, call)};
+    for (size_t i = 0; i < call.arguments.size(); ++i) {
+      const PlanBuffer& layout = plan_.buffer(call.arguments[i]);
+      made.tensors.emplace(kernel.library->tensors[i].name,
+                           ir::HostArray{.dtype = layout.dtype,
+                                         .sizes = layout.sizes,
+                                         .strides = ir::RowMajorStrides(layout.sizes),
+                                         .data = RowMajor(call.arguments[i], &Memory::stored)});
+    }
+    kernels::Outputs results = kernel.library->reference(made);
+    for (size_t i = 0; i < call.outputs.size(); ++i) {
+      const auto result = results.find(kernel.outputs[i].name);
+      if (result == results.end()) {
+        return absl::InternalError(record::Cat("the reference of '", kernel.library->name, "' lacks the output '",
+                                               kernel.outputs[i].name, "'"));
+      }
+      Store(call.outputs[i], result->second.RowMajor());
+    }
+    return absl::OkStatus();
+  }
+
+  // Not rounded.
+  std::vector<double> ResultOf(int buffer) const { return RowMajor(buffer, &Memory::exact); }
+
+ private:
+  struct Memory {
+    std::vector<double> exact;
+    std::vector<double> stored;
+  };
+
+  void Store(int buffer, std::vector<double> values) {
+    Set(buffer, std::move(values));
+    const DType dtype = plan_.buffer(buffer).dtype;
+    for (double& value : memory_[static_cast<size_t>(buffer)].stored) value = ir::RoundTo(dtype, value);
+  }
+
+  std::vector<double> RowMajor(int buffer, std::vector<double> Memory::*of) const {
+    const PlanBuffer& layout = plan_.buffer(buffer);
+    const Place& place = places_[static_cast<size_t>(buffer)];
+    std::vector<double> memory = memory_[static_cast<size_t>(place.root)].*of;
+    // Memory that no line wrote.
+    memory.resize(static_cast<size_t>(plan_.buffer(place.root).span()), ir::FillValue(layout.dtype));
+    const auto first = memory.begin() + static_cast<std::ptrdiff_t>(place.offset);
+    const ir::HostArray shown{.dtype = layout.dtype,
+                              .sizes = layout.sizes,
+                              .strides = layout.strides,
+                              .data = {first, first + static_cast<std::ptrdiff_t>(layout.span())}};
+    return shown.RowMajor();
+  }
+
+  const Plan& plan_;
+  const std::vector<Place> places_;
+  std::vector<Memory> memory_;
+};
+
+// The call that writes a buffer; null where there is none.
+const KernelCall* WriterOf(const std::vector<const KernelCall*>& calls, int buffer) {
+  const auto writes = [buffer](const KernelCall* call) {
+    return std::find(call->outputs.begin(), call->outputs.end(), buffer) != call->outputs.end();
+  };
+  const auto last = std::find_if(calls.rbegin(), calls.rend(), writes);
+  return last == calls.rend() ? nullptr : *last;
+}
+
+ir::Tolerance Wider(const ir::Tolerance& a, const ir::Tolerance& b) {
+  return {.absolute = std::max(a.absolute, b.absolute), .relative = std::max(a.relative, b.relative)};
+}
+
+}  // namespace
+
+kernels::Problem ProblemOf(const PlanKernel& kernel, const KernelCall& call) {
+  kernels::Problem problem = kernel.problem;
+  problem.numbers.insert(call.scalars.begin(), call.scalars.end());
+  for (const kernels::NumberArgument& number : kernel.library->numbers) {
+    problem.numbers.emplace(number.name, number.default_value);
+  }
+  return problem;
+}
+
+std::vector<kernels::DrawRange> InputRanges(const Plan& plan) {
+  const std::vector<Place> places = PlacesOf(plan);
+  std::vector<kernels::DrawRange> ranges(plan.buffers.size());
+  std::vector<bool> is_known(plan.buffers.size());
+  for (const KernelCall* call : CallsOf(plan)) {
+    const PlanKernel& kernel = plan.kernel(call->kernel);
+    for (size_t i = 0; i < call->arguments.size(); ++i) {
+      const auto root = static_cast<size_t>(places[static_cast<size_t>(call->arguments[i])].root);
+      if (!is_known[root]) ranges[root] = kernels::RangeOf(*kernel.library, i, kernel.problem);
+      is_known[root] = true;
+    }
+  }
+  std::vector<kernels::DrawRange> of_inputs;
+  for (const int input : plan.inputs) of_inputs.push_back(ranges[static_cast<size_t>(input)]);
+  return of_inputs;
+}
+
+std::vector<std::vector<double>> DrawInputs(const Plan& plan, absl::Span<const kernels::DrawRange> ranges,
+                                            uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::vector<double>> inputs;
+  for (size_t i = 0; i < plan.inputs.size(); ++i) {
+    const PlanBuffer& input = plan.buffer(plan.inputs[i]);
+    inputs.push_back(kernels::Draw(input.dtype, ranges[i], input.span(), random));
+  }
+  return inputs;
+}
+
+absl::StatusOr<std::vector<std::vector<double>>> EvaluatePlan(const Plan& plan,
+                                                              absl::Span<const std::vector<double>> inputs) {
+  HostValues values(plan);
+  for (size_t i = 0; i < plan.inputs.size(); ++i) values.Set(plan.inputs[i], inputs[i]);
+  for (const KernelCall* call : CallsOf(plan)) {
+    if (absl::Status status = values.Run(*call); !status.ok()) return status;
+  }
+  std::vector<std::vector<double>> outputs;
+  for (const int output : plan.outputs) outputs.push_back(values.ResultOf(output));
+  return outputs;
+}
+
+std::vector<ir::Tolerance> OutputTolerances(const Plan& plan, bool coarse_dots) {
+  const std::vector<const KernelCall*> calls = CallsOf(plan);
+  ir::Tolerance usual = ir::ToleranceFor(coarse_dots ? DType::kF16 : DType::kF32);
+  for (const PlanBuffer& buffer : plan.buffers) usual = Wider(usual, ir::ToleranceFor(buffer.dtype));
+  const std::vector<Place> places = PlacesOf(plan);
+  std::vector<ir::Tolerance> tolerances;
+  for (const int output : plan.outputs) {
+    const DType dtype = plan.buffer(output).dtype;
+    const KernelCall* writer = WriterOf(calls, places[static_cast<size_t>(output)].root);
+    ir::Tolerance tolerance;
+    if (writer != nullptr) {
+      const PlanKernel& kernel = plan.kernel(writer->kernel);
+      tolerance = kernel.library->tolerance(ProblemOf(kernel, *writer), dtype);
+    }
+    tolerances.push_back(calls.size() > 1 && IsFloat(dtype) ? Wider(tolerance, usual) : tolerance);
+  }
+  return tolerances;
+}
+
+}  // namespace telemetry::worker::wrapper

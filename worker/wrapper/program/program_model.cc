@@ -1,0 +1,183 @@
+#include "worker/wrapper/program/program_model.h"
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <utility>
+
+#include "proto/record/strings.h"
+#include "worker/device/device.h"
+#include "worker/kernels/trace_problem.h"
+#include "worker/wrapper/program/plan_values.h"
+#include "worker/wrapper/size_class.h"
+
+namespace telemetry::worker::wrapper {
+
+using record::Cat;
+
+namespace {
+
+bool HasDots(const ir::DeviceIr& ir) {
+  for (const ir::Graph& graph : ir.graphs) {
+    const auto is_dot = [](const ir::Node& node) { return node.op == ir::Op::kDot; };
+    if (std::any_of(graph.nodes.begin(), graph.nodes.end(), is_dot)) return true;
+  }
+  return false;
+}
+
+class ModelMaker {
+ public:
+  ModelMaker(const Plan& plan, const ProgramOptions& options)
+      : plan_(plan), model_{.plan = &plan, .options = options} {}
+
+  absl::StatusOr<ProgramModel> Make() {
+    for (size_t i = 0; i < plan_.lines.size(); ++i) {
+      absl::Status status = AddLine(plan_.lines[i]);
+      if (status.ok()) continue;
+      return absl::Status(status.code(), Cat("plan '", plan_.name, "', line ", i, " (", plan_.LineText(plan_.lines[i]),
+                                             "): ", status.message()));
+    }
+    model_.ranges = InputRanges(plan_);
+    const auto results = EvaluatePlan(plan_, DrawInputs(plan_, model_.ranges, model_.options.seed));
+    if (!results.ok()) return results.status();
+    const std::vector<ir::Tolerance> tolerances = OutputTolerances(plan_, has_coarse_dots_);
+    for (size_t i = 0; i < results->size(); ++i) {
+      model_.expected.push_back(ExpectationOf(results->at(i), tolerances[i]));
+    }
+    return std::move(model_);
+  }
+
+ private:
+  absl::Status AddLine(const Line& line) {
+    model_.launches.emplace_back();
+    if (const auto* view = std::get_if<Reinterpret>(&line)) return CheckView(*view);
+    const KernelCall* call = CallOf(line);
+    if (call == nullptr) return absl::OkStatus();
+    if (std::holds_alternative<CallKernel>(line)) return AddLaunch(*call);
+    return ExternKindOf(plan_.kernel(call->kernel)).status();
+  }
+
+  // Code is generated for buffers that begin where a device lets them begin.
+  absl::Status CheckView(const Reinterpret& view) {
+    const PlanBuffer& buffer = plan_.buffer(view.view);
+    const int64_t offset_bytes = view.offset * static_cast<int64_t>(SizeOf(buffer.dtype));
+    if (buffer.span() == 0 || offset_bytes % static_cast<int64_t>(kViewAlignment) == 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        Cat("view: offset ", offset_bytes, " is not a multiple of ", kViewAlignment, " bytes"));
+  }
+
+  absl::Status AddLaunch(const KernelCall& call) {
+    const PlanKernel& kernel = plan_.kernel(call.kernel);
+    std::vector<std::vector<int64_t>> strides;
+    for (const int argument : call.arguments) strides.push_back(plan_.buffer(argument).strides);
+    const absl::StatusOr<ir::DeviceIr> ir = kernels::TraceProblem(*kernel.library, ProblemOf(kernel, call), strides);
+    if (!ir.ok()) return ir.status();
+    absl::StatusOr<codegen::GeneratedKernel> generated = Generate(*ir, kernel);
+    if (!generated.ok()) return generated.status();
+    const bool takes_f32 = std::any_of(ir->tensors.begin(), ir->tensors.end(),
+                                       [](const ir::HostTensor& tensor) { return tensor.dtype == DType::kF32; });
+    if (model_.options.generate.allow_tf32 && takes_f32 && HasDots(*ir)) has_coarse_dots_ = true;
+    ProgramLaunch& launch = model_.launches.back();
+    launch.grid = generated->GridSize(ir->tensors);
+    launch.arguments = ArgumentsOf(*ir, *generated, call);
+    launch.kernel = Define(call.kernel, *std::move(generated));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<codegen::GeneratedKernel> Generate(const ir::DeviceIr& ir, const PlanKernel& kernel) {
+    const codegen::Target& target = model_.options.target;
+    const codegen::ConfigSpace space = codegen::ConfigSpaceFor(ir, target);
+    const absl::StatusOr<codegen::Config> config = space.Normalize(kernel.config.value_or(codegen::Config()));
+    if (!config.ok()) return config.status();
+    return codegen::Generate(ir, *config, target, model_.options.generate);
+  }
+
+  std::vector<ProgramArgument> ArgumentsOf(const ir::DeviceIr& ir, const codegen::GeneratedKernel& generated,
+                                           const KernelCall& call) {
+    using Kind = codegen::Parameter::Kind;
+    std::vector<ProgramArgument> arguments;
+    for (const codegen::Parameter& parameter : generated.parameters) {
+      const auto index = static_cast<size_t>(parameter.index);
+      if (parameter.kind == Kind::kScalar) {
+        const kernels::Problem problem = ProblemOf(plan_.kernel(call.kernel), call);
+        arguments.emplace_back(static_cast<float>(problem.number(ir.scalars[index].name)));
+        continue;
+      }
+      const size_t inputs = call.arguments.size();
+      const int buffer = index < inputs ? call.arguments[index] : call.outputs[index - inputs];
+      const PlanBuffer& layout = plan_.buffer(buffer);
+      const auto dimension = static_cast<size_t>(parameter.dimension);
+      if (parameter.kind == Kind::kTensor) {
+        arguments.emplace_back(BufferArgument{buffer});
+      } else {
+        arguments.emplace_back(parameter.kind == Kind::kSize ? layout.sizes[dimension] : layout.strides[dimension]);
+      }
+    }
+    return arguments;
+  }
+
+  int Define(int kernel, codegen::GeneratedKernel generated) {
+    int of_this_kernel = 0;
+    for (size_t i = 0; i < model_.kernels.size(); ++i) {
+      if (model_.kernels[i].kernel != kernel) continue;
+      if (model_.kernels[i].generated.source == generated.source) return static_cast<int>(i);
+      ++of_this_kernel;
+    }
+    const std::string& name = plan_.kernel(kernel).name;
+    model_.kernels.push_back({.name = of_this_kernel == 0 ? name : Cat(name, "_strided_", of_this_kernel),
+                              .kernel = kernel,
+                              .generated = std::move(generated)});
+    return static_cast<int>(model_.kernels.size()) - 1;
+  }
+
+  const Plan& plan_;
+  ProgramModel model_;
+  bool has_coarse_dots_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<ProgramModel> MakeProgramModel(const Plan& plan, const ProgramOptions& options) {
+  return ModelMaker(plan, options).Make();
+}
+
+int64_t AllocatedElements(const PlanBuffer& buffer) {
+  return SizeClass(buffer.bytes()) / static_cast<int64_t>(SizeOf(buffer.dtype));
+}
+
+absl::StatusOr<ExternKind> ExternKindOf(const PlanKernel& kernel) {
+  const std::string& name = kernel.library->name;
+  if (name == "matmul" || name == "bmm") return ExternKind::kProduct;
+  if (name == "layer_norm") return ExternKind::kLayerNorm;
+  return absl::UnimplementedError(Cat("a program of its own cannot compute the extern kernel '", name,
+                                      "', only bmm, layer_norm and matmul: call it as a kernel of the plan"));
+}
+
+bool IsForCublas(const Plan& plan, const KernelCall& call) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  const auto is_matrix = [&](int id) {
+    const PlanBuffer& buffer = plan.buffer(id);
+    const size_t last = buffer.sizes.size() - 1;
+    const int64_t rows = buffer.sizes[last - 1];
+    const int64_t columns = buffer.sizes[last];
+    const int64_t down = buffer.strides[last - 1];
+    const int64_t across = buffer.strides[last];
+    if (rows == 0 || columns == 0 || std::max({rows, columns, down, across, buffer.sizes[0]}) > kMost) return false;
+    const bool in_rows = (across == 1 || columns == 1) && (down >= columns || rows == 1);
+    const bool in_columns = (down == 1 || rows == 1) && (across >= rows || columns == 1);
+    return in_rows || in_columns;
+  };
+  const absl::StatusOr<ExternKind> kind = ExternKindOf(plan.kernel(call.kernel));
+  return kind.ok() && *kind == ExternKind::kProduct &&
+         std::all_of(call.arguments.begin(), call.arguments.end(), is_matrix);
+}
+
+std::string FileName(const Plan& plan, const ProgramOptions& options) {
+  std::string name = options.name.empty() ? plan.name : options.name;
+  for (char& c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '.' && c != '-') c = '_';
+  }
+  return name;
+}
+
+}  // namespace telemetry::worker::wrapper

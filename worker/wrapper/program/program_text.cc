@@ -1,0 +1,79 @@
+#include "worker/wrapper/program/program_text.h"
+
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <iterator>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "proto/record/strings.h"
+
+namespace telemetry::worker::wrapper {
+
+using record::Cat;
+
+std::string Names::Of(std::string_view wanted) {
+  std::string name;
+  for (const char c : wanted) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  // Names with two underscores, or that begin with one, belong to others.
+  if (name.empty() || name[0] == '_' || std::isdigit(static_cast<unsigned char>(name[0])) != 0) name = Cat("b", name);
+  for (size_t at = name.find("__"); at != std::string::npos; at = name.find("__")) name.erase(at, 1);
+  std::string unique = name;
+  for (int number = 2; !taken_.insert(unique).second; ++number) {
+    unique = Cat(name, name.back() == '_' ? "" : "_", number);
+  }
+  return unique;
+}
+
+std::string NumberText(double value, int digits, std::string_view infinity, std::string_view nan) {
+  if (std::isnan(value)) return Cat(nan);
+  if (std::isinf(value)) return Cat(value < 0 ? "-" : "", infinity);
+  char text[40];
+  const std::to_chars_result end = digits == 0
+                                       ? std::to_chars(text, std::end(text), value)
+                                       : std::to_chars(text, std::end(text), value, std::chars_format::general, digits);
+  return {text, end.ptr};
+}
+
+int DigitsOf(DType dtype) { return IsFloat(dtype) ? 9 : 0; }
+
+std::string WrappedList(absl::Span<const std::string> items, size_t per_line) {
+  std::string text;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (i > 0) text += i % per_line == 0 ? ",\n    " : ", ";
+    text += items[i];
+  }
+  return text;
+}
+
+std::string CommentText(std::string_view text) {
+  std::string line(text);
+  for (char& c : line) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  while (!line.empty() && line.back() == '\\') line.pop_back();
+  return line;
+}
+
+std::string Quoted(std::string_view text) { return Cat("\"", absl::CEscape(record::AbslView(text)), "\""); }
+
+std::vector<std::string> HeadLines(const ProgramModel& model) {
+  std::vector<std::string> lines = {Cat("The plan '", model.plan->name,
+                                        "' as a program of its own: it checks its "
+                                        "results and times its launches.")};
+  for (const std::string& comment : model.options.comments) {
+    for (const absl::string_view line : absl::StrSplit(comment, '\n'))
+      lines.push_back(CommentText({line.data(), line.size()}));
+  }
+  return lines;
+}
+
+std::string InputText(const ProgramModel& model, size_t input) {
+  const kernels::DrawRange& range = model.ranges[input];
+  const PlanBuffer& buffer = model.plan->buffer(model.plan->inputs[input]);
+  return Cat("input ", buffer.name, " ", buffer.LayoutText(), ", drawn from ", range.low, " to ", range.high);
+}
+
+}  // namespace telemetry::worker::wrapper
