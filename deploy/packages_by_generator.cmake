@@ -1,0 +1,19 @@
+# Read by CPack for each generator.
+if(CPACK_GENERATOR STREQUAL "DEB")
+  # A package for each role: its component and, where it has one, that of its service.
+  set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
+  set(CPACK_COMPONENTS_ALL collector collector_service worker worker_service export export_service)
+  # Settings go to /etc.
+  set(CPACK_SET_DESTDIR ON)
+  set(CPACK_INSTALL_PREFIX /usr)
+  # Without these CPack writes a .deb that depends on nothing.
+  find_program(FILE_PROGRAM file)
+  find_program(SHLIBDEPS_PROGRAM dpkg-shlibdeps)
+  if(NOT FILE_PROGRAM OR NOT SHLIBDEPS_PROGRAM)
+    message(FATAL_ERROR "the .deb needs: apt-get install file dpkg-dev")
+  endif()
+else()
+  set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
+  set(CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY ON)
+  set(CPACK_COMPONENTS_ALL collector worker export bundled_libraries)
+endif()
