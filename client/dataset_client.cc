@@ -62,4 +62,20 @@ absl::StatusOr<v1::RunSummary> DatasetClient::GetRun(const std::string& run_id) 
   return run;
 }
 
+absl::Status DatasetClient::Export(const v1::ExportRequest& request,
+                                   const std::function<absl::Status(const v1::ExportItem&)>& take) {
+  grpc::ClientContext context;
+  context.set_deadline(absl::ToChronoTime(absl::Now() + options_.deadline));
+  const std::unique_ptr<grpc::ClientReader<v1::ExportItem>> reader = stub_->Export(&context, request);
+  v1::ExportItem item;
+  while (reader->Read(&item)) {
+    absl::Status status = take(item);
+    if (status.ok()) continue;
+    context.TryCancel();
+    reader->Finish();
+    return status;
+  }
+  return FromGrpc(reader->Finish(), options_.collector);
+}
+
 }  // namespace telemetry::client

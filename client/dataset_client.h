@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ class DatasetClient {
   absl::StatusOr<std::vector<v1::RunSummary>> ListRuns(const v1::Filter& filter, size_t limit);
   // NOT_FOUND: it knows no such run. Other errors as above.
   absl::StatusOr<v1::RunSummary> GetRun(const std::string& run_id);
+  // Hands over the items of DatasetService.Export in their order. An error of `take` ends the call and is the result;
+  // other errors as above.
+  absl::Status Export(const v1::ExportRequest& request, const std::function<absl::Status(const v1::ExportItem&)>& take);
 
  private:
   const DatasetClientOptions options_;

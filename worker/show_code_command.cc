@@ -8,12 +8,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/strip.h"
 #include "proto/record/json.h"
 #include "spdlog/spdlog.h"
+#include "worker/codegen/architecture.h"
 #include "worker/codegen/config.h"
 #include "worker/codegen/generate.h"
 #include "worker/ir/graph.h"
@@ -39,18 +38,10 @@ struct ShowCodeFlags {
   bool space = false;
 };
 
-// The device that code is shown for is not here: its limits are those of the data-centre GPU of that architecture.
 absl::StatusOr<codegen::Target> TargetOf(const ShowCodeFlags& flags) {
-  codegen::Target target;
-  if (flags.dialect == "opencl") return target;
-  target.dialect = worker::Dialect::kCuda;
-  absl::string_view digits = flags.architecture;
-  if (!absl::ConsumePrefix(&digits, "sm_") || !absl::SimpleAtoi(digits, &target.sm) || target.sm < 80) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--arch ", flags.architecture, ": expected sm_80 or a later one, as in sm_90"));
-  }
-  target.compute_units = target.sm >= 90 ? 132 : 108;
-  target.shared_bytes_per_block = size_t{target.sm >= 90 ? 227u : 163u} << 10;
+  if (flags.dialect == "opencl") return codegen::Target();
+  absl::StatusOr<codegen::Target> target = codegen::TargetOfArchitecture(flags.architecture);
+  if (!target.ok()) return absl::InvalidArgumentError(absl::StrCat("--arch ", target.status().message()));
   return target;
 }
 

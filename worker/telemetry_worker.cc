@@ -11,6 +11,7 @@
 #include "worker/devices_command.h"
 #include "worker/forward_command.h"
 #include "worker/kernels_command.h"
+#include "worker/repro_command.h"
 #include "worker/run_command.h"
 #include "worker/show_code_command.h"
 #include "worker/tune/tune_child.h"
@@ -34,6 +35,7 @@ int Run(int argc, char** argv) {
   telemetry::AddDevicesCommand(&app, &exit_status);
   telemetry::AddForwardCommand(&app, &exit_status);
   telemetry::AddKernelsCommand(&app, &exit_status);
+  telemetry::AddReproCommand(&app, &exit_status);
   telemetry::AddRunCommand(&app, &exit_status);
   telemetry::AddShowCodeCommand(&app, &exit_status);
   telemetry::AddTuneCommand(&app, &exit_status);

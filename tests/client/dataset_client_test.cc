@@ -52,6 +52,25 @@ TEST_F(DatasetClientTest, GetsARun) {
   EXPECT_TRUE(absl::IsNotFound(client_.GetRun(std::string(64, '0')).status()));
 }
 
+TEST_F(DatasetClientTest, ExportsItemsUntilOneIsRefused) {
+  std::vector<v1::ExportItem> items(3);
+  for (int i = 0; i < 3; ++i) items[static_cast<size_t>(i)].mutable_totals()->set_runs(i);
+  dataset_.AddExport("", items);
+  std::vector<uint64_t> seen;
+  ASSERT_TRUE(client_
+                  .Export({},
+                          [&](const v1::ExportItem& item) {
+                            seen.push_back(item.totals().runs());
+                            return absl::OkStatus();
+                          })
+                  .ok());
+  EXPECT_THAT(seen, testing::ElementsAre(0, 1, 2));
+  const absl::Status refused = client_.Export({}, [&](const v1::ExportItem& item) {
+    return item.totals().runs() == 1 ? absl::DataLossError("no more") : absl::OkStatus();
+  });
+  EXPECT_EQ(refused, absl::DataLossError("no more"));
+}
+
 TEST_F(DatasetClientTest, ACollectorThatIsNotThereIsNamed) {
   const std::string nowhere = "unix:" + folder_.path() + "/nobody.sock";
   DatasetClient client({.collector = nowhere, .deadline = absl::Seconds(10)});

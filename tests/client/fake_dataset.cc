@@ -11,7 +11,8 @@ namespace {
 
 bool Selects(const v1::Filter& filter, const v1::Run& run) {
   return (filter.kernel_name().empty() || filter.kernel_name() == run.kernel_name()) &&
-         (filter.hardware().empty() || filter.hardware() == run.hardware());
+         (filter.hardware().empty() || filter.hardware() == run.hardware()) &&
+         run.run_id().starts_with(filter.run_id());
 }
 
 }  // namespace
@@ -47,6 +48,11 @@ void FakeDataset::Add(v1::RunSummary summary) {
   const absl::MutexLock lock(&mutex_);
   const std::string id = summary.run().run_id();
   runs_[id] = std::move(summary);
+}
+
+void FakeDataset::AddExport(const std::string& run_id, std::vector<v1::ExportItem> items) {
+  const absl::MutexLock lock(&mutex_);
+  exports_[run_id] = std::move(items);
 }
 
 void FakeDataset::SetLargestPage(int size) {
@@ -97,6 +103,14 @@ grpc::Status FakeDataset::GetRun(grpc::ServerContext* /*context*/, const v1::Get
   const auto found = runs_.find(request->run_id());
   if (found == runs_.end()) return {grpc::StatusCode::NOT_FOUND, "no such run"};
   *response = found->second;
+  return grpc::Status::OK;
+}
+
+grpc::Status FakeDataset::Export(grpc::ServerContext* /*context*/, const v1::ExportRequest* request,
+                                 grpc::ServerWriter<v1::ExportItem>* writer) {
+  BeginCall();
+  const absl::MutexLock lock(&mutex_);
+  for (const v1::ExportItem& item : exports_[request->filter().run_id()]) writer->Write(item);
   return grpc::Status::OK;
 }
 

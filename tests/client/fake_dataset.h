@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
@@ -24,6 +25,8 @@ class FakeDataset final : public v1::DatasetService::Service {
   void Add(char digit, const std::string& kernel, const std::string& shapes, const std::string& best_config,
            double best_perf_ms);
   void Add(v1::RunSummary summary);
+  // What Export sends of a run, in that order; nothing of runs of which none was given.
+  void AddExport(const std::string& run_id, std::vector<v1::ExportItem> items);
   void SetLargestPage(int size);
   // Calls from now on are not answered.
   void Hang();
@@ -34,6 +37,8 @@ class FakeDataset final : public v1::DatasetService::Service {
                         v1::ListRunsResponse* response) override;
   grpc::Status GetRun(grpc::ServerContext* context, const v1::GetRunRequest* request,
                       v1::RunSummary* response) override;
+  grpc::Status Export(grpc::ServerContext* context, const v1::ExportRequest* request,
+                      grpc::ServerWriter<v1::ExportItem>* writer) override;
   void BeginCall() ABSL_LOCKS_EXCLUDED(mutex_);
 
   const std::string address_;
@@ -42,6 +47,7 @@ class FakeDataset final : public v1::DatasetService::Service {
 
   mutable absl::Mutex mutex_;
   std::map<std::string, v1::RunSummary> runs_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, std::vector<v1::ExportItem>> exports_ ABSL_GUARDED_BY(mutex_);
   int largest_page_ ABSL_GUARDED_BY(mutex_) = 1000;
   int calls_ ABSL_GUARDED_BY(mutex_) = 0;
   bool hangs_ ABSL_GUARDED_BY(mutex_) = false;

@@ -14,11 +14,11 @@ TESTDATA = ROOT / "tests/testdata"
 TIMEOUT_S = 120
 
 
-def run(program, *arguments, accept=(0,)):
-    """Runs a program to its end and returns what it printed; another exit status than these is a failure."""
+def run(program, *arguments, accept=(0,), folder=None):
+    """Runs a program in a folder to its end and returns what it printed; another exit status is a failure."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("TELEMETRY_", "CI", "GITHUB_", "GITLAB_"))}
     done = subprocess.run(
-        [BIN / program, *map(str, arguments)], capture_output=True, text=True, timeout=TIMEOUT_S, env=environment
+        [BIN / program, *map(str, arguments)], capture_output=True, text=True, timeout=TIMEOUT_S, env=environment, cwd=folder
     )
     if done.returncode not in accept:
         raise AssertionError(f"{program} ended with {done.returncode}:\n{done.stdout}{done.stderr}")

@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import statistics
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -57,6 +58,18 @@ def best(pipeline, kernel, accept=(0,)):
     return json.loads(printed) if printed else None
 
 
+def fastest(rows):
+    """The fastest row of each run."""
+    ok = rows[rows["status"] == "ok"]
+    return ok.loc[ok.groupby("run_id")["perf_ms"].idxmin()]
+
+
+def repro(pipeline, row):
+    """Writes the program of a row, and gives the command that compiles and runs it."""
+    flags = (f"--config={row.config_id}", f"--collector={pipeline.address}")
+    return run("telemetry-worker", "repro", row.run_id, *flags, folder=pipeline.folder)
+
+
 class Tuned(unittest.TestCase):
     """Three kernels tuned into one dataset, with sidecars of the same beside it."""
 
@@ -72,7 +85,8 @@ class Tuned(unittest.TestCase):
             exported = cls.pipeline.export("pr2750", live=True)
             cls.graphs = json_lines(exported[".ir.jsonl"])
             cls.wrapper_graphs = json_lines(exported[".wrapper.jsonl"])
-        cls.rows = pandas.read_csv(io.BytesIO(cls.exported[".csv"]), keep_default_na=False, na_values=[""])
+            cls.rows = pandas.read_csv(io.BytesIO(cls.exported[".csv"]), keep_default_na=False, na_values=[""])
+            cls.commands = [repro(cls.pipeline, row) for row in fastest(cls.rows).itertuples()]
         cls.attempts = json_lines(cls.exported[".attempts.jsonl"])
 
     def log(self, suffix):
@@ -127,6 +141,13 @@ class Tuned(unittest.TestCase):
             self.assertEqual(graph.number_of_nodes(), len(record["nodes"]))
             self.assertEqual(graph.number_of_edges(), len(record["links"]))
             self.assertTrue(networkx.is_directed_acyclic_graph(graph))
+
+    def test_a_row_of_the_export_is_a_program_that_checks_itself(self):
+        self.assertEqual(len(self.commands), len(KERNELS))
+        for command in self.commands:
+            done = subprocess.run(command, shell=True, cwd=self.pipeline.folder, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, f"{command}{done.stdout}{done.stderr}")
+            self.assertRegex(done.stdout, r"median [0-9.]+ ms")
 
     def test_rows_join_their_runs_and_graphs_in_pandas(self):
         runs = pandas.read_json(io.BytesIO(self.exported[".meta.jsonl"]), lines=True)

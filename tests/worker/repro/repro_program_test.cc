@@ -1,0 +1,77 @@
+#include "worker/repro/repro_program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "worker/tune/library_subject.h"
+
+namespace telemetry::worker::repro {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+RecordedMeasurement Measured(Dialect dialect = Dialect::kCuda) {
+  const kernels::LibraryKernel& kernel = **kernels::FindKernel("softmax");
+  RecordedMeasurement measured = {
+      .run = tune::RunOf(kernel, kernels::MakeProblem(kernel, DType::kF16, {{"m", 16}, {"n", 64}}), {},
+                         {.dialect = dialect, .name = "NVIDIA H200"}),
+      .config_id = 0x0123456789abcdef,
+      .config = *codegen::Config::Parse("Config(block_sizes=[2], num_warps=2)")};
+  measured.row.set_status("ok");
+  measured.row.set_perf_ms(0.0125);
+  measured.attempt.set_seed(7);
+  measured.attempt.set_environment_json(R"({"device": {"architecture": "sm_90", "compute_units": 78}})");
+  return measured;
+}
+
+// The comments that a program begins with.
+std::string HeadOf(const ReproProgram& program) {
+  return program.text.substr(0, program.text.find('\n', program.text.find("Run:")));
+}
+
+TEST(ReproProgram, SaysWhereItComesFromAndHowItIsMade) {
+  const absl::StatusOr<ReproProgram> program = ProgramOf(Measured(), ProgramLanguage::kCpp);
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_EQ(program->file_name, "softmax_0123456789abcdef.cpp");
+  EXPECT_THAT(program->notices, IsEmpty());
+  EXPECT_THAT(program->command, AllOf(HasSubstr("softmax_0123456789abcdef.cpp"), HasSubstr("-lnvrtc")));
+  EXPECT_THAT(HeadOf(*program),
+              AllOf(HasSubstr(Measured().run.run_id()), HasSubstr("0123456789abcdef"), HasSubstr("NVIDIA H200"),
+                    HasSubstr("measured: status ok, 0.012500 ms"), HasSubstr("Config(block_sizes=[2], num_warps=2)")));
+}
+
+TEST(ReproProgram, ThereIsOneInPython) {
+  const absl::StatusOr<ReproProgram> program = ProgramOf(Measured(), ProgramLanguage::kPython);
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_EQ(program->file_name, "softmax_0123456789abcdef.py");
+  EXPECT_EQ(program->command, "python3 softmax_0123456789abcdef.py");
+  EXPECT_THAT(HeadOf(*program), HasSubstr("measured: status ok, 0.012500 ms"));
+}
+
+TEST(ReproProgram, AnArchitectureThatIsNotKnownIsSaid) {
+  RecordedMeasurement measured = Measured();
+  measured.attempt.clear_environment_json();
+  const absl::StatusOr<ReproProgram> program = ProgramOf(measured, ProgramLanguage::kCpp);
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_THAT(program->notices, ElementsAre(HasSubstr("taken for sm_90")));
+  EXPECT_THAT(HeadOf(*program), HasSubstr(program->notices.front()));
+}
+
+TEST(ReproProgram, WhatFailedHasNoTimeToCompareWith) {
+  RecordedMeasurement measured = Measured(Dialect::kOpenCl);
+  measured.row.set_status("error");
+  measured.row.clear_perf_ms();
+  const absl::StatusOr<ReproProgram> program = ProgramOf(measured, ProgramLanguage::kCpp);
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_THAT(program->command, HasSubstr("libOpenCL"));
+  EXPECT_THAT(HeadOf(*program), AllOf(HasSubstr("measured: status error"), Not(HasSubstr(" ms"))));
+}
+
+}  // namespace
+}  // namespace telemetry::worker::repro

@@ -1,0 +1,96 @@
+#include "worker/repro/recorded_measurement.h"
+
+#include <utility>
+#include <vector>
+
+#include "proto/record/ids.h"
+#include "proto/record/strings.h"
+
+namespace telemetry::worker::repro {
+
+using record::Cat;
+
+namespace {
+
+absl::StatusOr<v1::RunSummary> FindRun(client::DatasetClient& collector, const std::string& run) {
+  v1::Filter filter;
+  filter.set_run_id(run);
+  absl::StatusOr<std::vector<v1::RunSummary>> runs = collector.ListRuns(filter, 2);
+  if (!runs.ok()) return runs.status();
+  if (runs->empty()) {
+    return absl::NotFoundError(
+        Cat("the collector knows no run ", run, "; the runs it knows are in the run_id column of an export"));
+  }
+  if (runs->size() > 1) {
+    return absl::InvalidArgumentError(Cat("several runs begin with ", run, ": ", (*runs)[0].run().run_id(), ", ",
+                                          (*runs)[1].run().run_id(), ", ...; give more digits"));
+  }
+  return std::move(runs->front());
+}
+
+bool IsBetter(const v1::Measurement& row, const v1::Measurement& than) {
+  const auto has_time = [](const v1::Measurement& one) { return one.status() == "ok" && one.has_perf_ms(); };
+  if (has_time(row) != has_time(than)) return has_time(row);
+  return !has_time(row) || row.perf_ms() < than.perf_ms();
+}
+
+// Takes one config's text and row out of a run's export.
+class Reader {
+ public:
+  Reader(v1::Run run, uint64_t config_id) { found_ = {.run = std::move(run), .config_id = config_id}; }
+
+  absl::Status Take(const v1::ExportItem& item) {
+    for (const v1::Config& config : item.configs().configs()) {
+      if (config.config_id() == found_.config_id) text_ = config.text();
+    }
+    if (item.has_attempt()) attempt_ = item.attempt().attempt();
+    for (const v1::Measurement& row : item.rows().measurements()) {
+      if (row.config_id() != found_.config_id || (has_row_ && !IsBetter(row, found_.row))) continue;
+      has_row_ = true;
+      found_.row = row;
+      found_.attempt = attempt_;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<RecordedMeasurement> Finish() && {
+    const std::string id = record::FormatConfigId(found_.config_id);
+    if (!has_row_ || text_.empty()) {
+      return absl::NotFoundError(Cat("run ", found_.run.run_id(), " has no measurement of config ", id,
+                                     "; the configs it has are in the config_id column of an export"));
+    }
+    absl::StatusOr<codegen::Config> config = codegen::Config::Parse(text_);
+    if (!config.ok()) return absl::InvalidArgumentError(Cat("config ", id, ": ", config.status().message()));
+    found_.config = *std::move(config);
+    return std::move(found_);
+  }
+
+ private:
+  RecordedMeasurement found_;
+  bool has_row_ = false;
+  std::string text_;
+  v1::Attempt attempt_;
+};
+
+}  // namespace
+
+absl::StatusOr<RecordedMeasurement> FindMeasurement(client::DatasetClient& collector, const std::string& run,
+                                                    std::optional<uint64_t> config_id) {
+  absl::StatusOr<v1::RunSummary> summary = FindRun(collector, run);
+  if (!summary.ok()) return summary.status();
+  if (!config_id.has_value()) {
+    if (!summary->has_best_config_id()) {
+      return absl::NotFoundError(Cat("no config of run ", summary->run().run_id(), " ran; name one with --config"));
+    }
+    config_id = summary->best_config_id();
+  }
+  v1::ExportRequest request;
+  request.mutable_filter()->set_run_id(summary->run().run_id());
+  Reader reader(summary->run(), *config_id);
+  const absl::Status status =
+      collector.Export(request, [&reader](const v1::ExportItem& item) { return reader.Take(item); });
+  if (!status.ok()) return status;
+  return std::move(reader).Finish();
+}
+
+}  // namespace telemetry::worker::repro

@@ -1,0 +1,104 @@
+#include "worker/repro/recorded_run.h"
+
+#include <string_view>
+#include <utility>
+
+#include "proto/record/json.h"
+#include "proto/record/python_literal.h"
+#include "proto/record/strings.h"
+#include "worker/kernel/tensor.h"
+#include "worker/kernels/kernel_spec.h"
+#include "worker/tune/library_subject.h"
+
+namespace telemetry::worker::repro {
+
+using record::Cat;
+using record::Json;
+
+namespace {
+
+absl::Status NotUnderstood(std::string_view what, std::string_view text) {
+  return absl::UnimplementedError(Cat("the run's ", what, " cannot be understood: ", text));
+}
+
+// "(4096, 2560)" and "torch.float16" as "x=4096x2560:float16" of each tensor.
+absl::StatusOr<std::vector<std::string>> TensorArguments(const kernels::LibraryKernel& kernel, const v1::Run& run) {
+  const absl::StatusOr<Json> lists =
+      record::ParseConfig(Cat("Config(shapes=", run.input_shapes(), ", dtypes=", run.dtypes(), ")"));
+  if (!lists.ok()) return NotUnderstood("input", Cat(run.input_shapes(), " ", run.dtypes()));
+  const std::vector<Json>& shapes = lists->Find("shapes")->items;
+  const std::vector<Json>& dtypes = lists->Find("dtypes")->items;
+  if (shapes.size() != kernel.tensors.size() || dtypes.size() != shapes.size()) {
+    return NotUnderstood("input", Cat("kernel '", kernel.name, "' takes ", kernel.tensors.size(), " tensors, not ",
+                                      run.input_shapes(), " of ", run.dtypes()));
+  }
+  std::vector<std::string> arguments;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    std::string shape;
+    for (const Json& size : shapes[i].items) shape += Cat(shape.empty() ? "" : "x", size.text);
+    arguments.push_back(Cat(kernel.tensors[i].name, "=", shape, ":", dtypes[i].text));
+  }
+  return arguments;
+}
+
+// Flags are part of the kernel's source (tune/library_subject.h).
+std::vector<std::string> FlagArguments(const kernels::LibraryKernel& kernel, std::string_view source) {
+  std::vector<std::string> arguments;
+  for (const kernels::NumberArgument& number : kernel.numbers) {
+    if (!number.is_flag) continue;
+    for (const std::string_view value : {"true", "false"}) {
+      const std::string argument = Cat(number.name, "=", value);
+      if (source.find(Cat("\n// ", argument, "\n")) != std::string_view::npos) arguments.push_back(argument);
+    }
+  }
+  return arguments;
+}
+
+absl::Status ReadSettings(const v1::Run& run, RecordedRun* read) {
+  if (!run.has_settings_json()) return NotUnderstood("settings", "none are known");
+  const absl::StatusOr<Json> json = record::ParseJson(run.settings_json());
+  if (!json.ok()) return NotUnderstood("settings", run.settings_json());
+  std::vector<NamedSetting> named;
+  for (const auto& [name, value] : json->members) {
+    if (name == "backend") {
+      read->dialect = value.text == DeviceTypeName(Dialect::kOpenCl) ? Dialect::kOpenCl : Dialect::kCuda;
+    } else if (!value.is_null()) {
+      named.emplace_back(name, value.kind == Json::Kind::kString ? value.text : record::ToJson(value));
+    }
+  }
+  absl::StatusOr<Settings> settings = SettingsOf(named);
+  if (!settings.ok()) return NotUnderstood("settings", Cat(settings.status().message()));
+  read->settings = *settings;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<RecordedRun> ReadRun(const v1::Run& run) {
+  const absl::StatusOr<const kernels::LibraryKernel*> kernel = kernels::FindKernel(run.kernel_name());
+  if (!kernel.ok()) {
+    return absl::UnimplementedError(
+        Cat("programs are written of this program's own kernels only, and '", run.kernel_name(),
+            "' is none: what was measured is in the run's kernel_source and the config's text"));
+  }
+  RecordedRun read = {.kernel = *kernel};
+  if (absl::Status status = ReadSettings(run, &read); !status.ok()) return status;
+  absl::StatusOr<std::vector<std::string>> arguments = TensorArguments(**kernel, run);
+  if (!arguments.ok()) return arguments.status();
+  for (std::string& flag : FlagArguments(**kernel, run.kernel_source())) arguments->push_back(std::move(flag));
+  absl::StatusOr<kernels::Problem> problem = kernels::ParseProblem(**kernel, *arguments);
+  if (!problem.ok()) return NotUnderstood("input", Cat(problem.status().message()));
+  read.problem = *std::move(problem);
+
+  const DeviceProperties device = {.dialect = read.dialect, .name = run.hardware()};
+  if (tune::RunOf(**kernel, read.problem, read.settings, device).run_id() != run.run_id()) {
+    read.notices.push_back(
+        "the kernel's source is not the one that was measured: the program is made from this version's");
+  }
+  if (!read.settings.static_shapes) {
+    read.notices.push_back("it was measured with static_shapes=false; the program's sizes are part of its code");
+  }
+  return read;
+}
+
+}  // namespace telemetry::worker::repro

@@ -1,0 +1,99 @@
+#include "worker/repro/repro_program.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "proto/record/ids.h"
+#include "proto/record/json.h"
+#include "proto/record/strings.h"
+#include "worker/codegen/architecture.h"
+#include "worker/repro/recorded_run.h"
+#include "worker/wrapper/launch_plan.h"
+#include "worker/wrapper/program/program.h"
+
+namespace telemetry::worker::repro {
+
+using record::Cat;
+using record::Json;
+
+namespace {
+
+constexpr char kDefaultArchitecture[] = "sm_90";
+
+// The text of a member of the attempt's environment's device; empty where it does not say.
+std::string DeviceText(const v1::Attempt& attempt, std::string_view name) {
+  const absl::StatusOr<Json> environment = record::ParseJson(attempt.environment_json());
+  if (!environment.ok()) return "";
+  const Json* device = environment->Find("device");
+  const Json* member = device == nullptr ? nullptr : device->Find(name);
+  return member == nullptr ? "" : member->text;
+}
+
+absl::StatusOr<codegen::Target> TargetOf(const RecordedMeasurement& measured, const RecordedRun& run,
+                                         std::vector<std::string>* notices) {
+  // The config ran there: what else the device has room for does not matter.
+  codegen::Target target = {.max_threads_per_block = 1 << 20, .shared_bytes_per_block = size_t{1} << 30};
+  std::string architecture = DeviceText(measured.attempt, "architecture");
+  if (run.dialect == Dialect::kCuda) {
+    if (architecture.empty()) {
+      architecture = kDefaultArchitecture;
+      notices->push_back(Cat("the architecture that it was measured on is not known; taken for ", architecture));
+    }
+    absl::StatusOr<codegen::Target> known = codegen::TargetOfArchitecture(architecture);
+    if (!known.ok()) return known.status();
+    target = *known;
+  }
+  if (!absl::SimpleAtoi(DeviceText(measured.attempt, "compute_units"), &target.compute_units)) return target;
+  target.compute_units = std::max(target.compute_units - run.settings.persistent_reserved_sms, 1);
+  return target;
+}
+
+std::vector<std::string> Provenance(const RecordedMeasurement& measured) {
+  const v1::Measurement& row = measured.row;
+  std::string result = Cat("status ", row.status());
+  if (row.has_perf_ms()) result += absl::StrFormat(", %.6f ms", row.perf_ms());
+  return {Cat("run_id ", measured.run.run_id()),
+          Cat("config_id ", record::FormatConfigId(measured.config_id)),
+          Cat("attempt_id ", record::HexEncode(measured.attempt.attempt_id()), ", row ", row.seq()),
+          Cat("kernel ", measured.run.kernel_name(), " ", measured.run.input_shapes(), " ", measured.run.dtypes()),
+          Cat("hardware ", measured.run.hardware()),
+          Cat(measured.config.ToString()),
+          Cat("measured: ", result)};
+}
+
+}  // namespace
+
+absl::StatusOr<ReproProgram> ProgramOf(const RecordedMeasurement& measured, ProgramLanguage language) {
+  absl::StatusOr<RecordedRun> run = ReadRun(measured.run);
+  if (!run.ok()) return run.status();
+  ReproProgram program = {.notices = std::move(run->notices)};
+  absl::StatusOr<codegen::Target> target = TargetOf(measured, *run, &program.notices);
+  if (!target.ok()) return target.status();
+  absl::StatusOr<wrapper::Plan> plan = wrapper::PlanOfLaunch(*run->kernel, run->problem, measured.config);
+  if (!plan.ok()) return plan.status();
+
+  wrapper::ProgramOptions options = {
+      .target = *target,
+      .generate = {.allow_tf32 = run->settings.dot_precision == DotPrecision::kTf32,
+                   .fast_math = run->settings.fast_math},
+      .seed = static_cast<uint64_t>(measured.attempt.seed()),
+      .name = Cat(measured.run.kernel_name(), "_", record::FormatConfigId(measured.config_id)),
+      .comments = Provenance(measured)};
+  for (const std::string& notice : program.notices) options.comments.push_back(Cat("note: ", notice));
+  if (measured.row.status() == "ok" && measured.row.has_perf_ms()) options.measured_ms = measured.row.perf_ms();
+
+  const bool is_cpp = language == ProgramLanguage::kCpp;
+  absl::StatusOr<std::string> text =
+      is_cpp ? wrapper::CppProgram(*plan, options) : wrapper::PythonProgram(*plan, options);
+  if (!text.ok()) return text.status();
+  program.text = *std::move(text);
+  const std::string name = wrapper::FileName(*plan, options);
+  program.file_name = Cat(name, is_cpp ? ".cpp" : ".py");
+  program.command =
+      is_cpp ? Cat(wrapper::CompileCommand(*plan, options), " && ./", name) : Cat("python3 ", name, ".py");
+  return program;
+}
+
+}  // namespace telemetry::worker::repro

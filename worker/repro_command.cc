@@ -1,0 +1,114 @@
+#include "worker/repro_command.h"
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "client/dataset_client.h"
+#include "proto/record/ids.h"
+#include "spdlog/spdlog.h"
+#include "worker/command_line.h"
+#include "worker/repro/recorded_measurement.h"
+#include "worker/repro/repro_program.h"
+
+namespace telemetry {
+namespace {
+
+namespace repro = worker::repro;
+
+struct ReproFlags {
+  std::string run;
+  std::string config;
+  std::string language = "cpp";
+  std::string collector;
+  std::string out;
+  std::string deadline = "1m";
+};
+
+absl::StatusOr<repro::ReproProgram> Program(const ReproFlags& flags) {
+  std::optional<uint64_t> config_id;
+  if (!flags.config.empty()) {
+    absl::StatusOr<uint64_t> id = record::ParseConfigId(flags.config);
+    if (!id.ok()) return absl::InvalidArgumentError(absl::StrCat("--config: ", id.status().message()));
+    config_id = *id;
+  }
+  absl::StatusOr<absl::Duration> deadline = DurationOf("--deadline", flags.deadline);
+  if (!deadline.ok()) return deadline.status();
+  client::DatasetClient collector({.collector = flags.collector, .deadline = *deadline});
+  absl::StatusOr<repro::RecordedMeasurement> measured = repro::FindMeasurement(collector, flags.run, config_id);
+  if (!measured.ok()) return measured.status();
+  return repro::ProgramOf(*measured,
+                          flags.language == "python" ? repro::ProgramLanguage::kPython : repro::ProgramLanguage::kCpp);
+}
+
+// A program may have been changed by whoever it helped: another text is not written over it.
+absl::Status WriteTo(const std::string& path, const std::string& text) {
+  if (std::ifstream existing(path, std::ios::binary); existing) {
+    if (std::string(std::istreambuf_iterator<char>(existing), {}) == text) return absl::OkStatus();
+    return absl::AlreadyExistsError(
+        absl::StrCat(path, " is there already, with another content: remove it, or give another --out"));
+  }
+  std::ofstream file(path, std::ios::binary);
+  if (!(file << text).flush()) return absl::UnavailableError(absl::StrCat(path, ": cannot be written"));
+  return absl::OkStatus();
+}
+
+absl::Status Write(const ReproFlags& flags) {
+  absl::StatusOr<repro::ReproProgram> program = Program(flags);
+  if (!program.ok()) return program.status();
+  for (const std::string& notice : program->notices) spdlog::warn("{}", notice);
+  if (flags.out == "-") {
+    std::cout << program->text;
+    return absl::OkStatus();
+  }
+  const std::string path = flags.out.empty() ? program->file_name : flags.out;
+  if (absl::Status status = WriteTo(path, program->text); !status.ok()) return status;
+  spdlog::info("wrote {}", path);
+  if (flags.out.empty()) std::cout << program->command << "\n";
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddReproCommand(CLI::App* app, int* exit_status) {
+  auto flags = std::make_shared<ReproFlags>();
+  CLI::App* command =
+      app->add_subcommand("repro", "Write a standalone program of a measurement that the collector knows");
+  command->footer(R"help(Examples:
+  telemetry-worker repro 3f09c1 --collector collector:4747                             the run's best config
+  telemetry-worker repro 3f09c1 --config 0123456789abcdef --collector collector:4747
+  telemetry-worker repro 3f09c1 --collector collector:4747 --as python --out -         to standard output
+  eval "$(telemetry-worker repro 3f09c1 --collector collector:4747)"                   writes, compiles and runs it
+
+The program needs nothing of this project: it makes the same inputs, launches the same code, compares the results and
+prints the time beside the one that was measured. C++ wants CUDA's toolkit (or OpenCL, where that was measured), Python
+CuPy. The command that makes and runs it goes to standard output; it stands in the program as well.
+Ids are those of an export: the columns run_id, of which the first digits are enough, and config_id.
+A file with flags stands before the command here: telemetry-worker --config FILE repro ...
+Exit status: 0 written; 1 not written; 2 wrong usage.)help");
+  command->add_option("run", flags->run, "The run's id, or its first digits")->required()->type_name("RUN_ID");
+  // Elsewhere --config is a file with flags, and so is its variable.
+  command->add_option("--config", flags->config, "The config's id: 16 digits (default: the run's best)")
+      ->envname("TELEMETRY_WORKER_CONFIG_ID")
+      ->type_name("CONFIG_ID");
+  AddOption(command, "--as", flags->language, "Language of the program")->check(CLI::IsMember({"cpp", "python"}));
+  AddOption(command, "--collector", flags->collector, "Who knows the measurement")->required()->type_name("HOST:PORT");
+  AddOption(command, "--out", flags->out, "The file, or - (default: KERNEL_CONFIG_ID.cpp or .py, here)")
+      ->type_name("FILE");
+  AddOption(command, "--deadline", flags->deadline, "How long the collector may take")->type_name("DURATION");
+  command->callback([flags, exit_status] {
+    const absl::Status status = Write(*flags);
+    if (status.ok()) return;
+    spdlog::error("{}", std::string(status.message()));
+    *exit_status = absl::IsInvalidArgument(status) ? 2 : 1;
+  });
+}
+
+}  // namespace telemetry
