@@ -18,6 +18,7 @@ except ImportError:
     os.execv(venv_python, [venv_python, *sys.argv])
 
 WORKER = pathlib.Path(os.environ.get("TELEMETRY_BIN_DIR", "build/release/bin")) / "telemetry-worker"
+PLANS = pathlib.Path(__file__).resolve().parents[1] / "worker/wrapper/program/golden"
 KERNELS = (
     "add exp sum long_sum softmax softmax_two_pass layer_norm rms_norm cross_entropy matmul bmm attention geglu"
 ).split()
@@ -34,6 +35,26 @@ def record_of(kernel):
 
 def kinds_of(record, edge_kind):
     return [link for link in record["links"] if link["edge_kind"] == edge_kind]
+
+
+class WrapperGraphs(unittest.TestCase):
+    """Of the sample plans, as their golden file has them."""
+
+    def test_every_plan_loads_whole_and_data_flows_from_its_inputs_to_its_output(self):
+        lines = (PLANS / "five_plans.wrapper.jsonl").read_text().splitlines()
+        self.assertEqual(len(lines), 5)
+        for record in map(json.loads, lines):
+            with self.subTest(record["graph"]["kernel_name"]):
+                graph = networkx.node_link_graph(record, edges="links")
+                self.assertEqual(graph.number_of_nodes(), len(record["nodes"]))
+                self.assertEqual(graph.number_of_edges(), len(record["links"]))
+                self.assertTrue(networkx.is_directed_acyclic_graph(graph))
+                data = networkx.subgraph_view(
+                    graph, filter_edge=lambda *edge, graph=graph: graph.edges[edge]["edge_kind"] == "data"
+                )
+                inputs = [node for node, features in graph.nodes(data=True) if features["op_kind"] == "placeholder"]
+                for node in inputs:
+                    self.assertTrue(networkx.has_path(data, node, "g0:output"), node)
 
 
 class IrGraphs(unittest.TestCase):

@@ -4,7 +4,9 @@
 #include <set>
 
 #include "gtest/gtest.h"
+#include "proto/record/sidecar_record.h"
 #include "tests/worker/wrapper/program/program_fixture.h"
+#include "worker/wrapper/wrapper_graph.h"
 
 namespace telemetry::worker::wrapper {
 namespace {
@@ -41,6 +43,19 @@ TEST(ProgramGoldenTest, Python) {
 
 TEST(ProgramGoldenTest, Lines) {
   for (const Plan& plan : FivePlans()) ExpectGolden(plan.name + ".plan.txt", plan.DebugString());
+}
+
+// As lines of .wrapper.jsonl, of runs that are told apart by one digit.
+TEST(ProgramGoldenTest, Graphs) {
+  std::string lines;
+  char digit = '0';
+  for (const Plan& plan : FivePlans()) {
+    v1::Run run;
+    run.set_run_id(std::string(64, ++digit));
+    run.set_kernel_name(plan.name);
+    lines += record::FormatIrRecord(WrapperGraph(plan, "cuda:0"), run) + "\n";
+  }
+  ExpectGolden("five_plans.wrapper.jsonl", lines);
 }
 
 TEST(ProgramGoldenTest, TheFivePlansHaveAllKindsOfLines) {
