@@ -178,7 +178,9 @@ class GraphWriter {
     for (size_t i = 0; i < call.outputs.size(); ++i) {
       const int output = call.outputs[i];
       if (allocating == nullptr) Take(output, id, call.arguments.size() + i);
-      if (allocating == nullptr || allocating->pack.empty()) WrittenBy(output) = id;
+      if (allocating != nullptr && !allocating->pack.empty()) continue;  // the part is what Unpack makes
+      if (allocating != nullptr) made_by_[static_cast<size_t>(output)] = id;
+      WrittenBy(output) = id;
     }
     if (allocating != nullptr && !allocating->pack.empty()) packs_[allocating->pack] = id;
   }
