@@ -26,8 +26,6 @@ int64_t SamplePosition(int64_t sample, int64_t elements) {
   return last == 0 ? 0 : sample * (elements - 1) / last;
 }
 
-int64_t StripeLength(int64_t elements) { return (elements + Expectation::kStripes - 1) / Expectation::kStripes; }
-
 double StripeSign(int64_t position) {
   // The finaliser of SplitMix64.
   uint64_t bits = static_cast<uint64_t>(position) + 0x9e3779b97f4a7c15;
@@ -45,7 +43,9 @@ Expectation ExpectationOf(absl::Span<const double> values, const ir::Tolerance& 
     expected.samples.push_back(values[static_cast<size_t>(SamplePosition(i, elements))]);
   }
   if (elements <= Expectation::kSamples) return expected;
-  const int64_t length = StripeLength(elements);
+  const int64_t length =
+      std::max(Expectation::kShortestStripe, (elements + Expectation::kStripes - 1) / Expectation::kStripes);
+  expected.stripe_length = length;
   for (int64_t first = 0; first < elements; first += length) {
     const auto count = static_cast<size_t>(std::min(length, elements - first));
     expected.stripes.push_back(StripeOf(values.subspan(static_cast<size_t>(first), count), first, tolerance));

@@ -22,17 +22,18 @@ struct Stripe {
 
 struct Expectation {
   static constexpr int64_t kSamples = 1024;
-  static constexpr int64_t kStripes = 1024;
+  static constexpr int64_t kStripes = 1024;       // at most
+  static constexpr int64_t kShortestStripe = 32;  // but for the last
 
   ir::Tolerance tolerance;      // of an element
   std::vector<double> samples;  // element SamplePosition(i)
-  std::vector<Stripe> stripes;  // of elements i * StripeLength() and on; none where all elements are samples
+  int64_t stripe_length = 0;
+  std::vector<Stripe> stripes;  // of elements i * stripe_length and on; none where all elements are samples
   int64_t not_finite = 0;       // elements, which no sum has
 };
 
 // Evenly spread, the first and the last element among them. `elements` > 0.
 int64_t SamplePosition(int64_t sample, int64_t elements);
-int64_t StripeLength(int64_t elements);
 // -1 or 1.
 double StripeSign(int64_t position);
 

@@ -24,12 +24,12 @@ struct ProgramOptions {
   std::optional<double> measured_ms = {};  // a time of its launches, to compare with
 };
 
-// One file for CUDA or OpenCL. The plan has to be verified (verify_plan.h). UNIMPLEMENTED: an extern kernel that the
-// program could not compute; names it and says which can be. INVALID_ARGUMENT: a view begins where no buffer can
-// (kViewAlignment), or no code can be made for a config. Other errors are codegen::Generate's.
+// One file for CUDA or OpenCL. UNIMPLEMENTED: an extern kernel that the program could not compute; names it and says
+// which can be. INVALID_ARGUMENT: VerifyPlan's, or a view begins where no buffer can (kViewAlignment), or a config is
+// not in its kernel's space. Other errors are codegen::Generate's.
 absl::StatusOr<std::string> CppProgram(const Plan& plan, const ProgramOptions& options);
 
-// One command that makes the program of that file, where NAME.cpp is.
+// One command that makes the program of that file, where NAME.cpp is. The plan has to be verified.
 std::string CompileCommand(const Plan& plan, const ProgramOptions& options);
 
 // One file for Python 3 with CuPy and NumPy. INVALID_ARGUMENT also: the target is not CUDA, which CuPy wants.

@@ -10,6 +10,7 @@
 #include "worker/kernels/trace_problem.h"
 #include "worker/wrapper/program/plan_values.h"
 #include "worker/wrapper/size_class.h"
+#include "worker/wrapper/verify_plan.h"
 
 namespace telemetry::worker::wrapper {
 
@@ -28,7 +29,7 @@ bool HasDots(const ir::DeviceIr& ir) {
 class ModelMaker {
  public:
   ModelMaker(const Plan& plan, const ProgramOptions& options)
-      : plan_(plan), model_{.plan = &plan, .options = options} {}
+      : plan_(plan), model_{.plan = &plan, .options = options, .places = PlacesOf(plan)} {}
 
   absl::StatusOr<ProgramModel> Make() {
     for (size_t i = 0; i < plan_.lines.size(); ++i) {
@@ -60,7 +61,8 @@ class ModelMaker {
   // Code is generated for buffers that begin where a device lets them begin.
   absl::Status CheckView(const Reinterpret& view) {
     const PlanBuffer& buffer = plan_.buffer(view.view);
-    const int64_t offset_bytes = view.offset * static_cast<int64_t>(SizeOf(buffer.dtype));
+    const int64_t offset = model_.places[static_cast<size_t>(view.view)].offset;
+    const int64_t offset_bytes = offset * static_cast<int64_t>(SizeOf(buffer.dtype));
     if (buffer.span() == 0 || offset_bytes % static_cast<int64_t>(kViewAlignment) == 0) return absl::OkStatus();
     return absl::InvalidArgumentError(
         Cat("view: offset ", offset_bytes, " is not a multiple of ", kViewAlignment, " bytes"));
@@ -138,6 +140,7 @@ class ModelMaker {
 }  // namespace
 
 absl::StatusOr<ProgramModel> MakeProgramModel(const Plan& plan, const ProgramOptions& options) {
+  if (absl::Status status = VerifyPlan(plan); !status.ok()) return status;
   return ModelMaker(plan, options).Make();
 }
 

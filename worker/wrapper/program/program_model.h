@@ -39,13 +39,14 @@ struct ProgramModel {
   ProgramOptions options;
   std::vector<ProgramKernel> kernels;
   std::vector<ProgramLaunch> launches;     // by line of the plan
+  std::vector<Place> places;               // by buffer
   std::vector<kernels::DrawRange> ranges;  // by input
   std::vector<Expectation> expected;       // by output
 
   const ProgramKernel& kernel(const ProgramLaunch& launch) const { return kernels[static_cast<size_t>(launch.kernel)]; }
 };
 
-// Errors are CppProgram's.
+// Verifies the plan. Errors are CppProgram's.
 absl::StatusOr<ProgramModel> MakeProgramModel(const Plan& plan, const ProgramOptions& options);
 
 // Elements behind a buffer: of its size class, so that what reuses it fits.

@@ -1,6 +1,5 @@
 #include "worker/wrapper/program/program_text.h"
 
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <iterator>
@@ -14,19 +13,6 @@ namespace telemetry::worker::wrapper {
 
 using record::Cat;
 
-std::string Names::Of(std::string_view wanted) {
-  std::string name;
-  for (const char c : wanted) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  // Names with two underscores, or that begin with one, belong to others.
-  if (name.empty() || name[0] == '_' || std::isdigit(static_cast<unsigned char>(name[0])) != 0) name = Cat("b", name);
-  for (size_t at = name.find("__"); at != std::string::npos; at = name.find("__")) name.erase(at, 1);
-  std::string unique = name;
-  for (int number = 2; !taken_.insert(unique).second; ++number) {
-    unique = Cat(name, name.back() == '_' ? "" : "_", number);
-  }
-  return unique;
-}
-
 std::string NumberText(double value, int digits, std::string_view infinity, std::string_view nan) {
   if (std::isnan(value)) return Cat(nan);
   if (std::isinf(value)) return Cat(value < 0 ? "-" : "", infinity);
@@ -38,6 +24,8 @@ std::string NumberText(double value, int digits, std::string_view infinity, std:
 }
 
 int DigitsOf(DType dtype) { return IsFloat(dtype) ? 9 : 0; }
+
+int SumDigitsOf(DType dtype) { return IsFloat(dtype) ? 12 : 0; }
 
 std::string WrappedList(absl::Span<const std::string> items, size_t per_line) {
   std::string text;

@@ -12,23 +12,12 @@ namespace telemetry::worker::wrapper {
 
 // Words that programs are written with, in either language.
 
-// Names of things of the plan that a language takes, each once.
-class Names {
- public:
-  // Those that are not to be had: words of the language, and what the program's fixed part declares.
-  explicit Names(absl::Span<const std::string_view> taken) : taken_(taken.begin(), taken.end()) {}
-  // `wanted` with what no name may have replaced; with a number behind it where it is taken.
-  std::string Of(std::string_view wanted);
-
- private:
-  std::set<std::string, std::less<>> taken_;
-};
-
 // With so many digits (9 tell all floats apart), or with 0 as few as tell it from other doubles; `infinity` and `nan`
 // are the language's.
 std::string NumberText(double value, int digits, std::string_view infinity, std::string_view nan);
-// Digits of an output's values.
+// Digits of an output's values, and of sums of them.
 int DigitsOf(DType dtype);
+int SumDigitsOf(DType dtype);
 
 // A list in brackets that are not part of it, so many to a line: "1, 2, 3,\n    4, 5".
 std::string WrappedList(absl::Span<const std::string> items, size_t per_line);
@@ -43,6 +32,12 @@ std::vector<std::string> HeadLines(const ProgramModel& model);
 
 // "input q f32[2, 16, 32], drawn from -1 to 1"
 std::string InputText(const ProgramModel& model, size_t input);
+
+// What a language's visitor makes of a plan's lines.
+struct WrittenLines {
+  std::string text;
+  std::set<std::string_view> runtime;  // files of runtime/ that extern calls need
+};
 
 // A file of runtime/, as it was when this was built.
 std::string_view RuntimeText(std::string_view file);

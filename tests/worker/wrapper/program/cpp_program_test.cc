@@ -71,14 +71,14 @@ TEST_F(OpenClProgramTest, WrongResultsAreFound) {
 TEST_F(OpenClProgramTest, AnElementBetweenTheSamplesIsFound) {
   const Plan plan = FivePlans()[3];
   std::string text = ProgramOf(plan);
-  // Element 2 of 4096; samples are elements 0, 4, 8...
+  // Element 2; samples are elements 0, 4, 8...
   const std::string line = "  CheckOutput(out, expected_out);\n";
   const size_t check = text.find(line);
   ASSERT_NE(check, std::string::npos);
   text.insert(check, "  auto bytes = Download(out, 4096);\n  bytes[5] ^= 0x40;\n  Upload(out, bytes);\n");
   const ShellOutcome run = Compiled(plan, text, "");
   EXPECT_EQ(run.exit_status, 1) << run.output;
-  EXPECT_THAT(run.output, HasSubstr("wrong: out, elements 0 to 3: signed sum expected "));
+  EXPECT_THAT(run.output, HasSubstr("wrong: out, elements 0 to 31: signed sum expected "));
 }
 
 TEST_F(OpenClProgramTest, AKernelThatDoesNotCompileIsReported) {
@@ -96,6 +96,23 @@ TEST_F(OpenClProgramTest, NamesThatCppHasForItself) {
   b.Comment("continued \\");
   b.Output(b.Call("exp", {out}, {.names = {"Launch"}})[0]);
   ExpectRight(*b.Finish());
+}
+
+// A view of a view; and one kernel of the plan that is two pieces of code.
+TEST_F(OpenClProgramTest, ViewsOfViewsAndKernelsOfTwoLayouts) {
+  PlanBuilder b("views");
+  const BufferRef made = b.Call("exp", {b.Input("x", DType::kF32, {96, 64})}, {.names = {"made"}})[0];
+  const BufferRef lower = b.View(made, {64, 64}, {64, 1}, 2048, "lower");
+  const BufferRef lowest = b.View(lower, {32, 32}, {32, 1}, 2048, "lowest");
+  const BufferRef turned = b.View(lowest, {32, 32}, {1, 32}, 0, "turned");
+  b.Output(b.Call("softmax", {lowest})[0]);
+  b.Output(b.Call("softmax", {turned})[0]);
+  b.Release(made);
+  const Plan plan = *b.Finish();
+  const std::string text = ProgramOf(plan);
+  EXPECT_THAT(text, HasSubstr("const Buffer lowest = View(made, 4096, 1024);"));
+  EXPECT_THAT(text, HasSubstr("Launch(\"softmax_strided_1\", softmax_strided_1, "));
+  ExpectRight(plan, "");
 }
 
 TEST_F(OpenClProgramTest, NothingToDo) {
@@ -161,6 +178,11 @@ TEST(CppProgramTest, OneCommand) {
 }
 
 TEST(CppProgramTest, SaysWhatItCannotWrite) {
+  Plan broken = *LayerNormPlan();
+  broken.lines.erase(broken.lines.begin());
+  EXPECT_THAT(std::string(CppProgram(broken, {.target = OpenClTarget()}).status().message()),
+              HasSubstr("is not defined yet"));
+
   PlanBuilder b("externs");
   b.Output(b.CallExtern("softmax", {b.Input("x", DType::kF32, {4, 8})})[0]);
   const absl::Status status = CppProgram(*b.Finish(), {.target = OpenClTarget()}).status();
@@ -173,6 +195,39 @@ TEST(CppProgramTest, SaysWhatItCannotWrite) {
   const absl::Status view = CppProgram(*views.Finish(), {.target = CudaTarget()}).status();
   EXPECT_EQ(view.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(view.message()), HasSubstr("offset 64 is not a multiple of 4096 bytes"));
+}
+
+// Operands that lie by rows and by columns, with gaps, and one for all of a batch.
+absl::StatusOr<Plan> LibraryProductsPlan(DType dtype) {
+  PlanBuilder b("products");
+  const BufferRef x = b.Input("x", dtype, {40, 24}, {32, 1});
+  const BufferRef y = b.Input("y", dtype, {24, 56}, {1, 24});
+  const BufferRef product = b.CallExtern("matmul", {x, y}, {.names = {"product"}})[0];
+  const BufferRef batches = b.View(product, {4, 10, 56}, {560, 56, 1}, 0, "batches");
+  const BufferRef same = b.View(y, {4, 56, 24}, {0, 24, 1}, 0, "same");
+  const BufferRef small = b.CallExternAllocating("bmm", {batches, same}, {.names = {"small"}})[0];
+  b.Output(product);
+  b.Output(b.Call("softmax", {b.View(small, {40, 24}, {24, 1}, 0, "rows")}, {.names = {"out"}})[0]);
+  return b.Finish();
+}
+
+TEST_F(OpenClProgramTest, LibraryProducts) { ExpectRight(*LibraryProductsPlan(DType::kBF16)); }
+
+TEST(CppProgramTest, CublasTakesMatricesByRowsAndByColumns) {
+  const auto is_for_cublas = [](std::vector<int64_t> sizes, std::vector<int64_t> strides) {
+    PlanBuilder b("product");
+    const BufferRef x = b.Input("x", DType::kF32, std::move(sizes), std::move(strides));
+    b.Output(b.CallExtern("matmul", {x, b.Input("y", DType::kF32, {8, 8})})[0]);
+    const std::string text = CppProgram(*b.Finish(), {.target = CudaTarget()}).value();
+    return text.find("HostProduct(") == std::string::npos;
+  };
+  EXPECT_TRUE(is_for_cublas({4, 8}, {8, 1}));
+  EXPECT_TRUE(is_for_cublas({4, 8}, {20, 1}));
+  EXPECT_TRUE(is_for_cublas({4, 8}, {1, 4}));
+  EXPECT_TRUE(is_for_cublas({1, 8}, {0, 1}));
+  EXPECT_FALSE(is_for_cublas({4, 8}, {0, 1}));
+  EXPECT_FALSE(is_for_cublas({4, 8}, {16, 2}));
+  EXPECT_FALSE(is_for_cublas({0, 8}, {8, 1}));
 }
 
 // For a machine with a GPU: TELEMETRY_WRITE_PROGRAMS=FOLDER gets the programs of the five plans, and of launches of
@@ -190,6 +245,9 @@ TEST(CppProgramTest, WritesProgramsForAGpu) {
   add(AttentionPlan(DType::kBF16), "_bf16");
   add(StridedSoftmaxPlan(DType::kBF16), "_bf16");
   add(NormedLossPlan(DType::kF16), "_f16");
+  add(LibraryProductsPlan(DType::kF16), "_f16");
+  add(LibraryProductsPlan(DType::kBF16), "_bf16");
+  add(LibraryProductsPlan(DType::kF32), "_f32");
   const auto launch = [](const std::string& name, DType dtype, const std::string& config) {
     const kernels::LibraryKernel& kernel = **kernels::FindKernel(name);
     return PlanOfLaunch(kernel, kernels::MakeProblem(kernel, dtype), *codegen::Config::Parse(config));

@@ -81,6 +81,16 @@ ShellOutcome Shell(const std::string& folder, const std::string& command) {
   return outcome;
 }
 
+std::string Hex(const std::vector<std::byte>& bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) {
+    char two[3];
+    std::snprintf(two, sizeof(two), "%02x", static_cast<unsigned>(byte));
+    text += two;
+  }
+  return text;
+}
+
 std::string OwnText(std::string program) {
   for (const char* file :
        {"check.cpp", "check.py", "cublas_product.cpp", "cuda.cpp", "cuda.py", "host_layer_norm.cpp", "host_product.cpp",

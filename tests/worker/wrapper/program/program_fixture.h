@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct ShellOutcome {
 };
 // `command` through the shell, in that folder.
 ShellOutcome Shell(const std::string& folder, const std::string& command);
+
+// Two digits for each.
+std::string Hex(const std::vector<std::byte>& bytes);
 
 // The program without what is not written for the plan: files of runtime/ are named, kernels' sources and what has to
 // come out left out.

@@ -20,20 +20,9 @@ const char* Python() { return std::filesystem::exists(TELEMETRY_VENV_PYTHON) ? T
 // The program's own words for values and checks, without a device.
 ShellOutcome RunPython(const std::string& script) {
   const std::string folder = TestFolder();
-  WriteText(folder + "/values.py", "import sys\nimport numpy as np\nSTRIPES = 1024\n" +
-                                       std::string(RuntimeText("values.py")) + std::string(RuntimeText("check.py")) +
-                                       script);
+  WriteText(folder + "/values.py", "import sys\nimport numpy as np\n" + std::string(RuntimeText("values.py")) +
+                                       std::string(RuntimeText("check.py")) + script);
   return Shell(folder, std::string(Python()) + " -W error values.py");
-}
-
-std::string Hex(const std::vector<std::byte>& bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) {
-    char two[3];
-    std::snprintf(two, sizeof(two), "%02x", static_cast<unsigned>(byte));
-    text += two;
-  }
-  return text;
 }
 
 class PythonProgramTest : public ::testing::Test {
@@ -67,7 +56,7 @@ TEST_F(PythonProgramTest, ChecksAsTheProgramsInCppDo) {
   const Expectation expected = ExpectationOf(values, {.absolute = 0.01});
   std::string check = "check_values('out', values, 0.01, 0, 0, [";
   for (const double sample : expected.samples) check += NumberText(sample, 0, "", "") + ", ";
-  check += "], [";
+  check += "], " + std::to_string(expected.stripe_length) + ", [";
   for (const Stripe& stripe : expected.stripes) {
     check += "(" + NumberText(stripe.sum, 0, "", "") + ", " + NumberText(stripe.tolerance, 4, "", "") + "), ";
   }
@@ -76,7 +65,7 @@ TEST_F(PythonProgramTest, ChecksAsTheProgramsInCppDo) {
   EXPECT_EQ(RunPython(right + "values[0, 4] += 0.02\n" + check).output,
             "wrong: out[0, 4]: expected 4, got 4.02, tolerance 0.01\n1\n");
   EXPECT_THAT(RunPython(right + "values[0, 5] += 1\n" + check).output,
-              HasSubstr("wrong: out, elements 4 to 7: signed sum expected"));
+              HasSubstr("wrong: out, elements 0 to 31: signed sum expected"));
   EXPECT_THAT(RunPython(right + "values[0, 5] = np.nan\n" + check).output,
               HasSubstr("expected 0 values that are not finite, got 1\n"));
 }

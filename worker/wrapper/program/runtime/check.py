@@ -26,7 +26,7 @@ def signs_of(positions):
     return 1.0 - 2.0 * (bits >> np.uint64(63))
 
 
-def check_values(name, values, absolute, relative, not_finite, samples, stripes):
+def check_values(name, values, absolute, relative, not_finite, samples, length, stripes):
     """`values`: an array of doubles. An element may be off by absolute + relative * |expected|."""
     flat, samples = values.reshape(-1), np.array(samples)
     positions = np.arange(len(samples)) * (len(flat) - 1) // max(len(samples) - 1, 1)
@@ -35,7 +35,6 @@ def check_values(name, values, absolute, relative, not_finite, samples, stripes)
     for i in np.flatnonzero(~near):
         where = ", ".join(str(index) for index in np.unravel_index(positions[i], values.shape))
         report(name, f"[{where}]: expected {samples[i]:.9g}, got {flat[positions[i]]:.9g}, tolerance {tolerances[i]:.3g}")
-    length = -(-len(flat) // STRIPES)
     for i, (expected, tolerance) in enumerate(stripes):
         stripe = flat[i * length : (i + 1) * length]
         signs = signs_of(np.arange(i * length, i * length + len(stripe), dtype=np.uint64))

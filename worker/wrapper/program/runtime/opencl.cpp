@@ -63,7 +63,16 @@ Buffer Allocate(DType dtype, int64_t elements) {
   return buffer;
 }
 
-void Free(Buffer buffer) { CHECK(clReleaseMemObject(buffer.memory)); }
+std::vector<std::pair<cl_mem, cl_mem>> views;  // what they show, and they
+
+void Free(Buffer buffer) {
+  for (auto& [base, view] : views) {
+    if (base != buffer.memory) continue;
+    CHECK(clReleaseMemObject(view));
+    base = nullptr;
+  }
+  CHECK(clReleaseMemObject(buffer.memory));
+}
 
 Buffer View(Buffer base, int64_t offset, int64_t elements) {
   if (offset == 0 || elements == 0) return base;
@@ -73,6 +82,7 @@ Buffer View(Buffer base, int64_t offset, int64_t elements) {
   const Buffer view = {base.dtype, clCreateSubBuffer(base.memory, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
                                                      &region, &result)};
   Check(result, "clCreateSubBuffer");
+  views.emplace_back(base.memory, view.memory);
   return view;
 }
 

@@ -1,0 +1,205 @@
+#include "worker/wrapper/program/cpp_lines.h"
+
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "proto/record/strings.h"
+#include "worker/codegen/code_writer.h"
+
+namespace telemetry::worker::wrapper {
+
+using record::Cat;
+
+namespace {
+
+// Words of C++, and what the program's own functions are called.
+constexpr std::string_view kTaken =
+    "alignas alignof and asm auto bool break case catch char class compl const continue decltype default delete "
+    "do double else enum explicit export extern false float for friend goto if inline int long mutable namespace "
+    "new noexcept not nullptr operator or private protected public register return short signed sizeof static "
+    "struct switch template this throw true try typedef typeid typename union unsigned using virtual void "
+    "volatile wchar_t while xor int64_t main errno stdin stdout stderr linux unix assert EOF NULL NAN INFINITY "
+    "CHECK F32 F16 BF16 I32 BOOL Buffer Kernel Allocate Free View Input Compile Launch Product RunPlan "
+    "CheckOutput HostProduct HostLayerNorm";
+
+std::string_view DTypeWord(DType dtype) {
+  switch (dtype) {
+    case DType::kF32:
+      return "F32";
+    case DType::kF16:
+      return "F16";
+    case DType::kBF16:
+      return "BF16";
+    case DType::kI32:
+      return "I32";
+    case DType::kBool:
+      return "BOOL";
+  }
+  return "";
+}
+
+// Writes a plan's lines as the body of a function, each below its text.
+class CppLines {
+ public:
+  CppLines(const ProgramModel& model, const ProgramNames& names) : model_(model), plan_(*model.plan), names_(names) {
+    FindUsed();
+  }
+
+  WrittenLines Write() && {
+    WriteAll();
+    return {.text = out_.text(), .runtime = std::move(runtime_)};
+  }
+
+  void WriteAll() {
+    out_.Open("void RunPlan()");
+    for (size_t i = 0; i < plan_.inputs.size(); ++i) WriteInput(i);
+    for (line_ = 0; line_ < plan_.lines.size(); ++line_) {
+      const Line& line = plan_.lines[line_];
+      const auto* comment = std::get_if<Comment>(&line);
+      out_.Line("// ", CommentText(comment == nullptr ? plan_.LineText(line) : comment->text));
+      std::visit(*this, line);
+    }
+    std::set<int> roots;
+    for (size_t i = 0; i < plan_.outputs.size(); ++i) {
+      out_.Line("CheckOutput(", Name(plan_.outputs[i]), ", ", names_.expected[i], ");");
+      roots.insert(model_.places[static_cast<size_t>(plan_.outputs[i])].root);
+    }
+    for (const int root : roots) out_.Line("Free(", Name(root), ");");
+    out_.Close();
+  }
+
+  void operator()(const DefineKernel& line) {
+    for (size_t i = 0; i < model_.kernels.size(); ++i) {
+      const ProgramKernel& kernel = model_.kernels[i];
+      if (kernel.kernel != line.kernel) continue;
+      out_.Line("static const Kernel ", names_.kernels[i], " = Compile(", Quoted(kernel.generated.function), ", ",
+                names_.sources[i], ");");
+    }
+  }
+  void operator()(const Allocate& line) { Declare(line.buffer, NewMemory(line.buffer)); }
+  void operator()(const Free& line) { out_.Line("Free(", Name(line.buffer), ");"); }
+  void operator()(const FreeIfNotReused& line) { out_.Line("Free(", Name(line.buffer), ");"); }
+  void operator()(const Reuse& line) { Declare(line.to, Name(line.from)); }
+  void operator()(const Reinterpret& line) {
+    const Place& place = model_.places[static_cast<size_t>(line.view)];
+    Declare(line.view, Cat("View(", Name(place.root), ", ", place.offset, ", ", plan_.buffer(line.view).span(), ")"));
+  }
+  void operator()(const CallKernel&) {
+    const ProgramLaunch& launch = model_.launches[line_];
+    const ProgramKernel& kernel = model_.kernel(launch);
+    const codegen::GeneratedKernel& generated = kernel.generated;
+    std::vector<std::string> parts = {Quoted(kernel.name), names_.kernels[static_cast<size_t>(launch.kernel)],
+                                      Cat(launch.grid), Cat(generated.threads), Cat(generated.shared_bytes)};
+    for (const ProgramArgument& argument : launch.arguments) parts.push_back(ArgumentText(argument));
+    out_.Line("Launch(", absl::StrJoin(parts, ", "), ");");
+  }
+  void operator()(const CallExtern& line) {
+    std::vector<std::string> outputs;
+    for (const int output : line.call.outputs) outputs.push_back(Name(output));
+    WriteExtern(line.call, outputs);
+  }
+  void operator()(const CallExternAllocating& line) {
+    std::vector<std::string> outputs;
+    if (line.pack.empty()) {
+      Declare(line.call.outputs[0], NewMemory(line.call.outputs[0]));
+      outputs.push_back(Name(line.call.outputs[0]));
+    } else {
+      const std::string& pack = Pack(line.pack);
+      std::vector<std::string> parts;
+      for (const int output : line.call.outputs) {
+        outputs.push_back(Cat(pack, "[", parts.size(), "]"));
+        parts.push_back(NewMemory(output));
+      }
+      out_.Line("const Buffer ", pack, "[] = {", absl::StrJoin(parts, ", "), "};");
+    }
+    WriteExtern(line.call, outputs);
+  }
+  void operator()(const Unpack& line) { Declare(line.buffer, Cat(Pack(line.pack), "[", line.index, "]")); }
+  void operator()(const Comment&) {}
+
+ private:
+  const std::string& Pack(const std::string& pack) const { return names_.packs.find(pack)->second; }
+  const std::string& Name(int buffer) const { return names_.buffers[static_cast<size_t>(buffer)]; }
+
+  std::string NewMemory(int buffer) const {
+    const PlanBuffer& made = plan_.buffer(buffer);
+    return Cat("Allocate(", DTypeWord(made.dtype), ", ", AllocatedElements(made), ")");
+  }
+
+  void Declare(int buffer, const std::string& value) {
+    out_.Line(used_.contains(buffer) ? "" : "[[maybe_unused]] ", "const Buffer ", Name(buffer), " = ", value, ";");
+  }
+
+  void WriteInput(size_t input) {
+    const int id = plan_.inputs[input];
+    const PlanBuffer& buffer = plan_.buffer(id);
+    const kernels::DrawRange& range = model_.ranges[input];
+    out_.Line("// ", CommentText(InputText(model_, input)));
+    out_.Line(used_.contains(id) ? "" : "[[maybe_unused]] ", "static const Buffer ", Name(id), " = Input(",
+              DTypeWord(buffer.dtype), ", ", buffer.span(), ", ", CppNumber(range.low), ", ", CppNumber(range.high),
+              ");");
+  }
+
+  std::string ArgumentText(const ProgramArgument& argument) const {
+    if (const auto* buffer = std::get_if<BufferArgument>(&argument)) return Name(buffer->buffer);
+    if (const auto* number = std::get_if<int64_t>(&argument)) return Cat("int64_t(", *number, ")");
+    return Cat("float(", CppNumber(std::get<float>(argument), 9), ")");
+  }
+
+  std::string TensorText(int buffer) const {
+    return Cat("{", Name(buffer), ", ", CppLayout(plan_.buffer(buffer)), "}");
+  }
+
+  void WriteExtern(const KernelCall& call, const std::vector<std::string>& outputs) {
+    const PlanKernel& kernel = plan_.kernel(call.kernel);
+    const bool is_product = ExternKindOf(kernel).value() == ExternKind::kProduct;
+    const bool by_cublas = model_.options.target.dialect == Dialect::kCuda && IsForCublas(plan_, call);
+    std::string function = "HostLayerNorm";
+    std::vector<std::string> parts;
+    if (is_product) function = by_cublas ? "Product" : "HostProduct";
+    if (by_cublas) parts.push_back(Quoted(kernel.name));
+    for (const int argument : call.arguments) parts.push_back(TensorText(argument));
+    if (!is_product) parts.push_back(CppNumber(call.scalars.at("eps")));
+    parts.insert(parts.end(), outputs.begin(), outputs.end());
+    out_.Line(function, "(", absl::StrJoin(parts, ", "), ");");
+    runtime_.insert(by_cublas ? "cublas_product.cpp" : is_product ? "host_product.cpp" : "host_layer_norm.cpp");
+  }
+
+  // What a line after the one that makes a buffer speaks of: compilers warn of the others.
+  void FindUsed() {
+    for (const Line& line : plan_.lines) {
+      const LineEffects effects = EffectsOf(line);
+      used_.insert(effects.frees);
+      if (const auto* view = std::get_if<Reinterpret>(&line)) {
+        used_.insert(model_.places[static_cast<size_t>(view->view)].root);
+      } else if (!std::holds_alternative<Unpack>(line)) {
+        used_.insert(effects.uses.begin(), effects.uses.end());
+      }
+    }
+    used_.insert(plan_.outputs.begin(), plan_.outputs.end());
+  }
+
+  const ProgramModel& model_;
+  const Plan& plan_;
+  const ProgramNames& names_;
+  codegen::CodeWriter out_;
+  std::set<std::string_view> runtime_;
+  std::set<int> used_;
+  size_t line_ = 0;
+};
+
+}  // namespace
+
+std::string CppNumber(double value, int digits) { return NumberText(value, digits, "INFINITY", "NAN"); }
+
+std::string CppLayout(const PlanBuffer& buffer) {
+  return Cat("{{", absl::StrJoin(buffer.sizes, ", "), "}, {", absl::StrJoin(buffer.strides, ", "), "}}");
+}
+
+ProgramNames CppNames(const ProgramModel& model) { return NamesOf(model, kTaken); }
+
+WrittenLines WriteCppLines(const ProgramModel& model, const ProgramNames& names) {
+  return CppLines(model, names).Write();
+}
+
+}  // namespace telemetry::worker::wrapper

@@ -1,0 +1,46 @@
+#include "worker/wrapper/program/program_names.h"
+
+#include <cctype>
+
+#include "absl/strings/str_split.h"
+#include "proto/record/strings.h"
+
+namespace telemetry::worker::wrapper {
+
+using record::Cat;
+
+Names::Names(std::string_view taken) : taken_(absl::StrSplit(record::AbslView(taken), ' ')) {}
+
+std::string Names::Of(std::string_view wanted) {
+  std::string name;
+  for (const char c : wanted) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  // Names with two underscores, or that begin with one, belong to others.
+  if (name.empty() || name[0] == '_' || std::isdigit(static_cast<unsigned char>(name[0])) != 0) name = Cat("b", name);
+  for (size_t at = name.find("__"); at != std::string::npos; at = name.find("__")) name.erase(at, 1);
+  std::string unique = name;
+  for (int number = 2; !taken_.insert(unique).second; ++number) {
+    unique = Cat(name, name.back() == '_' ? "" : "_", number);
+  }
+  return unique;
+}
+
+ProgramNames NamesOf(const ProgramModel& model, std::string_view taken) {
+  Names names(taken);
+  ProgramNames all;
+  for (const PlanBuffer& buffer : model.plan->buffers) all.buffers.push_back(names.Of(buffer.name));
+  for (const ProgramKernel& kernel : model.kernels) {
+    all.kernels.push_back(names.Of(kernel.name));
+    all.sources.push_back(names.Of(Cat(kernel.name, "_source")));
+  }
+  for (const int output : model.plan->outputs) {
+    all.expected.push_back(names.Of(Cat("expected_", model.plan->buffer(output).name)));
+  }
+  for (const Line& line : model.plan->lines) {
+    const auto* allocating = std::get_if<CallExternAllocating>(&line);
+    if (allocating == nullptr || allocating->pack.empty()) continue;
+    all.packs.emplace(allocating->pack, names.Of(allocating->pack));
+  }
+  return all;
+}
+
+}  // namespace telemetry::worker::wrapper

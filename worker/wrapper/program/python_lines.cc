@@ -1,0 +1,188 @@
+#include "worker/wrapper/program/python_lines.h"
+
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "proto/record/strings.h"
+#include "worker/codegen/code_writer.h"
+
+namespace telemetry::worker::wrapper {
+
+using record::Cat;
+
+namespace {
+
+// Words of Python, and what the program's own functions are called.
+constexpr std::string_view kTaken =
+    "False None True and as assert async await break class continue def del elif else except finally for from "
+    "global if import in is lambda nonlocal not or pass raise return try while with yield allocate check_output "
+    "compile_kernel cupy extern_layer_norm extern_product launch main make_input make_inputs np run_plan view";
+
+// "(2, 3)", "(2,)".
+std::string TupleText(const std::vector<int64_t>& numbers) {
+  return Cat("(", absl::StrJoin(numbers, ", "), numbers.size() == 1 ? ",)" : ")");
+}
+
+// Writes a plan's lines as the body of a function, each below its text.
+class PythonLines {
+ public:
+  PythonLines(const ProgramModel& model, const ProgramNames& names)
+      : model_(model), plan_(*model.plan), names_(names) {}
+
+  WrittenLines Write() && {
+    WriteAll();
+    return {.text = out_.text(), .runtime = std::move(runtime_)};
+  }
+
+  void WriteAll() {
+    WriteInputs();
+    std::vector<std::string> inputs;
+    for (const int input : plan_.inputs) inputs.push_back(Name(input));
+    Top("def run_plan(", absl::StrJoin(inputs, ", "), "):");
+    for (line_ = 0; line_ < plan_.lines.size(); ++line_) {
+      const Line& line = plan_.lines[line_];
+      const auto* comment = std::get_if<Comment>(&line);
+      Body("# ", CommentText(comment == nullptr ? plan_.LineText(line) : comment->text));
+      std::visit(*this, line);
+    }
+    for (size_t i = 0; i < plan_.outputs.size(); ++i) {
+      const PlanBuffer& output = plan_.buffer(plan_.outputs[i]);
+      Body("check_output(", Quoted(ShortName(output.dtype)), ", ", Name(plan_.outputs[i]), ", *", names_.expected[i],
+           ")");
+    }
+  }
+
+  void operator()(const DefineKernel& line) {
+    for (size_t i = 0; i < model_.kernels.size(); ++i) {
+      const ProgramKernel& kernel = model_.kernels[i];
+      if (kernel.kernel != line.kernel) continue;
+      Body(names_.kernels[i], " = compile_kernel(", Quoted(kernel.generated.function), ", ", names_.sources[i], ")");
+    }
+  }
+  void operator()(const Allocate& line) { Body(Name(line.buffer), " = ", NewMemory(line.buffer)); }
+  void operator()(const Free& line) { Body("del ", Name(line.buffer)); }
+  void operator()(const FreeIfNotReused& line) { Body("del ", Name(line.buffer)); }
+  void operator()(const Reuse& line) {
+    Body(Name(line.to), " = ", ViewText(line.from, line.to, 0));
+    Body("del ", Name(line.from));
+  }
+  void operator()(const Reinterpret& line) {
+    const Place& place = model_.places[static_cast<size_t>(line.view)];
+    Body(Name(line.view), " = ", ViewText(place.root, line.view, place.offset));
+  }
+  void operator()(const CallKernel&) {
+    const ProgramLaunch& launch = model_.launches[line_];
+    const ProgramKernel& kernel = model_.kernel(launch);
+    const codegen::GeneratedKernel& generated = kernel.generated;
+    std::vector<std::string> parts = {Quoted(kernel.name), names_.kernels[static_cast<size_t>(launch.kernel)],
+                                      Cat(launch.grid), Cat(generated.threads), Cat(generated.shared_bytes)};
+    for (const ProgramArgument& argument : launch.arguments) parts.push_back(ArgumentText(argument));
+    Body("launch(", absl::StrJoin(parts, ", "), ")");
+  }
+  void operator()(const CallExtern& line) {
+    std::vector<std::string> outputs;
+    for (const int output : line.call.outputs) outputs.push_back(Name(output));
+    WriteExtern(line.call, outputs);
+  }
+  void operator()(const CallExternAllocating& line) {
+    std::vector<std::string> outputs;
+    if (line.pack.empty()) {
+      Body(Name(line.call.outputs[0]), " = ", NewMemory(line.call.outputs[0]));
+      outputs.push_back(Name(line.call.outputs[0]));
+    } else {
+      const std::string& pack = Pack(line.pack);
+      std::vector<std::string> parts;
+      for (const int output : line.call.outputs) {
+        outputs.push_back(Cat(pack, "[", parts.size(), "]"));
+        parts.push_back(NewMemory(output));
+      }
+      Body(pack, " = [", absl::StrJoin(parts, ", "), "]");
+    }
+    WriteExtern(line.call, outputs);
+  }
+  void operator()(const Unpack& line) {
+    Body(Name(line.buffer), ", ", Pack(line.pack), "[", line.index, "] = ", Pack(line.pack), "[", line.index,
+         "], None");
+  }
+  void operator()(const Comment&) {}
+
+ private:
+  template <typename... Parts>
+  void Top(const Parts&... parts) {
+    out_.Line(parts...);
+  }
+  template <typename... Parts>
+  void Body(const Parts&... parts) {
+    out_.Line("    ", parts...);
+  }
+
+  const std::string& Pack(const std::string& pack) const { return names_.packs.find(pack)->second; }
+  const std::string& Name(int buffer) const { return names_.buffers[static_cast<size_t>(buffer)]; }
+
+  void WriteInputs() {
+    Top("def make_inputs():");
+    std::vector<std::string> made;
+    for (size_t i = 0; i < plan_.inputs.size(); ++i) {
+      const PlanBuffer& buffer = plan_.buffer(plan_.inputs[i]);
+      const kernels::DrawRange& range = model_.ranges[i];
+      Body("# ", CommentText(InputText(model_, i)));
+      made.push_back(Name(plan_.inputs[i]));
+      Body(made.back(), " = make_input(", Quoted(ShortName(buffer.dtype)), ", ", TupleText(buffer.sizes), ", ",
+           TupleText(buffer.strides), ", ", buffer.span(), ", ", PythonNumber(range.low), ", ",
+           PythonNumber(range.high), ")");
+    }
+    Body("return [", absl::StrJoin(made, ", "), "]");
+    Top();
+    Top();
+  }
+
+  std::string NewMemory(int buffer) const {
+    const PlanBuffer& made = plan_.buffer(buffer);
+    return Cat("allocate(", Quoted(ShortName(made.dtype)), ", ", TupleText(made.sizes), ", ", TupleText(made.strides),
+               ", ", AllocatedElements(made), ")");
+  }
+
+  std::string ViewText(int base, int view, int64_t offset) const {
+    const PlanBuffer& shown = plan_.buffer(view);
+    return Cat("view(", Name(base), ", ", TupleText(shown.sizes), ", ", TupleText(shown.strides), ", ", offset, ")");
+  }
+
+  std::string ArgumentText(const ProgramArgument& argument) const {
+    if (const auto* buffer = std::get_if<BufferArgument>(&argument)) return Name(buffer->buffer);
+    if (const auto* number = std::get_if<int64_t>(&argument)) return Cat("np.int64(", *number, ")");
+    return Cat("np.float32(", PythonNumber(std::get<float>(argument), 9), ")");
+  }
+
+  void WriteExtern(const KernelCall& call, const std::vector<std::string>& outputs) {
+    const PlanKernel& kernel = plan_.kernel(call.kernel);
+    const bool is_product = ExternKindOf(kernel).value() == ExternKind::kProduct;
+    std::vector<std::string> dtypes;
+    for (const kernels::TensorSpec& tensor : kernel.problem.tensors) dtypes.push_back(Quoted(ShortName(tensor.dtype)));
+    std::vector<std::string> parts = {Cat("(", absl::StrJoin(dtypes, ", "), ")")};
+    if (is_product) parts = {Quoted(kernel.name), dtypes[0]};
+    for (const int argument : call.arguments) parts.push_back(Name(argument));
+    if (!is_product) parts.push_back(PythonNumber(call.scalars.at("eps")));
+    parts.insert(parts.end(), outputs.begin(), outputs.end());
+    Body(is_product ? "extern_product(" : "extern_layer_norm(", absl::StrJoin(parts, ", "), ")");
+    runtime_.insert(is_product ? "product.py" : "layer_norm.py");
+  }
+
+  const ProgramModel& model_;
+  const Plan& plan_;
+  const ProgramNames& names_;
+  codegen::CodeWriter out_;
+  std::set<std::string_view> runtime_;
+  size_t line_ = 0;
+};
+
+}  // namespace
+
+std::string PythonNumber(double value, int digits) { return NumberText(value, digits, "np.inf", "np.nan"); }
+
+ProgramNames PythonNames(const ProgramModel& model) { return NamesOf(model, kTaken); }
+
+WrittenLines WritePythonLines(const ProgramModel& model, const ProgramNames& names) {
+  return PythonLines(model, names).Write();
+}
+
+}  // namespace telemetry::worker::wrapper
