@@ -37,6 +37,7 @@ endmacro()
 
 # The units of telemetry_package, and the scripts that start and stop them.
 macro(telemetry_service_files role)
+  set(role ${role})  # a macro's argument is no variable, and the scripts name it
   set(control ${CMAKE_BINARY_DIR}/debian/${role})
   foreach(list UNITS STARTED FOLDERS)
     string(TOLOWER ${list} name)
