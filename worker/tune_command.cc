@@ -91,6 +91,7 @@ absl::StatusOr<int> RunTune(const TuneCommandFlags& flags) {
       display.Line(tune::SummaryText(summary));
     };
     task->tuner.on_notice = [&display](const std::string& text) { display.Line(text); };
+    task->tuner.workbench.measure.on_debug = [&display](std::string_view text) { display.Line(std::string(text)); };
     result = (*session)->Run(*task);
   }
   if (result.ok()) {
@@ -116,6 +117,7 @@ void AddTuneCommand(CLI::App* app, int* exit_status) {
   telemetry-worker tune softmax --arg x=4096x2560:f16 --device cuda:0 --effort full
   telemetry-worker tune matmul --arg x=512x256 --arg y=256x512 --budget 2m       at most two minutes
   telemetry-worker tune add --collector "" --log /tmp/autotune/add               no collector, only local sidecars
+  telemetry-worker tune softmax --debug-values 2 --debug-kernels softmax         what each config reads and writes
 
 Stopped or killed, the same command goes on where it was; nothing is measured twice. A collector that is away does not
 disturb: what it has not got waits in --state-dir.

@@ -60,6 +60,14 @@ void AddTuneFlags(CLI::App* command, TuneFlags* flags) {
   option("--run-limit", flags->run_limit, "Time limit for one run of a config")->type_name("TIME");
   command->add_flag("--no-known", flags->no_known, "Begin without what earlier attempts and the collector know")
       ->envname("TELEMETRY_WORKER_NO_KNOWN");
+  option(
+      "--debug-values", flags->debug_values,
+      "Look at values around each config's first launch: 1 saves tensors (.npy), 2 prints them, 3 prints kernel names")
+      ->check(CLI::Range(0, 3));
+  option("--debug-kernels", flags->debug_kernels, "Save or print only those of these kernels (default: all)")
+      ->type_name("NAME,...");
+  flags->debug_dir = worker::debug::kDefaultDebugFolder;
+  option("--debug-dir", flags->debug_dir, "Folder of the tensors that are saved")->type_name("DIR");
   option("--setting", flags->settings, "A setting of the kernel: static_shapes=false, dot_precision=ieee")
       ->type_name("NAME=VALUE")
       ->take_all()
@@ -88,6 +96,9 @@ absl::StatusOr<tune::TunerOptions> TunerOptionsOf(const TuneFlags& flags) {
   status.Update(set_duration("--run-limit", flags.run_limit, &options.workbench.run_limit));
   if (!status.ok()) return status;
   options.workbench.compile.processes = flags.compilers;
+  options.workbench.measure.debug = {.level = static_cast<worker::debug::DebugLevel>(flags.debug_values),
+                                     .kernels = worker::debug::SplitKernelNames(flags.debug_kernels),
+                                     .folder = flags.debug_dir};
   return options;
 }
 

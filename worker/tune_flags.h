@@ -35,6 +35,9 @@ struct TuneFlags {
   std::string run_limit = "5s";
   std::vector<std::string> settings;
   bool no_known = false;
+  int debug_values = 0;
+  std::string debug_kernels;
+  std::string debug_dir;
 };
 
 void AddTuneFlags(CLI::App* command, TuneFlags* flags);

@@ -45,6 +45,7 @@ absl::StatusOr<MeasureRequest> Workbench::RequestFor(const CompiledCandidate& co
       RequestOf(*subject_.kernel, compiled.candidate->generated, subject_.arguments,
                 std::make_shared<const CompiledCode>(*compiled.result.code));
   if (!request.ok()) return request.status();
+  request->label = compiled.candidate->config.ToString();
   request->effort = options_.effort;
   request->load_limit = options_.load_limit;
   request->run_limit = options_.run_limit;

@@ -152,6 +152,26 @@ TEST(TunerTest, AllStatusesOccur) {
   for (const v1::Measurement& row : rows) EXPECT_EQ(row.has_perf_ms(), row.status() == status::kOk) << row.status();
 }
 
+// What is not written is NaN.
+TEST(TunerTest, WhereValuesAreLookedAtAWrongResultNamesTheFirstNaN) {
+  TuneFixture fixture;
+  LibrarySubject subject = fixture.Subject();
+  TunerOptions options = fixture.Options(4);
+  options.generate = Spoiled(subject.subject.kernel, {nullptr, Begin("return;")});
+  std::string printed;
+  options.workbench.measure.debug = {.level = debug::DebugLevel::kPrint, .kernels = {"Softmax"}};
+  options.workbench.measure.on_debug = [&](std::string_view text) { printed += std::string(text) + "\n"; };
+  ASSERT_TRUE(fixture.Tune(std::move(subject), options).ok());
+  const std::vector<v1::Measurement> rows = fixture.Rows();
+  const v1::Measurement* wrong = ResultWith(rows, "WrongResult");
+  ASSERT_NE(wrong, nullptr);
+  EXPECT_THAT(wrong->failure().message(),
+              testing::EndsWith("; the first tensor with a NaN is 'out' (1024 of 1024 elements), made by kernel "
+                                "'softmax'"));
+  EXPECT_THAT(printed, testing::HasSubstr("[config] Config("));
+  EXPECT_THAT(printed, testing::HasSubstr("[after_launch - softmax - out] elements=1024 sizes=[16, 64]"));
+}
+
 TEST(TunerTest, ACompilerThatDiesIsThePeersFailure) {
   TuneFixture fixture;
   TunerOptions options = fixture.Options(2);

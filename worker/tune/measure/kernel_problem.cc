@@ -36,6 +36,18 @@ Tensor LayoutOf(const ir::DeviceIr& ir, size_t index, const Leaves& leaves) {
   return layout;
 }
 
+ArgumentLabel LabelOf(const ir::DeviceIr& ir, const codegen::Parameter& parameter, const Leaves& leaves) {
+  using Kind = codegen::Parameter::Kind;
+  const auto index = static_cast<size_t>(parameter.index);
+  if (parameter.kind == Kind::kScalar) {
+    return {.name = ir.scalars[index].name, .is_flag = leaves.scalars[index]->As<bool>() != nullptr};
+  }
+  const std::string& tensor = ir.tensors[index].name;
+  if (parameter.kind == Kind::kTensor) return {.name = tensor};
+  const std::string_view what = parameter.kind == Kind::kSize ? ".size(" : ".stride(";
+  return {.name = Cat(tensor, what, parameter.dimension, ")"), .is_size = true};
+}
+
 absl::StatusOr<Leaves> LeavesFor(const BoundKernel& kernel, const Arguments& arguments) {
   if (!kernel.definition().signature.IsComplete(arguments.size())) {
     return absl::InvalidArgumentError(Cat(kernel.name(), "(): a call to measure has ", arguments.size(),
@@ -163,8 +175,9 @@ absl::StatusOr<MeasureRequest> RequestOf(const BoundKernel& kernel, const codege
   }
   LaunchArguments values;
   if (absl::Status status = BuildLaunchArguments(generated, *leaves, outputs, &values); !status.ok()) return status;
-  MeasureRequest request = {.code = std::move(code), .function = generated.function};
+  MeasureRequest request = {.code = std::move(code), .function = generated.function, .kernel = kernel.name()};
   for (size_t i = 0; i < values.size(); ++i) {
+    request.argument_labels.push_back(LabelOf(kernel.ir(), generated.parameters[i], *leaves));
     RequestArgument argument = BufferIndex{generated.parameters[i].index};
     if (const auto* value = std::get_if<int32_t>(&values[i])) argument = *value;
     if (const auto* value = std::get_if<int64_t>(&values[i])) argument = *value;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <csignal>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -40,13 +41,24 @@ class MeasureChild {
     if (fds.size() != 1) return absl::InvalidArgumentError("a setup comes with one descriptor, of the problem's data");
     absl::StatusOr<SharedBytes> data = SharedBytes::Open(std::move(fds[0]));
     if (!data.ok()) return data.status();
-    auto report = [this](std::string_view phase) {
+    const auto report = [this](std::string_view phase, bool looks_at_values) {
       wire::Reply reply;
       reply.mutable_progress()->set_phase(std::string(phase));
+      reply.mutable_progress()->set_looks_at_values(looks_at_values);
       parent_->Send(reply).IgnoreError();  // a parent that is gone is noticed by the next Receive
     };
+    MeasureSession::Reports reports = {
+        .phase = [report](std::string_view phase) { report(phase, false); },
+        .looks_at_values = [report](std::string_view phase) { report(phase, true); },
+        .print =
+            [this](std::string_view text) {
+              wire::Reply reply;
+              reply.set_printed(std::string(text));
+              parent_->Send(reply).IgnoreError();
+            },
+    };
     absl::StatusOr<std::unique_ptr<MeasureSession>> session =
-        MeasureSession::Open(setup, *std::move(data), std::move(report));
+        MeasureSession::Open(setup, *std::move(data), std::move(reports));
     if (!session.ok()) return session.status();
     session_ = *std::move(session);
     return absl::OkStatus();
@@ -80,6 +92,8 @@ class MeasureChild {
 }  // namespace
 
 absl::Status RunMeasureChild() {
+  // A file that grows beyond the limit is an error of whoever saves values, not this process' end.
+  std::signal(SIGXFSZ, SIG_IGN);
   absl::StatusOr<std::unique_ptr<ParentConnection>> parent = ParentConnection::Open();
   if (!parent.ok()) return parent.status();
   const absl::Status status = MeasureChild(parent->get()).Serve();

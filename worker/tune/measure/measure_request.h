@@ -19,6 +19,13 @@ struct BufferIndex {
 };
 using RequestArgument = std::variant<BufferIndex, int32_t, int64_t, float>;
 
+// What people call an argument of a launch. Buffers have their name from the problem.
+struct ArgumentLabel {
+  std::string name;
+  bool is_flag = false;  // 0 and 1 are false and true
+  bool is_size = false;  // a size or stride that is not fixed in the code
+};
+
 // How long a config may take, and how precise the result is to be.
 struct MeasureEffort {
   // Not sampled further once it is clear that the config is slower than this: the tuner gives a multiple of the best
@@ -38,6 +45,10 @@ struct MeasureRequest {
   std::string function;
   std::vector<RequestArgument> arguments;
   LaunchShape shape;
+  // For people, where values are looked at: the kernel's name, the config's, and the arguments', none or all.
+  std::string kernel;
+  std::string label;
+  std::vector<ArgumentLabel> argument_labels;
   MeasureEffort effort;
   // The process that measures is killed when it has taken longer for loading, or for one run.
   absl::Duration load_limit = absl::Seconds(60);  // OpenCL compiles while it loads

@@ -6,6 +6,7 @@
 #include "worker/tune/measure/failures.h"
 #include "worker/tune/measure/round_series.h"
 #include "worker/tune/measure/sample_series.h"
+#include "worker/tune/measure/wire_format.h"
 
 namespace telemetry::worker::tune {
 namespace {
@@ -18,41 +19,55 @@ Sampler::Launch LaunchOf(LoadedConfig& config) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<MeasureSession>> MeasureSession::Open(wire::Setup setup, SharedBytes data,
-                                                                     PhaseReport report) {
+                                                                     Reports reports) {
   absl::StatusOr<std::shared_ptr<Device>> device = OpenDevice(setup.device());
   if (!device.ok()) return device.status();
+  const debug::DebugOptions debug = FromWire(setup.debug());
   absl::StatusOr<std::unique_ptr<ProblemMemory>> memory =
       ProblemMemory::Create(*device, std::move(setup), std::move(data));
   if (!memory.ok()) return memory.status();
   absl::StatusOr<std::unique_ptr<Sampler>> sampler = Sampler::Create(*device);
   if (!sampler.ok()) return sampler.status();
-  return std::unique_ptr<MeasureSession>(
-      new MeasureSession(*std::move(device), *std::move(memory), *std::move(sampler), std::move(report)));
+  std::unique_ptr<LaunchDebugger> debugger = LaunchDebugger::Create(debug, memory->get(), reports.print);
+  return std::unique_ptr<MeasureSession>(new MeasureSession(*std::move(device), *std::move(memory), *std::move(sampler),
+                                                            std::move(debugger), std::move(reports)));
 }
 
 void MeasureSession::Fail(std::string_view phase, const absl::Status& status, wire::Outcome* outcome) {
   *outcome->mutable_failure() = FailureOf(phase, status);
 }
 
-absl::Status MeasureSession::RunOnce(LoadedConfig& config, int data_set, wire::Outcome* outcome) {
+absl::Status MeasureSession::RunOnce(LoadedConfig& loaded, const wire::Config& config, int data_set,
+                                     wire::Outcome* outcome) {
   if (absl::Status status = memory_->Prepare(data_set); !status.ok()) {
     lost_ = true;
     Fail(kLoadPhase, status, outcome);
     return status;
   }
-  report_(kLaunchPhase);
-  if (absl::Status status = config.Launch(); !status.ok()) {
+  if (debugger_ == nullptr) return LaunchAndWait(loaded, outcome);
+  reports_.looks_at_values(kLoadPhase);
+  debugger_->BeforeLaunch(config, data_set);
+  absl::Status status = LaunchAndWait(loaded, outcome);
+  if (!status.ok()) return status;
+  reports_.looks_at_values(kRunPhase);
+  debugger_->AfterLaunch(config);
+  return status;
+}
+
+absl::Status MeasureSession::LaunchAndWait(LoadedConfig& loaded, wire::Outcome* outcome) {
+  reports_.phase(kLaunchPhase);
+  if (absl::Status status = loaded.Launch(); !status.ok()) {
     Fail(kLaunchPhase, status, outcome);
     return status;
   }
-  report_(kRunPhase);
+  reports_.phase(kRunPhase);
   absl::Status status = device_->Synchronize();
   if (!status.ok()) Fail(kRunPhase, status, outcome);
   return status;
 }
 
 absl::Status MeasureSession::Check(bool with_results, wire::Outcome* outcome) {
-  report_(kCheckPhase);
+  reports_.phase(kCheckPhase);
   absl::StatusOr<CheckVerdict> verdict = memory_->Check(with_results);
   if (!verdict.ok()) {
     lost_ = true;
@@ -67,20 +82,21 @@ absl::Status MeasureSession::Check(bool with_results, wire::Outcome* outcome) {
 
 std::unique_ptr<LoadedConfig> MeasureSession::LoadChecked(const wire::Config& config, int data_set,
                                                           wire::Outcome* outcome) {
-  report_(kLoadPhase);
+  reports_.phase(kLoadPhase);
   absl::StatusOr<std::unique_ptr<LoadedConfig>> loaded = LoadedConfig::Load(device_.get(), *memory_, config);
   if (!loaded.ok()) {
     Fail(kLoadPhase, loaded.status(), outcome);
     return nullptr;
   }
   *outcome->mutable_attributes() = (*loaded)->attributes();
-  if (!RunOnce(**loaded, data_set, outcome).ok()) return nullptr;
-  if (!Check(/*with_results=*/true, outcome).ok()) return nullptr;
-  return *std::move(loaded);
+  if (!RunOnce(**loaded, config, data_set, outcome).ok()) return nullptr;
+  if (Check(/*with_results=*/true, outcome).ok()) return *std::move(loaded);
+  if (debugger_ != nullptr) debugger_->AddFirstNan(outcome->mutable_failure());
+  return nullptr;
 }
 
 absl::StatusOr<std::vector<Sample>> MeasureSession::Take(absl::Span<const Sampler::Launch> launches) {
-  report_(kRunPhase);
+  reports_.phase(kRunPhase);
   absl::StatusOr<std::vector<Sample>> samples = sampler_->Take(launches);
   if (samples.ok()) watch_.Learn(*samples);
   return samples;

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "worker/debug/debug_options.h"
 #include "worker/tune/measure/measure_outcome.h"
 #include "worker/tune/measure/measure_problem.h"
 #include "worker/tune/measure/measure_request.h"
@@ -20,6 +21,10 @@ struct MeasurerOptions {
   std::string program;
   // How long a process may take until it is ready: opening the device, uploading the problem.
   absl::Duration start_limit = absl::Seconds(120);
+  // What is done with the values around the launch whose results are checked, on each data set; never around launches
+  // that are timed. What is printed comes to `on_debug`, from the thread that measures; without one to standard error.
+  debug::DebugOptions debug;
+  debug::DebugPrint on_debug;
 };
 
 // The final: outcomes in the order of the requests, and who won.

@@ -1,10 +1,11 @@
 #include "worker/tune/measure/measuring_process.h"
 
+#include <iostream>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "proto/record/strings.h"
 #include "worker/tune/measure/failures.h"
+#include "worker/tune/measure/wire_format.h"
 
 namespace telemetry::worker::tune {
 namespace {
@@ -12,6 +13,8 @@ namespace {
 using record::Cat;
 
 constexpr absl::Duration kSendLimit = absl::Seconds(30);
+// For looking at the values of one launch: files may go over a network.
+constexpr absl::Duration kDebugLimit = absl::Minutes(10);
 
 }  // namespace
 
@@ -23,10 +26,11 @@ absl::StatusOr<std::unique_ptr<MeasuringProcess>> MeasuringProcess::Start(const 
   if (!child.ok()) return child.status();
   wire::Request request;
   *request.mutable_setup() = image.setup;
+  if (options.debug.is_on()) *request.mutable_setup()->mutable_debug() = ToWire(options.debug);
   if (absl::Status status = (*child)->Send(request, kSendLimit, {image.data.fd()}); !status.ok()) {
     return absl::UnavailableError(status.message());
   }
-  return std::unique_ptr<MeasuringProcess>(new MeasuringProcess(*std::move(child), absl::Now() + options.start_limit));
+  return std::unique_ptr<MeasuringProcess>(new MeasuringProcess(*std::move(child), options));
 }
 
 absl::Status MeasuringProcess::AwaitReady() {
@@ -41,6 +45,11 @@ absl::Status MeasuringProcess::AwaitReady() {
   }
   is_ready_ = true;
   return absl::OkStatus();
+}
+
+void MeasuringProcess::Print(const std::string& text) const {
+  if (print_) return print_(text);
+  std::cerr << text << "\n";
 }
 
 Answer MeasuringProcess::Ended(const std::string& phase, const absl::Status& status, absl::Duration limit) {
@@ -70,9 +79,11 @@ Answer MeasuringProcess::Ask(const wire::Request& request, const PhaseLimits& li
     status = child_->Receive(&reply, limit);
     if (!status.ok()) break;
     if (reply.has_outcomes()) return {.outcomes = std::move(*reply.mutable_outcomes())};
+    if (reply.has_printed()) Print(reply.printed());
     if (!reply.has_progress()) continue;
     phase = reply.progress().phase();
     limit = phase == kLoadPhase || phase == kLaunchPhase ? limits.load : limits.run;
+    if (reply.progress().looks_at_values()) limit = kDebugLimit;
   }
   return Ended(phase, status, limit);
 }

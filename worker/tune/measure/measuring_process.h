@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "worker/tune/measure/measure.pb.h"
 #include "worker/tune/measure/measure_outcome.h"
@@ -46,13 +47,15 @@ class MeasuringProcess {
   bool IsRunning() { return child_->IsRunning(); }
 
  private:
-  MeasuringProcess(std::unique_ptr<ChildProcess> child, absl::Time ready_until)
-      : child_(std::move(child)), ready_until_(ready_until) {}
+  MeasuringProcess(std::unique_ptr<ChildProcess> child, const MeasurerOptions& options)
+      : child_(std::move(child)), ready_until_(absl::Now() + options.start_limit), print_(options.on_debug) {}
 
+  void Print(const std::string& text) const;
   Answer Ended(const std::string& phase, const absl::Status& status, absl::Duration limit);
 
   const std::unique_ptr<ChildProcess> child_;
   const absl::Time ready_until_;
+  const debug::DebugPrint print_;
   bool is_ready_ = false;
 };
 

@@ -48,9 +48,20 @@ absl::Status ProblemMemory::Allocate() {
   return absl::OkStatus();
 }
 
+Tensor ProblemMemory::tensor(int index) const {
+  const wire::Buffer& buffer = setup_.buffers(index);
+  // Borrowed: the buffer belongs to this.
+  std::shared_ptr<Buffer> memory(std::shared_ptr<void>(), buffers_[static_cast<size_t>(index)].body());
+  return {.dtype = DTypeOf(buffer),
+          .sizes = Dimensions(buffer.sizes().begin(), buffer.sizes().end()),
+          .strides = Dimensions(buffer.strides().begin(), buffer.strides().end()),
+          .device = device_,
+          .buffer = std::move(memory)};
+}
+
 bool ProblemMemory::reads_what_it_writes() const {
   for (int i = 0; i < buffer_count(); ++i) {
-    if (IsWritten(i) && Contents(i).initial().size() > 0) return true;
+    if (IsWritten(i) && HasContents(i)) return true;
   }
   return false;
 }
@@ -63,7 +74,7 @@ absl::Status ProblemMemory::Upload(Buffer* to, const wire::Range& from) {
 
 absl::Status ProblemMemory::Restore(int index) {
   Buffer* body = buffers_[static_cast<size_t>(index)].body();
-  if (Contents(index).initial().size() > 0) return Upload(body, Contents(index).initial());
+  if (HasContents(index)) return Upload(body, Contents(index).initial());
   return device_->Fill(body, PoisonOf(DTypeOf(setup_.buffers(index))));
 }
 

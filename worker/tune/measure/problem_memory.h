@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "worker/device/device.h"
+#include "worker/kernel/tensor.h"
 #include "worker/tune/measure/check_code.h"
 #include "worker/tune/measure/guarded_buffer.h"
 #include "worker/tune/measure/measure.pb.h"
@@ -33,6 +34,12 @@ class ProblemMemory {
   int buffer_count() const { return setup_.buffers_size(); }
   int data_set_count() const { return setup_.data_sets_size(); }
   const Buffer* buffer(int index) const { return buffers_[static_cast<size_t>(index)].body(); }
+
+  // The buffer as a tensor, as long as this lives, and what it is called.
+  Tensor tensor(int index) const;
+  const std::string& name(int index) const { return setup_.buffers(index).name(); }
+  // Of the data set in place: whether launches find values in it; else they are to write all of it.
+  bool HasContents(int index) const { return Contents(index).initial().size() > 0; }
 
   // Whether a launch finds what the launch before it wrote: then results are right after the first only.
   bool reads_what_it_writes() const;

@@ -14,6 +14,12 @@ wire::Argument ToWire(const RequestArgument& argument) {
   return message;
 }
 
+void Label(const ArgumentLabel& label, wire::Argument* argument) {
+  argument->set_name(label.name);
+  argument->set_is_flag(label.is_flag);
+  argument->set_is_size(label.is_size);
+}
+
 wire::Effort ToWire(const MeasureEffort& effort) {
   wire::Effort message;
   message.set_give_up_above_ms(effort.give_up_above_ms);
@@ -52,11 +58,31 @@ CodeAttributes FromWire(const wire::Attributes& attributes) {
 
 }  // namespace
 
+wire::Debug ToWire(const debug::DebugOptions& options) {
+  wire::Debug message;
+  message.set_level(static_cast<int32_t>(options.level));
+  message.mutable_kernels()->Add(options.kernels.begin(), options.kernels.end());
+  message.set_folder(options.folder);
+  return message;
+}
+
+debug::DebugOptions FromWire(const wire::Debug& message) {
+  return {.level = static_cast<debug::DebugLevel>(message.level()),
+          .kernels = {message.kernels().begin(), message.kernels().end()},
+          .folder = message.folder()};
+}
+
 wire::Config ToWire(const MeasureRequest& request) {
   wire::Config config;
   config.set_code(request.code->binary);
   config.set_function(request.function);
-  for (const RequestArgument& argument : request.arguments) *config.add_arguments() = ToWire(argument);
+  for (size_t i = 0; i < request.arguments.size(); ++i) {
+    wire::Argument* argument = config.add_arguments();
+    *argument = ToWire(request.arguments[i]);
+    if (i < request.argument_labels.size()) Label(request.argument_labels[i], argument);
+  }
+  config.set_kernel(request.kernel);
+  config.set_label(request.label);
   config.set_grid(request.shape.grid);
   config.set_threads(request.shape.threads);
   config.set_shared_bytes(request.shape.shared_bytes);

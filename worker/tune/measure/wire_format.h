@@ -1,6 +1,7 @@
 #pragma once
 
 #include "absl/status/status.h"
+#include "worker/debug/debug_options.h"
 #include "worker/tune/measure/measure.pb.h"
 #include "worker/tune/measure/measure_outcome.h"
 #include "worker/tune/measure/measure_request.h"
@@ -9,6 +10,8 @@ namespace telemetry::worker::tune {
 
 // Between the structs of this room's interface and the messages to its processes.
 
+wire::Debug ToWire(const debug::DebugOptions& options);
+debug::DebugOptions FromWire(const wire::Debug& message);
 wire::Config ToWire(const MeasureRequest& request);
 MeasureOutcome FromWire(const wire::Outcome& outcome);
 

@@ -75,6 +75,19 @@ TEST_F(KernelProblemTest, CodeForAnySizeGetsSizesAndStrides) {
   ExpectMeasured(Bind(DeviceName(), "add", {"x=33x70:f32"}, /*static_shapes=*/false));
 }
 
+TEST_F(KernelProblemTest, ArgumentsHaveTheirNames) {
+  const MeasureRequest request = DefaultRequest(Bind(DeviceName(), "rms_norm", {"x=9x40:f32"}, false));
+  EXPECT_EQ(request.kernel, "rms_norm");
+  ASSERT_EQ(request.argument_labels.size(), request.arguments.size());
+  std::vector<std::string> names;
+  for (const ArgumentLabel& label : request.argument_labels) {
+    names.push_back(label.name);
+    EXPECT_EQ(label.is_size, label.name.find('(') != std::string::npos);
+    EXPECT_FALSE(label.is_flag);
+  }
+  EXPECT_THAT(names, testing::IsSupersetOf({"x", "weight", "out", "eps", "x.size(0)"}));
+}
+
 TEST_F(KernelProblemTest, TheIrsReferenceWillDo) {
   BoundProblem made = Bind(DeviceName(), "softmax", {"x=9x40:f32"});
   for (ExpectedCall& call : made.calls) call.results = EvaluateCall(*made.bound, call.arguments).value();

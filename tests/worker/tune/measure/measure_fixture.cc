@@ -62,21 +62,22 @@ MeasureProblem MeasureTest::DoublingProblem(int data_sets) {
   return problem;
 }
 
-void MeasureTest::Start(const MeasureProblem& problem) {
+void MeasureTest::Start(const MeasureProblem& problem, MeasurerOptions options) {
   if (compiler_ == nullptr) {
     absl::StatusOr<std::shared_ptr<Device>> device = OpenDevice(DeviceName());
     if (!device.ok()) throw std::runtime_error(std::string(device.status().message()));
     compiler_ = *std::move(device);
   }
-  absl::StatusOr<std::unique_ptr<Measurer>> measurer = Measurer::Start(problem, {.device = DeviceName()});
+  options.device = DeviceName();
+  absl::StatusOr<std::unique_ptr<Measurer>> measurer = Measurer::Start(problem, std::move(options));
   if (!measurer.ok()) throw std::runtime_error(std::string(measurer.status().message()));
   measurer_ = *std::move(measurer);
 }
 
-MeasureRequest MeasureTest::RequestFor(const std::string& body) {
+MeasureRequest MeasureTest::RequestFor(const std::string& body, const std::string& more_parameters) {
   const std::string source = std::string(IsCuda() ? kCudaWords : kOpenClWords) +
-                             "KERNEL doubled(GLOBAL float* x, GLOBAL float* out) {\n  const int i = INDEX;\n" + body +
-                             "\n}\n";
+                             "KERNEL doubled(GLOBAL float* x, GLOBAL float* out" + more_parameters +
+                             ") {\n  const int i = INDEX;\n" + body + "\n}\n";
   const absl::StatusOr<CompiledCode> code = compiler_->Compile(source);
   if (!code.ok()) throw std::runtime_error(std::string(code.status().message()));
   return {.code = std::make_shared<CompiledCode>(*code),

@@ -26,10 +26,11 @@ class MeasureTest : public testing::Test {
   static BufferData Numbers(const std::vector<float>& values);
 
   void SetUp() override { Start(DoublingProblem()); }
-  void Start(const MeasureProblem& problem);
+  // The device of `options` is the fixture's.
+  void Start(const MeasureProblem& problem, MeasurerOptions options = {});
 
-  // The kernel `void kernel(GLOBAL float* x, GLOBAL float* out)` with that body.
-  MeasureRequest RequestFor(const std::string& body);
+  // The kernel `void kernel(GLOBAL float* x, GLOBAL float* out)` with that body, and these parameters behind them.
+  MeasureRequest RequestFor(const std::string& body, const std::string& more_parameters = "");
   MeasureOutcome Measure(const MeasureRequest& request);
   MeasureOutcome Measure(const std::string& body) { return Measure(RequestFor(body)); }
 
