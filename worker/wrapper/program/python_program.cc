@@ -14,9 +14,8 @@ std::string Head(const ProgramModel& model) {
   std::string text = "#!/usr/bin/env python3\n";
   for (const std::string& line : HeadLines(model)) text += Cat("# ", line, "\n");
   return Cat(text, "#\n# Run:  python3 ", FileName(*model.plan, model.options),
-             ".py [--no-time]    with CuPy and NumPy; exits with 0: right, 1: wrong, 2: wrong usage\n\n"
-             "import functools\nimport sys\nimport tempfile\nimport time\n\nimport cupy\nimport numpy as np\n"
-             "from cupy.cuda import nvrtc\n\n");
+             ".py [--no-time]    with CuPy and NumPy; exits with 0: right, 1: wrong, 2: could not run\n\n",
+             RuntimeText("head.py"), "\n");
 }
 
 std::string Constants(const ProgramModel& model) {

@@ -4,10 +4,12 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/worker/wrapper/program/program_fixture.h"
+#include "tests/worker/wrapper/random_plan.h"
 #include "tests/worker/wrapper/sample_plans.h"
 #include "worker/kernel/kernel.h"
 #include "worker/kernels/kernel_spec.h"
 #include "worker/wrapper/launch_plan.h"
+#include "worker/wrapper/memory_plan.h"
 #include "worker/wrapper/program/program.h"
 
 namespace telemetry::worker::wrapper {
@@ -24,7 +26,7 @@ class OpenClProgramTest : public ::testing::Test {
   ShellOutcome Compiled(const Plan& plan, const std::string& text, const std::string& flags) {
     const ProgramOptions options = {.target = OpenClTarget()};
     const std::string name = FileName(plan, options);
-    WriteText(folder_ + "/" + name + ".cpp", text);
+    WriteText(folder_.path() + "/" + name + ".cpp", text);
     const ShellOutcome compiled = Shell(folder_, CompileCommand(plan, options) + kWarnings);
     EXPECT_EQ(compiled.exit_status, 0) << compiled.output;
     EXPECT_THAT(compiled.output, IsEmpty());
@@ -46,7 +48,7 @@ class OpenClProgramTest : public ::testing::Test {
     }
   }
 
-  const std::string folder_ = TestFolder();
+  const TestFolder folder_;
 };
 
 TEST_F(OpenClProgramTest, LayerNorm) { ExpectRight(FivePlans()[0], ""); }
@@ -115,6 +117,27 @@ TEST_F(OpenClProgramTest, ViewsOfViewsAndKernelsOfTwoLayouts) {
   ExpectRight(plan, "");
 }
 
+// More of them by hand: TELEMETRY_RANDOM_PLANS=100.
+TEST_F(OpenClProgramTest, RandomPlans) {
+  const char* wanted = std::getenv("TELEMETRY_RANDOM_PLANS");
+  int missing = wanted == nullptr ? 3 : std::atoi(wanted);
+  for (uint64_t seed = 0; missing > 0; ++seed) {
+    SCOPED_TRACE(seed);
+    const absl::StatusOr<Plan> plan = RandomPlan(seed);
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    const Plan planned = PlanMemory(*plan)->plan;
+    const absl::Status status = CppProgram(planned, {.target = OpenClTarget()}).status();
+    if (status.ok()) {
+      ExpectRight(planned);
+      --missing;
+    } else {
+      // An extern kernel that no program computes, or a view that begins where no buffer can.
+      EXPECT_THAT(std::string(status.message()),
+                  ::testing::AnyOf(HasSubstr("cannot compute the extern kernel"), HasSubstr("not a multiple of 4096")));
+    }
+  }
+}
+
 TEST_F(OpenClProgramTest, NothingToDo) {
   PlanBuilder b("empty");
   b.Output(b.Call("softmax", {b.Input("x", DType::kF32, {0, 8})})[0]);
@@ -158,11 +181,11 @@ TEST(CppProgramTest, CodeIsTheOneThatIsTuned) {
 
 // Headers with what the programs use of CUDA stand in for the toolkit.
 TEST(CppProgramTest, CudaProgramsCompileWithoutWarnings) {
-  const std::string folder = TestFolder();
+  const TestFolder folder;
   for (const Plan& plan : FivePlans()) {
     const absl::StatusOr<std::string> text = CppProgram(plan, {.target = CudaTarget(), .measured_ms = 0.25});
     ASSERT_TRUE(text.ok()) << text.status();
-    WriteText(folder + "/program.cpp", *text);
+    WriteText(folder.path() + "/program.cpp", *text);
     const ShellOutcome compiled = Shell(folder, std::string("g++ -std=c++17 -fsyntax-only program.cpp -I") +
                                                     TELEMETRY_PROGRAM_TESTS "/cuda_headers" + kWarnings);
     EXPECT_EQ(compiled.exit_status, 0) << plan.name << "\n" << compiled.output;
@@ -252,8 +275,10 @@ TEST(CppProgramTest, WritesProgramsForAGpu) {
     const kernels::LibraryKernel& kernel = **kernels::FindKernel(name);
     return PlanOfLaunch(kernel, kernels::MakeProblem(kernel, dtype), *codegen::Config::Parse(config));
   };
+  add(launch("softmax", DType::kF16, "Config()"), "_default");
   add(launch("softmax", DType::kF16, "Config(block_sizes=[1], num_warps=4, num_ctas=1)"), "_one");
   add(launch("softmax", DType::kF16, "Config(block_sizes=[1], num_warps=4, num_ctas=2)"), "_cluster");
+  add(launch("bmm", DType::kF16, "Config()"), "_default");
   add(launch("bmm", DType::kF16, "Config(block_sizes=[128, 128, 64], num_warps=8, num_stages=3)"), "_wgmma");
   for (const Plan& plan : plans) {
     const ProgramOptions options = {.target = CudaTarget(), .measured_ms = 0.01};
@@ -263,6 +288,12 @@ TEST(CppProgramTest, WritesProgramsForAGpu) {
     WriteText(name + ".cpp", *cpp);
     WriteText(name + ".sh", CompileCommand(plan, options) + " -Wall -Wextra\n");
     WriteText(name + ".py", PythonProgram(plan, options).value());
+  }
+  for (const Plan& plan : FivePlans()) {
+    const ProgramOptions options = {.target = OpenClTarget(), .name = plan.name + "_opencl"};
+    const std::string name = std::string(folder) + "/" + FileName(plan, options);
+    WriteText(name + ".cpp", CppProgram(plan, options).value());
+    WriteText(name + ".sh", CompileCommand(plan, options) + " -Wall -Wextra\n");
   }
 }
 

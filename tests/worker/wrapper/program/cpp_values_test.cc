@@ -42,10 +42,10 @@ void PrintBytes(const std::vector<unsigned char>& bytes) {
 )";
 
 std::string OutputOf(const std::string& main) {
-  const std::string folder = TestFolder();
+  const TestFolder folder;
   const std::string text = std::string(kHead) + std::string(RuntimeText("values.cpp")) + kDevice +
                            std::string(RuntimeText("check.cpp")) + "int main() {\n" + main + "}\n";
-  WriteText(folder + "/values.cpp", text);
+  WriteText(folder.path() + "/values.cpp", text);
   const ShellOutcome compiled =
       Shell(folder, "g++ -std=c++17 -O1 -Wall -Wextra -Werror -fsanitize=undefined,address values.cpp -o values");
   EXPECT_EQ(compiled.exit_status, 0) << compiled.output;

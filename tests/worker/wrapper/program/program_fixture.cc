@@ -64,15 +64,14 @@ std::string ReadText(const std::string& path) {
 
 void WriteText(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
-std::string TestFolder() {
-  const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-  const std::string folder = ::testing::TempDir() + "program_" + test->name() + "_" + std::to_string(getpid());
-  std::filesystem::create_directories(folder);
-  return folder;
+TestFolder::TestFolder() : path_(::testing::TempDir() + "wrapper_program_XXXXXX") {
+  if (mkdtemp(path_.data()) == nullptr) ADD_FAILURE() << path_ << " cannot be made";
 }
 
-ShellOutcome Shell(const std::string& folder, const std::string& command) {
-  std::FILE* pipe = popen(("cd '" + folder + "' && (" + command + ") 2>&1").c_str(), "r");
+TestFolder::~TestFolder() { std::filesystem::remove_all(path_); }
+
+ShellOutcome Shell(const TestFolder& folder, const std::string& command) {
+  std::FILE* pipe = popen(("cd '" + folder.path() + "' && (" + command + ") 2>&1").c_str(), "r");
   ShellOutcome outcome;
   if (pipe == nullptr) return outcome;
   for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) outcome.output += static_cast<char>(c);
@@ -92,9 +91,9 @@ std::string Hex(const std::vector<std::byte>& bytes) {
 }
 
 std::string OwnText(std::string program) {
-  for (const char* file :
-       {"check.cpp", "check.py", "cublas_product.cpp", "cuda.cpp", "cuda.py", "host_layer_norm.cpp", "host_product.cpp",
-        "layer_norm.py", "main.cpp", "main.py", "opencl.cpp", "product.py", "time.cpp", "values.cpp", "values.py"}) {
+  for (const char* file : {"check.cpp", "check.py", "cublas_product.cpp", "cuda.cpp", "cuda.py", "head.py",
+                           "host_layer_norm.cpp", "host_product.cpp", "layer_norm.py", "main.cpp", "main.py",
+                           "opencl.cpp", "product.py", "time.cpp", "values.cpp", "values.py"}) {
     const std::string text(RuntimeText(file));
     const size_t at = program.find(text);
     if (at != std::string::npos) program.replace(at, text.size(), std::string("<runtime/") + file + ">\n");

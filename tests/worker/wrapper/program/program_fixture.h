@@ -18,15 +18,25 @@ codegen::Target OpenClTarget();
 std::string ReadText(const std::string& path);
 void WriteText(const std::string& path, const std::string& text);
 
-// A folder of this test's own.
-std::string TestFolder();
+// A folder of this test's own, for as long as the object.
+class TestFolder {
+ public:
+  TestFolder();
+  ~TestFolder();
+  TestFolder(const TestFolder&) = delete;
+  TestFolder& operator=(const TestFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
 
 struct ShellOutcome {
   int exit_status = -1;
   std::string output;  // stdout and stderr
 };
 // `command` through the shell, in that folder.
-ShellOutcome Shell(const std::string& folder, const std::string& command);
+ShellOutcome Shell(const TestFolder& folder, const std::string& command);
 
 // Two digits for each.
 std::string Hex(const std::vector<std::byte>& bytes);

@@ -19,16 +19,16 @@ const char* Python() { return std::filesystem::exists(TELEMETRY_VENV_PYTHON) ? T
 
 // The program's own words for values and checks, without a device.
 ShellOutcome RunPython(const std::string& script) {
-  const std::string folder = TestFolder();
-  WriteText(folder + "/values.py", "import sys\nimport numpy as np\n" + std::string(RuntimeText("values.py")) +
-                                       std::string(RuntimeText("check.py")) + script);
+  const TestFolder folder;
+  WriteText(folder.path() + "/values.py", "import sys\nimport numpy as np\n" + std::string(RuntimeText("values.py")) +
+                                              std::string(RuntimeText("check.py")) + script);
   return Shell(folder, std::string(Python()) + " -W error values.py");
 }
 
 class PythonProgramTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (Shell(TestFolder(), std::string(Python()) + " -c 'import numpy'").exit_status != 0) GTEST_SKIP() << "no NumPy";
+    if (Shell({}, std::string(Python()) + " -c 'import numpy'").exit_status != 0) GTEST_SKIP() << "no NumPy";
   }
 };
 
@@ -71,14 +71,25 @@ TEST_F(PythonProgramTest, ChecksAsTheProgramsInCppDo) {
 }
 
 TEST_F(PythonProgramTest, ProgramsAreGoodPython) {
-  const std::string folder = TestFolder();
+  const TestFolder folder;
   for (const Plan& plan : FivePlans()) {
     const absl::StatusOr<std::string> text = PythonProgram(plan, {.target = CudaTarget()});
     ASSERT_TRUE(text.ok()) << text.status();
-    WriteText(folder + "/program.py", *text);
+    WriteText(folder.path() + "/program.py", *text);
     const ShellOutcome compiled = Shell(folder, std::string(Python()) + " -W error -m py_compile program.py");
     EXPECT_EQ(compiled.exit_status, 0) << plan.name << "\n" << compiled.output;
   }
+}
+
+// Where CuPy is missing, say: that is no wrong result.
+TEST(PythonProgramErrorsTest, WhatCannotRunExitsWith2) {
+  const TestFolder folder;
+  std::string text = PythonProgram(*LayerNormPlan(), {.target = CudaTarget()}).value();
+  text.replace(text.find("import cupy"), 11, "import no_such_cupy");
+  WriteText(folder.path() + "/program.py", text);
+  const ShellOutcome run = Shell(folder, std::string(Python()) + " program.py");
+  EXPECT_EQ(run.exit_status, 2) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("No module named 'no_such_cupy'"));
 }
 
 TEST(PythonProgramErrorsTest, IsForCudaOnly) {

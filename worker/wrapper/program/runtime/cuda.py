@@ -8,7 +8,7 @@ def compile_kernel(name, source):
     try:
         nvrtc.compileProgram(program, COMPILE_OPTIONS)
     except nvrtc.NVRTCError:
-        sys.exit(f"{name}: {nvrtc.getProgramLog(program)}")
+        raise RuntimeError(f"{name}: {nvrtc.getProgramLog(program)}") from None
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(nvrtc.getCUBIN(program))
         file.flush()
