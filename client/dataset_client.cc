@@ -13,27 +13,32 @@ namespace {
 constexpr size_t kLargestPage = 1000;    // dataset.proto
 constexpr int kLargestBytes = 64 << 20;  // a run may have 8 MiB, and a page holds several
 
-std::shared_ptr<grpc::Channel> Connect(const std::string& collector) {
+std::unique_ptr<v1::DatasetService::Stub> Connect(const std::string& collector, const access::Connection& connection) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kLargestBytes);
   // A connection of its own, which is not in another's pause between two attempts to connect.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  return grpc::CreateCustomChannel(collector, grpc::InsecureChannelCredentials(), arguments);
+  return v1::DatasetService::NewStub(grpc::CreateCustomChannel(collector, connection.channel_credentials(), arguments));
+}
+
+absl::Status Named(const absl::Status& status, const std::string& collector) {
+  return {status.code(), absl::StrCat("collector ", collector, ": ", status.message())};
 }
 
 absl::Status FromGrpc(const grpc::Status& status, const std::string& collector) {
   if (status.ok()) return absl::OkStatus();
-  return {static_cast<absl::StatusCode>(status.error_code()),  // both number their codes alike
-          absl::StrCat("collector ", collector, ": ", status.error_message())};
+  // Both number their codes alike.
+  return Named({static_cast<absl::StatusCode>(status.error_code()), status.error_message()}, collector);
 }
 
 }  // namespace
 
-DatasetClient::DatasetClient(DatasetClientOptions options)
-    : options_(std::move(options)), stub_(v1::DatasetService::NewStub(Connect(options_.collector))) {}
-
 absl::StatusOr<std::vector<v1::RunSummary>> DatasetClient::ListRuns(const v1::Filter& filter, size_t limit) {
   const auto deadline = absl::ToChronoTime(absl::Now() + options_.deadline);
+  const absl::StatusOr<access::Connection> connection =
+      access::Connection::Prepare(options_.credentials, options_.collector);
+  if (!connection.ok()) return Named(connection.status(), options_.collector);
+  const std::unique_ptr<v1::DatasetService::Stub> stub = Connect(options_.collector, *connection);
   std::vector<v1::RunSummary> runs;
   v1::ListRunsRequest request;
   *request.mutable_filter() = filter;
@@ -41,8 +46,9 @@ absl::StatusOr<std::vector<v1::RunSummary>> DatasetClient::ListRuns(const v1::Fi
     request.set_page_size(static_cast<int32_t>(std::min(limit - runs.size(), kLargestPage)));
     grpc::ClientContext context;
     context.set_deadline(deadline);
+    connection->Authorize(&context);
     v1::ListRunsResponse response;
-    const grpc::Status status = stub_->ListRuns(&context, request, &response);
+    const grpc::Status status = stub->ListRuns(&context, request, &response);
     if (!status.ok()) return FromGrpc(status, options_.collector);
     std::move(response.mutable_runs()->begin(), response.mutable_runs()->end(), std::back_inserter(runs));
     if (response.next_page_token().empty()) break;
@@ -52,21 +58,30 @@ absl::StatusOr<std::vector<v1::RunSummary>> DatasetClient::ListRuns(const v1::Fi
 }
 
 absl::StatusOr<v1::RunSummary> DatasetClient::GetRun(const std::string& run_id) {
+  const absl::StatusOr<access::Connection> connection =
+      access::Connection::Prepare(options_.credentials, options_.collector);
+  if (!connection.ok()) return Named(connection.status(), options_.collector);
   grpc::ClientContext context;
   context.set_deadline(absl::ToChronoTime(absl::Now() + options_.deadline));
+  connection->Authorize(&context);
   v1::GetRunRequest request;
   request.set_run_id(run_id);
   v1::RunSummary run;
-  const grpc::Status status = stub_->GetRun(&context, request, &run);
+  const grpc::Status status = Connect(options_.collector, *connection)->GetRun(&context, request, &run);
   if (!status.ok()) return FromGrpc(status, options_.collector);
   return run;
 }
 
 absl::Status DatasetClient::Export(const v1::ExportRequest& request,
                                    const std::function<absl::Status(const v1::ExportItem&)>& take) {
+  const absl::StatusOr<access::Connection> connection =
+      access::Connection::Prepare(options_.credentials, options_.collector);
+  if (!connection.ok()) return Named(connection.status(), options_.collector);
+  const std::unique_ptr<v1::DatasetService::Stub> stub = Connect(options_.collector, *connection);
   grpc::ClientContext context;
   context.set_deadline(absl::ToChronoTime(absl::Now() + options_.deadline));
-  const std::unique_ptr<grpc::ClientReader<v1::ExportItem>> reader = stub_->Export(&context, request);
+  connection->Authorize(&context);
+  const std::unique_ptr<grpc::ClientReader<v1::ExportItem>> reader = stub->Export(&context, request);
   v1::ExportItem item;
   while (reader->Read(&item)) {
     absl::Status status = take(item);

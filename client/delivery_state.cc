@@ -1,5 +1,6 @@
 #include "client/delivery_state.h"
 
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -25,6 +26,7 @@ void DeliveryState::AddRefused(uint64_t count) {
 
 void DeliveryState::SetTrouble(absl::Status why) {
   absl::MutexLock lock(&mu_);
+  if (absl::IsUnauthenticated(why) || absl::IsPermissionDenied(why)) ++times_shut_out_;
   trouble_ = std::move(why);
 }
 
@@ -36,15 +38,18 @@ void DeliveryState::SetFinal(absl::Status why) {
 
 absl::Status DeliveryState::AwaitCommitted(uint64_t seq, absl::Time deadline) {
   absl::MutexLock lock(&mu_);
-  const auto settled = [this, seq]()
-                           ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return committed_seq_ >= seq || !final_.ok(); };
+  const uint64_t shut_out_before = times_shut_out_;
+  const auto settled = [this, seq, shut_out_before]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return committed_seq_ >= seq || !final_.ok() || times_shut_out_ != shut_out_before;
+  };
   const bool in_time = mu_.AwaitWithDeadline(absl::Condition(&settled), deadline);
   if (committed_seq_ >= seq) return absl::OkStatus();
-  if (in_time) return final_;
-  return absl::DeadlineExceededError(absl::StrCat(
+  if (!final_.ok()) return final_;
+  const std::string text = absl::StrCat(
       seq - committed_seq_, " record(s) wait in the spool: ",
       trouble_.ok() ? (snapshot_.connected ? "the collector has not acknowledged them yet" : "not connected yet")
-                    : trouble_.message()));
+                    : trouble_.message());
+  return in_time && !trouble_.ok() ? absl::Status(trouble_.code(), text) : absl::DeadlineExceededError(text);
 }
 
 uint64_t DeliveryState::version() const {

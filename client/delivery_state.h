@@ -39,7 +39,8 @@ class DeliveryState {
   void SetTrouble(absl::Status why);  // what stands in the way now; OK: nothing
   void SetFinal(absl::Status why);    // nothing more will be delivered by this process
 
-  // Returns when `seq` is acknowledged. DEADLINE_EXCEEDED with what stands in the way; or the final status.
+  // Returns when `seq` is acknowledged. DEADLINE_EXCEEDED with what stands in the way; the final status; or, when that
+  // came meanwhile, the trouble with code UNAUTHENTICATED or PERMISSION_DENIED, which waiting does not mend.
   absl::Status AwaitCommitted(uint64_t seq, absl::Time deadline);
 
   // Changes with each acknowledgement and with the final status.
@@ -59,6 +60,7 @@ class DeliveryState {
   uint64_t version_ ABSL_GUARDED_BY(mu_) = 0;
   int hurries_ ABSL_GUARDED_BY(mu_) = 0;
   absl::Status trouble_ ABSL_GUARDED_BY(mu_);
+  uint64_t times_shut_out_ ABSL_GUARDED_BY(mu_) = 0;
   absl::Status final_ ABSL_GUARDED_BY(mu_);
 };
 

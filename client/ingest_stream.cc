@@ -5,7 +5,6 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/impl/codegen/proto_utils.h>
-#include <grpcpp/security/credentials.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/channel_arguments.h>
 #include <grpcpp/support/client_callback.h>
@@ -24,7 +23,7 @@ constexpr char kMethod[] = "/telemetry.v1.IngestService/Stream";
 constexpr absl::Duration kKeepaliveTime = absl::Seconds(30);
 constexpr absl::Duration kKeepaliveTimeout = absl::Seconds(10);
 
-std::shared_ptr<grpc::Channel> Connect(const std::string& collector) {
+std::shared_ptr<grpc::Channel> Connect(const std::string& collector, const access::Connection& connection) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(absl::ToInt64Milliseconds(kKeepaliveTime)));
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, static_cast<int>(absl::ToInt64Milliseconds(kKeepaliveTimeout)));
@@ -32,7 +31,7 @@ std::shared_ptr<grpc::Channel> Connect(const std::string& collector) {
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetMaxReceiveMessageSize(-1);
-  return grpc::CreateCustomChannel(collector, grpc::InsecureChannelCredentials(), arguments);
+  return grpc::CreateCustomChannel(collector, connection.channel_credentials(), arguments);
 }
 
 // Hands the string's memory to gRPC instead of copying it.
@@ -57,8 +56,10 @@ grpc::ByteBuffer BufferOf(const v1::Open& open) {
 class GrpcIngestStream final : public IngestStream,
                                private grpc::ClientBidiReactor<grpc::ByteBuffer, v1::StreamResponse> {
  public:
-  GrpcIngestStream(const std::string& collector, std::function<void()> on_event)
-      : on_event_(std::move(on_event)), stub_(Connect(collector)) {}
+  GrpcIngestStream(const std::string& collector, const access::Connection& connection, std::function<void()> on_event)
+      : on_event_(std::move(on_event)), stub_(Connect(collector, connection)) {
+    connection.Authorize(&context_);
+  }
 
   ~GrpcIngestStream() override { Finish(); }
 
@@ -156,9 +157,9 @@ class GrpcIngestStream final : public IngestStream,
 
 }  // namespace
 
-std::unique_ptr<IngestStream> IngestStream::Start(const std::string& collector, const v1::Open& open,
-                                                  std::function<void()> on_event) {
-  auto stream = std::make_unique<GrpcIngestStream>(collector, std::move(on_event));
+std::unique_ptr<IngestStream> IngestStream::Start(const std::string& collector, const access::Connection& connection,
+                                                  const v1::Open& open, std::function<void()> on_event) {
+  auto stream = std::make_unique<GrpcIngestStream>(collector, connection, std::move(on_event));
   stream->Begin(open);
   return stream;
 }

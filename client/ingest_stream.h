@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "client/batch_encoder.h"
+#include "proto/access/credentials.h"
 #include "telemetry/v1/ingest.pb.h"
 
 namespace telemetry::client {
@@ -25,8 +26,8 @@ struct StreamEnd {
 class IngestStream {
  public:
   // Begins to connect and sends `open`.
-  static std::unique_ptr<IngestStream> Start(const std::string& collector, const v1::Open& open,
-                                             std::function<void()> on_event);
+  static std::unique_ptr<IngestStream> Start(const std::string& collector, const access::Connection& connection,
+                                             const v1::Open& open, std::function<void()> on_event);
   // Finishes when that was not done.
   virtual ~IngestStream() = default;
 

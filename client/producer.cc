@@ -68,6 +68,7 @@ class SpoolingProducer final : public Producer {
  private:
   static SenderOptions SenderOptionsOf(const ProducerOptions& options) {
     return {.session = {.collector = options.collector,
+                        .credentials = options.credentials,
                         .client_name = options.client_name,
                         .linger = options.linger,
                         .on_delivering = nullptr,

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "proto/access/credentials.h"
 #include "telemetry/v1/ingest.pb.h"
 #include "telemetry/v1/records.pb.h"
 
@@ -17,6 +18,8 @@ namespace telemetry::client {
 struct ProducerOptions {
   // HOST:PORT of the collector.
   std::string collector;
+  // What it is shown. The files are read again for each connection.
+  access::Credentials credentials;
   // Folder of the spool; made when needed. One process at a time: a lock in it keeps a second one out.
   std::string spool_dir;
   // Who is there, for the collector's operator.
@@ -95,7 +98,9 @@ class Producer {
   virtual absl::Status Flush() = 0;
 
   // Returns when everything appended so far is acknowledged. DEADLINE_EXCEEDED: not within `timeout`; the message says
-  // how many records wait and why. FAILED_PRECONDITION: another process took over this log.
+  // how many records wait and why. FAILED_PRECONDITION: another process took over this log. UNAUTHENTICATED,
+  // PERMISSION_DENIED: meanwhile the collector turned this producer away, or a file of its credentials is wrong; it
+  // goes on trying, but somebody has to act.
   virtual absl::Status Drain(absl::Duration timeout) = 0;
 
   virtual ProducerStats stats() const = 0;

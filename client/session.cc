@@ -16,13 +16,16 @@ constexpr size_t kIdBytes = 16;
 }  // namespace
 
 StreamEnd Session::Run() {
+  const absl::StatusOr<access::Connection> connection =
+      access::Connection::Prepare(options_.credentials, options_.collector);
+  if (!connection.ok()) return {.status = connection.status()};
   const SpoolMeta meta = spool_.meta();
   base_seq_ = meta.base_seq;
   v1::Open open;
   open.set_producer_id(meta.producer_id);
   open.set_epoch(meta.epoch);
   open.set_client(options_.client_name);
-  stream_ = IngestStream::Start(options_.collector, open, [this] { wakeup_.Notify(); });
+  stream_ = IngestStream::Start(options_.collector, *connection, open, [this] { wakeup_.Notify(); });
 
   absl::Status status = AwaitOpened();
   if (status.ok() && !renamed_ && !stopping_) status = Deliver();

@@ -22,6 +22,7 @@ namespace telemetry::client {
 
 struct SessionOptions {
   std::string collector;
+  access::Credentials credentials;
   std::string client_name;
   absl::Duration linger;
   // The collector takes records: it has acknowledged some in this session, or none wait.

@@ -30,6 +30,7 @@ struct BestFlags {
   std::string device;
   std::string state_dir;
   std::string collector;
+  access::Credentials credentials;
   std::vector<std::string> settings;
 };
 
@@ -44,7 +45,8 @@ absl::StatusOr<tune::BestConfig> FindFor(const v1::Run& run, const BestFlags& fl
   const tune::BestConfigCache cache(flags.state_dir + "/best");
   std::unique_ptr<client::DatasetClient> collector;
   if (!flags.collector.empty()) {
-    collector = std::make_unique<client::DatasetClient>(client::DatasetClientOptions{.collector = flags.collector});
+    collector = std::make_unique<client::DatasetClient>(
+        client::DatasetClientOptions{.collector = flags.collector, .credentials = flags.credentials});
   }
   return tune::FindBestConfig(run, {.cache = &cache, .collector = collector.get(), .on_notice = [](const auto& text) {
                                       spdlog::warn("{}", text);
@@ -92,6 +94,7 @@ Exit status: 0 printed; 1 none is known; 2 wrong usage.)");
   flags->state_dir = DefaultStateDir("tune");
   AddOption(command, "--state-dir", flags->state_dir, "Where tuning keeps what it found")->type_name("DIR");
   AddOption(command, "--collector", flags->collector, "Ask this collector, too")->type_name("HOST:PORT");
+  AddCredentialFlags(command, &flags->credentials);
   command->callback([flags, exit_status] {
     const absl::StatusOr<tune::BestConfig> best = Best(*flags);
     if (best.ok()) {

@@ -40,4 +40,17 @@ absl::StatusOr<absl::Duration> DurationOf(const std::string& flag, const std::st
   return duration;
 }
 
+void AddCredentialFlags(CLI::App* command, access::Credentials* credentials) {
+  const auto file = [command](const std::string& name, std::string& value, const std::string& help) {
+    return AddOption(command, name, value, help)->type_name("FILE");
+  };
+  file("--tls-ca", credentials->tls_ca, "Connect with TLS to a collector that these authorities vouch for (PEM)");
+  CLI::Option* cert = file("--tls-cert", credentials->tls_cert, "Show this certificate to the collector (PEM)");
+  CLI::Option* key = file("--tls-key", credentials->tls_key, "Private key of the certificate (PEM)");
+  cert->needs(key);
+  key->needs(cert);
+  file("--token-file", credentials->token_file, "Show the token in this file; without it the one in TELEMETRY_TOKEN");
+  credentials->token = access::TakeTokenFromEnvironment();
+}
+
 }  // namespace telemetry

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "proto/access/credentials.h"
 
 namespace telemetry {
 
@@ -33,5 +34,8 @@ CLI::Option* AddOption(CLI::App* command, const std::string& name, Value& value,
   for (char& c : variable) c = c == '-' ? '_' : static_cast<char>(std::toupper(c));
   return command->add_option(name, value, help)->envname(variable)->capture_default_str();
 }
+
+// The flags of what a collector is shown, and the token in TELEMETRY_TOKEN.
+void AddCredentialFlags(CLI::App* command, access::Credentials* credentials);
 
 }  // namespace telemetry

@@ -30,6 +30,7 @@ constexpr uint64_t kMostRejectsSaid = 20;
 
 struct ForwardFlags {
   std::string collector = "127.0.0.1:4747";
+  access::Credentials credentials;
   std::string state_dir;
   std::string origin;
   bool once = false;
@@ -130,6 +131,7 @@ absl::StatusOr<int> Forward(ForwardFlags flags) {
   std::atomic<bool> new_dataset = false;
   absl::StatusOr<std::unique_ptr<client::Producer>> producer = client::Producer::Open({
       .collector = flags.collector,
+      .credentials = flags.credentials,
       .spool_dir = flags.state_dir,
       .client_name = "telemetry-worker/" TELEMETRY_VERSION " forward",
       .spool_limit_bytes = flags.spool_limit_mib << 20,
@@ -184,6 +186,7 @@ void AddForwardCommand(CLI::App* app, int* exit_status) {
   telemetry-worker forward --collector collector:4747 /tmp/autotune            every sidecar below a folder
   telemetry-worker forward --collector collector:4747 --watch /tmp/autotune    ... and go on as they grow
   telemetry-worker forward --collector collector:4747 "$HELION_AUTOTUNE_LOG"   one base path
+  telemetry-worker forward --collector collector:4747 --tls-ca ca.pem --token-file token /tmp/autotune
   telemetry-worker forward --kernel-name softmax --kernel-source softmax.py --input-shapes "[(4096, 2560)]" \
       --dtypes "['torch.float16']" --hardware "NVIDIA H200" old/softmax.csv    a v1.1 file says nothing of its run
 
@@ -196,6 +199,7 @@ Exit status: 0 all is stored; 1 something was refused, unreadable or is still in
     return AddOption(command, name, value, help);
   };
   option("--collector", flags->collector, "The collector")->type_name("HOST:PORT");
+  AddCredentialFlags(command, &flags->credentials);
   flags->state_dir = DefaultStateDir("forward");
   option("--state-dir", flags->state_dir, "Folder of the spool; one process at a time")->type_name("DIR");
   flags->origin = forward::OriginFromEnvironment(EnvironmentVariable);

@@ -35,6 +35,7 @@ void AddTuneFlags(CLI::App* command, TuneFlags* flags) {
   flags->collector = "127.0.0.1:4747";
   option("--collector", flags->collector, "The collector; empty: send nothing, which needs --log")
       ->type_name("HOST:PORT");
+  AddCredentialFlags(command, &flags->credentials);
   flags->state_dir = DefaultStateDir("tune");
   option("--state-dir", flags->state_dir, "Folder of spool, journals and best configs; one process at a time")
       ->type_name("DIR");
@@ -116,6 +117,7 @@ absl::StatusOr<worker::Settings> SettingsOf(const TuneFlags& flags) {
 
 absl::StatusOr<std::unique_ptr<tune::TuneSession>> OpenSession(const TuneFlags& flags) {
   return tune::TuneSession::Open({.collector = flags.collector,
+                                  .credentials = flags.credentials,
                                   .state_dir = flags.state_dir,
                                   .origin = flags.origin,
                                   .log_base = flags.log,

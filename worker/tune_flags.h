@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/access/credentials.h"
 #include "worker/kernel/settings.h"
 #include "worker/tune/tune_session.h"
 
@@ -18,6 +19,7 @@ namespace telemetry {
 // The flags that `tune` and `run` have in common: where data go, and how much is tried.
 struct TuneFlags {
   std::string collector;
+  access::Credentials credentials;
   std::string state_dir;
   std::string origin;
   std::string log;

@@ -10,13 +10,13 @@
 namespace telemetry::exporter {
 namespace {
 
-std::shared_ptr<grpc::Channel> Connect(const std::string& address) {
+std::shared_ptr<grpc::Channel> Connect(const std::string& address, const access::Connection& connection) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(64 << 20);  // a record may have 8 MiB, and an item holds several
   // Notices a collector whose machine went away in mid-stream, which TCP alone does not.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  return grpc::CreateCustomChannel(address, connection.channel_credentials(), arguments);
 }
 
 absl::Status FromGrpc(const grpc::Status& status, const std::string& address) {
@@ -25,9 +25,11 @@ absl::Status FromGrpc(const grpc::Status& status, const std::string& address) {
           absl::StrCat("collector ", address, ": ", status.error_message())};
 }
 
-absl::Status Receive(v1::DatasetService::Stub* stub, const std::string& address, const v1::ExportRequest& request,
+absl::Status Receive(const access::Connection& connection, const std::string& address, const v1::ExportRequest& request,
                      const std::stop_token& stop, const ItemSink& sink) {
+  const std::unique_ptr<v1::DatasetService::Stub> stub = v1::DatasetService::NewStub(Connect(address, connection));
   grpc::ClientContext context;
+  connection.Authorize(&context);
   // First of all: the call below already waits for a connection.
   const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
   std::unique_ptr<grpc::ClientReader<v1::ExportItem>> items = stub->Export(&context, request);
@@ -41,12 +43,12 @@ absl::Status Receive(v1::DatasetService::Stub* stub, const std::string& address,
 
 }  // namespace
 
-DatasetSource FromCollector(std::string address, std::stop_token stop) {
-  return
-      [address = std::move(address), stop = std::move(stop)](const v1::ExportRequest& request, const ItemSink& sink) {
-        std::unique_ptr<v1::DatasetService::Stub> stub = v1::DatasetService::NewStub(Connect(address));
-        return Receive(stub.get(), address, request, stop, sink);
-      };
+DatasetSource FromCollector(std::string address, access::Credentials credentials, std::stop_token stop) {
+  return [address = std::move(address), credentials = std::move(credentials), stop = std::move(stop)](
+             const v1::ExportRequest& request, const ItemSink& sink) {
+    const absl::StatusOr<access::Connection> connection = access::Connection::Prepare(credentials, address);
+    return connection.ok() ? Receive(*connection, address, request, stop, sink) : connection.status();
+  };
 }
 
 }  // namespace telemetry::exporter

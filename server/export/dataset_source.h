@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "proto/access/credentials.h"
 #include "telemetry/v1/dataset.pb.h"
 
 namespace telemetry::exporter {
@@ -20,8 +21,9 @@ using DatasetSource = std::function<absl::Status(const v1::ExportRequest&, const
 // it cannot be read.
 DatasetSource FromDatabase(std::string path);
 
-// A running collector at HOST:PORT. UNAVAILABLE: it cannot be reached or went away; otherwise the service's status.
-// CANCELLED: a stop came, also while the collector was silent.
-DatasetSource FromCollector(std::string address, std::stop_token stop = {});
+// A running collector at HOST:PORT, which is shown the credentials. UNAVAILABLE: it cannot be reached or went away;
+// UNAUTHENTICATED, PERMISSION_DENIED: the credentials; otherwise the service's status. CANCELLED: a stop came, also
+// while the collector was silent.
+DatasetSource FromCollector(std::string address, access::Credentials credentials = {}, std::stop_token stop = {});
 
 }  // namespace telemetry::exporter

@@ -10,6 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
 #include "server/cli/usage.h"
 #include "server/export/dataset_source.h"
@@ -33,6 +34,7 @@ constexpr char kExamples[] =
     "Examples:\n"
     "  telemetry-export --db telemetry.db --out dataset\n"
     "  telemetry-export --collector 127.0.0.1:4747 --out out/softmax --layout pr2750 --kernel softmax\n"
+    "  telemetry-export --collector collector:4747 --tls-ca ca.pem --token-file token --out dataset\n"
     "  telemetry-export --db telemetry.db --out softmax --run e0486903 --details\n"
     "  telemetry-export --db telemetry.db --out h200 --hardware 'NVIDIA H200' --status ok --since 7d --compress zstd\n"
     "\n"
@@ -45,6 +47,7 @@ constexpr char kExamples[] =
 struct Arguments {
   std::string db;
   std::string collector;
+  access::Credentials credentials;
   std::string out;
   std::string layout = "helion";
   std::string kernel;
@@ -62,13 +65,26 @@ constexpr char kCollectorVariable[] = "TELEMETRY_EXPORT_COLLECTOR";
 
 CLI::Option* AddOption(CLI::App* app, const std::string& name, std::string* value, const std::string& help) {
   return app->add_option(absl::StrCat("--", name), *value, help)
-      ->envname(absl::StrCat("TELEMETRY_EXPORT_", absl::AsciiStrToUpper(name)))
+      ->envname(absl::StrCat("TELEMETRY_EXPORT_", absl::StrReplaceAll(absl::AsciiStrToUpper(name), {{"-", "_"}})))
       ->check(cli::NotEmpty());
 }
 
 // Without a variable: to CLI11 that were a second source beside the other's flag. See SourceFromEnvironment.
 CLI::Option* AddSource(CLI::App* app, const std::string& name, std::string* value, const std::string& help) {
   return AddOption(app, name, value, help)->envname("");
+}
+
+void AddCredentials(CLI::App* app, access::Credentials* credentials) {
+  const auto file = [app](const std::string& name, std::string* value, const std::string& help) {
+    return AddOption(app, name, value, help)->type_name("FILE");
+  };
+  file("tls-ca", &credentials->tls_ca, "Connect with TLS to a collector that these authorities vouch for (PEM)");
+  CLI::Option* cert = file("tls-cert", &credentials->tls_cert, "Show this certificate to the collector (PEM)");
+  CLI::Option* key = file("tls-key", &credentials->tls_key, "Private key of the certificate (PEM)");
+  cert->needs(key);
+  key->needs(cert);
+  file("token-file", &credentials->token_file, "Show the token in this file; without it the one in TELEMETRY_TOKEN");
+  credentials->token = access::TakeTokenFromEnvironment();
 }
 
 void Declare(CLI::App* app, Arguments* arguments) {
@@ -79,6 +95,7 @@ void Declare(CLI::App* app, Arguments* arguments) {
   AddSource(app, "collector", &arguments->collector, "Read from the collector at this address")
       ->type_name("HOST:PORT")
       ->excludes(db);
+  AddCredentials(app, &arguments->credentials);
   AddOption(app, "out", &arguments->out, "Base path of the files; a '.csv' at its end is left out")
       ->type_name("BASE")
       ->required();
@@ -207,8 +224,9 @@ int Run(int argc, char** argv) {
   if (!options.ok()) return Fail(options.status(), cli::kExitUsage);
   const EndSignals signals;
   options->stop = signals.stop();
-  const DatasetSource source =
-      arguments.db.empty() ? FromCollector(arguments.collector, signals.stop()) : FromDatabase(arguments.db);
+  const DatasetSource source = arguments.db.empty()
+                                   ? FromCollector(arguments.collector, arguments.credentials, signals.stop())
+                                   : FromDatabase(arguments.db);
   absl::StatusOr<ExportResult> result;
   {
     ProgressBar bar(stderr);

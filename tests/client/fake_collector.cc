@@ -33,6 +33,11 @@ void FakeCollector::OnNextOpens(std::deque<grpc::Status> refusals) {
   refusals_ = std::move(refusals);
 }
 
+void FakeCollector::RequireToken(std::string token) {
+  absl::MutexLock lock(&mu_);
+  token_ = std::move(token);
+}
+
 void FakeCollector::SetWindow(uint64_t window_bytes, uint64_t max_batch_bytes) {
   absl::MutexLock lock(&mu_);
   window_bytes_ = window_bytes;
@@ -88,7 +93,17 @@ uint64_t FakeCollector::most_unacked() const {
   return most_unacked_;
 }
 
-grpc::Status FakeCollector::Stream(grpc::ServerContext* /*context*/, Stream_* stream) {
+grpc::Status FakeCollector::CheckToken(const grpc::ServerContext& context) {
+  absl::MutexLock lock(&mu_);
+  const auto shown = context.client_metadata().find("authorization");
+  if (token_.empty() || (shown != context.client_metadata().end() && shown->second == "Bearer " + token_)) {
+    return grpc::Status::OK;
+  }
+  return {grpc::StatusCode::UNAUTHENTICATED, "another token is needed"};
+}
+
+grpc::Status FakeCollector::Stream(grpc::ServerContext* context, Stream_* stream) {
+  if (grpc::Status status = CheckToken(*context); !status.ok()) return status;
   v1::StreamRequest request;
   v1::StreamResponse response;
   if (!stream->Read(&request) || !request.has_open()) return {grpc::StatusCode::INVALID_ARGUMENT, "no Open"};

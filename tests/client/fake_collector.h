@@ -41,6 +41,8 @@ class FakeCollector final : public v1::IngestService::Service {
 
   void OnNextBatches(std::deque<Act> acts);
   void OnNextOpens(std::deque<grpc::Status> refusals);
+  // Streams without this token are refused from now on.
+  void RequireToken(std::string token);
   void SetWindow(uint64_t window_bytes, uint64_t max_batch_bytes);
   // Another, empty database takes the place of this one.
   void ReplaceDatabase();
@@ -66,6 +68,7 @@ class FakeCollector final : public v1::IngestService::Service {
   };
 
   grpc::Status Stream(grpc::ServerContext* context, Stream_* stream) override;
+  grpc::Status CheckToken(const grpc::ServerContext& context);
   grpc::Status HandleOpen(const v1::Open& open, v1::StreamResponse* response);
   grpc::Status HandleBatch(const v1::Open& open, const v1::Batch& batch, uint64_t* unacked,
                            v1::StreamResponse* response);
@@ -78,6 +81,7 @@ class FakeCollector final : public v1::IngestService::Service {
   std::map<std::string, Log> logs_ ABSL_GUARDED_BY(mu_);
   std::string dataset_id_ ABSL_GUARDED_BY(mu_) = std::string(16, 'A');
   std::vector<std::string> stored_ ABSL_GUARDED_BY(mu_);
+  std::string token_ ABSL_GUARDED_BY(mu_);  // empty: none is needed
   std::deque<Act> acts_ ABSL_GUARDED_BY(mu_);
   std::deque<grpc::Status> refusals_ ABSL_GUARDED_BY(mu_);
   std::vector<v1::Open> opens_ ABSL_GUARDED_BY(mu_);

@@ -42,7 +42,9 @@ absl::StatusOr<std::unique_ptr<TuneSession>> TuneSession::Open(SessionOptions op
   if (absl::Status status = session->OpenProducer(); !status.ok()) return status;
   if (session->producer_ != nullptr && session->options_.begin_with_known) {
     session->dataset_ = std::make_unique<client::DatasetClient>(
-        client::DatasetClientOptions{.collector = session->options_.collector, .deadline = kCollectorDeadline});
+        client::DatasetClientOptions{.collector = session->options_.collector,
+                                     .credentials = session->options_.credentials,
+                                     .deadline = kCollectorDeadline});
   }
   return session;
 }
@@ -51,6 +53,7 @@ absl::Status TuneSession::OpenProducer() {
   if (options_.collector.empty()) return absl::OkStatus();
   absl::StatusOr<std::unique_ptr<client::Producer>> producer = client::Producer::Open({
       .collector = options_.collector,
+      .credentials = options_.credentials,
       .spool_dir = Cat(options_.state_dir, "/spool"),
       .client_name = "telemetry-worker/" TELEMETRY_VERSION " tune",
       .spool_limit_bytes = options_.spool_limit_bytes,

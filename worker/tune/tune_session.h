@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "client/dataset_client.h"
 #include "client/producer.h"
+#include "proto/access/credentials.h"
 #include "worker/kernel/settings.h"
 #include "worker/kernels/library.h"
 #include "worker/tune/best_configs.h"
@@ -22,6 +23,7 @@ namespace telemetry::worker::tune {
 
 struct SessionOptions {
   std::string collector;  // HOST:PORT; empty: nothing is sent
+  access::Credentials credentials;
   // Spool, journals of attempts that go on, best configs. One process at a time where there is a collector.
   std::string state_dir;
   std::string origin;    // label of the CI job

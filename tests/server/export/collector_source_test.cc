@@ -45,7 +45,7 @@ TEST(CollectorSource, AStopEndsTheWaitForASilentCollector) {
     collector.AwaitConnection();
     stop.request_stop();
   });
-  const DatasetSource source = FromCollector(collector.address(), stop.get_token());
+  const DatasetSource source = FromCollector(collector.address(), {}, stop.get_token());
   const absl::Status status = source({}, [](const v1::ExportItem&) { return absl::OkStatus(); });
   stopper.join();
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << status;

@@ -1,0 +1,105 @@
+#include "proto/access/credentials.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "proto/access/address.h"
+#include "proto/access/bearer_token.h"
+
+namespace telemetry::access {
+namespace {
+
+constexpr char kTokenVariable[] = "TELEMETRY_TOKEN";
+
+absl::StatusOr<std::string> ReadFile(const char* flag, const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) {
+    return absl::UnauthenticatedError(absl::StrCat(flag, " ", path, ": cannot be read, or is empty"));
+  }
+  return text.str();
+}
+
+absl::StatusOr<std::string> ReadPem(const char* flag, const std::string& path) {
+  absl::StatusOr<std::string> pem = ReadFile(flag, path);
+  if (pem.ok() && !absl::StrContains(*pem, "-----BEGIN ")) {
+    return absl::UnauthenticatedError(absl::StrCat(flag, " ", path, ": is no PEM file"));
+  }
+  return pem;
+}
+
+absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> ChannelCredentials(const Credentials& credentials) {
+  if (credentials.tls_cert.empty() != credentials.tls_key.empty()) {
+    return absl::UnauthenticatedError("--tls-cert and --tls-key: one is of no use without the other");
+  }
+  if (credentials.tls_ca.empty()) {
+    if (credentials.tls_cert.empty()) return grpc::InsecureChannelCredentials();
+    return absl::UnauthenticatedError("--tls-cert needs --tls-ca: the authority that vouches for the collector");
+  }
+  grpc::SslCredentialsOptions options;
+  absl::StatusOr<std::string> pem = ReadPem("--tls-ca", credentials.tls_ca);
+  if (!pem.ok()) return pem.status();
+  options.pem_root_certs = *std::move(pem);
+  if (!credentials.tls_cert.empty()) {
+    if (pem = ReadPem("--tls-cert", credentials.tls_cert); !pem.ok()) return pem.status();
+    options.pem_cert_chain = *std::move(pem);
+    if (pem = ReadPem("--tls-key", credentials.tls_key); !pem.ok()) return pem.status();
+    options.pem_private_key = *std::move(pem);
+  }
+  return grpc::SslCredentials(options);
+}
+
+absl::StatusOr<std::string> TokenOf(const Credentials& credentials) {
+  std::string token = credentials.token;
+  std::string source = kTokenVariable;
+  if (!credentials.token_file.empty()) {
+    absl::StatusOr<std::string> text = ReadFile("--token-file", credentials.token_file);
+    if (!text.ok()) return text.status();
+    token = *std::move(text);
+    source = absl::StrCat("--token-file ", credentials.token_file);
+  } else if (token.empty()) {
+    return token;
+  }
+  absl::StripAsciiWhitespace(&token);
+  if (IsToken(token)) return token;
+  return absl::UnauthenticatedError(
+      absl::StrCat(source, ": holds something else than one token, as telemetry-collector token add prints it"));
+}
+
+}  // namespace
+
+absl::StatusOr<Connection> Connection::Prepare(const Credentials& credentials, const std::string& address) {
+  Connection connection;
+  absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> channel = ChannelCredentials(credentials);
+  if (!channel.ok()) return channel.status();
+  connection.channel_credentials_ = *std::move(channel);
+  absl::StatusOr<std::string> token = TokenOf(credentials);
+  if (!token.ok()) return token.status();
+  if (token->empty()) return connection;
+  if (credentials.tls_ca.empty() && !StaysOnThisMachine(address)) {
+    return absl::UnauthenticatedError(absl::StrCat("the token would go to ", address,
+                                                   " in plaintext, for everyone on the way to read: give --tls-ca"));
+  }
+  connection.authorization_ = absl::StrCat(absl::string_view(kBearer.data(), kBearer.size()), *token);
+  return connection;
+}
+
+void Connection::Authorize(grpc::ClientContext* context) const {
+  if (!authorization_.empty()) context->AddMetadata(kAuthorizationKey, authorization_);
+}
+
+const std::string& TakeTokenFromEnvironment() {
+  static const std::string token = [] {
+    const char* value = std::getenv(kTokenVariable);
+    std::string text = value == nullptr ? "" : value;
+    ::unsetenv(kTokenVariable);
+    return text;
+  }();
+  return token;
+}
+
+}  // namespace telemetry::access
