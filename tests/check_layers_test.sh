@@ -4,7 +4,7 @@ set -euo pipefail
 check="$(cd "$(dirname "$0")" && pwd)/check_layers.sh"
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
-mkdir -p "$root"/{client,tests/worker/device} "$root"/proto/record "$root"/server/{storage,collector,export} \
+mkdir -p "$root"/{client,tests/worker/device} "$root"/proto/{access,record} "$root"/server/{access,storage,collector,export} \
   "$root"/worker/{codegen,debug,device,forward,ir,kernel,kernels,tune/record,wrapper}
 
 failed=0
@@ -42,6 +42,8 @@ refuses worker/kernel/a.cc '"worker/wrapper/lines.h"'
 refuses worker/kernel/a.cc '"worker/debug/value_debugger.h"'
 refuses worker/debug/a.cc '"worker/wrapper/lines.h"'
 refuses worker/wrapper/a.cc '"worker/tune/tuner.h"'
+refuses proto/access/a.cc '"client/producer.h"'
+refuses server/access/a.cc '"server/storage/store.h"'
 refuses server/storage/a.cc '"server/export/join.h"'
 refuses server/collector/a.cc '"client/producer.h"'
 refuses server/export/a.cc '"server/collector/writer.h"'

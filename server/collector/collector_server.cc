@@ -2,10 +2,12 @@
 
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/impl/server_builder_option.h>
 #include <grpcpp/server_builder.h>
 
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -18,6 +20,7 @@ constexpr uint64_t kFramingFactor = 2;
 constexpr int kKeepaliveMs = 30'000;
 constexpr int kMinPingIntervalMs = 5'000;
 
+// From now on each server of this process has both, but for those that are told otherwise.
 void EnablePlugins() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -26,27 +29,52 @@ void EnablePlugins() {
   });
 }
 
+// gRPC brings the reflection service along, so that calls to it pass no gate of ours: it is for servers where everyone
+// may do everything.
+class WithoutReflection final : public grpc::ServerBuilderOption {
+ public:
+  void UpdateArguments(grpc::ChannelArguments* /*arguments*/) override {}
+  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
+    std::erase_if(*plugins, [](const std::unique_ptr<grpc::ServerBuilderPlugin>& plugin) {
+      return dynamic_cast<grpc::reflection::ProtoServerReflectionPlugin*>(plugin.get()) != nullptr;
+    });
+  }
+};
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CollectorServer>> CollectorServer::Start(const ServerOptions& options) {
   EnablePlugins();
+  std::unique_ptr<access::TokenWatch> tokens;
+  if (!options.tokens.empty()) {
+    absl::StatusOr<std::unique_ptr<access::TokenWatch>> watch = access::TokenWatch::Open(options.tokens);
+    if (!watch.ok()) return watch.status();
+    tokens = *std::move(watch);
+  }
   absl::StatusOr<std::unique_ptr<storage::StoreWriter>> writer = storage::OpenSqliteWriter(options.db, options.writer);
   if (!writer.ok()) return writer.status();
-  std::unique_ptr<CollectorServer> server(new CollectorServer(options, *std::move(writer)));
-  if (absl::Status status = server->Listen(options.listen); !status.ok()) return status;
+  std::unique_ptr<CollectorServer> server(new CollectorServer(options, std::move(tokens), *std::move(writer)));
+  if (absl::Status status = server->Listen(options); !status.ok()) return status;
   return server;
 }
 
-CollectorServer::CollectorServer(const ServerOptions& options, std::unique_ptr<storage::StoreWriter> writer)
+CollectorServer::CollectorServer(const ServerOptions& options, std::unique_ptr<access::TokenWatch> tokens,
+                                 std::unique_ptr<storage::StoreWriter> writer)
     : limits_(options.limits),
       admission_(limits_),
+      tokens_(std::move(tokens)),
+      gate_(tokens_.get()),
       writer_(std::move(writer), limits_, options.on_fatal),
-      ingest_({limits_, admission_, writer_, streams_}),
-      dataset_([db = options.db, vfs = options.writer.vfs] { return storage::OpenSqliteReader(db, {.vfs = vfs}); }) {}
+      ingest_({limits_, admission_, writer_, streams_, gate_}),
+      dataset_([db = options.db, vfs = options.writer.vfs] { return storage::OpenSqliteReader(db, {.vfs = vfs}); },
+               gate_) {}
 
 CollectorServer::~CollectorServer() { Drain(absl::ZeroDuration()); }
 
-absl::Status CollectorServer::Listen(const std::string& address) {
+absl::Status CollectorServer::Listen(const ServerOptions& options) {
+  const std::string& address = options.listen;
+  absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> credentials = access::MakeServerCredentials(options.tls);
+  if (!credentials.ok()) return credentials.status();
   grpc::ServerBuilder builder;
   // The port is ours alone: a second collector on it has to fail.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
@@ -56,12 +84,14 @@ absl::Status CollectorServer::Listen(const std::string& address) {
   builder.SetMaxReceiveMessageSize(static_cast<int>(limits_.max_batch_bytes * kFramingFactor + (1 << 20)));
   builder.RegisterService(&ingest_);
   builder.RegisterService(&dataset_);
-  if (!address.empty()) builder.AddListeningPort(address, grpc::InsecureServerCredentials(), &port_);
+  if (tokens_ != nullptr) builder.SetOption(std::make_unique<WithoutReflection>());
+  if (!address.empty()) builder.AddListeningPort(address, *credentials, &port_);
   server_ = builder.BuildAndStart();
   if (server_ == nullptr || (!address.empty() && port_ == 0)) {
     return absl::UnavailableError(absl::StrCat("cannot listen on ", address, ": is the port taken, or no HOST:PORT?"));
   }
   SetHealth(true);
+  if (tokens_ != nullptr) tokens_->Start([this] { streams_.Recheck(); });
   return absl::OkStatus();
 }
 
@@ -77,6 +107,7 @@ std::shared_ptr<grpc::Channel> CollectorServer::InProcessChannel() { return serv
 void CollectorServer::Drain(absl::Duration patience) {
   if (server_ != nullptr) {
     SetHealth(false);
+    if (tokens_ != nullptr) tokens_->Stop();
     dataset_.Drain();
     streams_.Drain();
     server_->Shutdown(absl::ToChronoTime(absl::Now() + patience));

@@ -8,6 +8,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/access/gate.h"
+#include "server/access/server_credentials.h"
+#include "server/access/token_watch.h"
 #include "server/collector/admission.h"
 #include "server/collector/dataset_service.h"
 #include "server/collector/ingest_service.h"
@@ -22,6 +25,10 @@ struct ServerOptions {
   std::string db;
   // HOST:PORT, where port 0 takes a free one; empty: no port, only in-process channels.
   std::string listen;
+  // What the port is served with; nothing: plaintext.
+  access::TlsFiles tls;
+  // The file of tokens that calls need, on the port and in-process; empty: everyone may do everything.
+  std::string tokens;
   Limits limits;
   storage::WriterOptions writer;
   // Called from the writer's thread when the dataset fails; nothing is acknowledged any more. The process should end.
@@ -31,7 +38,8 @@ struct ServerOptions {
 // A running collector: the services, the writer's thread and the port.
 class CollectorServer {
  public:
-  // Opens the dataset and serves. Errors as storage::OpenSqliteWriter; UNAVAILABLE: the port is taken or no address.
+  // Opens the dataset and serves. Errors as storage::OpenSqliteWriter, access::ReadTokens and
+  // access::MakeServerCredentials; UNAVAILABLE: the port is taken or no address.
   static absl::StatusOr<std::unique_ptr<CollectorServer>> Start(const ServerOptions& options);
   // As Drain, without patience.
   ~CollectorServer();
@@ -46,13 +54,16 @@ class CollectorServer {
   void Drain(absl::Duration patience);
 
  private:
-  CollectorServer(const ServerOptions& options, std::unique_ptr<storage::StoreWriter> writer);
-  absl::Status Listen(const std::string& address);
+  CollectorServer(const ServerOptions& options, std::unique_ptr<access::TokenWatch> tokens,
+                  std::unique_ptr<storage::StoreWriter> writer);
+  absl::Status Listen(const ServerOptions& options);
   void SetHealth(bool serving);
 
   const Limits limits_;
   Admission admission_;
   StreamRegistry streams_;
+  const std::unique_ptr<access::TokenWatch> tokens_;
+  access::Gate gate_;
   WriterLoop writer_;
   IngestService ingest_;
   DatasetService dataset_;

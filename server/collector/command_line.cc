@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "proto/access/address.h"
 #include "server/cli/usage.h"
 #include "server/collector/listen_address.h"
 
@@ -16,6 +17,11 @@ constexpr char kExamples[] = R"(
 Examples:
   telemetry-collector serve --db telemetry.db
   telemetry-collector serve --db telemetry.db --listen 127.0.0.1:0
+  telemetry-collector serve --db telemetry.db --listen 0.0.0.0:4747 --tls-cert collector.pem --tls-key collector.key \
+      --tls-client-ca runners-ca.pem --tokens tokens.json
+  telemetry-collector token add --tokens tokens.json --role writer --name ci-gpu-17 --expires 90d >token
+  telemetry-collector token list --tokens tokens.json
+  telemetry-collector token revoke --tokens tokens.json 4f2a9c1e
   telemetry-collector check --db telemetry.db
   telemetry-collector backup --db telemetry.db --to telemetry-today.db
   telemetry-collector migrate --db telemetry.db
@@ -53,6 +59,16 @@ std::string CheckListen(const std::string& text) {
   return absl::StrCat("'", text, "' is not of the form HOST:PORT, as in 127.0.0.1:4747 or [::1]:4747");
 }
 
+std::string CheckProducer(const std::string& text) {
+  constexpr size_t kDigits = 32;
+  if (text.size() == kDigits && text.find_first_not_of("0123456789abcdef") == std::string::npos) return "";
+  return absl::StrCat("'", text, "' is no producer: 32 lower-case hex digits");
+}
+
+std::string CheckLifetime(const std::string& text) {
+  return text.empty() ? "" : std::string(ParseLifetime(text).status().message());
+}
+
 CLI::Option* Seconds(CLI::App* app, const std::string& name, absl::Duration& value, const std::string& help) {
   return app
       ->add_option_function<double>(
@@ -61,6 +77,34 @@ CLI::Option* Seconds(CLI::App* app, const std::string& name, absl::Duration& val
       ->check(CLI::Range(0.001, 3600.0))
       ->default_str(std::to_string(absl::ToInt64Seconds(value)))
       ->type_name("SECONDS");
+}
+
+void AddSecurity(CLI::App* serve, CommandLine& line) {
+  const auto file = [serve](const std::string& name, std::string& value, const std::string& help) {
+    return Flag(serve, name, value, help)->type_name("FILE");
+  };
+  CLI::Option* cert =
+      file("tls-cert", line.tls.cert, "Serve TLS with this certificate (PEM); read anew when it changes");
+  CLI::Option* key = file("tls-key", line.tls.key, "Private key of the certificate (PEM)");
+  cert->needs(key);
+  key->needs(cert);
+  file("tls-client-ca", line.tls.client_ca, "Ask clients for certificates of these authorities (PEM)")->needs(cert);
+  file("tokens", line.tokens, "Ask callers for tokens of this file (see the command token); read anew when it changes");
+  serve
+      ->add_flag("--insecure-beyond-loopback", line.insecure_beyond_loopback,
+                 "Let other machines reach a port without both TLS and tokens")
+      ->envname(EnvironmentName("insecure-beyond-loopback"));
+}
+
+// Empty: what is asked for may be served.
+std::string WhyNotServe(const CommandLine& line) {
+  if (access::StaysOnThisMachine(line.listen) || line.insecure_beyond_loopback) return "";
+  if (!line.tls.cert.empty() && !line.tokens.empty()) return "";
+  const char* missing = line.tokens.empty() ? "are no tokens" : "is no TLS";
+  if (line.tokens.empty() && line.tls.cert.empty()) missing = "are neither TLS nor tokens";
+  return absl::StrCat("--listen ", line.listen, " lets other machines in, but there ", missing,
+                      ": give --tls-cert, --tls-key and --tokens, or listen on 127.0.0.1, or say "
+                      "--insecure-beyond-loopback where everyone on the network may read and write");
 }
 
 void AddServe(CLI::App& app, CommandLine& line) {
@@ -72,6 +116,7 @@ void AddServe(CLI::App& app, CommandLine& line) {
       ->check(CLI::Validator(CheckListen, ""));
   Flag(serve, "log-level", line.log_level, "How much to log on stderr")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
+  AddSecurity(serve, line);
   Limits& limits = line.limits;
   const CLI::Validator bytes(CheckRecordLimit, "");
   Flag(serve, "window-bytes", limits.window_bytes, "Record bytes that may be unacknowledged on a stream")->check(bytes);
@@ -93,7 +138,40 @@ void AddOthers(CLI::App& app, CommandLine& line) {
   File(migrate, "db", line.db, "The dataset's SQLite file");
 }
 
+void AddTokens(CLI::App& app, TokenFlags& flags) {
+  CLI::App* token = app.add_subcommand("token", "Add, list and revoke the tokens that serve asks for");
+  token->require_subcommand(1);
+  token->fallthrough();
+  CLI::App* add = token->add_subcommand("add", "Add a token and print it: the only time that it is seen");
+  CLI::App* list = token->add_subcommand("list", "List the tokens; not what they are, only whose");
+  CLI::App* revoke = token->add_subcommand("revoke", "Make a token worthless, within a second where it is served");
+  for (CLI::App* command : {add, list, revoke}) {
+    command->fallthrough();
+    File(command, "tokens", flags.file, "The file of tokens; add makes it");
+  }
+  Flag(add, "role", flags.roles, "What it allows: writer hands over records, reader reads the dataset, admin does both")
+      ->required()
+      ->delimiter(',')
+      ->check(CLI::IsMember({"reader", "writer", "admin"}));
+  Flag(add, "name", flags.name, "Who uses it: tokens of one name are one writer (default: the token's id)")
+      ->type_name("NAME");
+  Flag(add, "producer", flags.producers, "Bind it to this producer, 32 hex digits as in the collector's log")
+      ->delimiter(',')
+      ->type_name("ID")
+      ->check(CLI::Validator(CheckProducer, ""));
+  Flag(add, "expires", flags.expires, "How long it is valid: 90d, 12h (default: for ever)")
+      ->type_name("TIME")
+      ->check(CLI::Validator(CheckLifetime, ""));
+  revoke->add_option("id", flags.id, "The token's id, as list shows it")->required()->type_name("ID");
+}
+
+Command TokenCommandOf(const CLI::App& token) {
+  if (token.got_subcommand("add")) return Command::kTokenAdd;
+  return token.got_subcommand("list") ? Command::kTokenList : Command::kTokenRevoke;
+}
+
 Command CommandOf(const CLI::App& app) {
+  if (app.got_subcommand("token")) return TokenCommandOf(*app.get_subcommand("token"));
   if (app.got_subcommand("check")) return Command::kCheck;
   if (app.got_subcommand("backup")) return Command::kBackup;
   return app.got_subcommand("migrate") ? Command::kMigrate : Command::kServe;
@@ -112,9 +190,13 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   app.fallthrough();
   AddServe(app, parsed.line);
   AddOthers(app, parsed.line);
+  AddTokens(app, parsed.line.token);
   try {
     app.parse(argc, argv);
     parsed.line.command = CommandOf(app);
+    if (parsed.line.command == Command::kServe) {
+      if (std::string why = WhyNotServe(parsed.line); !why.empty()) throw CLI::ValidationError(why);
+    }
     parsed.run = true;
   } catch (const CLI::ParseError& error) {
     parsed.exit_status = cli::ExitAfterParse(app, error);

@@ -2,11 +2,13 @@
 
 #include <string>
 
+#include "server/access/server_credentials.h"
 #include "server/collector/limits.h"
+#include "server/collector/token_commands.h"
 
 namespace telemetry::collector {
 
-enum class Command { kServe, kCheck, kBackup, kMigrate };
+enum class Command { kServe, kCheck, kBackup, kMigrate, kTokenAdd, kTokenList, kTokenRevoke };
 
 // What the command line, the environment and the configuration file ask for.
 struct CommandLine {
@@ -15,7 +17,12 @@ struct CommandLine {
   std::string listen = "127.0.0.1:4747";
   std::string to;
   std::string log_level = "info";
+  access::TlsFiles tls;
+  std::string tokens;
+  // Others may reach the port though it is not both encrypted and asking for tokens.
+  bool insecure_beyond_loopback = false;
   Limits limits;
+  TokenFlags token;
 };
 
 // Reads them. An exit status instead of a command, when there is nothing (more) to do: 0 after --help and --version, 2

@@ -11,14 +11,28 @@ namespace {
 constexpr int kQuestionThreads = 2;
 constexpr int kExportThreads = 4;
 
+// An export that ends before it begins.
+class RefusedExport final : public grpc::ServerWriteReactor<v1::ExportItem> {
+ public:
+  explicit RefusedExport(const absl::Status& why) { Finish(ToGrpc(why)); }
+
+ private:
+  void OnDone() override { delete this; }
+};
+
 }  // namespace
 
-DatasetService::DatasetService(OpenReader open_reader)
-    : open_reader_(std::move(open_reader)), questions_(kQuestionThreads), exports_(kExportThreads) {}
+DatasetService::DatasetService(OpenReader open_reader, access::Gate& gate)
+    : open_reader_(std::move(open_reader)), gate_(gate), questions_(kQuestionThreads), exports_(kExportThreads) {}
 
 template <typename Response, typename Ask>
-grpc::ServerUnaryReactor* DatasetService::Answer(grpc::CallbackServerContext* context, Response* response, Ask ask) {
+grpc::ServerUnaryReactor* DatasetService::Answer(grpc::CallbackServerContext* context, const char* method,
+                                                 Response* response, Ask ask) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  if (absl::Status status = gate_.Admit(*context, method).status(); !status.ok()) {
+    reactor->Finish(ToGrpc(status));
+    return reactor;
+  }
   questions_.Run([this, reactor, response, ask] {
     absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader = open_reader_();
     if (!reader.ok()) return reactor->Finish(ToGrpc(reader.status()));
@@ -32,37 +46,41 @@ grpc::ServerUnaryReactor* DatasetService::Answer(grpc::CallbackServerContext* co
 
 grpc::ServerUnaryReactor* DatasetService::ListRuns(grpc::CallbackServerContext* context,
                                                    const v1::ListRunsRequest* request, v1::ListRunsResponse* response) {
-  return Answer(context, response, [request](storage::StoreReader& reader) { return reader.ListRuns(*request); });
+  return Answer(context, "/telemetry.v1.DatasetService/ListRuns", response,
+                [request](storage::StoreReader& reader) { return reader.ListRuns(*request); });
 }
 
 grpc::ServerUnaryReactor* DatasetService::GetRun(grpc::CallbackServerContext* context, const v1::GetRunRequest* request,
                                                  v1::RunSummary* response) {
-  return Answer(context, response,
+  return Answer(context, "/telemetry.v1.DatasetService/GetRun", response,
                 [request](storage::StoreReader& reader) { return reader.GetRun(request->run_id()); });
 }
 
 grpc::ServerUnaryReactor* DatasetService::ListAttempts(grpc::CallbackServerContext* context,
                                                        const v1::ListAttemptsRequest* request,
                                                        v1::ListAttemptsResponse* response) {
-  return Answer(context, response, [request](storage::StoreReader& reader) { return reader.ListAttempts(*request); });
+  return Answer(context, "/telemetry.v1.DatasetService/ListAttempts", response,
+                [request](storage::StoreReader& reader) { return reader.ListAttempts(*request); });
 }
 
 grpc::ServerUnaryReactor* DatasetService::GetAttempt(grpc::CallbackServerContext* context,
                                                      const v1::GetAttemptRequest* request,
                                                      v1::AttemptSummary* response) {
-  return Answer(context, response,
+  return Answer(context, "/telemetry.v1.DatasetService/GetAttempt", response,
                 [request](storage::StoreReader& reader) { return reader.GetAttempt(request->attempt_id()); });
 }
 
 grpc::ServerUnaryReactor* DatasetService::ListMeasurements(grpc::CallbackServerContext* context,
                                                            const v1::ListMeasurementsRequest* request,
                                                            v1::ListMeasurementsResponse* response) {
-  return Answer(context, response,
+  return Answer(context, "/telemetry.v1.DatasetService/ListMeasurements", response,
                 [request](storage::StoreReader& reader) { return reader.ListMeasurements(*request); });
 }
 
-grpc::ServerWriteReactor<v1::ExportItem>* DatasetService::Export(grpc::CallbackServerContext* /*context*/,
+grpc::ServerWriteReactor<v1::ExportItem>* DatasetService::Export(grpc::CallbackServerContext* context,
                                                                  const v1::ExportRequest* request) {
+  const absl::StatusOr<access::Caller> caller = gate_.Admit(*context, "/telemetry.v1.DatasetService/Export");
+  if (!caller.ok()) return new RefusedExport(caller.status());
   auto* call = new ExportCall(*request, draining_);
   exports_.Run([this, call] { call->Run(open_reader_()); });
   return call;

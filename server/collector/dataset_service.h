@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/access/gate.h"
 #include "server/collector/thread_pool.h"
 #include "server/storage/store.h"
 #include "telemetry/v1/dataset.grpc.pb.h"
@@ -18,7 +19,8 @@ class DatasetService final : public v1::DatasetService::CallbackService {
  public:
   using OpenReader = std::function<absl::StatusOr<std::unique_ptr<storage::StoreReader>>()>;
 
-  explicit DatasetService(OpenReader open_reader);
+  // `gate` outlives the service.
+  DatasetService(OpenReader open_reader, access::Gate& gate);
 
   // Running exports end with UNAVAILABLE at their next item.
   void Drain() { draining_ = true; }
@@ -38,11 +40,13 @@ class DatasetService final : public v1::DatasetService::CallbackService {
   grpc::ServerWriteReactor<v1::ExportItem>* Export(grpc::CallbackServerContext* context,
                                                    const v1::ExportRequest* request) override;
 
-  // Answers a unary call with what `ask` makes of a reader.
+  // Answers a call of a unary method, when it is admitted, with what `ask` makes of a reader.
   template <typename Response, typename Ask>
-  grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, Response* response, Ask ask);
+  grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const char* method, Response* response,
+                                   Ask ask);
 
   const OpenReader open_reader_;
+  access::Gate& gate_;
   std::atomic<bool> draining_ = false;
   ThreadPool questions_;
   ThreadPool exports_;

@@ -9,8 +9,9 @@
 
 namespace telemetry::collector {
 
-IngestCall::IngestCall(const IngestContext& context, const v1::IngestRequest& request, v1::IngestResponse& response)
-    : context_(context), request_(request), response_(response) {
+IngestCall::IngestCall(const IngestContext& context, access::Caller caller, const v1::IngestRequest& request,
+                       v1::IngestResponse& response)
+    : context_(context), caller_(std::move(caller)), request_(request), response_(response) {
   if (absl::Status status = Check(); !status.ok()) {
     Finish(ToGrpc(status));
     return;
@@ -22,6 +23,9 @@ IngestCall::IngestCall(const IngestContext& context, const v1::IngestRequest& re
 
 absl::Status IngestCall::Check() const {
   absl::Status status = CheckOpen(request_.open());
+  if (status.ok()) {
+    status = context_.gate.AdmitProducer(caller_, kMethod, request_.open().producer_id(), request_.open().client());
+  }
   if (status.ok() && request_.has_batch()) status = CheckBatch(request_.batch(), context_.limits);
   return status;
 }

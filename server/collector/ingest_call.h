@@ -15,8 +15,11 @@ namespace telemetry::collector {
 // with it.
 class IngestCall final : public grpc::ServerUnaryReactor {
  public:
-  // All three must outlive the call.
-  IngestCall(const IngestContext& context, const v1::IngestRequest& request, v1::IngestResponse& response);
+  static constexpr char kMethod[] = "/telemetry.v1.IngestService/Ingest";
+
+  // Context, request and response must outlive the call; `caller` was admitted to kMethod.
+  IngestCall(const IngestContext& context, access::Caller caller, const v1::IngestRequest& request,
+             v1::IngestResponse& response);
 
  private:
   absl::Status Check() const;
@@ -26,6 +29,7 @@ class IngestCall final : public grpc::ServerUnaryReactor {
   void OnDone() override { delete this; }
 
   const IngestContext& context_;
+  const access::Caller caller_;
   const v1::IngestRequest& request_;
   v1::IngestResponse& response_;
 };

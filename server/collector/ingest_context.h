@@ -1,5 +1,6 @@
 #pragma once
 
+#include "server/access/gate.h"
 #include "server/collector/admission.h"
 #include "server/collector/limits.h"
 #include "server/collector/stream_registry.h"
@@ -13,6 +14,7 @@ struct IngestContext {
   Admission& admission;
   WriterLoop& writer;
   StreamRegistry& streams;
+  access::Gate& gate;
 };
 
 }  // namespace telemetry::collector

@@ -19,7 +19,8 @@ void AddOutcome(storage::BatchOutcome outcome, v1::Ack& ack) {
   }
 }
 
-IngestStream::IngestStream(const IngestContext& context) : context_(context) {
+IngestStream::IngestStream(const IngestContext& context, access::Caller caller)
+    : context_(context), caller_(std::move(caller)) {
   StartRead(&request_);
   context_.streams.Add(this);
 }
@@ -34,7 +35,9 @@ void IngestStream::OnReadDone(bool ok) {
 
 void IngestStream::HandleOpen(const v1::Open& open) {
   if (open_) return End(absl::InvalidArgumentError("Open may come only once, as the first message"));
-  if (absl::Status status = CheckOpen(open); !status.ok()) return End(std::move(status));
+  absl::Status status = CheckOpen(open);
+  if (status.ok()) status = context_.gate.AdmitProducer(caller_, kMethod, open.producer_id(), open.client());
+  if (!status.ok()) return End(std::move(status));
   open_ = true;
   producer_id_ = open.producer_id();
   epoch_ = open.epoch();

@@ -25,10 +25,13 @@ namespace telemetry::collector {
 // last Ack goes out before the end. It deletes itself when gRPC is done with it.
 class IngestStream final : public grpc::ServerBidiReactor<v1::StreamRequest, v1::StreamResponse>, public EndableStream {
  public:
-  // `context` must outlive the stream.
-  explicit IngestStream(const IngestContext& context);
+  static constexpr char kMethod[] = "/telemetry.v1.IngestService/Stream";
+
+  // `context` must outlive the stream; `caller` was admitted to kMethod.
+  IngestStream(const IngestContext& context, access::Caller caller);
 
   void End(absl::Status status) override ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status Recheck() const override { return context_.gate.Recheck(caller_, kMethod); }
 
  private:
   // The reactions.
@@ -55,6 +58,7 @@ class IngestStream final : public grpc::ServerBidiReactor<v1::StreamRequest, v1:
   std::optional<grpc::Status> TakeFinish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const IngestContext& context_;
+  const access::Caller caller_;
 
   // Of the one message that is being read or handled; whoever handles it reads on afterwards.
   v1::StreamRequest request_;

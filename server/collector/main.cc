@@ -7,6 +7,7 @@
 #include "server/collector/command_line.h"
 #include "server/collector/maintenance_commands.h"
 #include "server/collector/serve_command.h"
+#include "server/collector/token_commands.h"
 
 namespace {
 
@@ -23,6 +24,12 @@ absl::Status Run(const CommandLine& line) {
       return telemetry::collector::Backup(line);
     case Command::kMigrate:
       return telemetry::collector::MigrateDataset(line);
+    case Command::kTokenAdd:
+      return telemetry::collector::AddToken(line.token);
+    case Command::kTokenList:
+      return telemetry::collector::ListTokens(line.token);
+    case Command::kTokenRevoke:
+      return telemetry::collector::RevokeToken(line.token);
   }
   return absl::InternalError("no such command");
 }

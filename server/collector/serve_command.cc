@@ -1,6 +1,7 @@
 #include "server/collector/serve_command.h"
 
 #include <google/protobuf/stubs/logging.h>
+#include <grpc/support/log.h>
 #include <spdlog/spdlog.h>
 
 #include <csignal>
@@ -8,7 +9,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "absl/strings/match.h"
+#include "absl/time/clock.h"
+#include "proto/access/address.h"
+#include "server/access/gate.h"
 #include "server/collector/collector_server.h"
 
 namespace telemetry::collector {
@@ -35,15 +38,27 @@ void EndAtOnce(const absl::Status& status) {
   std::_Exit(EXIT_FAILURE);
 }
 
-bool IsLoopback(const std::string& listen) {
-  return absl::StartsWith(listen, "127.") || absl::StartsWith(listen, "localhost:") ||
-         absl::StartsWith(listen, "[::1]:");
+// gRPC says which handshakes failed; whoever can reach the port could flood the log with them.
+void LimitGrpcLog() {
+  gpr_set_log_function([](gpr_log_func_args* line) {
+    static access::LogLimit limit;
+    uint64_t left_out = 0;
+    if (!limit.Take(absl::Now(), &left_out)) return;
+    if (left_out > 0) spdlog::warn("gRPC: {} more lines were not logged", left_out);
+    spdlog::warn("gRPC: {}", line->message);
+  });
 }
 
 // A record that does not parse goes to the rejects; protobuf's own line about it would let a producer flood the log.
 void QuietProtobuf() {
   google::protobuf::SetLogHandler([](google::protobuf::LogLevel /*level*/, const char* /*file*/, int /*line*/,
                                      const std::string& message) { spdlog::debug("protobuf: {}", message); });
+}
+
+void WarnOfOpenPort(const CommandLine& line) {
+  if (access::StaysOnThisMachine(line.listen)) return;
+  if (line.tokens.empty()) spdlog::warn("{}: there are no tokens, whoever reaches it reads and writes", line.listen);
+  if (line.tls.cert.empty()) spdlog::warn("{}: there is no TLS, whoever is on the way reads along", line.listen);
 }
 
 std::string HostOf(const std::string& listen) { return listen.substr(0, listen.rfind(':')); }
@@ -53,16 +68,24 @@ std::string HostOf(const std::string& listen) { return listen.substr(0, listen.r
 absl::Status Serve(const CommandLine& line) {
   spdlog::set_level(spdlog::level::from_str(line.log_level));
   QuietProtobuf();
+  LimitGrpcLog();
   const sigset_t signals = BlockEndSignals();
-  if (!IsLoopback(line.listen)) {
-    spdlog::warn("listening on {}: there is no authentication, anyone who reaches this port can write", line.listen);
-  }
-  absl::StatusOr<std::unique_ptr<CollectorServer>> server = CollectorServer::Start(
-      {.db = line.db, .listen = line.listen, .limits = line.limits, .writer = {}, .on_fatal = &EndAtOnce});
+  WarnOfOpenPort(line);
+  absl::StatusOr<std::unique_ptr<CollectorServer>> server = CollectorServer::Start({.db = line.db,
+                                                                                    .listen = line.listen,
+                                                                                    .tls = line.tls,
+                                                                                    .tokens = line.tokens,
+                                                                                    .limits = line.limits,
+                                                                                    .writer = {},
+                                                                                    .on_fatal = &EndAtOnce});
   if (!server.ok()) return server.status();
   std::printf("listening on %s:%d\n", HostOf(line.listen).c_str(), (*server)->port());
   std::fflush(stdout);
-  spdlog::info("serving {} on port {}", line.db, (*server)->port());
+  spdlog::info("serving {} on port {}, {}, {}", line.db, (*server)->port(),
+               line.tls.cert.empty()        ? "plaintext"
+               : line.tls.client_ca.empty() ? "TLS"
+                                            : "mutual TLS",
+               line.tokens.empty() ? "no tokens" : "tokens from " + line.tokens);
 
   int signal = 0;
   sigwait(&signals, &signal);

@@ -1,5 +1,7 @@
 #include "server/collector/stream_registry.h"
 
+#include <utility>
+
 namespace telemetry::collector {
 namespace {
 
@@ -30,6 +32,13 @@ void StreamRegistry::TakeOver(const std::string& producer_id, uint64_t epoch, En
     speakers_.erase(it);
   }
   if (stream != nullptr) speakers_.insert({producer_id, {stream, epoch}});
+}
+
+void StreamRegistry::Recheck() {
+  absl::MutexLock lock(&mutex_);
+  for (EndableStream* stream : streams_) {
+    if (absl::Status status = stream->Recheck(); !status.ok()) stream->End(std::move(status));
+  }
 }
 
 void StreamRegistry::Drain() {

@@ -16,6 +16,8 @@ class EndableStream {
  public:
   // Ends it with this status, after what was read from it is committed. Does not block.
   virtual void End(absl::Status status) = 0;
+  // Why it must not go on any longer: what let it in is not valid any more. Does not block.
+  virtual absl::Status Recheck() const = 0;
 
  protected:
   ~EndableStream() = default;
@@ -33,6 +35,9 @@ class StreamRegistry {
   // `stream` (nullptr: a unary call) speaks for this producer from now on; who did so before is ended:
   // FAILED_PRECONDITION when its epoch is lower, else ABORTED.
   void TakeOver(const std::string& producer_id, uint64_t epoch, EndableStream* stream) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Ends those that must not go on.
+  void Recheck() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Ends all streams with UNAVAILABLE, those too that begin later.
   void Drain() ABSL_LOCKS_EXCLUDED(mutex_);

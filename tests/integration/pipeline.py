@@ -28,7 +28,9 @@ def run(program, *arguments, accept=(0,), folder=None):
 class Pipeline:
     """One database in a folder of its own. A collector serves it inside `with pipeline.serving():`."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, serve_flags=(), client_flags=()):
+        self.serve_flags = serve_flags
+        self.client_flags = client_flags
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True)
         self.database = self.folder / "dataset.db"
@@ -39,7 +41,7 @@ class Pipeline:
     def serving(self):
         with open(self.folder / "collector.log", "ab") as log:
             process = subprocess.Popen(
-                [BIN / "telemetry-collector", "serve", "--db", self.database, "--listen", "127.0.0.1:0"],
+                [BIN / "telemetry-collector", "serve", "--db", self.database, "--listen=127.0.0.1:0", *self.serve_flags],
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
@@ -67,6 +69,7 @@ class Pipeline:
             f"--state-dir={self.folder / state}",
             f"--origin={origin}",
             "--once",
+            *self.client_flags,
             *flags,
             *paths,
             accept=accept,
@@ -77,8 +80,8 @@ class Pipeline:
         self._exports += 1
         base = self.folder / f"export{self._exports}" / "data"
         base.parent.mkdir()
-        source = f"--collector={self.address}" if live else f"--db={self.database}"
-        run("telemetry-export", source, f"--out={base}", f"--layout={layout}", *flags)
+        source = [f"--collector={self.address}", *self.client_flags] if live else [f"--db={self.database}"]
+        run("telemetry-export", *source, f"--out={base}", f"--layout={layout}", *flags)
         return {path.name.removeprefix("data"): path.read_bytes() for path in base.parent.iterdir()}
 
 

@@ -28,8 +28,11 @@ v1::Batch MakeBatch(uint64_t first_seq, const std::vector<v1::Record>& records) 
   return MakeBatchOfBytes(first_seq, bytes);
 }
 
-TestStream::TestStream(const std::shared_ptr<grpc::Channel>& channel)
-    : stub_(v1::IngestService::NewStub(channel)), stream_(stub_->Stream(&context_)) {}
+TestStream::TestStream(const std::shared_ptr<grpc::Channel>& channel, const std::string& token)
+    : stub_(v1::IngestService::NewStub(channel)) {
+  if (!token.empty()) context_.AddMetadata("authorization", "Bearer " + token);
+  stream_ = stub_->Stream(&context_);
+}
 
 TestStream::~TestStream() {
   if (finished_) return;
@@ -80,8 +83,11 @@ grpc::Status TestStream::AwaitEnd() {
   return stream_->Finish();
 }
 
-CollectorStory::CollectorStory(Limits limits, storage::WriterOptions writer) : path_(folder_.File("dataset.db")) {
-  ServerOptions options{.db = path_, .listen = "", .limits = limits, .writer = std::move(writer), .on_fatal = {}};
+CollectorStory::CollectorStory(Limits limits, storage::WriterOptions writer)
+    : CollectorStory(ServerOptions{.limits = limits, .writer = std::move(writer)}) {}
+
+CollectorStory::CollectorStory(ServerOptions options) : path_(folder_.File("dataset.db")) {
+  options.db = path_;
   options.on_fatal = [this](const absl::Status&) { ++fatal_errors_; };
   absl::StatusOr<std::unique_ptr<CollectorServer>> server = CollectorServer::Start(options);
   EXPECT_TRUE(server.ok()) << server.status();

@@ -25,7 +25,8 @@ v1::Batch MakeBatchOfBytes(uint64_t first_seq, const std::vector<std::string>& r
 // One producer's stream, blocking.
 class TestStream {
  public:
-  explicit TestStream(const std::shared_ptr<grpc::Channel>& channel);
+  // `token`: shown to the collector; empty: none is.
+  explicit TestStream(const std::shared_ptr<grpc::Channel>& channel, const std::string& token = "");
   // Ends it, as a client that goes away.
   ~TestStream();
 
@@ -51,6 +52,8 @@ class TestStream {
 class CollectorStory {
  public:
   explicit CollectorStory(Limits limits = {}, storage::WriterOptions writer = {});
+  // With these options, but for db and on_fatal.
+  explicit CollectorStory(ServerOptions options);
 
   CollectorServer& server() { return *server_; }
   std::shared_ptr<grpc::Channel> channel() { return server_->InProcessChannel(); }

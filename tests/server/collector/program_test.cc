@@ -6,6 +6,9 @@
 #include <fstream>
 #include <string>
 
+#include "proto/access/bearer_token.h"
+#include "server/access/token_file.h"
+#include "server/collector/token_commands.h"
 #include "tests/run_program.h"
 #include "tests/server/storage/dataset_story.h"
 
@@ -13,6 +16,7 @@ namespace telemetry::collector {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 ProgramOutcome RunCollector(const std::string& arguments, const std::string& environment = "") {
   return RunProgram("telemetry-collector", arguments, environment);
@@ -79,6 +83,70 @@ TEST_F(ProgramTest, TheConfigFileComesFromTheFlagOrTheEnvironment) {
 TEST_F(ProgramTest, AnEmptyVariableIsNone) {
   const ProgramOutcome outcome = RunCollector("--version", "TELEMETRY_COLLECTOR_CONFIG=");
   EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
+}
+
+TEST_F(ProgramTest, OtherMachinesAreNotLetInByAccident) {
+  for (const char* address : {"0.0.0.0:0", "[::]:0", "127.0.0.1.example.org:0"}) {
+    ExpectWrongUsage(serve_ + " --listen " + address, "--insecure-beyond-loopback");
+    ExpectWrongUsage(serve_ + " --listen " + address + " --tokens t", "there is no TLS:");
+    ExpectWrongUsage(serve_ + " --listen " + address + " --tls-cert c --tls-key k", "there are no tokens:");
+    ExpectWrongUsage(serve_, "--insecure-beyond-loopback", std::string("TELEMETRY_COLLECTOR_LISTEN=") + address);
+  }
+  // What is then wrong is found by serve itself: it went on.
+  const ProgramOutcome outcome = RunCollector(serve_ + " --listen 0.0.0.0:0 --tls-cert c --tls-key k --tokens t");
+  EXPECT_EQ(outcome.exit_status, 1) << outcome.output;
+}
+
+TEST_F(ProgramTest, ACertificateWithoutItsKeyIsWrongUsage) {
+  ExpectWrongUsage(serve_ + " --tls-cert c", "--tls-key");
+  ExpectWrongUsage(serve_ + " --tls-key k", "--tls-cert");
+  ExpectWrongUsage(serve_ + " --tls-client-ca a", "--tls-cert");
+}
+
+TEST_F(ProgramTest, AMissingTokenFileIsNamedAndNothingIsServed) {
+  const ProgramOutcome outcome = RunCollector(serve_ + " --listen 127.0.0.1:0 --tokens " + folder_.File("none.json"));
+  EXPECT_EQ(outcome.exit_status, 1) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("none.json"));
+  EXPECT_THAT(outcome.output, HasSubstr("token add"));
+}
+
+TEST_F(ProgramTest, TokensAreAddedListedAndRevoked) {
+  const std::string file = " --tokens " + folder_.File("tokens.json");
+  const ProgramOutcome added = RunCollector("token add --role writer,reader --name ci-17 --expires 90d" + file);
+  ASSERT_EQ(added.exit_status, 0) << added.output;
+  const std::string token = added.output.substr(added.output.find("tt_"), 46);
+  EXPECT_TRUE(access::IsToken(token));
+  const std::string id = access::ReadTokens(folder_.File("tokens.json"))->front().id;
+
+  const ProgramOutcome listed = RunCollector("token list" + file);
+  EXPECT_THAT(listed.output, HasSubstr(id));
+  EXPECT_THAT(listed.output, HasSubstr("writer,reader"));
+  EXPECT_THAT(listed.output, HasSubstr("valid"));
+  EXPECT_THAT(listed.output, Not(HasSubstr(token.substr(3))));
+
+  EXPECT_EQ(RunCollector("token revoke " + id + file).exit_status, 0);
+  EXPECT_THAT(RunCollector("token list" + file).output, HasSubstr("revoked"));
+  EXPECT_EQ(RunCollector("token revoke 00000000" + file).exit_status, 1);
+}
+
+TEST_F(ProgramTest, ATokenThatMakesNoSenseIsWrongUsage) {
+  const std::string add = "token add --tokens " + folder_.File("tokens.json");
+  ExpectWrongUsage(add, "--role");
+  ExpectWrongUsage(add + " --role owner", "owner");
+  ExpectWrongUsage(add + " --role writer --expires soon", "soon");
+  ExpectWrongUsage(add + " --role writer --expires 0d", "0d");
+  ExpectWrongUsage(add + " --role writer --producer 12", "32");
+  ExpectWrongUsage("token", "subcommand");
+  ExpectWrongUsage("token add --role writer", "--tokens");
+  EXPECT_EQ(access::ReadTokens(folder_.File("tokens.json")).status().code(), absl::StatusCode::kNotFound);
+}
+
+TEST(TokenCommands, LifetimesAreDaysOrDurations) {
+  EXPECT_EQ(*ParseLifetime("90d"), absl::Hours(24 * 90));
+  EXPECT_EQ(*ParseLifetime("1h30m"), absl::Minutes(90));
+  for (const char* text : {"", "d", "-1d", "0s", "-5m", "90", "1.5d", "999999d", "inf", "1d2h"}) {
+    EXPECT_FALSE(ParseLifetime(text).ok()) << text;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <grpcpp/support/server_callback.h>
+
+#include <string>
+#include <string_view>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "server/access/token_watch.h"
+
+namespace telemetry::access {
+
+// Who makes a call.
+struct Caller {
+  std::string peer;         // its address
+  std::string certificate;  // the name in its TLS certificate; empty: it showed none
+  std::string token_id;     // empty: no tokens are asked for here
+  std::string name;         // the token's
+};
+
+// Lets at most so many lines a second through, and counts the others. Thread-safe.
+class LogLimit {
+ public:
+  // Whether a line may be written now; `left_out`: how many were not since the last one.
+  bool Take(absl::Time now, uint64_t* left_out) ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  absl::Mutex mutex_;
+  absl::Time window_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  int taken_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t left_out_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+// What every call passes first. Whoever is let in or turned away is logged: address, certificate, the token's id and
+// name, method and reason; never the token. Thread-safe.
+class Gate {
+ public:
+  // `tokens` outlives the gate. nullptr: there are none, and everyone may do everything.
+  explicit Gate(const TokenWatch* tokens) : tokens_(tokens) {}
+
+  // Errors as Authorize. `method`: "/package.Service/Method".
+  absl::StatusOr<Caller> Admit(const grpc::CallbackServerContext& context, std::string_view method);
+  // Whether the caller may speak for the producer (16 bytes). Errors as AuthorizeProducer; UNAUTHENTICATED: its token
+  // is not valid any more. `method` as above, for the log; `client`: what it calls itself.
+  absl::Status AdmitProducer(const Caller& caller, std::string_view method, std::string_view producer_id,
+                             std::string_view client);
+  // Whether a call to `method` that was admitted may go on. UNAUTHENTICATED: the token has expired or was revoked;
+  // PERMISSION_DENIED: it lost its role.
+  absl::Status Recheck(const Caller& caller, std::string_view method) const;
+
+ private:
+  void LogRefusal(const Caller& caller, std::string_view method, const absl::Status& why);
+
+  const TokenWatch* const tokens_;
+  LogLimit refusals_;
+  LogLimit admissions_;
+};
+
+}  // namespace telemetry::access

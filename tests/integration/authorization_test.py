@@ -1,0 +1,151 @@
+"""The programs behind mutual TLS and tokens: the dataset is the same as without, and strangers get nothing.
+
+Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/testdata.
+"""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+from pipeline import BIN, SAMPLES, TIMEOUT_S, Pipeline, csv_rows, run
+
+
+def openssl(*arguments):
+    subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True, timeout=TIMEOUT_S)
+
+
+class Authorization(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="authorization_test.")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        cls.make_authority("ca")
+        cls.make_authority("other-ca")
+        cls.issue("collector", "ca")
+        cls.issue("runner", "ca")
+        cls.issue("stranger", "other-ca")
+        cls.tokens = {role: cls.add_token("--role", role) for role in ("reader", "writer", "reader,writer")}
+        cls.tokens["expired"] = cls.add_token("--role", "admin", "--expires", "1ms")
+
+    @classmethod
+    def file(cls, name):
+        return cls.folder / name
+
+    @classmethod
+    def make_authority(cls, name):
+        new_key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
+        openssl("req", "-x509", *new_key, "-keyout", cls.file(f"{name}.key"), "-out", cls.file(f"{name}.pem"),
+                "-days", "2", "-subj", "/CN=authority")
+
+    @classmethod
+    def issue(cls, name, authority):
+        new_key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
+        request, names = cls.file(f"{name}.csr"), cls.file("names")
+        names.write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
+        openssl("req", *new_key, "-keyout", cls.file(f"{name}.key"), "-out", request, "-subj", f"/CN={name}")
+        openssl("x509", "-req", "-in", request, "-CA", cls.file(f"{authority}.pem"), "-CAkey",
+                cls.file(f"{authority}.key"), "-CAcreateserial", "-out", cls.file(f"{name}.pem"), "-days", "1",
+                "-extfile", names)
+
+    @classmethod
+    def add_token(cls, *flags):
+        return run("telemetry-collector", "token", "add", "--tokens", cls.file("tokens.json"), *flags).strip()
+
+    def client_flags(self, token, identity="runner", authority="ca"):
+        path = self.file("token." + token)
+        path.write_text(self.tokens[token] + "\n")
+        return [
+            f"--tls-ca={self.file(authority + '.pem')}",
+            f"--tls-cert={self.file(identity + '.pem')}",
+            f"--tls-key={self.file(identity + '.key')}",
+            f"--token-file={path}",
+        ]
+
+    def pipeline(self, name):
+        return Pipeline(
+            self.folder / name,
+            serve_flags=(
+                f"--tls-cert={self.file('collector.pem')}",
+                f"--tls-key={self.file('collector.key')}",
+                f"--tls-client-ca={self.file('ca.pem')}",
+                f"--tokens={self.file('tokens.json')}",
+                "--log-level=debug",
+            ),
+            client_flags=self.client_flags("reader,writer"),
+        )
+
+    def fails(self, program, *arguments, environment=None):
+        """What a program said that must have ended with status 1."""
+        done = subprocess.run(
+            [BIN / program, *map(str, arguments)],
+            capture_output=True, text=True, timeout=TIMEOUT_S, env={**os.environ, **(environment or {})})
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assert_no_token(done.stdout + done.stderr)
+        return done.stderr
+
+    def assert_no_token(self, text):
+        for role, token in self.tokens.items():
+            self.assertNotIn(token[3:], text, f"the {role} token shows")
+
+    def test_the_dataset_is_the_same_as_without(self):
+        samples = [sample for sample in SAMPLES if sample.name.startswith("helion-main")]
+        exports = []
+        for pipeline in (Pipeline(self.folder / "open"), self.pipeline("closed")):
+            with pipeline.serving():
+                for sample in samples:
+                    pipeline.forward(sample.path(), flags=sample.flags)
+                exports.append(pipeline.export("helion", live=True))
+            self.assert_no_token((pipeline.folder / "collector.log").read_text())
+        self.assertEqual(exports[0], exports[1])
+        self.assertIn(".csv", exports[0])
+
+    def test_strangers_get_nothing_and_are_told_why(self):
+        pipeline = self.pipeline("strangers")
+        with pipeline.serving():
+            collector = f"--collector={pipeline.address}"
+            out = f"--out={self.folder / 'stolen'}"
+            forward = ("forward", collector, f"--state-dir={self.folder / 'stranger-state'}", "--drain-timeout=2s")
+            sample = SAMPLES[0].path()
+            said = self.fails("telemetry-export", collector, out, *self.client_flags("writer"))
+            self.assertIn("this needs reader", said)
+            said = self.fails("telemetry-export", collector, out, *self.client_flags("expired"))
+            self.assertIn("expired", said)
+            said = self.fails("telemetry-export", collector, out, *self.client_flags("reader")[:3])
+            self.assertIn("TELEMETRY_TOKEN", said)
+            self.fails("telemetry-export", collector, out, *self.client_flags("reader", identity="stranger"))
+            self.fails("telemetry-export", collector, out, *self.client_flags("reader", authority="other-ca"))
+            self.fails("telemetry-export", collector, out, f"--token-file={self.file('token.reader')}")
+            said = self.fails("telemetry-worker", *forward, *self.client_flags("reader"), sample)
+            self.assertIn("this needs writer", said)
+            self.assertIn("Nothing is lost", said)
+            self.fails("telemetry-worker", *forward, sample, environment={"TELEMETRY_TOKEN": self.tokens["writer"]})
+            rows = pipeline.export("helion", live=True)[".csv"]
+        self.assertEqual(csv_rows(rows), [])
+        self.assertEqual(list(self.folder.glob("stolen*")), [])
+        log = (pipeline.folder / "collector.log").read_text()
+        self.assert_no_token(log)
+        self.assertIn("certificate CN=runner", log)
+        self.assertIn("refused /telemetry.v1.DatasetService/Export", log)
+
+    def test_what_waited_goes_out_with_the_right_token(self):
+        pipeline = self.pipeline("patient")
+        with pipeline.serving():
+            right = pipeline.client_flags
+            pipeline.client_flags = [*self.client_flags("reader"), "--drain-timeout=5s"]
+            pipeline.forward(SAMPLES[0].path(), flags=SAMPLES[0].flags, accept=(1,))
+            pipeline.client_flags = right
+            pipeline.forward(SAMPLES[0].path(), flags=SAMPLES[0].flags)
+            got = pipeline.export("helion", live=True)[".csv"]
+        self.assertGreater(len(got), 0)
+
+    def test_a_token_does_not_leave_the_machine_in_plaintext(self):
+        said = self.fails("telemetry-export", "--collector=collector.invalid:4747", f"--out={self.folder / 'x'}",
+                          environment={"TELEMETRY_TOKEN": self.tokens["reader"]})
+        self.assertIn("plaintext", said)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,85 @@
+#include "server/access/token_watch.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "server/access/token_file.h"
+#include "tests/server/access/log_capture.h"
+#include "tests/server/export/temp_folder.h"
+
+namespace telemetry::access {
+namespace {
+
+using ::testing::HasSubstr;
+
+class TokenWatchTest : public ::testing::Test {
+ protected:
+  std::string Add() {
+    const absl::StatusOr<NewToken> added = MakeNewToken({.roles = {Role::kWriter}, .created = absl::Now()});
+    EXPECT_TRUE(ChangeTokens(path_, [&](std::vector<Token>& tokens) {
+                  tokens.push_back(added->token);
+                  return absl::OkStatus();
+                }).ok());
+    return added->text;
+  }
+  std::unique_ptr<TokenWatch> Watch() {
+    absl::StatusOr<std::unique_ptr<TokenWatch>> watch = TokenWatch::Open(path_);
+    EXPECT_TRUE(watch.ok()) << watch.status();
+    (*watch)->Start([this] {
+      const absl::MutexLock lock(&mutex_);
+      ++ticks_;
+    });
+    return *std::move(watch);
+  }
+  // Two whole looks at the file.
+  void AwaitLooks() {
+    const absl::MutexLock lock(&mutex_);
+    const int before = ticks_;
+    const auto looked = [this, before] { return ticks_ >= before + 2; };
+    EXPECT_TRUE(mutex_.AwaitWithTimeout(absl::Condition(&looked), absl::Seconds(60)));
+  }
+
+  exporter::TempFolder folder_;
+  const std::string path_ = folder_.Path("tokens.json");
+  absl::Mutex mutex_;
+  int ticks_ = 0;
+};
+
+TEST_F(TokenWatchTest, SeesWhatChanges) {
+  const std::string first = Add();
+  const std::unique_ptr<TokenWatch> watch = Watch();
+  EXPECT_NE(watch->tokens()->FindText(first), nullptr);
+  const std::string second = Add();
+  AwaitLooks();
+  EXPECT_NE(watch->tokens()->FindText(first), nullptr);
+  EXPECT_NE(watch->tokens()->FindText(second), nullptr);
+  watch->Stop();
+}
+
+TEST_F(TokenWatchTest, AFileThatBreaksLeavesTheTokensAsTheyWere) {
+  const LogCapture log;
+  const std::string token = Add();
+  const std::unique_ptr<TokenWatch> watch = Watch();
+  std::ofstream(path_) << "{";
+  AwaitLooks();
+  EXPECT_NE(watch->tokens()->FindText(token), nullptr);
+  ASSERT_EQ(::unlink(path_.c_str()), 0);
+  AwaitLooks();
+  EXPECT_NE(watch->tokens()->FindText(token), nullptr);
+  Add();
+  AwaitLooks();
+  EXPECT_EQ(watch->tokens()->FindText(token), nullptr);
+  watch->Stop();
+  EXPECT_THAT(log.text(), HasSubstr(path_));
+  EXPECT_THAT(log.text(), HasSubstr("the tokens stay as they were"));
+}
+
+TEST_F(TokenWatchTest, DoesNotBeginWithoutAFile) { EXPECT_TRUE(absl::IsNotFound(TokenWatch::Open(path_).status())); }
+
+}  // namespace
+}  // namespace telemetry::access

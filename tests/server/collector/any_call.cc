@@ -1,0 +1,49 @@
+#include "tests/server/collector/any_call.h"
+
+#include <grpcpp/client_context.h>
+#include <grpcpp/completion_queue.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/support/byte_buffer.h>
+
+#include <chrono>
+
+namespace telemetry::collector {
+namespace {
+
+constexpr std::chrono::seconds kDeadline{60};
+
+// Waits for the one operation that is under way.
+bool Await(grpc::CompletionQueue& queue) {
+  void* tag = nullptr;
+  bool ok = false;
+  return queue.Next(&tag, &ok) && ok;
+}
+
+}  // namespace
+
+CallOutcome CallAnything(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
+                         const std::string& request_bytes, const std::vector<std::string>& authorization) {
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kDeadline);
+  for (const std::string& value : authorization) context.AddMetadata("authorization", value);
+  grpc::CompletionQueue queue;
+  grpc::GenericStub stub(channel);
+  const auto call = stub.PrepareCall(&context, method, &queue);
+  call->StartCall(nullptr);
+  Await(queue);
+  const grpc::Slice slice(request_bytes);
+  call->Write(grpc::ByteBuffer(&slice, 1), nullptr);
+  if (Await(queue)) {
+    call->WritesDone(nullptr);
+    Await(queue);
+  }
+  CallOutcome outcome;
+  grpc::ByteBuffer response;
+  for (call->Read(&response, nullptr); Await(queue); call->Read(&response, nullptr)) ++outcome.responses;
+  call->Finish(&outcome.status, nullptr);
+  Await(queue);
+  queue.Shutdown();
+  return outcome;
+}
+
+}  // namespace telemetry::collector

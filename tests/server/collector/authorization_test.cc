@@ -1,0 +1,228 @@
+// Who may call what: every method of every service, with every kind of credential.
+
+#include <gmock/gmock.h>
+#include <google/protobuf/descriptor.h>
+#include <grpcpp/create_channel.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "telemetry/v1/dataset.pb.h"
+#include "tests/server/access/log_capture.h"
+#include "tests/server/collector/any_call.h"
+#include "tests/server/collector/collector_story.h"
+#include "tests/server/collector/token_folder.h"
+
+namespace telemetry::collector {
+namespace {
+
+using access::Role;
+using storage::AttemptRecord;
+using storage::Row;
+using storage::RunRecord;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kHealth[] = "/grpc.health.v1.Health/Check";
+constexpr char kHex[] = "70707070707070707070707070707070";       // ProducerId('p')
+constexpr char kOtherHex[] = "71717171717171717171717171717171";  // ProducerId('q')
+
+// All that the descriptors know of, so that a new method is in the table as soon as it is in a .proto file.
+std::vector<std::string> OwnMethods() {
+  std::vector<std::string> methods;
+  for (const google::protobuf::FileDescriptor* file :
+       {v1::Open::descriptor()->file(), v1::Filter::descriptor()->file()}) {
+    for (int i = 0; i < file->service_count(); ++i) {
+      const google::protobuf::ServiceDescriptor* service = file->service(i);
+      for (int k = 0; k < service->method_count(); ++k) {
+        methods.push_back(absl::StrCat("/", service->full_name(), "/", service->method(k)->name()));
+      }
+    }
+  }
+  return methods;
+}
+
+bool Writes(const std::string& method) { return method.find("IngestService") != std::string::npos; }
+
+std::string RequestFor(const std::string& method) {
+  if (method.ends_with("/Stream")) {
+    v1::StreamRequest request;
+    request.mutable_open()->set_producer_id(ProducerId('p'));
+    request.mutable_open()->set_epoch(1);
+    return request.SerializeAsString();
+  }
+  if (!Writes(method)) return "";
+  v1::IngestRequest request;
+  request.mutable_open()->set_producer_id(ProducerId('p'));
+  request.mutable_open()->set_epoch(1);
+  *request.mutable_batch() = MakeBatch(1, {RunRecord('a')});
+  return request.SerializeAsString();
+}
+
+// What becomes of a call: let in, or turned away with one of two codes.
+std::string VerdictOf(const CallOutcome& outcome) {
+  if (outcome.status.error_code() == grpc::StatusCode::UNAUTHENTICATED) return "unauthenticated";
+  if (outcome.status.error_code() == grpc::StatusCode::PERMISSION_DENIED) return "denied";
+  return "in";
+}
+
+struct Credential {
+  std::string name;
+  std::vector<std::string> authorization;
+  std::string reading;
+  std::string writing;
+};
+
+class AuthorizationTest : public ::testing::Test {
+ protected:
+  std::string Bearer(access::Token token) { return "Bearer " + Secret(tokens_.Add(std::move(token))); }
+  std::string Secret(std::string text) {
+    secrets_.push_back(text);
+    return text;
+  }
+  void ExpectNoSecretIn(const std::string& text) {
+    for (const std::string& secret : secrets_) EXPECT_THAT(text, Not(HasSubstr(secret.substr(3))));
+  }
+
+  std::vector<Credential> AllCredentials() {
+    const std::string good = Bearer({.name = "writer", .roles = {Role::kWriter}});
+    std::string wrong = good;
+    wrong.back() = wrong.back() == 'A' ? 'B' : 'A';
+    Secret(wrong.substr(7));
+    const absl::Time past = absl::Now() - absl::Seconds(1);
+    return {
+        {"no token", {}, "unauthenticated", "unauthenticated"},
+        {"an empty one", {""}, "unauthenticated", "unauthenticated"},
+        {"a wrong one", {wrong}, "unauthenticated", "unauthenticated"},
+        {"a password", {"Basic dXNlcjpwYXNzd29yZA=="}, "unauthenticated", "unauthenticated"},
+        {"two", {good, good}, "unauthenticated", "unauthenticated"},
+        {"expired",
+         {Bearer({.name = "old", .roles = {Role::kAdmin}, .expires = past})},
+         "unauthenticated",
+         "unauthenticated"},
+        {"revoked",
+         {Bearer({.name = "gone", .roles = {Role::kAdmin}, .revoked = past})},
+         "unauthenticated",
+         "unauthenticated"},
+        {"reader", {Bearer({.name = "reader", .roles = {Role::kReader}})}, "in", "denied"},
+        {"writer", {good}, "denied", "in"},
+        {"writer of this producer",
+         {Bearer({.name = "writer", .roles = {Role::kWriter}, .producers = {kHex}})},
+         "denied",
+         "in"},
+        {"writer of another producer",
+         {Bearer({.name = "other", .roles = {Role::kWriter}, .producers = {kOtherHex}})},
+         "denied",
+         "denied"},
+        {"unbound writer, where another is bound",
+         {Bearer({.name = "third", .roles = {Role::kWriter}})},
+         "denied",
+         "denied"},
+        {"reader and writer", {Bearer({.name = "writer", .roles = {Role::kReader, Role::kWriter}})}, "in", "in"},
+        {"admin", {Bearer({.name = "writer", .roles = {Role::kAdmin}})}, "in", "in"},
+    };
+  }
+
+  TokenFolder tokens_;
+  std::vector<std::string> secrets_;
+};
+
+TEST_F(AuthorizationTest, EveryMethodWithEveryCredential) {
+  const access::LogCapture log;
+  const std::vector<Credential> credentials = AllCredentials();
+  const std::vector<std::string> methods = OwnMethods();
+  ASSERT_GE(methods.size(), 8u);
+  for (const Credential& credential : credentials) {
+    CollectorStory story(ServerOptions{.tokens = tokens_.path()});
+    for (const std::string& method : methods) {
+      const CallOutcome outcome = CallAnything(story.channel(), method, RequestFor(method), credential.authorization);
+      const std::string expected = Writes(method) ? credential.writing : credential.reading;
+      EXPECT_EQ(VerdictOf(outcome), expected)
+          << method << ", " << credential.name << ": " << outcome.status.error_message();
+      EXPECT_TRUE(expected == "in" || outcome.responses == 0) << method << ", " << credential.name;
+      ExpectNoSecretIn(outcome.status.error_message() + outcome.status.error_details());
+    }
+    const std::string let_in = credential.writing == "in" ? "1" : "0";
+    EXPECT_EQ(story.Query("SELECT count(*) FROM producers"), let_in) << credential.name;
+    EXPECT_EQ(story.Query("SELECT count(*) FROM runs"), let_in) << credential.name;
+    EXPECT_EQ(story.Query("SELECT count(*) FROM rejects"), "0") << credential.name;
+    EXPECT_EQ(VerdictOf(CallAnything(story.channel(), kHealth, "", credential.authorization)), "in");
+  }
+  ExpectNoSecretIn(log.text());
+  EXPECT_THAT(log.text(), HasSubstr("refused /telemetry.v1.IngestService/Stream"));
+}
+
+TEST_F(AuthorizationTest, NothingElseIsServed) {
+  const std::string admin = Bearer({.roles = {Role::kAdmin}});
+  CollectorStory story(ServerOptions{.tokens = tokens_.path()});
+  for (const char* method : {"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+                             "/telemetry.v1.DatasetService/DropEverything", "/x/y"}) {
+    EXPECT_EQ(CallAnything(story.channel(), method, "", {admin}).status.error_code(), grpc::StatusCode::UNIMPLEMENTED)
+        << method;
+  }
+}
+
+TEST_F(AuthorizationTest, WithoutATokenFileEveryoneMayDoEverything) {
+  CollectorStory story;
+  for (const std::string& method : OwnMethods()) {
+    EXPECT_EQ(VerdictOf(CallAnything(story.channel(), method, RequestFor(method), {})), "in") << method;
+  }
+  EXPECT_TRUE(CallAnything(story.channel(), "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", "", {})
+                  .status.ok());
+}
+
+TEST_F(AuthorizationTest, WhoCameInAndWhoDidNotIsLogged) {
+  const access::LogCapture log;
+  const std::string writer = tokens_.Add({.name = "ci-17\n", .roles = {Role::kWriter}});
+  const std::string id = access::ReadTokens(tokens_.path())->front().id;
+  CollectorStory story(ServerOptions{.tokens = tokens_.path()});
+  {
+    TestStream stream(story.channel(), writer);
+    ASSERT_TRUE(stream.Open('p'));
+    EXPECT_TRUE(stream.Finish().ok());
+  }
+  CallAnything(story.channel(), "/telemetry.v1.DatasetService/Export", "", {"Bearer " + writer});
+  CallAnything(story.channel(), "/telemetry.v1.DatasetService/Export", "", {});
+  const std::string text = log.text();
+  EXPECT_THAT(text, HasSubstr(absl::StrCat("producer ", kHex)));
+  EXPECT_THAT(text, HasSubstr(absl::StrCat("token ", id, " (ci-17\\n)")));
+  EXPECT_THAT(text, HasSubstr("has the role writer; this needs reader"));
+  EXPECT_THAT(text, HasSubstr("this needs a token"));
+  EXPECT_THAT(text, Not(HasSubstr(writer.substr(3))));
+}
+
+TEST_F(AuthorizationTest, ARevokedTokensStreamEnds) {
+  const std::string keeps = tokens_.Add({.name = "keeps", .roles = {Role::kWriter}});
+  const std::string loses = tokens_.Add({.name = "loses", .roles = {Role::kWriter}});
+  CollectorStory story(ServerOptions{.tokens = tokens_.path()});
+  TestStream stays(story.channel(), keeps);
+  ASSERT_TRUE(stays.Open('p'));
+  TestStream goes(story.channel(), loses);
+  ASSERT_TRUE(goes.Open('q'));
+  goes.Send(MakeBatch(1, {RunRecord('a')}));
+  ASSERT_TRUE(goes.AwaitAck(1));
+  tokens_.Revoke("loses");
+  const grpc::Status end = goes.AwaitEnd();
+  EXPECT_EQ(end.error_code(), grpc::StatusCode::UNAUTHENTICATED) << end.error_message();
+  EXPECT_THAT(end.error_message(), HasSubstr("revoked"));
+  TestStream again(story.channel(), loses);
+  EXPECT_FALSE(again.Open('q'));
+  stays.Send(MakeBatch(1, {RunRecord('b')}));
+  EXPECT_TRUE(stays.AwaitAck(1));
+}
+
+TEST_F(AuthorizationTest, AnExpiredTokensStreamEnds) {
+  const std::string token =
+      tokens_.Add({.name = "short", .roles = {Role::kWriter}, .expires = absl::Now() + absl::Seconds(2)});
+  CollectorStory story(ServerOptions{.tokens = tokens_.path()});
+  TestStream stream(story.channel(), token);
+  ASSERT_TRUE(stream.Open('p'));
+  EXPECT_EQ(stream.AwaitEnd().error_code(), grpc::StatusCode::UNAUTHENTICATED);
+}
+
+}  // namespace
+}  // namespace telemetry::collector
