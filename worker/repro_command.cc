@@ -28,6 +28,7 @@ struct ReproFlags {
   std::string config;
   std::string language = "cpp";
   std::string collector;
+  access::Credentials credentials;
   std::string out;
   std::string deadline = "1m";
 };
@@ -41,7 +42,8 @@ absl::StatusOr<repro::ReproProgram> Program(const ReproFlags& flags) {
   }
   absl::StatusOr<absl::Duration> deadline = DurationOf("--deadline", flags.deadline);
   if (!deadline.ok()) return deadline.status();
-  client::DatasetClient collector({.collector = flags.collector, .deadline = *deadline});
+  client::DatasetClient collector(
+      {.collector = flags.collector, .credentials = flags.credentials, .deadline = *deadline});
   absl::StatusOr<repro::RecordedMeasurement> measured = repro::FindMeasurement(collector, flags.run, config_id);
   if (!measured.ok()) return measured.status();
   return repro::ProgramOf(*measured,
@@ -100,6 +102,7 @@ Exit status: 0 written; 1 not written; 2 wrong usage.)help");
       ->type_name("CONFIG_ID");
   AddOption(command, "--as", flags->language, "Language of the program")->check(CLI::IsMember({"cpp", "python"}));
   AddOption(command, "--collector", flags->collector, "Who knows the measurement")->required()->type_name("HOST:PORT");
+  AddCredentialFlags(command, &flags->credentials);
   AddOption(command, "--out", flags->out, "The file, or - (default: KERNEL_CONFIG_ID.cpp or .py, here)")
       ->type_name("FILE");
   AddOption(command, "--deadline", flags->deadline, "How long the collector may take")->type_name("DURATION");

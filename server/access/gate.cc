@@ -87,7 +87,10 @@ absl::StatusOr<Caller> Gate::Admit(const grpc::CallbackServerContext& context, s
     caller.token_id = (*token)->id;
     caller.name = (*token)->name;
   }
-  spdlog::debug("{}: let in {}", std::string(method), Describe(caller));
+  // Whoever hands over records is logged with the producer, when it is known.
+  if (NeedOf(method) == Need::kReader && TakeLine(admissions_, "admitted")) {
+    spdlog::info("{}: let in {}", std::string(method), Describe(caller));
+  }
   return caller;
 }
 

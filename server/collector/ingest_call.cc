@@ -17,7 +17,7 @@ IngestCall::IngestCall(const IngestContext& context, access::Caller caller, cons
     return;
   }
   const v1::Open& open = request_.open();
-  context_.writer.Open({open.producer_id(), open.epoch(), open.client()},
+  context_.writer.Open({open.producer_id(), open.epoch(), open.client(), caller_.name},
                        [this](absl::StatusOr<uint64_t> committed_seq) { OnOpened(std::move(committed_seq)); });
 }
 

@@ -46,11 +46,12 @@ void IngestStream::HandleOpen(const v1::Open& open) {
     if (end_) return;
     ++jobs_;
   }
-  context_.writer.Open({producer_id_, epoch_, open.client()}, [this](absl::StatusOr<uint64_t> committed_seq) {
-    // Before this stream can finish, and with it leave the registry.
-    if (committed_seq.ok()) context_.streams.TakeOver(producer_id_, epoch_, this);
-    OnOpened(std::move(committed_seq));
-  });
+  context_.writer.Open({producer_id_, epoch_, open.client(), caller_.name},
+                       [this](absl::StatusOr<uint64_t> committed_seq) {
+                         // Before this stream can finish, and with it leave the registry.
+                         if (committed_seq.ok()) context_.streams.TakeOver(producer_id_, epoch_, this);
+                         OnOpened(std::move(committed_seq));
+                       });
 }
 
 void IngestStream::OnOpened(absl::StatusOr<uint64_t> committed_seq) {

@@ -13,29 +13,32 @@ constexpr size_t kMostCachedKeys = 1 << 16;
 
 }  // namespace
 
-AttemptTable::AttemptTable(Database& database, RunTable& runs)
+AttemptTable::AttemptTable(Database& database, RunTable& runs, const CurrentSender& sender)
     : runs_(runs),
-      find_(database, "SELECT attempt FROM attempts WHERE attempt_id = ?1"),
+      sender_(sender),
+      find_(database, "SELECT attempt, ifnull(sender, 0) FROM attempts WHERE attempt_id = ?1"),
       find_superseded_(database, "SELECT 1 FROM superseded_attempts WHERE attempt_id = ?1 LIMIT 1"),
       read_(database,
             "SELECT run, origin, dialect, state, provisional, started_unix_us, search_algorithm, seed, "
-            "environment_json, counters_json FROM attempts WHERE attempt_id = ?1"),
+            "environment_json, counters_json, ifnull(sender, 0) FROM attempts WHERE attempt_id = ?1"),
       insert_(database,
               "INSERT INTO attempts (attempt_id, run, origin, dialect, state, provisional, started_unix_us, "
-              "search_algorithm, seed, environment_json, counters_json, first_received_unix_us) "
-              "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"),
+              "search_algorithm, seed, environment_json, counters_json, first_received_unix_us, sender) "
+              "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"),
       update_(
           database,
           "UPDATE attempts SET state = ?2, provisional = ?3, started_unix_us = ?4, search_algorithm = ?5, seed = ?6, "
           "environment_json = ?7, counters_json = ?8 WHERE attempt_id = ?1"),
       is_superseded_(database,
-                     "SELECT 1 FROM superseded_attempts WHERE attempt_id = ?1 AND run = ?2 AND origin = ?3 LIMIT 1"),
+                     "SELECT 1 FROM superseded_attempts WHERE attempt_id = ?1 AND run = ?2 AND origin = ?3 AND "
+                     "(sender IS NULL OR sender IS ?4) LIMIT 1"),
       remember_superseded_(database,
-                           "INSERT INTO superseded_attempts (attempt_id, superseded_by, run, origin) "
-                           "VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING"),
+                           "INSERT INTO superseded_attempts (attempt_id, superseded_by, run, origin, sender) "
+                           "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING"),
       find_droppable_(
           database,
-          "SELECT attempt FROM attempts WHERE attempt_id = ?1 AND provisional = 1 AND run = ?2 AND origin = ?3"),
+          "SELECT attempt FROM attempts WHERE attempt_id = ?1 AND provisional = 1 AND run = ?2 AND origin = ?3 "
+          "AND (sender IS NULL OR sender IS ?4)"),
       drop_measurements_(database, "DELETE FROM measurements WHERE attempt = ?1"),
       drop_source_hashes_(database, "DELETE FROM source_hashes WHERE attempt = ?1"),
       drop_details_(database, "DELETE FROM measurement_details WHERE attempt = ?1"),
@@ -46,42 +49,43 @@ void AttemptTable::Forget() {
   last_id_.clear();
 }
 
-absl::StatusOr<int64_t> AttemptTable::KeyOf(const std::string& attempt_id) {
-  if (attempt_id == last_id_) return last_key_;
+absl::StatusOr<AttemptTable::Known> AttemptTable::KnownOf(const std::string& attempt_id) {
+  if (attempt_id == last_id_) return last_;
   auto it = keys_.find(attempt_id);
   if (it == keys_.end()) {
-    absl::StatusOr<int64_t> key = Find(attempt_id);
+    absl::StatusOr<Known> known = Find(attempt_id);
     // An unknown attempt may become known; an answer that can change is not kept.
-    if (!key.ok() || *key == kUnknown) return key;
+    if (!known.ok() || known->key == kUnknown) return known;
     if (keys_.size() >= kMostCachedKeys) keys_.clear();
-    it = keys_.emplace(attempt_id, *key).first;
+    it = keys_.emplace(attempt_id, *known).first;
   }
   last_id_ = attempt_id;
-  last_key_ = it->second;
-  return last_key_;
+  last_ = it->second;
+  return last_;
 }
 
-absl::StatusOr<int64_t> AttemptTable::KeyForRow(const std::string& attempt_id, MaybeRefusal& refusal) {
-  absl::StatusOr<int64_t> key = KeyOf(attempt_id);
-  if (!key.ok() || *key > 0) return key;
-  if (*key == kUnknown) {
+absl::StatusOr<AttemptTable::RowTarget> AttemptTable::TargetOf(const std::string& attempt_id, MaybeRefusal& refusal) {
+  absl::StatusOr<Known> known = KnownOf(attempt_id);
+  if (!known.ok()) return known.status();
+  if (known->key > 0) return RowTarget{.attempt = known->key, .foreign = sender_.IsForeignTo(known->sender)};
+  if (known->key == kUnknown) {
     refusal = Refusal{v1::Reject::REASON_UNKNOWN_REFERENCE, "attempt_id names an attempt that is not known"};
   }
-  return 0;
+  return RowTarget{};
 }
 
-absl::StatusOr<int64_t> AttemptTable::Find(const std::string& attempt_id) {
+absl::StatusOr<AttemptTable::Known> AttemptTable::Find(const std::string& attempt_id) {
   absl::StatusOr<bool> found = find_.Bind(Blob{attempt_id}).Step();
   if (!found.ok()) return found.status();
   if (*found) {
-    const int64_t key = find_.Int(0);
+    const Known known = {.key = find_.Int(0), .sender = find_.Int(1)};
     find_.Reset();
-    return key;
+    return known;
   }
   found = find_superseded_.Bind(Blob{attempt_id}).Step();
   if (!found.ok()) return found.status();
   find_superseded_.Reset();
-  return *found ? kSuperseded : kUnknown;
+  return Known{.key = *found ? kSuperseded : kUnknown};
 }
 
 absl::Status AttemptTable::Store(const v1::Attempt& attempt, int64_t now_unix_us, MaybeRefusal& refusal) {
@@ -92,6 +96,8 @@ absl::Status AttemptTable::Store(const v1::Attempt& attempt, int64_t now_unix_us
   if (!run.ok()) return run.status();
   if (row->has_value()) {
     if (absl::Status status = Merge(attempt, *run, **row, refusal); !status.ok() || refusal) return status;
+    // A repeat changes nothing.
+    if (sender_.IsForeignTo((*row)->sender)) return absl::OkStatus();
   }
   absl::StatusOr<bool> superseded = IsSuperseded(attempt, *run);
   if (!superseded.ok()) return superseded.status();
@@ -108,6 +114,7 @@ absl::StatusOr<std::optional<AttemptTable::Row>> AttemptTable::Read(const std::s
   if (!found.ok()) return found.status();
   if (!*found) return std::nullopt;
   Row row{.run = read_.Int(0),
+          .sender = read_.Int(10),
           .origin = std::string(read_.Text(1)),
           .dialect = std::string(read_.Text(2)),
           .state = ParseAttemptState(read_.Text(3)),
@@ -140,6 +147,11 @@ absl::Status AttemptTable::Merge(const v1::Attempt& attempt, int64_t run, Row& r
   const bool provisional = row.provisional && attempt.provisional();
   const v1::Attempt::State state = std::max(row.state, attempt.state());
   if (!merge.changed() && provisional == row.provisional && state == row.state) return absl::OkStatus();
+  if (sender_.IsForeignTo(row.sender)) {
+    refusal =
+        NotYours("the attempt belongs to another sender, and this would change it: send it with a token of that name");
+    return absl::OkStatus();
+  }
   return update_
       .Bind(Blob{attempt.attempt_id()}, AttemptStateName(state), provisional, row.started_unix_us, row.search_algorithm,
             row.seed, row.environment_json, row.counters_json)
@@ -154,22 +166,25 @@ absl::Status AttemptTable::Insert(const v1::Attempt& attempt, int64_t run, int64
       .Bind(Blob{attempt.attempt_id()}, run, attempt.origin(), attempt.dialect(), AttemptStateName(attempt.state()),
             attempt.provisional(), Optional(attempt.has_started_unix_us(), attempt.started_unix_us()),
             TELEMETRY_OPTIONAL(attempt, search_algorithm), Optional(attempt.has_seed(), attempt.seed()),
-            TELEMETRY_OPTIONAL(attempt, environment_json), TELEMETRY_OPTIONAL(attempt, counters_json), now_unix_us)
+            TELEMETRY_OPTIONAL(attempt, environment_json), TELEMETRY_OPTIONAL(attempt, counters_json), now_unix_us,
+            sender_.column())
       .Run();
 }
 
 absl::StatusOr<bool> AttemptTable::IsSuperseded(const v1::Attempt& attempt, int64_t run) {
   if (!attempt.provisional()) return false;
-  absl::StatusOr<bool> found = is_superseded_.Bind(Blob{attempt.attempt_id()}, run, attempt.origin()).Step();
+  absl::StatusOr<bool> found =
+      is_superseded_.Bind(Blob{attempt.attempt_id()}, run, attempt.origin(), sender_.column()).Step();
   is_superseded_.Reset();
   return found;
 }
 
 absl::Status AttemptTable::Supersede(const v1::Attempt& by, int64_t run) {
   for (const std::string& id : by.supersedes()) {
-    absl::Status status = remember_superseded_.Bind(Blob{id}, Blob{by.attempt_id()}, run, by.origin()).Run();
+    absl::Status status =
+        remember_superseded_.Bind(Blob{id}, Blob{by.attempt_id()}, run, by.origin(), sender_.column()).Run();
     if (!status.ok()) return status;
-    absl::StatusOr<bool> found = find_droppable_.Bind(Blob{id}, run, by.origin()).Step();
+    absl::StatusOr<bool> found = find_droppable_.Bind(Blob{id}, run, by.origin(), sender_.column()).Step();
     if (!found.ok()) return found.status();
     if (!*found) continue;
     const int64_t attempt = find_droppable_.Int(0);

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "server/storage/refusal.h"
 #include "server/storage/run_table.h"
+#include "server/storage/sender_table.h"
 #include "server/storage/statement.h"
 #include "telemetry/v1/records.pb.h"
 
@@ -22,23 +23,33 @@ class AttemptTable {
   static constexpr int64_t kUnknown = -1;
   static constexpr int64_t kSuperseded = -2;
 
-  // `runs` must outlive this.
-  AttemptTable(Database& database, RunTable& runs);
+  // Where a row goes.
+  struct RowTarget {
+    int64_t attempt = 0;   // 0: the row is to be left out, with or without a refusal
+    bool foreign = false;  // the attempt is somebody else's: nothing may be added to it
+  };
+
+  // `runs` and `sender` must outlive this.
+  AttemptTable(Database& database, RunTable& runs, const CurrentSender& sender);
 
   // Merges the record into what is known of its attempt, and drops the attempts that it supersedes.
   absl::Status Store(const v1::Attempt& attempt, int64_t now_unix_us, MaybeRefusal& refusal);
 
-  // The attempt's key, kUnknown or kSuperseded.
-  absl::StatusOr<int64_t> KeyOf(const std::string& attempt_id);
-  // The key for a row that names the attempt; 0: the row is to be left out, with or without a refusal.
-  absl::StatusOr<int64_t> KeyForRow(const std::string& attempt_id, MaybeRefusal& refusal);
+  // For a row that names the attempt.
+  absl::StatusOr<RowTarget> TargetOf(const std::string& attempt_id, MaybeRefusal& refusal);
 
   // Forgets what was remembered of the transaction that is not going to be committed.
   void Forget();
 
  private:
+  // An attempt's key, kUnknown or kSuperseded, and whose it is.
+  struct Known {
+    int64_t key = kUnknown;
+    int64_t sender = 0;
+  };
   struct Row {
     int64_t run = 0;
+    int64_t sender = 0;
     std::string origin, dialect;
     v1::Attempt::State state = v1::Attempt::STATE_UNSPECIFIED;
     bool provisional = false;
@@ -53,13 +64,15 @@ class AttemptTable {
   absl::Status Insert(const v1::Attempt& attempt, int64_t run, int64_t now_unix_us);
   absl::Status Supersede(const v1::Attempt& by, int64_t run);
   absl::StatusOr<bool> IsSuperseded(const v1::Attempt& attempt, int64_t run);
-  absl::StatusOr<int64_t> Find(const std::string& attempt_id);
+  absl::StatusOr<Known> KnownOf(const std::string& attempt_id);
+  absl::StatusOr<Known> Find(const std::string& attempt_id);
 
   RunTable& runs_;
-  absl::flat_hash_map<std::string, int64_t> keys_;
+  const CurrentSender& sender_;
+  absl::flat_hash_map<std::string, Known> keys_;
   // Rows come in long stretches of one attempt.
   std::string last_id_;
-  int64_t last_key_ = kUnknown;
+  Known last_;
 
   Statement find_;
   Statement find_superseded_;

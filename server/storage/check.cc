@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kCounted[] = {"kernels",     "runs",         "attempts",      "configs",
                                     "run_configs", "measurements", "source_hashes", "measurement_details",
                                     "ir_graphs",   "ir_nodes",     "ir_edges",      "rejects",
-                                    "producers"};
+                                    "producers",   "senders"};
 
 // Calls `use` for each row of a query.
 template <typename Use>

@@ -22,9 +22,10 @@ bool SameConfig(std::string_view one, std::string_view other) {
 
 }  // namespace
 
-ConfigTable::ConfigTable(Database& database, RunTable& runs)
+ConfigTable::ConfigTable(Database& database, RunTable& runs, const CurrentSender& sender)
     : database_(database),
       runs_(runs),
+      sender_(sender),
       find_(database, "SELECT config FROM configs WHERE config_id = ?1"),
       insert_(database, "INSERT INTO configs (config_id) VALUES (?1) ON CONFLICT DO NOTHING"),
       insert_with_text_(database,
@@ -36,12 +37,13 @@ ConfigTable::ConfigTable(Database& database, RunTable& runs)
       write_text_(database, "UPDATE configs SET arguments = ?2, unsplit_text = ?3 WHERE config = ?1"),
       find_argument_(database, "SELECT argument FROM config_arguments WHERE text = ?1"),
       insert_argument_(database, "INSERT INTO config_arguments (text) VALUES (?1) ON CONFLICT DO NOTHING"),
-      read_run_config_(database,
-                       "SELECT c.key_list, l.keys_json, c.sample_id, c.decorator FROM run_configs AS c "
-                       "LEFT JOIN key_lists AS l ON l.key_list = c.key_list WHERE c.run = ?1 AND c.config = ?2"),
+      read_run_config_(
+          database,
+          "SELECT c.key_list, l.keys_json, c.sample_id, c.decorator, ifnull(c.sender, 0) FROM run_configs AS c "
+          "LEFT JOIN key_lists AS l ON l.key_list = c.key_list WHERE c.run = ?1 AND c.config = ?2"),
       write_run_config_(database,
-                        "INSERT INTO run_configs (run, config, key_list, sample_id, decorator) "
-                        "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET "
+                        "INSERT INTO run_configs (run, config, key_list, sample_id, decorator, sender) "
+                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET "
                         "key_list = excluded.key_list, sample_id = excluded.sample_id, decorator = excluded.decorator"),
       find_key_list_(database, "SELECT key_list FROM key_lists WHERE keys_json = ?1"),
       insert_key_list_(database, "INSERT INTO key_lists (keys_json) VALUES (?1)") {}
@@ -153,12 +155,14 @@ absl::Status ConfigTable::Store(const v1::RunConfig& config, MaybeRefusal& refus
   if (!found.ok()) return found.status();
 
   std::optional<int64_t> key_list;
+  bool foreign = false;
   OptionalText keys_json, sample_id, decorator;
   if (*found) {
     key_list = IntColumn(read_run_config_, 0);
     keys_json = TextColumn(read_run_config_, 1);
     sample_id = BytesColumn(read_run_config_, 2);
     decorator = TextColumn(read_run_config_, 3);
+    foreign = sender_.IsForeignTo(read_run_config_.Int(4));
     read_run_config_.Reset();
   }
   FieldMerge merge;
@@ -168,12 +172,13 @@ absl::Status ConfigTable::Store(const v1::RunConfig& config, MaybeRefusal& refus
     refusal = std::move(merge.conflict());
     return absl::OkStatus();
   }
-  absl::StatusOr<std::optional<int64_t>> new_list = KeyListKey(config, keys_json);
+  absl::StatusOr<std::optional<int64_t>> new_list = std::nullopt;
+  if (!foreign || !keys_json) new_list = KeyListKey(config, keys_json);
   if (!new_list.ok()) return new_list.status();
   if (new_list->has_value()) key_list = *new_list;
   if (*found && !merge.changed() && !new_list->has_value()) return absl::OkStatus();
   const std::optional<Blob> sample = sample_id ? std::optional<Blob>(Blob{*sample_id}) : std::nullopt;
-  return write_run_config_.Bind(*run, *key, key_list, sample, decorator).Run();
+  return write_run_config_.Bind(*run, *key, key_list, sample, decorator, sender_.column()).Run();
 }
 
 // The key of the record's key list when it is to replace the stored one.

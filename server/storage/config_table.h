@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "server/storage/refusal.h"
 #include "server/storage/run_table.h"
+#include "server/storage/sender_table.h"
 #include "server/storage/statement.h"
 #include "telemetry/v1/records.pb.h"
 
@@ -17,14 +18,15 @@ namespace telemetry::storage {
 // Tables configs, config_arguments, run_configs and key_lists. Part of the writer: one thread, inside its transaction.
 class ConfigTable {
  public:
-  // `runs` must outlive this.
-  ConfigTable(Database& database, RunTable& runs);
+  // `runs` and `sender` must outlive this.
+  ConfigTable(Database& database, RunTable& runs, const CurrentSender& sender);
 
   // Stores the config's text. Two texts of one config (arguments in another order) become the smaller one by bytes, so
   // that the order of arrival does not matter; texts that are not the same config are a conflict.
   absl::Status Store(const v1::Config& config, MaybeRefusal& refusal);
 
-  // Merges what a run determines of a config. Of several key orders the smaller by bytes is kept.
+  // Merges what a run determines of a config. Of several key orders the smaller by bytes is kept,
+  // or somebody else's that is there.
   absl::Status Store(const v1::RunConfig& config, MaybeRefusal& refusal);
 
   // The config's key. A config that is not known becomes a row without a text.
@@ -52,6 +54,7 @@ class ConfigTable {
 
   Database& database_;
   RunTable& runs_;
+  const CurrentSender& sender_;
   absl::flat_hash_map<uint64_t, int64_t> keys_;
   absl::flat_hash_map<std::string, int64_t> arguments_;
 

@@ -22,11 +22,12 @@ DetailTable::DetailTable(Database& database, AttemptTable& attempts)
                 .c_str()) {}
 
 absl::Status DetailTable::Store(const v1::MeasurementDetail& detail, MaybeRefusal& refusal) {
-  absl::StatusOr<int64_t> attempt = attempts_.KeyForRow(detail.attempt_id(), refusal);
-  if (!attempt.ok() || *attempt == 0) return attempt.status();
+  absl::StatusOr<AttemptTable::RowTarget> target = attempts_.TargetOf(detail.attempt_id(), refusal);
+  if (!target.ok() || target->attempt == 0) return target.status();
+  if (target->foreign) return CompareStored(detail, target->attempt, refusal);
   const std::optional<std::string> samples = SamplesToJson(detail);
   absl::Status status = insert_
-                            .Bind(*attempt, detail.seq(), StageName(detail.stage()),
+                            .Bind(target->attempt, detail.seq(), StageName(detail.stage()),
                                   Optional(detail.has_tied_with_best(), detail.tied_with_best()), samples,
                                   Optional(detail.has_throttled_samples(), detail.throttled_samples()),
                                   Optional(detail.has_registers(), detail.registers()),
@@ -39,12 +40,16 @@ absl::Status DetailTable::Store(const v1::MeasurementDetail& detail, MaybeRefusa
                                   Optional(detail.has_sm_clock_mhz(), detail.sm_clock_mhz()))
                             .Run();
   if (!status.ok() || database_.changes() == 1) return status;
-  return CompareStored(detail, *attempt, refusal);
+  return CompareStored(detail, target->attempt, refusal);
 }
 
 absl::Status DetailTable::CompareStored(const v1::MeasurementDetail& detail, int64_t attempt, MaybeRefusal& refusal) {
   absl::StatusOr<bool> found = read_.Bind(attempt, detail.seq()).Step();
   if (!found.ok()) return found.status();
+  if (!*found) {
+    refusal = NotYours(kForeignAttempt);
+    return absl::OkStatus();
+  }
   v1::MeasurementDetail stored;
   absl::Status status = FillDetail(read_, 0, &stored);
   read_.Reset();

@@ -20,13 +20,14 @@ OptionalText OmittedJson(const Message& message) {
 
 }  // namespace
 
-IrGraphTable::IrGraphTable(Database& database, RunTable& runs)
+IrGraphTable::IrGraphTable(Database& database, RunTable& runs, const CurrentSender& sender)
     : database_(database),
       runs_(runs),
-      find_(database, "SELECT ir_graph, content_sha256 FROM ir_graphs WHERE run = ?1 AND kind = ?2"),
+      sender_(sender),
+      find_(database, "SELECT ir_graph, content_sha256, ifnull(sender, 0) FROM ir_graphs WHERE run = ?1 AND kind = ?2"),
       insert_(database,
               "INSERT INTO ir_graphs (run, kind, schema_version, directed, multigraph, attributes_json, extra_json, "
-              "content_sha256) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"),
+              "content_sha256, sender) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"),
       insert_node_(
           database,
           "INSERT INTO ir_nodes (ir_graph, ordinal, id, graph_id, region_kind, block_ids_json, op_kind, target, "
@@ -52,7 +53,7 @@ absl::Status IrGraphTable::Store(const v1::IrGraph& graph) {
       graph.has_schema_version() ? std::optional<int64_t>(graph.schema_version()) : std::nullopt;
   absl::Status status = insert_
                             .Bind(*run, graph.kind(), schema_version, graph.directed(), graph.multigraph(),
-                                  graph.attributes_json(), graph.extra_json(), Blob{digest})
+                                  graph.attributes_json(), graph.extra_json(), Blob{digest}, sender_.column())
                             .Run();
   const int64_t ir_graph = database_.last_insert_key();
   if (status.ok()) status = InsertNodes(ir_graph, graph);
@@ -65,9 +66,9 @@ absl::StatusOr<bool> IrGraphTable::MakeRoom(int64_t run, const v1::IrGraph& grap
   if (!found.ok()) return found.status();
   if (!*found) return true;
   const int64_t stored = find_.Int(0);
-  const bool smaller = digest < find_.Bytes(1);
+  const bool gives_way = digest < find_.Bytes(1) && !sender_.IsForeignTo(find_.Int(2));
   find_.Reset();
-  if (!smaller) return false;
+  if (!gives_way) return false;
   for (Statement* drop : {&drop_nodes_, &drop_edges_, &drop_}) {
     if (absl::Status status = drop->Bind(stored).Run(); !status.ok()) return status;
   }

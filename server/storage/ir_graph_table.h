@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "server/storage/refusal.h"
 #include "server/storage/run_table.h"
+#include "server/storage/sender_table.h"
 #include "server/storage/statement.h"
 #include "telemetry/v1/records.pb.h"
 
@@ -13,10 +14,11 @@ namespace telemetry::storage {
 // Tables ir_graphs, ir_nodes and ir_edges. Part of the writer: one thread, inside its transaction.
 class IrGraphTable {
  public:
-  // `runs` must outlive this.
-  IrGraphTable(Database& database, RunTable& runs);
+  // `runs` and `sender` must outlive this.
+  IrGraphTable(Database& database, RunTable& runs, const CurrentSender& sender);
 
-  // Stores the graph, unless one with a smaller or equal SHA-256 stands for its run and kind.
+  // Stores the graph, unless for its run and kind there is one with a smaller or equal SHA-256, or one of somebody
+  // else.
   absl::Status Store(const v1::IrGraph& graph);
 
  private:
@@ -27,6 +29,7 @@ class IrGraphTable {
 
   Database& database_;
   RunTable& runs_;
+  const CurrentSender& sender_;
   Statement find_;
   Statement insert_;
   Statement insert_node_;

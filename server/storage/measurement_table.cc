@@ -42,8 +42,23 @@ MeasurementTable::MeasurementTable(Database& database, AttemptTable& attempts, C
       read_hash_(database, "SELECT source_hash FROM source_hashes WHERE attempt = ?1 AND seq = ?2") {}
 
 absl::Status MeasurementTable::Store(const v1::Measurement& row, MaybeRefusal& refusal) {
-  absl::StatusOr<int64_t> attempt = attempts_.KeyForRow(row.attempt_id(), refusal);
-  if (!attempt.ok() || *attempt == 0) return attempt.status();
+  absl::StatusOr<AttemptTable::RowTarget> target = attempts_.TargetOf(row.attempt_id(), refusal);
+  if (!target.ok() || target->attempt == 0) return target.status();
+  if (target->foreign) return StoreForeign(row, target->attempt, refusal);
+  return StoreOwn(row, target->attempt, refusal);
+}
+
+// The row may only be what is there already.
+absl::Status MeasurementTable::StoreForeign(const v1::Measurement& row, int64_t attempt, MaybeRefusal& refusal) {
+  absl::StatusOr<bool> stored = read_.Bind(attempt, row.seq()).Step();
+  read_.Reset();
+  if (!stored.ok()) return stored.status();
+  if (*stored) return StoreOwn(row, attempt, refusal);
+  refusal = NotYours(kForeignAttempt);
+  return absl::OkStatus();
+}
+
+absl::Status MeasurementTable::StoreOwn(const v1::Measurement& row, int64_t attempt, MaybeRefusal& refusal) {
   absl::StatusOr<int64_t> status_key = StatusKey(row.status());
   if (!status_key.ok()) return status_key.status();
   absl::StatusOr<int64_t> config = configs_.KeyOf(row.config_id());
@@ -51,11 +66,11 @@ absl::Status MeasurementTable::Store(const v1::Measurement& row, MaybeRefusal& r
   OptionalText failure;
   if (row.has_failure()) failure = FailureToJson(row.failure());
   absl::Status status = insert_
-                            .Bind(*attempt, row.seq(), row.timestamp_s(), int64_t{row.generation()}, *status_key,
+                            .Bind(attempt, row.seq(), row.timestamp_s(), int64_t{row.generation()}, *status_key,
                                   Perf(row), CompileTime(row), *config, failure)
                             .Run();
   if (!status.ok() || database_.changes() == 1) return status;
-  return CompareStored(row, *attempt, *status_key, *config, failure, refusal);
+  return CompareStored(row, attempt, *status_key, *config, failure, refusal);
 }
 
 absl::StatusOr<int64_t> MeasurementTable::StatusKey(const std::string& name) {
@@ -89,14 +104,20 @@ absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, int64_t
 }
 
 absl::Status MeasurementTable::Store(const v1::SourceHash& hash, MaybeRefusal& refusal) {
-  absl::StatusOr<int64_t> attempt = attempts_.KeyForRow(hash.attempt_id(), refusal);
-  if (!attempt.ok() || *attempt == 0) return attempt.status();
+  absl::StatusOr<AttemptTable::RowTarget> target = attempts_.TargetOf(hash.attempt_id(), refusal);
+  if (!target.ok() || target->attempt == 0) return target.status();
   absl::StatusOr<std::string> bytes = record::HexDecode(hash.source_hash());
   if (!bytes.ok()) return bytes.status();  // Validate has seen to it
-  absl::Status status = insert_hash_.Bind(*attempt, hash.seq(), Blob{*bytes}).Run();
-  if (!status.ok() || database_.changes() == 1) return status;
-  absl::StatusOr<bool> found = read_hash_.Bind(*attempt, hash.seq()).Step();
+  if (!target->foreign) {
+    absl::Status status = insert_hash_.Bind(target->attempt, hash.seq(), Blob{*bytes}).Run();
+    if (!status.ok() || database_.changes() == 1) return status;
+  }
+  absl::StatusOr<bool> found = read_hash_.Bind(target->attempt, hash.seq()).Step();
   if (!found.ok()) return found.status();
+  if (!*found) {
+    refusal = NotYours(kForeignAttempt);
+    return absl::OkStatus();
+  }
   if (read_hash_.Bytes(0) != *bytes) refusal = Conflict("another hash is stored for this attempt_id and seq");
   read_hash_.Reset();
   return absl::OkStatus();

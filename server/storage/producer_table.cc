@@ -10,11 +10,12 @@ constexpr size_t kMostCachedProducers = 1 << 16;
 }  // namespace
 
 ProducerTable::ProducerTable(Database& database)
-    : find_(database, "SELECT epoch, committed_seq, client FROM producers WHERE producer_id = ?1"),
+    : find_(database, "SELECT epoch, committed_seq, client, ifnull(sender, 0) FROM producers WHERE producer_id = ?1"),
       open_(database,
             "INSERT INTO producers (producer_id, epoch, committed_seq, client, first_opened_unix_us, "
-            "last_opened_unix_us) VALUES (?1, ?2, 0, ?3, ?4, ?4) ON CONFLICT DO UPDATE SET "
-            "epoch = excluded.epoch, client = excluded.client, last_opened_unix_us = excluded.last_opened_unix_us"),
+            "last_opened_unix_us, sender) VALUES (?1, ?2, 0, ?3, ?4, ?4, nullif(?5, 0)) ON CONFLICT DO UPDATE SET "
+            "epoch = excluded.epoch, client = excluded.client, last_opened_unix_us = excluded.last_opened_unix_us, "
+            "sender = ifnull(sender, excluded.sender)"),
       advance_(database, "UPDATE producers SET committed_seq = ?2 WHERE producer_id = ?1") {}
 
 absl::StatusOr<ProducerTable::Producer*> ProducerTable::Find(const std::string& producer_id) {
@@ -24,7 +25,8 @@ absl::StatusOr<ProducerTable::Producer*> ProducerTable::Find(const std::string& 
   if (!*found) return nullptr;
   Producer producer{.epoch = static_cast<uint64_t>(find_.Int(0)),
                     .committed_seq = static_cast<uint64_t>(find_.Int(1)),
-                    .client = std::string(find_.Text(2))};
+                    .client = std::string(find_.Text(2)),
+                    .sender = find_.Int(3)};
   find_.Reset();
   return &producers_.emplace(producer_id, std::move(producer)).first->second;
 }
@@ -36,17 +38,18 @@ absl::Status ProducerTable::CheckEpoch(const Producer& producer, uint64_t epoch)
 }
 
 absl::StatusOr<uint64_t> ProducerTable::Open(const std::string& producer_id, uint64_t epoch, const std::string& client,
-                                             int64_t now_unix_us) {
+                                             int64_t sender, int64_t now_unix_us) {
   absl::StatusOr<Producer*> known = Find(producer_id);
   if (!known.ok()) return known.status();
   if (*known != nullptr) {
     if (absl::Status status = CheckEpoch(**known, epoch); !status.ok()) return status;
   }
-  absl::Status status = open_.Bind(Blob{producer_id}, epoch, client, now_unix_us).Run();
+  absl::Status status = open_.Bind(Blob{producer_id}, epoch, client, now_unix_us, sender).Run();
   if (!status.ok()) return status;
   if (*known == nullptr) known = &producers_[producer_id];
   (*known)->epoch = epoch;
   (*known)->client = client;
+  if ((*known)->sender == 0) (*known)->sender = sender;
   return (*known)->committed_seq;
 }
 

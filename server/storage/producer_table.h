@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/storage/statement.h"
+#include "server/storage/store.h"
 
 namespace telemetry::storage {
 
@@ -18,6 +19,7 @@ class ProducerTable {
     uint64_t epoch = 0;
     uint64_t committed_seq = 0;
     std::string client;
+    int64_t sender = 0;  // whose it is; 0: nobody's
     bool dirty = false;
   };
 
@@ -29,13 +31,15 @@ class ProducerTable {
   // FAILED_PRECONDITION: a higher epoch is known.
   static absl::Status CheckEpoch(const Producer& producer, uint64_t epoch);
 
-  // Writes the epoch down; a new producer begins at committed_seq 0.
+  // Writes the epoch down; a new producer begins at committed_seq 0. One that is nobody's becomes the sender's (0:
+  // stays).
   absl::StatusOr<uint64_t> Open(const std::string& producer_id, uint64_t epoch, const std::string& client,
-                                int64_t now_unix_us);
+                                int64_t sender, int64_t now_unix_us);
 
   // True when the row says this already, so that nothing needs to be written.
-  static bool IsOpen(const Producer* producer, uint64_t epoch, const std::string& client) {
-    return producer != nullptr && producer->epoch == epoch && producer->client == client;
+  static bool IsOpen(const Producer* producer, const ProducerOpening& opening) {
+    return producer != nullptr && producer->epoch == opening.epoch && producer->client == opening.client &&
+           (producer->sender != 0 || opening.sender.empty());
   }
 
   static void Advance(Producer& producer, uint64_t committed_seq) {

@@ -30,17 +30,19 @@ SqliteWriter::SqliteWriter(LockFile lock, Database database, std::string dataset
       database_(std::move(database)),
       dataset_id_(std::move(dataset_id)),
       clock_(options.clock),
+      senders_(database_),
       producers_(database_),
       runs_(database_),
-      attempts_(database_, runs_),
-      configs_(database_, runs_),
+      attempts_(database_, runs_, sender_),
+      configs_(database_, runs_, sender_),
       measurements_(database_, attempts_, configs_),
       details_(database_, attempts_),
-      ir_graphs_(database_, runs_),
+      ir_graphs_(database_, runs_, sender_),
       rejects_(database_),
       checkpointer_(database_, options.checkpoint_pages) {}
 
 absl::Status SqliteWriter::Fail(absl::Status status) {
+  senders_.Forget();
   producers_.Forget();
   runs_.Forget();
   attempts_.Forget();
@@ -66,7 +68,14 @@ absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> SqliteWriter::TryOpen(
   for (const ProducerOpening& opening : openings) {
     absl::StatusOr<ProducerTable::Producer*> known = producers_.Find(opening.producer_id);
     if (!known.ok()) return known.status();
-    if (ProducerTable::IsOpen(*known, opening.epoch, opening.client)) {
+    absl::StatusOr<bool> somebody_elses = IsSomebodyElses(*known, opening);
+    if (!somebody_elses.ok()) return somebody_elses.status();
+    if (*somebody_elses) {
+      results.emplace_back(absl::PermissionDeniedError(
+          "the producer belongs to another sender: use a token with the name that it was first opened with"));
+      continue;
+    }
+    if (ProducerTable::IsOpen(*known, opening)) {
       results.emplace_back((*known)->committed_seq);
       continue;
     }
@@ -75,7 +84,9 @@ absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> SqliteWriter::TryOpen(
       if (!begun.ok()) return begun.status();
       transaction.emplace(*std::move(begun));
     }
-    results.push_back(producers_.Open(opening.producer_id, opening.epoch, opening.client, now_unix_us));
+    absl::StatusOr<int64_t> sender = senders_.KeyOf(opening.sender);
+    if (!sender.ok()) return sender.status();
+    results.push_back(producers_.Open(opening.producer_id, opening.epoch, opening.client, *sender, now_unix_us));
     const absl::Status& status = results.back().status();
     if (!status.ok() && !absl::IsFailedPrecondition(status)) return status;
   }
@@ -83,6 +94,14 @@ absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> SqliteWriter::TryOpen(
     if (absl::Status status = transaction->Commit(); !status.ok()) return status;
   }
   return results;
+}
+
+absl::StatusOr<bool> SqliteWriter::IsSomebodyElses(const ProducerTable::Producer* producer,
+                                                   const ProducerOpening& opening) {
+  if (producer == nullptr || producer->sender == 0 || opening.sender.empty()) return false;
+  absl::StatusOr<int64_t> sender = senders_.Find(opening.sender);
+  if (!sender.ok()) return sender.status();
+  return *sender != producer->sender;
 }
 
 absl::StatusOr<std::vector<BatchOutcome>> SqliteWriter::CommitBatches(absl::Span<const ProducerBatch> batches) {
@@ -130,6 +149,7 @@ absl::Status SqliteWriter::Store(const ProducerBatch& batch, BatchOutcome& outco
   }
   const uint64_t end = batch.first_seq + batch.records.size();
   if (end <= committed_seq + 1) return absl::OkStatus();
+  sender_.Set((*producer)->sender);
   if (absl::Status status = StoreNew(batch, committed_seq + 1, outcome); !status.ok()) return status;
   ProducerTable::Advance(**producer, end - 1);
   outcome.committed_seq = end - 1;

@@ -14,6 +14,7 @@
 #include "server/storage/producer_table.h"
 #include "server/storage/reject_table.h"
 #include "server/storage/run_table.h"
+#include "server/storage/sender_table.h"
 #include "server/storage/sqlite_store.h"
 #include "server/storage/store.h"
 #include "server/storage/transaction.h"
@@ -34,6 +35,8 @@ class SqliteWriter : public StoreWriter {
 
  private:
   absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> TryOpen(absl::Span<const ProducerOpening> openings);
+  // Whether the producer belongs to another sender than the one that opens it.
+  absl::StatusOr<bool> IsSomebodyElses(const ProducerTable::Producer* producer, const ProducerOpening& opening);
   absl::StatusOr<std::vector<BatchOutcome>> TryCommit(absl::Span<const ProducerBatch> batches);
   // Stores one batch; its outcome says so when the batch is not in order.
   absl::Status Store(const ProducerBatch& batch, BatchOutcome& outcome);
@@ -51,7 +54,9 @@ class SqliteWriter : public StoreWriter {
   const std::function<absl::Time()> clock_;
   int64_t now_unix_us_ = 0;  // of the current transaction
   absl::Status failed_;
+  CurrentSender sender_;
 
+  SenderTable senders_;
   ProducerTable producers_;
   RunTable runs_;
   AttemptTable attempts_;

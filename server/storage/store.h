@@ -25,6 +25,9 @@ struct ProducerOpening {
   std::string producer_id;  // 16 bytes
   uint64_t epoch = 0;
   std::string client;
+  // Under which name it was let in. From then on the producer, and what it sends, belongs to that name. Empty: there
+  // are no names here, and everyone may speak for every producer.
+  std::string sender;
 };
 
 // Consecutive records of one producer's log, parsed.
@@ -59,7 +62,8 @@ class StoreWriter {
   virtual const std::string& dataset_id() const = 0;
 
   // Records in ONE durable transaction that these epochs exist. results[i] belongs to openings[i]: the producer's
-  // committed_seq (0: a new one), or FAILED_PRECONDITION: a higher epoch is known. Errors: as CommitBatches.
+  // committed_seq (0: a new one); FAILED_PRECONDITION: a higher epoch is known; PERMISSION_DENIED: the producer belongs
+  // to another sender. Errors: as CommitBatches.
   virtual absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> OpenProducers(
       absl::Span<const ProducerOpening> openings) = 0;
 

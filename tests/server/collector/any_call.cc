@@ -43,6 +43,7 @@ CallOutcome CallAnything(const std::shared_ptr<grpc::Channel>& channel, const st
   call->Finish(&outcome.status, nullptr);
   Await(queue);
   queue.Shutdown();
+  Await(queue);  // nothing
   return outcome;
 }
 

@@ -195,6 +195,36 @@ TEST_F(AuthorizationTest, WhoCameInAndWhoDidNotIsLogged) {
   EXPECT_THAT(text, Not(HasSubstr(writer.substr(3))));
 }
 
+TEST_F(AuthorizationTest, AProducerIsNotTakenOverByAnotherName) {
+  const std::string owner = tokens_.Add({.name = "owner", .roles = {Role::kWriter}});
+  const std::string renewed = tokens_.Add({.name = "owner", .roles = {Role::kWriter}});
+  const std::string other = tokens_.Add({.name = "other", .roles = {Role::kWriter}});
+  CollectorStory story(ServerOptions{.tokens = tokens_.path()});
+  TestStream first(story.channel(), owner);
+  ASSERT_TRUE(first.Open('p', 1));
+  first.Send(MakeBatch(1, {RunRecord('a'), AttemptRecord('x', 'a')}));
+  ASSERT_TRUE(first.AwaitAck(2));
+  TestStream thief(story.channel(), other);
+  EXPECT_FALSE(thief.Open('p', 99));
+  const grpc::Status refused = thief.AwaitEnd();
+  EXPECT_EQ(refused.error_code(), grpc::StatusCode::PERMISSION_DENIED) << refused.error_message();
+  // Nor does anything of the attempt that it sent change.
+  TestStream elsewhere(story.channel(), other);
+  ASSERT_TRUE(elsewhere.Open('q', 1));
+  elsewhere.Send(MakeBatch(1, {Row('x', 1, 0.5)}));
+  const auto ack = elsewhere.AwaitAck(1);
+  ASSERT_TRUE(ack);
+  ASSERT_EQ(ack->rejects_size(), 1);
+  EXPECT_EQ(ack->rejects(0).reason(), v1::Reject::REASON_NOT_YOURS);
+  // The first one was not disturbed; a renewed token of its name goes on where it was.
+  first.Send(MakeBatch(3, {Row('x', 1, 0.25)}));
+  EXPECT_TRUE(first.AwaitAck(3));
+  TestStream next(story.channel(), renewed);
+  const auto opened = next.Open('p', 2);
+  ASSERT_TRUE(opened);
+  EXPECT_EQ(opened->committed_seq(), 3u);
+}
+
 TEST_F(AuthorizationTest, ARevokedTokensStreamEnds) {
   const std::string keeps = tokens_.Add({.name = "keeps", .roles = {Role::kWriter}});
   const std::string loses = tokens_.Add({.name = "loses", .roles = {Role::kWriter}});
