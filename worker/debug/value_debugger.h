@@ -51,6 +51,11 @@ class ValueDebugger {
   // Whether values of this kernel are saved or printed.
   bool WantsValues(std::string_view kernel) const;
 
+  // The number that the files of this kernel's last launch have in their names; 0: none was saved.
+  int saved_launch(std::string_view kernel) const {
+    return options_.level == DebugLevel::kSave ? files_.launch(kernel) : 0;
+  }
+
   // Of the run that began last, among what was looked at.
   const std::optional<FirstNan>& first_nan() const { return nans_.first(); }
   // What went wrong so far, each time.

@@ -19,6 +19,12 @@ class ValueFiles {
   // The files of this launch have a number of their own.
   void BeginLaunch(std::string_view kernel) { ++launches_[std::string(kernel)]; }
 
+  // The number of the launch that began last; 0: none did.
+  int launch(std::string_view kernel) const {
+    const auto found = launches_.find(std::string(kernel));
+    return found == launches_.end() ? 0 : found->second;
+  }
+
   // `when`: "before_launch" or "after_launch". Makes the folder when it is not there. What cannot be written whole is
   // not left behind. RESOURCE_EXHAUSTED: the disk is full. Other errors are the file system's, which name the file, and
   // the device's.

@@ -21,6 +21,7 @@ struct Options {
   std::string device = "opencl:0";
   int calls = 32;
   int runs = 300;
+  bool printing = true;
 };
 
 // exp of exp of exp...
@@ -43,16 +44,19 @@ struct Contestant {
   std::vector<double> run_us;
 };
 
-absl::StatusOr<std::vector<Contestant>> Contestants(const Plan& plan, const std::shared_ptr<Device>& device) {
+absl::StatusOr<std::vector<Contestant>> Contestants(const Plan& plan, const std::shared_ptr<Device>& device,
+                                                    bool printing) {
   const auto nowhere = [](std::string_view) {};
-  std::vector<Contestant> contestants(5);
+  std::vector<Contestant> contestants(3);
   contestants[0].name = "without";
   contestants[1].name = "again";
   contestants[2] = {.name = "level 0", .debugger = debug::ValueDebugger::Create({}, nowhere)};
-  contestants[3] = {.name = "level 3",
-                    .debugger = debug::ValueDebugger::Create({.level = debug::DebugLevel::kNames}, nowhere)};
-  contestants[4] = {.name = "level 2",
-                    .debugger = debug::ValueDebugger::Create({.level = debug::DebugLevel::kPrint}, nowhere)};
+  if (printing) {
+    contestants.push_back(
+        {.name = "level 3", .debugger = debug::ValueDebugger::Create({.level = debug::DebugLevel::kNames}, nowhere)});
+    contestants.push_back(
+        {.name = "level 2", .debugger = debug::ValueDebugger::Create({.level = debug::DebugLevel::kPrint}, nowhere)});
+  }
   for (Contestant& contestant : contestants) {
     absl::StatusOr<std::unique_ptr<PlanRunner>> runner = PlanRunner::Create(plan, device, contestant.debugger.get());
     if (!runner.ok()) return runner.status();
@@ -79,7 +83,7 @@ absl::Status Run(const Options& options) {
   zeros.SetRowMajor(std::vector<double>(64 * 64, 0));
   absl::StatusOr<Tensor> x = ToDevice(*device, zeros);
   if (!x.ok()) return x.status();
-  absl::StatusOr<std::vector<Contestant>> contestants = Contestants(*plan, *device);
+  absl::StatusOr<std::vector<Contestant>> contestants = Contestants(*plan, *device, options.printing);
   if (!contestants.ok()) return contestants.status();
   // In turn, so that a slow moment of a shared machine falls on all alike. The first run compiles.
   for (int run = 0; run <= options.runs; ++run) {
@@ -102,6 +106,7 @@ absl::Status Run(const Options& options) {
 void AddFlags(CLI::App& app, Options& options) {
   app.add_option("--device", options.device, "cuda:0, opencl:0")->capture_default_str();
   app.add_option("--calls", options.calls, "Launches in the plan")->capture_default_str()->check(CLI::Range(1, 1000));
+  app.add_flag("!--off-only", options.printing, "Leave out the levels that print, which disturb the others");
   app.add_option("--runs", options.runs, "Runs of each")->capture_default_str()->check(CLI::PositiveNumber);
 }
 

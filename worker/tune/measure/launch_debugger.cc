@@ -46,8 +46,8 @@ std::unique_ptr<LaunchDebugger> LaunchDebugger::Create(const debug::DebugOptions
                                                        debug::DebugPrint print) {
   if (!options.is_on()) return nullptr;
   std::unique_ptr<debug::ValueDebugger> debugger = debug::ValueDebugger::Create(options, print);
-  if (options.level != debug::DebugLevel::kPrint) print = nullptr;
-  return std::unique_ptr<LaunchDebugger>(new LaunchDebugger(std::move(debugger), memory, std::move(print)));
+  return std::unique_ptr<LaunchDebugger>(
+      new LaunchDebugger(std::move(debugger), options.level, memory, std::move(print)));
 }
 
 void LaunchDebugger::BeforeLaunch(const wire::Config& config, int data_set) {
@@ -60,13 +60,15 @@ void LaunchDebugger::BeforeLaunch(const wire::Config& config, int data_set) {
   } else {
     debugger_->BeginProgram(config.kernel(), none);
   }
-  if (is_wanted && print_configs_) print_configs_(Cat("[config] ", config.label()));
+  if (is_wanted && level_ == debug::DebugLevel::kPrint) print_(Cat("[config] ", config.label()));
   debugger_->BeforeLaunch(config.kernel(), list);
 }
 
 void LaunchDebugger::AfterLaunch(const wire::Config& config) {
   debugger_->AfterLaunch(config.kernel(), {},
                          [&] { return absl::StatusOr<std::vector<DebugValue>>(ValuesOf(config, *memory_)); });
+  const int number = debugger_->saved_launch(config.kernel());
+  if (number > 0) print_(Cat("[config] launch ", number, " of ", config.kernel(), ": ", config.label()));
 }
 
 void LaunchDebugger::AddFirstNan(wire::Failure* failure) const {

@@ -11,7 +11,8 @@
 namespace telemetry::worker::tune {
 
 // Shows what configs read and write in the launch that is checked. Each launch is a program of its own, whose inputs
-// are printed when a data set is put in place. One thread.
+// are printed when a data set is put in place. Says which config it is, and under which number it was saved. One
+// thread.
 class LaunchDebugger {
  public:
   // Null at level 0. The memory must outlive it.
@@ -27,12 +28,14 @@ class LaunchDebugger {
   void AddFirstNan(wire::Failure* failure) const;
 
  private:
-  LaunchDebugger(std::unique_ptr<debug::ValueDebugger> debugger, const ProblemMemory* memory, debug::DebugPrint print)
-      : debugger_(std::move(debugger)), memory_(memory), print_configs_(std::move(print)) {}
+  LaunchDebugger(std::unique_ptr<debug::ValueDebugger> debugger, debug::DebugLevel level, const ProblemMemory* memory,
+                 debug::DebugPrint print)
+      : debugger_(std::move(debugger)), level_(level), memory_(memory), print_(std::move(print)) {}
 
   const std::unique_ptr<debug::ValueDebugger> debugger_;
+  const debug::DebugLevel level_;
   const ProblemMemory* const memory_;
-  const debug::DebugPrint print_configs_;  // null: configs are not printed
+  const debug::DebugPrint print_;
   int data_set_ = -1;
 };
 
