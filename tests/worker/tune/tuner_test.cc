@@ -61,8 +61,9 @@ TEST(TunerTest, FindsAConfigAndSaysEverything) {
 
   const std::vector<v1::Record>& records = fixture.producer().records();
   EXPECT_TRUE(records[0].has_run());
-  EXPECT_TRUE(records[1].has_ir_graph());
-  EXPECT_EQ(records[2].attempt().state(), v1::Attempt::STATE_OPEN);
+  EXPECT_TRUE(records[1].has_ir_graph());  // the device IR's
+  EXPECT_TRUE(records[2].has_ir_graph());  // the wrapper IR's
+  EXPECT_EQ(records[3].attempt().state(), v1::Attempt::STATE_OPEN);
   const v1::Attempt last = fixture.Attempts().back();
   EXPECT_EQ(last.state(), v1::Attempt::STATE_COMPLETE);
   EXPECT_EQ(last.search_algorithm(), "RandomSearch");
