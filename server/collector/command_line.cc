@@ -25,6 +25,7 @@ Examples:
   telemetry-collector check --db telemetry.db
   telemetry-collector backup --db telemetry.db --to telemetry-today.db
   telemetry-collector migrate --db telemetry.db
+  telemetry-collector prune --db telemetry.db --keep-age 180d --keep-bytes 20GiB --dry-run
 
 Each flag can also come from the environment (TELEMETRY_COLLECTOR_DB for --db, TELEMETRY_COLLECTOR_LISTEN for --listen,
 ...) or from a file given with --config, as lines like: serve.listen = "127.0.0.1:4747"
@@ -138,6 +139,43 @@ void AddOthers(CLI::App& app, CommandLine& line) {
   File(migrate, "db", line.db, "The dataset's SQLite file");
 }
 
+// CLI11 knows no ages in days.
+std::string ReadAge(const std::string& text, absl::Duration& age) {
+  const absl::StatusOr<absl::Duration> parsed = ParseLifetime(text);
+  if (parsed.ok()) age = *parsed;
+  return std::string(parsed.status().message());
+}
+
+void AddPrune(CLI::App& app, CommandLine& line) {
+  CLI::App* prune =
+      app.add_subcommand("prune", "Remove old attempts by age or size; no collector may serve the dataset");
+  File(prune, "db", line.db, "The dataset's SQLite file");
+  storage::PruneRules& rules = line.prune.rules;
+  CLI::Option* age = prune
+                         ->add_option_function<std::string>(
+                             "--keep-age",
+                             [&rules](const std::string& text) {
+                               if (std::string why = ReadAge(text, rules.keep_age); !why.empty()) {
+                                 throw CLI::ValidationError("--keep-age", why);
+                               }
+                             },
+                             "Remove attempts and rejects that arrived longer ago: 90d, 12h")
+                         ->envname(EnvironmentName("keep-age"))
+                         ->type_name("TIME");
+  CLI::Option* bytes =
+      prune->add_option("--keep-bytes", rules.keep_bytes, "Remove the oldest attempts until what is in use fits: 20GiB")
+          ->envname(EnvironmentName("keep-bytes"))
+          ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
+          ->type_name("SIZE");
+  prune->add_flag("--also-only-attempts", rules.also_only_attempts, "Also a run's newest attempt, and the run with it");
+  prune->add_flag("--dry-run", line.prune.dry_run, "Print what would be removed, also while a collector serves it");
+  prune->final_callback([age, bytes] {
+    if (age->count() + bytes->count() == 0) {
+      throw CLI::RequiredError("prune wants a rule: --keep-age or --keep-bytes");
+    }
+  });
+}
+
 void AddTokens(CLI::App& app, TokenFlags& flags) {
   CLI::App* token = app.add_subcommand("token", "Add, list and revoke the tokens that serve asks for");
   token->require_subcommand(1);
@@ -174,6 +212,7 @@ Command CommandOf(const CLI::App& app) {
   if (app.got_subcommand("token")) return TokenCommandOf(*app.get_subcommand("token"));
   if (app.got_subcommand("check")) return Command::kCheck;
   if (app.got_subcommand("backup")) return Command::kBackup;
+  if (app.got_subcommand("prune")) return Command::kPrune;
   return app.got_subcommand("migrate") ? Command::kMigrate : Command::kServe;
 }
 
@@ -190,6 +229,7 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   app.fallthrough();
   AddServe(app, parsed.line);
   AddOthers(app, parsed.line);
+  AddPrune(app, parsed.line);
   AddTokens(app, parsed.line.token);
   try {
     app.parse(argc, argv);

@@ -5,10 +5,16 @@
 #include "server/access/server_credentials.h"
 #include "server/collector/limits.h"
 #include "server/collector/token_commands.h"
+#include "server/storage/prune.h"
 
 namespace telemetry::collector {
 
-enum class Command { kServe, kCheck, kBackup, kMigrate, kTokenAdd, kTokenList, kTokenRevoke };
+enum class Command { kServe, kCheck, kBackup, kMigrate, kPrune, kTokenAdd, kTokenList, kTokenRevoke };
+
+struct PruneFlags {
+  storage::PruneRules rules;
+  bool dry_run = false;
+};
 
 // What the command line, the environment and the configuration file ask for.
 struct CommandLine {
@@ -23,6 +29,7 @@ struct CommandLine {
   bool insecure_beyond_loopback = false;
   Limits limits;
   TokenFlags token;
+  PruneFlags prune;
 };
 
 // Reads them. An exit status instead of a command, when there is nothing (more) to do: 0 after --help and --version, 2

@@ -24,6 +24,8 @@ absl::Status Run(const CommandLine& line) {
       return telemetry::collector::Backup(line);
     case Command::kMigrate:
       return telemetry::collector::MigrateDataset(line);
+    case Command::kPrune:
+      return telemetry::collector::Prune(line);
     case Command::kTokenAdd:
       return telemetry::collector::AddToken(line.token);
     case Command::kTokenList:

@@ -2,8 +2,10 @@
 
 #include <cstdio>
 
+#include "absl/time/clock.h"
 #include "server/storage/backup.h"
 #include "server/storage/check.h"
+#include "server/storage/prune.h"
 #include "server/storage/sqlite_store.h"
 
 namespace telemetry::collector {
@@ -18,6 +20,26 @@ absl::Status Check(const CommandLine& line) {
 absl::Status Backup(const CommandLine& line) {
   if (absl::Status status = storage::BackUpDataset(line.db, line.to); !status.ok()) return status;
   std::printf("%s: copied to %s\n", line.db.c_str(), line.to.c_str());
+  return absl::OkStatus();
+}
+
+absl::Status Prune(const CommandLine& line) {
+  const absl::StatusOr<storage::PruneReport> report =
+      storage::PruneDataset(line.db, line.prune.rules, absl::Now(), line.prune.dry_run);
+  if (!report.ok()) return report.status();
+  const char* const verb = line.prune.dry_run ? "would remove" : "removed";
+  int64_t rows = 0;
+  for (const storage::PrunedAttempt& attempt : report->attempts) {
+    rows += attempt.rows;
+    std::printf(
+        "%s attempt %s of %s, run %.12s..., arrived %s, %lld rows\n", verb, attempt.attempt_id.c_str(),
+        attempt.kernel_name.c_str(), attempt.run_id.c_str(),
+        absl::FormatTime("%Y-%m-%d", absl::FromUnixMicros(attempt.first_received_unix_us), absl::UTCTimeZone()).c_str(),
+        static_cast<long long>(attempt.rows));
+  }
+  std::printf("%s %zu attempts, %lld rows, %lld rejects; in use: %lld bytes before, %lld after\n", verb,
+              report->attempts.size(), static_cast<long long>(rows), static_cast<long long>(report->rejects),
+              static_cast<long long>(report->bytes_before), static_cast<long long>(report->bytes_after));
   return absl::OkStatus();
 }
 

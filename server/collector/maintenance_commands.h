@@ -9,6 +9,8 @@ namespace telemetry::collector {
 absl::Status Check(const CommandLine& line);
 // Copies the dataset while it may be served.
 absl::Status Backup(const CommandLine& line);
+// Removes old attempts, and prints which.
+absl::Status Prune(const CommandLine& line);
 // Brings the schema up to date.
 absl::Status MigrateDataset(const CommandLine& line);
 

@@ -59,7 +59,7 @@ absl::StatusOr<absl::Duration> ParseLifetime(const std::string& text) {
     lifetime = absl::ZeroDuration();
   }
   if (lifetime > absl::ZeroDuration() && lifetime <= absl::Hours(24) * kMostDays) return lifetime;
-  return absl::InvalidArgumentError(absl::StrCat("--expires ", text, ": is no time like 90d or 12h"));
+  return absl::InvalidArgumentError(absl::StrCat("'", text, "' is no time like 90d or 12h"));
 }
 
 absl::Status AddToken(const TokenFlags& flags) {

@@ -56,6 +56,26 @@ TEST_F(ProgramTest, EmptyPathsAreWrongUsage) {
   ExpectWrongUsage("backup --db x --to ''", "--to");
 }
 
+TEST_F(ProgramTest, PruneWantsARuleAndRemovesByIt) {
+  ExpectWrongUsage("prune --db x", "--keep-age");
+  ExpectWrongUsage("prune --db x --keep-age soon", "soon");
+  ExpectWrongUsage("prune --db x --keep-bytes much", "--keep-bytes");
+  storage::DatasetStory story;
+  story.Send({storage::RunRecord('a')});
+  for (const char attempt : {'x', 'y'}) {
+    v1::Record ended = storage::AttemptRecord(attempt, 'a');
+    ended.mutable_attempt()->set_state(v1::Attempt::STATE_COMPLETE);
+    story.Send({ended});
+  }
+  const std::string prune = "prune --db " + story.path() + " --keep-bytes 1KiB";
+  const ProgramOutcome served = RunCollector(prune);
+  EXPECT_EQ(served.exit_status, 1);
+  EXPECT_THAT(served.output, HasSubstr("pid"));
+  const ProgramOutcome dry = RunCollector(prune + " --dry-run");
+  EXPECT_EQ(dry.exit_status, 0) << dry.output;
+  EXPECT_THAT(dry.output, HasSubstr("would remove 1 attempts"));
+}
+
 TEST_F(ProgramTest, AMistypedWordIsNamed) {
   ExpectWrongUsage("srve --db x", "srve");
   ExpectWrongUsage("check --bd x", "--bd");

@@ -1,0 +1,181 @@
+#include "server/storage/prune.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/storage/backup.h"
+#include "server/storage/check.h"
+#include "tests/server/storage/dataset_story.h"
+
+namespace telemetry::storage {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const absl::Time kStart = absl::FromUnixSeconds(1'700'000'000);
+
+absl::Time Day(int day) { return kStart + absl::Hours(24 * day); }
+
+v1::Record Ended(v1::Record attempt) {
+  attempt.mutable_attempt()->set_state(v1::Attempt::STATE_COMPLETE);
+  return attempt;
+}
+
+v1::Record GraphOf(char run) {
+  v1::Record record;
+  v1::IrGraph& graph = *record.mutable_ir_graph();
+  graph.set_run_id(RunId(run));
+  graph.set_kind("device");
+  graph.set_attributes_json("{}");
+  graph.add_nodes()->set_id("a");
+  v1::IrEdge& edge = *graph.add_edges();
+  edge.set_source("a");
+  edge.set_target("a");
+  return record;
+}
+
+// A dataset whose attempts arrive on days of their own.
+class PruneTest : public testing::Test {
+ protected:
+  PruneTest() : story_({.clock = [this] { return now_; }}) {}
+
+  void Arrives(int day, char attempt, char run, int rows = 2) {
+    now_ = Day(day);
+    std::vector<v1::Record> records = {RunRecord(run), GraphOf(run), Ended(AttemptRecord(attempt, run))};
+    for (int i = 1; i <= rows; ++i) records.push_back(Row(attempt, static_cast<uint64_t>(i), 0.5 * i));
+    records.push_back(DetailRecord(attempt, 1));
+    ASSERT_THAT(story_.Send(records).refused, IsEmpty());
+  }
+
+  // The letters of the attempts that go.
+  std::string Letters(const std::vector<PrunedAttempt>& attempts) {
+    std::string letters;
+    for (const PrunedAttempt& attempt : attempts) {
+      letters += static_cast<char>(std::stoi(attempt.attempt_id.substr(0, 2), nullptr, 16));
+    }
+    return letters;
+  }
+
+  std::string Prune(const PruneRules& rules, int day, bool dry_run = false) {
+    const absl::StatusOr<PruneReport> report = PruneClosed(rules, day, dry_run);
+    return report.ok() ? Letters(report->attempts) : report.status().ToString();
+  }
+
+  // Of a copy: the story has its own file to itself.
+  absl::StatusOr<PruneReport> PruneClosed(const PruneRules& rules, int day, bool dry_run) {
+    const std::string copy = folder_.File("pruned.db");
+    std::filesystem::remove(copy);
+    EXPECT_TRUE(BackUpDataset(story_.path(), copy).ok());
+    path_ = copy;
+    return PruneDataset(copy, rules, Day(day), dry_run);
+  }
+
+  std::string Count(const std::string& table) {
+    absl::StatusOr<Database> database = Database::Open(path_, {.read_only = true});
+    return std::to_string(database->QueryInt(("SELECT count(*) FROM " + table).c_str()).value_or(-1));
+  }
+
+  absl::Time now_ = kStart;
+  TempFolder folder_;
+  DatasetStory story_;
+  std::string path_;
+};
+
+TEST_F(PruneTest, RemovesWhatIsTooOldButNeverARunsNewestAttempt) {
+  Arrives(0, 'x', 'a');
+  Arrives(1, 'y', 'a');
+  Arrives(50, 'z', 'a');
+  Arrives(2, 'o', 'b');
+  const PruneRules rules = {.keep_age = absl::Hours(24 * 30)};
+  EXPECT_EQ(Prune(rules, 60, /*dry_run=*/true), "xy");
+  EXPECT_EQ(Count("attempts"), "4");
+  EXPECT_EQ(Prune(rules, 60), "xy");
+  EXPECT_EQ(Count("attempts"), "2");
+  EXPECT_EQ(Count("measurements"), "4");
+  EXPECT_EQ(Count("measurement_details"), "2");
+  EXPECT_EQ(Count("runs"), "2");
+  EXPECT_THAT(CheckDataset(path_)->damage, IsEmpty());
+}
+
+TEST_F(PruneTest, RunsGoWithTheirOnlyAttemptWhereThatIsAskedFor) {
+  Arrives(0, 'x', 'a');
+  Arrives(50, 'y', 'b');
+  EXPECT_EQ(Prune({.keep_age = absl::Hours(24 * 30), .also_only_attempts = true}, 60), "x");
+  for (const char* table : {"runs", "kernels", "ir_graphs", "ir_nodes", "ir_edges", "attempts"}) {
+    EXPECT_EQ(Count(table), "1") << table;
+  }
+  EXPECT_THAT(CheckDataset(path_)->damage, IsEmpty());
+}
+
+TEST_F(PruneTest, BySizeTheFirstToArriveGoFirstUntilItFits) {
+  for (int i = 0; i < 8; ++i) Arrives(i, static_cast<char>('p' + i), 'a', 3000);
+  const int64_t bytes = PruneClosed({}, 9, /*dry_run=*/true)->bytes_before;
+  const absl::StatusOr<PruneReport> report = PruneClosed({.keep_bytes = bytes / 2}, 9, /*dry_run=*/false);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_LE(report->bytes_after, bytes / 2);
+  EXPECT_THAT(Letters(report->attempts), testing::StartsWith("pqr"));
+  EXPECT_LT(report->attempts.size(), 8u);
+  EXPECT_EQ(Prune({.keep_bytes = 0}, 9), "pqrstuv") << "the newest stays";
+  EXPECT_EQ(Prune({}, 9), "");
+}
+
+TEST_F(PruneTest, ADryRunBySizeNamesAboutAsMany) {
+  for (int i = 0; i < 8; ++i) Arrives(i, static_cast<char>('p' + i), 'a', 3000);
+  const int64_t bytes = PruneClosed({}, 9, /*dry_run=*/true)->bytes_before;
+  const std::string planned = Prune({.keep_bytes = bytes / 2}, 9, /*dry_run=*/true);
+  const std::string removed = Prune({.keep_bytes = bytes / 2}, 9);
+  EXPECT_NEAR(static_cast<double>(planned.size()), static_cast<double>(removed.size()), 1);
+}
+
+// Its producer may still send rows, which would be refused without it. Sidecars do not say whether theirs has ended.
+TEST_F(PruneTest, WhatIsStillArrivingStays) {
+  now_ = Day(0);
+  story_.Send({RunRecord('a'), AttemptRecord('x', 'a'), Row('x', 1, 1)});
+  story_.Send({Ended(AttemptRecord('y', 'a'))});
+  const PruneRules rules = {.keep_bytes = 0};
+  EXPECT_EQ(Prune(rules, 6), "");
+  EXPECT_EQ(Prune(rules, 8), "x") << "nobody sends any more";
+}
+
+TEST_F(PruneTest, AClockThatIsWrongRemovesNothing) {
+  Arrives(0, 'x', 'a');
+  Arrives(1, 'y', 'a');
+  const PruneRules rules = {.keep_age = absl::Hours(12)};
+  EXPECT_EQ(Prune(rules, 1), "x");
+  for (const int day : {3653, -3653, -1}) {
+    EXPECT_THAT(Prune(rules, day), HasSubstr("FAILED_PRECONDITION")) << day;
+  }
+  EXPECT_THAT(Prune(rules, 3653), HasSubstr("all are too old"));
+  EXPECT_THAT(Prune(rules, -3653), HasSubstr("in the future"));
+  // What producers say of their own clocks plays no part.
+  v1::Record ahead = Ended(AttemptRecord('z', 'a'));
+  ahead.mutable_attempt()->set_started_unix_us(absl::ToUnixMicros(Day(9999)));
+  story_.Send({ahead});
+  EXPECT_EQ(Prune(rules, 1), "x");
+}
+
+TEST_F(PruneTest, OldRejectsGo) {
+  now_ = Day(0);
+  story_.Send({Row('q', 1, 1)});  // of an attempt that nobody announced
+  Arrives(50, 'x', 'a');
+  const absl::StatusOr<PruneReport> report = PruneClosed({.keep_age = absl::Hours(24 * 30)}, 60, /*dry_run=*/false);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->rejects, 1);
+  EXPECT_THAT(report->attempts, IsEmpty());
+}
+
+TEST_F(PruneTest, ServedDatasetsAreLeftAlone) {
+  Arrives(0, 'x', 'a');
+  EXPECT_EQ(PruneDataset(story_.path(), {.keep_bytes = 0}, Day(1), /*dry_run=*/false).status().code(),
+            absl::StatusCode::kAlreadyExists);
+  EXPECT_TRUE(PruneDataset(story_.path(), {.keep_bytes = 0}, Day(1), /*dry_run=*/true).ok());
+}
+
+}  // namespace
+}  // namespace telemetry::storage
