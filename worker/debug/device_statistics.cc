@@ -1,156 +1,22 @@
 #include "worker/debug/device_statistics.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 #include <vector>
 
-#include "proto/record/strings.h"
-#include "worker/device/kernel_words.h"
+#include "worker/debug/statistics_code.h"
 
 namespace telemetry::worker::debug {
 namespace {
 
-using record::Cat;
-
-constexpr char kDouble[] = R"(
-#ifdef cl_khr_fp64
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#endif
-typedef double real;
-)";
-
-constexpr char kFloat[] = R"(
-typedef float real;
-)";
-
-// Extremes are kept as numbers that are ordered as the elements are, which is exact whatever `real` is: floats by their
-// bits, integers by their distance from the smallest.
-constexpr char kBody[] = R"(
-typedef struct {
-  i64 finite;
-  i64 nans;
-  i64 infinities;
-  real mean;
-  real squares;
-  uint minimum;
-  uint maximum;
-} Part;
-
-uint order_of_float(uint bits) { return (bits & 0x80000000u) != 0u ? ~bits : bits | 0x80000000u; }
-
-i64 place_of(GLOBAL const i64* layout, int rank, i64 stride, i64 i) {
-  if (rank <= 1) return i * stride;
-  i64 place = 0;
-  for (int d = rank - 1; d > 0; --d) {
-    place += i % layout[d] * layout[rank + d];
-    i /= layout[d];
-  }
-  return place + i * layout[rank];
-}
-
-Part together(Part a, Part b) {
-  a.nans += b.nans;
-  a.infinities += b.infinities;
-  if (b.finite == 0) return a;
-  if (a.finite == 0) {
-    b.nans = a.nans;
-    b.infinities = a.infinities;
-    return b;
-  }
-  const real share = (real)b.finite / (real)(a.finite + b.finite);
-  const real apart = b.mean - a.mean;
-  a.mean += apart * share;
-  a.squares += b.squares + apart * apart * ((real)a.finite * share);
-  a.finite += b.finite;
-  if (b.minimum < a.minimum) a.minimum = b.minimum;
-  if (b.maximum > a.maximum) a.maximum = b.maximum;
-  return a;
-}
-
-KERNEL tensor_statistics(GLOBAL const uint* memory, int dtype, i64 elements, int rank, i64 stride,
-                         GLOBAL const i64* layout, GLOBAL Part* parts) {
-  LOCAL Part of_threads[THREADS];
-  Part own;
-  own.finite = 0;
-  own.nans = 0;
-  own.infinities = 0;
-  own.minimum = 0xffffffffu;
-  own.maximum = 0u;
-  real origin = 0;
-  real sum = 0;
-  real squares = 0;
-  for (i64 i = FIRST; i < elements; i += STEP) {
-    const i64 place = place_of(layout, rank, stride, i);
-    uint order;
-    real value;
-    if (dtype >= 3) {
-      const int stored = integer(memory, dtype, place);
-      const int number = dtype == 3 ? stored : stored != 0;
-      order = (uint)number ^ 0x80000000u;
-      value = (real)number;
-    } else {
-      const uint bits = float_bits(memory, dtype, place);
-      if (is_nan(bits)) {
-        ++own.nans;
-        continue;
-      }
-      if (is_infinite(bits)) {
-        ++own.infinities;
-        continue;
-      }
-      order = order_of_float(bits);
-      value = (real)FLOAT_OF(bits);
-    }
-    if (own.finite == 0) origin = value;
-    const real distance = value - origin;
-    sum += distance;
-    squares += distance * distance;
-    ++own.finite;
-    if (order < own.minimum) own.minimum = order;
-    if (order > own.maximum) own.maximum = order;
-  }
-  const real count = own.finite > 0 ? (real)own.finite : (real)1;
-  own.mean = origin + sum / count;
-  own.squares = squares - sum / count * sum;
-  if (own.squares < 0) own.squares = 0;
-  of_threads[THREAD] = own;
-  for (int others = THREADS / 2; others > 0; others /= 2) {
-    BARRIER;
-    if (THREAD < others) of_threads[THREAD] = together(of_threads[THREAD], of_threads[THREAD + others]);
-  }
-  if (THREAD == 0) parts[BLOCK] = of_threads[0];
-}
-)";
-
-// As the kernel writes it.
-template <typename Real>
-struct DevicePart {
-  int64_t finite;
-  int64_t nans;
-  int64_t infinities;
-  Real mean;
-  Real squares;
-  uint32_t minimum;
-  uint32_t maximum;
-};
-static_assert(sizeof(DevicePart<double>) == 48 && sizeof(DevicePart<float>) == 40,
-              "no gaps that dialects may differ in");
-
-double ValueOfOrder(uint32_t order, DType dtype) {
-  constexpr uint32_t kSign = 0x80000000u;
-  if (!IsFloat(dtype)) return static_cast<int32_t>(order ^ kSign);
-  return static_cast<double>(std::bit_cast<float>((order & kSign) != 0 ? order ^ kSign : ~order));
-}
-
 template <typename Real>
 absl::StatusOr<StatisticsPart> AddUp(Device* device, const Buffer* parts, int64_t blocks, DType dtype) {
-  std::vector<DevicePart<Real>> of_blocks(static_cast<size_t>(blocks));
+  std::vector<StatisticsCodePart<Real>> of_blocks(static_cast<size_t>(blocks));
   const absl::Span<std::byte> bytes(reinterpret_cast<std::byte*>(of_blocks.data()),
-                                    of_blocks.size() * sizeof(DevicePart<Real>));
+                                    of_blocks.size() * sizeof(StatisticsCodePart<Real>));
   if (absl::Status status = device->Download(parts, 0, bytes); !status.ok()) return status;
   StatisticsPart all;
-  for (const DevicePart<Real>& part : of_blocks) {
+  for (const StatisticsCodePart<Real>& part : of_blocks) {
     all.Add({.finite = part.finite,
              .nans = part.nans,
              .infinities = part.infinities,
@@ -161,9 +27,6 @@ absl::StatusOr<StatisticsPart> AddUp(Device* device, const Buffer* parts, int64_
   }
   return all;
 }
-
-// A power of two.
-int ThreadsOf(Dialect dialect) { return dialect == Dialect::kCuda ? 256 : 64; }
 
 // A layout with as few dimensions as it takes: those of one element are left out, and neighbours that lie one behind
 // the other are one.
@@ -204,16 +67,11 @@ absl::StatusOr<std::unique_ptr<DeviceStatistics>> DeviceStatistics::CreateWith(s
   return statistics;
 }
 
-std::string DeviceStatistics::Source(Dialect dialect, Sums sums) {
-  return Cat(KernelWords(dialect), ElementWords(), sums == Sums::kDouble ? kDouble : kFloat, "#define THREADS ",
-             ThreadsOf(dialect), kBody);
-}
-
 absl::Status DeviceStatistics::Compile() {
   const DeviceProperties& properties = device_->properties();
-  threads_ = ThreadsOf(properties.dialect);
+  threads_ = StatisticsThreads(properties.dialect);
   most_blocks_ = int64_t{8} * std::max(1, properties.compute_units);
-  const absl::StatusOr<CompiledCode> code = device_->Compile(Source(properties.dialect, sums_));
+  const absl::StatusOr<CompiledCode> code = device_->Compile(StatisticsSource(properties.dialect, sums_));
   if (!code.ok()) return code.status();
   absl::StatusOr<std::unique_ptr<Module>> module = device_->Load(*code);
   if (!module.ok()) return module.status();
@@ -225,7 +83,7 @@ absl::Status DeviceStatistics::Compile() {
 
 absl::Status DeviceStatistics::AllocateBuffers() {
   absl::StatusOr<std::unique_ptr<Buffer>> parts =
-      device_->Allocate(static_cast<size_t>(most_blocks_) * sizeof(DevicePart<double>));
+      device_->Allocate(static_cast<size_t>(most_blocks_) * sizeof(StatisticsCodePart<double>));
   if (!parts.ok()) return parts.status();
   absl::StatusOr<std::unique_ptr<Buffer>> layout = device_->Allocate(sizeof(int64_t));
   if (!layout.ok()) return layout.status();

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "worker/debug/statistics_code.h"
 #include "worker/debug/tensor_statistics.h"
 #include "worker/device/device.h"
 #include "worker/kernel/tensor.h"
@@ -18,14 +19,11 @@ namespace telemetry::worker::debug {
 // thread at a time.
 class DeviceStatistics {
  public:
-  enum class Sums { kDouble, kFloat };
+  using Sums = StatisticsSums;
 
   // Compiles; with floats where the device has no doubles. Errors are the device's.
   static absl::StatusOr<std::unique_ptr<DeviceStatistics>> Create(std::shared_ptr<Device> device);
   static absl::StatusOr<std::unique_ptr<DeviceStatistics>> CreateWith(std::shared_ptr<Device> device, Sums sums);
-
-  // The code that it runs.
-  static std::string Source(Dialect dialect, Sums sums);
 
   // Of a tensor of that device, of any rank and strides. Waits for what was queued before. Errors are the device's.
   absl::StatusOr<TensorStatistics> Compute(const Tensor& tensor);

@@ -11,10 +11,10 @@ const std::string& MemoryName(const Plan& plan, const std::vector<Place>& places
 
 }  // namespace
 
-std::vector<debug::DebugValue> InputValues(const Plan& plan, absl::Span<const Tensor> memory) {
+std::vector<debug::DebugValue> InputValues(const Plan& plan, absl::Span<const Tensor> inputs) {
   std::vector<debug::DebugValue> values;
-  for (const int id : plan.inputs) {
-    values.push_back({.name = plan.buffer(id).name, .value = memory[static_cast<size_t>(id)]});
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    values.push_back({.name = plan.buffer(plan.inputs[i]).name, .value = inputs[i]});
   }
   return values;
 }

@@ -14,8 +14,8 @@ namespace telemetry::worker::wrapper {
 
 // What a debugger is shown of a plan that runs.
 
-// The plan's inputs; `memory` is by buffer.
-std::vector<debug::DebugValue> InputValues(const Plan& plan, absl::Span<const Tensor> memory);
+// A run's inputs, in the plan's order.
+std::vector<debug::DebugValue> InputValues(const Plan& plan, absl::Span<const Tensor> inputs);
 
 // Arguments, numbers, outputs; of extern kernels no numbers. `tensor_of` gives a buffer as it is now; errors are its
 // own.

@@ -11,6 +11,7 @@
 #include "worker/kernel/kernel.h"
 #include "worker/kernel/tensor.h"
 #include "worker/wrapper/lines.h"
+#include "worker/wrapper/run_memory.h"
 
 namespace telemetry::worker::wrapper {
 
@@ -38,30 +39,22 @@ class PlanRunner {
   PlanRunner(Plan plan, std::shared_ptr<Device> device, debug::ValueDebugger* debugger);
 
   absl::Status Prepare();
-  absl::Status TakeInputs(absl::Span<const Tensor> inputs);
   absl::Status RunLine(const Line& line);
   absl::Status RunCall(const Line& line, const KernelCall& call);
   absl::Status RunDebugged(const Line& line, const KernelCall& call);
-  absl::Status AllocateFor(int buffer, int64_t bytes);
-  // The buffer over its memory; on the host a copy.
-  absl::StatusOr<Tensor> TensorOf(int buffer) const;
-  absl::StatusOr<std::vector<Tensor>> TensorsOf(absl::Span<const int> buffers) const;
   absl::Status LaunchKernel(const KernelCall& call);
   absl::Status EvaluateKernel(const KernelCall& call);
   // By the device's library where it has the kernel, else evaluated.
   absl::Status RunExtern(const KernelCall& call);
   absl::Status CallLibrary(const KernelCall& call);
   absl::Status EvaluateExtern(const KernelCall& call);
-  absl::StatusOr<std::vector<ir::HostArray>> DenseArguments(const KernelCall& call) const;
-  absl::Status Write(int buffer, const ir::HostArray& dense);
 
   const Plan plan_;
   const std::shared_ptr<Device> device_;
   debug::ValueDebugger* const debugger_;
-  const std::vector<Place> places_;
   std::vector<std::unique_ptr<Kernel>> kernels_;  // on a device, by index in the plan
   std::vector<ir::DeviceIr> irs_;                 // on the host, likewise
-  std::vector<Tensor> memory_;                    // by buffer that is no view; flat where it is the plan's
+  RunMemory memory_;
 };
 
 }  // namespace telemetry::worker::wrapper

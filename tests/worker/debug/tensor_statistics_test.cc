@@ -151,7 +151,7 @@ TEST_F(TensorStatisticsTest, AnyStrides) {
 
 TEST_F(TensorStatisticsTest, TheCodeIsCudaToo) {
   for (const auto sums : {DeviceStatistics::Sums::kDouble, DeviceStatistics::Sums::kFloat}) {
-    const absl::Status status = CompileCuda(DeviceStatistics::Source(Dialect::kCuda, sums), "sm_80").status();
+    const absl::Status status = CompileCuda(StatisticsSource(Dialect::kCuda, sums), "sm_80").status();
     if (absl::IsUnavailable(status)) GTEST_SKIP() << status;
     EXPECT_TRUE(status.ok()) << status;
   }

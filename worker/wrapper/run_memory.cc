@@ -1,0 +1,123 @@
+#include "worker/wrapper/run_memory.h"
+
+#include <algorithm>
+
+#include "proto/record/strings.h"
+#include "worker/wrapper/size_class.h"
+
+namespace telemetry::worker::wrapper {
+
+using record::Cat;
+
+absl::Status RunMemory::TakeInputs(absl::Span<const Tensor> inputs) {
+  memory_ = std::vector<Tensor>(plan_.buffers.size());
+  if (inputs.size() != plan_.inputs.size()) {
+    return absl::InvalidArgumentError(
+        Cat("plan '", plan_.name, "' has ", plan_.inputs.size(), " inputs, but ", inputs.size(), " are given"));
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const PlanBuffer& wanted = plan_.buffer(plan_.inputs[i]);
+    const Tensor& given = inputs[i];
+    absl::Status status = CheckTensor(given);
+    const bool fits =
+        given.dtype == wanted.dtype && given.sizes == Dimensions(wanted.sizes.begin(), wanted.sizes.end()) &&
+        given.strides == Dimensions(wanted.strides.begin(), wanted.strides.end()) && given.device == device_;
+    if (status.ok() && !fits) status = absl::InvalidArgumentError(Cat("is ", given.ToString()));
+    if (!status.ok()) {
+      return absl::InvalidArgumentError(
+          Cat("plan '", plan_.name, "', input '", wanted.name, "' (", wanted.LayoutText(), "): ", status.message()));
+    }
+    memory_[static_cast<size_t>(plan_.inputs[i])] = given;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunMemory::Update(const Line& line) {
+  const LineEffects effects = EffectsOf(line);
+  if (const auto* reuse = std::get_if<Reuse>(&line)) {
+    memory_[static_cast<size_t>(reuse->to)] = std::move(memory_[static_cast<size_t>(reuse->from)]);
+  } else {
+    for (const int id : effects.makes) {
+      if (absl::Status status = AllocateFor(id, SizeClass(plan_.buffer(id).bytes())); !status.ok()) return status;
+    }
+  }
+  if (effects.frees >= 0) {
+    memory_[static_cast<size_t>(effects.frees)].buffer.reset();
+    memory_[static_cast<size_t>(effects.frees)].host.reset();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunMemory::AllocateFor(int buffer, int64_t bytes) {
+  const DType dtype = plan_.buffer(buffer).dtype;
+  const int64_t elements = bytes / static_cast<int64_t>(SizeOf(dtype));
+  Tensor& memory = memory_[static_cast<size_t>(buffer)];
+  if (device_ == nullptr) {
+    memory = Tensor::OnHost(ir::HostArray::Dense(dtype, {elements}));
+    return absl::OkStatus();
+  }
+  absl::StatusOr<Tensor> allocated = AllocateTensor(device_, dtype, {elements});
+  if (!allocated.ok()) return allocated.status();
+  memory = *std::move(allocated);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Tensor> RunMemory::TensorOf(int buffer) const {
+  const PlanBuffer& layout = plan_.buffer(buffer);
+  const Place& place = places_[static_cast<size_t>(buffer)];
+  const Tensor& memory = memory_[static_cast<size_t>(place.root)];
+  if (device_ == nullptr) {
+    const auto first = memory.host->data.begin() + static_cast<std::ptrdiff_t>(place.offset);
+    return Tensor::OnHost({.dtype = layout.dtype,
+                           .sizes = layout.sizes,
+                           .strides = layout.strides,
+                           .data = {first, first + static_cast<std::ptrdiff_t>(layout.span())}});
+  }
+  Tensor tensor{.dtype = layout.dtype,
+                .sizes = Dimensions(layout.sizes.begin(), layout.sizes.end()),
+                .strides = Dimensions(layout.strides.begin(), layout.strides.end()),
+                .device = device_,
+                .buffer = memory.buffer};
+  if (place.offset == 0) return tensor;
+  const auto offset_bytes = static_cast<size_t>(place.offset) * SizeOf(layout.dtype);
+  auto view = device_->View(memory.buffer.get(), offset_bytes, static_cast<size_t>(layout.bytes()));
+  if (!view.ok()) return view.status();
+  tensor.buffer = *std::move(view);
+  return tensor;
+}
+
+absl::StatusOr<std::vector<Tensor>> RunMemory::TensorsOf(absl::Span<const int> buffers) const {
+  std::vector<Tensor> tensors;
+  for (const int id : buffers) {
+    absl::StatusOr<Tensor> tensor = TensorOf(id);
+    if (!tensor.ok()) return tensor.status();
+    tensors.push_back(*std::move(tensor));
+  }
+  return tensors;
+}
+
+absl::StatusOr<std::vector<ir::HostArray>> RunMemory::DenseArrays(absl::Span<const int> buffers) const {
+  absl::StatusOr<std::vector<Tensor>> tensors = TensorsOf(buffers);
+  if (!tensors.ok()) return tensors.status();
+  std::vector<ir::HostArray> arrays;
+  for (const Tensor& tensor : *tensors) {
+    absl::StatusOr<ir::HostArray> array = ToHost(tensor);
+    if (!array.ok()) return array.status();
+    ir::HostArray dense = ir::HostArray::Dense(array->dtype, array->sizes);
+    dense.SetRowMajor(array->RowMajor());
+    arrays.push_back(std::move(dense));
+  }
+  return arrays;
+}
+
+absl::Status RunMemory::Write(int buffer, const ir::HostArray& dense) {
+  const Tensor& memory = memory_[static_cast<size_t>(buffer)];
+  if (memory.host != nullptr) {
+    std::copy(dense.data.begin(), dense.data.end(), memory.host->data.begin());
+    return absl::OkStatus();
+  }
+  const std::vector<std::byte> bytes = ir::ToBytes(dense);
+  return bytes.empty() ? absl::OkStatus() : device_->Upload(memory.buffer.get(), 0, bytes);
+}
+
+}  // namespace telemetry::worker::wrapper
