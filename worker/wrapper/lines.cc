@@ -116,6 +116,15 @@ const KernelCall* CallOf(const Line& line) {
   return allocating == nullptr ? nullptr : &allocating->call;
 }
 
+kernels::Problem ProblemOf(const PlanKernel& kernel, const KernelCall& call) {
+  kernels::Problem problem = kernel.problem;
+  problem.numbers.insert(call.scalars.begin(), call.scalars.end());
+  for (const kernels::NumberArgument& number : kernel.library->numbers) {
+    problem.numbers.emplace(number.name, number.default_value);
+  }
+  return problem;
+}
+
 std::vector<Place> PlacesOf(const Plan& plan) {
   std::vector<Place> places(plan.buffers.size());
   for (size_t i = 0; i < places.size(); ++i) places[i].root = static_cast<int>(i);

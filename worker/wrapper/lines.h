@@ -120,6 +120,9 @@ LineEffects EffectsOf(const Line& line);
 // The call of a line; null where it is none.
 const KernelCall* CallOf(const Line& line);
 
+// A kernel's problem with a call's scalars, and the defaults of what it does not say.
+kernels::Problem ProblemOf(const PlanKernel& kernel, const KernelCall& call);
+
 // Where a buffer's memory is: in a buffer that is no view, from an element on. Of each buffer of the plan.
 struct Place {
   int root = -1;

@@ -15,16 +15,6 @@ namespace telemetry::worker::wrapper {
 
 using record::Cat;
 
-namespace {
-
-kernels::Problem ProblemOf(const PlanKernel& kernel, const KernelCall& call) {
-  kernels::Problem problem = kernel.problem;
-  problem.numbers.insert(call.scalars.begin(), call.scalars.end());
-  return problem;
-}
-
-}  // namespace
-
 PlanRunner::PlanRunner(Plan plan, std::shared_ptr<Device> device, debug::ValueDebugger* debugger)
     : plan_(std::move(plan)), device_(std::move(device)), debugger_(debugger), memory_(&plan_, device_) {}
 

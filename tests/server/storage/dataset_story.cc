@@ -43,6 +43,20 @@ v1::Record ConfigRecord(uint64_t config_id, const std::string& text) {
   return record;
 }
 
+v1::Record GraphRecord(char run) {
+  v1::Record record;
+  v1::IrGraph& graph = *record.mutable_ir_graph();
+  graph.set_run_id(RunId(run));
+  graph.set_kind("device");
+  graph.set_attributes_json("{}");
+  graph.add_nodes()->set_id("a");
+  graph.add_nodes()->set_id("b");
+  v1::IrEdge& edge = *graph.add_edges();
+  edge.set_source("a");
+  edge.set_target("b");
+  return record;
+}
+
 v1::Record Row(char attempt, uint64_t seq, double perf_ms, uint64_t config_id) {
   v1::Record record;
   v1::Measurement& row = *record.mutable_measurement();

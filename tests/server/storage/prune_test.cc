@@ -27,19 +27,6 @@ v1::Record Ended(v1::Record attempt) {
   return attempt;
 }
 
-v1::Record GraphOf(char run) {
-  v1::Record record;
-  v1::IrGraph& graph = *record.mutable_ir_graph();
-  graph.set_run_id(RunId(run));
-  graph.set_kind("device");
-  graph.set_attributes_json("{}");
-  graph.add_nodes()->set_id("a");
-  v1::IrEdge& edge = *graph.add_edges();
-  edge.set_source("a");
-  edge.set_target("a");
-  return record;
-}
-
 // A dataset whose attempts arrive on days of their own.
 class PruneTest : public testing::Test {
  protected:
@@ -47,7 +34,7 @@ class PruneTest : public testing::Test {
 
   void Arrives(int day, char attempt, char run, int rows = 2) {
     now_ = Day(day);
-    std::vector<v1::Record> records = {RunRecord(run), GraphOf(run), Ended(AttemptRecord(attempt, run))};
+    std::vector<v1::Record> records = {RunRecord(run), GraphRecord(run), Ended(AttemptRecord(attempt, run))};
     for (int i = 1; i <= rows; ++i) records.push_back(Row(attempt, static_cast<uint64_t>(i), 0.5 * i));
     records.push_back(DetailRecord(attempt, 1));
     ASSERT_THAT(story_.Send(records).refused, IsEmpty());
@@ -107,7 +94,7 @@ TEST_F(PruneTest, RunsGoWithTheirOnlyAttemptWhereThatIsAskedFor) {
   Arrives(0, 'x', 'a');
   Arrives(50, 'y', 'b');
   EXPECT_EQ(Prune({.keep_age = absl::Hours(24 * 30), .also_only_attempts = true}, 60), "x");
-  for (const char* table : {"runs", "kernels", "ir_graphs", "ir_nodes", "ir_edges", "attempts"}) {
+  for (const char* table : {"runs", "kernels", "ir_graphs", "ir_edges", "attempts"}) {
     EXPECT_EQ(Count(table), "1") << table;
   }
   EXPECT_THAT(CheckDataset(path_)->damage, IsEmpty());

@@ -7,6 +7,7 @@
 #include "tests/client/small_disk.h"
 #include "tests/worker/debug/counting_device.h"
 #include "tests/worker/debug/debug_fixture.h"
+#include "tests/worker/wrapper/plan_outputs.h"
 #include "tests/worker/wrapper/random_plan.h"
 #include "tests/worker/wrapper/sample_plans.h"
 #include "worker/wrapper/memory_plan.h"
@@ -32,17 +33,7 @@ class DebuggedPlanTest : public debug::DebugTest {
     options.folder = folder_;
     printed_.clear();
     debugger_ = debug::ValueDebugger::Create(std::move(options), Print());
-    const auto runner = PlanRunner::Create(plan, device, debugger_.get());
-    EXPECT_TRUE(runner.ok()) << runner.status();
-    std::vector<Tensor> given = inputs;
-    for (Tensor& input : given) {
-      if (device != nullptr) input = *ToDevice(device, *input.host);
-    }
-    const absl::StatusOr<std::vector<Tensor>> outputs = (*runner)->Run(given);
-    EXPECT_TRUE(outputs.ok()) << outputs.status();
-    std::vector<ir::HostArray> arrays;
-    for (size_t i = 0; outputs.ok() && i < outputs->size(); ++i) arrays.push_back(*ToHost(outputs->at(i)));
-    return arrays;
+    return PlanOutputs(plan, device, inputs, debugger_.get());
   }
   std::vector<ir::HostArray> Run(const Plan& plan, debug::DebugOptions options) {
     return Run(plan, std::move(options), InputsOf(plan, 1), device_);

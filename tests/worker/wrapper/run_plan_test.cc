@@ -5,6 +5,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/worker/wrapper/plan_outputs.h"
 #include "tests/worker/wrapper/random_plan.h"
 #include "tests/worker/wrapper/sample_plans.h"
 #include "worker/ir/compare.h"
@@ -13,37 +14,16 @@
 namespace telemetry::worker::wrapper {
 namespace {
 
-std::vector<ir::HostArray> RunOn(const std::shared_ptr<Device>& device, const Plan& plan,
-                                 const std::vector<Tensor>& inputs) {
-  const auto runner = PlanRunner::Create(plan, device);
-  EXPECT_TRUE(runner.ok()) << runner.status();
-  std::vector<Tensor> given = inputs;
-  for (Tensor& input : given) {
-    if (device != nullptr) input = *ToDevice(device, *input.host);
-  }
-  const absl::StatusOr<std::vector<Tensor>> outputs = (*runner)->Run(given);
-  EXPECT_TRUE(outputs.ok()) << outputs.status();
-  std::vector<ir::HostArray> arrays;
-  for (size_t i = 0; outputs.ok() && i < outputs->size(); ++i) arrays.push_back(*ToHost(outputs->at(i)));
-  return arrays;
-}
-
 class RunPlanTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    absl::StatusOr<std::shared_ptr<Device>> device = OpenDevice("opencl:0");
-    ASSERT_TRUE(device.ok()) << device.status();
-    device_ = *std::move(device);
-  }
-
   // With and without memory planning the device gives what the host does.
   void ExpectTheHostsResults(const absl::StatusOr<Plan>& plan, DType precision = DType::kF32) {
     ASSERT_TRUE(plan.ok()) << plan.status();
     const std::vector<Tensor> inputs = InputsOf(*plan, 1);
-    const std::vector<ir::HostArray> expected = RunOn(nullptr, *plan, inputs);
+    const std::vector<ir::HostArray> expected = PlanOutputs(*plan, nullptr, inputs);
     ASSERT_EQ(expected.size(), plan->outputs.size());
     for (const Plan& run : {*plan, PlanMemory(*plan)->plan}) {
-      const std::vector<ir::HostArray> actual = RunOn(device_, run, inputs);
+      const std::vector<ir::HostArray> actual = PlanOutputs(run, device_, inputs);
       ASSERT_EQ(actual.size(), expected.size());
       for (size_t i = 0; i < actual.size(); ++i) {
         const ir::Comparison comparison = ir::Compare(expected[i], actual[i], ir::ToleranceFor(precision));
@@ -52,7 +32,7 @@ class RunPlanTest : public ::testing::Test {
     }
   }
 
-  std::shared_ptr<Device> device_;
+  const std::shared_ptr<Device> device_ = TestDevice();
 };
 
 TEST_F(RunPlanTest, LayerNorm) { ExpectTheHostsResults(LayerNormPlan()); }

@@ -102,15 +102,6 @@ ir::Tolerance Wider(const ir::Tolerance& a, const ir::Tolerance& b) {
 
 }  // namespace
 
-kernels::Problem ProblemOf(const PlanKernel& kernel, const KernelCall& call) {
-  kernels::Problem problem = kernel.problem;
-  problem.numbers.insert(call.scalars.begin(), call.scalars.end());
-  for (const kernels::NumberArgument& number : kernel.library->numbers) {
-    problem.numbers.emplace(number.name, number.default_value);
-  }
-  return problem;
-}
-
 std::vector<kernels::DrawRange> InputRanges(const Plan& plan) {
   const std::vector<Place> places = PlacesOf(plan);
   std::vector<kernels::DrawRange> ranges(plan.buffers.size());

@@ -29,7 +29,4 @@ absl::StatusOr<std::vector<std::vector<double>>> EvaluatePlan(const Plan& plan,
 // (ir/compare.h), by the narrowest floats of the plan; `coarse_dots`: dots of f32 have ten bits of mantissa.
 std::vector<ir::Tolerance> OutputTolerances(const Plan& plan, bool coarse_dots);
 
-// With the call's scalars and the defaults of what it does not say.
-kernels::Problem ProblemOf(const PlanKernel& kernel, const KernelCall& call);
-
 }  // namespace telemetry::worker::wrapper

@@ -28,20 +28,6 @@ using Kind = FaultPoints::Kind;
 constexpr char kVfs[] = "faults";
 const std::string kProducer(16, 'p');
 
-v1::Record GraphRecord(char run) {
-  v1::Record record;
-  v1::IrGraph& graph = *record.mutable_ir_graph();
-  graph.set_run_id(RunId(run));
-  graph.set_kind("device");
-  graph.set_attributes_json("{}");
-  graph.add_nodes()->set_id("a");
-  graph.add_nodes()->set_id("b");
-  v1::IrEdge& edge = *graph.add_edges();
-  edge.set_source("a");
-  edge.set_target("b");
-  return record;
-}
-
 v1::Record HashRecord(char attempt, uint64_t seq) {
   v1::Record record;
   record.mutable_source_hash()->set_attempt_id(AttemptId(attempt));
