@@ -38,6 +38,7 @@ forbid server/access 'server/(cli|collector|export|storage)/|sqlite3\.h'
 forbid server/storage 'server/(collector|export)/|grpc'
 forbid server/collector 'server/export/|sqlite3\.h'
 forbid server/export 'server/collector/|sqlite3\.h'
+forbid 'client proto server tests worker' 'prometheus/' 'server/collector/metrics\.cc'
 # Drivers are opened in one room, which the others know as device.h and dtype.h.
 forbid 'client proto server tests worker' '(.*/)?(cuda|nvrtc|nvJitLink|cl_|opencl)[A-Za-z0-9_]*\.h|CL/|dlfcn\.h' \
   'worker/device/|tests/worker/device/'

@@ -80,7 +80,7 @@ absl::StatusOr<Caller> Gate::Admit(const grpc::CallbackServerContext& context, s
   const std::shared_ptr<const TokenSet> tokens = tokens_->tokens();
   absl::StatusOr<const Token*> token = Authorize(*tokens, method, AuthorizationOf(context), absl::Now());
   if (!token.ok()) {
-    LogRefusal(caller, method, token.status());
+    CountRefusal(caller, method, token.status());
     return token.status();
   }
   if (*token != nullptr) {
@@ -88,7 +88,7 @@ absl::StatusOr<Caller> Gate::Admit(const grpc::CallbackServerContext& context, s
     caller.name = (*token)->name;
   }
   // Whoever hands over records is logged with the producer, when it is known.
-  if (NeedOf(method) == Need::kReader && TakeLine(admissions_, "admitted")) {
+  if (NeedOf(method) == Need::kReader && TakeLine(admission_lines_, "admitted")) {
     spdlog::info("{}: let in {}", std::string(method), Describe(caller));
   }
   return caller;
@@ -105,10 +105,10 @@ absl::Status Gate::AdmitProducer(const Caller& caller, std::string_view method, 
                               : AuthorizeProducer(*tokens, *token, producer_id);
   }
   if (!status.ok()) {
-    LogRefusal(caller, method, status);
+    CountRefusal(caller, method, status);
     return status;
   }
-  if (TakeLine(admissions_, "admitted")) {
+  if (TakeLine(admission_lines_, "admitted")) {
     spdlog::info("{}: let in producer {} ({}) from {}", std::string(method), record::HexEncode(producer_id),
                  Printable(client, kMostTextBytes), Describe(caller));
   }
@@ -126,8 +126,9 @@ absl::Status Gate::Recheck(const Caller& caller, std::string_view method) const 
   return CheckRole(*token, method);
 }
 
-void Gate::LogRefusal(const Caller& caller, std::string_view method, const absl::Status& why) {
-  if (!TakeLine(refusals_, "refused")) return;
+void Gate::CountRefusal(const Caller& caller, std::string_view method, const absl::Status& why) {
+  ++(absl::IsUnauthenticated(why) ? unauthenticated_ : permission_denied_);
+  if (!TakeLine(refusal_lines_, "refused")) return;
   spdlog::warn("refused {} from {}: {}", std::string(method), Describe(caller), std::string(why.message()));
 }
 

@@ -2,6 +2,8 @@
 
 #include <grpcpp/support/server_callback.h>
 
+#include <atomic>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -52,12 +54,21 @@ class Gate {
   // PERMISSION_DENIED: it lost its role.
   absl::Status Recheck(const Caller& caller, std::string_view method) const;
 
+  // How many calls were turned away so far.
+  struct Refusals {
+    uint64_t unauthenticated = 0;
+    uint64_t permission_denied = 0;
+  };
+  Refusals refusals() const { return {unauthenticated_, permission_denied_}; }
+
  private:
-  void LogRefusal(const Caller& caller, std::string_view method, const absl::Status& why);
+  void CountRefusal(const Caller& caller, std::string_view method, const absl::Status& why);
 
   const TokenWatch* const tokens_;
-  LogLimit refusals_;
-  LogLimit admissions_;
+  LogLimit refusal_lines_;
+  LogLimit admission_lines_;
+  std::atomic<uint64_t> unauthenticated_ = 0;
+  std::atomic<uint64_t> permission_denied_ = 0;
 };
 
 }  // namespace telemetry::access

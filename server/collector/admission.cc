@@ -32,6 +32,11 @@ void Admission::Release(uint64_t bytes) {
   used_bytes_ -= bytes;
 }
 
+Admission::State Admission::state() const {
+  absl::MutexLock lock(&mutex_);
+  return {.used_bytes = used_bytes_, .waiting = waiters_.size(), .turned_away = turned_away_};
+}
+
 bool Admission::HasRoom(uint64_t bytes) const {
   return used_bytes_ == 0 || used_bytes_ + bytes <= limits_.in_flight_bytes;
 }
@@ -49,6 +54,7 @@ Admission::Answers Admission::TakeAnswered() {
     } else if (HasRoom(first.bytes)) {
       used_bytes_ += first.bytes;
     } else if (first.deadline <= now) {
+      ++turned_away_;
       status = TryAgainLater("the collector is overloaded", limits_.retry_delay);
     } else {
       break;

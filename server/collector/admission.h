@@ -33,6 +33,13 @@ class Admission {
   void Admit(uint64_t bytes, Done done) ABSL_LOCKS_EXCLUDED(mutex_);
   void Release(uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  struct State {
+    uint64_t used_bytes = 0;
+    uint64_t waiting = 0;
+    uint64_t turned_away = 0;  // those that waited too long, so far
+  };
+  State state() const ABSL_LOCKS_EXCLUDED(mutex_);
+
  private:
   struct Waiter {
     uint64_t bytes;
@@ -48,8 +55,9 @@ class Admission {
   Answers TakeAnswered() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Limits limits_;
-  absl::Mutex mutex_;
+  mutable absl::Mutex mutex_;
   uint64_t used_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t turned_away_ ABSL_GUARDED_BY(mutex_) = 0;
   std::list<Waiter> waiters_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;

@@ -5,7 +5,10 @@
 #include <grpcpp/impl/server_builder_option.h>
 #include <grpcpp/server_builder.h>
 
+#include <filesystem>
 #include <mutex>
+#include <optional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -41,6 +44,14 @@ class WithoutReflection final : public grpc::ServerBuilderOption {
   }
 };
 
+// Nothing: there is no such file.
+std::optional<uint64_t> FileBytes(const std::string& path) {
+  std::error_code error;
+  const uint64_t bytes = std::filesystem::file_size(path, error);
+  if (error) return std::nullopt;
+  return bytes;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CollectorServer>> CollectorServer::Start(const ServerOptions& options) {
@@ -55,6 +66,7 @@ absl::StatusOr<std::unique_ptr<CollectorServer>> CollectorServer::Start(const Se
   if (!writer.ok()) return writer.status();
   std::unique_ptr<CollectorServer> server(new CollectorServer(options, std::move(tokens), *std::move(writer)));
   if (absl::Status status = server->Listen(options); !status.ok()) return status;
+  if (absl::Status status = server->ListenForMetrics(options); !status.ok()) return status;
   return server;
 }
 
@@ -64,12 +76,16 @@ CollectorServer::CollectorServer(const ServerOptions& options, std::unique_ptr<a
       admission_(limits_),
       tokens_(std::move(tokens)),
       gate_(tokens_.get()),
-      writer_(std::move(writer), limits_, options.on_fatal),
+      metrics_(options.metrics_listen.empty() ? nullptr : std::make_unique<CollectorMetrics>()),
+      writer_(std::move(writer), limits_, options.on_fatal, metrics_.get()),
       ingest_({limits_, admission_, writer_, streams_, gate_}),
       dataset_([db = options.db, vfs = options.writer.vfs] { return storage::OpenSqliteReader(db, {.vfs = vfs}); },
                gate_) {}
 
-CollectorServer::~CollectorServer() { Drain(absl::ZeroDuration()); }
+CollectorServer::~CollectorServer() {
+  Drain(absl::ZeroDuration());
+  if (metrics_ != nullptr) metrics_->Stop();
+}
 
 absl::Status CollectorServer::Listen(const ServerOptions& options) {
   const std::string& address = options.listen;
@@ -93,6 +109,34 @@ absl::Status CollectorServer::Listen(const ServerOptions& options) {
   SetHealth(true);
   if (tokens_ != nullptr) tokens_->Start([this] { streams_.Recheck(); });
   return absl::OkStatus();
+}
+
+absl::Status CollectorServer::ListenForMetrics(const ServerOptions& options) {
+  if (metrics_ == nullptr) return absl::OkStatus();
+  absl::StatusOr<int> port = metrics_->Listen(
+      options.metrics_listen, [this, db = options.db, vfs = options.writer.vfs] { return State(db, vfs); });
+  if (!port.ok()) return port.status();
+  metrics_port_ = *port;
+  return absl::OkStatus();
+}
+
+CollectorState CollectorServer::State(const std::string& db, const std::string& vfs) const {
+  const Admission::State admission = admission_.state();
+  const access::Gate::Refusals refusals = gate_.refusals();
+  CollectorState state = {.in_flight_bytes = admission.used_bytes,
+                          .in_flight_limit_bytes = limits_.in_flight_bytes,
+                          .window_bytes = limits_.window_bytes,
+                          .waiting_batches = admission.waiting,
+                          .streams = streams_.size(),
+                          .refused_unauthenticated = refusals.unauthenticated,
+                          .refused_permission_denied = refusals.permission_denied,
+                          .refused_overloaded = admission.turned_away,
+                          .database_bytes = FileBytes(db),
+                          .wal_bytes = FileBytes(db + "-wal")};
+  absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader = storage::OpenSqliteReader(db, {.vfs = vfs});
+  if (!reader.ok()) return state;
+  if (absl::StatusOr<uint64_t> count = (*reader)->CountProducers(); count.ok()) state.producers = *count;
+  return state;
 }
 
 void CollectorServer::SetHealth(bool serving) {

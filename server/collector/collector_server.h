@@ -15,6 +15,7 @@
 #include "server/collector/dataset_service.h"
 #include "server/collector/ingest_service.h"
 #include "server/collector/limits.h"
+#include "server/collector/metrics.h"
 #include "server/collector/stream_registry.h"
 #include "server/collector/writer_loop.h"
 #include "server/storage/sqlite_store.h"
@@ -27,6 +28,8 @@ struct ServerOptions {
   std::string listen;
   // What the port is served with; nothing: plaintext.
   access::TlsFiles tls;
+  // HOST:PORT of the metrics, as above; empty: there are none.
+  std::string metrics_listen;
   // The file of tokens that calls need, on the port and in-process; empty: everyone may do everything.
   std::string tokens;
   Limits limits;
@@ -46,6 +49,7 @@ class CollectorServer {
 
   // The port; 0 where there is none.
   int port() const { return port_; }
+  int metrics_port() const { return metrics_port_; }
   // A channel without a network.
   std::shared_ptr<grpc::Channel> InProcessChannel();
 
@@ -57,6 +61,8 @@ class CollectorServer {
   CollectorServer(const ServerOptions& options, std::unique_ptr<access::TokenWatch> tokens,
                   std::unique_ptr<storage::StoreWriter> writer);
   absl::Status Listen(const ServerOptions& options);
+  absl::Status ListenForMetrics(const ServerOptions& options);
+  CollectorState State(const std::string& db, const std::string& vfs) const;
   void SetHealth(bool serving);
 
   const Limits limits_;
@@ -64,11 +70,13 @@ class CollectorServer {
   StreamRegistry streams_;
   const std::unique_ptr<access::TokenWatch> tokens_;
   access::Gate gate_;
+  const std::unique_ptr<CollectorMetrics> metrics_;  // nullptr: none
   WriterLoop writer_;
   IngestService ingest_;
   DatasetService dataset_;
   std::unique_ptr<grpc::Server> server_;
   int port_ = 0;
+  int metrics_port_ = 0;
 };
 
 }  // namespace telemetry::collector

@@ -19,6 +19,7 @@ Examples:
   telemetry-collector serve --db telemetry.db --listen 127.0.0.1:0
   telemetry-collector serve --db telemetry.db --listen 0.0.0.0:4747 --tls-cert collector.pem --tls-key collector.key \
       --tls-client-ca runners-ca.pem --tokens tokens.json
+  telemetry-collector serve --db telemetry.db --metrics-listen 127.0.0.1:4748
   telemetry-collector token add --tokens tokens.json --role writer --name ci-gpu-17 --expires 90d >token
   telemetry-collector token list --tokens tokens.json
   telemetry-collector token revoke --tokens tokens.json 4f2a9c1e
@@ -93,12 +94,18 @@ void AddSecurity(CLI::App* serve, CommandLine& line) {
   file("tokens", line.tokens, "Ask callers for tokens of this file (see the command token); read anew when it changes");
   serve
       ->add_flag("--insecure-beyond-loopback", line.insecure_beyond_loopback,
-                 "Let other machines reach a port without both TLS and tokens")
+                 "Let other machines reach a port without both TLS and tokens, or the metrics")
       ->envname(EnvironmentName("insecure-beyond-loopback"));
 }
 
 // Empty: what is asked for may be served.
 std::string WhyNotServe(const CommandLine& line) {
+  if (!line.metrics_listen.empty() && !access::StaysOnThisMachine(line.metrics_listen) &&
+      !line.insecure_beyond_loopback) {
+    return absl::StrCat("--metrics-listen ", line.metrics_listen,
+                        " lets other machines read the metrics, which have neither TLS nor tokens: listen on 127.0.0.1 "
+                        "or say --insecure-beyond-loopback");
+  }
   if (access::StaysOnThisMachine(line.listen) || line.insecure_beyond_loopback) return "";
   if (!line.tls.cert.empty() && !line.tokens.empty()) return "";
   const char* missing = line.tokens.empty() ? "are no tokens" : "is no TLS";
@@ -113,6 +120,9 @@ void AddServe(CLI::App& app, CommandLine& line) {
       app.add_subcommand("serve", "Take records from producers and answer readers, until SIGTERM or SIGINT");
   File(serve, "db", line.db, "The dataset's SQLite file; made when it is not there");
   Flag(serve, "listen", line.listen, "Address to serve on; port 0 takes a free one")
+      ->type_name("HOST:PORT")
+      ->check(CLI::Validator(CheckListen, ""));
+  Flag(serve, "metrics-listen", line.metrics_listen, "Address of Prometheus metrics, http://HOST:PORT/metrics")
       ->type_name("HOST:PORT")
       ->check(CLI::Validator(CheckListen, ""));
   Flag(serve, "log-level", line.log_level, "How much to log on stderr")

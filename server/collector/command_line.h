@@ -25,6 +25,8 @@ struct CommandLine {
   std::string log_level = "info";
   access::TlsFiles tls;
   std::string tokens;
+  // Where the metrics are; empty: nowhere.
+  std::string metrics_listen;
   // Others may reach the port though it is not both encrypted and asking for tokens.
   bool insecure_beyond_loopback = false;
   Limits limits;

@@ -56,6 +56,9 @@ void QuietProtobuf() {
 }
 
 void WarnOfOpenPort(const CommandLine& line) {
+  if (!line.metrics_listen.empty() && !access::StaysOnThisMachine(line.metrics_listen)) {
+    spdlog::warn("{}: whoever reaches it reads the metrics", line.metrics_listen);
+  }
   if (access::StaysOnThisMachine(line.listen)) return;
   if (line.tokens.empty()) spdlog::warn("{}: there are no tokens, whoever reaches it reads and writes", line.listen);
   if (line.tls.cert.empty()) spdlog::warn("{}: there is no TLS, whoever is on the way reads along", line.listen);
@@ -71,15 +74,20 @@ absl::Status Serve(const CommandLine& line) {
   LimitGrpcLog();
   const sigset_t signals = BlockEndSignals();
   WarnOfOpenPort(line);
-  absl::StatusOr<std::unique_ptr<CollectorServer>> server = CollectorServer::Start({.db = line.db,
-                                                                                    .listen = line.listen,
-                                                                                    .tls = line.tls,
-                                                                                    .tokens = line.tokens,
-                                                                                    .limits = line.limits,
-                                                                                    .writer = {},
-                                                                                    .on_fatal = &EndAtOnce});
+  absl::StatusOr<std::unique_ptr<CollectorServer>> server =
+      CollectorServer::Start({.db = line.db,
+                              .listen = line.listen,
+                              .tls = line.tls,
+                              .metrics_listen = line.metrics_listen,
+                              .tokens = line.tokens,
+                              .limits = line.limits,
+                              .writer = {},
+                              .on_fatal = &EndAtOnce});
   if (!server.ok()) return server.status();
   std::printf("listening on %s:%d\n", HostOf(line.listen).c_str(), (*server)->port());
+  if (!line.metrics_listen.empty()) {
+    std::printf("metrics on %s:%d\n", HostOf(line.metrics_listen).c_str(), (*server)->metrics_port());
+  }
   std::fflush(stdout);
   spdlog::info("serving {} on port {}, {}, {}", line.db, (*server)->port(),
                line.tls.cert.empty()        ? "plaintext"

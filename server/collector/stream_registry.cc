@@ -23,6 +23,11 @@ void StreamRegistry::Remove(EndableStream* stream) {
   absl::erase_if(speakers_, [stream](const auto& entry) { return entry.second.stream == stream; });
 }
 
+size_t StreamRegistry::size() const {
+  absl::MutexLock lock(&mutex_);
+  return streams_.size();
+}
+
 void StreamRegistry::TakeOver(const std::string& producer_id, uint64_t epoch, EndableStream* stream) {
   absl::MutexLock lock(&mutex_);
   if (auto it = speakers_.find(producer_id); it != speakers_.end()) {

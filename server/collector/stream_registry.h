@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -31,6 +32,7 @@ class StreamRegistry {
   // A stream begins. While draining it is ended at once.
   void Add(EndableStream* stream) ABSL_LOCKS_EXCLUDED(mutex_);
   void Remove(EndableStream* stream) ABSL_LOCKS_EXCLUDED(mutex_);
+  size_t size() const ABSL_LOCKS_EXCLUDED(mutex_);
 
   // `stream` (nullptr: a unary call) speaks for this producer from now on; who did so before is ended:
   // FAILED_PRECONDITION when its epoch is lower, else ABORTED.
@@ -48,7 +50,7 @@ class StreamRegistry {
     uint64_t epoch;
   };
 
-  absl::Mutex mutex_;
+  mutable absl::Mutex mutex_;
   absl::flat_hash_set<EndableStream*> streams_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, Speaker> speakers_ ABSL_GUARDED_BY(mutex_);
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;

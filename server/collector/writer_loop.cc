@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/time/clock.h"
+
 namespace telemetry::collector {
 namespace {
 
@@ -9,9 +11,11 @@ absl::Status NoWriter() { return absl::UnavailableError("the collector is ending
 
 }  // namespace
 
-WriterLoop::WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const Limits& limits, OnFatal on_fatal)
+WriterLoop::WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const Limits& limits, OnFatal on_fatal,
+                       CollectorMetrics* metrics)
     : limits_(limits),
       on_fatal_(std::move(on_fatal)),
+      metrics_(metrics),
       dataset_id_(writer->dataset_id()),
       writer_(std::move(writer)),
       thread_([this] { Run(); }) {}
@@ -116,8 +120,10 @@ absl::Status WriterLoop::DoCommit(std::vector<Job>& group) {
   std::vector<storage::ProducerBatch> batches;
   batches.reserve(group.size());
   for (Job& job : group) batches.push_back(std::move(std::get<CommitJob>(job).batch->mutable_batch()));
+  const absl::Time begin = absl::Now();
   absl::StatusOr<std::vector<storage::BatchOutcome>> outcomes = writer_->CommitBatches(batches);
   if (!outcomes.ok()) return outcomes.status();
+  if (metrics_ != nullptr) metrics_->AddCommit(batches, *outcomes, absl::Now() - begin);
   Answer<CommitJob>(std::move(group), *std::move(outcomes));
   return absl::OkStatus();
 }

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "server/collector/limits.h"
+#include "server/collector/metrics.h"
 #include "server/collector/parsed_batch.h"
 #include "server/collector/thread_pool.h"
 #include "server/storage/store.h"
@@ -32,7 +33,9 @@ class WriterLoop {
   using OpenDone = std::function<void(absl::StatusOr<uint64_t> committed_seq)>;
   using CommitDone = std::function<void(storage::BatchOutcome outcome)>;
 
-  WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const Limits& limits, OnFatal on_fatal);
+  // `metrics` outlives the loop; nullptr: nobody counts.
+  WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const Limits& limits, OnFatal on_fatal,
+             CollectorMetrics* metrics = nullptr);
   // As Stop.
   ~WriterLoop();
 
@@ -75,6 +78,7 @@ class WriterLoop {
 
   const Limits limits_;
   const OnFatal on_fatal_;
+  CollectorMetrics* const metrics_;
   const std::string dataset_id_;
   std::unique_ptr<storage::StoreWriter> writer_;  // the writer's thread only
   std::unique_ptr<ThreadPool> answers_ = std::make_unique<ThreadPool>(1);

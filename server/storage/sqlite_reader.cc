@@ -6,6 +6,7 @@
 #include "server/storage/dataset_file.h"
 #include "server/storage/exporter.h"
 #include "server/storage/sqlite_store.h"
+#include "server/storage/statement.h"
 #include "server/storage/transaction.h"
 
 namespace telemetry::storage {
@@ -26,6 +27,13 @@ absl::StatusOr<std::unique_ptr<StoreReader>> OpenSqliteReader(const std::string&
   absl::StatusOr<Database> database = OpenDatasetForReading(path, options);
   if (!database.ok()) return database.status();
   return std::make_unique<SqliteReader>(*std::move(database));
+}
+
+absl::StatusOr<uint64_t> SqliteReader::CountProducers() {
+  Statement count(database_, "SELECT count(*) FROM producers");
+  absl::StatusOr<bool> row = count.Step();
+  if (!row.ok()) return row.status();
+  return static_cast<uint64_t>(count.Int(0));
 }
 
 absl::StatusOr<v1::ListRunsResponse> SqliteReader::ListRuns(const v1::ListRunsRequest& request) {

@@ -14,6 +14,7 @@ class SqliteReader : public StoreReader {
  public:
   explicit SqliteReader(Database database) : database_(std::move(database)), reader_(database_) {}
 
+  absl::StatusOr<uint64_t> CountProducers() override;
   absl::StatusOr<v1::ListRunsResponse> ListRuns(const v1::ListRunsRequest& request) override;
   absl::StatusOr<v1::RunSummary> GetRun(const std::string& run_id) override;
   absl::StatusOr<v1::ListAttemptsResponse> ListAttempts(const v1::ListAttemptsRequest& request) override;

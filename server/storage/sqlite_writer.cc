@@ -148,6 +148,7 @@ absl::Status SqliteWriter::Store(const ProducerBatch& batch, BatchOutcome& outco
     return absl::OkStatus();
   }
   const uint64_t end = batch.first_seq + batch.records.size();
+  outcome.skipped = std::min<uint64_t>(committed_seq + 1 - batch.first_seq, batch.records.size());
   if (end <= committed_seq + 1) return absl::OkStatus();
   sender_.Set((*producer)->sender);
   if (absl::Status status = StoreNew(batch, committed_seq + 1, outcome); !status.ok()) return status;

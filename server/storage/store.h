@@ -50,6 +50,8 @@ struct BatchOutcome {
   absl::Status status;
   // The producer's log is durable up to here.
   uint64_t committed_seq = 0;
+  // Of an OK batch: so many of its records had been committed before.
+  uint64_t skipped = 0;
   std::vector<RefusedRecord> refused;
 };
 
@@ -91,6 +93,8 @@ class StoreReader {
 
   virtual ~StoreReader() = default;
 
+  // How many producers have ever been opened.
+  virtual absl::StatusOr<uint64_t> CountProducers() = 0;
   virtual absl::StatusOr<v1::ListRunsResponse> ListRuns(const v1::ListRunsRequest& request) = 0;
   virtual absl::StatusOr<v1::RunSummary> GetRun(const std::string& run_id) = 0;
   virtual absl::StatusOr<v1::ListAttemptsResponse> ListAttempts(const v1::ListAttemptsRequest& request) = 0;

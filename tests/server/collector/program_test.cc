@@ -117,6 +117,13 @@ TEST_F(ProgramTest, OtherMachinesAreNotLetInByAccident) {
   EXPECT_EQ(outcome.exit_status, 1) << outcome.output;
 }
 
+TEST_F(ProgramTest, NeitherAreTheMetricsShownToThem) {
+  ExpectWrongUsage(serve_ + " --metrics-listen 9101", "HOST:PORT");
+  ExpectWrongUsage(serve_ + " --metrics-listen 0.0.0.0:0", "--insecure-beyond-loopback");
+  ExpectWrongUsage(serve_ + " --metrics-listen 0.0.0.0:0 --tls-cert c --tls-key k --tokens t", "--metrics-listen");
+  ExpectWrongUsage(serve_, "--insecure-beyond-loopback", "TELEMETRY_COLLECTOR_METRICS_LISTEN=0.0.0.0:0");
+}
+
 TEST_F(ProgramTest, ACertificateWithoutItsKeyIsWrongUsage) {
   ExpectWrongUsage(serve_ + " --tls-cert c", "--tls-key");
   ExpectWrongUsage(serve_ + " --tls-key k", "--tls-cert");

@@ -1,0 +1,175 @@
+#include "server/collector/metrics.h"
+
+#include <prometheus/collectable.h>
+#include <prometheus/counter.h>
+#include <prometheus/exposer.h>
+#include <prometheus/family.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+
+#include <array>
+#include <exception>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+
+namespace telemetry::collector {
+namespace {
+
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+const prometheus::Histogram::BucketBoundaries kCommitSeconds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
+                                                                0.1,    0.25,  0.5,    1,     2.5,  5,     10};
+const prometheus::Histogram::BucketBoundaries kCommitRecords = {1,    3,    10,    30,    100,  300,
+                                                                1000, 3000, 10000, 20000, 65536};
+
+// "not_yours" for REASON_NOT_YOURS.
+std::string ReasonLabel(v1::Reject::Reason reason) {
+  return absl::AsciiStrToLower(absl::StripPrefix(v1::Reject::Reason_Name(reason), "REASON_"));
+}
+
+prometheus::Counter& AddCounter(prometheus::Registry& registry, const std::string& name, const std::string& help) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry).Add({});
+}
+
+prometheus::Histogram& AddHistogram(prometheus::Registry& registry, const std::string& name, const std::string& help,
+                                    const prometheus::Histogram::BucketBoundaries& buckets) {
+  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry).Add({}, buckets);
+}
+
+MetricFamily GaugeFamily(const std::string& name, const std::string& help, std::optional<uint64_t> value) {
+  MetricFamily family{.name = name, .help = help, .type = MetricType::Gauge};
+  if (!value) return family;
+  family.metric.emplace_back().gauge.value = static_cast<double>(*value);
+  return family;
+}
+
+MetricFamily RefusedFamily(const CollectorState& state) {
+  MetricFamily family{.name = "telemetry_calls_refused_total",
+                      .help = "Calls that were turned away, by reason",
+                      .type = MetricType::Counter};
+  const std::array<std::pair<const char*, uint64_t>, 3> reasons = {
+      {{"unauthenticated", state.refused_unauthenticated},
+       {"permission_denied", state.refused_permission_denied},
+       {"overloaded", state.refused_overloaded}}};
+  for (const auto& [reason, count] : reasons) {
+    prometheus::ClientMetric& metric = family.metric.emplace_back();
+    metric.label.push_back({"reason", reason});
+    metric.counter.value = static_cast<double>(count);
+  }
+  return family;
+}
+
+}  // namespace
+
+// What is counted as it happens. Each reason is there from the beginning: a rate needs a 0 to grow from.
+struct CollectorMetrics::Families {
+  Families() {
+    auto& rejected = prometheus::BuildCounter()
+                         .Name("telemetry_records_rejected_total")
+                         .Help("Records that were refused, by reason")
+                         .Register(*registry);
+    for (int reason = v1::Reject::Reason_MIN + 1; reason <= v1::Reject::Reason_MAX; ++reason) {
+      rejects[reason] = &rejected.Add({{"reason", ReasonLabel(static_cast<v1::Reject::Reason>(reason))}});
+    }
+    rejects[v1::Reject::REASON_UNSPECIFIED] = &rejected.Add({{"reason", "unspecified"}});
+    prometheus::BuildGauge()
+        .Name("telemetry_build_info")
+        .Help("1; the label says which version is running")
+        .Register(*registry)
+        .Add({{"version", TELEMETRY_VERSION}})
+        .Set(1);
+  }
+
+  const std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
+  prometheus::Counter& accepted =
+      AddCounter(*registry, "telemetry_records_accepted_total", "Records that were new and are durable");
+  prometheus::Counter& duplicate = AddCounter(*registry, "telemetry_records_duplicate_total",
+                                              "Records that had been committed before and were skipped");
+  prometheus::Histogram& commit_seconds = AddHistogram(
+      *registry, "telemetry_commit_seconds", "How long a transaction took, until it was durable", kCommitSeconds);
+  prometheus::Histogram& commit_records =
+      AddHistogram(*registry, "telemetry_commit_records", "Records in a transaction", kCommitRecords);
+  std::array<prometheus::Counter*, v1::Reject::Reason_ARRAYSIZE> rejects = {};
+};
+
+// What is looked up when somebody asks.
+class CollectorMetrics::StateFamilies final : public prometheus::Collectable {
+ public:
+  explicit StateFamilies(ReadState read_state) : read_state_(std::move(read_state)) {}
+
+  std::vector<MetricFamily> Collect() const override {
+    const CollectorState state = read_state_();
+    return {GaugeFamily("telemetry_in_flight_bytes", "Bytes of all streams' records on their way to disk",
+                        state.in_flight_bytes),
+            GaugeFamily("telemetry_in_flight_limit_bytes", "The most that may be on their way",
+                        state.in_flight_limit_bytes),
+            GaugeFamily("telemetry_window_bytes", "The most record bytes of one stream that may be unacknowledged",
+                        state.window_bytes),
+            GaugeFamily("telemetry_waiting_batches", "Batches that wait for room among the bytes in flight",
+                        state.waiting_batches),
+            GaugeFamily("telemetry_streams", "Open ingest streams", state.streams),
+            GaugeFamily("telemetry_producers", "Producers that the dataset knows", state.producers),
+            GaugeFamily("telemetry_database_bytes", "Size of the database file", state.database_bytes),
+            GaugeFamily("telemetry_wal_bytes", "Size of the write-ahead log's file", state.wal_bytes),
+            RefusedFamily(state)};
+  }
+
+ private:
+  const ReadState read_state_;
+};
+
+struct CollectorMetrics::Exposer {
+  explicit Exposer(const std::string& address) : http(address) {}
+
+  prometheus::Exposer http;
+};
+
+CollectorMetrics::CollectorMetrics() : families_(std::make_unique<Families>()) {}
+
+CollectorMetrics::~CollectorMetrics() { Stop(); }
+
+absl::StatusOr<int> CollectorMetrics::Listen(const std::string& address, ReadState read_state) {
+  try {
+    exposer_ = std::make_unique<Exposer>(address);
+  } catch (const std::exception& error) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot serve metrics on ", address, ": is the port taken, or no HOST:PORT?"));
+  }
+  state_ = std::make_shared<StateFamilies>(std::move(read_state));
+  exposer_->http.RegisterCollectable(families_->registry);
+  exposer_->http.RegisterCollectable(state_);
+  return exposer_->http.GetListeningPorts().at(0);
+}
+
+void CollectorMetrics::Stop() {
+  exposer_.reset();
+  state_.reset();
+}
+
+void CollectorMetrics::AddCommit(absl::Span<const storage::ProducerBatch> batches,
+                                 absl::Span<const storage::BatchOutcome> outcomes, absl::Duration took) {
+  uint64_t records = 0;
+  uint64_t duplicate = 0;
+  uint64_t rejected = 0;
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    if (!outcomes[i].status.ok()) continue;
+    records += batches[i].records.size();
+    duplicate += outcomes[i].skipped;
+    rejected += outcomes[i].refused.size();
+    for (const storage::RefusedRecord& refused : outcomes[i].refused) {
+      families_->rejects.at(refused.reason)->Increment();
+    }
+  }
+  families_->accepted.Increment(static_cast<double>(records - duplicate - rejected));
+  families_->duplicate.Increment(static_cast<double>(duplicate));
+  families_->commit_seconds.Observe(absl::ToDoubleSeconds(took));
+  families_->commit_records.Observe(static_cast<double>(records));
+}
+
+}  // namespace telemetry::collector

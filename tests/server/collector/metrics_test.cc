@@ -1,0 +1,154 @@
+// The metrics, as Prometheus reads them: over HTTP, from a collector that works.
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "tests/server/collector/collector_story.h"
+#include "tests/server/collector/token_folder.h"
+
+namespace telemetry::collector {
+namespace {
+
+using storage::AttemptRecord;
+using storage::Row;
+using storage::RunRecord;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// The whole answer to a GET on this machine.
+std::string Get(int port, const std::string& path) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(static_cast<uint16_t>(port))};
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
+    close(fd);
+    return "";
+  }
+  const std::string request = absl::StrCat("GET ", path, " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  EXPECT_EQ(send(fd, request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
+  std::string answer;
+  std::array<char, 4096> buffer;
+  for (ssize_t size = 1; size > 0;) {
+    size = recv(fd, buffer.data(), buffer.size(), 0);
+    if (size > 0) answer.append(buffer.data(), static_cast<size_t>(size));
+  }
+  close(fd);
+  return answer;
+}
+
+std::string Scrape(CollectorServer& server) { return Get(server.metrics_port(), "/metrics"); }
+
+// The value of one time series, named as in the text; -1: it is not there.
+double Value(const std::string& text, const std::string& series) {
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(line, absl::MaxSplits(' ', 1));
+    double value = -1;
+    if (parts.first == series && absl::SimpleAtod(parts.second, &value)) return value;
+  }
+  return -1;
+}
+
+ServerOptions WithMetrics() { return {.metrics_listen = "127.0.0.1:0"}; }
+
+TEST(Metrics, SayWhatBecameOfTheRecords) {
+  CollectorStory story(WithMetrics());
+  TestStream stream(story.channel());
+  ASSERT_TRUE(stream.Open('p'));
+  std::vector<std::string> records;
+  for (const v1::Record& record : {RunRecord('a'), AttemptRecord('x', 'a'), Row('x', 1, 1)}) {
+    records.push_back(record.SerializeAsString());
+  }
+  records.emplace_back("\xff\xff no record");
+  stream.Send(MakeBatchOfBytes(1, records));
+  ASSERT_TRUE(stream.AwaitAck(4));
+  // The same again, and one that is new.
+  records.push_back(Row('x', 2, 1).SerializeAsString());
+  stream.Send(MakeBatchOfBytes(1, records));
+  ASSERT_TRUE(stream.AwaitAck(5));
+
+  const std::string text = Scrape(story.server());
+  EXPECT_THAT(text, StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(Value(text, "telemetry_records_accepted_total"), 4) << text;
+  EXPECT_EQ(Value(text, "telemetry_records_rejected_total{reason=\"invalid\"}"), 1) << text;
+  EXPECT_EQ(Value(text, "telemetry_records_rejected_total{reason=\"not_yours\"}"), 0);
+  EXPECT_EQ(Value(text, "telemetry_records_duplicate_total"), 4);
+  EXPECT_EQ(Value(text, "telemetry_commit_seconds_count"), 2);
+  EXPECT_GT(Value(text, "telemetry_commit_seconds_sum"), 0);
+  EXPECT_EQ(Value(text, "telemetry_commit_records_sum"), 9);
+  EXPECT_EQ(Value(text, "telemetry_commit_records_bucket{le=\"3\"}"), 0);
+  EXPECT_EQ(Value(text, "telemetry_commit_records_bucket{le=\"10\"}"), 2);
+}
+
+TEST(Metrics, SayHowTheCollectorIs) {
+  ServerOptions options = WithMetrics();
+  options.limits.in_flight_bytes = 12345678;
+  CollectorStory story(options);
+  TestStream stream(story.channel());
+  ASSERT_TRUE(stream.Open('p'));
+  stream.Send(MakeBatch(1, {RunRecord('a')}));
+  ASSERT_TRUE(stream.AwaitAck(1));
+
+  const std::string text = Scrape(story.server());
+  EXPECT_EQ(Value(text, "telemetry_streams"), 1) << text;
+  EXPECT_EQ(Value(text, "telemetry_producers"), 1);
+  EXPECT_EQ(Value(text, "telemetry_in_flight_bytes"), 0);
+  EXPECT_EQ(Value(text, "telemetry_in_flight_limit_bytes"), 12345678);
+  EXPECT_EQ(Value(text, "telemetry_waiting_batches"), 0);
+  EXPECT_GT(Value(text, "telemetry_window_bytes"), 0);
+  EXPECT_GT(Value(text, "telemetry_database_bytes"), 0);
+  EXPECT_GE(Value(text, "telemetry_wal_bytes"), 0);
+  EXPECT_EQ(Value(text, absl::StrCat("telemetry_build_info{version=\"", TELEMETRY_VERSION, "\"}")), 1);
+  EXPECT_THAT(Get(story.server().metrics_port(), "/"), StartsWith("HTTP/1.1 404"));
+}
+
+TEST(Metrics, CountWhoIsTurnedAwayAndHoldNoToken) {
+  TokenFolder tokens;
+  const std::string writer = tokens.Add({.name = "ci", .roles = {access::Role::kWriter}});
+  tokens.Add({.name = "bound", .roles = {access::Role::kWriter}, .producers = {"71717171717171717171717171717171"}});
+  ServerOptions options = WithMetrics();
+  options.tokens = tokens.path();
+  CollectorStory story(options);
+  TestStream allowed(story.channel(), writer);
+  EXPECT_TRUE(allowed.Open('p'));
+  TestStream unknown(story.channel(), "tt_" + std::string(43, 'A'));
+  EXPECT_FALSE(unknown.Open('p'));
+  TestStream somebody_elses(story.channel(), writer);
+  EXPECT_FALSE(somebody_elses.Open('q'));
+
+  const std::string text = Scrape(story.server());
+  EXPECT_EQ(Value(text, "telemetry_calls_refused_total{reason=\"unauthenticated\"}"), 1) << text;
+  EXPECT_EQ(Value(text, "telemetry_calls_refused_total{reason=\"permission_denied\"}"), 1);
+  EXPECT_EQ(Value(text, "telemetry_calls_refused_total{reason=\"overloaded\"}"), 0);
+  EXPECT_THAT(text, Not(HasSubstr("tt_")));
+  EXPECT_THAT(text, Not(HasSubstr("bound")));
+}
+
+TEST(Metrics, ATakenPortIsSaid) {
+  CollectorStory story(WithMetrics());
+  storage::TempFolder folder;
+  const std::string taken = absl::StrCat("127.0.0.1:", story.server().metrics_port());
+  const auto second = CollectorServer::Start({.db = folder.File("dataset.db"), .metrics_listen = taken});
+  EXPECT_TRUE(absl::IsUnavailable(second.status())) << second.status();
+  EXPECT_THAT(std::string(second.status().message()), HasSubstr("metrics on " + taken));
+}
+
+TEST(Metrics, AreNotServedUnlessAskedFor) {
+  CollectorStory story;
+  EXPECT_EQ(story.server().metrics_port(), 0);
+}
+
+}  // namespace
+}  // namespace telemetry::collector
