@@ -49,7 +49,7 @@ int Run(const std::string& collector, const std::string& spool, const std::strin
                  static_cast<size_t>(promised.accepted), static_cast<size_t>(seq));
     return 3;
   }
-  while (access(stop_file.c_str(), F_OK) != 0) {
+  while (::access(stop_file.c_str(), F_OK) != 0) {
     std::vector<v1::Record> batch;
     for (int i = 0; i < kRecordsPerBatch; ++i) batch.push_back(RecordOf(number, ++seq));
     if (absl::Status status = (*producer)->AppendBatch(batch); !status.ok()) return Fail(status);
