@@ -119,6 +119,7 @@ absl::Status Journal::Take(const JournalEntry& entry) {
     contents_.rows.push_back(*std::move(row));
   }
   contents_.active_s = entry.active_s();
+  if (!entry.end_counters_json().empty()) end_counters_json_ = entry.end_counters_json();
   return absl::OkStatus();
 }
 
@@ -145,6 +146,16 @@ absl::Status Journal::Append(absl::Span<const RecordedRow> rows, double active_s
   for (const RecordedRow& row : rows) *entry.add_rows() = ToMessage(row);
   entry.set_active_s(active_s);
   return Write(entry);
+}
+
+absl::StatusOr<std::string> Journal::End(const std::string& counters_json, double active_s) {
+  if (!end_counters_json_.empty()) return end_counters_json_;
+  JournalEntry entry;
+  entry.set_end_counters_json(counters_json);
+  entry.set_active_s(active_s);
+  if (absl::Status status = Write(entry); !status.ok()) return status;
+  end_counters_json_ = counters_json;
+  return counters_json;
 }
 
 absl::Status Journal::Write(const JournalEntry& entry) {

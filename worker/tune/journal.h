@@ -44,7 +44,10 @@ class Journal {
                      absl::Span<const codegen::Config> starting_points = {});
   // All of the rows, or after an error none.
   absl::Status Append(absl::Span<const RecordedRow> rows, double active_s);
-  // The attempt has ended.
+  // The attempt is about to be ended with these counters. Gives those of the first call, also one of an earlier
+  // process: what may have been said of an attempt has to be said alike when it is said again.
+  absl::StatusOr<std::string> End(const std::string& counters_json, double active_s);
+  // The attempt has ended, and everybody knows.
   absl::Status Remove();
 
   const std::string& path() const { return path_; }
@@ -64,6 +67,7 @@ class Journal {
   uint64_t next_entry_ = 1;
   uint64_t size_bytes_ = 0;
   Contents contents_;
+  std::string end_counters_json_;  // empty: the attempt goes on
 };
 
 }  // namespace telemetry::worker::tune

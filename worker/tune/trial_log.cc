@@ -66,6 +66,15 @@ absl::Status TrialLog::FinishAll(std::vector<TrialResult> results) {
   return Add(std::move(rows));
 }
 
+absl::Status TrialLog::End(const record::Json& counters) {
+  if (journal_ == nullptr) return recorder_.End(v1::Attempt::STATE_COMPLETE, counters);
+  const absl::StatusOr<std::string> said = journal_->End(record::ToJson(counters), ActiveSeconds());
+  if (!said.ok()) return said.status();
+  const absl::StatusOr<record::Json> parsed = record::ParseJson(*said);
+  if (!parsed.ok()) return parsed.status();
+  return recorder_.End(v1::Attempt::STATE_COMPLETE, *parsed);
+}
+
 absl::Status TrialLog::Add(std::vector<RecordedRow> rows) {
   if (journal_ != nullptr) {
     if (absl::Status status = journal_->Append(rows, ActiveSeconds()); !status.ok()) return status;

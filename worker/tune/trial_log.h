@@ -47,6 +47,9 @@ class TrialLog {
   // Several at once: after a crash all of them are known, or none.
   absl::Status FinishAll(std::vector<TrialResult> results);
 
+  // The attempt is complete. Says what an earlier process said where one came so far.
+  absl::Status End(const record::Json& counters);
+
   // The search's result of that config; null: there is none yet. Until the next call that is not const.
   const RecordedRow* Find(uint64_t config_id) const;
   // The config that was being measured when an earlier process ended.

@@ -103,7 +103,7 @@ absl::StatusOr<TuneResult> Attempt::Run(TuneRecord record) {
   if (absl::Status status = HoldFinal(); !status.ok()) return status;
   TuneResult result = Result();
   if (result.stopped) return result;
-  absl::Status status = recorder_->End(v1::Attempt::STATE_COMPLETE, CountersJson(result.counters));
+  absl::Status status = log_->End(CountersJson(result.counters));
   if (!status.ok()) return status;
   return result;
 }

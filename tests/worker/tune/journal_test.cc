@@ -85,6 +85,16 @@ TEST_F(JournalTest, KeepsWhatTheSearchBeganWith) {
   EXPECT_EQ(journal->TakeContents().starting_points, std::vector{config});
 }
 
+// The first process may have been killed behind telling the collector and before the journal was removed.
+TEST_F(JournalTest, AnAttemptEndsWithTheCountersItFirstEndedWith) {
+  WriteTwoEntries();
+  EXPECT_EQ(*Open()->End(R"({"seconds_total": 3})", 3), R"({"seconds_total": 3})");
+  auto journal = Open();
+  EXPECT_EQ(*journal->End(R"({"seconds_total": 4})", 4), R"({"seconds_total": 3})");
+  EXPECT_EQ(*journal->End(R"({"seconds_total": 5})", 5), R"({"seconds_total": 3})");
+  EXPECT_EQ(journal->TakeContents().active_s, 3);
+}
+
 TEST_F(JournalTest, ANewOneIsEmpty) { EXPECT_EQ(Open()->TakeContents().attempt_id, ""); }
 
 // Wherever a killed process stopped writing, whole entries stand and the rest is as if it had never been.

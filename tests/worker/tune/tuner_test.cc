@@ -222,6 +222,21 @@ TEST(TunerTest, GoesOnWhereItWasStopped) {
   EXPECT_EQ(attempts.size(), 1u);
 }
 
+TEST(TunerTest, AnAttemptThatIsEndedAgainIsEndedAlike) {
+  TuneFixture fixture;
+  for (int i = 0; i < 2; ++i) {
+    const absl::StatusOr<TuneResult> result = fixture.Tune(fixture.Subject(), fixture.Options(2), /*journaled=*/true);
+    ASSERT_TRUE(result.ok()) << result.status();
+    EXPECT_EQ(result->resumed, i == 1);
+  }
+  std::vector<std::string> counters;
+  for (const v1::Record& record : fixture.producer().records()) {
+    if (record.attempt().has_counters_json()) counters.push_back(record.attempt().counters_json());
+  }
+  ASSERT_EQ(counters.size(), 2u);
+  EXPECT_EQ(counters[0], counters[1]);
+}
+
 // A process that goes on when the budget is used up has a final all the same, numbered behind what was measured.
 TEST(TunerTest, TheFinalOfAResumedAttemptIsItsLastGeneration) {
   TuneFixture fixture;
