@@ -1,6 +1,8 @@
 #include "client/dataset_client.h"
 
 #include <algorithm>
+#include <chrono>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -31,24 +33,39 @@ absl::Status FromGrpc(const grpc::Status& status, const std::string& collector) 
   return Named({static_cast<absl::StatusCode>(status.error_code()), status.error_message()}, collector);
 }
 
+// Of one question, whose calls share a connection and a deadline.
+struct Session {
+  access::Connection connection;
+  std::unique_ptr<v1::DatasetService::Stub> stub;
+  std::chrono::system_clock::time_point deadline;
+
+  static absl::StatusOr<Session> Open(const DatasetClientOptions& options) {
+    const auto deadline = absl::ToChronoTime(absl::Now() + options.deadline);
+    absl::StatusOr<access::Connection> connection = access::Connection::Prepare(options.credentials, options.collector);
+    if (!connection.ok()) return Named(connection.status(), options.collector);
+    auto stub = Connect(options.collector, *connection);
+    return Session{*std::move(connection), std::move(stub), deadline};
+  }
+  void Prepare(grpc::ClientContext* context) const {
+    context->set_deadline(deadline);
+    connection.Authorize(context);
+  }
+};
+
 }  // namespace
 
 absl::StatusOr<std::vector<v1::RunSummary>> DatasetClient::ListRuns(const v1::Filter& filter, size_t limit) {
-  const auto deadline = absl::ToChronoTime(absl::Now() + options_.deadline);
-  const absl::StatusOr<access::Connection> connection =
-      access::Connection::Prepare(options_.credentials, options_.collector);
-  if (!connection.ok()) return Named(connection.status(), options_.collector);
-  const std::unique_ptr<v1::DatasetService::Stub> stub = Connect(options_.collector, *connection);
+  const absl::StatusOr<Session> session = Session::Open(options_);
+  if (!session.ok()) return session.status();
   std::vector<v1::RunSummary> runs;
   v1::ListRunsRequest request;
   *request.mutable_filter() = filter;
   while (runs.size() < limit) {
     request.set_page_size(static_cast<int32_t>(std::min(limit - runs.size(), kLargestPage)));
     grpc::ClientContext context;
-    context.set_deadline(deadline);
-    connection->Authorize(&context);
+    session->Prepare(&context);
     v1::ListRunsResponse response;
-    const grpc::Status status = stub->ListRuns(&context, request, &response);
+    const grpc::Status status = session->stub->ListRuns(&context, request, &response);
     if (!status.ok()) return FromGrpc(status, options_.collector);
     std::move(response.mutable_runs()->begin(), response.mutable_runs()->end(), std::back_inserter(runs));
     if (response.next_page_token().empty()) break;
@@ -58,30 +75,25 @@ absl::StatusOr<std::vector<v1::RunSummary>> DatasetClient::ListRuns(const v1::Fi
 }
 
 absl::StatusOr<v1::RunSummary> DatasetClient::GetRun(const std::string& run_id) {
-  const absl::StatusOr<access::Connection> connection =
-      access::Connection::Prepare(options_.credentials, options_.collector);
-  if (!connection.ok()) return Named(connection.status(), options_.collector);
+  const absl::StatusOr<Session> session = Session::Open(options_);
+  if (!session.ok()) return session.status();
   grpc::ClientContext context;
-  context.set_deadline(absl::ToChronoTime(absl::Now() + options_.deadline));
-  connection->Authorize(&context);
+  session->Prepare(&context);
   v1::GetRunRequest request;
   request.set_run_id(run_id);
   v1::RunSummary run;
-  const grpc::Status status = Connect(options_.collector, *connection)->GetRun(&context, request, &run);
+  const grpc::Status status = session->stub->GetRun(&context, request, &run);
   if (!status.ok()) return FromGrpc(status, options_.collector);
   return run;
 }
 
 absl::Status DatasetClient::Export(const v1::ExportRequest& request,
                                    const std::function<absl::Status(const v1::ExportItem&)>& take) {
-  const absl::StatusOr<access::Connection> connection =
-      access::Connection::Prepare(options_.credentials, options_.collector);
-  if (!connection.ok()) return Named(connection.status(), options_.collector);
-  const std::unique_ptr<v1::DatasetService::Stub> stub = Connect(options_.collector, *connection);
+  const absl::StatusOr<Session> session = Session::Open(options_);
+  if (!session.ok()) return session.status();
   grpc::ClientContext context;
-  context.set_deadline(absl::ToChronoTime(absl::Now() + options_.deadline));
-  connection->Authorize(&context);
-  const std::unique_ptr<grpc::ClientReader<v1::ExportItem>> reader = stub->Export(&context, request);
+  session->Prepare(&context);
+  const std::unique_ptr<grpc::ClientReader<v1::ExportItem>> reader = session->stub->Export(&context, request);
   v1::ExportItem item;
   while (reader->Read(&item)) {
     absl::Status status = take(item);

@@ -1,8 +1,9 @@
 #include "server/collector/writer_loop.h"
 
+#include <chrono>
 #include <utility>
 
-#include "absl/time/clock.h"
+#include "absl/time/time.h"
 
 namespace telemetry::collector {
 namespace {
@@ -120,10 +121,12 @@ absl::Status WriterLoop::DoCommit(std::vector<Job>& group) {
   std::vector<storage::ProducerBatch> batches;
   batches.reserve(group.size());
   for (Job& job : group) batches.push_back(std::move(std::get<CommitJob>(job).batch->mutable_batch()));
-  const absl::Time begin = absl::Now();
+  const auto begin = std::chrono::steady_clock::now();
   absl::StatusOr<std::vector<storage::BatchOutcome>> outcomes = writer_->CommitBatches(batches);
   if (!outcomes.ok()) return outcomes.status();
-  if (metrics_ != nullptr) metrics_->AddCommit(batches, *outcomes, absl::Now() - begin);
+  if (metrics_ != nullptr) {
+    metrics_->AddCommit(batches, *outcomes, absl::FromChrono(std::chrono::steady_clock::now() - begin));
+  }
   Answer<CommitJob>(std::move(group), *std::move(outcomes));
   return absl::OkStatus();
 }
