@@ -1,0 +1,23 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "server/collector/command_line.h"
+
+// The commands with their flags, a file for each group of them.
+namespace telemetry::collector {
+
+// serve.
+void AddServe(CLI::App& app, CommandLine& line);
+// What of serve bounds memory, time and sizes.
+void AddLimits(CLI::App* serve, Limits& limits);
+// Why what is asked for must not be served; empty: it may.
+std::string WhyNotServe(const CommandLine& line);
+
+// check, backup, migrate, prune.
+void AddMaintenance(CLI::App& app, CommandLine& line);
+
+// token add, list, revoke.
+void AddTokens(CLI::App& app, TokenFlags& flags);
+
+}  // namespace telemetry::collector

@@ -1,0 +1,72 @@
+#include "absl/strings/str_cat.h"
+#include "proto/access/address.h"
+#include "server/collector/command_flags.h"
+#include "server/collector/flag.h"
+#include "server/collector/listen_address.h"
+
+namespace telemetry::collector {
+namespace {
+
+std::string CheckListen(const std::string& text) {
+  if (IsListenAddress(text)) return "";
+  return absl::StrCat("'", text, "' is not of the form HOST:PORT, as in 127.0.0.1:4747 or [::1]:4747");
+}
+
+void AddListening(CLI::App* serve, CommandLine& line) {
+  Flag(serve, "listen", line.listen, "Address to serve on; port 0 takes a free one")
+      ->type_name("HOST:PORT")
+      ->check(CLI::Validator(CheckListen, ""));
+  Flag(serve, "metrics-listen", line.metrics_listen, "Address of Prometheus metrics, http://HOST:PORT/metrics")
+      ->type_name("HOST:PORT")
+      ->check(CLI::Validator(CheckListen, ""));
+}
+
+void AddSecurity(CLI::App* serve, CommandLine& line) {
+  const auto file = [serve](const std::string& name, std::string& value, const std::string& help) {
+    return Flag(serve, name, value, help)->type_name("FILE");
+  };
+  CLI::Option* cert =
+      file("tls-cert", line.tls.cert, "Serve TLS with this certificate (PEM); read anew when it changes");
+  CLI::Option* key = file("tls-key", line.tls.key, "Private key of the certificate (PEM)");
+  cert->needs(key);
+  key->needs(cert);
+  file("tls-client-ca", line.tls.client_ca, "Ask clients for certificates of these authorities (PEM)")->needs(cert);
+  file("tokens", line.tokens, "Ask callers for tokens of this file (see the command token); read anew when it changes");
+  Switch(serve, "insecure-beyond-loopback", line.insecure_beyond_loopback,
+         "Let other machines reach a port without both TLS and tokens, or the metrics");
+}
+
+void AddLogging(CLI::App* serve, CommandLine& line) {
+  Flag(serve, "log-level", line.log_level, "How much to log on stderr")
+      ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
+}
+
+}  // namespace
+
+std::string WhyNotServe(const CommandLine& line) {
+  if (!line.metrics_listen.empty() && !access::StaysOnThisMachine(line.metrics_listen) &&
+      !line.insecure_beyond_loopback) {
+    return absl::StrCat("--metrics-listen ", line.metrics_listen,
+                        " lets other machines read the metrics, which have neither TLS nor tokens: listen on 127.0.0.1 "
+                        "or say --insecure-beyond-loopback");
+  }
+  if (access::StaysOnThisMachine(line.listen) || line.insecure_beyond_loopback) return "";
+  if (!line.tls.cert.empty() && !line.tokens.empty()) return "";
+  const char* missing = line.tokens.empty() ? "are no tokens" : "is no TLS";
+  if (line.tokens.empty() && line.tls.cert.empty()) missing = "are neither TLS nor tokens";
+  return absl::StrCat("--listen ", line.listen, " lets other machines in, but there ", missing,
+                      ": give --tls-cert, --tls-key and --tokens, or listen on 127.0.0.1, or say "
+                      "--insecure-beyond-loopback where everyone on the network may read and write");
+}
+
+void AddServe(CLI::App& app, CommandLine& line) {
+  CLI::App* serve =
+      app.add_subcommand("serve", "Take records from producers and answer readers, until SIGTERM or SIGINT");
+  File(serve, "db", line.db, "The dataset's SQLite file; made when it is not there");
+  AddListening(serve, line);
+  AddSecurity(serve, line);
+  AddLogging(serve, line);
+  AddLimits(serve, line.limits);
+}
+
+}  // namespace telemetry::collector

@@ -1,0 +1,47 @@
+#include "absl/strings/str_cat.h"
+#include "server/collector/command_flags.h"
+#include "server/collector/flag.h"
+
+namespace telemetry::collector {
+namespace {
+
+std::string CheckProducer(const std::string& text) {
+  constexpr size_t kDigits = 32;
+  if (text.size() == kDigits && text.find_first_not_of("0123456789abcdef") == std::string::npos) return "";
+  return absl::StrCat("'", text, "' is no producer: 32 lower-case hex digits");
+}
+
+std::string CheckLifetime(const std::string& text) {
+  return text.empty() ? "" : std::string(ParseLifetime(text).status().message());
+}
+
+}  // namespace
+
+void AddTokens(CLI::App& app, TokenFlags& flags) {
+  CLI::App* token = app.add_subcommand("token", "Add, list and revoke the tokens that serve asks for");
+  token->require_subcommand(1);
+  token->fallthrough();
+  CLI::App* add = token->add_subcommand("add", "Add a token and print it: the only time that it is seen");
+  CLI::App* list = token->add_subcommand("list", "List the tokens; not what they are, only whose");
+  CLI::App* revoke = token->add_subcommand("revoke", "Make a token worthless, within a second where it is served");
+  for (CLI::App* command : {add, list, revoke}) {
+    command->fallthrough();
+    File(command, "tokens", flags.file, "The file of tokens; add makes it");
+  }
+  Flag(add, "role", flags.roles, "What it allows: writer hands over records, reader reads the dataset, admin does both")
+      ->required()
+      ->delimiter(',')
+      ->check(CLI::IsMember({"reader", "writer", "admin"}));
+  Flag(add, "name", flags.name, "Who uses it: tokens of one name are one writer (default: the token's id)")
+      ->type_name("NAME");
+  Flag(add, "producer", flags.producers, "Bind it to this producer, 32 hex digits as in the collector's log")
+      ->delimiter(',')
+      ->type_name("ID")
+      ->check(CLI::Validator(CheckProducer, ""));
+  Flag(add, "expires", flags.expires, "How long it is valid: 90d, 12h (default: for ever)")
+      ->type_name("TIME")
+      ->check(CLI::Validator(CheckLifetime, ""));
+  revoke->add_option("id", flags.id, "The token's id, as list shows it")->required()->type_name("ID");
+}
+
+}  // namespace telemetry::collector
