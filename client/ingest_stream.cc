@@ -14,6 +14,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "client/retry_info.h"
+#include "proto/access/request_id.h"
 
 namespace telemetry::client {
 namespace {
@@ -108,10 +109,21 @@ class GrpcIngestStream final : public IngestStream,
     absl::MutexLock lock(&mu_);
     mu_.Await(absl::Condition(&done_));
     return {.status = {static_cast<absl::StatusCode>(status_.error_code()), status_.error_message()},
-            .retry_delay = RetryDelayOf(status_.error_details())};
+            .retry_delay = RetryDelayOf(status_.error_details()),
+            .request_id = request_id_};
   }
 
  private:
+  void OnReadInitialMetadataDone(bool ok) override {
+    if (!ok) return;
+    const auto& metadata = context_.GetServerInitialMetadata();
+    const auto entry = metadata.find(access::kRequestIdKey);
+    if (entry == metadata.end()) return;
+    const std::string_view id(entry->second.data(), entry->second.size());
+    absl::MutexLock lock(&mu_);
+    if (access::IsRequestId(id)) request_id_ = id;
+  }
+
   void OnWriteDone(bool /*ok*/) override {
     // A failed write is followed by the end of the reads, which says why.
     {
@@ -152,6 +164,7 @@ class GrpcIngestStream final : public IngestStream,
   bool finished_ ABSL_GUARDED_BY(mu_) = false;
   bool done_ ABSL_GUARDED_BY(mu_) = false;
   grpc::Status status_ ABSL_GUARDED_BY(mu_);
+  std::string request_id_ ABSL_GUARDED_BY(mu_);  // empty: not told yet
   std::vector<v1::StreamResponse> responses_ ABSL_GUARDED_BY(mu_);
 };
 

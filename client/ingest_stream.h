@@ -18,6 +18,7 @@ namespace telemetry::client {
 struct StreamEnd {
   absl::Status status = absl::OkStatus();
   std::optional<absl::Duration> retry_delay = std::nullopt;  // the collector asks for this pause
+  std::string request_id = {};  // under which the collector's log tells of the stream; empty: it told none
 };
 
 // One gRPC stream to a collector, on a connection of its own. Nothing blocks but Finish; when something has happened

@@ -22,6 +22,11 @@ bool NeedsSomebody(absl::StatusCode code) {
   }
 }
 
+// What a notice ends with, so that it meets the line of the collector's log. It differs from try to try.
+std::string RequestOf(const StreamEnd& end) {
+  return end.request_id.empty() ? "" : absl::StrCat(" (request ", end.request_id, ")");
+}
+
 }  // namespace
 
 Sender::Sender(SenderOptions options, Spool* spool)
@@ -64,13 +69,13 @@ std::optional<absl::Duration> Sender::Judge(const StreamEnd& end, bool made_prog
   if (end.status.ok()) return absl::ZeroDuration();
   if (absl::IsFailedPrecondition(end.status)) {
     const absl::Status fenced = absl::FailedPreconditionError(
-        absl::StrCat("another process took over this spool's log: ", end.status.message()));
+        absl::StrCat("another process took over this spool's log: ", end.status.message(), RequestOf(end)));
     Notice(std::string(fenced.message()));
     state_.SetFinal(fenced);
     return std::nullopt;
   }
   state_.SetTrouble(end.status);
-  SayAway(end.status);
+  SayAway(end);
   const absl::Duration pause = NeedsSomebody(end.status.code()) ? options_.retry_cap : backoff_.Next();
   return std::max(pause, end.retry_delay.value_or(absl::ZeroDuration()));
 }
@@ -81,7 +86,8 @@ void Sender::Pause(absl::Duration pause) {
 }
 
 // Once per outage, and again when what needs somebody to act is something new.
-void Sender::SayAway(const absl::Status& why) {
+void Sender::SayAway(const StreamEnd& end) {
+  const absl::Status& why = end.status;
   const std::string text =
       absl::StrCat("the collector ", options_.session.collector,
                    " cannot take records now: ", why.ToString(absl::StatusToStringMode::kWithNoExtraData),
@@ -89,7 +95,7 @@ void Sender::SayAway(const absl::Status& why) {
   if (away_ && (!NeedsSomebody(why.code()) || text == said_)) return;
   away_ = true;
   said_ = text;
-  Notice(text);
+  Notice(text + RequestOf(end));
 }
 
 void Sender::SayBack() {

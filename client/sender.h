@@ -45,7 +45,7 @@ class Sender {
   // What follows from the end of a session: the pause before the next; empty: there is none.
   std::optional<absl::Duration> Judge(const StreamEnd& end, bool made_progress);
   void Pause(absl::Duration pause);
-  void SayAway(const absl::Status& why);
+  void SayAway(const StreamEnd& end);
   void SayBack();
   void Notice(const std::string& text) const {
     if (options_.session.on_notice) options_.session.on_notice(text);

@@ -1,17 +1,17 @@
 #include "server/access/gate.h"
 
 #include <grpcpp/server_context.h>
-#include <spdlog/spdlog.h>
 
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/escaping.h"
 #include "absl/time/clock.h"
 #include "proto/access/bearer_token.h"
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
+#include "server/access/request_id.h"
+#include "server/log/log.h"
 
 namespace telemetry::access {
 namespace {
@@ -19,28 +19,46 @@ namespace {
 using record::Cat;
 
 constexpr int kLinesASecond = 10;
-constexpr size_t kMostTextBytes = 200;
-
-// Text from outside, so that it stays on its line of the log.
-std::string Printable(std::string_view text, size_t most_bytes) {
-  return absl::Utf8SafeCEscape(record::AbslView(text.substr(0, most_bytes)));
-}
+constexpr size_t kProducerIdBytes = 16;
 
 std::string CertificateOf(const grpc::CallbackServerContext& context) {
   const std::shared_ptr<const grpc::AuthContext> auth = context.auth_context();
   if (auth == nullptr || !auth->IsPeerAuthenticated()) return "";
   for (const char* property : {"x509_subject", "x509_common_name"}) {
     const std::vector<grpc::string_ref> values = auth->FindPropertyValues(property);
-    if (!values.empty()) return Printable({values.front().data(), values.front().size()}, kMostTextBytes);
+    if (!values.empty()) return {values.front().data(), values.front().size()};
   }
   return "";
 }
 
-std::string Describe(const Caller& caller) {
-  std::string text = caller.peer;
-  if (!caller.certificate.empty()) text += Cat(", certificate ", caller.certificate);
-  if (caller.token_id.empty()) return text;
-  return text + Cat(", token ", caller.token_id, " (", Printable(caller.name, kMostTextBytes), ")");
+// What a line about a call tells: of whom it is, and what differs from line to line.
+struct CallLine {
+  const char* message;
+  std::string_view method;
+  std::string_view producer_id = {};
+  std::string_view client = {};
+  std::string_view code = {};
+  std::string reason = {};
+};
+
+void Log(log::Level level, const Caller& caller, const CallLine& line) {
+  log::Write(level, line.message,
+             {{"request_id", caller.request_id},
+              {"method", line.method},
+              {"peer", caller.peer},
+              {"certificate", caller.certificate},
+              {"token", caller.token_id},
+              {"name", caller.name},
+              {"producer", record::HexEncode(line.producer_id.substr(0, kProducerIdBytes))},
+              {"client", line.client},
+              {"code", line.code},
+              {"reason", line.reason}});
+}
+
+// An end that is somebody's way of going, rather than a fault, is no warning.
+log::Level LevelOf(const absl::Status& end) {
+  if (absl::IsCancelled(end)) return log::Level::kDebug;
+  return absl::IsUnavailable(end) || absl::IsAborted(end) ? log::Level::kInfo : log::Level::kWarning;
 }
 
 std::vector<std::string_view> AuthorizationOf(const grpc::CallbackServerContext& context) {
@@ -53,7 +71,7 @@ std::vector<std::string_view> AuthorizationOf(const grpc::CallbackServerContext&
 bool TakeLine(LogLimit& limit, const char* what) {
   uint64_t left_out = 0;
   if (!limit.Take(absl::Now(), &left_out)) return false;
-  if (left_out > 0) spdlog::warn("{} more {} calls were not logged", left_out, what);
+  if (left_out > 0) log::Warn("more calls were not logged", {{"count", left_out}, {"what", what}});
   return true;
 }
 
@@ -74,8 +92,8 @@ bool LogLimit::Take(absl::Time now, uint64_t* left_out) {
   return true;
 }
 
-absl::StatusOr<Caller> Gate::Admit(const grpc::CallbackServerContext& context, std::string_view method) {
-  Caller caller = {.peer = context.peer(), .certificate = CertificateOf(context)};
+absl::StatusOr<Caller> Gate::Admit(grpc::CallbackServerContext& context, std::string_view method) {
+  Caller caller = {.peer = context.peer(), .certificate = CertificateOf(context), .request_id = BeginRequest(context)};
   if (tokens_ == nullptr) return caller;
   const std::shared_ptr<const TokenSet> tokens = tokens_->tokens();
   absl::StatusOr<const Token*> token = Authorize(*tokens, method, AuthorizationOf(context), absl::Now());
@@ -89,7 +107,7 @@ absl::StatusOr<Caller> Gate::Admit(const grpc::CallbackServerContext& context, s
   }
   // Whoever hands over records is logged with the producer, when it is known.
   if (NeedOf(method) == Need::kReader && TakeLine(admission_lines_, "admitted")) {
-    spdlog::info("{}: let in {}", std::string(method), Describe(caller));
+    Log(log::Level::kInfo, caller, {.message = "let in a reader", .method = method});
   }
   return caller;
 }
@@ -109,8 +127,8 @@ absl::Status Gate::AdmitProducer(const Caller& caller, std::string_view method, 
     return status;
   }
   if (TakeLine(admission_lines_, "admitted")) {
-    spdlog::info("{}: let in producer {} ({}) from {}", std::string(method), record::HexEncode(producer_id),
-                 Printable(client, kMostTextBytes), Describe(caller));
+    Log(log::Level::kInfo, caller,
+        {.message = "let in a producer", .method = method, .producer_id = producer_id, .client = client});
   }
   return absl::OkStatus();
 }
@@ -129,7 +147,21 @@ absl::Status Gate::Recheck(const Caller& caller, std::string_view method) const 
 void Gate::CountRefusal(const Caller& caller, std::string_view method, const absl::Status& why) {
   ++(absl::IsUnauthenticated(why) ? unauthenticated_ : permission_denied_);
   if (!TakeLine(refusal_lines_, "refused")) return;
-  spdlog::warn("refused {} from {}: {}", std::string(method), Describe(caller), std::string(why.message()));
+  Log(log::Level::kWarning, caller,
+      {.message = "refused a call", .method = method, .reason = std::string(why.message())});
+}
+
+void Gate::LogEnd(const Caller& caller, std::string_view method, std::string_view producer_id,
+                  const absl::Status& status) {
+  if (status.ok()) return;
+  const log::Level level = LevelOf(status);
+  if (level != log::Level::kDebug && !TakeLine(end_lines_, "ended")) return;
+  Log(level, caller,
+      {.message = "a call ended with an error",
+       .method = method,
+       .producer_id = producer_id,
+       .code = absl::StatusCodeToString(status.code()),
+       .reason = std::string(status.message())});
 }
 
 }  // namespace telemetry::access

@@ -22,6 +22,7 @@ struct Caller {
   std::string certificate;  // the name in its TLS certificate; empty: it showed none
   std::string token_id;     // empty: no tokens are asked for here
   std::string name;         // the token's
+  std::string request_id;   // the call's, as its caller knows it
 };
 
 // Lets at most so many lines a second through, and counts the others. Thread-safe.
@@ -38,14 +39,14 @@ class LogLimit {
 };
 
 // What every call passes first. Whoever is let in or turned away is logged: address, certificate, the token's id and
-// name, method and reason; never the token. Thread-safe.
+// name, method, reason and the call's id; never the token. Thread-safe.
 class Gate {
  public:
   // `tokens` outlives the gate. nullptr: there are none, and everyone may do everything.
   explicit Gate(const TokenWatch* tokens) : tokens_(tokens) {}
 
-  // Errors as Authorize. `method`: "/package.Service/Method".
-  absl::StatusOr<Caller> Admit(const grpc::CallbackServerContext& context, std::string_view method);
+  // Gives the call its id, and tells it to the caller. Errors as Authorize. `method`: "/package.Service/Method".
+  absl::StatusOr<Caller> Admit(grpc::CallbackServerContext& context, std::string_view method);
   // Whether the caller may speak for the producer (16 bytes). Errors as AuthorizeProducer; UNAUTHENTICATED: its token
   // is not valid any more. `method` as above, for the log; `client`: what it calls itself.
   absl::Status AdmitProducer(const Caller& caller, std::string_view method, std::string_view producer_id,
@@ -53,6 +54,9 @@ class Gate {
   // Whether a call to `method` that was admitted may go on. UNAUTHENTICATED: the token has expired or was revoked;
   // PERMISSION_DENIED: it lost its role.
   absl::Status Recheck(const Caller& caller, std::string_view method) const;
+
+  // Logs a call that ended otherwise than well. `producer_id`: whom it spoke for; empty: nobody.
+  void LogEnd(const Caller& caller, std::string_view method, std::string_view producer_id, const absl::Status& status);
 
   // How many calls were turned away so far.
   struct Refusals {
@@ -67,6 +71,7 @@ class Gate {
   const TokenWatch* const tokens_;
   LogLimit refusal_lines_;
   LogLimit admission_lines_;
+  LogLimit end_lines_;
   std::atomic<uint64_t> unauthenticated_ = 0;
   std::atomic<uint64_t> permission_denied_ = 0;
 };

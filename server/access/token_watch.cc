@@ -1,10 +1,9 @@
 #include "server/access/token_watch.h"
 
-#include <spdlog/spdlog.h>
-
 #include <utility>
 
 #include "server/access/token_file.h"
+#include "server/log/log.h"
 
 namespace telemetry::access {
 namespace {
@@ -74,10 +73,10 @@ void TokenWatch::Refresh() {
   seen_ = now;
   absl::StatusOr<std::vector<Token>> tokens = ReadTokens(path_);
   if (!tokens.ok()) {
-    spdlog::error("{}; the tokens stay as they were", std::string(tokens.status().message()));
+    log::Error("the tokens stay as they were", {{"reason", std::string(tokens.status().message())}});
     return;
   }
-  spdlog::info("read {} tokens from {}", tokens->size(), path_);
+  log::Info("read tokens", {{"count", tokens->size()}, {"file", path_}});
   auto fresh = std::make_shared<const TokenSet>(*std::move(tokens));
   const absl::MutexLock lock(&mutex_);
   tokens_ = std::move(fresh);

@@ -23,6 +23,7 @@ struct CommandLine {
   std::string listen = "127.0.0.1:4747";
   std::string to;
   std::string log_level = "info";
+  std::string log_format = "text";
   access::TlsFiles tls;
   std::string tokens;
   // Where the metrics are; empty: nowhere.

@@ -29,17 +29,21 @@ template <typename Response, typename Ask>
 grpc::ServerUnaryReactor* DatasetService::Answer(grpc::CallbackServerContext* context, const char* method,
                                                  Response* response, Ask ask) {
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  if (absl::Status status = gate_.Admit(*context, method).status(); !status.ok()) {
-    reactor->Finish(ToGrpc(status));
+  const absl::StatusOr<access::Caller> caller = gate_.Admit(*context, method);
+  if (!caller.ok()) {
+    reactor->Finish(ToGrpc(caller.status()));
     return reactor;
   }
-  questions_.Run([this, reactor, response, ask] {
+  questions_.Run([this, caller = *caller, method, reactor, response, ask] {
     absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader = open_reader_();
-    if (!reader.ok()) return reactor->Finish(ToGrpc(reader.status()));
-    absl::StatusOr<Response> answer = ask(**reader);
-    if (!answer.ok()) return reactor->Finish(ToGrpc(answer.status()));
-    *response = *std::move(answer);
-    reactor->Finish(grpc::Status::OK);
+    absl::Status status = reader.status();
+    if (status.ok()) {
+      absl::StatusOr<Response> answer = ask(**reader);
+      status = answer.status();
+      if (answer.ok()) *response = *std::move(answer);
+    }
+    gate_.LogEnd(caller, method, "", status);
+    reactor->Finish(ToGrpc(status));
   });
   return reactor;
 }
@@ -79,9 +83,12 @@ grpc::ServerUnaryReactor* DatasetService::ListMeasurements(grpc::CallbackServerC
 
 grpc::ServerWriteReactor<v1::ExportItem>* DatasetService::Export(grpc::CallbackServerContext* context,
                                                                  const v1::ExportRequest* request) {
-  const absl::StatusOr<access::Caller> caller = gate_.Admit(*context, "/telemetry.v1.DatasetService/Export");
+  static constexpr char kMethod[] = "/telemetry.v1.DatasetService/Export";
+  const absl::StatusOr<access::Caller> caller = gate_.Admit(*context, kMethod);
   if (!caller.ok()) return new RefusedExport(caller.status());
-  auto* call = new ExportCall(*request, draining_);
+  auto* call = new ExportCall(*request, draining_, [this, caller = *caller](const absl::Status& status) {
+    gate_.LogEnd(caller, kMethod, "", status);
+  });
   exports_.Run([this, call] { call->Run(open_reader_()); });
   return call;
 }

@@ -3,6 +3,7 @@
 #include <grpcpp/support/server_callback.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -19,9 +20,10 @@ namespace telemetry::collector {
 // neither memory nor an open read transaction. Deletes itself when gRPC is done with it.
 class ExportCall final : public grpc::ServerWriteReactor<v1::ExportItem> {
  public:
-  // `draining` must outlive the call.
-  ExportCall(v1::ExportRequest request, const std::atomic<bool>& draining)
-      : request_(std::move(request)), draining_(draining) {}
+  // `draining` must outlive the call. `on_end` is told how the call ends, before its client is.
+  ExportCall(v1::ExportRequest request, const std::atomic<bool>& draining,
+             std::function<void(const absl::Status&)> on_end)
+      : request_(std::move(request)), draining_(draining), on_end_(std::move(on_end)) {}
 
   // Writes everything and finishes. Blocks: call it once, from a thread that may wait for the client.
   void Run(absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader);
@@ -35,6 +37,7 @@ class ExportCall final : public grpc::ServerWriteReactor<v1::ExportItem> {
 
   const v1::ExportRequest request_;
   const std::atomic<bool>& draining_;
+  const std::function<void(const absl::Status&)> on_end_;
   std::atomic<bool> cancelled_ = false;
   absl::Mutex mutex_;
   std::optional<bool> written_ ABSL_GUARDED_BY(mutex_);

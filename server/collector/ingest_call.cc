@@ -13,7 +13,7 @@ IngestCall::IngestCall(const IngestContext& context, access::Caller caller, cons
                        v1::IngestResponse& response)
     : context_(context), caller_(std::move(caller)), request_(request), response_(response) {
   if (absl::Status status = Check(); !status.ok()) {
-    Finish(ToGrpc(status));
+    End(status);
     return;
   }
   const v1::Open& open = request_.open();
@@ -31,19 +31,19 @@ absl::Status IngestCall::Check() const {
 }
 
 void IngestCall::OnOpened(absl::StatusOr<uint64_t> committed_seq) {
-  if (!committed_seq.ok()) return Finish(ToGrpc(committed_seq.status()));
+  if (!committed_seq.ok()) return End(committed_seq.status());
   context_.streams.TakeOver(request_.open().producer_id(), request_.open().epoch(), nullptr);
   v1::Opened* opened = response_.mutable_opened();
   opened->set_committed_seq(*committed_seq);
   opened->set_window_bytes(context_.limits.window_bytes);
   opened->set_max_batch_bytes(context_.limits.max_batch_bytes);
   opened->set_dataset_id(context_.writer.dataset_id());
-  if (!request_.has_batch()) return Finish(grpc::Status::OK);
+  if (!request_.has_batch()) return End(absl::OkStatus());
   context_.admission.Admit(MemoryBytes(request_.batch()), [this](const absl::Status& status) { OnAdmitted(status); });
 }
 
 void IngestCall::OnAdmitted(const absl::Status& status) {
-  if (!status.ok()) return Finish(ToGrpc(status));
+  if (!status.ok()) return End(status);
   const v1::Open& open = request_.open();
   auto batch = std::make_unique<ParsedBatch>(open.producer_id(), open.epoch(), request_.batch());
   const uint64_t memory_bytes = batch->memory_bytes();
@@ -54,9 +54,14 @@ void IngestCall::OnAdmitted(const absl::Status& status) {
 }
 
 void IngestCall::OnCommitted(storage::BatchOutcome outcome) {
-  const grpc::Status status = ToGrpc(outcome.status);
+  const absl::Status status = outcome.status;
   if (status.ok()) AddOutcome(std::move(outcome), *response_.mutable_ack());
-  Finish(status);
+  End(status);
+}
+
+void IngestCall::End(const absl::Status& status) {
+  context_.gate.LogEnd(caller_, kMethod, request_.open().producer_id(), status);
+  Finish(ToGrpc(status));
 }
 
 }  // namespace telemetry::collector

@@ -26,6 +26,7 @@ class IngestCall final : public grpc::ServerUnaryReactor {
   void OnOpened(absl::StatusOr<uint64_t> committed_seq);
   void OnAdmitted(const absl::Status& status);
   void OnCommitted(storage::BatchOutcome outcome);
+  void End(const absl::Status& status);
   void OnDone() override { delete this; }
 
   const IngestContext& context_;

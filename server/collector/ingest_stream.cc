@@ -38,11 +38,11 @@ void IngestStream::HandleOpen(const v1::Open& open) {
   absl::Status status = CheckOpen(open);
   if (status.ok()) status = context_.gate.AdmitProducer(caller_, kMethod, open.producer_id(), open.client());
   if (!status.ok()) return End(std::move(status));
-  open_ = true;
-  producer_id_ = open.producer_id();
-  epoch_ = open.epoch();
   {
     absl::MutexLock lock(&mutex_);
+    open_ = true;
+    producer_id_ = open.producer_id();
+    epoch_ = open.epoch();
     if (end_) return;
     ++jobs_;
   }
@@ -198,6 +198,7 @@ void IngestStream::WriteOn() {
 std::optional<grpc::Status> IngestStream::TakeFinish() {
   if (!end_ || jobs_ > 0 || writing_ || finished_) return std::nullopt;
   finished_ = true;
+  context_.gate.LogEnd(caller_, kMethod, producer_id_, *end_);
   return ToGrpc(*end_);
 }
 

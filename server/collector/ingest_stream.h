@@ -62,7 +62,7 @@ class IngestStream final : public grpc::ServerBidiReactor<v1::StreamRequest, v1:
 
   // Of the one message that is being read or handled; whoever handles it reads on afterwards.
   v1::StreamRequest request_;
-  // Set by Open, before the first batch is read.
+  // Set by Open, under the lock, before the first batch is read; read without it by whoever handles a message.
   bool open_ = false;
   std::string producer_id_;
   uint64_t epoch_ = 0;

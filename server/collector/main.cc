@@ -1,6 +1,3 @@
-#include <spdlog/sinks/stdout_color_sinks.h>
-#include <spdlog/spdlog.h>
-
 #include <cstdio>
 #include <string>
 
@@ -8,6 +5,7 @@
 #include "server/collector/maintenance_commands.h"
 #include "server/collector/serve_command.h"
 #include "server/collector/token_commands.h"
+#include "server/log/log.h"
 
 namespace {
 
@@ -36,14 +34,20 @@ absl::Status Run(const CommandLine& line) {
   return absl::InternalError("no such command");
 }
 
+// What reads the log as JSON must not stumble over its last line.
+void Complain(const CommandLine& line, const std::string& why) {
+  if (line.command == Command::kServe && line.log_format == "json") return telemetry::log::Error(why);
+  std::fprintf(stderr, "telemetry-collector: %s\n", why.c_str());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  spdlog::set_default_logger(spdlog::stderr_color_mt("collector"));
+  telemetry::log::SetUp(telemetry::log::Format::kText, "info");
   const telemetry::collector::ParsedCommandLine parsed = telemetry::collector::ParseCommandLine(argc, argv);
   if (!parsed.run) return parsed.exit_status;
   const absl::Status status = Run(parsed.line);
   if (status.ok()) return 0;
-  std::fprintf(stderr, "telemetry-collector: %s\n", std::string(status.message()).c_str());
+  Complain(parsed.line, std::string(status.message()));
   return 1;
 }

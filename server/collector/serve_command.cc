@@ -2,7 +2,6 @@
 
 #include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
-#include <spdlog/spdlog.h>
 
 #include <csignal>
 #include <cstdio>
@@ -13,6 +12,7 @@
 #include "proto/access/address.h"
 #include "server/access/gate.h"
 #include "server/collector/collector_server.h"
+#include "server/log/log.h"
 
 namespace telemetry::collector {
 namespace {
@@ -33,8 +33,7 @@ sigset_t BlockEndSignals() {
 // SQLite may report a failed fsync once and go on as if nothing had happened: nothing may be acknowledged or even
 // closed in order after an error.
 void EndAtOnce(const absl::Status& status) {
-  spdlog::critical("the dataset failed, ending without acknowledging: {}", status.ToString());
-  spdlog::default_logger()->flush();
+  log::Critical("the dataset failed, ending without acknowledging", {{"reason", status.ToString()}});
   std::_Exit(EXIT_FAILURE);
 }
 
@@ -44,24 +43,35 @@ void LimitGrpcLog() {
     static access::LogLimit limit;
     uint64_t left_out = 0;
     if (!limit.Take(absl::Now(), &left_out)) return;
-    if (left_out > 0) spdlog::warn("gRPC: {} more lines were not logged", left_out);
-    spdlog::warn("gRPC: {}", line->message);
+    if (left_out > 0) log::Warn("more lines of gRPC were not logged", {{"count", left_out}});
+    log::Warn("gRPC", {{"text", line->message}});
   });
 }
 
 // A record that does not parse goes to the rejects; protobuf's own line about it would let a producer flood the log.
 void QuietProtobuf() {
-  google::protobuf::SetLogHandler([](google::protobuf::LogLevel /*level*/, const char* /*file*/, int /*line*/,
-                                     const std::string& message) { spdlog::debug("protobuf: {}", message); });
+  google::protobuf::SetLogHandler(
+      [](google::protobuf::LogLevel /*level*/, const char* /*file*/, int /*line*/, const std::string& message) {
+        log::Debug("protobuf", {{"text", message}});
+      });
 }
 
 void WarnOfOpenPort(const CommandLine& line) {
   if (!line.metrics_listen.empty() && !access::StaysOnThisMachine(line.metrics_listen)) {
-    spdlog::warn("{}: whoever reaches it reads the metrics", line.metrics_listen);
+    log::Warn("whoever reaches the port reads the metrics", {{"listen", line.metrics_listen}});
   }
   if (access::StaysOnThisMachine(line.listen)) return;
-  if (line.tokens.empty()) spdlog::warn("{}: there are no tokens, whoever reaches it reads and writes", line.listen);
-  if (line.tls.cert.empty()) spdlog::warn("{}: there is no TLS, whoever is on the way reads along", line.listen);
+  if (line.tokens.empty()) {
+    log::Warn("there are no tokens: whoever reaches the port reads and writes", {{"listen", line.listen}});
+  }
+  if (line.tls.cert.empty()) {
+    log::Warn("there is no TLS: whoever is on the way reads along", {{"listen", line.listen}});
+  }
+}
+
+const char* TransportOf(const access::TlsFiles& tls) {
+  if (tls.cert.empty()) return "plaintext";
+  return tls.client_ca.empty() ? "TLS" : "mutual TLS";
 }
 
 std::string HostOf(const std::string& listen) { return listen.substr(0, listen.rfind(':')); }
@@ -69,7 +79,7 @@ std::string HostOf(const std::string& listen) { return listen.substr(0, listen.r
 }  // namespace
 
 absl::Status Serve(const CommandLine& line) {
-  spdlog::set_level(spdlog::level::from_str(line.log_level));
+  log::SetUp(line.log_format == "json" ? log::Format::kJson : log::Format::kText, line.log_level);
   QuietProtobuf();
   LimitGrpcLog();
   const sigset_t signals = BlockEndSignals();
@@ -89,17 +99,16 @@ absl::Status Serve(const CommandLine& line) {
     std::printf("metrics on %s:%d\n", HostOf(line.metrics_listen).c_str(), (*server)->metrics_port());
   }
   std::fflush(stdout);
-  spdlog::info("serving {} on port {}, {}, {}", line.db, (*server)->port(),
-               line.tls.cert.empty()        ? "plaintext"
-               : line.tls.client_ca.empty() ? "TLS"
-                                            : "mutual TLS",
-               line.tokens.empty() ? "no tokens" : "tokens from " + line.tokens);
+  log::Info("serving", {{"db", line.db},
+                        {"port", (*server)->port()},
+                        {"transport", TransportOf(line.tls)},
+                        {"tokens", line.tokens.empty() ? "none" : line.tokens}});
 
   int signal = 0;
   sigwait(&signals, &signal);
-  spdlog::info("signal {}: draining", signal);
+  log::Info("draining", {{"signal", signal}});
   (*server)->Drain(kDrainPatience);
-  spdlog::info("everything acknowledged is durable; done");
+  log::Info("done: everything acknowledged is durable");
   return absl::OkStatus();
 }
 

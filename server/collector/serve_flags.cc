@@ -39,6 +39,8 @@ void AddSecurity(CLI::App* serve, CommandLine& line) {
 void AddLogging(CLI::App* serve, CommandLine& line) {
   Flag(serve, "log-level", line.log_level, "How much to log on stderr")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
+  Flag(serve, "log-format", line.log_format, "How to log: lines of text, or a JSON object a line")
+      ->check(CLI::IsMember({"text", "json"}));
 }
 
 }  // namespace

@@ -33,6 +33,11 @@ void FakeCollector::OnNextOpens(std::deque<grpc::Status> refusals) {
   refusals_ = std::move(refusals);
 }
 
+void FakeCollector::SetRequestId(std::string id) {
+  absl::MutexLock lock(&mu_);
+  request_id_ = std::move(id);
+}
+
 void FakeCollector::RequireToken(std::string token) {
   absl::MutexLock lock(&mu_);
   token_ = std::move(token);
@@ -103,6 +108,10 @@ grpc::Status FakeCollector::CheckToken(const grpc::ServerContext& context) {
 }
 
 grpc::Status FakeCollector::Stream(grpc::ServerContext* context, Stream_* stream) {
+  {
+    absl::MutexLock lock(&mu_);
+    if (!request_id_.empty()) context->AddInitialMetadata("x-request-id", request_id_);
+  }
   if (grpc::Status status = CheckToken(*context); !status.ok()) return status;
   v1::StreamRequest request;
   v1::StreamResponse response;

@@ -43,6 +43,8 @@ class FakeCollector final : public v1::IngestService::Service {
   void OnNextOpens(std::deque<grpc::Status> refusals);
   // Streams without this token are refused from now on.
   void RequireToken(std::string token);
+  // What streams are called from now on, as a collector tells it.
+  void SetRequestId(std::string id);
   void SetWindow(uint64_t window_bytes, uint64_t max_batch_bytes);
   // Another, empty database takes the place of this one.
   void ReplaceDatabase();
@@ -81,7 +83,8 @@ class FakeCollector final : public v1::IngestService::Service {
   std::map<std::string, Log> logs_ ABSL_GUARDED_BY(mu_);
   std::string dataset_id_ ABSL_GUARDED_BY(mu_) = std::string(16, 'A');
   std::vector<std::string> stored_ ABSL_GUARDED_BY(mu_);
-  std::string token_ ABSL_GUARDED_BY(mu_);  // empty: none is needed
+  std::string request_id_ ABSL_GUARDED_BY(mu_);  // empty: not told
+  std::string token_ ABSL_GUARDED_BY(mu_);       // empty: none is needed
   std::deque<Act> acts_ ABSL_GUARDED_BY(mu_);
   std::deque<grpc::Status> refusals_ ABSL_GUARDED_BY(mu_);
   std::vector<v1::Open> opens_ ABSL_GUARDED_BY(mu_);

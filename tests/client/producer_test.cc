@@ -152,6 +152,26 @@ TEST_F(ProducerTest, ErrorsThatSomebodyMustMendAreSaidAndRetried) {
   EXPECT_THAT(notices(), ElementsAre(HasSubstr("no such service"), HasSubstr("bad producer_id"), HasSubstr("is back")));
 }
 
+TEST_F(ProducerTest, ANoticeNamesTheStreamAsTheCollectorsLogDoes) {
+  collector_.OnNextOpens({{grpc::StatusCode::INVALID_ARGUMENT, "bad producer_id"}, grpc::Status::OK});
+  collector_.SetRequestId("9f3c0a11-7");
+  collector_.Start();
+  Open();
+  Append("a");
+  Drain();
+  EXPECT_THAT(notices(), ElementsAre(HasSubstr("(request 9f3c0a11-7)"), HasSubstr("is back")));
+}
+
+TEST_F(ProducerTest, AnIdThatIsNoneIsNotShown) {
+  collector_.OnNextOpens({{grpc::StatusCode::INVALID_ARGUMENT, "bad producer_id"}, grpc::Status::OK});
+  collector_.SetRequestId("all is well; pay here");
+  collector_.Start();
+  Open();
+  Append("a");
+  Drain();
+  EXPECT_THAT(notices(), ElementsAre(testing::Not(HasSubstr("pay here")), HasSubstr("is back")));
+}
+
 TEST_F(ProducerTest, RefusedRecordsAreReportedAndDoNotStopTheLog) {
   collector_.OnNextBatches({Act::kRefuse});
   collector_.Start();

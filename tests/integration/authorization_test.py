@@ -127,8 +127,8 @@ class Authorization(unittest.TestCase):
         self.assertEqual(list(self.folder.glob("stolen*")), [])
         log = (pipeline.folder / "collector.log").read_text()
         self.assert_no_token(log)
-        self.assertIn("certificate CN=runner", log)
-        self.assertIn("refused /telemetry.v1.DatasetService/Export", log)
+        self.assertIn('certificate="CN=runner', log)
+        self.assertRegex(log, "refused a call: .*method=/telemetry.v1.DatasetService/Export")
 
     def test_what_waited_goes_out_with_the_right_token(self):
         pipeline = self.pipeline("patient")

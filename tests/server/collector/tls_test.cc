@@ -120,7 +120,7 @@ TEST_F(TlsTest, OnlyWhoShowsWhatIsAskedForGetsThrough) {
   client = Client();
   client.token = "";
   EXPECT_EQ(Ask(AddressOf(story), client).error_code(), grpc::StatusCode::UNAUTHENTICATED);
-  EXPECT_THAT(log.text(), HasSubstr("certificate "));
+  EXPECT_THAT(log.text(), HasSubstr("certificate="));
   EXPECT_THAT(log.text(), HasSubstr("runner-17"));
   EXPECT_THAT(log.text(), Not(HasSubstr(token_.substr(3))));
 }
