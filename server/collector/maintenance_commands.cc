@@ -5,6 +5,7 @@
 #include "absl/time/clock.h"
 #include "server/storage/backup.h"
 #include "server/storage/check.h"
+#include "server/storage/dataset_file.h"
 #include "server/storage/prune.h"
 #include "server/storage/sqlite_store.h"
 
@@ -46,7 +47,9 @@ absl::Status Prune(const CommandLine& line) {
 absl::Status MigrateDataset(const CommandLine& line) {
   // Opening a dataset for writing brings its schema up to date.
   if (absl::Status status = storage::OpenSqliteWriter(line.db).status(); !status.ok()) return status;
-  std::printf("%s: up to date\n", line.db.c_str());
+  const absl::StatusOr<bool> added = storage::AddPageChecksums(line.db);
+  if (!added.ok()) return added.status();
+  std::printf("%s: up to date%s\n", line.db.c_str(), *added ? ", and its pages have checksums now" : "");
   return absl::OkStatus();
 }
 

@@ -11,7 +11,7 @@ absl::Status Check(const CommandLine& line);
 absl::Status Backup(const CommandLine& line);
 // Removes old attempts, and prints which.
 absl::Status Prune(const CommandLine& line);
-// Brings the schema up to date.
+// Brings the schema up to date, and gives the pages of an older dataset checksums.
 absl::Status MigrateDataset(const CommandLine& line);
 
 }  // namespace telemetry::collector

@@ -49,7 +49,8 @@ void AddMaintenance(CLI::App& app, CommandLine& line) {
   CLI::App* backup = app.add_subcommand("backup", "Copy the dataset, also while a collector serves it");
   File(backup, "db", line.db, "The dataset's SQLite file");
   File(backup, "to", line.to, "The copy; must not be there yet");
-  CLI::App* migrate = app.add_subcommand("migrate", "Bring the dataset to this program's schema (serve does so, too)");
+  CLI::App* migrate = app.add_subcommand(
+      "migrate", "Bring the dataset to this program's schema (serve does so, too) and give its pages checksums");
   File(migrate, "db", line.db, "The dataset's SQLite file");
   AddPrune(app, line);
 }

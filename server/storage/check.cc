@@ -1,9 +1,14 @@
 #include "server/storage/check.h"
 
+#include <optional>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "server/storage/dataset_file.h"
+#include "server/storage/page_scan.h"
 #include "server/storage/statement.h"
 #include "server/storage/transaction.h"
+#include "server/storage/wal_scan.h"
 
 namespace telemetry::storage {
 namespace {
@@ -22,6 +27,32 @@ absl::Status ForEachRow(Database& database, const char* sql, Use use) {
     if (!found.ok() || !*found) return found.status();
     use(query);
   }
+}
+
+// Beside a writer the end of the log may be read while it is written: what is damaged is so twice.
+absl::StatusOr<WalScan> ScanWalOfWriter(Database& database) {
+  absl::StatusOr<WalScan> first = ScanWal(database);
+  if (!first.ok() || first->durable <= first->committed) return first;
+  absl::StatusOr<WalScan> second = ScanWal(database);
+  if (second.ok() && second->first_bad_at != first->first_bad_at) second->durable = second->committed;
+  return second;
+}
+
+// Each page and the log, as they lie on the disk: SQLite's own check sees neither a flipped bit inside of a value nor
+// what the log lost.
+absl::Status CheckBytes(Database& database, CheckReport* report) {
+  absl::StatusOr<WalScan> log = ScanWalOfWriter(database);
+  if (!log.ok()) return log.status();
+  if (std::optional<std::string> damage = DamageOf(*log)) report->damage.push_back(*std::move(damage));
+  absl::StatusOr<PageScan> scan = ScanPages(database, log->pages);
+  if (!scan.ok()) return scan.status();
+  report->counts.emplace_back("pages", scan->pages);
+  for (std::string& damage : scan->damage) report->damage.push_back(std::move(damage));
+  if (!scan->checked) {
+    report->notes.emplace_back(
+        "the pages have no checksums, so a flipped bit in a value is not found: telemetry-collector migrate adds them");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckFile(Database& database, CheckReport* report) {
@@ -62,8 +93,12 @@ absl::StatusOr<CheckReport> CheckDataset(const std::string& path) {
   if (!database.ok()) return database.status();
   absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database);
   if (!transaction.ok()) return transaction.status();
+  // The transaction begins with what it reads first.
+  if (absl::Status status = database->QueryInt("SELECT count(*) FROM sqlite_schema").status(); !status.ok()) {
+    return status;
+  }
   CheckReport report;
-  for (auto* part : {&CheckFile, &CheckReferences, &CheckDatasetId, &Count}) {
+  for (auto* part : {&CheckBytes, &CheckFile, &CheckReferences, &CheckDatasetId, &Count}) {
     // A query that cannot be run to its end over a file that could be opened is damage, too.
     absl::Status status = part(*database, &report);
     if (!status.ok()) report.damage.emplace_back(status.message());
@@ -75,6 +110,7 @@ std::string FormatReport(const CheckReport& report) {
   std::string text;
   for (const auto& [what, count] : report.counts) absl::StrAppend(&text, what, ": ", count, "\n");
   for (const std::string& damage : report.damage) absl::StrAppend(&text, "DAMAGED: ", damage, "\n");
+  for (const std::string& note : report.notes) absl::StrAppend(&text, "note: ", note, "\n");
   if (report.damage.empty()) text += "no damage found\n";
   return text;
 }

@@ -14,12 +14,14 @@ namespace telemetry::storage {
 struct CheckReport {
   std::vector<std::pair<std::string, int64_t>> counts;  // what, how many
   std::vector<std::string> damage;                      // for a person; empty: none
+  std::vector<std::string> notes;                       // what could not be checked
 };
 
-// Reads the whole dataset, also while a collector serves it. Errors as OpenSqliteReader: it could not be read at all.
+// Reads the whole dataset, each page of its file and its write-ahead log, also while a collector serves it. Errors as
+// OpenSqliteReader: it could not be read at all.
 absl::StatusOr<CheckReport> CheckDataset(const std::string& path);
 
-// A line per count, then a line per damage.
+// A line per count, then a line per damage and per note.
 std::string FormatReport(const CheckReport& report);
 
 // DATA_LOSS: there is damage.

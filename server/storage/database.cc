@@ -5,12 +5,15 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "server/storage/checksum_vfs.h"
+#include "server/storage/page_checksum.h"
 #include "server/storage/statement.h"
 
 namespace telemetry::storage {
 namespace {
 
 absl::StatusCode CodeOf(int sqlite_code) {
+  if (sqlite_code == SQLITE_IOERR_DATA) return absl::StatusCode::kDataLoss;
   switch (sqlite_code & 0xff) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
@@ -53,6 +56,9 @@ absl::Status SqliteStatus(int code) {
 
 absl::Status SqliteStatus(sqlite3* handle, int code) {
   const int extended = sqlite3_extended_errcode(handle);
+  if (code == SQLITE_IOERR_DATA || ((code & 0xff) == SQLITE_IOERR && extended == SQLITE_IOERR_DATA)) {
+    return absl::DataLossError(absl::StrCat(LastPageDamage(), ": run telemetry-collector check on it"));
+  }
   return absl::Status(CodeOf(code), absl::StrCat("SQLite: ", sqlite3_errmsg(handle), " (",
                                                  (extended & 0xff) == (code & 0xff) ? extended : code, ")"));
 }
@@ -62,13 +68,16 @@ absl::StatusOr<Database> Database::Open(const std::string& path, const Options& 
   flags |= options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   sqlite3* handle = nullptr;
   const std::string uri = FileUri(path, options.immutable ? "?immutable=1" : "");
-  const int code = sqlite3_open_v2(uri.c_str(), &handle, flags, options.vfs.empty() ? nullptr : options.vfs.c_str());
+  const int code = sqlite3_open_v2(uri.c_str(), &handle, flags, ChecksumVfsOver(options.vfs).c_str());
   Database database(handle);
   if (code != SQLITE_OK) {
     absl::Status status = handle == nullptr ? SqliteStatus(code) : SqliteStatus(handle, code);
     return absl::Status(status.code(), absl::StrCat("cannot open ", path, ": ", status.message()));
   }
   sqlite3_busy_timeout(handle, static_cast<int>(absl::ToInt64Milliseconds(options.busy_timeout)));
+  // For a database that is made here, and for one that VACUUM makes.
+  int trailer_bytes = kPageTrailerBytes;
+  sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &trailer_bytes);
   if (options.read_only) {
     // Only the writer's connection may ever checkpoint (DESIGN.md, SQLite).
     sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);

@@ -11,14 +11,15 @@ struct sqlite3;
 
 namespace telemetry::storage {
 
-// One SQLite connection. Used by one thread at a time. Statements and transactions on it must be gone before it is.
+// One SQLite connection, over ChecksumVfsOver. Used by one thread at a time. Statements and transactions on it must be
+// gone before it is.
 class Database {
  public:
   struct Options {
     bool read_only = false;
     // Promises SQLite that nobody changes the file: needs neither locks nor a WAL, so a read-only folder will do.
     bool immutable = false;
-    // SQLite's VFS; empty: the default one.
+    // SQLite's VFS below the checksums; empty: the default one.
     std::string vfs;
     // How long a call waits for a lock of another connection.
     absl::Duration busy_timeout = absl::Seconds(5);
@@ -48,8 +49,9 @@ class Database {
   sqlite3* handle_ = nullptr;
 };
 
-// The status for a SQLite result code, with SQLite's own words. SQLITE_CORRUPT and the like: DATA_LOSS. Full disk and
-// I/O errors: UNAVAILABLE. Another connection's lock: ABORTED. Anything else: INTERNAL.
+// The status for a SQLite result code, with SQLite's own words. SQLITE_CORRUPT, a page whose checksum does not fit and
+// the like: DATA_LOSS. Full disk and I/O errors: UNAVAILABLE. Another connection's lock: ABORTED. Anything else:
+// INTERNAL.
 absl::Status SqliteStatus(sqlite3* handle, int code);
 absl::Status SqliteStatus(int code);
 

@@ -4,7 +4,9 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "server/storage/lock_file.h"
 #include "server/storage/migrator.h"
+#include "server/storage/page_scan.h"
 #include "server/storage/statement.h"
 
 namespace telemetry::storage {
@@ -70,6 +72,24 @@ absl::StatusOr<Database> OpenDatasetForReading(const std::string& path, const Re
   if (!database.ok()) return database.status();
   if (status = RequireCurrentSchema(*database); !status.ok()) return InFile(path, status);
   return database;
+}
+
+absl::StatusOr<bool> AddPageChecksums(const std::string& path) {
+  absl::StatusOr<LockFile> lock = LockFile::Acquire(path);
+  if (!lock.ok()) return lock.status();
+  absl::StatusOr<Database> database = OpenDatasetForWriting(path, {});
+  if (!database.ok()) return database.status();
+  constexpr char kEmptyLog[] = "PRAGMA wal_checkpoint(TRUNCATE)";
+  absl::Status status = database->Execute(kEmptyLog);
+  if (!status.ok()) return InFile(path, status);
+  const absl::StatusOr<bool> has = HasPageChecksums(*database);
+  if (!has.ok()) return InFile(path, has.status());
+  if (*has) return false;
+  // Database::Open has asked for the room.
+  status = database->Execute("VACUUM");
+  if (status.ok()) status = database->Execute(kEmptyLog);
+  if (!status.ok()) return InFile(path, status);
+  return true;
 }
 
 }  // namespace telemetry::storage

@@ -15,4 +15,8 @@ absl::StatusOr<Database> OpenDatasetForWriting(const std::string& path, const Wr
 // Opens it to read, whether a collector serves it or not, and from a read-only folder too. Errors as OpenSqliteReader.
 absl::StatusOr<Database> OpenDatasetForReading(const std::string& path, const ReaderOptions& options);
 
+// Gives the pages of an older dataset checksums by writing it anew in place, which takes as much disk again, twice;
+// false: it had them. Crash-safe. Errors as OpenSqliteWriter.
+absl::StatusOr<bool> AddPageChecksums(const std::string& path);
+
 }  // namespace telemetry::storage
