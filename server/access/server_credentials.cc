@@ -7,6 +7,8 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
+#include <ctime>
+
 #include "absl/strings/str_cat.h"
 
 namespace telemetry::access {
@@ -44,7 +46,27 @@ absl::StatusOr<KeyPtr> ReadKey(const std::string& path) {
                    file == nullptr ? ": cannot be read" : ": holds no private key in PEM form without password"));
 }
 
-absl::Status CheckFiles(const TlsFiles& files) {
+absl::StatusOr<absl::Time> EndOf(const X509& certificate) {
+  std::tm end = {};
+  if (ASN1_TIME_to_tm(X509_get0_notAfter(&certificate), &end) != 1) {
+    return absl::InvalidArgumentError("--tls-cert: the certificate does not say when it ends");
+  }
+  return absl::FromTM(end, absl::UTCTimeZone());
+}
+
+absl::Status CheckIsValidNow(const X509& certificate, const std::string& path) {
+  if (X509_cmp_current_time(X509_get0_notAfter(&certificate)) < 0) {
+    return absl::InvalidArgumentError(absl::StrCat("--tls-cert ", path, ": the certificate has expired"));
+  }
+  if (X509_cmp_current_time(X509_get0_notBefore(&certificate)) > 0) {
+    return absl::InvalidArgumentError(absl::StrCat("--tls-cert ", path, ": the certificate is not valid yet"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<absl::Time> CheckTlsFiles(const TlsFiles& files) {
   absl::StatusOr<CertificatePtr> certificate = ReadCertificate("--tls-cert", files.cert);
   if (!certificate.ok()) return certificate.status();
   absl::StatusOr<KeyPtr> key = ReadKey(files.key);
@@ -55,17 +77,16 @@ absl::Status CheckFiles(const TlsFiles& files) {
     return absl::InvalidArgumentError(
         absl::StrCat("--tls-key ", files.key, ": is not the key of the certificate in ", files.cert));
   }
-  if (X509_cmp_current_time(X509_get0_notAfter(certificate->get())) < 0) {
-    return absl::InvalidArgumentError(absl::StrCat("--tls-cert ", files.cert, ": the certificate has expired"));
+  if (absl::Status status = CheckIsValidNow(**certificate, files.cert); !status.ok()) return status;
+  if (!files.client_ca.empty()) {
+    if (absl::Status status = ReadCertificate("--tls-client-ca", files.client_ca).status(); !status.ok()) return status;
   }
-  return files.client_ca.empty() ? absl::OkStatus() : ReadCertificate("--tls-client-ca", files.client_ca).status();
+  return EndOf(**certificate);
 }
-
-}  // namespace
 
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(const TlsFiles& files) {
   if (files.cert.empty()) return grpc::InsecureServerCredentials();
-  if (absl::Status status = CheckFiles(files); !status.ok()) return status;
+  if (absl::Status status = CheckTlsFiles(files).status(); !status.ok()) return status;
   grpc::experimental::TlsServerCredentialsOptions options(
       std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(files.key, files.cert, files.client_ca,
                                                                            kLookEverySeconds));

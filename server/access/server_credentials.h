@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 
 namespace telemetry::access {
 
@@ -21,5 +22,8 @@ struct TlsFiles {
 // serves nobody. INVALID_ARGUMENT: a file cannot be read, is not what it should be, or certificate and key do not
 // belong together.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(const TlsFiles& files);
+
+// When the certificate ends, where all files are as MakeServerCredentials wants them: `files` must name a certificate.
+absl::StatusOr<absl::Time> CheckTlsFiles(const TlsFiles& files);
 
 }  // namespace telemetry::access

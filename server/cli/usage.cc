@@ -1,8 +1,12 @@
 #include "server/cli/usage.h"
 
 #include <cstdlib>
+#include <iostream>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "server/cli/nearest.h"
 
 namespace telemetry::cli {
 
@@ -20,12 +24,47 @@ CLI::Validator NotEmpty() {
   return {[](const std::string& value) { return std::string(value.empty() ? "must not be empty" : ""); }, ""};
 }
 
+namespace {
+
+// As it stands in a file: "serve.listen".
+void AddKeys(const CLI::App& app, const std::string& prefix, std::vector<std::string>* keys) {
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      if (option->get_configurable()) keys->push_back(prefix + name);
+    }
+  }
+  for (const CLI::App* command : app.get_subcommands(nullptr))
+    AddKeys(*command, prefix + command->get_name() + ".", keys);
+}
+
+// CLI11 says of a key that it does not know only that it cannot parse it.
+std::string UnknownKey(const CLI::ParseError& error) {
+  constexpr std::string_view kPrefix = "INI was not able to parse ";
+  const std::string_view message = error.what();
+  return error.get_name() == "ConfigError" && message.starts_with(kPrefix) ? std::string(message.substr(kPrefix.size()))
+                                                                           : "";
+}
+
+void ComplainOfKey(const CLI::App& app, const std::string& key) {
+  std::vector<std::string> keys;
+  AddKeys(app, "", &keys);
+  const std::string nearest = Nearest(key, keys);
+  std::cerr << "--config: there is no flag for the key " << key
+            << (nearest.empty() ? "" : "; is " + nearest + " meant?") << "\nRun with --help for more information.\n";
+}
+
+}  // namespace
+
 int ExitAfterParse(const CLI::App& app, const CLI::ParseError& error) {
   const bool something_is_missing = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
   const std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
   // CLI11 finds first what is missing; the word that it did not know, listed first, was likely meant to be that.
   if (something_is_missing && !unknown.empty()) {
     app.exit(CLI::ExtrasError(std::vector<std::string>{unknown.front()}));
+    return kExitUsage;
+  }
+  if (const std::string key = UnknownKey(error); !key.empty()) {
+    ComplainOfKey(app, key);
     return kExitUsage;
   }
   return app.exit(error) == 0 ? 0 : kExitUsage;

@@ -24,6 +24,7 @@ struct CommandLine {
   std::string to;
   std::string log_level = "info";
   std::string log_format = "text";
+  bool validate = false;
   access::TlsFiles tls;
   std::string tokens;
   // Where the metrics are; empty: nowhere.

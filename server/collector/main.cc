@@ -5,6 +5,7 @@
 #include "server/collector/maintenance_commands.h"
 #include "server/collector/serve_command.h"
 #include "server/collector/token_commands.h"
+#include "server/collector/validate_command.h"
 #include "server/log/log.h"
 
 namespace {
@@ -15,7 +16,7 @@ using telemetry::collector::CommandLine;
 absl::Status Run(const CommandLine& line) {
   switch (line.command) {
     case Command::kServe:
-      return telemetry::collector::Serve(line);
+      return line.validate ? telemetry::collector::ValidateServe(line) : telemetry::collector::Serve(line);
     case Command::kCheck:
       return telemetry::collector::Check(line);
     case Command::kBackup:

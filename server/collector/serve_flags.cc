@@ -65,6 +65,8 @@ void AddServe(CLI::App& app, CommandLine& line) {
   CLI::App* serve =
       app.add_subcommand("serve", "Take records from producers and answer readers, until SIGTERM or SIGINT");
   File(serve, "db", line.db, "The dataset's SQLite file; made when it is not there");
+  Switch(serve, "validate", line.validate,
+         "Look at everything that is configured, say what would be served, and begin nothing");
   AddListening(serve, line);
   AddSecurity(serve, line);
   AddLogging(serve, line);

@@ -93,6 +93,12 @@ TEST_F(ProgramTest, AMistypedKeyInTheConfigFileIsNamed) {
                    "ELF");
 }
 
+TEST_F(ProgramTest, AKeyThatIsNearAFlagIsToldWhich) {
+  ExpectWrongUsage(serve_ + " --config " + ConfigFile("serve.lisen = \"127.0.0.1:0\"\n"), "is serve.listen meant?");
+  ExpectWrongUsage(serve_ + " --config " + ConfigFile("[serve]\nwindow_bytes = 9000000\n"), "serve.window-bytes");
+  ExpectWrongUsage(serve_ + " --config " + ConfigFile("serve.colour = \"blue\"\n"), "the key serve.colour");
+}
+
 TEST_F(ProgramTest, TheConfigFileComesFromTheFlagOrTheEnvironment) {
   const std::string config = ConfigFile("serve.listen = \"nonsense\"\n");
   ExpectWrongUsage(serve_ + " --config " + config, "nonsense");

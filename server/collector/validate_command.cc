@@ -1,0 +1,80 @@
+#include "server/collector/validate_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "server/access/server_credentials.h"
+#include "server/access/token_file.h"
+#include "server/storage/inspect.h"
+
+namespace telemetry::collector {
+namespace {
+
+// What would be served, and what is in the way.
+struct Findings {
+  std::vector<std::string> served;
+  std::vector<std::string> problems;
+
+  void Problem(const absl::Status& status) { problems.emplace_back(status.message()); }
+};
+
+void LookAtDataset(const CommandLine& line, Findings& findings) {
+  const absl::StatusOr<storage::DatasetState> state = storage::InspectDataset(line.db);
+  if (!state.ok()) return findings.Problem(state.status());
+  std::string text = absl::StrCat("dataset  ", line.db, ": ");
+  if (!state->exists) {
+    absl::StrAppend(&text, "would be made");
+  } else if (state->schema_version == state->newest_version) {
+    absl::StrAppend(&text, "schema ", state->schema_version);
+  } else {
+    absl::StrAppend(&text, "schema ", state->schema_version, ", would be brought to ", state->newest_version);
+  }
+  findings.served.push_back(text);
+}
+
+std::string LookAtTls(const CommandLine& line, Findings& findings) {
+  if (line.tls.cert.empty()) return "plaintext";
+  const absl::StatusOr<absl::Time> end = access::CheckTlsFiles(line.tls);
+  if (!end.ok()) {
+    findings.Problem(end.status());
+    return "TLS";
+  }
+  return absl::StrCat(line.tls.client_ca.empty() ? "TLS" : "mutual TLS", ", certificate valid until ",
+                      access::TimeText(*end));
+}
+
+std::string LookAtTokens(const CommandLine& line, Findings& findings) {
+  if (line.tokens.empty()) return "no tokens";
+  const absl::StatusOr<std::vector<access::Token>> tokens = access::ReadTokens(line.tokens);
+  if (!tokens.ok()) {
+    findings.Problem(tokens.status());
+    return "tokens";
+  }
+  const absl::Time now = absl::Now();
+  const auto valid = std::count_if(tokens->begin(), tokens->end(),
+                                   [now](const access::Token& token) { return CheckValid(token, now).ok(); });
+  return absl::StrCat(tokens->size(), " tokens, ", valid, " of them valid");
+}
+
+}  // namespace
+
+absl::Status ValidateServe(const CommandLine& line) {
+  Findings findings;
+  LookAtDataset(line, findings);
+  const std::string transport = LookAtTls(line, findings);
+  const std::string tokens = LookAtTokens(line, findings);
+  findings.served.push_back(absl::StrCat("listen   ", line.listen, ": ", transport, "; ", tokens));
+  findings.served.push_back(absl::StrCat("metrics  ", line.metrics_listen.empty() ? "nowhere" : line.metrics_listen));
+  findings.served.push_back(absl::StrCat("logs     ", line.log_format, ", from ", line.log_level));
+  for (const std::string& served : findings.served) std::printf("%s\n", served.c_str());
+  for (const std::string& problem : findings.problems) std::printf("PROBLEM: %s\n", problem.c_str());
+  if (findings.problems.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("serve would refuse to begin: ", findings.problems.size(), " problems, see above"));
+}
+
+}  // namespace telemetry::collector

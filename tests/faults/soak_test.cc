@@ -1,0 +1,127 @@
+// A collector under load for a while: its memory does not follow what it has stored, and it does not get slower.
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/time/clock.h"
+#include "tests/bench/bench_ingest/collector_process.h"
+#include "tests/faults/soak_load.h"
+#include "tests/faults/soak_report.h"
+#include "tests/server/storage/dataset_story.h"
+
+namespace telemetry::faults {
+namespace {
+
+constexpr double kShare = 0.95;
+constexpr uint64_t kWarmRecords = 2000000;
+// The heap's own noise, in a run that is too short to tell a slope from it.
+constexpr double kNoiseBytes = 4 << 20;
+constexpr double kMostBytesAMillionRecords = 256 << 10;
+
+double FromEnvironment(const char* name, double otherwise) {
+  double value = 0;
+  const char* text = std::getenv(name);
+  return text != nullptr && absl::SimpleAtod(text, &value) && value > 0 ? value : otherwise;
+}
+
+class Soak : public ::testing::Test {
+ protected:
+  SoakSample Sample() const {
+    return {.seconds = absl::ToDoubleSeconds(absl::Now() - begin_),
+            .records = load_.committed(),
+            .cpu_seconds = bench::CpuSeconds(collector_.pid()),
+            .rss_bytes = bench::ResidentMib(collector_.pid()) * (1 << 20),
+            .yardstick_seconds = MeasureYardstick()};
+  }
+
+  // Until the collector's caches are full: from then on memory has no reason to grow.
+  void WarmUp() {
+    while (load_.committed() < kWarmRecords) absl::SleepFor(absl::Milliseconds(100));
+    std::fprintf(stderr, "warm after %.1f s\n", absl::ToDoubleSeconds(absl::Now() - begin_));
+    load_.SetPace(FromEnvironment("TELEMETRY_SOAK_RECORDS_PER_S", 5000));
+  }
+
+  // Goes on for so long, and returns what was seen on the way.
+  void Run(absl::Duration duration, std::vector<SoakSample>* samples) const {
+    constexpr int kSamples = 60;
+    const absl::Time begin = absl::Now();
+    for (int i = 1; i <= kSamples; ++i) {
+      absl::SleepFor(begin + duration * i / kSamples - absl::Now());
+      samples->push_back(Sample());
+      std::fprintf(stderr, "%7.1f s %10llu records %8.2f CPU s %7.1f MiB\n", samples->back().seconds,
+                   static_cast<unsigned long long>(samples->back().records), samples->back().cpu_seconds,
+                   samples->back().rss_bytes / (1 << 20));
+    }
+  }
+
+  storage::TempFolder folder_;
+  const std::string db_ = folder_.File("dataset.db");
+  bench::CollectorProcess collector_ = bench::CollectorProcess::Start(db_);
+  const absl::Time begin_ = absl::Now();
+  SoakLoad load_{{.collector = collector_.address(), .folder = folder_.File("spools-of")}};
+};
+
+bool KeepsItsPace(const SoakReport& report) {
+  return report.records_per_yardstick_end >= kShare * report.records_per_yardstick_begin;
+}
+
+bool KeepsItsMemory(const SoakReport& report) {
+  return report.growth_bytes < kNoiseBytes || report.slope_bytes_per_million_records < kMostBytesAMillionRecords;
+}
+
+TEST_F(Soak, NeitherGrowsNorSlowsDown) {
+  const absl::Duration duration = absl::Seconds(FromEnvironment("TELEMETRY_SOAK_SECONDS", 120));
+  WarmUp();
+  std::vector<SoakSample> samples;
+  Run(duration, &samples);
+  SoakReport report = Judge(samples);
+  std::fputs(ToText(report).c_str(), stderr);
+  if (!KeepsItsPace(report) || !KeepsItsMemory(report)) {
+    // What others do on this machine is over after a while; a leak and a collector that gets slower are not.
+    std::fputs("once more\n", stderr);
+    Run(duration, &samples);
+    report = Judge({samples.begin() + static_cast<int64_t>(samples.size() / 2), samples.end()});
+    std::fputs(ToText(report).c_str(), stderr);
+  }
+  EXPECT_TRUE(KeepsItsMemory(report)) << ToText(report);
+  EXPECT_TRUE(KeepsItsPace(report)) << ToText(report);
+  EXPECT_EQ(load_.refused(), 0u);
+  EXPECT_EQ(load_.failed_reads(), 0u);
+  EXPECT_GT(load_.reads(), 0u);
+  std::fprintf(stderr, "database: %llu bytes, write-ahead log: %llu\n",
+               static_cast<unsigned long long>(std::filesystem::file_size(db_)),
+               static_cast<unsigned long long>(std::filesystem::file_size(db_ + "-wal")));
+}
+
+// 60 samples of a collector that takes 1000 records a second.
+std::vector<SoakSample> Samples(double bytes_a_record, double slower) {
+  std::vector<SoakSample> samples;
+  double cpu_seconds = 0;
+  for (int i = 0; i < 60; ++i) {
+    cpu_seconds += i < 30 ? 0.1 : 0.1 * slower;
+    const auto records = static_cast<uint64_t>(i) * 1000000;
+    samples.push_back({.seconds = i * 1000.0,
+                       .records = records,
+                       .cpu_seconds = cpu_seconds,
+                       .rss_bytes = 5e7 + bytes_a_record * static_cast<double>(records),
+                       .yardstick_seconds = 0.01});
+  }
+  return samples;
+}
+
+TEST(SoakReport, FindsALeakAndACollectorThatGetsSlower) {
+  EXPECT_TRUE(KeepsItsMemory(Judge(Samples(0, 1))) && KeepsItsPace(Judge(Samples(0, 1))));
+  EXPECT_FALSE(KeepsItsMemory(Judge(Samples(1, 1))));
+  EXPECT_FALSE(KeepsItsPace(Judge(Samples(0, 1.06))));
+  EXPECT_TRUE(KeepsItsPace(Judge(Samples(0, 1.04))));
+  EXPECT_NEAR(Judge(Samples(2, 1)).slope_bytes_per_million_records, 2e6, 1);
+}
+
+}  // namespace
+}  // namespace telemetry::faults
