@@ -21,6 +21,7 @@ Examples:
   telemetry-collector token list --tokens tokens.json
   telemetry-collector token revoke --tokens tokens.json 4f2a9c1e
   telemetry-collector check --db telemetry.db
+  telemetry-collector stats --db telemetry.db --json
   telemetry-collector backup --db telemetry.db --to telemetry-today.db
   telemetry-collector migrate --db telemetry.db
   telemetry-collector prune --db telemetry.db --keep-age 180d --keep-bytes 20GiB --dry-run
@@ -38,6 +39,7 @@ Command CommandOf(const CLI::App& app) {
   if (app.got_subcommand("token")) return TokenCommandOf(*app.get_subcommand("token"));
   if (app.got_subcommand("check")) return Command::kCheck;
   if (app.got_subcommand("backup")) return Command::kBackup;
+  if (app.got_subcommand("stats")) return Command::kStats;
   if (app.got_subcommand("prune")) return Command::kPrune;
   return app.got_subcommand("migrate") ? Command::kMigrate : Command::kServe;
 }

@@ -9,7 +9,7 @@
 
 namespace telemetry::collector {
 
-enum class Command { kServe, kCheck, kBackup, kMigrate, kPrune, kTokenAdd, kTokenList, kTokenRevoke };
+enum class Command { kServe, kCheck, kBackup, kMigrate, kPrune, kStats, kTokenAdd, kTokenList, kTokenRevoke };
 
 struct PruneFlags {
   storage::PruneRules rules;
@@ -25,6 +25,7 @@ struct CommandLine {
   std::string log_level = "info";
   std::string log_format = "text";
   bool validate = false;
+  bool json = false;
   access::TlsFiles tls;
   std::string tokens;
   // Where the metrics are; empty: nowhere.

@@ -4,6 +4,7 @@
 #include "server/collector/command_line.h"
 #include "server/collector/maintenance_commands.h"
 #include "server/collector/serve_command.h"
+#include "server/collector/stats_command.h"
 #include "server/collector/token_commands.h"
 #include "server/collector/validate_command.h"
 #include "server/log/log.h"
@@ -25,6 +26,8 @@ absl::Status Run(const CommandLine& line) {
       return telemetry::collector::MigrateDataset(line);
     case Command::kPrune:
       return telemetry::collector::Prune(line);
+    case Command::kStats:
+      return telemetry::collector::Stats(line);
     case Command::kTokenAdd:
       return telemetry::collector::AddToken(line.token);
     case Command::kTokenList:

@@ -46,6 +46,9 @@ void AddPrune(CLI::App& app, CommandLine& line) {
 void AddMaintenance(CLI::App& app, CommandLine& line) {
   CLI::App* check = app.add_subcommand("check", "Look for damage and print counts; status 1 when something is wrong");
   File(check, "db", line.db, "The dataset's SQLite file");
+  CLI::App* stats = app.add_subcommand("stats", "Print what is in the dataset, also while a collector serves it");
+  File(stats, "db", line.db, "The dataset's SQLite file");
+  Switch(stats, "json", line.json, "Print one JSON object");
   CLI::App* backup = app.add_subcommand("backup", "Copy the dataset, also while a collector serves it");
   File(backup, "db", line.db, "The dataset's SQLite file");
   File(backup, "to", line.to, "The copy; must not be there yet");

@@ -89,11 +89,14 @@ void SoakLoad::ProduceOverOneConnection(Share& share) {
 void SoakLoad::Read() {
   const auto stub =
       v1::DatasetService::NewStub(grpc::CreateChannel(options_.collector, grpc::InsecureChannelCredentials()));
+  v1::ListMeasurementsRequest request;
+  request.set_attempt_id(bench::Workload::AttemptOf(0, 0).attempt_id());
   while (!end_.WaitForNotificationWithTimeout(absl::Seconds(1))) {
+    if (committed_ == 0) continue;
     grpc::ClientContext context;
     context.set_deadline(absl::ToChronoTime(absl::Now() + kPatience));
-    v1::ListRunsResponse response;
-    ++(stub->ListRuns(&context, {}, &response).ok() ? reads_ : failed_reads_);
+    v1::ListMeasurementsResponse response;
+    ++(stub->ListMeasurements(&context, request, &response).ok() ? reads_ : failed_reads_);
   }
 }
 

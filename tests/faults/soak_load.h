@@ -13,7 +13,8 @@
 namespace telemetry::faults {
 
 // Load on a collector for as long as it lives: producers that append attempt after attempt, go and come back, and a
-// reader that lists runs each second. The dataset grows by it, as in operation between two prunings.
+// reader that asks for an attempt each second: for the same one, so that its answers cost the same throughout. The
+// dataset grows by it, as in operation between two prunings.
 class SoakLoad {
  public:
   struct Options {

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace telemetry::fuzz {
+
+// HTTP/2 as RFC 9113 has it, just enough to say right and wrong things to a gRPC server.
+enum FrameType : uint8_t {
+  kData = 0,
+  kHeaders = 1,
+  kPriority = 2,
+  kRstStream = 3,
+  kSettings = 4,
+  kPushPromise = 5,
+  kPing = 6,
+  kGoaway = 7,
+  kWindowUpdate = 8,
+  kContinuation = 9,
+};
+inline constexpr uint8_t kEndStream = 0x1;
+inline constexpr uint8_t kEndHeaders = 0x4;
+
+struct Frame {
+  uint8_t type = kData;
+  uint8_t flags = 0;
+  uint32_t stream = 0;
+  std::string payload = {};
+  // What the frame says of its length, where that is not the payload's.
+  int64_t claimed_length = -1;
+};
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+inline constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+// Literal fields without index and Huffman code; each text shorter than 16 KiB.
+std::string Hpack(const Headers& headers);
+
+// The headers of a gRPC call to "/package.Service/Method".
+Headers CallHeaders(const std::string& method);
+
+// A message as it stands in DATA: uncompressed, with its length.
+std::string GrpcMessage(const std::string& message);
+
+std::string BigEndian32(uint32_t value);
+
+void AppendFrame(const Frame& frame, std::string* bytes);
+
+}  // namespace telemetry::fuzz

@@ -1,0 +1,65 @@
+#include "tests/fuzz/connection/raw_connection.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+namespace telemetry::fuzz {
+namespace {
+
+constexpr int kSendPatienceMs = 1000;
+
+}  // namespace
+
+RawConnection::RawConnection(int port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (fd_ < 0 || connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+    std::perror("connect");
+    std::abort();
+  }
+}
+
+RawConnection::~RawConnection() {
+  if (fd_ >= 0) close(fd_);
+}
+
+RawConnection::RawConnection(RawConnection&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
+bool RawConnection::Send(const std::string& bytes) {
+  size_t sent = 0;
+  while (sent < bytes.size()) {
+    pollfd writable = {.fd = fd_, .events = POLLOUT, .revents = 0};
+    if (poll(&writable, 1, kSendPatienceMs) <= 0) return false;
+    const ssize_t size = send(fd_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (size < 0) return false;
+    sent += static_cast<size_t>(size);
+  }
+  return true;
+}
+
+void RawConnection::HalfClose() { shutdown(fd_, SHUT_WR); }
+
+bool RawConnection::Receive(absl::Duration patience) {
+  pollfd readable = {.fd = fd_, .events = POLLIN, .revents = 0};
+  if (poll(&readable, 1, static_cast<int>(absl::ToInt64Milliseconds(patience))) <= 0) return false;
+  std::array<char, 65536> buffer;
+  return recv(fd_, buffer.data(), buffer.size(), MSG_DONTWAIT) > 0;
+}
+
+void RawConnection::Reset() {
+  const linger at_once = {.l_onoff = 1, .l_linger = 0};
+  setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  close(std::exchange(fd_, -1));
+}
+
+}  // namespace telemetry::fuzz
