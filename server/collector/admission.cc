@@ -15,16 +15,27 @@ Admission::~Admission() {
   thread_.join();
 }
 
-void Admission::Admit(uint64_t bytes, Done done) {
+void Admission::Admit(uint64_t bytes, uint64_t message_bytes, Done done) {
+  absl::Status status;
   {
     absl::MutexLock lock(&mutex_);
-    if (!waiters_.empty() || !HasRoom(bytes)) {
-      waiters_.push_back({bytes, absl::Now() + limits_.admission_timeout, std::move(done)});
+    if (waiters_.empty() && HasRoom(bytes)) {
+      used_bytes_ += bytes;
+    } else if (Enqueue(bytes, message_bytes, done)) {
       return;
+    } else {
+      ++turned_away_;
+      status = TryAgainLater("the collector is overloaded", limits_.retry_delay);
     }
-    used_bytes_ += bytes;
   }
-  done(absl::OkStatus());
+  done(std::move(status));
+}
+
+bool Admission::Enqueue(uint64_t bytes, uint64_t message_bytes, Done& done) {
+  if (!waiters_.empty() && waiting_bytes_ + message_bytes > limits_.waiting_bytes) return false;
+  waiting_bytes_ += message_bytes;
+  waiters_.push_back({bytes, message_bytes, absl::Now() + limits_.admission_timeout, std::move(done)});
+  return true;
 }
 
 void Admission::Release(uint64_t bytes) {
@@ -34,7 +45,10 @@ void Admission::Release(uint64_t bytes) {
 
 Admission::State Admission::state() const {
   absl::MutexLock lock(&mutex_);
-  return {.used_bytes = used_bytes_, .waiting = waiters_.size(), .turned_away = turned_away_};
+  return {.used_bytes = used_bytes_,
+          .waiting = waiters_.size(),
+          .waiting_bytes = waiting_bytes_,
+          .turned_away = turned_away_};
 }
 
 bool Admission::HasRoom(uint64_t bytes) const {
@@ -59,6 +73,7 @@ Admission::Answers Admission::TakeAnswered() {
     } else {
       break;
     }
+    waiting_bytes_ -= first.message_bytes;
     answers.emplace_back(std::move(first.done), std::move(status));
     waiters_.pop_front();
   }

@@ -21,28 +21,31 @@ namespace telemetry::collector {
 class Admission {
  public:
   // OK: the bytes are taken, and must be given back. RESOURCE_EXHAUSTED with RetryInfo: no room within the limits'
-  // time.
+  // time, or none to wait.
   using Done = std::function<void(absl::Status)>;
 
   explicit Admission(const Limits& limits);
   // Answers those who still wait with UNAVAILABLE.
   ~Admission();
 
-  // Calls `done` once: before it returns when there is room, else later from this object's own thread. A batch larger
-  // than the whole budget is let in alone.
-  void Admit(uint64_t bytes, Done done) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Calls `done` once: before it returns when there is room or none to wait, else later from this object's own thread.
+  // A batch larger than the whole budget is let in alone, and so is one larger than the room to wait. `message_bytes`:
+  // what it takes while it waits.
+  void Admit(uint64_t bytes, uint64_t message_bytes, Done done) ABSL_LOCKS_EXCLUDED(mutex_);
   void Release(uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
 
   struct State {
     uint64_t used_bytes = 0;
     uint64_t waiting = 0;
-    uint64_t turned_away = 0;  // those that waited too long, so far
+    uint64_t waiting_bytes = 0;
+    uint64_t turned_away = 0;  // those for which there was no room, so far
   };
   State state() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   struct Waiter {
     uint64_t bytes;
+    uint64_t message_bytes;
     absl::Time deadline;
     Done done;
   };
@@ -51,12 +54,15 @@ class Admission {
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
   bool HasRoom(uint64_t bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // False: there is no room to wait.
+  bool Enqueue(uint64_t bytes, uint64_t message_bytes, Done& done) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Takes those out of the queue who have room now or have waited too long.
   Answers TakeAnswered() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Limits limits_;
   mutable absl::Mutex mutex_;
   uint64_t used_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t waiting_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t turned_away_ ABSL_GUARDED_BY(mutex_) = 0;
   std::list<Waiter> waiters_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

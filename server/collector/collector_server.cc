@@ -3,6 +3,7 @@
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/impl/server_builder_option.h>
+#include <grpcpp/resource_quota.h>
 #include <grpcpp/server_builder.h>
 
 #include <filesystem>
@@ -18,9 +19,10 @@
 namespace telemetry::collector {
 namespace {
 
-// A batch's records and what frames them; small records have more frame than content.
-constexpr uint64_t kFramingFactor = 2;
 constexpr int kKeepaliveMs = 30'000;
+constexpr int kKeepaliveTimeoutMs = 15'000;
+// What a stream may send ahead of what is being read; gRPC's own estimate of it grows to megabytes.
+constexpr int kLookaheadBytes = 256 << 10;
 constexpr int kMinPingIntervalMs = 5'000;
 
 // From now on each server of this process has both, but for those that are told otherwise.
@@ -78,7 +80,7 @@ CollectorServer::CollectorServer(const ServerOptions& options, std::unique_ptr<a
       gate_(tokens_.get()),
       metrics_(options.metrics_listen.empty() ? nullptr : std::make_unique<CollectorMetrics>()),
       writer_(std::move(writer), limits_, options.on_fatal, metrics_.get()),
-      ingest_({limits_, admission_, writer_, streams_, gate_}),
+      ingest_({limits_, admission_, writer_, streams_, gate_, unread_ack_bytes_}),
       dataset_([db = options.db, vfs = options.writer.vfs] { return storage::OpenSqliteReader(db, {.vfs = vfs}); },
                gate_) {}
 
@@ -94,10 +96,7 @@ absl::Status CollectorServer::Listen(const ServerOptions& options) {
   grpc::ServerBuilder builder;
   // The port is ours alone: a second collector on it has to fail.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
-  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinPingIntervalMs);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
-  builder.SetMaxReceiveMessageSize(static_cast<int>(limits_.max_batch_bytes * kFramingFactor + (1 << 20)));
+  LimitConnections(builder);
   builder.RegisterService(&ingest_);
   builder.RegisterService(&dataset_);
   if (tokens_ != nullptr) builder.SetOption(std::make_unique<WithoutReflection>());
@@ -109,6 +108,22 @@ absl::Status CollectorServer::Listen(const ServerOptions& options) {
   SetHealth(true);
   if (tokens_ != nullptr) tokens_->Start([this] { streams_.Recheck(); });
   return absl::OkStatus();
+}
+
+void CollectorServer::LimitConnections(grpc::ServerBuilder& builder) const {
+  const auto set = [&builder](const char* name, int value) { builder.AddChannelArgument(name, value); };
+  set(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
+  set(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  set(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  set(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinPingIntervalMs);
+  set(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  set(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kLookaheadBytes);
+  // gRPC inflates a message whole before it looks at its size.
+  set(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET, 1 << GRPC_COMPRESS_NONE);
+  builder.SetMaxReceiveMessageSize(static_cast<int>(limits_.max_batch_bytes + kMaxFramingBytes));
+  grpc::ResourceQuota quota("collector");
+  quota.Resize(limits_.receive_bytes);
+  builder.SetResourceQuota(quota);
 }
 
 absl::Status CollectorServer::ListenForMetrics(const ServerOptions& options) {

@@ -2,7 +2,10 @@
 
 #include <grpcpp/channel.h>
 #include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -61,6 +64,7 @@ class CollectorServer {
   CollectorServer(const ServerOptions& options, std::unique_ptr<access::TokenWatch> tokens,
                   std::unique_ptr<storage::StoreWriter> writer);
   absl::Status Listen(const ServerOptions& options);
+  void LimitConnections(grpc::ServerBuilder& builder) const;
   absl::Status ListenForMetrics(const ServerOptions& options);
   CollectorState State(const std::string& db, const std::string& vfs) const;
   void SetHealth(bool serving);
@@ -68,6 +72,7 @@ class CollectorServer {
   const Limits limits_;
   Admission admission_;
   StreamRegistry streams_;
+  std::atomic<uint64_t> unread_ack_bytes_ = 0;
   const std::unique_ptr<access::TokenWatch> tokens_;
   access::Gate gate_;
   const std::unique_ptr<CollectorMetrics> metrics_;  // nullptr: none

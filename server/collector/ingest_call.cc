@@ -5,47 +5,52 @@
 
 #include "server/collector/grpc_status.h"
 #include "server/collector/ingest_stream.h"
+#include "server/collector/message_buffer.h"
 #include "server/collector/parsed_batch.h"
 
 namespace telemetry::collector {
 
-IngestCall::IngestCall(const IngestContext& context, access::Caller caller, const v1::IngestRequest& request,
-                       v1::IngestResponse& response)
+IngestCall::IngestCall(const IngestContext& context, access::Caller caller, const grpc::ByteBuffer& request,
+                       grpc::ByteBuffer& response)
     : context_(context), caller_(std::move(caller)), request_(request), response_(response) {
-  if (absl::Status status = Check(); !status.ok()) {
+  if (absl::Status status = Read(); !status.ok()) {
     End(status);
     return;
   }
-  const v1::Open& open = request_.open();
+  const v1::Open& open = *outline_.open;
   context_.writer.Open({open.producer_id(), open.epoch(), open.client(), caller_.name},
                        [this](absl::StatusOr<uint64_t> committed_seq) { OnOpened(std::move(committed_seq)); });
 }
 
-absl::Status IngestCall::Check() const {
-  absl::Status status = CheckOpen(request_.open());
-  if (status.ok()) {
-    status = context_.gate.AdmitProducer(caller_, kMethod, request_.open().producer_id(), request_.open().client());
-  }
-  if (status.ok() && request_.has_batch()) status = CheckBatch(request_.batch(), context_.limits);
+absl::Status IngestCall::Read() {
+  absl::StatusOr<RequestOutline> outline = ReadOutline(request_);
+  if (!outline.ok()) return outline.status();
+  outline_ = *std::move(outline);
+  if (!outline_.open) outline_.open.emplace();
+  const v1::Open& open = *outline_.open;
+  absl::Status status = CheckOpen(open);
+  if (status.ok()) status = context_.gate.AdmitProducer(caller_, kMethod, open.producer_id(), open.client());
+  if (status.ok() && outline_.batch) status = CheckBatch(*outline_.batch, context_.limits);
   return status;
 }
 
 void IngestCall::OnOpened(absl::StatusOr<uint64_t> committed_seq) {
   if (!committed_seq.ok()) return End(committed_seq.status());
-  context_.streams.TakeOver(request_.open().producer_id(), request_.open().epoch(), nullptr);
-  v1::Opened* opened = response_.mutable_opened();
+  context_.streams.TakeOver(outline_.open->producer_id(), outline_.open->epoch(), nullptr);
+  v1::Opened* opened = answer_.mutable_opened();
   opened->set_committed_seq(*committed_seq);
   opened->set_window_bytes(context_.limits.window_bytes);
   opened->set_max_batch_bytes(context_.limits.max_batch_bytes);
   opened->set_dataset_id(context_.writer.dataset_id());
-  if (!request_.has_batch()) return End(absl::OkStatus());
-  context_.admission.Admit(MemoryBytes(request_.batch()), [this](const absl::Status& status) { OnAdmitted(status); });
+  if (!outline_.batch) return End(absl::OkStatus());
+  context_.admission.Admit(outline_.batch->memory_bytes, request_.Length(),
+                           [this](const absl::Status& status) { OnAdmitted(status); });
 }
 
 void IngestCall::OnAdmitted(const absl::Status& status) {
   if (!status.ok()) return End(status);
-  const v1::Open& open = request_.open();
-  auto batch = std::make_unique<ParsedBatch>(open.producer_id(), open.epoch(), request_.batch());
+  const v1::Open& open = *outline_.open;
+  auto batch = std::make_unique<ParsedBatch>(open.producer_id(), open.epoch(), *outline_.batch, request_);
   const uint64_t memory_bytes = batch->memory_bytes();
   context_.writer.Commit(std::move(batch), [this, memory_bytes](storage::BatchOutcome outcome) {
     context_.admission.Release(memory_bytes);
@@ -55,12 +60,13 @@ void IngestCall::OnAdmitted(const absl::Status& status) {
 
 void IngestCall::OnCommitted(storage::BatchOutcome outcome) {
   const absl::Status status = outcome.status;
-  if (status.ok()) AddOutcome(std::move(outcome), *response_.mutable_ack());
+  if (status.ok()) AddOutcome(std::move(outcome), *answer_.mutable_ack());
   End(status);
 }
 
 void IngestCall::End(const absl::Status& status) {
-  context_.gate.LogEnd(caller_, kMethod, request_.open().producer_id(), status);
+  context_.gate.LogEnd(caller_, kMethod, outline_.open ? outline_.open->producer_id() : "", status);
+  if (status.ok()) response_ = ToBuffer(answer_);
   Finish(ToGrpc(status));
 }
 

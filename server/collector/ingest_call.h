@@ -1,5 +1,6 @@
 #pragma once
 
+#include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/collector/ingest_context.h"
+#include "server/collector/request_outline.h"
 #include "telemetry/v1/ingest.pb.h"
 
 namespace telemetry::collector {
@@ -18,11 +20,11 @@ class IngestCall final : public grpc::ServerUnaryReactor {
   static constexpr char kMethod[] = "/telemetry.v1.IngestService/Ingest";
 
   // Context, request and response must outlive the call; `caller` was admitted to kMethod.
-  IngestCall(const IngestContext& context, access::Caller caller, const v1::IngestRequest& request,
-             v1::IngestResponse& response);
+  IngestCall(const IngestContext& context, access::Caller caller, const grpc::ByteBuffer& request,
+             grpc::ByteBuffer& response);
 
  private:
-  absl::Status Check() const;
+  absl::Status Read();
   void OnOpened(absl::StatusOr<uint64_t> committed_seq);
   void OnAdmitted(const absl::Status& status);
   void OnCommitted(storage::BatchOutcome outcome);
@@ -31,8 +33,10 @@ class IngestCall final : public grpc::ServerUnaryReactor {
 
   const IngestContext& context_;
   const access::Caller caller_;
-  const v1::IngestRequest& request_;
-  v1::IngestResponse& response_;
+  const grpc::ByteBuffer& request_;
+  grpc::ByteBuffer& response_;
+  RequestOutline outline_;
+  v1::IngestResponse answer_;
 };
 
 }  // namespace telemetry::collector

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+
 #include "server/access/gate.h"
 #include "server/collector/admission.h"
 #include "server/collector/limits.h"
@@ -15,6 +18,8 @@ struct IngestContext {
   WriterLoop& writer;
   StreamRegistry& streams;
   access::Gate& gate;
+  // What is refused in Acks that clients have not read.
+  std::atomic<uint64_t>& unread_ack_bytes;
 };
 
 }  // namespace telemetry::collector

@@ -10,7 +10,7 @@ namespace telemetry::collector {
 namespace {
 
 // A stream that ends before it begins.
-class RefusedStream final : public grpc::ServerBidiReactor<v1::StreamRequest, v1::StreamResponse> {
+class RefusedStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer> {
  public:
   explicit RefusedStream(const absl::Status& why) { Finish(ToGrpc(why)); }
 
@@ -20,15 +20,15 @@ class RefusedStream final : public grpc::ServerBidiReactor<v1::StreamRequest, v1
 
 }  // namespace
 
-grpc::ServerBidiReactor<v1::StreamRequest, v1::StreamResponse>* IngestService::Stream(
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* IngestService::Stream(
     grpc::CallbackServerContext* context) {
   absl::StatusOr<access::Caller> caller = context_.gate.Admit(*context, IngestStream::kMethod);
   if (!caller.ok()) return new RefusedStream(caller.status());
-  return new IngestStream(context_, *std::move(caller));
+  return new IngestStream(context_, *context, *std::move(caller));
 }
 
-grpc::ServerUnaryReactor* IngestService::Ingest(grpc::CallbackServerContext* context, const v1::IngestRequest* request,
-                                                v1::IngestResponse* response) {
+grpc::ServerUnaryReactor* IngestService::Ingest(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                                grpc::ByteBuffer* response) {
   absl::StatusOr<access::Caller> caller = context_.gate.Admit(*context, IngestCall::kMethod);
   if (!caller.ok()) {
     grpc::ServerUnaryReactor* reactor = context->DefaultReactor();

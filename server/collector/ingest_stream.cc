@@ -1,10 +1,13 @@
 #include "server/collector/ingest_stream.h"
 
+#include <grpcpp/server_context.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "server/collector/grpc_status.h"
+#include "server/collector/message_buffer.h"
 #include "server/collector/parsed_batch.h"
 
 namespace telemetry::collector {
@@ -19,18 +22,26 @@ void AddOutcome(storage::BatchOutcome outcome, v1::Ack& ack) {
   }
 }
 
-IngestStream::IngestStream(const IngestContext& context, access::Caller caller)
-    : context_(context), caller_(std::move(caller)) {
+IngestStream::IngestStream(const IngestContext& context, grpc::CallbackServerContext& call, access::Caller caller)
+    : context_(context),
+      call_(call),
+      caller_(std::move(caller)),
+      ack_claim_(context.unread_ack_bytes),
+      response_claim_(context.unread_ack_bytes) {
   StartRead(&request_);
   context_.streams.Add(this);
 }
 
 void IngestStream::OnReadDone(bool ok) {
-  if (ok && request_.has_batch()) return HandleBatch(request_.batch());
-  if (ok && request_.has_open()) return HandleOpen(request_.open());
-  if (ok) return End(absl::InvalidArgumentError("the message is neither Open nor Batch"));
   // The client has nothing more to say; what it has said is still acknowledged.
-  End(open_ ? absl::OkStatus() : absl::InvalidArgumentError("the stream ended before an Open"));
+  if (!ok) return End(open_ ? absl::OkStatus() : absl::InvalidArgumentError("the stream ended before an Open"));
+  absl::StatusOr<RequestOutline> request = ReadOutline(request_);
+  if (!request.ok()) return End(request.status());
+  if (request->open.has_value() == request->batch.has_value()) {
+    return End(absl::InvalidArgumentError("the message is neither Open nor Batch"));
+  }
+  if (request->batch) return HandleBatch(*request->batch);
+  HandleOpen(*request->open);
 }
 
 void IngestStream::HandleOpen(const v1::Open& open) {
@@ -75,17 +86,18 @@ void IngestStream::OnOpened(absl::StatusOr<uint64_t> committed_seq) {
   if (finish) Finish(*finish);
 }
 
-void IngestStream::HandleBatch(const v1::Batch& batch) {
+void IngestStream::HandleBatch(const BatchOutline& batch) {
   if (!open_) return End(absl::InvalidArgumentError("the first message must be Open"));
   if (absl::Status status = CheckBatch(batch, context_.limits); !status.ok()) return End(std::move(status));
-  const uint64_t bytes = RecordBytes(batch);
+  batch_ = batch;
   {
     absl::MutexLock lock(&mutex_);
     if (end_) return;
     ++jobs_;
   }
-  if (absl::Status status = ReserveWindow(bytes); !status.ok()) return OnAdmitted(std::move(status));
-  context_.admission.Admit(MemoryBytes(batch), [this](absl::Status status) { OnAdmitted(std::move(status)); });
+  if (absl::Status status = ReserveWindow(batch.record_bytes); !status.ok()) return OnAdmitted(std::move(status));
+  context_.admission.Admit(batch.memory_bytes, request_.Length(),
+                           [this](absl::Status status) { OnAdmitted(std::move(status)); });
 }
 
 absl::Status IngestStream::ReserveWindow(uint64_t bytes) {
@@ -102,7 +114,8 @@ void IngestStream::OnAdmitted(absl::Status status) {
   std::optional<grpc::Status> finish;
   if (status.ok()) {
     // The job goes on: the commit ends it.
-    auto batch = std::make_unique<ParsedBatch>(producer_id_, epoch_, request_.batch());
+    auto batch = std::make_unique<ParsedBatch>(producer_id_, epoch_, batch_, request_);
+    request_.Clear();
     const uint64_t bytes = batch->bytes();
     const uint64_t memory_bytes = batch->memory_bytes();
     {
@@ -126,20 +139,36 @@ void IngestStream::OnAdmitted(absl::Status status) {
 
 void IngestStream::OnCommitted(uint64_t bytes, storage::BatchOutcome outcome) {
   std::optional<grpc::Status> finish;
+  bool deaf = false;
+  {
+    absl::MutexLock lock(&mutex_);
+    unacked_bytes_ -= bytes;
+    if (!outcome.status.ok()) {
+      SetEnd(std::move(outcome.status));
+    } else if (AddToAck(std::move(outcome))) {
+      WriteOn();
+    } else {
+      SetEnd(absl::CancelledError("the client does not read its Acks"));
+      deaf = true;
+    }
+  }
+  // The job is not over yet, so that the stream is still there.
+  if (deaf) call_.TryCancel();
   {
     absl::MutexLock lock(&mutex_);
     --jobs_;
-    unacked_bytes_ -= bytes;
-    if (outcome.status.ok()) {
-      if (!ack_) ack_.emplace();
-      AddOutcome(std::move(outcome), *ack_);
-      WriteOn();
-    } else {
-      SetEnd(std::move(outcome.status));
-    }
     finish = TakeFinish();
   }
   if (finish) Finish(*finish);
+}
+
+bool IngestStream::AddToAck(storage::BatchOutcome outcome) {
+  uint64_t bytes = 0;
+  for (const storage::RefusedRecord& refused : outcome.refused) bytes += sizeof(refused) + refused.message.size();
+  if (!ack_) ack_.emplace();
+  AddOutcome(std::move(outcome), *ack_);
+  const bool room = ack_claim_.Add(bytes) <= context_.limits.unread_ack_bytes;
+  return room || bytes == 0 || !writing_;
 }
 
 void IngestStream::OnWriteDone(bool ok) {
@@ -147,10 +176,12 @@ void IngestStream::OnWriteDone(bool ok) {
   {
     absl::MutexLock lock(&mutex_);
     writing_ = false;
+    response_claim_.Release();
     if (!ok) {
       SetEnd(absl::CancelledError("the client has gone"));
       opened_.reset();
       ack_.reset();
+      ack_claim_.Release();
     }
     WriteOn();
     finish = TakeFinish();
@@ -186,11 +217,14 @@ void IngestStream::ReadOn() {
 
 void IngestStream::WriteOn() {
   if (writing_ || finished_ || (!opened_ && !ack_)) return;
+  v1::StreamResponse response;
   if (opened_) {
-    *response_.mutable_opened() = *std::exchange(opened_, std::nullopt);
+    *response.mutable_opened() = *std::exchange(opened_, std::nullopt);
   } else {
-    *response_.mutable_ack() = *std::exchange(ack_, std::nullopt);
+    *response.mutable_ack() = *std::exchange(ack_, std::nullopt);
+    response_claim_.Take(ack_claim_);
   }
+  response_ = ToBuffer(response);
   writing_ = true;
   StartWrite(&response_);
 }

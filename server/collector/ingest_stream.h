@@ -1,5 +1,6 @@
 #pragma once
 
+#include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
 
 #include <cstdint>
@@ -11,24 +12,27 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "server/collector/byte_claim.h"
 #include "server/collector/ingest_context.h"
+#include "server/collector/request_outline.h"
 #include "server/collector/stream_registry.h"
 #include "telemetry/v1/ingest.pb.h"
 
 namespace telemetry::collector {
 
 // One producer's stream. Reads a message, has it admitted, parses it, hands it to the writer and reads on; the writer's
-// answers become Acks, several in one while a write is under way.
+// answers become Acks, several in one while a write is under way. A client that does not read its Acks is cut off when
+// they take too much room.
 //
 // Callbacks come from gRPC's threads, the writer's and the admission's. The stream finishes only when it has an end
 // status, no job is outstanding elsewhere and nothing is left to write; so whoever calls back finds it alive, and the
 // last Ack goes out before the end. It deletes itself when gRPC is done with it.
-class IngestStream final : public grpc::ServerBidiReactor<v1::StreamRequest, v1::StreamResponse>, public EndableStream {
+class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>, public EndableStream {
  public:
   static constexpr char kMethod[] = "/telemetry.v1.IngestService/Stream";
 
-  // `context` must outlive the stream; `caller` was admitted to kMethod.
-  IngestStream(const IngestContext& context, access::Caller caller);
+  // `context` must outlive the stream; `call` is its call, and `caller` was admitted to kMethod.
+  IngestStream(const IngestContext& context, grpc::CallbackServerContext& call, access::Caller caller);
 
   void End(absl::Status status) override ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status Recheck() const override { return context_.gate.Recheck(caller_, kMethod); }
@@ -42,7 +46,7 @@ class IngestStream final : public grpc::ServerBidiReactor<v1::StreamRequest, v1:
 
   // What a read message asks for.
   void HandleOpen(const v1::Open& open) ABSL_LOCKS_EXCLUDED(mutex_);
-  void HandleBatch(const v1::Batch& batch) ABSL_LOCKS_EXCLUDED(mutex_);
+  void HandleBatch(const BatchOutline& batch) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status ReserveWindow(uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // The answers to a job: each ends it.
@@ -50,6 +54,8 @@ class IngestStream final : public grpc::ServerBidiReactor<v1::StreamRequest, v1:
   void OnAdmitted(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
   void OnCommitted(uint64_t bytes, storage::BatchOutcome outcome) ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Adds to the Ack. False: the client has to go, it does not read what it is told.
+  bool AddToAck(storage::BatchOutcome outcome) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void SetEnd(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ReadOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WriteOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -58,10 +64,12 @@ class IngestStream final : public grpc::ServerBidiReactor<v1::StreamRequest, v1:
   std::optional<grpc::Status> TakeFinish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const IngestContext& context_;
+  grpc::CallbackServerContext& call_;
   const access::Caller caller_;
 
   // Of the one message that is being read or handled; whoever handles it reads on afterwards.
-  v1::StreamRequest request_;
+  grpc::ByteBuffer request_;
+  BatchOutline batch_;
   // Set by Open, under the lock, before the first batch is read; read without it by whoever handles a message.
   bool open_ = false;
   std::string producer_id_;
@@ -76,7 +84,10 @@ class IngestStream final : public grpc::ServerBidiReactor<v1::StreamRequest, v1:
   // To be written, in this order, and what is being written.
   std::optional<v1::Opened> opened_ ABSL_GUARDED_BY(mutex_);
   std::optional<v1::Ack> ack_ ABSL_GUARDED_BY(mutex_);
-  v1::StreamResponse response_;
+  grpc::ByteBuffer response_;
+  // What the rejects in them take.
+  ByteClaim ack_claim_ ABSL_GUARDED_BY(mutex_);
+  ByteClaim response_claim_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Adds an outcome to an Ack that may hold earlier ones.

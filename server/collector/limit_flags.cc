@@ -22,6 +22,12 @@ void AddLimits(CLI::App* serve, Limits& limits) {
   Flag(serve, "max-batch-bytes", limits.max_batch_bytes, "Record bytes in one batch")->check(bytes);
   Flag(serve, "in-flight-bytes", limits.in_flight_bytes, "Record bytes of all streams on their way to disk")
       ->check(CLI::PositiveNumber);
+  Flag(serve, "waiting-bytes", limits.waiting_bytes, "Bytes of all streams' messages that wait for room among those")
+      ->check(CLI::PositiveNumber);
+  Flag(serve, "receive-bytes", limits.receive_bytes, "Bytes of all connections' messages that arrive or wait")
+      ->check(bytes);
+  Flag(serve, "unread-ack-bytes", limits.unread_ack_bytes, "Bytes of refusals that producers have not read yet")
+      ->check(CLI::PositiveNumber);
   Flag(serve, "group-records", limits.group_records, "The most records in one transaction")->check(CLI::PositiveNumber);
   Seconds(serve, "admission-timeout", limits.admission_timeout, "How long a batch waits for room under overload");
   Seconds(serve, "retry-delay", limits.retry_delay, "What a producer that is turned away is told to wait");

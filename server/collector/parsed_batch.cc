@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/record/ids.h"
 #include "server/collector/grpc_status.h"
 #include "server/storage/validate.h"
 
@@ -13,79 +12,87 @@ namespace {
 
 constexpr size_t kProducerIdBytes = 16;
 constexpr uint64_t kMaxSeq = std::numeric_limits<int64_t>::max();
-constexpr uint64_t kParsedRecordBytes = 512;
+constexpr size_t kMaxClientBytes = 4096;
 constexpr char kNoRecord[] = "the bytes are no Record message (or hold text that is not UTF-8)";
+constexpr char kHollow[] = "the record has many empty parts: in memory it would be far larger than its bytes";
 
 }  // namespace
 
-uint64_t RecordBytes(const v1::Batch& batch) {
-  uint64_t bytes = 0;
-  for (const std::string& record : batch.records()) bytes += record.size();
-  return bytes;
-}
-
-uint64_t MemoryBytes(const v1::Batch& batch) {
-  return RecordBytes(batch) + static_cast<uint64_t>(batch.records_size()) * kParsedRecordBytes;
-}
-
-absl::Status CheckBatch(const v1::Batch& batch, const Limits& limits) {
-  const uint64_t count = batch.records_size();
-  if (count == 0) return absl::InvalidArgumentError("the batch is empty");
-  if (count > kMaxBatchRecords) {
+absl::Status CheckBatch(const BatchOutline& batch, const Limits& limits) {
+  if (batch.records == 0) return absl::InvalidArgumentError("the batch is empty");
+  if (batch.records > kMaxBatchRecords) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the batch has ", count, " records; the limit is ", kMaxBatchRecords));
+        absl::StrCat("the batch has ", batch.records, " records; the limit is ", kMaxBatchRecords));
   }
-  if (batch.first_seq() == 0 || batch.first_seq() > kMaxSeq - (count - 1)) {
+  if (batch.first_seq == 0 || batch.first_seq > kMaxSeq - (batch.records - 1)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("sequence numbers go from 1 to 2^63-1; the batch begins at ", batch.first_seq()));
+        absl::StrCat("sequence numbers go from 1 to 2^63-1; the batch begins at ", batch.first_seq));
   }
-  const uint64_t bytes = RecordBytes(batch);
-  if (bytes > limits.max_batch_bytes) {
+  if (batch.record_bytes > limits.max_batch_bytes) {
     return TryAgainLater(
-        absl::StrCat("the batch has ", bytes, " bytes of records; the limit is ", limits.max_batch_bytes),
+        absl::StrCat("the batch has ", batch.record_bytes, " bytes of records; the limit is ", limits.max_batch_bytes),
         limits.retry_delay);
   }
-  uint32_t crc = 0;
-  for (const std::string& record : batch.records()) crc = record::Crc32c(crc, record);
-  if (crc != batch.crc32c()) {
-    return absl::DataLossError(absl::StrCat("crc32c of the batch at sequence number ", batch.first_seq(), " is ",
-                                            absl::Hex(crc), ", but the batch says ", absl::Hex(batch.crc32c())));
+  if (batch.memory_bytes > kMaxBatchMemoryBytes) {
+    return absl::InvalidArgumentError(absl::StrCat("the batch would take ", batch.memory_bytes,
+                                                   " bytes of memory; the limit is ", kMaxBatchMemoryBytes));
+  }
+  if (batch.crc32c != batch.claimed_crc32c) {
+    return absl::DataLossError(absl::StrCat("crc32c of the batch at sequence number ", batch.first_seq, " is ",
+                                            absl::Hex(batch.crc32c), ", but the batch says ",
+                                            absl::Hex(batch.claimed_crc32c)));
   }
   return absl::OkStatus();
 }
 
 absl::Status CheckOpen(const v1::Open& open) {
-  if (open.producer_id().size() == kProducerIdBytes) return absl::OkStatus();
+  if (open.producer_id().size() != kProducerIdBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("producer_id has ", open.producer_id().size(), " bytes instead of 16"));
+  }
+  if (open.client().size() <= kMaxClientBytes) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("producer_id has ", open.producer_id().size(), " bytes instead of 16"));
+      absl::StrCat("client has ", open.client().size(), " bytes; the limit is ", kMaxClientBytes));
 }
 
-ParsedBatch::ParsedBatch(std::string producer_id, uint64_t epoch, const v1::Batch& batch)
-    : bytes_(RecordBytes(batch)), memory_bytes_(MemoryBytes(batch)) {
+ParsedBatch::ParsedBatch(std::string producer_id, uint64_t epoch, const BatchOutline& outline,
+                         const grpc::ByteBuffer& message)
+    : bytes_(outline.record_bytes), memory_bytes_(outline.memory_bytes) {
   batch_.producer_id = std::move(producer_id);
   batch_.epoch = epoch;
-  batch_.first_seq = batch.first_seq();
+  batch_.first_seq = outline.first_seq;
   batch_.validated = true;
-  batch_.records.reserve(batch.records_size());
-  uint64_t seq = batch.first_seq();
-  for (const std::string& bytes : batch.records()) Parse(bytes, seq++);
+  batch_.records.reserve(outline.records);
+  auto hollow = outline.hollow.begin();
+  ForEachRecord(message, [&](const std::string& bytes) {
+    const uint64_t position = batch_.records.size();
+    const bool is_hollow = hollow != outline.hollow.end() && *hollow == position;
+    if (is_hollow) {
+      ++hollow;
+      Refuse(bytes, outline.first_seq + position, kHollow);
+    } else {
+      Parse(bytes, outline.first_seq + position);
+    }
+  });
 }
 
 void ParsedBatch::Parse(const std::string& bytes, uint64_t seq) {
   auto* record = google::protobuf::Arena::CreateMessage<v1::Record>(&arena_);
-  storage::MaybeRefusal refusal;
-  if (record->ParseFromString(bytes)) {
-    refusal = storage::Validate(*record);
-  } else {
-    refusal = storage::Invalid(kNoRecord);
-    record->Clear();
-    v1::Reject* reject = record->mutable_reject();
-    reject->set_reason(refusal->reason);
-    reject->set_message(refusal->message);
-    reject->set_raw(bytes);
-  }
+  if (!record->ParseFromString(bytes)) return Refuse(bytes, seq, kNoRecord);
+  storage::MaybeRefusal refusal = storage::Validate(*record);
   batch_.records.push_back(record);
   if (refusal) batch_.refused.push_back({seq, refusal->reason, std::move(refusal->message)});
+}
+
+void ParsedBatch::Refuse(const std::string& bytes, uint64_t seq, const char* why) {
+  const storage::Refusal refusal = storage::Invalid(why);
+  auto* record = google::protobuf::Arena::CreateMessage<v1::Record>(&arena_);
+  v1::Reject* reject = record->mutable_reject();
+  reject->set_reason(refusal.reason);
+  reject->set_message(refusal.message);
+  reject->set_raw(bytes);
+  batch_.records.push_back(record);
+  batch_.refused.push_back({seq, refusal.reason, refusal.message});
 }
 
 }  // namespace telemetry::collector

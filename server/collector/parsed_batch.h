@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "server/collector/limits.h"
+#include "server/collector/request_outline.h"
 #include "server/storage/store.h"
 #include "telemetry/v1/ingest.pb.h"
 
@@ -16,9 +17,9 @@ namespace telemetry::collector {
 // A batch, parsed and validated, on its way to the writer. It owns its records.
 class ParsedBatch {
  public:
-  // Parses what CheckBatch has found in order. Records that do not parse, or that Validate has something against, are
-  // marked as refused.
-  ParsedBatch(std::string producer_id, uint64_t epoch, const v1::Batch& batch);
+  // Parses the records of a message whose outline CheckBatch has found in order. Records that do not parse, or that
+  // Validate has something against, are marked as refused.
+  ParsedBatch(std::string producer_id, uint64_t epoch, const BatchOutline& outline, const grpc::ByteBuffer& message);
 
   // Moves the batch out for the writer; the records stay here and must outlive it.
   storage::ProducerBatch& mutable_batch() { return batch_; }
@@ -27,6 +28,7 @@ class ParsedBatch {
 
  private:
   void Parse(const std::string& bytes, uint64_t seq);
+  void Refuse(const std::string& bytes, uint64_t seq, const char* why);
 
   google::protobuf::Arena arena_;
   storage::ProducerBatch batch_;
@@ -34,16 +36,11 @@ class ParsedBatch {
   uint64_t memory_bytes_ = 0;
 };
 
-// The record bytes in a batch.
-uint64_t RecordBytes(const v1::Batch& batch);
-// What the batch takes in memory, roughly: an empty record is as large as a small one when it is parsed.
-uint64_t MemoryBytes(const v1::Batch& batch);
+// INVALID_ARGUMENT: empty, more than kMaxBatchRecords, more than kMaxBatchMemoryBytes, or sequence numbers outside
+// 1..2^63-1. RESOURCE_EXHAUSTED: above max_batch_bytes. DATA_LOSS: its CRC does not match.
+absl::Status CheckBatch(const BatchOutline& batch, const Limits& limits);
 
-// INVALID_ARGUMENT: empty, more than kMaxBatchRecords, or sequence numbers outside 1..2^63-1. RESOURCE_EXHAUSTED: above
-// max_batch_bytes. DATA_LOSS: its CRC does not match.
-absl::Status CheckBatch(const v1::Batch& batch, const Limits& limits);
-
-// INVALID_ARGUMENT: producer_id is not 16 bytes.
+// INVALID_ARGUMENT: producer_id is not 16 bytes, or client is longer than a line for a person.
 absl::Status CheckOpen(const v1::Open& open);
 
 }  // namespace telemetry::collector

@@ -10,12 +10,12 @@ namespace {
 TEST(Admission, WhoDoesNotFitWaitsForRoom) {
   Admission admission(Limits{.in_flight_bytes = 100, .admission_timeout = absl::Minutes(1)});
   absl::Notification first, second;
-  admission.Admit(80, [&](const absl::Status& status) {
+  admission.Admit(80, 1, [&](const absl::Status& status) {
     EXPECT_TRUE(status.ok());
     first.Notify();
   });
   EXPECT_TRUE(first.HasBeenNotified()) << "there was room at once";
-  admission.Admit(80, [&](const absl::Status& status) {
+  admission.Admit(80, 1, [&](const absl::Status& status) {
     EXPECT_TRUE(status.ok());
     second.Notify();
   });
@@ -27,9 +27,9 @@ TEST(Admission, WhoDoesNotFitWaitsForRoom) {
 TEST(Admission, NobodyOvertakesWhoWaits) {
   Admission admission(Limits{.in_flight_bytes = 100, .admission_timeout = absl::Minutes(1)});
   absl::Notification large, small;
-  admission.Admit(60, [](const absl::Status&) {});
-  admission.Admit(90, [&](const absl::Status&) { large.Notify(); });
-  admission.Admit(1, [&](const absl::Status&) {
+  admission.Admit(60, 1, [](const absl::Status&) {});
+  admission.Admit(90, 1, [&](const absl::Status&) { large.Notify(); });
+  admission.Admit(1, 1, [&](const absl::Status&) {
     EXPECT_TRUE(large.HasBeenNotified());
     small.Notify();
   });
@@ -41,18 +41,36 @@ TEST(Admission, NobodyOvertakesWhoWaits) {
 TEST(Admission, WhoWaitsTooLongIsTurnedAway) {
   Admission admission(Limits{.in_flight_bytes = 100, .admission_timeout = absl::Milliseconds(20)});
   absl::Notification answered;
-  admission.Admit(100, [](const absl::Status&) {});
-  admission.Admit(1, [&](const absl::Status& status) {
+  admission.Admit(100, 1, [](const absl::Status&) {});
+  admission.Admit(1, 1, [&](const absl::Status& status) {
     EXPECT_TRUE(absl::IsResourceExhausted(status));
     answered.Notify();
   });
   answered.WaitForNotification();
 }
 
+TEST(Admission, WhoFindsNoRoomToWaitIsTurnedAwayAtOnce) {
+  Admission admission(Limits{.in_flight_bytes = 100, .waiting_bytes = 50, .admission_timeout = absl::Minutes(1)});
+  admission.Admit(100, 1000, [](const absl::Status&) {});
+  absl::Notification alone;
+  admission.Admit(1, 60, [&](const absl::Status& status) {
+    EXPECT_TRUE(status.ok()) << "alone it may wait though it is larger than the room";
+    alone.Notify();
+  });
+  absl::Status refused;
+  admission.Admit(1, 1, [&](const absl::Status& status) { refused = status; });
+  EXPECT_TRUE(absl::IsResourceExhausted(refused));
+  EXPECT_EQ(admission.state().waiting_bytes, 60u);
+  EXPECT_EQ(admission.state().turned_away, 1u);
+  admission.Release(100);
+  alone.WaitForNotification();
+  EXPECT_EQ(admission.state().waiting_bytes, 0u);
+}
+
 TEST(Admission, ABatchLargerThanTheBudgetIsLetInAlone) {
   Admission admission(Limits{.in_flight_bytes = 100});
   absl::Notification admitted;
-  admission.Admit(1000, [&](const absl::Status& status) {
+  admission.Admit(1000, 1, [&](const absl::Status& status) {
     EXPECT_TRUE(status.ok());
     admitted.Notify();
   });
