@@ -2,16 +2,19 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
+
 namespace telemetry::storage {
 namespace {
 
 // A log that readers have kept from being reused for this many steps is worth waiting for them.
-constexpr int kPatienceSteps = 8;
+constexpr int kPatienceSteps = 2;
+// A reader that was in the way may be gone a fraction of a step later.
+constexpr int kTriesAStep = 16;
 
 }  // namespace
 
-Checkpointer::Checkpointer(Database& database, int pages)
-    : database_(database), step_pages_(pages), next_at_pages_(pages) {
+Checkpointer::Checkpointer(Database& database, int pages) : database_(database), step_pages_(pages) {
   sqlite3_wal_hook(database_.handle(), &Checkpointer::OnWal, this);
 }
 
@@ -24,16 +27,19 @@ int Checkpointer::OnWal(void* self, sqlite3* /*handle*/, const char* /*schema*/,
 
 absl::Status Checkpointer::AfterCommit() {
   // A log that became short again was begun anew.
-  if (log_pages_ < next_at_pages_ - step_pages_) next_at_pages_ = step_pages_;
-  if (log_pages_ < next_at_pages_) return absl::OkStatus();
-  next_at_pages_ = log_pages_ + step_pages_;
-  return Run(log_pages_ > kPatienceSteps * step_pages_ ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE);
+  if (log_pages_ < tried_at_pages_) tried_at_pages_ = 0;
+  const int pages_to_next = tried_at_pages_ == 0 ? step_pages_ : std::max(1, step_pages_ / kTriesAStep);
+  if (log_pages_ < tried_at_pages_ + pages_to_next) return absl::OkStatus();
+  const bool a_step_on = log_pages_ / step_pages_ > tried_at_pages_ / step_pages_;
+  tried_at_pages_ = log_pages_;
+  const bool wait = a_step_on && log_pages_ > kPatienceSteps * step_pages_;
+  return Run(wait ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE);
 }
 
 absl::Status Checkpointer::Idle() {
   if (log_pages_ == 0) return absl::OkStatus();
   log_pages_ = 0;
-  next_at_pages_ = step_pages_;
+  tried_at_pages_ = 0;
   return Run(SQLITE_CHECKPOINT_TRUNCATE);
 }
 

@@ -6,8 +6,8 @@
 namespace telemetry::storage {
 
 // Moves the write-ahead log into the database file, on the writer's own connection: in steady state after so many
-// pages, without waiting for readers; when the writer is idle, down to an empty log. Uses the connection's WAL hook.
-// One thread, outside of transactions.
+// pages, without waiting for readers, and where one was in the way again soon; when the writer is idle, down to an
+// empty log. Uses the connection's WAL hook. One thread, outside of transactions.
 class Checkpointer {
  public:
   // `database` must outlive this.
@@ -27,8 +27,8 @@ class Checkpointer {
 
   Database& database_;
   const int step_pages_;
-  int log_pages_ = 0;      // in the log, after the last commit
-  int next_at_pages_ = 0;  // the log length at which the next checkpoint is due
+  int log_pages_ = 0;       // in the log, after the last commit
+  int tried_at_pages_ = 0;  // the log length at the last checkpoint; 0: none since it was begun anew
 };
 
 }  // namespace telemetry::storage

@@ -1,10 +1,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <functional>
+#include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
+#include "server/storage/database.h"
 #include "tests/server/storage/dataset_story.h"
 
 namespace telemetry::storage {
@@ -333,6 +338,26 @@ TEST(Writer, TheLogStaysBoundedWhileRowsCome) {
   story.Send({AttemptRecord('x', 'a')});
   for (uint64_t seq = 1; seq <= 400; ++seq) story.Send({Row('x', seq, 1)});
   EXPECT_LT(std::filesystem::file_size(story.path() + "-wal"), 64u * 4200);
+}
+
+// Readers that each take no longer than a few commits, one nearly always under way, as questions to a busy collector.
+TEST(Writer, TheLogStaysBoundedBesideReadersThatComeAndGo) {
+  constexpr int kStep = 64;
+  DatasetStory story({.busy_timeout = absl::Milliseconds(1), .checkpoint_pages = kStep});
+  story.Send({AttemptRecord('x', 'a')});
+  std::minstd_rand random(1);
+  std::optional<Database> reader;
+  uint64_t most_pages = 0;
+  for (uint64_t seq = 1; seq <= 1000; ++seq) {
+    reader.reset();
+    if (random() % 4 != 0) {
+      reader = *Database::Open(story.path(), {.read_only = true});
+      ASSERT_TRUE(reader->Execute("BEGIN; SELECT count(*) FROM attempts").ok());
+    }
+    story.Send({Row('x', seq, 1)});
+    most_pages = std::max<uint64_t>(most_pages, std::filesystem::file_size(story.path() + "-wal") / 4120);
+  }
+  EXPECT_LT(most_pages, 4u * kStep);
 }
 
 }  // namespace
