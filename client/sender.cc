@@ -58,6 +58,10 @@ void Sender::Run() {
     const StreamEnd end = session.Run();
     state_.SetConnected(false);
     if (stopping_) return;
+    if (session.rested()) {
+      AwaitRecords();
+      continue;
+    }
     const std::optional<absl::Duration> pause = Judge(end, session.made_progress());
     if (!pause.has_value()) return;
     Pause(*pause);
@@ -83,6 +87,16 @@ std::optional<absl::Duration> Sender::Judge(const StreamEnd& end, bool made_prog
 void Sender::Pause(absl::Duration pause) {
   const absl::Time until = absl::Now() + pause;
   while (!stopping_ && absl::Now() < until) wakeup_.WaitUntil(until);
+}
+
+void Sender::AwaitRecords() {
+  while (!stopping_) {
+    const SpoolState log = spool_.state();
+    if (log.unacked_bytes > 0) return;
+    signal_.Arm(log.appended_bytes + 1);
+    // It may have grown before the signal was armed.
+    if (spool_.state().unacked_bytes == 0) wakeup_.WaitUntil(absl::InfiniteFuture());
+  }
 }
 
 // Once per outage, and again when what needs somebody to act is something new.

@@ -45,6 +45,8 @@ class Sender {
   // What follows from the end of a session: the pause before the next; empty: there is none.
   std::optional<absl::Duration> Judge(const StreamEnd& end, bool made_progress);
   void Pause(absl::Duration pause);
+  // Returns when there is a record to deliver, or `stopping_`.
+  void AwaitRecords();
   void SayAway(const StreamEnd& end);
   void SayBack();
   void Notice(const std::string& text) const {

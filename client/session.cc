@@ -35,6 +35,7 @@ StreamEnd Session::Run() {
   if (!status.ok() || !collector_ended) end = {.status = status};
   if (collector_ended && end.status.ok() && !renamed_)
     end.status = absl::UnavailableError("the collector closed the stream");
+  rested_ = opened_ && absl::IsDeadlineExceeded(end.status) && collector_ended && spool_.state().unacked_bytes == 0;
   return end;
 }
 
@@ -81,6 +82,7 @@ absl::Status Session::Admit(const v1::Opened& opened) {
   const SpoolState resumed = spool_.state();
   sent_position_ = resumed.appended_bytes - resumed.unacked_bytes;
   state_.SetConnected(true);
+  opened_ = true;
   // An answer alone is no sign of recovery: the next batch may be what the collector cannot take.
   if (news || resumed.unacked_bytes == 0) SayDelivering();
   state_.SetCommitted(committed);

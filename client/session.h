@@ -72,6 +72,8 @@ class Session {
 
   // Acknowledgements came in this session.
   bool made_progress() const { return made_progress_; }
+  // The collector ended the stream because there was nothing to say for long, and there still is not.
+  bool rested() const { return rested_; }
 
  private:
   struct InFlight {
@@ -106,6 +108,8 @@ class Session {
   std::unique_ptr<IngestStream> stream_;
   bool renamed_ = false;
   bool made_progress_ = false;
+  bool opened_ = false;
+  bool rested_ = false;
   uint64_t base_seq_ = 0;
   uint64_t window_bytes_ = 0;
   uint64_t max_batch_bytes_ = 0;  // the collector's

@@ -122,8 +122,9 @@ grpc::Status FakeCollector::Stream(grpc::ServerContext* context, Stream_* stream
   uint64_t unacked = 0;
   while (stream->Read(&request)) {
     response.Clear();
-    if (grpc::Status status = HandleBatch(open, request.batch(), &unacked, &response); !status.ok()) return status;
+    const grpc::Status status = HandleBatch(open, request.batch(), &unacked, &response);
     if (response.has_ack()) stream->Write(response);
+    if (!status.ok()) return status;
   }
   return grpc::Status::OK;
 }
@@ -179,6 +180,7 @@ grpc::Status FakeCollector::HandleBatch(const v1::Open& open, const v1::Batch& b
   *unacked = 0;
   ack.set_committed_seq(log.committed_seq);
   *response->mutable_ack() = std::move(ack);
+  if (act == Act::kRest) return {grpc::StatusCode::DEADLINE_EXCEEDED, "idle"};
   return grpc::Status::OK;
 }
 

@@ -152,6 +152,21 @@ TEST_F(ProducerTest, ErrorsThatSomebodyMustMendAreSaidAndRetried) {
   EXPECT_THAT(notices(), ElementsAre(HasSubstr("no such service"), HasSubstr("bad producer_id"), HasSubstr("is back")));
 }
 
+TEST_F(ProducerTest, AStreamThatRestedIsOpenedAgainWhenThereIsSomethingToSay) {
+  collector_.OnNextBatches({FakeCollector::Act::kRest});
+  collector_.Start();
+  Open();
+  Append("a");
+  Drain();
+  while (producer_->stats().connected) std::this_thread::yield();
+  EXPECT_EQ(collector_.opens().size(), 1u);
+  Append("b");
+  Drain();
+  EXPECT_THAT(collector_.AwaitStored(2), ElementsAre("a", "b"));
+  EXPECT_EQ(collector_.opens().size(), 2u);
+  EXPECT_THAT(notices(), IsEmpty());
+}
+
 TEST_F(ProducerTest, ANoticeNamesTheStreamAsTheCollectorsLogDoes) {
   collector_.OnNextOpens({{grpc::StatusCode::INVALID_ARGUMENT, "bad producer_id"}, grpc::Status::OK});
   collector_.SetRequestId("9f3c0a11-7");
