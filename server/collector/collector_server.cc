@@ -6,6 +6,8 @@
 #include <grpcpp/resource_quota.h>
 #include <grpcpp/server_builder.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <mutex>
 #include <optional>
@@ -19,8 +21,7 @@
 namespace telemetry::collector {
 namespace {
 
-constexpr int kKeepaliveMs = 30'000;
-constexpr int kKeepaliveTimeoutMs = 15'000;
+constexpr absl::Duration kMostOftenLooked = absl::Milliseconds(20);
 // What a stream may send ahead of what is being read; gRPC's own estimate of it grows to megabytes.
 constexpr int kLookaheadBytes = 256 << 10;
 constexpr int kMinPingIntervalMs = 5'000;
@@ -76,13 +77,15 @@ CollectorServer::CollectorServer(const ServerOptions& options, std::unique_ptr<a
                                  std::unique_ptr<storage::StoreWriter> writer)
     : limits_(options.limits),
       admission_(limits_),
+      streams_(limits_),
+      rates_(limits_.producer_bytes_per_second),
       tokens_(std::move(tokens)),
       gate_(tokens_.get()),
       metrics_(options.metrics_listen.empty() ? nullptr : std::make_unique<CollectorMetrics>()),
       writer_(std::move(writer), limits_, options.on_fatal, metrics_.get()),
-      ingest_({limits_, admission_, writer_, streams_, gate_, unread_ack_bytes_}),
+      ingest_({limits_, admission_, writer_, streams_, gate_, rates_, unread_ack_bytes_, too_large_records_}),
       dataset_([db = options.db, vfs = options.writer.vfs] { return storage::OpenSqliteReader(db, {.vfs = vfs}); },
-               gate_) {}
+               gate_, limits_.unread_timeout) {}
 
 CollectorServer::~CollectorServer() {
   Drain(absl::ZeroDuration());
@@ -105,6 +108,11 @@ absl::Status CollectorServer::Listen(const ServerOptions& options) {
   if (server_ == nullptr || (!address.empty() && port_ == 0)) {
     return absl::UnavailableError(absl::StrCat("cannot listen on ", address, ": is the port taken, or no HOST:PORT?"));
   }
+  // Often enough for the shortest of the time limits.
+  const absl::Duration shortest =
+      std::min({limits_.open_timeout, limits_.unread_timeout, limits_.stream_idle_timeout, absl::Seconds(4)});
+  stream_watch_.emplace(std::max(shortest / 4, kMostOftenLooked),
+                        [this] { streams_.CheckTimes(std::chrono::steady_clock::now()); });
   SetHealth(true);
   if (tokens_ != nullptr) tokens_->Start([this] { streams_.Recheck(); });
   return absl::OkStatus();
@@ -112,8 +120,14 @@ absl::Status CollectorServer::Listen(const ServerOptions& options) {
 
 void CollectorServer::LimitConnections(grpc::ServerBuilder& builder) const {
   const auto set = [&builder](const char* name, int value) { builder.AddChannelArgument(name, value); };
-  set(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
-  set(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
+  const auto set_time = [&set](const char* name, absl::Duration value) {
+    set(name, static_cast<int>(absl::ToInt64Milliseconds(value)));
+  };
+  set_time(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, limits_.handshake_timeout);
+  set_time(GRPC_ARG_MAX_CONNECTION_IDLE_MS, limits_.connection_idle_timeout);
+  set_time(GRPC_ARG_KEEPALIVE_TIME_MS, limits_.keepalive_time);
+  set_time(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, limits_.keepalive_timeout);
+  set(GRPC_ARG_MAX_CONCURRENT_STREAMS, static_cast<int>(limits_.max_streams_per_connection));
   set(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   set(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinPingIntervalMs);
   set(GRPC_ARG_HTTP2_BDP_PROBE, 0);
@@ -138,14 +152,25 @@ absl::Status CollectorServer::ListenForMetrics(const ServerOptions& options) {
 CollectorState CollectorServer::State(const std::string& db, const std::string& vfs) const {
   const Admission::State admission = admission_.state();
   const access::Gate::Refusals refusals = gate_.refusals();
+  const StreamRegistry::Counts ended = streams_.counts();
   CollectorState state = {.in_flight_bytes = admission.used_bytes,
                           .in_flight_limit_bytes = limits_.in_flight_bytes,
                           .window_bytes = limits_.window_bytes,
                           .waiting_batches = admission.waiting,
+                          .waiting_bytes = admission.waiting_bytes,
+                          .unread_ack_bytes = unread_ack_bytes_,
                           .streams = streams_.size(),
                           .refused_unauthenticated = refusals.unauthenticated,
                           .refused_permission_denied = refusals.permission_denied,
                           .refused_overloaded = admission.turned_away,
+                          .refused_streams = ended.too_many,
+                          .refused_streams_of_producer = ended.too_many_of_producer,
+                          .ended_no_open = ended.no_open,
+                          .ended_idle = ended.idle,
+                          .ended_unread = ended.unread + dataset_.unread_exports(),
+                          .delays = rates_.delays(),
+                          .too_large_records = too_large_records_,
+                          .limits = LimitValues(limits_),
                           .database_bytes = FileBytes(db),
                           .wal_bytes = FileBytes(db + "-wal")};
   absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader = storage::OpenSqliteReader(db, {.vfs = vfs});
@@ -168,6 +193,7 @@ void CollectorServer::Drain(absl::Duration patience) {
     SetHealth(false);
     if (tokens_ != nullptr) tokens_->Stop();
     dataset_.Drain();
+    stream_watch_.reset();
     streams_.Drain();
     server_->Shutdown(absl::ToChronoTime(absl::Now() + patience));
     server_.reset();

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -19,7 +20,9 @@
 #include "server/collector/ingest_service.h"
 #include "server/collector/limits.h"
 #include "server/collector/metrics.h"
+#include "server/collector/producer_rates.h"
 #include "server/collector/stream_registry.h"
+#include "server/collector/stream_watch.h"
 #include "server/collector/writer_loop.h"
 #include "server/storage/sqlite_store.h"
 
@@ -72,7 +75,9 @@ class CollectorServer {
   const Limits limits_;
   Admission admission_;
   StreamRegistry streams_;
+  ProducerRates rates_;
   std::atomic<uint64_t> unread_ack_bytes_ = 0;
+  std::atomic<uint64_t> too_large_records_ = 0;
   const std::unique_ptr<access::TokenWatch> tokens_;
   access::Gate gate_;
   const std::unique_ptr<CollectorMetrics> metrics_;  // nullptr: none
@@ -80,6 +85,7 @@ class CollectorServer {
   IngestService ingest_;
   DatasetService dataset_;
   std::unique_ptr<grpc::Server> server_;
+  std::optional<StreamWatch> stream_watch_;
   int port_ = 0;
   int metrics_port_ = 0;
 };

@@ -22,8 +22,12 @@ class RefusedExport final : public grpc::ServerWriteReactor<v1::ExportItem> {
 
 }  // namespace
 
-DatasetService::DatasetService(OpenReader open_reader, access::Gate& gate)
-    : open_reader_(std::move(open_reader)), gate_(gate), questions_(kQuestionThreads), exports_(kExportThreads) {}
+DatasetService::DatasetService(OpenReader open_reader, access::Gate& gate, absl::Duration unread_timeout)
+    : open_reader_(std::move(open_reader)),
+      gate_(gate),
+      unread_timeout_(unread_timeout),
+      questions_(kQuestionThreads),
+      exports_(kExportThreads) {}
 
 template <typename Response, typename Ask>
 grpc::ServerUnaryReactor* DatasetService::Answer(grpc::CallbackServerContext* context, const char* method,
@@ -86,9 +90,11 @@ grpc::ServerWriteReactor<v1::ExportItem>* DatasetService::Export(grpc::CallbackS
   static constexpr char kMethod[] = "/telemetry.v1.DatasetService/Export";
   const absl::StatusOr<access::Caller> caller = gate_.Admit(*context, kMethod);
   if (!caller.ok()) return new RefusedExport(caller.status());
-  auto* call = new ExportCall(*request, draining_, [this, caller = *caller](const absl::Status& status) {
+  const auto on_end = [this, caller = *caller](const absl::Status& status) {
+    if (absl::IsDeadlineExceeded(status)) ++unread_exports_;
     gate_.LogEnd(caller, kMethod, "", status);
-  });
+  };
+  auto* call = new ExportCall(*context, *request, draining_, unread_timeout_, on_end);
   exports_.Run([this, call] { call->Run(open_reader_()); });
   return call;
 }

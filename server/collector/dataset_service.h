@@ -1,11 +1,13 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "server/access/gate.h"
 #include "server/collector/thread_pool.h"
 #include "server/storage/store.h"
@@ -19,8 +21,11 @@ class DatasetService final : public v1::DatasetService::CallbackService {
  public:
   using OpenReader = std::function<absl::StatusOr<std::unique_ptr<storage::StoreReader>>()>;
 
-  // `gate` outlives the service.
-  DatasetService(OpenReader open_reader, access::Gate& gate);
+  // `gate` outlives the service. A client that reads nothing of its export for `unread_timeout` is cut off.
+  DatasetService(OpenReader open_reader, access::Gate& gate, absl::Duration unread_timeout);
+
+  // Exports that were cut off so far.
+  uint64_t unread_exports() const { return unread_exports_; }
 
   // Running exports end with UNAVAILABLE at their next item.
   void Drain() { draining_ = true; }
@@ -47,6 +52,8 @@ class DatasetService final : public v1::DatasetService::CallbackService {
 
   const OpenReader open_reader_;
   access::Gate& gate_;
+  const absl::Duration unread_timeout_;
+  std::atomic<uint64_t> unread_exports_ = 0;
   std::atomic<bool> draining_ = false;
   ThreadPool questions_;
   ThreadPool exports_;

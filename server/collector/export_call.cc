@@ -1,5 +1,7 @@
 #include "server/collector/export_call.h"
 
+#include <grpcpp/server_context.h>
+
 #include "server/collector/grpc_status.h"
 
 namespace telemetry::collector {
@@ -21,7 +23,11 @@ absl::Status ExportCall::Write(const v1::ExportItem& item) {
   StartWrite(&item);
   absl::MutexLock lock(&mutex_);
   const auto done = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return written_.has_value(); };
-  mutex_.Await(absl::Condition(&done));
+  if (!mutex_.AwaitWithTimeout(absl::Condition(&done), unread_timeout_)) {
+    call_.TryCancel();
+    mutex_.Await(absl::Condition(&done));
+    return absl::DeadlineExceededError("the client does not read what it is sent");
+  }
   return *written_ ? absl::OkStatus() : absl::CancelledError("the client has gone");
 }
 

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "server/storage/store.h"
 #include "telemetry/v1/dataset.pb.h"
 
@@ -20,10 +21,15 @@ namespace telemetry::collector {
 // neither memory nor an open read transaction. Deletes itself when gRPC is done with it.
 class ExportCall final : public grpc::ServerWriteReactor<v1::ExportItem> {
  public:
-  // `draining` must outlive the call. `on_end` is told how the call ends, before its client is.
-  ExportCall(v1::ExportRequest request, const std::atomic<bool>& draining,
-             std::function<void(const absl::Status&)> on_end)
-      : request_(std::move(request)), draining_(draining), on_end_(std::move(on_end)) {}
+  // `call` is the reactor's; `draining` must outlive it. A client that reads nothing for `unread_timeout` is cut off.
+  // `on_end` is told how the call ends, before its client is: DEADLINE_EXCEEDED for that.
+  ExportCall(grpc::CallbackServerContext& call, v1::ExportRequest request, const std::atomic<bool>& draining,
+             absl::Duration unread_timeout, std::function<void(const absl::Status&)> on_end)
+      : call_(call),
+        request_(std::move(request)),
+        draining_(draining),
+        unread_timeout_(unread_timeout),
+        on_end_(std::move(on_end)) {}
 
   // Writes everything and finishes. Blocks: call it once, from a thread that may wait for the client.
   void Run(absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader);
@@ -35,8 +41,10 @@ class ExportCall final : public grpc::ServerWriteReactor<v1::ExportItem> {
   void OnCancel() override { cancelled_ = true; }
   void OnDone() override { delete this; }
 
+  grpc::CallbackServerContext& call_;
   const v1::ExportRequest request_;
   const std::atomic<bool>& draining_;
+  const absl::Duration unread_timeout_;
   const std::function<void(const absl::Status&)> on_end_;
   std::atomic<bool> cancelled_ = false;
   absl::Mutex mutex_;

@@ -31,7 +31,11 @@ absl::Status IngestCall::Read() {
   absl::Status status = CheckOpen(open);
   if (status.ok()) status = context_.gate.AdmitProducer(caller_, kMethod, open.producer_id(), open.client());
   if (status.ok() && outline_.batch) status = CheckBatch(*outline_.batch, context_.limits);
-  return status;
+  if (!status.ok() || !outline_.batch) return status;
+  // Nothing is read ahead here: who is too fast comes back later.
+  const absl::Duration wait = context_.rates.Take(open.producer_id(), 0, std::chrono::steady_clock::now());
+  if (wait <= absl::ZeroDuration()) return status;
+  return TryAgainLater("this producer sends more than producer_bytes_per_second", wait);
 }
 
 void IngestCall::OnOpened(absl::StatusOr<uint64_t> committed_seq) {
@@ -50,7 +54,10 @@ void IngestCall::OnOpened(absl::StatusOr<uint64_t> committed_seq) {
 void IngestCall::OnAdmitted(const absl::Status& status) {
   if (!status.ok()) return End(status);
   const v1::Open& open = *outline_.open;
-  auto batch = std::make_unique<ParsedBatch>(open.producer_id(), open.epoch(), *outline_.batch, request_);
+  auto batch = std::make_unique<ParsedBatch>(open.producer_id(), open.epoch(), *outline_.batch, request_,
+                                             context_.limits.record);
+  context_.too_large_records += batch->too_large();
+  context_.rates.Take(open.producer_id(), batch->bytes(), std::chrono::steady_clock::now());
   const uint64_t memory_bytes = batch->memory_bytes();
   context_.writer.Commit(std::move(batch), [this, memory_bytes](storage::BatchOutcome outcome) {
     context_.admission.Release(memory_bytes);

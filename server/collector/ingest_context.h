@@ -6,6 +6,7 @@
 #include "server/access/gate.h"
 #include "server/collector/admission.h"
 #include "server/collector/limits.h"
+#include "server/collector/producer_rates.h"
 #include "server/collector/stream_registry.h"
 #include "server/collector/writer_loop.h"
 
@@ -18,8 +19,11 @@ struct IngestContext {
   WriterLoop& writer;
   StreamRegistry& streams;
   access::Gate& gate;
+  ProducerRates& rates;
   // What is refused in Acks that clients have not read.
   std::atomic<uint64_t>& unread_ack_bytes;
+  // Records that were refused for their size so far.
+  std::atomic<uint64_t>& too_large_records;
 };
 
 }  // namespace telemetry::collector

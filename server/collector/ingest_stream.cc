@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "server/collector/grpc_status.h"
 #include "server/collector/message_buffer.h"
 #include "server/collector/parsed_batch.h"
@@ -29,7 +30,7 @@ IngestStream::IngestStream(const IngestContext& context, grpc::CallbackServerCon
       ack_claim_(context.unread_ack_bytes),
       response_claim_(context.unread_ack_bytes) {
   StartRead(&request_);
-  context_.streams.Add(this);
+  if (absl::Status status = context_.streams.Add(this); !status.ok()) End(std::move(status));
 }
 
 void IngestStream::OnReadDone(bool ok) {
@@ -48,6 +49,7 @@ void IngestStream::HandleOpen(const v1::Open& open) {
   if (open_) return End(absl::InvalidArgumentError("Open may come only once, as the first message"));
   absl::Status status = CheckOpen(open);
   if (status.ok()) status = context_.gate.AdmitProducer(caller_, kMethod, open.producer_id(), open.client());
+  if (status.ok()) status = context_.streams.Claim(this, open.producer_id());
   if (!status.ok()) return End(std::move(status));
   {
     absl::MutexLock lock(&mutex_);
@@ -112,10 +114,13 @@ absl::Status IngestStream::ReserveWindow(uint64_t bytes) {
 
 void IngestStream::OnAdmitted(absl::Status status) {
   std::optional<grpc::Status> finish;
+  absl::Duration delay;
   if (status.ok()) {
     // The job goes on: the commit ends it.
-    auto batch = std::make_unique<ParsedBatch>(producer_id_, epoch_, batch_, request_);
+    auto batch = std::make_unique<ParsedBatch>(producer_id_, epoch_, batch_, request_, context_.limits.record);
     request_.Clear();
+    context_.too_large_records += batch->too_large();
+    delay = context_.rates.Take(producer_id_, batch->bytes(), std::chrono::steady_clock::now());
     const uint64_t bytes = batch->bytes();
     const uint64_t memory_bytes = batch->memory_bytes();
     {
@@ -131,7 +136,7 @@ void IngestStream::OnAdmitted(absl::Status status) {
     absl::MutexLock lock(&mutex_);
     --jobs_;
     if (!status.ok()) SetEnd(std::move(status));
-    ReadOn();
+    ReadOnAfter(delay);
     finish = TakeFinish();
   }
   if (finish) Finish(*finish);
@@ -149,11 +154,14 @@ void IngestStream::OnCommitted(uint64_t bytes, storage::BatchOutcome outcome) {
       WriteOn();
     } else {
       SetEnd(absl::CancelledError("the client does not read its Acks"));
-      deaf = true;
+      deaf = !std::exchange(cut_off_, true);
     }
   }
   // The job is not over yet, so that the stream is still there.
-  if (deaf) call_.TryCancel();
+  if (deaf) {
+    context_.streams.Count(Overdue::kReading);
+    call_.TryCancel();
+  }
   {
     absl::MutexLock lock(&mutex_);
     --jobs_;
@@ -169,6 +177,17 @@ bool IngestStream::AddToAck(storage::BatchOutcome outcome) {
   AddOutcome(std::move(outcome), *ack_);
   const bool room = ack_claim_.Add(bytes) <= context_.limits.unread_ack_bytes;
   return room || bytes == 0 || !writing_;
+}
+
+void IngestStream::OnDelayOver() {
+  std::optional<grpc::Status> finish;
+  {
+    absl::MutexLock lock(&mutex_);
+    --jobs_;
+    ReadOn();
+    finish = TakeFinish();
+  }
+  if (finish) Finish(*finish);
 }
 
 void IngestStream::OnWriteDone(bool ok) {
@@ -206,13 +225,57 @@ void IngestStream::End(absl::Status status) {
   if (finish) Finish(*finish);
 }
 
+Overdue IngestStream::CheckTime(std::chrono::steady_clock::time_point now) {
+  std::optional<grpc::Status> finish;
+  Overdue overdue = Overdue::kNothing;
+  {
+    absl::MutexLock lock(&mutex_);
+    overdue = FindOverdue(now);
+    finish = TakeFinish();
+  }
+  if (overdue == Overdue::kReading) call_.TryCancel();
+  if (finish) Finish(*finish);
+  return overdue;
+}
+
+Overdue IngestStream::FindOverdue(std::chrono::steady_clock::time_point now) {
+  const auto longer = [now](std::chrono::steady_clock::time_point since, absl::Duration than) {
+    return absl::FromChrono(now - since) > than;
+  };
+  const Limits& limits = context_.limits;
+  if (writing_ && !cut_off_ && longer(written_at_, limits.unread_timeout)) {
+    cut_off_ = true;
+    SetEnd(absl::CancelledError("the client does not read what it is sent"));
+    return Overdue::kReading;
+  }
+  if (end_ || jobs_ > 0) return Overdue::kNothing;
+  if (!open_ && longer(began_at_, limits.open_timeout)) {
+    SetEnd(absl::DeadlineExceededError("the stream has not said whose it is within open_timeout"));
+    return Overdue::kOpen;
+  }
+  if (longer(read_at_, limits.stream_idle_timeout)) {
+    SetEnd(absl::DeadlineExceededError("the stream has sent no whole message within stream_idle_timeout"));
+    return Overdue::kMessage;
+  }
+  return Overdue::kNothing;
+}
+
 void IngestStream::SetEnd(absl::Status status) {
+  if (delay_) delay_->Cancel();
   // After a half-close the outcome of what was read still decides.
   if (!end_ || (end_->ok() && !finished_)) end_ = std::move(status);
 }
 
+void IngestStream::ReadOnAfter(absl::Duration delay) {
+  if (delay <= absl::ZeroDuration() || end_) return ReadOn();
+  ++jobs_;
+  delay_.emplace().Set(absl::ToChronoTime(absl::Now() + delay), [this](bool /*expired*/) { OnDelayOver(); });
+}
+
 void IngestStream::ReadOn() {
-  if (!end_) StartRead(&request_);
+  if (end_) return;
+  read_at_ = std::chrono::steady_clock::now();
+  StartRead(&request_);
 }
 
 void IngestStream::WriteOn() {
@@ -226,6 +289,7 @@ void IngestStream::WriteOn() {
   }
   response_ = ToBuffer(response);
   writing_ = true;
+  written_at_ = std::chrono::steady_clock::now();
   StartWrite(&response_);
 }
 

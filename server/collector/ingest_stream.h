@@ -1,8 +1,10 @@
 #pragma once
 
+#include <grpcpp/alarm.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -35,6 +37,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   IngestStream(const IngestContext& context, grpc::CallbackServerContext& call, access::Caller caller);
 
   void End(absl::Status status) override ABSL_LOCKS_EXCLUDED(mutex_);
+  Overdue CheckTime(std::chrono::steady_clock::time_point now) override ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status Recheck() const override { return context_.gate.Recheck(caller_, kMethod); }
 
  private:
@@ -53,10 +56,15 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   void OnOpened(absl::StatusOr<uint64_t> committed_seq) ABSL_LOCKS_EXCLUDED(mutex_);
   void OnAdmitted(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
   void OnCommitted(uint64_t bytes, storage::BatchOutcome outcome) ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnDelayOver() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Adds to the Ack. False: the client has to go, it does not read what it is told.
   bool AddToAck(storage::BatchOutcome outcome) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void SetEnd(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // What has to end for the time it takes; it is set to.
+  Overdue FindOverdue(std::chrono::steady_clock::time_point now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Reads on after a while: a job.
+  void ReadOnAfter(absl::Duration delay) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ReadOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WriteOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The status to finish with, once: when it is given, the caller lets go of the lock, calls Finish and touches
@@ -66,6 +74,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   const IngestContext& context_;
   grpc::CallbackServerContext& call_;
   const access::Caller caller_;
+  const std::chrono::steady_clock::time_point began_at_ = std::chrono::steady_clock::now();
 
   // Of the one message that is being read or handled; whoever handles it reads on afterwards.
   grpc::ByteBuffer request_;
@@ -79,6 +88,12 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   int jobs_ ABSL_GUARDED_BY(mutex_) = 0;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
+  // The client was given up.
+  bool cut_off_ ABSL_GUARDED_BY(mutex_) = false;
+  // Since when the message that is read or written is.
+  std::chrono::steady_clock::time_point read_at_ ABSL_GUARDED_BY(mutex_) = began_at_;
+  std::chrono::steady_clock::time_point written_at_ ABSL_GUARDED_BY(mutex_) = began_at_;
+  std::optional<grpc::Alarm> delay_ ABSL_GUARDED_BY(mutex_);
   std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);
   uint64_t unacked_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   // To be written, in this order, and what is being written.

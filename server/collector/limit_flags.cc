@@ -28,6 +28,25 @@ void AddLimits(CLI::App* serve, Limits& limits) {
       ->check(bytes);
   Flag(serve, "unread-ack-bytes", limits.unread_ack_bytes, "Bytes of refusals that producers have not read yet")
       ->check(CLI::PositiveNumber);
+  const auto number = [serve](const char* name, uint64_t& value, const char* help) {
+    Flag(serve, name, value, help)->check(CLI::PositiveNumber);
+  };
+  number("max-streams", limits.max_streams, "Ingest streams in all");
+  number("max-streams-per-producer", limits.max_streams_per_producer, "Ingest streams of one producer");
+  number("max-streams-per-connection", limits.max_streams_per_connection, "Calls at a time on one connection");
+  number("producer-bytes-per-second", limits.producer_bytes_per_second,
+         "Record bytes a second of one producer; beyond it the collector reads no more from it for a while");
+  number("max-source-bytes", limits.record.source_bytes, "Bytes of a kernel's source text");
+  number("max-ir-graph-bytes", limits.record.ir_graph_bytes, "Bytes of an IR graph");
+  number("max-config-bytes", limits.record.config_bytes, "Bytes of a config's text");
+  number("max-json-bytes", limits.record.json_bytes, "Bytes of a JSON text within a record");
+  Seconds(serve, "handshake-timeout", limits.handshake_timeout, "How long a connection may take to come about");
+  Seconds(serve, "open-timeout", limits.open_timeout, "How long a stream may take to say whose it is");
+  Seconds(serve, "unread-timeout", limits.unread_timeout, "How long a client may not read what it is sent");
+  Seconds(serve, "stream-idle-timeout", limits.stream_idle_timeout, "How long a stream may send no message");
+  Seconds(serve, "connection-idle-timeout", limits.connection_idle_timeout, "How long a connection may have no call");
+  Seconds(serve, "keepalive-time", limits.keepalive_time, "How long a peer may be silent before it is asked for life");
+  Seconds(serve, "keepalive-timeout", limits.keepalive_timeout, "How long it may take to answer that");
   Flag(serve, "group-records", limits.group_records, "The most records in one transaction")->check(CLI::PositiveNumber);
   Seconds(serve, "admission-timeout", limits.admission_timeout, "How long a batch waits for room under overload");
   Seconds(serve, "retry-delay", limits.retry_delay, "What a producer that is turned away is told to wait");

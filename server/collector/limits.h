@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "absl/time/time.h"
+#include "server/storage/record_sizes.h"
 
 namespace telemetry::collector {
 
@@ -29,6 +32,26 @@ struct Limits {
   uint64_t receive_bytes = uint64_t{48} << 20;
   // The most bytes of all streams' Acks that their clients have not read.
   uint64_t unread_ack_bytes = uint64_t{16} << 20;
+  // Ingest streams in all, of one producer, and calls of any kind on one connection.
+  uint64_t max_streams = 4096;
+  uint64_t max_streams_per_producer = 8;
+  uint64_t max_streams_per_connection = 128;
+  // Record bytes a second of one producer, on average; beyond it the collector reads no more from it for a while.
+  uint64_t producer_bytes_per_second = uint64_t{256} << 20;
+  // What a record holds.
+  storage::RecordSizes record;
+  // How long a connection may take to come about (TLS and HTTP/2), and a stream until its Open.
+  absl::Duration handshake_timeout = absl::Seconds(20);
+  absl::Duration open_timeout = absl::Seconds(20);
+  // How long what is sent to a client may wait until it reads on.
+  absl::Duration unread_timeout = absl::Seconds(30);
+  // How long a stream may say nothing (or not finish a message), and a connection be without a call. Clients come back
+  // when they have something to say.
+  absl::Duration stream_idle_timeout = absl::Hours(1);
+  absl::Duration connection_idle_timeout = absl::Minutes(5);
+  // A peer that says nothing for so long is asked whether it is there, and has so long to answer.
+  absl::Duration keepalive_time = absl::Seconds(30);
+  absl::Duration keepalive_timeout = absl::Seconds(15);
   // How long a batch may wait for room among the bytes in flight before its stream is told to come back later.
   absl::Duration admission_timeout = absl::Seconds(5);
   // What a stream that is turned away is told to wait.
@@ -39,5 +62,8 @@ struct Limits {
   // After this long without work the write-ahead log is emptied.
   absl::Duration idle_after = absl::Seconds(1);
 };
+
+// Their names and values, for the metrics; times in seconds.
+std::vector<std::pair<const char*, double>> LimitValues(const Limits& limits);
 
 }  // namespace telemetry::collector

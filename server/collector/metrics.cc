@@ -49,20 +49,43 @@ MetricFamily GaugeFamily(const std::string& name, const std::string& help, std::
   return family;
 }
 
-MetricFamily RefusedFamily(const CollectorState& state) {
-  MetricFamily family{.name = "telemetry_calls_refused_total",
-                      .help = "Calls that were turned away, by reason",
-                      .type = MetricType::Counter};
-  const std::array<std::pair<const char*, uint64_t>, 3> reasons = {
-      {{"unauthenticated", state.refused_unauthenticated},
-       {"permission_denied", state.refused_permission_denied},
-       {"overloaded", state.refused_overloaded}}};
-  for (const auto& [reason, count] : reasons) {
+using LabelledValues = std::vector<std::pair<const char*, double>>;
+
+MetricFamily LabelledFamily(const std::string& name, const std::string& help, MetricType type, const char* label,
+                            const LabelledValues& values) {
+  MetricFamily family{.name = name, .help = help, .type = type};
+  for (const auto& [text, value] : values) {
     prometheus::ClientMetric& metric = family.metric.emplace_back();
-    metric.label.push_back({"reason", reason});
-    metric.counter.value = static_cast<double>(count);
+    metric.label.push_back({label, text});
+    (type == MetricType::Gauge ? metric.gauge.value : metric.counter.value) = value;
   }
   return family;
+}
+
+MetricFamily CounterFamily(const std::string& name, const std::string& help, uint64_t value) {
+  MetricFamily family{.name = name, .help = help, .type = MetricType::Counter};
+  family.metric.emplace_back().counter.value = static_cast<double>(value);
+  return family;
+}
+
+MetricFamily RefusedFamily(const CollectorState& state) {
+  const auto count = [](uint64_t value) { return static_cast<double>(value); };
+  return LabelledFamily("telemetry_calls_refused_total", "Calls that were turned away, by reason", MetricType::Counter,
+                        "reason",
+                        {{"unauthenticated", count(state.refused_unauthenticated)},
+                         {"permission_denied", count(state.refused_permission_denied)},
+                         {"overloaded", count(state.refused_overloaded)},
+                         {"too_many_streams", count(state.refused_streams)},
+                         {"too_many_streams_of_producer", count(state.refused_streams_of_producer)}});
+}
+
+MetricFamily EndedFamily(const CollectorState& state) {
+  const auto count = [](uint64_t value) { return static_cast<double>(value); };
+  return LabelledFamily("telemetry_streams_ended_total", "Streams whose clients took too long, by what it was",
+                        MetricType::Counter, "reason",
+                        {{"no_open", count(state.ended_no_open)},
+                         {"idle", count(state.ended_idle)},
+                         {"unread", count(state.ended_unread)}});
 }
 
 }  // namespace
@@ -117,6 +140,16 @@ class CollectorMetrics::StateFamilies final : public prometheus::Collectable {
             GaugeFamily("telemetry_producers", "Producers that the dataset knows", state.producers),
             GaugeFamily("telemetry_database_bytes", "Size of the database file", state.database_bytes),
             GaugeFamily("telemetry_wal_bytes", "Size of the write-ahead log's file", state.wal_bytes),
+            GaugeFamily("telemetry_waiting_bytes", "Bytes of the messages that wait for room", state.waiting_bytes),
+            GaugeFamily("telemetry_unread_ack_bytes", "Bytes of refusals that producers have not read",
+                        state.unread_ack_bytes),
+            CounterFamily("telemetry_reads_delayed_total",
+                          "Batches after which a producer was too fast and had to wait", state.delays),
+            CounterFamily("telemetry_records_too_large_total", "Records that were refused for their size",
+                          state.too_large_records),
+            LabelledFamily("telemetry_limit", "The limits that the collector was started with", MetricType::Gauge,
+                           "name", state.limits),
+            EndedFamily(state),
             RefusedFamily(state)};
   }
 

@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -19,11 +21,22 @@ struct CollectorState {
   uint64_t in_flight_limit_bytes = 0;
   uint64_t window_bytes = 0;
   uint64_t waiting_batches = 0;
+  uint64_t waiting_bytes = 0;
+  uint64_t unread_ack_bytes = 0;
   uint64_t streams = 0;
   // Calls that were turned away, by reason.
   uint64_t refused_unauthenticated = 0;
   uint64_t refused_permission_denied = 0;
   uint64_t refused_overloaded = 0;
+  uint64_t refused_streams = 0;
+  uint64_t refused_streams_of_producer = 0;
+  // Streams that were ended because their clients took too long, by what it was.
+  uint64_t ended_no_open = 0;
+  uint64_t ended_idle = 0;
+  uint64_t ended_unread = 0;
+  uint64_t delays = 0;
+  uint64_t too_large_records = 0;
+  std::vector<std::pair<const char*, double>> limits;
   // Nothing: cannot be read now.
   std::optional<uint64_t> producers;
   std::optional<uint64_t> database_bytes;

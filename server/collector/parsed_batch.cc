@@ -56,7 +56,7 @@ absl::Status CheckOpen(const v1::Open& open) {
 }
 
 ParsedBatch::ParsedBatch(std::string producer_id, uint64_t epoch, const BatchOutline& outline,
-                         const grpc::ByteBuffer& message)
+                         const grpc::ByteBuffer& message, const storage::RecordSizes& sizes)
     : bytes_(outline.record_bytes), memory_bytes_(outline.memory_bytes) {
   batch_.producer_id = std::move(producer_id);
   batch_.epoch = epoch;
@@ -69,17 +69,20 @@ ParsedBatch::ParsedBatch(std::string producer_id, uint64_t epoch, const BatchOut
     const bool is_hollow = hollow != outline.hollow.end() && *hollow == position;
     if (is_hollow) {
       ++hollow;
+      ++too_large_;
       Refuse(bytes, outline.first_seq + position, kHollow);
     } else {
-      Parse(bytes, outline.first_seq + position);
+      Parse(bytes, outline.first_seq + position, sizes);
     }
   });
 }
 
-void ParsedBatch::Parse(const std::string& bytes, uint64_t seq) {
+void ParsedBatch::Parse(const std::string& bytes, uint64_t seq, const storage::RecordSizes& sizes) {
   auto* record = google::protobuf::Arena::CreateMessage<v1::Record>(&arena_);
   if (!record->ParseFromString(bytes)) return Refuse(bytes, seq, kNoRecord);
-  storage::MaybeRefusal refusal = storage::Validate(*record);
+  storage::MaybeRefusal refusal = storage::CheckSizes(*record, sizes);
+  if (refusal) ++too_large_;
+  if (!refusal) refusal = storage::Validate(*record);
   batch_.records.push_back(record);
   if (refusal) batch_.refused.push_back({seq, refusal->reason, std::move(refusal->message)});
 }

@@ -2,6 +2,7 @@
 
 #include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
+#include <sys/resource.h>
 
 #include <csignal>
 #include <cstdio>
@@ -56,6 +57,18 @@ void QuietProtobuf() {
       });
 }
 
+// Each connection is an open file; what is left is for the dataset, its readers and the log.
+void RaiseFileLimit(uint64_t max_streams) {
+  constexpr uint64_t kOthers = 128;
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur >= max_streams + kOthers) return;
+  log::Warn("fewer files may be open than --max-streams needs",
+            {{"files", static_cast<uint64_t>(limit.rlim_cur)}, {"max_streams", max_streams}});
+}
+
 void WarnOfOpenPort(const CommandLine& line) {
   if (!line.metrics_listen.empty() && !access::StaysOnThisMachine(line.metrics_listen)) {
     log::Warn("whoever reaches the port reads the metrics", {{"listen", line.metrics_listen}});
@@ -84,6 +97,7 @@ absl::Status Serve(const CommandLine& line) {
   LimitGrpcLog();
   const sigset_t signals = BlockEndSignals();
   WarnOfOpenPort(line);
+  RaiseFileLimit(line.limits.max_streams);
   absl::StatusOr<std::unique_ptr<CollectorServer>> server =
       CollectorServer::Start({.db = line.db,
                               .listen = line.listen,

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "server/collector/grpc_status.h"
+
 namespace telemetry::collector {
 namespace {
 
@@ -11,16 +14,57 @@ absl::Status Draining() {
 
 }  // namespace
 
-void StreamRegistry::Add(EndableStream* stream) {
+absl::Status StreamRegistry::Add(EndableStream* stream) {
   absl::MutexLock lock(&mutex_);
-  streams_.insert(stream);
+  if (streams_.size() >= limits_.max_streams) {
+    ++counts_.too_many;
+    return TryAgainLater(absl::StrCat("the collector has ", limits_.max_streams, " streams and takes no more"),
+                         limits_.retry_delay);
+  }
+  streams_.insert({stream, ""});
   if (draining_) stream->End(Draining());
+  return absl::OkStatus();
+}
+
+absl::Status StreamRegistry::Claim(EndableStream* stream, const std::string& producer_id) {
+  absl::MutexLock lock(&mutex_);
+  const auto it = streams_.find(stream);
+  if (it == streams_.end() || !it->second.empty()) return absl::OkStatus();
+  uint64_t& count = of_producer_[producer_id];
+  if (count >= limits_.max_streams_per_producer) {
+    ++counts_.too_many_of_producer;
+    return TryAgainLater(absl::StrCat("this producer has ", count, " streams and gets no more"), limits_.retry_delay);
+  }
+  ++count;
+  it->second = producer_id;
+  return absl::OkStatus();
 }
 
 void StreamRegistry::Remove(EndableStream* stream) {
   absl::MutexLock lock(&mutex_);
-  streams_.erase(stream);
+  const auto it = streams_.find(stream);
+  if (it == streams_.end()) return;
+  if (const auto of = of_producer_.find(it->second); of != of_producer_.end() && --of->second == 0) {
+    of_producer_.erase(of);
+  }
+  streams_.erase(it);
   absl::erase_if(speakers_, [stream](const auto& entry) { return entry.second.stream == stream; });
+}
+
+StreamRegistry::Counts StreamRegistry::counts() const {
+  absl::MutexLock lock(&mutex_);
+  return counts_;
+}
+
+void StreamRegistry::Count(Overdue overdue) {
+  absl::MutexLock lock(&mutex_);
+  CountLocked(overdue);
+}
+
+void StreamRegistry::CountLocked(Overdue overdue) {
+  if (overdue == Overdue::kOpen) ++counts_.no_open;
+  if (overdue == Overdue::kMessage) ++counts_.idle;
+  if (overdue == Overdue::kReading) ++counts_.unread;
 }
 
 size_t StreamRegistry::size() const {
@@ -41,15 +85,20 @@ void StreamRegistry::TakeOver(const std::string& producer_id, uint64_t epoch, En
 
 void StreamRegistry::Recheck() {
   absl::MutexLock lock(&mutex_);
-  for (EndableStream* stream : streams_) {
+  for (const auto& [stream, producer] : streams_) {
     if (absl::Status status = stream->Recheck(); !status.ok()) stream->End(std::move(status));
   }
+}
+
+void StreamRegistry::CheckTimes(std::chrono::steady_clock::time_point now) {
+  absl::MutexLock lock(&mutex_);
+  for (const auto& [stream, producer] : streams_) CountLocked(stream->CheckTime(now));
 }
 
 void StreamRegistry::Drain() {
   absl::MutexLock lock(&mutex_);
   draining_ = true;
-  for (EndableStream* stream : streams_) stream->End(Draining());
+  for (const auto& [stream, producer] : streams_) stream->End(Draining());
 }
 
 }  // namespace telemetry::collector

@@ -136,6 +136,42 @@ TEST(Metrics, CountWhoIsTurnedAwayAndHoldNoToken) {
   EXPECT_THAT(text, Not(HasSubstr("bound")));
 }
 
+TEST(Metrics, SayTheLimitsAndWhatTheyStopped) {
+  ServerOptions options = WithMetrics();
+  options.limits.max_streams = 2;
+  options.limits.max_streams_per_producer = 1;
+  options.limits.producer_bytes_per_second = 1;
+  options.limits.record.config_bytes = 10;
+  CollectorStory story(options);
+  TestStream first(story.channel());
+  ASSERT_TRUE(first.Open('p'));
+  {
+    TestStream same(story.channel());
+    EXPECT_FALSE(same.Open('p'));
+  }
+  first.Send(MakeBatch(1, {storage::ConfigRecord(7, std::string(4000, 'c'))}));
+  ASSERT_TRUE(first.AwaitAck(1));
+
+  const std::string text = Scrape(story.server());
+  EXPECT_EQ(Value(text, "telemetry_limit{name=\"max_streams\"}"), 2) << text;
+  EXPECT_EQ(Value(text, "telemetry_limit{name=\"keepalive_time_seconds\"}"), 30);
+  EXPECT_EQ(Value(text, "telemetry_calls_refused_total{reason=\"too_many_streams_of_producer\"}"), 1);
+  EXPECT_EQ(Value(text, "telemetry_reads_delayed_total"), 1);
+  EXPECT_EQ(Value(text, "telemetry_records_too_large_total"), 1);
+  EXPECT_EQ(Value(text, "telemetry_waiting_bytes"), 0);
+  EXPECT_GE(Value(text, "telemetry_unread_ack_bytes"), 0) << "until gRPC has sent the Ack";
+  EXPECT_EQ(Value(text, "telemetry_streams_ended_total{reason=\"idle\"}"), 0);
+}
+
+TEST(Metrics, CountWhoTakesTooLong) {
+  ServerOptions options = WithMetrics();
+  options.limits.open_timeout = absl::Milliseconds(50);
+  CollectorStory story(options);
+  TestStream(story.channel()).AwaitEnd();
+  const std::string text = Scrape(story.server());
+  EXPECT_EQ(Value(text, "telemetry_streams_ended_total{reason=\"no_open\"}"), 1) << text;
+}
+
 TEST(Metrics, ATakenPortIsSaid) {
   CollectorStory story(WithMetrics());
   storage::TempFolder folder;

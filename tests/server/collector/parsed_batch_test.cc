@@ -31,7 +31,7 @@ TEST(ParsedBatch, EmptyRecordsCountForTheMemoryThatTheyTake) {
   const BatchOutline outline = OutlineOf(message);
   EXPECT_EQ(outline.record_bytes, 0u);
   EXPECT_GE(outline.memory_bytes, 1000 * (sizeof(v1::Record) + sizeof(storage::RefusedRecord)));
-  ParsedBatch parsed(ProducerId('p'), 1, outline, message);
+  ParsedBatch parsed(ProducerId('p'), 1, outline, message, storage::RecordSizes());
   EXPECT_EQ(parsed.bytes(), 0u);
   EXPECT_EQ(parsed.memory_bytes(), outline.memory_bytes);
   EXPECT_EQ(parsed.mutable_batch().records.size(), 1000u);
@@ -101,7 +101,7 @@ TEST(ParsedBatch, HollowRecordsAreRefusedUnparsed) {
     const grpc::ByteBuffer message = Records({bytes, "", bytes});
     const BatchOutline outline = OutlineOf(message);
     EXPECT_EQ(outline.hollow, (std::vector<uint64_t>{0, 2}));
-    ParsedBatch parsed(ProducerId('p'), 1, outline, message);
+    ParsedBatch parsed(ProducerId('p'), 1, outline, message, storage::RecordSizes());
     EXPECT_EQ(parsed.mutable_batch().records[2]->reject().raw(), bytes);
     EXPECT_THAT(parsed.mutable_batch().refused[2].message, ::testing::HasSubstr("empty parts"));
   }

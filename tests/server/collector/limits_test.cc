@@ -1,0 +1,119 @@
+// Each limit of serve, in a collector that has a small one.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/server/collector/collector_story.h"
+
+namespace telemetry::collector {
+namespace {
+
+using storage::AttemptRecord;
+using storage::ConfigRecord;
+using storage::RunRecord;
+using ::testing::HasSubstr;
+
+TEST(Limits, AStreamThatDoesNotSayWhoseItIsEnds) {
+  CollectorStory story(Limits{.open_timeout = absl::Milliseconds(50)});
+  TestStream stream(story.channel());
+  const grpc::Status status = stream.AwaitEnd();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED) << status.error_message();
+}
+
+TEST(Limits, AStreamThatSaysNothingEnds) {
+  CollectorStory story(Limits{.stream_idle_timeout = absl::Milliseconds(50)});
+  TestStream stream(story.channel());
+  ASSERT_TRUE(stream.Open('p'));
+  stream.Send(MakeBatch(1, {RunRecord('a')}));
+  EXPECT_TRUE(stream.AwaitAck(1));
+  EXPECT_EQ(stream.AwaitEnd().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+}
+
+TEST(Limits, AStreamTooManyIsToldToComeBack) {
+  CollectorStory story(Limits{.max_streams = 1});
+  {
+    TestStream first(story.channel());
+    ASSERT_TRUE(first.Open('p'));
+    TestStream second(story.channel());
+    const grpc::Status status = second.AwaitEnd();
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+    EXPECT_FALSE(status.error_details().empty()) << "RetryInfo";
+  }
+  // The first one's place is free as soon as the collector has noticed that it is gone.
+  bool served = false;
+  for (int attempt = 0; attempt < 10000 && !served; ++attempt) {
+    TestStream third(story.channel());
+    served = third.Open('q').has_value();
+  }
+  EXPECT_TRUE(served);
+}
+
+TEST(Limits, AStreamTooManyOfOneProducerIsToldToComeBack) {
+  CollectorStory story(Limits{.max_streams_per_producer = 1});
+  TestStream first(story.channel());
+  ASSERT_TRUE(first.Open('p'));
+  TestStream second(story.channel());
+  EXPECT_FALSE(second.Open('p'));
+  EXPECT_EQ(second.AwaitEnd().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  TestStream another(story.channel());
+  EXPECT_TRUE(another.Open('q'));
+  first.Send(MakeBatch(1, {RunRecord('a')}));
+  EXPECT_TRUE(first.AwaitAck(1));
+}
+
+// Four thousand bytes at one byte a second: the next message would be read in an hour.
+TEST(Limits, AProducerThatIsTooFastIsNotReadFromAndCanStillBeEnded) {
+  CollectorStory story(Limits{.producer_bytes_per_second = 1});
+  TestStream fast(story.channel());
+  ASSERT_TRUE(fast.Open('p'));
+  fast.Send(MakeBatchOfBytes(1, {std::string(4000, 'x')}));
+  EXPECT_TRUE(fast.AwaitAck(1)) << "what was read is committed";
+  TestStream other(story.channel());
+  ASSERT_TRUE(other.Open('q'));
+  other.Send(MakeBatchOfBytes(1, {"x"}));
+  EXPECT_TRUE(other.AwaitAck(1)) << "others are not slowed";
+
+  const auto stub = v1::IngestService::NewStub(story.channel());
+  grpc::ClientContext context;
+  v1::IngestRequest request;
+  request.mutable_open()->set_producer_id(ProducerId('p'));
+  *request.mutable_batch() = MakeBatchOfBytes(2, {"x"});
+  v1::IngestResponse response;
+  EXPECT_EQ(stub->Ingest(&context, request, &response).error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+
+  story.server().Drain(absl::Seconds(5));
+  EXPECT_EQ(fast.AwaitEnd().error_code(), grpc::StatusCode::UNAVAILABLE);
+}
+
+TEST(Limits, ALongClientNameIsMalformed) {
+  CollectorStory story;
+  const auto stub = v1::IngestService::NewStub(story.channel());
+  grpc::ClientContext context;
+  v1::IngestRequest request;
+  request.mutable_open()->set_producer_id(ProducerId('p'));
+  request.mutable_open()->set_client(std::string(5000, 'c'));
+  v1::IngestResponse response;
+  EXPECT_EQ(stub->Ingest(&context, request, &response).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+TEST(Limits, RecordsAboveTheirSizesGoToTheRejectsAndTheLogGoesOn) {
+  CollectorStory story(Limits{.record = {.source_bytes = 100, .config_bytes = 100}});
+  v1::Record source = RunRecord('a');
+  source.mutable_run()->set_kernel_source(std::string(101, 's'));
+  TestStream stream(story.channel());
+  ASSERT_TRUE(stream.Open('p'));
+  stream.Send(MakeBatch(1, {source, ConfigRecord(7, std::string(101, 'c')), AttemptRecord('x', 'a')}));
+  const auto ack = stream.AwaitAck(3);
+  ASSERT_TRUE(ack);
+  ASSERT_EQ(ack->rejects_size(), 2);
+  EXPECT_THAT(ack->rejects(0).message(), HasSubstr("--max-source-bytes"));
+  EXPECT_THAT(ack->rejects(1).message(), HasSubstr("--max-config-bytes"));
+  EXPECT_EQ(story.Query("SELECT count(*) FROM rejects"), "2");
+  EXPECT_EQ(story.Query("SELECT count(*) FROM attempts"), "1");
+}
+
+}  // namespace
+}  // namespace telemetry::collector
