@@ -15,12 +15,20 @@ double ThreadCpuSeconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Records for each unit of `time` between two samples.
-template <typename Time>
-double Rate(const std::vector<SoakSample>& samples, size_t begin, size_t end, Time time) {
-  double all = 0;
-  for (size_t i = begin + 1; i <= end; ++i) all += time(samples[i - 1], samples[i]);
-  return all == 0 ? 0 : static_cast<double>(samples[end].records - samples[begin].records) / all;
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values.empty() ? 0 : values[values.size() / 2];
+}
+
+// The median of `rate` over the intervals between the samples from `begin` up to `end`.
+template <typename Rate>
+double MedianRate(const std::vector<SoakSample>& samples, size_t begin, size_t end, Rate rate) {
+  std::vector<double> rates;
+  for (size_t i = begin + 1; i < end; ++i) {
+    const auto records = static_cast<double>(samples[i].records - samples[i - 1].records);
+    if (const double time = rate(samples[i - 1], samples[i]); time > 0) rates.push_back(records / time);
+  }
+  return Median(rates);
 }
 
 double Seconds(const SoakSample& a, const SoakSample& b) { return b.seconds - a.seconds; }
@@ -62,9 +70,8 @@ double MeasureYardstick() {
 SoakReport Judge(const std::vector<SoakSample>& samples) {
   const size_t fifth = samples.size() / 5;
   const size_t half = samples.size() / 2;
-  const size_t last = samples.size() - 1;
-  const auto begin = [&](auto time) { return Rate(samples, fifth, 2 * fifth, time); };
-  const auto end = [&](auto time) { return Rate(samples, last - fifth, last, time); };
+  const auto begin = [&](auto time) { return MedianRate(samples, fifth, 2 * fifth + 1, time); };
+  const auto end = [&](auto time) { return MedianRate(samples, samples.size() - fifth - 1, samples.size(), time); };
   const double slope = Slope(samples, half);
   return {.slope_bytes_per_million_records = 1e6 * slope,
           .growth_bytes = slope * static_cast<double>(samples.back().records - samples[half].records),

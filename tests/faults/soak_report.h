@@ -23,7 +23,7 @@ struct SoakReport {
   // Of the second half: how the memory goes with what was stored, by least squares, and over the half itself.
   double slope_bytes_per_million_records = 0;
   double growth_bytes = 0;
-  // Of the second fifth and the last fifth.
+  // Of the second fifth and the last fifth: the medians of the intervals.
   double records_per_s_begin = 0;
   double records_per_s_end = 0;
   double records_per_cpu_s_begin = 0;

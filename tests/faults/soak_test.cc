@@ -67,10 +67,8 @@ class Soak : public ::testing::Test {
   SoakLoad load_{{.collector = collector_.address(), .folder = folder_.File("spools-of")}};
 };
 
-// A collector that gets slower fails both; others on this machine may spoil one.
 bool KeepsItsPace(const SoakReport& report) {
-  return report.records_per_cpu_s_end >= kShare * report.records_per_cpu_s_begin ||
-         report.records_per_yardstick_end >= kShare * report.records_per_yardstick_begin;
+  return report.records_per_yardstick_end >= kShare * report.records_per_yardstick_begin;
 }
 
 bool KeepsItsMemory(const SoakReport& report) {

@@ -22,12 +22,19 @@ constexpr char kReady[] = "listening on ";
   std::abort();
 }
 
+std::vector<char*> Pointers(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 // Between fork and exec only what is safe there.
-[[noreturn]] void RunCollector(const char* program, const char* db, const char* listen, const char* log, int out) {
+[[noreturn]] void RunCollector(char* const* arguments, char* const* environment, const char* log, int out) {
   const int log_fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   dup2(out, STDOUT_FILENO);
   dup2(log_fd, STDERR_FILENO);
-  execl(program, program, "serve", "--db", db, "--listen", listen, static_cast<char*>(nullptr));
+  execve(arguments[0], arguments, environment);
   _exit(127);
 }
 
@@ -40,15 +47,21 @@ std::string ReadLine(int fd) {
 
 }  // namespace
 
-CollectorProcess CollectorProcess::Start(const std::string& db, int port) {
+CollectorProcess CollectorProcess::Start(const std::string& db, const CollectorOptions& options) {
   const std::string program = ProgramPath("telemetry-collector");
-  const std::string listen = "127.0.0.1:" + std::to_string(port);
   const std::string log = db + ".log";
+  std::vector<std::string> arguments = {program, "serve",    "--db",
+                                        db,      "--listen", "127.0.0.1:" + std::to_string(options.port)};
+  arguments.insert(arguments.end(), options.flags.begin(), options.flags.end());
+  std::vector<std::string> environment = options.environment;
+  for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
+  const std::vector<char*> argv = Pointers(arguments);
+  const std::vector<char*> envp = Pointers(environment);
   int pipe_fds[2];
   if (pipe2(pipe_fds, O_CLOEXEC) != 0) Fail("pipe");
   const pid_t pid = fork();
   if (pid < 0) Fail("fork");
-  if (pid == 0) RunCollector(program.c_str(), db.c_str(), listen.c_str(), log.c_str(), pipe_fds[1]);
+  if (pid == 0) RunCollector(argv.data(), envp.data(), log.c_str(), pipe_fds[1]);
   close(pipe_fds[1]);
   std::string line = ReadLine(pipe_fds[0]);
   while (!line.empty() && line.rfind(kReady, 0) != 0) line = ReadLine(pipe_fds[0]);
@@ -112,6 +125,16 @@ double ResidentMib(pid_t pid) {
   double resident_pages = 0;
   file >> total_pages >> resident_pages;
   return resident_pages * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 20);
+}
+
+double PeakMib(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/status");
+  std::string word;
+  double kib = 0;
+  while (file >> word && word != "VmHWM:") {
+  }
+  file >> kib;
+  return kib / 1024;
 }
 
 }  // namespace telemetry::bench

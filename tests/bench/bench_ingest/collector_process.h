@@ -3,15 +3,26 @@
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
 
 namespace telemetry::bench {
+
+// What a collector is started with, beside its dataset.
+struct CollectorOptions {
+  int port = 0;                          // 0 takes a free one
+  std::vector<std::string> flags;        // of serve, as on a command line
+  std::vector<std::string> environment;  // NAME=VALUE, added to this process's
+};
 
 // A telemetry-collector of its own process, as an operator would start it. Not thread-safe. Ends the test program with
 // a message when the collector does not start.
 class CollectorProcess {
  public:
   // Serves `db` on 127.0.0.1; port 0 takes a free one. Returns when the collector listens. Its log goes to `db`.log.
-  static CollectorProcess Start(const std::string& db, int port = 0);
+  static CollectorProcess Start(const std::string& db, int port = 0) {
+    return Start(db, CollectorOptions{.port = port});
+  }
+  static CollectorProcess Start(const std::string& db, const CollectorOptions& options);
 
   CollectorProcess(CollectorProcess&& other) noexcept;
   CollectorProcess& operator=(CollectorProcess&& other) noexcept;
@@ -42,5 +53,7 @@ std::string ProgramPath(const std::string& name);
 // Seconds of CPU that a process has used, and its resident memory now.
 double CpuSeconds(pid_t pid);
 double ResidentMib(pid_t pid);
+// The most memory that it ever had resident.
+double PeakMib(pid_t pid);
 
 }  // namespace telemetry::bench

@@ -1,0 +1,32 @@
+// A disk that stalls, for LD_PRELOAD: fsync and fdatasync wait for as long as the file that TELEMETRY_STALL names is
+// there.
+
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace {
+
+void WaitForDisk() {
+  static const char* const path = std::getenv("TELEMETRY_STALL");
+  const timespec pause = {.tv_sec = 0, .tv_nsec = 5'000'000};
+  while (path != nullptr && access(path, F_OK) == 0) nanosleep(&pause, nullptr);
+}
+
+}  // namespace
+
+extern "C" {
+
+int fsync(int fd) {
+  WaitForDisk();
+  return static_cast<int>(syscall(SYS_fsync, fd));
+}
+
+int fdatasync(int fd) {
+  WaitForDisk();
+  return static_cast<int>(syscall(SYS_fdatasync, fd));
+}
+
+}  // extern "C"
