@@ -84,7 +84,8 @@ CollectorServer::CollectorServer(const ServerOptions& options, std::unique_ptr<a
       metrics_(options.metrics_listen.empty() ? nullptr : std::make_unique<CollectorMetrics>()),
       writer_(std::move(writer), limits_, options.on_fatal, metrics_.get()),
       ingest_({limits_, admission_, writer_, streams_, gate_, rates_, unread_ack_bytes_, too_large_records_}),
-      dataset_([db = options.db, vfs = options.writer.vfs] { return storage::OpenSqliteReader(db, {.vfs = vfs}); },
+      dataset_([db = options.db,
+                vfs = options.writer.vfs] { return storage::OpenSqliteReader(db, {.vfs = vfs, .check_acked = false}); },
                gate_, limits_.unread_timeout) {}
 
 CollectorServer::~CollectorServer() {
@@ -173,7 +174,8 @@ CollectorState CollectorServer::State(const std::string& db, const std::string& 
                           .limits = LimitValues(limits_),
                           .database_bytes = FileBytes(db),
                           .wal_bytes = FileBytes(db + "-wal")};
-  absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader = storage::OpenSqliteReader(db, {.vfs = vfs});
+  absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader =
+      storage::OpenSqliteReader(db, {.vfs = vfs, .check_acked = false});
   if (!reader.ok()) return state;
   if (absl::StatusOr<uint64_t> count = (*reader)->CountProducers(); count.ok()) state.producers = *count;
   return state;

@@ -4,11 +4,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "server/storage/acked_check.h"
+#include "server/storage/acked_mark.h"
 #include "server/storage/dataset_file.h"
+#include "server/storage/lock_file.h"
 #include "server/storage/page_scan.h"
 #include "server/storage/statement.h"
 #include "server/storage/transaction.h"
-#include "server/storage/wal_scan.h"
 
 namespace telemetry::storage {
 namespace {
@@ -29,22 +31,13 @@ absl::Status ForEachRow(Database& database, const char* sql, Use use) {
   }
 }
 
-// Beside a writer the end of the log may be read while it is written: what is damaged is so twice.
-absl::StatusOr<WalScan> ScanWalOfWriter(Database& database) {
-  absl::StatusOr<WalScan> first = ScanWal(database);
-  if (!first.ok() || first->durable <= first->committed) return first;
-  absl::StatusOr<WalScan> second = ScanWal(database);
-  if (second.ok() && second->first_bad_at != first->first_bad_at) second->durable = second->committed;
-  return second;
-}
-
 // Each page and the log, as they lie on the disk: SQLite's own check sees neither a flipped bit inside of a value nor
 // what the log lost.
-absl::Status CheckBytes(Database& database, CheckReport* report) {
-  absl::StatusOr<WalScan> log = ScanWalOfWriter(database);
-  if (!log.ok()) return log.status();
-  if (std::optional<std::string> damage = DamageOf(*log)) report->damage.push_back(*std::move(damage));
-  absl::StatusOr<PageScan> scan = ScanPages(database, log->pages);
+absl::Status CheckBytes(Database& database, const std::optional<AckedMark>& mark, CheckReport* report) {
+  absl::StatusOr<AckedCheck> acked = CheckAcked(database, mark);
+  if (!acked.ok()) return acked.status();
+  for (std::string& damage : acked->damage) report->damage.push_back(std::move(damage));
+  absl::StatusOr<PageScan> scan = ScanPages(database, acked->log.pages);
   if (!scan.ok()) return scan.status();
   report->counts.emplace_back("pages", scan->pages);
   for (std::string& damage : scan->damage) report->damage.push_back(std::move(damage));
@@ -89,7 +82,12 @@ absl::Status Count(Database& database, CheckReport* report) {
 }  // namespace
 
 absl::StatusOr<CheckReport> CheckDataset(const std::string& path) {
-  absl::StatusOr<Database> database = OpenDatasetForReading(path, {});
+  const absl::StatusOr<std::string> real_path = RealPath(path);
+  if (!real_path.ok()) return real_path.status();
+  CheckReport report;
+  const absl::StatusOr<std::optional<AckedMark>> mark = AckedMarkFile::Read(*real_path);
+  if (!mark.ok()) report.damage.emplace_back(mark.status().message());
+  absl::StatusOr<Database> database = OpenDatasetForReading(path, {.vfs = {}, .check_acked = false});
   if (!database.ok()) return database.status();
   absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database);
   if (!transaction.ok()) return transaction.status();
@@ -97,8 +95,10 @@ absl::StatusOr<CheckReport> CheckDataset(const std::string& path) {
   if (absl::Status status = database->QueryInt("SELECT count(*) FROM sqlite_schema").status(); !status.ok()) {
     return status;
   }
-  CheckReport report;
-  for (auto* part : {&CheckBytes, &CheckFile, &CheckReferences, &CheckDatasetId, &Count}) {
+  if (absl::Status status = CheckBytes(*database, mark.ok() ? *mark : std::nullopt, &report); !status.ok()) {
+    report.damage.emplace_back(status.message());
+  }
+  for (auto* part : {&CheckFile, &CheckReferences, &CheckDatasetId, &Count}) {
     // A query that cannot be run to its end over a file that could be opened is damage, too.
     absl::Status status = part(*database, &report);
     if (!status.ok()) report.damage.emplace_back(status.message());

@@ -21,6 +21,9 @@ class Checkpointer {
   // When nothing is to be done.
   absl::Status Idle();
 
+  // Frames in the log after the last commit; 0: it has been emptied since, or nothing was committed.
+  int log_pages() const { return log_pages_; }
+
  private:
   static int OnWal(void* self, sqlite3* handle, const char* schema, int pages);
   absl::Status Run(int mode);

@@ -1,13 +1,19 @@
 #include "server/storage/dataset_file.h"
 
+#include <sqlite3.h>
+
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "server/storage/acked_check.h"
+#include "server/storage/acked_mark.h"
 #include "server/storage/lock_file.h"
 #include "server/storage/migrator.h"
 #include "server/storage/page_scan.h"
 #include "server/storage/statement.h"
+#include "server/storage/transaction.h"
 
 namespace telemetry::storage {
 namespace {
@@ -32,9 +38,25 @@ absl::Status UseWal(Database& database, const WriterOptions& options) {
                                                                                    : "PRAGMA synchronous = NORMAL");
 }
 
+absl::StatusOr<std::optional<AckedMark>> MarkOf(const std::string& path) {
+  const absl::StatusOr<std::string> real_path = RealPath(path);
+  if (!real_path.ok()) return real_path.status();
+  return AckedMarkFile::Read(*real_path);
+}
+
+// Before anything is written: is it one of ours, not too new, and is all there?
+absl::Status Inspect(Database& database, const std::string& path) {
+  // Closing it must not move what is left of a damaged log into the database.
+  sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  if (absl::Status status = SchemaVersion(database).status(); !status.ok()) return InFile(path, status);
+  const absl::StatusOr<std::optional<AckedMark>> mark = MarkOf(path);
+  if (!mark.ok()) return mark.status();
+  if (absl::Status status = RequireAcked(database, path, *mark); !status.ok()) return status;
+  sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
+  return absl::OkStatus();
+}
+
 absl::Status Prepare(Database& database, const WriterOptions& options) {
-  // Before anything is written: is it one of ours, and not too new?
-  if (absl::Status status = SchemaVersion(database).status(); !status.ok()) return status;
   if (absl::Status status = UseWal(database, options); !status.ok()) return status;
   if (absl::Status status = Migrate(database); !status.ok()) return status;
   Statement name(database,
@@ -51,16 +73,7 @@ bool MayBeReadAsImmutable(const std::string& path) {
   return error || log_bytes == 0;
 }
 
-}  // namespace
-
-absl::StatusOr<Database> OpenDatasetForWriting(const std::string& path, const WriterOptions& options) {
-  absl::StatusOr<Database> database = Database::Open(path, {.vfs = options.vfs, .busy_timeout = options.busy_timeout});
-  if (!database.ok()) return database.status();
-  if (absl::Status status = Prepare(*database, options); !status.ok()) return InFile(path, status);
-  return database;
-}
-
-absl::StatusOr<Database> OpenDatasetForReading(const std::string& path, const ReaderOptions& options) {
+absl::StatusOr<Database> OpenReadOnly(const std::string& path, const ReaderOptions& options) {
   Database::Options open{.read_only = true, .vfs = options.vfs, .busy_timeout = options.busy_timeout};
   absl::StatusOr<Database> database = Database::Open(path, open);
   if (!database.ok()) return database.status();
@@ -71,6 +84,31 @@ absl::StatusOr<Database> OpenDatasetForReading(const std::string& path, const Re
   database = Database::Open(path, open);
   if (!database.ok()) return database.status();
   if (status = RequireCurrentSchema(*database); !status.ok()) return InFile(path, status);
+  return database;
+}
+
+}  // namespace
+
+absl::StatusOr<Database> OpenDatasetForWriting(const std::string& path, const WriterOptions& options) {
+  absl::StatusOr<Database> database = Database::Open(path, {.vfs = options.vfs, .busy_timeout = options.busy_timeout});
+  if (!database.ok()) return database.status();
+  if (absl::Status status = Inspect(*database, path); !status.ok()) return status;
+  if (absl::Status status = Prepare(*database, options); !status.ok()) return InFile(path, status);
+  return database;
+}
+
+absl::StatusOr<Database> OpenDatasetForReading(const std::string& path, const ReaderOptions& options) {
+  if (!options.check_acked) return OpenReadOnly(path, options);
+  const absl::StatusOr<std::optional<AckedMark>> mark = MarkOf(path);
+  if (absl::IsDataLoss(mark.status())) return mark.status();
+  absl::StatusOr<Database> database = OpenReadOnly(path, options);
+  if (!database.ok()) return database.status();
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database);
+  absl::Status status = transaction.status();
+  // Where the mark may not be read, the log can still tell.
+  if (status.ok()) status = RequireAcked(*database, path, mark.ok() ? *mark : std::nullopt);
+  if (!status.ok()) return status;
+  transaction->Commit().IgnoreError();
   return database;
 }
 

@@ -31,7 +31,17 @@ absl::Status WriteHolder(int fd) {
   return absl::OkStatus();
 }
 
-// Where the links of `path` lead, also when that file is yet to be made.
+absl::Status RequireOneName(const std::string& path) {
+  std::error_code error;
+  const auto names = std::filesystem::hard_link_count(path, error);
+  if (error || names == 1) return absl::OkStatus();  // what is not there gets one name
+  return absl::FailedPreconditionError(absl::StrCat(
+      path, " has ", names, " names (hard links), and SQLite would keep a separate log under each: remove the others, ",
+      "or make a copy with telemetry-collector backup and give that as --db"));
+}
+
+}  // namespace
+
 absl::StatusOr<std::string> RealPath(const std::string& path) {
   constexpr int kMostLinks = 40;  // as the kernel has it
   std::filesystem::path file = path;
@@ -47,17 +57,6 @@ absl::StatusOr<std::string> RealPath(const std::string& path) {
   if (error) return absl::ErrnoToStatus(error.value(), absl::StrCat("cannot open the folder ", folder.string()));
   return (real_folder / file.filename()).string();
 }
-
-absl::Status RequireOneName(const std::string& path) {
-  std::error_code error;
-  const auto names = std::filesystem::hard_link_count(path, error);
-  if (error || names == 1) return absl::OkStatus();  // what is not there gets one name
-  return absl::FailedPreconditionError(absl::StrCat(
-      path, " has ", names, " names (hard links), and SQLite would keep a separate log under each: remove the others, ",
-      "or make a copy with telemetry-collector backup and give that as --db"));
-}
-
-}  // namespace
 
 absl::StatusOr<LockFile> LockFile::Acquire(const std::string& path) {
   const absl::StatusOr<std::string> real_path = RealPath(path);

@@ -6,6 +6,9 @@
 
 namespace telemetry::storage {
 
+// Where the links of `path` lead, also when that file is yet to be made. NOT_FOUND, PERMISSION_DENIED: its folder.
+absl::StatusOr<std::string> RealPath(const std::string& path);
+
 // Holds the file PATH.lock, so that one process at a time writes to PATH. Symbolic links are followed first: all names
 // that lead to one file lead to one lock. The kernel lets go of it when the process ends, however it ends; the lock
 // file itself stays, since removing it would let two processes hold two files of one name.

@@ -26,13 +26,15 @@ struct WriterOptions {
 
 struct ReaderOptions {
   std::string vfs;
+  // Hold the dataset against what was acknowledged when it is opened. The collector that serves it has done so.
+  bool check_acked = true;
   absl::Duration busy_timeout = absl::Seconds(5);
 };
 
 // The dataset in a SQLite file, made when it is not there, its schema brought up to date.
 // ALREADY_EXISTS: another collector has it; the message names its pid. FAILED_PRECONDITION: it is newer than this
 // program, no dataset, or has several names (hard links). NOT_FOUND, PERMISSION_DENIED: the folder. DATA_LOSS: it is
-// damaged. UNAVAILABLE: the disk.
+// damaged, or acknowledged records are missing; the files are left as they are. UNAVAILABLE: the disk.
 absl::StatusOr<std::unique_ptr<StoreWriter>> OpenSqliteWriter(const std::string& path,
                                                               const WriterOptions& options = {});
 

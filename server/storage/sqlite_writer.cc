@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/storage/dataset_file.h"
 #include "server/storage/validate.h"
+#include "server/storage/wal_scan.h"
 
 namespace telemetry::storage {
 
@@ -22,13 +23,26 @@ absl::StatusOr<std::unique_ptr<StoreWriter>> OpenSqliteWriter(const std::string&
     if (!row.ok()) return row.status();
     dataset_id = read.Bytes(0);
   }
-  return std::make_unique<SqliteWriter>(*std::move(lock), *std::move(database), std::move(dataset_id), options);
+  const absl::StatusOr<std::string> real_path = RealPath(path);
+  if (!real_path.ok()) return real_path.status();
+  absl::StatusOr<AckedMarkFile> mark = AckedMarkFile::Open(*real_path);
+  if (!mark.ok()) return mark.status();
+  const absl::StatusOr<int64_t> acked = database->QueryInt("SELECT ifnull(sum(committed_seq), 0) FROM producers");
+  if (!acked.ok()) return acked.status();
+  const absl::StatusOr<uint32_t> padding = PaddingFrames(*database);
+  if (!padding.ok()) return padding.status();
+  return std::make_unique<SqliteWriter>(*std::move(lock), *std::move(mark), *std::move(database), std::move(dataset_id),
+                                        static_cast<uint64_t>(*acked), *padding, options);
 }
 
-SqliteWriter::SqliteWriter(LockFile lock, Database database, std::string dataset_id, const WriterOptions& options)
+SqliteWriter::SqliteWriter(LockFile lock, AckedMarkFile mark, Database database, std::string dataset_id,
+                           uint64_t acked_records, uint32_t padding_frames, const WriterOptions& options)
     : lock_(std::move(lock)),
+      mark_(std::move(mark)),
       database_(std::move(database)),
       dataset_id_(std::move(dataset_id)),
+      padding_frames_(padding_frames),
+      acked_records_(acked_records),
       clock_(options.clock),
       senders_(database_),
       producers_(database_),
@@ -121,8 +135,22 @@ absl::StatusOr<std::vector<BatchOutcome>> SqliteWriter::TryCommit(absl::Span<con
   }
   if (absl::Status status = producers_.Save(); !status.ok()) return status;
   if (absl::Status status = transaction->Commit(); !status.ok()) return status;
+  for (size_t i = 0; i < batches.size(); ++i) {
+    if (outcomes[i].status.ok()) acked_records_ += batches[i].records.size() - outcomes[i].skipped;
+  }
+  if (absl::Status status = WriteMark(); !status.ok()) return status;
   if (absl::Status status = checkpointer_.AfterCommit(); !status.ok()) return status;
   return outcomes;
+}
+
+absl::Status SqliteWriter::WriteMark() {
+  const absl::StatusOr<uint64_t> salts = ReadWalSalts(database_);
+  if (!salts.ok()) return salts.status();
+  const auto frames = static_cast<uint32_t>(checkpointer_.log_pages());
+  return mark_.Store({.dataset_id = dataset_id_,
+                      .records = acked_records_,
+                      .log_salts = *salts,
+                      .log_frames = frames - std::min(frames, padding_frames_)});
 }
 
 absl::Status SqliteWriter::Idle() {

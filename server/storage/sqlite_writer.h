@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "server/storage/acked_mark.h"
 #include "server/storage/attempt_table.h"
 #include "server/storage/checkpointer.h"
 #include "server/storage/config_table.h"
@@ -25,7 +26,9 @@ namespace telemetry::storage {
 // told from here (DESIGN.md, SQLite), and the process has to end.
 class SqliteWriter : public StoreWriter {
  public:
-  SqliteWriter(LockFile lock, Database database, std::string dataset_id, const WriterOptions& options);
+  // `acked_records`: what the producers' committed_seq add up to. `padding_frames`: PaddingFrames.
+  SqliteWriter(LockFile lock, AckedMarkFile mark, Database database, std::string dataset_id, uint64_t acked_records,
+               uint32_t padding_frames, const WriterOptions& options);
 
   const std::string& dataset_id() const override { return dataset_id_; }
   absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> OpenProducers(
@@ -45,12 +48,17 @@ class SqliteWriter : public StoreWriter {
   absl::Status Store(const v1::Record& record, const std::string& producer_id, MaybeRefusal& refusal);
   absl::Status Refuse(const v1::Record& record, RefusedRecord refused, const std::string& producer_id,
                       BatchOutcome& outcome);
+  // Writes down what may be acknowledged now.
+  absl::Status WriteMark();
   // Remembers an error of the database.
   absl::Status Fail(absl::Status status);
 
   LockFile lock_;
+  AckedMarkFile mark_;
   Database database_;
   const std::string dataset_id_;
+  const uint32_t padding_frames_;
+  uint64_t acked_records_ = 0;  // of all producers together
   const std::function<absl::Time()> clock_;
   int64_t now_unix_us_ = 0;  // of the current transaction
   absl::Status failed_;

@@ -12,6 +12,7 @@ namespace telemetry::storage {
 namespace {
 
 constexpr uint64_t kHeaderBytes = 32;
+constexpr int kSaltsAt = 16;
 constexpr uint64_t kFrameHeaderBytes = 24;
 constexpr uint32_t kMagic = 0x377f0682;  // with bit 0 the checksums take words of the other byte order
 
@@ -73,7 +74,7 @@ class Scanner {
     sum.Add(header, kHeaderBytes - 8, big_endian_);
     before_ = StoredAt(header + 24);
     scan_.header_ok = (BigEndian(header) & ~1U) == kMagic && sum == before_;
-    scan_.salts = BigEndian64(header + 16);
+    scan_.salts = BigEndian64(header + kSaltsAt);
     whole_ = scan_.header_ok;
     if (whole_) return absl::OkStatus();
     // Which log it was, its first frame says, too.
@@ -91,8 +92,13 @@ class Scanner {
     sum.Add(frame + kFrameHeaderBytes, frame_.size() - kFrameHeaderBytes, big_endian_);
     before_ = StoredAt(frame + 16);
     const bool follows = of_this_log && sum == before_;
-    if (follows && commit_before_) scan_.durable = number - 1;
+    // A commit's last frame is repeated to fill a sector: the repetitions may be there before it is, and go missing.
+    const uint64_t page_and_size = BigEndian64(frame);
+    const bool repeats = commit_before_ && page_and_size == page_and_size_before_;
+    if (follows && commit_before_ && !repeats) scan_.durable = commit_;
+    page_and_size_before_ = page_and_size;
     commit_before_ = of_this_log && BigEndian(frame + 4) != 0;
+    if (commit_before_ && !repeats) commit_ = number;
     if (!follows && whole_) MarkBad(number);
     if (!whole_) return;
     transaction_.push_back(BigEndian(frame));
@@ -113,22 +119,52 @@ class Scanner {
   std::vector<uint32_t> transaction_;  // pages of the one that is being read
   WalScan scan_;
   Checksum before_;  // stored in the frame before, or in the header
+  uint64_t page_and_size_before_ = 0;
+  uint32_t commit_ = 0;  // the last frame that ends a transaction, without its repetitions
   bool big_endian_ = false;
   bool whole_ = false;          // nothing bad up to here
   bool commit_before_ = false;  // the frame before ends a transaction
 };
 
-}  // namespace
-
-absl::StatusOr<WalScan> ScanWal(Database& database) {
-  const absl::StatusOr<int64_t> page_bytes = database.QueryInt("PRAGMA page_size");
-  if (!page_bytes.ok()) return page_bytes.status();
+// nullptr: no log is open.
+absl::StatusOr<sqlite3_file*> LogOf(Database& database) {
   sqlite3_file* log = nullptr;
   const int code =
       sqlite3_file_control(database.handle(), "main", SQLITE_FCNTL_JOURNAL_POINTER, static_cast<void*>(&log));
   if (code != SQLITE_OK) return SqliteStatus(code);
-  if (log == nullptr || log->pMethods == nullptr) return WalScan{};
-  return Scanner(log, static_cast<uint64_t>(*page_bytes)).Run();
+  return log != nullptr && log->pMethods != nullptr ? log : nullptr;
+}
+
+}  // namespace
+
+absl::StatusOr<uint64_t> ReadWalSalts(Database& database) {
+  const absl::StatusOr<sqlite3_file*> log = LogOf(database);
+  if (!log.ok() || *log == nullptr) return log.ok() ? absl::StatusOr<uint64_t>(0) : log.status();
+  char salts[8] = {};
+  const int code = (*log)->pMethods->xRead(*log, salts, sizeof salts, kSaltsAt);
+  if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ) return SqliteStatus(code);
+  return BigEndian64(salts);
+}
+
+absl::StatusOr<uint32_t> PaddingFrames(Database& database) {
+  const absl::StatusOr<int64_t> page_bytes = database.QueryInt("PRAGMA page_size");
+  if (!page_bytes.ok()) return page_bytes.status();
+  sqlite3_file* file = nullptr;
+  const int code =
+      sqlite3_file_control(database.handle(), "main", SQLITE_FCNTL_FILE_POINTER, static_cast<void*>(&file));
+  if (code != SQLITE_OK) return SqliteStatus(code);
+  if ((file->pMethods->xDeviceCharacteristics(file) & SQLITE_IOCAP_POWERSAFE_OVERWRITE) != 0) return 0;
+  const uint64_t frame_bytes = kFrameHeaderBytes + static_cast<uint64_t>(*page_bytes);
+  return static_cast<uint32_t>((file->pMethods->xSectorSize(file) + frame_bytes - 1) / frame_bytes);
+}
+
+absl::StatusOr<WalScan> ScanWal(Database& database) {
+  const absl::StatusOr<int64_t> page_bytes = database.QueryInt("PRAGMA page_size");
+  if (!page_bytes.ok()) return page_bytes.status();
+  const absl::StatusOr<sqlite3_file*> log = LogOf(database);
+  if (!log.ok()) return log.status();
+  if (*log == nullptr) return WalScan{};
+  return Scanner(*log, static_cast<uint64_t>(*page_bytes)).Run();
 }
 
 std::optional<std::string> DamageOf(const WalScan& scan) {

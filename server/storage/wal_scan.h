@@ -29,6 +29,13 @@ struct WalScan {
 // Scans the log that the connection has open, in a transaction where others may write. Errors are the disk's.
 absl::StatusOr<WalScan> ScanWal(Database& database);
 
+// WalScan::salts of the log as it is now; 0: there is none. Errors are the disk's.
+absl::StatusOr<uint64_t> ReadWalSalts(Database& database);
+
+// On a disk where a write may hurt its neighbours, SQLite repeats a commit's last frame until it fills a sector, and
+// does not wait for all of the repetitions: at most so many. Errors are the disk's.
+absl::StatusOr<uint32_t> PaddingFrames(Database& database);
+
 // What is damaged, for a person; empty: nothing.
 std::optional<std::string> DamageOf(const WalScan& scan);
 
