@@ -14,7 +14,7 @@ void AddLimits(CLI::App* serve, Limits& limits);
 // Why what is asked for must not be served; empty: it may.
 std::string WhyNotServe(const CommandLine& line);
 
-// check, stats, backup, migrate, prune.
+// check, stats, backup, restore, migrate, prune.
 void AddMaintenance(CLI::App& app, CommandLine& line);
 
 // token add, list, revoke.

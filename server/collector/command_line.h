@@ -9,7 +9,7 @@
 
 namespace telemetry::collector {
 
-enum class Command { kServe, kCheck, kBackup, kMigrate, kPrune, kStats, kTokenAdd, kTokenList, kTokenRevoke };
+enum class Command { kServe, kCheck, kBackup, kRestore, kMigrate, kPrune, kStats, kTokenAdd, kTokenList, kTokenRevoke };
 
 struct PruneFlags {
   storage::PruneRules rules;
@@ -22,6 +22,7 @@ struct CommandLine {
   std::string db;
   std::string listen = "127.0.0.1:4747";
   std::string to;
+  std::string from;
   std::string log_level = "info";
   std::string log_format = "text";
   bool validate = false;

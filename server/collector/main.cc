@@ -20,6 +20,8 @@ absl::Status Run(const CommandLine& line) {
       return line.validate ? telemetry::collector::ValidateServe(line) : telemetry::collector::Serve(line);
     case Command::kCheck:
       return telemetry::collector::Check(line);
+    case Command::kRestore:
+      return telemetry::collector::Restore(line);
     case Command::kBackup:
       return telemetry::collector::Backup(line);
     case Command::kMigrate:

@@ -7,6 +7,7 @@
 #include "server/storage/check.h"
 #include "server/storage/dataset_file.h"
 #include "server/storage/prune.h"
+#include "server/storage/restore.h"
 #include "server/storage/sqlite_store.h"
 
 namespace telemetry::collector {
@@ -21,6 +22,21 @@ absl::Status Check(const CommandLine& line) {
 absl::Status Backup(const CommandLine& line) {
   if (absl::Status status = storage::BackUpDataset(line.db, line.to); !status.ok()) return status;
   std::printf("%s: copied to %s\n", line.db.c_str(), line.to.c_str());
+  return absl::OkStatus();
+}
+
+absl::Status Restore(const CommandLine& line) {
+  const absl::StatusOr<storage::RestoreReport> report = storage::RestoreDataset(line.from, line.to, absl::Now());
+  if (!report.ok()) return report.status();
+  std::printf("%s: restored from %s, with %llu acknowledged records\n", line.to.c_str(), line.from.c_str(),
+              static_cast<unsigned long long>(report->records));
+  if (!report->kept.empty()) std::printf("what was there is kept as %s\n", report->kept.c_str());
+  if (report->missing_records > 0) {
+    std::printf(
+        "%llu records were acknowledged after the backup and are not in it: producers do not send them again; forward "
+        "them again where their sidecars are kept\n",
+        static_cast<unsigned long long>(report->missing_records));
+  }
   return absl::OkStatus();
 }
 

@@ -9,6 +9,8 @@ namespace telemetry::collector {
 absl::Status Check(const CommandLine& line);
 // Copies the dataset while it may be served.
 absl::Status Backup(const CommandLine& line);
+// Puts a backup into the dataset's place, and prints what became of that and what the backup lacks.
+absl::Status Restore(const CommandLine& line);
 // Removes old attempts, and prints which.
 absl::Status Prune(const CommandLine& line);
 // Brings the schema up to date, and gives the pages of an older dataset checksums.

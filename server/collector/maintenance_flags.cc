@@ -52,6 +52,11 @@ void AddMaintenance(CLI::App& app, CommandLine& line) {
   CLI::App* backup = app.add_subcommand("backup", "Copy the dataset, also while a collector serves it");
   File(backup, "db", line.db, "The dataset's SQLite file");
   File(backup, "to", line.to, "The copy; must not be there yet");
+  CLI::App* restore = app.add_subcommand(
+      "restore",
+      "Put a copy of a backup into the place of the dataset, whose files are kept; no collector may serve it");
+  File(restore, "from", line.from, "The backup; it is checked first");
+  File(restore, "to", line.to, "The dataset's SQLite file; what is there is renamed to FILE.replaced-TIME");
   CLI::App* migrate = app.add_subcommand(
       "migrate", "Bring the dataset to this program's schema (serve does so, too) and give its pages checksums");
   File(migrate, "db", line.db, "The dataset's SQLite file");

@@ -40,6 +40,11 @@ absl::Status Publish(const std::string& draft, const std::string& to) {
 
 }  // namespace
 
+absl::Status SyncFolderOf(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  return Sync(folder.empty() ? "." : folder.string(), O_RDONLY | O_DIRECTORY);
+}
+
 absl::Status BackUpDataset(const std::string& from, const std::string& to) {
   if (std::filesystem::exists(to)) {
     return absl::AlreadyExistsError(absl::StrCat(to, " is there already: give another --to, or move it away"));
@@ -50,8 +55,7 @@ absl::Status BackUpDataset(const std::string& from, const std::string& to) {
   if (status.ok()) status = Sync(draft, O_RDONLY);
   if (status.ok()) status = Publish(draft, to);
   if (!status.ok()) return status;
-  const std::filesystem::path folder = std::filesystem::path(to).parent_path();
-  return Sync(folder.empty() ? "." : folder.string(), O_RDONLY | O_DIRECTORY);
+  return SyncFolderOf(to);
 }
 
 }  // namespace telemetry::storage

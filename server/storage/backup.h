@@ -11,4 +11,7 @@ namespace telemetry::storage {
 // ALREADY_EXISTS: `to` is there. Errors of `from` as OpenSqliteReader; UNAVAILABLE, PERMISSION_DENIED: the copy's disk.
 absl::Status BackUpDataset(const std::string& from, const std::string& to);
 
+// Forces names in the folder of `path` to the disk.
+absl::Status SyncFolderOf(const std::string& path);
+
 }  // namespace telemetry::storage
