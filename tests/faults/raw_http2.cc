@@ -71,6 +71,7 @@ RawConnection::RawConnection(int port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_
 RawConnection::RawConnection(RawConnection&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
       closed_(other.closed_),
+      has_begun_(other.has_begun_),
       received_(std::move(other.received_)),
       connection_window_(other.connection_window_),
       first_window_(other.first_window_),
@@ -86,7 +87,10 @@ std::string RawConnection::Preface(uint32_t window) {
   return kMagic + Frame(kSettings, 0, 0, Number(kInitialWindow, 2) + Number(window, 4));
 }
 
-void RawConnection::SendPreface(uint32_t window) { SendRaw(Preface(window)); }
+void RawConnection::SendPreface(uint32_t window) {
+  SendRaw(Preface(window));
+  has_begun_ = true;
+}
 
 void RawConnection::StartCall(uint32_t stream, const std::string& method, const Headers& more) {
   std::string block = Header(":method", "POST") + Header(":scheme", "http") + Header(":path", method) +
@@ -190,7 +194,7 @@ void RawConnection::HandleFrame(uint8_t type, uint8_t flags, uint32_t stream, st
     first_window_ = window;
   }
   // Only then does what they say hold.
-  if (type == kSettings && (flags & kAck) == 0) SendRaw(Frame(kSettings, kAck, 0, ""));
+  if (type == kSettings && (flags & kAck) == 0 && has_begun_) SendRaw(Frame(kSettings, kAck, 0, ""));
 }
 
 }  // namespace telemetry::faults

@@ -54,6 +54,7 @@ class RawConnection {
 
   int fd_;
   bool closed_ = false;
+  bool has_begun_ = false;  // nothing may come before the preface
   std::string received_;
   int64_t connection_window_ = 65535;
   int64_t first_window_ = 65535;
