@@ -80,6 +80,10 @@ absl::StatusOr<SpoolMeta> MetaFile::Load() {
   }
   if (!even.ok() && !odd.ok()) return even.status();
   const MetaSlot& newest = !odd.ok() || (even.ok() && even->generation > odd->generation) ? *even : *odd;
+  slot_damaged_ = !even.ok() || !odd.ok();
+  // The damaged slot is the one that is stored to next. On a full disk the copy is not to be had.
+  bytes.resize(*read);
+  if (slot_damaged_) ReplaceFile(absl::StrCat(path_, ".damaged"), bytes).IgnoreError();
   generation_ = newest.generation;
   file_ = *std::move(file);
   return newest.meta;
@@ -111,6 +115,10 @@ absl::StatusOr<CommittedFile> CommittedFile::Open(const std::string& path) {
   if (*read == kCommittedBytes && LoadLittleEndian<uint32_t>(&bytes[8]) == CrcBefore(bytes, 8)) {
     committed.stored_seq_ = LoadLittleEndian<uint64_t>(&bytes[0]);
   } else {
+    bytes.resize(*read);
+    // A file that was new when the power was cut is empty, or zeroes.
+    committed.damaged_ = bytes.find_first_not_of('\0') != std::string::npos;
+    if (committed.damaged_) ReplaceFile(absl::StrCat(path, ".damaged"), bytes).IgnoreError();
     // Takes its room now: later the disk may be full.
     committed.Store(0).IgnoreError();
   }

@@ -51,12 +51,15 @@ class MetaFile {
   // NOT_FOUND: there is none. DATA_LOSS: neither slot can be read. FAILED_PRECONDITION: written by a newer version of
   // this program. Else as in file.h. After an error Store makes a new file.
   absl::StatusOr<SpoolMeta> Load();
+  // Load found one of the slots damaged; what the file held is kept as PATH.damaged.
+  bool slot_damaged() const { return slot_damaged_; }
   // Durable when it returns OK.
   absl::Status Store(const SpoolMeta& meta);
 
  private:
   std::string path_;
   File file_;
+  bool slot_damaged_ = false;
   uint64_t generation_ = 0;  // of the last slot that was stored; its lowest bit names the slot
 };
 
@@ -68,6 +71,8 @@ class CommittedFile {
   static absl::StatusOr<CommittedFile> Open(const std::string& path);
   // What the file held when it was opened; 0 where it held nothing readable.
   uint64_t stored_seq() const { return stored_seq_; }
+  // It held something unreadable, which is kept as PATH.damaged.
+  bool damaged() const { return damaged_; }
   absl::Status Store(uint64_t local_seq);
 
  private:
@@ -75,6 +80,7 @@ class CommittedFile {
 
   File file_;
   uint64_t stored_seq_ = 0;
+  bool damaged_ = false;
 };
 
 }  // namespace telemetry::client

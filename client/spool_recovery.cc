@@ -41,6 +41,11 @@ class Recovery {
   absl::Status Run() {
     if (absl::Status status = LoadSegments(); !status.ok()) return status;
     if (absl::Status status = LoadMeta(); !status.ok()) return status;
+    if (spool_.committed_file.damaged()) {
+      Say(absl::StrCat("the spool file ", PathOf("committed"),
+                       " is damaged: the collector is asked how far it is; the file is ", "kept as ",
+                       PathOf("committed"), kDamaged));
+    }
     spool_.last_seq = std::max({spool_.last_seq, spool_.meta.base_seq, spool_.committed_file.stored_seq()});
     spool_.committed_seq = std::max(spool_.meta.base_seq, spool_.committed_file.stored_seq());
     if (absl::Status status = DropCommitted(); !status.ok()) return status;
@@ -89,6 +94,7 @@ class Recovery {
     if (is_last && scan.tail_bytes > 0) {
       // A hard link kept for damage shares the bytes: cutting is for files that are whole up to their end.
       if (scan.lost_records == 0 && !scan.header_damaged) {
+        KeepTail(segment, scan.tail_bytes);
         if (absl::Status status = segment.file->Truncate(segment.end); !status.ok()) return status;
       }
       Say(absl::StrCat("the spool's last record was not written to its end (", scan.tail_bytes,
@@ -99,6 +105,14 @@ class Recovery {
     return absl::OkStatus();
   }
 
+  // A record that was not written to its end and one that was damaged look alike. Zeroes are no record; on a full disk
+  // the copy is not to be had.
+  static void KeepTail(const Segment& segment, uint64_t bytes) {
+    const absl::StatusOr<std::string> tail = segment.Read(segment.end, segment.end + bytes);
+    if (!tail.ok() || tail->find_first_not_of('\0') == std::string::npos) return;
+    ReplaceFile(absl::StrCat(segment.path, ".tail", kDamaged), *tail).IgnoreError();
+  }
+
   void SayDamaged(const std::string& path, uint64_t lost_records) const {
     Say(absl::StrCat("the spool file ", path, " is damaged: ", lost_records,
                      " record(s) are lost, all others are kept; the file is set aside as ", path, kDamaged));
@@ -107,6 +121,11 @@ class Recovery {
   absl::Status LoadMeta() {
     absl::StatusOr<SpoolMeta> meta = spool_.meta_file.Load();
     if (meta.ok()) {
+      if (spool_.meta_file.slot_damaged()) {
+        Say(absl::StrCat("half of the spool's meta file is damaged: ", PathOf("meta"),
+                         "; its other half counts, and no record is lost. The file is kept as ", PathOf("meta"),
+                         kDamaged));
+      }
       spool_.meta = *std::move(meta);
       return absl::OkStatus();
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "server/storage/database.h"
 
 namespace telemetry::storage {
@@ -11,7 +12,8 @@ namespace telemetry::storage {
 class Checkpointer {
  public:
   // `database` must outlive this.
-  Checkpointer(Database& database, int pages);
+  // `reader_patience`: WriterOptions.
+  Checkpointer(Database& database, int pages, absl::Duration reader_patience);
   ~Checkpointer();
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
@@ -27,9 +29,12 @@ class Checkpointer {
  private:
   static int OnWal(void* self, sqlite3* handle, const char* schema, int pages);
   absl::Status Run(int mode);
+  absl::Status AwaitReaders();
 
   Database& database_;
   const int step_pages_;
+  const absl::Duration reader_patience_;
+  bool waited_ = false;     // in vain, since the log was begun anew
   int log_pages_ = 0;       // in the log, after the last commit
   int tried_at_pages_ = 0;  // the log length at the last checkpoint; 0: none since it was begun anew
 };

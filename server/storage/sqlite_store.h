@@ -21,6 +21,10 @@ struct WriterOptions {
   absl::Duration busy_timeout = absl::Milliseconds(100);
   // The write-ahead log is moved into the database each time it has grown by this many pages of 4 KiB.
   int checkpoint_pages = 4096;
+  // Where a reader (a backup) keeps the log from being begun anew and it is three times as long, commits wait for the
+  // reader: so long once, and then no more until the log is short again. The log stays below 64 MiB beside readers that
+  // take no longer.
+  absl::Duration reader_patience = absl::Seconds(20);
   std::function<absl::Time()> clock = absl::Now;
 };
 

@@ -53,7 +53,7 @@ SqliteWriter::SqliteWriter(LockFile lock, AckedMarkFile mark, Database database,
       details_(database_, attempts_),
       ir_graphs_(database_, runs_, sender_),
       rejects_(database_),
-      checkpointer_(database_, options.checkpoint_pages) {}
+      checkpointer_(database_, options.checkpoint_pages, options.reader_patience) {}
 
 absl::Status SqliteWriter::Fail(absl::Status status) {
   senders_.Forget();

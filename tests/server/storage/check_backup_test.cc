@@ -56,6 +56,19 @@ TEST_F(CheckBackupTest, ABackupIsTakenWhileTheWriterGoesOn) {
   EXPECT_TRUE(OpenSqliteWriter(copy).ok()) << "a backup can be served";
 }
 
+// SQLite writes pages of the copy before its first one when its cache is full.
+TEST_F(CheckBackupTest, ABackupLargerThanTheCacheIsSound) {
+  for (const char run : std::string("0123456789bc")) {
+    v1::Record record = RunRecord(run);
+    record.mutable_run()->set_kernel_source(std::string(300'000, run));
+    ASSERT_THAT(story_.Send({record}).refused, IsEmpty());
+  }
+  const std::string copy = folder_.File("copy.db");
+  ASSERT_TRUE(BackUpDataset(story_.path(), copy).ok());
+  ASSERT_GT(std::filesystem::file_size(copy), 2'200'000u);
+  EXPECT_THAT(CheckDataset(copy)->damage, IsEmpty());
+}
+
 TEST_F(CheckBackupTest, ABackupNeverReplacesAFile) {
   const std::string copy = folder_.File("copy.db");
   ASSERT_TRUE(BackUpDataset(story_.path(), copy).ok());

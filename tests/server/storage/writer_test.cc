@@ -343,7 +343,8 @@ TEST(Writer, TheLogStaysBoundedWhileRowsCome) {
 // Readers that each take no longer than a few commits, one nearly always under way, as questions to a busy collector.
 TEST(Writer, TheLogStaysBoundedBesideReadersThatComeAndGo) {
   constexpr int kStep = 64;
-  DatasetStory story({.busy_timeout = absl::Milliseconds(1), .checkpoint_pages = kStep});
+  DatasetStory story(
+      {.busy_timeout = absl::Milliseconds(1), .checkpoint_pages = kStep, .reader_patience = absl::ZeroDuration()});
   story.Send({AttemptRecord('x', 'a')});
   std::minstd_rand random(1);
   std::optional<Database> reader;
