@@ -82,7 +82,11 @@ CollectorServer::CollectorServer(const ServerOptions& options, std::unique_ptr<a
       tokens_(std::move(tokens)),
       gate_(tokens_.get()),
       metrics_(options.metrics_listen.empty() ? nullptr : std::make_unique<CollectorMetrics>()),
-      writer_(std::move(writer), limits_, options.on_fatal, metrics_.get()),
+      disk_guard_({.path = options.db,
+                   .keep_free_bytes = limits_.keep_free_bytes,
+                   .retry_delay = limits_.retry_delay,
+                   .free_bytes = options.free_disk_bytes}),
+      writer_(std::move(writer), limits_, options.on_fatal, disk_guard_, metrics_.get()),
       ingest_({limits_, admission_, writer_, streams_, gate_, rates_, unread_ack_bytes_, too_large_records_}),
       dataset_([db = options.db,
                 vfs = options.writer.vfs] { return storage::OpenSqliteReader(db, {.vfs = vfs, .check_acked = false}); },
@@ -114,7 +118,8 @@ absl::Status CollectorServer::Listen(const ServerOptions& options) {
       std::min({limits_.open_timeout, limits_.unread_timeout, limits_.stream_idle_timeout, absl::Seconds(4)});
   stream_watch_.emplace(std::max(shortest / 4, kMostOftenLooked),
                         [this] { streams_.CheckTimes(std::chrono::steady_clock::now()); });
-  SetHealth(true);
+  SetHealth(/*ingest=*/true, /*dataset=*/true);
+  disk_guard_.Start([this](bool has_room) { SetHealth(has_room, /*dataset=*/true); });
   if (tokens_ != nullptr) tokens_->Start([this] { streams_.Recheck(); });
   return absl::OkStatus();
 }
@@ -154,6 +159,7 @@ CollectorState CollectorServer::State(const std::string& db, const std::string& 
   const Admission::State admission = admission_.state();
   const access::Gate::Refusals refusals = gate_.refusals();
   const StreamRegistry::Counts ended = streams_.counts();
+  const DiskGuard::State disk = disk_guard_.state();
   CollectorState state = {.in_flight_bytes = admission.used_bytes,
                           .in_flight_limit_bytes = limits_.in_flight_bytes,
                           .window_bytes = limits_.window_bytes,
@@ -172,6 +178,9 @@ CollectorState CollectorServer::State(const std::string& db, const std::string& 
                           .delays = rates_.delays(),
                           .too_large_records = too_large_records_,
                           .limits = LimitValues(limits_),
+                          .refused_disk_full = disk.turned_away,
+                          .disk_keep_free_bytes = disk.keep_free_bytes,
+                          .disk_free_bytes = disk.free_bytes,
                           .database_bytes = FileBytes(db),
                           .wal_bytes = FileBytes(db + "-wal")};
   absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader =
@@ -181,18 +190,19 @@ CollectorState CollectorServer::State(const std::string& db, const std::string& 
   return state;
 }
 
-void CollectorServer::SetHealth(bool serving) {
+void CollectorServer::SetHealth(bool ingest, bool dataset) {
   grpc::HealthCheckServiceInterface* health = server_->GetHealthCheckService();
-  health->SetServingStatus(serving);
-  health->SetServingStatus(v1::IngestService::service_full_name(), serving);
-  health->SetServingStatus(v1::DatasetService::service_full_name(), serving);
+  health->SetServingStatus("", ingest);  // the server as a whole
+  health->SetServingStatus(v1::IngestService::service_full_name(), ingest);
+  health->SetServingStatus(v1::DatasetService::service_full_name(), dataset);
 }
 
 std::shared_ptr<grpc::Channel> CollectorServer::InProcessChannel() { return server_->InProcessChannel({}); }
 
 void CollectorServer::Drain(absl::Duration patience) {
   if (server_ != nullptr) {
-    SetHealth(false);
+    disk_guard_.Stop();
+    SetHealth(/*ingest=*/false, /*dataset=*/false);
     if (tokens_ != nullptr) tokens_->Stop();
     dataset_.Drain();
     stream_watch_.reset();

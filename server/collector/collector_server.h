@@ -17,6 +17,7 @@
 #include "server/access/token_watch.h"
 #include "server/collector/admission.h"
 #include "server/collector/dataset_service.h"
+#include "server/collector/disk_guard.h"
 #include "server/collector/ingest_service.h"
 #include "server/collector/limits.h"
 #include "server/collector/metrics.h"
@@ -40,6 +41,8 @@ struct ServerOptions {
   std::string tokens;
   Limits limits;
   storage::WriterOptions writer;
+  // How much of the dataset's disk is free.
+  decltype(DiskGuardOptions::free_bytes) free_disk_bytes = &FreeDiskBytes;
   // Called from the writer's thread when the dataset fails; nothing is acknowledged any more. The process should end.
   WriterLoop::OnFatal on_fatal;
 };
@@ -70,7 +73,7 @@ class CollectorServer {
   void LimitConnections(grpc::ServerBuilder& builder) const;
   absl::Status ListenForMetrics(const ServerOptions& options);
   CollectorState State(const std::string& db, const std::string& vfs) const;
-  void SetHealth(bool serving);
+  void SetHealth(bool ingest, bool dataset);
 
   const Limits limits_;
   Admission admission_;
@@ -81,6 +84,7 @@ class CollectorServer {
   const std::unique_ptr<access::TokenWatch> tokens_;
   access::Gate gate_;
   const std::unique_ptr<CollectorMetrics> metrics_;  // nullptr: none
+  DiskGuard disk_guard_;
   WriterLoop writer_;
   IngestService ingest_;
   DatasetService dataset_;

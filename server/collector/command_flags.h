@@ -11,6 +11,8 @@ namespace telemetry::collector {
 void AddServe(CLI::App& app, CommandLine& line);
 // What of serve bounds memory, time and sizes.
 void AddLimits(CLI::App* serve, Limits& limits);
+// What it keeps of the dataset's disk.
+void AddDisk(CLI::App* serve, CommandLine& line);
 // Why what is asked for must not be served; empty: it may.
 std::string WhyNotServe(const CommandLine& line);
 

@@ -18,7 +18,7 @@ inline constexpr uint64_t kMaxBatchMemoryBytes = uint64_t{128} << 20;
 // What frames a batch's records, and leaves room.
 inline constexpr uint64_t kMaxFramingBytes = uint64_t{1} << 20;
 
-// What bounds the collector's memory and latency.
+// What bounds the collector's memory, latency and disk.
 struct Limits {
   // The most record bytes of one stream that may be unacknowledged.
   uint64_t window_bytes = uint64_t{16} << 20;
@@ -61,6 +61,9 @@ struct Limits {
   uint64_t group_bytes = uint64_t{16} << 20;
   // After this long without work the write-ahead log is emptied.
   absl::Duration idle_after = absl::Seconds(1);
+  // While less of the dataset's disk is free nothing new is taken; 0: whatever is free will do. What is being written
+  // when that is found still has to fit in: a transaction, twice (the log, then the database), and the log before it.
+  uint64_t keep_free_bytes = uint64_t{256} << 20;
 };
 
 // Their names and values, for the metrics; times in seconds.

@@ -28,10 +28,7 @@ void AddPrune(CLI::App& app, CommandLine& line) {
                          ->envname(EnvironmentName("keep-age"))
                          ->type_name("TIME");
   CLI::Option* bytes =
-      prune->add_option("--keep-bytes", rules.keep_bytes, "Remove the oldest attempts until what is in use fits: 20GiB")
-          ->envname(EnvironmentName("keep-bytes"))
-          ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
-          ->type_name("SIZE");
+      Size(prune, "keep-bytes", rules.keep_bytes, "Remove the oldest attempts until what is in use fits: 20GiB");
   prune->add_flag("--also-only-attempts", rules.also_only_attempts, "Also a run's newest attempt, and the run with it");
   prune->add_flag("--dry-run", line.prune.dry_run, "Print what would be removed, also while a collector serves it");
   prune->final_callback([age, bytes] {

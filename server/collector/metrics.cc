@@ -75,6 +75,7 @@ MetricFamily RefusedFamily(const CollectorState& state) {
                         {{"unauthenticated", count(state.refused_unauthenticated)},
                          {"permission_denied", count(state.refused_permission_denied)},
                          {"overloaded", count(state.refused_overloaded)},
+                         {"disk_full", count(state.refused_disk_full)},
                          {"too_many_streams", count(state.refused_streams)},
                          {"too_many_streams_of_producer", count(state.refused_streams_of_producer)}});
 }
@@ -128,29 +129,33 @@ class CollectorMetrics::StateFamilies final : public prometheus::Collectable {
 
   std::vector<MetricFamily> Collect() const override {
     const CollectorState state = read_state_();
-    return {GaugeFamily("telemetry_in_flight_bytes", "Bytes of all streams' records on their way to disk",
-                        state.in_flight_bytes),
-            GaugeFamily("telemetry_in_flight_limit_bytes", "The most that may be on their way",
-                        state.in_flight_limit_bytes),
-            GaugeFamily("telemetry_window_bytes", "The most record bytes of one stream that may be unacknowledged",
-                        state.window_bytes),
-            GaugeFamily("telemetry_waiting_batches", "Batches that wait for room among the bytes in flight",
-                        state.waiting_batches),
-            GaugeFamily("telemetry_streams", "Open ingest streams", state.streams),
-            GaugeFamily("telemetry_producers", "Producers that the dataset knows", state.producers),
-            GaugeFamily("telemetry_database_bytes", "Size of the database file", state.database_bytes),
-            GaugeFamily("telemetry_wal_bytes", "Size of the write-ahead log's file", state.wal_bytes),
-            GaugeFamily("telemetry_waiting_bytes", "Bytes of the messages that wait for room", state.waiting_bytes),
-            GaugeFamily("telemetry_unread_ack_bytes", "Bytes of refusals that producers have not read",
-                        state.unread_ack_bytes),
-            CounterFamily("telemetry_reads_delayed_total",
-                          "Batches after which a producer was too fast and had to wait", state.delays),
-            CounterFamily("telemetry_records_too_large_total", "Records that were refused for their size",
-                          state.too_large_records),
-            LabelledFamily("telemetry_limit", "The limits that the collector was started with", MetricType::Gauge,
-                           "name", state.limits),
-            EndedFamily(state),
-            RefusedFamily(state)};
+    return {
+        GaugeFamily("telemetry_in_flight_bytes", "Bytes of all streams' records on their way to disk",
+                    state.in_flight_bytes),
+        GaugeFamily("telemetry_in_flight_limit_bytes", "The most that may be on their way",
+                    state.in_flight_limit_bytes),
+        GaugeFamily("telemetry_window_bytes", "The most record bytes of one stream that may be unacknowledged",
+                    state.window_bytes),
+        GaugeFamily("telemetry_waiting_batches", "Batches that wait for room among the bytes in flight",
+                    state.waiting_batches),
+        GaugeFamily("telemetry_streams", "Open ingest streams", state.streams),
+        GaugeFamily("telemetry_producers", "Producers that the dataset knows", state.producers),
+        GaugeFamily("telemetry_database_bytes", "Size of the database file", state.database_bytes),
+        GaugeFamily("telemetry_wal_bytes", "Size of the write-ahead log's file", state.wal_bytes),
+        GaugeFamily("telemetry_disk_free_bytes", "Bytes that are free on the dataset's disk", state.disk_free_bytes),
+        GaugeFamily("telemetry_disk_keep_free_bytes", "While fewer are free, records are turned away",
+                    state.disk_keep_free_bytes),
+        GaugeFamily("telemetry_waiting_bytes", "Bytes of the messages that wait for room", state.waiting_bytes),
+        GaugeFamily("telemetry_unread_ack_bytes", "Bytes of refusals that producers have not read",
+                    state.unread_ack_bytes),
+        CounterFamily("telemetry_reads_delayed_total", "Batches after which a producer was too fast and had to wait",
+                      state.delays),
+        CounterFamily("telemetry_records_too_large_total", "Records that were refused for their size",
+                      state.too_large_records),
+        LabelledFamily("telemetry_limit", "The limits that the collector was started with", MetricType::Gauge, "name",
+                       state.limits),
+        EndedFamily(state),
+        RefusedFamily(state)};
   }
 
  private:

@@ -37,7 +37,10 @@ struct CollectorState {
   uint64_t delays = 0;
   uint64_t too_large_records = 0;
   std::vector<std::pair<const char*, double>> limits;
+  uint64_t refused_disk_full = 0;
+  uint64_t disk_keep_free_bytes = 0;
   // Nothing: cannot be read now.
+  std::optional<uint64_t> disk_free_bytes;
   std::optional<uint64_t> producers;
   std::optional<uint64_t> database_bytes;
   std::optional<uint64_t> wal_bytes;

@@ -71,6 +71,7 @@ void AddServe(CLI::App& app, CommandLine& line) {
   AddSecurity(serve, line);
   AddLogging(serve, line);
   AddLimits(serve, line.limits);
+  AddDisk(serve, line);
 }
 
 }  // namespace telemetry::collector

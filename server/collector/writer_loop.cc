@@ -13,9 +13,10 @@ absl::Status NoWriter() { return absl::UnavailableError("the collector is ending
 }  // namespace
 
 WriterLoop::WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const Limits& limits, OnFatal on_fatal,
-                       CollectorMetrics* metrics)
+                       DiskGuard& guard, CollectorMetrics* metrics)
     : limits_(limits),
       on_fatal_(std::move(on_fatal)),
+      guard_(guard),
       metrics_(metrics),
       dataset_id_(writer->dataset_id()),
       writer_(std::move(writer)),
@@ -42,14 +43,16 @@ void WriterLoop::Commit(std::unique_ptr<ParsedBatch> batch, CommitDone done) {
 }
 
 void WriterLoop::Enqueue(Job job) {
-  {
+  absl::Status why = guard_.Check();
+  if (why.ok()) {
     absl::MutexLock lock(&mutex_);
     if (!stopping_ && !failed_) {
       queue_.push_back(std::move(job));
       return;
     }
+    why = NoWriter();
   }
-  Abandon(job);
+  Abandon(job, why);
 }
 
 bool WriterLoop::HasWork() const { return !queue_.empty() || stopping_; }
@@ -104,6 +107,12 @@ std::vector<WriterLoop::Job> WriterLoop::TakeBatches() {
 
 absl::Status WriterLoop::Do(std::vector<Job>& group) {
   if (group.empty()) return writer_->Idle();
+  // What was taken in before may be more than there is room for by now.
+  guard_.Look();
+  if (absl::Status status = guard_.Check(group.size()); !status.ok()) {
+    Refuse(std::move(group), status);
+    return absl::OkStatus();
+  }
   return std::holds_alternative<OpenJob>(group.front()) ? DoOpen(group) : DoCommit(group);
 }
 
@@ -153,15 +162,21 @@ void WriterLoop::Fatal(const absl::Status& status, std::vector<Job> group) {
     queue_.clear();
   }
   on_fatal_(status);
-  for (Job& job : group) Abandon(job);
+  for (Job& job : group) Abandon(job, NoWriter());
 }
 
-void WriterLoop::Abandon(Job& job) {
+void WriterLoop::Refuse(std::vector<Job> group, const absl::Status& why) {
+  answers_->Run([group = std::make_shared<std::vector<Job>>(std::move(group)), why] {
+    for (Job& job : *group) Abandon(job, why);
+  });
+}
+
+void WriterLoop::Abandon(Job& job, const absl::Status& why) {
   if (auto* open = std::get_if<OpenJob>(&job)) {
-    open->done(NoWriter());
+    open->done(why);
   } else {
     storage::BatchOutcome outcome;
-    outcome.status = NoWriter();
+    outcome.status = why;
     std::get<CommitJob>(job).done(std::move(outcome));
   }
 }

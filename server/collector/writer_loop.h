@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "server/collector/disk_guard.h"
 #include "server/collector/limits.h"
 #include "server/collector/metrics.h"
 #include "server/collector/parsed_batch.h"
@@ -33,17 +34,18 @@ class WriterLoop {
   using OpenDone = std::function<void(absl::StatusOr<uint64_t> committed_seq)>;
   using CommitDone = std::function<void(storage::BatchOutcome outcome)>;
 
-  // `metrics` outlives the loop; nullptr: nobody counts.
-  WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const Limits& limits, OnFatal on_fatal,
+  // `guard` and `metrics` outlive the loop; nullptr: nobody counts.
+  WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const Limits& limits, OnFatal on_fatal, DiskGuard& guard,
              CollectorMetrics* metrics = nullptr);
   // As Stop.
   ~WriterLoop();
 
   const std::string& dataset_id() const { return dataset_id_; }
 
-  // StoreWriter::OpenProducers. Calls done with UNAVAILABLE after a fatal error or Stop.
+  // StoreWriter::OpenProducers. Calls done with UNAVAILABLE after a fatal error or Stop, with RESOURCE_EXHAUSTED while
+  // the disk has no room.
   void Open(storage::ProducerOpening opening, OpenDone done) ABSL_LOCKS_EXCLUDED(mutex_);
-  // StoreWriter::CommitBatches. The outcome's status is UNAVAILABLE after a fatal error or Stop.
+  // StoreWriter::CommitBatches. The outcome's status may be one of the same.
   void Commit(std::unique_ptr<ParsedBatch> batch, CommitDone done) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Does what is queued, then ends the thread and closes the dataset.
@@ -74,10 +76,13 @@ class WriterLoop {
   template <typename JobKind, typename Outcome>
   void Answer(std::vector<Job> group, std::vector<Outcome> outcomes);
   void Fatal(const absl::Status& status, std::vector<Job> group) ABSL_LOCKS_EXCLUDED(mutex_);
-  static void Abandon(Job& job);
+  // Has each job answered with `why`, behind those that were done before.
+  void Refuse(std::vector<Job> group, const absl::Status& why);
+  static void Abandon(Job& job, const absl::Status& why);
 
   const Limits limits_;
   const OnFatal on_fatal_;
+  DiskGuard& guard_;
   CollectorMetrics* const metrics_;
   const std::string dataset_id_;
   std::unique_ptr<storage::StoreWriter> writer_;  // the writer's thread only

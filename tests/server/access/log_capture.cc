@@ -16,4 +16,11 @@ LogCapture::~LogCapture() { spdlog::set_default_logger(before_); }
 
 std::string LogCapture::text() const { return lines_.str(); }
 
+size_t LogCapture::Count(const std::string& words) const {
+  const std::string all = text();
+  size_t count = 0;
+  for (size_t at = all.find(words); at != std::string::npos; at = all.find(words, at + 1)) ++count;
+  return count;
+}
+
 }  // namespace telemetry::access

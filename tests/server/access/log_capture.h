@@ -15,6 +15,8 @@ class LogCapture {
   ~LogCapture();
 
   std::string text() const;
+  // How often it holds these words.
+  size_t Count(const std::string& words) const;
 
  private:
   std::ostringstream lines_;

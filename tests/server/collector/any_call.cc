@@ -19,6 +19,14 @@ bool Await(grpc::CompletionQueue& queue) {
   return queue.Next(&tag, &ok) && ok;
 }
 
+std::string BytesOf(const grpc::ByteBuffer& buffer) {
+  std::vector<grpc::Slice> slices;
+  std::string bytes;
+  if (!buffer.Dump(&slices).ok()) return bytes;
+  for (const grpc::Slice& part : slices) bytes.append(reinterpret_cast<const char*>(part.begin()), part.size());
+  return bytes;
+}
+
 }  // namespace
 
 CallOutcome CallAnything(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
@@ -39,7 +47,10 @@ CallOutcome CallAnything(const std::shared_ptr<grpc::Channel>& channel, const st
   }
   CallOutcome outcome;
   grpc::ByteBuffer response;
-  for (call->Read(&response, nullptr); Await(queue); call->Read(&response, nullptr)) ++outcome.responses;
+  for (call->Read(&response, nullptr); Await(queue); call->Read(&response, nullptr)) {
+    ++outcome.responses;
+    outcome.response = BytesOf(response);
+  }
   call->Finish(&outcome.status, nullptr);
   Await(queue);
   queue.Shutdown();

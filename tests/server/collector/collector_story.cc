@@ -6,8 +6,18 @@
 #include "proto/record/ids.h"
 #include "server/storage/database.h"
 #include "server/storage/statement.h"
+#include "telemetry/v1/status.pb.h"
 
 namespace telemetry::collector {
+
+double RetrySeconds(const grpc::Status& status) {
+  v1::RpcStatus details;
+  v1::RetryInfo info;
+  if (!details.ParseFromString(status.error_details()) || details.details_size() != 1) return -1;
+  if (details.details(0).type_url() != "type.googleapis.com/google.rpc.RetryInfo") return -1;
+  if (!info.ParseFromString(details.details(0).value())) return -1;
+  return static_cast<double>(info.retry_delay().seconds()) + info.retry_delay().nanos() * 1e-9;
+}
 
 std::string ProducerId(char letter) { return std::string(16, letter); }
 

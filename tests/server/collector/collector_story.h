@@ -18,6 +18,9 @@ namespace telemetry::collector {
 
 std::string ProducerId(char letter);
 
+// The advice in a RESOURCE_EXHAUSTED; -1: there is none.
+double RetrySeconds(const grpc::Status& status);
+
 // A batch with the right CRC.
 v1::Batch MakeBatch(uint64_t first_seq, const std::vector<v1::Record>& records);
 v1::Batch MakeBatchOfBytes(uint64_t first_seq, const std::vector<std::string>& records);

@@ -1,5 +1,4 @@
 #include <gmock/gmock.h>
-#include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,7 +7,7 @@
 #include <vector>
 
 #include "telemetry/v1/dataset.grpc.pb.h"
-#include "telemetry/v1/status.pb.h"
+#include "tests/server/collector/any_call.h"
 #include "tests/server/collector/collector_story.h"
 #include "tests/server/storage/power_cut_vfs.h"
 
@@ -22,16 +21,6 @@ using storage::Row;
 using storage::RunId;
 using storage::RunRecord;
 using ::testing::HasSubstr;
-
-// The advice in a RESOURCE_EXHAUSTED; -1: there is none.
-double RetrySeconds(const grpc::Status& status) {
-  v1::RpcStatus details;
-  v1::RetryInfo info;
-  if (!details.ParseFromString(status.error_details()) || details.details_size() != 1) return -1;
-  if (details.details(0).type_url() != "type.googleapis.com/google.rpc.RetryInfo") return -1;
-  if (!info.ParseFromString(details.details(0).value())) return -1;
-  return static_cast<double>(info.retry_delay().seconds()) + info.retry_delay().nanos() * 1e-9;
-}
 
 TEST(Collector, RowsAreAcknowledgedAndThere) {
   CollectorStory story;
@@ -331,46 +320,23 @@ TEST(Collector, DetailsAreStoredAndServed) {
   }
 }
 
-// Calls a method by its name with serialised bytes, as a client without the service's stubs.
-grpc::Status CallByName(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
-                        const std::string& request, std::string* response) {
-  grpc::GenericStub stub(channel);
-  grpc::ClientContext context;
-  grpc::CompletionQueue queue;
-  grpc::Slice slice(request);
-  auto call = stub.PrepareUnaryCall(&context, method, grpc::ByteBuffer(&slice, 1), &queue);
-  call->StartCall();
-  grpc::ByteBuffer buffer;
-  grpc::Status status;
-  call->Finish(&buffer, &status, nullptr);
-  void* tag = nullptr;
-  bool ok = false;
-  queue.Next(&tag, &ok);
-  std::vector<grpc::Slice> slices;
-  if (status.ok()) buffer.Dump(&slices);
-  for (const grpc::Slice& part : slices) response->append(reinterpret_cast<const char*>(part.begin()), part.size());
-  return status;
-}
-
 TEST(Collector, HealthIsServed) {
   CollectorStory story;
-  std::string response;
-  ASSERT_TRUE(CallByName(story.channel(), "/grpc.health.v1.Health/Check", "", &response).ok());
-  EXPECT_EQ(response, std::string("\x08\x01")) << "status: SERVING";
-  response.clear();
-  const std::string ingest = "\x0a\x1atelemetry.v1.IngestService";
-  ASSERT_TRUE(CallByName(story.channel(), "/grpc.health.v1.Health/Check", ingest, &response).ok());
-  EXPECT_EQ(response, std::string("\x08\x01"));
+  for (const std::string service : {"", "\x0a\x1atelemetry.v1.IngestService"}) {
+    const CallOutcome answer = CallAnything(story.channel(), "/grpc.health.v1.Health/Check", service);
+    ASSERT_TRUE(answer.status.ok());
+    EXPECT_EQ(answer.response, std::string("\x08\x01")) << "status: SERVING";
+  }
 }
 
 TEST(Collector, ReflectionListsTheServices) {
   CollectorStory story;
-  std::string response;
   const std::string list_services = "\x3a\x01*";
   const std::string method = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
-  ASSERT_TRUE(CallByName(story.channel(), method, list_services, &response).ok());
-  EXPECT_THAT(response, HasSubstr("telemetry.v1.IngestService"));
-  EXPECT_THAT(response, HasSubstr("telemetry.v1.DatasetService"));
+  const CallOutcome answer = CallAnything(story.channel(), method, list_services);
+  ASSERT_TRUE(answer.status.ok());
+  EXPECT_THAT(answer.response, HasSubstr("telemetry.v1.IngestService"));
+  EXPECT_THAT(answer.response, HasSubstr("telemetry.v1.DatasetService"));
 }
 
 TEST(Collector, ATakenPortIsSaid) {

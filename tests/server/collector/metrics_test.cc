@@ -172,6 +172,19 @@ TEST(Metrics, CountWhoTakesTooLong) {
   EXPECT_EQ(Value(text, "telemetry_streams_ended_total{reason=\"no_open\"}"), 1) << text;
 }
 
+TEST(Metrics, SayHowFullTheDiskIs) {
+  ServerOptions options = WithMetrics();
+  options.limits.keep_free_bytes = 1000;
+  options.free_disk_bytes = [](const std::string&) { return 999; };
+  CollectorStory story(options);
+  TestStream stream(story.channel());
+  EXPECT_FALSE(stream.Open('p'));
+  const std::string text = Scrape(story.server());
+  EXPECT_EQ(Value(text, "telemetry_disk_free_bytes"), 999) << text;
+  EXPECT_EQ(Value(text, "telemetry_disk_keep_free_bytes"), 1000);
+  EXPECT_EQ(Value(text, "telemetry_calls_refused_total{reason=\"disk_full\"}"), 1);
+}
+
 TEST(Metrics, ATakenPortIsSaid) {
   CollectorStory story(WithMetrics());
   storage::TempFolder folder;

@@ -50,6 +50,13 @@ TEST_F(ProgramTest, LimitsBelowAClientsLargestRecordAreWrongUsage) {
   ExpectWrongUsage(serve_ + " --window-bytes 2000000000", "1073741824");
 }
 
+TEST_F(ProgramTest, DiskSpaceIsGivenAsASize) {
+  ExpectWrongUsage(serve_ + " --keep-free much", "--keep-free");
+  ExpectWrongUsage(serve_ + " --keep-free=-1", "--keep-free");
+  const ProgramOutcome outcome = RunCollector(serve_ + " --keep-free 1GiB --listen 127.0.0.1:0 --tokens none");
+  EXPECT_EQ(outcome.exit_status, 1) << outcome.output;
+}
+
 TEST_F(ProgramTest, EmptyPathsAreWrongUsage) {
   ExpectWrongUsage("serve --db ''", "--db");
   ExpectWrongUsage("check --db ''", "--db");
@@ -60,6 +67,7 @@ TEST_F(ProgramTest, PruneWantsARuleAndRemovesByIt) {
   ExpectWrongUsage("prune --db x", "--keep-age");
   ExpectWrongUsage("prune --db x --keep-age soon", "soon");
   ExpectWrongUsage("prune --db x --keep-bytes much", "--keep-bytes");
+  ExpectWrongUsage("prune --db x --keep-bytes=-1", "--keep-bytes");
   storage::DatasetStory story;
   story.Send({storage::RunRecord('a')});
   for (const char attempt : {'x', 'y'}) {
