@@ -8,7 +8,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <thread>
 
+#include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "proto/access/address.h"
 #include "server/access/gate.h"
@@ -20,6 +22,9 @@ namespace {
 
 // Together with closing the dataset well below the 10 s that a drain may take.
 constexpr absl::Duration kDrainPatience = absl::Seconds(5);
+
+// When the program ends though the drain is not over: a disk that does not answer holds up the last commits.
+constexpr absl::Duration kMostDrain = absl::Seconds(9);
 
 // Blocks the signals that end the program, for this and all later threads, so that one thread can wait for them.
 sigset_t BlockEndSignals() {
@@ -37,6 +42,28 @@ void EndAtOnce(const absl::Status& status) {
   log::Critical("the dataset failed, ending without acknowledging", {{"reason", status.ToString()}});
   std::_Exit(EXIT_FAILURE);
 }
+
+// While one lives, so long and no longer.
+class DrainLimit {
+ public:
+  DrainLimit() : thread_([this] { Run(); }) {}
+  ~DrainLimit() {
+    done_.Notify();
+    thread_.join();
+  }
+  DrainLimit(const DrainLimit&) = delete;
+  DrainLimit& operator=(const DrainLimit&) = delete;
+
+ private:
+  void Run() {
+    if (done_.WaitForNotificationWithTimeout(kMostDrain)) return;
+    log::Critical("the disk does not answer: ending as it is; everything acknowledged is durable");
+    std::_Exit(EXIT_SUCCESS);
+  }
+
+  absl::Notification done_;
+  std::thread thread_;
+};
 
 // gRPC says which handshakes failed; whoever can reach the port could flood the log with them.
 void LimitGrpcLog() {
@@ -121,7 +148,11 @@ absl::Status Serve(const CommandLine& line) {
   int signal = 0;
   sigwait(&signals, &signal);
   log::Info("draining", {{"signal", signal}});
-  (*server)->Drain(kDrainPatience);
+  {
+    const DrainLimit limit;
+    (*server)->Drain(kDrainPatience);
+    server->reset();
+  }
   log::Info("done: everything acknowledged is durable");
   return absl::OkStatus();
 }

@@ -18,7 +18,7 @@ class Checkpointer {
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
 
-  // After each commit. An error is the disk's; a reader in the way is none.
+  // After each commit. An error is the disk's; a reader in the way, or no room to make the database longer, is none.
   absl::Status AfterCommit();
   // When nothing is to be done.
   absl::Status Idle();

@@ -1,18 +1,22 @@
 // A disk that stalls, for LD_PRELOAD: fsync and fdatasync wait for as long as the file that TELEMETRY_STALL names is
-// there.
+// there, and make one with .waiting behind its name.
 
+#include <fcntl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <string>
 
 namespace {
 
 void WaitForDisk() {
   static const char* const path = std::getenv("TELEMETRY_STALL");
+  if (path == nullptr || access(path, F_OK) != 0) return;
+  close(open((std::string(path) + ".waiting").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
   const timespec pause = {.tv_sec = 0, .tv_nsec = 5'000'000};
-  while (path != nullptr && access(path, F_OK) == 0) nanosleep(&pause, nullptr);
+  while (access(path, F_OK) == 0) nanosleep(&pause, nullptr);
 }
 
 }  // namespace

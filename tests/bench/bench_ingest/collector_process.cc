@@ -49,7 +49,7 @@ std::string ReadLine(int fd) {
 
 CollectorProcess CollectorProcess::Start(const std::string& db, const CollectorOptions& options) {
   const std::string program = ProgramPath("telemetry-collector");
-  const std::string log = db + ".log";
+  const std::string log = options.log.empty() ? db + ".log" : options.log;
   std::vector<std::string> arguments = {program, "serve",    "--db",
                                         db,      "--listen", "127.0.0.1:" + std::to_string(options.port)};
   arguments.insert(arguments.end(), options.flags.begin(), options.flags.end());

@@ -12,13 +12,14 @@ struct CollectorOptions {
   int port = 0;                          // 0 takes a free one
   std::vector<std::string> flags;        // of serve, as on a command line
   std::vector<std::string> environment;  // NAME=VALUE, added to this process's
+  std::string log;                       // where its log goes; empty: to the dataset's name with .log
 };
 
 // A telemetry-collector of its own process, as an operator would start it. Not thread-safe. Ends the test program with
 // a message when the collector does not start.
 class CollectorProcess {
  public:
-  // Serves `db` on 127.0.0.1; port 0 takes a free one. Returns when the collector listens. Its log goes to `db`.log.
+  // Serves `db` on 127.0.0.1; port 0 takes a free one. Returns when the collector listens.
   static CollectorProcess Start(const std::string& db, int port = 0) {
     return Start(db, CollectorOptions{.port = port});
   }
@@ -38,6 +39,8 @@ class CollectorProcess {
   void Kill();
   // SIGTERM; returns the exit status (128 + signal where one ended it).
   int Stop();
+  // The same of one that ends by itself.
+  int AwaitEnd() { return pid_ < 0 ? -1 : Wait(); }
 
  private:
   CollectorProcess(pid_t pid, std::string address) : pid_(pid), address_(std::move(address)) {}

@@ -1,0 +1,89 @@
+// A disk that fills up under load, and has room again: what was acknowledged is stored, and everything arrives, once.
+//
+// TELEMETRY_FAULTS=100 fills it up 10 times in each test (default: twice).
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "tests/client/small_disk.h"
+#include "tests/faults/fault_test.h"
+
+namespace telemetry::faults {
+namespace {
+
+using client::SmallDisk;
+
+constexpr uint64_t kMib = uint64_t{1} << 20;
+constexpr char kTurnedAway[] = "records are turned away";
+constexpr char kTakenAgain[] = "records are taken";
+
+class DiskTest : public FaultTest {
+ protected:
+  void SetUp() override {
+    if (!disk_.mounted()) GTEST_SKIP() << "no file system may be mounted here";
+  }
+  ~DiskTest() override { collector_.reset(); }
+
+  std::string db() const override { return File("disk/dataset.db"); }
+  std::string BallastPath() const { return File("disk/ballast"); }
+  void LeaveFree(uint64_t bytes) {
+    std::ofstream(BallastPath()).flush();
+    const uint64_t free_bytes = disk_.free_bytes();
+    if (free_bytes > bytes) std::ofstream(BallastPath(), std::ios::binary) << std::string(free_bytes - bytes, 'x');
+  }
+  void MakeRoom() {
+    std::filesystem::remove(BallastPath());
+    disk_.MakeRoom();
+  }
+
+  int turned_away_ = 0;  // so often by now
+  SmallDisk disk_{File("disk"), 32 * kMib};
+};
+
+TEST_F(DiskTest, AGuardedDiskFillsUpAndEverythingGoesOnWhenThereIsRoom) {
+  const std::vector<std::string> flags = {"--keep-free", "6MiB", "--retry-delay", "0.1"};
+  StartCollector(flags);
+  StartProducers();
+  for (int round = 1; round <= Faults(20) / 10 && !HasFailure(); ++round) {
+    AwaitProgress();
+    LeaveFree(3 * kMib);
+    ASSERT_TRUE(AwaitLog(kTurnedAway, ++turned_away_)) << LogText();
+    // Somebody else takes the rest; what was admitted before is stored by now.
+    disk_.Fill();
+    EXPECT_GT(Query("SELECT count(*) FROM measurements"), 0) << "readers are served";
+    if (round % 2 == 0) {
+      collector_->Kill();
+      ExpectAckedIsStored();
+      StartCollector(flags);
+      ASSERT_TRUE(AwaitLog(kTurnedAway, ++turned_away_)) << LogText();
+    }
+    MakeRoom();
+    AwaitProgress();
+  }
+  EXPECT_THAT(LogText(), testing::HasSubstr(kTakenAgain));
+  ExpectEverythingStoredOnce();
+}
+
+TEST_F(DiskTest, WithoutTheGuardACommitFindsItFullAndTheNextCollectorGoesOn) {
+  const std::vector<std::string> flags = {"--keep-free", "0"};
+  StartCollector(flags);
+  StartProducers();
+  for (int round = 1; round <= Faults(20) / 10 && !HasFailure(); ++round) {
+    AwaitProgress();
+    disk_.Fill();
+    EXPECT_EQ(collector_->AwaitEnd(), 1);
+    EXPECT_TRUE(AwaitLog("the dataset failed, ending without acknowledging", round)) << LogText();
+    ExpectAckedIsStored();
+    MakeRoom();
+    StartCollector(flags);
+  }
+  AwaitProgress();
+  ExpectEverythingStoredOnce();
+}
+
+}  // namespace
+}  // namespace telemetry::faults
