@@ -135,8 +135,10 @@ void FaultTest::ExpectAckedIsStored() {
   }
 }
 
-void FaultTest::ExpectRows(int number, uint64_t count) {
-  absl::StatusOr<storage::Database> database = storage::Database::Open(db(), {.read_only = true, .vfs = ""});
+void FaultTest::ExpectRows(int number, uint64_t count) { ExpectRowsIn(db(), number, count); }
+
+void FaultTest::ExpectRowsIn(const std::string& path, int number, uint64_t count) {
+  absl::StatusOr<storage::Database> database = storage::Database::Open(path, {.read_only = true, .vfs = ""});
   ASSERT_TRUE(database.ok()) << database.status();
   storage::Statement rows(*database,
                           "SELECT m.seq, m.timestamp_s, m.perf_ms FROM measurements AS m JOIN attempts AS a "
@@ -159,7 +161,7 @@ int64_t FaultTest::Query(const char* sql) {
   return database.ok() ? database->QueryInt(sql).value() : -1;
 }
 
-void FaultTest::ExpectEverythingStoredOnce() {
+void FaultTest::StopProducers() {
   std::ofstream(folder_ + "/stop").flush();
   for (const auto& [number, pid] : producers_) {
     int status = 0;
@@ -167,6 +169,10 @@ void FaultTest::ExpectEverythingStoredOnce() {
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "producer " << number << ", status " << status;
   }
   producers_.clear();
+}
+
+void FaultTest::ExpectEverythingStoredOnce() {
+  StopProducers();
   EXPECT_EQ(collector_->Stop(), 0);
   int64_t accepted = 0;
   for (int number = 0; number < kProducers; ++number) {

@@ -48,8 +48,12 @@ class FaultTest : public testing::Test {
   void ExpectAckedIsStored();
   // The dataset has at least rows 1 to `count` of a producer, each as it was appended, and none twice.
   void ExpectRows(int number, uint64_t count);
+  // The same of a copy of the dataset.
+  static void ExpectRowsIn(const std::string& path, int number, uint64_t count);
   int64_t Query(const char* sql);
-  // Ends the producers in peace and holds the dataset against their ledgers.
+  // Lets the producers deliver what they have, and end.
+  void StopProducers();
+  // As StopProducers; then holds the dataset against their ledgers.
   void ExpectEverythingStoredOnce();
 
   const unsigned seed_;

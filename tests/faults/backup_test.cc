@@ -1,0 +1,132 @@
+// Backups of a dataset that is being written, and what becomes of producers when one of them is restored.
+//
+// TELEMETRY_FAULTS=60 takes 60 backups, one a second (default: 4).
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "gmock/gmock.h"
+#include "server/storage/database.h"
+#include "tests/faults/fault_test.h"
+#include "tests/run_program.h"
+
+namespace telemetry::faults {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr uint64_t kMostLogBytes = uint64_t{64} << 20;
+
+class BackupTest : public FaultTest {
+ protected:
+  using Acked = std::array<uint64_t, kProducers>;
+
+  Acked AckedByAll() const {
+    Acked acked;
+    for (int number = 0; number < kProducers; ++number) acked[number] = AckedBy(number);
+    return acked;
+  }
+
+  // Returns what had been acknowledged before it began.
+  Acked BackUp(const std::string& path) {
+    const Acked acked = AckedByAll();
+    const ProgramOutcome made = RunProgram("telemetry-collector", absl::StrCat("backup --db ", db(), " --to ", path));
+    EXPECT_EQ(made.exit_status, 0) << made.output;
+    const ProgramOutcome checked = RunProgram("telemetry-collector", absl::StrCat("check --db ", path));
+    EXPECT_EQ(checked.exit_status, 0) << checked.output;
+    return acked;
+  }
+
+  static std::string RowsOf(int number) {
+    return absl::StrCat("SELECT count(*) FROM measurements JOIN attempts USING (attempt) WHERE hex(attempt_id) = '",
+                        absl::BytesToHexString(RecordOf(number, 2).attempt().attempt_id()), "' COLLATE NOCASE");
+  }
+
+  // An export beside the load: no row twice, and all that was acknowledged before it began.
+  void ExpectExportHolds(const Acked& acked) {
+    const std::string out = File("export");
+    const ProgramOutcome exported = RunProgram("telemetry-export", absl::StrCat("--db ", db(), " --out ", out));
+    EXPECT_EQ(exported.exit_status, 0) << exported.output;
+    uint64_t promised = 0;
+    for (const uint64_t seq : acked) promised += seq - std::min(seq, kRecordsBeforeRows);
+    std::ifstream csv(out + ".csv");
+    std::set<std::string> lines;
+    uint64_t count = 0;
+    for (std::string line; std::getline(csv, line); ++count) lines.insert(line);
+    EXPECT_EQ(lines.size(), count) << "a row stands there twice";
+    EXPECT_GT(count, promised) << "the header, and what was acknowledged";
+  }
+
+  static int64_t QueryIn(const std::string& path, const std::string& sql) {
+    absl::StatusOr<storage::Database> database = storage::Database::Open(path, {.read_only = true});
+    EXPECT_TRUE(database.ok()) << database.status();
+    return database.ok() ? database->QueryInt(sql.c_str()).value_or(-1) : -1;
+  }
+
+  // A prefix of each producer's rows, and all that it was promised by then.
+  void ExpectHolds(const std::string& path, const Acked& acked) {
+    for (int number = 0; number < kProducers; ++number) {
+      ExpectRowsIn(path, number, acked[number] > kRecordsBeforeRows ? acked[number] - kRecordsBeforeRows : 0);
+    }
+  }
+};
+
+TEST_F(BackupTest, EachOfABusyDatasetIsSoundAndHoldsWhatWasAcknowledged) {
+  StartCollector();
+  StartProducers();
+  uint64_t longest_log = 0;
+  absl::Time next = absl::Now();
+  for (int i = 0; i < Faults(4) && !HasFailure(); ++i) {
+    absl::SleepFor(next - absl::Now());
+    next = absl::Now() + absl::Seconds(1);
+    const std::string path = File(absl::StrCat("backup-", i, ".db"));
+    const Acked acked = BackUp(path);
+    ExpectHolds(path, acked);
+    ExpectExportHolds(acked);
+    longest_log = std::max<uint64_t>(longest_log, std::filesystem::file_size(db() + "-wal"));
+    std::filesystem::remove(path);
+  }
+  EXPECT_LT(longest_log, kMostLogBytes);
+  ExpectEverythingStoredOnce();
+}
+
+TEST_F(BackupTest, ProducersGoOnBehindAnOlderOneThatIsRestored) {
+  StartCollector();
+  StartProducers();
+  AwaitProgress();
+  const std::string backup = File("backup.db");
+  const Acked in_backup = BackUp(backup);
+  AwaitProgress();
+  EXPECT_EQ(collector_->Stop(), 0);
+  const Acked promised = AckedByAll();
+  const int64_t rows_before = Query("SELECT count(*) FROM measurements");
+
+  const ProgramOutcome restored =
+      RunProgram("telemetry-collector", absl::StrCat("restore --from ", backup, " --to ", db()));
+  ASSERT_EQ(restored.exit_status, 0) << restored.output;
+  EXPECT_THAT(restored.output, HasSubstr("were acknowledged after the backup and are not in it"));
+  ASSERT_LT(Query("SELECT count(*) FROM measurements"), rows_before);
+  StartCollector();
+  AwaitProgress();
+  StopProducers();
+  EXPECT_EQ(collector_->Stop(), 0);
+  for (int number = 0; number < kProducers; ++number) {
+    const uint64_t lost = promised[number] - std::min(promised[number], in_backup[number]);
+    const int64_t rows = QueryIn(db(), RowsOf(number));
+    // What was acknowledged behind the backup may be missing; all that came later is there.
+    EXPECT_GE(rows, static_cast<int64_t>(AckedBy(number) - kRecordsBeforeRows - lost)) << "producer " << number;
+    EXPECT_GT(AckedBy(number), promised[number]) << "producer " << number;
+  }
+  const ProgramOutcome checked = RunProgram("telemetry-collector", absl::StrCat("check --db ", db()));
+  EXPECT_EQ(checked.exit_status, 0) << checked.output;
+}
+
+}  // namespace
+}  // namespace telemetry::faults
