@@ -13,12 +13,12 @@ struct ProgramOutcome {
   std::string output;    // stdout and stderr
 };
 
-// Runs one of the built programs through the shell; `environment`: "NAME=VALUE ...". A program that goes on for 10 s is
-// ended. TELEMETRY_BIN_DIR is set for all tests.
+// Runs one of the built programs through the shell; `environment`: "NAME=VALUE ...". A program that goes on for
+// `limit_s` seconds is ended. TELEMETRY_BIN_DIR is set for all tests.
 inline ProgramOutcome RunProgram(const std::string& name, const std::string& arguments,
-                                 const std::string& environment = "") {
-  const std::string command =
-      "env " + environment + " timeout 10 " TELEMETRY_BIN_DIR "/" + name + " " + arguments + " 2>&1";
+                                 const std::string& environment = "", int limit_s = 10) {
+  const std::string command = "env " + environment + " timeout " + std::to_string(limit_s) + " " TELEMETRY_BIN_DIR "/" +
+                              name + " " + arguments + " 2>&1";
   std::FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return {};
   ProgramOutcome outcome;

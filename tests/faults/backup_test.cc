@@ -24,6 +24,9 @@ using ::testing::HasSubstr;
 
 constexpr uint64_t kMostLogBytes = uint64_t{64} << 20;
 
+// Seconds that a program may take: the dataset grows with each backup.
+int LimitS() { return std::max(10, 2 * Faults(4)); }
+
 class BackupTest : public FaultTest {
  protected:
   using Acked = std::array<uint64_t, kProducers>;
@@ -37,9 +40,10 @@ class BackupTest : public FaultTest {
   // Returns what had been acknowledged before it began.
   Acked BackUp(const std::string& path) {
     const Acked acked = AckedByAll();
-    const ProgramOutcome made = RunProgram("telemetry-collector", absl::StrCat("backup --db ", db(), " --to ", path));
+    const ProgramOutcome made =
+        RunProgram("telemetry-collector", absl::StrCat("backup --db ", db(), " --to ", path), "", LimitS());
     EXPECT_EQ(made.exit_status, 0) << made.output;
-    const ProgramOutcome checked = RunProgram("telemetry-collector", absl::StrCat("check --db ", path));
+    const ProgramOutcome checked = RunProgram("telemetry-collector", absl::StrCat("check --db ", path), "", LimitS());
     EXPECT_EQ(checked.exit_status, 0) << checked.output;
     return acked;
   }
@@ -52,7 +56,8 @@ class BackupTest : public FaultTest {
   // An export beside the load: no row twice, and all that was acknowledged before it began.
   void ExpectExportHolds(const Acked& acked) {
     const std::string out = File("export");
-    const ProgramOutcome exported = RunProgram("telemetry-export", absl::StrCat("--db ", db(), " --out ", out));
+    const ProgramOutcome exported =
+        RunProgram("telemetry-export", absl::StrCat("--db ", db(), " --out ", out), "", LimitS());
     EXPECT_EQ(exported.exit_status, 0) << exported.output;
     uint64_t promised = 0;
     for (const uint64_t seq : acked) promised += seq - std::min(seq, kRecordsBeforeRows);
