@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <string>
 
+#include "tests/paths.h"
+
 namespace telemetry {
 
 struct ProgramOutcome {
@@ -14,11 +16,11 @@ struct ProgramOutcome {
 };
 
 // Runs one of the built programs through the shell; `environment`: "NAME=VALUE ...". A program that goes on for
-// `limit_s` seconds is ended. TELEMETRY_BIN_DIR is set for all tests.
+// `limit_s` seconds is ended.
 inline ProgramOutcome RunProgram(const std::string& name, const std::string& arguments,
                                  const std::string& environment = "", int limit_s = 10) {
-  const std::string command = "env " + environment + " timeout " + std::to_string(limit_s) + " " TELEMETRY_BIN_DIR "/" +
-                              name + " " + arguments + " 2>&1";
+  const std::string command = "env " + environment + " timeout " + std::to_string(limit_s) + " " + BinDir() + "/" + name +
+                              " " + arguments + " 2>&1";
   std::FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return {};
   ProgramOutcome outcome;

@@ -5,11 +5,13 @@
 #include <fstream>
 #include <iterator>
 
+#include "tests/paths.h"
+
 namespace telemetry::record {
 
 std::vector<std::string> SampleFiles(std::string_view suffix) {
   std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(TELEMETRY_TESTDATA)) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(TestdataDir())) {
     if (entry.path().string().ends_with(suffix)) paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());

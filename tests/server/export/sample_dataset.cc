@@ -12,6 +12,7 @@
 #include "proto/record/python_literal.h"
 #include "proto/record/sidecar_csv.h"
 #include "proto/record/sidecar_record.h"
+#include "tests/paths.h"
 
 namespace telemetry::exporter {
 namespace {
@@ -96,6 +97,6 @@ std::string ReadFile(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-std::string ReadSample(const std::string& name) { return ReadFile(std::string(TELEMETRY_TESTDATA "/") + name); }
+std::string ReadSample(const std::string& name) { return ReadFile(TestdataDir() + "/" + name); }
 
 }  // namespace telemetry::exporter

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <string>
 
+#include "tests/paths.h"
+
 namespace telemetry::storage {
 namespace {
 
@@ -87,7 +89,7 @@ TEST(RecordSizes, ANodesJsonIsLimitedToo) {
 TEST(RecordSizes, RealSidecarsAreFarBelow) {
   const RecordSizes sizes;
   int lines = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(TELEMETRY_TESTDATA)) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(TestdataDir())) {
     if (!entry.is_regular_file()) continue;
     const bool graph = entry.path().string().find(".ir.") != std::string::npos;
     const bool meta = entry.path().string().find(".meta.") != std::string::npos;

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "tests/paths.h"
+
 namespace telemetry::forward {
 
 // A folder of a test's own, removed with it.
@@ -49,6 +51,6 @@ inline void ReplaceFile(const std::string& path, std::string_view bytes) {
   std::filesystem::rename(path + ".new", path);
 }
 
-inline std::string Sample(std::string_view name) { return std::string(TELEMETRY_TESTDATA) + "/" + std::string(name); }
+inline std::string Sample(std::string_view name) { return TestdataDir() + "/" + std::string(name); }
 
 }  // namespace telemetry::forward

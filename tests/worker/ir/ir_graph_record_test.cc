@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "proto/record/json.h"
 #include "proto/record/sidecar_record.h"
+#include "tests/paths.h"
 #include "tests/worker/ir/test_kernels.h"
 
 namespace telemetry::worker::ir {
@@ -86,7 +87,7 @@ std::vector<std::string> Keys(const Json& object) {
 
 // A record that another program wrote.
 Json RealRecord(const std::string& name) {
-  std::ifstream file(std::string(TELEMETRY_TESTDATA) + "/helion-pr2750/" + name + ".ir.jsonl");
+  std::ifstream file(TestdataDir() + "/helion-pr2750/" + name + ".ir.jsonl");
   std::string line;
   std::getline(file, line);
   absl::StatusOr<Json> json = record::ParseJson(line);

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "tests/paths.h"
 #include "worker/kernels/problem.h"
 #include "worker/tune/record/statuses.h"
 
@@ -33,7 +34,7 @@ LibrarySubject TuneFixture::Subject(const std::string& kernel, const std::vector
 }
 
 TunerOptions TuneFixture::Options(int configs) const {
-  const std::string program = TELEMETRY_BIN_DIR "/telemetry-worker";
+  const std::string program = BinDir() + "/telemetry-worker";
   TunerOptions options;
   options.search = {.algorithm = "random", .seed = 1, .max_configs = configs};
   options.finalists = 2;
