@@ -17,6 +17,7 @@ void DeliveryState::SetCommitted(uint64_t seq) {
   absl::MutexLock lock(&mu_);
   committed_seq_ = seq;
   ++version_;
+  changed_.NotifyAll();
 }
 
 void DeliveryState::AddRefused(uint64_t count) {
@@ -26,7 +27,10 @@ void DeliveryState::AddRefused(uint64_t count) {
 
 void DeliveryState::SetTrouble(absl::Status why) {
   absl::MutexLock lock(&mu_);
-  if (absl::IsUnauthenticated(why) || absl::IsPermissionDenied(why)) ++times_shut_out_;
+  if (absl::IsUnauthenticated(why) || absl::IsPermissionDenied(why)) {
+    ++times_shut_out_;
+    changed_.NotifyAll();
+  }
   trouble_ = std::move(why);
 }
 
@@ -34,15 +38,16 @@ void DeliveryState::SetFinal(absl::Status why) {
   absl::MutexLock lock(&mu_);
   final_ = std::move(why);
   ++version_;
+  changed_.NotifyAll();
 }
 
-absl::Status DeliveryState::AwaitCommitted(uint64_t seq, absl::Time deadline) {
+absl::Status DeliveryState::AwaitCommitted(uint64_t seq, SteadyTime deadline) {
   absl::MutexLock lock(&mu_);
   const uint64_t shut_out_before = times_shut_out_;
   const auto settled = [this, seq, shut_out_before]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return committed_seq_ >= seq || !final_.ok() || times_shut_out_ != shut_out_before;
   };
-  const bool in_time = mu_.AwaitWithDeadline(absl::Condition(&settled), deadline);
+  const bool in_time = changed_.Await(mu_, deadline, settled);
   if (committed_seq_ >= seq) return absl::OkStatus();
   if (!final_.ok()) return final_;
   const std::string text = absl::StrCat(
@@ -57,10 +62,10 @@ uint64_t DeliveryState::version() const {
   return version_;
 }
 
-void DeliveryState::AwaitVersionAfter(uint64_t version, absl::Time deadline) {
+void DeliveryState::AwaitVersionAfter(uint64_t version, SteadyTime deadline) {
   absl::MutexLock lock(&mu_);
   const auto changed = [this, version]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return version_ != version; };
-  mu_.AwaitWithDeadline(absl::Condition(&changed), deadline);
+  changed_.Await(mu_, deadline, changed);
 }
 
 absl::Status DeliveryState::final_status() const {

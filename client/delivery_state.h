@@ -5,7 +5,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/time.h"
+#include "proto/clock/steady.h"
 
 namespace telemetry::client {
 
@@ -41,11 +41,11 @@ class DeliveryState {
 
   // Returns when `seq` is acknowledged. DEADLINE_EXCEEDED with what stands in the way; the final status; or, when that
   // came meanwhile, the trouble with code UNAUTHENTICATED or PERMISSION_DENIED, which waiting does not mend.
-  absl::Status AwaitCommitted(uint64_t seq, absl::Time deadline);
+  absl::Status AwaitCommitted(uint64_t seq, SteadyTime deadline);
 
   // Changes with each acknowledgement and with the final status.
   uint64_t version() const;
-  void AwaitVersionAfter(uint64_t version, absl::Time deadline);
+  void AwaitVersionAfter(uint64_t version, SteadyTime deadline);
 
   absl::Status final_status() const;
   bool urgent() const;
@@ -55,6 +55,7 @@ class DeliveryState {
   void AddHurry(int count);
 
   mutable absl::Mutex mu_;
+  SteadyCondition changed_;  // what AwaitCommitted and AwaitVersionAfter look at
   Snapshot snapshot_ ABSL_GUARDED_BY(mu_);
   uint64_t committed_seq_ ABSL_GUARDED_BY(mu_);
   uint64_t version_ ABSL_GUARDED_BY(mu_) = 0;

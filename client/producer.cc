@@ -50,7 +50,7 @@ class SpoolingProducer final : public Producer {
   absl::Status Flush() override { return spool_->Sync(); }
 
   absl::Status Drain(absl::Duration timeout) override {
-    return sender_.AwaitCommitted(spool_->state().appended_seq, absl::Now() + timeout);
+    return sender_.AwaitCommitted(spool_->state().appended_seq, SteadyAfter(timeout));
   }
 
   ProducerStats stats() const override {
@@ -106,7 +106,7 @@ class SpoolingProducer final : public Producer {
       if (committed == spool_->state().appended_seq) return status;
       if (absl::Status final = sender_.state().final_status(); !final.ok()) return final;
       SayFull(status);
-      sender_.state().AwaitVersionAfter(version, absl::Now() + kLookForRoom);
+      sender_.state().AwaitVersionAfter(version, SteadyAfter(kLookForRoom));
     }
   }
 
@@ -114,8 +114,7 @@ class SpoolingProducer final : public Producer {
   void SayFull(const absl::Status& why) {
     {
       absl::MutexLock lock(&mu_);
-      const absl::Time now = absl::Now();
-      if (now < std::exchange(full_until_, now + kFullForGood)) return;
+      if (SteadyNow() < std::exchange(full_until_, SteadyAfter(kFullForGood))) return;
     }
     if (!options_.on_notice) return;
     options_.on_notice(absl::StrCat(why.message(), "; new records wait until the collector has taken some"));
@@ -124,7 +123,7 @@ class SpoolingProducer final : public Producer {
   const ProducerOptions options_;
   const std::unique_ptr<Spool> spool_;
   absl::Mutex mu_;
-  absl::Time full_until_ ABSL_GUARDED_BY(mu_) = absl::InfinitePast();  // until then it need not be said again
+  SteadyTime full_until_ ABSL_GUARDED_BY(mu_) = kLongAgo;  // until then it need not be said again
   Syncer syncer_;
   Sender sender_;
 };

@@ -46,7 +46,7 @@ Sender::~Sender() {
   thread_.join();
 }
 
-absl::Status Sender::AwaitCommitted(uint64_t seq, absl::Time deadline) {
+absl::Status Sender::AwaitCommitted(uint64_t seq, SteadyTime deadline) {
   const DeliveryState::Hurry hurry(&state_);
   wakeup_.Notify();
   return state_.AwaitCommitted(seq, deadline);
@@ -85,8 +85,8 @@ std::optional<absl::Duration> Sender::Judge(const StreamEnd& end, bool made_prog
 }
 
 void Sender::Pause(absl::Duration pause) {
-  const absl::Time until = absl::Now() + pause;
-  while (!stopping_ && absl::Now() < until) wakeup_.WaitUntil(until);
+  const SteadyTime until = SteadyAfter(pause);
+  while (!stopping_ && SteadyNow() < until) wakeup_.WaitUntil(until);
 }
 
 void Sender::AwaitRecords() {
@@ -95,7 +95,7 @@ void Sender::AwaitRecords() {
     if (log.unacked_bytes > 0) return;
     signal_.Arm(log.appended_bytes + 1);
     // It may have grown before the signal was armed.
-    if (spool_.state().unacked_bytes == 0) wakeup_.WaitUntil(absl::InfiniteFuture());
+    if (spool_.state().unacked_bytes == 0) wakeup_.WaitUntil(kNever);
   }
 }
 

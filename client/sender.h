@@ -35,7 +35,7 @@ class Sender {
   // Any thread: the log has grown to this position.
   void Appended(uint64_t position) { signal_.Appended(position); }
   // Any thread: as DeliveryState::AwaitCommitted, and what waits is sent without lingering.
-  absl::Status AwaitCommitted(uint64_t seq, absl::Time deadline);
+  absl::Status AwaitCommitted(uint64_t seq, SteadyTime deadline);
 
   DeliveryState& state() { return state_; }
   const DeliveryState& state() const { return state_; }

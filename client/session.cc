@@ -40,14 +40,14 @@ StreamEnd Session::Run() {
 }
 
 absl::Status Session::AwaitOpened() {
-  const absl::Time deadline = absl::Now() + kOpenTimeout;
+  const SteadyTime deadline = SteadyAfter(kOpenTimeout);
   while (!stopping_ && !stream_->ended()) {
     const std::vector<v1::StreamResponse> responses = stream_->TakeResponses();
     if (!responses.empty()) {
       if (!responses.front().has_opened()) return absl::InternalError("the collector's first answer is not Opened");
       return Admit(responses.front().opened());
     }
-    if (absl::Now() >= deadline) return absl::DeadlineExceededError("the collector did not answer");
+    if (SteadyNow() >= deadline) return absl::DeadlineExceededError("the collector did not answer");
     wakeup_.WaitUntil(deadline);
   }
   return absl::OkStatus();
@@ -117,7 +117,7 @@ absl::Status Session::Deliver() {
     if (absl::Status status = HandleResponses(); !status.ok()) return status;
     // An answer may have come between the two looks, and rejects are reported once only.
     if (stream_->ended()) return HandleResponses();
-    const absl::StatusOr<absl::Time> again = Send();
+    const absl::StatusOr<SteadyTime> again = Send();
     if (!again.ok()) return again.status();
     if (!renamed_) wakeup_.WaitUntil(*again);
   }
@@ -161,10 +161,10 @@ size_t Session::RoomInWindow() const { return window_bytes_ > in_flight_bytes_ ?
 
 // When the unsent records should leave: at once when there are many or somebody waits, else a moment after the first,
 // so that records that come one by one share a message.
-absl::Time Session::LingerDeadline(uint64_t unsent_bytes) {
-  if (unsent_bytes >= batch_bytes_ || state_.urgent()) return absl::InfinitePast();
-  if (!unsent_since_.has_value()) unsent_since_ = absl::Now();
-  return *unsent_since_ + options_.linger;
+SteadyTime Session::LingerDeadline(uint64_t unsent_bytes) {
+  if (unsent_bytes >= batch_bytes_ || state_.urgent()) return kLongAgo;
+  if (!leave_at_.has_value()) leave_at_ = SteadyAfter(options_.linger);
+  return *leave_at_;
 }
 
 absl::StatusOr<bool> Session::LoadBatch() {
@@ -198,28 +198,28 @@ absl::Status Session::TooLarge(uint64_t record_bytes) const {
                                                  " at a time (--window-bytes); start it with larger ones"));
 }
 
-absl::StatusOr<absl::Time> Session::Send() {
+absl::StatusOr<SteadyTime> Session::Send() {
   while (stream_->can_write()) {
     const uint64_t appended = spool_.state().appended_bytes;
     if (appended <= sent_position_) {
-      unsent_since_.reset();
+      leave_at_.reset();
       signal_.Arm(sent_position_ + 1);
       if (spool_.state().appended_bytes > sent_position_) continue;
-      return absl::InfiniteFuture();
+      return kNever;
     }
-    const absl::Time leave_at = LingerDeadline(appended - sent_position_);
-    if (absl::Now() < leave_at) {
+    const SteadyTime leave_at = LingerDeadline(appended - sent_position_);
+    if (SteadyNow() < leave_at) {
       signal_.Arm(sent_position_ + batch_bytes_);
       if (spool_.state().appended_bytes >= sent_position_ + batch_bytes_) continue;
       return leave_at;
     }
     const absl::StatusOr<bool> loaded = LoadBatch();
     if (!loaded.ok()) return loaded.status();
-    if (!*loaded) return absl::InfiniteFuture();
+    if (!*loaded) return kNever;
     EncodedBatch encoded = EncodeBatch(*loaded_, loaded_->first_seq - base_seq_);
     if (encoded.record_bytes > RoomInWindow() || encoded.record_bytes > max_batch_bytes_) {
       if (in_flight_.empty()) return TooLarge(encoded.record_bytes);
-      return absl::InfiniteFuture();
+      return kNever;
     }
     in_flight_.push_back({.last_seq = loaded_->last_seq, .record_bytes = encoded.record_bytes});
     in_flight_bytes_ += encoded.record_bytes;
@@ -227,10 +227,10 @@ absl::StatusOr<absl::Time> Session::Send() {
     sent_position_ = loaded_->end_position;
     plausible_seq_ = std::max(plausible_seq_, loaded_->last_seq);
     loaded_.reset();
-    unsent_since_.reset();
+    leave_at_.reset();
     stream_->Write(std::move(encoded));
   }
-  return absl::InfiniteFuture();
+  return kNever;
 }
 
 }  // namespace telemetry::client

@@ -89,12 +89,12 @@ class Session {
   absl::Status HandleResponses();
   absl::Status HandleAck(const v1::Ack& ack);
   // Sends what may be sent now; returns when to look again at the latest.
-  absl::StatusOr<absl::Time> Send();
+  absl::StatusOr<SteadyTime> Send();
   absl::StatusOr<bool> LoadBatch();
   absl::Status TooLarge(uint64_t record_bytes) const;
   void SayDelivering();
   size_t RoomInWindow() const;
-  absl::Time LingerDeadline(uint64_t unsent_bytes);
+  SteadyTime LingerDeadline(uint64_t unsent_bytes);
   uint64_t LocalSeq(uint64_t wire_seq) const { return base_seq_ + wire_seq; }
 
   const SessionOptions& options_;
@@ -118,7 +118,7 @@ class Session {
 
   uint64_t next_seq_ = 0;       // to be read next
   uint64_t sent_position_ = 0;  // log position in front of next_seq_
-  std::optional<absl::Time> unsent_since_;
+  std::optional<SteadyTime> leave_at_;
   std::optional<SpoolBatch> loaded_;  // read, and larger than the window's room
   std::deque<InFlight> in_flight_;
   uint64_t in_flight_bytes_ = 0;

@@ -23,13 +23,13 @@ void Syncer::Run() {
     if (log.appended_seq <= log.durable_seq) {
       idle_ = true;
       if (spool_.state().appended_seq > log.appended_seq) continue;
-      wakeup_.WaitUntil(absl::InfiniteFuture());
+      wakeup_.WaitUntil(kNever);
       continue;
     }
     if (seen_seq > log.durable_seq) SyncOnce();
     seen_seq = log.appended_seq;
     // Two looks within the interval: what the first one saw unsynced, the second one syncs.
-    wakeup_.WaitUntil(absl::Now() + interval_ / 2);
+    wakeup_.WaitUntil(SteadyAfter(interval_ / 2));
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/time.h"
+#include "proto/clock/steady.h"
 
 namespace telemetry::client {
 
@@ -13,18 +13,20 @@ class Wakeup {
   void Notify() {
     absl::MutexLock lock(&mu_);
     notified_ = true;
+    notification_.NotifyAll();
   }
 
   // Returns after a Notify since the last wait, or at `deadline`.
-  void WaitUntil(absl::Time deadline) {
+  void WaitUntil(SteadyTime deadline) {
     absl::MutexLock lock(&mu_);
-    mu_.AwaitWithDeadline(absl::Condition(&notified_), deadline);
+    notification_.Await(mu_, deadline, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return notified_; });
     notified_ = false;
   }
 
  private:
   absl::Mutex mu_;
   bool notified_ ABSL_GUARDED_BY(mu_) = false;
+  SteadyCondition notification_;
 };
 
 }  // namespace telemetry::client

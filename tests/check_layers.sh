@@ -24,6 +24,7 @@ forbid() {
 }
 
 forbid proto/record '(client|worker|server)/|grpc|sqlite3\.h|fstream|unistd\.h|fcntl\.h'
+forbid proto/clock '(client|worker|server)/|grpc|sqlite3\.h'
 forbid client '(worker|server)/|sqlite3\.h'
 forbid worker 'server/|sqlite3\.h'
 forbid worker/forward 'client/|grpc'
@@ -42,6 +43,6 @@ forbid server/export 'server/collector/|sqlite3\.h'
 forbid 'client proto server tests worker' 'prometheus/' 'server/collector/metrics\.cc'
 # Drivers are opened in one room, which the others know as device.h and dtype.h.
 forbid 'client proto server tests worker' '(.*/)?(cuda|nvrtc|nvJitLink|cl_|opencl)[A-Za-z0-9_]*\.h|CL/|dlfcn\.h' \
-  'worker/device/|tests/worker/device/'
+  'worker/device/|tests/worker/device/|tests/integration/shifted_clock\.cc'
 forbid 'client proto server tests worker' 'worker/device/(launch_checks|library)\.h' 'worker/device/|tests/worker/device/'
 exit "$failed"

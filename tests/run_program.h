@@ -19,8 +19,8 @@ struct ProgramOutcome {
 // `limit_s` seconds is ended.
 inline ProgramOutcome RunProgram(const std::string& name, const std::string& arguments,
                                  const std::string& environment = "", int limit_s = 10) {
-  const std::string command = "env " + environment + " timeout " + std::to_string(limit_s) + " " + BinDir() + "/" + name +
-                              " " + arguments + " 2>&1";
+  const std::string command = "env " + environment + " timeout " + std::to_string(limit_s) + " " + BinDir() + "/" +
+                              name + " " + arguments + " 2>&1";
   std::FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return {};
   ProgramOutcome outcome;

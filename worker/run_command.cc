@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "proto/clock/steady.h"
 #include "spdlog/spdlog.h"
 #include "worker/command_line.h"
 #include "worker/forward/forward.h"
@@ -81,8 +82,8 @@ absl::StatusOr<bool> RunOnce(tune::TuneSession& session, const tune::Suite& suit
   return std::all_of(outcomes->begin(), outcomes->end(), IsComplete);
 }
 
-void SleepUntil(absl::Time time, const std::atomic<bool>& stop) {
-  while (!stop && absl::Now() < time) absl::SleepFor(std::min(kStopInterval, time - absl::Now()));
+void SleepUntil(SteadyTime time, const std::atomic<bool>& stop) {
+  while (!stop && SteadyNow() < time) absl::SleepFor(std::min(kStopInterval, TimeUntil(time)));
 }
 
 absl::StatusOr<tune::SuiteOptions> SuiteOptionsOf(const RunFlags& flags) {
@@ -119,13 +120,13 @@ absl::StatusOr<int> Run(const RunFlags& flags) {
   bool complete = true;
   {
     const SidecarFollower follower(flags, **session);
-    for (absl::Time next = absl::Now(); !stop && next < absl::InfiniteFuture(); next += every) {
-      SleepUntil(next, stop);
-      if (stop) break;
+    while (!stop) {
+      const SteadyTime next = SteadyAfter(every);
       absl::StatusOr<bool> all = RunOnce(**session, *suite, *options);
       if (!all.ok()) return all.status();
       complete = *all;
-      next = std::max(next, absl::Now() - every);  // a suite that takes longer than the interval begins at once
+      if (next == kNever) break;
+      SleepUntil(next, stop);  // a suite that took longer than the interval begins again at once
     }
   }
   // A daemon that is told to stop has little time; its spool keeps what is left.

@@ -70,16 +70,16 @@ std::vector<std::string_view> AuthorizationOf(const grpc::CallbackServerContext&
 
 bool TakeLine(LogLimit& limit, const char* what) {
   uint64_t left_out = 0;
-  if (!limit.Take(absl::Now(), &left_out)) return false;
+  if (!limit.Take(SteadyNow(), &left_out)) return false;
   if (left_out > 0) log::Warn("more calls were not logged", {{"count", left_out}, {"what", what}});
   return true;
 }
 
 }  // namespace
 
-bool LogLimit::Take(absl::Time now, uint64_t* left_out) {
+bool LogLimit::Take(SteadyTime now, uint64_t* left_out) {
   const absl::MutexLock lock(&mutex_);
-  if (now - window_ >= absl::Seconds(1) || now < window_) {
+  if (!window_.has_value() || now - *window_ >= std::chrono::seconds(1)) {
     window_ = now;
     taken_ = 0;
   }

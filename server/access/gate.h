@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/time.h"
+#include "proto/clock/steady.h"
 #include "server/access/token_watch.h"
 
 namespace telemetry::access {
@@ -29,11 +30,11 @@ struct Caller {
 class LogLimit {
  public:
   // Whether a line may be written now; `left_out`: how many were not since the last one.
-  bool Take(absl::Time now, uint64_t* left_out) ABSL_LOCKS_EXCLUDED(mutex_);
+  bool Take(SteadyTime now, uint64_t* left_out) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   absl::Mutex mutex_;
-  absl::Time window_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  std::optional<SteadyTime> window_ ABSL_GUARDED_BY(mutex_);
   int taken_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t left_out_ ABSL_GUARDED_BY(mutex_) = 0;
 };

@@ -37,35 +37,19 @@ absl::StatusOr<std::unique_ptr<TokenWatch>> TokenWatch::Open(const std::string& 
 TokenWatch::TokenWatch(std::string path, std::shared_ptr<const TokenSet> tokens, const struct stat& seen)
     : path_(std::move(path)), seen_(seen), tokens_(std::move(tokens)) {}
 
-TokenWatch::~TokenWatch() { Stop(); }
-
 std::shared_ptr<const TokenSet> TokenWatch::tokens() const {
   const absl::MutexLock lock(&mutex_);
   return tokens_;
 }
 
 void TokenWatch::Start(std::function<void()> tick) {
-  thread_ = std::thread([this, tick = std::move(tick)] { Run(tick); });
-}
-
-void TokenWatch::Stop() {
-  {
-    const absl::MutexLock lock(&mutex_);
-    stopping_ = true;
-  }
-  if (thread_.joinable()) thread_.join();
-}
-
-void TokenWatch::Run(const std::function<void()>& tick) {
-  while (true) {
-    {
-      const absl::MutexLock lock(&mutex_);
-      if (mutex_.AwaitWithTimeout(absl::Condition(&stopping_), kPeriod)) return;
-    }
+  looks_.emplace(kPeriod, [this, tick = std::move(tick)] {
     Refresh();
     tick();
-  }
+  });
 }
+
+void TokenWatch::Stop() { looks_.reset(); }
 
 void TokenWatch::Refresh() {
   const struct stat now = Look(path_);

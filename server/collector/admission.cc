@@ -1,6 +1,5 @@
 #include "server/collector/admission.h"
 
-#include "absl/time/clock.h"
 #include "server/collector/grpc_status.h"
 
 namespace telemetry::collector {
@@ -11,6 +10,7 @@ Admission::~Admission() {
   {
     absl::MutexLock lock(&mutex_);
     stopping_ = true;
+    changed_.NotifyAll();
   }
   thread_.join();
 }
@@ -34,13 +34,15 @@ void Admission::Admit(uint64_t bytes, uint64_t message_bytes, Done done) {
 bool Admission::Enqueue(uint64_t bytes, uint64_t message_bytes, Done& done) {
   if (!waiters_.empty() && waiting_bytes_ + message_bytes > limits_.waiting_bytes) return false;
   waiting_bytes_ += message_bytes;
-  waiters_.push_back({bytes, message_bytes, absl::Now() + limits_.admission_timeout, std::move(done)});
+  waiters_.push_back({bytes, message_bytes, SteadyAfter(limits_.admission_timeout), std::move(done)});
+  if (waiters_.size() == 1) changed_.NotifyAll();
   return true;
 }
 
 void Admission::Release(uint64_t bytes) {
   absl::MutexLock lock(&mutex_);
   used_bytes_ -= bytes;
+  if (!waiters_.empty()) changed_.NotifyAll();
 }
 
 Admission::State Admission::state() const {
@@ -59,7 +61,7 @@ bool Admission::HasWork() const { return stopping_ || (!waiters_.empty() && HasR
 
 Admission::Answers Admission::TakeAnswered() {
   Answers answers;
-  const absl::Time now = absl::Now();
+  const SteadyTime now = SteadyNow();
   while (!waiters_.empty()) {
     Waiter& first = waiters_.front();
     absl::Status status;
@@ -88,9 +90,9 @@ void Admission::Run() {
       absl::MutexLock lock(&mutex_);
       // Waiters are answered in order and all wait equally long, so the first one's deadline is the next.
       const auto wake = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return HasWork() || !waiters_.empty(); };
-      mutex_.Await(absl::Condition(&wake));
-      const absl::Time deadline = waiters_.empty() ? absl::InfinitePast() : waiters_.front().deadline;
-      mutex_.AwaitWithDeadline(absl::Condition(this, &Admission::HasWork), deadline);
+      const auto work = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return HasWork(); };
+      changed_.Await(mutex_, kNever, wake);
+      changed_.Await(mutex_, waiters_.empty() ? kLongAgo : waiters_.front().deadline, work);
       answers = TakeAnswered();
       stopping = stopping_;
     }

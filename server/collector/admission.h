@@ -10,7 +10,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/time.h"
+#include "proto/clock/steady.h"
 #include "server/collector/limits.h"
 
 namespace telemetry::collector {
@@ -46,7 +46,7 @@ class Admission {
   struct Waiter {
     uint64_t bytes;
     uint64_t message_bytes;
-    absl::Time deadline;
+    SteadyTime deadline;
     Done done;
   };
   using Answers = std::vector<std::pair<Done, absl::Status>>;
@@ -66,6 +66,7 @@ class Admission {
   uint64_t turned_away_ ABSL_GUARDED_BY(mutex_) = 0;
   std::list<Waiter> waiters_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  SteadyCondition changed_;
   std::thread thread_;
 };
 

@@ -7,7 +7,6 @@
 #include <grpcpp/server_builder.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <mutex>
 #include <optional>
@@ -17,6 +16,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "proto/clock/steady.h"
 
 namespace telemetry::collector {
 namespace {
@@ -116,8 +116,7 @@ absl::Status CollectorServer::Listen(const ServerOptions& options) {
   // Often enough for the shortest of the time limits.
   const absl::Duration shortest =
       std::min({limits_.open_timeout, limits_.unread_timeout, limits_.stream_idle_timeout, absl::Seconds(4)});
-  stream_watch_.emplace(std::max(shortest / 4, kMostOftenLooked),
-                        [this] { streams_.CheckTimes(std::chrono::steady_clock::now()); });
+  stream_watch_.emplace(std::max(shortest / 4, kMostOftenLooked), [this] { streams_.CheckTimes(SteadyNow()); });
   SetHealth(/*ingest=*/true, /*dataset=*/true);
   disk_guard_.Start([this](bool has_room) { SetHealth(has_room, /*dataset=*/true); });
   if (tokens_ != nullptr) tokens_->Start([this] { streams_.Recheck(); });

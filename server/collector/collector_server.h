@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/clock/periodic.h"
 #include "server/access/gate.h"
 #include "server/access/server_credentials.h"
 #include "server/access/token_watch.h"
@@ -23,7 +24,6 @@
 #include "server/collector/metrics.h"
 #include "server/collector/producer_rates.h"
 #include "server/collector/stream_registry.h"
-#include "server/collector/stream_watch.h"
 #include "server/collector/writer_loop.h"
 #include "server/storage/sqlite_store.h"
 
@@ -89,7 +89,7 @@ class CollectorServer {
   IngestService ingest_;
   DatasetService dataset_;
   std::unique_ptr<grpc::Server> server_;
-  std::optional<StreamWatch> stream_watch_;
+  std::optional<Periodic> stream_watch_;
   int port_ = 0;
   int metrics_port_ = 0;
 };

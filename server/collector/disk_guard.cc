@@ -59,27 +59,13 @@ void DiskGuard::Start(OnChange on_change) {
     on_change_ = std::move(on_change);
   }
   Look();
-  thread_ = std::thread([this] { Run(); });
+  looks_.emplace(options_.interval, [this] { Look(); });
 }
 
 void DiskGuard::Stop() {
-  {
-    absl::MutexLock lock(&mutex_);
-    stopping_ = true;
-  }
-  if (thread_.joinable()) thread_.join();
+  looks_.reset();
   absl::MutexLock lock(&looking_);
   on_change_ = nullptr;
-}
-
-void DiskGuard::Run() {
-  while (true) {
-    {
-      absl::MutexLock lock(&mutex_);
-      if (mutex_.AwaitWithTimeout(absl::Condition(&stopping_), options_.interval)) return;
-    }
-    Look();
-  }
 }
 
 void DiskGuard::Look() {

@@ -4,13 +4,13 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "proto/clock/periodic.h"
 
 namespace telemetry::collector {
 
@@ -48,7 +48,7 @@ class DiskGuard {
   // Looks now, then at each interval. Once only.
   void Start(OnChange on_change) ABSL_LOCKS_EXCLUDED(looking_, mutex_);
   // No call of on_change is under way any more, and none will come.
-  void Stop() ABSL_LOCKS_EXCLUDED(looking_, mutex_);
+  void Stop() ABSL_LOCKS_EXCLUDED(looking_);
 
   void Look() ABSL_LOCKS_EXCLUDED(looking_, mutex_);
 
@@ -59,7 +59,6 @@ class DiskGuard {
   State state() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  void Run() ABSL_LOCKS_EXCLUDED(looking_, mutex_);
   // Why nothing new is taken, of what is free now; OK: there is room.
   absl::Status Judge(uint64_t free_bytes) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -73,8 +72,7 @@ class DiskGuard {
   std::optional<uint64_t> free_bytes_ ABSL_GUARDED_BY(mutex_);
   absl::Status full_ ABSL_GUARDED_BY(mutex_);
   uint64_t turned_away_ ABSL_GUARDED_BY(mutex_) = 0;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  std::optional<Periodic> looks_;  // last: it uses all of the above
 };
 
 }  // namespace telemetry::collector

@@ -23,9 +23,9 @@ absl::Status ExportCall::Write(const v1::ExportItem& item) {
   StartWrite(&item);
   absl::MutexLock lock(&mutex_);
   const auto done = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return written_.has_value(); };
-  if (!mutex_.AwaitWithTimeout(absl::Condition(&done), unread_timeout_)) {
+  if (!write_done_.Await(mutex_, SteadyAfter(unread_timeout_), done)) {
     call_.TryCancel();
-    mutex_.Await(absl::Condition(&done));
+    write_done_.Await(mutex_, kNever, done);
     return absl::DeadlineExceededError("the client does not read what it is sent");
   }
   return *written_ ? absl::OkStatus() : absl::CancelledError("the client has gone");
@@ -34,6 +34,7 @@ absl::Status ExportCall::Write(const v1::ExportItem& item) {
 void ExportCall::OnWriteDone(bool ok) {
   absl::MutexLock lock(&mutex_);
   written_ = ok;
+  write_done_.NotifyAll();
 }
 
 }  // namespace telemetry::collector

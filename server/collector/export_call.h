@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "proto/clock/steady.h"
 #include "server/storage/store.h"
 #include "telemetry/v1/dataset.pb.h"
 
@@ -48,6 +49,7 @@ class ExportCall final : public grpc::ServerWriteReactor<v1::ExportItem> {
   const std::function<void(const absl::Status&)> on_end_;
   std::atomic<bool> cancelled_ = false;
   absl::Mutex mutex_;
+  SteadyCondition write_done_;
   std::optional<bool> written_ ABSL_GUARDED_BY(mutex_);
 };
 

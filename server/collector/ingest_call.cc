@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "proto/clock/steady.h"
 #include "server/collector/grpc_status.h"
 #include "server/collector/ingest_stream.h"
 #include "server/collector/message_buffer.h"
@@ -33,7 +34,7 @@ absl::Status IngestCall::Read() {
   if (status.ok() && outline_.batch) status = CheckBatch(*outline_.batch, context_.limits);
   if (!status.ok() || !outline_.batch) return status;
   // Nothing is read ahead here: who is too fast comes back later.
-  const absl::Duration wait = context_.rates.Take(open.producer_id(), 0, std::chrono::steady_clock::now());
+  const absl::Duration wait = context_.rates.Take(open.producer_id(), 0, SteadyNow());
   if (wait <= absl::ZeroDuration()) return status;
   return TryAgainLater("this producer sends more than producer_bytes_per_second", wait);
 }
@@ -57,7 +58,7 @@ void IngestCall::OnAdmitted(const absl::Status& status) {
   auto batch = std::make_unique<ParsedBatch>(open.producer_id(), open.epoch(), *outline_.batch, request_,
                                              context_.limits.record);
   context_.too_large_records += batch->too_large();
-  context_.rates.Take(open.producer_id(), batch->bytes(), std::chrono::steady_clock::now());
+  context_.rates.Take(open.producer_id(), batch->bytes(), SteadyNow());
   const uint64_t memory_bytes = batch->memory_bytes();
   context_.writer.Commit(std::move(batch), [this, memory_bytes](storage::BatchOutcome outcome) {
     context_.admission.Release(memory_bytes);

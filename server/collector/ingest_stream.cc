@@ -120,7 +120,7 @@ void IngestStream::OnAdmitted(absl::Status status) {
     auto batch = std::make_unique<ParsedBatch>(producer_id_, epoch_, batch_, request_, context_.limits.record);
     request_.Clear();
     context_.too_large_records += batch->too_large();
-    delay = context_.rates.Take(producer_id_, batch->bytes(), std::chrono::steady_clock::now());
+    delay = context_.rates.Take(producer_id_, batch->bytes(), SteadyNow());
     const uint64_t bytes = batch->bytes();
     const uint64_t memory_bytes = batch->memory_bytes();
     {
@@ -225,7 +225,7 @@ void IngestStream::End(absl::Status status) {
   if (finish) Finish(*finish);
 }
 
-Overdue IngestStream::CheckTime(std::chrono::steady_clock::time_point now) {
+Overdue IngestStream::CheckTime(SteadyTime now) {
   std::optional<grpc::Status> finish;
   Overdue overdue = Overdue::kNothing;
   {
@@ -238,10 +238,8 @@ Overdue IngestStream::CheckTime(std::chrono::steady_clock::time_point now) {
   return overdue;
 }
 
-Overdue IngestStream::FindOverdue(std::chrono::steady_clock::time_point now) {
-  const auto longer = [now](std::chrono::steady_clock::time_point since, absl::Duration than) {
-    return absl::FromChrono(now - since) > than;
-  };
+Overdue IngestStream::FindOverdue(SteadyTime now) {
+  const auto longer = [now](SteadyTime since, absl::Duration than) { return absl::FromChrono(now - since) > than; };
   const Limits& limits = context_.limits;
   if (writing_ && !cut_off_ && longer(written_at_, limits.unread_timeout)) {
     cut_off_ = true;
@@ -274,7 +272,7 @@ void IngestStream::ReadOnAfter(absl::Duration delay) {
 
 void IngestStream::ReadOn() {
   if (end_) return;
-  read_at_ = std::chrono::steady_clock::now();
+  read_at_ = SteadyNow();
   StartRead(&request_);
 }
 
@@ -289,7 +287,7 @@ void IngestStream::WriteOn() {
   }
   response_ = ToBuffer(response);
   writing_ = true;
-  written_at_ = std::chrono::steady_clock::now();
+  written_at_ = SteadyNow();
   StartWrite(&response_);
 }
 

@@ -4,7 +4,6 @@
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "proto/clock/steady.h"
 #include "server/collector/byte_claim.h"
 #include "server/collector/ingest_context.h"
 #include "server/collector/request_outline.h"
@@ -37,7 +37,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   IngestStream(const IngestContext& context, grpc::CallbackServerContext& call, access::Caller caller);
 
   void End(absl::Status status) override ABSL_LOCKS_EXCLUDED(mutex_);
-  Overdue CheckTime(std::chrono::steady_clock::time_point now) override ABSL_LOCKS_EXCLUDED(mutex_);
+  Overdue CheckTime(SteadyTime now) override ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status Recheck() const override { return context_.gate.Recheck(caller_, kMethod); }
 
  private:
@@ -62,7 +62,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   bool AddToAck(storage::BatchOutcome outcome) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void SetEnd(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // What has to end for the time it takes; it is set to.
-  Overdue FindOverdue(std::chrono::steady_clock::time_point now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Overdue FindOverdue(SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Reads on after a while: a job.
   void ReadOnAfter(absl::Duration delay) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ReadOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -74,7 +74,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   const IngestContext& context_;
   grpc::CallbackServerContext& call_;
   const access::Caller caller_;
-  const std::chrono::steady_clock::time_point began_at_ = std::chrono::steady_clock::now();
+  const SteadyTime began_at_ = SteadyNow();
 
   // Of the one message that is being read or handled; whoever handles it reads on afterwards.
   grpc::ByteBuffer request_;
@@ -91,8 +91,8 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   // The client was given up.
   bool cut_off_ ABSL_GUARDED_BY(mutex_) = false;
   // Since when the message that is read or written is.
-  std::chrono::steady_clock::time_point read_at_ ABSL_GUARDED_BY(mutex_) = began_at_;
-  std::chrono::steady_clock::time_point written_at_ ABSL_GUARDED_BY(mutex_) = began_at_;
+  SteadyTime read_at_ ABSL_GUARDED_BY(mutex_) = began_at_;
+  SteadyTime written_at_ ABSL_GUARDED_BY(mutex_) = began_at_;
   std::optional<grpc::Alarm> delay_ ABSL_GUARDED_BY(mutex_);
   std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);
   uint64_t unacked_bytes_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -4,12 +4,12 @@
 
 namespace telemetry::collector {
 
-double ProducerRates::Fill(const Bucket& bucket, Time now) const {
+double ProducerRates::Fill(const Bucket& bucket, SteadyTime now) const {
   const double seconds = std::chrono::duration<double>(now - bucket.filled_at).count();
   return std::min(bytes_per_second_, bucket.bytes + seconds * bytes_per_second_);
 }
 
-absl::Duration ProducerRates::Take(const std::string& producer_id, uint64_t bytes, Time now) {
+absl::Duration ProducerRates::Take(const std::string& producer_id, uint64_t bytes, SteadyTime now) {
   absl::MutexLock lock(&mutex_);
   Bucket& bucket = buckets_.try_emplace(producer_id, Bucket{bytes_per_second_, now}).first->second;
   bucket.bytes = Fill(bucket, now) - static_cast<double>(bytes);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -8,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "proto/clock/steady.h"
 
 namespace telemetry::collector {
 
@@ -16,12 +16,10 @@ namespace telemetry::collector {
 // Thread-safe.
 class ProducerRates {
  public:
-  using Time = std::chrono::steady_clock::time_point;
-
   explicit ProducerRates(uint64_t bytes_per_second) : bytes_per_second_(static_cast<double>(bytes_per_second)) {}
 
   // Takes the bytes and returns how long their producer has to wait before it sends more; zero: not at all.
-  absl::Duration Take(const std::string& producer_id, uint64_t bytes, Time now) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Duration Take(const std::string& producer_id, uint64_t bytes, SteadyTime now) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // How often somebody had to wait so far.
   uint64_t delays() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -31,10 +29,10 @@ class ProducerRates {
  private:
   struct Bucket {
     double bytes;
-    Time filled_at;
+    SteadyTime filled_at;
   };
 
-  double Fill(const Bucket& bucket, Time now) const;
+  double Fill(const Bucket& bucket, SteadyTime now) const;
 
   const double bytes_per_second_;
   mutable absl::Mutex mutex_;

@@ -8,11 +8,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <thread>
 
-#include "absl/synchronization/notification.h"
-#include "absl/time/clock.h"
 #include "proto/access/address.h"
+#include "proto/clock/periodic.h"
+#include "proto/clock/steady.h"
 #include "server/access/gate.h"
 #include "server/collector/collector_server.h"
 #include "server/log/log.h"
@@ -43,34 +42,18 @@ void EndAtOnce(const absl::Status& status) {
   std::_Exit(EXIT_FAILURE);
 }
 
-// While one lives, so long and no longer.
-class DrainLimit {
- public:
-  DrainLimit() : thread_([this] { Run(); }) {}
-  ~DrainLimit() {
-    done_.Notify();
-    thread_.join();
-  }
-  DrainLimit(const DrainLimit&) = delete;
-  DrainLimit& operator=(const DrainLimit&) = delete;
-
- private:
-  void Run() {
-    if (done_.WaitForNotificationWithTimeout(kMostDrain)) return;
-    log::Critical("the disk does not answer: ending as it is; everything acknowledged is durable");
-    std::_Exit(EXIT_SUCCESS);
-  }
-
-  absl::Notification done_;
-  std::thread thread_;
-};
+// What cannot drain ends all the same.
+void EndUndrained() {
+  log::Critical("the disk does not answer: ending as it is; everything acknowledged is durable");
+  std::_Exit(EXIT_SUCCESS);
+}
 
 // gRPC says which handshakes failed; whoever can reach the port could flood the log with them.
 void LimitGrpcLog() {
   gpr_set_log_function([](gpr_log_func_args* line) {
     static access::LogLimit limit;
     uint64_t left_out = 0;
-    if (!limit.Take(absl::Now(), &left_out)) return;
+    if (!limit.Take(SteadyNow(), &left_out)) return;
     if (left_out > 0) log::Warn("more lines of gRPC were not logged", {{"count", left_out}});
     log::Warn("gRPC", {{"text", line->message}});
   });
@@ -149,7 +132,7 @@ absl::Status Serve(const CommandLine& line) {
   sigwait(&signals, &signal);
   log::Info("draining", {{"signal", signal}});
   {
-    const DrainLimit limit;
+    const Periodic limit(kMostDrain, EndUndrained);
     (*server)->Drain(kDrainPatience);
     server->reset();
   }

@@ -90,7 +90,7 @@ void StreamRegistry::Recheck() {
   }
 }
 
-void StreamRegistry::CheckTimes(std::chrono::steady_clock::time_point now) {
+void StreamRegistry::CheckTimes(SteadyTime now) {
   absl::MutexLock lock(&mutex_);
   for (const auto& [stream, producer] : streams_) CountLocked(stream->CheckTime(now));
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "proto/clock/steady.h"
 #include "server/collector/limits.h"
 
 namespace telemetry::collector {
@@ -24,7 +24,7 @@ class EndableStream {
   // Why it must not go on any longer: what let it in is not valid any more. Does not block.
   virtual absl::Status Recheck() const = 0;
   // Ends it when its client takes too long over something. Does not block.
-  virtual Overdue CheckTime(std::chrono::steady_clock::time_point now) = 0;
+  virtual Overdue CheckTime(SteadyTime now) = 0;
 
  protected:
   ~EndableStream() = default;
@@ -65,7 +65,7 @@ class StreamRegistry {
   void Recheck() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Ends those whose clients take too long.
-  void CheckTimes(std::chrono::steady_clock::time_point now) ABSL_LOCKS_EXCLUDED(mutex_);
+  void CheckTimes(SteadyTime now) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Ends all streams with UNAVAILABLE, those too that begin later.
   void Drain() ABSL_LOCKS_EXCLUDED(mutex_);

@@ -1,9 +1,9 @@
 #include "server/collector/writer_loop.h"
 
-#include <chrono>
 #include <utility>
 
 #include "absl/time/time.h"
+#include "proto/clock/steady.h"
 
 namespace telemetry::collector {
 namespace {
@@ -28,6 +28,7 @@ void WriterLoop::Stop() {
   {
     absl::MutexLock lock(&mutex_);
     stopping_ = true;
+    changed_.NotifyAll();
   }
   if (thread_.joinable()) thread_.join();
   answers_.reset();
@@ -48,6 +49,7 @@ void WriterLoop::Enqueue(Job job) {
     absl::MutexLock lock(&mutex_);
     if (!stopping_ && !failed_) {
       queue_.push_back(std::move(job));
+      if (queue_.size() == 1) changed_.NotifyAll();
       return;
     }
     why = NoWriter();
@@ -64,7 +66,8 @@ void WriterLoop::Run() {
     {
       absl::MutexLock lock(&mutex_);
       const absl::Duration patience = idle ? absl::InfiniteDuration() : limits_.idle_after;
-      mutex_.AwaitWithTimeout(absl::Condition(this, &WriterLoop::HasWork), patience);
+      const auto work = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return HasWork(); };
+      changed_.Await(mutex_, SteadyAfter(patience), work);
       group = TakeGroup();
       if (group.empty() && stopping_) return;
     }
@@ -130,11 +133,11 @@ absl::Status WriterLoop::DoCommit(std::vector<Job>& group) {
   std::vector<storage::ProducerBatch> batches;
   batches.reserve(group.size());
   for (Job& job : group) batches.push_back(std::move(std::get<CommitJob>(job).batch->mutable_batch()));
-  const auto begin = std::chrono::steady_clock::now();
+  const SteadyTime begin = SteadyNow();
   absl::StatusOr<std::vector<storage::BatchOutcome>> outcomes = writer_->CommitBatches(batches);
   if (!outcomes.ok()) return outcomes.status();
   if (metrics_ != nullptr) {
-    metrics_->AddCommit(batches, *outcomes, absl::FromChrono(std::chrono::steady_clock::now() - begin));
+    metrics_->AddCommit(batches, *outcomes, ElapsedSince(begin));
   }
   Answer<CommitJob>(std::move(group), *std::move(outcomes));
   return absl::OkStatus();

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "proto/clock/steady.h"
 #include "server/collector/disk_guard.h"
 #include "server/collector/limits.h"
 #include "server/collector/metrics.h"
@@ -92,6 +93,7 @@ class WriterLoop {
   std::deque<Job> queue_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   bool failed_ ABSL_GUARDED_BY(mutex_) = false;
+  SteadyCondition changed_;  // of queue_ and stopping_
   std::thread thread_;
 };
 

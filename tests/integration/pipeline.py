@@ -14,11 +14,21 @@ TESTDATA = ROOT / "tests/testdata"
 TIMEOUT_S = 120
 
 
-def run(program, *arguments, accept=(0,), folder=None):
+def environment_with(more):
+    """What a program finds in its environment: none of what a job or this test run says of itself, and `more`."""
+    own = {k: v for k, v in os.environ.items() if not k.startswith(("TELEMETRY_", "CI", "GITHUB_", "GITLAB_"))}
+    return own | dict(more)
+
+
+def run(program, *arguments, accept=(0,), folder=None, environment=()):
     """Runs a program in a folder to its end and returns what it printed; another exit status is a failure."""
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(("TELEMETRY_", "CI", "GITHUB_", "GITLAB_"))}
     done = subprocess.run(
-        [BIN / program, *map(str, arguments)], capture_output=True, text=True, timeout=TIMEOUT_S, env=environment, cwd=folder
+        [BIN / program, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        env=environment_with(environment),
+        cwd=folder,
     )
     if done.returncode not in accept:
         raise AssertionError(f"{program} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
@@ -28,9 +38,11 @@ def run(program, *arguments, accept=(0,), folder=None):
 class Pipeline:
     """One database in a folder of its own. A collector serves it inside `with pipeline.serving():`."""
 
-    def __init__(self, folder, serve_flags=(), client_flags=()):
+    def __init__(self, folder, serve_flags=(), client_flags=(), serve_environment=(), client_environment=()):
         self.serve_flags = serve_flags
         self.client_flags = client_flags
+        self.serve_environment = serve_environment
+        self.client_environment = client_environment
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True)
         self.database = self.folder / "dataset.db"
@@ -38,13 +50,14 @@ class Pipeline:
         self._exports = 0
 
     @contextlib.contextmanager
-    def serving(self):
+    def serving(self, listen="127.0.0.1:0"):
         with open(self.folder / "collector.log", "ab") as log:
             process = subprocess.Popen(
-                [BIN / "telemetry-collector", "serve", "--db", self.database, "--listen=127.0.0.1:0", *self.serve_flags],
+                [BIN / "telemetry-collector", "serve", "--db", self.database, f"--listen={listen}", *self.serve_flags],
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
+                env=environment_with(self.serve_environment),
             )
             try:
                 line = process.stdout.readline()
@@ -73,6 +86,7 @@ class Pipeline:
             *flags,
             *paths,
             accept=accept,
+            environment=self.client_environment,
         )
 
     def export(self, layout, *flags, live=False):

@@ -16,12 +16,14 @@ void CompileQueue::Submit(const std::shared_ptr<const Candidate>& candidate) {
                [ready = ready_, candidate](const CompileResult& result) {
                  absl::MutexLock lock(&ready->mutex);
                  ready->compiled.push_back({candidate, result});
+                 ready->filled.NotifyAll();
                });
 }
 
 std::optional<CompiledCandidate> CompileQueue::Next(absl::Duration patience) {
   absl::MutexLock lock(&ready_->mutex);
-  if (!ready_->mutex.AwaitWithTimeout(absl::Condition(ready_.get(), &Ready::IsFilled), patience)) return std::nullopt;
+  const auto is_filled = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(ready_->mutex) { return !ready_->compiled.empty(); };
+  if (!ready_->filled.Await(ready_->mutex, SteadyAfter(patience), is_filled)) return std::nullopt;
   CompiledCandidate next = std::move(ready_->compiled.front());
   ready_->compiled.pop_front();
   --under_way_;

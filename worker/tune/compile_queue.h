@@ -10,6 +10,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "proto/clock/steady.h"
 #include "worker/device/device.h"
 #include "worker/tune/candidates.h"
 #include "worker/tune/compile/compile_pool.h"
@@ -42,7 +43,7 @@ class CompileQueue {
   struct Ready {
     absl::Mutex mutex;
     std::deque<CompiledCandidate> compiled ABSL_GUARDED_BY(mutex);
-    bool IsFilled() const ABSL_SHARED_LOCKS_REQUIRED(mutex) { return !compiled.empty(); }
+    SteadyCondition filled;
   };
 
   CompilePool& pool_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/time/clock.h"
 #include "worker/tune/record/statuses.h"
 
 namespace telemetry::worker::tune {
@@ -109,12 +108,12 @@ std::optional<codegen::Config> TrialLog::Interrupted() const {
 }
 
 double TrialLog::Now() const {
-  const double since = absl::ToDoubleSeconds(absl::Now() - recorder_.info().started);
-  // Clocks are set back at times; rows are not.
+  const double since = absl::ToDoubleSeconds(since_start_ + ElapsedSince(began_));
+  // The wall clock may have been set back since the last process; rows are not.
   return rows_.empty() ? std::max(since, 0.0) : std::max(since, rows_.back().timestamp_s);
 }
 
-double TrialLog::ActiveSeconds() const { return absl::ToDoubleSeconds(active_before_ + (absl::Now() - began_)); }
+double TrialLog::ActiveSeconds() const { return absl::ToDoubleSeconds(active_before_ + ElapsedSince(began_)); }
 
 AttemptCounters TrialLog::Counters() const {
   AttemptCounters counters = {.generations = generations(), .seconds_total = ActiveSeconds()};

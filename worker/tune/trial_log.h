@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "proto/clock/steady.h"
 #include "worker/codegen/config.h"
 #include "worker/tune/journal.h"
 #include "worker/tune/record/attempt_counters.h"
@@ -77,7 +79,8 @@ class TrialLog {
   AttemptRecorder& recorder_;
   Journal* const journal_;
   const absl::Duration active_before_;
-  const absl::Time began_ = absl::Now();
+  const SteadyTime began_ = SteadyNow();
+  const absl::Duration since_start_ = absl::Now() - recorder_.info().started;  // of the attempt, at began_
   std::vector<RecordedRow> rows_;
   std::map<uint64_t, size_t> results_;  // the search's, by config id: indexes of rows_
   std::optional<Started> started_;      // without a result

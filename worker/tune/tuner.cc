@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/time/clock.h"
+#include "proto/clock/steady.h"
 #include "proto/record/strings.h"
 #include "worker/tune/trial_log.h"
 #include "worker/tune/verdict.h"
@@ -215,14 +215,14 @@ absl::Status Attempt::RunInterrupted(const std::vector<Config>& pending) {
 
 absl::Status Attempt::RunSubmitted(size_t left) {
   CompileQueue& queue = bench_->queue();
-  absl::Time last = absl::Now();
+  SteadyTime last = SteadyNow();
   while (queue.under_way() > 0 && !IsStopped() && !IsOverBudget()) {
     const std::optional<CompiledCandidate> next = queue.Next(kStopInterval);
     if (next) {
       if (absl::Status status = RunOne(*next); !status.ok()) return status;
       ReportProgress();
-      last = absl::Now();
-    } else if (queue.under_way() <= left && absl::Now() - last > kStragglerPatience) {
+      last = SteadyNow();
+    } else if (queue.under_way() <= left && ElapsedSince(last) > kStragglerPatience) {
       return absl::OkStatus();
     }
   }

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
-#include "absl/time/clock.h"
+#include "proto/clock/steady.h"
 #include "worker/tune/measure/kernel_problem.h"
 
 namespace telemetry::worker::tune {
@@ -58,8 +58,8 @@ absl::StatusOr<MeasureOutcome> Workbench::Measure(const CompiledCandidate& compi
   request->effort.give_up_above_ms = give_up_above_ms;
   absl::StatusOr<Measurer*> measurer = ReadyMeasurer();
   if (!measurer.ok()) return measurer.status();
-  const absl::Time begin = absl::Now();
-  const absl::Cleanup count = [&] { measuring_ += absl::Now() - begin; };
+  const SteadyTime begin = SteadyNow();
+  const absl::Cleanup count = [&] { measuring_ += ElapsedSince(begin); };
   return (*measurer)->Measure(*request);
 }
 
@@ -72,8 +72,8 @@ absl::StatusOr<FinalOutcome> Workbench::MeasureInterleaved(const std::vector<Com
   }
   absl::StatusOr<Measurer*> measurer = ReadyMeasurer();
   if (!measurer.ok()) return measurer.status();
-  const absl::Time begin = absl::Now();
-  const absl::Cleanup count = [&] { measuring_ += absl::Now() - begin; };
+  const SteadyTime begin = SteadyNow();
+  const absl::Cleanup count = [&] { measuring_ += ElapsedSince(begin); };
   return (*measurer)->MeasureInterleaved(requests, rounds);
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 using std::chrono::seconds;
 
-const ProducerRates::Time kBegin{seconds(1000)};
+const SteadyTime kBegin{seconds(1000)};
 
 TEST(ProducerRates, ASecondsWorthIsFreeAndThenItIsWaitedFor) {
   ProducerRates rates(1000);

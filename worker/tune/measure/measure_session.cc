@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "absl/time/clock.h"
+#include "proto/clock/steady.h"
 #include "worker/tune/measure/failures.h"
 #include "worker/tune/measure/round_series.h"
 #include "worker/tune/measure/sample_series.h"
@@ -107,9 +107,9 @@ absl::Status MeasureSession::TakeSeries(LoadedConfig& config, const wire::Effort
   const absl::StatusOr<std::vector<Sample>> warm_up = Take({LaunchOf(config)});
   if (!warm_up.ok()) return warm_up.status();
   SampleSeries series(effort);
-  const absl::Time begin = absl::Now();
+  const SteadyTime begin = SteadyNow();
   while (true) {
-    const int batch = series.Next(absl::Now() - begin, warm_up->front().ms);
+    const int batch = series.Next(ElapsedSince(begin), warm_up->front().ms);
     if (batch == 0) break;
     const std::vector<Sampler::Launch> launches(static_cast<size_t>(batch), LaunchOf(config));
     const absl::StatusOr<std::vector<Sample>> samples = Take(launches);

@@ -36,7 +36,7 @@ absl::StatusOr<std::unique_ptr<MeasuringProcess>> MeasuringProcess::Start(const 
 absl::Status MeasuringProcess::AwaitReady() {
   if (is_ready_) return absl::OkStatus();
   wire::Reply reply;
-  const absl::Status status = child_->Receive(&reply, ready_until_ - absl::Now());
+  const absl::Status status = child_->Receive(&reply, TimeUntil(ready_until_));
   if (!status.ok()) {
     return absl::UnavailableError(Cat("the measuring process did not get ready: ", status.message()));
   }

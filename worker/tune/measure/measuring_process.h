@@ -6,8 +6,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "proto/clock/steady.h"
 #include "worker/tune/measure/measure.pb.h"
 #include "worker/tune/measure/measure_outcome.h"
 #include "worker/tune/measure/measurer.h"
@@ -48,13 +48,13 @@ class MeasuringProcess {
 
  private:
   MeasuringProcess(std::unique_ptr<ChildProcess> child, const MeasurerOptions& options)
-      : child_(std::move(child)), ready_until_(absl::Now() + options.start_limit), print_(options.on_debug) {}
+      : child_(std::move(child)), ready_until_(SteadyAfter(options.start_limit)), print_(options.on_debug) {}
 
   void Print(const std::string& text) const;
   Answer Ended(const std::string& phase, const absl::Status& status, absl::Duration limit);
 
   const std::unique_ptr<ChildProcess> child_;
-  const absl::Time ready_until_;
+  const SteadyTime ready_until_;
   const debug::DebugPrint print_;
   bool is_ready_ = false;
 };

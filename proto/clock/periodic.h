@@ -6,15 +6,16 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "proto/clock/steady.h"
 
-namespace telemetry::collector {
+namespace telemetry {
 
-// Calls a function again and again, from a thread of its own, until it is destroyed: the time limits are looked at so.
-class StreamWatch {
+// Calls a function each time an interval is over, from a thread of its own, until it is destroyed.
+class Periodic {
  public:
-  StreamWatch(absl::Duration interval, std::function<void()> look);
+  Periodic(absl::Duration interval, std::function<void()> look);
   // Returns when no call is under way and none will come.
-  ~StreamWatch();
+  ~Periodic();
 
  private:
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -23,7 +24,8 @@ class StreamWatch {
   const std::function<void()> look_;
   absl::Mutex mutex_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
+  SteadyCondition stop_;
+  std::thread thread_;  // last: it uses all of the above
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry

@@ -1,0 +1,101 @@
+// A wall clock that is wrong, for LD_PRELOAD: the file that TELEMETRY_CLOCK_SHIFT names holds how many seconds it is
+// ahead, as text of at most 31 characters, and may change at any time. What waits until a point of the wall clock's
+// time (Abseil's futexes) waits by the wrong one, as it would if somebody had set the machine's.
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdint>
+#include <cstdlib>
+
+namespace {
+
+using Syscall = long (*)(long, ...);
+
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kLook = 20'000'000;  // so soon does a waiter find that the clock was set
+
+int64_t ShiftNs() {
+  static const int file = [] {
+    const char* path = std::getenv("TELEMETRY_CLOCK_SHIFT");
+    return path == nullptr ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+  }();
+  char text[32] = {};
+  if (file < 0 || pread(file, text, sizeof(text) - 1, 0) <= 0) return 0;
+  return std::strtoll(text, nullptr, 10) * kSecond;
+}
+
+long Call(long number, long a, long b, long c = 0, long d = 0, long e = 0, long f = 0) {
+  static const auto real = reinterpret_cast<Syscall>(dlsym(RTLD_NEXT, "syscall"));
+  return real(number, a, b, c, d, e, f);
+}
+
+int64_t NowNs(clockid_t clock) {
+  timespec now = {};
+  Call(SYS_clock_gettime, clock, reinterpret_cast<long>(&now));
+  return now.tv_sec * kSecond + now.tv_nsec;
+}
+
+timespec TimeOf(int64_t ns) { return {.tv_sec = ns / kSecond, .tv_nsec = ns % kSecond}; }
+
+int64_t ShiftedNow() { return NowNs(CLOCK_REALTIME) + ShiftNs(); }
+
+// Waits by the wrong clock: a little by the right one, again and again.
+long Wait(long word, long operation, long value, const timespec& until, long mask) {
+  const int64_t deadline = until.tv_sec > INT64_MAX / kSecond - 1 ? INT64_MAX : until.tv_sec * kSecond + until.tv_nsec;
+  while (true) {
+    const int64_t left = deadline - ShiftedNow();
+    const timespec slice = TimeOf(NowNs(CLOCK_MONOTONIC) + std::clamp<int64_t>(left, 0, kLook));
+    const long result =
+        Call(SYS_futex, word, operation & ~FUTEX_CLOCK_REALTIME, value, reinterpret_cast<long>(&slice), 0, mask);
+    if (result == 0 || errno != ETIMEDOUT || left <= kLook) return result;
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) {
+    *time = TimeOf(ShiftedNow());
+    return 0;
+  }
+  return static_cast<int>(Call(SYS_clock_gettime, clock, reinterpret_cast<long>(time)));
+}
+
+int gettimeofday(timeval* time, void* /*zone*/) noexcept {
+  const int64_t now = ShiftedNow();
+  *time = {.tv_sec = now / kSecond, .tv_usec = now % kSecond / 1000};
+  return 0;
+}
+
+time_t time(time_t* result) noexcept {
+  const time_t now = ShiftedNow() / kSecond;
+  if (result != nullptr) *result = now;
+  return now;
+}
+
+long syscall(long number, ...) noexcept {
+  va_list list;
+  va_start(list, number);
+  long a[6];
+  for (long& argument : a) argument = va_arg(list, long);
+  va_end(list);
+  const long operation = a[1] & ~FUTEX_PRIVATE_FLAG;
+  const auto* until = reinterpret_cast<const timespec*>(a[3]);
+  if (number == SYS_futex && operation == (FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME) && until != nullptr) {
+    return Wait(a[0], a[1], a[2], *until, a[5]);
+  }
+  return Call(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+}  // extern "C"
