@@ -58,7 +58,8 @@ void Log(log::Level level, const Caller& caller, const CallLine& line) {
 // An end that is somebody's way of going, rather than a fault, is no warning.
 log::Level LevelOf(const absl::Status& end) {
   if (absl::IsCancelled(end)) return log::Level::kDebug;
-  return absl::IsUnavailable(end) || absl::IsAborted(end) ? log::Level::kInfo : log::Level::kWarning;
+  const bool is_usual = absl::IsUnavailable(end) || absl::IsAborted(end) || absl::IsDeadlineExceeded(end);
+  return is_usual ? log::Level::kInfo : log::Level::kWarning;
 }
 
 std::vector<std::string_view> AuthorizationOf(const grpc::CallbackServerContext& context) {

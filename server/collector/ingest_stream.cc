@@ -2,35 +2,30 @@
 
 #include <grpcpp/server_context.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "server/collector/grpc_status.h"
-#include "server/collector/message_buffer.h"
 #include "server/collector/parsed_batch.h"
 
 namespace telemetry::collector {
 
-void AddOutcome(storage::BatchOutcome outcome, v1::Ack& ack) {
-  ack.set_committed_seq(std::max(ack.committed_seq(), outcome.committed_seq));
-  for (storage::RefusedRecord& refused : outcome.refused) {
-    v1::Ack::Refused* entry = ack.add_rejects();
-    entry->set_seq(refused.seq);
-    entry->set_reason(refused.reason);
-    entry->set_message(std::move(refused.message));
-  }
-}
-
 IngestStream::IngestStream(const IngestContext& context, grpc::CallbackServerContext& call, access::Caller caller)
-    : context_(context),
-      call_(call),
-      caller_(std::move(caller)),
-      ack_claim_(context.unread_ack_bytes),
-      response_claim_(context.unread_ack_bytes) {
+    : context_(context), call_(call), caller_(std::move(caller)), replies_(context) {
   StartRead(&request_);
   if (absl::Status status = context_.streams.Add(this); !status.ok()) End(std::move(status));
+}
+
+template <typename Step>
+void IngestStream::Change(Step step) {
+  std::optional<grpc::Status> finish;
+  {
+    absl::MutexLock lock(&mutex_);
+    step();
+    finish = TakeFinish();
+  }
+  if (finish) Finish(*finish);
 }
 
 void IngestStream::OnReadDone(bool ok) {
@@ -68,24 +63,18 @@ void IngestStream::HandleOpen(const v1::Open& open) {
 }
 
 void IngestStream::OnOpened(absl::StatusOr<uint64_t> committed_seq) {
-  std::optional<grpc::Status> finish;
-  {
-    absl::MutexLock lock(&mutex_);
+  Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     --jobs_;
-    if (committed_seq.ok()) {
-      opened_.emplace();
-      opened_->set_committed_seq(*committed_seq);
-      opened_->set_window_bytes(context_.limits.window_bytes);
-      opened_->set_max_batch_bytes(context_.limits.max_batch_bytes);
-      opened_->set_dataset_id(context_.writer.dataset_id());
-      WriteOn();
-      ReadOn();
-    } else {
-      SetEnd(committed_seq.status());
-    }
-    finish = TakeFinish();
-  }
-  if (finish) Finish(*finish);
+    if (!committed_seq.ok()) return SetEnd(committed_seq.status());
+    v1::Opened opened;
+    opened.set_committed_seq(*committed_seq);
+    opened.set_window_bytes(context_.limits.window_bytes);
+    opened.set_max_batch_bytes(context_.limits.max_batch_bytes);
+    opened.set_dataset_id(context_.writer.dataset_id());
+    replies_.Add(std::move(opened));
+    WriteOn();
+    ReadOn();
+  });
 }
 
 void IngestStream::HandleBatch(const BatchOutline& batch) {
@@ -113,7 +102,6 @@ absl::Status IngestStream::ReserveWindow(uint64_t bytes) {
 }
 
 void IngestStream::OnAdmitted(absl::Status status) {
-  std::optional<grpc::Status> finish;
   absl::Duration delay;
   if (status.ok()) {
     // The job goes on: the commit ends it.
@@ -132,25 +120,21 @@ void IngestStream::OnAdmitted(absl::Status status) {
       OnCommitted(bytes, std::move(outcome));
     });
   }
-  {
-    absl::MutexLock lock(&mutex_);
+  Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     --jobs_;
     if (!status.ok()) SetEnd(std::move(status));
     ReadOnAfter(delay);
-    finish = TakeFinish();
-  }
-  if (finish) Finish(*finish);
+  });
 }
 
 void IngestStream::OnCommitted(uint64_t bytes, storage::BatchOutcome outcome) {
-  std::optional<grpc::Status> finish;
   bool deaf = false;
   {
     absl::MutexLock lock(&mutex_);
     unacked_bytes_ -= bytes;
     if (!outcome.status.ok()) {
       SetEnd(std::move(outcome.status));
-    } else if (AddToAck(std::move(outcome))) {
+    } else if (replies_.Add(std::move(outcome))) {
       WriteOn();
     } else {
       SetEnd(absl::CancelledError("the client does not read its Acks"));
@@ -162,50 +146,25 @@ void IngestStream::OnCommitted(uint64_t bytes, storage::BatchOutcome outcome) {
     context_.streams.Count(Overdue::kReading);
     call_.TryCancel();
   }
-  {
-    absl::MutexLock lock(&mutex_);
-    --jobs_;
-    finish = TakeFinish();
-  }
-  if (finish) Finish(*finish);
-}
-
-bool IngestStream::AddToAck(storage::BatchOutcome outcome) {
-  uint64_t bytes = 0;
-  for (const storage::RefusedRecord& refused : outcome.refused) bytes += sizeof(refused) + refused.message.size();
-  if (!ack_) ack_.emplace();
-  AddOutcome(std::move(outcome), *ack_);
-  const bool room = ack_claim_.Add(bytes) <= context_.limits.unread_ack_bytes;
-  return room || bytes == 0 || !writing_;
+  Change([this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { --jobs_; });
 }
 
 void IngestStream::OnDelayOver() {
-  std::optional<grpc::Status> finish;
-  {
-    absl::MutexLock lock(&mutex_);
+  Change([this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     --jobs_;
     ReadOn();
-    finish = TakeFinish();
-  }
-  if (finish) Finish(*finish);
+  });
 }
 
 void IngestStream::OnWriteDone(bool ok) {
-  std::optional<grpc::Status> finish;
-  {
-    absl::MutexLock lock(&mutex_);
-    writing_ = false;
-    response_claim_.Release();
+  Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    replies_.OnWritten();
     if (!ok) {
       SetEnd(absl::CancelledError("the client has gone"));
-      opened_.reset();
-      ack_.reset();
-      ack_claim_.Release();
+      replies_.Drop();
     }
     WriteOn();
-    finish = TakeFinish();
-  }
-  if (finish) Finish(*finish);
+  });
 }
 
 void IngestStream::OnCancel() { End(absl::CancelledError("the client has gone")); }
@@ -216,32 +175,21 @@ void IngestStream::OnDone() {
 }
 
 void IngestStream::End(absl::Status status) {
-  std::optional<grpc::Status> finish;
-  {
-    absl::MutexLock lock(&mutex_);
-    SetEnd(std::move(status));
-    finish = TakeFinish();
-  }
-  if (finish) Finish(*finish);
+  Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { SetEnd(std::move(status)); });
 }
 
 Overdue IngestStream::CheckTime(SteadyTime now) {
-  std::optional<grpc::Status> finish;
   Overdue overdue = Overdue::kNothing;
-  {
-    absl::MutexLock lock(&mutex_);
-    overdue = FindOverdue(now);
-    finish = TakeFinish();
-  }
+  Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { overdue = FindOverdue(now); });
+  // What it does not read is still being written, so that the stream is still there.
   if (overdue == Overdue::kReading) call_.TryCancel();
-  if (finish) Finish(*finish);
   return overdue;
 }
 
 Overdue IngestStream::FindOverdue(SteadyTime now) {
   const auto longer = [now](SteadyTime since, absl::Duration than) { return absl::FromChrono(now - since) > than; };
   const Limits& limits = context_.limits;
-  if (writing_ && !cut_off_ && longer(written_at_, limits.unread_timeout)) {
+  if (!cut_off_ && replies_.IsUnread(now)) {
     cut_off_ = true;
     SetEnd(absl::CancelledError("the client does not read what it is sent"));
     return Overdue::kReading;
@@ -251,7 +199,7 @@ Overdue IngestStream::FindOverdue(SteadyTime now) {
     SetEnd(absl::DeadlineExceededError("the stream has not said whose it is within open_timeout"));
     return Overdue::kOpen;
   }
-  if (longer(read_at_, limits.stream_idle_timeout)) {
+  if (longer(reading_since_, limits.stream_idle_timeout)) {
     SetEnd(absl::DeadlineExceededError("the stream has sent no whole message within stream_idle_timeout"));
     return Overdue::kMessage;
   }
@@ -272,27 +220,17 @@ void IngestStream::ReadOnAfter(absl::Duration delay) {
 
 void IngestStream::ReadOn() {
   if (end_) return;
-  read_at_ = SteadyNow();
+  reading_since_ = SteadyNow();
   StartRead(&request_);
 }
 
 void IngestStream::WriteOn() {
-  if (writing_ || finished_ || (!opened_ && !ack_)) return;
-  v1::StreamResponse response;
-  if (opened_) {
-    *response.mutable_opened() = *std::exchange(opened_, std::nullopt);
-  } else {
-    *response.mutable_ack() = *std::exchange(ack_, std::nullopt);
-    response_claim_.Take(ack_claim_);
-  }
-  response_ = ToBuffer(response);
-  writing_ = true;
-  written_at_ = SteadyNow();
-  StartWrite(&response_);
+  if (finished_) return;
+  if (const grpc::ByteBuffer* reply = replies_.Next()) StartWrite(reply);
 }
 
 std::optional<grpc::Status> IngestStream::TakeFinish() {
-  if (!end_ || jobs_ > 0 || writing_ || finished_) return std::nullopt;
+  if (!end_ || jobs_ > 0 || replies_.is_writing() || finished_) return std::nullopt;
   finished_ = true;
   context_.gate.LogEnd(caller_, kMethod, producer_id_, *end_);
   return ToGrpc(*end_);

@@ -14,10 +14,10 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "proto/clock/steady.h"
-#include "server/collector/byte_claim.h"
 #include "server/collector/ingest_context.h"
 #include "server/collector/request_outline.h"
 #include "server/collector/stream_registry.h"
+#include "server/collector/stream_replies.h"
 #include "telemetry/v1/ingest.pb.h"
 
 namespace telemetry::collector {
@@ -58,8 +58,9 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   void OnCommitted(uint64_t bytes, storage::BatchOutcome outcome) ABSL_LOCKS_EXCLUDED(mutex_);
   void OnDelayOver() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Adds to the Ack. False: the client has to go, it does not read what it is told.
-  bool AddToAck(storage::BatchOutcome outcome) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Takes a step under the lock, and finishes the stream when that was its last: nothing may be touched afterwards.
+  template <typename Step>
+  void Change(Step step) ABSL_LOCKS_EXCLUDED(mutex_);
   void SetEnd(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // What has to end for the time it takes; it is set to.
   Overdue FindOverdue(SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -67,8 +68,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   void ReadOnAfter(absl::Duration delay) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ReadOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WriteOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The status to finish with, once: when it is given, the caller lets go of the lock, calls Finish and touches
-  // nothing.
+  // The status to finish with, once.
   std::optional<grpc::Status> TakeFinish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const IngestContext& context_;
@@ -86,26 +86,14 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
 
   absl::Mutex mutex_;
   int jobs_ ABSL_GUARDED_BY(mutex_) = 0;
-  bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
   // The client was given up.
   bool cut_off_ ABSL_GUARDED_BY(mutex_) = false;
-  // Since when the message that is read or written is.
-  SteadyTime read_at_ ABSL_GUARDED_BY(mutex_) = began_at_;
-  SteadyTime written_at_ ABSL_GUARDED_BY(mutex_) = began_at_;
+  SteadyTime reading_since_ ABSL_GUARDED_BY(mutex_) = began_at_;
   std::optional<grpc::Alarm> delay_ ABSL_GUARDED_BY(mutex_);
   std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);
   uint64_t unacked_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  // To be written, in this order, and what is being written.
-  std::optional<v1::Opened> opened_ ABSL_GUARDED_BY(mutex_);
-  std::optional<v1::Ack> ack_ ABSL_GUARDED_BY(mutex_);
-  grpc::ByteBuffer response_;
-  // What the rejects in them take.
-  ByteClaim ack_claim_ ABSL_GUARDED_BY(mutex_);
-  ByteClaim response_claim_ ABSL_GUARDED_BY(mutex_);
+  StreamReplies replies_ ABSL_GUARDED_BY(mutex_);
 };
-
-// Adds an outcome to an Ack that may hold earlier ones.
-void AddOutcome(storage::BatchOutcome outcome, v1::Ack& ack);
 
 }  // namespace telemetry::collector

@@ -45,9 +45,10 @@ struct Limits {
   absl::Duration open_timeout = absl::Seconds(20);
   // How long what is sent to a client may wait until it reads on.
   absl::Duration unread_timeout = absl::Seconds(30);
-  // How long a stream may say nothing (or not finish a message), and a connection be without a call. Clients come back
-  // when they have something to say.
-  absl::Duration stream_idle_timeout = absl::Hours(1);
+  // How long a stream may say nothing, or not finish a message: what of it has come cannot be seen before it is whole.
+  // Short, since clients come back when they have something to say; long enough for the largest message, at 200 kB/s.
+  absl::Duration stream_idle_timeout = absl::Seconds(45);
+  // How long a connection may be without a call.
   absl::Duration connection_idle_timeout = absl::Minutes(5);
   // A peer that says nothing for so long is asked whether it is there, and has so long to answer.
   absl::Duration keepalive_time = absl::Seconds(30);

@@ -1,0 +1,71 @@
+// What the tests of hostile clients share: the messages of the ingest protocol, a good client, a collector of their
+// own.
+//
+// TELEMETRY_FAULTS: 50 (the default) is what tests/run does; from 1000 on the sizes and times are those of production.
+#pragma once
+
+#include <grpcpp/client_context.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "telemetry/v1/ingest.grpc.pb.h"
+#include "tests/bench/bench_ingest/collector_process.h"
+
+namespace telemetry::faults {
+
+// What a collector may take, whatever its clients do.
+inline constexpr double kMemoryMib = 256;
+inline constexpr char kStream[] = "/telemetry.v1.IngestService/Stream";
+inline constexpr char kIngest[] = "/telemetry.v1.IngestService/Ingest";
+
+bool FullSize();
+
+std::string ProducerId(int number);
+std::string OpenMessage(const std::string& producer_id);
+// The same record so many times.
+v1::Batch MakeBatch(uint64_t first_seq, const std::string& record, int records);
+std::string BatchMessage(const v1::Batch& batch);
+std::string AttemptRecord(size_t text_bytes);
+
+// A well-behaved producer: one small batch at a time.
+class GoodClient {
+ public:
+  explicit GoodClient(const std::string& address);
+  ~GoodClient();
+
+  bool Send();
+  // The 99th percentile of the time to an Ack.
+  double P99Ms(int batches);
+
+ private:
+  grpc::ClientContext context_;
+  std::unique_ptr<v1::IngestService::Stub> stub_;
+  std::unique_ptr<grpc::ClientReaderWriter<v1::StreamRequest, v1::StreamResponse>> stream_;
+  uint64_t seq_ = 0;
+};
+
+// The collector's environment with time limits that a test can wait for; at full size those of production.
+std::vector<std::string> ShortTimes(int seconds = 3);
+
+// Who is dead is put out within it.
+absl::Duration MostTime();
+
+class HostileTest : public testing::Test {
+ protected:
+  HostileTest();
+  ~HostileTest() override;
+
+  void Start(const std::vector<std::string>& environment = {});
+  int port() const { return collector_->port(); }
+  void ExpectSmallAndServing();
+
+  std::string folder_;
+  std::unique_ptr<bench::CollectorProcess> collector_;
+};
+
+}  // namespace telemetry::faults
