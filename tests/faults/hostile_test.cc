@@ -54,7 +54,7 @@ std::string Compressed(size_t bytes) {
 
 TEST_F(HostileTest, GzipBombs) {
   Start();
-  const std::string bomb = RawConnection::Message(Compressed(FullSize() ? size_t{4} << 30 : size_t{400} << 20), true);
+  const std::string bomb = http2::GrpcMessage(Compressed(FullSize() ? size_t{4} << 30 : size_t{400} << 20), true);
   for (const char* method :
        {kStream, kIngest, "/telemetry.v1.DatasetService/ListRuns", "/telemetry.v1.DatasetService/Export",
         "/grpc.health.v1.Health/Check", "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"}) {
@@ -71,7 +71,7 @@ TEST_F(HostileTest, GzipBombs) {
 // gRPC believes the length and reads on: what all of them send together is bounded, and how long they may take.
 TEST_F(HostileTest, ALengthOfTwoGigabytes) {
   Start(ShortTimes());
-  const std::string begin = RawConnection::MessageHead(uint32_t{1} << 31) + std::string(16 << 20, 'x');
+  const std::string begin = http2::GrpcMessageHead(uint32_t{1} << 31) + std::string(16 << 20, 'x');
   std::vector<RawConnection> connections;
   for (int i = 0; i < 64; ++i) connections.emplace_back(port());
   InParallel(64, [&](int i) {
@@ -95,12 +95,12 @@ TEST_F(HostileTest, AMillionTinyRecords) {
   const v1::Batch batches[] = {MakeBatch(1, "", 4'000'000), MakeBatch(1, "", 65536), MakeBatch(1, "x", 65536),
                                MakeBatch(1, HollowRecord(), 3)};
   for (const v1::Batch& batch : batches) {
-    const std::string message = RawConnection::Message(BatchMessage(batch));
+    const std::string message = http2::GrpcMessage(BatchMessage(batch));
     InParallel(16, [&](int i) {
       RawConnection connection(port());
       connection.SendPreface();
       connection.StartCall(1, kStream);
-      connection.SendData(1, RawConnection::Message(OpenMessage(ProducerId(i))));
+      connection.SendData(1, http2::GrpcMessage(OpenMessage(ProducerId(i))));
       connection.SendData(1, message);
       connection.AwaitEnd(1, absl::Seconds(1));
     });
@@ -111,7 +111,7 @@ TEST_F(HostileTest, AMillionTinyRecords) {
 
 TEST_F(HostileTest, MessagesThatNeverEnd) {
   Start();
-  const std::string part = RawConnection::MessageHead(8 << 20) + std::string((8 << 20) - 1, 'x');
+  const std::string part = http2::GrpcMessageHead(8 << 20) + std::string((8 << 20) - 1, 'x');
   InParallel(64, [&](int /*i*/) {
     RawConnection connection(port());
     connection.SendPreface();
@@ -127,14 +127,14 @@ TEST_F(HostileTest, TheDiskStalls) {
   const std::string stall = folder_ + "/stall";
   Start({absl::StrCat("LD_PRELOAD=", bench::ProgramPath("libstalling-disk.so")), "TELEMETRY_STALL=" + stall});
   // The largest batches that may be, of large records and of small ones.
-  const std::string messages[] = {RawConnection::Message(BatchMessage(MakeBatch(1, AttemptRecord((1 << 20) - 200), 8))),
-                                  RawConnection::Message(BatchMessage(MakeBatch(1, AttemptRecord(20), 65536)))};
+  const std::string messages[] = {http2::GrpcMessage(BatchMessage(MakeBatch(1, AttemptRecord((1 << 20) - 200), 8))),
+                                  http2::GrpcMessage(BatchMessage(MakeBatch(1, AttemptRecord(20), 65536)))};
   std::vector<std::unique_ptr<RawConnection>> connections;
   const auto connect = [this](int i) {
     auto connection = std::make_unique<RawConnection>(port());
     connection->SendPreface();
     connection->StartCall(1, kStream);
-    connection->SendData(1, RawConnection::Message(OpenMessage(ProducerId(i))));
+    connection->SendData(1, http2::GrpcMessage(OpenMessage(ProducerId(i))));
     return connection;
   };
   for (int i = 0; i < 64; ++i) connections.push_back(connect(i));
@@ -166,7 +166,7 @@ TEST_F(HostileTest, DeafExportsMakeWay) {
     RawConnection& connection = deaf.emplace_back(port());
     connection.SendPreface(0);
     connection.StartCall(1, "/telemetry.v1.DatasetService/Export");
-    connection.SendData(1, RawConnection::Message(""));
+    connection.SendData(1, http2::GrpcMessage(""));
   }
   const auto stub =
       v1::DatasetService::NewStub(grpc::CreateChannel(collector_->address(), grpc::InsecureChannelCredentials()));

@@ -35,8 +35,8 @@ Hostile MakeHostile(int port, int number) {
   connection.SendPreface(hostile.kind == kDeaf ? 0 : 65535);
   if (hostile.kind == kNoCall) return hostile;
   connection.StartCall(1, kStream);
-  const std::string open = RawConnection::Message(OpenMessage(ProducerId(number)));
-  hostile.rest = hostile.kind == kSlowOpen ? open : RawConnection::Message(std::string(1000, 'x'));
+  const std::string open = http2::GrpcMessage(OpenMessage(ProducerId(number)));
+  hostile.rest = hostile.kind == kSlowOpen ? open : http2::GrpcMessage(std::string(1000, 'x'));
   if (hostile.kind > kSlowOpen) connection.SendData(1, open);
   return hostile;
 }

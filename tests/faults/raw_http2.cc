@@ -9,33 +9,20 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 
-#include "absl/time/clock.h"
+#include "proto/clock/steady.h"
+#include "tests/http2/loopback.h"
 
 namespace telemetry::faults {
 namespace {
 
-constexpr char kMagic[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-constexpr uint8_t kData = 0;
-constexpr uint8_t kHeaders = 1;
-constexpr uint8_t kResetStream = 3;
-constexpr uint8_t kSettings = 4;
-constexpr uint8_t kWindowUpdate = 8;
-constexpr uint8_t kEndStream = 1;
-constexpr uint8_t kAck = 1;
-constexpr uint8_t kEndHeaders = 4;
+using http2::BigEndian16;
+using http2::BigEndian32;
+using http2::FrameBytes;
+
 constexpr uint16_t kInitialWindow = 4;
 constexpr size_t kFrameHead = 9;
 constexpr size_t kLargestFrame = 16384;
-
-std::string Number(uint64_t value, int bytes) {
-  std::string text;
-  for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) text.push_back(static_cast<char>(value >> shift));
-  return text;
-}
 
 uint32_t ReadNumber(std::string_view bytes) {
   uint32_t value = 0;
@@ -43,27 +30,9 @@ uint32_t ReadNumber(std::string_view bytes) {
   return value;
 }
 
-std::string Frame(uint8_t type, uint8_t flags, uint32_t stream, std::string_view payload) {
-  std::string frame = Number(payload.size(), 3) + Number(type, 1) + Number(flags, 1) + Number(stream, 4);
-  return frame.append(payload);
-}
-
-// HPACK: a literal that is not indexed, without Huffman's code.
-std::string Header(const std::string& name, const std::string& value) {
-  return std::string(1, '\0') + Number(name.size(), 1) + name + Number(value.size(), 1) + value;
-}
-
 }  // namespace
 
-RawConnection::RawConnection(int port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
-    std::perror("connect to the collector");
-    std::abort();
-  }
+RawConnection::RawConnection(int port) : fd_(http2::ConnectToLoopback(port)) {
   const int on = 1;
   setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
@@ -84,7 +53,8 @@ RawConnection::~RawConnection() {
 }
 
 std::string RawConnection::Preface(uint32_t window) {
-  return kMagic + Frame(kSettings, 0, 0, Number(kInitialWindow, 2) + Number(window, 4));
+  const std::string settings = BigEndian16(kInitialWindow) + BigEndian32(window);
+  return std::string(http2::kPreface) + FrameBytes({.type = http2::kSettings, .payload = settings});
 }
 
 void RawConnection::SendPreface(uint32_t window) {
@@ -92,12 +62,11 @@ void RawConnection::SendPreface(uint32_t window) {
   has_begun_ = true;
 }
 
-void RawConnection::StartCall(uint32_t stream, const std::string& method, const Headers& more) {
-  std::string block = Header(":method", "POST") + Header(":scheme", "http") + Header(":path", method) +
-                      Header(":authority", "localhost") + Header("te", "trailers") +
-                      Header("content-type", "application/grpc");
-  for (const auto& [name, value] : more) block += Header(name, value);
-  SendRaw(Frame(kHeaders, kEndHeaders, stream, block));
+void RawConnection::StartCall(uint32_t stream, const std::string& method, const http2::Headers& more) {
+  http2::Headers headers = http2::CallHeaders(method);
+  headers.insert(headers.end(), more.begin(), more.end());
+  SendRaw(FrameBytes(
+      {.type = http2::kHeaders, .flags = http2::kEndHeaders, .stream = stream, .payload = http2::Hpack(headers)}));
   windows_[stream] = first_window_;
 }
 
@@ -112,7 +81,7 @@ bool RawConnection::SendData(uint32_t stream, std::string_view bytes, absl::Dura
       continue;
     }
     const size_t size = std::min({bytes.size(), static_cast<size_t>(room), kLargestFrame});
-    if (!SendRaw(Frame(kData, 0, stream, bytes.substr(0, size)))) return false;
+    if (!SendRaw(FrameBytes({.stream = stream, .payload = std::string(bytes.substr(0, size))}))) return false;
     connection_window_ -= static_cast<int64_t>(size);
     windows_[stream] -= static_cast<int64_t>(size);
     bytes.remove_prefix(size);
@@ -134,10 +103,10 @@ bool RawConnection::SendRaw(std::string_view bytes) {
 }
 
 bool RawConnection::AwaitThat(const bool& happened, absl::Duration patience) {
-  const absl::Time deadline = absl::Now() + patience;
+  const SteadyTime deadline = SteadyAfter(patience);
   bool more = true;
-  while (!closed_ && !happened && (more || absl::Now() < deadline)) {
-    more = Receive(std::max(deadline - absl::Now(), absl::ZeroDuration()));
+  while (!closed_ && !happened && (more || SteadyNow() < deadline)) {
+    more = Receive(std::max(TimeUntil(deadline), absl::ZeroDuration()));
   }
   return closed_ || happened;
 }
@@ -147,12 +116,6 @@ bool RawConnection::AwaitEnd(uint32_t stream, absl::Duration patience) { return 
 bool RawConnection::AwaitAnswer(uint32_t stream, absl::Duration patience) {
   return AwaitThat(answered_[stream], patience);
 }
-
-std::string RawConnection::Message(std::string_view content, bool compressed) {
-  return Number(compressed ? 1 : 0, 1) + Number(content.size(), 4) + std::string(content);
-}
-
-std::string RawConnection::MessageHead(uint32_t announced) { return Number(0, 1) + Number(announced, 4); }
 
 bool RawConnection::Receive(absl::Duration patience) {
   pollfd event = {.fd = fd_, .events = POLLIN, .revents = 0};
@@ -182,19 +145,22 @@ void RawConnection::HandleFrames() {
 }
 
 void RawConnection::HandleFrame(uint8_t type, uint8_t flags, uint32_t stream, std::string_view payload) {
-  if (type == kHeaders) answered_[stream] = true;
-  if (type == kResetStream || ((type == kHeaders || type == kData) && (flags & kEndStream) != 0)) ended_[stream] = true;
-  if (type == kWindowUpdate) {
+  if (type == http2::kHeaders) answered_[stream] = true;
+  if (type == http2::kRstStream ||
+      ((type == http2::kHeaders || type == http2::kData) && (flags & http2::kEndStream) != 0))
+    ended_[stream] = true;
+  if (type == http2::kWindowUpdate) {
     (stream == 0 ? connection_window_ : windows_[stream]) += ReadNumber(payload);
   }
-  for (size_t at = 0; type == kSettings && at + 6 <= payload.size(); at += 6) {
+  for (size_t at = 0; type == http2::kSettings && at + 6 <= payload.size(); at += 6) {
     if (ReadNumber(payload.substr(at, 2)) != kInitialWindow) continue;
     const int64_t window = ReadNumber(payload.substr(at + 2, 4));
     for (auto& [id, left] : windows_) left += window - first_window_;
     first_window_ = window;
   }
   // Only then does what they say hold.
-  if (type == kSettings && (flags & kAck) == 0 && has_begun_) SendRaw(Frame(kSettings, kAck, 0, ""));
+  if (type == http2::kSettings && (flags & http2::kAck) == 0 && has_begun_)
+    SendRaw(FrameBytes({.type = http2::kSettings, .flags = http2::kAck}));
 }
 
 }  // namespace telemetry::faults

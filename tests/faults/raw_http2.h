@@ -4,20 +4,17 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "absl/time/time.h"
+#include "tests/http2/frames.h"
 
 namespace telemetry::faults {
 
 // A client that writes HTTP/2 frames by hand, so that it can do what no gRPC library does: stop anywhere, promise more
-// than it sends, never read. It answers SETTINGS and keeps to
-// flow control, and answers nothing else: no PING. Not thread-safe.
+// than it sends, never read. It answers SETTINGS and keeps to flow control, and answers nothing else: no PING. Not
+// thread-safe.
 class RawConnection {
  public:
-  using Headers = std::vector<std::pair<std::string, std::string>>;
-
   // Connects to 127.0.0.1; ends the test program when nobody listens.
   explicit RawConnection(int port);
   RawConnection(RawConnection&& other) noexcept;
@@ -28,7 +25,7 @@ class RawConnection {
   void SendPreface(uint32_t window = 65535);
   // What of the preface and SETTINGS comes first, byte by byte.
   static std::string Preface(uint32_t window = 65535);
-  void StartCall(uint32_t stream, const std::string& method, const Headers& more = {});
+  void StartCall(uint32_t stream, const std::string& method, const http2::Headers& more = {});
   // Sends DATA as the peer's windows allow, and reads what it says meanwhile. False: the peer ended the stream or the
   // connection, or gave no window for `patience`.
   bool SendData(uint32_t stream, std::string_view bytes, absl::Duration patience = absl::Seconds(5));
@@ -40,10 +37,6 @@ class RawConnection {
   bool AwaitEnd(uint32_t stream, absl::Duration patience);
   // The same until it has begun to answer.
   bool AwaitAnswer(uint32_t stream, absl::Duration patience);
-
-  // A message in gRPC's frame of five bytes; `announced`: the length that it claims.
-  static std::string Message(std::string_view content, bool compressed = false);
-  static std::string MessageHead(uint32_t announced);
 
  private:
   // Takes in what has come, after waiting for it at most so long. False: nothing came.

@@ -126,8 +126,8 @@ class ConnectionFuzz : public ::testing::Test {
   }
 
   static std::string ToBytes(const Session& session) {
-    std::string bytes(kPreface);
-    for (const Frame& frame : session) AppendFrame(frame, &bytes);
+    std::string bytes(http2::kPreface);
+    for (const Frame& frame : session) http2::AppendFrame(frame, &bytes);
     return bytes;
   }
 

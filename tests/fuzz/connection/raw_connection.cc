@@ -1,15 +1,13 @@
 #include "tests/fuzz/connection/raw_connection.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
-#include <cstdio>
-#include <cstdlib>
 #include <utility>
+
+#include "tests/http2/loopback.h"
 
 namespace telemetry::fuzz {
 namespace {
@@ -18,16 +16,7 @@ constexpr int kSendPatienceMs = 1000;
 
 }  // namespace
 
-RawConnection::RawConnection(int port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-  sockaddr_in address = {};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (fd_ < 0 || connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
-    std::perror("connect");
-    std::abort();
-  }
-}
+RawConnection::RawConnection(int port) : fd_(http2::ConnectToLoopback(port)) {}
 
 RawConnection::~RawConnection() {
   if (fd_ >= 0) close(fd_);

@@ -5,6 +5,9 @@
 #include "proto/record/ids.h"
 
 namespace telemetry::fuzz {
+
+using namespace http2;  // NOLINT(google-build-using-namespace)
+
 namespace {
 
 constexpr char kIngest[] = "/telemetry.v1.IngestService/Ingest";

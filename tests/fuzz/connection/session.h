@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "telemetry/v1/ingest.pb.h"
-#include "tests/fuzz/connection/frames.h"
+#include "tests/http2/frames.h"
 
 namespace telemetry::fuzz {
+
+using http2::Frame;
 
 using Random = std::mt19937_64;
 

@@ -1,8 +1,8 @@
-#include "tests/fuzz/connection/frames.h"
+#include "tests/http2/frames.h"
 
 #include <cstddef>
 
-namespace telemetry::fuzz {
+namespace telemetry::http2 {
 namespace {
 
 void AppendText(const std::string& text, std::string* bytes) {
@@ -41,8 +41,14 @@ std::string BigEndian32(uint32_t value) {
   return bytes;
 }
 
-std::string GrpcMessage(const std::string& message) {
-  return std::string(1, '\0') + BigEndian32(static_cast<uint32_t>(message.size())) + message;
+std::string BigEndian16(uint16_t value) { return BigEndian32(value).substr(2); }
+
+std::string GrpcMessageHead(uint32_t announced, bool compressed) {
+  return std::string(1, compressed ? '\1' : '\0') + BigEndian32(announced);
+}
+
+std::string GrpcMessage(std::string_view message, bool compressed) {
+  return GrpcMessageHead(static_cast<uint32_t>(message.size()), compressed).append(message);
 }
 
 void AppendFrame(const Frame& frame, std::string* bytes) {
@@ -55,4 +61,10 @@ void AppendFrame(const Frame& frame, std::string* bytes) {
   *bytes += frame.payload;
 }
 
-}  // namespace telemetry::fuzz
+std::string FrameBytes(const Frame& frame) {
+  std::string bytes;
+  AppendFrame(frame, &bytes);
+  return bytes;
+}
+
+}  // namespace telemetry::http2

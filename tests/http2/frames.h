@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace telemetry::fuzz {
+namespace telemetry::http2 {
 
 // HTTP/2 as RFC 9113 has it, just enough to say right and wrong things to a gRPC server.
 enum FrameType : uint8_t {
@@ -21,6 +21,7 @@ enum FrameType : uint8_t {
   kWindowUpdate = 8,
   kContinuation = 9,
 };
+inline constexpr uint8_t kAck = 0x1;  // of kSettings and kPing
 inline constexpr uint8_t kEndStream = 0x1;
 inline constexpr uint8_t kEndHeaders = 0x4;
 
@@ -43,11 +44,15 @@ std::string Hpack(const Headers& headers);
 // The headers of a gRPC call to "/package.Service/Method".
 Headers CallHeaders(const std::string& method);
 
-// A message as it stands in DATA: uncompressed, with its length.
-std::string GrpcMessage(const std::string& message);
+// A message as it stands in DATA, behind five bytes.
+std::string GrpcMessage(std::string_view message, bool compressed = false);
+// Those five bytes, of a message that is `announced` long.
+std::string GrpcMessageHead(uint32_t announced, bool compressed = false);
 
+std::string BigEndian16(uint16_t value);
 std::string BigEndian32(uint32_t value);
 
 void AppendFrame(const Frame& frame, std::string* bytes);
+std::string FrameBytes(const Frame& frame);
 
-}  // namespace telemetry::fuzz
+}  // namespace telemetry::http2
