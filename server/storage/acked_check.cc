@@ -15,7 +15,7 @@ struct Held {
   uint64_t records = 0;
 };
 
-absl::StatusOr<Held> HeldBy(Database& database) {
+absl::StatusOr<Held> HeldBy(SqliteDatabase& database) {
   const absl::StatusOr<int64_t> tables =
       database.QueryInt("SELECT count(*) FROM sqlite_schema WHERE name IN ('dataset', 'producers')");
   if (!tables.ok()) return tables.status();
@@ -27,7 +27,7 @@ absl::StatusOr<Held> HeldBy(Database& database) {
   return Held{.dataset_id = std::string(query.Bytes(0)), .records = static_cast<uint64_t>(query.Int(1))};
 }
 
-absl::StatusOr<AckedCheck> CheckOnce(Database& database, const std::optional<AckedMark>& mark) {
+absl::StatusOr<AckedCheck> CheckOnce(SqliteDatabase& database, const std::optional<AckedMark>& mark) {
   absl::StatusOr<WalScan> log = ScanWal(database);
   if (!log.ok()) return log.status();
   AckedCheck check{.log = *std::move(log), .damage = {}};
@@ -48,7 +48,7 @@ absl::StatusOr<AckedCheck> CheckOnce(Database& database, const std::optional<Ack
 
 }  // namespace
 
-absl::StatusOr<AckedCheck> CheckAcked(Database& database, const std::optional<AckedMark>& mark) {
+absl::StatusOr<AckedCheck> CheckAcked(SqliteDatabase& database, const std::optional<AckedMark>& mark) {
   absl::StatusOr<AckedCheck> first = CheckOnce(database, mark);
   if (!first.ok() || first->damage.empty()) return first;
   // A writer may begin its log anew, or add to it, while it is read: what is damaged is so twice.
@@ -59,7 +59,7 @@ absl::StatusOr<AckedCheck> CheckAcked(Database& database, const std::optional<Ac
   return second;
 }
 
-absl::Status RequireAcked(Database& database, const std::string& path, const std::optional<AckedMark>& mark) {
+absl::Status RequireAcked(SqliteDatabase& database, const std::string& path, const std::optional<AckedMark>& mark) {
   const absl::StatusOr<AckedCheck> check = CheckAcked(database, mark);
   if (!check.ok()) return check.status();
   if (check->damage.empty()) return absl::OkStatus();

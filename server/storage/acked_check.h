@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/storage/acked_mark.h"
-#include "server/storage/database.h"
+#include "server/storage/sqlite_database.h"
 #include "server/storage/wal_scan.h"
 
 namespace telemetry::storage {
@@ -19,9 +19,9 @@ struct AckedCheck {
 
 // Holds a database and its write-ahead log against what was acknowledged (`mark`, read before the transaction that the
 // connection is in began; nullopt: not known). Beside a writer, too. Errors are the disk's.
-absl::StatusOr<AckedCheck> CheckAcked(Database& database, const std::optional<AckedMark>& mark);
+absl::StatusOr<AckedCheck> CheckAcked(SqliteDatabase& database, const std::optional<AckedMark>& mark);
 
 // DATA_LOSS: something acknowledged is missing from `path`; the message says what, and what to do.
-absl::Status RequireAcked(Database& database, const std::string& path, const std::optional<AckedMark>& mark);
+absl::Status RequireAcked(SqliteDatabase& database, const std::string& path, const std::optional<AckedMark>& mark);
 
 }  // namespace telemetry::storage

@@ -16,11 +16,11 @@ constexpr size_t kMostCachedKeys = 1 << 16;
 AttemptTable::AttemptTable(Database& database, RunTable& runs, const CurrentSender& sender)
     : runs_(runs),
       sender_(sender),
-      find_(database, "SELECT attempt, ifnull(sender, 0) FROM attempts WHERE attempt_id = ?1"),
+      find_(database, "SELECT attempt, coalesce(sender, 0) FROM attempts WHERE attempt_id = ?1"),
       find_superseded_(database, "SELECT 1 FROM superseded_attempts WHERE attempt_id = ?1 LIMIT 1"),
       read_(database,
             "SELECT run, origin, dialect, state, provisional, started_unix_us, search_algorithm, seed, "
-            "environment_json, counters_json, ifnull(sender, 0) FROM attempts WHERE attempt_id = ?1"),
+            "environment_json, counters_json, coalesce(sender, 0) FROM attempts WHERE attempt_id = ?1"),
       insert_(database,
               "INSERT INTO attempts (attempt_id, run, origin, dialect, state, provisional, started_unix_us, "
               "search_algorithm, seed, environment_json, counters_json, first_received_unix_us, sender) "
@@ -31,14 +31,14 @@ AttemptTable::AttemptTable(Database& database, RunTable& runs, const CurrentSend
           "environment_json = ?7, counters_json = ?8 WHERE attempt_id = ?1"),
       is_superseded_(database,
                      "SELECT 1 FROM superseded_attempts WHERE attempt_id = ?1 AND run = ?2 AND origin = ?3 AND "
-                     "(sender IS NULL OR sender IS ?4) LIMIT 1"),
+                     "(sender IS NULL OR sender IS NOT DISTINCT FROM ?4) LIMIT 1"),
       remember_superseded_(database,
                            "INSERT INTO superseded_attempts (attempt_id, superseded_by, run, origin, sender) "
                            "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING"),
       find_droppable_(
           database,
           "SELECT attempt FROM attempts WHERE attempt_id = ?1 AND provisional = 1 AND run = ?2 AND origin = ?3 "
-          "AND (sender IS NULL OR sender IS ?4)"),
+          "AND (sender IS NULL OR sender IS NOT DISTINCT FROM ?4)"),
       drop_measurements_(database, "DELETE FROM measurements WHERE attempt = ?1"),
       drop_source_hashes_(database, "DELETE FROM source_hashes WHERE attempt = ?1"),
       drop_details_(database, "DELETE FROM measurement_details WHERE attempt = ?1"),
@@ -184,13 +184,12 @@ absl::Status AttemptTable::Supersede(const v1::Attempt& by, int64_t run) {
     absl::Status status =
         remember_superseded_.Bind(Blob{id}, Blob{by.attempt_id()}, run, by.origin(), sender_.column()).Run();
     if (!status.ok()) return status;
-    absl::StatusOr<bool> found = find_droppable_.Bind(Blob{id}, run, by.origin(), sender_.column()).Step();
-    if (!found.ok()) return found.status();
-    if (!*found) continue;
-    const int64_t attempt = find_droppable_.Int(0);
-    find_droppable_.Reset();
+    const absl::StatusOr<std::optional<int64_t>> attempt =
+        find_droppable_.Bind(Blob{id}, run, by.origin(), sender_.column()).QueryInt();
+    if (!attempt.ok()) return attempt.status();
+    if (!attempt->has_value()) continue;
     for (Statement* drop : {&drop_measurements_, &drop_source_hashes_, &drop_details_, &drop_}) {
-      if (status = drop->Bind(attempt).Run(); !status.ok()) return status;
+      if (status = drop->Bind(**attempt).Run(); !status.ok()) return status;
     }
     keys_.erase(id);
     last_id_.clear();

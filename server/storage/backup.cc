@@ -25,7 +25,7 @@ absl::Status Sync(const std::string& path, int flags) {
 
 absl::Status Copy(const std::string& from, const std::string& to) {
   // Also of what is left where something is missing: that is how one goes on with it.
-  absl::StatusOr<Database> database = OpenDatasetForReading(from, {.vfs = {}, .check_acked = false});
+  absl::StatusOr<SqliteDatabase> database = OpenDatasetForReading(from, {.vfs = {}, .check_acked = false});
   if (!database.ok()) return database.status();
   // VACUUM INTO reads one snapshot and, unlike the backup interface, does not begin anew with each commit of the
   // writer.

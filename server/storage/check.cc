@@ -22,7 +22,7 @@ constexpr const char* kCounted[] = {"kernels",     "runs",         "attempts",  
 
 // Calls `use` for each row of a query.
 template <typename Use>
-absl::Status ForEachRow(Database& database, const char* sql, Use use) {
+absl::Status ForEachRow(SqliteDatabase& database, const char* sql, Use use) {
   Statement query(database, sql);
   while (true) {
     absl::StatusOr<bool> found = query.Step();
@@ -33,7 +33,7 @@ absl::Status ForEachRow(Database& database, const char* sql, Use use) {
 
 // Each page and the log, as they lie on the disk: SQLite's own check sees neither a flipped bit inside of a value nor
 // what the log lost.
-absl::Status CheckBytes(Database& database, const std::optional<AckedMark>& mark, CheckReport* report) {
+absl::Status CheckBytes(SqliteDatabase& database, const std::optional<AckedMark>& mark, CheckReport* report) {
   absl::StatusOr<AckedCheck> acked = CheckAcked(database, mark);
   if (!acked.ok()) return acked.status();
   for (std::string& damage : acked->damage) report->damage.push_back(std::move(damage));
@@ -48,13 +48,13 @@ absl::Status CheckBytes(Database& database, const std::optional<AckedMark>& mark
   return absl::OkStatus();
 }
 
-absl::Status CheckFile(Database& database, CheckReport* report) {
+absl::Status CheckFile(SqliteDatabase& database, CheckReport* report) {
   return ForEachRow(database, "PRAGMA integrity_check", [report](const Statement& row) {
     if (row.Text(0) != "ok") report->damage.emplace_back(row.Text(0));
   });
 }
 
-absl::Status CheckReferences(Database& database, CheckReport* report) {
+absl::Status CheckReferences(SqliteDatabase& database, CheckReport* report) {
   return ForEachRow(
       database, "SELECT \"table\", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2 ORDER BY 1, 2",
       [report](const Statement& row) {
@@ -63,13 +63,13 @@ absl::Status CheckReferences(Database& database, CheckReport* report) {
       });
 }
 
-absl::Status CheckDatasetId(Database& database, CheckReport* report) {
+absl::Status CheckDatasetId(SqliteDatabase& database, CheckReport* report) {
   absl::StatusOr<int64_t> ids = database.QueryInt("SELECT count(*) FROM dataset");
   if (ids.ok() && *ids != 1) report->damage.push_back(absl::StrCat("table dataset has ", *ids, " rows instead of 1"));
   return ids.status();
 }
 
-absl::Status Count(Database& database, CheckReport* report) {
+absl::Status Count(SqliteDatabase& database, CheckReport* report) {
   for (const char* table : kCounted) {
     // The names are our own, from the list above.
     absl::StatusOr<int64_t> count = database.QueryInt(absl::StrCat("SELECT count(*) FROM ", table).c_str());
@@ -87,7 +87,7 @@ absl::StatusOr<CheckReport> CheckDataset(const std::string& path) {
   CheckReport report;
   const absl::StatusOr<std::optional<AckedMark>> mark = AckedMarkFile::Read(*real_path);
   if (!mark.ok()) report.damage.emplace_back(mark.status().message());
-  absl::StatusOr<Database> database = OpenDatasetForReading(path, {.vfs = {}, .check_acked = false});
+  absl::StatusOr<SqliteDatabase> database = OpenDatasetForReading(path, {.vfs = {}, .check_acked = false});
   if (!database.ok()) return database.status();
   absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database);
   if (!transaction.ok()) return transaction.status();

@@ -17,7 +17,7 @@ constexpr int kMostSteps = 3;
 
 }  // namespace
 
-Checkpointer::Checkpointer(Database& database, int pages, absl::Duration reader_patience)
+Checkpointer::Checkpointer(SqliteDatabase& database, int pages, absl::Duration reader_patience)
     : database_(database), step_pages_(pages), reader_patience_(reader_patience) {
   sqlite3_wal_hook(database_.handle(), &Checkpointer::OnWal, this);
 }

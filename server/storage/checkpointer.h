@@ -2,7 +2,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "server/storage/database.h"
+#include "server/storage/sqlite_database.h"
 
 namespace telemetry::storage {
 
@@ -13,7 +13,7 @@ class Checkpointer {
  public:
   // `database` must outlive this.
   // `reader_patience`: WriterOptions.
-  Checkpointer(Database& database, int pages, absl::Duration reader_patience);
+  Checkpointer(SqliteDatabase& database, int pages, absl::Duration reader_patience);
   ~Checkpointer();
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
@@ -31,7 +31,7 @@ class Checkpointer {
   absl::Status Run(int mode);
   absl::Status AwaitReaders();
 
-  Database& database_;
+  SqliteDatabase& database_;
   const int step_pages_;
   const absl::Duration reader_patience_;
   bool waited_ = false;     // in vain, since the log was begun anew

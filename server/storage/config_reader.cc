@@ -6,7 +6,7 @@
 
 namespace telemetry::storage {
 
-ConfigReader::ConfigReader(const Database& database)
+ConfigReader::ConfigReader(Database& database)
     : read_(database, "SELECT config_id, arguments, unsplit_text FROM configs WHERE config = ?1"),
       read_argument_(database, "SELECT text FROM config_arguments WHERE argument = ?1") {}
 

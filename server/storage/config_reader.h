@@ -15,7 +15,7 @@ namespace telemetry::storage {
 // what has been seen. Part of a reader: one thread.
 class ConfigReader {
  public:
-  explicit ConfigReader(const Database& database);
+  explicit ConfigReader(Database& database);
 
   // The id of a config. One that is seen for the first time is added to `announced`, with its text, when that is given.
   absl::StatusOr<uint64_t> Id(int64_t config, v1::ExportConfigs* announced);

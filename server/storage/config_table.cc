@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/record/json.h"
 #include "proto/record/python_literal.h"
+#include "server/storage/row_key.h"
 
 namespace telemetry::storage {
 namespace {
@@ -23,30 +24,31 @@ bool SameConfig(std::string_view one, std::string_view other) {
 }  // namespace
 
 ConfigTable::ConfigTable(Database& database, RunTable& runs, const CurrentSender& sender)
-    : database_(database),
-      runs_(runs),
+    : runs_(runs),
       sender_(sender),
       find_(database, "SELECT config FROM configs WHERE config_id = ?1"),
-      insert_(database, "INSERT INTO configs (config_id) VALUES (?1) ON CONFLICT DO NOTHING"),
+      insert_(database, "INSERT INTO configs (config_id) VALUES (?1) ON CONFLICT DO NOTHING RETURNING config"),
       insert_with_text_(database,
                         "INSERT INTO configs (config_id, arguments, unsplit_text) VALUES (?1, ?2, ?3) "
-                        "ON CONFLICT DO NOTHING"),
+                        "ON CONFLICT DO NOTHING RETURNING config"),
       has_text_(database,
                 "SELECT 1 FROM configs WHERE config = ?1 AND (arguments IS NOT NULL OR unsplit_text IS NOT NULL)"),
       read_text_(database, "SELECT text FROM config_texts WHERE config = ?1"),
       write_text_(database, "UPDATE configs SET arguments = ?2, unsplit_text = ?3 WHERE config = ?1"),
       find_argument_(database, "SELECT argument FROM config_arguments WHERE text = ?1"),
-      insert_argument_(database, "INSERT INTO config_arguments (text) VALUES (?1) ON CONFLICT DO NOTHING"),
+      insert_argument_(database,
+                       "INSERT INTO config_arguments (text) VALUES (?1) ON CONFLICT DO NOTHING RETURNING argument"),
       read_run_config_(
           database,
-          "SELECT c.key_list, l.keys_json, c.sample_id, c.decorator, ifnull(c.sender, 0) FROM run_configs AS c "
+          "SELECT c.key_list, l.keys_json, c.sample_id, c.decorator, coalesce(c.sender, 0) FROM run_configs AS c "
           "LEFT JOIN key_lists AS l ON l.key_list = c.key_list WHERE c.run = ?1 AND c.config = ?2"),
       write_run_config_(database,
                         "INSERT INTO run_configs (run, config, key_list, sample_id, decorator, sender) "
-                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET "
+                        "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (run, config) DO UPDATE SET "
                         "key_list = excluded.key_list, sample_id = excluded.sample_id, decorator = excluded.decorator"),
       find_key_list_(database, "SELECT key_list FROM key_lists WHERE keys_json = ?1"),
-      insert_key_list_(database, "INSERT INTO key_lists (keys_json) VALUES (?1)") {}
+      insert_key_list_(database,
+                       "INSERT INTO key_lists (keys_json) VALUES (?1) ON CONFLICT DO NOTHING RETURNING key_list") {}
 
 void ConfigTable::Forget() {
   keys_.clear();
@@ -60,15 +62,8 @@ void ConfigTable::Remember(uint64_t config_id, int64_t key) {
 
 absl::StatusOr<int64_t> ConfigTable::KeyOf(uint64_t config_id) {
   if (auto it = keys_.find(config_id); it != keys_.end()) return it->second;
-  if (absl::Status status = insert_.Bind(config_id).Run(); !status.ok()) return status;
-  int64_t key = database_.last_insert_key();
-  if (database_.changes() == 0) {
-    absl::StatusOr<bool> found = find_.Bind(config_id).Step();
-    if (!found.ok()) return found.status();
-    key = find_.Int(0);
-    find_.Reset();
-  }
-  Remember(config_id, key);
+  absl::StatusOr<int64_t> key = KeyOfRow(find_.Bind(config_id), insert_.Bind(config_id));
+  if (key.ok()) Remember(config_id, *key);
   return key;
 }
 
@@ -81,12 +76,18 @@ absl::Status ConfigTable::Store(const v1::Config& config, MaybeRefusal& refusal)
 
 absl::StatusOr<bool> ConfigTable::InsertNew(const v1::Config& config) {
   if (keys_.contains(config.config_id())) return false;
+  absl::StatusOr<std::optional<int64_t>> key = find_.Bind(config.config_id()).QueryInt();
+  if (!key.ok()) return key.status();
+  if (key->has_value()) {
+    Remember(config.config_id(), **key);
+    return false;
+  }
   absl::StatusOr<StoredText> text = Encode(config.text());
   if (!text.ok()) return text.status();
-  absl::Status status = insert_with_text_.Bind(config.config_id(), text->arguments, text->unsplit).Run();
-  if (!status.ok()) return status;
-  if (database_.changes() == 0) return false;
-  Remember(config.config_id(), database_.last_insert_key());
+  key = insert_with_text_.Bind(config.config_id(), text->arguments, text->unsplit).QueryInt();
+  if (!key.ok()) return key.status();
+  if (!key->has_value()) return false;
+  Remember(config.config_id(), **key);
   return true;
 }
 
@@ -133,16 +134,10 @@ absl::Status ConfigTable::WriteText(int64_t config, std::string_view text) {
 absl::StatusOr<int64_t> ConfigTable::ArgumentKey(std::string_view text) {
   std::string argument(text);
   if (auto it = arguments_.find(argument); it != arguments_.end()) return it->second;
-  if (absl::Status status = insert_argument_.Bind(text).Run(); !status.ok()) return status;
-  int64_t key = database_.last_insert_key();
-  if (database_.changes() == 0) {
-    absl::StatusOr<bool> found = find_argument_.Bind(text).Step();
-    if (!found.ok()) return found.status();
-    key = find_argument_.Int(0);
-    find_argument_.Reset();
-  }
+  absl::StatusOr<int64_t> key = KeyOfRow(find_argument_.Bind(text), insert_argument_.Bind(text));
+  if (!key.ok()) return key;
   if (arguments_.size() >= kMostCachedArguments) arguments_.clear();
-  arguments_.emplace(std::move(argument), key);
+  arguments_.emplace(std::move(argument), *key);
   return key;
 }
 
@@ -185,15 +180,10 @@ absl::Status ConfigTable::Store(const v1::RunConfig& config, MaybeRefusal& refus
 absl::StatusOr<std::optional<int64_t>> ConfigTable::KeyListKey(const v1::RunConfig& config,
                                                                const OptionalText& stored) {
   if (!config.has_record_keys_json() || (stored && *stored <= config.record_keys_json())) return std::nullopt;
-  absl::StatusOr<bool> found = find_key_list_.Bind(config.record_keys_json()).Step();
-  if (!found.ok()) return found.status();
-  if (*found) {
-    const int64_t key = find_key_list_.Int(0);
-    find_key_list_.Reset();
-    return key;
-  }
-  if (absl::Status status = insert_key_list_.Bind(config.record_keys_json()).Run(); !status.ok()) return status;
-  return database_.last_insert_key();
+  const std::string& keys_json = config.record_keys_json();
+  const absl::StatusOr<int64_t> key = KeyOfRow(find_key_list_.Bind(keys_json), insert_key_list_.Bind(keys_json));
+  if (!key.ok()) return key.status();
+  return *key;
 }
 
 }  // namespace telemetry::storage

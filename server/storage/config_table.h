@@ -52,7 +52,6 @@ class ConfigTable {
   absl::StatusOr<int64_t> ArgumentKey(std::string_view text);
   absl::StatusOr<std::optional<int64_t>> KeyListKey(const v1::RunConfig& config, const OptionalText& stored);
 
-  Database& database_;
   RunTable& runs_;
   const CurrentSender& sender_;
   absl::flat_hash_map<uint64_t, int64_t> keys_;

@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <system_error>
 
@@ -12,6 +13,7 @@
 #include "server/storage/lock_file.h"
 #include "server/storage/migrator.h"
 #include "server/storage/page_scan.h"
+#include "server/storage/sql_reader.h"
 #include "server/storage/statement.h"
 #include "server/storage/transaction.h"
 
@@ -24,7 +26,7 @@ absl::Status InFile(const std::string& path, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(path, ": ", status.message(), remedy));
 }
 
-absl::Status UseWal(Database& database, const WriterOptions& options) {
+absl::Status UseWal(SqliteDatabase& database, const WriterOptions& options) {
   // Keys are the writer's own work and checked by `check`; testing them for each row would cost more than the row.
   absl::Status status = database.Execute("PRAGMA foreign_keys = OFF; PRAGMA cache_size = -32768");
   if (status.ok()) {
@@ -45,7 +47,7 @@ absl::StatusOr<std::optional<AckedMark>> MarkOf(const std::string& path) {
 }
 
 // Before anything is written: is it one of ours, not too new, and is all there?
-absl::Status Inspect(Database& database, const std::string& path) {
+absl::Status Inspect(SqliteDatabase& database, const std::string& path) {
   // Closing it must not move what is left of a damaged log into the database.
   sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   if (absl::Status status = SchemaVersion(database).status(); !status.ok()) return InFile(path, status);
@@ -56,7 +58,7 @@ absl::Status Inspect(Database& database, const std::string& path) {
   return absl::OkStatus();
 }
 
-absl::Status Prepare(Database& database, const WriterOptions& options) {
+absl::Status Prepare(SqliteDatabase& database, const WriterOptions& options) {
   if (absl::Status status = UseWal(database, options); !status.ok()) return status;
   if (absl::Status status = Migrate(database); !status.ok()) return status;
   Statement name(database,
@@ -73,15 +75,15 @@ bool MayBeReadAsImmutable(const std::string& path) {
   return error || log_bytes == 0;
 }
 
-absl::StatusOr<Database> OpenReadOnly(const std::string& path, const ReaderOptions& options) {
-  Database::Options open{.read_only = true, .vfs = options.vfs, .busy_timeout = options.busy_timeout};
-  absl::StatusOr<Database> database = Database::Open(path, open);
+absl::StatusOr<SqliteDatabase> OpenReadOnly(const std::string& path, const ReaderOptions& options) {
+  SqliteDatabase::Options open{.read_only = true, .vfs = options.vfs, .busy_timeout = options.busy_timeout};
+  absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path, open);
   if (!database.ok()) return database.status();
   absl::Status status = RequireCurrentSchema(*database);
   const bool no_access = absl::IsNotFound(status) || absl::IsPermissionDenied(status);
   if (!no_access || !MayBeReadAsImmutable(path)) return status.ok() ? std::move(database) : InFile(path, status);
   open.immutable = true;
-  database = Database::Open(path, open);
+  database = SqliteDatabase::Open(path, open);
   if (!database.ok()) return database.status();
   if (status = RequireCurrentSchema(*database); !status.ok()) return InFile(path, status);
   return database;
@@ -89,19 +91,20 @@ absl::StatusOr<Database> OpenReadOnly(const std::string& path, const ReaderOptio
 
 }  // namespace
 
-absl::StatusOr<Database> OpenDatasetForWriting(const std::string& path, const WriterOptions& options) {
-  absl::StatusOr<Database> database = Database::Open(path, {.vfs = options.vfs, .busy_timeout = options.busy_timeout});
+absl::StatusOr<SqliteDatabase> OpenDatasetForWriting(const std::string& path, const WriterOptions& options) {
+  absl::StatusOr<SqliteDatabase> database =
+      SqliteDatabase::Open(path, {.vfs = options.vfs, .busy_timeout = options.busy_timeout});
   if (!database.ok()) return database.status();
   if (absl::Status status = Inspect(*database, path); !status.ok()) return status;
   if (absl::Status status = Prepare(*database, options); !status.ok()) return InFile(path, status);
   return database;
 }
 
-absl::StatusOr<Database> OpenDatasetForReading(const std::string& path, const ReaderOptions& options) {
+absl::StatusOr<SqliteDatabase> OpenDatasetForReading(const std::string& path, const ReaderOptions& options) {
   if (!options.check_acked) return OpenReadOnly(path, options);
   const absl::StatusOr<std::optional<AckedMark>> mark = MarkOf(path);
   if (absl::IsDataLoss(mark.status())) return mark.status();
-  absl::StatusOr<Database> database = OpenReadOnly(path, options);
+  absl::StatusOr<SqliteDatabase> database = OpenReadOnly(path, options);
   if (!database.ok()) return database.status();
   absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database);
   absl::Status status = transaction.status();
@@ -112,10 +115,16 @@ absl::StatusOr<Database> OpenDatasetForReading(const std::string& path, const Re
   return database;
 }
 
+absl::StatusOr<std::unique_ptr<StoreReader>> OpenSqliteReader(const std::string& path, const ReaderOptions& options) {
+  absl::StatusOr<SqliteDatabase> database = OpenDatasetForReading(path, options);
+  if (!database.ok()) return database.status();
+  return std::make_unique<SqlReader>(std::make_unique<SqliteDatabase>(*std::move(database)));
+}
+
 absl::StatusOr<bool> AddPageChecksums(const std::string& path) {
   absl::StatusOr<LockFile> lock = LockFile::Acquire(path);
   if (!lock.ok()) return lock.status();
-  absl::StatusOr<Database> database = OpenDatasetForWriting(path, {});
+  absl::StatusOr<SqliteDatabase> database = OpenDatasetForWriting(path, {});
   if (!database.ok()) return database.status();
   constexpr char kEmptyLog[] = "PRAGMA wal_checkpoint(TRUNCATE)";
   absl::Status status = database->Execute(kEmptyLog);
@@ -123,7 +132,7 @@ absl::StatusOr<bool> AddPageChecksums(const std::string& path) {
   const absl::StatusOr<bool> has = HasPageChecksums(*database);
   if (!has.ok()) return InFile(path, has.status());
   if (*has) return false;
-  // Database::Open has asked for the room.
+  // SqliteDatabase::Open has asked for the room.
   status = database->Execute("VACUUM");
   if (status.ok()) status = database->Execute(kEmptyLog);
   if (!status.ok()) return InFile(path, status);

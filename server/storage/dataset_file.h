@@ -3,17 +3,17 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "server/storage/database.h"
+#include "server/storage/sqlite_database.h"
 #include "server/storage/sqlite_store.h"
 
 namespace telemetry::storage {
 
 // Opens the dataset's file for the one writer: WAL, durable commits, schema brought up to date, dataset_id chosen. The
 // caller holds the file's lock. Errors as OpenSqliteWriter.
-absl::StatusOr<Database> OpenDatasetForWriting(const std::string& path, const WriterOptions& options);
+absl::StatusOr<SqliteDatabase> OpenDatasetForWriting(const std::string& path, const WriterOptions& options);
 
 // Opens it to read, whether a collector serves it or not, and from a read-only folder too. Errors as OpenSqliteReader.
-absl::StatusOr<Database> OpenDatasetForReading(const std::string& path, const ReaderOptions& options);
+absl::StatusOr<SqliteDatabase> OpenDatasetForReading(const std::string& path, const ReaderOptions& options);
 
 // Gives the pages of an older dataset checksums by writing it anew in place, which takes as much disk again, twice;
 // false: it had them. Crash-safe. Errors as OpenSqliteWriter.

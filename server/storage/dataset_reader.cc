@@ -20,7 +20,7 @@ std::string Text(const Statement& row, int column) { return std::string(row.Text
 
 }  // namespace
 
-DatasetReader::DatasetReader(const Database& database)
+DatasetReader::DatasetReader(Database& database)
     : configs_(database),
       measurements_(database, configs_),
       details_(database),
@@ -33,10 +33,10 @@ DatasetReader::DatasetReader(const Database& database)
             "WHERE r.run_id > ?1 AND (?2 = '' OR k.name = ?2) AND (?3 = '' OR r.hardware = ?3) "
             "AND r.run_id >= ?4 AND r.run_id < ?5 "
             "AND (?6 = 0 OR EXISTS (SELECT 1 FROM attempts AS a WHERE a.run = r.run "
-            "AND ifnull(a.started_unix_us, a.first_received_unix_us) >= ?6)) ORDER BY r.run_id LIMIT ?7"),
+            "AND coalesce(a.started_unix_us, a.first_received_unix_us) >= ?6)) ORDER BY r.run_id LIMIT ?7"),
       attempts_(database, TELEMETRY_ATTEMPT_COLUMNS
                 "WHERE a.run = ?1 AND a.attempt_id > ?2 "
-                "AND (?3 = 0 OR ifnull(a.started_unix_us, a.first_received_unix_us) >= ?3) "
+                "AND (?3 = 0 OR coalesce(a.started_unix_us, a.first_received_unix_us) >= ?3) "
                 "ORDER BY a.attempt_id LIMIT ?4"),
       attempt_(database, TELEMETRY_ATTEMPT_COLUMNS "WHERE a.attempt_id = ?1"),
       run_config_keys_(database,

@@ -30,7 +30,7 @@ struct StoredAttempt {
 // caller's transaction.
 class DatasetReader {
  public:
-  explicit DatasetReader(const Database& database);
+  explicit DatasetReader(Database& database);
 
   // Runs above after_run_id that the filter selects, in the order of run_id.
   absl::StatusOr<std::vector<StoredRun>> Runs(const v1::Filter& filter, const std::string& after_run_id, int64_t limit);

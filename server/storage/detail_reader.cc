@@ -5,7 +5,7 @@
 
 namespace telemetry::storage {
 
-DetailReader::DetailReader(const Database& database)
+DetailReader::DetailReader(Database& database)
     : has_details_(database, "SELECT EXISTS (SELECT 1 FROM measurement_details WHERE attempt = ?1)"),
       read_(database,
             absl::StrCat("SELECT seq, ", kDetailColumns,

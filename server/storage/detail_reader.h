@@ -12,7 +12,7 @@ namespace telemetry::storage {
 // Reads what is known of measurements beyond their rows. Part of a reader: one thread, inside the caller's transaction.
 class DetailReader {
  public:
-  explicit DetailReader(const Database& database);
+  explicit DetailReader(Database& database);
 
   absl::StatusOr<bool> HasDetails(int64_t attempt);
   // The details of rows of one page, in their order. attempt_id is left empty.

@@ -10,9 +10,9 @@
 #include "server/storage/text_field.h"
 
 namespace telemetry::storage {
+
 DetailTable::DetailTable(Database& database, AttemptTable& attempts)
-    : database_(database),
-      attempts_(attempts),
+    : attempts_(attempts),
       insert_(database, absl::StrCat("INSERT INTO measurement_details (attempt, seq, ", kDetailColumns,
                                      ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) "
                                      "ON CONFLICT DO NOTHING")
@@ -26,20 +26,21 @@ absl::Status DetailTable::Store(const v1::MeasurementDetail& detail, MaybeRefusa
   if (!target.ok() || target->attempt == 0) return target.status();
   if (target->foreign) return CompareStored(detail, target->attempt, refusal);
   const std::optional<std::string> samples = SamplesToJson(detail);
-  absl::Status status = insert_
-                            .Bind(target->attempt, detail.seq(), StageName(detail.stage()),
-                                  Optional(detail.has_tied_with_best(), detail.tied_with_best()), samples,
-                                  Optional(detail.has_throttled_samples(), detail.throttled_samples()),
-                                  Optional(detail.has_registers(), detail.registers()),
-                                  Optional(detail.has_spill_bytes(), detail.spill_bytes()),
-                                  Optional(detail.has_shared_bytes(), detail.shared_bytes()),
-                                  Optional(detail.has_occupancy(), detail.occupancy()),
-                                  Optional(detail.has_binary_bytes(), detail.binary_bytes()),
-                                  Optional(detail.has_worst_absolute_error(), detail.worst_absolute_error()),
-                                  Optional(detail.has_worst_relative_error(), detail.worst_relative_error()),
-                                  Optional(detail.has_sm_clock_mhz(), detail.sm_clock_mhz()))
-                            .Run();
-  if (!status.ok() || database_.changes() == 1) return status;
+  const absl::StatusOr<int64_t> inserted =
+      insert_
+          .Bind(target->attempt, detail.seq(), StageName(detail.stage()),
+                Optional(detail.has_tied_with_best(), detail.tied_with_best()), samples,
+                Optional(detail.has_throttled_samples(), detail.throttled_samples()),
+                Optional(detail.has_registers(), detail.registers()),
+                Optional(detail.has_spill_bytes(), detail.spill_bytes()),
+                Optional(detail.has_shared_bytes(), detail.shared_bytes()),
+                Optional(detail.has_occupancy(), detail.occupancy()),
+                Optional(detail.has_binary_bytes(), detail.binary_bytes()),
+                Optional(detail.has_worst_absolute_error(), detail.worst_absolute_error()),
+                Optional(detail.has_worst_relative_error(), detail.worst_relative_error()),
+                Optional(detail.has_sm_clock_mhz(), detail.sm_clock_mhz()))
+          .RunCounting();
+  if (!inserted.ok() || *inserted == 1) return inserted.status();
   return CompareStored(detail, target->attempt, refusal);
 }
 

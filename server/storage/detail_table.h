@@ -21,7 +21,6 @@ class DetailTable {
  private:
   absl::Status CompareStored(const v1::MeasurementDetail& detail, int64_t attempt, MaybeRefusal& refusal);
 
-  Database& database_;
   AttemptTable& attempts_;
   Statement insert_;
   Statement read_;

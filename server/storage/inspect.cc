@@ -7,8 +7,8 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
-#include "server/storage/database.h"
 #include "server/storage/migrator.h"
+#include "server/storage/sqlite_database.h"
 
 namespace telemetry::storage {
 namespace {
@@ -25,7 +25,7 @@ std::string FolderOf(const std::string& path) {
 
 absl::StatusOr<int> ReadVersion(const std::string& path) {
   // The file alone: opening a write-ahead log would make files.
-  absl::StatusOr<Database> database = Database::Open(path, {.read_only = true, .immutable = true});
+  absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path, {.read_only = true, .immutable = true});
   if (!database.ok()) return database.status();
   absl::StatusOr<int> version = SchemaVersion(*database);
   if (version.ok() && *version > EmbeddedMigrations().back().number) return RequireCurrentSchema(*database);

@@ -19,7 +19,7 @@ std::string Text(const Statement& row, int column) { return std::string(row.Text
 
 }  // namespace
 
-IrGraphReader::IrGraphReader(const Database& database)
+IrGraphReader::IrGraphReader(Database& database)
     : kinds_(database, "SELECT kind FROM ir_graphs WHERE run = ?1 ORDER BY kind"),
       read_(database,
             "SELECT ir_graph, schema_version, directed, multigraph, attributes_json, extra_json FROM ir_graphs "

@@ -14,7 +14,7 @@ namespace telemetry::storage {
 // Puts stored IR graphs together again. Part of a reader: one thread, inside the caller's transaction.
 class IrGraphReader {
  public:
-  explicit IrGraphReader(const Database& database);
+  explicit IrGraphReader(Database& database);
 
   // In the order of kind.
   absl::StatusOr<std::vector<std::string>> Kinds(int64_t run);

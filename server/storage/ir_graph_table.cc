@@ -1,5 +1,6 @@
 #include "server/storage/ir_graph_table.h"
 
+#include <optional>
 #include <string>
 
 #include "proto/record/ids.h"
@@ -21,13 +22,13 @@ OptionalText OmittedJson(const Message& message) {
 }  // namespace
 
 IrGraphTable::IrGraphTable(Database& database, RunTable& runs, const CurrentSender& sender)
-    : database_(database),
-      runs_(runs),
+    : runs_(runs),
       sender_(sender),
-      find_(database, "SELECT ir_graph, content_sha256, ifnull(sender, 0) FROM ir_graphs WHERE run = ?1 AND kind = ?2"),
+      find_(database,
+            "SELECT ir_graph, content_sha256, coalesce(sender, 0) FROM ir_graphs WHERE run = ?1 AND kind = ?2"),
       insert_(database,
               "INSERT INTO ir_graphs (run, kind, schema_version, directed, multigraph, attributes_json, extra_json, "
-              "content_sha256, sender) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"),
+              "content_sha256, sender) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) RETURNING ir_graph"),
       insert_node_(
           database,
           "INSERT INTO ir_nodes (ir_graph, ordinal, id, graph_id, region_kind, block_ids_json, op_kind, target, "
@@ -51,14 +52,14 @@ absl::Status IrGraphTable::Store(const v1::IrGraph& graph) {
 
   const auto schema_version =
       graph.has_schema_version() ? std::optional<int64_t>(graph.schema_version()) : std::nullopt;
-  absl::Status status = insert_
-                            .Bind(*run, graph.kind(), schema_version, graph.directed(), graph.multigraph(),
-                                  graph.attributes_json(), graph.extra_json(), Blob{digest}, sender_.column())
-                            .Run();
-  const int64_t ir_graph = database_.last_insert_key();
-  if (status.ok()) status = InsertNodes(ir_graph, graph);
-  if (status.ok()) status = InsertEdges(ir_graph, graph);
-  return status;
+  const absl::StatusOr<std::optional<int64_t>> ir_graph =
+      insert_
+          .Bind(*run, graph.kind(), schema_version, graph.directed(), graph.multigraph(), graph.attributes_json(),
+                graph.extra_json(), Blob{digest}, sender_.column())
+          .QueryInt();
+  if (!ir_graph.ok()) return ir_graph.status();
+  absl::Status status = InsertNodes(**ir_graph, graph);
+  return status.ok() ? InsertEdges(**ir_graph, graph) : status;
 }
 
 absl::StatusOr<bool> IrGraphTable::MakeRoom(int64_t run, const v1::IrGraph& graph, const std::string& digest) {

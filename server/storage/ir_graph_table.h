@@ -27,7 +27,6 @@ class IrGraphTable {
   absl::Status InsertNodes(int64_t ir_graph, const v1::IrGraph& graph);
   absl::Status InsertEdges(int64_t ir_graph, const v1::IrGraph& graph);
 
-  Database& database_;
   RunTable& runs_;
   const CurrentSender& sender_;
   Statement find_;

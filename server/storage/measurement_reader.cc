@@ -15,7 +15,7 @@ constexpr int64_t kNoStatus = -1;
 
 }  // namespace
 
-MeasurementReader::MeasurementReader(const Database& database, ConfigReader& configs)
+MeasurementReader::MeasurementReader(Database& database, ConfigReader& configs)
     : configs_(configs),
       read_page_(database,
                  "SELECT seq, timestamp_s, generation, status, perf_ms, compile_time_s, config, failure "

@@ -27,7 +27,7 @@ struct RowStats {
 class MeasurementReader {
  public:
   // `configs` must outlive this.
-  MeasurementReader(const Database& database, ConfigReader& configs);
+  MeasurementReader(Database& database, ConfigReader& configs);
 
   // The rows of one page: at most `limit` above after_seq, only those with `status` unless that is empty. attempt_id is
   // left empty. Configs not seen before go to `announced`, unless that is null.

@@ -4,6 +4,7 @@
 
 #include "proto/record/ids.h"
 #include "server/storage/failure_json.h"
+#include "server/storage/row_key.h"
 
 namespace telemetry::storage {
 namespace {
@@ -25,8 +26,7 @@ std::optional<double> DoubleColumn(const Statement& row, int column) {
 }  // namespace
 
 MeasurementTable::MeasurementTable(Database& database, AttemptTable& attempts, ConfigTable& configs)
-    : database_(database),
-      attempts_(attempts),
+    : attempts_(attempts),
       configs_(configs),
       insert_(
           database,
@@ -35,7 +35,7 @@ MeasurementTable::MeasurementTable(Database& database, AttemptTable& attempts, C
       read_(database,
             "SELECT timestamp_s, generation, status, perf_ms, compile_time_s, config, failure FROM measurements "
             "WHERE attempt = ?1 AND seq = ?2"),
-      insert_status_(database, "INSERT INTO statuses (name) VALUES (?1)"),
+      insert_status_(database, "INSERT INTO statuses (name) VALUES (?1) ON CONFLICT DO NOTHING RETURNING status"),
       find_status_(database, "SELECT status FROM statuses WHERE name = ?1"),
       insert_hash_(database,
                    "INSERT INTO source_hashes (attempt, seq, source_hash) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING"),
@@ -65,28 +65,20 @@ absl::Status MeasurementTable::StoreOwn(const v1::Measurement& row, int64_t atte
   if (!config.ok()) return config.status();
   OptionalText failure;
   if (row.has_failure()) failure = FailureToJson(row.failure());
-  absl::Status status = insert_
-                            .Bind(attempt, row.seq(), row.timestamp_s(), int64_t{row.generation()}, *status_key,
-                                  Perf(row), CompileTime(row), *config, failure)
-                            .Run();
-  if (!status.ok() || database_.changes() == 1) return status;
+  const absl::StatusOr<int64_t> inserted = insert_
+                                               .Bind(attempt, row.seq(), row.timestamp_s(), int64_t{row.generation()},
+                                                     *status_key, Perf(row), CompileTime(row), *config, failure)
+                                               .RunCounting();
+  if (!inserted.ok() || *inserted == 1) return inserted.status();
   return CompareStored(row, attempt, *status_key, *config, failure, refusal);
 }
 
 absl::StatusOr<int64_t> MeasurementTable::StatusKey(const std::string& name) {
   if (auto it = statuses_.find(name); it != statuses_.end()) return it->second;
-  absl::StatusOr<bool> found = find_status_.Bind(name).Step();
-  if (!found.ok()) return found.status();
-  int64_t key = 0;
-  if (*found) {
-    key = find_status_.Int(0);
-    find_status_.Reset();
-  } else {
-    if (absl::Status status = insert_status_.Bind(name).Run(); !status.ok()) return status;
-    key = database_.last_insert_key();
-  }
+  absl::StatusOr<int64_t> key = KeyOfRow(find_status_.Bind(name), insert_status_.Bind(name));
+  if (!key.ok()) return key;
   if (statuses_.size() >= kMostCachedStatuses) statuses_.clear();
-  statuses_.emplace(name, key);
+  statuses_.emplace(name, *key);
   return key;
 }
 
@@ -109,8 +101,8 @@ absl::Status MeasurementTable::Store(const v1::SourceHash& hash, MaybeRefusal& r
   absl::StatusOr<std::string> bytes = record::HexDecode(hash.source_hash());
   if (!bytes.ok()) return bytes.status();  // Validate has seen to it
   if (!target->foreign) {
-    absl::Status status = insert_hash_.Bind(target->attempt, hash.seq(), Blob{*bytes}).Run();
-    if (!status.ok() || database_.changes() == 1) return status;
+    const absl::StatusOr<int64_t> inserted = insert_hash_.Bind(target->attempt, hash.seq(), Blob{*bytes}).RunCounting();
+    if (!inserted.ok() || *inserted == 1) return inserted.status();
   }
   absl::StatusOr<bool> found = read_hash_.Bind(target->attempt, hash.seq()).Step();
   if (!found.ok()) return found.status();

@@ -36,7 +36,6 @@ class MeasurementTable {
   absl::Status CompareStored(const v1::Measurement& measurement, int64_t attempt, int64_t status, int64_t config,
                              const OptionalText& failure, MaybeRefusal& refusal);
 
-  Database& database_;
   AttemptTable& attempts_;
   ConfigTable& configs_;
   absl::flat_hash_map<std::string, int64_t> statuses_;

@@ -12,7 +12,7 @@ absl::Status NewerThanProgram(int version, int known) {
                                                     ": use a newer telemetry-collector and telemetry-export"));
 }
 
-absl::Status Apply(Database& database, const Migration& migration) {
+absl::Status Apply(SqliteDatabase& database, const Migration& migration) {
   absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(database);
   if (!transaction.ok()) return transaction.status();
   absl::Status status = database.Execute(migration.sql);
@@ -27,7 +27,7 @@ absl::Status Apply(Database& database, const Migration& migration) {
 
 }  // namespace
 
-absl::StatusOr<int> SchemaVersion(Database& database) {
+absl::StatusOr<int> SchemaVersion(SqliteDatabase& database) {
   absl::StatusOr<int64_t> application = database.QueryInt("PRAGMA application_id");
   if (!application.ok()) return application.status();
   absl::StatusOr<int64_t> objects = database.QueryInt("SELECT count(*) FROM sqlite_schema");
@@ -41,7 +41,7 @@ absl::StatusOr<int> SchemaVersion(Database& database) {
   return static_cast<int>(*version);
 }
 
-absl::Status Migrate(Database& database, absl::Span<const Migration> migrations) {
+absl::Status Migrate(SqliteDatabase& database, absl::Span<const Migration> migrations) {
   absl::StatusOr<int> version = SchemaVersion(database);
   if (!version.ok()) return version.status();
   const int newest = migrations.back().number;
@@ -53,7 +53,7 @@ absl::Status Migrate(Database& database, absl::Span<const Migration> migrations)
   return absl::OkStatus();
 }
 
-absl::Status RequireCurrentSchema(Database& database) {
+absl::Status RequireCurrentSchema(SqliteDatabase& database) {
   absl::StatusOr<int> version = SchemaVersion(database);
   if (!version.ok()) return version.status();
   const int newest = EmbeddedMigrations().back().number;

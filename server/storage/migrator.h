@@ -3,8 +3,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "server/storage/database.h"
 #include "server/storage/migrations.h"
+#include "server/storage/sqlite_database.h"
 
 namespace telemetry::storage {
 
@@ -14,13 +14,13 @@ inline constexpr int kApplicationId = 0x54454c45;
 // Brings a database to the newest of `migrations`, each in a transaction of its own that also sets PRAGMA user_version
 // to its number. An empty file becomes a database; one that is up to date is not written to.
 // FAILED_PRECONDITION: the database is newer than this program, or none of ours; the message says what to do.
-absl::Status Migrate(Database& database, absl::Span<const Migration> migrations = EmbeddedMigrations());
+absl::Status Migrate(SqliteDatabase& database, absl::Span<const Migration> migrations = EmbeddedMigrations());
 
 // The version of a database's schema; 0: an empty file. FAILED_PRECONDITION: no database of ours.
-absl::StatusOr<int> SchemaVersion(Database& database);
+absl::StatusOr<int> SchemaVersion(SqliteDatabase& database);
 
 // OK when the schema is the one that this program reads. FAILED_PRECONDITION: older or newer; the message says what to
 // do.
-absl::Status RequireCurrentSchema(Database& database);
+absl::Status RequireCurrentSchema(SqliteDatabase& database);
 
 }  // namespace telemetry::storage

@@ -23,7 +23,7 @@ int ReadPage(sqlite3_file* file, std::vector<char>& page, uint32_t number) {
   return code;
 }
 
-absl::StatusOr<sqlite3_file*> FileOf(Database& database) {
+absl::StatusOr<sqlite3_file*> FileOf(SqliteDatabase& database) {
   sqlite3_file* file = nullptr;
   const int code =
       sqlite3_file_control(database.handle(), "main", SQLITE_FCNTL_FILE_POINTER, static_cast<void*>(&file));
@@ -33,7 +33,7 @@ absl::StatusOr<sqlite3_file*> FileOf(Database& database) {
 
 }  // namespace
 
-absl::StatusOr<bool> HasPageChecksums(Database& database) {
+absl::StatusOr<bool> HasPageChecksums(SqliteDatabase& database) {
   const absl::StatusOr<int64_t> page_bytes = database.QueryInt("PRAGMA page_size");
   if (!page_bytes.ok()) return page_bytes.status();
   const absl::StatusOr<sqlite3_file*> file = FileOf(database);
@@ -44,7 +44,7 @@ absl::StatusOr<bool> HasPageChecksums(Database& database) {
   return LayoutOf({page.data(), page.size()}).checked;
 }
 
-absl::StatusOr<PageScan> ScanPages(Database& database, const absl::flat_hash_set<uint32_t>& superseded) {
+absl::StatusOr<PageScan> ScanPages(SqliteDatabase& database, const absl::flat_hash_set<uint32_t>& superseded) {
   const absl::StatusOr<bool> checked = HasPageChecksums(database);
   if (!checked.ok()) return checked.status();
   const absl::StatusOr<int64_t> page_bytes = database.QueryInt("PRAGMA page_size");

@@ -1,5 +1,7 @@
 #include "server/storage/producer_table.h"
 
+#include <optional>
+
 #include "absl/strings/str_cat.h"
 
 namespace telemetry::storage {
@@ -7,15 +9,20 @@ namespace {
 
 constexpr size_t kMostCachedProducers = 1 << 16;
 
+std::optional<int64_t> SenderColumn(int64_t sender) {
+  return sender == 0 ? std::nullopt : std::optional<int64_t>(sender);
+}
+
 }  // namespace
 
 ProducerTable::ProducerTable(Database& database)
-    : find_(database, "SELECT epoch, committed_seq, client, ifnull(sender, 0) FROM producers WHERE producer_id = ?1"),
-      open_(database,
-            "INSERT INTO producers (producer_id, epoch, committed_seq, client, first_opened_unix_us, "
-            "last_opened_unix_us, sender) VALUES (?1, ?2, 0, ?3, ?4, ?4, nullif(?5, 0)) ON CONFLICT DO UPDATE SET "
-            "epoch = excluded.epoch, client = excluded.client, last_opened_unix_us = excluded.last_opened_unix_us, "
-            "sender = ifnull(sender, excluded.sender)"),
+    : find_(database, "SELECT epoch, committed_seq, client, coalesce(sender, 0) FROM producers WHERE producer_id = ?1"),
+      add_(database,
+           "INSERT INTO producers (producer_id, epoch, committed_seq, client, first_opened_unix_us, "
+           "last_opened_unix_us, sender) VALUES (?1, ?2, 0, ?3, ?4, ?4, ?5) ON CONFLICT DO NOTHING"),
+      reopen_(database,
+              "UPDATE producers SET epoch = ?2, client = ?3, last_opened_unix_us = ?4, "
+              "sender = coalesce(sender, ?5) WHERE producer_id = ?1"),
       advance_(database, "UPDATE producers SET committed_seq = ?2 WHERE producer_id = ?1") {}
 
 absl::StatusOr<ProducerTable::Producer*> ProducerTable::Find(const std::string& producer_id) {
@@ -37,20 +44,26 @@ absl::Status ProducerTable::CheckEpoch(const Producer& producer, uint64_t epoch)
                                                     producer.epoch, ", this one ", epoch));
 }
 
-absl::StatusOr<uint64_t> ProducerTable::Open(const std::string& producer_id, uint64_t epoch, const std::string& client,
-                                             int64_t sender, int64_t now_unix_us) {
-  absl::StatusOr<Producer*> known = Find(producer_id);
-  if (!known.ok()) return known.status();
-  if (*known != nullptr) {
-    if (absl::Status status = CheckEpoch(**known, epoch); !status.ok()) return status;
-  }
-  absl::Status status = open_.Bind(Blob{producer_id}, epoch, client, now_unix_us, sender).Run();
+absl::StatusOr<bool> ProducerTable::Add(const ProducerOpening& opening, int64_t sender, int64_t now_unix_us) {
+  const absl::StatusOr<int64_t> added =
+      add_.Bind(Blob{opening.producer_id}, opening.epoch, opening.client, now_unix_us, SenderColumn(sender))
+          .RunCounting();
+  if (!added.ok()) return added.status();
+  if (*added == 0) return false;
+  producers_[opening.producer_id] = {
+      .epoch = opening.epoch, .committed_seq = 0, .client = opening.client, .sender = sender};
+  return true;
+}
+
+absl::Status ProducerTable::Reopen(Producer& producer, const ProducerOpening& opening, int64_t sender,
+                                   int64_t now_unix_us) {
+  absl::Status status =
+      reopen_.Bind(Blob{opening.producer_id}, opening.epoch, opening.client, now_unix_us, SenderColumn(sender)).Run();
   if (!status.ok()) return status;
-  if (*known == nullptr) known = &producers_[producer_id];
-  (*known)->epoch = epoch;
-  (*known)->client = client;
-  if ((*known)->sender == 0) (*known)->sender = sender;
-  return (*known)->committed_seq;
+  producer.epoch = opening.epoch;
+  producer.client = opening.client;
+  if (producer.sender == 0) producer.sender = sender;
+  return absl::OkStatus();
 }
 
 absl::Status ProducerTable::Save() {

@@ -31,15 +31,15 @@ class ProducerTable {
   // FAILED_PRECONDITION: a higher epoch is known.
   static absl::Status CheckEpoch(const Producer& producer, uint64_t epoch);
 
-  // Writes the epoch down; a new producer begins at committed_seq 0. One that is nobody's becomes the sender's (0:
-  // stays).
-  absl::StatusOr<uint64_t> Open(const std::string& producer_id, uint64_t epoch, const std::string& client,
-                                int64_t sender, int64_t now_unix_us);
+  // Makes a producer that is not known, at committed_seq 0. False: another writer has made it meanwhile.
+  absl::StatusOr<bool> Add(const ProducerOpening& opening, int64_t sender, int64_t now_unix_us);
+  // Writes down who opened a known one. One that is nobody's becomes the sender's (0: stays).
+  absl::Status Reopen(Producer& producer, const ProducerOpening& opening, int64_t sender, int64_t now_unix_us);
 
   // True when the row says this already, so that nothing needs to be written.
-  static bool IsOpen(const Producer* producer, const ProducerOpening& opening) {
-    return producer != nullptr && producer->epoch == opening.epoch && producer->client == opening.client &&
-           (producer->sender != 0 || opening.sender.empty());
+  static bool IsOpen(const Producer& producer, const ProducerOpening& opening) {
+    return producer.epoch == opening.epoch && producer.client == opening.client &&
+           (producer.sender != 0 || opening.sender.empty());
   }
 
   static void Advance(Producer& producer, uint64_t committed_seq) {
@@ -54,7 +54,8 @@ class ProducerTable {
  private:
   absl::node_hash_map<std::string, Producer> producers_;
   Statement find_;
-  Statement open_;
+  Statement add_;
+  Statement reopen_;
   Statement advance_;
 };
 

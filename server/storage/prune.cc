@@ -177,11 +177,11 @@ absl::Status Pruner::RemoveEmptyRun(const std::string& run_id) {
 absl::StatusOr<int64_t> Pruner::RemoveRejects(const PruneRules& rules, absl::Time now) {
   absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(database_);
   if (!transaction.ok()) return transaction.status();
-  absl::Status status =
-      Statement(database_, "DELETE FROM rejects WHERE received_unix_us < ?1").Bind(UnixUs(Cutoff(rules, now))).Run();
-  const int64_t removed = database_.changes();
-  if (status.ok()) status = transaction->Commit();
-  if (!status.ok()) return status;
+  absl::StatusOr<int64_t> removed = Statement(database_, "DELETE FROM rejects WHERE received_unix_us < ?1")
+                                        .Bind(UnixUs(Cutoff(rules, now)))
+                                        .RunCounting();
+  if (!removed.ok()) return removed;
+  if (absl::Status status = transaction->Commit(); !status.ok()) return status;
   return removed;
 }
 
@@ -193,7 +193,7 @@ absl::StatusOr<PruneReport> PruneDataset(const std::string& path, const PruneRul
     if (!taken.ok()) return taken.status();
     lock.emplace(*std::move(taken));
   }
-  absl::StatusOr<Database> database = dry_run ? OpenDatasetForReading(path, {}) : OpenDatasetForWriting(path, {});
+  absl::StatusOr<SqliteDatabase> database = dry_run ? OpenDatasetForReading(path, {}) : OpenDatasetForWriting(path, {});
   if (!database.ok()) return database.status();
   Pruner pruner(*database);
   if (absl::Status status = pruner.CheckClock(rules, now); !status.ok()) return status;

@@ -11,8 +11,8 @@
 #include "server/storage/acked_mark.h"
 #include "server/storage/backup.h"
 #include "server/storage/check.h"
-#include "server/storage/database.h"
 #include "server/storage/lock_file.h"
+#include "server/storage/sqlite_database.h"
 
 namespace telemetry::storage {
 namespace {
@@ -53,7 +53,8 @@ absl::Status Exchange(const std::string& draft, const std::string& database, con
 }
 
 absl::StatusOr<uint64_t> AckedRecords(const std::string& path) {
-  absl::StatusOr<Database> database = Database::Open(path, {.read_only = true, .immutable = true, .vfs = {}});
+  absl::StatusOr<SqliteDatabase> database =
+      SqliteDatabase::Open(path, {.read_only = true, .immutable = true, .vfs = {}});
   if (!database.ok()) return database.status();
   const absl::StatusOr<int64_t> records = database->QueryInt("SELECT ifnull(sum(committed_seq), 0) FROM producers");
   if (!records.ok()) return records.status();

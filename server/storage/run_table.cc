@@ -1,6 +1,7 @@
 #include "server/storage/run_table.h"
 
 #include "proto/record/ids.h"
+#include "server/storage/row_key.h"
 
 namespace telemetry::storage {
 namespace {
@@ -17,9 +18,8 @@ void AppendFramed(const OptionalText& field, std::string* out) {
 }  // namespace
 
 RunTable::RunTable(Database& database)
-    : database_(database),
-      find_(database, "SELECT run FROM runs WHERE run_id = ?1"),
-      insert_(database, "INSERT INTO runs (run_id) VALUES (?1)"),
+    : find_(database, "SELECT run FROM runs WHERE run_id = ?1"),
+      insert_(database, "INSERT INTO runs (run_id) VALUES (?1) ON CONFLICT DO NOTHING RETURNING run"),
       read_(database,
             "SELECT r.kernel, k.kernel_id, k.name, k.source, r.input_shapes, r.dtypes, r.hardware, "
             "r.settings_signature, r.extra_json FROM runs AS r LEFT JOIN kernels AS k ON k.kernel = r.kernel "
@@ -29,27 +29,29 @@ RunTable::RunTable(Database& database)
               "extra_json = ?7 WHERE run = ?1"),
       add_settings_(database, "INSERT INTO run_settings (run, settings_json) VALUES (?1, ?2) ON CONFLICT DO NOTHING"),
       find_kernel_(database, "SELECT kernel FROM kernels WHERE content_sha256 = ?1"),
-      insert_kernel_(database, "INSERT INTO kernels (kernel_id, name, source, content_sha256) VALUES (?1, ?2, ?3, ?4)"),
+      insert_kernel_(database,
+                     "INSERT INTO kernels (kernel_id, name, source, content_sha256) VALUES (?1, ?2, ?3, ?4) "
+                     "ON CONFLICT DO NOTHING RETURNING kernel"),
       drop_kernel_(database,
                    "DELETE FROM kernels WHERE kernel = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE kernel = ?1)") {}
 
 absl::StatusOr<int64_t> RunTable::Find(const std::string& run_id) {
   if (auto it = keys_.find(run_id); it != keys_.end()) return it->second;
-  absl::StatusOr<bool> found = find_.Bind(run_id).Step();
-  if (!found.ok()) return found.status();
-  if (!*found) return 0;
-  const int64_t key = find_.Int(0);
-  find_.Reset();
+  const absl::StatusOr<std::optional<int64_t>> key = find_.Bind(run_id).QueryInt();
+  if (!key.ok()) return key.status();
+  if (!key->has_value()) return 0;
   if (keys_.size() >= kMostCachedKeys) keys_.clear();
-  keys_.emplace(run_id, key);
-  return key;
+  keys_.emplace(run_id, **key);
+  return **key;
 }
 
 absl::StatusOr<int64_t> RunTable::KeyOf(const std::string& run_id) {
-  absl::StatusOr<int64_t> key = Find(run_id);
-  if (!key.ok() || *key != 0) return key;
-  if (absl::Status status = insert_.Bind(run_id).Run(); !status.ok()) return status;
-  return database_.last_insert_key();
+  if (auto it = keys_.find(run_id); it != keys_.end()) return it->second;
+  absl::StatusOr<int64_t> key = KeyOfRow(find_.Bind(run_id), insert_.Bind(run_id));
+  if (!key.ok()) return key;
+  if (keys_.size() >= kMostCachedKeys) keys_.clear();
+  keys_.emplace(run_id, *key);
+  return key;
 }
 
 absl::Status RunTable::Store(const v1::Run& run, MaybeRefusal& refusal) {
@@ -112,16 +114,8 @@ absl::StatusOr<int64_t> RunTable::KernelKey(const Kernel& kernel) {
   AppendFramed(kernel.name, &content);
   AppendFramed(kernel.source, &content);
   const std::string digest = record::Sha256(content);
-  absl::StatusOr<bool> found = find_kernel_.Bind(Blob{digest}).Step();
-  if (!found.ok()) return found.status();
-  if (*found) {
-    const int64_t key = find_kernel_.Int(0);
-    find_kernel_.Reset();
-    return key;
-  }
-  absl::Status status = insert_kernel_.Bind(kernel.kernel_id, kernel.name, kernel.source, Blob{digest}).Run();
-  if (!status.ok()) return status;
-  return database_.last_insert_key();
+  return KeyOfRow(find_kernel_.Bind(Blob{digest}),
+                  insert_kernel_.Bind(kernel.kernel_id, kernel.name, kernel.source, Blob{digest}));
 }
 
 // A kernel row of which more became known was replaced by another row.

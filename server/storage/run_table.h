@@ -44,7 +44,6 @@ class RunTable {
   absl::Status Write(int64_t run, const Row& row);
   absl::Status DropUnusedKernel(std::optional<int64_t> kernel);
 
-  Database& database_;
   absl::flat_hash_map<std::string, int64_t> keys_;
   Statement find_;
   Statement insert_;

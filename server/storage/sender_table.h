@@ -45,7 +45,6 @@ class SenderTable {
   void Forget() { keys_.clear(); }
 
  private:
-  Database& database_;
   absl::flat_hash_map<std::string, int64_t> keys_;
   Statement find_;
   Statement insert_;

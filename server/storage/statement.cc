@@ -1,33 +1,6 @@
 #include "server/storage/statement.h"
 
-#include <sqlite3.h>
-
-#include "absl/strings/str_cat.h"
-
 namespace telemetry::storage {
-
-Statement::Statement(const Database& database, const char* sql) : database_(database.handle()) {
-  const int code = sqlite3_prepare_v3(database_, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement_, nullptr);
-  if (code == SQLITE_OK) return;
-  prepared_ = SqliteStatus(database_, code);
-  prepared_ = absl::Status(prepared_.code(), absl::StrCat(prepared_.message(), " in: ", sql));
-}
-
-Statement::~Statement() { sqlite3_finalize(statement_); }
-
-absl::StatusOr<bool> Statement::Step() {
-  if (!prepared_.ok()) return prepared_;
-  if (error_ != SQLITE_OK) return SqliteStatus(error_);
-  const int code = sqlite3_step(statement_);
-  if (code == SQLITE_ROW) return true;
-  if (code == SQLITE_DONE) {
-    sqlite3_reset(statement_);
-    return false;
-  }
-  absl::Status status = SqliteStatus(database_, code);
-  sqlite3_reset(statement_);
-  return status;
-}
 
 absl::Status Statement::Run() {
   absl::StatusOr<bool> row = Step();
@@ -35,46 +8,18 @@ absl::Status Statement::Run() {
   return row.status();
 }
 
-void Statement::Reset() {
-  sqlite3_reset(statement_);
-  error_ = SQLITE_OK;
+absl::StatusOr<int64_t> Statement::RunCounting() {
+  if (absl::Status status = Run(); !status.ok()) return status;
+  return prepared_->changes();
 }
 
-void Statement::Keep(int code) {
-  if (code != SQLITE_OK && error_ == SQLITE_OK) error_ = code;
-}
-
-void Statement::BindAt(int index, int64_t value) { Keep(sqlite3_bind_int64(statement_, index, value)); }
-
-void Statement::BindAt(int index, double value) { Keep(sqlite3_bind_double(statement_, index, value)); }
-
-void Statement::BindAt(int index, std::string_view text) {
-  // A null pointer would bind NULL; an empty view may hold one.
-  Keep(
-      sqlite3_bind_text64(statement_, index, text.empty() ? "" : text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8));
-}
-
-void Statement::BindAt(int index, Blob blob) {
-  const char* data = blob.bytes.empty() ? "" : blob.bytes.data();
-  Keep(sqlite3_bind_blob64(statement_, index, data, blob.bytes.size(), SQLITE_STATIC));
-}
-
-void Statement::BindAt(int index, std::nullopt_t) { Keep(sqlite3_bind_null(statement_, index)); }
-
-bool Statement::IsNull(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
-
-int64_t Statement::Int(int column) const { return sqlite3_column_int64(statement_, column); }
-
-double Statement::Double(int column) const { return sqlite3_column_double(statement_, column); }
-
-std::string_view Statement::Text(int column) const {
-  const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
-  return {data == nullptr ? "" : data, static_cast<size_t>(sqlite3_column_bytes(statement_, column))};
-}
-
-std::string_view Statement::Bytes(int column) const {
-  const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_, column));
-  return {data == nullptr ? "" : data, static_cast<size_t>(sqlite3_column_bytes(statement_, column))};
+absl::StatusOr<std::optional<int64_t>> Statement::QueryInt() {
+  const absl::StatusOr<bool> row = Step();
+  if (!row.ok()) return row.status();
+  if (!*row) return std::nullopt;
+  const int64_t value = Int(0);
+  Reset();
+  return value;
 }
 
 }  // namespace telemetry::storage

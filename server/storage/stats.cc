@@ -107,7 +107,7 @@ absl::Status ReadSizes(Database& database, const std::string& path, DatasetStats
 }  // namespace
 
 absl::StatusOr<DatasetStats> ReadStats(const std::string& path) {
-  absl::StatusOr<Database> database = OpenDatasetForReading(path, {});
+  absl::StatusOr<SqliteDatabase> database = OpenDatasetForReading(path, {});
   if (!database.ok()) return database.status();
   DatasetStats stats;
   absl::Status status = ReadInt(*database, "SELECT count(*) FROM runs", &stats.runs);

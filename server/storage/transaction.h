@@ -9,7 +9,6 @@ namespace telemetry::storage {
 // A transaction that rolls back unless it was committed. Must not outlive its database.
 class Transaction {
  public:
-  // Takes the write lock at once, so that no later statement can find it taken.
   static absl::StatusOr<Transaction> BeginWrite(Database& database);
   // One consistent view of the database for several statements.
   static absl::StatusOr<Transaction> BeginRead(Database& database);

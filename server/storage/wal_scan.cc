@@ -127,7 +127,7 @@ class Scanner {
 };
 
 // nullptr: no log is open.
-absl::StatusOr<sqlite3_file*> LogOf(Database& database) {
+absl::StatusOr<sqlite3_file*> LogOf(SqliteDatabase& database) {
   sqlite3_file* log = nullptr;
   const int code =
       sqlite3_file_control(database.handle(), "main", SQLITE_FCNTL_JOURNAL_POINTER, static_cast<void*>(&log));
@@ -137,7 +137,7 @@ absl::StatusOr<sqlite3_file*> LogOf(Database& database) {
 
 }  // namespace
 
-absl::StatusOr<uint64_t> ReadWalSalts(Database& database) {
+absl::StatusOr<uint64_t> ReadWalSalts(SqliteDatabase& database) {
   const absl::StatusOr<sqlite3_file*> log = LogOf(database);
   if (!log.ok() || *log == nullptr) return log.ok() ? absl::StatusOr<uint64_t>(0) : log.status();
   char salts[8] = {};
@@ -146,7 +146,7 @@ absl::StatusOr<uint64_t> ReadWalSalts(Database& database) {
   return BigEndian64(salts);
 }
 
-absl::StatusOr<uint32_t> PaddingFrames(Database& database) {
+absl::StatusOr<uint32_t> PaddingFrames(SqliteDatabase& database) {
   const absl::StatusOr<int64_t> page_bytes = database.QueryInt("PRAGMA page_size");
   if (!page_bytes.ok()) return page_bytes.status();
   sqlite3_file* file = nullptr;
@@ -158,7 +158,7 @@ absl::StatusOr<uint32_t> PaddingFrames(Database& database) {
   return static_cast<uint32_t>((file->pMethods->xSectorSize(file) + frame_bytes - 1) / frame_bytes);
 }
 
-absl::StatusOr<WalScan> ScanWal(Database& database) {
+absl::StatusOr<WalScan> ScanWal(SqliteDatabase& database) {
   const absl::StatusOr<int64_t> page_bytes = database.QueryInt("PRAGMA page_size");
   if (!page_bytes.ok()) return page_bytes.status();
   const absl::StatusOr<sqlite3_file*> log = LogOf(database);

@@ -6,7 +6,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
-#include "server/storage/database.h"
+#include "server/storage/sqlite_database.h"
 
 namespace telemetry::storage {
 
@@ -27,14 +27,14 @@ struct WalScan {
 };
 
 // Scans the log that the connection has open, in a transaction where others may write. Errors are the disk's.
-absl::StatusOr<WalScan> ScanWal(Database& database);
+absl::StatusOr<WalScan> ScanWal(SqliteDatabase& database);
 
 // WalScan::salts of the log as it is now; 0: there is none. Errors are the disk's.
-absl::StatusOr<uint64_t> ReadWalSalts(Database& database);
+absl::StatusOr<uint64_t> ReadWalSalts(SqliteDatabase& database);
 
 // On a disk where a write may hurt its neighbours, SQLite repeats a commit's last frame until it fills a sector, and
 // does not wait for all of the repetitions: at most so many. Errors are the disk's.
-absl::StatusOr<uint32_t> PaddingFrames(Database& database);
+absl::StatusOr<uint32_t> PaddingFrames(SqliteDatabase& database);
 
 // What is damaged, for a person; empty: nothing.
 std::optional<std::string> DamageOf(const WalScan& scan);

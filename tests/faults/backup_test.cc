@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "gmock/gmock.h"
-#include "server/storage/database.h"
+#include "server/storage/sqlite_database.h"
 #include "tests/faults/fault_test.h"
 #include "tests/run_program.h"
 
@@ -70,7 +70,7 @@ class BackupTest : public FaultTest {
   }
 
   static int64_t QueryIn(const std::string& path, const std::string& sql) {
-    absl::StatusOr<storage::Database> database = storage::Database::Open(path, {.read_only = true});
+    absl::StatusOr<storage::SqliteDatabase> database = storage::SqliteDatabase::Open(path, {.read_only = true});
     EXPECT_TRUE(database.ok()) << database.status();
     return database.ok() ? database->QueryInt(sql.c_str()).value_or(-1) : -1;
   }

@@ -15,7 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "server/storage/database.h"
+#include "server/storage/sqlite_database.h"
 #include "server/storage/statement.h"
 
 namespace telemetry::faults {
@@ -138,7 +138,8 @@ void FaultTest::ExpectAckedIsStored() {
 void FaultTest::ExpectRows(int number, uint64_t count) { ExpectRowsIn(db(), number, count); }
 
 void FaultTest::ExpectRowsIn(const std::string& path, int number, uint64_t count) {
-  absl::StatusOr<storage::Database> database = storage::Database::Open(path, {.read_only = true, .vfs = ""});
+  absl::StatusOr<storage::SqliteDatabase> database =
+      storage::SqliteDatabase::Open(path, {.read_only = true, .vfs = ""});
   ASSERT_TRUE(database.ok()) << database.status();
   storage::Statement rows(*database,
                           "SELECT m.seq, m.timestamp_s, m.perf_ms FROM measurements AS m JOIN attempts AS a "
@@ -156,7 +157,8 @@ void FaultTest::ExpectRowsIn(const std::string& path, int number, uint64_t count
 }
 
 int64_t FaultTest::Query(const char* sql) {
-  absl::StatusOr<storage::Database> database = storage::Database::Open(db(), {.read_only = true, .vfs = ""});
+  absl::StatusOr<storage::SqliteDatabase> database =
+      storage::SqliteDatabase::Open(db(), {.read_only = true, .vfs = ""});
   EXPECT_TRUE(database.ok()) << database.status();
   return database.ok() ? database->QueryInt(sql).value() : -1;
 }

@@ -4,7 +4,7 @@
 
 #include "absl/time/clock.h"
 #include "proto/record/ids.h"
-#include "server/storage/database.h"
+#include "server/storage/sqlite_database.h"
 #include "server/storage/statement.h"
 #include "telemetry/v1/status.pb.h"
 
@@ -108,7 +108,7 @@ CollectorStory::CollectorStory(ServerOptions options) : path_(folder_.File("data
 }
 
 std::string CollectorStory::Query(const std::string& sql) const {
-  absl::StatusOr<storage::Database> database = storage::Database::Open(path_, {.read_only = true});
+  absl::StatusOr<storage::SqliteDatabase> database = storage::SqliteDatabase::Open(path_, {.read_only = true});
   if (!database.ok()) return database.status().ToString();
   storage::Statement query(*database, sql.c_str());
   absl::StatusOr<bool> row = query.Step();

@@ -7,7 +7,7 @@
 
 #include "server/storage/backup.h"
 #include "server/storage/check.h"
-#include "server/storage/database.h"
+#include "server/storage/sqlite_database.h"
 #include "tests/server/storage/dataset_story.h"
 
 namespace telemetry::storage {
@@ -34,7 +34,7 @@ TEST_F(CheckBackupTest, ASoundDatasetIsCounted) {
 }
 
 TEST_F(CheckBackupTest, OrphansAreDamage) {
-  ASSERT_TRUE(Database::Open(story_.path(), {})->Execute("DELETE FROM attempts").ok());
+  ASSERT_TRUE(SqliteDatabase::Open(story_.path(), {})->Execute("DELETE FROM attempts").ok());
   const CheckReport report = *CheckDataset(story_.path());
   EXPECT_THAT(report.damage, Contains(HasSubstr("2 rows of measurements name a row of attempts")));
   EXPECT_TRUE(absl::IsDataLoss(ReportStatus(report)));

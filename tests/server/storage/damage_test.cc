@@ -21,8 +21,8 @@
 #include "absl/strings/str_cat.h"
 #include "server/storage/backup.h"
 #include "server/storage/check.h"
-#include "server/storage/database.h"
 #include "server/storage/dataset_file.h"
+#include "server/storage/sqlite_database.h"
 #include "tests/server/storage/dataset_story.h"
 
 namespace telemetry::storage {
@@ -104,7 +104,7 @@ const Files& Closed() {
     story.Send(rows);
     story.Send({AttemptRecord('w', 'a')});
     EXPECT_TRUE(story.writer().Idle().ok());
-    Database database = *Database::Open(story.path(), {});
+    SqliteDatabase database = *SqliteDatabase::Open(story.path(), {});
     EXPECT_TRUE(database.Execute("DELETE FROM measurements WHERE attempt = 3; PRAGMA wal_checkpoint(TRUNCATE)").ok());
     return ReadFiles(story.path());
   }());
@@ -134,7 +134,7 @@ const Files& KilledAfterACheckpoint() {
   static const auto& files = *new Files([] {
     DatasetStory story({.checkpoint_pages = 100000});
     Fill(story, 12);
-    EXPECT_TRUE(Database::Open(story.path(), {})->Execute("PRAGMA wal_checkpoint(PASSIVE)").ok());
+    EXPECT_TRUE(SqliteDatabase::Open(story.path(), {})->Execute("PRAGMA wal_checkpoint(PASSIVE)").ok());
     return ReadFiles(story.path());
   }());
   return files;

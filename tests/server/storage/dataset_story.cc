@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "absl/strings/str_cat.h"
-#include "server/storage/database.h"
+#include "server/storage/sqlite_database.h"
 #include "server/storage/statement.h"
 
 namespace telemetry::storage {
@@ -122,7 +122,7 @@ BatchOutcome DatasetStory::SendAt(uint64_t first_seq, const std::vector<v1::Reco
 }
 
 std::string DatasetStory::Query(const std::string& sql) const {
-  absl::StatusOr<Database> database = Database::Open(path_, {.read_only = true});
+  absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path_, {.read_only = true});
   if (!database.ok()) return database.status().ToString();
   Statement query(*database, sql.c_str());
   absl::StatusOr<bool> row = query.Step();

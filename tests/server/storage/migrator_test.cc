@@ -23,7 +23,7 @@ std::string ReadFile(const std::string& path) {
   return text.str();
 }
 
-std::string Schema(Database& database) {
+std::string Schema(SqliteDatabase& database) {
   Statement query(database, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name");
   std::string schema;
   while (query.Step().value_or(false)) absl::StrAppend(&schema, std::string(query.Text(0)), ";\n");
@@ -32,18 +32,18 @@ std::string Schema(Database& database) {
 
 class MigratorTest : public ::testing::Test {
  protected:
-  Database Open(const std::string& name) { return *Database::Open(folder_.File(name), {}); }
+  SqliteDatabase Open(const std::string& name) { return *SqliteDatabase::Open(folder_.File(name), {}); }
 
   TempFolder folder_;
 };
 
 TEST_F(MigratorTest, EveryOlderVersionBecomesTheNewest) {
-  Database fresh = Open("fresh.db");
+  SqliteDatabase fresh = Open("fresh.db");
   ASSERT_TRUE(Migrate(fresh).ok());
   for (const Migration& migration : EmbeddedMigrations()) {
     const std::string golden = ReadFile(absl::StrCat(TELEMETRY_GOLDEN, "/v", migration.number, ".sql"));
     ASSERT_FALSE(golden.empty()) << "no golden dump of version " << migration.number;
-    Database old = Open(absl::StrCat("v", migration.number, ".db"));
+    SqliteDatabase old = Open(absl::StrCat("v", migration.number, ".db"));
     ASSERT_TRUE(old.Execute(golden.c_str()).ok());
     EXPECT_EQ(*SchemaVersion(old), migration.number);
     ASSERT_TRUE(Migrate(old).ok());
@@ -71,7 +71,7 @@ TEST_F(MigratorTest, ADatabaseOfSomeoneElseIsLeftAlone) {
 }
 
 TEST_F(MigratorTest, AFailedMigrationLeavesNothingBehind) {
-  Database database = Open("broken.db");
+  SqliteDatabase database = Open("broken.db");
   const Migration broken[] = {{1, "0001_broken", "CREATE TABLE t (x); CREATE TABLE t (x);"}};
   EXPECT_FALSE(Migrate(database, broken).ok());
   EXPECT_EQ(Schema(database), "");

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "server/storage/database.h"
+#include "server/storage/sqlite_database.h"
 #include "server/storage/statement.h"
 #include "tests/server/storage/dataset_story.h"
 #include "tests/server/storage/power_cut_vfs.h"
@@ -71,7 +71,7 @@ class PowerCutStory {
     const uint64_t committed = (*writer)->OpenProducer(producer_id_, 1, "test").value_or(0);
     if (committed < acked_) return absl::StrCat("acknowledged ", acked_, ", but stored only ", committed);
     writer->reset();
-    absl::StatusOr<Database> database = Database::Open(path_, {.vfs = vfs_.name()});
+    absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path_, {.vfs = vfs_.name()});
     if (!database.ok()) return database.status().ToString();
     Statement integrity(*database, "PRAGMA integrity_check");
     if (!integrity.Step().ok() || integrity.Text(0) != "ok") return "integrity_check fails";

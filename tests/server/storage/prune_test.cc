@@ -10,6 +10,7 @@
 
 #include "server/storage/backup.h"
 #include "server/storage/check.h"
+#include "server/storage/sqlite_database.h"
 #include "tests/server/storage/dataset_story.h"
 
 namespace telemetry::storage {
@@ -64,7 +65,7 @@ class PruneTest : public testing::Test {
   }
 
   std::string Count(const std::string& table) {
-    absl::StatusOr<Database> database = Database::Open(path_, {.read_only = true});
+    absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path_, {.read_only = true});
     return std::to_string(database->QueryInt(("SELECT count(*) FROM " + table).c_str()).value_or(-1));
   }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "server/storage/sqlite_database.h"
 #include "tests/server/storage/dataset_story.h"
 
 namespace telemetry::storage {
@@ -9,14 +10,14 @@ namespace {
 
 class TransactionTest : public ::testing::Test {
  protected:
-  TransactionTest() : database_(*Database::Open(folder_.File("t.db"), {})) {
+  TransactionTest() : database_(*SqliteDatabase::Open(folder_.File("t.db"), {})) {
     EXPECT_TRUE(database_.Execute("CREATE TABLE t (x)").ok());
   }
 
   int64_t Rows() { return *database_.QueryInt("SELECT count(*) FROM t"); }
 
   TempFolder folder_;
-  Database database_;
+  SqliteDatabase database_;
 };
 
 TEST_F(TransactionTest, RollsBackUnlessItIsCommitted) {

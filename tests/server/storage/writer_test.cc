@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "server/storage/database.h"
+#include "server/storage/sqlite_database.h"
 #include "tests/server/storage/dataset_story.h"
 
 namespace telemetry::storage {
@@ -347,12 +347,12 @@ TEST(Writer, TheLogStaysBoundedBesideReadersThatComeAndGo) {
       {.busy_timeout = absl::Milliseconds(1), .checkpoint_pages = kStep, .reader_patience = absl::ZeroDuration()});
   story.Send({AttemptRecord('x', 'a')});
   std::minstd_rand random(1);
-  std::optional<Database> reader;
+  std::optional<SqliteDatabase> reader;
   uint64_t most_pages = 0;
   for (uint64_t seq = 1; seq <= 1000; ++seq) {
     reader.reset();
     if (random() % 4 != 0) {
-      reader = *Database::Open(story.path(), {.read_only = true});
+      reader = *SqliteDatabase::Open(story.path(), {.read_only = true});
       ASSERT_TRUE(reader->Execute("BEGIN; SELECT count(*) FROM attempts").ok());
     }
     story.Send({Row('x', seq, 1)});

@@ -1,11 +1,9 @@
-#include "server/storage/sqlite_reader.h"
+#include "server/storage/sql_reader.h"
 
 #include <algorithm>
 
 #include "proto/record/ids.h"
-#include "server/storage/dataset_file.h"
 #include "server/storage/exporter.h"
-#include "server/storage/sqlite_store.h"
 #include "server/storage/statement.h"
 #include "server/storage/transaction.h"
 
@@ -23,25 +21,19 @@ absl::Status BadToken() { return absl::InvalidArgumentError("page_token is none 
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<StoreReader>> OpenSqliteReader(const std::string& path, const ReaderOptions& options) {
-  absl::StatusOr<Database> database = OpenDatasetForReading(path, options);
-  if (!database.ok()) return database.status();
-  return std::make_unique<SqliteReader>(*std::move(database));
-}
-
-absl::StatusOr<uint64_t> SqliteReader::CountProducers() {
-  Statement count(database_, "SELECT count(*) FROM producers");
+absl::StatusOr<uint64_t> SqlReader::CountProducers() {
+  Statement count(*database_, "SELECT count(*) FROM producers");
   absl::StatusOr<bool> row = count.Step();
   if (!row.ok()) return row.status();
   return static_cast<uint64_t>(count.Int(0));
 }
 
-absl::StatusOr<v1::ListRunsResponse> SqliteReader::ListRuns(const v1::ListRunsRequest& request) {
+absl::StatusOr<v1::ListRunsResponse> SqlReader::ListRuns(const v1::ListRunsRequest& request) {
   if (absl::Status status = CheckFilter(request.filter()); !status.ok()) return status;
   const std::string& token = request.page_token();
   if (!token.empty() && !record::IsHexId(token)) return BadToken();
   const int32_t size = PageSize(request.page_size(), kDefaultPage, kLargestPage);
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database_);
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
   if (!transaction.ok()) return transaction.status();
   // One more than asked for shows whether there is another page.
   absl::StatusOr<std::vector<StoredRun>> runs = reader_.Runs(request.filter(), token, size + 1);
@@ -59,19 +51,19 @@ absl::StatusOr<v1::ListRunsResponse> SqliteReader::ListRuns(const v1::ListRunsRe
   return response;
 }
 
-absl::StatusOr<v1::RunSummary> SqliteReader::GetRun(const std::string& run_id) {
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database_);
+absl::StatusOr<v1::RunSummary> SqlReader::GetRun(const std::string& run_id) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
   if (!transaction.ok()) return transaction.status();
   absl::StatusOr<StoredRun> run = reader_.Run(run_id);
   if (!run.ok()) return run.status();
   return reader_.Summarise(*run);
 }
 
-absl::StatusOr<v1::ListAttemptsResponse> SqliteReader::ListAttempts(const v1::ListAttemptsRequest& request) {
+absl::StatusOr<v1::ListAttemptsResponse> SqlReader::ListAttempts(const v1::ListAttemptsRequest& request) {
   absl::StatusOr<std::string> after = record::HexDecode(request.page_token());
   if (!after.ok()) return BadToken();
   const int32_t size = PageSize(request.page_size(), kDefaultPage, kLargestPage);
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database_);
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
   if (!transaction.ok()) return transaction.status();
   absl::StatusOr<StoredRun> run = reader_.Run(request.run_id());
   if (!run.ok()) return run.status();
@@ -89,8 +81,8 @@ absl::StatusOr<v1::ListAttemptsResponse> SqliteReader::ListAttempts(const v1::Li
   return response;
 }
 
-absl::StatusOr<v1::AttemptSummary> SqliteReader::GetAttempt(const std::string& attempt_id) {
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database_);
+absl::StatusOr<v1::AttemptSummary> SqlReader::GetAttempt(const std::string& attempt_id) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
   if (!transaction.ok()) return transaction.status();
   absl::StatusOr<StoredAttempt> attempt = reader_.Attempt(attempt_id);
   if (!attempt.ok()) return attempt.status();
@@ -98,10 +90,9 @@ absl::StatusOr<v1::AttemptSummary> SqliteReader::GetAttempt(const std::string& a
   return std::move(attempt->summary);
 }
 
-absl::StatusOr<v1::ListMeasurementsResponse> SqliteReader::ListMeasurements(
-    const v1::ListMeasurementsRequest& request) {
+absl::StatusOr<v1::ListMeasurementsResponse> SqlReader::ListMeasurements(const v1::ListMeasurementsRequest& request) {
   const int32_t size = PageSize(request.page_size(), kDefaultRows, kMostRows);
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database_);
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
   if (!transaction.ok()) return transaction.status();
   absl::StatusOr<StoredAttempt> attempt = reader_.Attempt(request.attempt_id());
   if (!attempt.ok()) return attempt.status();
@@ -120,8 +111,8 @@ absl::StatusOr<v1::ListMeasurementsResponse> SqliteReader::ListMeasurements(
   return response;
 }
 
-absl::Status SqliteReader::Export(const v1::ExportRequest& request, const Sink& sink) {
-  return Exporter(database_, request, sink).Run();
+absl::Status SqlReader::Export(const v1::ExportRequest& request, const Sink& sink) {
+  return Exporter(*database_, request, sink).Run();
 }
 
 }  // namespace telemetry::storage

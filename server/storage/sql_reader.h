@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -9,10 +10,10 @@
 
 namespace telemetry::storage {
 
-// The StoreReader over SQLite.
-class SqliteReader : public StoreReader {
+// The StoreReader over any kind of database.
+class SqlReader : public StoreReader {
  public:
-  explicit SqliteReader(Database database) : database_(std::move(database)), reader_(database_) {}
+  explicit SqlReader(std::unique_ptr<Database> database) : database_(std::move(database)), reader_(*database_) {}
 
   absl::StatusOr<uint64_t> CountProducers() override;
   absl::StatusOr<v1::ListRunsResponse> ListRuns(const v1::ListRunsRequest& request) override;
@@ -23,7 +24,7 @@ class SqliteReader : public StoreReader {
   absl::Status Export(const v1::ExportRequest& request, const Sink& sink) override;
 
  private:
-  Database database_;
+  std::unique_ptr<Database> database_;
   DatasetReader reader_;
 };
 

@@ -1,0 +1,179 @@
+#include "server/storage/batch_writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/storage/validate.h"
+
+namespace telemetry::storage {
+
+BatchWriter::BatchWriter(Database& database)
+    : senders_(database),
+      producers_(database),
+      runs_(database),
+      attempts_(database, runs_, sender_),
+      configs_(database, runs_, sender_),
+      measurements_(database, attempts_, configs_),
+      details_(database, attempts_),
+      ir_graphs_(database, runs_, sender_),
+      rejects_(database) {}
+
+void BatchWriter::Forget() {
+  senders_.Forget();
+  producers_.Forget();
+  runs_.Forget();
+  attempts_.Forget();
+  configs_.Forget();
+  measurements_.Forget();
+}
+
+absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> BatchWriter::OpenProducers(
+    absl::Span<const ProducerOpening> openings, int64_t now_unix_us) {
+  std::vector<absl::StatusOr<uint64_t>> results;
+  for (const ProducerOpening& opening : openings) {
+    absl::StatusOr<absl::StatusOr<uint64_t>> result = Open(opening, now_unix_us);
+    if (!result.ok()) return result.status();
+    results.push_back(*std::move(result));
+  }
+  return results;
+}
+
+absl::StatusOr<absl::StatusOr<uint64_t>> BatchWriter::Open(const ProducerOpening& opening, int64_t now_unix_us) {
+  const absl::StatusOr<ProducerTable::Producer*> producer = FindOrAdd(opening, now_unix_us);
+  if (!producer.ok()) return producer.status();
+  if (*producer == nullptr) return uint64_t{0};
+  const absl::StatusOr<bool> somebody_elses = IsSomebodyElses(**producer, opening);
+  if (!somebody_elses.ok()) return somebody_elses.status();
+  if (*somebody_elses) {
+    return absl::StatusOr<uint64_t>(absl::PermissionDeniedError(
+        "the producer belongs to another sender: use a token with the name that it was first opened with"));
+  }
+  if (ProducerTable::IsOpen(**producer, opening)) return (*producer)->committed_seq;
+  if (absl::Status status = ProducerTable::CheckEpoch(**producer, opening.epoch); !status.ok()) {
+    return absl::StatusOr<uint64_t>(std::move(status));
+  }
+  const absl::StatusOr<int64_t> sender = senders_.KeyOf(opening.sender);
+  if (!sender.ok()) return sender.status();
+  if (absl::Status status = producers_.Reopen(**producer, opening, *sender, now_unix_us); !status.ok()) return status;
+  return (*producer)->committed_seq;
+}
+
+absl::StatusOr<ProducerTable::Producer*> BatchWriter::FindOrAdd(const ProducerOpening& opening, int64_t now_unix_us) {
+  absl::StatusOr<ProducerTable::Producer*> known = producers_.Find(opening.producer_id);
+  if (!known.ok() || *known != nullptr) return known;
+  const absl::StatusOr<int64_t> sender = senders_.KeyOf(opening.sender);
+  if (!sender.ok()) return sender.status();
+  const absl::StatusOr<bool> added = producers_.Add(opening, *sender, now_unix_us);
+  if (!added.ok()) return added.status();
+  return *added ? nullptr : producers_.Find(opening.producer_id);
+}
+
+absl::StatusOr<bool> BatchWriter::IsSomebodyElses(const ProducerTable::Producer& producer,
+                                                  const ProducerOpening& opening) {
+  if (producer.sender == 0 || opening.sender.empty()) return false;
+  const absl::StatusOr<int64_t> sender = senders_.Find(opening.sender);
+  if (!sender.ok()) return sender.status();
+  return *sender != producer.sender;
+}
+
+absl::StatusOr<std::vector<BatchOutcome>> BatchWriter::Store(absl::Span<const ProducerBatch> batches,
+                                                             int64_t now_unix_us) {
+  now_unix_us_ = now_unix_us;
+  std::vector<BatchOutcome> outcomes(batches.size());
+  for (size_t i = 0; i < batches.size(); ++i) {
+    if (absl::Status status = Store(batches[i], outcomes[i]); !status.ok()) return status;
+  }
+  if (absl::Status status = producers_.Save(); !status.ok()) return status;
+  return outcomes;
+}
+
+absl::Status BatchWriter::Store(const ProducerBatch& batch, BatchOutcome& outcome) {
+  absl::StatusOr<ProducerTable::Producer*> producer = producers_.Find(batch.producer_id);
+  if (!producer.ok()) return producer.status();
+  if (*producer == nullptr) {
+    outcome.status = absl::FailedPreconditionError("the producer has not been opened");
+    return absl::OkStatus();
+  }
+  const uint64_t committed_seq = (*producer)->committed_seq;
+  outcome.committed_seq = committed_seq;
+  outcome.status = ProducerTable::CheckEpoch(**producer, batch.epoch);
+  if (!outcome.status.ok()) return absl::OkStatus();
+  if (batch.first_seq > committed_seq + 1) {
+    outcome.status = absl::OutOfRangeError(
+        absl::StrCat("the log has a gap: expected sequence number ", committed_seq + 1, ", got ", batch.first_seq));
+    return absl::OkStatus();
+  }
+  const uint64_t end = batch.first_seq + batch.records.size();
+  outcome.skipped = std::min<uint64_t>(committed_seq + 1 - batch.first_seq, batch.records.size());
+  if (end <= committed_seq + 1) return absl::OkStatus();
+  sender_.Set((*producer)->sender);
+  if (absl::Status status = StoreNew(batch, committed_seq + 1, outcome); !status.ok()) return status;
+  ProducerTable::Advance(**producer, end - 1);
+  outcome.committed_seq = end - 1;
+  return absl::OkStatus();
+}
+
+absl::Status BatchWriter::StoreNew(const ProducerBatch& batch, uint64_t first_new_seq, BatchOutcome& outcome) {
+  auto refused = batch.refused.begin();
+  for (uint64_t seq = first_new_seq; seq < batch.first_seq + batch.records.size(); ++seq) {
+    const v1::Record& record = *batch.records[seq - batch.first_seq];
+    while (refused != batch.refused.end() && refused->seq < seq) ++refused;
+    absl::Status status;
+    MaybeRefusal refusal;
+    if (refused != batch.refused.end() && refused->seq == seq) {
+      status = Refuse(record, *refused, batch.producer_id, outcome);
+    } else {
+      if (!batch.validated) refusal = Validate(record);
+      if (!refusal) status = Store(record, batch.producer_id, refusal);
+    }
+    if (status.ok() && refusal) {
+      RefusedRecord found{.seq = seq, .reason = refusal->reason, .message = std::move(refusal->message)};
+      status = Refuse(record, std::move(found), batch.producer_id, outcome);
+    }
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BatchWriter::Store(const v1::Record& record, const std::string& producer_id, MaybeRefusal& refusal) {
+  switch (record.kind_case()) {
+    case v1::Record::kMeasurement:
+      return measurements_.Store(record.measurement(), refusal);
+    case v1::Record::kSourceHash:
+      return measurements_.Store(record.source_hash(), refusal);
+    case v1::Record::kMeasurementDetail:
+      return details_.Store(record.measurement_detail(), refusal);
+    case v1::Record::kConfig:
+      return configs_.Store(record.config(), refusal);
+    case v1::Record::kRunConfig:
+      return configs_.Store(record.run_config(), refusal);
+    case v1::Record::kRun:
+      return runs_.Store(record.run(), refusal);
+    case v1::Record::kAttempt:
+      return attempts_.Store(record.attempt(), now_unix_us_, refusal);
+    case v1::Record::kIrGraph:
+      return ir_graphs_.Store(record.ir_graph());
+    case v1::Record::kReject:
+      return rejects_.Store(record.reject(), producer_id, now_unix_us_);
+    case v1::Record::KIND_NOT_SET:
+      break;
+  }
+  return absl::InternalError("a record without a kind was taken for valid");
+}
+
+absl::Status BatchWriter::Refuse(const v1::Record& record, RefusedRecord refused, const std::string& producer_id,
+                                 BatchOutcome& outcome) {
+  v1::Reject reject;
+  if (record.has_reject()) {
+    reject = record.reject();  // it holds the bytes that did not parse
+  } else {
+    reject.set_reason(refused.reason);
+    reject.set_message(refused.message);
+    record.SerializeToString(reject.mutable_raw());
+  }
+  outcome.refused.push_back(std::move(refused));
+  return rejects_.Store(reject, producer_id, now_unix_us_);
+}
+
+}  // namespace telemetry::storage

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "server/storage/attempt_table.h"
+#include "server/storage/config_table.h"
+#include "server/storage/database.h"
+#include "server/storage/detail_table.h"
+#include "server/storage/ir_graph_table.h"
+#include "server/storage/measurement_table.h"
+#include "server/storage/producer_table.h"
+#include "server/storage/refusal.h"
+#include "server/storage/reject_table.h"
+#include "server/storage/run_table.h"
+#include "server/storage/sender_table.h"
+#include "server/storage/store.h"
+
+namespace telemetry::storage {
+
+// Merges what producers send into the tables of any kind of database: what a StoreWriter does between the beginning of
+// a transaction and its end. One thread.
+//
+// The caller begins the transaction, and commits it. After an error, or where nothing tells that it was committed, the
+// caller calls Forget.
+class BatchWriter {
+ public:
+  // `database` must outlive this. Nobody else may write to it.
+  explicit BatchWriter(Database& database);
+
+  // As StoreWriter has them.
+  absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> OpenProducers(absl::Span<const ProducerOpening> openings,
+                                                                      int64_t now_unix_us);
+  absl::StatusOr<std::vector<BatchOutcome>> Store(absl::Span<const ProducerBatch> batches, int64_t now_unix_us);
+
+  // Forgets what was remembered of the transaction that was not committed.
+  void Forget();
+
+ private:
+  // The inner status is about the producer, the outer one about the database.
+  absl::StatusOr<absl::StatusOr<uint64_t>> Open(const ProducerOpening& opening, int64_t now_unix_us);
+  // The known producer; nullptr: it was not known, and is made.
+  absl::StatusOr<ProducerTable::Producer*> FindOrAdd(const ProducerOpening& opening, int64_t now_unix_us);
+  // Whether the producer belongs to another sender than the one that opens it.
+  absl::StatusOr<bool> IsSomebodyElses(const ProducerTable::Producer& producer, const ProducerOpening& opening);
+
+  // Stores one batch; its outcome says so when the batch is not in order.
+  absl::Status Store(const ProducerBatch& batch, BatchOutcome& outcome);
+  absl::Status StoreNew(const ProducerBatch& batch, uint64_t first_new_seq, BatchOutcome& outcome);
+  // Stores one valid record.
+  absl::Status Store(const v1::Record& record, const std::string& producer_id, MaybeRefusal& refusal);
+  absl::Status Refuse(const v1::Record& record, RefusedRecord refused, const std::string& producer_id,
+                      BatchOutcome& outcome);
+
+  int64_t now_unix_us_ = 0;  // of the current transaction
+  CurrentSender sender_;
+
+  SenderTable senders_;
+  ProducerTable producers_;
+  RunTable runs_;
+  AttemptTable attempts_;
+  ConfigTable configs_;
+  MeasurementTable measurements_;
+  DetailTable details_;
+  IrGraphTable ir_graphs_;
+  RejectTable rejects_;
+};
+
+}  // namespace telemetry::storage
