@@ -86,7 +86,8 @@ CollectorServer::CollectorServer(const ServerOptions& options, std::unique_ptr<a
                    .keep_free_bytes = limits_.keep_free_bytes,
                    .retry_delay = limits_.retry_delay,
                    .free_bytes = options.free_disk_bytes}),
-      writer_(std::move(writer), limits_, options.on_fatal, disk_guard_, metrics_.get()),
+      retention_(options.retention),
+      writer_(std::move(writer), limits_, options.on_fatal, disk_guard_, retention_, metrics_.get()),
       ingest_({limits_, admission_, writer_, streams_, gate_, rates_, unread_ack_bytes_, too_large_records_}),
       dataset_([db = options.db,
                 vfs = options.writer.vfs] { return storage::OpenSqliteReader(db, {.vfs = vfs, .check_acked = false}); },
@@ -181,7 +182,8 @@ CollectorState CollectorServer::State(const std::string& db, const std::string& 
                           .disk_keep_free_bytes = disk.keep_free_bytes,
                           .disk_free_bytes = disk.free_bytes,
                           .database_bytes = FileBytes(db),
-                          .wal_bytes = FileBytes(db + "-wal")};
+                          .wal_bytes = FileBytes(db + "-wal"),
+                          .retention = retention_.state()};
   absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader =
       storage::OpenSqliteReader(db, {.vfs = vfs, .check_acked = false});
   if (!reader.ok()) return state;

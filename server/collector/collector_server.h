@@ -23,6 +23,7 @@
 #include "server/collector/limits.h"
 #include "server/collector/metrics.h"
 #include "server/collector/producer_rates.h"
+#include "server/collector/retention.h"
 #include "server/collector/stream_registry.h"
 #include "server/collector/writer_loop.h"
 #include "server/storage/sqlite_store.h"
@@ -40,6 +41,7 @@ struct ServerOptions {
   // The file of tokens that calls need, on the port and in-process; empty: everyone may do everything.
   std::string tokens;
   Limits limits;
+  RetentionOptions retention;
   storage::WriterOptions writer;
   // How much of the dataset's disk is free.
   decltype(DiskGuardOptions::free_bytes) free_disk_bytes = &FreeDiskBytes;
@@ -85,6 +87,7 @@ class CollectorServer {
   access::Gate gate_;
   const std::unique_ptr<CollectorMetrics> metrics_;  // nullptr: none
   DiskGuard disk_guard_;
+  Retention retention_;
   WriterLoop writer_;
   IngestService ingest_;
   DatasetService dataset_;

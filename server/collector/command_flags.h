@@ -13,6 +13,12 @@ void AddServe(CLI::App& app, CommandLine& line);
 void AddLimits(CLI::App* serve, Limits& limits);
 // What it keeps of the dataset's disk.
 void AddDisk(CLI::App* serve, CommandLine& line);
+// How long and how much it keeps, and `prune`.
+struct KeepFlags {
+  CLI::Option* age;
+  CLI::Option* bytes;
+};
+KeepFlags AddKeep(CLI::App* command, storage::PruneRules& rules);
 // Why what is asked for must not be served; empty: it may.
 std::string WhyNotServe(const CommandLine& line);
 

@@ -16,6 +16,7 @@ Examples:
   telemetry-collector serve --db telemetry.db --listen 0.0.0.0:4747 --tls-cert collector.pem --tls-key collector.key \
       --tls-client-ca runners-ca.pem --tokens tokens.json
   telemetry-collector serve --db telemetry.db --metrics-listen 127.0.0.1:4748
+  telemetry-collector serve --db telemetry.db --keep-age 180d --keep-bytes 50GiB
   telemetry-collector serve --validate --config collector.toml
   telemetry-collector token add --tokens tokens.json --role writer --name ci-gpu-17 --expires 90d >token
   telemetry-collector token list --tokens tokens.json

@@ -5,7 +5,7 @@
 #include "server/access/server_credentials.h"
 #include "server/collector/limits.h"
 #include "server/collector/token_commands.h"
-#include "server/storage/prune.h"
+#include "server/storage/prune_rules.h"
 
 namespace telemetry::collector {
 
@@ -13,6 +13,7 @@ enum class Command { kServe, kCheck, kBackup, kRestore, kMigrate, kPrune, kStats
 
 struct PruneFlags {
   storage::PruneRules rules;
+  bool trust_clock = false;
   bool dry_run = false;
 };
 
@@ -34,6 +35,8 @@ struct CommandLine {
   // Others may reach the port though it is not both encrypted and asking for tokens.
   bool insecure_beyond_loopback = false;
   Limits limits;
+  // What serve keeps; without rules: everything.
+  storage::PruneRules keep;
   TokenFlags token;
   PruneFlags prune;
 };

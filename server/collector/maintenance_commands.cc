@@ -1,6 +1,7 @@
 #include "server/collector/maintenance_commands.h"
 
 #include <cstdio>
+#include <optional>
 
 #include "absl/time/clock.h"
 #include "server/storage/backup.h"
@@ -42,7 +43,9 @@ absl::Status Restore(const CommandLine& line) {
 
 absl::Status Prune(const CommandLine& line) {
   const absl::StatusOr<storage::PruneReport> report =
-      storage::PruneDataset(line.db, line.prune.rules, absl::Now(), line.prune.dry_run);
+      storage::PruneDataset(line.db, {.rules = line.prune.rules,
+                                      .trusted_now = line.prune.trust_clock ? std::optional(absl::Now()) : std::nullopt,
+                                      .dry_run = line.prune.dry_run});
   if (!report.ok()) return report.status();
   const char* const verb = line.prune.dry_run ? "would remove" : "removed";
   int64_t rows = 0;
@@ -57,6 +60,10 @@ absl::Status Prune(const CommandLine& line) {
   std::printf("%s %zu attempts, %lld rows, %lld rejects; in use: %lld bytes before, %lld after\n", verb,
               report->attempts.size(), static_cast<long long>(rows), static_cast<long long>(report->rejects),
               static_cast<long long>(report->bytes_before), static_cast<long long>(report->bytes_after));
+  if (line.prune.rules.keep_age != absl::InfiniteDuration() && !line.prune.trust_clock) {
+    std::printf("ages count while a collector serves the dataset, %.1f days so far; by the clock: --trust-clock\n",
+                absl::ToDoubleHours(report->served) / 24);
+  }
   return absl::OkStatus();
 }
 

@@ -4,35 +4,18 @@
 namespace telemetry::collector {
 namespace {
 
-// CLI11 knows no ages in days.
-std::string ReadAge(const std::string& text, absl::Duration& age) {
-  const absl::StatusOr<absl::Duration> parsed = ParseLifetime(text);
-  if (parsed.ok()) age = *parsed;
-  return std::string(parsed.status().message());
-}
-
 void AddPrune(CLI::App& app, CommandLine& line) {
   CLI::App* prune =
       app.add_subcommand("prune", "Remove old attempts by age or size; no collector may serve the dataset");
   File(prune, "db", line.db, "The dataset's SQLite file");
   storage::PruneRules& rules = line.prune.rules;
-  CLI::Option* age = prune
-                         ->add_option_function<std::string>(
-                             "--keep-age",
-                             [&rules](const std::string& text) {
-                               if (std::string why = ReadAge(text, rules.keep_age); !why.empty()) {
-                                 throw CLI::ValidationError("--keep-age", why);
-                               }
-                             },
-                             "Remove attempts and rejects that arrived longer ago: 90d, 12h")
-                         ->envname(EnvironmentName("keep-age"))
-                         ->type_name("TIME");
-  CLI::Option* bytes =
-      Size(prune, "keep-bytes", rules.keep_bytes, "Remove the oldest attempts until what is in use fits: 20GiB");
+  const KeepFlags keep = AddKeep(prune, rules);
   prune->add_flag("--also-only-attempts", rules.also_only_attempts, "Also a run's newest attempt, and the run with it");
+  prune->add_flag("--trust-clock", line.prune.trust_clock,
+                  "Take ages from the times of arrival: the clock is right, and always was");
   prune->add_flag("--dry-run", line.prune.dry_run, "Print what would be removed, also while a collector serves it");
-  prune->final_callback([age, bytes] {
-    if (age->count() + bytes->count() == 0) {
+  prune->final_callback([keep] {
+    if (keep.age->count() + keep.bytes->count() == 0) {
       throw CLI::RequiredError("prune wants a rule: --keep-age or --keep-bytes");
     }
   });

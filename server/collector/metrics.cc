@@ -49,6 +49,11 @@ MetricFamily GaugeFamily(const std::string& name, const std::string& help, std::
   return family;
 }
 
+std::optional<uint64_t> WholeSeconds(std::optional<absl::Duration> duration) {
+  if (!duration) return std::nullopt;
+  return static_cast<uint64_t>(absl::ToInt64Seconds(*duration));
+}
+
 using LabelledValues = std::vector<std::pair<const char*, double>>;
 
 MetricFamily LabelledFamily(const std::string& name, const std::string& help, MetricType type, const char* label,
@@ -152,6 +157,14 @@ class CollectorMetrics::StateFamilies final : public prometheus::Collectable {
                       state.delays),
         CounterFamily("telemetry_records_too_large_total", "Records that were refused for their size",
                       state.too_large_records),
+        CounterFamily("telemetry_retention_attempts_removed_total", "Attempts that were too old or too much",
+                      state.retention.attempts_removed),
+        CounterFamily("telemetry_retention_freed_bytes_total", "Bytes of the database file that are used again",
+                      state.retention.bytes_removed),
+        GaugeFamily("telemetry_retention_last_pass_age_seconds", "How long ago everything was last looked through",
+                    WholeSeconds(state.retention.last_pass)),
+        GaugeFamily("telemetry_served_seconds", "How long the dataset has been served: the time by which things age",
+                    WholeSeconds(state.retention.served)),
         LabelledFamily("telemetry_limit", "The limits that the collector was started with", MetricType::Gauge, "name",
                        state.limits),
         EndedFamily(state),

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "server/collector/retention.h"
 #include "server/storage/store.h"
 
 namespace telemetry::collector {
@@ -44,6 +45,7 @@ struct CollectorState {
   std::optional<uint64_t> producers;
   std::optional<uint64_t> database_bytes;
   std::optional<uint64_t> wal_bytes;
+  Retention::State retention;
 };
 
 // The collector's numbers in Prometheus' text format, over HTTP on a port of their own: no TLS and no tokens, and

@@ -115,6 +115,7 @@ absl::Status Serve(const CommandLine& line) {
                               .metrics_listen = line.metrics_listen,
                               .tokens = line.tokens,
                               .limits = line.limits,
+                              .retention = {.rules = line.keep},
                               .writer = {},
                               .on_fatal = &EndAtOnce});
   if (!server.ok()) return server.status();

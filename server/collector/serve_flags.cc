@@ -72,6 +72,7 @@ void AddServe(CLI::App& app, CommandLine& line) {
   AddLogging(serve, line);
   AddLimits(serve, line.limits);
   AddDisk(serve, line);
+  AddKeep(serve, line.keep);
 }
 
 }  // namespace telemetry::collector

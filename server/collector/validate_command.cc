@@ -60,6 +60,16 @@ std::string LookAtTokens(const CommandLine& line, Findings& findings) {
   return absl::StrCat(tokens->size(), " tokens, ", valid, " of them valid");
 }
 
+std::string WhatIsKept(const storage::PruneRules& rules) {
+  if (rules.is_empty()) return "everything";
+  std::string text;
+  if (rules.keep_age != absl::InfiniteDuration()) {
+    absl::StrAppend(&text, "what has been served for less than ", absl::FormatDuration(rules.keep_age), ", ");
+  }
+  if (rules.keep_bytes != INT64_MAX) absl::StrAppend(&text, "at most ", rules.keep_bytes, " bytes, ");
+  return text + "and each run's newest attempt";
+}
+
 }  // namespace
 
 absl::Status ValidateServe(const CommandLine& line) {
@@ -69,6 +79,7 @@ absl::Status ValidateServe(const CommandLine& line) {
   const std::string tokens = LookAtTokens(line, findings);
   findings.served.push_back(absl::StrCat("listen   ", line.listen, ": ", transport, "; ", tokens));
   findings.served.push_back(absl::StrCat("metrics  ", line.metrics_listen.empty() ? "nowhere" : line.metrics_listen));
+  findings.served.push_back(absl::StrCat("keep     ", WhatIsKept(line.keep)));
   findings.served.push_back(absl::StrCat("logs     ", line.log_format, ", from ", line.log_level));
   for (const std::string& served : findings.served) std::printf("%s\n", served.c_str());
   for (const std::string& problem : findings.problems) std::printf("PROBLEM: %s\n", problem.c_str());

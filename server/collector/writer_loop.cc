@@ -1,5 +1,6 @@
 #include "server/collector/writer_loop.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/time/time.h"
@@ -13,10 +14,11 @@ absl::Status NoWriter() { return absl::UnavailableError("the collector is ending
 }  // namespace
 
 WriterLoop::WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const Limits& limits, OnFatal on_fatal,
-                       DiskGuard& guard, CollectorMetrics* metrics)
+                       DiskGuard& guard, Retention& retention, CollectorMetrics* metrics)
     : limits_(limits),
       on_fatal_(std::move(on_fatal)),
       guard_(guard),
+      retention_(retention),
       metrics_(metrics),
       dataset_id_(writer->dataset_id()),
       writer_(std::move(writer)),
@@ -60,21 +62,31 @@ void WriterLoop::Enqueue(Job job) {
 bool WriterLoop::HasWork() const { return !queue_.empty() || stopping_; }
 
 void WriterLoop::Run() {
-  bool idle = false;  // nothing has been written since the log was emptied
   while (true) {
     std::vector<Job> group;
+    bool last = false;
     {
       absl::MutexLock lock(&mutex_);
-      const absl::Duration patience = idle ? absl::InfiniteDuration() : limits_.idle_after;
       const auto work = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return HasWork(); };
-      changed_.Await(mutex_, SteadyAfter(patience), work);
+      changed_.Await(mutex_, SteadyAfter(Patience()), work);
       group = TakeGroup();
-      if (group.empty() && stopping_) return;
+      last = group.empty() && stopping_;
     }
-    idle = group.empty();
-    absl::Status status = Do(group);
+    absl::Status status = last ? retention_.End(*writer_) : Do(group);
     if (!status.ok()) return Fatal(status, std::move(group));
+    if (last) return;
   }
+}
+
+absl::Duration WriterLoop::Patience() const {
+  // What waits for room on the disk looks again.
+  if (!guard_.Check(/*calls=*/0).ok()) return limits_.idle_after;
+  return std::min(idle_ ? absl::InfiniteDuration() : limits_.idle_after, retention_.Patience(/*busy=*/false));
+}
+
+bool WriterLoop::RetentionIsDue(bool busy) const {
+  // What is removed is written to the log first, and the file stays as long as it is.
+  return guard_.Check(/*calls=*/0).ok() && retention_.Patience(busy) <= absl::ZeroDuration();
 }
 
 std::vector<WriterLoop::Job> WriterLoop::TakeGroup() {
@@ -109,7 +121,17 @@ std::vector<WriterLoop::Job> WriterLoop::TakeBatches() {
 }
 
 absl::Status WriterLoop::Do(std::vector<Job>& group) {
-  if (group.empty()) return writer_->Idle();
+  const bool busy = !group.empty();
+  if (busy) {
+    if (absl::Status status = DoGroup(group); !status.ok()) return status;
+  }
+  const bool retain = RetentionIsDue(busy);
+  idle_ = !busy && !retain;
+  if (retain) return retention_.Step(*writer_);
+  return busy ? absl::OkStatus() : writer_->Idle();
+}
+
+absl::Status WriterLoop::DoGroup(std::vector<Job>& group) {
   // What was taken in before may be more than there is room for by now.
   guard_.Look();
   if (absl::Status status = guard_.Check(group.size()); !status.ok()) {

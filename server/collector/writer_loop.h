@@ -18,6 +18,7 @@
 #include "server/collector/limits.h"
 #include "server/collector/metrics.h"
 #include "server/collector/parsed_batch.h"
+#include "server/collector/retention.h"
 #include "server/collector/thread_pool.h"
 #include "server/storage/store.h"
 
@@ -35,9 +36,9 @@ class WriterLoop {
   using OpenDone = std::function<void(absl::StatusOr<uint64_t> committed_seq)>;
   using CommitDone = std::function<void(storage::BatchOutcome outcome)>;
 
-  // `guard` and `metrics` outlive the loop; nullptr: nobody counts.
+  // `guard`, `retention` and `metrics` outlive the loop; nullptr: nobody counts.
   WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const Limits& limits, OnFatal on_fatal, DiskGuard& guard,
-             CollectorMetrics* metrics = nullptr);
+             Retention& retention, CollectorMetrics* metrics = nullptr);
   // As Stop.
   ~WriterLoop();
 
@@ -66,11 +67,16 @@ class WriterLoop {
   void Enqueue(Job job) ABSL_LOCKS_EXCLUDED(mutex_);
   bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
+  // How long to wait for jobs until there is something else to do.
+  absl::Duration Patience() const;
+  // `busy`: there are jobs, too.
+  bool RetentionIsDue(bool busy) const;
   // What the next transaction takes, all of one kind and as queued: openings, or as many batches as the limits allow.
   std::vector<Job> TakeGroup() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<Job> TakeOpenings() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<Job> TakeBatches() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Do(std::vector<Job>& group);
+  absl::Status DoGroup(std::vector<Job>& group);
   absl::Status DoOpen(std::vector<Job>& group);
   absl::Status DoCommit(std::vector<Job>& group);
   // Hands each job its outcome, and frees what the group held, away from the writer's thread.
@@ -84,9 +90,11 @@ class WriterLoop {
   const Limits limits_;
   const OnFatal on_fatal_;
   DiskGuard& guard_;
+  Retention& retention_;
   CollectorMetrics* const metrics_;
   const std::string dataset_id_;
   std::unique_ptr<storage::StoreWriter> writer_;  // the writer's thread only
+  bool idle_ = false;                             // nothing has been written since the log was emptied; it, too
   std::unique_ptr<ThreadPool> answers_ = std::make_unique<ThreadPool>(1);
 
   absl::Mutex mutex_;

@@ -28,6 +28,11 @@ void BatchWriter::Forget() {
   measurements_.Forget();
 }
 
+void BatchWriter::ForgetAttempts() {
+  attempts_.Forget();
+  runs_.Forget();
+}
+
 absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> BatchWriter::OpenProducers(
     absl::Span<const ProducerOpening> openings, int64_t now_unix_us) {
   std::vector<absl::StatusOr<uint64_t>> results;

@@ -29,7 +29,7 @@ namespace telemetry::storage {
 // caller calls Forget.
 class BatchWriter {
  public:
-  // `database` must outlive this. Nobody else may write to it.
+  // `database` must outlive this. Nobody else may write to it, but for ForgetAttempts.
   explicit BatchWriter(Database& database);
 
   // As StoreWriter has them.
@@ -39,6 +39,8 @@ class BatchWriter {
 
   // Forgets what was remembered of the transaction that was not committed.
   void Forget();
+  // Attempts, and runs with them, were removed: rows of them may still come, and must not find them here.
+  void ForgetAttempts();
 
  private:
   // The inner status is about the producer, the outer one about the database.

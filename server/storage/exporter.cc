@@ -239,7 +239,7 @@ absl::Status Exporter::CheckStillThere(const StoredAttempt& attempt) {
   absl::StatusOr<StoredAttempt> now = reader_.Attempt(attempt.summary.attempt().attempt_id());
   if (now.ok() && now->key == attempt.key) return absl::OkStatus();
   if (!now.ok() && !absl::IsNotFound(now.status())) return now.status();
-  return absl::AbortedError("the dataset changed under the export: an attempt was superseded; export again");
+  return absl::AbortedError("the dataset changed under the export: an attempt was superseded or removed; export again");
 }
 
 absl::Status Exporter::FlushConfigs() {

@@ -16,7 +16,8 @@ namespace telemetry::storage {
 absl::Status CheckFilter(const v1::Filter& filter);
 
 // One export: walks over the selected runs and attempts and hands them to the sink, page by page. Each page is one read
-// transaction, and none is open while the sink works. ABORTED: an attempt was superseded while its rows were read.
+// transaction, and none is open while the sink works. ABORTED: an attempt was superseded or removed while its rows were
+// read.
 class Exporter {
  public:
   // `database` and what `sink` refers to must outlive this.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "server/storage/dataset_file.h"
+#include "server/storage/served_time.h"
 #include "server/storage/transaction.h"
 
 namespace telemetry::storage {
@@ -28,6 +29,7 @@ SqliteWriter::SqliteWriter(LockFile lock, SqliteDatabase database, AckedTally ac
 
 absl::Status SqliteWriter::Fail(absl::Status status) {
   batches_.Forget();
+  pruner_.reset();
   failed_ = std::move(status);
   return failed_;
 }
@@ -71,6 +73,48 @@ absl::StatusOr<std::vector<BatchOutcome>> SqliteWriter::TryCommit(absl::Span<con
   if (status.ok()) status = checkpointer_.AfterCommit();
   if (!status.ok()) return status;
   return outcomes;
+}
+
+absl::StatusOr<absl::Duration> SqliteWriter::AddServedTime(absl::Duration passed) {
+  if (!failed_.ok()) return failed_;
+  absl::StatusOr<absl::Duration> served = TryAddServedTime(passed);
+  if (!served.ok()) return Fail(served.status());
+  return served;
+}
+
+absl::StatusOr<absl::Duration> SqliteWriter::TryAddServedTime(absl::Duration passed) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(database_);
+  if (!transaction.ok()) return transaction.status();
+  ServedTime served(database_);
+  if (absl::Status status = served.Add(passed); !status.ok()) return status;
+  absl::StatusOr<absl::Duration> total = served.Total();
+  if (!total.ok()) return total;
+  if (absl::Status status = transaction->Commit(); !status.ok()) return status;
+  return total;
+}
+
+absl::StatusOr<PruneStep> SqliteWriter::PruneSome(const PruneRules& rules) {
+  if (!failed_.ok()) return failed_;
+  absl::StatusOr<PruneStep> step = TryPrune(rules);
+  if (!step.ok()) return Fail(step.status());
+  return step;
+}
+
+absl::StatusOr<PruneStep> SqliteWriter::TryPrune(const PruneRules& rules) {
+  if (!pruner_) {
+    const absl::StatusOr<PruneReach> reach = ReachOf(database_, rules);
+    if (!reach.ok()) return reach.status();
+    pruner_.emplace(database_, rules, *reach);
+  }
+  absl::StatusOr<PruneStep> step = pruner_->RemoveSome();
+  if (!step.ok()) return step;
+  if (step->done) pruner_.reset();
+  if (step->attempts.empty() && step->rejects == 0) return step;
+  batches_.ForgetAttempts();
+  absl::Status status = acked_.Add(database_, /*records=*/0, checkpointer_.log_pages());
+  if (status.ok()) status = checkpointer_.AfterCommit();
+  if (!status.ok()) return status;
+  return step;
 }
 
 absl::Status SqliteWriter::Idle() {

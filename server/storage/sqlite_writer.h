@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "server/storage/batch_writer.h"
 #include "server/storage/checkpointer.h"
 #include "server/storage/lock_file.h"
+#include "server/storage/pruner.h"
 #include "server/storage/sqlite_database.h"
 #include "server/storage/sqlite_store.h"
 #include "server/storage/store.h"
@@ -24,11 +26,15 @@ class SqliteWriter : public StoreWriter {
   absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> OpenProducers(
       absl::Span<const ProducerOpening> openings) override;
   absl::StatusOr<std::vector<BatchOutcome>> CommitBatches(absl::Span<const ProducerBatch> batches) override;
+  absl::StatusOr<absl::Duration> AddServedTime(absl::Duration passed) override;
+  absl::StatusOr<PruneStep> PruneSome(const PruneRules& rules) override;
   absl::Status Idle() override;
 
  private:
   absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> TryOpen(absl::Span<const ProducerOpening> openings);
   absl::StatusOr<std::vector<BatchOutcome>> TryCommit(absl::Span<const ProducerBatch> batches);
+  absl::StatusOr<absl::Duration> TryAddServedTime(absl::Duration passed);
+  absl::StatusOr<PruneStep> TryPrune(const PruneRules& rules);
   int64_t NowUnixUs() const { return absl::ToUnixMicros(clock_()); }
   // Remembers an error of the database.
   absl::Status Fail(absl::Status status);
@@ -39,6 +45,7 @@ class SqliteWriter : public StoreWriter {
   const std::function<absl::Time()> clock_;
   absl::Status failed_;
   BatchWriter batches_;
+  std::optional<Pruner> pruner_;  // of the pass under way
   Checkpointer checkpointer_;
 };
 

@@ -8,7 +8,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "server/storage/prune_rules.h"
 #include "telemetry/v1/dataset.pb.h"
 #include "telemetry/v1/records.pb.h"
 
@@ -80,6 +82,15 @@ class StoreWriter {
   // An error means that nothing is known to be durable: the caller must stop acknowledging and end the process
   // (DESIGN.md, SQLite).
   virtual absl::StatusOr<std::vector<BatchOutcome>> CommitBatches(absl::Span<const ProducerBatch> batches) = 0;
+
+  // Writes down, durably, that the dataset was served for so long since the last call; returns how long that is in all.
+  // It is what the rules below take for time (ServedTime). Errors: as CommitBatches.
+  virtual absl::StatusOr<absl::Duration> AddServedTime(absl::Duration passed) = 0;
+
+  // Removes a little of what the rules do not keep, in ONE durable transaction of some ten milliseconds (longer where
+  // an attempt has very many rows). Steps with the same rules make a pass over the dataset; the one behind the last
+  // begins another. Readers see an attempt whole or not at all. Errors: as CommitBatches.
+  virtual absl::StatusOr<PruneStep> PruneSome(const PruneRules& rules) = 0;
 
   // Housekeeping between transactions (WAL checkpoint), called when the writer is idle.
   virtual absl::Status Idle() = 0;

@@ -58,7 +58,7 @@ class Dashboard(unittest.TestCase):
         self.folder = pathlib.Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.port = free_port()
-        self.pipeline = Pipeline(self.folder / "p", serve_flags=[f"--metrics-listen=127.0.0.1:{self.port}"])
+        self.pipeline = Pipeline(self.folder / "p", serve_flags=[f"--metrics-listen=127.0.0.1:{self.port}", "--keep-age=3650d"])
 
     def metrics(self):
         return fetch(f"http://127.0.0.1:{self.port}/metrics")

@@ -185,6 +185,28 @@ TEST(Metrics, SayHowFullTheDiskIs) {
   EXPECT_EQ(Value(text, "telemetry_calls_refused_total{reason=\"disk_full\"}"), 1);
 }
 
+TEST(Metrics, SayWhatRetentionRemoves) {
+  ServerOptions options = WithMetrics();
+  options.retention = {.rules = {.keep_bytes = 0}, .interval = absl::Milliseconds(1)};
+  CollectorStory story(options);
+  TestStream stream(story.channel());
+  ASSERT_TRUE(stream.Open('p'));
+  std::vector<v1::Record> records = {RunRecord('a')};
+  for (const char attempt : {'x', 'y'}) {
+    records.push_back(AttemptRecord(attempt, 'a'));
+    records.back().mutable_attempt()->set_state(v1::Attempt::STATE_COMPLETE);
+    for (uint64_t seq = 1; seq <= 1000; ++seq) records.push_back(Row(attempt, seq, 1));
+  }
+  stream.Send(MakeBatch(1, records));
+  ASSERT_TRUE(stream.AwaitAck(records.size()));
+  while (story.Query("SELECT count(*) FROM attempts") != "1") continue;
+  std::string text;
+  while (Value(text, "telemetry_retention_attempts_removed_total") != 1) text = Scrape(story.server());
+  EXPECT_GT(Value(text, "telemetry_retention_freed_bytes_total"), 4096) << text;
+  EXPECT_GE(Value(text, "telemetry_retention_last_pass_age_seconds"), 0);
+  EXPECT_GE(Value(text, "telemetry_served_seconds"), 0);
+}
+
 TEST(Metrics, ATakenPortIsSaid) {
   CollectorStory story(WithMetrics());
   storage::TempFolder folder;

@@ -82,6 +82,8 @@ TEST_F(ProgramTest, PruneWantsARuleAndRemovesByIt) {
   const ProgramOutcome dry = RunCollector(prune + " --dry-run");
   EXPECT_EQ(dry.exit_status, 0) << dry.output;
   EXPECT_THAT(dry.output, HasSubstr("would remove 1 attempts"));
+  const ProgramOutcome by_age = RunCollector("prune --dry-run --keep-age 1d --db " + story.path());
+  EXPECT_THAT(by_age.output, HasSubstr("0.0 days so far; by the clock: --trust-clock"));
 }
 
 TEST_F(ProgramTest, AMistypedWordIsNamed) {

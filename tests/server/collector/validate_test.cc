@@ -68,6 +68,12 @@ TEST_F(ValidateTest, SaysWhatWouldBeServedAndMakesNothing) {
   EXPECT_EQ(Files(), before);
 }
 
+TEST_F(ValidateTest, SaysWhatIsKept) {
+  EXPECT_THAT(Validate(flags_).output, HasSubstr("keep     everything"));
+  EXPECT_THAT(Validate(flags_ + " --keep-age 180d --keep-bytes 1GiB").output,
+              HasSubstr("for less than 4320h, at most 1073741824 bytes, and each run's newest attempt"));
+}
+
 TEST_F(ValidateTest, ADatasetIsLookedAtAlsoWhileItIsServed) {
   storage::DatasetStory story;
   story.Send({storage::RunRecord('a')});

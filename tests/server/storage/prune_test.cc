@@ -28,13 +28,17 @@ v1::Record Ended(v1::Record attempt) {
   return attempt;
 }
 
-// A dataset whose attempts arrive on days of their own.
+// A dataset that is served day by day, and whose attempts arrive on days of their own.
 class PruneTest : public testing::Test {
  protected:
-  PruneTest() : story_({.clock = [this] { return now_; }}) {}
+  PruneTest() : story_({.clock = [this] { return Day(day_) + clock_error_; }}) {}
+
+  void ServeUntil(int day) {
+    for (; day_ < day; ++day_) ASSERT_TRUE(story_.writer().AddServedTime(absl::Hours(24)).ok());
+  }
 
   void Arrives(int day, char attempt, char run, int rows = 2) {
-    now_ = Day(day);
+    ServeUntil(day);
     std::vector<v1::Record> records = {RunRecord(run), GraphRecord(run), Ended(AttemptRecord(attempt, run))};
     for (int i = 1; i <= rows; ++i) records.push_back(Row(attempt, static_cast<uint64_t>(i), 0.5 * i));
     records.push_back(DetailRecord(attempt, 1));
@@ -51,17 +55,27 @@ class PruneTest : public testing::Test {
   }
 
   std::string Prune(const PruneRules& rules, int day, bool dry_run = false) {
-    const absl::StatusOr<PruneReport> report = PruneClosed(rules, day, dry_run);
+    ServeUntil(day);
+    return Letters({.rules = rules, .dry_run = dry_run});
+  }
+
+  // With a clock that says that it is this day.
+  std::string PruneByClock(const PruneRules& rules, int day) {
+    return Letters({.rules = rules, .trusted_now = Day(day), .dry_run = false});
+  }
+
+  std::string Letters(const PruneOptions& options) {
+    const absl::StatusOr<PruneReport> report = PruneClosed(options);
     return report.ok() ? Letters(report->attempts) : report.status().ToString();
   }
 
   // Of a copy: the story has its own file to itself.
-  absl::StatusOr<PruneReport> PruneClosed(const PruneRules& rules, int day, bool dry_run) {
+  absl::StatusOr<PruneReport> PruneClosed(const PruneOptions& options) {
     const std::string copy = folder_.File("pruned.db");
     std::filesystem::remove(copy);
     EXPECT_TRUE(BackUpDataset(story_.path(), copy).ok());
     path_ = copy;
-    return PruneDataset(copy, rules, Day(day), dry_run);
+    return PruneDataset(copy, options);
   }
 
   std::string Count(const std::string& table) {
@@ -69,7 +83,8 @@ class PruneTest : public testing::Test {
     return std::to_string(database->QueryInt(("SELECT count(*) FROM " + table).c_str()).value_or(-1));
   }
 
-  absl::Time now_ = kStart;
+  int day_ = 0;
+  absl::Duration clock_error_;
   TempFolder folder_;
   DatasetStory story_;
   std::string path_;
@@ -103,8 +118,8 @@ TEST_F(PruneTest, RunsGoWithTheirOnlyAttemptWhereThatIsAskedFor) {
 
 TEST_F(PruneTest, BySizeTheFirstToArriveGoFirstUntilItFits) {
   for (int i = 0; i < 8; ++i) Arrives(i, static_cast<char>('p' + i), 'a', 3000);
-  const int64_t bytes = PruneClosed({}, 9, /*dry_run=*/true)->bytes_before;
-  const absl::StatusOr<PruneReport> report = PruneClosed({.keep_bytes = bytes / 2}, 9, /*dry_run=*/false);
+  const int64_t bytes = PruneClosed({.dry_run = true})->bytes_before;
+  const absl::StatusOr<PruneReport> report = PruneClosed({.rules = {.keep_bytes = bytes / 2}});
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_LE(report->bytes_after, bytes / 2);
   EXPECT_THAT(Letters(report->attempts), testing::StartsWith("pqr"));
@@ -115,7 +130,7 @@ TEST_F(PruneTest, BySizeTheFirstToArriveGoFirstUntilItFits) {
 
 TEST_F(PruneTest, ADryRunBySizeNamesAboutAsMany) {
   for (int i = 0; i < 8; ++i) Arrives(i, static_cast<char>('p' + i), 'a', 3000);
-  const int64_t bytes = PruneClosed({}, 9, /*dry_run=*/true)->bytes_before;
+  const int64_t bytes = PruneClosed({.dry_run = true})->bytes_before;
   const std::string planned = Prune({.keep_bytes = bytes / 2}, 9, /*dry_run=*/true);
   const std::string removed = Prune({.keep_bytes = bytes / 2}, 9);
   EXPECT_NEAR(static_cast<double>(planned.size()), static_cast<double>(removed.size()), 1);
@@ -123,46 +138,73 @@ TEST_F(PruneTest, ADryRunBySizeNamesAboutAsMany) {
 
 // Its producer may still send rows, which would be refused without it. Sidecars do not say whether theirs has ended.
 TEST_F(PruneTest, WhatIsStillArrivingStays) {
-  now_ = Day(0);
   story_.Send({RunRecord('a'), AttemptRecord('x', 'a'), Row('x', 1, 1)});
   story_.Send({Ended(AttemptRecord('y', 'a'))});
   const PruneRules rules = {.keep_bytes = 0};
   EXPECT_EQ(Prune(rules, 6), "");
-  EXPECT_EQ(Prune(rules, 8), "x") << "nobody sends any more";
+  EXPECT_EQ(PruneByClock(rules, 6), "");
+  EXPECT_EQ(PruneByClock(rules, 8), "x") << "nobody sends any more";
+  EXPECT_EQ(Prune(rules, 8), "x");
 }
 
-TEST_F(PruneTest, AClockThatIsWrongRemovesNothing) {
+TEST_F(PruneTest, AgesAreThoseThatWereServed) {
+  Arrives(0, 'x', 'a');
+  Arrives(1, 'y', 'a');
+  const PruneRules rules = {.keep_age = absl::Hours(24 * 30)};
+  day_ = 100;  // nobody served it
+  EXPECT_EQ(Prune(rules, 100), "");
+  EXPECT_EQ(Prune(rules, 128), "");
+  EXPECT_EQ(Prune(rules, 131), "x");
+}
+
+TEST_F(PruneTest, NoClockMakesAnythingOlder) {
+  for (const int error_days : {-3653, -1, 1, 3653}) {
+    SCOPED_TRACE(error_days);
+    clock_error_ = absl::Hours(24 * error_days);
+    Arrives(day_, static_cast<char>('p' + day_), 'a');
+    // What producers say of their own clocks plays no part either.
+    v1::Record ahead = Ended(AttemptRecord(static_cast<char>('P' + day_), 'a'));
+    ahead.mutable_attempt()->set_started_unix_us(absl::ToUnixMicros(Day(9999)));
+    story_.Send({ahead});
+    EXPECT_EQ(Prune({.keep_age = absl::Hours(24 * 30)}, day_ + 1), "");
+  }
+}
+
+// The newest attempt fits the clock, and so says nothing about it.
+TEST_F(PruneTest, AWrongClockUnderWhichSomethingArrivedRemovesNothing) {
+  Arrives(0, 'x', 'a');
+  Arrives(1, 'y', 'a');
+  clock_error_ = absl::Hours(24 * 3653);
+  Arrives(1, 'z', 'a');
+  EXPECT_EQ(Prune({.keep_age = absl::Hours(24 * 30)}, 1), "");
+}
+
+TEST_F(PruneTest, AClockIsTrustedWhereThatIsAskedForUnlessItCannotBeRight) {
   Arrives(0, 'x', 'a');
   Arrives(1, 'y', 'a');
   const PruneRules rules = {.keep_age = absl::Hours(12)};
-  EXPECT_EQ(Prune(rules, 1), "x");
+  EXPECT_EQ(PruneByClock(rules, 1), "x");
   for (const int day : {3653, -3653, -1}) {
-    EXPECT_THAT(Prune(rules, day), HasSubstr("FAILED_PRECONDITION")) << day;
+    EXPECT_THAT(PruneByClock(rules, day), HasSubstr("FAILED_PRECONDITION")) << day;
   }
-  EXPECT_THAT(Prune(rules, 3653), HasSubstr("all are too old"));
-  EXPECT_THAT(Prune(rules, -3653), HasSubstr("in the future"));
-  // What producers say of their own clocks plays no part.
-  v1::Record ahead = Ended(AttemptRecord('z', 'a'));
-  ahead.mutable_attempt()->set_started_unix_us(absl::ToUnixMicros(Day(9999)));
-  story_.Send({ahead});
-  EXPECT_EQ(Prune(rules, 1), "x");
+  EXPECT_THAT(PruneByClock(rules, 3653), HasSubstr("all are too old"));
+  EXPECT_THAT(PruneByClock(rules, -3653), HasSubstr("in the future"));
 }
 
-TEST_F(PruneTest, OldRejectsGo) {
-  now_ = Day(0);
-  story_.Send({Row('q', 1, 1)});  // of an attempt that nobody announced
-  Arrives(50, 'x', 'a');
-  const absl::StatusOr<PruneReport> report = PruneClosed({.keep_age = absl::Hours(24 * 30)}, 60, /*dry_run=*/false);
+TEST_F(PruneTest, OldRejectsGoButNotTheNewest) {
+  story_.Send({Row('q', 1, 1), Row('q', 2, 1), Row('q', 3, 1)});  // of an attempt that nobody announced
+  ServeUntil(60);
+  const absl::StatusOr<PruneReport> report = PruneClosed({.rules = {.keep_age = absl::Hours(24 * 30)}});
   ASSERT_TRUE(report.ok()) << report.status();
-  EXPECT_EQ(report->rejects, 1);
+  EXPECT_EQ(report->rejects, 2);
   EXPECT_THAT(report->attempts, IsEmpty());
 }
 
 TEST_F(PruneTest, ServedDatasetsAreLeftAlone) {
   Arrives(0, 'x', 'a');
-  EXPECT_EQ(PruneDataset(story_.path(), {.keep_bytes = 0}, Day(1), /*dry_run=*/false).status().code(),
+  EXPECT_EQ(PruneDataset(story_.path(), {.rules = {.keep_bytes = 0}}).status().code(),
             absl::StatusCode::kAlreadyExists);
-  EXPECT_TRUE(PruneDataset(story_.path(), {.keep_bytes = 0}, Day(1), /*dry_run=*/true).ok());
+  EXPECT_TRUE(PruneDataset(story_.path(), {.rules = {.keep_bytes = 0}, .dry_run = true}).ok());
 }
 
 }  // namespace

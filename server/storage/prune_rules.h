@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace telemetry::storage {
+
+// What may leave the dataset. An attempt goes whole, the one that arrived first goes first. Whatever the rules, there
+// stay a run's newest attempt (unless also_only_attempts), and attempts that began to arrive in the last kOpenFor and
+// have not ended: their producer may still send rows. How old something is, ServedTime says, and no clock.
+struct PruneRules {
+  absl::Duration keep_age = absl::InfiniteDuration();  // older attempts go, and older rejects but the newest
+  int64_t keep_bytes = INT64_MAX;                      // of the database in use: as many attempts go as it takes
+  bool also_only_attempts = false;                     // and with them runs, their graphs and their kernels
+
+  bool is_empty() const { return keep_age == absl::InfiniteDuration() && keep_bytes == INT64_MAX; }
+};
+
+inline constexpr absl::Duration kOpenFor = absl::Hours(7 * 24);
+
+struct PrunedAttempt {
+  int64_t attempt = 0;  // its key
+  std::string attempt_id;
+  std::string run_id;
+  std::string kernel_name;
+  int64_t first_received_unix_us = 0;
+  int64_t rows = 0;
+};
+
+// What one transaction removed.
+struct PruneStep {
+  std::vector<PrunedAttempt> attempts;
+  int64_t rejects = 0;
+  int64_t bytes = 0;       // of pages that hold nothing any more; new records are put there
+  int64_t used_bytes = 0;  // of pages that still hold something
+  bool done = false;       // the pass is over
+};
+
+}  // namespace telemetry::storage

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "server/storage/database.h"
+#include "server/storage/prune_rules.h"
+#include "server/storage/served_time.h"
+#include "server/storage/statement.h"
+
+namespace telemetry::storage {
+
+// What is old enough for a pass: by keys, since they are in the order of arrival.
+struct PruneReach {
+  OldKeys old;           // older than keep_age
+  int64_t given_up = 0;  // attempts up to this key are older than kOpenFor: nobody will end them
+};
+
+// By ServedTime.
+absl::StatusOr<PruneReach> ReachOf(Database& database, const PruneRules& rules);
+// By the times of arrival, where somebody says that the clock was right then and is right now. FAILED_PRECONDITION: by
+// it everything is too old, or something arrived in the future.
+absl::StatusOr<PruneReach> ReachByClock(Database& database, const PruneRules& rules, absl::Time now);
+
+// Bytes of pages that hold something.
+absl::StatusOr<int64_t> UsedBytes(Database& database);
+
+// One pass over the dataset by the rules, from what arrived first, on the writer's connection. What it removes leaves
+// free pages, which are used again; the file does not shrink. For one thread.
+class Pruner {
+ public:
+  // Each step ends with the attempt with which it has removed so many rows or attempts; rejects may be large. Some ten
+  // milliseconds, and the write-ahead log stays short.
+  static constexpr int64_t kRowsAtOnce = 2000;
+  static constexpr int64_t kAttemptsAtOnce = 100;
+  static constexpr int64_t kRejectsAtOnce = 100;
+
+  // `database` must outlive this.
+  Pruner(Database& database, const PruneRules& rules, const PruneReach& reach);
+
+  // What the pass would remove, in that order; by size as far as the rows' share of the bytes says. Reads only.
+  absl::StatusOr<std::vector<PrunedAttempt>> Plan();
+
+  // Removes some of it in one transaction of its own. After an error nothing is known to be durable.
+  absl::StatusOr<PruneStep> RemoveSome();
+
+ private:
+  // Of the attempts from key `first` to `last` those that may go, at most so many.
+  Statement& Candidates(int64_t first, int64_t last, int64_t most);
+  // Adds to `step`; true: no attempt is left that would go.
+  absl::StatusOr<bool> RemoveAttempts(int64_t used_bytes, PruneStep& step);
+  absl::StatusOr<bool> RemoveRejects(PruneStep& step);
+  absl::Status Remove(const PrunedAttempt& attempt);
+  absl::Status RemoveEmptyRun(const std::string& run_id);
+
+  Database& database_;
+  const PruneRules rules_;
+  const PruneReach reach_;
+  int64_t looked_at_ = 0;  // all attempts up to this key
+  Statement candidates_;
+  std::array<Statement, 4> remove_;
+};
+
+}  // namespace telemetry::storage
