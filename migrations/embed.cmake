@@ -1,4 +1,5 @@
-# Writes OUTPUT, a C++ source that holds the numbered .sql files of FOLDER (cmake -DFOLDER=... -DOUTPUT=... -P embed.cmake).
+# Writes OUTPUT, a C++ source that holds the numbered .sql files of FOLDER and defines FUNCTION, declared in HEADER, which
+# returns them (cmake -DFOLDER=... -DOUTPUT=... -DFUNCTION=... -DHEADER=... -P embed.cmake).
 file(GLOB files ${FOLDER}/[0-9][0-9][0-9][0-9]_*.sql)
 list(SORT files)
 set(entries "")
@@ -10,8 +11,8 @@ foreach(file ${files})
   string(APPEND entries "    {${number}, \"${name}\", R\"SQL(${sql})SQL\"},\n")
 endforeach()
 file(WRITE ${OUTPUT}
-  "#include \"server/storage/migrations.h\"\n\n"
+  "#include \"${HEADER}\"\n\n"
   "namespace telemetry::storage {\n\n"
   "namespace {\n\nconstexpr Migration kMigrations[] = {\n${entries}};\n\n}  // namespace\n\n"
-  "absl::Span<const Migration> EmbeddedMigrations() { return kMigrations; }\n\n"
+  "absl::Span<const Migration> ${FUNCTION}() { return kMigrations; }\n\n"
   "}  // namespace telemetry::storage\n")

@@ -4,7 +4,8 @@ set -euo pipefail
 check="$(cd "$(dirname "$0")" && pwd)/check_layers.sh"
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
-mkdir -p "$root"/{client,tests/worker/device} "$root"/proto/{access,record} "$root"/server/{access,collector,export,log,storage} \
+mkdir -p "$root"/{client,tests/worker/device} "$root"/proto/{access,clock,record} \
+  "$root"/server/{access,collector,export,log,storage/postgresql} \
   "$root"/worker/{codegen,debug,device,forward,ir,kernel,kernels,tune/record,wrapper}
 
 failed=0
@@ -45,6 +46,8 @@ refuses worker/wrapper/a.cc '"worker/tune/tuner.h"'
 refuses proto/access/a.cc '"client/producer.h"'
 refuses server/access/a.cc '"server/storage/store.h"'
 refuses server/storage/a.cc '"server/export/join.h"'
+refuses server/storage/a.cc '<libpq-fe.h>'
+passes server/storage/postgresql/a.cc '<libpq-fe.h>'
 refuses server/log/a.cc '"server/collector/limits.h"'
 refuses server/collector/a.cc '"client/producer.h"'
 refuses server/export/a.cc '"server/collector/writer.h"'

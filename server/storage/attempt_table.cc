@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "server/storage/attempt_state.h"
+#include "server/storage/partitions.h"
 
 namespace telemetry::storage {
 namespace {
@@ -16,7 +17,9 @@ constexpr size_t kMostCachedKeys = 1 << 16;
 AttemptTable::AttemptTable(Database& database, RunTable& runs, const CurrentSender& sender)
     : runs_(runs),
       sender_(sender),
-      find_(database, "SELECT attempt, coalesce(sender, 0) FROM attempts WHERE attempt_id = ?1"),
+      find_(database,
+            "SELECT attempt, run, coalesce(sender, 0) FROM attempts WHERE attempt_id = ?1 "
+            "/*postgresql FOR KEY SHARE */"),
       find_superseded_(database, "SELECT 1 FROM superseded_attempts WHERE attempt_id = ?1 LIMIT 1"),
       read_(database,
             "SELECT run, origin, dialect, state, provisional, started_unix_us, search_algorithm, seed, "
@@ -24,7 +27,7 @@ AttemptTable::AttemptTable(Database& database, RunTable& runs, const CurrentSend
       insert_(database,
               "INSERT INTO attempts (attempt_id, run, origin, dialect, state, provisional, started_unix_us, "
               "search_algorithm, seed, environment_json, counters_json, first_received_unix_us, sender) "
-              "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"),
+              "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT DO NOTHING"),
       update_(
           database,
           "UPDATE attempts SET state = ?2, provisional = ?3, started_unix_us = ?4, search_algorithm = ?5, seed = ?6, "
@@ -38,10 +41,10 @@ AttemptTable::AttemptTable(Database& database, RunTable& runs, const CurrentSend
       find_droppable_(
           database,
           "SELECT attempt FROM attempts WHERE attempt_id = ?1 AND provisional = 1 AND run = ?2 AND origin = ?3 "
-          "AND (sender IS NULL OR sender IS NOT DISTINCT FROM ?4)"),
-      drop_measurements_(database, "DELETE FROM measurements WHERE attempt = ?1"),
-      drop_source_hashes_(database, "DELETE FROM source_hashes WHERE attempt = ?1"),
-      drop_details_(database, "DELETE FROM measurement_details WHERE attempt = ?1"),
+          "AND (sender IS NULL OR sender IS NOT DISTINCT FROM ?4) /*postgresql FOR UPDATE */"),
+      drop_measurements_(database, "DELETE FROM measurements WHERE " TELEMETRY_IN_RUN "attempt = ?1"),
+      drop_source_hashes_(database, "DELETE FROM source_hashes WHERE " TELEMETRY_IN_RUN "attempt = ?1"),
+      drop_details_(database, "DELETE FROM measurement_details WHERE " TELEMETRY_IN_RUN "attempt = ?1"),
       drop_(database, "DELETE FROM attempts WHERE attempt = ?1") {}
 
 void AttemptTable::Forget() {
@@ -55,7 +58,7 @@ absl::StatusOr<AttemptTable::Known> AttemptTable::KnownOf(const std::string& att
   if (it == keys_.end()) {
     absl::StatusOr<Known> known = Find(attempt_id);
     // An unknown attempt may become known; an answer that can change is not kept.
-    if (!known.ok() || known->key == kUnknown) return known;
+    if (!known.ok() || known->key.attempt == kUnknown) return known;
     if (keys_.size() >= kMostCachedKeys) keys_.clear();
     it = keys_.emplace(attempt_id, *known).first;
   }
@@ -67,8 +70,8 @@ absl::StatusOr<AttemptTable::Known> AttemptTable::KnownOf(const std::string& att
 absl::StatusOr<AttemptTable::RowTarget> AttemptTable::TargetOf(const std::string& attempt_id, MaybeRefusal& refusal) {
   absl::StatusOr<Known> known = KnownOf(attempt_id);
   if (!known.ok()) return known.status();
-  if (known->key > 0) return RowTarget{.attempt = known->key, .foreign = sender_.IsForeignTo(known->sender)};
-  if (known->key == kUnknown) {
+  if (known->key.attempt > 0) return RowTarget{.key = known->key, .foreign = sender_.IsForeignTo(known->sender)};
+  if (known->key.attempt == kUnknown) {
     refusal = Refusal{v1::Reject::REASON_UNKNOWN_REFERENCE, "attempt_id names an attempt that is not known"};
   }
   return RowTarget{};
@@ -78,14 +81,14 @@ absl::StatusOr<AttemptTable::Known> AttemptTable::Find(const std::string& attemp
   absl::StatusOr<bool> found = find_.Bind(Blob{attempt_id}).Step();
   if (!found.ok()) return found.status();
   if (*found) {
-    const Known known = {.key = find_.Int(0), .sender = find_.Int(1)};
+    const Known known = {.key = {.run = find_.Int(1), .attempt = find_.Int(0)}, .sender = find_.Int(2)};
     find_.Reset();
     return known;
   }
   found = find_superseded_.Bind(Blob{attempt_id}).Step();
   if (!found.ok()) return found.status();
   find_superseded_.Reset();
-  return Known{.key = *found ? kSuperseded : kUnknown};
+  return Known{.key = {.attempt = *found ? kSuperseded : kUnknown}};
 }
 
 absl::Status AttemptTable::Store(const v1::Attempt& attempt, int64_t now_unix_us, MaybeRefusal& refusal) {
@@ -162,13 +165,16 @@ absl::Status AttemptTable::Insert(const v1::Attempt& attempt, int64_t run, int64
   // What is remembered of the id may be that it was superseded.
   keys_.erase(attempt.attempt_id());
   last_id_.clear();
-  return insert_
-      .Bind(Blob{attempt.attempt_id()}, run, attempt.origin(), attempt.dialect(), AttemptStateName(attempt.state()),
-            attempt.provisional(), Optional(attempt.has_started_unix_us(), attempt.started_unix_us()),
-            TELEMETRY_OPTIONAL(attempt, search_algorithm), Optional(attempt.has_seed(), attempt.seed()),
-            TELEMETRY_OPTIONAL(attempt, environment_json), TELEMETRY_OPTIONAL(attempt, counters_json), now_unix_us,
-            sender_.column())
-      .Run();
+  const absl::StatusOr<int64_t> inserted =
+      insert_
+          .Bind(Blob{attempt.attempt_id()}, run, attempt.origin(), attempt.dialect(), AttemptStateName(attempt.state()),
+                attempt.provisional(), Optional(attempt.has_started_unix_us(), attempt.started_unix_us()),
+                TELEMETRY_OPTIONAL(attempt, search_algorithm), Optional(attempt.has_seed(), attempt.seed()),
+                TELEMETRY_OPTIONAL(attempt, environment_json), TELEMETRY_OPTIONAL(attempt, counters_json), now_unix_us,
+                sender_.column())
+          .RunCounting();
+  if (!inserted.ok() || *inserted == 1) return inserted.status();
+  return absl::AbortedError("another writer stored the same attempt of another run");
 }
 
 absl::StatusOr<bool> AttemptTable::IsSuperseded(const v1::Attempt& attempt, int64_t run) {
@@ -188,9 +194,10 @@ absl::Status AttemptTable::Supersede(const v1::Attempt& by, int64_t run) {
         find_droppable_.Bind(Blob{id}, run, by.origin(), sender_.column()).QueryInt();
     if (!attempt.ok()) return attempt.status();
     if (!attempt->has_value()) continue;
-    for (Statement* drop : {&drop_measurements_, &drop_source_hashes_, &drop_details_, &drop_}) {
-      if (status = drop->Bind(**attempt).Run(); !status.ok()) return status;
+    for (Statement* drop : {&drop_measurements_, &drop_source_hashes_, &drop_details_}) {
+      if (status = drop->Bind(InRun{run}, **attempt).Run(); !status.ok()) return status;
     }
+    if (status = drop_.Bind(**attempt).Run(); !status.ok()) return status;
     keys_.erase(id);
     last_id_.clear();
   }

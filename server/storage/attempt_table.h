@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/storage/attempt_key.h"
 #include "server/storage/refusal.h"
 #include "server/storage/run_table.h"
 #include "server/storage/sender_table.h"
@@ -25,8 +26,10 @@ class AttemptTable {
 
   // Where a row goes.
   struct RowTarget {
-    int64_t attempt = 0;   // 0: the row is to be left out, with or without a refusal
+    AttemptKey key;        // .attempt is 0: the row is to be left out, with or without a refusal
     bool foreign = false;  // the attempt is somebody else's: nothing may be added to it
+
+    bool left_out() const { return key.attempt == 0; }
   };
 
   // `runs` and `sender` must outlive this.
@@ -44,7 +47,7 @@ class AttemptTable {
  private:
   // An attempt's key, kUnknown or kSuperseded, and whose it is.
   struct Known {
-    int64_t key = kUnknown;
+    AttemptKey key = {.attempt = kUnknown};
     int64_t sender = 0;
   };
   struct Row {

@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "server/storage/validate.h"
 
 namespace telemetry::storage {
 
-BatchWriter::BatchWriter(Database& database)
-    : senders_(database),
+BatchWriter::BatchWriter(Database& database, Writers writers)
+    : writers_(writers),
+      senders_(database),
       producers_(database),
       runs_(database),
       attempts_(database, runs_, sender_),
@@ -33,19 +35,31 @@ void BatchWriter::ForgetAttempts() {
   runs_.Forget();
 }
 
+void BatchWriter::BeginTransaction(int64_t now_unix_us) {
+  now_unix_us_ = now_unix_us;
+  if (writers_ == Writers::kThisOne) return;
+  // Others advance producers, and remove runs and attempts. Configs, statuses and the like stay as long as the dataset.
+  producers_.Forget();
+  ForgetAttempts();
+}
+
 absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> BatchWriter::OpenProducers(
     absl::Span<const ProducerOpening> openings, int64_t now_unix_us) {
+  BeginTransaction(now_unix_us);
   std::vector<absl::StatusOr<uint64_t>> results;
   for (const ProducerOpening& opening : openings) {
-    absl::StatusOr<absl::StatusOr<uint64_t>> result = Open(opening, now_unix_us);
+    absl::StatusOr<absl::StatusOr<uint64_t>> result = Open(opening);
     if (!result.ok()) return result.status();
     results.push_back(*std::move(result));
   }
   return results;
 }
 
-absl::StatusOr<absl::StatusOr<uint64_t>> BatchWriter::Open(const ProducerOpening& opening, int64_t now_unix_us) {
-  const absl::StatusOr<ProducerTable::Producer*> producer = FindOrAdd(opening, now_unix_us);
+absl::StatusOr<absl::StatusOr<uint64_t>> BatchWriter::Open(const ProducerOpening& opening) {
+  if (absl::StrContains(opening.client, '\0')) {
+    return absl::StatusOr<uint64_t>(absl::InvalidArgumentError("client holds a NUL"));
+  }
+  const absl::StatusOr<ProducerTable::Producer*> producer = FindOrAdd(opening);
   if (!producer.ok()) return producer.status();
   if (*producer == nullptr) return uint64_t{0};
   const absl::StatusOr<bool> somebody_elses = IsSomebodyElses(**producer, opening);
@@ -60,18 +74,21 @@ absl::StatusOr<absl::StatusOr<uint64_t>> BatchWriter::Open(const ProducerOpening
   }
   const absl::StatusOr<int64_t> sender = senders_.KeyOf(opening.sender);
   if (!sender.ok()) return sender.status();
-  if (absl::Status status = producers_.Reopen(**producer, opening, *sender, now_unix_us); !status.ok()) return status;
+  if (absl::Status status = producers_.Reopen(**producer, opening, *sender, now_unix_us_); !status.ok()) return status;
   return (*producer)->committed_seq;
 }
 
-absl::StatusOr<ProducerTable::Producer*> BatchWriter::FindOrAdd(const ProducerOpening& opening, int64_t now_unix_us) {
+absl::StatusOr<ProducerTable::Producer*> BatchWriter::FindOrAdd(const ProducerOpening& opening) {
   absl::StatusOr<ProducerTable::Producer*> known = producers_.Find(opening.producer_id);
   if (!known.ok() || *known != nullptr) return known;
   const absl::StatusOr<int64_t> sender = senders_.KeyOf(opening.sender);
   if (!sender.ok()) return sender.status();
-  const absl::StatusOr<bool> added = producers_.Add(opening, *sender, now_unix_us);
+  const absl::StatusOr<bool> added = producers_.Add(opening, *sender, now_unix_us_);
   if (!added.ok()) return added.status();
-  return *added ? nullptr : producers_.Find(opening.producer_id);
+  if (*added) return nullptr;
+  known = producers_.Find(opening.producer_id);
+  if (known.ok() && *known == nullptr) return absl::AbortedError("a producer that others made has gone again");
+  return known;
 }
 
 absl::StatusOr<bool> BatchWriter::IsSomebodyElses(const ProducerTable::Producer& producer,
@@ -84,7 +101,7 @@ absl::StatusOr<bool> BatchWriter::IsSomebodyElses(const ProducerTable::Producer&
 
 absl::StatusOr<std::vector<BatchOutcome>> BatchWriter::Store(absl::Span<const ProducerBatch> batches,
                                                              int64_t now_unix_us) {
-  now_unix_us_ = now_unix_us;
+  BeginTransaction(now_unix_us);
   std::vector<BatchOutcome> outcomes(batches.size());
   for (size_t i = 0; i < batches.size(); ++i) {
     if (absl::Status status = Store(batches[i], outcomes[i]); !status.ok()) return status;
@@ -170,7 +187,7 @@ absl::Status BatchWriter::Store(const v1::Record& record, const std::string& pro
 absl::Status BatchWriter::Refuse(const v1::Record& record, RefusedRecord refused, const std::string& producer_id,
                                  BatchOutcome& outcome) {
   v1::Reject reject;
-  if (record.has_reject()) {
+  if (record.has_reject() && !Validate(record)) {
     reject = record.reject();  // it holds the bytes that did not parse
   } else {
     reject.set_reason(refused.reason);

@@ -29,8 +29,11 @@ namespace telemetry::storage {
 // caller calls Forget.
 class BatchWriter {
  public:
-  // `database` must outlive this. Nobody else may write to it, but for ForgetAttempts.
-  explicit BatchWriter(Database& database);
+  // Who writes to the dataset while this is open. kThisOne: nobody else, but for ForgetAttempts.
+  enum class Writers { kThisOne, kMany };
+
+  // `database` must outlive this.
+  BatchWriter(Database& database, Writers writers);
 
   // As StoreWriter has them.
   absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> OpenProducers(absl::Span<const ProducerOpening> openings,
@@ -43,10 +46,12 @@ class BatchWriter {
   void ForgetAttempts();
 
  private:
+  // Forgets what others may have changed since the last transaction, and takes the locks on it anew when it is read.
+  void BeginTransaction(int64_t now_unix_us);
   // The inner status is about the producer, the outer one about the database.
-  absl::StatusOr<absl::StatusOr<uint64_t>> Open(const ProducerOpening& opening, int64_t now_unix_us);
+  absl::StatusOr<absl::StatusOr<uint64_t>> Open(const ProducerOpening& opening);
   // The known producer; nullptr: it was not known, and is made.
-  absl::StatusOr<ProducerTable::Producer*> FindOrAdd(const ProducerOpening& opening, int64_t now_unix_us);
+  absl::StatusOr<ProducerTable::Producer*> FindOrAdd(const ProducerOpening& opening);
   // Whether the producer belongs to another sender than the one that opens it.
   absl::StatusOr<bool> IsSomebodyElses(const ProducerTable::Producer& producer, const ProducerOpening& opening);
 
@@ -58,6 +63,7 @@ class BatchWriter {
   absl::Status Refuse(const v1::Record& record, RefusedRecord refused, const std::string& producer_id,
                       BatchOutcome& outcome);
 
+  const Writers writers_;
   int64_t now_unix_us_ = 0;  // of the current transaction
   CurrentSender sender_;
 

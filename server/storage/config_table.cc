@@ -1,5 +1,6 @@
 #include "server/storage/config_table.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -31,11 +32,14 @@ ConfigTable::ConfigTable(Database& database, RunTable& runs, const CurrentSender
       insert_with_text_(database,
                         "INSERT INTO configs (config_id, arguments, unsplit_text) VALUES (?1, ?2, ?3) "
                         "ON CONFLICT DO NOTHING RETURNING config"),
-      has_text_(database,
-                "SELECT 1 FROM configs WHERE config = ?1 AND (arguments IS NOT NULL OR unsplit_text IS NOT NULL)"),
+      lock_text_(database,
+                 "SELECT arguments IS NOT NULL OR unsplit_text IS NOT NULL FROM configs WHERE config = ?1 "
+                 "/*postgresql FOR NO KEY UPDATE */"),
       read_text_(database, "SELECT text FROM config_texts WHERE config = ?1"),
       write_text_(database, "UPDATE configs SET arguments = ?2, unsplit_text = ?3 WHERE config = ?1"),
-      find_argument_(database, "SELECT argument FROM config_arguments WHERE text = ?1"),
+      find_argument_(
+          database,
+          "SELECT argument FROM config_arguments WHERE /*postgresql text_sha256 = text_sha256(?1) AND */ text = ?1"),
       insert_argument_(database,
                        "INSERT INTO config_arguments (text) VALUES (?1) ON CONFLICT DO NOTHING RETURNING argument"),
       read_run_config_(
@@ -46,7 +50,9 @@ ConfigTable::ConfigTable(Database& database, RunTable& runs, const CurrentSender
                         "INSERT INTO run_configs (run, config, key_list, sample_id, decorator, sender) "
                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (run, config) DO UPDATE SET "
                         "key_list = excluded.key_list, sample_id = excluded.sample_id, decorator = excluded.decorator"),
-      find_key_list_(database, "SELECT key_list FROM key_lists WHERE keys_json = ?1"),
+      find_key_list_(
+          database,
+          "SELECT key_list FROM key_lists WHERE /*postgresql keys_sha256 = text_sha256(?1) AND */ keys_json = ?1"),
       insert_key_list_(database,
                        "INSERT INTO key_lists (keys_json) VALUES (?1) ON CONFLICT DO NOTHING RETURNING key_list") {}
 
@@ -92,11 +98,14 @@ absl::StatusOr<bool> ConfigTable::InsertNew(const v1::Config& config) {
 }
 
 absl::Status ConfigTable::Merge(int64_t config, const std::string& text, MaybeRefusal& refusal) {
-  absl::StatusOr<bool> known = has_text_.Bind(config).Step();
-  has_text_.Reset();
-  if (!known.ok()) return known.status();
-  if (!*known) return WriteText(config, text);
+  // All who run a kernel send its configs: of equal ones none waits for another.
   absl::StatusOr<std::string> stored = ReadText(config);
+  if (!stored.ok() || *stored == text) return stored.status();
+  const absl::StatusOr<std::optional<int64_t>> known = lock_text_.Bind(config).QueryInt();
+  if (!known.ok()) return known.status();
+  if (known->value_or(0) == 0) return WriteText(config, text);
+  // Another writer may have changed it before it was locked.
+  stored = ReadText(config);
   if (!stored.ok() || *stored == text) return stored.status();
   if (!SameConfig(*stored, text)) {
     refusal = Conflict("text is another config than the one stored under this config_id");

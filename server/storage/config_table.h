@@ -46,6 +46,7 @@ class ConfigTable {
   // True: the config was not known, and is stored now.
   absl::StatusOr<bool> InsertNew(const v1::Config& config);
   absl::Status Merge(int64_t config, const std::string& text, MaybeRefusal& refusal);
+  // Empty: its text has not come.
   absl::StatusOr<std::string> ReadText(int64_t config);
   absl::Status WriteText(int64_t config, std::string_view text);
   void Remember(uint64_t config_id, int64_t key);
@@ -60,7 +61,7 @@ class ConfigTable {
   Statement find_;
   Statement insert_;
   Statement insert_with_text_;
-  Statement has_text_;
+  Statement lock_text_;
   Statement read_text_;
   Statement write_text_;
   Statement find_argument_;

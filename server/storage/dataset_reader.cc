@@ -11,9 +11,10 @@
 namespace telemetry::storage {
 namespace {
 
-#define TELEMETRY_ATTEMPT_COLUMNS                                                                                 \
-  "SELECT a.attempt, a.attempt_id, r.run_id, a.origin, a.dialect, a.state, a.provisional, a.started_unix_us, "    \
-  "a.search_algorithm, a.seed, a.environment_json, a.counters_json, a.first_received_unix_us FROM attempts AS a " \
+#define TELEMETRY_ATTEMPT_COLUMNS                                                                                      \
+  "SELECT a.attempt, a.attempt_id, r.run_id, a.origin, a.dialect, a.state, a.provisional, a.started_unix_us, "         \
+  "a.search_algorithm, a.seed, a.environment_json, a.counters_json, a.first_received_unix_us, a.run FROM attempts AS " \
+  "a "                                                                                                                 \
   "JOIN runs AS r ON r.run = a.run "
 
 std::string Text(const Statement& row, int column) { return std::string(row.Text(column)); }
@@ -110,7 +111,7 @@ absl::StatusOr<StoredAttempt> DatasetReader::Attempt(const std::string& attempt_
 }
 
 StoredAttempt DatasetReader::FillAttempt(const Statement& row) {
-  StoredAttempt stored{.key = row.Int(0), .summary = {}};
+  StoredAttempt stored{.key = {.run = row.Int(13), .attempt = row.Int(0)}, .summary = {}};
   v1::Attempt& attempt = *stored.summary.mutable_attempt();
   attempt.set_attempt_id(std::string(row.Bytes(1)));
   attempt.set_run_id(Text(row, 2));

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/storage/attempt_key.h"
 #include "server/storage/config_reader.h"
 #include "server/storage/detail_reader.h"
 #include "server/storage/ir_graph_reader.h"
@@ -22,7 +23,7 @@ struct StoredRun {
   v1::Run run;
 };
 struct StoredAttempt {
-  int64_t key = 0;
+  AttemptKey key;
   v1::AttemptSummary summary;  // its counts are filled in by Summarise
 };
 

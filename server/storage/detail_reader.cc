@@ -2,28 +2,30 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/storage/detail_columns.h"
+#include "server/storage/partitions.h"
 
 namespace telemetry::storage {
 
 DetailReader::DetailReader(Database& database)
-    : has_details_(database, "SELECT EXISTS (SELECT 1 FROM measurement_details WHERE attempt = ?1)"),
-      read_(database,
-            absl::StrCat("SELECT seq, ", kDetailColumns,
-                         " FROM measurement_details WHERE attempt = ?1 AND seq BETWEEN ?2 AND ?3 ORDER BY seq")
-                .c_str()) {}
+    : has_details_(database,
+                   "SELECT EXISTS (SELECT 1 FROM measurement_details WHERE " TELEMETRY_IN_RUN "attempt = ?1)"),
+      read_(database, absl::StrCat("SELECT seq, ", kDetailColumns,
+                                   " FROM measurement_details WHERE " TELEMETRY_IN_RUN
+                                   "attempt = ?1 AND seq BETWEEN ?2 AND ?3 ORDER BY seq")
+                          .c_str()) {}
 
-absl::StatusOr<bool> DetailReader::HasDetails(int64_t attempt) {
-  absl::StatusOr<bool> found = has_details_.Bind(attempt).Step();
+absl::StatusOr<bool> DetailReader::HasDetails(const AttemptKey& key) {
+  absl::StatusOr<bool> found = has_details_.Bind(InRun{key.run}, key.attempt).Step();
   if (!found.ok()) return found.status();
   const bool has = has_details_.Int(0) != 0;
   has_details_.Reset();
   return has;
 }
 
-absl::Status DetailReader::Read(int64_t attempt, const google::protobuf::RepeatedPtrField<v1::Measurement>& rows,
+absl::Status DetailReader::Read(const AttemptKey& key, const google::protobuf::RepeatedPtrField<v1::Measurement>& rows,
                                 google::protobuf::RepeatedPtrField<v1::MeasurementDetail>* details) {
   if (rows.empty()) return absl::OkStatus();
-  read_.Bind(attempt, rows.begin()->seq(), rows.rbegin()->seq());
+  read_.Bind(InRun{key.run}, key.attempt, rows.begin()->seq(), rows.rbegin()->seq());
   auto row = rows.begin();
   while (true) {
     absl::StatusOr<bool> found = read_.Step();

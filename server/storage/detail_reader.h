@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/storage/attempt_key.h"
 #include "server/storage/statement.h"
 #include "telemetry/v1/dataset.pb.h"
 
@@ -14,9 +15,9 @@ class DetailReader {
  public:
   explicit DetailReader(Database& database);
 
-  absl::StatusOr<bool> HasDetails(int64_t attempt);
+  absl::StatusOr<bool> HasDetails(const AttemptKey& key);
   // The details of rows of one page, in their order. attempt_id is left empty.
-  absl::Status Read(int64_t attempt, const google::protobuf::RepeatedPtrField<v1::Measurement>& rows,
+  absl::Status Read(const AttemptKey& key, const google::protobuf::RepeatedPtrField<v1::Measurement>& rows,
                     google::protobuf::RepeatedPtrField<v1::MeasurementDetail>* details);
 
  private:

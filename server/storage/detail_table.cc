@@ -7,28 +7,31 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/storage/detail_columns.h"
+#include "server/storage/partitions.h"
 #include "server/storage/text_field.h"
 
 namespace telemetry::storage {
 
 DetailTable::DetailTable(Database& database, AttemptTable& attempts)
     : attempts_(attempts),
-      insert_(database, absl::StrCat("INSERT INTO measurement_details (attempt, seq, ", kDetailColumns,
-                                     ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) "
-                                     "ON CONFLICT DO NOTHING")
-                            .c_str()),
-      read_(database,
-            absl::StrCat("SELECT ", kDetailColumns, " FROM measurement_details WHERE attempt = ?1 AND seq = ?2")
-                .c_str()) {}
+      insert_(
+          database,
+          absl::StrCat("INSERT INTO measurement_details (" TELEMETRY_RUN_COLUMN "attempt, seq, ", kDetailColumns,
+                       ") VALUES (" TELEMETRY_RUN_VALUE "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) "
+                       "ON CONFLICT DO NOTHING")
+              .c_str()),
+      read_(database, absl::StrCat("SELECT ", kDetailColumns,
+                                   " FROM measurement_details WHERE " TELEMETRY_IN_RUN "attempt = ?1 AND seq = ?2")
+                          .c_str()) {}
 
 absl::Status DetailTable::Store(const v1::MeasurementDetail& detail, MaybeRefusal& refusal) {
   absl::StatusOr<AttemptTable::RowTarget> target = attempts_.TargetOf(detail.attempt_id(), refusal);
-  if (!target.ok() || target->attempt == 0) return target.status();
-  if (target->foreign) return CompareStored(detail, target->attempt, refusal);
+  if (!target.ok() || target->left_out()) return target.status();
+  if (target->foreign) return CompareStored(detail, target->key, refusal);
   const std::optional<std::string> samples = SamplesToJson(detail);
   const absl::StatusOr<int64_t> inserted =
       insert_
-          .Bind(target->attempt, detail.seq(), StageName(detail.stage()),
+          .Bind(InRun{target->key.run}, target->key.attempt, detail.seq(), StageName(detail.stage()),
                 Optional(detail.has_tied_with_best(), detail.tied_with_best()), samples,
                 Optional(detail.has_throttled_samples(), detail.throttled_samples()),
                 Optional(detail.has_registers(), detail.registers()),
@@ -41,11 +44,12 @@ absl::Status DetailTable::Store(const v1::MeasurementDetail& detail, MaybeRefusa
                 Optional(detail.has_sm_clock_mhz(), detail.sm_clock_mhz()))
           .RunCounting();
   if (!inserted.ok() || *inserted == 1) return inserted.status();
-  return CompareStored(detail, target->attempt, refusal);
+  return CompareStored(detail, target->key, refusal);
 }
 
-absl::Status DetailTable::CompareStored(const v1::MeasurementDetail& detail, int64_t attempt, MaybeRefusal& refusal) {
-  absl::StatusOr<bool> found = read_.Bind(attempt, detail.seq()).Step();
+absl::Status DetailTable::CompareStored(const v1::MeasurementDetail& detail, const AttemptKey& key,
+                                        MaybeRefusal& refusal) {
+  absl::StatusOr<bool> found = read_.Bind(InRun{key.run}, key.attempt, detail.seq()).Step();
   if (!found.ok()) return found.status();
   if (!*found) {
     refusal = NotYours(kForeignAttempt);

@@ -19,7 +19,7 @@ class DetailTable {
   absl::Status Store(const v1::MeasurementDetail& detail, MaybeRefusal& refusal);
 
  private:
-  absl::Status CompareStored(const v1::MeasurementDetail& detail, int64_t attempt, MaybeRefusal& refusal);
+  absl::Status CompareStored(const v1::MeasurementDetail& detail, const AttemptKey& key, MaybeRefusal& refusal);
 
   AttemptTable& attempts_;
   Statement insert_;

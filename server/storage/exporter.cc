@@ -34,7 +34,8 @@ void KeepOne(v1::Filter::Attempts which, std::vector<StoredAttempt>* attempts) {
   }
   if (attempts->empty()) return;
   const auto worse = [which](const StoredAttempt& a, const StoredAttempt& b) {
-    return which == v1::Filter::ATTEMPTS_LATEST ? a.key > b.key : a.summary.best_perf_ms() < b.summary.best_perf_ms();
+    return which == v1::Filter::ATTEMPTS_LATEST ? a.key.attempt > b.key.attempt
+                                                : a.summary.best_perf_ms() < b.summary.best_perf_ms();
   };
   StoredAttempt one = *std::min_element(attempts->begin(), attempts->end(), worse);
   attempts->clear();
@@ -220,7 +221,7 @@ absl::StatusOr<Exporter::RowParts> Exporter::FindParts(const StoredAttempt& atte
   return RowParts{.hashes = *hashes, .details = *details};
 }
 
-absl::Status Exporter::ReadRows(int64_t attempt, uint64_t after_seq, RowParts parts) {
+absl::Status Exporter::ReadRows(const AttemptKey& attempt, uint64_t after_seq, RowParts parts) {
   v1::ExportRows* page = rows_.mutable_rows();
   page->Clear();
   absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database_);

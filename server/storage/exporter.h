@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/storage/attempt_key.h"
 #include "server/storage/database.h"
 #include "server/storage/dataset_reader.h"
 #include "server/storage/store.h"
@@ -40,7 +41,7 @@ class Exporter {
   absl::Status SendRows(const StoredAttempt& attempt);
   absl::StatusOr<RowParts> FindParts(const StoredAttempt& attempt);
   // Reads one page of rows into rows_, and what it announces into configs_.
-  absl::Status ReadRows(int64_t attempt, uint64_t after_seq, RowParts parts);
+  absl::Status ReadRows(const AttemptKey& attempt, uint64_t after_seq, RowParts parts);
   absl::Status CheckStillThere(const StoredAttempt& attempt);
 
   absl::StatusOr<std::vector<StoredRun>> NextRuns(const std::string& after_run_id);

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/record/json.h"
+#include "server/storage/partitions.h"
 
 namespace telemetry::storage {
 namespace {
@@ -29,10 +30,10 @@ IrGraphReader::IrGraphReader(Database& database)
           "SELECT id, graph_id, region_kind, block_ids_json, op_kind, target, lowering_class, dtype, shape_json, "
           "concrete_shape_json, stride_json, concrete_stride_json, device, value_json, input_dtypes_json, "
           "input_shapes_json, reduction_type, reduction_ranges_json, pointwise_ranges_json, source_loc, "
-          "omitted_json, extra_json FROM ir_nodes WHERE ir_graph = ?1 ORDER BY ordinal"),
+          "omitted_json, extra_json FROM ir_nodes WHERE " TELEMETRY_IN_RUN "ir_graph = ?1 ORDER BY ordinal"),
       read_edges_(database,
                   "SELECT source, target, edge_kind, arg_positions_json, dtype, shape_json, omitted_json, extra_json "
-                  "FROM ir_edges WHERE ir_graph = ?1 ORDER BY ordinal") {}
+                  "FROM ir_edges WHERE " TELEMETRY_IN_RUN "ir_graph = ?1 ORDER BY ordinal") {}
 
 absl::StatusOr<std::vector<std::string>> IrGraphReader::Kinds(int64_t run) {
   std::vector<std::string> kinds;
@@ -59,13 +60,13 @@ absl::StatusOr<v1::IrGraph> IrGraphReader::Read(int64_t run, const std::string& 
   graph.set_attributes_json(Text(read_, 4));
   graph.set_extra_json(Text(read_, 5));
   read_.Reset();
-  absl::Status status = ReadNodes(key, &graph);
-  if (status.ok()) status = ReadEdges(key, &graph);
+  absl::Status status = ReadNodes(run, key, &graph);
+  if (status.ok()) status = ReadEdges(run, key, &graph);
   if (!status.ok()) return status;
   return graph;
 }
 
-absl::Status IrGraphReader::ReadNodes(int64_t ir_graph, v1::IrGraph* graph) {
+absl::Status IrGraphReader::ReadNodes(int64_t run, int64_t ir_graph, v1::IrGraph* graph) {
   // The optional text columns, in the order of the SELECT.
   using Setter = void (*)(v1::IrNode*, std::string);
   static constexpr Setter kColumns[] = {
@@ -90,7 +91,7 @@ absl::Status IrGraphReader::ReadNodes(int64_t ir_graph, v1::IrGraph* graph) {
   };
   constexpr int kFirst = 2;
   constexpr int kOmitted = kFirst + std::size(kColumns);
-  read_nodes_.Bind(ir_graph);
+  read_nodes_.Bind(InRun{run}, ir_graph);
   while (true) {
     absl::StatusOr<bool> found = read_nodes_.Step();
     if (!found.ok() || !*found) return found.status();
@@ -105,8 +106,8 @@ absl::Status IrGraphReader::ReadNodes(int64_t ir_graph, v1::IrGraph* graph) {
   }
 }
 
-absl::Status IrGraphReader::ReadEdges(int64_t ir_graph, v1::IrGraph* graph) {
-  read_edges_.Bind(ir_graph);
+absl::Status IrGraphReader::ReadEdges(int64_t run, int64_t ir_graph, v1::IrGraph* graph) {
+  read_edges_.Bind(InRun{run}, ir_graph);
   while (true) {
     absl::StatusOr<bool> found = read_edges_.Step();
     if (!found.ok() || !*found) return found.status();

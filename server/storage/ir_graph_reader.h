@@ -21,8 +21,8 @@ class IrGraphReader {
   absl::StatusOr<v1::IrGraph> Read(int64_t run, const std::string& run_id, const std::string& kind);
 
  private:
-  absl::Status ReadNodes(int64_t ir_graph, v1::IrGraph* graph);
-  absl::Status ReadEdges(int64_t ir_graph, v1::IrGraph* graph);
+  absl::Status ReadNodes(int64_t run, int64_t ir_graph, v1::IrGraph* graph);
+  absl::Status ReadEdges(int64_t run, int64_t ir_graph, v1::IrGraph* graph);
 
   Statement kinds_;
   Statement read_;

@@ -5,6 +5,7 @@
 
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
+#include "server/storage/partitions.h"
 #include "server/storage/text_field.h"
 
 namespace telemetry::storage {
@@ -29,19 +30,21 @@ IrGraphTable::IrGraphTable(Database& database, RunTable& runs, const CurrentSend
       insert_(database,
               "INSERT INTO ir_graphs (run, kind, schema_version, directed, multigraph, attributes_json, extra_json, "
               "content_sha256, sender) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) RETURNING ir_graph"),
-      insert_node_(
-          database,
-          "INSERT INTO ir_nodes (ir_graph, ordinal, id, graph_id, region_kind, block_ids_json, op_kind, target, "
-          "lowering_class, dtype, shape_json, concrete_shape_json, stride_json, concrete_stride_json, device, "
-          "value_json, input_dtypes_json, input_shapes_json, reduction_type, reduction_ranges_json, "
-          "pointwise_ranges_json, source_loc, omitted_json, extra_json) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-          "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)"),
-      insert_edge_(database,
-                   "INSERT INTO ir_edges (ir_graph, ordinal, source, target, edge_kind, arg_positions_json, dtype, "
-                   "shape_json, omitted_json, extra_json) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"),
-      drop_nodes_(database, "DELETE FROM ir_nodes WHERE ir_graph = ?1"),
-      drop_edges_(database, "DELETE FROM ir_edges WHERE ir_graph = ?1"),
-      drop_(database, "DELETE FROM ir_graphs WHERE ir_graph = ?1") {}
+      insert_node_(database,
+                   "INSERT INTO ir_nodes (" TELEMETRY_RUN_COLUMN
+                   "ir_graph, ordinal, id, graph_id, region_kind, block_ids_json, op_kind, target, "
+                   "lowering_class, dtype, shape_json, concrete_shape_json, stride_json, concrete_stride_json, device, "
+                   "value_json, input_dtypes_json, input_shapes_json, reduction_type, reduction_ranges_json, "
+                   "pointwise_ranges_json, source_loc, omitted_json, extra_json) VALUES (" TELEMETRY_RUN_VALUE
+                   "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+                   "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)"),
+      insert_edge_(database, "INSERT INTO ir_edges (" TELEMETRY_RUN_COLUMN
+                             "ir_graph, ordinal, source, target, edge_kind, arg_positions_json, dtype, "
+                             "shape_json, omitted_json, extra_json) VALUES (" TELEMETRY_RUN_VALUE
+                             "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"),
+      drop_nodes_(database, "DELETE FROM ir_nodes WHERE " TELEMETRY_IN_RUN "ir_graph = ?1"),
+      drop_edges_(database, "DELETE FROM ir_edges WHERE " TELEMETRY_IN_RUN "ir_graph = ?1"),
+      drop_(database, "DELETE FROM ir_graphs WHERE " TELEMETRY_IN_RUN "ir_graph = ?1") {}
 
 absl::Status IrGraphTable::Store(const v1::IrGraph& graph) {
   absl::StatusOr<int64_t> run = runs_.KeyOf(graph.run_id());
@@ -58,8 +61,8 @@ absl::Status IrGraphTable::Store(const v1::IrGraph& graph) {
                 graph.extra_json(), Blob{digest}, sender_.column())
           .QueryInt();
   if (!ir_graph.ok()) return ir_graph.status();
-  absl::Status status = InsertNodes(**ir_graph, graph);
-  return status.ok() ? InsertEdges(**ir_graph, graph) : status;
+  absl::Status status = InsertNodes(*run, **ir_graph, graph);
+  return status.ok() ? InsertEdges(*run, **ir_graph, graph) : status;
 }
 
 absl::StatusOr<bool> IrGraphTable::MakeRoom(int64_t run, const v1::IrGraph& graph, const std::string& digest) {
@@ -71,18 +74,18 @@ absl::StatusOr<bool> IrGraphTable::MakeRoom(int64_t run, const v1::IrGraph& grap
   find_.Reset();
   if (!gives_way) return false;
   for (Statement* drop : {&drop_nodes_, &drop_edges_, &drop_}) {
-    if (absl::Status status = drop->Bind(stored).Run(); !status.ok()) return status;
+    if (absl::Status status = drop->Bind(InRun{run}, stored).Run(); !status.ok()) return status;
   }
   return true;
 }
 
-absl::Status IrGraphTable::InsertNodes(int64_t ir_graph, const v1::IrGraph& graph) {
+absl::Status IrGraphTable::InsertNodes(int64_t run, int64_t ir_graph, const v1::IrGraph& graph) {
   for (int i = 0; i < graph.nodes_size(); ++i) {
     const v1::IrNode& node = graph.nodes(i);
     const OptionalText omitted = OmittedJson(node);
     absl::Status status =
         insert_node_
-            .Bind(ir_graph, i, node.id(), int64_t{node.graph_id()}, TELEMETRY_OPTIONAL(node, region_kind),
+            .Bind(InRun{run}, ir_graph, i, node.id(), int64_t{node.graph_id()}, TELEMETRY_OPTIONAL(node, region_kind),
                   TELEMETRY_OPTIONAL(node, block_ids_json), TELEMETRY_OPTIONAL(node, op_kind),
                   TELEMETRY_OPTIONAL(node, target), TELEMETRY_OPTIONAL(node, lowering_class),
                   TELEMETRY_OPTIONAL(node, dtype), TELEMETRY_OPTIONAL(node, shape_json),
@@ -98,15 +101,16 @@ absl::Status IrGraphTable::InsertNodes(int64_t ir_graph, const v1::IrGraph& grap
   return absl::OkStatus();
 }
 
-absl::Status IrGraphTable::InsertEdges(int64_t ir_graph, const v1::IrGraph& graph) {
+absl::Status IrGraphTable::InsertEdges(int64_t run, int64_t ir_graph, const v1::IrGraph& graph) {
   for (int i = 0; i < graph.edges_size(); ++i) {
     const v1::IrEdge& edge = graph.edges(i);
     const OptionalText omitted = OmittedJson(edge);
-    absl::Status status = insert_edge_
-                              .Bind(ir_graph, i, edge.source(), edge.target(), TELEMETRY_OPTIONAL(edge, edge_kind),
-                                    TELEMETRY_OPTIONAL(edge, arg_positions_json), TELEMETRY_OPTIONAL(edge, dtype),
-                                    TELEMETRY_OPTIONAL(edge, shape_json), omitted, edge.extra_json())
-                              .Run();
+    absl::Status status =
+        insert_edge_
+            .Bind(InRun{run}, ir_graph, i, edge.source(), edge.target(), TELEMETRY_OPTIONAL(edge, edge_kind),
+                  TELEMETRY_OPTIONAL(edge, arg_positions_json), TELEMETRY_OPTIONAL(edge, dtype),
+                  TELEMETRY_OPTIONAL(edge, shape_json), omitted, edge.extra_json())
+            .Run();
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

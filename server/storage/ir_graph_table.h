@@ -24,8 +24,8 @@ class IrGraphTable {
  private:
   // Removes the graph that has to give way. False: the stored one stays.
   absl::StatusOr<bool> MakeRoom(int64_t run, const v1::IrGraph& graph, const std::string& digest);
-  absl::Status InsertNodes(int64_t ir_graph, const v1::IrGraph& graph);
-  absl::Status InsertEdges(int64_t ir_graph, const v1::IrGraph& graph);
+  absl::Status InsertNodes(int64_t run, int64_t ir_graph, const v1::IrGraph& graph);
+  absl::Status InsertEdges(int64_t run, int64_t ir_graph, const v1::IrGraph& graph);
 
   RunTable& runs_;
   const CurrentSender& sender_;

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/record/ids.h"
 #include "server/storage/failure_json.h"
+#include "server/storage/partitions.h"
 
 namespace telemetry::storage {
 namespace {
@@ -19,24 +20,27 @@ MeasurementReader::MeasurementReader(Database& database, ConfigReader& configs)
     : configs_(configs),
       read_page_(database,
                  "SELECT seq, timestamp_s, generation, status, perf_ms, compile_time_s, config, failure "
-                 "FROM measurements WHERE attempt = ?1 AND seq > ?2 AND (?3 = 0 OR status = ?3) ORDER BY seq LIMIT ?4"),
-      read_hashes_(database,
-                   "SELECT seq, source_hash FROM source_hashes WHERE attempt = ?1 AND seq BETWEEN ?2 AND ?3 "
-                   "ORDER BY seq"),
-      has_hashes_(database, "SELECT EXISTS (SELECT 1 FROM source_hashes WHERE attempt = ?1)"),
-      count_(database, "SELECT count(*) FROM measurements WHERE attempt = ?1"),
-      read_stats_(database, "SELECT config, status, perf_ms FROM measurements WHERE attempt = ?1 ORDER BY seq"),
+                 "FROM measurements WHERE " TELEMETRY_IN_RUN
+                 "attempt = ?1 AND seq > ?2 AND (?3 = 0 OR status = ?3) ORDER BY seq LIMIT ?4"),
+      read_hashes_(database, "SELECT seq, source_hash FROM source_hashes WHERE " TELEMETRY_IN_RUN
+                             "attempt = ?1 AND seq BETWEEN ?2 AND ?3 "
+                             "ORDER BY seq"),
+      has_hashes_(database, "SELECT EXISTS (SELECT 1 FROM source_hashes WHERE " TELEMETRY_IN_RUN "attempt = ?1)"),
+      count_(database, "SELECT count(*) FROM measurements WHERE " TELEMETRY_IN_RUN "attempt = ?1"),
+      read_stats_(database, "SELECT config, status, perf_ms FROM measurements WHERE " TELEMETRY_IN_RUN
+                            "attempt = ?1 ORDER BY seq"),
       status_key_(database, "SELECT status FROM statuses WHERE name = ?1"),
       status_name_(database, "SELECT name FROM statuses WHERE status = ?1") {}
 
-absl::Status MeasurementReader::ReadPage(int64_t attempt, uint64_t after_seq, int64_t limit, const std::string& status,
+absl::Status MeasurementReader::ReadPage(const AttemptKey& key, uint64_t after_seq, int64_t limit,
+                                         const std::string& status,
                                          google::protobuf::RepeatedPtrField<v1::Measurement>* rows,
                                          v1::ExportConfigs* announced) {
   absl::StatusOr<int64_t> status_key = status.empty() ? kAnyStatus : StatusKey(status);
   if (!status_key.ok()) return status_key.status();
   // SQLite's integers end where sequence numbers do: nothing is behind.
   if (after_seq > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return absl::OkStatus();
-  read_page_.Bind(attempt, after_seq, *status_key, limit);
+  read_page_.Bind(InRun{key.run}, key.attempt, after_seq, *status_key, limit);
   while (true) {
     absl::StatusOr<bool> found = read_page_.Step();
     if (!found.ok() || !*found) return found.status();
@@ -60,11 +64,11 @@ absl::Status MeasurementReader::Fill(v1::Measurement* row, v1::ExportConfigs* an
   return absl::OkStatus();
 }
 
-absl::Status MeasurementReader::ReadHashes(int64_t attempt,
+absl::Status MeasurementReader::ReadHashes(const AttemptKey& key,
                                            const google::protobuf::RepeatedPtrField<v1::Measurement>& rows,
                                            google::protobuf::RepeatedPtrField<v1::SourceHash>* hashes) {
   if (rows.empty()) return absl::OkStatus();
-  read_hashes_.Bind(attempt, rows.begin()->seq(), rows.rbegin()->seq());
+  read_hashes_.Bind(InRun{key.run}, key.attempt, rows.begin()->seq(), rows.rbegin()->seq());
   auto row = rows.begin();
   while (true) {
     absl::StatusOr<bool> found = read_hashes_.Step();
@@ -78,26 +82,26 @@ absl::Status MeasurementReader::ReadHashes(int64_t attempt,
   }
 }
 
-absl::StatusOr<bool> MeasurementReader::HasHashes(int64_t attempt) {
-  absl::StatusOr<bool> found = has_hashes_.Bind(attempt).Step();
+absl::StatusOr<bool> MeasurementReader::HasHashes(const AttemptKey& key) {
+  absl::StatusOr<bool> found = has_hashes_.Bind(InRun{key.run}, key.attempt).Step();
   if (!found.ok()) return found.status();
   const bool has = has_hashes_.Int(0) != 0;
   has_hashes_.Reset();
   return has;
 }
 
-absl::StatusOr<uint64_t> MeasurementReader::Count(int64_t attempt) {
-  absl::StatusOr<bool> found = count_.Bind(attempt).Step();
+absl::StatusOr<uint64_t> MeasurementReader::Count(const AttemptKey& key) {
+  absl::StatusOr<bool> found = count_.Bind(InRun{key.run}, key.attempt).Step();
   if (!found.ok()) return found.status();
   const auto count = static_cast<uint64_t>(count_.Int(0));
   count_.Reset();
   return count;
 }
 
-absl::Status MeasurementReader::Add(int64_t attempt, RowStats* stats, std::optional<double>* best_perf_ms) {
+absl::Status MeasurementReader::Add(const AttemptKey& key, RowStats* stats, std::optional<double>* best_perf_ms) {
   absl::StatusOr<int64_t> ok_status = StatusKey("ok");
   if (!ok_status.ok()) return ok_status.status();
-  read_stats_.Bind(attempt);
+  read_stats_.Bind(InRun{key.run}, key.attempt);
   while (true) {
     absl::StatusOr<bool> found = read_stats_.Step();
     if (!found.ok() || !*found) return found.status();

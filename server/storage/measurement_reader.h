@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/storage/attempt_key.h"
 #include "server/storage/config_reader.h"
 #include "server/storage/statement.h"
 #include "telemetry/v1/dataset.pb.h"
@@ -31,19 +32,19 @@ class MeasurementReader {
 
   // The rows of one page: at most `limit` above after_seq, only those with `status` unless that is empty. attempt_id is
   // left empty. Configs not seen before go to `announced`, unless that is null.
-  absl::Status ReadPage(int64_t attempt, uint64_t after_seq, int64_t limit, const std::string& status,
+  absl::Status ReadPage(const AttemptKey& key, uint64_t after_seq, int64_t limit, const std::string& status,
                         google::protobuf::RepeatedPtrField<v1::Measurement>* rows, v1::ExportConfigs* announced);
 
   // The hashes of those rows.
-  absl::Status ReadHashes(int64_t attempt, const google::protobuf::RepeatedPtrField<v1::Measurement>& rows,
+  absl::Status ReadHashes(const AttemptKey& key, const google::protobuf::RepeatedPtrField<v1::Measurement>& rows,
                           google::protobuf::RepeatedPtrField<v1::SourceHash>* hashes);
-  absl::StatusOr<bool> HasHashes(int64_t attempt);
+  absl::StatusOr<bool> HasHashes(const AttemptKey& key);
 
-  absl::StatusOr<uint64_t> Count(int64_t attempt);
+  absl::StatusOr<uint64_t> Count(const AttemptKey& key);
   // Begins a new set of rows for Add to count distinct configs over.
   RowStats NewStats() { return ++stats_round_, RowStats(); }
   // Counts the attempt's rows into `stats`, and the smallest perf_ms of them alone into `best_perf_ms`.
-  absl::Status Add(int64_t attempt, RowStats* stats, std::optional<double>* best_perf_ms);
+  absl::Status Add(const AttemptKey& key, RowStats* stats, std::optional<double>* best_perf_ms);
 
  private:
   absl::Status Fill(v1::Measurement* row, v1::ExportConfigs* announced);

@@ -4,6 +4,7 @@
 
 #include "proto/record/ids.h"
 #include "server/storage/failure_json.h"
+#include "server/storage/partitions.h"
 #include "server/storage/row_key.h"
 
 namespace telemetry::storage {
@@ -28,49 +29,53 @@ std::optional<double> DoubleColumn(const Statement& row, int column) {
 MeasurementTable::MeasurementTable(Database& database, AttemptTable& attempts, ConfigTable& configs)
     : attempts_(attempts),
       configs_(configs),
-      insert_(
-          database,
-          "INSERT INTO measurements (attempt, seq, timestamp_s, generation, status, perf_ms, compile_time_s, config, "
-          "failure) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING"),
+      insert_(database,
+              "INSERT INTO measurements (" TELEMETRY_RUN_COLUMN
+              "attempt, seq, timestamp_s, generation, status, perf_ms, compile_time_s, config, "
+              "failure) VALUES (" TELEMETRY_RUN_VALUE "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING"),
       read_(database,
             "SELECT timestamp_s, generation, status, perf_ms, compile_time_s, config, failure FROM measurements "
-            "WHERE attempt = ?1 AND seq = ?2"),
+            "WHERE " TELEMETRY_IN_RUN "attempt = ?1 AND seq = ?2"),
       insert_status_(database, "INSERT INTO statuses (name) VALUES (?1) ON CONFLICT DO NOTHING RETURNING status"),
-      find_status_(database, "SELECT status FROM statuses WHERE name = ?1"),
+      find_status_(database,
+                   "SELECT status FROM statuses WHERE /*postgresql name_sha256 = text_sha256(?1) AND */ name = ?1"),
       insert_hash_(database,
-                   "INSERT INTO source_hashes (attempt, seq, source_hash) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING"),
-      read_hash_(database, "SELECT source_hash FROM source_hashes WHERE attempt = ?1 AND seq = ?2") {}
+                   "INSERT INTO source_hashes (" TELEMETRY_RUN_COLUMN
+                   "attempt, seq, source_hash) VALUES (" TELEMETRY_RUN_VALUE "?1, ?2, ?3) ON CONFLICT DO NOTHING"),
+      read_hash_(database,
+                 "SELECT source_hash FROM source_hashes WHERE " TELEMETRY_IN_RUN "attempt = ?1 AND seq = ?2") {}
 
 absl::Status MeasurementTable::Store(const v1::Measurement& row, MaybeRefusal& refusal) {
   absl::StatusOr<AttemptTable::RowTarget> target = attempts_.TargetOf(row.attempt_id(), refusal);
-  if (!target.ok() || target->attempt == 0) return target.status();
-  if (target->foreign) return StoreForeign(row, target->attempt, refusal);
-  return StoreOwn(row, target->attempt, refusal);
+  if (!target.ok() || target->left_out()) return target.status();
+  if (target->foreign) return StoreForeign(row, target->key, refusal);
+  return StoreOwn(row, target->key, refusal);
 }
 
 // The row may only be what is there already.
-absl::Status MeasurementTable::StoreForeign(const v1::Measurement& row, int64_t attempt, MaybeRefusal& refusal) {
-  absl::StatusOr<bool> stored = read_.Bind(attempt, row.seq()).Step();
+absl::Status MeasurementTable::StoreForeign(const v1::Measurement& row, const AttemptKey& key, MaybeRefusal& refusal) {
+  absl::StatusOr<bool> stored = read_.Bind(InRun{key.run}, key.attempt, row.seq()).Step();
   read_.Reset();
   if (!stored.ok()) return stored.status();
-  if (*stored) return StoreOwn(row, attempt, refusal);
+  if (*stored) return StoreOwn(row, key, refusal);
   refusal = NotYours(kForeignAttempt);
   return absl::OkStatus();
 }
 
-absl::Status MeasurementTable::StoreOwn(const v1::Measurement& row, int64_t attempt, MaybeRefusal& refusal) {
+absl::Status MeasurementTable::StoreOwn(const v1::Measurement& row, const AttemptKey& key, MaybeRefusal& refusal) {
   absl::StatusOr<int64_t> status_key = StatusKey(row.status());
   if (!status_key.ok()) return status_key.status();
-  absl::StatusOr<int64_t> config = configs_.KeyOf(row.config_id());
+  const absl::StatusOr<int64_t> config = configs_.KeyOf(row.config_id());
   if (!config.ok()) return config.status();
   OptionalText failure;
   if (row.has_failure()) failure = FailureToJson(row.failure());
-  const absl::StatusOr<int64_t> inserted = insert_
-                                               .Bind(attempt, row.seq(), row.timestamp_s(), int64_t{row.generation()},
-                                                     *status_key, Perf(row), CompileTime(row), *config, failure)
-                                               .RunCounting();
+  const absl::StatusOr<int64_t> inserted =
+      insert_
+          .Bind(InRun{key.run}, key.attempt, row.seq(), row.timestamp_s(), int64_t{row.generation()}, *status_key,
+                Perf(row), CompileTime(row), *config, failure)
+          .RunCounting();
   if (!inserted.ok() || *inserted == 1) return inserted.status();
-  return CompareStored(row, attempt, *status_key, *config, failure, refusal);
+  return CompareStored(row, key, *status_key, *config, failure, refusal);
 }
 
 absl::StatusOr<int64_t> MeasurementTable::StatusKey(const std::string& name) {
@@ -82,9 +87,9 @@ absl::StatusOr<int64_t> MeasurementTable::StatusKey(const std::string& name) {
   return key;
 }
 
-absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, int64_t attempt, int64_t status,
+absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, const AttemptKey& key, int64_t status,
                                              int64_t config, const OptionalText& failure, MaybeRefusal& refusal) {
-  absl::StatusOr<bool> found = read_.Bind(attempt, row.seq()).Step();
+  absl::StatusOr<bool> found = read_.Bind(InRun{key.run}, key.attempt, row.seq()).Step();
   if (!found.ok()) return found.status();
   const bool equal = read_.Double(0) == row.timestamp_s() && read_.Int(1) == row.generation() &&
                      read_.Int(2) == status && DoubleColumn(read_, 3) == Perf(row) &&
@@ -97,14 +102,15 @@ absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, int64_t
 
 absl::Status MeasurementTable::Store(const v1::SourceHash& hash, MaybeRefusal& refusal) {
   absl::StatusOr<AttemptTable::RowTarget> target = attempts_.TargetOf(hash.attempt_id(), refusal);
-  if (!target.ok() || target->attempt == 0) return target.status();
+  if (!target.ok() || target->left_out()) return target.status();
   absl::StatusOr<std::string> bytes = record::HexDecode(hash.source_hash());
   if (!bytes.ok()) return bytes.status();  // Validate has seen to it
   if (!target->foreign) {
-    const absl::StatusOr<int64_t> inserted = insert_hash_.Bind(target->attempt, hash.seq(), Blob{*bytes}).RunCounting();
+    const absl::StatusOr<int64_t> inserted =
+        insert_hash_.Bind(InRun{target->key.run}, target->key.attempt, hash.seq(), Blob{*bytes}).RunCounting();
     if (!inserted.ok() || *inserted == 1) return inserted.status();
   }
-  absl::StatusOr<bool> found = read_hash_.Bind(target->attempt, hash.seq()).Step();
+  absl::StatusOr<bool> found = read_hash_.Bind(InRun{target->key.run}, target->key.attempt, hash.seq()).Step();
   if (!found.ok()) return found.status();
   if (!*found) {
     refusal = NotYours(kForeignAttempt);

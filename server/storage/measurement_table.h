@@ -30,10 +30,10 @@ class MeasurementTable {
   void Forget() { statuses_.clear(); }
 
  private:
-  absl::Status StoreOwn(const v1::Measurement& measurement, int64_t attempt, MaybeRefusal& refusal);
-  absl::Status StoreForeign(const v1::Measurement& measurement, int64_t attempt, MaybeRefusal& refusal);
+  absl::Status StoreOwn(const v1::Measurement& measurement, const AttemptKey& key, MaybeRefusal& refusal);
+  absl::Status StoreForeign(const v1::Measurement& measurement, const AttemptKey& key, MaybeRefusal& refusal);
   absl::StatusOr<int64_t> StatusKey(const std::string& name);
-  absl::Status CompareStored(const v1::Measurement& measurement, int64_t attempt, int64_t status, int64_t config,
+  absl::Status CompareStored(const v1::Measurement& measurement, const AttemptKey& key, int64_t status, int64_t config,
                              const OptionalText& failure, MaybeRefusal& refusal);
 
   AttemptTable& attempts_;

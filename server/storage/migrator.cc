@@ -1,16 +1,11 @@
 #include "server/storage/migrator.h"
 
 #include "absl/strings/str_cat.h"
+#include "server/storage/schema_version.h"
 #include "server/storage/transaction.h"
 
 namespace telemetry::storage {
 namespace {
-
-absl::Status NewerThanProgram(int version, int known) {
-  return absl::FailedPreconditionError(absl::StrCat("the database has schema version ", version, ", but this program (",
-                                                    TELEMETRY_VERSION, ") knows versions up to ", known,
-                                                    ": use a newer telemetry-collector and telemetry-export"));
-}
 
 absl::Status Apply(SqliteDatabase& database, const Migration& migration) {
   absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(database);
@@ -45,7 +40,7 @@ absl::Status Migrate(SqliteDatabase& database, absl::Span<const Migration> migra
   absl::StatusOr<int> version = SchemaVersion(database);
   if (!version.ok()) return version.status();
   const int newest = migrations.back().number;
-  if (*version > newest) return NewerThanProgram(*version, newest);
+  if (*version > newest) return NewerSchema(*version, newest);
   for (const Migration& migration : migrations) {
     if (migration.number <= *version) continue;
     if (absl::Status status = Apply(database, migration); !status.ok()) return status;
@@ -56,12 +51,7 @@ absl::Status Migrate(SqliteDatabase& database, absl::Span<const Migration> migra
 absl::Status RequireCurrentSchema(SqliteDatabase& database) {
   absl::StatusOr<int> version = SchemaVersion(database);
   if (!version.ok()) return version.status();
-  const int newest = EmbeddedMigrations().back().number;
-  if (*version > newest) return NewerThanProgram(*version, newest);
-  if (*version == newest) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat("the database has schema version ", *version,
-                                                    " and this program reads version ", newest,
-                                                    ": run telemetry-collector migrate --db on it"));
+  return RequireSchemaVersion(*version, EmbeddedMigrations().back().number);
 }
 
 }  // namespace telemetry::storage

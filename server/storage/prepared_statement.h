@@ -25,6 +25,8 @@ class PreparedStatement {
   virtual void Bind(int index, std::string_view text) = 0;
   virtual void Bind(int index, Blob blob) = 0;
   virtual void Bind(int index, std::nullopt_t null) = 0;
+  // The run whose rows are meant, where the tables are partitioned by it (partitions.h).
+  virtual void BindRun(int64_t run) = 0;
 
   // Moves to the next row; false: there is none, and the statement is reset.
   virtual absl::StatusOr<bool> Step() = 0;

@@ -16,7 +16,9 @@ std::optional<int64_t> SenderColumn(int64_t sender) {
 }  // namespace
 
 ProducerTable::ProducerTable(Database& database)
-    : find_(database, "SELECT epoch, committed_seq, client, coalesce(sender, 0) FROM producers WHERE producer_id = ?1"),
+    : find_(database,
+            "SELECT epoch, committed_seq, client, coalesce(sender, 0) FROM producers WHERE producer_id = ?1 "
+            "/*postgresql FOR UPDATE */"),
       add_(database,
            "INSERT INTO producers (producer_id, epoch, committed_seq, client, first_opened_unix_us, "
            "last_opened_unix_us, sender) VALUES (?1, ?2, 0, ?3, ?4, ?4, ?5) ON CONFLICT DO NOTHING"),

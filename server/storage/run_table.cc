@@ -18,7 +18,7 @@ void AppendFramed(const OptionalText& field, std::string* out) {
 }  // namespace
 
 RunTable::RunTable(Database& database)
-    : find_(database, "SELECT run FROM runs WHERE run_id = ?1"),
+    : find_(database, "SELECT run FROM runs WHERE run_id = ?1 /*postgresql FOR NO KEY UPDATE */"),
       insert_(database, "INSERT INTO runs (run_id) VALUES (?1) ON CONFLICT DO NOTHING RETURNING run"),
       read_(database,
             "SELECT r.kernel, k.kernel_id, k.name, k.source, r.input_shapes, r.dtypes, r.hardware, "

@@ -25,6 +25,8 @@ class SqliteStatement : public PreparedStatement {
   void Bind(int index, std::string_view text) override;
   void Bind(int index, Blob blob) override;
   void Bind(int index, std::nullopt_t null) override;
+  // Its tables are not partitioned.
+  void BindRun(int64_t /*run*/) override {}
 
   absl::StatusOr<bool> Step() override;
   void Reset() override;

@@ -24,7 +24,7 @@ SqliteWriter::SqliteWriter(LockFile lock, SqliteDatabase database, AckedTally ac
       database_(std::move(database)),
       acked_(std::move(acked)),
       clock_(options.clock),
-      batches_(database_),
+      batches_(database_, BatchWriter::Writers::kThisOne),
       checkpointer_(database_, options.checkpoint_pages, options.reader_patience) {}
 
 absl::Status SqliteWriter::Fail(absl::Status status) {

@@ -13,6 +13,12 @@
 
 namespace telemetry::storage {
 
+// The run whose rows a statement is about, where its SQL has something of partitions.h: bound beside the numbered
+// parameters.
+struct InRun {
+  int64_t run = 0;
+};
+
 // One prepared statement. An error while preparing or binding is kept and returned by the next Step or Run, so that a
 // use is one expression. Text and blobs are not copied: they must live until the statement is reset.
 class Statement {
@@ -21,12 +27,13 @@ class Statement {
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
 
-  // Resets the statement and binds its parameters ?1, ?2, ... An empty optional is NULL.
+  // Resets the statement and binds its parameters ?1, ?2, ... An empty optional is NULL. They stay bound when the
+  // statement is reset.
   template <typename... Values>
   Statement& Bind(const Values&... values) {
     Reset();
     int index = 0;
-    (BindAt(++index, values), ...);
+    (BindNext(index, values), ...);
     return *this;
   }
 
@@ -49,6 +56,12 @@ class Statement {
   std::string_view Bytes(int column) const { return prepared_->Bytes(column); }
 
  private:
+  template <typename Value>
+  void BindNext(int& index, const Value& value) {
+    BindAt(++index, value);
+  }
+  void BindNext(int& /*index*/, const InRun& in) { prepared_->BindRun(in.run); }
+
   void BindAt(int index, int64_t value) { prepared_->Bind(index, value); }
   void BindAt(int index, int value) { BindAt(index, int64_t{value}); }
   void BindAt(int index, uint64_t value) { BindAt(index, static_cast<int64_t>(value)); }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "absl/types/span.h"
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
+#include "server/storage/nul_field.h"
 
 namespace telemetry::storage {
 namespace {
@@ -38,6 +40,16 @@ class Checker {
   void RunId(std::string_view run_id) { Require(record::IsHexId(run_id), "run_id is not 64 lower-case hex digits"); }
 
   void AttemptId(std::string_view id) { Require(id.size() == kAttemptIdBytes, "attempt_id is not 16 bytes"); }
+
+  // Of all text fields; a walk over the message.
+  void NoNul(const google::protobuf::Message& message) {
+    if (refusal_) return;
+    if (const std::optional<std::string> field = FieldWithNul(message)) NulIn(*field);
+  }
+
+  void NoNul(std::string_view text, const char* name) {
+    if (text.find('\0') != std::string_view::npos) NulIn(name);
+  }
 
   void Seq(uint64_t seq) { Require(seq >= 1 && seq <= kMaxInteger, "seq is not between 1 and 2^63-1"); }
 
@@ -95,6 +107,8 @@ class Checker {
   MaybeRefusal Result() && { return std::move(refusal_); }
 
  private:
+  void NulIn(std::string_view field) { Refuse(absl::StrCat(std::string(field), " holds a NUL")); }
+
   MaybeRefusal refusal_;
 };
 
@@ -139,6 +153,7 @@ void Check(const v1::Measurement& measurement, Checker& check) {
   check.Seq(measurement.seq());
   check.Finite(measurement.timestamp_s(), "timestamp_s");
   check.Require(!measurement.status().empty(), "status is empty");
+  check.NoNul(measurement.status(), "status");  // the failure's texts are stored as JSON
   check.Finite(measurement.perf_ms(), "perf_ms");
   check.Finite(measurement.compile_time_s(), "compile_time_s");
   check.Require(measurement.config_id() != 0, "config_id is 0");
@@ -221,15 +236,19 @@ MaybeRefusal Validate(const v1::Record& record) {
   switch (record.kind_case()) {
     case v1::Record::kRun:
       Check(record.run(), check);
+      check.NoNul(record.run());
       break;
     case v1::Record::kAttempt:
       Check(record.attempt(), check);
+      check.NoNul(record.attempt());
       break;
     case v1::Record::kConfig:
       Check(record.config(), check);
+      check.NoNul(record.config());
       break;
     case v1::Record::kRunConfig:
       Check(record.run_config(), check);
+      check.NoNul(record.run_config());
       break;
     case v1::Record::kMeasurement:
       Check(record.measurement(), check);
@@ -242,8 +261,10 @@ MaybeRefusal Validate(const v1::Record& record) {
       break;
     case v1::Record::kIrGraph:
       Check(record.ir_graph(), check);
+      check.NoNul(record.ir_graph());
       break;
     case v1::Record::kReject:
+      check.NoNul(record.reject());
       break;
     case v1::Record::KIND_NOT_SET:
       CheckUnset(record, check);

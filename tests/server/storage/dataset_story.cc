@@ -1,20 +1,10 @@
 #include "tests/server/storage/dataset_story.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include "absl/strings/str_cat.h"
-#include "server/storage/sqlite_database.h"
-#include "server/storage/statement.h"
 
 namespace telemetry::storage {
-
-TempFolder::TempFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "telemetry-XXXXXX").string();
-  path_ = mkdtemp(pattern.data());
-}
-
-TempFolder::~TempFolder() { std::filesystem::remove_all(path_); }
 
 std::string RunId(char digit) { return std::string(64, digit); }
 
@@ -89,13 +79,11 @@ v1::Record DetailRecord(char attempt, uint64_t seq) {
   return record;
 }
 
-DatasetStory::DatasetStory(WriterOptions options) : path_(folder_.File("dataset.db")), options_(std::move(options)) {
-  Restart();
-}
+DatasetStory::DatasetStory(const WriterOptions& options) : dataset_(NewTestDataset(options)) { Restart(); }
 
 void DatasetStory::Restart() {
   writer_.reset();
-  absl::StatusOr<std::unique_ptr<StoreWriter>> writer = OpenSqliteWriter(path_, options_);
+  absl::StatusOr<std::unique_ptr<StoreWriter>> writer = dataset_->OpenWriter();
   if (!writer.ok()) {
     ADD_FAILURE() << writer.status();
     return;
@@ -121,17 +109,16 @@ BatchOutcome DatasetStory::SendAt(uint64_t first_seq, const std::vector<v1::Reco
   return outcomes.ok() ? outcomes->front() : BatchOutcome{.status = outcomes.status(), .refused = {}};
 }
 
-std::string DatasetStory::Query(const std::string& sql) const {
-  absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path_, {.read_only = true});
-  if (!database.ok()) return database.status().ToString();
-  Statement query(*database, sql.c_str());
-  absl::StatusOr<bool> row = query.Step();
-  if (!row.ok()) return row.status().ToString();
-  return *row ? std::string(query.Text(0)) : "(no row)";
+std::string DatasetStory::Query(const std::string& sql) const { return dataset_->Query(sql); }
+
+std::unique_ptr<StoreReader> DatasetStory::OpenReader() const {
+  absl::StatusOr<std::unique_ptr<StoreReader>> reader = dataset_->OpenReader();
+  EXPECT_TRUE(reader.ok()) << reader.status();
+  return reader.ok() ? *std::move(reader) : nullptr;
 }
 
 std::string DatasetStory::Export(const v1::Filter& filter) const {
-  absl::StatusOr<std::unique_ptr<StoreReader>> reader = OpenSqliteReader(path_);
+  absl::StatusOr<std::unique_ptr<StoreReader>> reader = dataset_->OpenReader();
   if (!reader.ok()) return reader.status().ToString();
   v1::ExportRequest request;
   *request.mutable_filter() = filter;

@@ -1,28 +1,16 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "server/storage/sqlite_store.h"
 #include "server/storage/store.h"
+#include "tests/server/storage/temp_folder.h"
+#include "tests/server/storage/test_dataset.h"
 
 namespace telemetry::storage {
-
-// A folder of a test's own, gone when the test is over.
-class TempFolder {
- public:
-  TempFolder();
-  ~TempFolder();
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-  std::string File(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  std::filesystem::path path_;
-};
 
 // Records with the values that tests do not care about filled in. Ids are told apart by one letter.
 std::string RunId(char digit);
@@ -36,10 +24,10 @@ v1::Record Row(char attempt, uint64_t seq, double perf_ms, uint64_t config_id = 
 // With a value in each field.
 v1::Record DetailRecord(char attempt, uint64_t seq);
 
-// A dataset in a file, its writer, and one producer who sends to it: so that a test reads as a story.
+// A dataset, its writer, and one producer who sends to it: so that a test reads as a story.
 class DatasetStory {
  public:
-  explicit DatasetStory(WriterOptions options = {});
+  explicit DatasetStory(const WriterOptions& options = {});
 
   // Sends the records as the next ones of the producer's log, in one transaction.
   BatchOutcome Send(const std::vector<v1::Record>& records);
@@ -54,13 +42,13 @@ class DatasetStory {
   std::string Export(const v1::Filter& filter = {}) const;
 
   StoreWriter& writer() { return *writer_; }
-  const std::string& path() const { return path_; }
+  std::unique_ptr<StoreReader> OpenReader() const;
+  // Of the file; of a dataset on a server its url.
+  const std::string& path() const { return dataset_->db(); }
   const std::string& producer_id() const { return producer_id_; }
 
  private:
-  TempFolder folder_;
-  const std::string path_;
-  const WriterOptions options_;
+  const std::unique_ptr<TestDataset> dataset_;
   const std::string producer_id_ = std::string(16, 'p');
   std::unique_ptr<StoreWriter> writer_;
   uint64_t next_seq_ = 1;

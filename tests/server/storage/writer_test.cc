@@ -1,15 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
 #include <functional>
-#include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
-#include "server/storage/sqlite_database.h"
 #include "tests/server/storage/dataset_story.h"
 
 namespace telemetry::storage {
@@ -85,7 +80,7 @@ TEST(Writer, ProducersThatOpenTogetherAreEachAnswered) {
   EXPECT_EQ((*results)[1].value_or(99), 0u);
   EXPECT_TRUE(absl::IsFailedPrecondition((*results)[2].status()));
   EXPECT_EQ((*results)[3].value_or(99), 0u);
-  EXPECT_EQ(story.Query("SELECT group_concat(epoch) FROM (SELECT epoch FROM producers ORDER BY epoch)"), "1,3");
+  EXPECT_EQ(story.Query("SELECT min(epoch) || ',' || max(epoch) FROM producers"), "1,3");
 }
 
 TEST(Writer, ProgressAndIdentityOutliveARestart) {
@@ -126,7 +121,7 @@ TEST(Writer, ARunWithAnotherSourceIsAConflictAndChangesNothing) {
   EXPECT_EQ(outcome.committed_seq, 2u);
   EXPECT_EQ(story.Export(), before);
   EXPECT_EQ(story.Query("SELECT reason FROM rejects"), "conflict");
-  EXPECT_EQ(story.Query("SELECT hex(raw) FROM rejects").size(), 2 * other.SerializeAsString().size());
+  EXPECT_EQ(story.Query("SELECT length(raw) FROM rejects"), std::to_string(other.SerializeAsString().size()));
 }
 
 TEST(Writer, OfSeveralSettingsTheSmallestIsRead) {
@@ -189,7 +184,8 @@ TEST(Writer, AChainOfSupersededAttemptsLeavesOnlyTheLast) {
   DatasetStory story;
   story.Send({Provisional('z', 'a', {'y'}), Provisional('x', 'a'), Row('x', 1, 1)});
   story.Send({Provisional('y', 'a', {'x'}), Row('y', 1, 1)});  // superseded itself, it still takes x with it
-  EXPECT_EQ(story.Query("SELECT group_concat(attempt_id) FROM attempts"), AttemptId('z'));
+  EXPECT_EQ(story.Query("SELECT count(*) FROM attempts"), "1");
+  EXPECT_THAT(story.Export(), HasSubstr(AttemptId('z')));
   EXPECT_EQ(story.Query("SELECT count(*) FROM measurements"), "0");
 }
 
@@ -217,9 +213,9 @@ TEST(Writer, OneConfigInTwoOrdersOfArgumentsHasOneTextInWhateverOrder) {
 TEST(Writer, AConfigTextThatCannotBeSplitIsKeptWhole) {
   DatasetStory story;
   story.Send({ConfigRecord(7, "Config()"), ConfigRecord(0xffffffffffffffff, "something else")});
-  EXPECT_EQ(
-      story.Query("SELECT group_concat(config_id || text, '|') FROM (SELECT * FROM config_texts ORDER BY config)"),
-      "0000000000000007Config()|ffffffffffffffffsomething else");
+  const std::string text_of = "SELECT text FROM config_texts WHERE config_id = ";
+  EXPECT_EQ(story.Query(text_of + "'0000000000000007'"), "Config()");
+  EXPECT_EQ(story.Query(text_of + "'ffffffffffffffff'"), "something else");
 }
 
 v1::Record Graph(const std::string& target) {
@@ -310,55 +306,21 @@ TEST(Writer, ASupersededAttemptTakesItsDetailsAlong) {
   EXPECT_EQ(story.Query("SELECT count(*) FROM measurement_details"), "0");
 }
 
-TEST(Writer, SamplesCanBeQueried) {
+TEST(Writer, ATextWithANulIsRefusedWithItsFieldsName) {
   DatasetStory story;
-  story.Send({AttemptRecord('x', 'a'), DetailRecord('x', 1)});
-  EXPECT_EQ(
-      story.Query("SELECT max(s.value) - 123456789 > 0.12 FROM measurement_details, json_each(samples_ms_json) AS s"),
-      "1");
-}
-
-TEST(Writer, ASecondCollectorIsKeptOutAndToldByWhom) {
-  DatasetStory story;
-  const absl::Status second = OpenSqliteWriter(story.path()).status();
-  EXPECT_TRUE(absl::IsAlreadyExists(second));
-  EXPECT_THAT(std::string(second.message()), HasSubstr("pid " + std::to_string(getpid())));
-}
-
-TEST(Writer, TheLogIsEmptiedWhenIdle) {
-  DatasetStory story;
-  story.Send({RunRecord('a')});
-  EXPECT_GT(std::filesystem::file_size(story.path() + "-wal"), 0u);
-  EXPECT_TRUE(story.writer().Idle().ok());
-  EXPECT_EQ(std::filesystem::file_size(story.path() + "-wal"), 0u);
-}
-
-TEST(Writer, TheLogStaysBoundedWhileRowsCome) {
-  DatasetStory story({.checkpoint_pages = 16});
-  story.Send({AttemptRecord('x', 'a')});
-  for (uint64_t seq = 1; seq <= 400; ++seq) story.Send({Row('x', seq, 1)});
-  EXPECT_LT(std::filesystem::file_size(story.path() + "-wal"), 64u * 4200);
-}
-
-// Readers that each take no longer than a few commits, one nearly always under way, as questions to a busy collector.
-TEST(Writer, TheLogStaysBoundedBesideReadersThatComeAndGo) {
-  constexpr int kStep = 64;
-  DatasetStory story(
-      {.busy_timeout = absl::Milliseconds(1), .checkpoint_pages = kStep, .reader_patience = absl::ZeroDuration()});
-  story.Send({AttemptRecord('x', 'a')});
-  std::minstd_rand random(1);
-  std::optional<SqliteDatabase> reader;
-  uint64_t most_pages = 0;
-  for (uint64_t seq = 1; seq <= 1000; ++seq) {
-    reader.reset();
-    if (random() % 4 != 0) {
-      reader = *SqliteDatabase::Open(story.path(), {.read_only = true});
-      ASSERT_TRUE(reader->Execute("BEGIN; SELECT count(*) FROM attempts").ok());
-    }
-    story.Send({Row('x', seq, 1)});
-    most_pages = std::max<uint64_t>(most_pages, std::filesystem::file_size(story.path() + "-wal") / 4120);
-  }
-  EXPECT_LT(most_pages, 4u * kStep);
+  const std::string nul("a\0b", 3);
+  v1::Record reject;
+  reject.mutable_reject()->set_message(nul);
+  const BatchOutcome outcome = story.Send(
+      {Changed(RunRecord('a'), [&](v1::Record& r) { r.mutable_run()->set_hardware(nul); }), AttemptRecord('x', 'a'),
+       Changed(Row('x', 1, 1), [&](v1::Record& r) { r.mutable_measurement()->set_status(nul); }),
+       Changed(GraphRecord('a'), [&](v1::Record& r) { r.mutable_ir_graph()->mutable_nodes(1)->set_target(nul); }),
+       reject});
+  std::vector<std::string> messages;
+  for (const RefusedRecord& refused : outcome.refused) messages.push_back(refused.message);
+  EXPECT_THAT(messages,
+              ElementsAre("hardware holds a NUL", "status holds a NUL", "target holds a NUL", "message holds a NUL"));
+  EXPECT_EQ(story.Query("SELECT count(*) FROM rejects WHERE reason = 'invalid'"), "4");
 }
 
 }  // namespace

@@ -1,0 +1,128 @@
+#include "server/storage/postgresql/connection.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace telemetry::storage {
+namespace {
+
+// What a connection is like unless the url says otherwise: a machine that went away without a word is noticed.
+constexpr std::array<std::pair<const char*, const char*>, 6> kDefaults = {{
+    {"application_name", "autotune-telemetry"},
+    {"connect_timeout", "10"},
+    {"keepalives_idle", "10"},
+    {"keepalives_interval", "5"},
+    {"keepalives_count", "3"},
+    {"tcp_user_timeout", "30000"},
+}};
+
+// A lock is another collector's, for one transaction; one that died holds it until the server notices. An acknowledged
+// record is on the server's disk, even where commits need not be by default.
+constexpr char kSetUp[] =
+    "SET lock_timeout = '30s';"
+    "SET idle_in_transaction_session_timeout = '60s';"
+    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
+
+// By the class and the code of an SQLSTATE, the longest first.
+struct Meaning {
+  std::string_view sqlstate;
+  absl::StatusCode code;
+};
+constexpr Meaning kMeanings[] = {
+    {"40001", absl::StatusCode::kAborted},           // serialization_failure
+    {"40P01", absl::StatusCode::kAborted},           // deadlock_detected
+    {"55P03", absl::StatusCode::kAborted},           // lock_not_available
+    {"57014", absl::StatusCode::kAborted},           // query_canceled
+    {"23503", absl::StatusCode::kAborted},           // another writer removed what a row names
+    {"23505", absl::StatusCode::kAborted},           // another writer made the same row
+    {"25006", absl::StatusCode::kUnavailable},       // a standby, which may become the server
+    {"25P03", absl::StatusCode::kUnavailable},       // idle_in_transaction_session_timeout
+    {"42501", absl::StatusCode::kPermissionDenied},  // insufficient_privilege
+    {"3D000", absl::StatusCode::kNotFound},          // invalid_catalog_name
+    {"58030", absl::StatusCode::kUnavailable},       // io_error
+    {"08", absl::StatusCode::kUnavailable},          // connection exceptions
+    {"53", absl::StatusCode::kUnavailable},          // insufficient resources
+    {"57P", absl::StatusCode::kUnavailable},         // the server stops, or begins
+    {"28", absl::StatusCode::kPermissionDenied},     // invalid authorization
+    {"XX", absl::StatusCode::kDataLoss},             // data or an index is corrupted
+};
+
+absl::StatusCode CodeOf(std::string_view sqlstate) {
+  if (sqlstate == "XX000") return absl::StatusCode::kInternal;
+  const auto* const meaning = std::find_if(std::begin(kMeanings), std::end(kMeanings),
+                                           [&](const Meaning& known) { return sqlstate.starts_with(known.sqlstate); });
+  return meaning == std::end(kMeanings) ? absl::StatusCode::kInternal : meaning->code;
+}
+
+std::string OneLine(const char* message) {
+  std::string line(absl::StripAsciiWhitespace(message));
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return line;
+}
+
+}  // namespace
+
+PgConnection::PgConnection(std::string url) : url_(std::move(url)) {}
+
+absl::Status PgConnection::Connect() {
+  std::array<const char*, kDefaults.size() + 3> keys = {};
+  std::array<const char*, kDefaults.size() + 3> values = {};
+  size_t count = 0;
+  for (const auto& [key, value] : kDefaults) {
+    keys[count] = key;
+    values[count++] = value;
+  }
+  // A later one wins: the url over the defaults, and the encoding over the url.
+  keys[count] = "dbname";
+  values[count++] = url_.c_str();
+  keys[count] = "client_encoding";
+  values[count++] = "UTF8";
+  connection_.reset(PQconnectdbParams(keys.data(), values.data(), /*expand_dbname=*/1));
+  ++generation_;
+  if (alive()) return SetUp();
+  const std::string why = OneLine(PQerrorMessage(connection_.get()));
+  // libpq tells why in words alone when it cannot connect.
+  const bool refused = absl::StrContains(why, "authentication") || absl::StrContains(why, "password") ||
+                       absl::StrContains(why, "pg_hba") || absl::StrContains(why, "role \"");
+  const bool missing = absl::StrContains(why, "database \"") && absl::StrContains(why, "does not exist");
+  return absl::Status(missing   ? absl::StatusCode::kNotFound
+                      : refused ? absl::StatusCode::kPermissionDenied
+                                : absl::StatusCode::kUnavailable,
+                      absl::StrCat("PostgreSQL: ", why));
+}
+
+absl::Status PgConnection::SetUp() {
+  if (std::string_view(PQparameterStatus(connection_.get(), "server_encoding")) != "UTF8") {
+    connection_.reset();
+    return absl::FailedPreconditionError("PostgreSQL: the database's encoding is not UTF8: create one with it");
+  }
+  return Execute(kSetUp).status();
+}
+
+absl::Status PgConnection::Restore() { return alive() ? absl::OkStatus() : Connect(); }
+
+absl::StatusOr<PgResult> PgConnection::Execute(const char* sql) { return Check(PQexec(connection_.get(), sql)); }
+
+absl::StatusOr<PgResult> PgConnection::Check(PGresult* result) const {
+  PgResult owned(result);
+  switch (PQresultStatus(result)) {
+    case PGRES_COMMAND_OK:
+    case PGRES_TUPLES_OK:
+    case PGRES_COPY_IN:
+      return owned;
+    default:
+      break;
+  }
+  const char* const sqlstate = result == nullptr ? nullptr : PQresultErrorField(result, PG_DIAG_SQLSTATE);
+  const std::string why = OneLine(result == nullptr ? PQerrorMessage(connection_.get()) : PQresultErrorMessage(result));
+  if (!alive() || sqlstate == nullptr) return absl::UnavailableError(absl::StrCat("PostgreSQL: ", why));
+  return absl::Status(CodeOf(sqlstate), absl::StrCat("PostgreSQL: ", why, " (", sqlstate, ")"));
+}
+
+}  // namespace telemetry::storage

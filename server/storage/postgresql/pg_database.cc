@@ -1,0 +1,44 @@
+#include "server/storage/postgresql/pg_database.h"
+
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "server/storage/postgresql/pg_statement.h"
+
+namespace telemetry::storage {
+
+absl::StatusOr<std::unique_ptr<PgDatabase>> PgDatabase::Open(const std::string& url) {
+  std::unique_ptr<PgDatabase> database(new PgDatabase(url));
+  if (absl::Status status = database->connection_.Connect(); !status.ok()) return status;
+  return database;
+}
+
+std::unique_ptr<PreparedStatement> PgDatabase::Prepare(const char* sql) {
+  return std::make_unique<PgStatement>(connection_, absl::StrCat("s", ++statements_), sql);
+}
+
+absl::Status PgDatabase::Execute(const char* sql) { return connection_.Execute(sql).status(); }
+
+absl::Status PgDatabase::Begin(Access access) {
+  const char* const sql = access == Access::kRead ? "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+                                                  : "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE";
+  if (absl::Status status = connection_.Restore(); !status.ok()) return status;
+  absl::Status status = Execute(sql);
+  if (status.ok() || connection_.alive()) return status;
+  // A connection that was lost since its last use shows only now, and nothing has been done on it.
+  status = connection_.Connect();
+  return status.ok() ? Execute(sql) : status;
+}
+
+absl::Status PgDatabase::Commit() {
+  const absl::StatusOr<PgResult> result = connection_.Execute("COMMIT");
+  commit_unknown_ = !result.ok() && !connection_.alive();
+  if (!result.ok()) return result.status();
+  // A transaction in which a statement failed is rolled back, and that counts as a success.
+  if (std::string_view(PQcmdStatus(result->get())) == "COMMIT") return absl::OkStatus();
+  return absl::AbortedError("PostgreSQL: the transaction was rolled back");
+}
+
+absl::Status PgDatabase::RollBack() { return connection_.alive() ? Execute("ROLLBACK") : absl::OkStatus(); }
+
+}  // namespace telemetry::storage

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/storage/database.h"
+#include "server/storage/postgresql/connection.h"
+#include "server/storage/prepared_statement.h"
+
+namespace telemetry::storage {
+
+// The Database that a PostgreSQL server has. Begin makes a lost connection anew; whatever else fails on one says so
+// once, as PgConnection's errors do.
+class PgDatabase : public Database {
+ public:
+  static absl::StatusOr<std::unique_ptr<PgDatabase>> Open(const std::string& url);
+
+  std::unique_ptr<PreparedStatement> Prepare(const char* sql) override;
+  absl::Status Execute(const char* sql) override;
+  // kRead: all statements see the dataset as it was at the first. kWrite: each sees what was committed before it, and
+  // rows are locked where the SQL says so.
+  absl::Status Begin(Access access) override;
+  absl::Status Commit() override;
+  absl::Status RollBack() override;
+
+  // After a failed Commit: false: the server has rolled back; true: nobody has said what became of it.
+  bool commit_unknown() const { return commit_unknown_; }
+
+  PgConnection& connection() { return connection_; }
+
+ private:
+  explicit PgDatabase(const std::string& url) : connection_(url) {}
+
+  PgConnection connection_;
+  int statements_ = 0;
+  bool commit_unknown_ = false;
+};
+
+}  // namespace telemetry::storage

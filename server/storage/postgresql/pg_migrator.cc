@@ -1,0 +1,82 @@
+#include "server/storage/postgresql/pg_migrator.h"
+
+#include <cstdint>
+
+#include "absl/strings/str_cat.h"
+#include "server/storage/schema_version.h"
+#include "server/storage/statement.h"
+#include "server/storage/transaction.h"
+
+namespace telemetry::storage {
+namespace {
+
+// Of all programs that lock something of a database by a number; this one is drawn by lot.
+constexpr char kLock[] = "SELECT pg_advisory_xact_lock(5503941702385144881)";
+
+constexpr char kMakeVersions[] =
+    "CREATE TABLE IF NOT EXISTS schema_versions (version integer PRIMARY KEY, name text NOT NULL, "
+    "applied_unix_us bigint NOT NULL)";
+
+// All or nothing: PostgreSQL rolls back tables, too.
+absl::Status ApplyMissing(PgDatabase& database, int version, absl::Time now, absl::Span<const Migration> migrations) {
+  if (absl::Status status = database.Execute(kMakeVersions); !status.ok()) return status;
+  Statement note(database, "INSERT INTO schema_versions (version, name, applied_unix_us) VALUES (?1, ?2, ?3)");
+  for (const Migration& migration : migrations) {
+    if (migration.number <= version) continue;
+    absl::Status status = database.Execute(migration.sql);
+    if (status.ok()) status = note.Bind(migration.number, migration.name, absl::ToUnixMicros(now)).Run();
+    if (status.ok()) continue;
+    return absl::Status(status.code(), absl::StrCat("migration ", migration.name, ": ", status.message()));
+  }
+  return Statement(database,
+                   "INSERT INTO dataset (dataset_id, created_unix_us) "
+                   "SELECT uuid_send(gen_random_uuid()), ?1 WHERE NOT EXISTS (SELECT 1 FROM dataset)")
+      .Bind(absl::ToUnixMicros(now))
+      .Run();
+}
+
+}  // namespace
+
+absl::StatusOr<int> PgSchemaVersion(PgDatabase& database) {
+  const absl::StatusOr<int64_t> ours = database.QueryInt(
+      "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'schema_versions'");
+  if (!ours.ok()) return ours.status();
+  if (*ours == 0) {
+    const absl::StatusOr<int64_t> others =
+        database.QueryInt("SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()");
+    if (!others.ok()) return others.status();
+    if (*others == 0) return 0;
+    return absl::FailedPreconditionError(
+        "the database holds tables that are none of telemetry-collector's: give another --db");
+  }
+  const absl::StatusOr<int64_t> version = database.QueryInt("SELECT coalesce(max(version), 0) FROM schema_versions");
+  if (!version.ok()) return version.status();
+  return static_cast<int>(*version);
+}
+
+absl::Status MigratePg(PgDatabase& database, absl::Time now, absl::Span<const Migration> migrations) {
+  const int newest = migrations.back().number;
+  const absl::StatusOr<int> before = PgSchemaVersion(database);
+  if (!before.ok()) return before.status();
+  if (*before == newest) return absl::OkStatus();
+  if (*before > newest) return NewerSchema(*before, newest);
+  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(database);
+  if (!transaction.ok()) return transaction.status();
+  absl::Status status = database.Execute(kLock);
+  if (!status.ok()) return status;
+  // Another collector may have done it while this one waited.
+  const absl::StatusOr<int> version = PgSchemaVersion(database);
+  if (!version.ok()) return version.status();
+  if (*version > newest) return NewerSchema(*version, newest);
+  if (*version == newest) return absl::OkStatus();
+  status = ApplyMissing(database, *version, now, migrations);
+  return status.ok() ? transaction->Commit() : status;
+}
+
+absl::Status RequireCurrentPgSchema(PgDatabase& database) {
+  const absl::StatusOr<int> version = PgSchemaVersion(database);
+  if (!version.ok()) return version.status();
+  return RequireSchemaVersion(*version, EmbeddedPgMigrations().back().number);
+}
+
+}  // namespace telemetry::storage

@@ -1,0 +1,170 @@
+#include "server/storage/postgresql/pg_statement.h"
+
+#include <bit>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace telemetry::storage {
+namespace {
+
+// Types of pg_type, whose numbers never change.
+constexpr Oid kBool = 16;
+constexpr Oid kBytes = 17;
+constexpr Oid kInt8 = 20;
+constexpr Oid kInt2 = 21;
+constexpr Oid kInt4 = 23;
+constexpr Oid kText = 25;
+constexpr Oid kFloat8 = 701;
+
+constexpr int kBinary = 1;
+
+// How many bytes an integer of this type has; 0: it is none.
+size_t IntegerBytes(Oid type) {
+  switch (type) {
+    case kBool:
+      return 1;
+    case kInt2:
+      return 2;
+    case kInt4:
+      return 4;
+    case kInt8:
+      return 8;
+    default:
+      return 0;
+  }
+}
+
+// An integer of any size, most significant byte first.
+int64_t ReadInteger(std::string_view bytes) {
+  if (bytes.empty()) return 0;
+  int64_t value = static_cast<signed char>(bytes.front());
+  for (const char byte : bytes.substr(1)) value = value * 256 + static_cast<unsigned char>(byte);
+  return value;
+}
+
+}  // namespace
+
+PgStatement::PgStatement(PgConnection& connection, std::string name, std::string_view sql)
+    : connection_(connection), name_(std::move(name)), sql_(ToPgSql(sql)), values_(sql_.parameters) {}
+
+PgStatement::~PgStatement() {
+  if (prepared_on_ != connection_.generation() || !connection_.alive()) return;
+  // Inside a transaction that failed the server refuses, and keeps the statement as long as the connection.
+  connection_.Execute(absl::StrCat("DEALLOCATE ", name_).c_str()).IgnoreError();
+}
+
+PgStatement::Value* PgStatement::ValueAt(int index) {
+  if (index >= 1 && index <= sql_.parameters) return &values_[index - 1];
+  if (bound_.ok()) bound_ = absl::InternalError(absl::StrCat("no parameter ", index, " in: ", sql_.text));
+  return nullptr;
+}
+
+void PgStatement::BindNumber(int index, Oid type, uint64_t bits) {
+  Value* const value = ValueAt(index);
+  if (value == nullptr) return;
+  value->null = false;
+  value->type = type;
+  value->at.reset();
+  for (auto byte = value->number.rbegin(); byte != value->number.rend(); ++byte, bits >>= 8) {
+    *byte = static_cast<char>(bits & 0xff);
+  }
+}
+
+void PgStatement::Bind(int index, int64_t value) { BindNumber(index, kInt8, static_cast<uint64_t>(value)); }
+
+void PgStatement::Bind(int index, double value) { BindNumber(index, kFloat8, std::bit_cast<uint64_t>(value)); }
+
+void PgStatement::Bind(int index, std::string_view text) {
+  if (Value* const value = ValueAt(index)) *value = {.type = kText, .at = text, .null = false};
+}
+
+void PgStatement::Bind(int index, Blob blob) {
+  if (Value* const value = ValueAt(index)) *value = {.type = kBytes, .at = blob.bytes, .null = false};
+}
+
+void PgStatement::Bind(int index, std::nullopt_t /*null*/) {
+  if (Value* const value = ValueAt(index)) value->null = true;
+}
+
+void PgStatement::BindRun(int64_t run) { Bind(sql_.run_parameter, run); }
+
+absl::StatusOr<bool> PgStatement::Step() {
+  if (result_ == nullptr) {
+    if (absl::Status status = Run(); !status.ok()) return status;
+  }
+  if (++row_ < PQntuples(result_.get())) return true;
+  Reset();
+  return false;
+}
+
+void PgStatement::Reset() {
+  result_.reset();
+  row_ = -1;
+}
+
+absl::Status PgStatement::Prepare() {
+  std::vector<Oid> types;
+  for (const Value& value : values_) types.push_back(value.type);
+  absl::StatusOr<PgResult> result = connection_.Check(
+      PQprepare(connection_.handle(), name_.c_str(), sql_.text.c_str(), sql_.parameters, types.data()));
+  // A parameter that was NULL has the type that follows from the SQL.
+  if (result.ok()) result = connection_.Check(PQdescribePrepared(connection_.handle(), name_.c_str()));
+  if (!result.ok()) {
+    return absl::Status(result.status().code(), absl::StrCat(result.status().message(), " in: ", sql_.text));
+  }
+  types_.clear();
+  for (int i = 0; i < PQnparams(result->get()); ++i) types_.push_back(PQparamtype(result->get(), i));
+  prepared_on_ = connection_.generation();
+  return absl::OkStatus();
+}
+
+absl::Status PgStatement::Run() {
+  if (!bound_.ok()) return bound_;
+  if (prepared_on_ != connection_.generation()) {
+    if (absl::Status status = Prepare(); !status.ok()) return status;
+  }
+  std::vector<const char*> values(values_.size());
+  std::vector<int> lengths(values_.size());
+  const std::vector<int> formats(values_.size(), kBinary);
+  for (size_t i = 0; i < values_.size(); ++i) {
+    const Value& value = values_[i];
+    if (value.null) continue;
+    std::string_view bytes(value.number.data(), value.number.size());
+    if (value.at) {
+      bytes = *value.at;
+    } else if (const size_t size = IntegerBytes(types_[i]); size > 0) {
+      const std::string_view low = bytes.substr(bytes.size() - size);
+      if (ReadInteger(low) != ReadInteger(bytes)) {
+        return absl::InternalError(absl::StrCat("parameter ", i + 1, " is too large in: ", sql_.text));
+      }
+      bytes = low;
+    }
+    // A null pointer would be NULL; an empty view may hold one.
+    values[i] = bytes.data() == nullptr ? "" : bytes.data();
+    lengths[i] = static_cast<int>(bytes.size());
+  }
+  absl::StatusOr<PgResult> result =
+      connection_.Check(PQexecPrepared(connection_.handle(), name_.c_str(), static_cast<int>(values.size()),
+                                       values.data(), lengths.data(), formats.data(), kBinary));
+  if (!result.ok()) return result.status();
+  result_ = *std::move(result);
+  const std::string_view changes = PQcmdTuples(result_.get());
+  changes_ = 0;
+  for (const char digit : changes) changes_ = changes_ * 10 + (digit - '0');
+  return absl::OkStatus();
+}
+
+std::string_view PgStatement::Cell(int column) const {
+  return {PQgetvalue(result_.get(), row_, column), static_cast<size_t>(PQgetlength(result_.get(), row_, column))};
+}
+
+bool PgStatement::IsNull(int column) const { return PQgetisnull(result_.get(), row_, column) != 0; }
+
+int64_t PgStatement::Int(int column) const { return ReadInteger(Cell(column)); }
+
+double PgStatement::Double(int column) const { return std::bit_cast<double>(ReadInteger(Cell(column))); }
+
+std::string_view PgStatement::Text(int column) const { return Cell(column); }
+
+}  // namespace telemetry::storage

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/storage/postgresql/connection.h"
+#include "server/storage/postgresql/portable_sql.h"
+#include "server/storage/prepared_statement.h"
+
+namespace telemetry::storage {
+
+// A statement that is prepared when it is run for the first time, and again on a connection that was made anew. Its
+// rows are all fetched at the first Step, so that another statement can be run between two of them: what may select
+// many rows has to be given a limit.
+class PgStatement : public PreparedStatement {
+ public:
+  // `name` is the statement's own on this connection, which must outlive it.
+  PgStatement(PgConnection& connection, std::string name, std::string_view sql);
+  ~PgStatement() override;
+  PgStatement(const PgStatement&) = delete;
+  PgStatement& operator=(const PgStatement&) = delete;
+
+  void Bind(int index, int64_t value) override;
+  void Bind(int index, double value) override;
+  void Bind(int index, std::string_view text) override;
+  void Bind(int index, Blob blob) override;
+  void Bind(int index, std::nullopt_t null) override;
+  void BindRun(int64_t run) override;
+
+  absl::StatusOr<bool> Step() override;
+  void Reset() override;
+  int64_t changes() const override { return changes_; }
+
+  bool IsNull(int column) const override;
+  int64_t Int(int column) const override;
+  double Double(int column) const override;
+  std::string_view Text(int column) const override;
+  std::string_view Bytes(int column) const override { return Text(column); }
+
+ private:
+  // A bound value in PostgreSQL's binary form.
+  struct Value {
+    Oid type = 0;                        // 0: NULL before anything else, so that its type follows from the SQL
+    std::array<char, 8> number = {};     // of a number, most significant byte first
+    std::optional<std::string_view> at;  // of a text or bytes; `number` is not used then
+    bool null = true;
+  };
+
+  Value* ValueAt(int index);
+  void BindNumber(int index, Oid type, uint64_t bits);
+  absl::Status Prepare();
+  absl::Status Run();
+  std::string_view Cell(int column) const;
+
+  PgConnection& connection_;
+  const std::string name_;
+  const PgSql sql_;
+  std::vector<Value> values_;
+  std::vector<Oid> types_;    // of the parameters, as the server took them
+  uint64_t prepared_on_ = 0;  // the connection's generation; 0: on none yet
+  absl::Status bound_;        // the first error of a Bind
+  PgResult result_;           // nullptr: not running
+  int row_ = -1;
+  int64_t changes_ = 0;
+};
+
+}  // namespace telemetry::storage

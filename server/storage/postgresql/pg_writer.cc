@@ -1,0 +1,124 @@
+#include "server/storage/postgresql/pg_writer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "server/storage/postgresql/pg_migrator.h"
+#include "server/storage/transaction.h"
+
+namespace telemetry::storage {
+namespace {
+
+constexpr auto kFirstPause = std::chrono::milliseconds(5);
+constexpr auto kLongestPause = std::chrono::milliseconds(1000);
+
+bool MayBeDoneAgain(const absl::Status& status) { return absl::IsAborted(status) || absl::IsUnavailable(status); }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<StoreWriter>> OpenPostgresqlWriter(const std::string& url,
+                                                                  const PgWriterOptions& options) {
+  absl::StatusOr<std::unique_ptr<PgDatabase>> database = PgDatabase::Open(url);
+  if (!database.ok()) return database.status();
+  if (absl::Status status = MigratePg(**database, options.clock()); !status.ok()) return status;
+  std::string dataset_id;
+  {
+    Statement read(**database, "SELECT dataset_id FROM dataset");
+    const absl::StatusOr<bool> row = read.Step();
+    if (!row.ok()) return row.status();
+    dataset_id = read.Bytes(0);
+  }
+  return std::make_unique<PgWriter>(*std::move(database), std::move(dataset_id), options);
+}
+
+PgWriter::PgWriter(std::unique_ptr<PgDatabase> database, std::string dataset_id, const PgWriterOptions& options)
+    : database_(std::move(database)),
+      dataset_id_(std::move(dataset_id)),
+      options_(options),
+      random_(std::random_device()()),
+      batches_(*database_, BatchWriter::Writers::kMany),
+      committed_seq_(*database_,
+                     "SELECT committed_seq FROM producers WHERE producer_id = ?1 /*postgresql FOR SHARE*/") {}
+
+absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> PgWriter::OpenProducers(
+    absl::Span<const ProducerOpening> openings) {
+  absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> results;
+  absl::Status status = Transact(
+      [&] {
+        results = batches_.OpenProducers(openings, NowUnixUs());
+        return results.status();
+      },
+      // Opened again, a producer is as it was.
+      [] { return false; });
+  if (!status.ok()) return status;
+  return results;
+}
+
+absl::StatusOr<std::vector<BatchOutcome>> PgWriter::CommitBatches(absl::Span<const ProducerBatch> batches) {
+  absl::StatusOr<std::vector<BatchOutcome>> outcomes;
+  absl::Status status = Transact(
+      [&] {
+        outcomes = batches_.Store(batches, NowUnixUs());
+        return outcomes.status();
+      },
+      [&] { return AreStored(batches, *outcomes); });
+  if (!status.ok()) return status;
+  return outcomes;
+}
+
+absl::StatusOr<PruneStep> PgWriter::PruneSome(const PruneRules& /*rules*/) {
+  return absl::UnimplementedError("nothing is removed from a PostgreSQL server");
+}
+
+absl::Status PgWriter::Transact(absl::FunctionRef<absl::Status()> work,
+                                absl::FunctionRef<absl::StatusOr<bool>()> is_stored) {
+  const auto until = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(options_.patience);
+  std::chrono::milliseconds pause = kFirstPause;
+  bool is_unknown = false;
+  while (true) {
+    absl::Status status;
+    if (is_unknown) {
+      const absl::StatusOr<bool> stored = is_stored();
+      if (stored.ok() && *stored) return absl::OkStatus();
+      status = stored.status();
+      is_unknown = !stored.ok();
+    }
+    if (!is_unknown) {
+      status = TransactOnce(work, is_unknown);
+      if (status.ok()) return status;
+    }
+    batches_.Forget();
+    if (!MayBeDoneAgain(status) || std::chrono::steady_clock::now() >= until) return status;
+    std::this_thread::sleep_for(pause + pause * (random_() % 1000) / 1000);
+    pause = std::min(2 * pause, kLongestPause);
+  }
+}
+
+absl::Status PgWriter::TransactOnce(absl::FunctionRef<absl::Status()> work, bool& is_unknown) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(*database_);
+  if (!transaction.ok()) return transaction.status();
+  if (absl::Status status = work(); !status.ok()) return status;
+  absl::Status status = transaction->Commit();
+  is_unknown = !status.ok() && database_->commit_unknown();
+  return status;
+}
+
+absl::StatusOr<bool> PgWriter::AreStored(absl::Span<const ProducerBatch> batches,
+                                         const std::vector<BatchOutcome>& outcomes) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(*database_);
+  if (!transaction.ok()) return transaction.status();
+  for (size_t i = 0; i < batches.size(); ++i) {
+    if (!outcomes[i].status.ok()) continue;
+    const absl::StatusOr<std::optional<int64_t>> committed_seq =
+        committed_seq_.Bind(Blob{batches[i].producer_id}).QueryInt();
+    if (!committed_seq.ok()) return committed_seq.status();
+    const auto stored = static_cast<uint64_t>(committed_seq->value_or(0));
+    if (stored < outcomes[i].committed_seq) return false;
+  }
+  return true;
+}
+
+}  // namespace telemetry::storage

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "server/storage/batch_writer.h"
+#include "server/storage/postgresql/pg_database.h"
+#include "server/storage/postgresql/postgresql_store.h"
+#include "server/storage/statement.h"
+#include "server/storage/store.h"
+
+namespace telemetry::storage {
+
+// The StoreWriter over PostgreSQL. A transaction in whose way others were, or whose connection was lost, is done again
+// for as long as PgWriterOptions says. Where the connection was lost during COMMIT, the producers' committed_seq tells
+// what became of it: their rows stay locked until the server knows.
+class PgWriter : public StoreWriter {
+ public:
+  PgWriter(std::unique_ptr<PgDatabase> database, std::string dataset_id, const PgWriterOptions& options);
+
+  const std::string& dataset_id() const override { return dataset_id_; }
+  absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> OpenProducers(
+      absl::Span<const ProducerOpening> openings) override;
+  absl::StatusOr<std::vector<BatchOutcome>> CommitBatches(absl::Span<const ProducerBatch> batches) override;
+  // Nothing is removed from a server yet: served time is returned, but not written down, and PruneSome is
+  // UNIMPLEMENTED.
+  absl::StatusOr<absl::Duration> AddServedTime(absl::Duration passed) override { return served_ += passed; }
+  absl::StatusOr<PruneStep> PruneSome(const PruneRules& rules) override;
+  absl::Status Idle() override { return absl::OkStatus(); }
+
+ private:
+  // Does `work` in a transaction, as often as it takes. `is_stored` is asked, in a transaction of its own, where nobody
+  // knows whether the one before was committed.
+  absl::Status Transact(absl::FunctionRef<absl::Status()> work, absl::FunctionRef<absl::StatusOr<bool>()> is_stored);
+  // Once. `is_unknown`: the transaction may or may not have been committed.
+  absl::Status TransactOnce(absl::FunctionRef<absl::Status()> work, bool& is_unknown);
+  absl::StatusOr<bool> AreStored(absl::Span<const ProducerBatch> batches, const std::vector<BatchOutcome>& outcomes);
+  int64_t NowUnixUs() const { return absl::ToUnixMicros(options_.clock()); }
+
+  std::unique_ptr<PgDatabase> database_;
+  const std::string dataset_id_;
+  const PgWriterOptions options_;
+  absl::Duration served_;
+  std::minstd_rand random_;  // so that two who were in each other's way do not meet again
+  BatchWriter batches_;
+  Statement committed_seq_;
+};
+
+}  // namespace telemetry::storage

@@ -1,0 +1,88 @@
+// Making the schema, and bringing it up to date.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "server/storage/postgresql/pg_database.h"
+#include "server/storage/postgresql/pg_migrator.h"
+#include "server/storage/postgresql/postgresql_store.h"
+#include "tests/server/storage/test_dataset.h"
+
+namespace telemetry::storage {
+namespace {
+
+using ::testing::HasSubstr;
+
+class PgMigrateTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<PgDatabase> Open() { return *PgDatabase::Open(dataset_->db()); }
+
+  const std::unique_ptr<TestDataset> dataset_ = NewPostgresqlDataset();
+};
+
+TEST_F(PgMigrateTest, TenCollectorsThatStartAtOnceMakeOneDataset) {
+  constexpr int kCollectors = 10;
+  std::vector<std::string> ids(kCollectors);
+  std::vector<std::thread> collectors;
+  for (std::string& id : ids) {
+    collectors.emplace_back([this, &id] {
+      const absl::StatusOr<std::unique_ptr<StoreWriter>> writer = OpenPostgresqlWriter(dataset_->db());
+      EXPECT_TRUE(writer.ok()) << writer.status();
+      if (writer.ok()) id = (*writer)->dataset_id();
+    });
+  }
+  for (std::thread& collector : collectors) collector.join();
+  EXPECT_EQ(ids.front().size(), 16u);
+  EXPECT_EQ(std::set<std::string>(ids.begin(), ids.end()).size(), 1u);
+  EXPECT_EQ(dataset_->Query("SELECT count(*) FROM dataset"), "1");
+}
+
+TEST_F(PgMigrateTest, RowsAreSpreadOverSixteenPartitions) {
+  ASSERT_TRUE(MigratePg(*Open(), absl::Now()).ok());
+  EXPECT_EQ(dataset_->Query("SELECT count(*) FROM pg_inherits WHERE inhparent = 'measurements'::regclass"), "16");
+}
+
+TEST_F(PgMigrateTest, ANewerSchemaIsRefused) {
+  ASSERT_TRUE(MigratePg(*Open(), absl::Now()).ok());
+  ASSERT_TRUE(Open()->Execute("INSERT INTO schema_versions VALUES (1000, 'of the future', 0)").ok());
+  const absl::Status status = MigratePg(*Open(), absl::Now());
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("version 1000"));
+  EXPECT_TRUE(absl::IsFailedPrecondition(OpenPostgresqlReader(dataset_->db()).status()));
+}
+
+TEST_F(PgMigrateTest, ADatabaseOfSomebodyElseIsLeftAlone) {
+  ASSERT_TRUE(Open()->Execute("CREATE TABLE their_own (x integer)").ok());
+  const absl::Status status = OpenPostgresqlWriter(dataset_->db()).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+  EXPECT_EQ(dataset_->Query("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"), "1");
+}
+
+TEST_F(PgMigrateTest, AMigrationThatFailsLeavesNothing) {
+  const Migration migrations[] = {{1, "good", "CREATE TABLE good (x integer)"}, {2, "bad", "CREATE TABLE bad ("}};
+  const absl::Status status = MigratePg(*Open(), absl::Now(), migrations);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("migration bad"));
+  EXPECT_EQ(dataset_->Query("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"), "0");
+}
+
+TEST_F(PgMigrateTest, AnEmptyDatabaseIsNoDatasetToRead) {
+  EXPECT_TRUE(absl::IsFailedPrecondition(OpenPostgresqlReader(dataset_->db()).status()));
+}
+
+TEST_F(PgMigrateTest, WhatCannotBeReachedIsSaidWithoutThePassword) {
+  const absl::Status nowhere = OpenPostgresqlWriter("postgresql://someone:sesame@127.0.0.1:1/dataset").status();
+  EXPECT_TRUE(absl::IsUnavailable(nowhere)) << nowhere;
+  EXPECT_EQ(nowhere.ToString().find("sesame"), std::string::npos) << nowhere;
+  const absl::Status missing = OpenPostgresqlWriter(dataset_->db() + "&dbname=not_there").status();
+  EXPECT_TRUE(absl::IsNotFound(missing)) << missing;
+}
+
+}  // namespace
+}  // namespace telemetry::storage

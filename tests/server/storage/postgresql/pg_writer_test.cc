@@ -1,0 +1,107 @@
+// One writer on a server that fails it.
+
+#include "server/storage/postgresql/pg_writer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/storage/postgresql/connection.h"
+#include "server/storage/postgresql/postgresql_store.h"
+#include "tests/server/storage/dataset_story.h"
+#include "tests/server/storage/postgresql/commit_proxy.h"
+#include "tests/server/storage/test_dataset.h"
+
+namespace telemetry::storage {
+namespace {
+
+using ::testing::IsEmpty;
+
+class PgWriterTest : public ::testing::Test {
+ protected:
+  PgWriterTest() : writer_(*OpenPostgresqlWriter(proxy_.url(), {.patience = absl::Seconds(20)})) {
+    EXPECT_EQ(*writer_->OpenProducer(producer_id_, 1, "test"), 0u);
+    Send(1, {RunRecord('a'), AttemptRecord('x', 'a')});
+  }
+
+  absl::StatusOr<std::vector<BatchOutcome>> TrySend(uint64_t first_seq, const std::vector<v1::Record>& records) {
+    ProducerBatch batch = {.producer_id = producer_id_, .epoch = 1, .first_seq = first_seq};
+    for (const v1::Record& record : records) batch.records.push_back(&record);
+    return writer_->CommitBatches({batch});
+  }
+  BatchOutcome Send(uint64_t first_seq, const std::vector<v1::Record>& records) {
+    const absl::StatusOr<std::vector<BatchOutcome>> outcomes = TrySend(first_seq, records);
+    EXPECT_TRUE(outcomes.ok()) << outcomes.status();
+    return outcomes.ok() ? outcomes->front() : BatchOutcome{.status = outcomes.status(), .refused = {}};
+  }
+  std::string Rows() { return dataset_->Query("SELECT count(*) || ' ' || max(seq) FROM measurements"); }
+  void OnServer(const char* sql) {
+    PgConnection connection(dataset_->db());
+    ASSERT_TRUE(connection.Connect().ok());
+    const absl::Status status = connection.Execute(sql).status();
+    ASSERT_TRUE(status.ok()) << status;
+  }
+
+  const std::unique_ptr<TestDataset> dataset_ = NewPostgresqlDataset();
+  CommitProxy proxy_{dataset_->db()};
+  const std::string producer_id_ = std::string(16, 'p');
+  const std::unique_ptr<StoreWriter> writer_;
+};
+
+TEST_F(PgWriterTest, ACommitThatDidNotReachTheServerIsDoneAgain) {
+  proxy_.CutNext(CommitProxy::Cut::kBefore);
+  const BatchOutcome outcome = Send(3, {Row('x', 1, 0.5), Row('x', 2, 0.5)});
+  EXPECT_EQ(proxy_.cuts(), 1);
+  EXPECT_EQ(outcome.committed_seq, 4u);
+  EXPECT_EQ(Rows(), "2 2");
+}
+
+TEST_F(PgWriterTest, ACommitOfWhichNobodyHeardIsFoundOut) {
+  proxy_.CutNext(CommitProxy::Cut::kAfter);
+  const BatchOutcome outcome = Send(3, {Row('x', 1, 0.5), Row('x', 1, 0.75)});
+  EXPECT_EQ(proxy_.cuts(), 1);
+  EXPECT_EQ(outcome.committed_seq, 4u);
+  EXPECT_EQ(outcome.skipped, 0u);  // it was not stored a second time
+  EXPECT_EQ(outcome.refused.size(), 1u);
+  EXPECT_EQ(Rows(), "1 1");
+  EXPECT_THAT(Send(5, {Row('x', 2, 0.5)}).refused, IsEmpty());
+}
+
+TEST_F(PgWriterTest, AnOpeningOfWhichNobodyHeardIsDoneAgain) {
+  proxy_.CutNext(CommitProxy::Cut::kAfter);
+  EXPECT_EQ(*writer_->OpenProducer(producer_id_, 2, "test"), 2u);
+  EXPECT_EQ(proxy_.cuts(), 1);
+  EXPECT_TRUE(absl::IsFailedPrecondition(Send(3, {Row('x', 1, 0.5)}).status));  // epoch 1 is over
+}
+
+TEST_F(PgWriterTest, AConnectionThatWasLostIsMadeAnew) {
+  OnServer(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND "
+      "pid <> pg_backend_pid()");
+  EXPECT_EQ(Send(3, {Row('x', 1, 0.5)}).committed_seq, 3u);
+  EXPECT_EQ(Rows(), "1 1");
+}
+
+TEST_F(PgWriterTest, WhatFailsForGoodIsSaidAndLeavesNothing) {
+  OnServer("ALTER TABLE measurements ADD CONSTRAINT no_second CHECK (seq <> 2)");
+  EXPECT_EQ(TrySend(3, {Row('x', 1, 0.5), Row('x', 2, 0.5)}).status().code(), absl::StatusCode::kInternal);
+  OnServer("ALTER TABLE measurements DROP CONSTRAINT no_second");
+  EXPECT_EQ(dataset_->Query("SELECT count(*) FROM measurements"), "0");
+  EXPECT_EQ(Send(3, {Row('x', 1, 0.5), Row('x', 2, 0.5)}).committed_seq, 4u);
+  EXPECT_EQ(Rows(), "2 2");
+}
+
+TEST_F(PgWriterTest, AReaderGoesOnAfterItsConnectionWasLost) {
+  const std::unique_ptr<StoreReader> reader = *dataset_->OpenReader();
+  EXPECT_EQ(*reader->CountProducers(), 1u);
+  OnServer(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND "
+      "pid <> pg_backend_pid()");
+  EXPECT_EQ(reader->GetRun(RunId('a'))->attempts(), 1u);
+}
+
+}  // namespace
+}  // namespace telemetry::storage

@@ -1,0 +1,28 @@
+#include "server/storage/postgresql/portable_sql.h"
+
+#include <gtest/gtest.h>
+
+namespace telemetry::storage {
+namespace {
+
+TEST(PortableSql, ParametersAreNumberedAsPostgresqlDoes) {
+  const PgSql sql = ToPgSql("SELECT a FROM t WHERE b = ?2 AND c > ?10 AND d = ?2");
+  EXPECT_EQ(sql.text, "SELECT a FROM t WHERE b = $2 AND c > $10 AND d = $2");
+  EXPECT_EQ(sql.parameters, 10);
+  EXPECT_EQ(sql.run_parameter, 0);
+}
+
+TEST(PortableSql, ItsOwnCommentsAreOpenedAndOthersStay) {
+  EXPECT_EQ(ToPgSql("SELECT a FROM t /* all */ WHERE b = ?1 /*postgresql FOR UPDATE */").text,
+            "SELECT a FROM t /* all */ WHERE b = $1 FOR UPDATE ");
+}
+
+TEST(PortableSql, TheRunIsOneParameterBehindTheOthers) {
+  const PgSql sql = ToPgSql("DELETE FROM t WHERE /*postgresql run = ?run AND */ a = ?1 /*postgresql AND ?run > 0 */");
+  EXPECT_EQ(sql.text, "DELETE FROM t WHERE run = $2 AND  a = $1 AND $2 > 0 ");
+  EXPECT_EQ(sql.parameters, 2);
+  EXPECT_EQ(sql.run_parameter, 2);
+}
+
+}  // namespace
+}  // namespace telemetry::storage

@@ -1,0 +1,102 @@
+#include "tests/server/storage/test_dataset.h"
+
+#include <gtest/gtest.h>
+#include <libpq-fe.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "server/storage/postgresql/connection.h"
+#include "server/storage/postgresql/postgresql_store.h"
+#include "server/storage/sqlite_database.h"
+#include "server/storage/statement.h"
+#include "tests/server/storage/temp_folder.h"
+
+namespace telemetry::storage {
+namespace {
+
+constexpr char kServer[] = "TELEMETRY_TEST_POSTGRESQL";
+
+class SqliteDataset : public TestDataset {
+ public:
+  explicit SqliteDataset(const WriterOptions& options) : path_(folder_.File("dataset.db")), options_(options) {}
+
+  absl::StatusOr<std::unique_ptr<StoreWriter>> OpenWriter() override { return OpenSqliteWriter(path_, options_); }
+  absl::StatusOr<std::unique_ptr<StoreReader>> OpenReader() override { return OpenSqliteReader(path_); }
+  const std::string& db() const override { return path_; }
+
+  std::string Query(const std::string& sql) override {
+    absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path_, {.read_only = true});
+    if (!database.ok()) return database.status().ToString();
+    Statement query(*database, sql.c_str());
+    const absl::StatusOr<bool> row = query.Step();
+    if (!row.ok()) return row.status().ToString();
+    return *row ? std::string(query.Text(0)) : "(no row)";
+  }
+
+ private:
+  const TempFolder folder_;
+  const std::string path_;
+  const WriterOptions options_;
+};
+
+class PostgresqlDataset : public TestDataset {
+ public:
+  explicit PostgresqlDataset(const std::string& server) : server_(server), name_(NewName()) {
+    // The url's own database is "postgres".
+    db_ = absl::StrReplaceAll(server, {{"/postgres?", absl::StrCat("/", name_, "?")}});
+    OnServer(absl::StrCat("CREATE DATABASE ", name_));
+  }
+  ~PostgresqlDataset() override { OnServer(absl::StrCat("DROP DATABASE ", name_, " WITH (FORCE)")); }
+
+  absl::StatusOr<std::unique_ptr<StoreWriter>> OpenWriter() override { return OpenPostgresqlWriter(db_); }
+  absl::StatusOr<std::unique_ptr<StoreReader>> OpenReader() override { return OpenPostgresqlReader(db_); }
+  const std::string& db() const override { return db_; }
+
+  std::string Query(const std::string& sql) override {
+    PgConnection connection(db_);
+    absl::Status status = connection.Connect();
+    if (!status.ok()) return status.ToString();
+    const absl::StatusOr<PgResult> result = connection.Execute(sql.c_str());
+    if (!result.ok()) return result.status().ToString();
+    return PQntuples(result->get()) == 0 ? "(no row)" : PQgetvalue(result->get(), 0, 0);
+  }
+
+ private:
+  static std::string NewName() {
+    static int count = 0;
+    return absl::StrCat("test_", getpid(), "_", ++count);
+  }
+
+  void OnServer(const std::string& sql) {
+    PgConnection connection(server_);
+    absl::Status status = connection.Connect();
+    if (status.ok()) status = connection.Execute(sql.c_str()).status();
+    EXPECT_TRUE(status.ok()) << status;
+  }
+
+  const std::string server_;
+  const std::string name_;
+  std::string db_;
+};
+
+}  // namespace
+
+std::unique_ptr<TestDataset> NewSqliteDataset(const WriterOptions& options) {
+  return std::make_unique<SqliteDataset>(options);
+}
+
+std::unique_ptr<TestDataset> NewPostgresqlDataset() {
+  const char* const server = getenv(kServer);
+  return std::make_unique<PostgresqlDataset>(server == nullptr ? "" : server);
+}
+
+std::unique_ptr<TestDataset> NewTestDataset(const WriterOptions& options) {
+  return getenv(kServer) == nullptr ? NewSqliteDataset(options) : NewPostgresqlDataset();
+}
+
+}  // namespace telemetry::storage
