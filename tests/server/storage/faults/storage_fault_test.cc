@@ -80,6 +80,15 @@ class Folder {
   std::string path_;
 };
 
+absl::StatusOr<uint64_t> Commit(StoreWriter& writer, uint64_t first_seq, const std::vector<v1::Record>& records) {
+  ProducerBatch batch = {.producer_id = kProducer, .epoch = 1, .first_seq = first_seq, .records = {}, .refused = {}};
+  for (const v1::Record& record : records) batch.records.push_back(&record);
+  const auto outcomes = writer.CommitBatches({batch});
+  if (!outcomes.ok()) return outcomes.status();
+  if (!outcomes->front().status.ok()) return outcomes->front().status;
+  return outcomes->front().committed_seq;
+}
+
 // Sends all batches, with an idle moment before the last. How many are acknowledged.
 size_t WriteUntilTheFault(const std::string& path) {
   absl::StatusOr<std::unique_ptr<StoreWriter>> writer = OpenSqliteWriter(path, {.vfs = kVfs, .checkpoint_pages = 4});
@@ -87,12 +96,10 @@ size_t WriteUntilTheFault(const std::string& path) {
   uint64_t next_seq = 1;
   for (size_t i = 0; i < Batches().size(); ++i) {
     if (i + 1 == Batches().size() && !(*writer)->Idle().ok()) return i;
-    ProducerBatch batch = {.producer_id = kProducer, .epoch = 1, .first_seq = next_seq, .records = {}, .refused = {}};
-    for (const v1::Record& record : Batches()[i]) batch.records.push_back(&record);
-    const auto outcomes = (*writer)->CommitBatches({batch});
+    const absl::StatusOr<uint64_t> committed = Commit(**writer, next_seq, Batches()[i]);
     // The collector ends here: nothing may be acknowledged after an error.
-    if (!outcomes.ok() || !outcomes->front().status.ok()) return i;
-    next_seq = outcomes->front().committed_seq + 1;
+    if (!committed.ok()) return i;
+    next_seq = *committed + 1;
   }
   return Batches().size();
 }
@@ -186,6 +193,64 @@ TEST_F(StorageFaultTest, NoMoreMemory) { Sweep(Kind::kMemory, SQLITE_NOMEM, true
 TEST_F(StorageFaultTest, ReadersReads) { SweepReader(Kind::kDiskRead, SQLITE_IOERR_READ, 1); }
 TEST_F(StorageFaultTest, ReadersCalls) { SweepReader(Kind::kCallBefore, SQLITE_IOERR, 1); }
 TEST_F(StorageFaultTest, ReadersAllocations) { SweepReader(Kind::kMemory, SQLITE_NOMEM, Stride(3)); }
+
+// A run with an attempt that may go, and a newer one.
+void WriteOldAndNew(const std::string& path) {
+  absl::StatusOr<std::unique_ptr<StoreWriter>> writer = OpenSqliteWriter(path);
+  ASSERT_TRUE(writer.ok() && (*writer)->OpenProducer(kProducer, 1, "test").ok());
+  v1::Record old_attempt = AttemptRecord('x', 'a');
+  old_attempt.mutable_attempt()->set_state(v1::Attempt::STATE_COMPLETE);
+  const absl::StatusOr<uint64_t> committed = Commit(**writer, 1,
+                                                    {RunRecord('a'), old_attempt, Row('x', 1, 0.5), HashRecord('x', 1),
+                                                     DetailRecord('x', 1), AttemptRecord('y', 'a'), Row('y', 1, 1)});
+  ASSERT_TRUE(committed.ok()) << committed.status();
+}
+
+// Counts time and removes the old attempt. True: it says that it is gone.
+bool RemoveUntilTheFault(const std::string& path) {
+  absl::StatusOr<std::unique_ptr<StoreWriter>> writer = OpenSqliteWriter(path, {.vfs = kVfs, .checkpoint_pages = 4});
+  if (!writer.ok() || !(*writer)->AddServedTime(absl::Hours(1)).ok()) return false;
+  bool removed = false;
+  while (true) {
+    const absl::StatusOr<PruneStep> step = (*writer)->PruneSome({.keep_bytes = 1});
+    if (!step.ok()) return removed;
+    removed = removed || !step->attempts.empty();
+    if (step->done) return removed && (*writer)->Idle().ok();
+  }
+}
+
+class RetentionFaultTest : public testing::Test {
+ protected:
+  void Sweep(Kind kind, int code, bool repeats, int64_t stride) {
+    const Folder unharmed;
+    WriteOldAndNew(unharmed.database());
+    const std::string before = ExportOf(unharmed.database(), "").value_or("");
+    ASSERT_TRUE(RemoveUntilTheFault(unharmed.database()));
+    const std::string after = ExportOf(unharmed.database(), "").value_or("");
+    ASSERT_NE(before, after);
+    int64_t places = 0;
+    for (int64_t n = 1;; n += stride) {
+      const Folder folder;
+      WriteOldAndNew(folder.database());
+      FaultPoints::Arm(kind, n, code, repeats);
+      const bool removed = RemoveUntilTheFault(folder.database());
+      const bool reached = FaultPoints::Disarm();
+      const absl::StatusOr<CheckReport> report = CheckDataset(folder.database());
+      ASSERT_TRUE(report.ok() && report->damage.empty()) << "place " << n;
+      const absl::StatusOr<std::string> exported = ExportOf(folder.database(), "");
+      ASSERT_TRUE(exported.ok()) << "place " << n << ": " << exported.status();
+      ASSERT_TRUE(*exported == after || (!removed && *exported == before)) << "place " << n << ": " << *exported;
+      if (!reached) break;
+      ++places;
+    }
+    EXPECT_GT(places, 10) << "a sweep that meets nothing proves nothing";
+  }
+};
+
+TEST_F(RetentionFaultTest, WritesAndSyncsThatFailOnce) { Sweep(Kind::kDisk, SQLITE_IOERR_FSYNC, false, 1); }
+TEST_F(RetentionFaultTest, ADiskThatIsFull) { Sweep(Kind::kDisk, SQLITE_FULL, true, 1); }
+TEST_F(RetentionFaultTest, CallsThatFail) { Sweep(Kind::kCallBefore, SQLITE_IOERR, false, Stride(3)); }
+TEST_F(RetentionFaultTest, Allocations) { Sweep(Kind::kMemory, SQLITE_NOMEM, false, Stride(11)); }
 
 }  // namespace
 }  // namespace telemetry::storage
