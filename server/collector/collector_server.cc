@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "proto/clock/steady.h"
+#include "server/storage/postgresql/any_store.h"
 
 namespace telemetry::collector {
 namespace {
@@ -55,6 +56,11 @@ std::optional<uint64_t> FileBytes(const std::string& path) {
   return bytes;
 }
 
+// The disk is the database server's.
+absl::StatusOr<uint64_t> NoDisk(const std::string& /*path*/) {
+  return absl::UnavailableError("the dataset is not on this machine");
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CollectorServer>> CollectorServer::Start(const ServerOptions& options) {
@@ -65,7 +71,7 @@ absl::StatusOr<std::unique_ptr<CollectorServer>> CollectorServer::Start(const Se
     if (!watch.ok()) return watch.status();
     tokens = *std::move(watch);
   }
-  absl::StatusOr<std::unique_ptr<storage::StoreWriter>> writer = storage::OpenSqliteWriter(options.db, options.writer);
+  absl::StatusOr<std::unique_ptr<storage::StoreWriter>> writer = storage::OpenWriter(options.db, options.writer);
   if (!writer.ok()) return writer.status();
   std::unique_ptr<CollectorServer> server(new CollectorServer(options, std::move(tokens), *std::move(writer)));
   if (absl::Status status = server->Listen(options); !status.ok()) return status;
@@ -85,12 +91,15 @@ CollectorServer::CollectorServer(const ServerOptions& options, std::unique_ptr<a
       disk_guard_({.path = options.db,
                    .keep_free_bytes = limits_.keep_free_bytes,
                    .retry_delay = limits_.retry_delay,
-                   .free_bytes = options.free_disk_bytes}),
+                   .free_bytes = storage::IsPostgresqlUrl(options.db) ? &NoDisk : options.free_disk_bytes}),
       retention_(options.retention),
-      writer_(std::move(writer), limits_, options.on_fatal, disk_guard_, retention_, metrics_.get()),
+      writer_(
+          std::move(writer), limits_,
+          {.on_fatal = options.on_fatal, .on_reach = [this](bool is_reachable) { health_.SetReachable(is_reachable); }},
+          disk_guard_, retention_, metrics_.get()),
       ingest_({limits_, admission_, writer_, streams_, gate_, rates_, unread_ack_bytes_, too_large_records_}),
       dataset_([db = options.db,
-                vfs = options.writer.vfs] { return storage::OpenSqliteReader(db, {.vfs = vfs, .check_acked = false}); },
+                vfs = options.writer.vfs] { return storage::OpenReader(db, {.vfs = vfs, .check_acked = false}); },
                gate_, limits_.unread_timeout) {}
 
 CollectorServer::~CollectorServer() {
@@ -118,8 +127,8 @@ absl::Status CollectorServer::Listen(const ServerOptions& options) {
   const absl::Duration shortest =
       std::min({limits_.open_timeout, limits_.unread_timeout, limits_.stream_idle_timeout, absl::Seconds(4)});
   stream_watch_.emplace(std::max(shortest / 4, kMostOftenLooked), [this] { streams_.CheckTimes(SteadyNow()); });
-  SetHealth(/*ingest=*/true, /*dataset=*/true);
-  disk_guard_.Start([this](bool has_room) { SetHealth(has_room, /*dataset=*/true); });
+  health_.Begin(server_->GetHealthCheckService());
+  disk_guard_.Start([this](bool has_room) { health_.SetHasRoom(has_room); });
   if (tokens_ != nullptr) tokens_->Start([this] { streams_.Recheck(); });
   return absl::OkStatus();
 }
@@ -185,17 +194,10 @@ CollectorState CollectorServer::State(const std::string& db, const std::string& 
                           .wal_bytes = FileBytes(db + "-wal"),
                           .retention = retention_.state()};
   absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader =
-      storage::OpenSqliteReader(db, {.vfs = vfs, .check_acked = false});
+      storage::OpenReader(db, {.vfs = vfs, .check_acked = false});
   if (!reader.ok()) return state;
   if (absl::StatusOr<uint64_t> count = (*reader)->CountProducers(); count.ok()) state.producers = *count;
   return state;
-}
-
-void CollectorServer::SetHealth(bool ingest, bool dataset) {
-  grpc::HealthCheckServiceInterface* health = server_->GetHealthCheckService();
-  health->SetServingStatus("", ingest);  // the server as a whole
-  health->SetServingStatus(v1::IngestService::service_full_name(), ingest);
-  health->SetServingStatus(v1::DatasetService::service_full_name(), dataset);
 }
 
 std::shared_ptr<grpc::Channel> CollectorServer::InProcessChannel() { return server_->InProcessChannel({}); }
@@ -203,7 +205,7 @@ std::shared_ptr<grpc::Channel> CollectorServer::InProcessChannel() { return serv
 void CollectorServer::Drain(absl::Duration patience) {
   if (server_ != nullptr) {
     disk_guard_.Stop();
-    SetHealth(/*ingest=*/false, /*dataset=*/false);
+    health_.End();
     if (tokens_ != nullptr) tokens_->Stop();
     dataset_.Drain();
     stream_watch_.reset();

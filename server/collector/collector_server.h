@@ -24,6 +24,7 @@
 #include "server/collector/metrics.h"
 #include "server/collector/producer_rates.h"
 #include "server/collector/retention.h"
+#include "server/collector/serving_health.h"
 #include "server/collector/stream_registry.h"
 #include "server/collector/writer_loop.h"
 #include "server/storage/sqlite_store.h"
@@ -31,7 +32,7 @@
 namespace telemetry::collector {
 
 struct ServerOptions {
-  std::string db;
+  std::string db;  // a SQLite file, or the url of a PostgreSQL database
   // HOST:PORT, where port 0 takes a free one; empty: no port, only in-process channels.
   std::string listen;
   // What the port is served with; nothing: plaintext.
@@ -52,7 +53,7 @@ struct ServerOptions {
 // A running collector: the services, the writer's thread and the port.
 class CollectorServer {
  public:
-  // Opens the dataset and serves. Errors as storage::OpenSqliteWriter, access::ReadTokens and
+  // Opens the dataset and serves. Errors as storage::OpenWriter, access::ReadTokens and
   // access::MakeServerCredentials; UNAVAILABLE: the port is taken or no address.
   static absl::StatusOr<std::unique_ptr<CollectorServer>> Start(const ServerOptions& options);
   // As Drain, without patience.
@@ -75,7 +76,6 @@ class CollectorServer {
   void LimitConnections(grpc::ServerBuilder& builder) const;
   absl::Status ListenForMetrics(const ServerOptions& options);
   CollectorState State(const std::string& db, const std::string& vfs) const;
-  void SetHealth(bool ingest, bool dataset);
 
   const Limits limits_;
   Admission admission_;
@@ -86,6 +86,7 @@ class CollectorServer {
   const std::unique_ptr<access::TokenWatch> tokens_;
   access::Gate gate_;
   const std::unique_ptr<CollectorMetrics> metrics_;  // nullptr: none
+  ServingHealth health_;
   DiskGuard disk_guard_;
   Retention retention_;
   WriterLoop writer_;

@@ -7,9 +7,9 @@
 #include "server/storage/backup.h"
 #include "server/storage/check.h"
 #include "server/storage/dataset_file.h"
+#include "server/storage/postgresql/any_store.h"
 #include "server/storage/prune.h"
 #include "server/storage/restore.h"
-#include "server/storage/sqlite_store.h"
 
 namespace telemetry::collector {
 
@@ -69,7 +69,11 @@ absl::Status Prune(const CommandLine& line) {
 
 absl::Status MigrateDataset(const CommandLine& line) {
   // Opening a dataset for writing brings its schema up to date.
-  if (absl::Status status = storage::OpenSqliteWriter(line.db).status(); !status.ok()) return status;
+  if (absl::Status status = storage::OpenWriter(line.db).status(); !status.ok()) return status;
+  if (storage::IsPostgresqlUrl(line.db)) {
+    std::printf("%s: up to date\n", storage::WithoutPasswords(line.db).c_str());
+    return absl::OkStatus();
+  }
   const absl::StatusOr<bool> added = storage::AddPageChecksums(line.db);
   if (!added.ok()) return added.status();
   std::printf("%s: up to date%s\n", line.db.c_str(), *added ? ", and its pages have checksums now" : "");

@@ -1,13 +1,26 @@
 #include "server/collector/command_flags.h"
 #include "server/collector/flag.h"
+#include "server/storage/postgresql/any_store.h"
 
 namespace telemetry::collector {
 namespace {
 
+// Of a command that works on files.
+void SqliteFile(CLI::App* command, const std::string& name, std::string& value, const std::string& help) {
+  File(command, name, value, help)
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            return storage::IsPostgresqlUrl(text)
+                       ? "works on SQLite files; for a PostgreSQL server use its own tools, as pg_dump"
+                       : "";
+          },
+          ""));
+}
+
 void AddPrune(CLI::App& app, CommandLine& line) {
   CLI::App* prune =
       app.add_subcommand("prune", "Remove old attempts by age or size; no collector may serve the dataset");
-  File(prune, "db", line.db, "The dataset's SQLite file");
+  SqliteFile(prune, "db", line.db, "The dataset's SQLite file");
   storage::PruneRules& rules = line.prune.rules;
   const KeepFlags keep = AddKeep(prune, rules);
   prune->add_flag("--also-only-attempts", rules.also_only_attempts, "Also a run's newest attempt, and the run with it");
@@ -25,12 +38,12 @@ void AddPrune(CLI::App& app, CommandLine& line) {
 
 void AddMaintenance(CLI::App& app, CommandLine& line) {
   CLI::App* check = app.add_subcommand("check", "Look for damage and print counts; status 1 when something is wrong");
-  File(check, "db", line.db, "The dataset's SQLite file");
+  SqliteFile(check, "db", line.db, "The dataset's SQLite file");
   CLI::App* stats = app.add_subcommand("stats", "Print what is in the dataset, also while a collector serves it");
-  File(stats, "db", line.db, "The dataset's SQLite file");
+  SqliteFile(stats, "db", line.db, "The dataset's SQLite file");
   Switch(stats, "json", line.json, "Print one JSON object");
   CLI::App* backup = app.add_subcommand("backup", "Copy the dataset, also while a collector serves it");
-  File(backup, "db", line.db, "The dataset's SQLite file");
+  SqliteFile(backup, "db", line.db, "The dataset's SQLite file");
   File(backup, "to", line.to, "The copy; must not be there yet");
   CLI::App* restore = app.add_subcommand(
       "restore",
@@ -39,7 +52,7 @@ void AddMaintenance(CLI::App& app, CommandLine& line) {
   File(restore, "to", line.to, "The dataset's SQLite file; what is there is renamed to FILE.replaced-TIME");
   CLI::App* migrate = app.add_subcommand(
       "migrate", "Bring the dataset to this program's schema (serve does so, too) and give its pages checksums");
-  File(migrate, "db", line.db, "The dataset's SQLite file");
+  File(migrate, "db", line.db, "The dataset's SQLite file, or postgresql://USER@HOST/DATABASE");
   AddPrune(app, line);
 }
 

@@ -15,6 +15,7 @@
 #include "server/access/gate.h"
 #include "server/collector/collector_server.h"
 #include "server/log/log.h"
+#include "server/storage/postgresql/any_store.h"
 
 namespace telemetry::collector {
 namespace {
@@ -124,7 +125,7 @@ absl::Status Serve(const CommandLine& line) {
     std::printf("metrics on %s:%d\n", HostOf(line.metrics_listen).c_str(), (*server)->metrics_port());
   }
   std::fflush(stdout);
-  log::Info("serving", {{"db", line.db},
+  log::Info("serving", {{"db", storage::WithoutPasswords(line.db)},
                         {"port", (*server)->port()},
                         {"transport", TransportOf(line.tls)},
                         {"tokens", line.tokens.empty() ? "none" : line.tokens}});

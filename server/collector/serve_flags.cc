@@ -3,6 +3,7 @@
 #include "server/collector/command_flags.h"
 #include "server/collector/flag.h"
 #include "server/collector/listen_address.h"
+#include "server/storage/postgresql/any_store.h"
 
 namespace telemetry::collector {
 namespace {
@@ -46,6 +47,9 @@ void AddLogging(CLI::App* serve, CommandLine& line) {
 }  // namespace
 
 std::string WhyNotServe(const CommandLine& line) {
+  if (storage::IsPostgresqlUrl(line.db) && !line.keep.is_empty()) {
+    return "--keep-age and --keep-bytes are for a SQLite file: nothing is removed from a PostgreSQL server";
+  }
   if (!line.metrics_listen.empty() && !access::StaysOnThisMachine(line.metrics_listen) &&
       !line.insecure_beyond_loopback) {
     return absl::StrCat("--metrics-listen ", line.metrics_listen,
@@ -64,7 +68,9 @@ std::string WhyNotServe(const CommandLine& line) {
 void AddServe(CLI::App& app, CommandLine& line) {
   CLI::App* serve =
       app.add_subcommand("serve", "Take records from producers and answer readers, until SIGTERM or SIGINT");
-  File(serve, "db", line.db, "The dataset's SQLite file; made when it is not there");
+  File(serve, "db", line.db,
+       "The dataset's SQLite file, made when it is not there; or postgresql://USER@HOST/DATABASE, for several "
+       "collectors");
   Switch(serve, "validate", line.validate,
          "Look at everything that is configured, say what would be served, and begin nothing");
   AddListening(serve, line);

@@ -9,7 +9,7 @@
 #include "absl/time/clock.h"
 #include "server/access/server_credentials.h"
 #include "server/access/token_file.h"
-#include "server/storage/inspect.h"
+#include "server/storage/postgresql/any_store.h"
 
 namespace telemetry::collector {
 namespace {
@@ -23,9 +23,9 @@ struct Findings {
 };
 
 void LookAtDataset(const CommandLine& line, Findings& findings) {
-  const absl::StatusOr<storage::DatasetState> state = storage::InspectDataset(line.db);
+  const absl::StatusOr<storage::DatasetState> state = storage::Inspect(line.db);
   if (!state.ok()) return findings.Problem(state.status());
-  std::string text = absl::StrCat("dataset  ", line.db, ": ");
+  std::string text = absl::StrCat("dataset  ", storage::WithoutPasswords(line.db), ": ");
   if (!state->exists) {
     absl::StrAppend(&text, "would be made");
   } else if (state->schema_version == state->newest_version) {

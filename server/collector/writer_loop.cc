@@ -5,6 +5,7 @@
 
 #include "absl/time/time.h"
 #include "proto/clock/steady.h"
+#include "server/log/log.h"
 
 namespace telemetry::collector {
 namespace {
@@ -13,10 +14,10 @@ absl::Status NoWriter() { return absl::UnavailableError("the collector is ending
 
 }  // namespace
 
-WriterLoop::WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const Limits& limits, OnFatal on_fatal,
+WriterLoop::WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const Limits& limits, Events events,
                        DiskGuard& guard, Retention& retention, CollectorMetrics* metrics)
     : limits_(limits),
-      on_fatal_(std::move(on_fatal)),
+      events_(std::move(events)),
       guard_(guard),
       retention_(retention),
       metrics_(metrics),
@@ -73,7 +74,13 @@ void WriterLoop::Run() {
       last = group.empty() && stopping_;
     }
     absl::Status status = last ? retention_.End(*writer_) : Do(group);
-    if (!status.ok()) return Fatal(status, std::move(group));
+    if (status.ok()) {
+      SetReachable(true);
+    } else if (writer_->GoesOnAfter(status)) {
+      GoOnWithout(status, std::move(group));
+    } else {
+      return Fatal(status, std::move(group));
+    }
     if (last) return;
   }
 }
@@ -81,7 +88,7 @@ void WriterLoop::Run() {
 absl::Duration WriterLoop::Patience() const {
   // What waits for room on the disk looks again.
   if (!guard_.Check(/*calls=*/0).ok()) return limits_.idle_after;
-  return std::min(idle_ ? absl::InfiniteDuration() : limits_.idle_after, retention_.Patience(/*busy=*/false));
+  return std::min(idle_ ? writer_->idle_interval() : limits_.idle_after, retention_.Patience(/*busy=*/false));
 }
 
 bool WriterLoop::RetentionIsDue(bool busy) const {
@@ -179,6 +186,19 @@ void WriterLoop::Answer(std::vector<Job> group, std::vector<Outcome> outcomes) {
   });
 }
 
+void WriterLoop::GoOnWithout(const absl::Status& status, std::vector<Job> group) {
+  if (is_reachable_) log::Error("the dataset cannot be reached", {{"reason", status.ToString()}});
+  SetReachable(false);
+  Refuse(std::move(group), absl::UnavailableError("the dataset cannot be reached: try again"));
+}
+
+void WriterLoop::SetReachable(bool is_reachable) {
+  if (is_reachable == is_reachable_) return;
+  is_reachable_ = is_reachable;
+  if (is_reachable) log::Info("the dataset can be reached again");
+  events_.on_reach(is_reachable);
+}
+
 void WriterLoop::Fatal(const absl::Status& status, std::vector<Job> group) {
   {
     absl::MutexLock lock(&mutex_);
@@ -186,7 +206,7 @@ void WriterLoop::Fatal(const absl::Status& status, std::vector<Job> group) {
     for (Job& job : queue_) group.push_back(std::move(job));
     queue_.clear();
   }
-  on_fatal_(status);
+  events_.on_fatal(status);
   for (Job& job : group) Abandon(job, NoWriter());
 }
 

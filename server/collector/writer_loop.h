@@ -32,19 +32,26 @@ class WriterLoop {
  public:
   // Called from the writer's thread, with the dataset's error. Nothing may be acknowledged any more.
   using OnFatal = std::function<void(const absl::Status&)>;
+  // Called from the writer's thread when the dataset cannot be reached any more, and when it can again.
+  using OnReach = std::function<void(bool is_reachable)>;
+  struct Events {
+    OnFatal on_fatal;
+    OnReach on_reach = [](bool /*is_reachable*/) {};
+  };
   // Called after the commit, in the order of the commits and from one thread at a time. They must not block.
   using OpenDone = std::function<void(absl::StatusOr<uint64_t> committed_seq)>;
   using CommitDone = std::function<void(storage::BatchOutcome outcome)>;
 
   // `guard`, `retention` and `metrics` outlive the loop; nullptr: nobody counts.
-  WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const Limits& limits, OnFatal on_fatal, DiskGuard& guard,
+  WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const Limits& limits, Events events, DiskGuard& guard,
              Retention& retention, CollectorMetrics* metrics = nullptr);
   // As Stop.
   ~WriterLoop();
 
   const std::string& dataset_id() const { return dataset_id_; }
 
-  // StoreWriter::OpenProducers. Calls done with UNAVAILABLE after a fatal error or Stop, with RESOURCE_EXHAUSTED while
+  // StoreWriter::OpenProducers. Calls done with UNAVAILABLE after a fatal error or Stop and while the dataset cannot be
+  // reached, with RESOURCE_EXHAUSTED while
   // the disk has no room.
   void Open(storage::ProducerOpening opening, OpenDone done) ABSL_LOCKS_EXCLUDED(mutex_);
   // StoreWriter::CommitBatches. The outcome's status may be one of the same.
@@ -82,19 +89,23 @@ class WriterLoop {
   // Hands each job its outcome, and frees what the group held, away from the writer's thread.
   template <typename JobKind, typename Outcome>
   void Answer(std::vector<Job> group, std::vector<Outcome> outcomes);
+  // After an error that is no end: says so, and has the group answered.
+  void GoOnWithout(const absl::Status& status, std::vector<Job> group);
+  void SetReachable(bool is_reachable);
   void Fatal(const absl::Status& status, std::vector<Job> group) ABSL_LOCKS_EXCLUDED(mutex_);
   // Has each job answered with `why`, behind those that were done before.
   void Refuse(std::vector<Job> group, const absl::Status& why);
   static void Abandon(Job& job, const absl::Status& why);
 
   const Limits limits_;
-  const OnFatal on_fatal_;
+  const Events events_;
   DiskGuard& guard_;
   Retention& retention_;
   CollectorMetrics* const metrics_;
   const std::string dataset_id_;
   std::unique_ptr<storage::StoreWriter> writer_;  // the writer's thread only
   bool idle_ = false;                             // nothing has been written since the log was emptied; it, too
+  bool is_reachable_ = true;                      // it, too
   std::unique_ptr<ThreadPool> answers_ = std::make_unique<ThreadPool>(1);
 
   absl::Mutex mutex_;

@@ -3,14 +3,14 @@
 
 #include "absl/status/statusor.h"
 #include "server/export/dataset_source.h"
-#include "server/storage/sqlite_store.h"
+#include "server/storage/postgresql/any_store.h"
 #include "server/storage/store.h"
 
 namespace telemetry::exporter {
 
 DatasetSource FromDatabase(std::string path) {
   return [path = std::move(path)](const v1::ExportRequest& request, const ItemSink& sink) -> absl::Status {
-    absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader = storage::OpenSqliteReader(path);
+    absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader = storage::OpenReader(path);
     if (!reader.ok()) return reader.status();
     return (*reader)->Export(request, sink);
   };

@@ -91,7 +91,8 @@ void Declare(CLI::App* app, Arguments* arguments) {
   app->set_version_flag("--version", "telemetry-export " TELEMETRY_VERSION);
   cli::AddConfigFlag(app, "TELEMETRY_EXPORT_CONFIG");
   app->footer(kExamples);
-  CLI::Option* db = AddSource(app, "db", &arguments->db, "Read this database file")->type_name("FILE");
+  CLI::Option* db = AddSource(app, "db", &arguments->db, "Read this SQLite file, or postgresql://USER@HOST/DATABASE")
+                        ->type_name("FILE");
   AddSource(app, "collector", &arguments->collector, "Read from the collector at this address")
       ->type_name("HOST:PORT")
       ->excludes(db);

@@ -80,7 +80,7 @@ class StoreWriter {
   // Stores all batches in ONE durable transaction, in the given order; a later batch of the same producer continues the
   // earlier one. Records at or below committed_seq are skipped. outcomes[i] belongs to batches[i].
   // An error means that nothing is known to be durable: the caller must stop acknowledging and end the process
-  // (DESIGN.md, SQLite).
+  // (DESIGN.md, SQLite), but for one that GoesOnAfter names.
   virtual absl::StatusOr<std::vector<BatchOutcome>> CommitBatches(absl::Span<const ProducerBatch> batches) = 0;
 
   // Writes down, durably, that the dataset was served for so long since the last call; returns how long that is in all.
@@ -94,6 +94,11 @@ class StoreWriter {
 
   // Housekeeping between transactions (WAL checkpoint), called when the writer is idle.
   virtual absl::Status Idle() = 0;
+  // How often Idle is called while nothing else happens, so that it notices when the dataset cannot be reached.
+  virtual absl::Duration idle_interval() const { return absl::InfiniteDuration(); }
+
+  // Whether this error of a call is no end: nothing of the call may be acknowledged, and a later one may succeed.
+  virtual bool GoesOnAfter(const absl::Status& /*error*/) const { return false; }
 };
 
 // Reads the dataset in short read transactions, so that the writer's log stays bounded. Not thread-safe; any number of

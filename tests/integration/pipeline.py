@@ -1,8 +1,11 @@
-"""The programs of the pipeline as a test uses them: a collector on a database, forward, export."""
+"""The programs of the pipeline as a test uses them: a collector on a database, forward, export.
+
+The database is a SQLite file; where TELEMETRY_TEST_POSTGRESQL names a server, one of its own there."""
 
 import contextlib
 import csv
 import io
+import itertools
 import json
 import os
 import pathlib
@@ -35,6 +38,21 @@ def run(program, *arguments, accept=(0,), folder=None, environment=()):
     return done.stdout
 
 
+def new_database(folder):
+    """What --db names: a file in the folder that is not there yet, or an empty database on the server."""
+    server = os.environ.get("TELEMETRY_TEST_POSTGRESQL")
+    if server is None:
+        return folder / "dataset.db"
+    name = f"test_{os.getpid()}_{next(_databases)}"
+    quiet = os.environ | {"PGOPTIONS": "-c client_min_messages=warning"}
+    for statement in (f"DROP DATABASE IF EXISTS {name}", f"CREATE DATABASE {name}"):
+        subprocess.run(["psql", "-qX", "-c", statement, server], check=True, timeout=TIMEOUT_S, env=quiet)
+    return server.replace("/postgres?", f"/{name}?")
+
+
+_databases = itertools.count(1)
+
+
 class Pipeline:
     """One database in a folder of its own. A collector serves it inside `with pipeline.serving():`."""
 
@@ -45,7 +63,7 @@ class Pipeline:
         self.client_environment = client_environment
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True)
-        self.database = self.folder / "dataset.db"
+        self.database = new_database(self.folder)
         self.address = None
         self._exports = 0
 

@@ -69,8 +69,23 @@ absl::StatusOr<std::vector<BatchOutcome>> PgWriter::CommitBatches(absl::Span<con
   return outcomes;
 }
 
+absl::StatusOr<absl::Duration> PgWriter::AddServedTime(absl::Duration passed) {
+  if (absl::Status status = Idle(); !status.ok()) return status;
+  return served_ += passed;
+}
+
 absl::StatusOr<PruneStep> PgWriter::PruneSome(const PruneRules& /*rules*/) {
   return absl::UnimplementedError("nothing is removed from a PostgreSQL server");
+}
+
+absl::Status PgWriter::Idle() {
+  const absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
+  return transaction.status();
+}
+
+// What is wrong with the server or the way to it; a user or a database that has gone may come back, too.
+bool PgWriter::GoesOnAfter(const absl::Status& error) const {
+  return MayBeDoneAgain(error) || absl::IsPermissionDenied(error) || absl::IsNotFound(error);
 }
 
 absl::Status PgWriter::Transact(absl::FunctionRef<absl::Status()> work,

@@ -31,9 +31,12 @@ class PgWriter : public StoreWriter {
   absl::StatusOr<std::vector<BatchOutcome>> CommitBatches(absl::Span<const ProducerBatch> batches) override;
   // Nothing is removed from a server yet: served time is returned, but not written down, and PruneSome is
   // UNIMPLEMENTED.
-  absl::StatusOr<absl::Duration> AddServedTime(absl::Duration passed) override { return served_ += passed; }
+  absl::StatusOr<absl::Duration> AddServedTime(absl::Duration passed) override;
   absl::StatusOr<PruneStep> PruneSome(const PruneRules& rules) override;
-  absl::Status Idle() override { return absl::OkStatus(); }
+  // Asks the server whether it is there.
+  absl::Status Idle() override;
+  absl::Duration idle_interval() const override { return absl::Seconds(1); }
+  bool GoesOnAfter(const absl::Status& error) const override;
 
  private:
   // Does `work` in a transaction, as often as it takes. `is_stored` is asked, in a transaction of its own, where nobody

@@ -15,6 +15,7 @@
 namespace telemetry::collector {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -55,6 +56,17 @@ TEST_F(ProgramTest, DiskSpaceIsGivenAsASize) {
   ExpectWrongUsage(serve_ + " --keep-free=-1", "--keep-free");
   const ProgramOutcome outcome = RunCollector(serve_ + " --keep-free 1GiB --listen 127.0.0.1:0 --tokens none");
   EXPECT_EQ(outcome.exit_status, 1) << outcome.output;
+}
+
+TEST_F(ProgramTest, CommandsForFilesSayWhatElseAServerNeeds) {
+  const std::string server = " --db postgresql://me:sesame@127.0.0.1:1/dataset";
+  for (const char* command : {"check", "stats", "backup --to copy.db", "prune --keep-age 1d"}) {
+    ExpectWrongUsage(command + server, "works on SQLite files");
+  }
+  ExpectWrongUsage("serve --keep-bytes 1GiB" + server, "nothing is removed from a PostgreSQL server");
+  const ProgramOutcome outcome = RunCollector("migrate" + server);
+  EXPECT_EQ(outcome.exit_status, 1);
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr("127.0.0.1"), Not(HasSubstr("sesame"))));
 }
 
 TEST_F(ProgramTest, EmptyPathsAreWrongUsage) {

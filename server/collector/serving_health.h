@@ -1,0 +1,32 @@
+#pragma once
+
+#include <grpcpp/health_check_service_interface.h>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+
+namespace telemetry::collector {
+
+// What the server's health service says: records are taken where there is room and the dataset can be reached, readers
+// are answered where it can be reached. Thread-safe.
+class ServingHealth {
+ public:
+  // From now on `service` says it; it must live until End.
+  void Begin(grpc::HealthCheckServiceInterface* service) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Says that nothing is served; what comes later changes nothing.
+  void End() ABSL_LOCKS_EXCLUDED(mutex_);
+
+  void SetHasRoom(bool has_room) ABSL_LOCKS_EXCLUDED(mutex_);
+  void SetReachable(bool is_reachable) ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  void Say(bool ingest, bool dataset) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SayWhatIs() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { Say(has_room_ && is_reachable_, is_reachable_); }
+
+  absl::Mutex mutex_;
+  grpc::HealthCheckServiceInterface* service_ ABSL_GUARDED_BY(mutex_) = nullptr;  // nullptr: before Begin, after End
+  bool has_room_ ABSL_GUARDED_BY(mutex_) = true;
+  bool is_reachable_ ABSL_GUARDED_BY(mutex_) = true;
+};
+
+}  // namespace telemetry::collector

@@ -1,0 +1,95 @@
+// A collector whose PostgreSQL server goes away: it says so, takes nothing, and goes on by itself.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "server/collector/collector_server.h"
+#include "server/storage/postgresql/connection.h"
+#include "telemetry/v1/dataset.grpc.pb.h"
+#include "tests/server/collector/any_call.h"
+#include "tests/server/collector/collector_story.h"
+#include "tests/server/storage/test_dataset.h"
+
+namespace telemetry::collector {
+namespace {
+
+using storage::RunRecord;
+
+constexpr char kServing[] = "\x08\x01";
+constexpr char kNotServing[] = "\x08\x02";
+
+class AwayTest : public ::testing::Test {
+ protected:
+  AwayTest()
+      : server_(*CollectorServer::Start(
+            {.db = dataset_->db(), .on_fatal = [this](const absl::Status&) { ++fatal_errors_; }})) {}
+
+  std::string Health(const std::string& service) {
+    std::string request;
+    if (!service.empty()) request = std::string("\x0a") + static_cast<char>(service.size()) + service;
+    return CallAnything(channel_, "/grpc.health.v1.Health/Check", request).response;
+  }
+  // The database lets nobody in, and whoever was in is put out.
+  void TakeAway() {
+    name_ = dataset_->Query("SELECT current_database()");
+    OnServer(absl::StrCat("ALTER DATABASE ", name_, " ALLOW_CONNECTIONS false"));
+    OnServer(absl::StrCat("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '", name_, "'"));
+    while (Health("") != kNotServing) continue;
+  }
+  void GiveBack() {
+    OnServer(absl::StrCat("ALTER DATABASE ", name_, " ALLOW_CONNECTIONS true"));
+    while (Health("") != kServing) continue;
+  }
+  grpc::Status ListRuns() {
+    grpc::ClientContext context;
+    v1::ListRunsResponse response;
+    return v1::DatasetService::NewStub(channel_)->ListRuns(&context, {}, &response);
+  }
+
+  const std::unique_ptr<storage::TestDataset> dataset_ = storage::NewPostgresqlDataset();
+  std::atomic<int> fatal_errors_ = 0;
+  const std::unique_ptr<CollectorServer> server_;
+  const std::shared_ptr<grpc::Channel> channel_ = server_->InProcessChannel();
+
+ private:
+  static void OnServer(const std::string& sql) {
+    storage::PgConnection connection(std::getenv("TELEMETRY_TEST_POSTGRESQL"));
+    ASSERT_TRUE(connection.Connect().ok());
+    const absl::Status status = connection.Execute(sql.c_str()).status();
+    ASSERT_TRUE(status.ok()) << status;
+  }
+
+  std::string name_;
+};
+
+TEST_F(AwayTest, NothingIsServedMeanwhileAndNothingIsLost) {
+  TestStream stream(channel_);
+  ASSERT_TRUE(stream.Open('p'));
+  stream.Send(MakeBatch(1, {RunRecord('a')}));
+  ASSERT_TRUE(stream.AwaitAck(1));
+
+  TakeAway();
+  EXPECT_EQ(Health(v1::DatasetService::service_full_name()), kNotServing);
+  EXPECT_EQ(ListRuns().error_code(), grpc::StatusCode::UNAVAILABLE);
+  stream.Send(MakeBatch(2, {RunRecord('b')}));
+  EXPECT_EQ(stream.AwaitEnd().error_code(), grpc::StatusCode::UNAVAILABLE);
+
+  GiveBack();
+  TestStream again(channel_);
+  const std::optional<v1::Opened> opened = again.Open('p');
+  ASSERT_TRUE(opened);
+  EXPECT_EQ(opened->committed_seq(), 1u);
+  again.Send(MakeBatch(2, {RunRecord('b')}));
+  EXPECT_TRUE(again.AwaitAck(2));
+  EXPECT_TRUE(ListRuns().ok());
+  EXPECT_EQ(dataset_->Query("SELECT count(*) FROM runs"), "2");
+  EXPECT_EQ(fatal_errors_, 0);
+}
+
+}  // namespace
+}  // namespace telemetry::collector
