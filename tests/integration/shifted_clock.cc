@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdint>
@@ -34,8 +35,10 @@ int64_t ShiftNs() {
 }
 
 long Call(long number, long a, long b, long c = 0, long d = 0, long e = 0, long f = 0) {
-  static const auto real = reinterpret_cast<Syscall>(dlsym(RTLD_NEXT, "syscall"));
-  return real(number, a, b, c, d, e, f);
+  // Not a guarded static: threads that wait for its guard do so by this very call.
+  static constinit std::atomic<Syscall> real = nullptr;
+  if (real.load() == nullptr) real = reinterpret_cast<Syscall>(dlsym(RTLD_NEXT, "syscall"));
+  return real.load()(number, a, b, c, d, e, f);
 }
 
 int64_t NowNs(clockid_t clock) {

@@ -9,9 +9,11 @@
 namespace telemetry::worker::tune {
 namespace {
 
-// Where a device does not say how large its cache is; and the most that is worth reading.
+// Where a device does not say how large its cache is; and the most that is worth reading. A virtual machine with two
+// cores is told of the whole cache of its host, hundreds of MiB, of which it has its share at best.
 constexpr uint64_t kSomeCacheBytes = uint64_t{32} << 20;
 constexpr uint64_t kMostCacheBytes = uint64_t{256} << 20;
+constexpr uint64_t kMostCacheBytesOfAUnit = uint64_t{16} << 20;
 constexpr uint64_t kWordBytes = 16;
 
 // There is nothing but zeros, which only a compiler does not know.
@@ -27,7 +29,9 @@ KERNEL read_zeros(GLOBAL uint4* zeros, i64 count) {
 )";
 
 uint64_t CacheBytes(const DeviceProperties& properties) {
-  return properties.l2_bytes == 0 ? kSomeCacheBytes : std::min(properties.l2_bytes, kMostCacheBytes);
+  if (properties.l2_bytes == 0) return kSomeCacheBytes;
+  const uint64_t share = kMostCacheBytesOfAUnit * static_cast<uint64_t>(std::max(1, properties.compute_units));
+  return std::min({properties.l2_bytes, share, kMostCacheBytes});
 }
 
 }  // namespace
