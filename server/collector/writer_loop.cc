@@ -91,9 +91,12 @@ absl::Duration WriterLoop::Patience() const {
   return std::min(idle_ ? writer_->idle_interval() : limits_.idle_after, retention_.Patience(/*busy=*/false));
 }
 
-bool WriterLoop::RetentionIsDue(bool busy) const {
-  // What is removed is written to the log first, and the file stays as long as it is.
-  return guard_.Check(/*calls=*/0).ok() && retention_.Patience(busy) <= absl::ZeroDuration();
+bool WriterLoop::RetentionIsDue(bool busy) {
+  if (retention_.Patience(busy) > absl::ZeroDuration()) return false;
+  // What is removed is written to the log first, and the file stays as long as it is. The disk may have been full
+  // before anybody looked.
+  guard_.Look();
+  return guard_.Check(/*calls=*/0).ok();
 }
 
 std::vector<WriterLoop::Job> WriterLoop::TakeGroup() {

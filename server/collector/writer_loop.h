@@ -77,7 +77,7 @@ class WriterLoop {
   // How long to wait for jobs until there is something else to do.
   absl::Duration Patience() const;
   // `busy`: there are jobs, too.
-  bool RetentionIsDue(bool busy) const;
+  bool RetentionIsDue(bool busy);
   // What the next transaction takes, all of one kind and as queued: openings, or as many batches as the limits allow.
   std::vector<Job> TakeGroup() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<Job> TakeOpenings() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
