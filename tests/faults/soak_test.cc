@@ -19,6 +19,11 @@ namespace telemetry::faults {
 namespace {
 
 constexpr double kShare = 0.95;
+// A paced collector works for a fiftieth of the time, and what that takes in CPU depends on who shares its core: over
+// minutes it is only the growth with the dataset that is looked for; over half an hour and more the noise is evened
+// out.
+constexpr double kCpuShareOfMinutes = 0.75;
+constexpr double kLongSeconds = 1800;
 constexpr uint64_t kWarmRecords = 2000000;
 // The heap's own noise, in a run that is too short to tell a slope from it.
 constexpr double kNoiseBytes = 4 << 20;
@@ -67,8 +72,10 @@ class Soak : public ::testing::Test {
   SoakLoad load_{{.collector = collector_.address(), .folder = folder_.File("spools-of")}};
 };
 
-bool KeepsItsPace(const SoakReport& report) {
-  return report.records_per_yardstick_end >= kShare * report.records_per_yardstick_begin;
+bool KeepsItsPace(const SoakReport& report, double seconds) {
+  const double cpu_share = seconds < kLongSeconds ? kCpuShareOfMinutes : kShare;
+  return report.records_per_s_end >= kShare * report.records_per_s_begin &&
+         report.records_per_yardstick_end >= cpu_share * report.records_per_yardstick_begin;
 }
 
 bool KeepsItsMemory(const SoakReport& report) {
@@ -76,13 +83,14 @@ bool KeepsItsMemory(const SoakReport& report) {
 }
 
 TEST_F(Soak, NeitherGrowsNorSlowsDown) {
-  const absl::Duration duration = absl::Seconds(FromEnvironment("TELEMETRY_SOAK_SECONDS", 120));
+  const double seconds = FromEnvironment("TELEMETRY_SOAK_SECONDS", 120);
+  const absl::Duration duration = absl::Seconds(seconds);
   WarmUp();
   std::vector<SoakSample> samples;
   Run(duration, &samples);
   SoakReport report = Judge(samples);
   std::fputs(ToText(report).c_str(), stderr);
-  if (!KeepsItsPace(report) || !KeepsItsMemory(report)) {
+  if (!KeepsItsPace(report, seconds) || !KeepsItsMemory(report)) {
     // What others do on this machine is over after a while; a leak and a collector that gets slower are not.
     std::fputs("once more\n", stderr);
     Run(duration, &samples);
@@ -90,7 +98,7 @@ TEST_F(Soak, NeitherGrowsNorSlowsDown) {
     std::fputs(ToText(report).c_str(), stderr);
   }
   EXPECT_TRUE(KeepsItsMemory(report)) << ToText(report);
-  EXPECT_TRUE(KeepsItsPace(report)) << ToText(report);
+  EXPECT_TRUE(KeepsItsPace(report, seconds)) << ToText(report);
   EXPECT_EQ(load_.refused(), 0u);
   EXPECT_EQ(load_.failed_reads(), 0u);
   EXPECT_GT(load_.reads(), 0u);
@@ -99,14 +107,17 @@ TEST_F(Soak, NeitherGrowsNorSlowsDown) {
                static_cast<unsigned long long>(std::filesystem::file_size(db_ + "-wal")));
 }
 
-// 60 samples of a collector that takes 1000 records a second.
-std::vector<SoakSample> Samples(double bytes_a_record, double slower) {
+// 60 samples of a collector that takes 1000 records a second, of which the second half cost `slower` times the CPU and
+// come `later` times as late.
+std::vector<SoakSample> Samples(double bytes_a_record, double slower, double later = 1) {
   std::vector<SoakSample> samples;
   double cpu_seconds = 0;
+  double seconds = 0;
   for (int i = 0; i < 60; ++i) {
     cpu_seconds += i < 30 ? 0.1 : 0.1 * slower;
+    seconds += i < 30 ? 1000 : 1000 * later;
     const auto records = static_cast<uint64_t>(i) * 1000000;
-    samples.push_back({.seconds = i * 1000.0,
+    samples.push_back({.seconds = seconds,
                        .records = records,
                        .cpu_seconds = cpu_seconds,
                        .rss_bytes = 5e7 + bytes_a_record * static_cast<double>(records),
@@ -115,12 +126,19 @@ std::vector<SoakSample> Samples(double bytes_a_record, double slower) {
   return samples;
 }
 
-TEST(SoakReport, FindsALeakAndACollectorThatGetsSlower) {
-  EXPECT_TRUE(KeepsItsMemory(Judge(Samples(0, 1))) && KeepsItsPace(Judge(Samples(0, 1))));
+TEST(SoakReport, FindsALeak) {
+  EXPECT_TRUE(KeepsItsMemory(Judge(Samples(0, 1))));
   EXPECT_FALSE(KeepsItsMemory(Judge(Samples(1, 1))));
-  EXPECT_FALSE(KeepsItsPace(Judge(Samples(0, 1.06))));
-  EXPECT_TRUE(KeepsItsPace(Judge(Samples(0, 1.04))));
   EXPECT_NEAR(Judge(Samples(2, 1)).slope_bytes_per_million_records, 2e6, 1);
+}
+
+TEST(SoakReport, FindsACollectorThatGetsSlower) {
+  EXPECT_TRUE(KeepsItsPace(Judge(Samples(0, 1)), kLongSeconds));
+  EXPECT_TRUE(KeepsItsPace(Judge(Samples(0, 1.04)), kLongSeconds));
+  EXPECT_FALSE(KeepsItsPace(Judge(Samples(0, 1.06)), kLongSeconds));
+  EXPECT_TRUE(KeepsItsPace(Judge(Samples(0, 1.3)), 120));
+  EXPECT_FALSE(KeepsItsPace(Judge(Samples(0, 1.4)), 120));
+  EXPECT_FALSE(KeepsItsPace(Judge(Samples(0, 1, 1.06)), 120));
 }
 
 }  // namespace
