@@ -78,7 +78,8 @@ class BackupTest : public FaultTest {
   // A prefix of each producer's rows, and all that it was promised by then.
   void ExpectHolds(const std::string& path, const Acked& acked) {
     for (int number = 0; number < kProducers; ++number) {
-      ExpectRowsIn(path, number, acked[number] > kRecordsBeforeRows ? acked[number] - kRecordsBeforeRows : 0);
+      ExpectRowsIn(*OpenFile(path), number,
+                   acked[number] > kRecordsBeforeRows ? acked[number] - kRecordsBeforeRows : 0);
     }
   }
 };

@@ -1,6 +1,7 @@
-// fault-producer COLLECTOR SPOOL LEDGER NUMBER STOP_FILE: appends the records of producer NUMBER until STOP_FILE
-// exists, then waits until all are acknowledged. Started again after a kill it goes on where its spool ends.
-// Exit status 0: all acknowledged. 3: the spool has lost what Append accepted. 1: anything else.
+// fault-producer COLLECTOR SPOOL LEDGER NUMBER STOP_FILE PAUSE_MS: appends the records of producer NUMBER, ten at a
+// time and then a pause, until STOP_FILE exists, then waits until all are acknowledged. Started again after a kill it
+// goes on where its spool ends. Exit status 0: all acknowledged. 3: the spool has lost what Append accepted. 1:
+// anything else.
 
 #include <unistd.h>
 
@@ -17,8 +18,6 @@ namespace telemetry::faults {
 namespace {
 
 constexpr int kRecordsPerBatch = 10;
-// Slow enough that a run of many faults stays small.
-constexpr absl::Duration kPause = absl::Milliseconds(5);
 
 int Fail(const absl::Status& status) {
   std::fprintf(stderr, "fault-producer: %s\n", status.ToString().c_str());
@@ -26,7 +25,7 @@ int Fail(const absl::Status& status) {
 }
 
 int Run(const std::string& collector, const std::string& spool, const std::string& ledger_path, int number,
-        const std::string& stop_file) {
+        const std::string& stop_file, absl::Duration pause) {
   const Ledger::Promises promised = Ledger::Read(ledger_path);
   Ledger ledger(ledger_path);
   auto producer = client::Producer::Open({
@@ -54,7 +53,7 @@ int Run(const std::string& collector, const std::string& spool, const std::strin
     for (int i = 0; i < kRecordsPerBatch; ++i) batch.push_back(RecordOf(number, ++seq));
     if (absl::Status status = (*producer)->AppendBatch(batch); !status.ok()) return Fail(status);
     ledger.Accepted(seq);
-    absl::SleepFor(kPause);
+    absl::SleepFor(pause);
   }
   const absl::Status drained = (*producer)->Drain(absl::Minutes(1));
   return drained.ok() ? 0 : Fail(drained);
@@ -64,6 +63,7 @@ int Run(const std::string& collector, const std::string& spool, const std::strin
 }  // namespace telemetry::faults
 
 int main(int argc, char** argv) {
-  if (argc != 6) return 2;
-  return telemetry::faults::Run(argv[1], argv[2], argv[3], std::atoi(argv[4]), argv[5]);
+  if (argc != 7) return 2;
+  return telemetry::faults::Run(argv[1], argv[2], argv[3], std::atoi(argv[4]), argv[5],
+                                absl::Milliseconds(std::atoi(argv[6])));
 }

@@ -6,8 +6,8 @@
 
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
-#include "tests/faults/cutting_proxy.h"
 #include "tests/faults/fault_test.h"
+#include "tests/proxy/cutting_proxy.h"
 
 namespace telemetry::faults {
 namespace {
@@ -53,7 +53,7 @@ TEST_F(KillTest, BothDieAtAnyMoment) {
 }
 
 TEST_F(KillTest, AcknowledgementsAreCutOff) {
-  CuttingProxy proxy(port_, seed_);
+  proxy::CuttingProxy proxy({port_}, seed_);
   address_ = proxy.address();
   StartProducers();
   EXPECT_TRUE(proxy.AwaitCuts(Faults(), absl::Minutes(2)));

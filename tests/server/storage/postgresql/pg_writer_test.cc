@@ -12,7 +12,7 @@
 #include "server/storage/postgresql/connection.h"
 #include "server/storage/postgresql/postgresql_store.h"
 #include "tests/server/storage/dataset_story.h"
-#include "tests/server/storage/postgresql/commit_proxy.h"
+#include "tests/proxy/commit_proxy.h"
 #include "tests/server/storage/test_dataset.h"
 
 namespace telemetry::storage {
@@ -46,13 +46,13 @@ class PgWriterTest : public ::testing::Test {
   }
 
   const std::unique_ptr<TestDataset> dataset_ = NewPostgresqlDataset();
-  CommitProxy proxy_{dataset_->db()};
+  proxy::CommitProxy proxy_{dataset_->db()};
   const std::string producer_id_ = std::string(16, 'p');
   const std::unique_ptr<StoreWriter> writer_;
 };
 
 TEST_F(PgWriterTest, ACommitThatDidNotReachTheServerIsDoneAgain) {
-  proxy_.CutNext(CommitProxy::Cut::kBefore);
+  proxy_.CutNext(proxy::CommitProxy::Cut::kBefore);
   const BatchOutcome outcome = Send(3, {Row('x', 1, 0.5), Row('x', 2, 0.5)});
   EXPECT_EQ(proxy_.cuts(), 1);
   EXPECT_EQ(outcome.committed_seq, 4u);
@@ -60,7 +60,7 @@ TEST_F(PgWriterTest, ACommitThatDidNotReachTheServerIsDoneAgain) {
 }
 
 TEST_F(PgWriterTest, ACommitOfWhichNobodyHeardIsFoundOut) {
-  proxy_.CutNext(CommitProxy::Cut::kAfter);
+  proxy_.CutNext(proxy::CommitProxy::Cut::kAfter);
   const BatchOutcome outcome = Send(3, {Row('x', 1, 0.5), Row('x', 1, 0.75)});
   EXPECT_EQ(proxy_.cuts(), 1);
   EXPECT_EQ(outcome.committed_seq, 4u);
@@ -71,7 +71,7 @@ TEST_F(PgWriterTest, ACommitOfWhichNobodyHeardIsFoundOut) {
 }
 
 TEST_F(PgWriterTest, AnOpeningOfWhichNobodyHeardIsDoneAgain) {
-  proxy_.CutNext(CommitProxy::Cut::kAfter);
+  proxy_.CutNext(proxy::CommitProxy::Cut::kAfter);
   EXPECT_EQ(*writer_->OpenProducer(producer_id_, 2, "test"), 2u);
   EXPECT_EQ(proxy_.cuts(), 1);
   EXPECT_TRUE(absl::IsFailedPrecondition(Send(3, {Row('x', 1, 0.5)}).status));  // epoch 1 is over

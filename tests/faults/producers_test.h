@@ -1,0 +1,65 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "server/storage/database.h"
+#include "tests/faults/ledger.h"
+
+namespace telemetry::faults {
+
+inline constexpr int kProducers = 8;
+
+// TELEMETRY_FAULTS: how many faults a test makes.
+int Faults(int otherwise = 50);
+
+// Eight producer processes in a folder of their own, and what they were promised.
+class ProducersTest : public testing::Test {
+ protected:
+  ProducersTest();
+  ~ProducersTest() override;
+
+  // The dataset as it is now.
+  virtual std::unique_ptr<storage::Database> OpenDataset() = 0;
+
+  std::string File(const std::string& name) const { return folder_ + "/" + name; }
+  uint64_t AckedBy(int number) const { return Ledger::Read(LedgerOf(number)).acked; }
+
+  // They send to address_.
+  void StartProducer(int number);
+  void StartProducers();
+  void KillProducer(int number);
+
+  // A moment that nobody can foresee: time is what these tests are about.
+  void WaitForARandomMoment();
+  // Until each producer has had something acknowledged that was not before.
+  void AwaitProgress();
+
+  // What the producers were promised so far is stored.
+  void ExpectAckedIsStored();
+  // The dataset has at least rows 1 to `count` of a producer, each as it was appended, and none twice.
+  static void ExpectRowsIn(storage::Database& dataset, int number, uint64_t count);
+  int64_t Query(const char* sql);
+  // Lets the producers deliver what they have, and end.
+  void StopProducers();
+  // Holds the dataset against the ledgers of producers that have ended.
+  void ExpectLedgersAreStoredOnce();
+
+  const unsigned seed_;
+  std::mt19937 random_;
+  std::string folder_;
+  std::string address_;
+  int pause_ms_ = 5;  // after each ten records: slow enough that a run of many faults stays small
+  std::map<int, pid_t> producers_;
+
+ private:
+  std::string LedgerOf(int number) const { return File("ledger-" + std::to_string(number)); }
+};
+
+}  // namespace telemetry::faults
