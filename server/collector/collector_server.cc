@@ -98,9 +98,10 @@ CollectorServer::CollectorServer(const ServerOptions& options, std::unique_ptr<a
           {.on_fatal = options.on_fatal, .on_reach = [this](bool is_reachable) { health_.SetReachable(is_reachable); }},
           disk_guard_, retention_, metrics_.get()),
       ingest_({limits_, admission_, writer_, streams_, gate_, rates_, unread_ack_bytes_, too_large_records_}),
-      dataset_([db = options.db,
-                vfs = options.writer.vfs] { return storage::OpenReader(db, {.vfs = vfs, .check_acked = false}); },
-               gate_, limits_.unread_timeout) {}
+      readers_([db = options.db, vfs = options.writer.vfs] {
+        return storage::OpenReader(db, {.vfs = vfs, .check_acked = false});
+      }),
+      dataset_(readers_, gate_, limits_.unread_timeout) {}
 
 CollectorServer::~CollectorServer() {
   Drain(absl::ZeroDuration());
@@ -157,14 +158,13 @@ void CollectorServer::LimitConnections(grpc::ServerBuilder& builder) const {
 
 absl::Status CollectorServer::ListenForMetrics(const ServerOptions& options) {
   if (metrics_ == nullptr) return absl::OkStatus();
-  absl::StatusOr<int> port = metrics_->Listen(
-      options.metrics_listen, [this, db = options.db, vfs = options.writer.vfs] { return State(db, vfs); });
+  absl::StatusOr<int> port = metrics_->Listen(options.metrics_listen, [this, db = options.db] { return State(db); });
   if (!port.ok()) return port.status();
   metrics_port_ = *port;
   return absl::OkStatus();
 }
 
-CollectorState CollectorServer::State(const std::string& db, const std::string& vfs) const {
+CollectorState CollectorServer::State(const std::string& db) {
   const Admission::State admission = admission_.state();
   const access::Gate::Refusals refusals = gate_.refusals();
   const StreamRegistry::Counts ended = streams_.counts();
@@ -193,8 +193,7 @@ CollectorState CollectorServer::State(const std::string& db, const std::string& 
                           .database_bytes = FileBytes(db),
                           .wal_bytes = FileBytes(db + "-wal"),
                           .retention = retention_.state()};
-  absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader =
-      storage::OpenReader(db, {.vfs = vfs, .check_acked = false});
+  const absl::StatusOr<ReaderPool::Borrowed> reader = readers_.Borrow();
   if (!reader.ok()) return state;
   if (absl::StatusOr<uint64_t> count = (*reader)->CountProducers(); count.ok()) state.producers = *count;
   return state;

@@ -23,6 +23,7 @@
 #include "server/collector/limits.h"
 #include "server/collector/metrics.h"
 #include "server/collector/producer_rates.h"
+#include "server/collector/reader_pool.h"
 #include "server/collector/retention.h"
 #include "server/collector/serving_health.h"
 #include "server/collector/stream_registry.h"
@@ -75,7 +76,7 @@ class CollectorServer {
   absl::Status Listen(const ServerOptions& options);
   void LimitConnections(grpc::ServerBuilder& builder) const;
   absl::Status ListenForMetrics(const ServerOptions& options);
-  CollectorState State(const std::string& db, const std::string& vfs) const;
+  CollectorState State(const std::string& db);
 
   const Limits limits_;
   Admission admission_;
@@ -91,6 +92,7 @@ class CollectorServer {
   Retention retention_;
   WriterLoop writer_;
   IngestService ingest_;
+  ReaderPool readers_;
   DatasetService dataset_;
   std::unique_ptr<grpc::Server> server_;
   std::optional<Periodic> stream_watch_;

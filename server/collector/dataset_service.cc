@@ -10,6 +10,7 @@ namespace {
 
 constexpr int kQuestionThreads = 2;
 constexpr int kExportThreads = 4;
+static_assert(kQuestionThreads + kExportThreads == DatasetService::kMostReaders);
 
 // An export that ends before it begins.
 class RefusedExport final : public grpc::ServerWriteReactor<v1::ExportItem> {
@@ -22,12 +23,22 @@ class RefusedExport final : public grpc::ServerWriteReactor<v1::ExportItem> {
 
 }  // namespace
 
-DatasetService::DatasetService(OpenReader open_reader, access::Gate& gate, absl::Duration unread_timeout)
-    : open_reader_(std::move(open_reader)),
+DatasetService::DatasetService(ReaderPool& readers, access::Gate& gate, absl::Duration unread_timeout)
+    : readers_(readers),
       gate_(gate),
       unread_timeout_(unread_timeout),
       questions_(kQuestionThreads),
       exports_(kExportThreads) {}
+
+template <typename Response, typename Ask>
+absl::Status DatasetService::AnswerInto(Response* response, Ask ask) {
+  const absl::StatusOr<ReaderPool::Borrowed> reader = readers_.Borrow();
+  if (!reader.ok()) return reader.status();
+  absl::StatusOr<Response> answer = ask(**reader);
+  if (!answer.ok()) return answer.status();
+  *response = *std::move(answer);
+  return absl::OkStatus();
+}
 
 template <typename Response, typename Ask>
 grpc::ServerUnaryReactor* DatasetService::Answer(grpc::CallbackServerContext* context, const char* method,
@@ -39,13 +50,7 @@ grpc::ServerUnaryReactor* DatasetService::Answer(grpc::CallbackServerContext* co
     return reactor;
   }
   questions_.Run([this, caller = *caller, method, reactor, response, ask] {
-    absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader = open_reader_();
-    absl::Status status = reader.status();
-    if (status.ok()) {
-      absl::StatusOr<Response> answer = ask(**reader);
-      status = answer.status();
-      if (answer.ok()) *response = *std::move(answer);
-    }
+    const absl::Status status = AnswerInto(response, ask);
     gate_.LogEnd(caller, method, "", status);
     reactor->Finish(ToGrpc(status));
   });
@@ -95,7 +100,7 @@ grpc::ServerWriteReactor<v1::ExportItem>* DatasetService::Export(grpc::CallbackS
     gate_.LogEnd(caller, kMethod, "", status);
   };
   auto* call = new ExportCall(*context, *request, draining_, unread_timeout_, on_end);
-  exports_.Run([this, call] { call->Run(open_reader_()); });
+  exports_.Run([this, call] { call->Run(readers_.Borrow()); });
   return call;
 }
 

@@ -2,27 +2,26 @@
 
 #include <atomic>
 #include <cstdint>
-#include <functional>
-#include <memory>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/access/gate.h"
+#include "server/collector/reader_pool.h"
 #include "server/collector/thread_pool.h"
-#include "server/storage/store.h"
 #include "telemetry/v1/dataset.grpc.pb.h"
 
 namespace telemetry::collector {
 
-// DatasetService as dataset.proto documents it. Each call has a reader of its own, on threads of its own: short
-// questions do not wait behind exports, and neither holds up the ingest.
+// DatasetService as dataset.proto documents it. Each call borrows a reader, on threads of its own: short questions do
+// not wait behind exports, and neither holds up the ingest.
 class DatasetService final : public v1::DatasetService::CallbackService {
  public:
-  using OpenReader = std::function<absl::StatusOr<std::unique_ptr<storage::StoreReader>>()>;
+  // No more readers are borrowed at once.
+  static constexpr int kMostReaders = 6;
 
-  // `gate` outlives the service. A client that reads nothing of its export for `unread_timeout` is cut off.
-  DatasetService(OpenReader open_reader, access::Gate& gate, absl::Duration unread_timeout);
+  // `readers` and `gate` outlive the service. A client that reads nothing of its export for `unread_timeout` is cut
+  // off.
+  DatasetService(ReaderPool& readers, access::Gate& gate, absl::Duration unread_timeout);
 
   // Exports that were cut off so far.
   uint64_t unread_exports() const { return unread_exports_; }
@@ -49,8 +48,10 @@ class DatasetService final : public v1::DatasetService::CallbackService {
   template <typename Response, typename Ask>
   grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const char* method, Response* response,
                                    Ask ask);
+  template <typename Response, typename Ask>
+  absl::Status AnswerInto(Response* response, Ask ask);
 
-  const OpenReader open_reader_;
+  ReaderPool& readers_;
   access::Gate& gate_;
   const absl::Duration unread_timeout_;
   std::atomic<uint64_t> unread_exports_ = 0;

@@ -6,7 +6,7 @@
 
 namespace telemetry::collector {
 
-void ExportCall::Run(absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader) {
+void ExportCall::Run(absl::StatusOr<ReaderPool::Borrowed> reader) {
   absl::Status status = reader.status();
   if (status.ok()) status = (*reader)->Export(request_, [this](const v1::ExportItem& item) { return Write(item); });
   on_end_(status);

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <functional>
-#include <memory>
 #include <optional>
 
 #include "absl/base/thread_annotations.h"
@@ -13,7 +12,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "proto/clock/steady.h"
-#include "server/storage/store.h"
+#include "server/collector/reader_pool.h"
 #include "telemetry/v1/dataset.pb.h"
 
 namespace telemetry::collector {
@@ -33,7 +32,7 @@ class ExportCall final : public grpc::ServerWriteReactor<v1::ExportItem> {
         on_end_(std::move(on_end)) {}
 
   // Writes everything and finishes. Blocks: call it once, from a thread that may wait for the client.
-  void Run(absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader);
+  void Run(absl::StatusOr<ReaderPool::Borrowed> reader);
 
  private:
   // Returns when the item has been taken.

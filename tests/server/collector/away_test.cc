@@ -1,5 +1,7 @@
-// A collector whose PostgreSQL server goes away: it says so, takes nothing, and goes on by itself.
+// A collector and the sessions that it has on its PostgreSQL server. When that goes away it says so, takes nothing, and
+// goes on by itself.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -89,6 +91,17 @@ TEST_F(AwayTest, NothingIsServedMeanwhileAndNothingIsLost) {
   EXPECT_TRUE(ListRuns().ok());
   EXPECT_EQ(dataset_->Query("SELECT count(*) FROM runs"), "2");
   EXPECT_EQ(fatal_errors_, 0);
+}
+
+TEST_F(AwayTest, AQuestionUsesTheSessionOfTheOneBefore) {
+  constexpr char kSessions[] =
+      "SELECT count(*) || ', the youngest of ' || max(backend_start) FROM pg_stat_activity "
+      "WHERE datname = current_database() AND pid <> pg_backend_pid()";
+  ASSERT_TRUE(ListRuns().ok());
+  const std::string sessions = dataset_->Query(kSessions);
+  EXPECT_THAT(sessions, ::testing::StartsWith("2,")) << "the writer's and a reader's";
+  for (int question = 0; question < 20; ++question) ASSERT_TRUE(ListRuns().ok());
+  EXPECT_EQ(dataset_->Query(kSessions), sessions);
 }
 
 }  // namespace
