@@ -9,11 +9,8 @@ import subprocess
 import tempfile
 import unittest
 
+from certificates import Authority
 from pipeline import BIN, SAMPLES, TIMEOUT_S, Pipeline, csv_rows, run
-
-
-def openssl(*arguments):
-    subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True, timeout=TIMEOUT_S)
 
 
 class Authorization(unittest.TestCase):
@@ -22,33 +19,16 @@ class Authorization(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="authorization_test.")
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
-        cls.make_authority("ca")
-        cls.make_authority("other-ca")
-        cls.issue("collector", "ca")
-        cls.issue("runner", "ca")
-        cls.issue("stranger", "other-ca")
+        ours, others = Authority(cls.folder, "ca"), Authority(cls.folder, "other-ca")
+        ours.issue("collector")
+        ours.issue("runner")
+        others.issue("stranger")
         cls.tokens = {role: cls.add_token("--role", role) for role in ("reader", "writer", "reader,writer")}
         cls.tokens["expired"] = cls.add_token("--role", "admin", "--expires", "1ms")
 
     @classmethod
     def file(cls, name):
         return cls.folder / name
-
-    @classmethod
-    def make_authority(cls, name):
-        new_key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
-        openssl("req", "-x509", *new_key, "-keyout", cls.file(f"{name}.key"), "-out", cls.file(f"{name}.pem"),
-                "-days", "2", "-subj", "/CN=authority")
-
-    @classmethod
-    def issue(cls, name, authority):
-        new_key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")
-        request, names = cls.file(f"{name}.csr"), cls.file("names")
-        names.write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
-        openssl("req", *new_key, "-keyout", cls.file(f"{name}.key"), "-out", request, "-subj", f"/CN={name}")
-        openssl("x509", "-req", "-in", request, "-CA", cls.file(f"{authority}.pem"), "-CAkey",
-                cls.file(f"{authority}.key"), "-CAcreateserial", "-out", cls.file(f"{name}.pem"), "-days", "1",
-                "-extfile", names)
 
     @classmethod
     def add_token(cls, *flags):

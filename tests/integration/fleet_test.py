@@ -7,29 +7,15 @@ Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import tempfile
 import time
 import unittest
 
-from pipeline import BIN, ROOT, SAMPLES, TIMEOUT_S, Pipeline, run
+from pipeline import BIN, ROOT, SAMPLES, TIMEOUT_S, Pipeline, free_ports, run
 
 LAYOUTS = ("helion", "pr2750")
 PLAIN = [sample for sample in SAMPLES if not sample.flags]  # a folder that is watched gives no flags
-
-
-def free_ports(count):
-    """The first of so many ports in a row that nobody listens on."""
-    for first in range(20000 + os.getpid() % 10000, 60000, count):
-        try:
-            for port in range(first, first + count):
-                with socket.socket() as listener:
-                    listener.bind(("127.0.0.1", port))
-            return first
-        except OSError:
-            continue
-    raise AssertionError("no free ports")
 
 
 class Fleet(unittest.TestCase):

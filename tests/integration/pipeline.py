@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import pathlib
+import socket
 import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -38,6 +39,19 @@ def run(program, *arguments, accept=(0,), folder=None, environment=()):
     return done.stdout
 
 
+def free_ports(count):
+    """The first of so many ports in a row that nobody listens on."""
+    for first in range(20000 + os.getpid() % 10000, 60000, count):
+        try:
+            for port in range(first, first + count):
+                with socket.socket() as listener:
+                    listener.bind(("127.0.0.1", port))
+            return first
+        except OSError:
+            continue
+    raise AssertionError("no free ports")
+
+
 def new_database(folder):
     """What --db names: a file in the folder that is not there yet, or an empty database on the server."""
     server = os.environ.get("TELEMETRY_TEST_POSTGRESQL")
@@ -56,14 +70,16 @@ _databases = itertools.count(1)
 class Pipeline:
     """One database in a folder of its own. A collector serves it inside `with pipeline.serving():`."""
 
-    def __init__(self, folder, serve_flags=(), client_flags=(), serve_environment=(), client_environment=()):
+    def __init__(
+        self, folder, serve_flags=(), client_flags=(), serve_environment=(), client_environment=(), database=None
+    ):
         self.serve_flags = serve_flags
         self.client_flags = client_flags
         self.serve_environment = serve_environment
         self.client_environment = client_environment
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True)
-        self.database = new_database(self.folder)
+        self.database = database or new_database(self.folder)
         self.address = None
         self._exports = 0
 
@@ -113,7 +129,8 @@ class Pipeline:
         base = self.folder / f"export{self._exports}" / "data"
         base.parent.mkdir()
         source = [f"--collector={self.address}", *self.client_flags] if live else [f"--db={self.database}"]
-        run("telemetry-export", *source, f"--out={base}", f"--layout={layout}", *flags)
+        environment = self.client_environment if live else self.serve_environment
+        run("telemetry-export", *source, f"--out={base}", f"--layout={layout}", *flags, environment=environment)
         return {path.name.removeprefix("data"): path.read_bytes() for path in base.parent.iterdir()}
 
 

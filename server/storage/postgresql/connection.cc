@@ -68,16 +68,18 @@ std::string OneLine(const char* message) {
 
 }  // namespace
 
-PgConnection::PgConnection(std::string url) : url_(std::move(url)) {}
+PgConnection::PgConnection(std::string url, Target target) : url_(std::move(url)), target_(target) {}
 
 absl::Status PgConnection::Connect() {
-  std::array<const char*, kDefaults.size() + 3> keys = {};
-  std::array<const char*, kDefaults.size() + 3> values = {};
+  std::array<const char*, kDefaults.size() + 4> keys = {};
+  std::array<const char*, kDefaults.size() + 4> values = {};
   size_t count = 0;
   for (const auto& [key, value] : kDefaults) {
     keys[count] = key;
     values[count++] = value;
   }
+  keys[count] = "target_session_attrs";
+  values[count++] = target_ == Target::kReadWrite ? "read-write" : "any";
   // A later one wins: the url over the defaults, and the encoding over the url.
   keys[count] = "dbname";
   values[count++] = url_.c_str();

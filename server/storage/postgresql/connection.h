@@ -24,9 +24,13 @@ using PgResult = std::unique_ptr<PGresult, PgResultDeleter>;
 // database. DATA_LOSS: the server found its files damaged. INTERNAL: anything else. No message holds a password.
 class PgConnection {
  public:
+  // Of several hosts in a url, and of one whose part may change: the first that is there, or the first that may be
+  // written to.
+  enum class Target { kAny, kReadWrite };
+
   // `url`: postgresql://..., or what else libpq takes. What it leaves open comes from libpq's usual places: PG*
   // variables, the service and the password file.
-  explicit PgConnection(std::string url);
+  explicit PgConnection(std::string url, Target target = Target::kAny);
   PgConnection(const PgConnection&) = delete;
   PgConnection& operator=(const PgConnection&) = delete;
 
@@ -54,6 +58,7 @@ class PgConnection {
   absl::Status SetUp();
 
   const std::string url_;
+  const Target target_;
   std::unique_ptr<PGconn, Deleter> connection_;
   uint64_t generation_ = 0;
 };

@@ -7,8 +7,9 @@
 
 namespace telemetry::storage {
 
-absl::StatusOr<std::unique_ptr<PgDatabase>> PgDatabase::Open(const std::string& url) {
-  std::unique_ptr<PgDatabase> database(new PgDatabase(url));
+absl::StatusOr<std::unique_ptr<PgDatabase>> PgDatabase::Open(const std::string& url, Access access) {
+  const auto target = access == Access::kWrite ? PgConnection::Target::kReadWrite : PgConnection::Target::kAny;
+  std::unique_ptr<PgDatabase> database(new PgDatabase(url, target));
   if (absl::Status status = database->connection_.Connect(); !status.ok()) return status;
   return database;
 }

@@ -15,7 +15,8 @@ namespace telemetry::storage {
 // once, as PgConnection's errors do.
 class PgDatabase : public Database {
  public:
-  static absl::StatusOr<std::unique_ptr<PgDatabase>> Open(const std::string& url);
+  // kWrite: where one may write; UNAVAILABLE: all that is there is a standby.
+  static absl::StatusOr<std::unique_ptr<PgDatabase>> Open(const std::string& url, Access access = Access::kRead);
 
   std::unique_ptr<PreparedStatement> Prepare(const char* sql) override;
   absl::Status Execute(const char* sql) override;
@@ -31,7 +32,7 @@ class PgDatabase : public Database {
   PgConnection& connection() { return connection_; }
 
  private:
-  explicit PgDatabase(const std::string& url) : connection_(url) {}
+  PgDatabase(const std::string& url, PgConnection::Target target) : connection_(url, target) {}
 
   PgConnection connection_;
   int statements_ = 0;

@@ -21,7 +21,7 @@ bool MayBeDoneAgain(const absl::Status& status) { return absl::IsAborted(status)
 
 absl::StatusOr<std::unique_ptr<StoreWriter>> OpenPostgresqlWriter(const std::string& url,
                                                                   const PgWriterOptions& options) {
-  absl::StatusOr<std::unique_ptr<PgDatabase>> database = PgDatabase::Open(url);
+  absl::StatusOr<std::unique_ptr<PgDatabase>> database = PgDatabase::Open(url, Database::Access::kWrite);
   if (!database.ok()) return database.status();
   if (absl::Status status = MigratePg(**database, options.clock()); !status.ok()) return status;
   std::string dataset_id;

@@ -1,0 +1,210 @@
+"""How a PostgreSQL server is reached: over TLS, with passwords from where libpq keeps them, on a standby.
+
+Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/testdata, with servers of its own.
+"""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import time
+import unittest
+
+from certificates import Authority
+from pipeline import BIN, ROOT, SAMPLES, TIMEOUT_S, Pipeline, environment_with, free_ports, run
+
+LAYOUT = "helion"
+PASSWORD = "right-and-secret"
+
+
+class Server:
+    """A PostgreSQL server in FOLDER."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.data = folder / "data"
+        self.port = 5432
+
+    def tell(self, *command):
+        subprocess.run([ROOT / "tests/postgresql/server", *command], check=True, timeout=TIMEOUT_S)
+
+    def start(self):
+        self.tell("start", self.folder)
+
+    def follow(self, primary):
+        self.tell("standby", self.folder, primary.folder)
+
+    def stop(self):
+        self.tell("stop", self.folder)
+
+    def configure(self, settings, access=None):
+        """Adds settings, replaces who may come in, and starts it again."""
+        self.port = settings.get("port", self.port)
+        with open(self.data / "postgresql.conf", "a") as file:
+            file.writelines(f"{name} = '{value}'\n" for name, value in settings.items())
+        if access is not None:
+            (self.data / "pg_hba.conf").write_text("\n".join(["local all all trust", *access]) + "\n")
+        self.tell("kill", self.folder)
+        self.tell("resume", self.folder)
+
+    def query(self, sql, database="postgres"):
+        done = subprocess.run(
+            ["psql", "-qXtA", "-h", self.folder, "-p", str(self.port), "-U", "postgres", "-c", sql, database],
+            check=True, capture_output=True, text=True, timeout=TIMEOUT_S,
+        )  # fmt: skip
+        return done.stdout.strip()
+
+    def url(self, database="postgres"):
+        return f"postgresql://postgres@/{database}?host={self.folder}"
+
+
+class PostgresqlTest(unittest.TestCase):
+    def setUp(self):
+        # Short, since PostgreSQL's socket is in it, and open to the user who runs PostgreSQL.
+        folder = tempfile.TemporaryDirectory(prefix="pg.", dir="/tmp")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.folder.chmod(0o755)
+        self.server = Server(self.folder / "server")
+        self.server.start()
+        self.addCleanup(self.server.stop)
+
+    def export_of_a_file(self, samples=SAMPLES[:1]):
+        """What the same rows export to from a file."""
+        pipeline = Pipeline(self.folder / "file", database=self.folder / "dataset.db")
+        self.forward_to(pipeline, samples)
+        return pipeline.export(LAYOUT)
+
+    def forward_to(self, pipeline, samples=SAMPLES[:1]):
+        with pipeline.serving():
+            for sample in samples:
+                pipeline.forward(sample.path(), flags=sample.flags)
+
+
+class Access(PostgresqlTest):
+    def setUp(self):
+        super().setUp()
+        self.port = free_ports(1)
+        authority, other = Authority(self.folder, "ca"), Authority(self.folder, "other-ca")
+        authority.issue("server")
+        self.authority, self.other = authority.certificate, other.certificate
+        self.server.query(f"CREATE ROLE telemetry LOGIN PASSWORD '{PASSWORD}'")
+        self.server.query("CREATE DATABASE telemetry OWNER telemetry")
+        self.server.configure({"listen_addresses": "127.0.0.1", "port": self.port} | self.tls_settings(),
+                              ["hostssl telemetry telemetry 127.0.0.1/32 scram-sha-256"])  # fmt: skip
+
+    def tls_settings(self):
+        """With copies of certificate and key, as the server wants them: its own."""
+        for name in ("server.pem", "server.key"):
+            copy = self.server.data / name
+            copy.write_bytes((self.folder / name).read_bytes())
+            copy.chmod(0o600)
+            owner = self.server.data.stat()
+            os.chown(copy, owner.st_uid, owner.st_gid)
+        return {"ssl": "on", "ssl_cert_file": "server.pem", "ssl_key_file": "server.key"}
+
+    def url(self, authority=None, password=""):
+        return (f"postgresql://telemetry{password}@127.0.0.1:{self.port}/telemetry"
+                f"?sslmode=verify-full&sslrootcert={authority or self.authority}")  # fmt: skip
+
+    def password_file(self, password=PASSWORD):
+        path = self.folder / f"pgpass-{len(password)}"
+        path.write_text(f"127.0.0.1:*:telemetry:telemetry:{password}\n")
+        path.chmod(0o600)
+        return {"PGPASSFILE": str(path)}
+
+    def refusal(self, url, environment):
+        """What each program says that must not get in; it holds no password."""
+        said = ""
+        for program in (
+            ["telemetry-collector", "serve", "--listen=127.0.0.1:0", f"--db={url}"],
+            ["telemetry-export", f"--out={self.folder / 'none'}", f"--db={url}"],
+        ):
+            done = subprocess.run(
+                [BIN / program[0], *program[1:]],
+                capture_output=True, text=True, timeout=TIMEOUT_S, env=environment_with(environment),
+            )  # fmt: skip
+            self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+            said += done.stderr
+        self.assertNotIn(PASSWORD, said)
+        return said
+
+    def test_over_tls_with_a_password_file_the_dataset_is_the_same(self):
+        pipeline = Pipeline(self.folder / "tls", database=self.url(), serve_environment=self.password_file())
+        with pipeline.serving():
+            pipeline.forward(SAMPLES[0].path(), flags=SAMPLES[0].flags)
+            sessions = "FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE usename = 'telemetry'"
+            self.assertNotEqual(self.server.query(f"SELECT count(*) {sessions} AND ssl"), "0")
+            self.assertEqual(self.server.query(f"SELECT count(*) {sessions} AND NOT ssl"), "0")
+        self.assertEqual(pipeline.export(LAYOUT), self.export_of_a_file())
+        self.assertNotIn(PASSWORD, (pipeline.folder / "collector.log").read_text())
+
+    def test_a_service_file_will_do(self):
+        services = self.folder / "services"
+        services.write_text(
+            f"[dataset]\nhost=127.0.0.1\nport={self.port}\ndbname=telemetry\nuser=telemetry\n"
+            f"sslmode=verify-full\nsslrootcert={self.authority}\n"
+        )
+        environment = self.password_file() | {"PGSERVICEFILE": str(services)}
+        database = "postgresql:///?service=dataset"
+        pipeline = Pipeline(self.folder / "service", database=database, serve_environment=environment)
+        self.forward_to(pipeline)
+        self.assertEqual(pipeline.export(LAYOUT), self.export_of_a_file())
+
+    def test_who_is_not_let_in_is_told_why(self):
+        run("telemetry-collector", "migrate", f"--db={self.url()}", environment=self.password_file())
+        right, wrong = self.password_file(), self.password_file("wrong-and-secret")
+        for url, environment, why in (
+            (self.url(), wrong, "password authentication failed"),
+            (self.url(password=":wrong-and-secret"), {}, "password authentication failed"),
+            (self.url(), {"PGPASSFILE": "/dev/null"}, "no password supplied"),
+            (self.url(self.other), right, "certificate verify failed"),
+            (self.url().replace("verify-full", "disable"), right, "no encryption"),
+        ):
+            said = self.refusal(url, environment)
+            self.assertIn(why, said)
+            self.assertNotIn("wrong-and-secret", said)
+
+    def test_a_server_without_tls_gets_no_password(self):
+        self.server.configure({"ssl": "off"}, ["host telemetry telemetry 127.0.0.1/32 password"])
+        self.assertIn("does not support SSL", self.refusal(self.url(), self.password_file()))
+
+
+class Standby(PostgresqlTest):
+    def setUp(self):
+        super().setUp()
+        self.standby = Server(self.folder / "standby")
+        self.standby.follow(self.server)
+        self.addCleanup(self.standby.stop)
+
+    def await_standby(self):
+        """Until it has what the primary has."""
+        position = self.server.query("SELECT pg_current_wal_lsn()")
+        until = time.monotonic() + TIMEOUT_S
+        while self.standby.query(f"SELECT pg_last_wal_replay_lsn() >= '{position}'") != "t":
+            self.assertLess(time.monotonic(), until, "the standby does not follow")
+
+    def test_exports_come_from_it_and_nothing_is_written_there(self):
+        pipeline = Pipeline(self.folder / "primary", database=self.server.url())
+        self.forward_to(pipeline)
+        self.await_standby()
+        replica = Pipeline(self.folder / "replica", database=self.standby.url())
+        self.assertEqual(replica.export(LAYOUT), pipeline.export(LAYOUT))
+        self.assertEqual(replica.export(LAYOUT), self.export_of_a_file())
+        with self.assertRaisesRegex(AssertionError, "read-only|recovery"):
+            run("telemetry-collector", "serve", "--listen=127.0.0.1:0", f"--db={self.standby.url()}")
+
+    def test_a_collector_goes_on_with_the_one_that_takes_over(self):
+        either = f"postgresql://postgres@/postgres?host={self.standby.folder},{self.server.folder}"
+        pipeline = Pipeline(self.folder / "either", database=either)
+        with pipeline.serving():
+            pipeline.forward(SAMPLES[0].path(), flags=SAMPLES[0].flags)
+            self.await_standby()
+            self.server.tell("kill", self.server.folder)
+            self.standby.query("SELECT pg_promote()")
+            pipeline.forward(SAMPLES[1].path(), flags=SAMPLES[1].flags)
+            self.assertEqual(pipeline.export(LAYOUT, live=True), self.export_of_a_file(SAMPLES[:2]))
+
+
+if __name__ == "__main__":
+    unittest.main()
