@@ -11,8 +11,8 @@
 
 #include "server/storage/postgresql/connection.h"
 #include "server/storage/postgresql/postgresql_store.h"
-#include "tests/server/storage/dataset_story.h"
 #include "tests/proxy/commit_proxy.h"
+#include "tests/server/storage/dataset_story.h"
 #include "tests/server/storage/test_dataset.h"
 
 namespace telemetry::storage {
