@@ -22,7 +22,7 @@ KeepFlags AddKeep(CLI::App* command, storage::PruneRules& rules);
 // Why what is asked for must not be served; empty: it may.
 std::string WhyNotServe(const CommandLine& line);
 
-// check, stats, backup, restore, migrate, prune.
+// check, stats, backup, restore, copy, migrate, prune.
 void AddMaintenance(CLI::App& app, CommandLine& line);
 
 // token add, list, revoke.

@@ -25,6 +25,7 @@ Examples:
   telemetry-collector stats --db telemetry.db --json
   telemetry-collector backup --db telemetry.db --to telemetry-today.db
   telemetry-collector restore --from telemetry-today.db --to telemetry.db
+  telemetry-collector copy --from telemetry.db --to postgresql://telemetry@db.example/telemetry
   telemetry-collector migrate --db telemetry.db
   telemetry-collector prune --db telemetry.db --keep-age 180d --keep-bytes 20GiB --dry-run
 
@@ -42,6 +43,7 @@ Command CommandOf(const CLI::App& app) {
   if (app.got_subcommand("check")) return Command::kCheck;
   if (app.got_subcommand("backup")) return Command::kBackup;
   if (app.got_subcommand("restore")) return Command::kRestore;
+  if (app.got_subcommand("copy")) return Command::kCopy;
   if (app.got_subcommand("stats")) return Command::kStats;
   if (app.got_subcommand("prune")) return Command::kPrune;
   return app.got_subcommand("migrate") ? Command::kMigrate : Command::kServe;

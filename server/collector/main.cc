@@ -2,6 +2,7 @@
 #include <string>
 
 #include "server/collector/command_line.h"
+#include "server/collector/copy_command.h"
 #include "server/collector/maintenance_commands.h"
 #include "server/collector/serve_command.h"
 #include "server/collector/stats_command.h"
@@ -24,6 +25,8 @@ absl::Status Run(const CommandLine& line) {
       return telemetry::collector::Restore(line);
     case Command::kBackup:
       return telemetry::collector::Backup(line);
+    case Command::kCopy:
+      return telemetry::collector::Copy(line);
     case Command::kMigrate:
       return telemetry::collector::MigrateDataset(line);
     case Command::kPrune:

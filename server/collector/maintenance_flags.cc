@@ -50,6 +50,13 @@ void AddMaintenance(CLI::App& app, CommandLine& line) {
       "Put a copy of a backup into the place of the dataset, whose files are kept; no collector may serve it");
   File(restore, "from", line.from, "The backup; it is checked first");
   File(restore, "to", line.to, "The dataset's SQLite file; what is there is renamed to FILE.replaced-TIME");
+  CLI::App* copy = app.add_subcommand("copy",
+                                      "Move the dataset to another place, SQLite file or PostgreSQL server, and hold "
+                                      "both against each other; run again "
+                                      "after an interruption, it goes on; no collector may serve either");
+  File(copy, "from", line.from, "The dataset: a SQLite file, or postgresql://USER@HOST/DATABASE; it is only read");
+  File(copy, "to", line.to,
+       "A SQLite file that is not there yet, or an empty database: postgresql://USER@HOST/DATABASE");
   CLI::App* migrate = app.add_subcommand(
       "migrate", "Bring the dataset to this program's schema (serve does so, too) and give its pages checksums");
   File(migrate, "db", line.db, "The dataset's SQLite file, or postgresql://USER@HOST/DATABASE");

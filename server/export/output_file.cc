@@ -1,43 +1,14 @@
 #include "server/export/output_file.h"
 
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/record/ids.h"
 
 namespace telemetry::exporter {
-
-// SHA-256 of a stream.
-class OutputFile::Hash {
- public:
-  Hash() : context_(EVP_MD_CTX_new()) { good_ = EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1; }
-
-  void Update(std::string_view bytes) {
-    good_ = good_ && EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1;
-  }
-
-  absl::StatusOr<std::string> Hex() {
-    std::string digest(EVP_MAX_MD_SIZE, '\0');
-    unsigned int size = 0;
-    if (!good_ || EVP_DigestFinal_ex(context_.get(), reinterpret_cast<unsigned char*>(digest.data()), &size) != 1) {
-      return absl::InternalError("the cryptographic library has no SHA-256");
-    }
-    digest.resize(size);
-    return record::HexEncode(digest);
-  }
-
- private:
-  struct Free {
-    void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
-  };
-  std::unique_ptr<EVP_MD_CTX, Free> context_;
-  bool good_ = false;
-};
 
 absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(std::string path, Compression compression) {
   absl::StatusOr<std::unique_ptr<Compressor>> compressor = Compressor::Create(compression);
@@ -48,7 +19,7 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(std::string path,
 }
 
 OutputFile::OutputFile(std::string path, int fd, std::unique_ptr<Compressor> compressor)
-    : path_(std::move(path)), fd_(fd), compressor_(std::move(compressor)), hash_(std::make_unique<Hash>()) {}
+    : path_(std::move(path)), fd_(fd), compressor_(std::move(compressor)) {}
 
 OutputFile::~OutputFile() { close(fd_); }
 
@@ -66,14 +37,14 @@ absl::Status OutputFile::Finish() {
     if (absl::Status status = Write(compressed_); !status.ok()) return status;
   }
   if (fsync(fd_) != 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot force to disk ", path_));
-  absl::StatusOr<std::string> hex = hash_->Hex();
+  absl::StatusOr<std::string> hex = hash_.Hex();
   if (!hex.ok()) return hex.status();
   sha256_hex_ = *std::move(hex);
   return absl::OkStatus();
 }
 
 absl::Status OutputFile::Write(std::string_view bytes) {
-  hash_->Update(bytes);
+  hash_.Update(bytes);
   size_bytes_ += bytes.size();
   while (!bytes.empty()) {
     ssize_t written = write(fd_, bytes.data(), bytes.size());

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/export/compressor.h"
+#include "server/export/stream_hash.h"
 
 namespace telemetry::exporter {
 
@@ -35,8 +36,6 @@ class OutputFile {
   const std::string& path() const { return path_; }
 
  private:
-  class Hash;
-
   OutputFile(std::string path, int fd, std::unique_ptr<Compressor> compressor);
   absl::Status Write(std::string_view bytes);
   void StartWriteback();
@@ -44,7 +43,7 @@ class OutputFile {
   const std::string path_;
   const int fd_;
   const std::unique_ptr<Compressor> compressor_;
-  const std::unique_ptr<Hash> hash_;
+  StreamHash hash_;
   std::string compressed_;
   uint64_t size_bytes_ = 0;
   uint64_t writeback_begin_ = 0;

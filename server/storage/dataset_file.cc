@@ -100,6 +100,19 @@ absl::StatusOr<SqliteDatabase> OpenDatasetForWriting(const std::string& path, co
   return database;
 }
 
+absl::StatusOr<SqliteDatabase> OpenFileForCopying(const std::string& path) {
+  absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path, {.vfs = {}});
+  if (!database.ok()) return database.status();
+  const absl::StatusOr<bool> unfinished = IsUnfinishedCopy(*database);
+  absl::Status status = unfinished.status();
+  // Before anything is written: is it one of ours?
+  if (status.ok() && !*unfinished) status = SchemaVersion(*database).status();
+  if (status.ok()) status = UseWal(*database, {});
+  if (status.ok() && !*unfinished) status = Migrate(*database);
+  if (!status.ok()) return InFile(path, status);
+  return database;
+}
+
 absl::StatusOr<SqliteDatabase> OpenDatasetForReading(const std::string& path, const ReaderOptions& options) {
   if (!options.check_acked) return OpenReadOnly(path, options);
   const absl::StatusOr<std::optional<AckedMark>> mark = MarkOf(path);

@@ -15,6 +15,11 @@ absl::StatusOr<SqliteDatabase> OpenDatasetForWriting(const std::string& path, co
 // Opens it to read, whether a collector serves it or not, and from a read-only folder too. Errors as OpenSqliteReader.
 absl::StatusOr<SqliteDatabase> OpenDatasetForReading(const std::string& path, const ReaderOptions& options);
 
+// Opens it, or makes it, for `telemetry-collector copy` to fill: durable commits and this program's schema, but no
+// dataset_id is chosen. An unfinished copy is opened as it is. The caller holds the file's lock. Errors as
+// OpenSqliteWriter.
+absl::StatusOr<SqliteDatabase> OpenFileForCopying(const std::string& path);
+
 // Gives the pages of an older dataset checksums by writing it anew in place, which takes as much disk again, twice;
 // false: it had them. Crash-safe. Errors as OpenSqliteWriter.
 absl::StatusOr<bool> AddPageChecksums(const std::string& path);

@@ -1,7 +1,10 @@
 #include "server/storage/migrator.h"
 
+#include <optional>
+
 #include "absl/strings/str_cat.h"
 #include "server/storage/schema_version.h"
+#include "server/storage/statement.h"
 #include "server/storage/transaction.h"
 
 namespace telemetry::storage {
@@ -31,9 +34,19 @@ absl::StatusOr<int> SchemaVersion(SqliteDatabase& database) {
     return absl::FailedPreconditionError(
         "the file is a SQLite database, but not one of telemetry-collector: give another --db");
   }
+  const absl::StatusOr<bool> unfinished = IsUnfinishedCopy(database);
+  if (!unfinished.ok()) return unfinished.status();
+  if (*unfinished) return UnfinishedCopy();
   absl::StatusOr<int64_t> version = database.QueryInt("PRAGMA user_version");
   if (!version.ok()) return version.status();
   return static_cast<int>(*version);
+}
+
+absl::StatusOr<bool> IsUnfinishedCopy(SqliteDatabase& database) {
+  const absl::StatusOr<std::optional<int64_t>> table =
+      Statement(database, "SELECT 1 FROM sqlite_schema WHERE name = ?1").Bind(kUnfinishedCopyTable).QueryInt();
+  if (!table.ok()) return table.status();
+  return table->has_value();
 }
 
 absl::Status Migrate(SqliteDatabase& database, absl::Span<const Migration> migrations) {

@@ -16,8 +16,12 @@ inline constexpr int kApplicationId = 0x54454c45;
 // FAILED_PRECONDITION: the database is newer than this program, or none of ours; the message says what to do.
 absl::Status Migrate(SqliteDatabase& database, absl::Span<const Migration> migrations = EmbeddedMigrations());
 
-// The version of a database's schema; 0: an empty file. FAILED_PRECONDITION: no database of ours.
+// The version of a database's schema; 0: an empty file. FAILED_PRECONDITION: no database of ours, or an unfinished
+// copy.
 absl::StatusOr<int> SchemaVersion(SqliteDatabase& database);
+
+// Whether `telemetry-collector copy` has begun to fill this database and not ended (schema_version.h).
+absl::StatusOr<bool> IsUnfinishedCopy(SqliteDatabase& database);
 
 // OK when the schema is the one that this program reads. FAILED_PRECONDITION: older or newer; the message says what to
 // do.

@@ -18,4 +18,11 @@ absl::Status RequireSchemaVersion(int version, int newest) {
                                                     ": run telemetry-collector migrate --db on it"));
 }
 
+absl::Status UnfinishedCopy() {
+  return absl::FailedPreconditionError(
+      "the dataset is an unfinished copy of another one: run the same telemetry-collector copy again, which goes on "
+      "with "
+      "it, or remove it");
+}
+
 }  // namespace telemetry::storage

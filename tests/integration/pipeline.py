@@ -54,14 +54,21 @@ def free_ports(count):
 
 def new_database(folder):
     """What --db names: a file in the folder that is not there yet, or an empty database on the server."""
-    server = os.environ.get("TELEMETRY_TEST_POSTGRESQL")
-    if server is None:
-        return folder / "dataset.db"
+    return folder / "dataset.db" if server() is None else new_server_database()
+
+
+def server():
+    """The test server's url; None: there is none."""
+    return os.environ.get("TELEMETRY_TEST_POSTGRESQL")
+
+
+def new_server_database():
+    """The url of an empty database on the test server."""
     name = f"test_{os.getpid()}_{next(_databases)}"
     quiet = os.environ | {"PGOPTIONS": "-c client_min_messages=warning"}
     for statement in (f"DROP DATABASE IF EXISTS {name}", f"CREATE DATABASE {name}"):
-        subprocess.run(["psql", "-qX", "-c", statement, server], check=True, timeout=TIMEOUT_S, env=quiet)
-    return server.replace("/postgres?", f"/{name}?")
+        subprocess.run(["psql", "-qX", "-c", statement, server()], check=True, timeout=TIMEOUT_S, env=quiet)
+    return server().replace("/postgres?", f"/{name}?")
 
 
 _databases = itertools.count(1)

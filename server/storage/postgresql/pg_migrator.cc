@@ -1,6 +1,7 @@
 #include "server/storage/postgresql/pg_migrator.h"
 
 #include <cstdint>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "server/storage/schema_version.h"
@@ -49,9 +50,21 @@ absl::StatusOr<int> PgSchemaVersion(PgDatabase& database) {
     return absl::FailedPreconditionError(
         "the database holds tables that are none of telemetry-collector's: give another --db");
   }
+  const absl::StatusOr<bool> unfinished = IsUnfinishedCopy(database);
+  if (!unfinished.ok()) return unfinished.status();
+  if (*unfinished) return UnfinishedCopy();
   const absl::StatusOr<int64_t> version = database.QueryInt("SELECT coalesce(max(version), 0) FROM schema_versions");
   if (!version.ok()) return version.status();
   return static_cast<int>(*version);
+}
+
+absl::StatusOr<bool> IsUnfinishedCopy(PgDatabase& database) {
+  const absl::StatusOr<std::optional<int64_t>> table =
+      Statement(database, "SELECT 1::bigint FROM pg_tables WHERE schemaname = current_schema() AND tablename = ?1")
+          .Bind(kUnfinishedCopyTable)
+          .QueryInt();
+  if (!table.ok()) return table.status();
+  return table->has_value();
 }
 
 absl::Status MigratePg(PgDatabase& database, absl::Time now, absl::Span<const Migration> migrations) {

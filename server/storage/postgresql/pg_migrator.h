@@ -18,8 +18,12 @@ absl::Span<const Migration> EmbeddedPgMigrations();
 absl::Status MigratePg(PgDatabase& database, absl::Time now,
                        absl::Span<const Migration> migrations = EmbeddedPgMigrations());
 
-// The version of a database's schema; 0: there is none yet. FAILED_PRECONDITION: it holds other tables.
+// The version of a database's schema; 0: there is none yet. FAILED_PRECONDITION: it holds other tables, or is an
+// unfinished copy.
 absl::StatusOr<int> PgSchemaVersion(PgDatabase& database);
+
+// Whether `telemetry-collector copy` has begun to fill this database and not ended (schema_version.h).
+absl::StatusOr<bool> IsUnfinishedCopy(PgDatabase& database);
 
 // OK when the schema is the one that this program reads. FAILED_PRECONDITION: older or newer; the message says what to
 // do.

@@ -1,0 +1,246 @@
+#include "server/copy/copy_dataset.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "proto/record/ids.h"
+#include "server/copy/copy_place.h"
+#include "server/copy/copy_progress.h"
+#include "server/copy/dataset_tables.h"
+#include "server/copy/row_reader.h"
+#include "server/copy/source_state.h"
+#include "server/storage/postgresql/any_store.h"
+#include "server/storage/statement.h"
+#include "server/storage/transaction.h"
+
+namespace telemetry::copy {
+namespace {
+
+using storage::Statement;
+using storage::Transaction;
+
+// One call of CopyDataset.
+class DatasetCopy {
+ public:
+  DatasetCopy(CopyPlace& source, CopyPlace& target, std::vector<DatasetTable> tables, const CopyOptions& options)
+      : source_(source), target_(target), tables_(std::move(tables)), options_(options) {}
+
+  absl::StatusOr<CopyReport> Run();
+
+ private:
+  absl::Status BeginOrGoOn();
+  absl::Status RequireEmpty();
+  absl::Status CopyTables();
+  absl::Status CopyTable(size_t index);
+  absl::Status VerifyTables();
+  absl::Status VerifyExports();
+  absl::Status RequireUnchanged();
+  absl::Status Finish();
+
+  void Report(const char* what, const std::string& table, int64_t rows) const {
+    if (options_.on_progress) options_.on_progress(what, table, rows);
+  }
+  std::string To() const { return storage::WithoutPasswords(options_.to); }
+  std::string From() const { return storage::WithoutPasswords(options_.from); }
+
+  CopyPlace& source_;
+  CopyPlace& target_;
+  const std::vector<DatasetTable> tables_;  // that both places have
+  const CopyOptions& options_;
+  CopyProgress progress_;
+  CopyReport report_;
+};
+
+absl::StatusOr<CopyReport> DatasetCopy::Run() {
+  // One view of the source for all of its tables.
+  absl::StatusOr<Transaction> view = Transaction::BeginRead(source_.database());
+  if (!view.ok()) return view.status();
+  absl::Status status = BeginOrGoOn();
+  if (status.ok()) status = CopyTables();
+  if (status.ok()) status = target_.Settle();
+  if (status.ok()) status = VerifyTables();
+  if (status.ok()) status = view->Commit();
+  if (!status.ok()) return status;
+  status = VerifyExports();
+  // An export of what is served meanwhile is another one, too.
+  if (absl::Status unchanged = RequireUnchanged(); !unchanged.ok()) return unchanged;
+  if (status.ok()) status = Finish();
+  if (!status.ok()) return status;
+  return std::move(report_);
+}
+
+absl::Status DatasetCopy::BeginOrGoOn() {
+  const absl::StatusOr<std::string> state = SourceState(source_, tables_);
+  if (!state.ok()) return state.status();
+  {
+    Statement id(source_.database(), "SELECT dataset_id FROM dataset");
+    const absl::StatusOr<bool> row = id.Step();
+    if (!row.ok()) return row.status();
+    if (!*row) return absl::FailedPreconditionError(absl::StrCat(From(), " holds no dataset"));
+    report_.dataset_id = record::HexEncode(id.Bytes(0));
+  }
+  const absl::StatusOr<bool> unfinished = target_.IsUnfinished();
+  if (!unfinished.ok()) return unfinished.status();
+  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(target_.database());
+  if (!transaction.ok()) return transaction.status();
+  if (*unfinished) {
+    absl::StatusOr<CopyProgress> progress = ReadProgress(target_.database());
+    if (!progress.ok()) return progress.status();
+    if (progress->source_state != *state) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(To(),
+                       " is an unfinished copy of another dataset, of this one before it changed, or by another "
+                       "version of this program: remove it and copy again"));
+    }
+    progress_ = *std::move(progress);
+    report_.went_on = true;
+    return absl::OkStatus();
+  }
+  if (absl::Status status = RequireEmpty(); !status.ok()) return status;
+  progress_ = {.source_state = *state, .table = tables_.front().name};
+  // An empty dataset has an id already that nobody has met.
+  absl::Status status = target_.database().Execute("DELETE FROM dataset");
+  if (status.ok()) status = BeginCopy(target_.database(), progress_);
+  if (status.ok()) status = transaction->Commit();
+  // The mark is in the file itself then, for those who read no log.
+  return status.ok() ? target_.Settle() : status;
+}
+
+absl::Status DatasetCopy::RequireEmpty() {
+  for (const DatasetTable& table : tables_) {
+    if (table.name == "dataset") continue;
+    const absl::StatusOr<std::optional<int64_t>> row =
+        Statement(target_.database(), absl::StrCat("SELECT 1 FROM ", table.name, " LIMIT 1").c_str()).QueryInt();
+    if (!row.ok()) return row.status();
+    if (!row->has_value()) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat(To(), " holds a dataset already: give a file that is not there, or an empty database"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DatasetCopy::CopyTables() {
+  if (progress_.table.empty()) return absl::OkStatus();  // only the end was missing
+  const auto under_way = std::find_if(tables_.begin(), tables_.end(),
+                                      [&](const DatasetTable& table) { return table.name == progress_.table; });
+  if (under_way == tables_.end()) return absl::DataLossError(absl::StrCat("there is no table ", progress_.table));
+  for (auto table = under_way; table != tables_.end(); ++table) {
+    if (absl::Status status = CopyTable(table - tables_.begin()); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DatasetCopy::CopyTable(size_t index) {
+  const DatasetTable& table = tables_[index];
+  RowReader reader(source_.database(), table, progress_.place);
+  bool more = true;
+  // The row that the reader is at belongs to the next transaction.
+  absl::StatusOr<bool> row = reader.Step();
+  while (more) {
+    if (!row.ok()) return row.status();
+    absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(target_.database());
+    if (!transaction.ok()) return transaction.status();
+    absl::Status status = RequireStep(target_.database(), progress_.step);
+    if (!status.ok()) return status;
+    const std::unique_ptr<RowWriter> writer = target_.NewRowWriter(table);
+    int64_t rows = 0;
+    while (*row && (rows < options_.rows_per_step || !reader.before().has_value())) {
+      if (status = writer->Add(reader.run(), reader.row()); !status.ok()) return status;
+      ++rows;
+      row = reader.Step();
+      if (!row.ok()) return row.status();
+    }
+    if (status = writer->Finish(); !status.ok()) return status;
+    more = *row;
+    ++progress_.step;
+    if (more) {
+      progress_.place = *reader.before();
+    } else {
+      progress_.table = index + 1 < tables_.size() ? tables_[index + 1].name : "";
+      progress_.place = {};
+    }
+    status = WriteProgress(target_.database(), progress_);
+    if (status.ok()) status = transaction->Commit();
+    if (!status.ok()) return status;
+    report_.rows += rows;
+    Report("copied", table.name, report_.rows);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DatasetCopy::VerifyTables() {
+  absl::StatusOr<Transaction> view = Transaction::BeginRead(target_.database());
+  if (!view.ok()) return view.status();
+  int64_t rows = 0;
+  for (const DatasetTable& table : tables_) {
+    const absl::StatusOr<TableHash> original = HashTable(source_.database(), table);
+    if (!original.ok()) return original.status();
+    const absl::StatusOr<TableHash> copy = HashTable(target_.database(), table);
+    if (!copy.ok()) return copy.status();
+    if (*copy != *original) {
+      return absl::DataLossError(absl::StrCat("the table ", table.name, " has ", copy->rows, " rows in ", To(), " and ",
+                                              original->rows, " in ", From(),
+                                              ", and they are not the same: remove the copy and copy again"));
+    }
+    rows += copy->rows;
+    report_.tables.emplace_back(table.name, *copy);
+    Report("verified", table.name, rows);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DatasetCopy::VerifyExports() {
+  std::vector<std::vector<ExportHash>> exports;
+  for (CopyPlace* const place : {&source_, &target_}) {
+    absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader = place->OpenReader();
+    if (!reader.ok()) return reader.status();
+    absl::StatusOr<std::vector<ExportHash>> hashes = HashExport(**reader);
+    if (!hashes.ok()) return hashes.status();
+    exports.push_back(*std::move(hashes));
+  }
+  if (exports[0] != exports[1]) {
+    return absl::DataLossError(
+        absl::StrCat("exports of ", From(), " and ", To(), " are not the same: remove the copy and copy again"));
+  }
+  report_.files = std::move(exports[0]);
+  return absl::OkStatus();
+}
+
+absl::Status DatasetCopy::RequireUnchanged() {
+  const absl::StatusOr<Transaction> view = Transaction::BeginRead(source_.database());
+  if (!view.ok()) return view.status();
+  const absl::StatusOr<std::string> state = SourceState(source_, tables_);
+  if (!state.ok()) return state.status();
+  if (*state == progress_.source_state) return absl::OkStatus();
+  return absl::AbortedError(absl::StrCat(From(),
+                                         " has changed while it was copied: stop the collectors that serve it, "
+                                         "remove the copy and copy again"));
+}
+
+absl::Status DatasetCopy::Finish() {
+  const absl::StatusOr<int64_t> next_attempt = source_.NextAttempt();
+  if (!next_attempt.ok()) return next_attempt.status();
+  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(target_.database());
+  if (!transaction.ok()) return transaction.status();
+  absl::Status status = target_.SetNextKeys(tables_, *next_attempt);
+  if (status.ok()) status = EndCopy(target_.database());
+  if (status.ok()) status = transaction->Commit();
+  return status.ok() ? target_.Settle() : status;
+}
+
+}  // namespace
+
+absl::StatusOr<CopyReport> CopyDataset(const CopyOptions& options) {
+  absl::StatusOr<std::vector<DatasetTable>> tables = DatasetTables();
+  if (!tables.ok()) return tables.status();
+  absl::StatusOr<std::unique_ptr<CopyPlace>> source = OpenCopySource(options.from);
+  if (!source.ok()) return source.status();
+  absl::StatusOr<std::unique_ptr<CopyPlace>> target = OpenCopyTarget(options.to);
+  if (!target.ok()) return target.status();
+  std::erase_if(*tables, [&](const DatasetTable& table) { return !(*source)->Has(table) || !(*target)->Has(table); });
+  return DatasetCopy(**source, **target, *std::move(tables), options).Run();
+}
+
+}  // namespace telemetry::copy

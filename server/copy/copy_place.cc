@@ -1,0 +1,163 @@
+#include "server/copy/copy_place.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "server/storage/dataset_file.h"
+#include "server/storage/lock_file.h"
+#include "server/storage/migrator.h"
+#include "server/storage/postgresql/any_store.h"
+#include "server/storage/postgresql/pg_database.h"
+#include "server/storage/postgresql/pg_migrator.h"
+#include "server/storage/sql_reader.h"
+#include "server/storage/sqlite_database.h"
+#include "server/storage/statement.h"
+
+namespace telemetry::copy {
+namespace {
+
+using storage::Database;
+using storage::LockFile;
+using storage::PgDatabase;
+using storage::SqliteDatabase;
+using storage::Statement;
+
+absl::StatusOr<int64_t> NextKey(Database& database, const DatasetTable& table) {
+  return database.QueryInt(absl::StrCat("SELECT coalesce(max(", table.key, "), 0) + 1 FROM ", table.name).c_str());
+}
+
+class SqlitePlace : public CopyPlace {
+ public:
+  SqlitePlace(std::string path, std::optional<LockFile> lock, SqliteDatabase database)
+      : path_(std::move(path)), lock_(std::move(lock)), database_(std::move(database)) {}
+
+  Database& database() override { return database_; }
+  bool Has(const DatasetTable& /*table*/) const override { return true; }
+  absl::StatusOr<bool> IsUnfinished() override { return storage::IsUnfinishedCopy(database_); }
+  std::unique_ptr<RowWriter> NewRowWriter(const DatasetTable& table) override {
+    return NewSqliteRowWriter(database_, table);
+  }
+
+  absl::StatusOr<std::unique_ptr<storage::StoreReader>> OpenReader() override {
+    absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path_, {.read_only = true, .vfs = {}});
+    if (!database.ok()) return database.status();
+    return std::make_unique<storage::SqlReader>(std::make_unique<SqliteDatabase>(*std::move(database)));
+  }
+
+  absl::StatusOr<int64_t> NextAttempt() override {
+    return database_.QueryInt("SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'attempts'");
+  }
+
+  absl::Status SetNextKeys(const std::vector<DatasetTable>& /*tables*/, int64_t next_attempt) override {
+    // The rest is given keys behind the largest.
+    absl::Status status = database_.Execute("DELETE FROM sqlite_sequence WHERE name = 'attempts'");
+    if (!status.ok()) return status;
+    return Statement(database_, "INSERT INTO sqlite_sequence (name, seq) VALUES ('attempts', ?1)")
+        .Bind(next_attempt - 1)
+        .Run();
+  }
+
+  absl::Status Settle() override { return database_.Execute("PRAGMA wal_checkpoint(TRUNCATE)"); }
+
+ private:
+  const std::string path_;
+  const std::optional<LockFile> lock_;
+  SqliteDatabase database_;
+};
+
+class PostgresqlPlace : public CopyPlace {
+ public:
+  PostgresqlPlace(std::string url, std::unique_ptr<PgDatabase> database)
+      : url_(std::move(url)), database_(std::move(database)) {}
+
+  Database& database() override { return *database_; }
+  bool Has(const DatasetTable& table) const override { return !table.only_in_sqlite; }
+  absl::StatusOr<bool> IsUnfinished() override { return storage::IsUnfinishedCopy(*database_); }
+  std::unique_ptr<RowWriter> NewRowWriter(const DatasetTable& table) override {
+    return NewPostgresqlRowWriter(*database_, table);
+  }
+
+  absl::StatusOr<std::unique_ptr<storage::StoreReader>> OpenReader() override {
+    absl::StatusOr<std::unique_ptr<PgDatabase>> database = PgDatabase::Open(url_);
+    if (!database.ok()) return database.status();
+    return std::make_unique<storage::SqlReader>(*std::move(database));
+  }
+
+  absl::StatusOr<int64_t> NextAttempt() override {
+    return database_->QueryInt(
+        "SELECT CASE WHEN is_called THEN last_value + 1 ELSE last_value END FROM attempts_attempt_seq");
+  }
+
+  absl::Status SetNextKeys(const std::vector<DatasetTable>& tables, int64_t next_attempt) override {
+    for (const DatasetTable& table : tables) {
+      if (table.key_sequence.empty()) continue;
+      absl::StatusOr<int64_t> next = NextKey(*database_, table);
+      if (!next.ok()) return next.status();
+      if (table.name == "attempts") next = std::max(*next, next_attempt);
+      const std::string set = absl::StrCat("SELECT setval('", table.key_sequence, "', ", *next, ", false)");
+      if (absl::Status status = database_->Execute(set.c_str()); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  // The server plans by what it knows of the tables.
+  absl::Status Settle() override { return database_->Execute("ANALYZE"); }
+
+ private:
+  const std::string url_;
+  const std::unique_ptr<PgDatabase> database_;
+};
+
+absl::StatusOr<std::unique_ptr<CopyPlace>> OpenSqliteSource(const std::string& path) {
+  absl::StatusOr<SqliteDatabase> database = storage::OpenDatasetForReading(path, {.vfs = {}});
+  if (!database.ok()) return database.status();
+  absl::StatusOr<LockFile> lock = LockFile::Acquire(path);
+  // A folder in which nothing can be made has no collector, either.
+  if (!lock.ok() && !absl::IsPermissionDenied(lock.status())) return lock.status();
+  std::optional<LockFile> held;
+  if (lock.ok()) held = *std::move(lock);
+  return std::make_unique<SqlitePlace>(path, std::move(held), *std::move(database));
+}
+
+absl::StatusOr<std::unique_ptr<CopyPlace>> OpenPostgresqlSource(const std::string& url) {
+  absl::StatusOr<std::unique_ptr<PgDatabase>> database = PgDatabase::Open(url);
+  if (!database.ok()) return database.status();
+  absl::Status status = storage::RequireCurrentPgSchema(**database);
+  // One transaction sees all of it, and is idle while the other place writes.
+  if (status.ok()) status = (*database)->Execute("SET idle_in_transaction_session_timeout = 0");
+  if (!status.ok()) return status;
+  return std::make_unique<PostgresqlPlace>(url, *std::move(database));
+}
+
+absl::StatusOr<std::unique_ptr<CopyPlace>> OpenSqliteTarget(const std::string& path) {
+  absl::StatusOr<LockFile> lock = LockFile::Acquire(path);
+  if (!lock.ok()) return lock.status();
+  absl::StatusOr<SqliteDatabase> database = storage::OpenFileForCopying(path);
+  if (!database.ok()) return database.status();
+  return std::make_unique<SqlitePlace>(path, *std::move(lock), *std::move(database));
+}
+
+absl::StatusOr<std::unique_ptr<CopyPlace>> OpenPostgresqlTarget(const std::string& url) {
+  absl::StatusOr<std::unique_ptr<PgDatabase>> database = PgDatabase::Open(url, Database::Access::kWrite);
+  if (!database.ok()) return database.status();
+  const absl::StatusOr<bool> unfinished = storage::IsUnfinishedCopy(**database);
+  absl::Status status = unfinished.status();
+  if (status.ok() && !*unfinished) status = storage::MigratePg(**database, absl::Now());
+  if (!status.ok()) return status;
+  return std::make_unique<PostgresqlPlace>(url, *std::move(database));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CopyPlace>> OpenCopySource(const std::string& db) {
+  return storage::IsPostgresqlUrl(db) ? OpenPostgresqlSource(db) : OpenSqliteSource(db);
+}
+
+absl::StatusOr<std::unique_ptr<CopyPlace>> OpenCopyTarget(const std::string& db) {
+  return storage::IsPostgresqlUrl(db) ? OpenPostgresqlTarget(db) : OpenSqliteTarget(db);
+}
+
+}  // namespace telemetry::copy

@@ -1,0 +1,57 @@
+#include "server/copy/copy_progress.h"
+
+#include "absl/strings/str_cat.h"
+#include "server/storage/schema_version.h"
+#include "server/storage/statement.h"
+
+namespace telemetry::copy {
+
+using storage::kUnfinishedCopyTable;
+using storage::Statement;
+
+absl::Status BeginCopy(storage::Database& target, const CopyProgress& progress) {
+  const std::string make = absl::StrCat("CREATE TABLE ", kUnfinishedCopyTable,
+                                        " (source_state TEXT NOT NULL, step BIGINT NOT NULL, table_name TEXT NOT NULL, "
+                                        "owner BIGINT NOT NULL, after_key BIGINT NOT NULL)");
+  if (absl::Status status = target.Execute(make.c_str()); !status.ok()) return status;
+  const std::string insert =
+      absl::StrCat("INSERT INTO ", kUnfinishedCopyTable,
+                   " (source_state, step, table_name, owner, after_key) VALUES (?1, ?2, ?3, ?4, ?5)");
+  return Statement(target, insert.c_str())
+      .Bind(progress.source_state, progress.step, progress.table, progress.place.owner, progress.place.after)
+      .Run();
+}
+
+absl::StatusOr<CopyProgress> ReadProgress(storage::Database& target) {
+  const std::string sql = absl::StrCat("SELECT source_state, step, table_name, owner, after_key FROM ",
+                                       kUnfinishedCopyTable, " /*postgresql FOR UPDATE*/");
+  Statement read(target, sql.c_str());
+  const absl::StatusOr<bool> row = read.Step();
+  if (!row.ok()) return row.status();
+  if (!*row) return absl::DataLossError("the unfinished copy does not say how far it is: remove it");
+  return CopyProgress{.source_state = std::string(read.Text(0)),
+                      .step = read.Int(1),
+                      .table = std::string(read.Text(2)),
+                      .place = {.owner = read.Int(3), .after = read.Int(4)}};
+}
+
+absl::Status RequireStep(storage::Database& target, int64_t step) {
+  const absl::StatusOr<CopyProgress> progress = ReadProgress(target);
+  if (!progress.ok()) return progress.status();
+  if (progress->step == step) return absl::OkStatus();
+  return absl::AbortedError("another copy to the same place is under way");
+}
+
+absl::Status WriteProgress(storage::Database& target, const CopyProgress& progress) {
+  const std::string sql =
+      absl::StrCat("UPDATE ", kUnfinishedCopyTable, " SET step = ?1, table_name = ?2, owner = ?3, after_key = ?4");
+  return Statement(target, sql.c_str())
+      .Bind(progress.step, progress.table, progress.place.owner, progress.place.after)
+      .Run();
+}
+
+absl::Status EndCopy(storage::Database& target) {
+  return target.Execute(absl::StrCat("DROP TABLE ", kUnfinishedCopyTable).c_str());
+}
+
+}  // namespace telemetry::copy

@@ -1,0 +1,137 @@
+#include "server/copy/dataset_tables.h"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "server/storage/migrator.h"
+#include "server/storage/sqlite_database.h"
+#include "server/storage/statement.h"
+
+namespace telemetry::copy {
+namespace {
+
+using storage::SqliteDatabase;
+using storage::Statement;
+
+constexpr bool kByInteger = true;
+constexpr bool kAtOnce = false;
+// Of tables with texts of up to a MiB, and of all others.
+constexpr int kLongRows = 32;
+constexpr int kShortRows = 1000;
+
+// What the schema does not say of itself.
+struct Plan {
+  const char* name;
+  Owner owner;
+  const char* key;
+  bool has_integer_key;
+  int rows_at_once = kShortRows;
+};
+constexpr std::array<Plan, 20> kPlans = {{
+    {"dataset", Owner::kNone, "dataset_id", kAtOnce},
+    {"senders", Owner::kNone, "sender", kByInteger},
+    {"statuses", Owner::kNone, "status", kByInteger},
+    {"config_arguments", Owner::kNone, "argument", kByInteger},
+    {"configs", Owner::kNone, "config", kByInteger},
+    {"key_lists", Owner::kNone, "key_list", kByInteger},
+    {"kernels", Owner::kNone, "kernel", kByInteger, kLongRows},
+    {"runs", Owner::kNone, "run", kByInteger},
+    {"run_settings", Owner::kRun, "settings_json", kAtOnce},
+    {"run_configs", Owner::kRun, "config", kByInteger},
+    {"ir_graphs", Owner::kRun, "ir_graph", kByInteger, kLongRows},
+    {"ir_nodes", Owner::kIrGraph, "ordinal", kByInteger},
+    {"ir_edges", Owner::kIrGraph, "ordinal", kByInteger},
+    {"attempts", Owner::kNone, "attempt", kByInteger},
+    {"superseded_attempts", Owner::kNone, "attempt_id, superseded_by", kAtOnce},
+    {"measurements", Owner::kAttempt, "seq", kByInteger},
+    {"source_hashes", Owner::kAttempt, "seq", kByInteger},
+    {"measurement_details", Owner::kAttempt, "seq", kByInteger},
+    {"rejects", Owner::kNone, "reject", kByInteger, kLongRows},
+    {"producers", Owner::kNone, "producer_id", kAtOnce},
+}};
+constexpr Plan kServedTime = {"served_time", Owner::kNone, "served_us", kByInteger};
+
+const char* ColumnOf(Owner owner) {
+  switch (owner) {
+    case Owner::kRun:
+      return "run";
+    case Owner::kAttempt:
+      return "attempt";
+    case Owner::kIrGraph:
+      return "ir_graph";
+    case Owner::kNone:
+      break;
+  }
+  return "";
+}
+
+absl::StatusOr<ColumnType> TypeOf(std::string_view name) {
+  constexpr std::pair<std::string_view, ColumnType> kTypes[] = {{"INTEGER", ColumnType::kInteger},
+                                                                {"REAL", ColumnType::kReal},
+                                                                {"TEXT", ColumnType::kText},
+                                                                {"BLOB", ColumnType::kBytes}};
+  for (const auto& [known, type] : kTypes) {
+    if (known == name) return type;
+  }
+  return absl::InternalError(absl::StrCat("the schema has a column of the unknown type ", std::string(name)));
+}
+
+absl::StatusOr<DatasetTable> TableOf(SqliteDatabase& schema, const Plan& plan) {
+  DatasetTable table{.name = plan.name,
+                     .owner = plan.owner,
+                     .owner_column = ColumnOf(plan.owner),
+                     .key = plan.key,
+                     .has_integer_key = plan.has_integer_key,
+                     .rows_at_once = plan.rows_at_once};
+  if (table.name == "ir_graphs") {
+    table.key_sequence = "ir_graph_keys";
+  } else if (table.owner == Owner::kNone && table.has_integer_key) {
+    table.key_sequence = absl::StrCat(table.name, "_", table.key, "_seq");
+  }
+  Statement columns(schema, "SELECT name, type FROM pragma_table_info(?1) ORDER BY cid");
+  columns.Bind(table.name);
+  while (true) {
+    const absl::StatusOr<bool> row = columns.Step();
+    if (!row.ok()) return row.status();
+    if (!*row) return table;
+    const absl::StatusOr<ColumnType> type = TypeOf(columns.Text(1));
+    if (!type.ok()) return type.status();
+    table.columns.push_back({.name = std::string(columns.Text(0)), .type = *type});
+  }
+}
+
+}  // namespace
+
+std::string DatasetTable::ColumnNames() const {
+  return absl::StrJoin(columns, ", ", [](std::string* out, const Column& column) { out->append(column.name); });
+}
+
+absl::StatusOr<std::vector<DatasetTable>> DatasetTables() {
+  absl::StatusOr<SqliteDatabase> schema = SqliteDatabase::Open(":memory:", {.vfs = {}});
+  if (!schema.ok()) return schema.status();
+  if (absl::Status status = storage::Migrate(*schema); !status.ok()) return status;
+  std::vector<DatasetTable> tables;
+  for (const Plan& plan : kPlans) {
+    absl::StatusOr<DatasetTable> table = TableOf(*schema, plan);
+    if (!table.ok()) return table.status();
+    tables.push_back(*std::move(table));
+  }
+  absl::StatusOr<DatasetTable> served_time = TableOf(*schema, kServedTime);
+  if (!served_time.ok()) return served_time.status();
+  served_time->only_in_sqlite = true;
+  served_time->key_sequence.clear();
+  // Before the last one, which says that all of it is there.
+  tables.insert(tables.end() - 1, *std::move(served_time));
+  const absl::StatusOr<int64_t> count =
+      schema->QueryInt("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");
+  if (!count.ok()) return count.status();
+  if (*count != static_cast<int64_t>(tables.size())) {
+    return absl::InternalError("the schema has tables that are not copied");
+  }
+  return tables;
+}
+
+}  // namespace telemetry::copy

@@ -1,0 +1,38 @@
+#include "server/copy/export_hash.h"
+
+#include <map>
+#include <utility>
+
+#include "server/export/dataset_renderer.h"
+#include "server/export/layout.h"
+#include "server/export/stream_hash.h"
+#include "telemetry/v1/dataset.pb.h"
+
+namespace telemetry::copy {
+
+absl::StatusOr<std::vector<ExportHash>> HashExport(storage::StoreReader& reader) {
+  constexpr exporter::Layout kLayout = exporter::Layout::kHelion;
+  std::map<std::string, exporter::StreamHash> files;
+  exporter::DatasetRenderer renderer(
+      kLayout,
+      [&files](exporter::Part part, std::string* text) {
+        files[std::string(exporter::PartSuffix(part, kLayout))].Update(*text);
+        text->clear();
+        return absl::OkStatus();
+      },
+      /*with_details=*/true);
+  v1::ExportRequest request;
+  request.set_details(true);
+  absl::Status status = reader.Export(request, [&](const v1::ExportItem& item) { return renderer.Add(item); });
+  if (status.ok()) status = renderer.Finish();
+  if (!status.ok()) return status;
+  std::vector<ExportHash> hashes;
+  for (auto& [suffix, hash] : files) {
+    absl::StatusOr<std::string> hex = hash.Hex();
+    if (!hex.ok()) return hex.status();
+    hashes.push_back({.suffix = suffix, .sha256_hex = *std::move(hex)});
+  }
+  return hashes;
+}
+
+}  // namespace telemetry::copy

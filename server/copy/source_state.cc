@@ -1,0 +1,40 @@
+#include "server/copy/source_state.h"
+
+#include "absl/strings/str_cat.h"
+#include "proto/record/ids.h"
+#include "server/copy/table_hash.h"
+
+namespace telemetry::copy {
+namespace {
+
+// Small, and changed by all who write.
+bool TellsOfChanges(const DatasetTable& table) {
+  return table.name == "dataset" || table.name == "producers" || table.name == "served_time";
+}
+
+// Large, and added to or removed from.
+bool IsCounted(const DatasetTable& table) { return table.name == "attempts" || table.name == "rejects"; }
+
+}  // namespace
+
+absl::StatusOr<std::string> SourceState(CopyPlace& source, const std::vector<DatasetTable>& tables) {
+  std::string state;
+  for (const DatasetTable& table : tables) {
+    absl::StrAppend(&state, table.name, "(", table.ColumnNames(), ")");
+    if (!source.Has(table)) continue;
+    if (TellsOfChanges(table)) {
+      const absl::StatusOr<TableHash> hash = HashTable(source.database(), table);
+      if (!hash.ok()) return hash.status();
+      absl::StrAppend(&state, hash->sha256_hex);
+    }
+    if (IsCounted(table)) {
+      const absl::StatusOr<int64_t> rows =
+          source.database().QueryInt(absl::StrCat("SELECT count(*) FROM ", table.name).c_str());
+      if (!rows.ok()) return rows.status();
+      absl::StrAppend(&state, *rows);
+    }
+  }
+  return record::Sha256Hex(state);
+}
+
+}  // namespace telemetry::copy

@@ -1,0 +1,65 @@
+#include "server/copy/table_hash.h"
+
+#include <bit>
+#include <string_view>
+
+#include "server/copy/row_reader.h"
+#include "server/export/stream_hash.h"
+
+namespace telemetry::copy {
+namespace {
+
+constexpr size_t kPieceBytes = size_t{64} << 10;
+
+void AppendNumber(uint64_t bits, std::string* out) {
+  for (int shift = 56; shift >= 0; shift -= 8) out->push_back(static_cast<char>(bits >> shift & 0xff));
+}
+
+// One value so that no two sequences of values give the same bytes.
+void AppendValue(const storage::Statement& row, int column, ColumnType type, std::string* out) {
+  if (row.IsNull(column)) return out->push_back('n');
+  switch (type) {
+    case ColumnType::kInteger:
+      out->push_back('i');
+      return AppendNumber(static_cast<uint64_t>(row.Int(column)), out);
+    case ColumnType::kReal:
+      out->push_back('r');
+      return AppendNumber(std::bit_cast<uint64_t>(row.Double(column)), out);
+    case ColumnType::kText:
+    case ColumnType::kBytes: {
+      const std::string_view bytes = type == ColumnType::kText ? row.Text(column) : row.Bytes(column);
+      out->push_back(type == ColumnType::kText ? 't' : 'b');
+      AppendNumber(bytes.size(), out);
+      out->append(bytes);
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<TableHash> HashTable(storage::Database& database, const DatasetTable& table) {
+  TableHash result;
+  exporter::StreamHash hash;
+  RowReader reader(database, table);
+  std::string piece;
+  while (true) {
+    const absl::StatusOr<bool> row = reader.Step();
+    if (!row.ok()) return row.status();
+    if (!*row) break;
+    ++result.rows;
+    for (size_t i = 0; i < table.columns.size(); ++i) {
+      AppendValue(reader.row(), static_cast<int>(i), table.columns[i].type, &piece);
+    }
+    if (piece.size() < kPieceBytes) continue;
+    hash.Update(piece);
+    piece.clear();
+  }
+  hash.Update(piece);
+  absl::StatusOr<std::string> hex = hash.Hex();
+  if (!hex.ok()) return hex.status();
+  result.sha256_hex = *std::move(hex);
+  return result;
+}
+
+}  // namespace telemetry::copy
