@@ -9,7 +9,19 @@
 
 namespace telemetry::collector {
 
-enum class Command { kServe, kCheck, kBackup, kRestore, kCopy, kMigrate, kPrune, kStats, kTokenAdd, kTokenList, kTokenRevoke };
+enum class Command {
+  kServe,
+  kCheck,
+  kBackup,
+  kRestore,
+  kCopy,
+  kMigrate,
+  kPrune,
+  kStats,
+  kTokenAdd,
+  kTokenList,
+  kTokenRevoke
+};
 
 struct PruneFlags {
   storage::PruneRules rules;
