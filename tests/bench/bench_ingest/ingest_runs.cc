@@ -1,6 +1,7 @@
 #include "tests/bench/bench_ingest/ingest_runs.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -134,30 +135,45 @@ double Percentile(const std::vector<double>& sorted, double share) {
 
 }  // namespace
 
-double MeasureThroughput(const Workload& workload, uint64_t rows, int producers, const std::string& folder,
-                         const std::string& spool_folder) {
-  CollectorProcess collector = CollectorProcess::Start(folder + "/dataset.db");
-  absl::Barrier* const ready = new absl::Barrier(producers + 1);
-  absl::BlockingCounter acknowledged(producers);
+ThroughputResult MeasureThroughput(const Workload& workload, const Throughput& options) {
+  std::vector<CollectorProcess> collectors;
+  for (int i = 0; i < options.collectors; ++i) {
+    collectors.push_back(
+        CollectorProcess::Start(options.db, {.log = absl::StrCat(options.folder, "/collector-", i, ".log")}));
+  }
+  absl::Barrier* const ready = new absl::Barrier(options.producers + 1);
+  absl::BlockingCounter acknowledged(options.producers);
   std::vector<std::thread> threads;
-  for (int i = 0; i < producers; ++i) {
+  for (int i = 0; i < options.producers; ++i) {
     threads.emplace_back([&, i] {
       StandBack();
-      const std::vector<std::vector<v1::Record>> share = MakeShare(workload, rows, i, producers);
-      const auto producer = OpenProducer(collector.address(), absl::StrCat(spool_folder, "/spool-", i));
+      const std::vector<std::vector<v1::Record>> share = MakeShare(workload, options.rows, i, options.producers);
+      const CollectorProcess& collector = collectors[static_cast<size_t>(i % options.collectors)];
+      const auto producer = OpenProducer(collector.address(), absl::StrCat(options.spool_folder, "/spool-", i));
       if (ready->Block()) delete ready;
       for (const std::vector<v1::Record>& attempt : share) Require(producer->AppendBatch(attempt));
       Require(producer->Drain(absl::Minutes(10)));
       acknowledged.DecrementCount();
     });
   }
+  const auto used = [&] {
+    ThroughputResult cpu{.producers_cpu_s = CpuSeconds(getpid()), .server_cpu_s = options.server_cpu_s()};
+    for (const CollectorProcess& collector : collectors) cpu.collectors_cpu_s += CpuSeconds(collector.pid());
+    return cpu;
+  };
   if (ready->Block()) delete ready;
+  const ThroughputResult before = used();
   const absl::Time begin = absl::Now();
   acknowledged.Wait();
   const double seconds = absl::ToDoubleSeconds(absl::Now() - begin);
+  ThroughputResult result = used();
+  result.rows_per_s = static_cast<double>(options.rows) / seconds;
+  result.collectors_cpu_s -= before.collectors_cpu_s;
+  result.producers_cpu_s -= before.producers_cpu_s;
+  result.server_cpu_s -= before.server_cpu_s;
   for (std::thread& thread : threads) thread.join();
-  Stop(&collector);
-  return static_cast<double>(rows) / seconds;
+  for (CollectorProcess& collector : collectors) Stop(&collector);
+  return result;
 }
 
 PacedResult MeasurePaced(const Workload& workload, double rows_per_s, double seconds, const std::string& folder) {

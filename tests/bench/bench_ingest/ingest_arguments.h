@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace telemetry::bench {
+
+// What bench-ingest is started with; --help says what each is for.
+struct IngestArguments {
+  uint64_t rows = 1000000;
+  std::vector<int> producers = {1, 8, 64};
+  std::vector<int> collectors = {1};
+  std::string db;  // postgresql://...; empty: SQLite
+  std::string dir = std::filesystem::temp_directory_path().string();
+  std::string spool_dir = "/dev/shm";
+  int rounds = 3;
+  double seconds = 10;
+  bool json = false;
+};
+
+}  // namespace telemetry::bench
