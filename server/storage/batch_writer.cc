@@ -9,8 +9,9 @@
 
 namespace telemetry::storage {
 
-BatchWriter::BatchWriter(Database& database, Writers writers)
+BatchWriter::BatchWriter(Database& database, Writers writers, LookAhead* look_ahead)
     : writers_(writers),
+      look_ahead_(look_ahead),
       senders_(database),
       producers_(database),
       runs_(database),
@@ -103,42 +104,67 @@ absl::StatusOr<std::vector<BatchOutcome>> BatchWriter::Store(absl::Span<const Pr
                                                              int64_t now_unix_us) {
   BeginTransaction(now_unix_us);
   std::vector<BatchOutcome> outcomes(batches.size());
+  std::vector<NewRecords> accepted;
   for (size_t i = 0; i < batches.size(); ++i) {
-    if (absl::Status status = Store(batches[i], outcomes[i]); !status.ok()) return status;
+    const absl::StatusOr<std::optional<NewRecords>> records = Accept(batches[i], outcomes[i]);
+    if (!records.ok()) return records.status();
+    if (records->has_value()) accepted.push_back(**records);
+  }
+  if (absl::Status status = LookAt(accepted); !status.ok()) return status;
+  for (const NewRecords& records : accepted) {
+    if (absl::Status status = Store(records); !status.ok()) return status;
   }
   if (absl::Status status = producers_.Save(); !status.ok()) return status;
   return outcomes;
 }
 
-absl::Status BatchWriter::Store(const ProducerBatch& batch, BatchOutcome& outcome) {
+absl::StatusOr<std::optional<BatchWriter::NewRecords>> BatchWriter::Accept(const ProducerBatch& batch,
+                                                                           BatchOutcome& outcome) {
   absl::StatusOr<ProducerTable::Producer*> producer = producers_.Find(batch.producer_id);
   if (!producer.ok()) return producer.status();
   if (*producer == nullptr) {
     outcome.status = absl::FailedPreconditionError("the producer has not been opened");
-    return absl::OkStatus();
+    return std::nullopt;
   }
   const uint64_t committed_seq = (*producer)->committed_seq;
   outcome.committed_seq = committed_seq;
   outcome.status = ProducerTable::CheckEpoch(**producer, batch.epoch);
-  if (!outcome.status.ok()) return absl::OkStatus();
+  if (!outcome.status.ok()) return std::nullopt;
   if (batch.first_seq > committed_seq + 1) {
     outcome.status = absl::OutOfRangeError(
         absl::StrCat("the log has a gap: expected sequence number ", committed_seq + 1, ", got ", batch.first_seq));
-    return absl::OkStatus();
+    return std::nullopt;
   }
   const uint64_t end = batch.first_seq + batch.records.size();
   outcome.skipped = std::min<uint64_t>(committed_seq + 1 - batch.first_seq, batch.records.size());
-  if (end <= committed_seq + 1) return absl::OkStatus();
-  sender_.Set((*producer)->sender);
-  if (absl::Status status = StoreNew(batch, committed_seq + 1, outcome); !status.ok()) return status;
+  if (end <= committed_seq + 1) return std::nullopt;
   ProducerTable::Advance(**producer, end - 1);
   outcome.committed_seq = end - 1;
-  return absl::OkStatus();
+  return NewRecords{.batch = batch, .outcome = outcome, .first_seq = committed_seq + 1, .sender = (*producer)->sender};
 }
 
-absl::Status BatchWriter::StoreNew(const ProducerBatch& batch, uint64_t first_new_seq, BatchOutcome& outcome) {
+absl::Status BatchWriter::LookAt(absl::Span<const NewRecords> accepted) {
+  if (look_ahead_ == nullptr) return absl::OkStatus();
+  std::vector<const v1::Record*> records;
+  for (const auto& [batch, outcome, first_seq, sender] : accepted) {
+    auto refused = batch.refused.begin();
+    for (uint64_t seq = first_seq; seq < batch.first_seq + batch.records.size(); ++seq) {
+      const v1::Record* const record = batch.records[seq - batch.first_seq];
+      while (refused != batch.refused.end() && refused->seq < seq) ++refused;
+      if (refused != batch.refused.end() && refused->seq == seq) continue;
+      if (batch.validated || !Validate(*record)) records.push_back(record);
+    }
+  }
+  configs_.Unsettle();
+  return look_ahead_->LookAt(records, runs_, configs_);
+}
+
+absl::Status BatchWriter::Store(const NewRecords& records) {
+  const ProducerBatch& batch = records.batch;
+  BatchOutcome& outcome = records.outcome;
+  sender_.Set(records.sender);
   auto refused = batch.refused.begin();
-  for (uint64_t seq = first_new_seq; seq < batch.first_seq + batch.records.size(); ++seq) {
+  for (uint64_t seq = records.first_seq; seq < batch.first_seq + batch.records.size(); ++seq) {
     const v1::Record& record = *batch.records[seq - batch.first_seq];
     while (refused != batch.refused.end() && refused->seq < seq) ++refused;
     absl::Status status;

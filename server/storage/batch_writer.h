@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "server/storage/database.h"
 #include "server/storage/detail_table.h"
 #include "server/storage/ir_graph_table.h"
+#include "server/storage/look_ahead.h"
 #include "server/storage/measurement_table.h"
 #include "server/storage/producer_table.h"
 #include "server/storage/refusal.h"
@@ -32,8 +34,8 @@ class BatchWriter {
   // Who writes to the dataset while this is open. kThisOne: nobody else, but for ForgetAttempts.
   enum class Writers { kThisOne, kMany };
 
-  // `database` must outlive this.
-  BatchWriter(Database& database, Writers writers);
+  // `database` must outlive this, and `look_ahead`, where there is one.
+  BatchWriter(Database& database, Writers writers, LookAhead* look_ahead = nullptr);
 
   // As StoreWriter has them.
   absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> OpenProducers(absl::Span<const ProducerOpening> openings,
@@ -55,16 +57,27 @@ class BatchWriter {
   // Whether the producer belongs to another sender than the one that opens it.
   absl::StatusOr<bool> IsSomebodyElses(const ProducerTable::Producer& producer, const ProducerOpening& opening);
 
-  // Stores one batch; its outcome says so when the batch is not in order.
-  absl::Status Store(const ProducerBatch& batch, BatchOutcome& outcome);
-  absl::Status StoreNew(const ProducerBatch& batch, uint64_t first_new_seq, BatchOutcome& outcome);
+  // What of a batch has to be stored.
+  struct NewRecords {
+    const ProducerBatch& batch;
+    BatchOutcome& outcome;
+    uint64_t first_seq = 0;
+    int64_t sender = 0;
+  };
+
+  // Advances the producer over the batch; its outcome says so when the batch is not in order. nullopt: nothing of it is
+  // to be stored.
+  absl::StatusOr<std::optional<NewRecords>> Accept(const ProducerBatch& batch, BatchOutcome& outcome);
+  absl::Status LookAt(absl::Span<const NewRecords> accepted);
+  absl::Status Store(const NewRecords& records);
   // Stores one valid record.
   absl::Status Store(const v1::Record& record, const std::string& producer_id, MaybeRefusal& refusal);
   absl::Status Refuse(const v1::Record& record, RefusedRecord refused, const std::string& producer_id,
                       BatchOutcome& outcome);
 
   const Writers writers_;
-  int64_t now_unix_us_ = 0;  // of the current transaction
+  LookAhead* const look_ahead_;  // nullptr: none
+  int64_t now_unix_us_ = 0;      // of the current transaction
   CurrentSender sender_;
 
   SenderTable senders_;

@@ -59,6 +59,12 @@ ConfigTable::ConfigTable(Database& database, RunTable& runs, const CurrentSender
 void ConfigTable::Forget() {
   keys_.clear();
   arguments_.clear();
+  settled_.clear();
+}
+
+void ConfigTable::RememberArgument(const std::string& text, int64_t key) {
+  if (arguments_.size() >= kMostCachedArguments) arguments_.clear();
+  arguments_.emplace(text, key);
 }
 
 void ConfigTable::Remember(uint64_t config_id, int64_t key) {
@@ -74,6 +80,9 @@ absl::StatusOr<int64_t> ConfigTable::KeyOf(uint64_t config_id) {
 }
 
 absl::Status ConfigTable::Store(const v1::Config& config, MaybeRefusal& refusal) {
+  if (auto it = settled_.find(config.config_id()); it != settled_.end() && *it->second == config.text()) {
+    return absl::OkStatus();
+  }
   absl::StatusOr<bool> stored = InsertNew(config);
   if (!stored.ok() || *stored) return stored.status();
   absl::StatusOr<int64_t> key = KeyOf(config.config_id());
@@ -144,9 +153,7 @@ absl::StatusOr<int64_t> ConfigTable::ArgumentKey(std::string_view text) {
   std::string argument(text);
   if (auto it = arguments_.find(argument); it != arguments_.end()) return it->second;
   absl::StatusOr<int64_t> key = KeyOfRow(find_argument_.Bind(text), insert_argument_.Bind(text));
-  if (!key.ok()) return key;
-  if (arguments_.size() >= kMostCachedArguments) arguments_.clear();
-  arguments_.emplace(std::move(argument), *key);
+  if (key.ok()) RememberArgument(argument, *key);
   return key;
 }
 

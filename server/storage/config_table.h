@@ -32,24 +32,33 @@ class ConfigTable {
   // The config's key. A config that is not known becomes a row without a text.
   absl::StatusOr<int64_t> KeyOf(uint64_t config_id);
 
+  // A text as the columns `arguments` and `unsplit_text` hold it.
+  struct StoredText {
+    OptionalText arguments;
+    std::optional<std::string_view> unsplit;  // a part of the text
+  };
+  // Arguments that are not known become rows.
+  absl::StatusOr<StoredText> Encode(std::string_view text);
+
+  // What is found out beforehand (look_ahead.h).
+  bool Knows(uint64_t config_id) const { return keys_.contains(config_id); }
+  bool KnowsArgument(const std::string& text) const { return arguments_.contains(text); }
+  void Remember(uint64_t config_id, int64_t key);
+  void RememberArgument(const std::string& text, int64_t key);
+  // The text is stored: it need not be when it comes. It lives until Unsettle.
+  void Settle(uint64_t config_id, const std::string& text) { settled_.emplace(config_id, &text); }
+  void Unsettle() { settled_.clear(); }
+
   // Forgets what was remembered of the transaction that is not going to be committed.
   void Forget();
 
  private:
-  // A text as the columns `arguments` and `unsplit_text` hold it.
-  struct StoredText {
-    OptionalText arguments;
-    std::optional<std::string_view> unsplit;
-  };
-
-  absl::StatusOr<StoredText> Encode(std::string_view text);
   // True: the config was not known, and is stored now.
   absl::StatusOr<bool> InsertNew(const v1::Config& config);
   absl::Status Merge(int64_t config, const std::string& text, MaybeRefusal& refusal);
   // Empty: its text has not come.
   absl::StatusOr<std::string> ReadText(int64_t config);
   absl::Status WriteText(int64_t config, std::string_view text);
-  void Remember(uint64_t config_id, int64_t key);
   absl::StatusOr<int64_t> ArgumentKey(std::string_view text);
   absl::StatusOr<std::optional<int64_t>> KeyListKey(const v1::RunConfig& config, const OptionalText& stored);
 
@@ -57,6 +66,7 @@ class ConfigTable {
   const CurrentSender& sender_;
   absl::flat_hash_map<uint64_t, int64_t> keys_;
   absl::flat_hash_map<std::string, int64_t> arguments_;
+  absl::flat_hash_map<uint64_t, const std::string*> settled_;
 
   Statement find_;
   Statement insert_;

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/storage/detail_columns.h"
+#include "server/storage/gathered.h"
 #include "server/storage/partitions.h"
 #include "server/storage/text_field.h"
 
@@ -16,7 +17,8 @@ DetailTable::DetailTable(Database& database, AttemptTable& attempts)
     : attempts_(attempts),
       insert_(
           database,
-          absl::StrCat("INSERT INTO measurement_details (" TELEMETRY_RUN_COLUMN "attempt, seq, ", kDetailColumns,
+          absl::StrCat("INSERT " TELEMETRY_GATHERED "INTO measurement_details (" TELEMETRY_RUN_COLUMN "attempt, seq, ",
+                       kDetailColumns,
                        ") VALUES (" TELEMETRY_RUN_VALUE "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) "
                        "ON CONFLICT DO NOTHING")
               .c_str()),

@@ -5,6 +5,7 @@
 
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
+#include "server/storage/gathered.h"
 #include "server/storage/partitions.h"
 #include "server/storage/text_field.h"
 
@@ -31,14 +32,14 @@ IrGraphTable::IrGraphTable(Database& database, RunTable& runs, const CurrentSend
               "INSERT INTO ir_graphs (run, kind, schema_version, directed, multigraph, attributes_json, extra_json, "
               "content_sha256, sender) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) RETURNING ir_graph"),
       insert_node_(database,
-                   "INSERT INTO ir_nodes (" TELEMETRY_RUN_COLUMN
+                   "INSERT " TELEMETRY_GATHERED "INTO ir_nodes (" TELEMETRY_RUN_COLUMN
                    "ir_graph, ordinal, id, graph_id, region_kind, block_ids_json, op_kind, target, "
                    "lowering_class, dtype, shape_json, concrete_shape_json, stride_json, concrete_stride_json, device, "
                    "value_json, input_dtypes_json, input_shapes_json, reduction_type, reduction_ranges_json, "
                    "pointwise_ranges_json, source_loc, omitted_json, extra_json) VALUES (" TELEMETRY_RUN_VALUE
                    "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
                    "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)"),
-      insert_edge_(database, "INSERT INTO ir_edges (" TELEMETRY_RUN_COLUMN
+      insert_edge_(database, "INSERT " TELEMETRY_GATHERED "INTO ir_edges (" TELEMETRY_RUN_COLUMN
                              "ir_graph, ordinal, source, target, edge_kind, arg_positions_json, dtype, "
                              "shape_json, omitted_json, extra_json) VALUES (" TELEMETRY_RUN_VALUE
                              "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"),

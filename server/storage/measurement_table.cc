@@ -4,6 +4,7 @@
 
 #include "proto/record/ids.h"
 #include "server/storage/failure_json.h"
+#include "server/storage/gathered.h"
 #include "server/storage/partitions.h"
 #include "server/storage/row_key.h"
 
@@ -30,7 +31,7 @@ MeasurementTable::MeasurementTable(Database& database, AttemptTable& attempts, C
     : attempts_(attempts),
       configs_(configs),
       insert_(database,
-              "INSERT INTO measurements (" TELEMETRY_RUN_COLUMN
+              "INSERT " TELEMETRY_GATHERED "INTO measurements (" TELEMETRY_RUN_COLUMN
               "attempt, seq, timestamp_s, generation, status, perf_ms, compile_time_s, config, "
               "failure) VALUES (" TELEMETRY_RUN_VALUE "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING"),
       read_(database,
@@ -40,7 +41,7 @@ MeasurementTable::MeasurementTable(Database& database, AttemptTable& attempts, C
       find_status_(database,
                    "SELECT status FROM statuses WHERE /*postgresql name_sha256 = text_sha256(?1) AND */ name = ?1"),
       insert_hash_(database,
-                   "INSERT INTO source_hashes (" TELEMETRY_RUN_COLUMN
+                   "INSERT " TELEMETRY_GATHERED "INTO source_hashes (" TELEMETRY_RUN_COLUMN
                    "attempt, seq, source_hash) VALUES (" TELEMETRY_RUN_VALUE "?1, ?2, ?3) ON CONFLICT DO NOTHING"),
       read_hash_(database,
                  "SELECT source_hash FROM source_hashes WHERE " TELEMETRY_IN_RUN "attempt = ?1 AND seq = ?2") {}

@@ -40,18 +40,20 @@ absl::StatusOr<int64_t> RunTable::Find(const std::string& run_id) {
   const absl::StatusOr<std::optional<int64_t>> key = find_.Bind(run_id).QueryInt();
   if (!key.ok()) return key.status();
   if (!key->has_value()) return 0;
-  if (keys_.size() >= kMostCachedKeys) keys_.clear();
-  keys_.emplace(run_id, **key);
+  Remember(run_id, **key);
   return **key;
 }
 
 absl::StatusOr<int64_t> RunTable::KeyOf(const std::string& run_id) {
   if (auto it = keys_.find(run_id); it != keys_.end()) return it->second;
   absl::StatusOr<int64_t> key = KeyOfRow(find_.Bind(run_id), insert_.Bind(run_id));
-  if (!key.ok()) return key;
-  if (keys_.size() >= kMostCachedKeys) keys_.clear();
-  keys_.emplace(run_id, *key);
+  if (key.ok()) Remember(run_id, *key);
   return key;
+}
+
+void RunTable::Remember(const std::string& run_id, int64_t key) {
+  if (keys_.size() >= kMostCachedKeys) keys_.clear();
+  keys_.emplace(run_id, key);
 }
 
 absl::Status RunTable::Store(const v1::Run& run, MaybeRefusal& refusal) {

@@ -25,6 +25,8 @@ class RunTable {
   absl::StatusOr<int64_t> Find(const std::string& run_id);
   // The run's key. A run that is not known becomes a row that has only its run_id.
   absl::StatusOr<int64_t> KeyOf(const std::string& run_id);
+  // Found out beforehand (look_ahead.h), and locked where others write, too.
+  void Remember(const std::string& run_id, int64_t key);
 
   // Forgets what was remembered of the transaction that is not going to be committed.
   void Forget() { keys_.clear(); }

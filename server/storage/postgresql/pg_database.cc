@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
-#include "server/storage/postgresql/pg_statement.h"
 
 namespace telemetry::storage {
 
@@ -14,8 +13,10 @@ absl::StatusOr<std::unique_ptr<PgDatabase>> PgDatabase::Open(const std::string& 
   return database;
 }
 
-std::unique_ptr<PreparedStatement> PgDatabase::Prepare(const char* sql) {
-  return std::make_unique<PgStatement>(connection_, absl::StrCat("s", ++statements_), sql);
+std::unique_ptr<PreparedStatement> PgDatabase::Prepare(const char* sql) { return PreparePg(sql); }
+
+std::unique_ptr<PgStatement> PgDatabase::PreparePg(const char* sql) {
+  return std::make_unique<PgStatement>(connection_, gathering_, absl::StrCat("s", ++statements_), sql);
 }
 
 absl::Status PgDatabase::Execute(const char* sql) { return connection_.Execute(sql).status(); }
@@ -23,6 +24,7 @@ absl::Status PgDatabase::Execute(const char* sql) { return connection_.Execute(s
 absl::Status PgDatabase::Begin(Access access) {
   const char* const sql = access == Access::kRead ? "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
                                                   : "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE";
+  gathering_.Begin(gathers_ && access == Access::kWrite);
   if (absl::Status status = connection_.Restore(); !status.ok()) return status;
   absl::Status status = Execute(sql);
   if (status.ok() || connection_.alive()) return status;
@@ -32,6 +34,8 @@ absl::Status PgDatabase::Begin(Access access) {
 }
 
 absl::Status PgDatabase::Commit() {
+  commit_unknown_ = false;
+  if (absl::Status status = gathering_.FlushAll(); !status.ok()) return status;
   const absl::StatusOr<PgResult> result = connection_.Execute("COMMIT");
   commit_unknown_ = !result.ok() && !connection_.alive();
   if (!result.ok()) return result.status();

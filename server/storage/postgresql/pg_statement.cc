@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "server/storage/postgresql/pg_integer.h"
 
 namespace telemetry::storage {
 namespace {
@@ -43,10 +44,20 @@ int64_t ReadInteger(std::string_view bytes) {
   return value;
 }
 
+PgGatheredRows* RowsOf(PgGathering& gathering, const PgSql& sql) {
+  std::optional<PgCopy> copy = ToPgCopy(sql);
+  return copy ? gathering.RowsOf(*std::move(copy)) : nullptr;
+}
+
 }  // namespace
 
-PgStatement::PgStatement(PgConnection& connection, std::string name, std::string_view sql)
-    : connection_(connection), name_(std::move(name)), sql_(ToPgSql(sql)), values_(sql_.parameters) {}
+PgStatement::PgStatement(PgConnection& connection, PgGathering& gathering, std::string name, std::string_view sql)
+    : connection_(connection),
+      name_(std::move(name)),
+      sql_(ToPgSql(sql)),
+      gathering_(gathering),
+      gathered_(RowsOf(gathering, sql_)),
+      values_(sql_.parameters) {}
 
 PgStatement::~PgStatement() {
   if (prepared_on_ != connection_.generation() || !connection_.alive()) return;
@@ -87,13 +98,18 @@ void PgStatement::Bind(int index, std::nullopt_t /*null*/) {
   if (Value* const value = ValueAt(index)) value->null = true;
 }
 
+void PgStatement::Bind(int index, const PgArray& array) {
+  if (Value* const value = ValueAt(index)) *value = {.type = array.type(), .at = array.bytes(), .null = false};
+}
+
 void PgStatement::BindRun(int64_t run) { Bind(sql_.run_parameter, run); }
 
 absl::StatusOr<bool> PgStatement::Step() {
   if (result_ == nullptr) {
     if (absl::Status status = Run(); !status.ok()) return status;
   }
-  if (++row_ < PQntuples(result_.get())) return true;
+  // A gathered row has no result.
+  if (result_ != nullptr && ++row_ < PQntuples(result_.get())) return true;
   Reset();
   return false;
 }
@@ -104,8 +120,9 @@ void PgStatement::Reset() {
 }
 
 absl::Status PgStatement::Prepare() {
-  std::vector<Oid> types;
-  for (const Value& value : values_) types.push_back(value.type);
+  std::vector<Oid> types(values_.size());
+  // What is copied has the types of the columns.
+  for (size_t i = 0; gathered_ == nullptr && i < values_.size(); ++i) types[i] = values_[i].type;
   absl::StatusOr<PgResult> result = connection_.Check(
       PQprepare(connection_.handle(), name_.c_str(), sql_.text.c_str(), sql_.parameters, types.data()));
   // A parameter that was NULL has the type that follows from the SQL.
@@ -119,30 +136,46 @@ absl::Status PgStatement::Prepare() {
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::string_view> PgStatement::Encode(size_t index) const {
+  const Value& value = values_[index];
+  if (value.null) return std::string_view();
+  // A null pointer would be NULL; an empty view may hold one.
+  if (value.at) return value.at->data() == nullptr ? std::string_view("") : *value.at;
+  const std::string_view bytes(value.number.data(), value.number.size());
+  const size_t size = IntegerBytes(types_[index]);
+  if (size == 0) return bytes;
+  const std::string_view low = bytes.substr(bytes.size() - size);
+  if (ReadInteger(low) == ReadInteger(bytes)) return low;
+  return absl::InternalError(absl::StrCat("parameter ", index + 1, " is too large in: ", sql_.text));
+}
+
+absl::Status PgStatement::Gather() {
+  AppendPgInteger(static_cast<uint16_t>(gathered_->copy.parameters.size()), &gathered_->bytes);
+  for (const int parameter : gathered_->copy.parameters) {
+    const absl::StatusOr<std::string_view> bytes = Encode(static_cast<size_t>(parameter - 1));
+    if (!bytes.ok()) return bytes.status();
+    AppendPgInteger(bytes->data() == nullptr ? ~uint32_t{0} : static_cast<uint32_t>(bytes->size()), &gathered_->bytes);
+    gathered_->bytes.append(*bytes);
+  }
+  changes_ = 1;
+  return absl::OkStatus();
+}
+
 absl::Status PgStatement::Run() {
   if (!bound_.ok()) return bound_;
   if (prepared_on_ != connection_.generation()) {
     if (absl::Status status = Prepare(); !status.ok()) return status;
   }
+  if (gathered_ != nullptr && gathering_.is_on()) return Gather();
+  if (absl::Status status = gathering_.FlushFor(sql_.text); !status.ok()) return status;
   std::vector<const char*> values(values_.size());
   std::vector<int> lengths(values_.size());
   const std::vector<int> formats(values_.size(), kBinary);
   for (size_t i = 0; i < values_.size(); ++i) {
-    const Value& value = values_[i];
-    if (value.null) continue;
-    std::string_view bytes(value.number.data(), value.number.size());
-    if (value.at) {
-      bytes = *value.at;
-    } else if (const size_t size = IntegerBytes(types_[i]); size > 0) {
-      const std::string_view low = bytes.substr(bytes.size() - size);
-      if (ReadInteger(low) != ReadInteger(bytes)) {
-        return absl::InternalError(absl::StrCat("parameter ", i + 1, " is too large in: ", sql_.text));
-      }
-      bytes = low;
-    }
-    // A null pointer would be NULL; an empty view may hold one.
-    values[i] = bytes.data() == nullptr ? "" : bytes.data();
-    lengths[i] = static_cast<int>(bytes.size());
+    const absl::StatusOr<std::string_view> bytes = Encode(i);
+    if (!bytes.ok()) return bytes.status();
+    values[i] = bytes->data();
+    lengths[i] = static_cast<int>(bytes->size());
   }
   absl::StatusOr<PgResult> result =
       connection_.Check(PQexecPrepared(connection_.handle(), name_.c_str(), static_cast<int>(values.size()),

@@ -10,6 +10,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/storage/postgresql/connection.h"
+#include "server/storage/postgresql/pg_array.h"
+#include "server/storage/postgresql/pg_gathering.h"
 #include "server/storage/postgresql/portable_sql.h"
 #include "server/storage/prepared_statement.h"
 
@@ -20,8 +22,8 @@ namespace telemetry::storage {
 // many rows has to be given a limit.
 class PgStatement : public PreparedStatement {
  public:
-  // `name` is the statement's own on this connection, which must outlive it.
-  PgStatement(PgConnection& connection, std::string name, std::string_view sql);
+  // `name` is the statement's own on this connection, which must outlive it, as `gathering` must.
+  PgStatement(PgConnection& connection, PgGathering& gathering, std::string name, std::string_view sql);
   ~PgStatement() override;
   PgStatement(const PgStatement&) = delete;
   PgStatement& operator=(const PgStatement&) = delete;
@@ -32,6 +34,7 @@ class PgStatement : public PreparedStatement {
   void Bind(int index, Blob blob) override;
   void Bind(int index, std::nullopt_t null) override;
   void BindRun(int64_t run) override;
+  void Bind(int index, const PgArray& array);
 
   absl::StatusOr<bool> Step() override;
   void Reset() override;
@@ -56,11 +59,17 @@ class PgStatement : public PreparedStatement {
   void BindNumber(int index, Oid type, uint64_t bits);
   absl::Status Prepare();
   absl::Status Run();
+  // A bound value as the server takes it for parameter `index` from 0; no data: NULL.
+  absl::StatusOr<std::string_view> Encode(size_t index) const;
+  // Leaves the row to `gathered_`.
+  absl::Status Gather();
   std::string_view Cell(int column) const;
 
   PgConnection& connection_;
   const std::string name_;
   const PgSql sql_;
+  PgGathering& gathering_;
+  PgGatheredRows* const gathered_;  // nullptr: not a gathered INSERT
   std::vector<Value> values_;
   std::vector<Oid> types_;    // of the parameters, as the server took them
   uint64_t prepared_on_ = 0;  // the connection's generation; 0: on none yet

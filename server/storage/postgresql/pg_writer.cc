@@ -39,7 +39,8 @@ PgWriter::PgWriter(std::unique_ptr<PgDatabase> database, std::string dataset_id,
       dataset_id_(std::move(dataset_id)),
       options_(options),
       random_(std::random_device()()),
-      batches_(*database_, BatchWriter::Writers::kMany),
+      look_ahead_(*database_),
+      batches_(*database_, BatchWriter::Writers::kMany, &look_ahead_),
       committed_seq_(*database_,
                      "SELECT committed_seq FROM producers WHERE producer_id = ?1 /*postgresql FOR SHARE*/") {}
 
@@ -93,6 +94,7 @@ absl::Status PgWriter::Transact(absl::FunctionRef<absl::Status()> work,
   const auto until = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(options_.patience);
   std::chrono::milliseconds pause = kFirstPause;
   bool is_unknown = false;
+  database_->set_gathers(true);
   while (true) {
     absl::Status status;
     if (is_unknown) {
@@ -106,6 +108,11 @@ absl::Status PgWriter::Transact(absl::FunctionRef<absl::Status()> work,
       if (status.ok()) return status;
     }
     batches_.Forget();
+    if (database_->gathering_failed()) {
+      // Nobody need be in the way: some of the rows are there already, and each has to be looked at.
+      database_->set_gathers(false);
+      continue;
+    }
     if (!MayBeDoneAgain(status) || std::chrono::steady_clock::now() >= until) return status;
     std::this_thread::sleep_for(pause + pause * (random_() % 1000) / 1000);
     pause = std::min(2 * pause, kLongestPause);

@@ -12,6 +12,7 @@
 #include "absl/types/span.h"
 #include "server/storage/batch_writer.h"
 #include "server/storage/postgresql/pg_database.h"
+#include "server/storage/postgresql/pg_look_ahead.h"
 #include "server/storage/postgresql/postgresql_store.h"
 #include "server/storage/statement.h"
 #include "server/storage/store.h"
@@ -52,6 +53,7 @@ class PgWriter : public StoreWriter {
   const PgWriterOptions options_;
   absl::Duration served_;
   std::minstd_rand random_;  // so that two who were in each other's way do not meet again
+  PgLookAhead look_ahead_;
   BatchWriter batches_;
   Statement committed_seq_;
 };

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "absl/strings/str_cat.h"
+#include "server/storage/gathered.h"
 
 namespace telemetry::storage {
 namespace {
@@ -11,6 +12,8 @@ namespace {
 constexpr std::string_view kOpens = "/*postgresql ";
 constexpr std::string_view kCloses = "*/";
 constexpr std::string_view kRun = "?run";
+constexpr std::string_view kGathered = "INSERT " TELEMETRY_GATHERED "INTO ";
+constexpr std::string_view kValues = " VALUES (";
 
 // The highest number of a parameter.
 int Parameters(std::string_view sql) {
@@ -48,6 +51,22 @@ PgSql ToPgSql(std::string_view sql) {
     }
   }
   return out;
+}
+
+std::optional<PgCopy> ToPgCopy(const PgSql& sql) {
+  std::string_view rest = sql.text;
+  const size_t values = rest.find(kValues);
+  if (values == std::string_view::npos || !ConsumePrefix(rest, kGathered)) return std::nullopt;
+  const std::string target(rest.substr(0, values - kGathered.size()));
+  PgCopy copy{.table = target.substr(0, target.find(' ')),
+              .text = absl::StrCat("COPY ", target, " FROM STDIN (FORMAT binary)"),
+              .parameters = {}};
+  rest = std::string_view(sql.text).substr(values + kValues.size());
+  rest = rest.substr(0, rest.find(')'));
+  for (size_t at = rest.find('$'); at != std::string_view::npos; at = rest.find('$', at + 1)) {
+    std::from_chars(rest.data() + at + 1, rest.data() + rest.size(), copy.parameters.emplace_back());
+  }
+  return copy;
 }
 
 }  // namespace telemetry::storage

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace telemetry::storage {
 
@@ -15,5 +17,15 @@ struct PgSql {
 // Translates: ?1 becomes $1, a comment that begins with /*postgresql is opened, and ?run in it becomes a parameter
 // behind the numbered ones.
 PgSql ToPgSql(std::string_view sql);
+
+// A gathered INSERT (gathered.h) as a COPY.
+struct PgCopy {
+  std::string table;
+  std::string text;             // COPY table (columns) FROM STDIN (FORMAT binary)
+  std::vector<int> parameters;  // which parameter of the INSERT, from 1, each column takes
+};
+
+// nullopt: it is another statement.
+std::optional<PgCopy> ToPgCopy(const PgSql& sql);
 
 }  // namespace telemetry::storage

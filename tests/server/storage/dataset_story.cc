@@ -79,6 +79,21 @@ v1::Record DetailRecord(char attempt, uint64_t seq) {
   return record;
 }
 
+std::string ExportText(StoreReader& reader, const v1::Filter& filter) {
+  v1::ExportRequest request;
+  *request.mutable_filter() = filter;
+  request.set_details(true);
+  std::string text;
+  absl::Status status = reader.Export(request, [&text](const v1::ExportItem& item) {
+    v1::ExportItem copy = item;
+    // The one thing that depends on when it was sent.
+    if (copy.has_attempt()) copy.mutable_attempt()->clear_first_received_unix_us();
+    absl::StrAppend(&text, copy.DebugString(), "\n");
+    return absl::OkStatus();
+  });
+  return status.ok() ? text : status.ToString();
+}
+
 DatasetStory::DatasetStory(const WriterOptions& options) : dataset_(NewTestDataset(options)) { Restart(); }
 
 void DatasetStory::Restart() {
@@ -119,19 +134,7 @@ std::unique_ptr<StoreReader> DatasetStory::OpenReader() const {
 
 std::string DatasetStory::Export(const v1::Filter& filter) const {
   absl::StatusOr<std::unique_ptr<StoreReader>> reader = dataset_->OpenReader();
-  if (!reader.ok()) return reader.status().ToString();
-  v1::ExportRequest request;
-  *request.mutable_filter() = filter;
-  request.set_details(true);
-  std::string text;
-  absl::Status status = (*reader)->Export(request, [&text](const v1::ExportItem& item) {
-    v1::ExportItem copy = item;
-    // The one thing that depends on when it was sent.
-    if (copy.has_attempt()) copy.mutable_attempt()->clear_first_received_unix_us();
-    absl::StrAppend(&text, copy.DebugString(), "\n");
-    return absl::OkStatus();
-  });
-  return status.ok() ? text : status.ToString();
+  return reader.ok() ? ExportText(**reader, filter) : reader.status().ToString();
 }
 
 }  // namespace telemetry::storage

@@ -24,6 +24,9 @@ v1::Record Row(char attempt, uint64_t seq, double perf_ms, uint64_t config_id = 
 // With a value in each field.
 v1::Record DetailRecord(char attempt, uint64_t seq);
 
+// Everything that an export hands out, as text: equal texts are equal datasets.
+std::string ExportText(StoreReader& reader, const v1::Filter& filter = {});
+
 // A dataset, its writer, and one producer who sends to it: so that a test reads as a story.
 class DatasetStory {
  public:
@@ -38,7 +41,6 @@ class DatasetStory {
 
   // The first column of a query's first row, as text.
   std::string Query(const std::string& sql) const;
-  // Everything that an export hands out, as text: equal texts are equal datasets.
   std::string Export(const v1::Filter& filter = {}) const;
 
   StoreWriter& writer() { return *writer_; }

@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <vector>
+
+#include "server/storage/gathered.h"
+#include "server/storage/partitions.h"
+
 namespace telemetry::storage {
 namespace {
 
@@ -22,6 +28,17 @@ TEST(PortableSql, TheRunIsOneParameterBehindTheOthers) {
   EXPECT_EQ(sql.text, "DELETE FROM t WHERE run = $2 AND  a = $1 AND $2 > 0 ");
   EXPECT_EQ(sql.parameters, 2);
   EXPECT_EQ(sql.run_parameter, 2);
+}
+
+TEST(PortableSql, AGatheredInsertIsACopyOfItsColumns) {
+  const std::optional<PgCopy> copy =
+      ToPgCopy(ToPgSql("INSERT " TELEMETRY_GATHERED "INTO rows (" TELEMETRY_RUN_COLUMN
+                       "seq, perf_ms) VALUES (" TELEMETRY_RUN_VALUE "?1, ?2) ON CONFLICT DO NOTHING"));
+  ASSERT_TRUE(copy.has_value());
+  EXPECT_EQ(copy->table, "rows");
+  EXPECT_EQ(copy->text, "COPY rows (run, seq, perf_ms) FROM STDIN (FORMAT binary)");
+  EXPECT_EQ(copy->parameters, (std::vector<int>{3, 1, 2}));
+  EXPECT_FALSE(ToPgCopy(ToPgSql("INSERT INTO rows (seq) VALUES (?1)")).has_value());
 }
 
 }  // namespace

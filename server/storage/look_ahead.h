@@ -1,0 +1,22 @@
+#pragma once
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "server/storage/config_table.h"
+#include "server/storage/run_table.h"
+#include "telemetry/v1/records.pb.h"
+
+namespace telemetry::storage {
+
+// Tells the tables beforehand, in few statements, what they would ask the database for record by record: for a database
+// where each statement is a journey. What it does not tell, they ask. Part of the writer: one thread, inside its
+// transaction.
+class LookAhead {
+ public:
+  virtual ~LookAhead() = default;
+
+  // `records` are valid, and the transaction is going to store them in this order. Configs that are new are made.
+  virtual absl::Status LookAt(absl::Span<const v1::Record* const> records, RunTable& runs, ConfigTable& configs) = 0;
+};
+
+}  // namespace telemetry::storage

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <libpq-fe.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace telemetry::storage {
+
+// An array as a statement's parameter: a column of values in one, all integers or all texts.
+class PgArray {
+ public:
+  static PgArray OfIntegers();
+  static PgArray OfTexts();
+
+  void Add(int64_t value);
+  // nullopt is NULL.
+  void Add(std::optional<std::string_view> value);
+
+  bool empty() const { return size_ == 0; }
+  // For a statement, which keeps the view until it is reset.
+  Oid type() const { return type_; }
+  std::string_view bytes() const { return bytes_; }
+
+ private:
+  PgArray(Oid type, Oid element_type);
+  void CountOne();
+
+  Oid type_;
+  uint32_t size_ = 0;
+  std::string bytes_;  // PostgreSQL's binary form
+};
+
+}  // namespace telemetry::storage

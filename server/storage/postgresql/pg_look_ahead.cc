@@ -1,0 +1,187 @@
+#include "server/storage/postgresql/pg_look_ahead.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "proto/record/python_literal.h"
+
+namespace telemetry::storage {
+namespace {
+
+// Runs a bound statement and hands each of its rows to `take`.
+absl::Status ForEachRow(PgStatement& statement, absl::FunctionRef<void()> take) {
+  while (true) {
+    const absl::StatusOr<bool> row = statement.Step();
+    if (!row.ok() || !*row) return row.status();
+    take();
+  }
+}
+
+OptionalText TextColumn(const PgStatement& row, int column) {
+  return row.IsNull(column) ? std::nullopt : OptionalText(row.Text(column));
+}
+
+PgArray ArrayOf(const absl::flat_hash_set<std::string>& texts) {
+  PgArray array = PgArray::OfTexts();
+  for (const std::string& text : texts) array.Add(text);
+  return array;
+}
+
+// Whether all arguments of a text have keys.
+bool KnowsArguments(const ConfigTable& configs, const std::string& text) {
+  const std::vector<std::string_view> pieces = record::SplitConfigArguments(text);
+  return std::all_of(pieces.begin(), pieces.end(),
+                     [&](std::string_view piece) { return configs.KnowsArgument(std::string(piece)); });
+}
+
+}  // namespace
+
+PgLookAhead::PgLookAhead(PgDatabase& database)
+    : find_runs_(
+          database.PreparePg("SELECT run_id, run FROM runs WHERE run_id = ANY(?1) ORDER BY run_id FOR NO KEY UPDATE")),
+      find_configs_(database.PreparePg(
+          "SELECT config_id, config, arguments, unsplit_text FROM configs WHERE config_id = ANY(?1)")),
+      make_configs_(database.PreparePg(
+          "INSERT INTO configs (config_id, arguments, unsplit_text) SELECT c.config_id, c.arguments, c.unsplit_text "
+          "FROM unnest(?1, ?2, ?3) AS c (config_id, arguments, unsplit_text) ORDER BY c.config_id "
+          "ON CONFLICT DO NOTHING RETURNING config_id, config")),
+      find_arguments_(database.PreparePg("SELECT text, argument FROM config_arguments WHERE text_sha256 = "
+                                         "ANY(ARRAY(SELECT text_sha256(a.text) FROM unnest(?1) AS a (text)))")),
+      make_arguments_(database.PreparePg(
+          "INSERT INTO config_arguments (text) SELECT a.text FROM unnest(?1) AS a (text) ORDER BY a.text COLLATE \"C\" "
+          "ON CONFLICT DO NOTHING RETURNING text, argument")) {}
+
+absl::Status PgLookAhead::LookAt(absl::Span<const v1::Record* const> records, RunTable& runs, ConfigTable& configs) {
+  absl::Status status = LookAtRuns(records, runs);
+  return status.ok() ? LookAtConfigs(records, configs) : status;
+}
+
+absl::Status PgLookAhead::LookAtRuns(absl::Span<const v1::Record* const> records, RunTable& runs) {
+  Texts run_ids;
+  for (const v1::Record* const record : records) {
+    if (record->has_run()) run_ids.insert(record->run().run_id());
+    if (record->has_attempt()) run_ids.insert(record->attempt().run_id());
+    if (record->has_run_config()) run_ids.insert(record->run_config().run_id());
+    if (record->has_ir_graph()) run_ids.insert(record->ir_graph().run_id());
+  }
+  if (run_ids.empty()) return absl::OkStatus();
+  const PgArray array = ArrayOf(run_ids);
+  find_runs_->Bind(1, array);
+  return ForEachRow(*find_runs_, [&] { runs.Remember(std::string(find_runs_->Text(0)), find_runs_->Int(1)); });
+}
+
+absl::Status PgLookAhead::LookAtConfigs(absl::Span<const v1::Record* const> records, ConfigTable& configs) {
+  Configs wanted = Collect(records, configs);
+  absl::Status status = FindConfigs(wanted, configs);
+  if (status.ok()) status = FindArguments(UnknownArguments(wanted, Of::kAllTexts, configs), configs);
+  if (status.ok()) status = MakeArguments(wanted, configs);
+  if (status.ok()) status = SettleKnown(wanted, configs);
+  return status.ok() ? MakeConfigs(wanted, configs) : status;
+}
+
+PgLookAhead::Configs PgLookAhead::Collect(absl::Span<const v1::Record* const> records, const ConfigTable& configs) {
+  Configs wanted;
+  const auto add_named = [&](uint64_t config_id) {
+    if (!configs.Knows(config_id)) wanted.named.insert(config_id);
+  };
+  for (const v1::Record* const record : records) {
+    if (record->has_measurement()) add_named(record->measurement().config_id());
+    if (record->has_run_config()) add_named(record->run_config().config_id());
+    // Of several texts the first one is looked at.
+    if (record->has_config())
+      wanted.incoming.try_emplace(record->config().config_id(), Incoming{.text = &record->config().text()});
+  }
+  return wanted;
+}
+
+absl::Status PgLookAhead::FindConfigs(Configs& wanted, ConfigTable& configs) {
+  PgArray ids = PgArray::OfIntegers();
+  for (const uint64_t id : wanted.named) {
+    if (!wanted.incoming.contains(id)) ids.Add(static_cast<int64_t>(id));
+  }
+  for (const auto& [id, incoming] : wanted.incoming) ids.Add(static_cast<int64_t>(id));
+  if (ids.empty()) return absl::OkStatus();
+  find_configs_->Bind(1, ids);
+  return ForEachRow(*find_configs_, [&] {
+    const auto id = static_cast<uint64_t>(find_configs_->Int(0));
+    configs.Remember(id, find_configs_->Int(1));
+    const auto incoming = wanted.incoming.find(id);
+    if (incoming == wanted.incoming.end()) return;
+    incoming->second.is_known = true;
+    incoming->second.arguments = TextColumn(*find_configs_, 2);
+    incoming->second.unsplit = TextColumn(*find_configs_, 3);
+  });
+}
+
+PgLookAhead::Texts PgLookAhead::UnknownArguments(const Configs& wanted, Of of, const ConfigTable& configs) {
+  Texts unknown;
+  for (const auto& [id, incoming] : wanted.incoming) {
+    if (of == Of::kNewConfigs && incoming.is_known) continue;
+    for (const std::string_view piece : record::SplitConfigArguments(*incoming.text)) {
+      std::string argument(piece);
+      if (!configs.KnowsArgument(argument)) unknown.insert(std::move(argument));
+    }
+  }
+  return unknown;
+}
+
+absl::Status PgLookAhead::FindArguments(const Texts& texts, ConfigTable& configs) {
+  if (texts.empty()) return absl::OkStatus();
+  const PgArray array = ArrayOf(texts);
+  find_arguments_->Bind(1, array);
+  return ForEachRow(*find_arguments_,
+                    [&] { configs.RememberArgument(std::string(find_arguments_->Text(0)), find_arguments_->Int(1)); });
+}
+
+absl::Status PgLookAhead::MakeArguments(const Configs& wanted, ConfigTable& configs) {
+  const Texts texts = UnknownArguments(wanted, Of::kNewConfigs, configs);
+  if (texts.empty()) return absl::OkStatus();
+  const PgArray array = ArrayOf(texts);
+  make_arguments_->Bind(1, array);
+  absl::Status status = ForEachRow(*make_arguments_, [&] {
+    configs.RememberArgument(std::string(make_arguments_->Text(0)), make_arguments_->Int(1));
+  });
+  if (!status.ok()) return status;
+  // Those that others have made meanwhile.
+  return FindArguments(UnknownArguments(wanted, Of::kNewConfigs, configs), configs);
+}
+
+absl::Status PgLookAhead::SettleKnown(const Configs& wanted, ConfigTable& configs) {
+  for (const auto& [id, incoming] : wanted.incoming) {
+    // A text with an argument that is not known is another one.
+    if (!incoming.is_known || !KnowsArguments(configs, *incoming.text)) continue;
+    const absl::StatusOr<ConfigTable::StoredText> text = configs.Encode(*incoming.text);
+    if (!text.ok()) return text.status();
+    const bool same_unsplit = text->unsplit ? incoming.unsplit == *text->unsplit : !incoming.unsplit;
+    if (same_unsplit && incoming.arguments == text->arguments) configs.Settle(id, *incoming.text);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PgLookAhead::MakeConfigs(const Configs& wanted, ConfigTable& configs) {
+  PgArray ids = PgArray::OfIntegers();
+  PgArray arguments = PgArray::OfTexts();
+  PgArray unsplit = PgArray::OfTexts();
+  for (const auto& [id, incoming] : wanted.incoming) {
+    if (incoming.is_known) continue;
+    const absl::StatusOr<ConfigTable::StoredText> text = configs.Encode(*incoming.text);
+    if (!text.ok()) return text.status();
+    ids.Add(static_cast<int64_t>(id));
+    arguments.Add(text->arguments);
+    unsplit.Add(text->unsplit);
+  }
+  if (ids.empty()) return absl::OkStatus();
+  make_configs_->Bind(1, ids);
+  make_configs_->Bind(2, arguments);
+  make_configs_->Bind(3, unsplit);
+  return ForEachRow(*make_configs_, [&] {
+    const auto id = static_cast<uint64_t>(make_configs_->Int(0));
+    configs.Remember(id, make_configs_->Int(1));
+    configs.Settle(id, *wanted.incoming.at(id).text);
+  });
+}
+
+}  // namespace telemetry::storage

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "server/storage/look_ahead.h"
+#include "server/storage/postgresql/pg_array.h"
+#include "server/storage/postgresql/pg_database.h"
+#include "server/storage/postgresql/pg_statement.h"
+#include "server/storage/text_field.h"
+
+namespace telemetry::storage {
+
+// Finds the runs and configs that a transaction's records name, and makes the configs whose texts come with it, in a
+// handful of statements however many they are. All writers lock and make them in one order, so that of two who have the
+// same ones the second waits for the first, and not each for the other.
+class PgLookAhead : public LookAhead {
+ public:
+  // `database` must outlive this.
+  explicit PgLookAhead(PgDatabase& database);
+
+  absl::Status LookAt(absl::Span<const v1::Record* const> records, RunTable& runs, ConfigTable& configs) override;
+
+ private:
+  // A config of which a text comes.
+  struct Incoming {
+    const std::string* text = nullptr;
+    bool is_known = false;
+    OptionalText arguments, unsplit;  // as they are stored
+  };
+  struct Configs {
+    absl::flat_hash_set<uint64_t> named;
+    absl::flat_hash_map<uint64_t, Incoming> incoming;
+  };
+  using Texts = absl::flat_hash_set<std::string>;
+
+  absl::Status LookAtRuns(absl::Span<const v1::Record* const> records, RunTable& runs);
+  absl::Status LookAtConfigs(absl::Span<const v1::Record* const> records, ConfigTable& configs);
+
+  static Configs Collect(absl::Span<const v1::Record* const> records, const ConfigTable& configs);
+  absl::Status FindConfigs(Configs& wanted, ConfigTable& configs);
+  enum class Of { kAllTexts, kNewConfigs };
+  // The arguments that have no key yet.
+  static Texts UnknownArguments(const Configs& wanted, Of of, const ConfigTable& configs);
+  absl::Status FindArguments(const Texts& texts, ConfigTable& configs);
+  absl::Status MakeArguments(const Configs& wanted, ConfigTable& configs);
+  // Settles the texts that are stored as they come.
+  static absl::Status SettleKnown(const Configs& wanted, ConfigTable& configs);
+  absl::Status MakeConfigs(const Configs& wanted, ConfigTable& configs);
+
+  const std::unique_ptr<PgStatement> find_runs_;
+  const std::unique_ptr<PgStatement> find_configs_;
+  const std::unique_ptr<PgStatement> make_configs_;
+  const std::unique_ptr<PgStatement> find_arguments_;
+  const std::unique_ptr<PgStatement> make_arguments_;
+};
+
+}  // namespace telemetry::storage

@@ -1,0 +1,259 @@
+// A transaction's rows are stored all at once, and its configs are looked up all at once: what becomes of each record
+// is the same as one by one.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/barrier.h"
+#include "server/storage/postgresql/postgresql_store.h"
+#include "tests/server/storage/dataset_story.h"
+#include "tests/server/storage/test_dataset.h"
+
+namespace telemetry::storage {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+unsigned Seed() {
+  const char* const given = std::getenv("TELEMETRY_SEED");
+  const unsigned seed = given == nullptr ? std::random_device()() : static_cast<unsigned>(std::stoul(given));
+  std::printf("TELEMETRY_SEED=%u\n", seed);
+  return seed;
+}
+
+v1::Record RunConfigRecord(char run, uint64_t config_id) {
+  v1::Record record;
+  record.mutable_run_config()->set_run_id(RunId(run));
+  record.mutable_run_config()->set_config_id(config_id);
+  return record;
+}
+
+// Sends to one writer, and keeps how far it is.
+class Sender {
+ public:
+  Sender(StoreWriter& writer, char name) : writer_(writer), producer_(16, name) {
+    EXPECT_TRUE(writer_.OpenProducer(producer_, 1, "test").ok());
+  }
+
+  BatchOutcome Send(const std::vector<v1::Record>& records) {
+    ProducerBatch batch = {.producer_id = producer_, .epoch = 1, .first_seq = next_seq_};
+    for (const v1::Record& record : records) batch.records.push_back(&record);
+    const absl::StatusOr<std::vector<BatchOutcome>> outcomes = writer_.CommitBatches({batch});
+    EXPECT_TRUE(outcomes.ok()) << outcomes.status();
+    if (!outcomes.ok()) return {.status = outcomes.status()};
+    next_seq_ = outcomes->front().committed_seq + 1;
+    return outcomes->front();
+  }
+  uint64_t next_seq() const { return next_seq_; }
+
+ private:
+  StoreWriter& writer_;
+  const std::string producer_;
+  uint64_t next_seq_ = 1;
+};
+
+std::vector<uint64_t> RefusedSeqs(const BatchOutcome& outcome) {
+  std::vector<uint64_t> seqs;
+  for (const RefusedRecord& refused : outcome.refused) seqs.push_back(refused.seq);
+  return seqs;
+}
+
+class BulkTest : public ::testing::Test {
+ protected:
+  const std::unique_ptr<TestDataset> dataset_ = NewPostgresqlDataset();
+  std::unique_ptr<StoreWriter> writer_ = *dataset_->OpenWriter();
+};
+
+TEST_F(BulkTest, OfRowsUnderOneNumberTheFirstOfATransactionStays) {
+  Sender sender(*writer_, 'p');
+  const BatchOutcome outcome = sender.Send({AttemptRecord('x', 'a'), Row('x', 1, 0.5), Row('x', 2, 0.5),
+                                            Row('x', 1, 0.75), Row('x', 2, 0.5), Row('x', 3, 0.5)});
+  EXPECT_THAT(RefusedSeqs(outcome), ElementsAre(4u));
+  EXPECT_EQ(outcome.refused[0].reason, v1::Reject::REASON_CONFLICT);
+  EXPECT_EQ(outcome.committed_seq, 6u);
+  EXPECT_EQ(dataset_->Query("SELECT string_agg(perf_ms::text, ' ' ORDER BY seq) FROM measurements"), "0.5 0.5 0.5");
+  EXPECT_EQ(dataset_->Query("SELECT count(*) FROM rejects"), "1");
+}
+
+TEST_F(BulkTest, RowsThatAreStoredAlreadyAreComparedAndTheOthersStored) {
+  Sender(*writer_, 'p').Send({AttemptRecord('x', 'a'), Row('x', 1, 0.5), Row('x', 2, 0.5)});
+  Sender again(*writer_, 'q');
+  const std::vector<v1::Record> log = {AttemptRecord('x', 'a'), Row('x', 3, 0.5), Row('x', 1, 0.5), Row('x', 2, 0.75),
+                                       Row('x', 4, 0.5)};
+  EXPECT_THAT(RefusedSeqs(again.Send(log)), ElementsAre(4u));
+  EXPECT_EQ(dataset_->Query("SELECT string_agg(perf_ms::text, ' ' ORDER BY seq) FROM measurements"), "0.5 0.5 0.5 0.5");
+  // Nothing of it lasts: what follows is new.
+  EXPECT_THAT(again.Send({Row('x', 5, 0.5)}).refused, IsEmpty());
+  EXPECT_EQ(dataset_->Query("SELECT count(*) FROM measurements"), "5");
+}
+
+TEST_F(BulkTest, ARefusedRecordLeavesNoConfig) {
+  Sender sender(*writer_, 'p');
+  EXPECT_THAT(RefusedSeqs(sender.Send({Row('?', 1, 0.5, /*config_id=*/8), AttemptRecord('x', 'a')})), ElementsAre(1u));
+  EXPECT_EQ(dataset_->Query("SELECT count(*) FROM configs"), "0");
+  // A text that is refused leaves none of its arguments.
+  sender.Send({ConfigRecord(7, "Config(w=4)")});
+  EXPECT_EQ(sender.Send({ConfigRecord(7, "Config(w=8)")}).refused.size(), 1u);
+  EXPECT_EQ(dataset_->Query("SELECT string_agg(text, ' ') FROM config_arguments"), "w=4");
+}
+
+// Records about few things, so that they meet: in one transaction, in a later one, from another producer.
+class RandomRecords {
+ public:
+  explicit RandomRecords(unsigned seed) : random_(seed) {}
+
+  std::vector<v1::Record> Make(int count) {
+    std::vector<v1::Record> records;
+    for (int i = 0; i < count; ++i) records.push_back(One());
+    return records;
+  }
+
+ private:
+  uint64_t Below(uint64_t end) { return std::uniform_int_distribution<uint64_t>(0, end - 1)(random_); }
+  char OneOf(const std::string& letters) { return letters[Below(letters.size())]; }
+
+  v1::Record One() {
+    const char run = OneOf("ab");
+    const char attempt = OneOf("vwxyz");
+    const uint64_t config = 1 + Below(12);
+    switch (Below(12)) {
+      case 0:
+        return RunRecord(run);
+      case 1: {
+        v1::Record record = AttemptRecord(attempt, attempt < 'x' ? 'a' : 'b');
+        record.mutable_attempt()->set_provisional(attempt != 'z' && Below(2) == 0);
+        if (Below(8) == 0) record.mutable_attempt()->add_supersedes(AttemptId(OneOf("vwxy")));
+        return record;
+      }
+      case 2:
+      case 3: {
+        // One text, the same in another order, and now and then another config's.
+        const uint64_t warps = Below(16) == 0 ? config + 1 : config;
+        return ConfigRecord(config, Below(2) == 0 ? absl::StrCat("Config(warps=", warps, ", stages=", warps % 3, ")")
+                                                  : absl::StrCat("Config(stages=", warps % 3, ", warps=", warps, ")"));
+      }
+      case 4: {
+        v1::Record record = RunConfigRecord(run, config);
+        if (Below(2) == 0) record.mutable_run_config()->set_decorator(Below(8) == 0 ? "@other" : "@kernel");
+        if (Below(2) == 0) {
+          record.mutable_run_config()->set_record_keys_json(Below(2) == 0 ? R"(["a", "b"])" : R"(["b", "a"])");
+        }
+        return record;
+      }
+      case 5: {
+        v1::Record record = DetailRecord(attempt, 1 + Below(20));
+        record.mutable_measurement_detail()->set_registers(static_cast<int>(64 + Below(16) / 15));
+        return record;
+      }
+      case 6: {
+        v1::Record record;
+        record.mutable_source_hash()->set_attempt_id(AttemptId(attempt));
+        record.mutable_source_hash()->set_seq(1 + Below(20));
+        record.mutable_source_hash()->set_source_hash(Below(16) == 0 ? "00fe" : "00ff");
+        return record;
+      }
+      case 7:
+        return GraphRecord(run);
+      default: {
+        const uint64_t seq = 1 + Below(200);
+        v1::Record record = Row(attempt, seq, Below(16) == 0 ? 0.75 : 0.5, 1 + seq % 12);
+        record.mutable_measurement()->set_status(seq % 2 == 0 ? "ok" : "error");
+        return record;
+      }
+    }
+  }
+
+  std::mt19937 random_;
+};
+
+std::string ToText(const BatchOutcome& outcome) {
+  std::string text = absl::StrCat(outcome.status.ToString(), " ", outcome.committed_seq, " skipped ", outcome.skipped);
+  for (const RefusedRecord& refused : outcome.refused) {
+    absl::StrAppend(&text, "\n", refused.seq, ": ", refused.reason, " ", refused.message);
+  }
+  return text;
+}
+
+TEST_F(BulkTest, WhateverComesTheOutcomesAreThoseOfAFile) {
+  const unsigned seed = Seed();
+  const std::unique_ptr<TestDataset> file = NewSqliteDataset({});
+  const std::unique_ptr<StoreWriter> file_writer = *file->OpenWriter();
+  const std::vector<std::string> producers = {std::string(16, 'p'), std::string(16, 'q'), std::string(16, 'r')};
+  for (StoreWriter* const writer : {writer_.get(), file_writer.get()}) {
+    for (const std::string& producer : producers) ASSERT_TRUE(writer->OpenProducer(producer, 1, "test").ok());
+  }
+  std::vector<uint64_t> next_seqs(producers.size(), 1);
+  RandomRecords random(seed);
+  for (int transaction = 0; transaction < 60; ++transaction) {
+    std::vector<std::vector<v1::Record>> logs;
+    std::vector<ProducerBatch> batches;
+    logs.reserve(producers.size());
+    for (size_t i = 0; i < producers.size(); ++i) {
+      const std::vector<v1::Record>& log = logs.emplace_back(random.Make(transaction % 3 == 0 ? 40 : 4));
+      ProducerBatch& batch =
+          batches.emplace_back(ProducerBatch{.producer_id = producers[i], .epoch = 1, .first_seq = next_seqs[i]});
+      for (const v1::Record& record : log) batch.records.push_back(&record);
+    }
+    const auto expected = file_writer->CommitBatches(batches);
+    const auto outcomes = writer_->CommitBatches(batches);
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    ASSERT_TRUE(outcomes.ok()) << outcomes.status();
+    for (size_t i = 0; i < producers.size(); ++i) {
+      ASSERT_EQ(ToText((*outcomes)[i]), ToText((*expected)[i])) << "transaction " << transaction;
+      next_seqs[i] = (*expected)[i].committed_seq + 1;
+    }
+  }
+  EXPECT_EQ(ExportText(**dataset_->OpenReader()), ExportText(**file->OpenReader()));
+  for (const char* const table : {"runs", "attempts", "superseded_attempts", "configs", "config_arguments",
+                                  "run_configs", "key_lists", "statuses", "measurements", "source_hashes",
+                                  "measurement_details", "ir_graphs", "ir_nodes", "ir_edges", "rejects"}) {
+    const std::string count = absl::StrCat("SELECT count(*) FROM ", table);
+    EXPECT_EQ(dataset_->Query(count), file->Query(count)) << table;
+  }
+}
+
+TEST_F(BulkTest, TwoWhoSendTheSameConfigsInOppositeOrdersDoNotWaitForEachOther) {
+  constexpr int kRounds = 30;
+  constexpr int kConfigs = 100;
+  std::vector<std::thread> threads;
+  // Both begin each round at once.
+  std::vector<absl::Barrier*> rounds;
+  for (int i = 0; i < kRounds; ++i) rounds.push_back(new absl::Barrier(2));
+  for (const bool backwards : {false, true}) {
+    threads.emplace_back([&, backwards] {
+      const std::unique_ptr<StoreWriter> writer = *OpenPostgresqlWriter(dataset_->db());
+      Sender sender(*writer, backwards ? 'q' : 'p');
+      for (int round = 0; round < kRounds; ++round) {
+        std::vector<v1::Record> records;
+        for (int i = 0; i < kConfigs; ++i) {
+          const int config = round * kConfigs + (backwards ? kConfigs - i : i + 1);
+          records.push_back(ConfigRecord(static_cast<uint64_t>(config), absl::StrCat("Config(n=", config, ")")));
+        }
+        if (rounds[static_cast<size_t>(round)]->Block()) delete rounds[static_cast<size_t>(round)];
+        EXPECT_THAT(sender.Send(records).refused, IsEmpty());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  writer_.reset();
+  EXPECT_EQ(dataset_->Query("SELECT count(*) FROM config_texts WHERE text IS NOT NULL"),
+            absl::StrCat(kRounds * kConfigs));
+  // A connection that has ended has said what it counted.
+  while (dataset_->Query("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "
+                         "backend_type = 'client backend'") != "1") {
+  }
+  EXPECT_EQ(dataset_->Query("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"), "0");
+}
+
+}  // namespace
+}  // namespace telemetry::storage
