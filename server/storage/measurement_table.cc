@@ -43,8 +43,11 @@ MeasurementTable::MeasurementTable(Database& database, AttemptTable& attempts, C
       insert_hash_(database,
                    "INSERT " TELEMETRY_GATHERED "INTO source_hashes (" TELEMETRY_RUN_COLUMN
                    "attempt, seq, source_hash) VALUES (" TELEMETRY_RUN_VALUE "?1, ?2, ?3) ON CONFLICT DO NOTHING"),
-      read_hash_(database,
-                 "SELECT source_hash FROM source_hashes WHERE " TELEMETRY_IN_RUN "attempt = ?1 AND seq = ?2") {}
+      read_hash_(database, "SELECT source_hash FROM source_hashes WHERE " TELEMETRY_IN_RUN "attempt = ?1 AND seq = ?2"),
+      find_names_(database, "SELECT 1 FROM configs, statuses WHERE config = ?1 AND status = ?2"),
+      replace_(database,
+               "UPDATE measurements SET timestamp_s = ?3, generation = ?4, status = ?5, perf_ms = ?6, "
+               "compile_time_s = ?7, config = ?8, failure = ?9 WHERE " TELEMETRY_IN_RUN "attempt = ?1 AND seq = ?2") {}
 
 absl::Status MeasurementTable::Store(const v1::Measurement& row, MaybeRefusal& refusal) {
   absl::StatusOr<AttemptTable::RowTarget> target = attempts_.TargetOf(row.attempt_id(), refusal);
@@ -96,9 +99,22 @@ absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, const A
                      read_.Int(2) == status && DoubleColumn(read_, 3) == Perf(row) &&
                      DoubleColumn(read_, 4) == CompileTime(row) && read_.Int(5) == config &&
                      TextColumn(read_, 6) == failure;
+  const int64_t stored_status = read_.Int(2);
+  const int64_t stored_config = read_.Int(5);
   read_.Reset();
-  if (!equal) refusal = Conflict("another row is stored under this attempt_id and seq");
-  return absl::OkStatus();
+  if (equal) return absl::OkStatus();
+  const absl::StatusOr<std::optional<int64_t>> named = find_names_.Bind(stored_config, stored_status).QueryInt();
+  if (!named.ok()) return named.status();
+  if (named->has_value()) {
+    refusal = Conflict("another row is stored under this attempt_id and seq");
+    return absl::OkStatus();
+  }
+  // What it names was never committed: it is left of a transaction that half of the servers of a spread dataset knew
+  // (deploy/fleet/README.md), and comes again now.
+  return replace_
+      .Bind(InRun{key.run}, key.attempt, row.seq(), row.timestamp_s(), int64_t{row.generation()}, status, Perf(row),
+            CompileTime(row), config, failure)
+      .Run();
 }
 
 absl::Status MeasurementTable::Store(const v1::SourceHash& hash, MaybeRefusal& refusal) {

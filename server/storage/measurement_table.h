@@ -46,6 +46,8 @@ class MeasurementTable {
   Statement find_status_;
   Statement insert_hash_;
   Statement read_hash_;
+  Statement find_names_;
+  Statement replace_;
 };
 
 }  // namespace telemetry::storage

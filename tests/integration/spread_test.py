@@ -1,0 +1,142 @@
+"""A dataset on two PostgreSQL servers, as deploy/fleet/spread makes it: two collectors fill it, and what comes out is what a
+single collector keeps in SQLite, byte by byte, though the first server is killed.
+
+Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/testdata, with servers of its own.
+TELEMETRY_FAULTS: how often the server is killed (default 5).
+"""
+
+import contextlib
+import os
+import pathlib
+import random
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+from pipeline import ROOT, SAMPLES, TIMEOUT_S, Pipeline, run
+from postgresql_test import Server
+
+LAYOUTS = ("helion", "pr2750")
+FAULTS = int(os.environ.get("TELEMETRY_FAULTS", "5"))
+
+
+class Spread(unittest.TestCase):
+    def setUp(self):
+        # Short, since PostgreSQL's socket is in it, and open to the user who runs PostgreSQL.
+        folder = tempfile.TemporaryDirectory(prefix="spread.", dir="/tmp")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.folder.chmod(0o755)
+        self.first, self.second = Server(self.folder / "first"), Server(self.folder / "second")
+        for server in (self.first, self.second):
+            server.start()
+            self.addCleanup(server.stop)
+        run("telemetry-collector", "migrate", "--db", self.first.url())
+        self.spread()
+
+    def spread(self):
+        subprocess.run([ROOT / "deploy/fleet/spread", self.first.url(), self.second.url()], check=True, timeout=TIMEOUT_S)
+
+    def pipeline(self, name, database=None):
+        return Pipeline(self.folder / name, database=database or self.first.url())
+
+    def forward_all(self, *collectors, origin="ci/1", state="state"):
+        for number, sample in enumerate(SAMPLES):
+            collectors[number % len(collectors)].forward(sample.path(), flags=sample.flags, origin=origin, state=state)
+
+    def exports(self, pipeline):
+        return {layout: pipeline.export(layout, "--details") for layout in LAYOUTS}
+
+    def expected(self, origins=("ci/1",)):
+        alone = self.pipeline("alone", self.folder / "alone.db")
+        with alone.serving():
+            for number, origin in enumerate(origins):
+                self.forward_all(alone, origin=origin, state=f"state{number}")
+        return self.exports(alone)
+
+    def assert_same(self, expected):
+        got = self.exports(self.pipeline(f"export{time.monotonic_ns()}"))
+        for layout, files in expected.items():
+            self.assertEqual(sorted(got[layout]), sorted(files))
+            for name, content in files.items():
+                self.assertTrue(got[layout][name] == content, f"{name} of {layout} differs")
+
+    def rows_on_second(self, table):
+        return int(self.second.query(f"SELECT count(*) FROM telemetry_parts.{table}"))
+
+    def test_two_collectors_fill_both_servers(self):
+        one, other = self.pipeline("one"), self.pipeline("other")
+        with one.serving(), other.serving():
+            self.forward_all(one, other)
+        self.assert_same(self.expected())
+        whole = int(self.first.query("SELECT count(*) FROM measurements"))
+        self.assertTrue(0 < self.rows_on_second("measurements") < whole)
+        self.assertGreater(self.rows_on_second("ir_nodes"), 0)
+
+    def test_a_dataset_is_copied_into_it_and_out_of_it(self):
+        alone = self.pipeline("alone2", self.folder / "alone2.db")
+        with alone.serving():
+            self.forward_all(alone)
+        run("telemetry-collector", "copy", "--from", alone.database, "--to", self.first.url())
+        self.assertGreater(self.rows_on_second("measurements"), 0)
+        self.assert_same(self.exports(alone))
+        run("telemetry-collector", "copy", "--from", self.first.url(), "--to", self.folder / "back.db")
+        self.assertEqual(self.exports(self.pipeline("back", self.folder / "back.db")), self.exports(alone))
+
+    def test_what_is_not_empty_is_not_spread(self):
+        self.first.query("CREATE DATABASE full_one")
+        self.second.query("CREATE DATABASE parts")
+        full = self.pipeline("full", self.first.url("full_one"))
+        with full.serving():
+            self.forward_all(full)
+        before = self.exports(full)
+        done = subprocess.run(
+            [ROOT / "deploy/fleet/spread", self.first.url("full_one"), self.second.url("parts")],
+            capture_output=True, text=True, timeout=TIMEOUT_S,
+        )  # fmt: skip
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("the dataset is not empty", done.stderr)
+        self.assertEqual(self.exports(full), before)
+
+    def test_rows_that_half_of_a_commit_left_are_stored_when_they_come_again(self):
+        # The second server commits first. Where the first one dies in between, rows are there that name configs and
+        # statuses of which nobody knows, and the producer, who was told nothing, sends all again.
+        one = self.pipeline("one")
+        with one.serving():
+            self.forward_all(one)
+        self.first.query("UPDATE statuses SET status = DEFAULT")
+        self.first.query("UPDATE configs SET config = DEFAULT")
+        self.first.query("DELETE FROM run_configs; DELETE FROM producers")
+        for number in range(8):
+            self.first.query(f"DELETE FROM measurements_{number}")
+        with one.serving():
+            self.forward_all(one, state="another")
+        self.assert_same(self.expected())
+        self.assertEqual(self.first.query("SELECT count(*) FROM rejects"), "0")
+
+    def test_the_first_server_is_killed_at_any_moment(self):
+        seed = random.SystemRandom().getrandbits(32)
+        chance = random.Random(seed)
+        origins = [f"ci/{number}" for number in range(FAULTS)]
+        with contextlib.ExitStack() as stack:
+            collectors = [stack.enter_context(self.pipeline(name).serving()) for name in ("one", "other")]
+            stack.enter_context(self.subTest(seed=seed))
+            for number, origin in enumerate(origins):
+                ingest = threading.Thread(
+                    target=self.forward_all, args=collectors, kwargs={"origin": origin, "state": f"state{number}"}
+                )
+                ingest.start()
+                # The moment is what the test is about; nothing waits for it.
+                ingest.join(chance.uniform(0, 0.5))
+                self.first.tell("kill", self.first.folder)
+                self.first.tell("resume", self.first.folder)
+                ingest.join(TIMEOUT_S)
+                self.assertFalse(ingest.is_alive())
+        self.assert_same(self.expected(origins))
+        self.assertEqual(self.first.query("SELECT count(*) FROM rejects"), "0")
+
+
+if __name__ == "__main__":
+    unittest.main()
