@@ -155,7 +155,7 @@ absl::Status BatchWriter::LookAt(absl::Span<const NewRecords> accepted) {
       if (batch.validated || !Validate(*record)) records.push_back(record);
     }
   }
-  configs_.Unsettle();
+  configs_.ForgetLook();
   return look_ahead_->LookAt(records, runs_, configs_);
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/record/json.h"
 #include "proto/record/python_literal.h"
+#include "server/storage/gathered.h"
 #include "server/storage/row_key.h"
 
 namespace telemetry::storage {
@@ -15,6 +16,7 @@ namespace {
 // Caches that outgrow these start anew: some 10 MiB each at most.
 constexpr size_t kMostCachedKeys = 1 << 18;
 constexpr size_t kMostCachedArguments = 1 << 15;
+constexpr size_t kMostCachedKeyLists = 1 << 10;
 
 bool SameConfig(std::string_view one, std::string_view other) {
   absl::StatusOr<record::Json> a = record::ParseConfig(one);
@@ -46,6 +48,9 @@ ConfigTable::ConfigTable(Database& database, RunTable& runs, const CurrentSender
           database,
           "SELECT c.key_list, l.keys_json, c.sample_id, c.decorator, coalesce(c.sender, 0) FROM run_configs AS c "
           "LEFT JOIN key_lists AS l ON l.key_list = c.key_list WHERE c.run = ?1 AND c.config = ?2"),
+      insert_run_config_(database, "INSERT " TELEMETRY_GATHERED
+                                   "INTO run_configs (run, config, key_list, sample_id, decorator, sender) "
+                                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6)"),
       write_run_config_(database,
                         "INSERT INTO run_configs (run, config, key_list, sample_id, decorator, sender) "
                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (run, config) DO UPDATE SET "
@@ -59,7 +64,18 @@ ConfigTable::ConfigTable(Database& database, RunTable& runs, const CurrentSender
 void ConfigTable::Forget() {
   keys_.clear();
   arguments_.clear();
+  key_lists_.clear();
+  ForgetLook();
+}
+
+void ConfigTable::ForgetLook() {
   settled_.clear();
+  run_configs_.clear();
+}
+
+std::optional<int64_t> ConfigTable::KnownKey(uint64_t config_id) const {
+  const auto it = keys_.find(config_id);
+  return it == keys_.end() ? std::nullopt : std::optional<int64_t>(it->second);
 }
 
 void ConfigTable::RememberArgument(const std::string& text, int64_t key) {
@@ -162,44 +178,65 @@ absl::Status ConfigTable::Store(const v1::RunConfig& config, MaybeRefusal& refus
   if (!run.ok()) return run.status();
   absl::StatusOr<int64_t> key = KeyOf(config.config_id());
   if (!key.ok()) return key.status();
-  absl::StatusOr<bool> found = read_run_config_.Bind(*run, *key).Step();
-  if (!found.ok()) return found.status();
+  absl::StatusOr<RunConfigRow> row = ReadRunConfig(*run, *key);
+  if (!row.ok()) return row.status();
 
-  std::optional<int64_t> key_list;
-  bool foreign = false;
-  OptionalText keys_json, sample_id, decorator;
-  if (*found) {
-    key_list = IntColumn(read_run_config_, 0);
-    keys_json = TextColumn(read_run_config_, 1);
-    sample_id = BytesColumn(read_run_config_, 2);
-    decorator = TextColumn(read_run_config_, 3);
-    foreign = sender_.IsForeignTo(read_run_config_.Int(4));
-    read_run_config_.Reset();
-  }
   FieldMerge merge;
-  merge.Field("sample_id", sample_id, TELEMETRY_OPTIONAL(config, sample_id));
-  merge.Field("decorator", decorator, TELEMETRY_OPTIONAL(config, decorator));
+  merge.Field("sample_id", row->sample_id, TELEMETRY_OPTIONAL(config, sample_id));
+  merge.Field("decorator", row->decorator, TELEMETRY_OPTIONAL(config, decorator));
   if (merge.conflict()) {
     refusal = std::move(merge.conflict());
     return absl::OkStatus();
   }
-  absl::StatusOr<std::optional<int64_t>> new_list = std::nullopt;
-  if (!foreign || !keys_json) new_list = KeyListKey(config, keys_json);
-  if (!new_list.ok()) return new_list.status();
-  if (new_list->has_value()) key_list = *new_list;
-  if (*found && !merge.changed() && !new_list->has_value()) return absl::OkStatus();
-  const std::optional<Blob> sample = sample_id ? std::optional<Blob>(Blob{*sample_id}) : std::nullopt;
-  return write_run_config_.Bind(*run, *key, key_list, sample, decorator, sender_.column()).Run();
+  const bool is_foreign = row->is_stored && sender_.IsForeignTo(row->sender);
+  const bool has_new_keys = config.has_record_keys_json() &&
+                            (!row->keys_json || (!is_foreign && config.record_keys_json() < *row->keys_json));
+  if (row->is_stored && !merge.changed() && !has_new_keys) return absl::OkStatus();
+  if (has_new_keys) {
+    const absl::StatusOr<int64_t> key_list = KeyListKey(config.record_keys_json());
+    if (!key_list.ok()) return key_list.status();
+    row->key_list = *key_list;
+    row->keys_json = config.record_keys_json();
+  }
+  return WriteRunConfig(*run, *key, *std::move(row));
 }
 
-// The key of the record's key list when it is to replace the stored one.
-absl::StatusOr<std::optional<int64_t>> ConfigTable::KeyListKey(const v1::RunConfig& config,
-                                                               const OptionalText& stored) {
-  if (!config.has_record_keys_json() || (stored && *stored <= config.record_keys_json())) return std::nullopt;
-  const std::string& keys_json = config.record_keys_json();
-  const absl::StatusOr<int64_t> key = KeyOfRow(find_key_list_.Bind(keys_json), insert_key_list_.Bind(keys_json));
-  if (!key.ok()) return key.status();
-  return *key;
+absl::StatusOr<ConfigTable::RunConfigRow> ConfigTable::ReadRunConfig(int64_t run, int64_t config) {
+  if (auto it = run_configs_.find({run, config}); it != run_configs_.end()) return it->second;
+  absl::StatusOr<bool> found = read_run_config_.Bind(run, config).Step();
+  if (!found.ok()) return found.status();
+  if (!*found) return RunConfigRow{};
+  RunConfigRow row{.is_stored = true,
+                   .key_list = IntColumn(read_run_config_, 0),
+                   .keys_json = TextColumn(read_run_config_, 1),
+                   .sample_id = BytesColumn(read_run_config_, 2),
+                   .decorator = TextColumn(read_run_config_, 3),
+                   .sender = read_run_config_.Int(4)};
+  read_run_config_.Reset();
+  return row;
+}
+
+absl::Status ConfigTable::WriteRunConfig(int64_t run, int64_t config, RunConfigRow row) {
+  const auto look = run_configs_.find({run, config});
+  const bool is_new = look != run_configs_.end() && !look->second.is_stored;
+  const std::optional<Blob> sample = row.sample_id ? std::optional<Blob>(Blob{*row.sample_id}) : std::nullopt;
+  absl::Status status = (is_new ? insert_run_config_ : write_run_config_)
+                            .Bind(run, config, row.key_list, sample, row.decorator, sender_.column())
+                            .Run();
+  if (!status.ok() || look == run_configs_.end()) return status;
+  if (!row.is_stored) row.sender = sender_.column().value_or(0);
+  row.is_stored = true;
+  look->second = std::move(row);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> ConfigTable::KeyListKey(const std::string& keys_json) {
+  if (auto it = key_lists_.find(keys_json); it != key_lists_.end()) return it->second;
+  absl::StatusOr<int64_t> key = KeyOfRow(find_key_list_.Bind(keys_json), insert_key_list_.Bind(keys_json));
+  if (!key.ok()) return key;
+  if (key_lists_.size() >= kMostCachedKeyLists) key_lists_.clear();
+  key_lists_.emplace(keys_json, *key);
+  return key;
 }
 
 }  // namespace telemetry::storage

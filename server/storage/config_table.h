@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
@@ -45,9 +46,20 @@ class ConfigTable {
   bool KnowsArgument(const std::string& text) const { return arguments_.contains(text); }
   void Remember(uint64_t config_id, int64_t key);
   void RememberArgument(const std::string& text, int64_t key);
-  // The text is stored: it need not be when it comes. It lives until Unsettle.
+  // What a run determines of a config, as it is stored.
+  struct RunConfigRow {
+    bool is_stored = false;
+    std::optional<int64_t> key_list;
+    OptionalText keys_json, sample_id, decorator;
+    int64_t sender = 0;
+  };
+  std::optional<int64_t> KnownKey(uint64_t config_id) const;
+  // The run is locked: until the transaction's end the row is as it says.
+  void Remember(int64_t run, int64_t config, RunConfigRow row) { run_configs_[{run, config}] = std::move(row); }
+  // The text is stored: it need not be when it comes. It lives until ForgetLook.
   void Settle(uint64_t config_id, const std::string& text) { settled_.emplace(config_id, &text); }
-  void Unsettle() { settled_.clear(); }
+  // What holds for one transaction alone.
+  void ForgetLook();
 
   // Forgets what was remembered of the transaction that is not going to be committed.
   void Forget();
@@ -60,13 +72,17 @@ class ConfigTable {
   absl::StatusOr<std::string> ReadText(int64_t config);
   absl::Status WriteText(int64_t config, std::string_view text);
   absl::StatusOr<int64_t> ArgumentKey(std::string_view text);
-  absl::StatusOr<std::optional<int64_t>> KeyListKey(const v1::RunConfig& config, const OptionalText& stored);
+  absl::StatusOr<RunConfigRow> ReadRunConfig(int64_t run, int64_t config);
+  absl::Status WriteRunConfig(int64_t run, int64_t config, RunConfigRow row);
+  absl::StatusOr<int64_t> KeyListKey(const std::string& keys_json);
 
   RunTable& runs_;
   const CurrentSender& sender_;
   absl::flat_hash_map<uint64_t, int64_t> keys_;
   absl::flat_hash_map<std::string, int64_t> arguments_;
+  absl::flat_hash_map<std::string, int64_t> key_lists_;
   absl::flat_hash_map<uint64_t, const std::string*> settled_;
+  absl::flat_hash_map<std::pair<int64_t, int64_t>, RunConfigRow> run_configs_;  // by run and config
 
   Statement find_;
   Statement insert_;
@@ -77,6 +93,7 @@ class ConfigTable {
   Statement find_argument_;
   Statement insert_argument_;
   Statement read_run_config_;
+  Statement insert_run_config_;
   Statement write_run_config_;
   Statement find_key_list_;
   Statement insert_key_list_;

@@ -15,7 +15,8 @@ class LookAhead {
  public:
   virtual ~LookAhead() = default;
 
-  // `records` are valid, and the transaction is going to store them in this order. Configs that are new are made.
+  // `records` are valid, and the transaction is going to store them in this order. Runs and configs that are new are
+  // made where their records are never refused.
   virtual absl::Status LookAt(absl::Span<const v1::Record* const> records, RunTable& runs, ConfigTable& configs) = 0;
 };
 

@@ -51,6 +51,11 @@ absl::StatusOr<int64_t> RunTable::KeyOf(const std::string& run_id) {
   return key;
 }
 
+std::optional<int64_t> RunTable::KnownKey(const std::string& run_id) const {
+  const auto it = keys_.find(run_id);
+  return it == keys_.end() ? std::nullopt : std::optional<int64_t>(it->second);
+}
+
 void RunTable::Remember(const std::string& run_id, int64_t key) {
   if (keys_.size() >= kMostCachedKeys) keys_.clear();
   keys_.emplace(run_id, key);

@@ -27,6 +27,7 @@ class RunTable {
   absl::StatusOr<int64_t> KeyOf(const std::string& run_id);
   // Found out beforehand (look_ahead.h), and locked where others write, too.
   void Remember(const std::string& run_id, int64_t key);
+  std::optional<int64_t> KnownKey(const std::string& run_id) const;
 
   // Forgets what was remembered of the transaction that is not going to be committed.
   void Forget() { keys_.clear(); }

@@ -42,6 +42,12 @@ bool KnowsArguments(const ConfigTable& configs, const std::string& text) {
 PgLookAhead::PgLookAhead(PgDatabase& database)
     : find_runs_(
           database.PreparePg("SELECT run_id, run FROM runs WHERE run_id = ANY(?1) ORDER BY run_id FOR NO KEY UPDATE")),
+      make_runs_(database.PreparePg("INSERT INTO runs (run_id) SELECT r.run_id FROM unnest(?1) AS r (run_id) "
+                                    "ORDER BY r.run_id ON CONFLICT DO NOTHING RETURNING run_id, run")),
+      find_run_configs_(database.PreparePg(
+          "SELECT c.run, c.config, c.key_list, l.keys_json, c.sample_id, c.decorator, coalesce(c.sender, 0) "
+          "FROM unnest(?1, ?2) AS w (run, config) JOIN run_configs AS c ON c.run = w.run AND c.config = w.config "
+          "LEFT JOIN key_lists AS l ON l.key_list = c.key_list")),
       find_configs_(database.PreparePg(
           "SELECT config_id, config, arguments, unsplit_text FROM configs WHERE config_id = ANY(?1)")),
       make_configs_(database.PreparePg(
@@ -56,21 +62,66 @@ PgLookAhead::PgLookAhead(PgDatabase& database)
 
 absl::Status PgLookAhead::LookAt(absl::Span<const v1::Record* const> records, RunTable& runs, ConfigTable& configs) {
   absl::Status status = LookAtRuns(records, runs);
-  return status.ok() ? LookAtConfigs(records, configs) : status;
+  if (status.ok()) status = LookAtConfigs(records, configs);
+  return status.ok() ? LookAtRunConfigs(records, runs, configs) : status;
 }
 
 absl::Status PgLookAhead::LookAtRuns(absl::Span<const v1::Record* const> records, RunTable& runs) {
-  Texts run_ids;
+  Texts named;
+  Texts described;  // these become rows in any case
   for (const v1::Record* const record : records) {
-    if (record->has_run()) run_ids.insert(record->run().run_id());
-    if (record->has_attempt()) run_ids.insert(record->attempt().run_id());
-    if (record->has_run_config()) run_ids.insert(record->run_config().run_id());
-    if (record->has_ir_graph()) run_ids.insert(record->ir_graph().run_id());
+    if (record->has_attempt()) named.insert(record->attempt().run_id());
+    if (record->has_run()) described.insert(record->run().run_id());
+    if (record->has_run_config()) described.insert(record->run_config().run_id());
+    if (record->has_ir_graph()) described.insert(record->ir_graph().run_id());
   }
+  named.insert(described.begin(), described.end());
+  absl::Status status = FindRuns(named, runs);
+  if (!status.ok()) return status;
+  absl::erase_if(described, [&](const std::string& run_id) { return runs.KnownKey(run_id).has_value(); });
+  if (described.empty()) return absl::OkStatus();
+  const PgArray array = ArrayOf(described);
+  make_runs_->Bind(1, array);
+  status = ForEachRow(*make_runs_, [&] { runs.Remember(std::string(make_runs_->Text(0)), make_runs_->Int(1)); });
+  if (!status.ok()) return status;
+  // Those that others have made meanwhile.
+  absl::erase_if(described, [&](const std::string& run_id) { return runs.KnownKey(run_id).has_value(); });
+  return FindRuns(described, runs);
+}
+
+absl::Status PgLookAhead::FindRuns(const Texts& run_ids, RunTable& runs) {
   if (run_ids.empty()) return absl::OkStatus();
   const PgArray array = ArrayOf(run_ids);
   find_runs_->Bind(1, array);
   return ForEachRow(*find_runs_, [&] { runs.Remember(std::string(find_runs_->Text(0)), find_runs_->Int(1)); });
+}
+
+absl::Status PgLookAhead::LookAtRunConfigs(absl::Span<const v1::Record* const> records, const RunTable& runs,
+                                           ConfigTable& configs) {
+  PgArray run_keys = PgArray::OfIntegers();
+  PgArray config_keys = PgArray::OfIntegers();
+  for (const v1::Record* const record : records) {
+    if (!record->has_run_config()) continue;
+    const std::optional<int64_t> run = runs.KnownKey(record->run_config().run_id());
+    const std::optional<int64_t> config = configs.KnownKey(record->run_config().config_id());
+    if (!run || !config) continue;
+    configs.Remember(*run, *config, {});
+    run_keys.Add(*run);
+    config_keys.Add(*config);
+  }
+  if (run_keys.empty()) return absl::OkStatus();
+  PgStatement& found = *find_run_configs_;
+  found.Bind(1, run_keys);
+  found.Bind(2, config_keys);
+  return ForEachRow(found, [&] {
+    configs.Remember(found.Int(0), found.Int(1),
+                     {.is_stored = true,
+                      .key_list = found.IsNull(2) ? std::nullopt : std::optional<int64_t>(found.Int(2)),
+                      .keys_json = TextColumn(found, 3),
+                      .sample_id = TextColumn(found, 4),
+                      .decorator = TextColumn(found, 5),
+                      .sender = found.Int(6)});
+  });
 }
 
 absl::Status PgLookAhead::LookAtConfigs(absl::Span<const v1::Record* const> records, ConfigTable& configs) {

@@ -14,9 +14,9 @@
 
 namespace telemetry::storage {
 
-// Finds the runs and configs that a transaction's records name, and makes the configs whose texts come with it, in a
-// handful of statements however many they are. All writers lock and make them in one order, so that of two who have the
-// same ones the second waits for the first, and not each for the other.
+// Finds the runs and configs that a transaction's records name, and makes the runs of which something comes with it and
+// the configs whose texts come, in a handful of statements however many they are. All writers lock and make them in one
+// order, so that of two who have the same ones the second waits for the first, and not each for the other.
 class PgLookAhead : public LookAhead {
  public:
   // `database` must outlive this.
@@ -38,7 +38,11 @@ class PgLookAhead : public LookAhead {
   using Texts = absl::flat_hash_set<std::string>;
 
   absl::Status LookAtRuns(absl::Span<const v1::Record* const> records, RunTable& runs);
+  absl::Status FindRuns(const Texts& run_ids, RunTable& runs);
   absl::Status LookAtConfigs(absl::Span<const v1::Record* const> records, ConfigTable& configs);
+  // Of runs and configs that are known by now.
+  absl::Status LookAtRunConfigs(absl::Span<const v1::Record* const> records, const RunTable& runs,
+                                ConfigTable& configs);
 
   static Configs Collect(absl::Span<const v1::Record* const> records, const ConfigTable& configs);
   absl::Status FindConfigs(Configs& wanted, ConfigTable& configs);
@@ -52,6 +56,8 @@ class PgLookAhead : public LookAhead {
   absl::Status MakeConfigs(const Configs& wanted, ConfigTable& configs);
 
   const std::unique_ptr<PgStatement> find_runs_;
+  const std::unique_ptr<PgStatement> make_runs_;
+  const std::unique_ptr<PgStatement> find_run_configs_;
   const std::unique_ptr<PgStatement> find_configs_;
   const std::unique_ptr<PgStatement> make_configs_;
   const std::unique_ptr<PgStatement> find_arguments_;
