@@ -44,10 +44,12 @@ PgLookAhead::PgLookAhead(PgDatabase& database)
           database.PreparePg("SELECT run_id, run FROM runs WHERE run_id = ANY(?1) ORDER BY run_id FOR NO KEY UPDATE")),
       make_runs_(database.PreparePg("INSERT INTO runs (run_id) SELECT r.run_id FROM unnest(?1) AS r (run_id) "
                                     "ORDER BY r.run_id ON CONFLICT DO NOTHING RETURNING run_id, run")),
+      // By its key, row by row: planned while the table was small, a join would read all of it ever after.
       find_run_configs_(database.PreparePg(
           "SELECT c.run, c.config, c.key_list, l.keys_json, c.sample_id, c.decorator, coalesce(c.sender, 0) "
-          "FROM unnest(?1, ?2) AS w (run, config) JOIN run_configs AS c ON c.run = w.run AND c.config = w.config "
-          "LEFT JOIN key_lists AS l ON l.key_list = c.key_list")),
+          "FROM unnest(?1, ?2) AS w (run, config) CROSS JOIN LATERAL (SELECT * FROM run_configs AS r "
+          "WHERE r.run = w.run AND r.config = w.config OFFSET 0) AS c LEFT JOIN key_lists AS l ON l.key_list = "
+          "c.key_list")),
       find_configs_(database.PreparePg(
           "SELECT config_id, config, arguments, unsplit_text FROM configs WHERE config_id = ANY(?1)")),
       make_configs_(database.PreparePg(
