@@ -23,12 +23,15 @@ constexpr std::array<std::pair<const char*, const char*>, 6> kDefaults = {{
 }};
 
 // A lock is another collector's, for one transaction; one that died holds it until the server notices. An acknowledged
-// record is on the server's disk, even where commits need not be by default. All statements find rows by keys: planned
-// once they are as good as planned for each value, which takes ten times as long as most of them where there are
-// partitions (an export took twice the time).
+// record is on the server's disk, even where commits need not be by default. All statements find rows by keys, and joins
+// follow them row by row: planned once they are as good as planned for each value, which takes ten times as long as most
+// of them where there are partitions. Such a plan expects too many rows, and would rather read a table whole.
 constexpr char kSetUp[] =
     "SET lock_timeout = '30s';"
     "SET plan_cache_mode = force_generic_plan;"
+    "SET enable_hashjoin = off;"
+    "SET enable_mergejoin = off;"
+    "SET max_parallel_workers_per_gather = 0;"
     "SET idle_in_transaction_session_timeout = '60s';"
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
 
