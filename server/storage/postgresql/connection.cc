@@ -23,9 +23,9 @@ constexpr std::array<std::pair<const char*, const char*>, 6> kDefaults = {{
 }};
 
 // A lock is another collector's, for one transaction; one that died holds it until the server notices. An acknowledged
-// record is on the server's disk, even where commits need not be by default. All statements find rows by keys, and joins
-// follow them row by row: planned once they are as good as planned for each value, which takes ten times as long as most
-// of them where there are partitions. Such a plan expects too many rows, and would rather read a table whole.
+// record is on the server's disk, even where commits need not be by default. All statements find rows by keys, and
+// joins follow them row by row: planned once they are as good as planned for each value, which takes ten times as long
+// as most of them where there are partitions. Such a plan expects too many rows, and would rather read a table whole.
 constexpr char kSetUp[] =
     "SET lock_timeout = '30s';"
     "SET plan_cache_mode = force_generic_plan;"

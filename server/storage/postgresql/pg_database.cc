@@ -19,7 +19,10 @@ std::unique_ptr<PgStatement> PgDatabase::PreparePg(const char* sql) {
   return std::make_unique<PgStatement>(connection_, gathering_, absl::StrCat("s", ++statements_), sql);
 }
 
-absl::Status PgDatabase::Execute(const char* sql) { return connection_.Execute(sql).status(); }
+absl::Status PgDatabase::Execute(const char* sql) {
+  absl::Status status = gathering_.Settle();
+  return status.ok() ? connection_.Execute(sql).status() : status;
+}
 
 absl::Status PgDatabase::Begin(Access access) {
   const char* const sql = access == Access::kRead ? "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
@@ -44,6 +47,10 @@ absl::Status PgDatabase::Commit() {
   return absl::AbortedError("PostgreSQL: the transaction was rolled back");
 }
 
-absl::Status PgDatabase::RollBack() { return connection_.alive() ? Execute("ROLLBACK") : absl::OkStatus(); }
+absl::Status PgDatabase::RollBack() {
+  // What was sent is taken back, too, whatever became of it.
+  gathering_.Settle().IgnoreError();
+  return connection_.alive() ? Execute("ROLLBACK") : absl::OkStatus();
+}
 
 }  // namespace telemetry::storage

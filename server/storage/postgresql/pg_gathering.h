@@ -17,8 +17,8 @@ struct PgGatheredRows {
   std::string bytes;  // as COPY's binary format has rows
 };
 
-// The rows of one transaction that wait to be copied into their tables. They take some 100 bytes each, and are no more
-// than what the caller stores in a transaction.
+// The rows of one transaction on their way into their tables. Where many of a table wait they are sent, and the server
+// stores them while more are gathered; what became of them is asked before anything else is done on the connection.
 class PgGathering {
  public:
   // `connection` must outlive this.
@@ -30,18 +30,23 @@ class PgGathering {
 
   // Where the rows of a statement wait; lives as long as this.
   PgGatheredRows* RowsOf(PgCopy copy);
-  // Copies what `sql` would have to see: the rows of each table that it names.
+  // A row was added. Errors: as of Settle.
+  absl::Status Added(PgGatheredRows& rows);
+  // Copies what `sql` would have to see, the rows of each table that it names, and frees the connection for it.
   absl::Status FlushFor(std::string_view sql);
   absl::Status FlushAll();
-  // Since Begin: a row was there already, or others were in the way, and FlushFor or FlushAll said ABORTED.
+  // Frees the connection: what was sent is stored, or this is why not.
+  absl::Status Settle();
+  // Since Begin: a row was there already, or others were in the way, and one of these said ABORTED.
   bool has_failed() const { return has_failed_; }
 
  private:
-  absl::Status Flush(PgGatheredRows& rows);
+  absl::Status Send(PgGatheredRows& rows);
 
   PgConnection& connection_;
   bool is_on_ = false;
   bool has_failed_ = false;
+  bool is_under_way_ = false;  // the server has yet to say what became of a COPY
   std::vector<std::unique_ptr<PgGatheredRows>> tables_;
 };
 

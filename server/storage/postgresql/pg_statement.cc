@@ -120,6 +120,7 @@ void PgStatement::Reset() {
 }
 
 absl::Status PgStatement::Prepare() {
+  if (absl::Status status = gathering_.Settle(); !status.ok()) return status;
   std::vector<Oid> types(values_.size());
   // What is copied has the types of the columns.
   for (size_t i = 0; gathered_ == nullptr && i < values_.size(); ++i) types[i] = values_[i].type;
@@ -158,7 +159,7 @@ absl::Status PgStatement::Gather() {
     gathered_->bytes.append(*bytes);
   }
   changes_ = 1;
-  return absl::OkStatus();
+  return gathering_.Added(*gathered_);
 }
 
 absl::Status PgStatement::Run() {
