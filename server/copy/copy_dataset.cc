@@ -227,7 +227,10 @@ absl::Status DatasetCopy::Finish() {
   absl::Status status = target_.SetNextKeys(tables_, *next_attempt);
   if (status.ok()) status = EndCopy(target_.database());
   if (status.ok()) status = transaction->Commit();
-  return status.ok() ? target_.Settle() : status;
+  if (!status.ok()) return status;
+  // The copy is whole whether or not this succeeds, and another call would find no copy to go on with.
+  target_.Settle().IgnoreError();
+  return absl::OkStatus();
 }
 
 }  // namespace

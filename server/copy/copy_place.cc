@@ -146,6 +146,8 @@ absl::StatusOr<std::unique_ptr<CopyPlace>> OpenPostgresqlTarget(const std::strin
   const absl::StatusOr<bool> unfinished = storage::IsUnfinishedCopy(**database);
   absl::Status status = unfinished.status();
   if (status.ok() && !*unfinished) status = storage::MigratePg(**database, absl::Now());
+  // Its view waits while the source's tables are read.
+  if (status.ok()) status = (*database)->Execute("SET idle_in_transaction_session_timeout = 0");
   if (!status.ok()) return status;
   return std::make_unique<PostgresqlPlace>(url, *std::move(database));
 }

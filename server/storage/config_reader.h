@@ -22,6 +22,11 @@ class ConfigReader {
   // A config, which is not announced thereby. Its text is empty where it has not come.
   absl::StatusOr<v1::Config> Read(int64_t config);
 
+  void Forget() {
+    ids_ = {};
+    arguments_ = {};
+  }
+
  private:
   absl::Status Load(int64_t config, v1::ExportConfigs* announced);
   // Puts `read_` on the config's row; whoever read from it resets it.

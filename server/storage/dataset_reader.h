@@ -53,6 +53,12 @@ class DatasetReader {
   absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> RunConfigKeys(int64_t run);
   absl::Status ReadRunConfig(int64_t run, int64_t config, v1::RunConfig* out);
 
+  // Forgets what keys stand for.
+  void Forget() {
+    configs_.Forget();
+    measurements_.Forget();
+  }
+
   ConfigReader& configs() { return configs_; }
   MeasurementReader& measurements() { return measurements_; }
   DetailReader& details() { return details_; }

@@ -46,6 +46,11 @@ class MeasurementReader {
   // Counts the attempt's rows into `stats`, and the smallest perf_ms of them alone into `best_perf_ms`.
   absl::Status Add(const AttemptKey& key, RowStats* stats, std::optional<double>* best_perf_ms);
 
+  void Forget() {
+    statuses_ = {};
+    counted_in_ = {};
+  }
+
  private:
   absl::Status Fill(v1::Measurement* row, v1::ExportConfigs* announced);
   absl::StatusOr<int64_t> StatusKey(const std::string& name);

@@ -53,7 +53,7 @@ absl::Status MeasurementTable::Store(const v1::Measurement& row, MaybeRefusal& r
   absl::StatusOr<AttemptTable::RowTarget> target = attempts_.TargetOf(row.attempt_id(), refusal);
   if (!target.ok() || target->left_out()) return target.status();
   if (target->foreign) return StoreForeign(row, target->key, refusal);
-  return StoreOwn(row, target->key, refusal);
+  return StoreRow(row, target->key, Whose::kOwn, refusal);
 }
 
 // The row may only be what is there already.
@@ -61,12 +61,13 @@ absl::Status MeasurementTable::StoreForeign(const v1::Measurement& row, const At
   absl::StatusOr<bool> stored = read_.Bind(InRun{key.run}, key.attempt, row.seq()).Step();
   read_.Reset();
   if (!stored.ok()) return stored.status();
-  if (*stored) return StoreOwn(row, key, refusal);
+  if (*stored) return StoreRow(row, key, Whose::kSomebodyElses, refusal);
   refusal = NotYours(kForeignAttempt);
   return absl::OkStatus();
 }
 
-absl::Status MeasurementTable::StoreOwn(const v1::Measurement& row, const AttemptKey& key, MaybeRefusal& refusal) {
+absl::Status MeasurementTable::StoreRow(const v1::Measurement& row, const AttemptKey& key, Whose whose,
+                                        MaybeRefusal& refusal) {
   absl::StatusOr<int64_t> status_key = StatusKey(row.status());
   if (!status_key.ok()) return status_key.status();
   const absl::StatusOr<int64_t> config = configs_.KeyOf(row.config_id());
@@ -79,7 +80,7 @@ absl::Status MeasurementTable::StoreOwn(const v1::Measurement& row, const Attemp
                 Perf(row), CompileTime(row), *config, failure)
           .RunCounting();
   if (!inserted.ok() || *inserted == 1) return inserted.status();
-  return CompareStored(row, key, *status_key, *config, failure, refusal);
+  return CompareStored(row, key, whose, *status_key, *config, failure, refusal);
 }
 
 absl::StatusOr<int64_t> MeasurementTable::StatusKey(const std::string& name) {
@@ -91,10 +92,12 @@ absl::StatusOr<int64_t> MeasurementTable::StatusKey(const std::string& name) {
   return key;
 }
 
-absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, const AttemptKey& key, int64_t status,
-                                             int64_t config, const OptionalText& failure, MaybeRefusal& refusal) {
+absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, const AttemptKey& key, Whose whose,
+                                             int64_t status, int64_t config, const OptionalText& failure,
+                                             MaybeRefusal& refusal) {
   absl::StatusOr<bool> found = read_.Bind(InRun{key.run}, key.attempt, row.seq()).Step();
   if (!found.ok()) return found.status();
+  if (!*found) return absl::AbortedError("a row that was there has gone again");
   const bool equal = read_.Double(0) == row.timestamp_s() && read_.Int(1) == row.generation() &&
                      read_.Int(2) == status && DoubleColumn(read_, 3) == Perf(row) &&
                      DoubleColumn(read_, 4) == CompileTime(row) && read_.Int(5) == config &&
@@ -105,7 +108,7 @@ absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, const A
   if (equal) return absl::OkStatus();
   const absl::StatusOr<std::optional<int64_t>> named = find_names_.Bind(stored_config, stored_status).QueryInt();
   if (!named.ok()) return named.status();
-  if (named->has_value()) {
+  if (named->has_value() || whose == Whose::kSomebodyElses) {
     refusal = Conflict("another row is stored under this attempt_id and seq");
     return absl::OkStatus();
   }

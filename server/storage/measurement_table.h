@@ -30,11 +30,12 @@ class MeasurementTable {
   void Forget() { statuses_.clear(); }
 
  private:
-  absl::Status StoreOwn(const v1::Measurement& measurement, const AttemptKey& key, MaybeRefusal& refusal);
+  enum class Whose { kOwn, kSomebodyElses };
+  absl::Status StoreRow(const v1::Measurement& measurement, const AttemptKey& key, Whose whose, MaybeRefusal& refusal);
   absl::Status StoreForeign(const v1::Measurement& measurement, const AttemptKey& key, MaybeRefusal& refusal);
   absl::StatusOr<int64_t> StatusKey(const std::string& name);
-  absl::Status CompareStored(const v1::Measurement& measurement, const AttemptKey& key, int64_t status, int64_t config,
-                             const OptionalText& failure, MaybeRefusal& refusal);
+  absl::Status CompareStored(const v1::Measurement& measurement, const AttemptKey& key, Whose whose, int64_t status,
+                             int64_t config, const OptionalText& failure, MaybeRefusal& refusal);
 
   AttemptTable& attempts_;
   ConfigTable& configs_;

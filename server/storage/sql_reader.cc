@@ -5,7 +5,6 @@
 #include "proto/record/ids.h"
 #include "server/storage/exporter.h"
 #include "server/storage/statement.h"
-#include "server/storage/transaction.h"
 
 namespace telemetry::storage {
 namespace {
@@ -21,7 +20,14 @@ absl::Status BadToken() { return absl::InvalidArgumentError("page_token is none 
 
 }  // namespace
 
+absl::StatusOr<Transaction> SqlReader::BeginCall() {
+  reader_.Forget();
+  return Transaction::BeginRead(*database_);
+}
+
 absl::StatusOr<uint64_t> SqlReader::CountProducers() {
+  const absl::StatusOr<Transaction> transaction = BeginCall();
+  if (!transaction.ok()) return transaction.status();
   Statement count(*database_, "SELECT count(*) FROM producers");
   absl::StatusOr<bool> row = count.Step();
   if (!row.ok()) return row.status();
@@ -33,7 +39,7 @@ absl::StatusOr<v1::ListRunsResponse> SqlReader::ListRuns(const v1::ListRunsReque
   const std::string& token = request.page_token();
   if (!token.empty() && !record::IsHexId(token)) return BadToken();
   const int32_t size = PageSize(request.page_size(), kDefaultPage, kLargestPage);
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
+  absl::StatusOr<Transaction> transaction = BeginCall();
   if (!transaction.ok()) return transaction.status();
   // One more than asked for shows whether there is another page.
   absl::StatusOr<std::vector<StoredRun>> runs = reader_.Runs(request.filter(), token, size + 1);
@@ -52,7 +58,7 @@ absl::StatusOr<v1::ListRunsResponse> SqlReader::ListRuns(const v1::ListRunsReque
 }
 
 absl::StatusOr<v1::RunSummary> SqlReader::GetRun(const std::string& run_id) {
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
+  absl::StatusOr<Transaction> transaction = BeginCall();
   if (!transaction.ok()) return transaction.status();
   absl::StatusOr<StoredRun> run = reader_.Run(run_id);
   if (!run.ok()) return run.status();
@@ -63,7 +69,7 @@ absl::StatusOr<v1::ListAttemptsResponse> SqlReader::ListAttempts(const v1::ListA
   absl::StatusOr<std::string> after = record::HexDecode(request.page_token());
   if (!after.ok()) return BadToken();
   const int32_t size = PageSize(request.page_size(), kDefaultPage, kLargestPage);
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
+  absl::StatusOr<Transaction> transaction = BeginCall();
   if (!transaction.ok()) return transaction.status();
   absl::StatusOr<StoredRun> run = reader_.Run(request.run_id());
   if (!run.ok()) return run.status();
@@ -82,7 +88,7 @@ absl::StatusOr<v1::ListAttemptsResponse> SqlReader::ListAttempts(const v1::ListA
 }
 
 absl::StatusOr<v1::AttemptSummary> SqlReader::GetAttempt(const std::string& attempt_id) {
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
+  absl::StatusOr<Transaction> transaction = BeginCall();
   if (!transaction.ok()) return transaction.status();
   absl::StatusOr<StoredAttempt> attempt = reader_.Attempt(attempt_id);
   if (!attempt.ok()) return attempt.status();
@@ -92,7 +98,7 @@ absl::StatusOr<v1::AttemptSummary> SqlReader::GetAttempt(const std::string& atte
 
 absl::StatusOr<v1::ListMeasurementsResponse> SqlReader::ListMeasurements(const v1::ListMeasurementsRequest& request) {
   const int32_t size = PageSize(request.page_size(), kDefaultRows, kMostRows);
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
+  absl::StatusOr<Transaction> transaction = BeginCall();
   if (!transaction.ok()) return transaction.status();
   absl::StatusOr<StoredAttempt> attempt = reader_.Attempt(request.attempt_id());
   if (!attempt.ok()) return attempt.status();
@@ -112,6 +118,8 @@ absl::StatusOr<v1::ListMeasurementsResponse> SqlReader::ListMeasurements(const v
 }
 
 absl::Status SqlReader::Export(const v1::ExportRequest& request, const Sink& sink) {
+  // It begins outside a transaction, where a connection that was lost stays lost.
+  if (absl::Status status = BeginCall().status(); !status.ok()) return status;
   return Exporter(*database_, request, sink).Run();
 }
 

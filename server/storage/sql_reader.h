@@ -4,9 +4,11 @@
 #include <string>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "server/storage/database.h"
 #include "server/storage/dataset_reader.h"
 #include "server/storage/store.h"
+#include "server/storage/transaction.h"
 
 namespace telemetry::storage {
 
@@ -24,6 +26,10 @@ class SqlReader : public StoreReader {
   absl::Status Export(const v1::ExportRequest& request, const Sink& sink) override;
 
  private:
+  // Makes a connection anew that was lost since the last call, and knows nothing of what it read there: the server may
+  // be another one.
+  absl::StatusOr<Transaction> BeginCall();
+
   std::unique_ptr<Database> database_;
   DatasetReader reader_;
 };

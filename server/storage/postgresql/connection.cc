@@ -93,7 +93,12 @@ absl::Status PgConnection::Connect() {
   values[count++] = "UTF8";
   connection_.reset(PQconnectdbParams(keys.data(), values.data(), /*expand_dbname=*/1));
   ++generation_;
-  if (alive()) return SetUp();
+  if (alive()) {
+    absl::Status status = SetUp();
+    // One without its settings must not be used.
+    if (!status.ok()) connection_.reset();
+    return status;
+  }
   const std::string why = OneLine(PQerrorMessage(connection_.get()));
   // libpq tells why in words alone when it cannot connect.
   const bool refused = absl::StrContains(why, "authentication") || absl::StrContains(why, "password") ||
@@ -107,7 +112,6 @@ absl::Status PgConnection::Connect() {
 
 absl::Status PgConnection::SetUp() {
   if (std::string_view(PQparameterStatus(connection_.get(), "server_encoding")) != "UTF8") {
-    connection_.reset();
     return absl::FailedPreconditionError("PostgreSQL: the database's encoding is not UTF8: create one with it");
   }
   return Execute(kSetUp).status();

@@ -37,6 +37,7 @@ class PgGathering {
   absl::Status FlushAll();
   // Frees the connection: what was sent is stored, or this is why not.
   absl::Status Settle();
+  bool is_under_way() const { return is_under_way_; }
   // Since Begin: a row was there already, or others were in the way, and one of these said ABORTED.
   bool has_failed() const { return has_failed_; }
 

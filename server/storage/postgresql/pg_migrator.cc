@@ -39,14 +39,15 @@ absl::Status ApplyMissing(PgDatabase& database, int version, absl::Time now, abs
 }  // namespace
 
 absl::StatusOr<int> PgSchemaVersion(PgDatabase& database) {
-  const absl::StatusOr<int64_t> ours = database.QueryInt(
-      "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'schema_versions'");
-  if (!ours.ok()) return ours.status();
-  if (*ours == 0) {
-    const absl::StatusOr<int64_t> others =
-        database.QueryInt("SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()");
-    if (!others.ok()) return others.status();
-    if (*others == 0) return 0;
+  // One question: another collector may be making them.
+  constexpr int64_t kNone = 0;
+  constexpr int64_t kOthers = 1;
+  const absl::StatusOr<int64_t> tables = database.QueryInt(
+      "SELECT CASE WHEN bool_or(tablename = 'schema_versions') THEN 2 WHEN count(*) > 0 THEN 1 ELSE 0 END "
+      "FROM pg_tables WHERE schemaname = current_schema()");
+  if (!tables.ok()) return tables.status();
+  if (*tables == kNone) return 0;
+  if (*tables == kOthers) {
     return absl::FailedPreconditionError(
         "the database holds tables that are none of telemetry-collector's: give another --db");
   }

@@ -60,7 +60,8 @@ PgStatement::PgStatement(PgConnection& connection, PgGathering& gathering, std::
       values_(sql_.parameters) {}
 
 PgStatement::~PgStatement() {
-  if (prepared_on_ != connection_.generation() || !connection_.alive()) return;
+  // What became of a COPY must not be lost on the way.
+  if (prepared_on_ != connection_.generation() || !connection_.alive() || gathering_.is_under_way()) return;
   // Inside a transaction that failed the server refuses, and keeps the statement as long as the connection.
   connection_.Execute(absl::StrCat("DEALLOCATE ", name_).c_str()).IgnoreError();
 }

@@ -29,6 +29,8 @@ absl::StatusOr<std::unique_ptr<StoreWriter>> OpenPostgresqlWriter(const std::str
     Statement read(**database, "SELECT dataset_id FROM dataset");
     const absl::StatusOr<bool> row = read.Step();
     if (!row.ok()) return row.status();
+    if (!*row)
+      return absl::FailedPreconditionError("the database is an unfinished copy: run telemetry-collector copy again");
     dataset_id = read.Bytes(0);
   }
   return std::make_unique<PgWriter>(*std::move(database), std::move(dataset_id), options);
@@ -122,6 +124,11 @@ absl::Status PgWriter::Transact(absl::FunctionRef<absl::Status()> work,
 absl::Status PgWriter::TransactOnce(absl::FunctionRef<absl::Status()> work, bool& is_unknown) {
   absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(*database_);
   if (!transaction.ok()) return transaction.status();
+  // After a takeover the server may not have what was committed on the one before.
+  if (const uint64_t connection = database_->connection().generation(); connection != remembered_on_) {
+    batches_.Forget();
+    remembered_on_ = connection;
+  }
   if (absl::Status status = work(); !status.ok()) return status;
   absl::Status status = transaction->Commit();
   is_unknown = !status.ok() && database_->commit_unknown();

@@ -55,6 +55,7 @@ class PgWriter : public StoreWriter {
   std::minstd_rand random_;  // so that two who were in each other's way do not meet again
   PgLookAhead look_ahead_;
   BatchWriter batches_;
+  uint64_t remembered_on_ = 0;  // the connection on which it did
   Statement committed_seq_;
 };
 

@@ -53,6 +53,14 @@ class AwayTest : public ::testing::Test {
     return v1::DatasetService::NewStub(channel_)->ListRuns(&context, {}, &response);
   }
 
+  grpc::Status Export() {
+    grpc::ClientContext context;
+    const auto stream = v1::DatasetService::NewStub(channel_)->Export(&context, {});
+    v1::ExportItem item;
+    while (stream->Read(&item)) continue;
+    return stream->Finish();
+  }
+
   const std::unique_ptr<storage::TestDataset> dataset_ = storage::NewPostgresqlDataset();
   std::atomic<int> fatal_errors_ = 0;
   const std::unique_ptr<CollectorServer> server_;
@@ -91,6 +99,14 @@ TEST_F(AwayTest, NothingIsServedMeanwhileAndNothingIsLost) {
   EXPECT_TRUE(ListRuns().ok());
   EXPECT_EQ(dataset_->Query("SELECT count(*) FROM runs"), "2");
   EXPECT_EQ(fatal_errors_, 0);
+}
+
+TEST_F(AwayTest, ExportsComeAgainOverANewConnection) {
+  ASSERT_TRUE(Export().ok());
+  TakeAway();
+  GiveBack();
+  const grpc::Status status = Export();
+  EXPECT_TRUE(status.ok()) << status.error_message();
 }
 
 TEST_F(AwayTest, AQuestionUsesTheSessionOfTheOneBefore) {

@@ -103,5 +103,17 @@ TEST_F(PgWriterTest, AReaderGoesOnAfterItsConnectionWasLost) {
   EXPECT_EQ(reader->GetRun(RunId('a'))->attempts(), 1u);
 }
 
+// As on a standby that took over and had not got all of it.
+TEST_F(PgWriterTest, WhatAnotherServerMayNotHaveIsNotTakenForStored) {
+  Send(3, {Row('x', 1, 0.5)});
+  OnServer("DELETE FROM configs");
+  OnServer(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "
+      "AND pid <> pg_backend_pid()");
+  ASSERT_TRUE(writer_->Idle().ok());
+  Send(4, {Row('x', 2, 0.5)});
+  EXPECT_EQ(dataset_->Query("SELECT count(*) FROM measurements JOIN configs USING (config) WHERE seq = 2"), "1");
+}
+
 }  // namespace
 }  // namespace telemetry::storage
