@@ -1,15 +1,10 @@
 #include "server/storage/postgresql/pg_array.h"
 
 #include "server/storage/postgresql/pg_integer.h"
+#include "server/storage/postgresql/pg_types.h"
 
 namespace telemetry::storage {
 namespace {
-
-// Types of pg_type, whose numbers never change.
-constexpr Oid kInt8 = 20;
-constexpr Oid kText = 25;
-constexpr Oid kTextArray = 1009;
-constexpr Oid kInt8Array = 1016;
 
 // Before the elements: the number of dimensions, whether there is a NULL, the elements' type; how many they are, and
 // the first one's index.
@@ -20,8 +15,8 @@ constexpr uint32_t kNull = ~uint32_t{0};
 
 }  // namespace
 
-PgArray PgArray::OfIntegers() { return {kInt8Array, kInt8}; }
-PgArray PgArray::OfTexts() { return {kTextArray, kText}; }
+PgArray PgArray::OfIntegers() { return {kPgInt8Array, kPgInt8}; }
+PgArray PgArray::OfTexts() { return {kPgTextArray, kPgText}; }
 
 PgArray::PgArray(Oid type, Oid element_type) : type_(type) {
   for (const uint32_t field : {uint32_t{1}, uint32_t{0}, uint32_t{element_type}, uint32_t{0}, uint32_t{1}}) {

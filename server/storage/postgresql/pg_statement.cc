@@ -5,31 +5,23 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/storage/postgresql/pg_integer.h"
+#include "server/storage/postgresql/pg_types.h"
 
 namespace telemetry::storage {
 namespace {
-
-// Types of pg_type, whose numbers never change.
-constexpr Oid kBool = 16;
-constexpr Oid kBytes = 17;
-constexpr Oid kInt8 = 20;
-constexpr Oid kInt2 = 21;
-constexpr Oid kInt4 = 23;
-constexpr Oid kText = 25;
-constexpr Oid kFloat8 = 701;
 
 constexpr int kBinary = 1;
 
 // How many bytes an integer of this type has; 0: it is none.
 size_t IntegerBytes(Oid type) {
   switch (type) {
-    case kBool:
+    case kPgBool:
       return 1;
-    case kInt2:
+    case kPgInt2:
       return 2;
-    case kInt4:
+    case kPgInt4:
       return 4;
-    case kInt8:
+    case kPgInt8:
       return 8;
     default:
       return 0;
@@ -83,16 +75,16 @@ void PgStatement::BindNumber(int index, Oid type, uint64_t bits) {
   }
 }
 
-void PgStatement::Bind(int index, int64_t value) { BindNumber(index, kInt8, static_cast<uint64_t>(value)); }
+void PgStatement::Bind(int index, int64_t value) { BindNumber(index, kPgInt8, static_cast<uint64_t>(value)); }
 
-void PgStatement::Bind(int index, double value) { BindNumber(index, kFloat8, std::bit_cast<uint64_t>(value)); }
+void PgStatement::Bind(int index, double value) { BindNumber(index, kPgFloat8, std::bit_cast<uint64_t>(value)); }
 
 void PgStatement::Bind(int index, std::string_view text) {
-  if (Value* const value = ValueAt(index)) *value = {.type = kText, .at = text, .null = false};
+  if (Value* const value = ValueAt(index)) *value = {.type = kPgText, .at = text, .null = false};
 }
 
 void PgStatement::Bind(int index, Blob blob) {
-  if (Value* const value = ValueAt(index)) *value = {.type = kBytes, .at = blob.bytes, .null = false};
+  if (Value* const value = ValueAt(index)) *value = {.type = kPgBytes, .at = blob.bytes, .null = false};
 }
 
 void PgStatement::Bind(int index, std::nullopt_t /*null*/) {
