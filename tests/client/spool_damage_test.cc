@@ -4,14 +4,13 @@
 // TELEMETRY_FAULTS: how many places each sweep takes (default 80); TELEMETRY_SEED: which.
 
 #include <algorithm>
-#include <cstdlib>
-#include <iostream>
 #include <map>
 #include <random>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "tests/client/spool_fixture.h"
+#include "tests/environment.h"
 
 namespace telemetry::client {
 namespace {
@@ -24,11 +23,7 @@ constexpr uint64_t kSegmentBytes = 700;
 class SpoolDamageTest : public SpoolTest {
  protected:
   SpoolDamageTest() {
-    const char* seed = std::getenv("TELEMETRY_SEED");
-    const auto number =
-        seed == nullptr ? std::random_device()() : static_cast<unsigned>(std::strtoul(seed, nullptr, 10));
-    std::cout << "TELEMETRY_SEED=" << number << std::endl;
-    random_.seed(number);
+    random_.seed(TestSeed());
     Open(kSegmentBytes);
     for (int i = 1; i <= kRecords; ++i) Append(TextOf(i));
     EXPECT_TRUE(spool_->Prove(std::string(16, 'D')).ok());
@@ -39,10 +34,7 @@ class SpoolDamageTest : public SpoolTest {
     }
   }
 
-  static int Places() {
-    const char* text = std::getenv("TELEMETRY_FAULTS");
-    return text == nullptr ? 80 : std::atoi(text);
-  }
+  static int Places() { return Faults(80); }
   static std::string TextOf(int record) { return absl::StrCat("record ", record, std::string(record % 13, 'x')); }
 
   // A random place in one of the files that `kind` ends, harmed.

@@ -1,7 +1,8 @@
 // A disk that fills up under load, and has room again: what was acknowledged is stored, and everything arrives, once.
 //
-// TELEMETRY_FAULTS=100 fills it up 10 times in each test (default: twice).
+// TELEMETRY_FAULTS=100 fills it up 10 times in each test (default: twice; at least once).
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -30,6 +31,8 @@ class DiskTest : public FaultTest {
 
   std::string db() const override { return File("disk/dataset.db"); }
   std::string BallastPath() const { return File("disk/ballast"); }
+  // Each round stands for ten faults.
+  static int Rounds() { return std::max(1, Faults(20) / 10); }
   void LeaveFree(uint64_t bytes) {
     std::ofstream(BallastPath()).flush();
     const uint64_t free_bytes = disk_.free_bytes();
@@ -48,7 +51,7 @@ TEST_F(DiskTest, AGuardedDiskFillsUpAndEverythingGoesOnWhenThereIsRoom) {
   const std::vector<std::string> flags = {"--keep-free", "6MiB", "--retry-delay", "0.1"};
   StartCollector(flags);
   StartProducers();
-  for (int round = 1; round <= Faults(20) / 10 && !HasFailure(); ++round) {
+  for (int round = 1; round <= Rounds() && !HasFailure(); ++round) {
     AwaitProgress();
     LeaveFree(3 * kMib);
     ASSERT_TRUE(AwaitLog(kTurnedAway, ++turned_away_)) << LogText();
@@ -72,7 +75,7 @@ TEST_F(DiskTest, WithoutTheGuardACommitFindsItFullAndTheNextCollectorGoesOn) {
   const std::vector<std::string> flags = {"--keep-free", "0"};
   StartCollector(flags);
   StartProducers();
-  for (int round = 1; round <= Faults(20) / 10 && !HasFailure(); ++round) {
+  for (int round = 1; round <= Rounds() && !HasFailure(); ++round) {
     AwaitProgress();
     disk_.Fill();
     EXPECT_EQ(collector_->AwaitEnd(), 1);

@@ -4,20 +4,17 @@
 #include <stdlib.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
 #include "proto/clock/steady.h"
 #include "proto/record/ids.h"
+#include "tests/environment.h"
 
 namespace telemetry::faults {
 
-bool FullSize() {
-  const char* text = std::getenv("TELEMETRY_FAULTS");
-  return text != nullptr && std::atoi(text) >= 1000;
-}
+bool FullSize() { return Faults() >= 1000; }
 
 std::string OpenMessage(const std::string& producer_id) {
   v1::StreamRequest request;

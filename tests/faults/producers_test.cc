@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -16,6 +15,7 @@
 #include "absl/time/clock.h"
 #include "server/storage/statement.h"
 #include "tests/bench/bench_ingest/collector_process.h"
+#include "tests/environment.h"
 
 namespace telemetry::faults {
 namespace {
@@ -23,22 +23,11 @@ namespace {
 constexpr absl::Duration kLook = absl::Milliseconds(20);
 constexpr absl::Duration kPatience = absl::Minutes(1);
 
-unsigned Seed() {
-  const char* text = std::getenv("TELEMETRY_SEED");
-  return text == nullptr ? std::random_device()() : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
-}
-
 }  // namespace
 
-int Faults(int otherwise) {
-  const char* text = std::getenv("TELEMETRY_FAULTS");
-  return text == nullptr ? otherwise : std::atoi(text);
-}
-
-ProducersTest::ProducersTest() : seed_(Seed()), random_(seed_) {
+ProducersTest::ProducersTest() : seed_(TestSeed()), random_(seed_) {
   std::string pattern = (std::filesystem::temp_directory_path() / "telemetry-faults-XXXXXX").string();
   folder_ = mkdtemp(pattern.data());
-  std::cout << "TELEMETRY_SEED=" << seed_ << std::endl;
 }
 
 ProducersTest::~ProducersTest() {

@@ -10,14 +10,12 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "server/storage/database.h"
+#include "tests/environment.h"
 #include "tests/faults/ledger.h"
 
 namespace telemetry::faults {
 
 inline constexpr int kProducers = 8;
-
-// TELEMETRY_FAULTS: how many faults a test makes.
-int Faults(int otherwise = 50);
 
 // Eight producer processes in a folder of their own, and what they were promised.
 class ProducersTest : public testing::Test {

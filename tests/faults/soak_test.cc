@@ -3,14 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/time/clock.h"
 #include "tests/bench/bench_ingest/collector_process.h"
+#include "tests/environment.h"
 #include "tests/faults/soak_load.h"
 #include "tests/faults/soak_report.h"
 #include "tests/server/storage/dataset_story.h"
@@ -29,12 +28,6 @@ constexpr uint64_t kWarmRecords = 2000000;
 constexpr double kNoiseBytes = 4 << 20;
 constexpr double kMostBytesAMillionRecords = 256 << 10;
 
-double FromEnvironment(const char* name, double otherwise) {
-  double value = 0;
-  const char* text = std::getenv(name);
-  return text != nullptr && absl::SimpleAtod(text, &value) && value > 0 ? value : otherwise;
-}
-
 class Soak : public ::testing::Test {
  protected:
   SoakSample Sample() const {
@@ -49,7 +42,7 @@ class Soak : public ::testing::Test {
   void WarmUp() {
     while (load_.committed() < kWarmRecords) absl::SleepFor(absl::Milliseconds(100));
     std::fprintf(stderr, "warm after %.1f s\n", absl::ToDoubleSeconds(absl::Now() - begin_));
-    load_.SetPace(FromEnvironment("TELEMETRY_SOAK_RECORDS_PER_S", 5000));
+    load_.SetPace(records_per_s_);
   }
 
   // Goes on for so long, and returns what was seen on the way.
@@ -65,6 +58,7 @@ class Soak : public ::testing::Test {
     }
   }
 
+  const double records_per_s_ = static_cast<double>(NumberFromEnvironment("TELEMETRY_SOAK_RECORDS_PER_S", 5000));
   storage::TempFolder folder_;
   const std::string db_ = folder_.File("dataset.db");
   bench::CollectorProcess collector_ = bench::CollectorProcess::Start(db_);
@@ -83,7 +77,7 @@ bool KeepsItsMemory(const SoakReport& report) {
 }
 
 TEST_F(Soak, NeitherGrowsNorSlowsDown) {
-  const double seconds = FromEnvironment("TELEMETRY_SOAK_SECONDS", 120);
+  const auto seconds = static_cast<double>(NumberFromEnvironment("TELEMETRY_SOAK_SECONDS", 120));
   const absl::Duration duration = absl::Seconds(seconds);
   WarmUp();
   std::vector<SoakSample> samples;

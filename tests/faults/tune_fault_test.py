@@ -21,10 +21,10 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
+import settings  # noqa: E402
 from pipeline import BIN, json_lines, run  # noqa: E402
 
-FAULTS = int(os.environ.get("TELEMETRY_FAULTS", "10"))
-SEED = int(os.environ.get("TELEMETRY_SEED", random.randrange(1 << 32)))
+FAULTS = settings.faults(10)
 TIMEOUT_S = 240
 # Whoever watches a process has to look at times; nothing depends on how often.
 LOOK_INTERVAL_S = 0.01
@@ -63,8 +63,7 @@ class Collector:
 
 class TuneFaults(unittest.TestCase):
     def setUp(self):
-        print(f"TELEMETRY_SEED={SEED}", flush=True)
-        self.random = random.Random(SEED)
+        self.random = random.Random(settings.seed())
         folder = tempfile.TemporaryDirectory(prefix="telemetry-faults-")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)

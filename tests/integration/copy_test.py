@@ -2,10 +2,10 @@
 producers go on with the new place.
 
 Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/testdata and on the PostgreSQL server that
-TELEMETRY_TEST_POSTGRESQL names. TELEMETRY_FAULTS: how often a copy is killed (default 20).
+TELEMETRY_TEST_POSTGRESQL names. TELEMETRY_FAULTS: how often a copy is killed (default 20). TELEMETRY_SEED: repeats a run's
+choices.
 """
 
-import os
 import pathlib
 import random
 import signal
@@ -14,10 +14,11 @@ import tempfile
 import time
 import unittest
 
+import settings
 from pipeline import BIN, SAMPLES, TIMEOUT_S, Pipeline, new_server_database, run
 
 LAYOUTS = ("helion", "pr2750")
-FAULTS = int(os.environ.get("TELEMETRY_FAULTS", "20"))
+FAULTS = settings.faults(20)
 
 
 class CopyTest(unittest.TestCase):
@@ -100,25 +101,23 @@ class Places(CopyTest):
 
 class Killed(CopyTest):
     def test_killed_at_any_moment_it_goes_on_where_it_was(self):
-        seed = random.SystemRandom().getrandbits(32)
-        chance = random.Random(seed)
+        chance = random.Random(settings.seed())
         source = self.forward_all(self.at(self.new_file()), times=4).database
         expected = self.exports(source)
         began = time.monotonic()
         on_server = new_server_database()
         self.copy(source, on_server)
         took_s = time.monotonic() - began
-        with self.subTest(seed=seed):
-            for fault in range(FAULTS):
-                from_place = (source, on_server)[fault % 2]
-                to_place = (new_server_database, self.new_file)[fault // 2 % 2]()
-                for _ in range(chance.randint(1, 4)):
-                    self.kill_copy(from_place, to_place, chance.uniform(0, took_s))
-                printed = self.copy(from_place, to_place, accept=(0, 1))
-                # One that was killed right behind its end is done, and refuses to begin anew.
-                if "the same as in" not in printed:
-                    self.assertIn("holds a dataset already", self.complaint(from_place, to_place))
-                self.assert_same(to_place, expected)
+        for fault in range(FAULTS):
+            from_place = (source, on_server)[fault % 2]
+            to_place = (new_server_database, self.new_file)[fault // 2 % 2]()
+            for _ in range(chance.randint(1, 4)):
+                self.kill_copy(from_place, to_place, chance.uniform(0, took_s))
+            printed = self.copy(from_place, to_place, accept=(0, 1))
+            # One that was killed right behind its end is done, and refuses to begin anew.
+            if "the same as in" not in printed:
+                self.assertIn("holds a dataset already", self.complaint(from_place, to_place))
+            self.assert_same(to_place, expected)
 
     def kill_copy(self, source, target, after_s):
         process = subprocess.Popen(

@@ -2,11 +2,10 @@
 single collector keeps in SQLite, byte by byte, though the first server is killed.
 
 Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/testdata, with servers of its own.
-TELEMETRY_FAULTS: how often the server is killed (default 5).
+TELEMETRY_FAULTS: how often the server is killed (default 5). TELEMETRY_SEED: repeats a run's choices.
 """
 
 import contextlib
-import os
 import pathlib
 import random
 import subprocess
@@ -15,11 +14,12 @@ import threading
 import time
 import unittest
 
+import settings
 from pipeline import ROOT, SAMPLES, TIMEOUT_S, Pipeline, run
 from postgresql_test import Server
 
 LAYOUTS = ("helion", "pr2750")
-FAULTS = int(os.environ.get("TELEMETRY_FAULTS", "5"))
+FAULTS = settings.faults(5)
 
 
 class Spread(unittest.TestCase):
@@ -117,12 +117,10 @@ class Spread(unittest.TestCase):
         self.assertEqual(self.first.query("SELECT count(*) FROM rejects"), "0")
 
     def test_the_first_server_is_killed_at_any_moment(self):
-        seed = random.SystemRandom().getrandbits(32)
-        chance = random.Random(seed)
+        chance = random.Random(settings.seed())
         origins = [f"ci/{number}" for number in range(FAULTS)]
         with contextlib.ExitStack() as stack:
             collectors = [stack.enter_context(self.pipeline(name).serving()) for name in ("one", "other")]
-            stack.enter_context(self.subTest(seed=seed))
             for number, origin in enumerate(origins):
                 ingest = threading.Thread(
                     target=self.forward_all, args=collectors, kwargs={"origin": origin, "state": f"state{number}"}

@@ -9,15 +9,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <deque>
-#include <random>
 #include <string>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include "tests/environment.h"
 #include "tests/fuzz/connection/raw_connection.h"
 #include "tests/fuzz/connection/session.h"
 #include "tests/server/access/log_capture.h"
@@ -29,12 +27,6 @@ namespace {
 constexpr uint64_t kSessionsBetweenChecks = 50;
 constexpr absl::Duration kGoodClientsPatience = absl::Seconds(20);
 constexpr size_t kMostLeftOpen = 20;
-
-uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
-  uint64_t value = 0;
-  const char* text = std::getenv(name);
-  return text != nullptr && absl::SimpleAtoi(text, &value) ? value : otherwise;
-}
 
 // 16 bytes that no other number gives.
 std::string Producer(char kind, uint64_t number) { return absl::StrFormat("%c%015d", kind, number); }
@@ -49,10 +41,10 @@ class ConnectionFuzz : public ::testing::Test {
   // Goes on with sessions of one kind, one behind the other, and looks after a good client between them.
   template <typename MakeBytes>
   void Run(MakeBytes make_bytes) {
-    const uint64_t seed = FromEnvironment("TELEMETRY_SEED", std::random_device()());
-    const absl::Time end = absl::Now() + absl::Seconds(FromEnvironment("TELEMETRY_CONNECTION_FUZZ_SECONDS", 4));
+    const uint64_t seed = TestSeed();
+    const absl::Time end = absl::Now() + absl::Seconds(NumberFromEnvironment("TELEMETRY_CONNECTION_FUZZ_SECONDS", 4));
     uint64_t sessions = 0;
-    while (absl::Now() < end && !HasFailure()) {
+    do {
       for (uint64_t i = 0; i < kSessionsBetweenChecks; ++i, ++sessions) {
         Random random(seed + sessions);
         Play(random, make_bytes(random, Producer('f', sessions)));
@@ -60,9 +52,8 @@ class ConnectionFuzz : public ::testing::Test {
       SCOPED_TRACE(absl::StrCat("TELEMETRY_SEED=", seed + sessions - kSessionsBetweenChecks, ", or one of the next ",
                                 kSessionsBetweenChecks));
       AGoodClientIsServed(sessions);
-    }
-    std::fprintf(stderr, "seed %llu: %llu sessions\n", static_cast<unsigned long long>(seed),
-                 static_cast<unsigned long long>(sessions));
+    } while (absl::Now() < end && !HasFailure());
+    std::fprintf(stderr, "%llu sessions\n", static_cast<unsigned long long>(sessions));
     left_open_.clear();
     EXPECT_EQ(story_.fatal_errors(), 0);
     EXPECT_EQ(story_.Query("PRAGMA integrity_check"), "ok");

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <string>
@@ -18,6 +17,7 @@
 #include "absl/time/clock.h"
 #include "server/storage/backup.h"
 #include "server/storage/check.h"
+#include "tests/environment.h"
 #include "tests/server/storage/dataset_story.h"
 
 namespace telemetry::storage {
@@ -28,10 +28,7 @@ using ::testing::IsEmpty;
 constexpr uint64_t kMostLogBytes = uint64_t{64} << 20;
 constexpr char kAttempts[] = "xyz";
 
-int Backups() {
-  const char* text = std::getenv("TELEMETRY_FAULTS");
-  return text == nullptr ? 4 : std::atoi(text);
-}
+int Backups() { return Faults(4); }
 
 class BackupLoadTest : public testing::Test {
  protected:

@@ -8,7 +8,6 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -23,6 +22,7 @@
 #include "server/storage/check.h"
 #include "server/storage/dataset_file.h"
 #include "server/storage/sqlite_database.h"
+#include "tests/environment.h"
 #include "tests/server/storage/dataset_story.h"
 
 namespace telemetry::storage {
@@ -39,18 +39,7 @@ using Files = std::map<std::string, std::string>;
 
 constexpr const char* kSuffixes[] = {"", "-wal", ".acked"};
 
-int Places() {
-  const char* text = std::getenv("TELEMETRY_FAULTS");
-  return text == nullptr ? 40 : std::atoi(text);
-}
-
-unsigned Seed() {
-  const char* text = std::getenv("TELEMETRY_SEED");
-  const unsigned seed =
-      text == nullptr ? std::random_device()() : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
-  std::cout << "TELEMETRY_SEED=" << seed << std::endl;
-  return seed;
-}
+int Places() { return Faults(40); }
 
 // In memory where there is such a place: a sweep syncs often.
 class MemoryFolder {
@@ -189,7 +178,7 @@ class DamageTest : public testing::Test {
   // Damages one file at many places. `harm` says what it did.
   void Sweep(const Files& sound, const std::string& suffix,
              const std::function<std::string(std::string& bytes, std::mt19937_64& random)>& harm) {
-    std::mt19937_64 random(Seed());
+    std::mt19937_64 random(TestSeed());
     std::map<Outcome, int> outcomes;
     for (int place = 0; place < Places(); ++place) {
       Files damaged = sound;

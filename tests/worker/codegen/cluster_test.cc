@@ -6,11 +6,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/record/strings.h"
+#include "tests/worker/codegen/cuda_code_test.h"
 #include "tests/worker/codegen/kernel_case.h"
-#include "tests/worker/codegen/kernel_runner.h"
 
-// Blocks of a cluster that work on one tile. What they compute is only seen on a device that has clusters
-// (TELEMETRY_TEST_DEVICE=cuda:0); the code is compiled for one anywhere.
+// Blocks of a cluster that work on one tile.
 
 namespace telemetry::worker::codegen {
 namespace {
@@ -153,42 +152,39 @@ struct Shape {
   std::string config;
 };
 
-// On the device where it has clusters; compiled for sm_90 in any case.
-void ExpectReferenceResults(const Shape& shape) {
-  SCOPED_TRACE(Cat(shape.m, " x ", shape.n));
-  const KernelCase kernel = Reductions(shape.dtype, shape.m, shape.n);
-  if (HasClusters(Target::For(TestDevice()->properties()))) {
-    kernel.ExpectReferenceResults(shape.config, {1e-4, 1e-3});
-  } else {
-    EXPECT_EQ(CompileForCuda(kernel.ir(), kernel.With(shape.config), 90), absl::OkStatus());
+class ClusterCode : public CudaCodeTest {
+ protected:
+  bool HasInstructions(const Target& target) const override { return HasClusters(target); }
+  void ExpectRight(const Shape& shape) const {
+    SCOPED_TRACE(Cat(shape.m, " x ", shape.n));
+    CudaCodeTest::ExpectRight(Reductions(shape.dtype, shape.m, shape.n), shape.config, {1e-4, 1e-3});
   }
+};
+INSTANTIATE_TEST_SUITE_P(Proofs, ClusterCode, testing::Values(Proof::kCompiles, Proof::kRunsOnGpu), NameOf);
+
+TEST_P(ClusterCode, SharesRowsThatAreHeldAtOnce) {
+  ExpectRight({DType::kF32, 3, 4096, "Config(block_sizes=[1], num_ctas=8, num_warps=4)"});
+  ExpectRight({DType::kF16, 5, 3000, "Config(block_sizes=[2], num_ctas=2, num_warps=2)"});
+  ExpectRight({DType::kF32, 37, 70, "Config(block_sizes=[16], num_ctas=4, num_warps=8)"});
 }
 
-TEST(Cluster, SharesRowsThatAreHeldAtOnce) {
-  ExpectReferenceResults({DType::kF32, 3, 4096, "Config(block_sizes=[1], num_ctas=8, num_warps=4)"});
-  ExpectReferenceResults({DType::kF16, 5, 3000, "Config(block_sizes=[2], num_ctas=2, num_warps=2)"});
-  ExpectReferenceResults({DType::kF32, 37, 70, "Config(block_sizes=[16], num_ctas=4, num_warps=8)"});
+TEST_P(ClusterCode, SharesRowsThatAreWalkedInChunks) {
+  ExpectRight({DType::kF32, 4, 20000, "Config(block_sizes=[1], num_ctas=4, num_warps=8, reduction_loops=[4096])"});
 }
 
-TEST(Cluster, SharesRowsThatAreWalkedInChunks) {
-  ExpectReferenceResults(
-      {DType::kF32, 4, 20000, "Config(block_sizes=[1], num_ctas=4, num_warps=8, reduction_loops=[4096])"});
-}
-
-TEST(Cluster, TakesOneTileAfterAnother) {
-  ExpectReferenceResults(
+TEST_P(ClusterCode, TakesOneTileAfterAnother) {
+  ExpectRight(
       {DType::kF32, 700, 1000, "Config(block_sizes=[1], num_ctas=8, num_warps=8, pid_type='persistent_interleaved')"});
 }
 
-TEST(Cluster, OfRandomShapes) {
-  const bool on_device = HasClusters(Target::For(TestDevice()->properties()));
+TEST_P(ClusterCode, OfRandomShapes) {
   std::mt19937 random(7);
   const auto below = [&random](uint32_t end) { return static_cast<int64_t>(random() % end); };
-  for (int i = 0; i < (on_device ? 40 : 2); ++i) {
+  for (int i = 0; i < (runs() ? 40 : 2); ++i) {
     const std::string chunk = below(2) == 0 ? "None" : std::to_string(16 << below(7));
-    ExpectReferenceResults({below(2) == 0 ? DType::kF32 : DType::kF16, 1 + below(20), 1 + below(6000),
-                            Cat("Config(block_sizes=[", 1 << below(4), "], num_ctas=", 2 << below(3),
-                                ", num_warps=", 1 << below(6), ", reduction_loops=[", chunk, "])")});
+    ExpectRight({below(2) == 0 ? DType::kF32 : DType::kF16, 1 + below(20), 1 + below(6000),
+                 Cat("Config(block_sizes=[", 1 << below(4), "], num_ctas=", 2 << below(3),
+                     ", num_warps=", 1 << below(6), ", reduction_loops=[", chunk, "])")});
   }
 }
 

@@ -1,6 +1,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "tests/worker/codegen/cuda_code_test.h"
 #include "tests/worker/codegen/dot_kernels.h"
 #include "tests/worker/codegen/kernel_case.h"
 
@@ -11,40 +12,50 @@ namespace {
 
 constexpr ir::Tolerance kTolerance = {.absolute = 1e-2, .relative = 1e-2};
 
-class CopyAheadOf : public testing::TestWithParam<DType> {};
-INSTANTIATE_TEST_SUITE_P(DTypes, CopyAheadOf, testing::Values(DType::kF16, DType::kBF16),
-                         [](const auto& info) { return std::string(ShortName(info.param)); });
+class CopyAheadCode : public CudaCodeTest {
+ protected:
+  bool HasInstructions(const Target& target) const override { return target.sm >= 80; }
+  // The kernel of each of the two dtypes.
+  template <typename MakeCase>
+  void ExpectBothRight(MakeCase make_case, const std::string& config) const {
+    for (const DType dtype : {DType::kF16, DType::kBF16}) {
+      SCOPED_TRACE(ShortName(dtype));
+      ExpectRight(make_case(dtype), config, kTolerance);
+    }
+  }
+  void ExpectProductsRight(int64_t m, int64_t n, int64_t k, const std::string& config) const {
+    ExpectBothRight([=](DType dtype) { return MatmulCase(dtype, m, n, k); }, config);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Proofs, CopyAheadCode,
+                         testing::Values(Proof::kCompiles, Proof::kRunsOnGpu, Proof::kRunsInOpenCl), NameOf);
 
 // Loops of fewer tiles than there are stages, as many, and more.
-TEST_P(CopyAheadOf, AnyNumberOfTilesAndStages) {
+TEST_P(CopyAheadCode, AnyNumberOfTilesAndStages) {
   for (const int64_t depth : {16, 48, 144}) {
     for (const char* stages : {"2", "3", "5"}) {
       SCOPED_TRACE(testing::Message() << depth << " deep, " << stages << " stages");
-      MatmulCase(GetParam(), 64, 64, depth)
-          .ExpectReferenceResults(
-              "Config(block_sizes=[32, 64, 16], num_warps=2, num_stages=" + std::string(stages) + ")", kTolerance);
+      ExpectProductsRight(64, 64, depth,
+                          "Config(block_sizes=[32, 64, 16], num_warps=2, num_stages=" + std::string(stages) + ")");
     }
   }
 }
 
 // Rows of tensors begin at multiples of 16, 8, 4 and 2 bytes; none of the ends is a multiple of a block.
-TEST_P(CopyAheadOf, AnyAlignment) {
+TEST_P(CopyAheadCode, AnyAlignment) {
   for (const int64_t size : {72, 68, 66, 67}) {
     SCOPED_TRACE(size);
-    MatmulCase(GetParam(), size, size, size)
-        .ExpectReferenceResults("Config(block_sizes=[32, 32, 32], num_stages=3)", kTolerance);
+    ExpectProductsRight(size, size, size, "Config(block_sizes=[32, 32, 32], num_stages=3)");
   }
 }
 
-TEST_P(CopyAheadOf, TilesOfAPersistentBlock) {
-  MatmulCase(GetParam(), 200, 100, 40)
-      .ExpectReferenceResults("Config(block_sizes=[16, 16, 16], num_stages=3, pid_type='persistent_blocked')",
-                              kTolerance);
+TEST_P(CopyAheadCode, TilesOfAPersistentBlock) {
+  ExpectProductsRight(200, 100, 40, "Config(block_sizes=[16, 16, 16], num_stages=3, pid_type='persistent_blocked')");
 }
 
-TEST_P(CopyAheadOf, KeysAndValuesOfAttention) {
-  AttentionCase(GetParam(), 2, 45, 70, 24)
-      .ExpectReferenceResults("Config(block_sizes=[32, 16], num_warps=2, num_stages=3)", kTolerance);
+TEST_P(CopyAheadCode, KeysAndValuesOfAttention) {
+  ExpectBothRight([](DType dtype) { return AttentionCase(dtype, 2, 45, 70, 24); },
+                  "Config(block_sizes=[32, 16], num_warps=2, num_stages=3)");
 }
 
 size_t CountOf(const std::string& text, const std::string& piece) {
@@ -129,12 +140,19 @@ void StoringLoop(ir::Trace& t) {
         });
 }
 
-TEST(CopyAhead, StaysInTheIterationOfALoopThatStores) {
+KernelCase StoringCase() {
   KernelCase kernel;
   kernel.Input("a", DType::kF16, {64, 64}).Input("b", DType::kF16, {64, 64}).Trace(StoringLoop);
-  const std::string config = "Config(block_sizes=[32, 32, 16], num_stages=3)";
-  EXPECT_EQ(CudaSource(kernel, config).find("slot"), std::string::npos);
-  kernel.ExpectReferenceResults(config, kTolerance);
+  return kernel;
+}
+
+TEST(CopyAhead, StaysInTheIterationOfALoopThatStores) {
+  EXPECT_EQ(CudaSource(StoringCase(), "Config(block_sizes=[32, 32, 16], num_stages=3)").find("slot"),
+            std::string::npos);
+}
+
+TEST_P(CopyAheadCode, ALoopThatStores) {
+  ExpectRight(StoringCase(), "Config(block_sizes=[32, 32, 16], num_stages=3)", kTolerance);
 }
 
 TEST(Rounding, IsLeftToTheStoreAndTheDot) {

@@ -5,6 +5,7 @@
 #include "gtest/gtest.h"
 #include "proto/record/strings.h"
 #include "tests/worker/codegen/kernel_runner.h"
+#include "tests/worker/nvrtc.h"
 
 namespace telemetry::worker::codegen {
 namespace {
@@ -84,8 +85,8 @@ Config KernelCase::With(const std::string& config) const {
   return complete.ok() ? *complete : Config();
 }
 
-void KernelCase::ExpectReferenceResults(const std::string& config, ir::Tolerance tolerance,
-                                        const GenerateOptions& options) const {
+void KernelCase::ExpectResults(const std::string& config, ir::Tolerance tolerance,
+                               const GenerateOptions& options) const {
   const Config complete = With(config);
   ir::ReferenceTensors expected = arrays_;
   const absl::Status evaluated = ir::EvaluateReference(ir_, {.scalars = scalar_values_}, &expected);
@@ -100,12 +101,25 @@ void KernelCase::ExpectReferenceResults(const std::string& config, ir::Tolerance
     const ir::Comparison comparison = ir::Compare(expected[i], actual[i], allowed);
     EXPECT_TRUE(comparison.ok()) << ir_.tensors[i].name << ": " << comparison.ToString() << "\n" << complete.ToString();
   }
+}
+
+void KernelCase::ExpectCompiles(const std::string& config, const GenerateOptions& options) const {
+  const Config complete = With(config);
+  int architectures = 0;
   for (const int sm : {80, 90}) {
     const ConfigSpace space = ConfigSpaceFor(ir_, {.dialect = Dialect::kCuda, .sm = sm});
     if (!space.Normalize(complete).ok()) continue;
     const absl::Status compiled = CompileForCuda(ir_, complete, sm, options);
     EXPECT_TRUE(compiled.ok()) << compiled;
+    ++architectures;
   }
+  EXPECT_GT(architectures, 0) << "no architecture has " << complete.ToString();
+}
+
+void KernelCase::ExpectReferenceResults(const std::string& config, ir::Tolerance tolerance,
+                                        const GenerateOptions& options) const {
+  ExpectResults(config, tolerance, options);
+  if (HasNvrtc()) ExpectCompiles(config, options);
 }
 
 }  // namespace telemetry::worker::codegen

@@ -32,8 +32,11 @@ class KernelCase {
   // The config as text; what it leaves out has its default.
   Config With(const std::string& config) const;
 
-  // Runs the kernel on the test device and compares every output with the reference; compiles it for CUDA, sm_80 and
-  // sm_90, too, where they have the config.
+  // Runs the kernel on the test device and compares every output with the reference.
+  void ExpectResults(const std::string& config, ir::Tolerance tolerance, const GenerateOptions& options = {}) const;
+  // Compiles the kernel with NVRTC for those of sm_80 and sm_90 that have the config, at least one.
+  void ExpectCompiles(const std::string& config, const GenerateOptions& options = {}) const;
+  // Both; only the first where there is no NVRTC.
   void ExpectReferenceResults(const std::string& config = "Config()", ir::Tolerance tolerance = {2e-5, 2e-5},
                               const GenerateOptions& options = {}) const;
 

@@ -126,7 +126,7 @@ absl::Status CompileForCuda(const ir::DeviceIr& ir, const Config& config, int sm
   const absl::StatusOr<GeneratedKernel> kernel = Generate(ir, config, target, options);
   if (!kernel.ok()) return kernel.status();
   const absl::StatusOr<CompiledCode> code = CompileCuda(kernel->source, Cat("sm_", sm));
-  if (code.ok() || absl::IsUnavailable(code.status())) return absl::OkStatus();
+  if (code.ok() || absl::IsUnavailable(code.status())) return code.status();
   return absl::InternalError(Cat(code.status().ToString(), "\n", kernel->source));
 }
 

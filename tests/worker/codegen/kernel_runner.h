@@ -23,7 +23,7 @@ std::shared_ptr<Device> TestDevice();
 absl::Status RunKernel(const ir::DeviceIr& ir, const Config& config, const std::map<std::string, double>& scalars,
                        Device* device, ir::ReferenceTensors* tensors, const GenerateOptions& options = {});
 
-// Compiles the CUDA source for that architecture, "sm_80"; OK where there is no NVRTC.
+// Compiles the CUDA source for the architecture, 80 for sm_80. UNAVAILABLE: there is no NVRTC.
 absl::Status CompileForCuda(const ir::DeviceIr& ir, const Config& config, int sm, const GenerateOptions& options = {});
 
 }  // namespace telemetry::worker::codegen

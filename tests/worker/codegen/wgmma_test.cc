@@ -1,6 +1,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "tests/worker/codegen/cuda_code_test.h"
 #include "tests/worker/codegen/dot_kernels.h"
 #include "tests/worker/codegen/kernel_case.h"
 
@@ -12,30 +13,37 @@ namespace {
 
 constexpr ir::Tolerance kTolerance = {.absolute = 4e-3, .relative = 4e-3};
 
-class WgmmaOf : public testing::TestWithParam<DType> {};
-INSTANTIATE_TEST_SUITE_P(DTypes, WgmmaOf, testing::Values(DType::kF16, DType::kBF16),
-                         [](const auto& info) { return std::string(ShortName(info.param)); });
+class WgmmaCode : public CudaCodeTest {
+ protected:
+  bool HasInstructions(const Target& target) const override { return target.sm == 90; }
+};
+INSTANTIATE_TEST_SUITE_P(Proofs, WgmmaCode, testing::Values(Proof::kCompiles, Proof::kRunsOnGpu, Proof::kRunsInOpenCl),
+                         NameOf);
+
+constexpr DType kDTypes[] = {DType::kF16, DType::kBF16};
 
 // Rows in shared memory of 32, 64, 128 bytes and several blocks of that; one warpgroup and several, below each other
 // and side by side; one instruction's columns and more.
-TEST_P(WgmmaOf, TilesOfAnySize) {
-  const KernelCase kernel = MatmulCase(GetParam(), 96, 136, 144);
+TEST_P(WgmmaCode, TilesOfAnySize) {
+  const KernelCase f16 = MatmulCase(DType::kF16, 96, 136, 144);
+  const KernelCase bf16 = MatmulCase(DType::kBF16, 96, 136, 144);
   for (const char* config :
        {"block_sizes=[64, 16, 16], num_warps=4", "block_sizes=[64, 32, 32], num_warps=8",
         "block_sizes=[64, 64, 64], num_warps=4", "block_sizes=[64, 64, 128], num_warps=16",
         "block_sizes=[128, 128, 64], num_warps=8", "block_sizes=[64, 256, 16], num_warps=8",
         "block_sizes=[128, 16, 32], num_warps=4", "block_sizes=[64, 128, 128], num_warps=4, num_stages=1"}) {
     SCOPED_TRACE(config);
-    kernel.ExpectReferenceResults("Config(" + std::string(config) + ")", kTolerance);
+    ExpectRight(f16, "Config(" + std::string(config) + ")", kTolerance);
+    ExpectRight(bf16, "Config(" + std::string(config) + ")", kTolerance);
   }
 }
 
-TEST(Wgmma, MoreColumnsThanAnInstructionHas) {
-  MatmulCase(DType::kF16, 64, 520, 40)
-      .ExpectReferenceResults("Config(block_sizes=[64, 512, 16], num_warps=4, num_stages=1)", kTolerance);
+TEST_P(WgmmaCode, MoreColumnsThanAnInstructionHas) {
+  ExpectRight(MatmulCase(DType::kF16, 64, 520, 40), "Config(block_sizes=[64, 512, 16], num_warps=4, num_stages=1)",
+              kTolerance);
 }
 
-TEST(Wgmma, OperandsOfAnyOrder) {
+TEST_P(WgmmaCode, OperandsOfAnyOrder) {
   for (const bool a_by_rows : {false, true}) {
     for (const bool b_by_rows : {false, true}) {
       SCOPED_TRACE(testing::Message() << a_by_rows << b_by_rows);
@@ -44,19 +52,19 @@ TEST(Wgmma, OperandsOfAnyOrder) {
       kernel.Input("a", DType::kF16, {136, 80}, a_by_rows ? Strides{80, 1} : Strides{1, 136})
           .Input("b", DType::kF16, {80, 72}, b_by_rows ? Strides{72, 1} : Strides{1, 80})
           .Trace(Matmul);
-      kernel.ExpectReferenceResults("Config(block_sizes=[128, 128, 32], num_warps=8)", kTolerance);
-      kernel.ExpectReferenceResults("Config(block_sizes=[64, 128, 16], num_warps=16)", kTolerance);
+      ExpectRight(kernel, "Config(block_sizes=[128, 128, 32], num_warps=8)", kTolerance);
+      ExpectRight(kernel, "Config(block_sizes=[64, 128, 16], num_warps=16)", kTolerance);
     }
   }
 }
 
-TEST(Wgmma, StagesAndTilesOfAPersistentBlock) {
+TEST_P(WgmmaCode, StagesAndTilesOfAPersistentBlock) {
   for (const char* stages : {"1", "2", "4"}) {
     SCOPED_TRACE(stages);
-    MatmulCase(DType::kF16, 200, 100, 112)
-        .ExpectReferenceResults(
-            "Config(block_sizes=[64, 32, 32], pid_type='persistent_blocked', num_stages=" + std::string(stages) + ")",
-            kTolerance);
+    ExpectRight(
+        MatmulCase(DType::kF16, 200, 100, 112),
+        "Config(block_sizes=[64, 32, 32], pid_type='persistent_blocked', num_stages=" + std::string(stages) + ")",
+        kTolerance);
   }
 }
 
@@ -78,23 +86,25 @@ void TwoDots(ir::Trace& t) {
   t.Store(out, {m, e}, sums[0]);
 }
 
-TEST_P(WgmmaOf, DotsOfDots) {
-  KernelCase kernel;
-  kernel.Input("a", GetParam(), {100, 64}).Input("b", GetParam(), {150, 64}).Input("c", GetParam(), {150, 64});
-  kernel.Trace(TwoDots);
+TEST_P(WgmmaCode, DotsOfDots) {
   const ir::Tolerance tolerance = {.absolute = 5e-2, .relative = 1e-2};
-  kernel.ExpectReferenceResults("Config(block_sizes=[64, 64], num_stages=3)", tolerance);
-  kernel.ExpectReferenceResults("Config(block_sizes=[128, 16], num_warps=8, num_stages=2)", tolerance);
-  kernel.ExpectReferenceResults("Config(block_sizes=[128, 64], num_warps=4, num_stages=2)", tolerance);
+  for (const DType dtype : kDTypes) {
+    SCOPED_TRACE(ShortName(dtype));
+    KernelCase kernel;
+    kernel.Input("a", dtype, {100, 64}).Input("b", dtype, {150, 64}).Input("c", dtype, {150, 64}).Trace(TwoDots);
+    ExpectRight(kernel, "Config(block_sizes=[64, 64], num_stages=3)", tolerance);
+    ExpectRight(kernel, "Config(block_sizes=[128, 16], num_warps=8, num_stages=2)", tolerance);
+    ExpectRight(kernel, "Config(block_sizes=[128, 64], num_warps=4, num_stages=2)", tolerance);
+  }
 }
 
 // Rows that the loop has from outside, and those of the loop.
-TEST(Wgmma, Attention) {
+TEST_P(WgmmaCode, Attention) {
   const ir::Tolerance tolerance = {.absolute = 1e-2, .relative = 1e-2};
   const KernelCase kernel = AttentionCase(DType::kF16, 2, 100, 150, 64);
-  kernel.ExpectReferenceResults("Config(block_sizes=[64, 64], num_stages=3)", tolerance);
-  kernel.ExpectReferenceResults("Config(block_sizes=[128, 16], num_warps=8, num_stages=2)", tolerance);
-  kernel.ExpectReferenceResults("Config(block_sizes=[128, 64], num_warps=4, num_stages=2)", tolerance);
+  ExpectRight(kernel, "Config(block_sizes=[64, 64], num_stages=3)", tolerance);
+  ExpectRight(kernel, "Config(block_sizes=[128, 16], num_warps=8, num_stages=2)", tolerance);
+  ExpectRight(kernel, "Config(block_sizes=[128, 64], num_warps=4, num_stages=2)", tolerance);
 }
 
 std::string SourceFor(int sm, const std::string& config) {

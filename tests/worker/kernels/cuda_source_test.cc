@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 #include <set>
 #include <string>
@@ -12,6 +11,7 @@
 #include "tests/worker/kernels/config_variants.h"
 #include "tests/worker/kernels/kernel_runner.h"
 #include "tests/worker/kernels/test_problems.h"
+#include "tests/worker/nvrtc.h"
 #include "worker/codegen/generate.h"
 #include "worker/kernels/trace_problem.h"
 
@@ -27,8 +27,7 @@ struct Parameter {
 class CudaSourceTest : public testing::TestWithParam<Parameter> {
  protected:
   void SetUp() override {
-    const absl::Status status = CompileCuda("", Architecture()).status();
-    if (absl::IsUnavailable(status) && std::getenv("TELEMETRY_NVRTC") == nullptr) GTEST_SKIP() << status;
+    if (!HasNvrtc()) GTEST_SKIP() << "no NVRTC";
   }
 
   const LibraryKernel& kernel() const { return *GetParam().kernel; }

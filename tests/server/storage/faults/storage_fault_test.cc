@@ -6,7 +6,6 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -15,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/storage/check.h"
 #include "server/storage/sqlite_store.h"
+#include "tests/environment.h"
 #include "tests/server/storage/dataset_story.h"
 #include "tests/server/storage/faults/fault_memory.h"
 #include "tests/server/storage/faults/fault_points.h"
@@ -139,8 +139,8 @@ std::string Inspect(const std::string& path, size_t acked) {
   return *exported == ExportAfter(stored) ? "" : absl::StrCat("not the dataset of ", stored, " batches: ", *exported);
 }
 
-// Every nth place is tried, 1 with TELEMETRY_FAULTS set.
-int64_t Stride(int64_t usual) { return std::getenv("TELEMETRY_FAULTS") == nullptr ? usual : 1; }
+// Returns the distance between the places that a sweep tries: every place with TELEMETRY_FAULTS set.
+int64_t Stride(int64_t usual) { return Faults(0) == 0 ? usual : 1; }
 
 class StorageFaultTest : public testing::Test {
  protected:

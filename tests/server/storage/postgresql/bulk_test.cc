@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <random>
 #include <string>
@@ -15,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/barrier.h"
 #include "server/storage/postgresql/postgresql_store.h"
+#include "tests/environment.h"
 #include "tests/server/storage/dataset_story.h"
 #include "tests/server/storage/test_dataset.h"
 
@@ -23,13 +22,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-unsigned Seed() {
-  const char* const given = std::getenv("TELEMETRY_SEED");
-  const unsigned seed = given == nullptr ? std::random_device()() : static_cast<unsigned>(std::stoul(given));
-  std::printf("TELEMETRY_SEED=%u\n", seed);
-  return seed;
-}
 
 v1::Record RunConfigRecord(char run, uint64_t config_id) {
   v1::Record record;
@@ -185,7 +177,7 @@ std::string ToText(const BatchOutcome& outcome) {
 }
 
 TEST_F(BulkTest, WhateverComesTheOutcomesAreThoseOfAFile) {
-  const unsigned seed = Seed();
+  const unsigned seed = TestSeed();
   const std::unique_ptr<TestDataset> file = NewSqliteDataset({});
   const std::unique_ptr<StoreWriter> file_writer = *file->OpenWriter();
   const std::vector<std::string> producers = {std::string(16, 'p'), std::string(16, 'q'), std::string(16, 'r')};

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <random>
 #include <string>
@@ -14,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/storage/postgresql/postgresql_store.h"
+#include "tests/environment.h"
 #include "tests/server/storage/dataset_story.h"
 #include "tests/server/storage/test_dataset.h"
 
@@ -78,9 +77,7 @@ TEST_F(ManyWritersTest, AnAttemptSupersededElsewhereTakesNoMoreRows) {
 // The same runs, configs and attempts from all of them at once, each in an order of its own: they are in each other's
 // way wherever they can be.
 TEST_F(ManyWritersTest, WhatAllSendAtOnceIsStoredOnce) {
-  const char* const given = std::getenv("TELEMETRY_SEED");
-  const unsigned seed = given == nullptr ? std::random_device()() : static_cast<unsigned>(std::stoul(given));
-  std::printf("TELEMETRY_SEED=%u\n", seed);
+  const unsigned seed = TestSeed();
   constexpr int kRounds = 8;
   constexpr int kConfigs = 40;
   const std::string kAttempts = "stuvwxyz";

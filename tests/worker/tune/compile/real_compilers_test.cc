@@ -1,14 +1,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <iostream>
 #include <string>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "tests/environment.h"
+#include "tests/worker/nvrtc.h"
 #include "tests/worker/tune/compile/pool_fixture.h"
 #include "worker/device/device.h"
 
@@ -44,9 +44,6 @@ class RealCompilersTest : public PoolTest {
     Submit({.source = source, .dialect = Dialect::kOpenCl, .target = "opencl:0"});
   }
 
-  static bool HasNvrtc() {
-    return std::getenv("TELEMETRY_NVRTC") != nullptr || !absl::IsUnavailable(CompileCuda("", "sm_90").status());
-  }
   static bool HasOpenCl() { return OpenDevice("opencl:0").ok(); }
 };
 
@@ -100,9 +97,8 @@ TEST_F(RealCompilersTest, AnEndlessCompilationIsEnded) {
 
 // By hand: TELEMETRY_COMPILE_RATE=200 says how many kernels to compile with one process and with two.
 TEST_F(RealCompilersTest, Rate) {
-  int count = 0;
-  const char* asked = std::getenv("TELEMETRY_COMPILE_RATE");
-  if (asked == nullptr || !absl::SimpleAtoi(asked, &count)) GTEST_SKIP() << "TELEMETRY_COMPILE_RATE is not set";
+  const auto count = static_cast<int>(NumberFromEnvironment("TELEMETRY_COMPILE_RATE", 0));
+  if (count == 0) GTEST_SKIP() << "TELEMETRY_COMPILE_RATE is not set";
   for (int processes : {1, 2, 1, 2}) {
     StartPool({.processes = processes});
     SubmitCuda(CudaSource(-1));

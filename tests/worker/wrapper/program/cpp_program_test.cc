@@ -3,6 +3,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/environment.h"
 #include "tests/worker/wrapper/program/program_fixture.h"
 #include "tests/worker/wrapper/random_plan.h"
 #include "tests/worker/wrapper/sample_plans.h"
@@ -119,8 +120,7 @@ TEST_F(OpenClProgramTest, ViewsOfViewsAndKernelsOfTwoLayouts) {
 
 // More of them by hand: TELEMETRY_RANDOM_PLANS=100.
 TEST_F(OpenClProgramTest, RandomPlans) {
-  const char* wanted = std::getenv("TELEMETRY_RANDOM_PLANS");
-  int missing = wanted == nullptr ? 3 : std::atoi(wanted);
+  int64_t missing = NumberFromEnvironment("TELEMETRY_RANDOM_PLANS", 3);
   for (uint64_t seed = 0; missing > 0; ++seed) {
     SCOPED_TRACE(seed);
     const absl::StatusOr<Plan> plan = RandomPlan(seed);

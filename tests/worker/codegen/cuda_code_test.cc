@@ -1,0 +1,43 @@
+#include "tests/worker/codegen/cuda_code_test.h"
+
+#include "tests/worker/codegen/kernel_runner.h"
+#include "tests/worker/nvrtc.h"
+
+namespace telemetry::worker::codegen {
+
+void CudaCodeTest::SetUp() {
+  if (GetParam() == Proof::kCompiles) {
+    if (!HasNvrtc()) GTEST_SKIP() << "no NVRTC: set TELEMETRY_NVRTC to the path of libnvrtc.so.13";
+    return;
+  }
+  const auto device = TestDevice();
+  const Target target = Target::For(device->properties());
+  const bool is_cuda = target.dialect == Dialect::kCuda;
+  if (GetParam() == Proof::kRunsInOpenCl) {
+    if (is_cuda) GTEST_SKIP() << device->id() << " is no OpenCL device";
+  } else if (!is_cuda || !HasInstructions(target)) {
+    GTEST_SKIP() << device->id() << " has no such instructions: set TELEMETRY_TEST_DEVICE to a GPU that has them";
+  }
+}
+
+void CudaCodeTest::ExpectRight(const KernelCase& kernel, const std::string& config, ir::Tolerance tolerance) const {
+  if (runs()) {
+    kernel.ExpectResults(config, tolerance);
+  } else {
+    kernel.ExpectCompiles(config);
+  }
+}
+
+std::string NameOf(const testing::TestParamInfo<Proof>& info) {
+  switch (info.param) {
+    case Proof::kCompiles:
+      return "Compiles";
+    case Proof::kRunsOnGpu:
+      return "RunsOnGpu";
+    case Proof::kRunsInOpenCl:
+      return "RunsInOpenCl";
+  }
+  return "";
+}
+
+}  // namespace telemetry::worker::codegen
