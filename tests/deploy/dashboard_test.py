@@ -22,7 +22,7 @@ from pipeline import SAMPLES, Pipeline  # noqa: E402
 DASHBOARD = ROOT / "deploy/grafana/telemetry.json"
 ALERTS = ROOT / "deploy/prometheus/alerts.yml"
 README = ROOT / "server/collector/README.md"
-PATIENCE_S = 60
+PATIENCE_S = 120
 
 
 def free_port():

@@ -7,6 +7,7 @@ Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -30,11 +31,14 @@ class Fleet(unittest.TestCase):
         self.addCleanup(self.fleet, "stop")
         self.fleet("start")
 
-    def fleet(self, command, accept=(0,)):
-        done = subprocess.run(
+    def run_fleet(self, command):
+        return subprocess.run(
             [ROOT / "deploy/fleet/fleet", command, self.fleet_folder, str(self.port)],
             capture_output=True, text=True, timeout=TIMEOUT_S, env=os.environ | {"TELEMETRY_BIN_DIR": str(BIN)},
         )  # fmt: skip
+
+    def fleet(self, command, accept=(0,)):
+        done = self.run_fleet(command)
         self.assertIn(done.returncode, accept, done.stdout + done.stderr)
         return done.stdout
 
@@ -62,6 +66,17 @@ class Fleet(unittest.TestCase):
             if got == expected:
                 return
             self.assertLess(time.monotonic(), until, "the fleet's dataset is another one")
+
+    def test_whoever_connects_after_the_start_is_served(self):
+        self.export("helion", "right behind the start")
+        self.fleet("stop")
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", self.port))
+            taken.listen()
+            done = self.run_fleet("start")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn(f"haproxy does not serve 127.0.0.1:{self.port}", done.stderr)
+        self.assertIn("pass another PORT", done.stderr)
 
     def test_the_dataset_is_that_of_one_collector_though_collectors_are_killed(self):
         alone = Pipeline(self.folder / "alone")
