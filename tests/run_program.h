@@ -18,7 +18,7 @@ struct ProgramOutcome {
 // Runs one of the built programs through the shell; `environment`: "NAME=VALUE ...". A program that goes on for
 // `limit_s` seconds is ended.
 inline ProgramOutcome RunProgram(const std::string& name, const std::string& arguments,
-                                 const std::string& environment = "", int limit_s = 10) {
+                                 const std::string& environment = "", int limit_s = 60) {
   const std::string command = "env " + environment + " timeout " + std::to_string(limit_s) + " " + BinDir() + "/" +
                               name + " " + arguments + " 2>&1";
   std::FILE* pipe = popen(command.c_str(), "r");

@@ -15,6 +15,7 @@
 #include "worker/codegen/architecture.h"
 #include "worker/codegen/config.h"
 #include "worker/codegen/generate.h"
+#include "worker/device/compile_options.h"
 #include "worker/ir/graph.h"
 #include "worker/ir/ir_graph_record.h"
 #include "worker/kernels/library.h"
@@ -71,7 +72,9 @@ absl::StatusOr<std::string> SourceOf(const ShowCodeFlags& flags, const ir::Devic
   }
   absl::StatusOr<codegen::GeneratedKernel> generated = codegen::Generate(device_ir, config, target);
   if (!generated.ok()) return generated.status();
-  return generated->source;
+  if (target.dialect != worker::Dialect::kCuda) return generated->source;
+  return absl::StrCat("// NVRTC options: ", absl::StrJoin(worker::CudaCompileOptions(flags.architecture), " "), "\n",
+                      generated->source);
 }
 
 absl::StatusOr<std::string> Show(const ShowCodeFlags& flags) {
@@ -113,7 +116,11 @@ Exit status: 0 printed; 1 no code can be made of it; 2 wrong usage, argument or 
       ->envname("TELEMETRY_WORKER_DIALECT")
       ->check(CLI::IsMember({"cuda", "opencl"}))
       ->capture_default_str();
-  command->add_option("--arch", flags->architecture, "CUDA: the architecture that the code is for")
+  command
+      ->add_option(
+          "--arch", flags->architecture,
+          "CUDA: the architecture that the code is for; sm_90 and sm_90a are the same, and code with wgmma compiles "
+          "only as sm_90a")
       ->envname("TELEMETRY_WORKER_ARCH")
       ->type_name("SM")
       ->capture_default_str();

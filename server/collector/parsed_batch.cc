@@ -61,7 +61,6 @@ ParsedBatch::ParsedBatch(std::string producer_id, uint64_t epoch, const BatchOut
   batch_.producer_id = std::move(producer_id);
   batch_.epoch = epoch;
   batch_.first_seq = outline.first_seq;
-  batch_.validated = true;
   batch_.records.reserve(outline.records);
   auto hollow = outline.hollow.begin();
   ForEachRecord(message, [&](const std::string& bytes) {

@@ -152,7 +152,7 @@ absl::Status BatchWriter::LookAt(absl::Span<const NewRecords> accepted) {
       const v1::Record* const record = batch.records[seq - batch.first_seq];
       while (refused != batch.refused.end() && refused->seq < seq) ++refused;
       if (refused != batch.refused.end() && refused->seq == seq) continue;
-      if (batch.validated || !Validate(*record)) records.push_back(record);
+      records.push_back(record);
     }
   }
   configs_.ForgetLook();
@@ -172,8 +172,7 @@ absl::Status BatchWriter::Store(const NewRecords& records) {
     if (refused != batch.refused.end() && refused->seq == seq) {
       status = Refuse(record, *refused, batch.producer_id, outcome);
     } else {
-      if (!batch.validated) refusal = Validate(record);
-      if (!refusal) status = Store(record, batch.producer_id, refusal);
+      status = Store(record, batch.producer_id, refusal);
     }
     if (status.ok() && refusal) {
       RefusedRecord found{.seq = seq, .reason = refusal->reason, .message = std::move(refusal->message)};

@@ -39,9 +39,8 @@ struct ProducerBatch {
   uint64_t first_seq = 0;
   // records[i] has sequence number first_seq + i. A record that did not parse stands here as a Reject.
   std::vector<const v1::Record*> records;
-  // True: the caller has run Validate (validate.h) over all records, and `refused` says which must not be stored, in
-  // the order of seq. A record that did not parse is among them. False: CommitBatches validates by itself.
-  bool validated = false;
+  // The records that must not be stored, in the order of seq: those that did not parse, and those against which
+  // Validate (validate.h) has something. The caller has run Validate over all records.
   std::vector<RefusedRecord> refused;
 };
 

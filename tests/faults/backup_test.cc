@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 constexpr uint64_t kMostLogBytes = uint64_t{64} << 20;
 
 // Seconds that a program may take: the dataset grows with each backup.
-int LimitS() { return std::max(10, 2 * Faults(4)); }
+int LimitS() { return std::max(60, 2 * Faults(4)); }
 
 class BackupTest : public FaultTest {
  protected:

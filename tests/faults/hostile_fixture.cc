@@ -104,7 +104,7 @@ std::vector<std::string> ShortTimes(int seconds) {
   return variables;
 }
 
-absl::Duration MostTime() { return FullSize() ? absl::Seconds(60) : absl::Seconds(15); }
+absl::Duration MostTime() { return absl::Minutes(1); }
 
 HostileTest::HostileTest() {
   std::string pattern = (std::filesystem::temp_directory_path() / "telemetry-hostile-XXXXXX").string();

@@ -52,7 +52,7 @@ class GoodClient {
 // The collector's environment with time limits that a test can wait for; at full size those of production.
 std::vector<std::string> ShortTimes(int seconds = 3);
 
-// Who is dead is put out within it.
+// Returns the time within which a dead client is put out.
 absl::Duration MostTime();
 
 class HostileTest : public testing::Test {

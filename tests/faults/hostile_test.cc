@@ -1,5 +1,9 @@
 // Clients that mean no good, or are in a bad way, over real sockets against the real program: its memory stays bounded,
 // and others are served as before.
+//
+// The limit of 256 MiB is tested here for the transport: compressed and endless messages, lengths that lie, batches of
+// empty or unreadable records, and batches that wait for the disk. The content of valid records, as the caches and the
+// pages of an export hold it, is not part of these tests.
 
 #include <grpcpp/create_channel.h>
 #include <zlib.h>

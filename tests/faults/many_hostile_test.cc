@@ -59,22 +59,23 @@ void Tick(std::vector<Hostile>& hostiles, absl::Time begin, absl::Duration perio
 
 class ManyHostileTest : public HostileTest {
  protected:
-  // The good client's 99th percentiles without the others and among them, when they have been put out again.
-  struct Round {
-    double alone_ms;
-    double among_ms;
+  // 99th percentiles of the time to an Ack, taken at the same time with an equal client each. A machine that others use
+  // slows both; two that are taken one after the other differ by more than hostile clients may cost.
+  struct Percentiles {
+    double attacked_ms;
+    double quiet_ms;  // with a collector that nobody attacks
   };
-  Round Play() {
+  Percentiles Measure() {
+    const bench::CollectorProcess quiet = bench::CollectorProcess::Start(folder_ + "/quiet.db", {});
     const int batches = FullSize() ? 2000 : 200;
     GoodClient good(collector_->address());
-    good.P99Ms(20);
-    const double before_ms = good.P99Ms(batches);
+    GoodClient undisturbed(quiet.address());
     std::vector<Hostile> hostiles;
     for (int i = 0; i < 2000; ++i) hostiles.push_back(MakeHostile(port(), i));
     const absl::Time begin = absl::Now();
     // That they are there is what is measured, not that they come.
     for (Hostile& hostile : hostiles) {
-      if (hostile.kind == kSlowBatch) hostile.connection.AwaitAnswer(1, absl::Seconds(10));
+      if (hostile.kind == kSlowBatch) hostile.connection.AwaitAnswer(1, absl::Seconds(60));
     }
     std::atomic<bool> measured = false;
     const absl::Duration period = FullSize() ? absl::Seconds(1) : absl::Milliseconds(300);
@@ -83,15 +84,17 @@ class ManyHostileTest : public HostileTest {
         Tick(hostiles, begin, period);
       }
     });
-    const double among_ms = good.P99Ms(batches);
+    Percentiles percentiles = {};
+    std::thread beside([&] { percentiles.quiet_ms = undisturbed.P99Ms(batches); });
+    percentiles.attacked_ms = good.P99Ms(batches);
+    beside.join();
     const absl::Duration took = absl::Now() - begin;
     measured = true;
     ticks.join();
     ExpectPutOut(hostiles, took);
-    const double after_ms = GoodClient(collector_->address()).P99Ms(batches);
-    std::cout << "p99 " << before_ms << " ms before, " << among_ms << " ms among them, " << after_ms << " ms after"
-              << std::endl;
-    return {std::max(before_ms, after_ms), among_ms};
+    std::cout << "p99 " << percentiles.attacked_ms << " ms among them, " << percentiles.quiet_ms
+              << " ms with another collector" << std::endl;
+    return percentiles;
   }
 
  private:
@@ -118,10 +121,11 @@ class ManyHostileTest : public HostileTest {
 
 TEST_F(ManyHostileTest, IdleSlowAndDeafOnesHoldNobodyUp) {
   Start(ShortTimes(6));
-  // On a busy machine a percentile may be anybody's; hostile clients that matter do so each time.
-  Round round = Play();
-  for (int again = 0; again < 2 && round.among_ms > 2 * round.alone_ms; ++again) round = Play();
-  EXPECT_LE(round.among_ms, 2 * round.alone_ms);
+  const Percentiles p99 = Measure();
+  // Of 200 batches two decide, and the machine may delay those of one client alone. Whoever waits for a hostile
+  // client waits for seconds.
+  const double chance_ms = FullSize() ? 0 : 250;
+  EXPECT_LE(p99.attacked_ms, 2 * p99.quiet_ms + chance_ms);
   ExpectSmallAndServing();
 }
 

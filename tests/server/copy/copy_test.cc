@@ -50,7 +50,7 @@ void Send(TestDataset& dataset, uint64_t first_seq, const std::vector<v1::Record
       (*writer)->OpenProducers({{.producer_id = kProducer, .epoch = 3, .client = "test", .sender = "ci"}});
   ASSERT_TRUE(opened.ok() && opened->front().ok()) << opened.status();
   ProducerBatch batch{.producer_id = kProducer, .epoch = 3, .first_seq = first_seq, .records = {}, .refused = {}};
-  for (const v1::Record& record : records) batch.records.push_back(&record);
+  storage::AddRecords(records, &batch);
   const auto outcomes = (*writer)->CommitBatches({batch});
   ASSERT_TRUE(outcomes.ok() && outcomes->front().status.ok()) << outcomes.status();
 }

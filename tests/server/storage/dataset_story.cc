@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
+#include "server/storage/validate.h"
 
 namespace telemetry::storage {
 
@@ -109,6 +112,16 @@ void DatasetStory::Restart() {
   next_seq_ = committed_seq.value_or(0) + 1;
 }
 
+void AddRecords(const std::vector<v1::Record>& records, ProducerBatch* batch) {
+  for (const v1::Record& record : records) {
+    const uint64_t seq = batch->first_seq + batch->records.size();
+    batch->records.push_back(&record);
+    if (MaybeRefusal refusal = Validate(record)) {
+      batch->refused.push_back({.seq = seq, .reason = refusal->reason, .message = std::move(refusal->message)});
+    }
+  }
+}
+
 BatchOutcome DatasetStory::Send(const std::vector<v1::Record>& records) {
   BatchOutcome outcome = SendAt(next_seq_, records);
   next_seq_ = outcome.committed_seq + 1;
@@ -118,7 +131,7 @@ BatchOutcome DatasetStory::Send(const std::vector<v1::Record>& records) {
 BatchOutcome DatasetStory::SendAt(uint64_t first_seq, const std::vector<v1::Record>& records, uint64_t epoch) {
   ProducerBatch batch{
       .producer_id = producer_id_, .epoch = epoch, .first_seq = first_seq, .records = {}, .refused = {}};
-  for (const v1::Record& record : records) batch.records.push_back(&record);
+  AddRecords(records, &batch);
   absl::StatusOr<std::vector<BatchOutcome>> outcomes = writer_->CommitBatches({batch});
   EXPECT_TRUE(outcomes.ok()) << outcomes.status();
   return outcomes.ok() ? outcomes->front() : BatchOutcome{.status = outcomes.status(), .refused = {}};

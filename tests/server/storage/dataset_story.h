@@ -27,6 +27,9 @@ v1::Record DetailRecord(char attempt, uint64_t seq);
 // Everything that an export hands out, as text: equal texts are equal datasets.
 std::string ExportText(StoreReader& reader, const v1::Filter& filter = {});
 
+// Appends the records to a batch with what Validate has against them, as a collector does.
+void AddRecords(const std::vector<v1::Record>& records, ProducerBatch* batch);
+
 // A dataset, its writer, and one producer who sends to it: so that a test reads as a story.
 class DatasetStory {
  public:

@@ -50,7 +50,7 @@ class PowerCutStory {
       std::vector<v1::Record> records;
       for (uint64_t count = 1 + random_() % 20; count > 0; --count) records.push_back(RecordAt(seq + records.size()));
       ProducerBatch batch{.producer_id = producer_id_, .epoch = 1, .first_seq = seq, .records = {}, .refused = {}};
-      for (const v1::Record& record : records) batch.records.push_back(&record);
+      AddRecords(records, &batch);
       absl::StatusOr<std::vector<BatchOutcome>> outcomes = (*writer)->CommitBatches({batch});
       if (!outcomes.ok()) return;
       acked_ = outcomes->front().committed_seq;

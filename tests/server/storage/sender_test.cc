@@ -36,7 +36,7 @@ class SenderTest : public ::testing::Test {
     const absl::StatusOr<uint64_t> committed_seq = Open(sender, sender);
     EXPECT_TRUE(committed_seq.ok()) << committed_seq.status();
     ProducerBatch batch = {.producer_id = ProducerOf(sender), .epoch = 1, .first_seq = *committed_seq + 1};
-    for (const v1::Record& record : records) batch.records.push_back(&record);
+    AddRecords(records, &batch);
     const auto outcomes = story_.writer().CommitBatches({batch});
     EXPECT_TRUE(outcomes.ok()) << outcomes.status();
     EXPECT_TRUE(outcomes->front().status.ok()) << outcomes->front().status;

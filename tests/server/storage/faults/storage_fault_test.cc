@@ -82,7 +82,7 @@ class Folder {
 
 absl::StatusOr<uint64_t> Commit(StoreWriter& writer, uint64_t first_seq, const std::vector<v1::Record>& records) {
   ProducerBatch batch = {.producer_id = kProducer, .epoch = 1, .first_seq = first_seq, .records = {}, .refused = {}};
-  for (const v1::Record& record : records) batch.records.push_back(&record);
+  AddRecords(records, &batch);
   const auto outcomes = writer.CommitBatches({batch});
   if (!outcomes.ok()) return outcomes.status();
   if (!outcomes->front().status.ok()) return outcomes->front().status;

@@ -39,7 +39,7 @@ class Sender {
 
   BatchOutcome Send(const std::vector<v1::Record>& records) {
     ProducerBatch batch = {.producer_id = producer_, .epoch = 1, .first_seq = next_seq_};
-    for (const v1::Record& record : records) batch.records.push_back(&record);
+    AddRecords(records, &batch);
     const absl::StatusOr<std::vector<BatchOutcome>> outcomes = writer_.CommitBatches({batch});
     EXPECT_TRUE(outcomes.ok()) << outcomes.status();
     if (!outcomes.ok()) return {.status = outcomes.status()};
@@ -194,7 +194,7 @@ TEST_F(BulkTest, WhateverComesTheOutcomesAreThoseOfAFile) {
       const std::vector<v1::Record>& log = logs.emplace_back(random.Make(transaction % 3 == 0 ? 40 : 4));
       ProducerBatch& batch =
           batches.emplace_back(ProducerBatch{.producer_id = producers[i], .epoch = 1, .first_seq = next_seqs[i]});
-      for (const v1::Record& record : log) batch.records.push_back(&record);
+      AddRecords(log, &batch);
     }
     const auto expected = file_writer->CommitBatches(batches);
     const auto outcomes = writer_->CommitBatches(batches);

@@ -30,7 +30,7 @@ class ManyWritersTest : public ::testing::Test {
   BatchOutcome Send(StoreWriter& writer, const std::string& producer, uint64_t first_seq,
                     const std::vector<v1::Record>& records, uint64_t epoch = 1) {
     ProducerBatch batch = {.producer_id = producer, .epoch = epoch, .first_seq = first_seq};
-    for (const v1::Record& record : records) batch.records.push_back(&record);
+    AddRecords(records, &batch);
     const absl::StatusOr<std::vector<BatchOutcome>> outcomes = writer.CommitBatches({batch});
     EXPECT_TRUE(outcomes.ok()) << outcomes.status();
     return outcomes.ok() ? outcomes->front() : BatchOutcome{.status = outcomes.status(), .refused = {}};

@@ -29,7 +29,7 @@ class PgWriterTest : public ::testing::Test {
 
   absl::StatusOr<std::vector<BatchOutcome>> TrySend(uint64_t first_seq, const std::vector<v1::Record>& records) {
     ProducerBatch batch = {.producer_id = producer_id_, .epoch = 1, .first_seq = first_seq};
-    for (const v1::Record& record : records) batch.records.push_back(&record);
+    AddRecords(records, &batch);
     return writer_->CommitBatches({batch});
   }
   BatchOutcome Send(uint64_t first_seq, const std::vector<v1::Record>& records) {
