@@ -26,6 +26,7 @@ class KillTest : public FaultTest {
 
 TEST_F(KillTest, TheCollectorDiesAtAnyMoment) {
   StartProducers();
+  AwaitProgress();
   for (int fault = 0; fault < Faults() && !HasFailure(); ++fault) {
     WaitForARandomMoment();
     KillCollector();
@@ -35,6 +36,7 @@ TEST_F(KillTest, TheCollectorDiesAtAnyMoment) {
 
 TEST_F(KillTest, ProducersDieAtAnyMoment) {
   StartProducers();
+  AwaitProgress();
   for (int fault = 0; fault < Faults() && !HasFailure(); ++fault) {
     WaitForARandomMoment();
     KillProducer(std::uniform_int_distribution<int>(0, kProducers - 1)(random_));
@@ -44,6 +46,7 @@ TEST_F(KillTest, ProducersDieAtAnyMoment) {
 
 TEST_F(KillTest, BothDieAtAnyMoment) {
   StartProducers();
+  AwaitProgress();
   for (int fault = 0; fault < Faults() && !HasFailure(); ++fault) {
     WaitForARandomMoment();
     KillProducer(std::uniform_int_distribution<int>(0, kProducers - 1)(random_));
@@ -58,6 +61,7 @@ TEST_F(KillTest, AcknowledgementsAreCutOff) {
   StartProducers();
   EXPECT_TRUE(proxy.AwaitCuts(Faults(), absl::Minutes(2)));
   proxy.Behave();
+  AwaitProgress();
   ExpectEverythingStoredOnce();
 }
 

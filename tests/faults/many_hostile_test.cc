@@ -122,7 +122,7 @@ class ManyHostileTest : public HostileTest {
 TEST_F(ManyHostileTest, IdleSlowAndDeafOnesHoldNobodyUp) {
   Start(ShortTimes(6));
   const Percentiles p99 = Measure();
-  // Of 200 batches two decide, and the machine may delay those of one client alone. Whoever waits for a hostile
+  // Two of 200 batches decide, and the machine may delay those of one client alone. A client that waits for a hostile
   // client waits for seconds.
   const double chance_ms = FullSize() ? 0 : 250;
   EXPECT_LE(p99.attacked_ms, 2 * p99.quiet_ms + chance_ms);

@@ -158,7 +158,7 @@ TEST_P(EveryDialect, ATornLineHarmsNoOther) {
 
 // Nor where the next row follows on the torn part, where rows begin with an id. Only bytes of the torn row are lost.
 TEST_P(EveryDialect, ATornLineDoesNotTakeTheNextRowWithIt) {
-  if (GetParam() == Dialect::kV11) return;
+  if (GetParam() == Dialect::kV11) GTEST_SKIP() << "a row of v1.1 begins with a number";
   const std::string whole = WithoutLineEnd(Row(5));
   for (size_t length = 1; length < whole.size(); ++length) {
     SCOPED_TRACE(whole.substr(0, length));

@@ -6,8 +6,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/record/strings.h"
-#include "tests/worker/codegen/cuda_code_test.h"
 #include "tests/worker/codegen/kernel_case.h"
+#include "tests/worker/codegen/proof_test.h"
 
 // Blocks of a cluster that work on one tile.
 
@@ -152,12 +152,12 @@ struct Shape {
   std::string config;
 };
 
-class ClusterCode : public CudaCodeTest {
+class ClusterCode : public ProofTest {
  protected:
   bool HasInstructions(const Target& target) const override { return HasClusters(target); }
   void ExpectRight(const Shape& shape) const {
     SCOPED_TRACE(Cat(shape.m, " x ", shape.n));
-    CudaCodeTest::ExpectRight(Reductions(shape.dtype, shape.m, shape.n), shape.config, {1e-4, 1e-3});
+    ProofTest::ExpectRight(Reductions(shape.dtype, shape.m, shape.n), shape.config, {1e-4, 1e-3});
   }
 };
 INSTANTIATE_TEST_SUITE_P(Proofs, ClusterCode, testing::Values(Proof::kCompiles, Proof::kRunsOnGpu), NameOf);

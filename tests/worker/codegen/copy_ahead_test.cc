@@ -1,9 +1,9 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "tests/worker/codegen/cuda_code_test.h"
 #include "tests/worker/codegen/dot_kernels.h"
 #include "tests/worker/codegen/kernel_case.h"
+#include "tests/worker/codegen/proof_test.h"
 
 // Copies of dots' operands to shared memory, and those that run ahead of a loop.
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr ir::Tolerance kTolerance = {.absolute = 1e-2, .relative = 1e-2};
 
-class CopyAheadCode : public CudaCodeTest {
+class CopyAheadCode : public ProofTest {
  protected:
   bool HasInstructions(const Target& target) const override { return target.sm >= 80; }
   // The kernel of each of the two dtypes.

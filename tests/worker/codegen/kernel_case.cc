@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "proto/record/strings.h"
 #include "tests/worker/codegen/kernel_runner.h"
-#include "tests/worker/nvrtc.h"
+#include "tests/worker/compiler.h"
 
 namespace telemetry::worker::codegen {
 namespace {

@@ -5,8 +5,8 @@
 #include "tests/environment.h"
 #include "tests/worker/codegen/kernel_runner.h"
 #include "tests/worker/codegen/random_config.h"
+#include "tests/worker/compiler.h"
 #include "tests/worker/ir/random_kernel.h"
-#include "tests/worker/nvrtc.h"
 #include "worker/ir/compare.h"
 
 // Random kernels with random configs: a device gives what the reference gives. A failure names its seed.

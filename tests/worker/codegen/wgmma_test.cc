@@ -1,9 +1,9 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "tests/worker/codegen/cuda_code_test.h"
 #include "tests/worker/codegen/dot_kernels.h"
 #include "tests/worker/codegen/kernel_case.h"
+#include "tests/worker/codegen/proof_test.h"
 
 // Dots of tiles that suit wgmma, the tensor cores' instruction of sm_90; on other devices the same tiles go another
 // way.
@@ -13,7 +13,7 @@ namespace {
 
 constexpr ir::Tolerance kTolerance = {.absolute = 4e-3, .relative = 4e-3};
 
-class WgmmaCode : public CudaCodeTest {
+class WgmmaCode : public ProofTest {
  protected:
   bool HasInstructions(const Target& target) const override { return target.sm == 90; }
 };

@@ -4,8 +4,8 @@
 #include <limits>
 #include <random>
 
+#include "tests/worker/compiler.h"
 #include "tests/worker/debug/debug_fixture.h"
-#include "tests/worker/nvrtc.h"
 #include "worker/debug/device_statistics.h"
 #include "worker/ir/half.h"
 

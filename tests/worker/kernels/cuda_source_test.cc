@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "tests/worker/compiler.h"
 #include "tests/worker/kernels/config_variants.h"
 #include "tests/worker/kernels/kernel_runner.h"
 #include "tests/worker/kernels/test_problems.h"
-#include "tests/worker/nvrtc.h"
 #include "worker/codegen/generate.h"
 #include "worker/kernels/trace_problem.h"
 

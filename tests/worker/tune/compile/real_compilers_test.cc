@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "tests/environment.h"
-#include "tests/worker/nvrtc.h"
+#include "tests/worker/compiler.h"
 #include "tests/worker/tune/compile/pool_fixture.h"
 #include "worker/device/device.h"
 

@@ -15,7 +15,7 @@ enum class Proof {
   kRunsInOpenCl,  // the same config's results are right on the OpenCL device, without these instructions
 };
 
-class CudaCodeTest : public testing::TestWithParam<Proof> {
+class ProofTest : public testing::TestWithParam<Proof> {
  protected:
   void SetUp() override;
 

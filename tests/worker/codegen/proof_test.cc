@@ -1,11 +1,11 @@
-#include "tests/worker/codegen/cuda_code_test.h"
+#include "tests/worker/codegen/proof_test.h"
 
 #include "tests/worker/codegen/kernel_runner.h"
-#include "tests/worker/nvrtc.h"
+#include "tests/worker/compiler.h"
 
 namespace telemetry::worker::codegen {
 
-void CudaCodeTest::SetUp() {
+void ProofTest::SetUp() {
   if (GetParam() == Proof::kCompiles) {
     if (!HasNvrtc()) GTEST_SKIP() << "no NVRTC: set TELEMETRY_NVRTC to the path of libnvrtc.so.13";
     return;
@@ -20,7 +20,7 @@ void CudaCodeTest::SetUp() {
   }
 }
 
-void CudaCodeTest::ExpectRight(const KernelCase& kernel, const std::string& config, ir::Tolerance tolerance) const {
+void ProofTest::ExpectRight(const KernelCase& kernel, const std::string& config, ir::Tolerance tolerance) const {
   if (runs()) {
     kernel.ExpectResults(config, tolerance);
   } else {
