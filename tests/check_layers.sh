@@ -36,6 +36,8 @@ forbid worker/tune/record 'worker/(codegen|device|ir|kernel|kernels|forward)/|gr
 forbid proto/access '(client|worker|server)/|sqlite3\.h'
 forbid server '(client|worker)/'
 forbid server/log '(client|worker)/|server/(access|cli|collector|export|storage)/|grpc|sqlite3\.h'
+forbid server/net '(client|worker)/|server/(access|cli|collector|copy|export|storage)/|grpc|sqlite3\.h'
+forbid 'server/access server/cli server/copy server/export server/log server/storage' 'server/net/'
 forbid server/access 'server/(cli|collector|export|storage)/|sqlite3\.h'
 forbid server/storage 'server/(collector|export)/|grpc'
 forbid 'client proto worker server tests' 'libpq-fe\.h' 'server/storage/postgresql/|tests/server/storage/'

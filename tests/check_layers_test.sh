@@ -5,7 +5,7 @@ check="$(cd "$(dirname "$0")" && pwd)/check_layers.sh"
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 mkdir -p "$root"/{client,tests/worker/device} "$root"/proto/{access,clock,record} \
-  "$root"/server/{access,collector,export,log,storage/postgresql} \
+  "$root"/server/{access,cli,collector,copy,export,log,net,storage/postgresql} \
   "$root"/worker/{codegen,debug,device,forward,ir,kernel,kernels,tune/record,wrapper}
 
 failed=0
@@ -49,6 +49,10 @@ refuses server/storage/a.cc '"server/export/join.h"'
 refuses server/storage/a.cc '<libpq-fe.h>'
 passes server/storage/postgresql/a.cc '<libpq-fe.h>'
 refuses server/log/a.cc '"server/collector/limits.h"'
+refuses server/net/a.cc '"server/access/gate.h"'
+refuses server/net/a.cc '<grpcpp/server.h>'
+refuses server/export/a.cc '"server/net/acceptor.h"'
+passes server/collector/a.cc '"server/net/acceptor.h"'
 refuses server/collector/a.cc '"client/producer.h"'
 refuses server/export/a.cc '"server/collector/writer.h"'
 

@@ -1,0 +1,302 @@
+#include "server/net/acceptor.h"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/log/log.h"
+
+namespace telemetry::net {
+namespace {
+
+constexpr absl::Duration kLookEvery = absl::Seconds(1);
+constexpr absl::Duration kLookMostOften = absl::Milliseconds(20);
+// Without descriptors or memory.
+constexpr absl::Duration kRest = absl::Milliseconds(50);
+// At a limit, each connection asks whether another has ended meanwhile.
+constexpr absl::Duration kRemoveClosedMostOften = absl::Milliseconds(50);
+// Between them, connections that have sent something are handed over.
+constexpr int kAcceptsAtATime = 64;
+constexpr int kEventsAtATime = 64;
+
+absl::Duration LookInterval(absl::Duration silent_timeout) {
+  return std::clamp(silent_timeout / 4, kLookMostOften, kLookEvery);
+}
+
+int OpenSpare() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Acceptor>> Acceptor::Open(AcceptorOptions options) {
+  absl::StatusOr<std::vector<Listener>> listeners = ListenAt(options.address, options.listener);
+  if (!listeners.ok()) return listeners.status();
+  std::unique_ptr<Acceptor> acceptor(new Acceptor(std::move(options), *std::move(listeners)));
+  if (absl::Status status = acceptor->SetUp(); !status.ok()) return status;
+  return acceptor;
+}
+
+Acceptor::Acceptor(AcceptorOptions options, std::vector<Listener> listeners)
+    : options_(std::move(options)),
+      port_(listeners.at(0).port()),
+      look_interval_(LookInterval(options_.silent_timeout)),
+      listeners_(std::move(listeners)),
+      epoll_(epoll_create1(EPOLL_CLOEXEC)),
+      spare_(OpenSpare()),
+      table_(options_.limits),
+      stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+Acceptor::~Acceptor() { Stop(); }
+
+absl::Status Acceptor::SetUp() {
+  if (!epoll_.is_open() || !spare_.is_open() || !stop_.is_open() || !Watch(stop_.fd(), EPOLLIN)) {
+    return absl::UnavailableError(absl::StrCat("no descriptor is free: ", std::strerror(errno)));
+  }
+  return absl::OkStatus();
+}
+
+bool Acceptor::Watch(int fd, uint32_t events) const {
+  epoll_event event = {.events = events, .data = {.fd = fd}};
+  if (epoll_ctl(epoll_.fd(), EPOLL_CTL_ADD, fd, &event) == 0) return true;
+  return errno == EEXIST && epoll_ctl(epoll_.fd(), EPOLL_CTL_MOD, fd, &event) == 0;
+}
+
+void Acceptor::Start(TakeConnection take) {
+  take_ = std::move(take);
+  for (const Listener& listener : listeners_) Watch(listener.fd(), EPOLLIN);
+  thread_ = std::thread([this] { Run(); });
+}
+
+void Acceptor::Stop() {
+  if (thread_.joinable()) {
+    const uint64_t one = 1;
+    while (write(stop_.fd(), &one, sizeof(one)) < 0 && errno == EINTR) continue;
+    thread_.join();
+  }
+  listeners_.clear();
+  while (const std::optional<int> fd = table_.OldestSilent()) Drop(*fd);
+}
+
+Acceptor::Counts Acceptor::counts() const {
+  return {.open = open_,
+          .refused = refused_,
+          .refused_network = refused_network_,
+          .made_room = made_room_,
+          .silent = closed_silent_,
+          .dropped = dropped_,
+          .reopened = reopened_};
+}
+
+void Acceptor::Run() {
+  std::array<epoll_event, kEventsAtATime> events;
+  next_look_ = SteadyNow();
+  while (true) {
+    const absl::Duration wait = std::max(TimeUntil(next_look_), absl::ZeroDuration());
+    const int count =
+        epoll_wait(epoll_.fd(), events.data(), kEventsAtATime, static_cast<int>(absl::ToInt64Milliseconds(wait)) + 1);
+    for (int i = 0; i < count; ++i) {
+      if (!Handle(events.at(static_cast<size_t>(i)).data.fd)) return;
+    }
+    if (SteadyNow() >= next_look_) {
+      next_look_ = SteadyAfter(look_interval_);
+      Look();
+    }
+    open_ = table_.size();
+  }
+}
+
+bool Acceptor::Handle(int fd) {
+  if (fd == stop_.fd()) return false;
+  if (Listener* listener = FindListener(fd); listener != nullptr) {
+    AcceptFrom(*listener);
+  } else {
+    HandOver(fd);
+  }
+  return true;
+}
+
+Listener* Acceptor::FindListener(int fd) {
+  for (Listener& listener : listeners_) {
+    if (listener.fd() == fd) return &listener;
+  }
+  return nullptr;
+}
+
+void Acceptor::AcceptFrom(Listener& listener) {
+  for (int i = 0; i < kAcceptsAtATime; ++i) {
+    sockaddr_storage peer = {};
+    socklen_t size = sizeof(peer);
+    const int fd = accept4(listener.fd(), reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0) {
+      Admit(fd, peer);
+    } else if (!HandleError(listener, errno)) {
+      return;
+    }
+  }
+}
+
+bool Acceptor::HandleError(Listener& listener, int error) {
+  switch (error) {
+    case EAGAIN:
+      return false;
+    case EMFILE:
+    case ENFILE:
+      return DropOne(listener);
+    case ENOMEM:
+    case ENOBUFS:
+      Rest(listener);
+      return false;
+    default:
+      // Most are errors of the connection that was to be accepted.
+      if (listener.IsListening()) return true;
+      Reopen(listener);
+      return false;
+  }
+}
+
+// accept4 takes a descriptor before it looks for a connection, so that it may fail where none waits.
+bool Acceptor::DropOne(const Listener& listener) {
+  spare_.Close();
+  const int fd = accept4(listener.fd(), nullptr, nullptr, SOCK_CLOEXEC);
+  const bool waits_none = fd < 0 && errno == EAGAIN;
+  if (fd >= 0) {
+    Reset(fd);
+    ++dropped_;
+  } else if (!waits_none) {
+    Rest(listener);
+  }
+  spare_ = Socket(OpenSpare());
+  return fd >= 0;
+}
+
+void Acceptor::Rest(const Listener& listener) {
+  Watch(listener.fd(), 0);
+  next_look_ = std::min(next_look_, SteadyAfter(kRest));
+}
+
+void Acceptor::Admit(int fd, const sockaddr_storage& peer) {
+  table_.Remove(fd);  // whoever had this number is gone
+  const Network network = Network::Of(peer);
+  if (!MakeRoom(network)) {
+    Reset(fd);
+    last_refused_ = network.ToString();
+    return;
+  }
+  table_.Add(fd, network, SteadyNow());
+  if (!Watch(fd, EPOLLIN | EPOLLRDHUP)) Drop(fd);
+}
+
+bool Acceptor::MakeRoom(const Network& network) {
+  ConnectionTable::Room room = table_.RoomFor(network);
+  if (room == ConnectionTable::Room::kYes) return true;
+  if (SteadyNow() >= next_remove_closed_) {
+    RemoveClosed();
+    room = table_.RoomFor(network);
+    if (room == ConnectionTable::Room::kYes) return true;
+  }
+  if (CloseSilent(network)) return true;
+  ++(room == ConnectionTable::Room::kNetworkIsFull ? refused_network_ : refused_);
+  return false;
+}
+
+bool Acceptor::CloseSilent(const Network& network) {
+  ConnectionTable::Room room = table_.RoomFor(network);
+  while (room != ConnectionTable::Room::kYes) {
+    const bool is_network = room == ConnectionTable::Room::kNetworkIsFull;
+    const std::optional<int> fd = is_network ? table_.OldestSilent(network) : table_.OldestSilent();
+    if (!fd) return false;
+    // It may have sent something that no event has told of yet.
+    HandOver(*fd);
+    if (table_.IsSilent(*fd)) {
+      ++made_room_;
+      Drop(*fd);
+    }
+    room = table_.RoomFor(network);
+  }
+  return true;
+}
+
+void Acceptor::RemoveClosed() {
+  table_.RemoveClosed();
+  next_remove_closed_ = SteadyAfter(kRemoveClosedMostOften);
+}
+
+void Acceptor::Drop(int fd) {
+  table_.Remove(fd);
+  Reset(fd);
+}
+
+void Acceptor::HandOver(int fd) {
+  // An event of a connection that another event closed meanwhile.
+  if (!table_.IsSilent(fd)) return;
+  char byte = 0;
+  const ssize_t size = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (size <= 0) return Drop(fd);
+  epoll_ctl(epoll_.fd(), EPOLL_CTL_DEL, fd, nullptr);
+  table_.SetTalking(fd);
+  take_(fd);
+}
+
+void Acceptor::Look() {
+  RemoveClosed();
+  const SteadyTime too_old = SteadyNow() - absl::ToChronoNanoseconds(options_.silent_timeout);
+  while (const std::optional<int> fd = table_.OldestSilent(too_old)) {
+    ++closed_silent_;
+    Drop(*fd);
+  }
+  if (!spare_.is_open()) spare_ = Socket(OpenSpare());
+  CheckListeners();
+  LogRefusals();
+}
+
+void Acceptor::CheckListeners() {
+  for (Listener& listener : listeners_) {
+    if (listener.IsListening()) {
+      Watch(listener.fd(), EPOLLIN);
+    } else {
+      Reopen(listener);
+    }
+  }
+  const bool all_listen = std::all_of(listeners_.begin(), listeners_.end(),
+                                      [](const Listener& listener) { return listener.IsListening(); });
+  if (all_listen) lost_since_.reset();
+}
+
+void Acceptor::Reopen(Listener& listener) {
+  next_look_ = std::min(next_look_, SteadyAfter(kRest));
+  const absl::Status status = listener.Reopen();
+  if (status.ok()) {
+    ++reopened_;
+    log::Error("a listening socket was lost and opened again", {{"listen", options_.address}, {"port", port_}});
+    Watch(listener.fd(), EPOLLIN);
+    return;
+  }
+  if (!lost_since_) {
+    lost_since_ = SteadyNow();
+    log::Error("a listening socket was lost",
+               {{"listen", options_.address}, {"port", port_}, {"reason", status.ToString()}});
+  }
+  if (ElapsedSince(*lost_since_) < options_.reopen_timeout) return;
+  lost_since_ = SteadyNow();
+  if (options_.on_lost) options_.on_lost(status);
+}
+
+void Acceptor::LogRefusals() {
+  const uint64_t refusals = refused_ + refused_network_ + made_room_ + dropped_;
+  if (refusals == logged_refusals_) return;
+  log::Warn(
+      "refused connections",
+      {{"port", port_}, {"count", refusals - logged_refusals_}, {"open", table_.size()}, {"last", last_refused_}});
+  logged_refusals_ = refusals;
+}
+
+}  // namespace telemetry::net

@@ -1,0 +1,74 @@
+#include "server/net/connection_table.h"
+
+namespace telemetry::net {
+
+ConnectionTable::Room ConnectionTable::RoomFor(const Network& network) const {
+  const auto members = networks_.find(network);
+  if (members != networks_.end() && members->second.connections >= limits_.per_network) return Room::kNetworkIsFull;
+  return connections_.size() >= limits_.in_total ? Room::kAllIsFull : Room::kYes;
+}
+
+void ConnectionTable::Add(int fd, const Network& network, SteadyTime now) {
+  Remove(fd);
+  const uint64_t number = ++last_number_;
+  connections_.try_emplace(
+      fd, Connection{.network = network, .file = FileOf(fd).value_or(FileId()), .since = now, .number = number});
+  Members& members = networks_[network];
+  ++members.connections;
+  members.silent.emplace(number, fd);
+  silent_.emplace(number, fd);
+}
+
+void ConnectionTable::SetTalking(int fd) {
+  const auto found = connections_.find(fd);
+  if (found == connections_.end()) return;
+  silent_.erase(found->second.number);
+  networks_[found->second.network].silent.erase(found->second.number);
+}
+
+void ConnectionTable::Remove(int fd) {
+  const auto found = connections_.find(fd);
+  if (found == connections_.end()) return;
+  Forget(found->second);
+  connections_.erase(found);
+}
+
+void ConnectionTable::Forget(const Connection& connection) {
+  silent_.erase(connection.number);
+  const auto members = networks_.find(connection.network);
+  members->second.silent.erase(connection.number);
+  if (--members->second.connections == 0) networks_.erase(members);
+}
+
+bool ConnectionTable::IsSilent(int fd) const {
+  const auto found = connections_.find(fd);
+  return found != connections_.end() && silent_.contains(found->second.number);
+}
+
+void ConnectionTable::RemoveClosed() {
+  for (auto it = connections_.begin(); it != connections_.end();) {
+    const auto connection = it++;
+    if (FileOf(connection->first) == connection->second.file) continue;
+    Forget(connection->second);
+    connections_.erase(connection);
+  }
+}
+
+std::optional<int> ConnectionTable::OldestSilent() const {
+  if (silent_.empty()) return std::nullopt;
+  return silent_.begin()->second;
+}
+
+std::optional<int> ConnectionTable::OldestSilent(const Network& network) const {
+  const auto members = networks_.find(network);
+  if (members == networks_.end() || members->second.silent.empty()) return std::nullopt;
+  return members->second.silent.begin()->second;
+}
+
+std::optional<int> ConnectionTable::OldestSilent(SteadyTime time) const {
+  const std::optional<int> fd = OldestSilent();
+  if (!fd || connections_.at(*fd).since > time) return std::nullopt;
+  return fd;
+}
+
+}  // namespace telemetry::net

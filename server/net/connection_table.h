@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "absl/container/flat_hash_map.h"
+#include "proto/clock/steady.h"
+#include "server/net/network.h"
+#include "server/net/socket.h"
+
+namespace telemetry::net {
+
+struct ConnectionLimits {
+  uint64_t in_total = 2048;
+  uint64_t per_network = 1024;
+};
+
+// The open connections of one port. A connection is silent until its peer has sent something. Owns no descriptor. Not
+// thread-safe.
+class ConnectionTable {
+ public:
+  explicit ConnectionTable(ConnectionLimits limits) : limits_(limits) {}
+
+  enum class Room { kYes, kNetworkIsFull, kAllIsFull };
+  // Returns whether there is room for one more connection from `network`.
+  Room RoomFor(const Network& network) const;
+
+  // Adds a silent connection. `fd` is open; a connection that had the same descriptor is over and makes room.
+  void Add(int fd, const Network& network, SteadyTime now);
+  void SetTalking(int fd);
+  void Remove(int fd);
+  bool IsSilent(int fd) const;
+  // Removes the connections whose descriptors were closed by whoever serves them. Costs one fstat for each.
+  void RemoveClosed();
+
+  // Returns the silent connection that came first, of all or of one network; nothing: none is silent.
+  std::optional<int> OldestSilent() const;
+  std::optional<int> OldestSilent(const Network& network) const;
+  // Returns the same if it came at `time` or before.
+  std::optional<int> OldestSilent(SteadyTime time) const;
+
+  uint64_t size() const { return connections_.size(); }
+
+ private:
+  // The order in which they came, and their descriptors.
+  using Queue = std::map<uint64_t, int>;
+  struct Connection {
+    Network network;
+    FileId file;
+    SteadyTime since;
+    uint64_t number;
+  };
+  struct Members {
+    uint64_t connections = 0;
+    Queue silent;
+  };
+  void Forget(const Connection& connection);
+
+  const ConnectionLimits limits_;
+  uint64_t last_number_ = 0;
+  absl::flat_hash_map<int, Connection> connections_;
+  absl::flat_hash_map<Network, Members> networks_;
+  Queue silent_;
+};
+
+}  // namespace telemetry::net

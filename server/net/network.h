@@ -1,0 +1,36 @@
+#pragma once
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace telemetry::net {
+
+// A peer's address as limits count it: an IPv4 address, or the /64 of an IPv6 address, since one host usually has a
+// whole /64 to itself. An IPv4 address mapped into IPv6 counts as the IPv4 address.
+class Network {
+ public:
+  // Returns the network "unknown" for an address that is neither IPv4 nor IPv6.
+  static Network Of(const sockaddr_storage& address);
+
+  // "192.0.2.7", "2001:db8::/64" or "unknown".
+  std::string ToString() const;
+
+  friend bool operator==(const Network&, const Network&) = default;
+  template <typename Hash>
+  friend Hash AbslHashValue(Hash hash, const Network& network) {
+    return Hash::combine(std::move(hash), network.family_, network.bytes_);
+  }
+
+ private:
+  static Network OfV6(const in6_addr& address);
+
+  sa_family_t family_ = AF_UNSPEC;
+  std::array<uint8_t, 8> bytes_ = {};
+};
+
+}  // namespace telemetry::net
