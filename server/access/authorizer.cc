@@ -25,6 +25,7 @@ struct Rule {
 constexpr Rule kRules[] = {
     {"/grpc.health.v1.Health/Check", Need::kNothing},
     {"/grpc.health.v1.Health/Watch", Need::kNothing},
+    {kMetricsPage, Need::kReader},
     {"/telemetry.v1.DatasetService/Export", Need::kReader},
     {"/telemetry.v1.DatasetService/GetAttempt", Need::kReader},
     {"/telemetry.v1.DatasetService/GetRun", Need::kReader},

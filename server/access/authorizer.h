@@ -15,7 +15,11 @@ namespace telemetry::access {
 // What a method asks of its caller.
 enum class Need { kNothing, kReader, kWriter };
 
-// Of "/package.Service/Method". Nothing: the method stands in no list, and nobody may call it.
+// The page of the metrics port, which needs what a method of a reader needs.
+inline constexpr std::string_view kMetricsPage = "/metrics";
+
+// Returns the need of "/package.Service/Method" or kMetricsPage; nullopt: the method stands in no list, and nobody may
+// call it.
 std::optional<Need> NeedOf(std::string_view method);
 
 // A collector's tokens, to be looked up. Immutable.

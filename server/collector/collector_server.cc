@@ -1,7 +1,6 @@
 #include "server/collector/collector_server.h"
 
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
-#include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/impl/server_builder_option.h>
 #include <grpcpp/resource_quota.h>
 #include <grpcpp/server_builder.h>
@@ -16,7 +15,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "proto/access/address.h"
 #include "proto/clock/steady.h"
+#include "server/collector/connection_limits.h"
 #include "server/storage/postgresql/any_store.h"
 
 namespace telemetry::collector {
@@ -27,13 +28,10 @@ constexpr absl::Duration kMostOftenLooked = absl::Milliseconds(20);
 constexpr int kLookaheadBytes = 256 << 10;
 constexpr int kMinPingIntervalMs = 5'000;
 
-// From now on each server of this process has both, but for those that are told otherwise.
-void EnablePlugins() {
+// From now on each server of this process has it, but for those that are told otherwise.
+void EnableReflection() {
   static std::once_flag once;
-  std::call_once(once, [] {
-    grpc::EnableDefaultHealthCheckService(true);
-    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  });
+  std::call_once(once, [] { grpc::reflection::InitProtoReflectionServerBuilderPlugin(); });
 }
 
 // gRPC brings the reflection service along, so that calls to it pass no gate of ours: it is for servers where everyone
@@ -64,7 +62,7 @@ absl::StatusOr<uint64_t> NoDisk(const std::string& /*path*/) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CollectorServer>> CollectorServer::Start(const ServerOptions& options) {
-  EnablePlugins();
+  EnableReflection();
   std::unique_ptr<access::TokenWatch> tokens;
   if (!options.tokens.empty()) {
     absl::StatusOr<std::unique_ptr<access::TokenWatch>> watch = access::TokenWatch::Open(options.tokens);
@@ -97,6 +95,7 @@ CollectorServer::CollectorServer(const ServerOptions& options, std::unique_ptr<a
           std::move(writer), limits_,
           {.on_fatal = options.on_fatal, .on_reach = [this](bool is_reachable) { health_.SetReachable(is_reachable); }},
           disk_guard_, retention_, metrics_.get()),
+      health_service_(limits_.open_timeout),
       ingest_({limits_, admission_, writer_, streams_, gate_, rates_, unread_ack_bytes_, too_large_records_}),
       readers_([db = options.db, vfs = options.writer.vfs] {
         return storage::OpenReader(db, {.vfs = vfs, .check_acked = false});
@@ -105,32 +104,60 @@ CollectorServer::CollectorServer(const ServerOptions& options, std::unique_ptr<a
 
 CollectorServer::~CollectorServer() {
   Drain(absl::ZeroDuration());
-  if (metrics_ != nullptr) metrics_->Stop();
+  metrics_port_.reset();
 }
 
 absl::Status CollectorServer::Listen(const ServerOptions& options) {
-  const std::string& address = options.listen;
   absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> credentials = access::MakeServerCredentials(options.tls);
   if (!credentials.ok()) return credentials.status();
-  grpc::ServerBuilder builder;
-  // The port is ours alone: a second collector on it has to fail.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  LimitConnections(builder);
-  builder.RegisterService(&ingest_);
-  builder.RegisterService(&dataset_);
-  if (tokens_ != nullptr) builder.SetOption(std::make_unique<WithoutReflection>());
-  if (!address.empty()) builder.AddListeningPort(address, *credentials, &port_);
-  server_ = builder.BuildAndStart();
-  if (server_ == nullptr || (!address.empty() && port_ == 0)) {
-    return absl::UnavailableError(absl::StrCat("cannot listen on ", address, ": is the port taken, or no HOST:PORT?"));
+  if (!options.listen.empty()) {
+    absl::StatusOr<std::unique_ptr<net::Acceptor>> acceptor =
+        net::Acceptor::Open({.address = options.listen,
+                             .limits = ConnectionLimitsOf(limits_),
+                             .silent_timeout = limits_.handshake_timeout,
+                             .listener = {.unacknowledged_timeout = limits_.keepalive_timeout},
+                             .on_lost = options.on_lost_port});
+    if (!acceptor.ok()) {
+      return absl::UnavailableError(absl::StrCat("cannot listen on ", options.listen, ": ", acceptor.status().message(),
+                                                 "; is the port taken, or no HOST:PORT?"));
+    }
+    acceptor_ = *std::move(acceptor);
+    port_ = acceptor_->port();
+  }
+  if (absl::Status status = Build(*std::move(credentials)); !status.ok()) return status;
+  if (acceptor_ != nullptr) {
+    acceptor_->Start([this](int fd) {
+      grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+      connection.fd = fd;
+      connections_->HandleNewConnection(&connection);
+    });
   }
   // Often enough for the shortest of the time limits.
   const absl::Duration shortest =
       std::min({limits_.open_timeout, limits_.unread_timeout, limits_.stream_idle_timeout, absl::Seconds(4)});
-  stream_watch_.emplace(std::max(shortest / 4, kMostOftenLooked), [this] { streams_.CheckTimes(SteadyNow()); });
-  health_.Begin(server_->GetHealthCheckService());
+  stream_watch_.emplace(std::max(shortest / 4, kMostOftenLooked), [this] {
+    streams_.CheckTimes(SteadyNow());
+    health_service_.CheckTimes(SteadyNow());
+  });
+  health_.Begin(&health_service_);
   disk_guard_.Start([this](bool has_room) { health_.SetHasRoom(has_room); });
   if (tokens_ != nullptr) tokens_->Start([this] { streams_.Recheck(); });
+  return absl::OkStatus();
+}
+
+absl::Status CollectorServer::Build(std::shared_ptr<grpc::ServerCredentials> credentials) {
+  grpc::ServerBuilder builder;
+  LimitConnections(builder);
+  builder.RegisterService(&ingest_);
+  builder.RegisterService(&dataset_);
+  builder.RegisterService(&health_service_);
+  if (tokens_ != nullptr) builder.SetOption(std::make_unique<WithoutReflection>());
+  if (acceptor_ != nullptr) {
+    connections_ = builder.experimental().AddExternalConnectionAcceptor(
+        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, std::move(credentials));
+  }
+  server_ = builder.BuildAndStart();
+  if (server_ == nullptr) return absl::InternalError("gRPC does not start the server; see the log");
   return absl::OkStatus();
 }
 
@@ -158,9 +185,15 @@ void CollectorServer::LimitConnections(grpc::ServerBuilder& builder) const {
 
 absl::Status CollectorServer::ListenForMetrics(const ServerOptions& options) {
   if (metrics_ == nullptr) return absl::OkStatus();
-  absl::StatusOr<int> port = metrics_->Listen(options.metrics_listen, [this, db = options.db] { return State(db); });
-  if (!port.ok()) return port.status();
-  metrics_port_ = *port;
+  MetricsPortOptions port{.address = options.metrics_listen, .on_lost = options.on_lost_port};
+  if (!access::StaysOnThisMachine(options.metrics_listen)) {
+    port.tls = options.tls;
+    port.tokens = tokens_.get();
+  }
+  absl::StatusOr<std::unique_ptr<MetricsPort>> started =
+      MetricsPort::Start(port, [this, db = options.db] { return metrics_->Text([this, &db] { return State(db); }); });
+  if (!started.ok()) return started.status();
+  metrics_port_ = *std::move(started);
   return absl::OkStatus();
 }
 
@@ -184,6 +217,7 @@ CollectorState CollectorServer::State(const std::string& db) {
                           .ended_no_open = ended.no_open,
                           .ended_idle = ended.idle,
                           .ended_unread = ended.unread + dataset_.unread_exports(),
+                          .connections = acceptor_ == nullptr ? net::Acceptor::Counts() : acceptor_->counts(),
                           .delays = rates_.delays(),
                           .too_large_records = too_large_records_,
                           .limits = LimitValues(limits_),
@@ -202,9 +236,11 @@ CollectorState CollectorServer::State(const std::string& db) {
 std::shared_ptr<grpc::Channel> CollectorServer::InProcessChannel() { return server_->InProcessChannel({}); }
 
 void CollectorServer::Drain(absl::Duration patience) {
+  if (acceptor_ != nullptr) acceptor_->Stop();
   if (server_ != nullptr) {
     disk_guard_.Stop();
     health_.End();
+    health_service_.Shutdown();
     if (tokens_ != nullptr) tokens_->Stop();
     dataset_.Drain();
     stream_watch_.reset();

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,15 +20,18 @@
 #include "server/collector/admission.h"
 #include "server/collector/dataset_service.h"
 #include "server/collector/disk_guard.h"
+#include "server/collector/health_service.h"
 #include "server/collector/ingest_service.h"
 #include "server/collector/limits.h"
 #include "server/collector/metrics.h"
+#include "server/collector/metrics_port.h"
 #include "server/collector/producer_rates.h"
 #include "server/collector/reader_pool.h"
 #include "server/collector/retention.h"
 #include "server/collector/serving_health.h"
 #include "server/collector/stream_registry.h"
 #include "server/collector/writer_loop.h"
+#include "server/net/acceptor.h"
 #include "server/storage/sqlite_store.h"
 
 namespace telemetry::collector {
@@ -36,11 +40,11 @@ struct ServerOptions {
   std::string db;  // a SQLite file, or the url of a PostgreSQL database
   // HOST:PORT, where port 0 takes a free one; empty: no port, only in-process channels.
   std::string listen;
-  // What the port is served with; nothing: plaintext.
+  // The certificate and key of the ports; nothing set: plaintext.
   access::TlsFiles tls;
-  // HOST:PORT of the metrics, as above; empty: there are none.
+  // HOST:PORT of the metrics, as above; empty: there are none. Where it stays on this machine, without TLS and tokens.
   std::string metrics_listen;
-  // The file of tokens that calls need, on the port and in-process; empty: everyone may do everything.
+  // The file of tokens that calls need, on the ports and in-process; empty: everyone may do everything.
   std::string tokens;
   Limits limits;
   RetentionOptions retention;
@@ -49,6 +53,8 @@ struct ServerOptions {
   decltype(DiskGuardOptions::free_bytes) free_disk_bytes = &FreeDiskBytes;
   // Called from the writer's thread when the dataset fails; nothing is acknowledged any more. The process should end.
   WriterLoop::OnFatal on_fatal;
+  // Called from an acceptor's thread when a port cannot be listened on any more. The process should end.
+  std::function<void(const absl::Status&)> on_lost_port;
 };
 
 // A running collector: the services, the writer's thread and the port.
@@ -62,7 +68,7 @@ class CollectorServer {
 
   // The port; 0 where there is none.
   int port() const { return port_; }
-  int metrics_port() const { return metrics_port_; }
+  int metrics_port() const { return metrics_port_ == nullptr ? 0 : metrics_port_->port(); }
   // A channel without a network.
   std::shared_ptr<grpc::Channel> InProcessChannel();
 
@@ -74,6 +80,8 @@ class CollectorServer {
   CollectorServer(const ServerOptions& options, std::unique_ptr<access::TokenWatch> tokens,
                   std::unique_ptr<storage::StoreWriter> writer);
   absl::Status Listen(const ServerOptions& options);
+  // Builds the gRPC server, which takes connections from the acceptor.
+  absl::Status Build(std::shared_ptr<grpc::ServerCredentials> credentials);
   void LimitConnections(grpc::ServerBuilder& builder) const;
   absl::Status ListenForMetrics(const ServerOptions& options);
   CollectorState State(const std::string& db);
@@ -91,13 +99,16 @@ class CollectorServer {
   DiskGuard disk_guard_;
   Retention retention_;
   WriterLoop writer_;
+  HealthService health_service_;
   IngestService ingest_;
   ReaderPool readers_;
   DatasetService dataset_;
   std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;  // takes them for server_
+  std::unique_ptr<net::Acceptor> acceptor_;                                      // nullptr: no port
   std::optional<Periodic> stream_watch_;
+  std::unique_ptr<MetricsPort> metrics_port_;  // nullptr: none
   int port_ = 0;
-  int metrics_port_ = 0;
 };
 
 }  // namespace telemetry::collector

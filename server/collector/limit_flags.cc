@@ -31,6 +31,10 @@ void AddLimits(CLI::App* serve, Limits& limits) {
   const auto number = [serve](const char* name, uint64_t& value, const char* help) {
     Flag(serve, name, value, help)->check(CLI::PositiveNumber);
   };
+  number("max-connections", limits.max_connections,
+         "Open connections; at most what the limit of open files leaves beside the dataset's files");
+  Flag(serve, "max-connections-per-address", limits.max_connections_per_address,
+       "Open connections from one IPv4 address or IPv6 /64; 0: half of --max-connections");
   number("max-streams", limits.max_streams, "Ingest streams in all");
   number("max-streams-per-producer", limits.max_streams_per_producer, "Ingest streams of one producer");
   number("max-streams-per-connection", limits.max_streams_per_connection, "Calls at a time on one connection");

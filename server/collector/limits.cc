@@ -10,6 +10,8 @@ std::vector<std::pair<const char*, double>> LimitValues(const Limits& limits) {
           {"waiting_bytes", number(limits.waiting_bytes)},
           {"receive_bytes", number(limits.receive_bytes)},
           {"unread_ack_bytes", number(limits.unread_ack_bytes)},
+          {"max_connections", number(limits.max_connections)},
+          {"max_connections_per_address", number(limits.max_connections_per_address)},
           {"max_streams", number(limits.max_streams)},
           {"max_streams_per_producer", number(limits.max_streams_per_producer)},
           {"max_streams_per_connection", number(limits.max_streams_per_connection)},

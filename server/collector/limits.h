@@ -32,6 +32,11 @@ struct Limits {
   uint64_t receive_bytes = uint64_t{48} << 20;
   // The most bytes of all streams' Acks that their clients have not read.
   uint64_t unread_ack_bytes = uint64_t{16} << 20;
+  // Open connections of the port: in total, and from one address (an IPv4 address, a /64 of IPv6); 0: half of those in
+  // total. More are reset before any handshake. A connection takes 20 KB of memory, with TLS 85 KB, and each of its
+  // calls 20 KB more.
+  uint64_t max_connections = 2048;
+  uint64_t max_connections_per_address = 0;
   // Ingest streams in all, of one producer, and calls of any kind on one connection.
   uint64_t max_streams = 4096;
   uint64_t max_streams_per_producer = 8;

@@ -1,15 +1,13 @@
 #include "server/collector/metrics.h"
 
-#include <prometheus/collectable.h>
 #include <prometheus/counter.h>
-#include <prometheus/exposer.h>
 #include <prometheus/family.h>
 #include <prometheus/gauge.h>
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
 
 #include <array>
-#include <exception>
 #include <utility>
 #include <vector>
 
@@ -94,6 +92,17 @@ MetricFamily EndedFamily(const CollectorState& state) {
                          {"unread", count(state.ended_unread)}});
 }
 
+MetricFamily ConnectionsRefusedFamily(const net::Acceptor::Counts& connections) {
+  const auto count = [](uint64_t value) { return static_cast<double>(value); };
+  return LabelledFamily("telemetry_connections_refused_total", "Connections that were reset, by reason",
+                        MetricType::Counter, "reason",
+                        {{"too_many", count(connections.refused)},
+                         {"too_many_of_address", count(connections.refused_network)},
+                         {"made_room", count(connections.made_room)},
+                         {"silent", count(connections.silent)},
+                         {"no_descriptor", count(connections.dropped)}});
+}
+
 }  // namespace
 
 // What is counted as it happens. Each reason is there from the beginning: a rate needs a 0 to grow from.
@@ -128,12 +137,8 @@ struct CollectorMetrics::Families {
 };
 
 // What is looked up when somebody asks.
-class CollectorMetrics::StateFamilies final : public prometheus::Collectable {
- public:
-  explicit StateFamilies(ReadState read_state) : read_state_(std::move(read_state)) {}
-
-  std::vector<MetricFamily> Collect() const override {
-    const CollectorState state = read_state_();
+struct CollectorMetrics::StateFamilies {
+  static std::vector<MetricFamily> Collect(const CollectorState& state) {
     return {
         GaugeFamily("telemetry_in_flight_bytes", "Bytes of all streams' records on their way to disk",
                     state.in_flight_bytes),
@@ -167,40 +172,23 @@ class CollectorMetrics::StateFamilies final : public prometheus::Collectable {
                     WholeSeconds(state.retention.served)),
         LabelledFamily("telemetry_limit", "The limits that the collector was started with", MetricType::Gauge, "name",
                        state.limits),
+        GaugeFamily("telemetry_connections", "Open connections", state.connections.open),
+        ConnectionsRefusedFamily(state.connections),
+        CounterFamily("telemetry_listeners_reopened_total", "Listening sockets that were lost and opened again",
+                      state.connections.reopened),
         EndedFamily(state),
         RefusedFamily(state)};
   }
-
- private:
-  const ReadState read_state_;
-};
-
-struct CollectorMetrics::Exposer {
-  explicit Exposer(const std::string& address) : http(address) {}
-
-  prometheus::Exposer http;
 };
 
 CollectorMetrics::CollectorMetrics() : families_(std::make_unique<Families>()) {}
 
-CollectorMetrics::~CollectorMetrics() { Stop(); }
+CollectorMetrics::~CollectorMetrics() = default;
 
-absl::StatusOr<int> CollectorMetrics::Listen(const std::string& address, ReadState read_state) {
-  try {
-    exposer_ = std::make_unique<Exposer>(address);
-  } catch (const std::exception& error) {
-    return absl::UnavailableError(
-        absl::StrCat("cannot serve metrics on ", address, ": is the port taken, or no HOST:PORT?"));
-  }
-  state_ = std::make_shared<StateFamilies>(std::move(read_state));
-  exposer_->http.RegisterCollectable(families_->registry);
-  exposer_->http.RegisterCollectable(state_);
-  return exposer_->http.GetListeningPorts().at(0);
-}
-
-void CollectorMetrics::Stop() {
-  exposer_.reset();
-  state_.reset();
+std::string CollectorMetrics::Text(const ReadState& read_state) const {
+  std::vector<MetricFamily> families = families_->registry->Collect();
+  for (MetricFamily& family : StateFamilies::Collect(read_state())) families.push_back(std::move(family));
+  return prometheus::TextSerializer().Serialize(families);
 }
 
 void CollectorMetrics::AddCommit(absl::Span<const storage::ProducerBatch> batches,

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "server/collector/retention.h"
+#include "server/net/acceptor.h"
 #include "server/storage/store.h"
 
 namespace telemetry::collector {
@@ -35,6 +35,7 @@ struct CollectorState {
   uint64_t ended_no_open = 0;
   uint64_t ended_idle = 0;
   uint64_t ended_unread = 0;
+  net::Acceptor::Counts connections;
   uint64_t delays = 0;
   uint64_t too_large_records = 0;
   std::vector<std::pair<const char*, double>> limits;
@@ -48,21 +49,16 @@ struct CollectorState {
   Retention::State retention;
 };
 
-// The collector's numbers in Prometheus' text format, over HTTP on a port of their own: no TLS and no tokens, and
-// nothing in them of what is stored. Thread-safe, but for Listen and Stop.
+// The collector's metrics in Prometheus' text format. They hold no stored text. Thread-safe.
 class CollectorMetrics {
  public:
   using ReadState = std::function<CollectorState()>;
 
   CollectorMetrics();
-  // As Stop.
   ~CollectorMetrics();
 
-  // Serves http://HOST:PORT/metrics and returns the port; port 0 takes a free one. `read_state` is called from threads
-  // of the metrics' own. UNAVAILABLE: the port is taken or no address.
-  absl::StatusOr<int> Listen(const std::string& address, ReadState read_state);
-  // Afterwards nobody calls read_state any more. Takes up to 2 s: that is how often the HTTP server looks up.
-  void Stop();
+  // Returns all of them as text. Calls `read_state` once.
+  std::string Text(const ReadState& read_state) const;
 
   // One transaction that was committed. outcomes[i] belongs to batches[i].
   void AddCommit(absl::Span<const storage::ProducerBatch> batches, absl::Span<const storage::BatchOutcome> outcomes,
@@ -70,12 +66,9 @@ class CollectorMetrics {
 
  private:
   struct Families;
-  class StateFamilies;
-  struct Exposer;
+  struct StateFamilies;
 
   const std::unique_ptr<Families> families_;
-  std::shared_ptr<StateFamilies> state_;
-  std::unique_ptr<Exposer> exposer_;
 };
 
 }  // namespace telemetry::collector

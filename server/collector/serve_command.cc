@@ -2,19 +2,21 @@
 
 #include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
-#include <sys/resource.h>
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "proto/access/address.h"
 #include "proto/clock/periodic.h"
 #include "proto/clock/steady.h"
 #include "server/access/gate.h"
 #include "server/collector/collector_server.h"
+#include "server/collector/connection_limits.h"
 #include "server/log/log.h"
+#include "server/net/file_limit.h"
 #include "server/storage/postgresql/any_store.h"
 
 namespace telemetry::collector {
@@ -68,28 +70,31 @@ void QuietProtobuf() {
       });
 }
 
-// Each connection is an open file; what is left is for the dataset, its readers and the log.
-void RaiseFileLimit(uint64_t max_streams) {
-  constexpr uint64_t kOthers = 128;
-  rlimit limit = {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-  if (limit.rlim_cur >= max_streams + kOthers) return;
-  log::Warn("fewer files may be open than --max-streams needs",
-            {{"files", static_cast<uint64_t>(limit.rlim_cur)}, {"max_streams", max_streams}});
+// Whoever supervises the process starts it again.
+void EndWithoutPort(const absl::Status& status) {
+  log::Critical("a port cannot be listened on any more, ending; everything acknowledged is durable",
+                {{"reason", status.ToString()}});
+  std::_Exit(EXIT_FAILURE);
 }
 
-void WarnOfOpenPort(const CommandLine& line) {
-  if (!line.metrics_listen.empty() && !access::StaysOnThisMachine(line.metrics_listen)) {
-    log::Warn("whoever reaches the port reads the metrics", {{"listen", line.metrics_listen}});
+// The limits as this process can keep them.
+absl::StatusOr<Limits> LimitsHere(const Limits& asked) {
+  const uint64_t files = net::RaiseFileLimit();
+  absl::StatusOr<Limits> limits = FitConnections(asked, files);
+  if (limits.ok() && limits->max_connections < asked.max_connections) {
+    log::Warn("the limit of open files leaves fewer connections than --max-connections",
+              {{"files", files}, {"reserved", net::kReservedFiles}, {"connections", limits->max_connections}});
   }
-  if (access::StaysOnThisMachine(line.listen)) return;
+  return limits;
+}
+
+void WarnOfOpenPort(const CommandLine& line, const std::string& address, const char* what) {
+  if (address.empty() || access::StaysOnThisMachine(address)) return;
   if (line.tokens.empty()) {
-    log::Warn("there are no tokens: whoever reaches the port reads and writes", {{"listen", line.listen}});
+    log::Warn(absl::StrCat("there are no tokens: whoever reaches the port ", what), {{"listen", address}});
   }
   if (line.tls.cert.empty()) {
-    log::Warn("there is no TLS: whoever is on the way reads along", {{"listen", line.listen}});
+    log::Warn("there is no TLS: whoever is on the way reads along", {{"listen", address}});
   }
 }
 
@@ -107,18 +112,21 @@ absl::Status Serve(const CommandLine& line) {
   QuietProtobuf();
   LimitGrpcLog();
   const sigset_t signals = BlockEndSignals();
-  WarnOfOpenPort(line);
-  RaiseFileLimit(line.limits.max_streams);
+  WarnOfOpenPort(line, line.listen, "reads and writes");
+  WarnOfOpenPort(line, line.metrics_listen, "reads the metrics");
+  absl::StatusOr<Limits> limits = LimitsHere(line.limits);
+  if (!limits.ok()) return limits.status();
   absl::StatusOr<std::unique_ptr<CollectorServer>> server =
       CollectorServer::Start({.db = line.db,
                               .listen = line.listen,
                               .tls = line.tls,
                               .metrics_listen = line.metrics_listen,
                               .tokens = line.tokens,
-                              .limits = line.limits,
+                              .limits = *limits,
                               .retention = {.rules = line.keep},
                               .writer = {},
-                              .on_fatal = &EndAtOnce});
+                              .on_fatal = &EndAtOnce,
+                              .on_lost_port = &EndWithoutPort});
   if (!server.ok()) return server.status();
   std::printf("listening on %s:%d\n", HostOf(line.listen).c_str(), (*server)->port());
   if (!line.metrics_listen.empty()) {
@@ -128,7 +136,9 @@ absl::Status Serve(const CommandLine& line) {
   log::Info("serving", {{"db", storage::WithoutPasswords(line.db)},
                         {"port", (*server)->port()},
                         {"transport", TransportOf(line.tls)},
-                        {"tokens", line.tokens.empty() ? "none" : line.tokens}});
+                        {"tokens", line.tokens.empty() ? "none" : line.tokens},
+                        {"max_connections", limits->max_connections},
+                        {"max_connections_per_address", limits->max_connections_per_address}});
 
   int signal = 0;
   sigwait(&signals, &signal);

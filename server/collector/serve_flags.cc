@@ -17,7 +17,8 @@ void AddListening(CLI::App* serve, CommandLine& line) {
   Flag(serve, "listen", line.listen, "Address to serve on; port 0 takes a free one")
       ->type_name("HOST:PORT")
       ->check(CLI::Validator(CheckListen, ""));
-  Flag(serve, "metrics-listen", line.metrics_listen, "Address of Prometheus metrics, http://HOST:PORT/metrics")
+  Flag(serve, "metrics-listen", line.metrics_listen,
+       "Address of Prometheus metrics, /metrics; beyond loopback over TLS, for tokens of a reader")
       ->type_name("HOST:PORT")
       ->check(CLI::Validator(CheckListen, ""));
 }
@@ -34,7 +35,7 @@ void AddSecurity(CLI::App* serve, CommandLine& line) {
   file("tls-client-ca", line.tls.client_ca, "Ask clients for certificates of these authorities (PEM)")->needs(cert);
   file("tokens", line.tokens, "Ask callers for tokens of this file (see the command token); read anew when it changes");
   Switch(serve, "insecure-beyond-loopback", line.insecure_beyond_loopback,
-         "Let other machines reach a port without both TLS and tokens, or the metrics");
+         "Let other machines reach a port, also that of the metrics, without both TLS and tokens");
 }
 
 void AddLogging(CLI::App* serve, CommandLine& line) {
@@ -44,25 +45,31 @@ void AddLogging(CLI::App* serve, CommandLine& line) {
       ->check(CLI::IsMember({"text", "json"}));
 }
 
+// Returns the reason to refuse to serve this address, or an empty text. `open`: the consequence of serving it anyway.
+std::string WhyNotListen(const CommandLine& line, const char* flag, const std::string& address, const char* open) {
+  if (access::StaysOnThisMachine(address)) return "";
+  if (!line.tls.cert.empty() && !line.tokens.empty()) return "";
+  const char* missing = line.tokens.empty() ? "are no tokens" : "is no TLS";
+  if (line.tokens.empty() && line.tls.cert.empty()) missing = "are neither TLS nor tokens";
+  return absl::StrCat(flag, " ", address, " lets other machines in, but there ", missing,
+                      ": give --tls-cert, --tls-key and --tokens, or listen on 127.0.0.1, or say "
+                      "--insecure-beyond-loopback where ",
+                      open);
+}
+
 }  // namespace
 
 std::string WhyNotServe(const CommandLine& line) {
   if (storage::IsPostgresqlUrl(line.db) && !line.keep.is_empty()) {
     return "--keep-age and --keep-bytes are for a SQLite file: nothing is removed from a PostgreSQL server";
   }
-  if (!line.metrics_listen.empty() && !access::StaysOnThisMachine(line.metrics_listen) &&
-      !line.insecure_beyond_loopback) {
-    return absl::StrCat("--metrics-listen ", line.metrics_listen,
-                        " lets other machines read the metrics, which have neither TLS nor tokens: listen on 127.0.0.1 "
-                        "or say --insecure-beyond-loopback");
+  if (line.insecure_beyond_loopback) return "";
+  if (std::string why = WhyNotListen(line, "--listen", line.listen, "everyone on the network may read and write");
+      !why.empty()) {
+    return why;
   }
-  if (access::StaysOnThisMachine(line.listen) || line.insecure_beyond_loopback) return "";
-  if (!line.tls.cert.empty() && !line.tokens.empty()) return "";
-  const char* missing = line.tokens.empty() ? "are no tokens" : "is no TLS";
-  if (line.tokens.empty() && line.tls.cert.empty()) missing = "are neither TLS nor tokens";
-  return absl::StrCat("--listen ", line.listen, " lets other machines in, but there ", missing,
-                      ": give --tls-cert, --tls-key and --tokens, or listen on 127.0.0.1, or say "
-                      "--insecure-beyond-loopback where everyone on the network may read and write");
+  if (line.metrics_listen.empty()) return "";
+  return WhyNotListen(line, "--metrics-listen", line.metrics_listen, "everyone on the network may read the metrics");
 }
 
 void AddServe(CLI::App& app, CommandLine& line) {

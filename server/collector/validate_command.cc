@@ -7,8 +7,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "proto/access/address.h"
 #include "server/access/server_credentials.h"
 #include "server/access/token_file.h"
+#include "server/collector/connection_limits.h"
+#include "server/net/file_limit.h"
 #include "server/storage/postgresql/any_store.h"
 
 namespace telemetry::collector {
@@ -60,6 +63,21 @@ std::string LookAtTokens(const CommandLine& line, Findings& findings) {
   return absl::StrCat(tokens->size(), " tokens, ", valid, " of them valid");
 }
 
+void LookAtConnections(const CommandLine& line, Findings& findings) {
+  const uint64_t files = net::RaiseFileLimit();
+  const absl::StatusOr<Limits> limits = FitConnections(line.limits, files);
+  if (!limits.ok()) return findings.Problem(limits.status());
+  findings.served.push_back(absl::StrCat("connect  ", limits->max_connections, " connections at a time, ",
+                                         limits->max_connections_per_address, " from one address (", files,
+                                         " files may be open, ", net::kReservedFiles, " of them are reserved)"));
+}
+
+std::string MetricsText(const CommandLine& line, const std::string& transport, const std::string& tokens) {
+  if (line.metrics_listen.empty()) return "nowhere";
+  if (access::StaysOnThisMachine(line.metrics_listen)) return line.metrics_listen + ": plaintext; no tokens";
+  return absl::StrCat(line.metrics_listen, ": ", transport, "; ", tokens);
+}
+
 std::string WhatIsKept(const storage::PruneRules& rules) {
   if (rules.is_empty()) return "everything";
   std::string text;
@@ -78,7 +96,8 @@ absl::Status ValidateServe(const CommandLine& line) {
   const std::string transport = LookAtTls(line, findings);
   const std::string tokens = LookAtTokens(line, findings);
   findings.served.push_back(absl::StrCat("listen   ", line.listen, ": ", transport, "; ", tokens));
-  findings.served.push_back(absl::StrCat("metrics  ", line.metrics_listen.empty() ? "nowhere" : line.metrics_listen));
+  LookAtConnections(line, findings);
+  findings.served.push_back(absl::StrCat("metrics  ", MetricsText(line, transport, tokens)));
   findings.served.push_back(absl::StrCat("keep     ", WhatIsKept(line.keep)));
   findings.served.push_back(absl::StrCat("logs     ", line.log_format, ", from ", line.log_level));
   for (const std::string& served : findings.served) std::printf("%s\n", served.c_str());

@@ -116,9 +116,10 @@ HostileTest::~HostileTest() {
   std::filesystem::remove_all(folder_);
 }
 
-void HostileTest::Start(const std::vector<std::string>& environment) {
+void HostileTest::Start(const std::vector<std::string>& environment, uint64_t max_files) {
   bench::CollectorOptions options;
   options.environment = environment;
+  options.max_files = max_files;
   collector_ =
       std::make_unique<bench::CollectorProcess>(bench::CollectorProcess::Start(folder_ + "/dataset.db", options));
   std::cout << "at the start: " << bench::PeakMib(collector_->pid()) << " MiB" << std::endl;

@@ -39,6 +39,8 @@ class GoodClient {
   ~GoodClient();
 
   bool Send();
+  // The last sequence number that was acknowledged, of this stream or of those before it.
+  uint64_t acknowledged() const { return seq_; }
   // The 99th percentile of the time to an Ack.
   double P99Ms(int batches);
 
@@ -60,7 +62,7 @@ class HostileTest : public testing::Test {
   HostileTest();
   ~HostileTest() override;
 
-  void Start(const std::vector<std::string>& environment = {});
+  void Start(const std::vector<std::string>& environment = {}, uint64_t max_files = 0);
   int port() const { return collector_->port(); }
   void ExpectSmallAndServing();
 

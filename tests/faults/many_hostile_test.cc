@@ -120,7 +120,11 @@ class ManyHostileTest : public HostileTest {
 };
 
 TEST_F(ManyHostileTest, IdleSlowAndDeafOnesHoldNobodyUp) {
-  Start(ShortTimes(6));
+  // All of them come from one address and have to be there at a time.
+  std::vector<std::string> environment = ShortTimes(6);
+  environment.emplace_back("TELEMETRY_COLLECTOR_MAX_CONNECTIONS=4096");
+  environment.emplace_back("TELEMETRY_COLLECTOR_MAX_CONNECTIONS_PER_ADDRESS=4096");
+  Start(environment);
   const Percentiles p99 = Measure();
   // Two of 200 batches decide, and the machine may delay those of one client alone. A client that waits for a hostile
   // client waits for seconds.

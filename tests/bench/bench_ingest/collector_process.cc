@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,10 +31,13 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
 }
 
 // Between fork and exec only what is safe there.
-[[noreturn]] void RunCollector(char* const* arguments, char* const* environment, const char* log, int out) {
+[[noreturn]] void RunCollector(char* const* arguments, char* const* environment, const char* log, int out,
+                               rlim_t max_files) {
   const int log_fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   dup2(out, STDOUT_FILENO);
   dup2(log_fd, STDERR_FILENO);
+  const rlimit limit = {.rlim_cur = max_files, .rlim_max = max_files};
+  if (max_files > 0 && setrlimit(RLIMIT_NOFILE, &limit) != 0) _exit(126);
   execve(arguments[0], arguments, environment);
   _exit(127);
 }
@@ -61,7 +65,7 @@ CollectorProcess CollectorProcess::Start(const std::string& db, const CollectorO
   if (pipe2(pipe_fds, O_CLOEXEC) != 0) Fail("pipe");
   const pid_t pid = fork();
   if (pid < 0) Fail("fork");
-  if (pid == 0) RunCollector(argv.data(), envp.data(), log.c_str(), pipe_fds[1]);
+  if (pid == 0) RunCollector(argv.data(), envp.data(), log.c_str(), pipe_fds[1], options.max_files);
   close(pipe_fds[1]);
   std::string line = ReadLine(pipe_fds[0]);
   while (!line.empty() && line.rfind(kReady, 0) != 0) line = ReadLine(pipe_fds[0]);

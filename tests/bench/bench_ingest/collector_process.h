@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ struct CollectorOptions {
   std::vector<std::string> flags;        // of serve, as on a command line
   std::vector<std::string> environment;  // NAME=VALUE, added to this process's
   std::string log;                       // where its log goes; empty: to the dataset's name with .log
+  uint64_t max_files = 0;                // how many files it may open (RLIMIT_NOFILE); 0: as many as this process
 };
 
 // A telemetry-collector of its own process, as an operator would start it. Not thread-safe. Ends the test program with

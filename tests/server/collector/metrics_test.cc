@@ -207,6 +207,17 @@ TEST(Metrics, SayWhatRetentionRemoves) {
   EXPECT_GE(Value(text, "telemetry_served_seconds"), 0);
 }
 
+TEST(Metrics, CountConnections) {
+  ServerOptions options = WithMetrics();
+  options.listen = "127.0.0.1:0";
+  CollectorStory story(options);
+  const std::string text = Scrape(story.server());
+  EXPECT_EQ(Value(text, "telemetry_connections"), 0) << text;
+  EXPECT_EQ(Value(text, "telemetry_connections_refused_total{reason=\"too_many_of_address\"}"), 0);
+  EXPECT_EQ(Value(text, "telemetry_listeners_reopened_total"), 0);
+  EXPECT_EQ(Value(text, "telemetry_limit{name=\"max_connections\"}"), 2048);
+}
+
 TEST(Metrics, ATakenPortIsSaid) {
   CollectorStory story(WithMetrics());
   storage::TempFolder folder;

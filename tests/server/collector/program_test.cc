@@ -148,8 +148,12 @@ TEST_F(ProgramTest, OtherMachinesAreNotLetInByAccident) {
 TEST_F(ProgramTest, NeitherAreTheMetricsShownToThem) {
   ExpectWrongUsage(serve_ + " --metrics-listen 9101", "HOST:PORT");
   ExpectWrongUsage(serve_ + " --metrics-listen 0.0.0.0:0", "--insecure-beyond-loopback");
-  ExpectWrongUsage(serve_ + " --metrics-listen 0.0.0.0:0 --tls-cert c --tls-key k --tokens t", "--metrics-listen");
+  ExpectWrongUsage(serve_ + " --metrics-listen 0.0.0.0:0 --tls-cert c --tls-key k", "--metrics-listen");
+  ExpectWrongUsage(serve_ + " --metrics-listen 0.0.0.0:0 --tokens t", "there is no TLS:");
   ExpectWrongUsage(serve_, "--insecure-beyond-loopback", "TELEMETRY_COLLECTOR_METRICS_LISTEN=0.0.0.0:0");
+  const ProgramOutcome outcome =
+      RunCollector(serve_ + " --metrics-listen 0.0.0.0:0 --tls-cert c --tls-key k --tokens t");
+  EXPECT_EQ(outcome.exit_status, 1) << outcome.output;
 }
 
 TEST_F(ProgramTest, ACertificateWithoutItsKeyIsWrongUsage) {

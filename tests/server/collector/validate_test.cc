@@ -68,6 +68,13 @@ TEST_F(ValidateTest, SaysWhatWouldBeServedAndMakesNothing) {
   EXPECT_EQ(Files(), before);
 }
 
+TEST_F(ValidateTest, SaysHowManyConnectionsThereMayBe) {
+  EXPECT_THAT(Validate(flags_ + " --max-connections 100").output,
+              HasSubstr("connect  100 connections at a time, 50 from one address"));
+  EXPECT_THAT(Validate(flags_ + " --max-connections 100 --max-connections-per-address 200").output,
+              HasSubstr("connect  100 connections at a time, 200 from one address"));
+}
+
 TEST_F(ValidateTest, SaysWhatIsKept) {
   EXPECT_THAT(Validate(flags_).output, HasSubstr("keep     everything"));
   EXPECT_THAT(Validate(flags_ + " --keep-age 180d --keep-bytes 1GiB").output,
