@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -20,6 +21,14 @@ namespace telemetry::collector {
 namespace {
 
 using access::IoStep;
+
+// OpenSSL writes to sockets without MSG_NOSIGNAL; a peer that is gone must not end the process.
+void BlockSigpipe() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
 
 IoStep StepOf(ssize_t result) {
   if (result > 0) return {.kind = IoStep::kDone, .bytes = static_cast<size_t>(result)};
@@ -144,6 +153,7 @@ void MetricsPort::Wake() const {
 }
 
 void MetricsPort::Run() {
+  BlockSigpipe();
   const auto answer = [this](std::string_view head) { return Answer(head); };
   while (true) {
     std::vector<pollfd> polled = Wanted();

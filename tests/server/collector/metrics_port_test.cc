@@ -33,6 +33,10 @@ class Peer {
   explicit Peer(const MetricsPort& port) : socket_(http2::ConnectToLoopback(port.port())) {}
 
   void Send(std::string_view bytes) const { send(socket_.fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL); }
+  void AwaitBytes() const {
+    pollfd poll_fd = {.fd = socket_.fd(), .events = POLLIN};
+    poll(&poll_fd, 1, 60'000);
+  }
   std::string ReadAll() const {
     std::string all;
     std::string bytes(4096, '\0');
@@ -111,9 +115,26 @@ TEST(MetricsPort, AsksForATokenOfAReader) {
   EXPECT_THAT(Peer(*port).Get("Authorization: Bearer " + reader + "\r\n"), EndsWith("numbers 1\n"));
 }
 
+// A page that no socket buffer holds.
+std::unique_ptr<MetricsPort> StartLarge(const access::TlsFiles& tls = {}) {
+  auto port = MetricsPort::Start({.address = "127.0.0.1:0", .tls = tls}, [] { return std::string(32 << 20, 'x'); });
+  EXPECT_TRUE(port.ok()) << port.status();
+  return *std::move(port);
+}
+
+TEST(MetricsPort, OutlivesAPeerThatGoesAway) {
+  const auto port = StartLarge();
+  for (int i = 0; i < 3; ++i) {
+    const Peer peer(*port);
+    peer.Send("GET /metrics HTTP/1.1\r\n\r\n");
+    peer.AwaitBytes();
+  }
+  EXPECT_GT(Peer(*port).Get().size(), 32 << 20);
+}
+
 // The answer over TLS; `ca`: the file of the authority that the client trusts.
 std::string GetOverTls(const MetricsPort& port, const std::string& ca, const std::string& cert = "",
-                       const std::string& key = "") {
+                       const std::string& key = "", size_t most = SIZE_MAX) {
   SSL_CTX* context = SSL_CTX_new(TLS_client_method());
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
   SSL_CTX_load_verify_locations(context, ca.c_str(), nullptr);
@@ -127,7 +148,7 @@ std::string GetOverTls(const MetricsPort& port, const std::string& ca, const std
   const std::string request = "GET /metrics HTTP/1.1\r\n\r\n";
   if (BIO_write(bio, request.data(), static_cast<int>(request.size())) > 0) {
     std::string bytes(4096, '\0');
-    for (int size = 1; size > 0;) {
+    for (int size = 1; size > 0 && answer.size() < most;) {
       size = BIO_read(bio, bytes.data(), static_cast<int>(bytes.size()));
       if (size > 0) answer.append(bytes.data(), static_cast<size_t>(size));
     }
@@ -177,6 +198,14 @@ TEST_F(MetricsPortTlsTest, AsksForACertificateWhereTheOtherPortDoes) {
   const auto port = Start({.tls = Files(ca)});
   EXPECT_THAT(GetOverTls(*port, ca), IsEmpty());
   EXPECT_THAT(GetOverTls(*port, ca, folder_.File("client.pem"), folder_.File("client.key")), EndsWith("numbers 1\n"));
+}
+
+TEST_F(MetricsPortTlsTest, OutlivesAPeerThatGoesAway) {
+  Install("server", authority_.Issue("localhost"));
+  Write("ca.pem", authority_.certificate());
+  const auto port = StartLarge(Files());
+  for (int i = 0; i < 3; ++i) GetOverTls(*port, folder_.File("ca.pem"), "", "", 1);
+  EXPECT_GT(GetOverTls(*port, folder_.File("ca.pem")).size(), 32 << 20);
 }
 
 TEST_F(MetricsPortTlsTest, NamesAFileThatDoesNotFit) {
