@@ -156,7 +156,8 @@ absl::Status BatchWriter::LookAt(absl::Span<const NewRecords> accepted) {
     }
   }
   configs_.ForgetLook();
-  return look_ahead_->LookAt(records, runs_, configs_);
+  absl::Status status = look_ahead_->LookAt(records, runs_, configs_);
+  return status.ok() ? look_ahead_->LookAtRows(records, measurements_, details_) : status;
 }
 
 absl::Status BatchWriter::Store(const NewRecords& records) {

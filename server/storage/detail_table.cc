@@ -30,6 +30,11 @@ absl::Status DetailTable::Store(const v1::MeasurementDetail& detail, MaybeRefusa
   absl::StatusOr<AttemptTable::RowTarget> target = attempts_.TargetOf(detail.attempt_id(), refusal);
   if (!target.ok() || target->left_out()) return target.status();
   if (target->foreign) return CompareStored(detail, target->key, refusal);
+  if (known_.is_on()) {
+    const KnownRows::Is is = known_.Add(target->key.attempt, detail.seq(), detail.SerializeAsString());
+    if (is == KnownRows::Is::kSame) return absl::OkStatus();
+    if (is == KnownRows::Is::kOther) return CompareStored(detail, target->key, refusal);
+  }
   const std::optional<std::string> samples = SamplesToJson(detail);
   const absl::StatusOr<int64_t> inserted =
       insert_

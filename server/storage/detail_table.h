@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "server/storage/attempt_table.h"
+#include "server/storage/known_rows.h"
 #include "server/storage/refusal.h"
 #include "server/storage/statement.h"
 #include "telemetry/v1/records.pb.h"
@@ -18,10 +19,15 @@ class DetailTable {
 
   absl::Status Store(const v1::MeasurementDetail& detail, MaybeRefusal& refusal);
 
+  // For a LookAhead, as MeasurementTable's.
+  void BeginKnownRows(bool is_on) { known_.Begin(is_on); }
+  void RememberRow(int64_t attempt, uint64_t seq) { known_.Remember(attempt, seq); }
+
  private:
   absl::Status CompareStored(const v1::MeasurementDetail& detail, const AttemptKey& key, MaybeRefusal& refusal);
 
   AttemptTable& attempts_;
+  KnownRows known_;
   Statement insert_;
   Statement read_;
 };

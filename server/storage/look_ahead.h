@@ -3,6 +3,8 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "server/storage/config_table.h"
+#include "server/storage/detail_table.h"
+#include "server/storage/measurement_table.h"
 #include "server/storage/run_table.h"
 #include "telemetry/v1/records.pb.h"
 
@@ -18,6 +20,9 @@ class LookAhead {
   // `records` are valid, and the transaction is going to store them in this order. Runs and configs that are new are
   // made where their records are never refused.
   virtual absl::Status LookAt(absl::Span<const v1::Record* const> records, RunTable& runs, ConfigTable& configs) = 0;
+  // The same of the rows that belong to attempts: those that are stored already.
+  virtual absl::Status LookAtRows(absl::Span<const v1::Record* const> records, MeasurementTable& measurements,
+                                  DetailTable& details) = 0;
 };
 
 }  // namespace telemetry::storage

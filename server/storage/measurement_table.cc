@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "absl/strings/str_cat.h"
 #include "proto/record/ids.h"
 #include "server/storage/failure_json.h"
 #include "server/storage/gathered.h"
@@ -19,6 +20,24 @@ std::optional<double> Perf(const v1::Measurement& row) {
 
 std::optional<double> CompileTime(const v1::Measurement& row) {
   return row.has_compile_time_s() ? std::optional<double>(row.compile_time_s()) : std::nullopt;
+}
+
+template <typename Number>
+void AppendBytes(Number value, std::string* out) {
+  out->append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+std::string ToBytes(const MeasurementTable::Contents& row) {
+  std::string bytes;
+  AppendBytes(row.timestamp_s, &bytes);
+  AppendBytes(row.generation, &bytes);
+  AppendBytes(row.status, &bytes);
+  AppendBytes(row.config, &bytes);
+  for (const std::optional<double>& value : {row.perf_ms, row.compile_time_s}) {
+    bytes.push_back(value ? 1 : 0);
+    AppendBytes(value.value_or(0), &bytes);
+  }
+  return absl::StrCat(bytes, row.failure_sha256.value_or(""));
 }
 
 std::optional<double> DoubleColumn(const Statement& row, int column) {
@@ -49,6 +68,14 @@ MeasurementTable::MeasurementTable(Database& database, AttemptTable& attempts, C
                "UPDATE measurements SET timestamp_s = ?3, generation = ?4, status = ?5, perf_ms = ?6, "
                "compile_time_s = ?7, config = ?8, failure = ?9 WHERE " TELEMETRY_IN_RUN "attempt = ?1 AND seq = ?2") {}
 
+void MeasurementTable::RememberRow(int64_t attempt, uint64_t seq, const Contents& contents) {
+  known_rows_.Add(attempt, seq, ToBytes(contents));
+}
+
+void MeasurementTable::RememberHash(int64_t attempt, uint64_t seq, std::string_view source_hash) {
+  known_hashes_.Add(attempt, seq, source_hash);
+}
+
 absl::Status MeasurementTable::Store(const v1::Measurement& row, MaybeRefusal& refusal) {
   absl::StatusOr<AttemptTable::RowTarget> target = attempts_.TargetOf(row.attempt_id(), refusal);
   if (!target.ok() || target->left_out()) return target.status();
@@ -74,6 +101,18 @@ absl::Status MeasurementTable::StoreRow(const v1::Measurement& row, const Attemp
   if (!config.ok()) return config.status();
   OptionalText failure;
   if (row.has_failure()) failure = FailureToJson(row.failure());
+  if (known_rows_.is_on()) {
+    const Contents contents = {.timestamp_s = row.timestamp_s(),
+                               .generation = row.generation(),
+                               .status = *status_key,
+                               .perf_ms = Perf(row),
+                               .compile_time_s = CompileTime(row),
+                               .config = *config,
+                               .failure_sha256 = failure ? std::optional(record::Sha256(*failure)) : std::nullopt};
+    const KnownRows::Is is = known_rows_.Add(key.attempt, row.seq(), ToBytes(contents));
+    if (is == KnownRows::Is::kSame) return absl::OkStatus();
+    if (is == KnownRows::Is::kOther) return CompareStored(row, key, whose, *status_key, *config, failure, refusal);
+  }
   const absl::StatusOr<int64_t> inserted =
       insert_
           .Bind(InRun{key.run}, key.attempt, row.seq(), row.timestamp_s(), int64_t{row.generation()}, *status_key,
@@ -125,7 +164,11 @@ absl::Status MeasurementTable::Store(const v1::SourceHash& hash, MaybeRefusal& r
   if (!target.ok() || target->left_out()) return target.status();
   absl::StatusOr<std::string> bytes = record::HexDecode(hash.source_hash());
   if (!bytes.ok()) return bytes.status();  // Validate has seen to it
-  if (!target->foreign) {
+  const KnownRows::Is is = known_hashes_.is_on() && !target->foreign
+                               ? known_hashes_.Add(target->key.attempt, hash.seq(), *bytes)
+                               : KnownRows::Is::kNew;
+  if (is == KnownRows::Is::kSame) return absl::OkStatus();
+  if (is == KnownRows::Is::kNew && !target->foreign) {
     const absl::StatusOr<int64_t> inserted =
         insert_hash_.Bind(InRun{target->key.run}, target->key.attempt, hash.seq(), Blob{*bytes}).RunCounting();
     if (!inserted.ok() || *inserted == 1) return inserted.status();

@@ -1,13 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/storage/attempt_table.h"
 #include "server/storage/config_table.h"
+#include "server/storage/known_rows.h"
 #include "server/storage/refusal.h"
 #include "server/storage/statement.h"
 #include "telemetry/v1/records.pb.h"
@@ -26,6 +29,23 @@ class MeasurementTable {
   absl::Status Store(const v1::Measurement& measurement, MaybeRefusal& refusal);
   absl::Status Store(const v1::SourceHash& hash, MaybeRefusal& refusal);
 
+  // For a LookAhead that finds the rows of a transaction which are stored already, or does not (`is_on`).
+  void BeginKnownRows(bool is_on) {
+    known_rows_.Begin(is_on);
+    known_hashes_.Begin(is_on);
+  }
+  // A row's contents: keys of its status and config, SHA-256 of its failure.
+  struct Contents {
+    double timestamp_s = 0;
+    int64_t generation = 0;
+    int64_t status = 0;
+    std::optional<double> perf_ms, compile_time_s;
+    int64_t config = 0;
+    std::optional<std::string> failure_sha256;
+  };
+  void RememberRow(int64_t attempt, uint64_t seq, const Contents& contents);
+  void RememberHash(int64_t attempt, uint64_t seq, std::string_view source_hash);
+
   // Forgets what was remembered of the transaction that is not going to be committed.
   void Forget() { statuses_.clear(); }
 
@@ -39,6 +59,7 @@ class MeasurementTable {
 
   AttemptTable& attempts_;
   ConfigTable& configs_;
+  KnownRows known_rows_, known_hashes_;
   absl::flat_hash_map<std::string, int64_t> statuses_;
 
   Statement insert_;

@@ -17,6 +17,7 @@ constexpr uint32_t kNull = ~uint32_t{0};
 
 PgArray PgArray::OfIntegers() { return {kPgInt8Array, kPgInt8}; }
 PgArray PgArray::OfTexts() { return {kPgTextArray, kPgText}; }
+PgArray PgArray::OfBytes() { return {kPgBytesArray, kPgBytes}; }
 
 PgArray::PgArray(Oid type, Oid element_type) : type_(type) {
   for (const uint32_t field : {uint32_t{1}, uint32_t{0}, uint32_t{element_type}, uint32_t{0}, uint32_t{1}}) {

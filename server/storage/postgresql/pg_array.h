@@ -9,11 +9,12 @@
 
 namespace telemetry::storage {
 
-// An array as a statement's parameter: a column of values in one, all integers or all texts.
+// An array as a statement's parameter: a column of values in one, all of one type.
 class PgArray {
  public:
   static PgArray OfIntegers();
   static PgArray OfTexts();
+  static PgArray OfBytes();
 
   void Add(int64_t value);
   // nullopt is NULL.

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "proto/record/python_literal.h"
 
 namespace telemetry::storage {
@@ -23,6 +25,45 @@ absl::Status ForEachRow(PgStatement& statement, absl::FunctionRef<void()> take) 
 OptionalText TextColumn(const PgStatement& row, int column) {
   return row.IsNull(column) ? std::nullopt : OptionalText(row.Text(column));
 }
+
+std::optional<double> DoubleColumn(const PgStatement& row, int column) {
+  return row.IsNull(column) ? std::nullopt : std::optional<double>(row.Double(column));
+}
+
+// Far less memory than the transaction's records take.
+constexpr size_t kRowsAtOnce = 4096;
+
+// Of the rows (?1: attempt_ids, ?2: seqs) those that the table has: attempt, seq and `columns` of it, called m.
+std::string FindRows(absl::string_view columns, absl::string_view table) {
+  return absl::StrCat("SELECT a.attempt, w.seq, ", columns,
+                      " FROM unnest(?1, ?2) AS w (attempt_id, seq) JOIN attempts AS a ON a.attempt_id = w.attempt_id "
+                      "CROSS JOIN LATERAL (SELECT * FROM ",
+                      table, " AS r WHERE r.run = a.run AND r.attempt = a.attempt AND r.seq = w.seq OFFSET 0) AS m");
+}
+
+// Runs a statement of FindRows for the records' rows of one kind.
+class RowSearch {
+ public:
+  explicit RowSearch(PgStatement& statement) : statement_(statement) {}
+
+  template <typename Row>
+  void Add(const Row& row) {
+    attempt_ids_.Add(row.attempt_id());
+    seqs_.Add(static_cast<int64_t>(row.seq()));
+  }
+  // `take`: the attempt's key and the row's seq; further columns from 2 on are in the statement.
+  absl::Status Run(absl::FunctionRef<void(int64_t, uint64_t)> take) {
+    if (seqs_.empty()) return absl::OkStatus();
+    statement_.Bind(1, attempt_ids_);
+    statement_.Bind(2, seqs_);
+    return ForEachRow(statement_, [&] { take(statement_.Int(0), static_cast<uint64_t>(statement_.Int(1))); });
+  }
+
+ private:
+  PgStatement& statement_;
+  PgArray attempt_ids_ = PgArray::OfBytes();
+  PgArray seqs_ = PgArray::OfIntegers();
+};
 
 PgArray ArrayOf(const absl::flat_hash_set<std::string>& texts) {
   PgArray array = PgArray::OfTexts();
@@ -60,7 +101,14 @@ PgLookAhead::PgLookAhead(PgDatabase& database)
                                          "ANY(ARRAY(SELECT text_sha256(a.text) FROM unnest(?1) AS a (text)))")),
       make_arguments_(database.PreparePg(
           "INSERT INTO config_arguments (text) SELECT a.text FROM unnest(?1) AS a (text) ORDER BY a.text COLLATE \"C\" "
-          "ON CONFLICT DO NOTHING RETURNING text, argument")) {}
+          "ON CONFLICT DO NOTHING RETURNING text, argument")),
+      find_measurements_(
+          database.PreparePg(FindRows("m.timestamp_s, m.generation, m.status, m.perf_ms, m.compile_time_s, m.config, "
+                                      "text_sha256(m.failure)",
+                                      "measurements")
+                                 .c_str())),
+      find_hashes_(database.PreparePg(FindRows("m.source_hash", "source_hashes").c_str())),
+      find_details_(database.PreparePg(FindRows("NULL", "measurement_details").c_str())) {}
 
 absl::Status PgLookAhead::LookAt(absl::Span<const v1::Record* const> records, RunTable& runs, ConfigTable& configs) {
   absl::Status status = LookAtRuns(records, runs);
@@ -96,6 +144,55 @@ absl::Status PgLookAhead::FindRuns(const Texts& run_ids, RunTable& runs) {
   const PgArray array = ArrayOf(run_ids);
   find_runs_->Bind(1, array);
   return ForEachRow(*find_runs_, [&] { runs.Remember(std::string(find_runs_->Text(0)), find_runs_->Int(1)); });
+}
+
+absl::Status PgLookAhead::LookAtRows(Records records, MeasurementTable& measurements, DetailTable& details) {
+  measurements.BeginKnownRows(finds_rows_);
+  details.BeginKnownRows(finds_rows_);
+  if (!finds_rows_) return absl::OkStatus();
+  for (size_t at = 0; at < records.size(); at += kRowsAtOnce) {
+    const Records some = records.subspan(at, kRowsAtOnce);
+    absl::Status status = FindMeasurements(some, measurements);
+    if (status.ok()) status = FindHashes(some, measurements);
+    if (status.ok()) status = FindDetails(some, details);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PgLookAhead::FindMeasurements(Records records, MeasurementTable& measurements) {
+  PgStatement& found = *find_measurements_;
+  RowSearch search(found);
+  for (const v1::Record* const record : records) {
+    if (record->has_measurement()) search.Add(record->measurement());
+  }
+  return search.Run([&](int64_t attempt, uint64_t seq) {
+    measurements.RememberRow(attempt, seq,
+                             {.timestamp_s = found.Double(2),
+                              .generation = found.Int(3),
+                              .status = found.Int(4),
+                              .perf_ms = DoubleColumn(found, 5),
+                              .compile_time_s = DoubleColumn(found, 6),
+                              .config = found.Int(7),
+                              .failure_sha256 = TextColumn(found, 8)});
+  });
+}
+
+absl::Status PgLookAhead::FindHashes(Records records, MeasurementTable& measurements) {
+  RowSearch search(*find_hashes_);
+  for (const v1::Record* const record : records) {
+    if (record->has_source_hash()) search.Add(record->source_hash());
+  }
+  return search.Run(
+      [&](int64_t attempt, uint64_t seq) { measurements.RememberHash(attempt, seq, find_hashes_->Bytes(2)); });
+}
+
+absl::Status PgLookAhead::FindDetails(Records records, DetailTable& details) {
+  RowSearch search(*find_details_);
+  for (const v1::Record* const record : records) {
+    if (record->has_measurement_detail()) search.Add(record->measurement_detail());
+  }
+  return search.Run([&](int64_t attempt, uint64_t seq) { details.RememberRow(attempt, seq); });
 }
 
 absl::Status PgLookAhead::LookAtRunConfigs(absl::Span<const v1::Record* const> records, const RunTable& runs,

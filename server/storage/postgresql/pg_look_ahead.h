@@ -23,8 +23,16 @@ class PgLookAhead : public LookAhead {
   explicit PgLookAhead(PgDatabase& database);
 
   absl::Status LookAt(absl::Span<const v1::Record* const> records, RunTable& runs, ConfigTable& configs) override;
+  absl::Status LookAtRows(absl::Span<const v1::Record* const> records, MeasurementTable& measurements,
+                          DetailTable& details) override;
+
+  // Whether the next transactions find rows that are stored already. It costs them a look at each row, so it is off in
+  // the beginning.
+  void set_finds_rows(bool finds_rows) { finds_rows_ = finds_rows; }
 
  private:
+  using Records = absl::Span<const v1::Record* const>;
+
   // A config of which a text comes.
   struct Incoming {
     const std::string* text = nullptr;
@@ -55,6 +63,11 @@ class PgLookAhead : public LookAhead {
   static absl::Status SettleKnown(const Configs& wanted, ConfigTable& configs);
   absl::Status MakeConfigs(const Configs& wanted, ConfigTable& configs);
 
+  absl::Status FindMeasurements(Records records, MeasurementTable& measurements);
+  absl::Status FindHashes(Records records, MeasurementTable& measurements);
+  absl::Status FindDetails(Records records, DetailTable& details);
+
+  bool finds_rows_ = false;
   const std::unique_ptr<PgStatement> find_runs_;
   const std::unique_ptr<PgStatement> make_runs_;
   const std::unique_ptr<PgStatement> find_run_configs_;
@@ -62,6 +75,9 @@ class PgLookAhead : public LookAhead {
   const std::unique_ptr<PgStatement> make_configs_;
   const std::unique_ptr<PgStatement> find_arguments_;
   const std::unique_ptr<PgStatement> make_arguments_;
+  const std::unique_ptr<PgStatement> find_measurements_;
+  const std::unique_ptr<PgStatement> find_hashes_;
+  const std::unique_ptr<PgStatement> find_details_;
 };
 
 }  // namespace telemetry::storage

@@ -45,7 +45,7 @@ PgGatheredRows* RowsOf(PgGathering& gathering, const PgSql& sql) {
 
 PgStatement::PgStatement(PgConnection& connection, PgGathering& gathering, std::string name, std::string_view sql)
     : connection_(connection),
-      name_(std::move(name)),
+      base_name_(std::move(name)),
       sql_(ToPgSql(sql)),
       gathering_(gathering),
       gathered_(RowsOf(gathering, sql_)),
@@ -112,21 +112,35 @@ void PgStatement::Reset() {
   row_ = -1;
 }
 
-absl::Status PgStatement::Prepare() {
+absl::Status PgStatement::MakeReady() {
+  if (described_on_ == connection_.generation()) return absl::OkStatus();
   if (absl::Status status = gathering_.Settle(); !status.ok()) return status;
+  absl::Status status = prepared_on_ == connection_.generation() ? absl::OkStatus() : Prepare();
+  if (status.ok()) status = Describe();
+  if (status.ok()) return status;
+  return absl::Status(status.code(), absl::StrCat(status.message(), " in: ", sql_.text));
+}
+
+// The server may have kept a statement of which it said that it failed, as when it is canceled in the end, and a
+// transaction that has failed cannot drop it: each try has a name of its own.
+absl::Status PgStatement::Prepare() {
+  name_ = absl::StrCat(base_name_, "_", ++names_);
   std::vector<Oid> types(values_.size());
   // What is copied has the types of the columns.
   for (size_t i = 0; gathered_ == nullptr && i < values_.size(); ++i) types[i] = values_[i].type;
-  absl::StatusOr<PgResult> result = connection_.Check(
+  const absl::StatusOr<PgResult> result = connection_.Check(
       PQprepare(connection_.handle(), name_.c_str(), sql_.text.c_str(), sql_.parameters, types.data()));
-  // A parameter that was NULL has the type that follows from the SQL.
-  if (result.ok()) result = connection_.Check(PQdescribePrepared(connection_.handle(), name_.c_str()));
-  if (!result.ok()) {
-    return absl::Status(result.status().code(), absl::StrCat(result.status().message(), " in: ", sql_.text));
-  }
+  if (result.ok()) prepared_on_ = connection_.generation();
+  return result.status();
+}
+
+// A parameter that was NULL has the type that follows from the SQL.
+absl::Status PgStatement::Describe() {
+  const absl::StatusOr<PgResult> result = connection_.Check(PQdescribePrepared(connection_.handle(), name_.c_str()));
+  if (!result.ok()) return result.status();
   types_.clear();
   for (int i = 0; i < PQnparams(result->get()); ++i) types_.push_back(PQparamtype(result->get(), i));
-  prepared_on_ = connection_.generation();
+  described_on_ = connection_.generation();
   return absl::OkStatus();
 }
 
@@ -157,9 +171,7 @@ absl::Status PgStatement::Gather() {
 
 absl::Status PgStatement::Run() {
   if (!bound_.ok()) return bound_;
-  if (prepared_on_ != connection_.generation()) {
-    if (absl::Status status = Prepare(); !status.ok()) return status;
-  }
+  if (absl::Status status = MakeReady(); !status.ok()) return status;
   if (gathered_ != nullptr && gathering_.is_on()) return Gather();
   if (absl::Status status = gathering_.FlushFor(sql_.text); !status.ok()) return status;
   std::vector<const char*> values(values_.size());

@@ -22,7 +22,8 @@ namespace telemetry::storage {
 // many rows has to be given a limit.
 class PgStatement : public PreparedStatement {
  public:
-  // `name` is the statement's own on this connection, which must outlive it, as `gathering` must.
+  // `name` begins the statement's name on this connection and is no other's. The connection must outlive the
+  // statement, as `gathering` must.
   PgStatement(PgConnection& connection, PgGathering& gathering, std::string name, std::string_view sql);
   ~PgStatement() override;
   PgStatement(const PgStatement&) = delete;
@@ -57,7 +58,10 @@ class PgStatement : public PreparedStatement {
 
   Value* ValueAt(int index);
   void BindNumber(int index, Oid type, uint64_t bits);
+  // Prepares and describes the statement on this connection, as far as that is still to be done.
+  absl::Status MakeReady();
   absl::Status Prepare();
+  absl::Status Describe();
   absl::Status Run();
   // A bound value as the server takes it for parameter `index` from 0; no data: NULL.
   absl::StatusOr<std::string_view> Encode(size_t index) const;
@@ -66,15 +70,18 @@ class PgStatement : public PreparedStatement {
   std::string_view Cell(int column) const;
 
   PgConnection& connection_;
-  const std::string name_;
+  const std::string base_name_;
+  std::string name_;  // on the server
+  int names_ = 0;     // how many were tried
   const PgSql sql_;
   PgGathering& gathering_;
   PgGatheredRows* const gathered_;  // nullptr: not a gathered INSERT
   std::vector<Value> values_;
-  std::vector<Oid> types_;    // of the parameters, as the server took them
-  uint64_t prepared_on_ = 0;  // the connection's generation; 0: on none yet
-  absl::Status bound_;        // the first error of a Bind
-  PgResult result_;           // nullptr: not running
+  std::vector<Oid> types_;     // of the parameters, as the server took them
+  uint64_t prepared_on_ = 0;   // the connection's generation; 0: on none yet
+  uint64_t described_on_ = 0;  // the same for types_
+  absl::Status bound_;         // the first error of a Bind
+  PgResult result_;            // nullptr: not running
   int row_ = -1;
   int64_t changes_ = 0;
 };

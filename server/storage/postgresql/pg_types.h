@@ -12,6 +12,7 @@ inline constexpr Oid kPgInt2 = 21;
 inline constexpr Oid kPgInt4 = 23;
 inline constexpr Oid kPgText = 25;
 inline constexpr Oid kPgFloat8 = 701;
+inline constexpr Oid kPgBytesArray = 1001;
 inline constexpr Oid kPgTextArray = 1009;
 inline constexpr Oid kPgInt8Array = 1016;
 

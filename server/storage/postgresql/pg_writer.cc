@@ -15,6 +15,10 @@ namespace {
 constexpr auto kFirstPause = std::chrono::milliseconds(5);
 constexpr auto kLongestPause = std::chrono::milliseconds(1000);
 
+// As often rows are looked for before they are gathered; others who store the same ones at the same time are through
+// sooner or later.
+constexpr int kMostGatherings = 4;
+
 bool MayBeDoneAgain(const absl::Status& status) { return absl::IsAborted(status) || absl::IsUnavailable(status); }
 
 }  // namespace
@@ -96,7 +100,9 @@ absl::Status PgWriter::Transact(absl::FunctionRef<absl::Status()> work,
   const auto until = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(options_.patience);
   std::chrono::milliseconds pause = kFirstPause;
   bool is_unknown = false;
+  int gatherings = 0;
   database_->set_gathers(true);
+  look_ahead_.set_finds_rows(false);
   while (true) {
     absl::Status status;
     if (is_unknown) {
@@ -111,8 +117,9 @@ absl::Status PgWriter::Transact(absl::FunctionRef<absl::Status()> work,
     }
     batches_.Forget();
     if (database_->gathering_failed()) {
-      // Nobody need be in the way: some of the rows are there already, and each has to be looked at.
-      database_->set_gathers(false);
+      // Nobody need be in the way: some of the rows are there already, and the others are found by a look.
+      look_ahead_.set_finds_rows(true);
+      database_->set_gathers(++gatherings < kMostGatherings);
       continue;
     }
     if (!MayBeDoneAgain(status) || std::chrono::steady_clock::now() >= until) return status;

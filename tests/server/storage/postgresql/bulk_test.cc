@@ -8,10 +8,12 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/barrier.h"
+#include "server/storage/postgresql/connection.h"
 #include "server/storage/postgresql/postgresql_store.h"
 #include "tests/environment.h"
 #include "tests/server/storage/dataset_story.h"
@@ -87,6 +89,49 @@ TEST_F(BulkTest, RowsThatAreStoredAlreadyAreComparedAndTheOthersStored) {
   // Nothing of it lasts: what follows is new.
   EXPECT_THAT(again.Send({Row('x', 5, 0.5)}).refused, IsEmpty());
   EXPECT_EQ(dataset_->Query("SELECT count(*) FROM measurements"), "5");
+}
+
+// Counts the statements that store rows of measurements.
+void CountStatements(const TestDataset& dataset) {
+  PgConnection connection(dataset.db());
+  ASSERT_TRUE(connection.Connect().ok());
+  const absl::Status status = connection
+                                  .Execute(
+                                      "CREATE SEQUENCE statements; "
+                                      "CREATE FUNCTION count_statement() RETURNS trigger LANGUAGE plpgsql AS "
+                                      "$$ BEGIN PERFORM nextval('statements'); RETURN NULL; END $$; "
+                                      "CREATE TRIGGER count_statements AFTER INSERT ON measurements "
+                                      "FOR EACH STATEMENT EXECUTE FUNCTION count_statement()")
+                                  .status();
+  ASSERT_TRUE(status.ok()) << status;
+}
+
+TEST_F(BulkTest, ARepeatedRowLeavesOtherProducersRowsTogether) {
+  constexpr int kRows = 500;
+  Sender first(*writer_, 'p');
+  std::vector<v1::Record> stored = {AttemptRecord('x', 'a')};
+  for (int i = 1; i <= kRows; ++i) stored.push_back(Row('x', static_cast<uint64_t>(i), 0.5));
+  first.Send(stored);
+  CountStatements(*dataset_);
+
+  // A producer whose log begins anew sends all that is stored, and something more; another one's rows are new.
+  stored.push_back(Row('x', kRows + 1, 0.5));
+  stored.push_back(Row('x', kRows + 1, 0.5));
+  stored.push_back(Row('x', 7, 0.75));
+  std::vector<v1::Record> others = {AttemptRecord('y', 'a')};
+  for (int i = 1; i <= kRows; ++i) others.push_back(Row('y', static_cast<uint64_t>(i), 0.5));
+  std::vector<ProducerBatch> batches;
+  for (const auto& [name, log] : {std::pair('q', &stored), std::pair('r', &others)}) {
+    ASSERT_TRUE(writer_->OpenProducer(std::string(16, name), 1, "test").ok());
+    batches.push_back({.producer_id = std::string(16, name), .epoch = 1, .first_seq = 1});
+    for (const v1::Record& record : *log) batches.back().records.push_back(&record);
+  }
+  const absl::StatusOr<std::vector<BatchOutcome>> outcomes = writer_->CommitBatches(batches);
+  ASSERT_TRUE(outcomes.ok()) << outcomes.status();
+  EXPECT_THAT(RefusedSeqs((*outcomes)[0]), ElementsAre(stored.size()));
+  EXPECT_THAT((*outcomes)[1].refused, IsEmpty());
+  EXPECT_EQ(dataset_->Query("SELECT count(*) FROM measurements"), absl::StrCat(2 * kRows + 1));
+  EXPECT_LT(std::stoi(dataset_->Query("SELECT last_value FROM statements")), 10);
 }
 
 TEST_F(BulkTest, ARefusedRecordLeavesNoConfig) {

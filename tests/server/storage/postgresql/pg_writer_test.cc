@@ -4,16 +4,32 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <libpq-fe.h>
 
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "server/storage/postgresql/connection.h"
 #include "server/storage/postgresql/postgresql_store.h"
 #include "tests/proxy/commit_proxy.h"
 #include "tests/server/storage/dataset_story.h"
 #include "tests/server/storage/test_dataset.h"
+
+namespace {
+// The descriptions of prepared statements until one fails; 0: none does.
+int until_failure = 0;
+}  // namespace
+
+extern "C" {
+PGresult* __real_PQdescribePrepared(PGconn* connection, const char* name);
+// Fails as a statement that the server cancels.
+PGresult* __wrap_PQdescribePrepared(PGconn* connection, const char* name) {
+  if (until_failure == 0 || --until_failure > 0) return __real_PQdescribePrepared(connection, name);
+  return PQexec(connection, "DO $$ BEGIN RAISE EXCEPTION 'canceled' USING ERRCODE = 'query_canceled'; END $$");
+}
+}
 
 namespace telemetry::storage {
 namespace {
@@ -113,6 +129,24 @@ TEST_F(PgWriterTest, WhatAnotherServerMayNotHaveIsNotTakenForStored) {
   ASSERT_TRUE(writer_->Idle().ok());
   Send(4, {Row('x', 2, 0.5)});
   EXPECT_EQ(dataset_->Query("SELECT count(*) FROM measurements JOIN configs USING (config) WHERE seq = 2"), "1");
+}
+
+TEST_F(PgWriterTest, AStatementThatFailedBetweenPreparationAndDescriptionIsPreparedAgain) {
+  uint64_t seq = 0;
+  do {
+    const std::unique_ptr<StoreWriter> writer = *OpenPostgresqlWriter(dataset_->db(), {.patience = absl::Seconds(20)});
+    const std::vector<v1::Record> records = {RunRecord('a'), AttemptRecord('x', 'a'), ConfigRecord(7, "Config(w=4)"),
+                                             Row('x', ++seq, 0.5), DetailRecord('x', seq)};
+    ProducerBatch batch = {.producer_id = producer_id_, .epoch = 1, .first_seq = 3 + (seq - 1) * records.size()};
+    for (const v1::Record& record : records) batch.records.push_back(&record);
+    until_failure = static_cast<int>(seq);
+    const absl::StatusOr<std::vector<BatchOutcome>> outcomes = writer->CommitBatches({batch});
+    ASSERT_TRUE(outcomes.ok()) << "description " << seq << ": " << outcomes.status();
+    ASSERT_TRUE(outcomes->front().status.ok()) << outcomes->front().status;
+  } while (until_failure == 0);
+  until_failure = 0;
+  EXPECT_GT(seq, 5u);
+  EXPECT_EQ(Rows(), absl::StrCat(seq, " ", seq));
 }
 
 }  // namespace
