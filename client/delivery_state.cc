@@ -34,22 +34,14 @@ void DeliveryState::SetTrouble(absl::Status why) {
   trouble_ = std::move(why);
 }
 
-void DeliveryState::SetFinal(absl::Status why) {
-  absl::MutexLock lock(&mu_);
-  final_ = std::move(why);
-  ++version_;
-  changed_.NotifyAll();
-}
-
 absl::Status DeliveryState::AwaitCommitted(uint64_t seq, SteadyTime deadline) {
   absl::MutexLock lock(&mu_);
   const uint64_t shut_out_before = times_shut_out_;
   const auto settled = [this, seq, shut_out_before]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    return committed_seq_ >= seq || !final_.ok() || times_shut_out_ != shut_out_before;
+    return committed_seq_ >= seq || times_shut_out_ != shut_out_before;
   };
   const bool in_time = changed_.Await(mu_, deadline, settled);
   if (committed_seq_ >= seq) return absl::OkStatus();
-  if (!final_.ok()) return final_;
   const std::string text = absl::StrCat(
       seq - committed_seq_, " record(s) wait in the spool: ",
       trouble_.ok() ? (snapshot_.connected ? "the collector has not acknowledged them yet" : "not connected yet")
@@ -66,11 +58,6 @@ void DeliveryState::AwaitVersionAfter(uint64_t version, SteadyTime deadline) {
   absl::MutexLock lock(&mu_);
   const auto changed = [this, version]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return version_ != version; };
   changed_.Await(mu_, deadline, changed);
-}
-
-absl::Status DeliveryState::final_status() const {
-  absl::MutexLock lock(&mu_);
-  return final_;
 }
 
 bool DeliveryState::urgent() const {

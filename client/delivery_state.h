@@ -37,17 +37,15 @@ class DeliveryState {
   void SetCommitted(uint64_t seq);
   void AddRefused(uint64_t count);
   void SetTrouble(absl::Status why);  // what stands in the way now; OK: nothing
-  void SetFinal(absl::Status why);    // nothing more will be delivered by this process
 
-  // Returns when `seq` is acknowledged. DEADLINE_EXCEEDED with what stands in the way; the final status; or, when that
-  // came meanwhile, the trouble with code UNAUTHENTICATED or PERMISSION_DENIED, which waiting does not mend.
+  // Returns when `seq` is acknowledged. DEADLINE_EXCEEDED with what stands in the way; or, when that came meanwhile,
+  // the trouble with code UNAUTHENTICATED or PERMISSION_DENIED, which waiting does not mend.
   absl::Status AwaitCommitted(uint64_t seq, SteadyTime deadline);
 
-  // Changes with each acknowledgement and with the final status.
+  // Changes with each acknowledgement.
   uint64_t version() const;
   void AwaitVersionAfter(uint64_t version, SteadyTime deadline);
 
-  absl::Status final_status() const;
   bool urgent() const;
   Snapshot snapshot() const;
 
@@ -62,7 +60,6 @@ class DeliveryState {
   int hurries_ ABSL_GUARDED_BY(mu_) = 0;
   absl::Status trouble_ ABSL_GUARDED_BY(mu_);
   uint64_t times_shut_out_ ABSL_GUARDED_BY(mu_) = 0;
-  absl::Status final_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace telemetry::client

@@ -78,8 +78,8 @@ File::~File() {
   if (fd_ >= 0) close(fd_);
 }
 
-absl::StatusOr<File> File::Open(const std::string& path, int flags) {
-  const int fd = Retry([&] { return open(path.c_str(), flags | O_CLOEXEC, 0644); });
+absl::StatusOr<File> File::Open(const std::string& path, int flags, mode_t mode) {
+  const int fd = Retry([&] { return open(path.c_str(), flags | O_CLOEXEC, mode); });
   if (fd < 0) return ErrnoStatus("open", path);
   return File(fd, path);
 }
@@ -133,9 +133,22 @@ absl::Status File::Sync() {
 
 absl::Status MakeFolders(const std::string& path) {
   std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error) return StatusOf(error.value(), "make the folder", path);
-  return absl::OkStatus();
+  if (std::filesystem::is_directory(path, error)) return absl::OkStatus();
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  if (!parent.empty() && parent != path) {
+    if (absl::Status status = MakeFolders(parent); !status.ok()) return status;
+  }
+  if (mkdir(path.c_str(), S_IRWXU) == 0) return absl::OkStatus();
+  const int why = errno;
+  // Another process has made it meanwhile.
+  if (why == EEXIST && std::filesystem::is_directory(path, error)) return absl::OkStatus();
+  return StatusOf(why, "make the folder", path);
+}
+
+bool TakeFromOthers(const std::string& path) {
+  struct stat file = {};
+  return lstat(path.c_str(), &file) == 0 && S_ISREG(file.st_mode) && (file.st_mode & S_IRWXO) != 0 &&
+         file.st_uid == geteuid() && chmod(path.c_str(), S_IRUSR | S_IWUSR) == 0;
 }
 
 absl::StatusOr<std::vector<std::string>> ListFolder(const std::string& path) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -26,8 +28,8 @@ class File {
   File& operator=(File&& other) noexcept;
   ~File();
 
-  // `flags` as for open(2); a new file gets mode 0644.
-  static absl::StatusOr<File> Open(const std::string& path, int flags);
+  // `flags` as for open(2). A new file is its owner's alone, unless `mode` says otherwise.
+  static absl::StatusOr<File> Open(const std::string& path, int flags, mode_t mode = S_IRUSR | S_IWUSR);
 
   bool is_open() const { return fd_ >= 0; }
   int fd() const { return fd_; }
@@ -53,7 +55,11 @@ class File {
 // The status for the current errno.
 absl::Status ErrnoStatus(absl::string_view operation, absl::string_view path);
 
+// The folder and those above it that are not there; they are their owner's alone, whatever the umask.
 absl::Status MakeFolders(const std::string& path);
+// Makes a file that everybody may open its owner's alone; false: it was not so, or belongs to another user. A mode
+// without access for everybody, as 0640, was chosen by somebody and stays.
+bool TakeFromOthers(const std::string& path);
 // Names of the entries, without "." and "..", sorted.
 absl::StatusOr<std::vector<std::string>> ListFolder(const std::string& path);
 // Forces names that were created, renamed or removed in the folder to the disk.

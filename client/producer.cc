@@ -104,7 +104,6 @@ class SpoolingProducer final : public Producer {
       if (!absl::IsResourceExhausted(status)) return status;
       // Nothing that the collector takes can make room any more.
       if (committed == spool_->state().appended_seq) return status;
-      if (absl::Status final = sender_.state().final_status(); !final.ok()) return final;
       SayFull(status);
       sender_.state().AwaitVersionAfter(version, SteadyAfter(kLookForRoom));
     }

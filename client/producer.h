@@ -86,8 +86,7 @@ class Producer {
 
   // Puts the record at the end of the log. Blocks while the spool is at its limit or its disk is full.
   // INVALID_ARGUMENT: larger than kMaxRecordBytes. RESOURCE_EXHAUSTED: the disk is full though nothing waits in the
-  // spool; UNAVAILABLE: the disk fails; the record is not in the log, and the call may be tried again.
-  // FAILED_PRECONDITION: there is no room, and another process took over this log.
+  // spool; UNAVAILABLE: the disk fails. After an error the record is not in the log, and the call may be tried again.
   virtual absl::Status Append(const v1::Record& record) = 0;
 
   // The same for several records with one call of the operating system: all are in the log, or on an error none.
@@ -98,9 +97,8 @@ class Producer {
   virtual absl::Status Flush() = 0;
 
   // Returns when everything appended so far is acknowledged. DEADLINE_EXCEEDED: not within `timeout`; the message says
-  // how many records wait and why. FAILED_PRECONDITION: another process took over this log. UNAUTHENTICATED,
-  // PERMISSION_DENIED: meanwhile the collector turned this producer away, or a file of its credentials is wrong; it
-  // goes on trying, but somebody has to act.
+  // how many records wait and why. UNAUTHENTICATED, PERMISSION_DENIED: meanwhile the collector turned this producer
+  // away, or a file of its credentials is wrong; it goes on trying, but somebody has to act.
   virtual absl::Status Drain(absl::Duration timeout) = 0;
 
   virtual ProducerStats stats() const = 0;

@@ -22,6 +22,10 @@ bool NeedsSomebody(absl::StatusCode code) {
   }
 }
 
+// This process has the spool's lock and the highest epoch that was ever chosen in it. Whoever opened the log with a
+// higher one, or has taken its stream with the same one, has another copy of the spool.
+bool IsTakenOver(const absl::Status& status) { return absl::IsFailedPrecondition(status) || absl::IsAborted(status); }
+
 // What a notice ends with, so that it meets the line of the collector's log. It differs from try to try.
 std::string RequestOf(const StreamEnd& end) {
   return end.request_id.empty() ? "" : absl::StrCat(" (request ", end.request_id, ")");
@@ -62,26 +66,34 @@ void Sender::Run() {
       AwaitRecords();
       continue;
     }
-    const std::optional<absl::Duration> pause = Judge(end, session.made_progress());
-    if (!pause.has_value()) return;
-    Pause(*pause);
+    Pause(Judge(end, session.made_progress()));
   }
 }
 
-std::optional<absl::Duration> Sender::Judge(const StreamEnd& end, bool made_progress) {
+absl::Duration Sender::Judge(const StreamEnd& end, bool made_progress) {
   if (made_progress) backoff_.Reset();
   if (end.status.ok()) return absl::ZeroDuration();
-  if (absl::IsFailedPrecondition(end.status)) {
-    const absl::Status fenced = absl::FailedPreconditionError(
-        absl::StrCat("another process took over this spool's log: ", end.status.message(), RequestOf(end)));
-    Notice(std::string(fenced.message()));
-    state_.SetFinal(fenced);
-    return std::nullopt;
+  if (IsTakenOver(end.status)) {
+    if (absl::Status status = StartNewLog(end); !status.ok()) state_.SetTrouble(std::move(status));
+    return backoff_.Next();
   }
   state_.SetTrouble(end.status);
   SayAway(end);
   const absl::Duration pause = NeedsSomebody(end.status.code()) ? options_.retry_cap : backoff_.Next();
   return std::max(pause, end.retry_delay.value_or(absl::ZeroDuration()));
+}
+
+absl::Status Sender::StartNewLog(const StreamEnd& end) {
+  const SpoolState log = spool_.state();
+  absl::Status status = spool_.StartNewLog(log.committed_seq, spool_.meta().dataset_id);
+  if (!status.ok()) return status;
+  plausible_seq_ = log.committed_seq;
+  state_.SetCommitted(log.committed_seq);
+  Notice(
+      absl::StrCat("another copy of this spool delivers the same log (was a snapshot restored, or a machine cloned?): ",
+                   end.status.message(), "; ", log.appended_seq - log.committed_seq,
+                   " waiting record(s) go on as a new log", RequestOf(end)));
+  return absl::OkStatus();
 }
 
 void Sender::Pause(absl::Duration pause) {

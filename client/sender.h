@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 
@@ -23,8 +22,8 @@ struct SenderOptions {
   absl::Duration retry_cap;
 };
 
-// The delivering thread: one session after the other, for ever, with a pause between those that fail. It gives up only
-// when another process has taken over the log.
+// The delivering thread: one session after the other, for ever, with a pause between those that fail. When another copy
+// of the spool speaks for its log, it goes on as a new log.
 class Sender {
  public:
   // `spool` outlives the sender. The thread begins at once.
@@ -42,8 +41,11 @@ class Sender {
 
  private:
   void Run();
-  // What follows from the end of a session: the pause before the next; empty: there is none.
-  std::optional<absl::Duration> Judge(const StreamEnd& end, bool made_progress);
+  // Acts on the end of a session; returns the pause before the next.
+  absl::Duration Judge(const StreamEnd& end, bool made_progress);
+  // The records that are not acknowledged are sent again, under another producer_id. The collector knows their
+  // contents, so that one which it has already changes nothing.
+  absl::Status StartNewLog(const StreamEnd& end);
   void Pause(absl::Duration pause);
   // Returns when there is a record to deliver, or `stopping_`.
   void AwaitRecords();

@@ -1,6 +1,7 @@
 #include "client/spool_meta.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include "absl/random/random.h"
 #include "absl/strings/str_cat.h"
@@ -18,16 +19,29 @@ constexpr size_t kSlotBytes = 4096;
 constexpr size_t kSlotCrcAt = kSlotBytes - 4;
 constexpr size_t kCommittedBytes = 12;
 
+// From the system, for which a copy of a running machine is another machine; the process's own generator would give
+// both the same.
+uint64_t RandomBits() {
+  uint64_t bits = 0;
+  if (getentropy(&bits, sizeof bits) == 0) return bits;
+  absl::BitGen random;
+  return absl::Uniform<uint64_t>(random);
+}
+
 uint32_t CrcBefore(std::string_view bytes, size_t end) { return record::Crc32c(0, bytes.substr(0, end)); }
 
 }  // namespace
 
 std::string NewProducerId() {
-  absl::BitGen random;
   std::string id;
-  AppendLittleEndian<uint64_t>(absl::Uniform<uint64_t>(random), &id);
-  AppendLittleEndian<uint64_t>(absl::Uniform<uint64_t>(random), &id);
+  AppendLittleEndian<uint64_t>(RandomBits(), &id);
+  AppendLittleEndian<uint64_t>(RandomBits(), &id);
   return id;
+}
+
+uint64_t NextEpoch(uint64_t epoch) {
+  constexpr int kCountAt = 32;
+  return (((epoch >> kCountAt) + 1) << kCountAt) | (RandomBits() >> kCountAt);
 }
 
 std::string EncodeMetaSlot(const MetaSlot& slot) {

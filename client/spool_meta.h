@@ -29,6 +29,9 @@ struct SpoolMeta {
 
 // 16 bytes that nobody else has.
 std::string NewProducerId();
+// An epoch above `epoch`. Its upper 32 bits count the openings and its lower ones are random, so that of two copies of
+// a spool which are opened equally often one has the higher epoch.
+uint64_t NextEpoch(uint64_t epoch);
 
 // One of the two records in the file `meta`.
 struct MetaSlot {

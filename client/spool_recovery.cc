@@ -39,6 +39,7 @@ class Recovery {
       : folder_(folder), notice_(notice), spool_(*spool) {}
 
   absl::Status Run() {
+    if (absl::Status status = TightenFiles(); !status.ok()) return status;
     if (absl::Status status = LoadSegments(); !status.ok()) return status;
     if (absl::Status status = LoadMeta(); !status.ok()) return status;
     if (spool_.committed_file.damaged()) {
@@ -49,7 +50,7 @@ class Recovery {
     spool_.last_seq = std::max({spool_.last_seq, spool_.meta.base_seq, spool_.committed_file.stored_seq()});
     spool_.committed_seq = std::max(spool_.meta.base_seq, spool_.committed_file.stored_seq());
     if (absl::Status status = DropCommitted(); !status.ok()) return status;
-    ++spool_.meta.epoch;
+    spool_.meta.epoch = NextEpoch(spool_.meta.epoch);
     spool_.meta.unproven_seq = std::min(spool_.meta.unproven_seq.value_or(spool_.last_seq), spool_.last_seq);
     return spool_.meta_file.Store(spool_.meta);
   }
@@ -59,6 +60,19 @@ class Recovery {
 
   void Say(const std::string& text) const {
     if (notice_) notice_(text);
+  }
+
+  // An older version made files under the usual umask.
+  absl::Status TightenFiles() const {
+    const absl::StatusOr<std::vector<std::string>> names = ListFolder(folder_);
+    if (!names.ok()) return names.status();
+    const auto count = std::count_if(names->begin(), names->end(),
+                                     [this](const std::string& name) { return TakeFromOthers(PathOf(name)); });
+    if (count > 0) {
+      Say(absl::StrCat("other users could read ", count, " file(s) of the spool ", folder_,
+                       ": their mode is 0600 now"));
+    }
+    return absl::OkStatus();
   }
 
   absl::Status LoadSegments() {

@@ -168,7 +168,9 @@ grpc::Status FakeCollector::HandleBatch(const v1::Open& open, const v1::Batch& b
   if (act == Act::kOverload || bytes.size() > max_batch_bytes_ || *unacked > window_bytes_) {
     return {grpc::StatusCode::RESOURCE_EXHAUSTED, "overload"};
   }
-  if (act == Act::kFence) return {grpc::StatusCode::FAILED_PRECONDITION, "a higher epoch was seen"};
+  if (act == Act::kTwin) return {grpc::StatusCode::ABORTED, "a newer stream took over"};
+  if (act == Act::kFence || open.epoch() < logs_[open.producer_id()].epoch)
+    return {grpc::StatusCode::FAILED_PRECONDITION, "a higher epoch was seen"};
   Log& log = logs_[open.producer_id()];
   if (act == Act::kGap || batch.first_seq() > log.committed_seq + 1) {
     return {grpc::StatusCode::OUT_OF_RANGE, absl::StrCat("expected ", log.committed_seq + 1)};

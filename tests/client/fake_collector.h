@@ -27,6 +27,7 @@ class FakeCollector final : public v1::IngestService::Service {
     kWrongCrc,  // DATA_LOSS, nothing stored
     kGap,       // OUT_OF_RANGE, nothing stored
     kFence,     // FAILED_PRECONDITION, nothing stored
+    kTwin,      // ABORTED, nothing stored
     kOverload,  // RESOURCE_EXHAUSTED, nothing stored
     kRest,      // stored and acknowledged, and the stream ends as one that says nothing for too long
     kSwallow,   // stored, never acknowledged on this stream

@@ -19,8 +19,11 @@ AppendFile::Lock::~Lock() {
   if (fd_ >= 0) flock(fd_, LOCK_UN);
 }
 
+// A sidecar is its user's output: the umask says who may read it.
+constexpr mode_t kMode = 0666;
+
 absl::StatusOr<AppendFile> AppendFile::Open(const std::string& path) {
-  absl::StatusOr<client::File> file = client::File::Open(path, O_RDWR | O_CREAT | O_APPEND);
+  absl::StatusOr<client::File> file = client::File::Open(path, O_RDWR | O_CREAT | O_APPEND, kMode);
   if (!file.ok()) return file.status();
   return AppendFile(*std::move(file), path);
 }
