@@ -18,7 +18,9 @@
 #include "proto/access/address.h"
 #include "proto/clock/steady.h"
 #include "server/collector/connection_limits.h"
+#include "server/log/log.h"
 #include "server/storage/postgresql/any_store.h"
+#include "server/storage/private_file.h"
 
 namespace telemetry::collector {
 namespace {
@@ -68,6 +70,11 @@ absl::StatusOr<std::unique_ptr<CollectorServer>> CollectorServer::Start(const Se
     absl::StatusOr<std::unique_ptr<access::TokenWatch>> watch = access::TokenWatch::Open(options.tokens);
     if (!watch.ok()) return watch.status();
     tokens = *std::move(watch);
+  }
+  if (!storage::IsPostgresqlUrl(options.db)) {
+    for (const std::string& file : storage::TightenDataset(options.db)) {
+      log::Warn("took a file of the dataset from other users: its mode is 0600 now", {{"file", file}});
+    }
   }
   absl::StatusOr<std::unique_ptr<storage::StoreWriter>> writer = storage::OpenWriter(options.db, options.writer);
   if (!writer.ok()) return writer.status();

@@ -3,13 +3,15 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "proto/record/ids.h"
 
 namespace telemetry::storage {
@@ -35,6 +37,10 @@ std::string Encode(const AckedMark& mark) {
   return line;
 }
 
+// A writer that was stopped in the middle of a line has gone on by then.
+constexpr int kReads = 25;
+constexpr absl::Duration kBetweenReads = absl::Milliseconds(10);
+
 template <typename Number>
 Number NumberAt(const std::string& line, int at, int digits, int base) {
   Number number = 0;
@@ -42,33 +48,49 @@ Number NumberAt(const std::string& line, int at, int digits, int base) {
   return number;
 }
 
+// Returns the file's first line, or less where the file ends before.
+absl::StatusOr<std::string> ReadLine(int fd, const std::string& path) {
+  std::string line(kLineBytes + 1, '\0');
+  const ssize_t read = pread(fd, line.data(), line.size(), 0);
+  if (read < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot read ", path));
+  line.resize(static_cast<size_t>(read));
+  return line;
+}
+
+// nullopt: damaged, or half of a newer one.
+std::optional<AckedMark> Decode(const std::string& line) {
+  if (line.size() != kLineBytes) return std::nullopt;
+  AckedMark mark;
+  mark.records = NumberAt<uint64_t>(line, kRecordsAt, kRecordsDigits, 10);
+  mark.dataset_id = record::HexDecode(line.substr(kIdAt, kIdDigits)).value_or("");
+  mark.log_salts = NumberAt<uint64_t>(line, kSaltsAt, kSaltsDigits, 16);
+  mark.log_frames = NumberAt<uint32_t>(line, kFramesAt, kFramesDigits, 10);
+  return Encode(mark) == line ? std::optional(std::move(mark)) : std::nullopt;
+}
+
 }  // namespace
 
 absl::StatusOr<AckedMarkFile> AckedMarkFile::Open(const std::string& database) {
-  const int fd = open(PathOf(database).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  const int fd = open(PathOf(database).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", PathOf(database)));
   return AckedMarkFile(fd);
 }
 
 absl::StatusOr<std::optional<AckedMark>> AckedMarkFile::Read(const std::string& database) {
-  const int fd = open(PathOf(database).c_str(), O_RDONLY | O_CLOEXEC);
+  const std::string path = PathOf(database);
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0 && errno == ENOENT) return std::nullopt;
-  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", PathOf(database)));
-  std::string line(kLineBytes + 1, '\0');
-  const ssize_t read = pread(fd, line.data(), line.size(), 0);
-  close(fd);
-  // As a file looks that was new when the power was cut.
-  if (read == 0 || line.find_first_not_of('\0') == std::string::npos) return std::nullopt;
-  line.resize(std::max<ssize_t>(read, 0));
-  AckedMark mark;
-  if (line.size() == kLineBytes) {
-    mark.records = NumberAt<uint64_t>(line, kRecordsAt, kRecordsDigits, 10);
-    mark.dataset_id = record::HexDecode(line.substr(kIdAt, kIdDigits)).value_or("");
-    mark.log_salts = NumberAt<uint64_t>(line, kSaltsAt, kSaltsDigits, 16);
-    mark.log_frames = NumberAt<uint32_t>(line, kFramesAt, kFramesDigits, 10);
-    if (Encode(mark) == line) return mark;
+  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path));
+  const absl::Cleanup close_file = [fd] { close(fd); };
+  for (int reads = 1; reads <= kReads; ++reads) {
+    const absl::StatusOr<std::string> line = ReadLine(fd, path);
+    if (!line.ok()) return line.status();
+    // As a file looks that was new when the power was cut.
+    if (line->find_first_not_of('\0') == std::string::npos) return std::nullopt;
+    if (std::optional<AckedMark> mark = Decode(*line)) return mark;
+    if (reads < kReads) absl::SleepFor(kBetweenReads);
   }
-  return absl::DataLossError(absl::StrCat(PathOf(database),
+  return absl::DataLossError(absl::StrCat(path,
                                           ", which says how much was acknowledged, is damaged: run "
                                           "telemetry-collector check, and move the file away when nothing else is"));
 }

@@ -27,7 +27,8 @@ class AckedMarkFile {
  public:
   // `database` with its links resolved (LockFile::path); the file is made when it is not there.
   static absl::StatusOr<AckedMarkFile> Open(const std::string& database);
-  // nullopt: none was ever written. DATA_LOSS: it is damaged; the message says what to do.
+  // Also beside the process that overwrites the line: one that is read half old and half new is read again, for a
+  // quarter of a second. nullopt: none was ever written. DATA_LOSS: it is damaged; the message says what to do.
   static absl::StatusOr<std::optional<AckedMark>> Read(const std::string& database);
   static std::string PathOf(const std::string& database) { return database + ".acked"; }
 

@@ -9,6 +9,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "server/storage/dataset_file.h"
+#include "server/storage/private_file.h"
 #include "server/storage/statement.h"
 
 namespace telemetry::storage {
@@ -27,6 +28,8 @@ absl::Status Copy(const std::string& from, const std::string& to) {
   // Also of what is left where something is missing: that is how one goes on with it.
   absl::StatusOr<SqliteDatabase> database = OpenDatasetForReading(from, {.vfs = {}, .check_acked = false});
   if (!database.ok()) return database.status();
+  // An empty file is no obstacle.
+  if (absl::Status status = MakePrivateFile(to); !status.ok()) return status;
   // VACUUM INTO reads one snapshot and, unlike the backup interface, does not begin anew with each commit of the
   // writer.
   return Statement(*database, "VACUUM INTO ?1").Bind(to).Run();

@@ -13,6 +13,7 @@
 #include "server/storage/lock_file.h"
 #include "server/storage/migrator.h"
 #include "server/storage/page_scan.h"
+#include "server/storage/private_file.h"
 #include "server/storage/sql_reader.h"
 #include "server/storage/statement.h"
 #include "server/storage/transaction.h"
@@ -92,6 +93,7 @@ absl::StatusOr<SqliteDatabase> OpenReadOnly(const std::string& path, const Reade
 }  // namespace
 
 absl::StatusOr<SqliteDatabase> OpenDatasetForWriting(const std::string& path, const WriterOptions& options) {
+  if (absl::Status status = MakePrivateFile(path); !status.ok()) return status;
   absl::StatusOr<SqliteDatabase> database =
       SqliteDatabase::Open(path, {.vfs = options.vfs, .busy_timeout = options.busy_timeout});
   if (!database.ok()) return database.status();
@@ -101,6 +103,7 @@ absl::StatusOr<SqliteDatabase> OpenDatasetForWriting(const std::string& path, co
 }
 
 absl::StatusOr<SqliteDatabase> OpenFileForCopying(const std::string& path) {
+  if (absl::Status status = MakePrivateFile(path); !status.ok()) return status;
   absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path, {.vfs = {}});
   if (!database.ok()) return database.status();
   const absl::StatusOr<bool> unfinished = IsUnfinishedCopy(*database);

@@ -62,7 +62,7 @@ absl::StatusOr<LockFile> LockFile::Acquire(const std::string& path) {
   const absl::StatusOr<std::string> real_path = RealPath(path);
   if (!real_path.ok()) return real_path.status();
   const std::string name = *real_path + ".lock";
-  const int fd = open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  const int fd = open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", name));
   LockFile lock(fd);
   while (flock(fd, LOCK_EX | LOCK_NB) != 0) {

@@ -1,12 +1,17 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 
 #include "absl/status/statusor.h"
 
 namespace telemetry::storage {
+
+// Stands for -0.0 in databases that do not store its sign: the negative number next to zero. A Statement reads this
+// number as -0.0 from any database, so that all give the same bytes.
+inline constexpr double kNegativeZero = -std::numeric_limits<double>::denorm_min();
 
 // Bytes that are no text.
 struct Blob {

@@ -12,6 +12,7 @@
 #include "server/storage/backup.h"
 #include "server/storage/check.h"
 #include "server/storage/lock_file.h"
+#include "server/storage/private_file.h"
 #include "server/storage/sqlite_database.h"
 
 namespace telemetry::storage {
@@ -70,6 +71,7 @@ absl::StatusOr<RestoreReport> RestoreDataset(const std::string& from, const std:
   if (!database.ok()) return database.status();
   if (absl::Status status = CheckBackup(from); !status.ok()) return status;
 
+  TightenDataset(*database);  // what is kept of it, too
   // The mark is asked before it is moved; a damaged one only costs the number.
   const absl::StatusOr<std::optional<AckedMark>> mark = AckedMarkFile::Read(*database);
   const std::string time = absl::FormatTime("%Y%m%dT%H%M%SZ", now, absl::UTCTimeZone());

@@ -2,6 +2,8 @@
 
 #include <sqlite3.h>
 
+#include <cmath>
+
 #include "absl/strings/str_cat.h"
 #include "server/storage/sqlite_database.h"
 
@@ -41,7 +43,11 @@ void SqliteStatement::Keep(int code) {
 
 void SqliteStatement::Bind(int index, int64_t value) { Keep(sqlite3_bind_int64(statement_, index, value)); }
 
-void SqliteStatement::Bind(int index, double value) { Keep(sqlite3_bind_double(statement_, index, value)); }
+// SQLite stores a whole number in a REAL column as an integer, which has no negative zero.
+void SqliteStatement::Bind(int index, double value) {
+  const double stored = value == 0 && std::signbit(value) ? kNegativeZero : value;
+  Keep(sqlite3_bind_double(statement_, index, stored));
+}
 
 void SqliteStatement::Bind(int index, std::string_view text) {
   // A null pointer would bind NULL; an empty view may hold one.

@@ -51,7 +51,10 @@ class Statement {
   // The current row, columns from 0. Views live until the next Step or Reset.
   bool IsNull(int column) const { return prepared_->IsNull(column); }
   int64_t Int(int column) const { return prepared_->Int(column); }
-  double Double(int column) const { return prepared_->Double(column); }
+  double Double(int column) const {
+    const double value = prepared_->Double(column);
+    return value == kNegativeZero ? -0.0 : value;
+  }
   std::string_view Text(int column) const { return prepared_->Text(column); }
   std::string_view Bytes(int column) const { return prepared_->Bytes(column); }
 

@@ -101,7 +101,7 @@ std::vector<v1::Record> Everything() {
     records.push_back(run == '3' ? Superseding(attempt, run, 'z') : AttemptRecord(attempt, run));
     for (uint64_t seq = 1; seq <= 10; ++seq) {
       records.push_back(ConfigRecord(seq, absl::StrCat("Config(text='\\t\\n\t\n\r\\N', num_warps=", seq, ")")));
-      records.push_back(Row(attempt, seq, seq == 3 ? 1e-300 : 0.1 * static_cast<double>(seq), seq));
+      records.push_back(Row(attempt, seq, seq == 3 ? 1e-300 : seq == 4 ? -0.0 : 0.1 * static_cast<double>(seq), seq));
       records.push_back(RunConfigRecord(run, seq));
       if (seq % 3 == 0) records.push_back(SourceHashRecord(attempt, seq));
       if (seq % 2 == 0) records.push_back(DetailRecord(attempt, seq));

@@ -46,6 +46,34 @@ TEST_F(ReaderTest, RowsComeByRunThenAttemptThenSeqHoweverTheyArrived) {
   EXPECT_THAT(Rows({}), ElementsAre("a z 9", "b x 1", "b y 1", "b y 2"));
 }
 
+TEST_F(ReaderTest, ANegativeZeroKeepsItsSign) {
+  v1::Record row = Row('x', 1, -0.0);
+  row.mutable_measurement()->set_timestamp_s(-0.0);
+  row.mutable_measurement()->set_compile_time_s(0.0);
+  v1::Record detail = DetailRecord('x', 1);
+  detail.mutable_measurement_detail()->set_worst_relative_error(-0.0);
+  story_.Send({AttemptRecord('x', 'a'), row, detail});
+  int rows = 0;
+  v1::ExportRequest request;
+  request.set_details(true);
+  const absl::Status status = Reader()->Export(request, [&](const v1::ExportItem& item) {
+    for (const v1::Measurement& stored : item.rows().measurements()) {
+      ++rows;
+      EXPECT_TRUE(std::signbit(stored.perf_ms()));
+      EXPECT_TRUE(std::signbit(stored.timestamp_s()));
+      EXPECT_FALSE(std::signbit(stored.compile_time_s()));
+    }
+    for (const v1::MeasurementDetail& stored : item.rows().details()) {
+      ++rows;
+      EXPECT_TRUE(std::signbit(stored.worst_relative_error()));
+    }
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(rows, 2);
+  EXPECT_THAT(story_.Send({row, detail}).refused, IsEmpty());
+}
+
 TEST_F(ReaderTest, AttemptsLongerThanAPageComeWhole) {
   constexpr uint64_t kRows = 2345;
   std::vector<v1::Record> log = {AttemptRecord('x', 'a')};

@@ -1,0 +1,46 @@
+#include "server/storage/private_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "server/storage/lock_file.h"
+
+namespace telemetry::storage {
+namespace {
+
+constexpr mode_t kOwner = S_IRUSR | S_IWUSR;
+constexpr const char* kSuffixes[] = {"", "-wal", "-shm", ".acked", ".lock"};
+
+}  // namespace
+
+absl::Status MakePrivateFile(const std::string& path) {
+  const absl::StatusOr<std::string> real_path = RealPath(path);
+  if (!real_path.ok()) return real_path.status();
+  // Of a file that is there no descriptor may be closed: this process would lose SQLite's locks on it.
+  const int fd = open(real_path->c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwner);
+  if (fd >= 0) {
+    close(fd);
+    return absl::OkStatus();
+  }
+  return errno == EEXIST ? absl::OkStatus() : absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", *real_path));
+}
+
+std::vector<std::string> TightenDataset(const std::string& path) {
+  std::vector<std::string> tightened;
+  const absl::StatusOr<std::string> real_path = RealPath(path);
+  if (!real_path.ok()) return tightened;
+  for (const char* const suffix : kSuffixes) {
+    const std::string name = *real_path + suffix;
+    struct stat file = {};
+    if (lstat(name.c_str(), &file) != 0 || !S_ISREG(file.st_mode) || (file.st_mode & S_IRWXO) == 0) continue;
+    if (file.st_uid == geteuid() && chmod(name.c_str(), kOwner) == 0) tightened.push_back(name);
+  }
+  return tightened;
+}
+
+}  // namespace telemetry::storage
