@@ -17,6 +17,7 @@ void AddDisk(CLI::App* serve, CommandLine& line);
 struct KeepFlags {
   CLI::Option* age;
   CLI::Option* bytes;
+  CLI::Option* rejects;
 };
 KeepFlags AddKeep(CLI::App* command, storage::PruneRules& rules);
 // Why what is asked for must not be served; empty: it may.

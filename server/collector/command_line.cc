@@ -5,6 +5,7 @@
 #include "server/cli/usage.h"
 #include "server/collector/command_flags.h"
 #include "server/collector/flag.h"
+#include "server/storage/postgresql/any_store.h"
 
 namespace telemetry::collector {
 namespace {
@@ -50,6 +51,10 @@ Command CommandOf(const CLI::App& app) {
 }
 
 }  // namespace
+
+storage::PruneRules RulesOf(const CommandLine& line) {
+  return storage::IsPostgresqlUrl(line.db) ? storage::PruneRules() : line.keep;
+}
 
 ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   ParsedCommandLine parsed;

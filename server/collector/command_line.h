@@ -23,6 +23,9 @@ enum class Command {
   kTokenRevoke
 };
 
+// The default of --keep-rejects-bytes for serve.
+inline constexpr int64_t kKeepRejectsBytes = int64_t{64} << 20;
+
 struct PruneFlags {
   storage::PruneRules rules;
   bool trust_clock = false;
@@ -47,11 +50,14 @@ struct CommandLine {
   // Others may reach the port though it is not both encrypted and asking for tokens.
   bool insecure_beyond_loopback = false;
   Limits limits;
-  // What serve keeps; without rules: everything.
-  storage::PruneRules keep;
+  // The rules of serve for a SQLite file.
+  storage::PruneRules keep = {.keep_rejects_bytes = kKeepRejectsBytes};
   TokenFlags token;
   PruneFlags prune;
 };
+
+// Returns the rules by which serve removes; for a PostgreSQL server an empty set.
+storage::PruneRules RulesOf(const CommandLine& line);
 
 // Reads them. An exit status instead of a command, when there is nothing (more) to do: 0 after --help and --version, 2
 // after a wrong usage; what there is to say is printed.

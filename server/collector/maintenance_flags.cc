@@ -28,8 +28,8 @@ void AddPrune(CLI::App& app, CommandLine& line) {
                   "Take ages from the times of arrival: the clock is right, and always was");
   prune->add_flag("--dry-run", line.prune.dry_run, "Print what would be removed, also while a collector serves it");
   prune->final_callback([keep] {
-    if (keep.age->count() + keep.bytes->count() == 0) {
-      throw CLI::RequiredError("prune wants a rule: --keep-age or --keep-bytes");
+    if (keep.age->count() + keep.bytes->count() + keep.rejects->count() == 0) {
+      throw CLI::RequiredError("prune wants a rule: --keep-age, --keep-bytes or --keep-rejects-bytes");
     }
   });
 }

@@ -49,7 +49,7 @@ absl::Status Retention::RemoveSome(storage::StoreWriter& writer) {
   const absl::StatusOr<storage::PruneStep> step = writer.PruneSome(options_.rules);
   if (!step.ok()) return step.status();
   Add(*step);
-  if (step->done) EndPass(step->used_bytes);
+  if (step->done) EndPass(*step);
   return absl::OkStatus();
 }
 
@@ -63,19 +63,21 @@ void Retention::Add(const storage::PruneStep& step) {
   state_.bytes_removed += static_cast<uint64_t>(step.bytes);
 }
 
-void Retention::EndPass(int64_t used_bytes) {
+void Retention::EndPass(const storage::PruneStep& last) {
   passing_ = false;
   if (pass_.attempts + pass_.rejects > 0) {
     log::Info("removed what was too old or too much", {{"attempts", pass_.attempts},
                                                        {"rows", pass_.rows},
                                                        {"rejects", pass_.rejects},
                                                        {"freed_bytes", pass_.bytes},
-                                                       {"used_bytes", used_bytes}});
+                                                       {"used_bytes", last.used_bytes}});
   }
-  const bool too_large = used_bytes > options_.rules.keep_bytes;
+  const bool too_large = last.used_bytes - last.reject_bytes > options_.rules.keep_bytes;
   if (too_large && !said_too_large_) {
     log::Warn("the dataset is larger than --keep-bytes, and what is left are runs' only attempts or still arriving",
-              {{"used_bytes", used_bytes}, {"keep_bytes", options_.rules.keep_bytes}});
+              {{"used_bytes", last.used_bytes},
+               {"reject_bytes", last.reject_bytes},
+               {"keep_bytes", options_.rules.keep_bytes}});
   }
   said_too_large_ = too_large;
   absl::MutexLock lock(&mutex_);

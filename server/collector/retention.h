@@ -61,7 +61,7 @@ class Retention {
   absl::Status CountTime(storage::StoreWriter& writer);
   absl::Status RemoveSome(storage::StoreWriter& writer);
   void Add(const storage::PruneStep& step) ABSL_LOCKS_EXCLUDED(mutex_);
-  void EndPass(int64_t used_bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+  void EndPass(const storage::PruneStep& last) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const RetentionOptions options_;
   SteadyTime counted_to_;        // what has been served up to here is written down

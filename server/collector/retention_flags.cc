@@ -25,9 +25,11 @@ KeepFlags AddKeep(CLI::App* command, storage::PruneRules& rules) {
                              "Remove attempts and rejects that have been served for longer: 90d, 12h")
                          ->envname(EnvironmentName("keep-age"))
                          ->type_name("TIME");
-  CLI::Option* bytes =
-      Size(command, "keep-bytes", rules.keep_bytes, "Remove the oldest attempts until what is in use fits: 20GiB");
-  return {.age = age, .bytes = bytes};
+  CLI::Option* bytes = Size(command, "keep-bytes", rules.keep_bytes,
+                            "Remove the oldest attempts until what is in use, but for rejects, fits: 20GiB");
+  CLI::Option* rejects = Size(command, "keep-rejects-bytes", rules.keep_rejects_bytes,
+                              "Remove a sender's oldest rejects until its others fit; 0: no limit");
+  return {.age = age, .bytes = bytes, .rejects = rejects};
 }
 
 }  // namespace telemetry::collector

@@ -123,7 +123,7 @@ absl::Status Serve(const CommandLine& line) {
                               .metrics_listen = line.metrics_listen,
                               .tokens = line.tokens,
                               .limits = *limits,
-                              .retention = {.rules = line.keep},
+                              .retention = {.rules = RulesOf(line)},
                               .writer = {},
                               .on_fatal = &EndAtOnce,
                               .on_lost_port = &EndWithoutPort});

@@ -60,8 +60,12 @@ std::string WhyNotListen(const CommandLine& line, const char* flag, const std::s
 }  // namespace
 
 std::string WhyNotServe(const CommandLine& line) {
-  if (storage::IsPostgresqlUrl(line.db) && !line.keep.is_empty()) {
-    return "--keep-age and --keep-bytes are for a SQLite file: nothing is removed from a PostgreSQL server";
+  const storage::PruneRules usual = CommandLine().keep;
+  const bool has_rule = line.keep.keep_age != usual.keep_age || line.keep.keep_bytes != usual.keep_bytes ||
+                        line.keep.keep_rejects_bytes != usual.keep_rejects_bytes;
+  if (storage::IsPostgresqlUrl(line.db) && has_rule) {
+    return "--keep-age, --keep-bytes and --keep-rejects-bytes are for a SQLite file: nothing is removed from a "
+           "PostgreSQL server";
   }
   if (line.insecure_beyond_loopback) return "";
   if (std::string why = WhyNotListen(line, "--listen", line.listen, "everyone on the network may read and write");

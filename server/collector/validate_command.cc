@@ -79,13 +79,14 @@ std::string MetricsText(const CommandLine& line, const std::string& transport, c
 }
 
 std::string WhatIsKept(const storage::PruneRules& rules) {
-  if (rules.is_empty()) return "everything";
   std::string text;
   if (rules.keep_age != absl::InfiniteDuration()) {
     absl::StrAppend(&text, "what has been served for less than ", absl::FormatDuration(rules.keep_age), ", ");
   }
   if (rules.keep_bytes != INT64_MAX) absl::StrAppend(&text, "at most ", rules.keep_bytes, " bytes, ");
-  return text + "and each run's newest attempt";
+  text = text.empty() ? "everything" : text + "and each run's newest attempt";
+  if (rules.keep_rejects_bytes == 0) return text;
+  return absl::StrCat(text, "; of each sender's rejects at most ", rules.keep_rejects_bytes, " bytes");
 }
 
 }  // namespace
@@ -98,7 +99,7 @@ absl::Status ValidateServe(const CommandLine& line) {
   findings.served.push_back(absl::StrCat("listen   ", line.listen, ": ", transport, "; ", tokens));
   LookAtConnections(line, findings);
   findings.served.push_back(absl::StrCat("metrics  ", MetricsText(line, transport, tokens)));
-  findings.served.push_back(absl::StrCat("keep     ", WhatIsKept(line.keep)));
+  findings.served.push_back(absl::StrCat("keep     ", WhatIsKept(RulesOf(line))));
   findings.served.push_back(absl::StrCat("logs     ", line.log_format, ", from ", line.log_level));
   for (const std::string& served : findings.served) std::printf("%s\n", served.c_str());
   for (const std::string& problem : findings.problems) std::printf("PROBLEM: %s\n", problem.c_str());

@@ -27,6 +27,19 @@ WHERE a.attempt BETWEEN ?1 AND ?2
   AND (?4 OR EXISTS (SELECT 1 FROM attempts AS newer WHERE newer.run = a.run AND newer.attempt > a.attempt))
 ORDER BY a.attempt LIMIT ?5)sql";
 
+// Returns about how many bytes of the file a reject takes. A large one has pages of its own.
+int64_t RejectBytes(int64_t content_bytes) {
+  constexpr int64_t kBesides = 256;
+  constexpr int64_t kPage = 4096;
+  return content_bytes < kPage / 4 ? content_bytes + kBesides : (content_bytes / kPage + 1) * kPage + kBesides;
+}
+
+// ?1: below this key; ?2: at most so many.
+constexpr char kRejects[] = R"sql(
+SELECT r.reject, coalesce(p.sender, 0), length(r.raw) + length(r.message) + length(r.source) + length(r.origin)
+FROM rejects AS r LEFT JOIN producers AS p ON p.producer_id = r.producer_id
+WHERE r.reject < ?1 ORDER BY r.reject DESC LIMIT ?2)sql";
+
 // ?1: the run's key, ?2: its kernel's.
 constexpr const char* kRemoveRun[] = {
     "DELETE FROM ir_edges WHERE ir_graph IN (SELECT ir_graph FROM ir_graphs WHERE run = ?1)",
@@ -136,7 +149,16 @@ Statement& Pruner::Candidates(int64_t first, int64_t last, int64_t most) {
 absl::StatusOr<std::vector<PrunedAttempt>> Pruner::Plan() {
   const absl::StatusOr<int64_t> used = UsedBytes(database_);
   if (!used.ok()) return used.status();
-  double too_many = static_cast<double>(*used) - static_cast<double>(rules_.keep_bytes);
+  bool counted = false;
+  while (!counted) {
+    std::vector<int64_t> rejects;
+    const absl::StatusOr<bool> none_left = NextRejects(rejects);
+    if (!none_left.ok()) return none_left.status();
+    counted = *none_left;
+  }
+  int64_t of_attempts = *used;
+  for (const auto& [sender, bytes] : reject_bytes_by_sender_) of_attempts -= bytes;
+  double too_many = static_cast<double>(of_attempts) - static_cast<double>(rules_.keep_bytes);
   double row_bytes = 0;
   if (too_many > 0) {
     const absl::StatusOr<int64_t> rows = database_.QueryInt("SELECT count(*) FROM measurements");
@@ -164,24 +186,29 @@ absl::StatusOr<PruneStep> Pruner::RemoveSome() {
   const absl::StatusOr<int64_t> before = UsedBytes(database_);
   if (!before.ok()) return before.status();
   PruneStep step;
-  const absl::StatusOr<bool> no_attempts = RemoveAttempts(*before, step);
-  if (!no_attempts.ok()) return no_attempts.status();
-  if (*no_attempts) {
+  if (!rejects_done_) {
     const absl::StatusOr<bool> no_rejects = RemoveRejects(step);
     if (!no_rejects.ok()) return no_rejects.status();
-    step.done = *no_rejects;
+    rejects_done_ = *no_rejects;
+  }
+  if (rejects_done_ && step.rejects == 0) {
+    if (absl::Status status = CountNewRejects(); !status.ok()) return status;
+    const absl::StatusOr<bool> no_attempts = RemoveAttempts(*before, step);
+    if (!no_attempts.ok()) return no_attempts.status();
+    step.done = *no_attempts;
   }
   const absl::StatusOr<int64_t> after = UsedBytes(database_);
   if (!after.ok()) return after.status();
   step.bytes = std::max<int64_t>(*before - *after, 0);
   step.used_bytes = *after;
+  step.reject_bytes = reject_bytes_;
   if (absl::Status status = transaction->Commit(); !status.ok()) return status;
   return step;
 }
 
 absl::StatusOr<bool> Pruner::RemoveAttempts(int64_t used_bytes, PruneStep& step) {
   const auto may_go = [this](int64_t attempt, int64_t used) {
-    return attempt <= reach_.old.attempt || used > rules_.keep_bytes;
+    return attempt <= reach_.old.attempt || IsTooMuch(used);
   };
   Statement next(database_, "SELECT min(attempt) FROM attempts WHERE attempt > ?1");
   if (const absl::StatusOr<bool> row = next.Bind(looked_at_).Step(); !row.ok()) return row.status();
@@ -243,17 +270,54 @@ absl::Status Pruner::RemoveEmptyRun(const std::string& run_id) {
       .Run();
 }
 
-// The newest stays: without it its key would be given again, and the reject that gets it count as old.
 absl::StatusOr<bool> Pruner::RemoveRejects(PruneStep& step) {
-  const absl::StatusOr<int64_t> removed =
-      Statement(database_,
-                "DELETE FROM rejects WHERE reject IN (SELECT reject FROM rejects WHERE reject <= ?1 "
-                "AND reject < (SELECT max(reject) FROM rejects) ORDER BY reject LIMIT ?2)")
-          .Bind(reach_.old.reject, kRejectsAtOnce)
-          .RunCounting();
-  if (!removed.ok()) return removed.status();
-  step.rejects = *removed;
-  return step.rejects < kRejectsAtOnce;
+  std::vector<int64_t> found;
+  absl::StatusOr<bool> none_left = NextRejects(found);
+  if (!none_left.ok()) return none_left;
+  Statement remove(database_, "DELETE FROM rejects WHERE reject = ?1");
+  for (const int64_t reject : found) {
+    if (absl::Status status = remove.Bind(reject).Run(); !status.ok()) return status;
+  }
+  step.rejects = std::ssize(found);
+  return none_left;
+}
+
+absl::StatusOr<bool> Pruner::NextRejects(std::vector<int64_t>& found) {
+  Statement next(database_, kRejects);
+  next.Bind(rejects_below_, kRejectsLookedAt);
+  for (int64_t looked_at = 0; looked_at < kRejectsLookedAt && std::ssize(found) < kRejectsAtOnce; ++looked_at) {
+    const absl::StatusOr<bool> row = next.Step();
+    if (!row.ok()) return row.status();
+    if (!*row) return true;
+    const int64_t reject = next.Int(0);
+    const int64_t bytes = RejectBytes(next.Int(2));
+    rejects_below_ = reject;
+    int64_t& of_sender = reject_bytes_by_sender_[next.Int(1)];
+    of_sender += bytes;
+    const bool too_much = rules_.keep_rejects_bytes > 0 && of_sender > rules_.keep_rejects_bytes;
+    // The newest stays: without it its key would be given again, and the reject that gets it count as old.
+    const bool is_newest = newest_reject_ == 0;
+    newest_reject_ = std::max(newest_reject_, reject);
+    if (!is_newest && (too_much || reject <= reach_.old.reject)) {
+      found.push_back(reject);
+    } else {
+      reject_bytes_ += bytes;
+    }
+  }
+  return false;
+}
+
+absl::Status Pruner::CountNewRejects() {
+  Statement newer(database_,
+                  "SELECT reject, length(raw) + length(message) + length(source) + length(origin) FROM rejects "
+                  "WHERE reject > ?1 ORDER BY reject");
+  newer.Bind(newest_reject_);
+  while (true) {
+    const absl::StatusOr<bool> row = newer.Step();
+    if (!row.ok() || !*row) return row.status();
+    newest_reject_ = newer.Int(0);
+    reject_bytes_ += RejectBytes(newer.Int(1));
+  }
 }
 
 }  // namespace telemetry::storage

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -29,8 +30,9 @@ absl::StatusOr<PruneReach> ReachByClock(Database& database, const PruneRules& ru
 // Bytes of pages that hold something.
 absl::StatusOr<int64_t> UsedBytes(Database& database);
 
-// One pass over the dataset by the rules, from what arrived first, on the writer's connection. What it removes leaves
-// free pages, which are used again; the file does not shrink. For one thread.
+// One pass over the dataset by the rules, on the writer's connection: first the rejects, from the newest on, then the
+// attempts, from the oldest on. What it removes leaves free pages, which are used again; the file does not shrink. For
+// one thread.
 class Pruner {
  public:
   // Each step ends with the attempt with which it has removed so many rows or attempts; rejects may be large. Some ten
@@ -38,6 +40,7 @@ class Pruner {
   static constexpr int64_t kRowsAtOnce = 2000;
   static constexpr int64_t kAttemptsAtOnce = 100;
   static constexpr int64_t kRejectsAtOnce = 100;
+  static constexpr int64_t kRejectsLookedAt = 500;
 
   // `database` must outlive this.
   Pruner(Database& database, const PruneRules& rules, const PruneReach& reach);
@@ -53,7 +56,13 @@ class Pruner {
   Statement& Candidates(int64_t first, int64_t last, int64_t most);
   // Adds to `step`; true: no attempt is left that would go.
   absl::StatusOr<bool> RemoveAttempts(int64_t used_bytes, PruneStep& step);
+  // The same for rejects.
   absl::StatusOr<bool> RemoveRejects(PruneStep& step);
+  // Finds the rejects that are to go among the next ones; true: there are no further ones.
+  absl::StatusOr<bool> NextRejects(std::vector<int64_t>& found);
+  // Counts those that arrived since they were last counted: they, too, must not cost an attempt its place.
+  absl::Status CountNewRejects();
+  bool IsTooMuch(int64_t used_bytes) const { return used_bytes - reject_bytes_ > rules_.keep_bytes; }
   absl::Status Remove(const PrunedAttempt& attempt);
   absl::Status RemoveEmptyRun(const std::string& run_id);
 
@@ -61,6 +70,11 @@ class Pruner {
   const PruneRules rules_;
   const PruneReach reach_;
   int64_t looked_at_ = 0;  // all attempts up to this key
+  bool rejects_done_ = false;
+  int64_t rejects_below_ = INT64_MAX;                             // those from this key on were looked at
+  int64_t newest_reject_ = 0;                                     // those up to this key are counted
+  int64_t reject_bytes_ = 0;                                      // of those that stay
+  absl::flat_hash_map<int64_t, int64_t> reject_bytes_by_sender_;  // of those that were looked at
   Statement candidates_;
   std::array<Statement, 4> remove_;
 };

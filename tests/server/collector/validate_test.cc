@@ -77,8 +77,11 @@ TEST_F(ValidateTest, SaysHowManyConnectionsThereMayBe) {
 
 TEST_F(ValidateTest, SaysWhatIsKept) {
   EXPECT_THAT(Validate(flags_).output, HasSubstr("keep     everything"));
-  EXPECT_THAT(Validate(flags_ + " --keep-age 180d --keep-bytes 1GiB").output,
-              HasSubstr("for less than 4320h, at most 1073741824 bytes, and each run's newest attempt"));
+  EXPECT_THAT(
+      Validate(flags_ + " --keep-age 180d --keep-bytes 1GiB").output,
+      HasSubstr("for less than 4320h, at most 1073741824 bytes, and each run's newest attempt; of each sender's "
+                "rejects at most 67108864 bytes"));
+  EXPECT_THAT(Validate(flags_ + " --keep-rejects-bytes 0").output, HasSubstr("keep     everything\n"));
 }
 
 TEST_F(ValidateTest, ADatasetIsLookedAtAlsoWhileItIsServed) {

@@ -200,6 +200,49 @@ TEST_F(PruneTest, OldRejectsGoButNotTheNewest) {
   EXPECT_THAT(report->attempts, IsEmpty());
 }
 
+// Sends records that cannot be read, each with so many bytes, under a sender's name.
+void SendRejects(StoreWriter& writer, char producer, const std::string& sender, int count, size_t bytes) {
+  const std::string id(16, producer);
+  const auto opened = writer.OpenProducers({{.producer_id = id, .epoch = 1, .client = "test", .sender = sender}});
+  ASSERT_TRUE(opened.ok() && opened->front().ok()) << opened.status();
+  std::vector<v1::Record> records(static_cast<size_t>(count));
+  ProducerBatch batch = {.producer_id = id, .epoch = 1, .first_seq = 1};
+  for (int i = 0; i < count; ++i) {
+    v1::Reject* const reject = records[static_cast<size_t>(i)].mutable_reject();
+    reject->set_reason(v1::Reject::REASON_UNREADABLE);
+    reject->set_raw(std::string(bytes, producer) + std::to_string(i));
+    batch.records.push_back(&records[static_cast<size_t>(i)]);
+  }
+  const auto outcomes = writer.CommitBatches({batch});
+  ASSERT_TRUE(outcomes.ok() && outcomes->front().status.ok()) << outcomes.status();
+}
+
+TEST_F(PruneTest, RejectsCostNoAttemptItsPlace) {
+  for (int i = 0; i < 8; ++i) Arrives(i, static_cast<char>('p' + i), 'a', 1000);
+  const int64_t before = PruneClosed({.dry_run = true})->bytes_before;
+  SendRejects(story_.writer(), 'q', "ci", 10, 1 << 20);
+  const PruneRules rules = {.keep_bytes = before + before / 4};
+  EXPECT_EQ(Prune(rules, 9, /*dry_run=*/true), "");
+  EXPECT_EQ(Prune(rules, 9), "");
+  EXPECT_EQ(Count("attempts"), "8");
+  EXPECT_EQ(Count("rejects"), "10");
+}
+
+TEST_F(PruneTest, EachSendersOldestRejectsGoBeyondItsBudget) {
+  constexpr int kLarge = 30'000;
+  SendRejects(story_.writer(), 'q', "flood", 250, kLarge);
+  SendRejects(story_.writer(), 'r', "quiet", 2, kLarge);
+  SendRejects(story_.writer(), 's', "", 5, kLarge);
+  Arrives(1, 'x', 'a');
+  const absl::StatusOr<PruneReport> report = PruneClosed({.rules = {.keep_rejects_bytes = 4 * (kLarge + 8192)}});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->rejects, 246 + 1);
+  EXPECT_THAT(report->attempts, IsEmpty());
+  EXPECT_EQ(Count("rejects WHERE producer_id = CAST('qqqqqqqqqqqqqqqq' AS BLOB) AND reject BETWEEN 247 AND 250"), "4");
+  EXPECT_EQ(Count("rejects WHERE producer_id = CAST('rrrrrrrrrrrrrrrr' AS BLOB)"), "2");
+  EXPECT_EQ(Count("rejects"), "10");
+}
+
 TEST_F(PruneTest, ServedDatasetsAreLeftAlone) {
   Arrives(0, 'x', 'a');
   EXPECT_EQ(PruneDataset(story_.path(), {.rules = {.keep_bytes = 0}}).status().code(),
