@@ -128,7 +128,7 @@ struct CollectorMetrics::Families {
   prometheus::Counter& accepted =
       AddCounter(*registry, "telemetry_records_accepted_total", "Records that were new and are durable");
   prometheus::Counter& duplicate = AddCounter(*registry, "telemetry_records_duplicate_total",
-                                              "Records that had been committed before and were skipped");
+                                              "Records that had been committed before, or say what was stored already");
   prometheus::Histogram& commit_seconds = AddHistogram(
       *registry, "telemetry_commit_seconds", "How long a transaction took, until it was durable", kCommitSeconds);
   prometheus::Histogram& commit_records =
@@ -199,7 +199,7 @@ void CollectorMetrics::AddCommit(absl::Span<const storage::ProducerBatch> batche
   for (size_t i = 0; i < outcomes.size(); ++i) {
     if (!outcomes[i].status.ok()) continue;
     records += batches[i].records.size();
-    duplicate += outcomes[i].skipped;
+    duplicate += outcomes[i].skipped + outcomes[i].repeated;
     rejected += outcomes[i].refused.size();
     for (const storage::RefusedRecord& refused : outcomes[i].refused) {
       families_->rejects.at(refused.reason)->Increment();

@@ -10,7 +10,8 @@
 namespace telemetry::storage {
 
 BatchWriter::BatchWriter(Database& database, Writers writers, LookAhead* look_ahead)
-    : writers_(writers),
+    : database_(database),
+      writers_(writers),
       look_ahead_(look_ahead),
       senders_(database),
       producers_(database),
@@ -170,10 +171,13 @@ absl::Status BatchWriter::Store(const NewRecords& records) {
     while (refused != batch.refused.end() && refused->seq < seq) ++refused;
     absl::Status status;
     MaybeRefusal refusal;
+    const int64_t changed_rows = database_.changed_rows();
     if (refused != batch.refused.end() && refused->seq == seq) {
       status = Refuse(record, *refused, batch.producer_id, outcome);
     } else {
       status = Store(record, batch.producer_id, refusal);
+      const bool is_made = look_ahead_ != nullptr && look_ahead_->TakeMade(record);
+      if (!refusal && !is_made && database_.changed_rows() == changed_rows) ++outcome.repeated;
     }
     if (status.ok() && refusal) {
       RefusedRecord found{.seq = seq, .reason = refusal->reason, .message = std::move(refusal->message)};

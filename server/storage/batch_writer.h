@@ -75,6 +75,7 @@ class BatchWriter {
   absl::Status Refuse(const v1::Record& record, RefusedRecord refused, const std::string& producer_id,
                       BatchOutcome& outcome);
 
+  Database& database_;
   const Writers writers_;
   LookAhead* const look_ahead_;  // nullptr: none
   int64_t now_unix_us_ = 0;      // of the current transaction

@@ -26,6 +26,10 @@ class Database {
   // The first column of the first row. NOT_FOUND: no row.
   absl::StatusOr<int64_t> QueryInt(const char* sql);
 
+  // Counts the rows that statements on this connection have inserted, updated or deleted so far, gathered ones among
+  // them (gathered.h).
+  virtual int64_t changed_rows() const = 0;
+
   // See Transaction, which is how to use these.
   virtual absl::Status Begin(Access access) = 0;
   virtual absl::Status Commit() = 0;

@@ -23,6 +23,8 @@ class LookAhead {
   // The same of the rows that belong to attempts: those that are stored already.
   virtual absl::Status LookAtRows(absl::Span<const v1::Record* const> records, MeasurementTable& measurements,
                                   DetailTable& details) = 0;
+  // Returns true if the last look made the run or the config that the record describes; once for each.
+  virtual bool TakeMade(const v1::Record& record) = 0;
 };
 
 }  // namespace telemetry::storage

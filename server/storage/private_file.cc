@@ -21,7 +21,7 @@ constexpr const char* kSuffixes[] = {"", "-wal", "-shm", ".acked", ".lock"};
 absl::Status MakePrivateFile(const std::string& path) {
   const absl::StatusOr<std::string> real_path = RealPath(path);
   if (!real_path.ok()) return real_path.status();
-  // Of a file that is there no descriptor may be closed: this process would lose SQLite's locks on it.
+  // O_EXCL: closing a descriptor of an existing file would end this process's locks on it.
   const int fd = open(real_path->c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwner);
   if (fd >= 0) {
     close(fd);

@@ -105,6 +105,8 @@ absl::Status SqliteDatabase::Execute(const char* sql) {
   return code == SQLITE_OK ? absl::OkStatus() : SqliteStatus(handle_, code);
 }
 
+int64_t SqliteDatabase::changed_rows() const { return sqlite3_total_changes64(handle_); }
+
 absl::Status SqliteDatabase::Begin(Access access) {
   return Execute(access == Access::kWrite ? "BEGIN IMMEDIATE" : "BEGIN");
 }

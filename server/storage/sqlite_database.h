@@ -35,6 +35,7 @@ class SqliteDatabase : public Database {
 
   std::unique_ptr<PreparedStatement> Prepare(const char* sql) override;
   absl::Status Execute(const char* sql) override;
+  int64_t changed_rows() const override;
   // kWrite takes the write lock at once, so that no later statement can find it taken.
   absl::Status Begin(Access access) override;
   absl::Status Commit() override;

@@ -53,6 +53,9 @@ struct BatchOutcome {
   uint64_t committed_seq = 0;
   // Of an OK batch: so many of its records had been committed before.
   uint64_t skipped = 0;
+  // Records among the others that changed nothing: their contents were stored already, or their attempt was
+  // superseded.
+  uint64_t repeated = 0;
   std::vector<RefusedRecord> refused;
 };
 

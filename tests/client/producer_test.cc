@@ -174,7 +174,7 @@ TEST_F(ProducerTest, OfAClonedMachineBothDeliver) {
   Drain();
   EXPECT_TRUE((*other)->Drain(kLong).ok());
   std::vector<std::string> stored = collector_.AwaitStored(names.size());
-  // What was sent twice is stored once by a collector that knows contents, as this one does not.
+  // This collector stores a record that is sent twice two times; a real one knows its contents.
   std::sort(stored.begin(), stored.end());
   stored.erase(std::unique(stored.begin(), stored.end()), stored.end());
   EXPECT_THAT(stored, testing::UnorderedElementsAreArray(names));

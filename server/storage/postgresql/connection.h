@@ -48,6 +48,10 @@ class PgConnection {
   // The result of a call on this connection, or its error.
   absl::StatusOr<PgResult> Check(PGresult* result) const;
 
+  // Counts the rows that were changed, for who runs statements on the handle.
+  void AddChangedRows(int64_t rows) { changed_rows_ += rows; }
+  int64_t changed_rows() const { return changed_rows_; }
+
   PGconn* handle() const { return connection_.get(); }
 
  private:
@@ -61,6 +65,7 @@ class PgConnection {
   const Target target_;
   std::unique_ptr<PGconn, Deleter> connection_;
   uint64_t generation_ = 0;
+  int64_t changed_rows_ = 0;
 };
 
 }  // namespace telemetry::storage

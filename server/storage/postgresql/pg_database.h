@@ -24,6 +24,8 @@ class PgDatabase : public Database {
   // The same, for what only PostgreSQL has.
   std::unique_ptr<PgStatement> PreparePg(const char* sql);
   absl::Status Execute(const char* sql) override;
+  // Those of prepared statements.
+  int64_t changed_rows() const override { return connection_.changed_rows(); }
   // kRead: all statements see the dataset as it was at the first. kWrite: each sees what was committed before it, and
   // rows are locked where the SQL says so.
   absl::Status Begin(Access access) override;

@@ -111,9 +111,16 @@ PgLookAhead::PgLookAhead(PgDatabase& database)
       find_details_(database.PreparePg(FindRows("NULL", "measurement_details").c_str())) {}
 
 absl::Status PgLookAhead::LookAt(absl::Span<const v1::Record* const> records, RunTable& runs, ConfigTable& configs) {
+  made_run_ids_.clear();
+  made_config_ids_.clear();
   absl::Status status = LookAtRuns(records, runs);
   if (status.ok()) status = LookAtConfigs(records, configs);
   return status.ok() ? LookAtRunConfigs(records, runs, configs) : status;
+}
+
+bool PgLookAhead::TakeMade(const v1::Record& record) {
+  if (record.has_run()) return made_run_ids_.erase(record.run().run_id()) > 0;
+  return record.has_config() && made_config_ids_.erase(record.config().config_id()) > 0;
 }
 
 absl::Status PgLookAhead::LookAtRuns(absl::Span<const v1::Record* const> records, RunTable& runs) {
@@ -132,7 +139,10 @@ absl::Status PgLookAhead::LookAtRuns(absl::Span<const v1::Record* const> records
   if (described.empty()) return absl::OkStatus();
   const PgArray array = ArrayOf(described);
   make_runs_->Bind(1, array);
-  status = ForEachRow(*make_runs_, [&] { runs.Remember(std::string(make_runs_->Text(0)), make_runs_->Int(1)); });
+  status = ForEachRow(*make_runs_, [&] {
+    made_run_ids_.emplace(make_runs_->Text(0));
+    runs.Remember(std::string(make_runs_->Text(0)), make_runs_->Int(1));
+  });
   if (!status.ok()) return status;
   // Those that others have made meanwhile.
   absl::erase_if(described, [&](const std::string& run_id) { return runs.KnownKey(run_id).has_value(); });
@@ -329,6 +339,7 @@ absl::Status PgLookAhead::MakeConfigs(const Configs& wanted, ConfigTable& config
   make_configs_->Bind(3, unsplit);
   return ForEachRow(*make_configs_, [&] {
     const auto id = static_cast<uint64_t>(make_configs_->Int(0));
+    made_config_ids_.insert(id);
     configs.Remember(id, make_configs_->Int(1));
     configs.Settle(id, *wanted.incoming.at(id).text);
   });

@@ -26,7 +26,9 @@ class PgLookAhead : public LookAhead {
   absl::Status LookAtRows(absl::Span<const v1::Record* const> records, MeasurementTable& measurements,
                           DetailTable& details) override;
 
-  // Whether the next transactions find rows that are stored already. It costs them a look at each row, so it is off in
+  bool TakeMade(const v1::Record& record) override;
+
+  // Lets the next transactions find the rows that are stored already, at the cost of one index lookup per row. Off in
   // the beginning.
   void set_finds_rows(bool finds_rows) { finds_rows_ = finds_rows; }
 
@@ -68,6 +70,8 @@ class PgLookAhead : public LookAhead {
   absl::Status FindDetails(Records records, DetailTable& details);
 
   bool finds_rows_ = false;
+  absl::flat_hash_set<std::string> made_run_ids_;
+  absl::flat_hash_set<uint64_t> made_config_ids_;
   const std::unique_ptr<PgStatement> find_runs_;
   const std::unique_ptr<PgStatement> make_runs_;
   const std::unique_ptr<PgStatement> find_run_configs_;

@@ -166,6 +166,7 @@ absl::Status PgStatement::Gather() {
     gathered_->bytes.append(*bytes);
   }
   changes_ = 1;
+  connection_.AddChangedRows(changes_);
   return gathering_.Added(*gathered_);
 }
 
@@ -191,6 +192,8 @@ absl::Status PgStatement::Run() {
   const std::string_view changes = PQcmdTuples(result_.get());
   changes_ = 0;
   for (const char digit : changes) changes_ = changes_ * 10 + (digit - '0');
+  const bool is_query = std::string_view(PQcmdStatus(result_.get())).starts_with("SELECT");
+  if (!is_query) connection_.AddChangedRows(changes_);
   return absl::OkStatus();
 }
 

@@ -15,8 +15,8 @@ namespace {
 constexpr auto kFirstPause = std::chrono::milliseconds(5);
 constexpr auto kLongestPause = std::chrono::milliseconds(1000);
 
-// As often rows are looked for before they are gathered; others who store the same ones at the same time are through
-// sooner or later.
+// After so many transactions that failed since others stored the same rows at the same time, rows are inserted one by
+// one.
 constexpr int kMostGatherings = 4;
 
 bool MayBeDoneAgain(const absl::Status& status) { return absl::IsAborted(status) || absl::IsUnavailable(status); }

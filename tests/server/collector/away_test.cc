@@ -110,14 +110,22 @@ TEST_F(AwayTest, ExportsComeAgainOverANewConnection) {
 }
 
 TEST_F(AwayTest, AQuestionUsesTheSessionOfTheOneBefore) {
+  // Both times over one connection: the server may still count one that has been closed. It also counts workers of its
+  // own, as those that clean tables up.
   constexpr char kSessions[] =
       "SELECT count(*) || ', the youngest of ' || max(backend_start) FROM pg_stat_activity "
-      "WHERE datname = current_database() AND pid <> pg_backend_pid()";
+      "WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'";
+  storage::PgConnection connection(dataset_->db());
+  ASSERT_TRUE(connection.Connect().ok());
+  const auto sessions = [&] {
+    const absl::StatusOr<storage::PgResult> result = connection.Execute(kSessions);
+    return result.ok() ? std::string(PQgetvalue(result->get(), 0, 0)) : result.status().ToString();
+  };
   ASSERT_TRUE(ListRuns().ok());
-  const std::string sessions = dataset_->Query(kSessions);
-  EXPECT_THAT(sessions, ::testing::StartsWith("2,")) << "the writer's and a reader's";
+  const std::string before = sessions();
+  EXPECT_THAT(before, ::testing::StartsWith("2,")) << "the writer's and a reader's";
   for (int question = 0; question < 20; ++question) ASSERT_TRUE(ListRuns().ok());
-  EXPECT_EQ(dataset_->Query(kSessions), sessions);
+  EXPECT_EQ(sessions(), before);
 }
 
 }  // namespace

@@ -92,6 +92,19 @@ TEST(Metrics, SayWhatBecameOfTheRecords) {
   EXPECT_EQ(Value(text, "telemetry_commit_records_bucket{le=\"10\"}"), 2);
 }
 
+TEST(Metrics, RecordsOfAnotherProducerThatWereStoredAlreadyAreDuplicates) {
+  CollectorStory story(WithMetrics());
+  for (const char producer : {'p', 'q'}) {
+    TestStream stream(story.channel());
+    ASSERT_TRUE(stream.Open(producer));
+    stream.Send(MakeBatch(1, {RunRecord('a'), AttemptRecord('x', 'a'), Row('x', 1, 1)}));
+    ASSERT_TRUE(stream.AwaitAck(3));
+  }
+  const std::string text = Scrape(story.server());
+  EXPECT_EQ(Value(text, "telemetry_records_accepted_total"), 3) << text;
+  EXPECT_EQ(Value(text, "telemetry_records_duplicate_total"), 3);
+}
+
 TEST(Metrics, SayHowTheCollectorIs) {
   ServerOptions options = WithMetrics();
   options.limits.in_flight_bytes = 12345678;

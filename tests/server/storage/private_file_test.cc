@@ -25,7 +25,7 @@ using ::testing::Pair;
 
 class PrivateFileTest : public ::testing::Test {
  protected:
-  // Of a shell that gives everybody everything.
+  // The widest umask: new files are open to everybody.
   PrivateFileTest() : umask_(umask(0)) {}
   ~PrivateFileTest() override { umask(umask_); }
 

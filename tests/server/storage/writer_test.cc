@@ -44,6 +44,28 @@ TEST(Writer, SendingTheSameAgainChangesNothing) {
   EXPECT_EQ(story.Export(), before);
 }
 
+TEST(Writer, RecordsThatChangeNothingAreCounted) {
+  DatasetStory story;
+  std::vector<v1::Record> log = {RunRecord('a'),          ConfigRecord(7, "Config(n=[1, 2], w=4)"),
+                                 AttemptRecord('x', 'a'), Row('x', 1, 0.5),
+                                 Row('x', 2, 0.25),       DetailRecord('x', 1),
+                                 GraphRecord('a')};
+  log.emplace_back().mutable_run_config()->set_run_id(RunId('a'));
+  log.back().mutable_run_config()->set_config_id(7);
+  log.back().mutable_run_config()->set_decorator("@kernel");
+  log.emplace_back().mutable_source_hash()->set_attempt_id(AttemptId('x'));
+  log.back().mutable_source_hash()->set_seq(1);
+  log.back().mutable_source_hash()->set_source_hash("00ff");
+  EXPECT_EQ(story.Send(log).repeated, 0u);
+  EXPECT_EQ(story.Send(log).repeated, log.size());
+  log.push_back(Row('x', 3, 0.5));
+  log.push_back(Row('x', 3, 0.5));
+  log.push_back(Row('x', 2, 0.75));  // refused
+  const BatchOutcome outcome = story.Send(log);
+  EXPECT_EQ(outcome.repeated, log.size() - 2);
+  EXPECT_EQ(outcome.refused.size(), 1u);
+}
+
 TEST(Writer, ABatchThatOverlapsIsContinued) {
   DatasetStory story;
   story.Send({RunRecord('a'), AttemptRecord('x', 'a'), Row('x', 1, 1)});
