@@ -96,6 +96,12 @@ bool LogLimit::Take(SteadyTime now, uint64_t* left_out) {
 absl::StatusOr<Caller> Gate::Admit(grpc::CallbackServerContext& context, std::string_view method) {
   Caller caller = {.peer = context.peer(), .certificate = CertificateOf(context), .request_id = BeginRequest(context)};
   if (tokens_ == nullptr) return caller;
+  if (NeedOf(method) != Need::kNothing) {
+    if (absl::Status status = tokens_->CheckReadable(SteadyNow()); !status.ok()) {
+      CountRefusal(caller, method, status);
+      return status;
+    }
+  }
   const std::shared_ptr<const TokenSet> tokens = tokens_->tokens();
   absl::StatusOr<const Token*> token = Authorize(*tokens, method, AuthorizationOf(context), absl::Now());
   if (!token.ok()) {
@@ -146,7 +152,9 @@ absl::Status Gate::Recheck(const Caller& caller, std::string_view method) const 
 }
 
 void Gate::CountRefusal(const Caller& caller, std::string_view method, const absl::Status& why) {
-  ++(absl::IsUnauthenticated(why) ? unauthenticated_ : permission_denied_);
+  if (absl::IsUnavailable(why)) ++tokens_unreadable_;
+  if (absl::IsUnauthenticated(why)) ++unauthenticated_;
+  if (absl::IsPermissionDenied(why)) ++permission_denied_;
   if (!TakeLine(refusal_lines_, "refused")) return;
   Log(log::Level::kWarning, caller,
       {.message = "refused a call", .method = method, .reason = std::string(why.message())});

@@ -46,7 +46,8 @@ class Gate {
   // `tokens` outlives the gate. nullptr: there are none, and everyone may do everything.
   explicit Gate(const TokenWatch* tokens) : tokens_(tokens) {}
 
-  // Gives the call its id, and tells it to the caller. Errors as Authorize. `method`: "/package.Service/Method".
+  // Gives the call its id, and tells it to the caller. Errors as Authorize and TokenWatch::CheckReadable. `method`:
+  // "/package.Service/Method".
   absl::StatusOr<Caller> Admit(grpc::CallbackServerContext& context, std::string_view method);
   // Whether the caller may speak for the producer (16 bytes). Errors as AuthorizeProducer; UNAUTHENTICATED: its token
   // is not valid any more. `method` as above, for the log; `client`: what it calls itself.
@@ -63,8 +64,9 @@ class Gate {
   struct Refusals {
     uint64_t unauthenticated = 0;
     uint64_t permission_denied = 0;
+    uint64_t tokens_unreadable = 0;
   };
-  Refusals refusals() const { return {unauthenticated_, permission_denied_}; }
+  Refusals refusals() const { return {unauthenticated_, permission_denied_, tokens_unreadable_}; }
 
  private:
   void CountRefusal(const Caller& caller, std::string_view method, const absl::Status& why);
@@ -75,6 +77,7 @@ class Gate {
   LogLimit end_lines_;
   std::atomic<uint64_t> unauthenticated_ = 0;
   std::atomic<uint64_t> permission_denied_ = 0;
+  std::atomic<uint64_t> tokens_unreadable_ = 0;
 };
 
 }  // namespace telemetry::access

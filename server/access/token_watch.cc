@@ -1,18 +1,24 @@
 #include "server/access/token_watch.h"
 
+#include <string>
 #include <utility>
 
+#include "proto/record/strings.h"
 #include "server/access/token_file.h"
 #include "server/log/log.h"
 
 namespace telemetry::access {
 namespace {
 
-constexpr absl::Duration kPeriod = absl::Seconds(1);
+constexpr absl::Duration kPeriod = absl::Milliseconds(500);
+constexpr absl::Duration kLongestUnreadable = absl::Minutes(1);
 
-struct stat Look(const std::string& path) {
+// The type that the function of the same name hides.
+using FileStatus = struct stat;
+
+std::optional<FileStatus> StatOf(const std::string& path) {
   struct stat status = {};
-  if (::stat(path.c_str(), &status) != 0) return {};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
   return status;
 }
 
@@ -28,42 +34,66 @@ bool Same(const struct stat& a, const struct stat& b) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TokenWatch>> TokenWatch::Open(const std::string& path) {
-  const struct stat seen = Look(path);  // before it is read: a change in between is then found
+  // Before it is read: a change in between is found by the next look.
+  const struct stat before = StatOf(path).value_or(FileStatus{});
   absl::StatusOr<std::vector<Token>> tokens = ReadTokens(path);
   if (!tokens.ok()) return tokens.status();
-  return std::unique_ptr<TokenWatch>(new TokenWatch(path, std::make_shared<TokenSet>(*std::move(tokens)), seen));
+  return std::unique_ptr<TokenWatch>(new TokenWatch(path, std::make_shared<TokenSet>(*std::move(tokens)), before));
 }
 
-TokenWatch::TokenWatch(std::string path, std::shared_ptr<const TokenSet> tokens, const struct stat& seen)
-    : path_(std::move(path)), seen_(seen), tokens_(std::move(tokens)) {}
+TokenWatch::TokenWatch(std::string path, std::shared_ptr<const TokenSet> tokens, const struct stat& read)
+    : path_(std::move(path)), read_(read), tokens_(std::move(tokens)) {}
 
 std::shared_ptr<const TokenSet> TokenWatch::tokens() const {
   const absl::MutexLock lock(&mutex_);
   return tokens_;
 }
 
+absl::Duration TokenWatch::UnreadableFor(SteadyTime now) const {
+  const absl::MutexLock lock(&mutex_);
+  return readable_ ? absl::ZeroDuration() : absl::FromChrono(now - last_good_);
+}
+
+absl::Status TokenWatch::CheckReadable(SteadyTime now) const {
+  const absl::Duration unreadable = UnreadableFor(now);
+  if (unreadable <= kLongestUnreadable) return absl::OkStatus();
+  return absl::UnavailableError(record::Cat(
+      "the collector has not been able to read its token file for ", std::to_string(absl::ToInt64Seconds(unreadable)),
+      " s, and lets nobody in until it can: its operator finds the reason in the log"));
+}
+
 void TokenWatch::Start(std::function<void()> tick) {
   looks_.emplace(kPeriod, [this, tick = std::move(tick)] {
-    Refresh();
+    Look(SteadyNow());
     tick();
   });
 }
 
 void TokenWatch::Stop() { looks_.reset(); }
 
-void TokenWatch::Refresh() {
-  const struct stat now = Look(path_);
-  if (Same(now, seen_)) return;
-  seen_ = now;
+void TokenWatch::Look(SteadyTime now) {
+  const std::optional<FileStatus> before = StatOf(path_);
+  if (before.has_value() && Same(*before, read_)) return SetGood(now, nullptr);
   absl::StatusOr<std::vector<Token>> tokens = ReadTokens(path_);
   if (!tokens.ok()) {
-    log::Error("the tokens stay as they were", {{"reason", std::string(tokens.status().message())}});
+    if (!std::exchange(failure_logged_, true)) {
+      log::Error("the tokens stay as they were", {{"reason", std::string(tokens.status().message())}});
+    }
+    const absl::MutexLock lock(&mutex_);
+    readable_ = false;
     return;
   }
   log::Info("read tokens", {{"count", tokens->size()}, {"file", path_}});
-  auto fresh = std::make_shared<const TokenSet>(*std::move(tokens));
+  read_ = before.value_or(FileStatus{});
+  SetGood(now, std::make_shared<const TokenSet>(*std::move(tokens)));
+}
+
+void TokenWatch::SetGood(SteadyTime now, std::shared_ptr<const TokenSet> fresh) {
+  failure_logged_ = false;
   const absl::MutexLock lock(&mutex_);
-  tokens_ = std::move(fresh);
+  last_good_ = now;
+  readable_ = true;
+  if (fresh != nullptr) tokens_ = std::move(fresh);
 }
 
 }  // namespace telemetry::access

@@ -11,32 +11,46 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "proto/clock/periodic.h"
+#include "proto/clock/steady.h"
 #include "server/access/authorizer.h"
 
 namespace telemetry::access {
 
-// A token file's tokens, as they are now: a thread looks each second whether the file has changed. A file that cannot
-// be read any more leaves the tokens as they were, and says so in the log. Thread-safe.
+// The tokens of a file, as they are now. A thread looks twice a second whether the file has changed, and reads it again
+// until that succeeds. Meanwhile the tokens stay as they were; after a minute without success nobody new is let in.
+// Thread-safe.
 class TokenWatch {
  public:
   // Errors as ReadTokens.
   static absl::StatusOr<std::unique_ptr<TokenWatch>> Open(const std::string& path);
   std::shared_ptr<const TokenSet> tokens() const ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Calls `tick` each second from now on, after looking at the file: tokens may have changed or expired. Once only.
+  // Returns for how long, at `now`, it has not been known what the file holds; zero: the last look succeeded.
+  absl::Duration UnreadableFor(SteadyTime now) const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Returns OK, or UNAVAILABLE: the file has been unreadable for more than a minute, so that a token which was
+  // revoked might still count.
+  absl::Status CheckReadable(SteadyTime now) const ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Looks at the file once. One thread at a time; after Start only its thread.
+  void Look(SteadyTime now) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Calls `tick` after each look from now on: tokens may have changed or expired. Once only.
   void Start(std::function<void()> tick);
   // Returns when no tick is under way and none will come.
   void Stop();
 
  private:
-  TokenWatch(std::string path, std::shared_ptr<const TokenSet> tokens, const struct stat& seen);
-  void Refresh() ABSL_LOCKS_EXCLUDED(mutex_);
+  TokenWatch(std::string path, std::shared_ptr<const TokenSet> tokens, const struct stat& read);
+  void SetGood(SteadyTime now, std::shared_ptr<const TokenSet> fresh) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const std::string path_;
-  struct stat seen_ = {};  // the watching thread's only
+  struct stat read_ = {};        // the file that tokens_ are from; used by whoever looks
+  bool failure_logged_ = false;  // of the failures since the last success
   mutable absl::Mutex mutex_;
   std::shared_ptr<const TokenSet> tokens_ ABSL_GUARDED_BY(mutex_);
+  SteadyTime last_good_ ABSL_GUARDED_BY(mutex_) = SteadyNow();
+  bool readable_ ABSL_GUARDED_BY(mutex_) = true;
   std::optional<Periodic> looks_;  // last: it uses all of the above
 };
 

@@ -148,7 +148,7 @@ absl::Status CollectorServer::Listen(const ServerOptions& options) {
   });
   health_.Begin(&health_service_);
   disk_guard_.Start([this](bool has_room) { health_.SetHasRoom(has_room); });
-  if (tokens_ != nullptr) tokens_->Start([this] { streams_.Recheck(); });
+  if (tokens_ != nullptr) tokens_->Start([this] { OnTokensLookedAt(); });
   return absl::OkStatus();
 }
 
@@ -166,6 +166,11 @@ absl::Status CollectorServer::Build(std::shared_ptr<grpc::ServerCredentials> cre
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) return absl::InternalError("gRPC does not start the server; see the log");
   return absl::OkStatus();
+}
+
+void CollectorServer::OnTokensLookedAt() {
+  streams_.Recheck();
+  health_.SetLetsIn(tokens_->CheckReadable(SteadyNow()).ok());
 }
 
 void CollectorServer::LimitConnections(grpc::ServerBuilder& builder) const {
@@ -218,6 +223,7 @@ CollectorState CollectorServer::State(const std::string& db) {
                           .streams = streams_.size(),
                           .refused_unauthenticated = refusals.unauthenticated,
                           .refused_permission_denied = refusals.permission_denied,
+                          .refused_tokens_unreadable = refusals.tokens_unreadable,
                           .refused_overloaded = admission.turned_away,
                           .refused_streams = ended.too_many,
                           .refused_streams_of_producer = ended.too_many_of_producer,
@@ -234,6 +240,7 @@ CollectorState CollectorServer::State(const std::string& db) {
                           .database_bytes = FileBytes(db),
                           .wal_bytes = FileBytes(db + "-wal"),
                           .retention = retention_.state()};
+  if (tokens_ != nullptr) state.tokens_unreadable = tokens_->UnreadableFor(SteadyNow());
   const absl::StatusOr<ReaderPool::Borrowed> reader = readers_.Borrow();
   if (!reader.ok()) return state;
   if (absl::StatusOr<uint64_t> count = (*reader)->CountProducers(); count.ok()) state.producers = *count;

@@ -82,6 +82,8 @@ class CollectorServer {
   absl::Status Listen(const ServerOptions& options);
   // Builds the gRPC server, which takes connections from the acceptor.
   absl::Status Build(std::shared_ptr<grpc::ServerCredentials> credentials);
+  // Applies what the token file says now to what is running. Called by the watch.
+  void OnTokensLookedAt();
   void LimitConnections(grpc::ServerBuilder& builder) const;
   absl::Status ListenForMetrics(const ServerOptions& options);
   CollectorState State(const std::string& db);

@@ -28,6 +28,9 @@ struct CollectorState {
   // Calls that were turned away, by reason.
   uint64_t refused_unauthenticated = 0;
   uint64_t refused_permission_denied = 0;
+  uint64_t refused_tokens_unreadable = 0;
+  // Nothing: no tokens are asked for.
+  std::optional<absl::Duration> tokens_unreadable;
   uint64_t refused_overloaded = 0;
   uint64_t refused_streams = 0;
   uint64_t refused_streams_of_producer = 0;

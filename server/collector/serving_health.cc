@@ -29,6 +29,13 @@ void ServingHealth::SetReachable(bool is_reachable) {
   SayWhatIs();
 }
 
+void ServingHealth::SetLetsIn(bool lets_in) {
+  absl::MutexLock lock(&mutex_);
+  if (lets_in_ == lets_in) return;
+  lets_in_ = lets_in;
+  SayWhatIs();
+}
+
 void ServingHealth::Say(bool ingest, bool dataset) {
   if (service_ == nullptr) return;
   service_->SetServingStatus("", ingest);  // the server as a whole

@@ -8,7 +8,7 @@
 namespace telemetry::collector {
 
 // What the server's health service says: records are taken where there is room and the dataset can be reached, readers
-// are answered where it can be reached. Thread-safe.
+// are answered where it can be reached, and neither where nobody is let in. Thread-safe.
 class ServingHealth {
  public:
   // From now on `service` says it; it must live until End.
@@ -18,15 +18,20 @@ class ServingHealth {
 
   void SetHasRoom(bool has_room) ABSL_LOCKS_EXCLUDED(mutex_);
   void SetReachable(bool is_reachable) ABSL_LOCKS_EXCLUDED(mutex_);
+  void SetLetsIn(bool lets_in) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   void Say(bool ingest, bool dataset) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void SayWhatIs() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { Say(has_room_ && is_reachable_, is_reachable_); }
+  void SayWhatIs() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    const bool answers = is_reachable_ && lets_in_;
+    Say(has_room_ && answers, answers);
+  }
 
   absl::Mutex mutex_;
   grpc::HealthCheckServiceInterface* service_ ABSL_GUARDED_BY(mutex_) = nullptr;  // nullptr: before Begin, after End
   bool has_room_ ABSL_GUARDED_BY(mutex_) = true;
   bool is_reachable_ ABSL_GUARDED_BY(mutex_) = true;
+  bool lets_in_ ABSL_GUARDED_BY(mutex_) = true;
 };
 
 }  // namespace telemetry::collector

@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -77,6 +80,59 @@ TEST_F(TokenWatchTest, AFileThatBreaksLeavesTheTokensAsTheyWere) {
   watch->Stop();
   EXPECT_THAT(log.text(), HasSubstr(path_));
   EXPECT_THAT(log.text(), HasSubstr("the tokens stay as they were"));
+}
+
+// While one lives, this process can open no file.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
+    const rlimit none = {.rlim_cur = 0, .rlim_max = before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  }
+  ~NoDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_ = {};
+};
+
+TEST_F(TokenWatchTest, AChangeThatCouldNotBeReadAtFirstIsReadLater) {
+  const LogCapture log;
+  const std::string old_token = Add();
+  const std::unique_ptr<TokenWatch> watch = Watch();
+  const std::string changed = folder_.Path("changed.json");
+  ASSERT_TRUE(ChangeTokens(changed, [](std::vector<Token>&) { return absl::OkStatus(); }).ok());
+  {
+    const NoDescriptors none;
+    std::filesystem::rename(changed, path_);
+    AwaitLooks();
+  }
+  EXPECT_NE(watch->tokens()->FindText(old_token), nullptr);
+  AwaitLooks();
+  EXPECT_EQ(watch->tokens()->FindText(old_token), nullptr) << "a removed token still counts";
+  watch->Stop();
+}
+
+TEST_F(TokenWatchTest, NobodyIsLetInAfterAMinuteWithoutTheFile) {
+  const LogCapture log;
+  Add();
+  const std::unique_ptr<TokenWatch> watch = *TokenWatch::Open(path_);
+  const SteadyTime begin = SteadyNow();
+  watch->Look(begin);
+  const std::string hidden = folder_.Path("hidden.json");
+  std::filesystem::rename(path_, hidden);
+  watch->Look(begin + std::chrono::seconds(1));
+  watch->Look(begin + std::chrono::seconds(60));
+  EXPECT_TRUE(watch->CheckReadable(begin + std::chrono::seconds(60)).ok());
+  const absl::Status late = watch->CheckReadable(begin + std::chrono::seconds(61));
+  EXPECT_TRUE(absl::IsUnavailable(late)) << late;
+  EXPECT_THAT(std::string(late.message()), HasSubstr("token file for 61 s"));
+  EXPECT_EQ(watch->UnreadableFor(begin + std::chrono::seconds(90)), absl::Seconds(90));
+  EXPECT_EQ(log.Count("the tokens stay as they were"), 1u) << "said once";
+  std::filesystem::rename(hidden, path_);
+  watch->Look(begin + std::chrono::seconds(91));
+  EXPECT_TRUE(watch->CheckReadable(begin + std::chrono::seconds(200)).ok());
+  EXPECT_EQ(watch->UnreadableFor(begin + std::chrono::seconds(91)), absl::ZeroDuration());
 }
 
 TEST_F(TokenWatchTest, DoesNotBeginWithoutAFile) { EXPECT_TRUE(absl::IsNotFound(TokenWatch::Open(path_).status())); }
