@@ -36,8 +36,8 @@ struct ExportResult {
   std::vector<WrittenFile> files;
 };
 
-// Writes the selected part of the dataset as sidecars, BASE.attempts.jsonl and BASE.snapshot.json. All files appear
-// together or, after an error, none does and those of an earlier export stand untouched (file_set.h). The same dataset
+// Writes the selected part of the dataset as sidecars, BASE.attempts.jsonl and BASE.snapshot.json. After an error the
+// files of an earlier export stand untouched, or BASE.incomplete says that they may not (file_set.h). The same dataset
 // gives the same bytes. CANCELLED: it was stopped. Otherwise errors of the source, of DatasetRenderer and of
 // FileSet.
 absl::StatusOr<ExportResult> ExportDataset(const DatasetSource& source, const ExportOptions& options);

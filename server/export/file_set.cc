@@ -20,6 +20,7 @@ namespace {
 
 constexpr char kPartial[] = ".partial";
 constexpr char kSnapshot[] = ".snapshot.json";
+constexpr char kIncomplete[] = ".incomplete";
 
 absl::Status Rename(const std::string& from, const std::string& to) {
   if (std::rename(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
@@ -37,6 +38,30 @@ bool HasPath(int fd, const std::string& path) {
   struct stat named_file;
   return fstat(fd, &open_file) == 0 && stat(path.c_str(), &named_file) == 0 && open_file.st_ino == named_file.st_ino &&
          open_file.st_dev == named_file.st_dev;
+}
+
+// Opens or makes the file, locked for this process alone. `wait`: 0, or LOCK_NB. UNAVAILABLE: another one has the lock.
+absl::StatusOr<int> OpenLocked(const std::string& path, int wait) {
+  while (true) {
+    const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (fd < 0) {
+      return absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", path, " (the folder must exist and be writable)"));
+    }
+    if (flock(fd, LOCK_EX | wait) != 0) {
+      const int error = errno;
+      close(fd);
+      if (error == EINTR) continue;
+      if (error == EWOULDBLOCK) return absl::UnavailableError(absl::StrCat(path, " is locked"));
+      return absl::ErrnoToStatus(error, absl::StrCat("cannot lock ", path));
+    }
+    if (HasPath(fd, path)) return fd;
+    close(fd);  // whoever held the lock has just renamed or removed the file
+  }
+}
+
+absl::Status Unlink(const std::string& path) {
+  if (unlink(path.c_str()) == 0 || errno == ENOENT) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, absl::StrCat("cannot remove ", path));
 }
 
 absl::Status WriteWhole(int fd, const std::string& path, std::string_view text) {
@@ -71,35 +96,25 @@ FileSet::FileSet(std::string folder, std::string name, Compression compression)
 
 FileSet::~FileSet() {
   for (const auto& [name, file] : files_) unlink(file->path().c_str());
+  if (marker_fd_ >= 0) close(marker_fd_);
   if (lock_fd_ < 0) return;
-  unlink(absl::StrCat(SnapshotPath(), kPartial).c_str());
+  if (const std::string path = absl::StrCat(SnapshotPath(), kPartial); HasPath(lock_fd_, path)) unlink(path.c_str());
   close(lock_fd_);
 }
 
 std::string FileSet::SnapshotPath() const { return absl::StrCat(folder_, name_, kSnapshot); }
+std::string FileSet::MarkerPath() const { return absl::StrCat(folder_, name_, kIncomplete); }
 
 absl::Status FileSet::Lock() {
   const std::string path = absl::StrCat(SnapshotPath(), kPartial);
-  while (true) {
-    int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (fd < 0) {
-      return absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", path, " (the folder must exist and be writable)"));
-    }
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-      absl::Status status =
-          errno == EWOULDBLOCK
-              ? absl::UnavailableError(absl::StrCat("another export is writing ", folder_, name_,
-                                                    ": wait for its end, or choose another output base"))
-              : absl::ErrnoToStatus(errno, absl::StrCat("cannot lock ", path));
-      close(fd);
-      return status;
-    }
-    if (HasPath(fd, path)) {
-      lock_fd_ = fd;
-      return absl::OkStatus();
-    }
-    close(fd);  // the export that held the lock has just published its snapshot
+  absl::StatusOr<int> locked = OpenLocked(path, LOCK_NB);
+  if (absl::IsUnavailable(locked.status())) {
+    return absl::UnavailableError(absl::StrCat("another export is writing ", folder_, name_,
+                                               ": wait for its end, or choose another output base"));
   }
+  if (!locked.ok()) return locked.status();
+  lock_fd_ = *locked;
+  return absl::OkStatus();
 }
 
 absl::Status FileSet::Append(std::string_view suffix, std::string_view text) {
@@ -125,7 +140,7 @@ absl::StatusOr<std::vector<WrittenFile>> FileSet::Finish() {
 
 // So that nothing has its name yet when the last one cannot have it.
 absl::Status FileSet::CheckTargets() const {
-  std::vector<std::string> paths = {SnapshotPath()};
+  std::vector<std::string> paths = {SnapshotPath(), MarkerPath()};
   for (const auto& [name, file] : files_) paths.push_back(absl::StrCat(folder_, name));
   for (const std::string& path : paths) {
     struct stat there;
@@ -139,27 +154,52 @@ absl::Status FileSet::CheckTargets() const {
 absl::Status FileSet::Publish(std::string_view snapshot_json) {
   if (absl::Status status = CheckTargets(); !status.ok()) return status;
   const std::string partial_snapshot = absl::StrCat(SnapshotPath(), kPartial);
-  if (absl::Status status = WriteWhole(lock_fd_, partial_snapshot, snapshot_json); !status.ok()) return status;
+  absl::Status status = WriteWhole(lock_fd_, partial_snapshot, snapshot_json);
+  if (status.ok()) status = Mark(snapshot_json);
+  if (!status.ok()) return status;
+  if (status = RenameAll(partial_snapshot); !status.ok()) {
+    return {status.code(), absl::StrCat(status.message(), "; the files of ", folder_, name_,
+                                        " may be of two exports, as ", MarkerPath(), " says: export again")};
+  }
+  files_.clear();
+  return Unmark();
+}
+
+// The marker is on disk before the first file of the earlier export is touched. It holds the snapshot that is to come,
+// so that the next export knows which files an interrupted one may have left.
+absl::Status FileSet::Mark(std::string_view snapshot_json) {
+  absl::StatusOr<int> marker = OpenLocked(MarkerPath(), /*wait=*/0);
+  if (!marker.ok()) return marker.status();
+  marker_fd_ = *marker;
+  const std::string left = ReadWhole(MarkerPath());
+  absl::Status status = left.empty() ? absl::OkStatus() : RemoveOthers(left);
+  if (status.ok()) status = WriteWhole(marker_fd_, MarkerPath(), snapshot_json);
+  if (status.ok()) status = SyncFolder();
+  if (!status.ok() && left.empty()) unlink(MarkerPath().c_str());  // nothing was touched
+  return status;
+}
+
+absl::Status FileSet::RenameAll(const std::string& partial_snapshot) {
   for (const auto& [name, file] : files_) {
     if (absl::Status status = Rename(file->path(), absl::StrCat(folder_, name)); !status.ok()) return status;
   }
-  if (absl::Status status = RemoveStale(); !status.ok()) return status;
+  if (absl::Status status = RemoveOthers(ReadWhole(SnapshotPath())); !status.ok()) return status;
   if (absl::Status status = Rename(partial_snapshot, SnapshotPath()); !status.ok()) return status;
-  files_.clear();
-  close(lock_fd_);
-  lock_fd_ = -1;
   return SyncFolder();
 }
 
-absl::Status FileSet::RemoveStale() {
-  for (const std::string& name : FileNamesInSnapshot(ReadWhole(SnapshotPath()))) {
+// Everything has its name, on disk.
+absl::Status FileSet::Unmark() {
+  if (absl::Status status = Unlink(MarkerPath()); !status.ok()) return status;
+  return SyncFolder();
+}
+
+absl::Status FileSet::RemoveOthers(std::string_view snapshot_json) {
+  for (const std::string& name : FileNamesInSnapshot(snapshot_json)) {
     // A snapshot can be edited: only this base's own files are ever removed.
     if (!absl::StartsWith(name, absl::StrCat(name_, ".")) || absl::StrContains(name, '/')) continue;
     if (files_.contains(name)) continue;
-    const std::string path = absl::StrCat(folder_, name);
-    if (unlink(path.c_str()) != 0 && errno != ENOENT) {
-      return absl::ErrnoToStatus(errno, absl::StrCat("cannot remove ", path, " of an earlier export"));
-    }
+    if (absl::Status status = Unlink(absl::StrCat(folder_, name)); !status.ok()) return status;
   }
   return absl::OkStatus();
 }

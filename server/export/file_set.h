@@ -21,11 +21,16 @@ struct WrittenFile {
   std::string sha256_hex;
 };
 
-// The files of one export, which appear together or not at all. They are written as NAME.partial beside their final
-// place, forced to disk, and renamed at the very end, BASE.snapshot.json last: a snapshot whose checksums hold vouches
-// for the set. Until Publish the files of an earlier export stand untouched; a set that is destroyed before removes
-// what it wrote. Files that the snapshot of an earlier export names and the new one does not have are removed by
-// Publish.
+// The files of one export. They are written as NAME.partial beside their final place, forced to disk, and renamed at
+// the very end, BASE.snapshot.json last. Until Publish the files of an earlier export stand untouched; a set that is
+// destroyed before removes what it wrote. Files that the snapshot of an earlier export names and the new one does not
+// have are removed by Publish.
+//
+// A folder has no rename of several files at once, so Publish marks the base: BASE.incomplete is on disk from before
+// the first rename until after the last one. Whenever a process is killed, a step fails or the power goes:
+//   - without BASE.incomplete, the files that BASE.snapshot.json names are all of one export, the old or the new one;
+//   - with it, they may be of two exports, unless they have the sizes and SHA-256 that BASE.snapshot.json gives.
+// The next export of the base that succeeds replaces all files and removes the marker.
 //
 // BASE.snapshot.json.partial is locked from the beginning, so two exports cannot write one base at the same time. Not
 // thread-safe, but may move from one thread to another.
@@ -46,8 +51,8 @@ class FileSet {
   // Ends all files: they are complete, on disk, and still under temporary names. In the order of their names.
   absl::StatusOr<std::vector<WrittenFile>> Finish();
 
-  // Gives all files and the snapshot their names. Call after Finish, once. FAILED_PRECONDITION: a folder has one of the
-  // names.
+  // Gives all files and the snapshot their names, durably. Call after Finish, once. FAILED_PRECONDITION: a folder has
+  // one of the names.
   absl::Status Publish(std::string_view snapshot_json);
 
  private:
@@ -56,13 +61,19 @@ class FileSet {
   absl::Status Lock();
   absl::Status CheckTargets() const;
   std::string SnapshotPath() const;
-  absl::Status RemoveStale();
+  std::string MarkerPath() const;
+  absl::Status Mark(std::string_view snapshot_json);
+  absl::Status RenameAll(const std::string& partial_snapshot);
+  absl::Status Unmark();
+  // Removes the files that a snapshot names and this set does not have.
+  absl::Status RemoveOthers(std::string_view snapshot_json);
   absl::Status SyncFolder() const;
 
   const std::string folder_;  // with its last '/'; empty: the working folder
   const std::string name_;    // the base without its folder
   const Compression compression_;
   int lock_fd_ = -1;
+  int marker_fd_ = -1;  // locked while the base is marked: another export waits for it
   std::map<std::string, std::unique_ptr<OutputFile>, std::less<>> files_;  // by final name, without folder
 };
 

@@ -27,8 +27,9 @@ constexpr char kDescription[] =
     "BASE.csv and BASE.meta.jsonl, by layout BASE.ir.jsonl or BASE.sources.csv, BASE.attempts.jsonl (what is known of\n"
     "each attempt), on demand BASE.details.jsonl (samples, resources and failures of rows) and BASE.snapshot.json\n"
     "(filters, counts, SHA-256 of each file).\n"
-    "The files appear together or not at all and replace those of an earlier export. The same dataset gives the same\n"
-    "bytes.";
+    "The files replace those of an earlier export when all are on disk. They are renamed one by one: while\n"
+    "BASE.incomplete is there, also after a crash, they may be of two exports; without it, all are of one. Exporting\n"
+    "again replaces them and removes BASE.incomplete. The same dataset gives the same bytes.";
 
 constexpr char kExamples[] =
     "Examples:\n"
