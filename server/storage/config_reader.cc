@@ -5,6 +5,12 @@
 #include "absl/strings/str_cat.h"
 
 namespace telemetry::storage {
+namespace {
+
+// Texts of arguments that are kept, for they are in many configs.
+constexpr size_t kMostArgumentBytes = size_t{2} << 20;
+
+}  // namespace
 
 ConfigReader::ConfigReader(Database& database)
     : read_(database, "SELECT config_id, arguments, unsplit_text FROM configs WHERE config = ?1"),
@@ -12,10 +18,10 @@ ConfigReader::ConfigReader(Database& database)
 
 absl::StatusOr<uint64_t> ConfigReader::Id(int64_t config, v1::ExportConfigs* announced) {
   const auto key = static_cast<size_t>(config);
-  if (key >= ids_.size() || ids_[key] == 0) {
+  if (key >= seen_->ids.size() || seen_->ids[key] == 0) {
     if (absl::Status status = Load(config, announced); !status.ok()) return status;
   }
-  return ids_[key];
+  return seen_->ids[key];
 }
 
 absl::StatusOr<v1::Config> ConfigReader::Read(int64_t config) {
@@ -29,8 +35,9 @@ absl::StatusOr<v1::Config> ConfigReader::Read(int64_t config) {
 absl::Status ConfigReader::Load(int64_t config, v1::ExportConfigs* announced) {
   if (absl::Status status = Find(config); !status.ok()) return status;
   const auto key = static_cast<size_t>(config);
-  if (key >= ids_.size()) ids_.resize(key + key / 2 + 64);
-  ids_[key] = static_cast<uint64_t>(read_.Int(0));
+  std::vector<uint64_t>& ids = seen_->ids;
+  if (key >= ids.size()) ids.resize(key + key / 2 + 64);
+  ids[key] = static_cast<uint64_t>(read_.Int(0));
   if (announced != nullptr) {
     if (absl::Status status = Fill(announced->add_configs()); !status.ok()) return status;
   }
@@ -78,7 +85,13 @@ absl::StatusOr<const std::string*> ConfigReader::Argument(int64_t argument) {
   absl::StatusOr<bool> found = read_argument_.Bind(argument).Step();
   if (!found.ok()) return found.status();
   if (!*found) return absl::DataLossError(absl::StrCat("config argument ", argument, " is named but not there"));
-  arguments_[key] = std::string(read_argument_.Text(0));
+  const std::string_view text = read_argument_.Text(0);
+  if (argument_bytes_ + text.size() > kMostArgumentBytes) {
+    ForgetArguments();
+    arguments_.resize(key + 1);
+  }
+  argument_bytes_ += text.size();
+  arguments_[key] = std::string(text);
   read_argument_.Reset();
   return &arguments_[key];
 }

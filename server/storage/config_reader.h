@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,7 +16,15 @@ namespace telemetry::storage {
 // what has been seen. Part of a reader: one thread.
 class ConfigReader {
  public:
+  // What a stream has seen so far, by key. It may go on over another connection.
+  struct Seen {
+    std::vector<uint64_t> ids;  // 0: not seen
+  };
+
   explicit ConfigReader(Database& database);
+
+  // From now on `seen` is used and filled, which must live as long; nullptr: the reader's own.
+  void Use(Seen* seen) { seen_ = seen == nullptr ? &own_ : seen; }
 
   // The id of a config. One that is seen for the first time is added to `announced`, with its text, when that is given.
   absl::StatusOr<uint64_t> Id(int64_t config, v1::ExportConfigs* announced);
@@ -23,8 +32,8 @@ class ConfigReader {
   absl::StatusOr<v1::Config> Read(int64_t config);
 
   void Forget() {
-    ids_ = {};
-    arguments_ = {};
+    own_ = {};
+    ForgetArguments();
   }
 
  private:
@@ -36,8 +45,15 @@ class ConfigReader {
   absl::Status AppendText(std::string_view arguments, std::string* text);
   absl::StatusOr<const std::string*> Argument(int64_t argument);
 
-  std::vector<uint64_t> ids_;           // by key; 0: not seen
-  std::vector<std::string> arguments_;  // by key; empty: not seen
+  void ForgetArguments() {
+    arguments_ = {};
+    argument_bytes_ = 0;
+  }
+
+  Seen own_;
+  Seen* seen_ = &own_;
+  std::vector<std::string> arguments_;  // by key; empty: not known
+  size_t argument_bytes_ = 0;
   Statement read_;
   Statement read_argument_;
 };

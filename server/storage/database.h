@@ -35,6 +35,10 @@ class Database {
   virtual absl::Status Commit() = 0;
   virtual absl::Status RollBack() = 0;
 
+  // How many connections of this process to databases of this kind were lost and made anew: what was read over one
+  // before need not hold now. 0: they are never lost.
+  virtual uint64_t connections_lost() const { return 0; }
+
  protected:
   Database() = default;
   Database(Database&&) = default;

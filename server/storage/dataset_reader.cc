@@ -98,6 +98,9 @@ absl::StatusOr<std::vector<StoredAttempt>> DatasetReader::Attempts(const StoredR
     if (!found.ok()) return found.status();
     if (!*found) return attempts;
     attempts.push_back(FillAttempt(attempts_));
+    // A run may have very many attempts.
+    attempts.back().summary.mutable_attempt()->clear_environment_json();
+    attempts.back().summary.mutable_attempt()->clear_counters_json();
   }
 }
 
@@ -144,11 +147,11 @@ absl::StatusOr<v1::RunSummary> DatasetReader::Summarise(const StoredRun& run, st
   summary.set_attempts(attempts->size());
   summary.set_measurements(stats.measurements);
   summary.set_configs(stats.configs);
-  if (stats.best_perf_ms) {
+  if (stats.best.has_value()) {
     // Without announcing it: an export's rows do.
     absl::StatusOr<v1::Config> config = configs_.Read(stats.best_config);
     if (!config.ok()) return config.status();
-    summary.set_best_perf_ms(*stats.best_perf_ms);
+    summary.set_best_perf_ms(stats.best->perf_ms);
     summary.set_best_config_id(config->config_id());
     if (!config->text().empty()) summary.set_best_config(std::move(*config->mutable_text()));
   }
@@ -165,10 +168,10 @@ absl::Status DatasetReader::Summarise(StoredAttempt* attempt) {
 
 absl::Status DatasetReader::Count(StoredAttempt* attempt, RowStats* stats) {
   const uint64_t before = stats->measurements;
-  std::optional<double> best_perf_ms;
-  if (absl::Status status = measurements_.Add(attempt->key, stats, &best_perf_ms); !status.ok()) return status;
+  attempt->best.reset();
+  if (absl::Status status = measurements_.Add(attempt->key, stats, &attempt->best); !status.ok()) return status;
   attempt->summary.set_measurements(stats->measurements - before);
-  if (best_perf_ms) attempt->summary.set_best_perf_ms(*best_perf_ms);
+  if (attempt->best.has_value()) attempt->summary.set_best_perf_ms(attempt->best->perf_ms);
   return absl::OkStatus();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,7 +25,8 @@ struct StoredRun {
 };
 struct StoredAttempt {
   AttemptKey key;
-  v1::AttemptSummary summary;  // its counts are filled in by Summarise
+  v1::AttemptSummary summary;   // its counts are filled in by Summarise
+  std::optional<BestRow> best;  // as its best_perf_ms
 };
 
 // Reads runs and attempts, and holds the readers of what belongs to them. Part of a reader: one thread, inside the
@@ -38,7 +40,8 @@ class DatasetReader {
   // NOT_FOUND: no such run.
   absl::StatusOr<StoredRun> Run(const std::string& run_id);
 
-  // A run's attempts above after_attempt_id that began at or after `since`, in the order of attempt_id.
+  // A run's attempts above after_attempt_id that began at or after `since`, in the order of attempt_id; without their
+  // environments and counters, which Attempt has.
   absl::StatusOr<std::vector<StoredAttempt>> Attempts(const StoredRun& run, int64_t since_unix_us,
                                                       const std::string& after_attempt_id, int64_t limit);
   // NOT_FOUND: no such attempt.

@@ -22,21 +22,29 @@ absl::StatusOr<bool> DetailReader::HasDetails(const AttemptKey& key) {
   return has;
 }
 
-absl::Status DetailReader::Read(const AttemptKey& key, const google::protobuf::RepeatedPtrField<v1::Measurement>& rows,
-                                google::protobuf::RepeatedPtrField<v1::MeasurementDetail>* details) {
-  if (rows.empty()) return absl::OkStatus();
-  read_.Bind(InRun{key.run}, key.attempt, rows.begin()->seq(), rows.rbegin()->seq());
-  auto row = rows.begin();
-  while (true) {
+absl::StatusOr<bool> DetailReader::Read(const AttemptKey& key, size_t most_bytes,
+                                        google::protobuf::RepeatedPtrField<v1::Measurement>* rows,
+                                        google::protobuf::RepeatedPtrField<v1::MeasurementDetail>* details) {
+  if (rows->empty()) return false;
+  read_.Bind(InRun{key.run}, key.attempt, rows->begin()->seq(), rows->rbegin()->seq());
+  int row = 0;
+  size_t bytes = 0;
+  while (bytes < most_bytes) {
     absl::StatusOr<bool> found = read_.Step();
-    if (!found.ok() || !*found) return found.status();
+    if (!found.ok() || !*found) return found;
     const auto seq = static_cast<uint64_t>(read_.Int(0));
-    while (row->seq() < seq) ++row;
-    if (row->seq() != seq) continue;  // its row is not on this page
+    while (rows->Get(row).seq() < seq) ++row;
+    if (rows->Get(row).seq() != seq) continue;  // its row is not on this page
     v1::MeasurementDetail* detail = details->Add();
     detail->set_seq(seq);
     if (absl::Status status = FillDetail(read_, 1, detail); !status.ok()) return status;
+    bytes += detail->ByteSizeLong();
   }
+  read_.Reset();
+  const int kept = row + 1;
+  const bool shortened = kept < rows->size();
+  rows->DeleteSubrange(kept, rows->size() - kept);
+  return shortened;
 }
 
 }  // namespace telemetry::storage

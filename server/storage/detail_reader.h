@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -16,9 +16,11 @@ class DetailReader {
   explicit DetailReader(Database& database);
 
   absl::StatusOr<bool> HasDetails(const AttemptKey& key);
-  // The details of rows of one page, in their order. attempt_id is left empty.
-  absl::Status Read(const AttemptKey& key, const google::protobuf::RepeatedPtrField<v1::Measurement>& rows,
-                    google::protobuf::RepeatedPtrField<v1::MeasurementDetail>* details);
+  // Reads the details of the rows of one page, in their order, up to the first one that reaches `most_bytes`; the rows
+  // behind that are removed from the page, and the result is true. attempt_id is left empty.
+  absl::StatusOr<bool> Read(const AttemptKey& key, size_t most_bytes,
+                            google::protobuf::RepeatedPtrField<v1::Measurement>* rows,
+                            google::protobuf::RepeatedPtrField<v1::MeasurementDetail>* details);
 
  private:
   Statement has_details_;

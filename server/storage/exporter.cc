@@ -11,9 +11,13 @@
 namespace telemetry::storage {
 namespace {
 
-constexpr int64_t kRunsPerPage = 100;
+// Few: a run may have more than a megabyte.
+constexpr int64_t kRunsPerPage = 8;
 constexpr int64_t kRowsPerPage = 1000;
 constexpr size_t kRunConfigsPerPage = 1000;
+// A page of rows ends with the first one that reaches this; so does one of run configs. Small, so that a client which
+// reads 10 kB/s takes less than --unread-timeout for it.
+constexpr size_t kPageBytes = size_t{256} << 10;
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 constexpr size_t kShortestPrefix = 4;
 constexpr size_t kRunIdDigits = 64;
@@ -25,17 +29,16 @@ int64_t BeganAt(const StoredAttempt& attempt) {
                                                  : summary.first_received_unix_us();
 }
 
-// One attempt of several: the last to arrive (keys grow), or the fastest (of equals the first by id, which is the order
-// they stand in).
+// One attempt of several: the last to arrive (keys grow), or the best measured and then fastest (of equals the first by
+// id, which is the order they stand in).
 void KeepOne(v1::Filter::Attempts which, std::vector<StoredAttempt>* attempts) {
   if (which == v1::Filter::ATTEMPTS_ALL) return;
   if (which == v1::Filter::ATTEMPTS_BEST) {
-    std::erase_if(*attempts, [](const StoredAttempt& attempt) { return !attempt.summary.has_best_perf_ms(); });
+    std::erase_if(*attempts, [](const StoredAttempt& attempt) { return !attempt.best.has_value(); });
   }
   if (attempts->empty()) return;
   const auto worse = [which](const StoredAttempt& a, const StoredAttempt& b) {
-    return which == v1::Filter::ATTEMPTS_LATEST ? a.key.attempt > b.key.attempt
-                                                : a.summary.best_perf_ms() < b.summary.best_perf_ms();
+    return which == v1::Filter::ATTEMPTS_LATEST ? a.key.attempt > b.key.attempt : a.best->IsBetterThan(*b.best);
   };
   StoredAttempt one = *std::min_element(attempts->begin(), attempts->end(), worse);
   attempts->clear();
@@ -57,39 +60,52 @@ absl::Status CheckFilter(const v1::Filter& filter) {
   return absl::OkStatus();
 }
 
-Exporter::Exporter(Database& database, const v1::ExportRequest& request, const StoreReader::Sink& sink)
-    : database_(database),
-      filter_(request.filter()),
-      with_details_(request.details()),
-      sink_(sink),
-      reader_(database) {}
+Exporter::Exporter(v1::ExportRequest request)
+    : filter_(std::move(*request.mutable_filter())), with_details_(request.details()), walk_(Run()) {
+  resume_ = walk_.handle();
+}
 
-absl::Status Exporter::Run() {
-  if (absl::Status status = CheckFilter(filter_); !status.ok()) return status;
-  if (absl::Status status = SendTotals(); !status.ok()) return status;
+absl::StatusOr<Exporter::Step> Exporter::Next(Database& database, DatasetReader& reader) {
+  if (!connections_lost_.has_value()) connections_lost_ = database.connections_lost();
+  database_ = &database;
+  reader_ = &reader;
+  reader.configs().Use(&seen_);
+  resume_.resume();
+  reader.configs().Use(nullptr);
+  if (walk_.done() && !walk_.status().ok()) return walk_.status();
+  if (database.connections_lost() != *connections_lost_) {
+    return absl::UnavailableError("the connection to the database was lost during the export; export again");
+  }
+  if (walk_.done()) return Step{.done = true};
+  return Step{.item = item_};
+}
+
+Walk Exporter::Run() {
+  if (absl::Status status = CheckFilter(filter_); !status.ok()) co_return status;
+  if (absl::Status status = co_await SendTotals(); !status.ok()) co_return status;
   std::string last;
   while (true) {
     absl::StatusOr<std::vector<StoredRun>> runs = NextRuns(last);
-    if (!runs.ok() || runs->empty()) return runs.status();
+    if (!runs.ok() || runs->empty()) co_return runs.status();
     for (const StoredRun& run : *runs) {
-      if (absl::Status status = SendRun(run); !status.ok()) return status;
+      if (absl::Status status = co_await SendRun(run); !status.ok()) co_return status;
     }
     last = runs->back().run.run_id();
   }
 }
 
 absl::StatusOr<std::vector<StoredRun>> Exporter::NextRuns(const std::string& after_run_id) {
-  return reader_.Runs(filter_, after_run_id, kRunsPerPage);
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
+  if (!transaction.ok()) return transaction.status();
+  return reader_->Runs(filter_, after_run_id, kRunsPerPage);
 }
 
 absl::StatusOr<std::vector<StoredAttempt>> Exporter::SelectAttempts(const StoredRun& run) {
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database_);
-  if (!transaction.ok()) return transaction.status();
-  absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_.Attempts(run, filter_.since_unix_us(), "", kNoLimit);
+  absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_->Attempts(run, filter_.since_unix_us(), "", kNoLimit);
   if (!attempts.ok()) return attempts;
   if (filter_.attempts() == v1::Filter::ATTEMPTS_BEST) {
     for (StoredAttempt& attempt : *attempts) {
-      if (absl::Status status = reader_.Summarise(&attempt); !status.ok()) return status;
+      if (absl::Status status = reader_->Summarise(&attempt); !status.ok()) return status;
     }
   }
   KeepOne(filter_.attempts(), &*attempts);
@@ -97,11 +113,11 @@ absl::StatusOr<std::vector<StoredAttempt>> Exporter::SelectAttempts(const Stored
 }
 
 absl::StatusOr<v1::RunSummary> Exporter::Summarise(const StoredRun& run, std::vector<StoredAttempt>* selected) {
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database_);
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
   if (!transaction.ok()) return transaction.status();
-  absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_.Attempts(run, 0, "", kNoLimit);
+  absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_->Attempts(run, 0, "", kNoLimit);
   if (!attempts.ok()) return attempts.status();
-  absl::StatusOr<v1::RunSummary> summary = reader_.Summarise(run, &*attempts);
+  absl::StatusOr<v1::RunSummary> summary = reader_->Summarise(run, &*attempts);
   *selected = *std::move(attempts);
   std::erase_if(*selected, [this](const StoredAttempt& attempt) {
     return filter_.since_unix_us() != 0 && BeganAt(attempt) < filter_.since_unix_us();
@@ -110,144 +126,200 @@ absl::StatusOr<v1::RunSummary> Exporter::Summarise(const StoredRun& run, std::ve
   return summary;
 }
 
-absl::Status Exporter::SendTotals() {
+absl::Status Exporter::AddTotals(const StoredRun& run, v1::ExportTotals* totals) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
+  if (!transaction.ok()) return transaction.status();
+  absl::StatusOr<std::vector<StoredAttempt>> attempts = SelectAttempts(run);
+  if (!attempts.ok()) return attempts.status();
+  totals->set_runs(totals->runs() + 1);
+  totals->set_attempts(totals->attempts() + attempts->size());
+  for (const StoredAttempt& attempt : *attempts) {
+    absl::StatusOr<uint64_t> rows = reader_->measurements().Count(attempt.key);
+    if (!rows.ok()) return rows.status();
+    totals->set_measurements(totals->measurements() + *rows);
+  }
+  return absl::OkStatus();
+}
+
+Walk Exporter::SendTotals() {
   v1::ExportItem item;
   v1::ExportTotals* totals = item.mutable_totals();
   std::string last;
   while (true) {
     absl::StatusOr<std::vector<StoredRun>> runs = NextRuns(last);
-    if (!runs.ok()) return runs.status();
-    if (runs->empty()) return sink_(item);
+    if (!runs.ok()) co_return runs.status();
+    if (runs->empty()) break;
     for (const StoredRun& run : *runs) {
-      absl::StatusOr<std::vector<StoredAttempt>> attempts = SelectAttempts(run);
-      if (!attempts.ok()) return attempts.status();
-      totals->set_attempts(totals->attempts() + attempts->size());
-      for (const StoredAttempt& attempt : *attempts) {
-        absl::StatusOr<uint64_t> rows = reader_.measurements().Count(attempt.key);
-        if (!rows.ok()) return rows.status();
-        totals->set_measurements(totals->measurements() + *rows);
-      }
+      if (absl::Status status = AddTotals(run, totals); !status.ok()) co_return status;
+      co_await Emit{this, nullptr};
     }
-    totals->set_runs(totals->runs() + runs->size());
     last = runs->back().run.run_id();
   }
+  co_await Emit{this, &item};
+  co_return absl::OkStatus();
 }
 
-absl::Status Exporter::SendRun(const StoredRun& run) {
+Walk Exporter::SendRun(const StoredRun& run) {
   std::vector<StoredAttempt> attempts;
-  absl::StatusOr<v1::RunSummary> summary = Summarise(run, &attempts);
-  if (!summary.ok()) return summary.status();
   v1::ExportItem item;
-  *item.mutable_run() = *std::move(summary);
-  absl::Status status = sink_(item);
-  if (status.ok()) status = SendIrGraphs(run, item.run());
-  if (status.ok()) status = SendRunConfigs(run);
-  if (!status.ok()) return status;
-  for (const StoredAttempt& attempt : attempts) {
-    if (status = SendAttempt(attempt); !status.ok()) return status;
+  {
+    absl::StatusOr<v1::RunSummary> summary = Summarise(run, &attempts);
+    if (!summary.ok()) co_return summary.status();
+    *item.mutable_run() = *std::move(summary);
   }
-  return absl::OkStatus();
+  co_await Emit{this, &item};
+  absl::Status status = co_await SendIrGraphs(run, item.run());
+  if (!status.ok()) co_return status;
+  status = co_await SendRunConfigs(run);
+  if (!status.ok()) co_return status;
+  for (const StoredAttempt& attempt : attempts) {
+    status = co_await SendAttempt(attempt);
+    if (!status.ok()) co_return status;
+  }
+  co_return absl::OkStatus();
 }
 
-absl::Status Exporter::SendIrGraphs(const StoredRun& run, const v1::RunSummary& summary) {
+absl::StatusOr<v1::IrGraph> Exporter::ReadIrGraph(const StoredRun& run, const std::string& kind) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
+  if (!transaction.ok()) return transaction.status();
+  return reader_->ir_graphs().Read(run.key, run.run.run_id(), kind);
+}
+
+Walk Exporter::SendIrGraphs(const StoredRun& run, const v1::RunSummary& summary) {
   for (const std::string& kind : summary.ir_kinds()) {
     v1::ExportItem item;
     {
-      absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database_);
-      if (!transaction.ok()) return transaction.status();
-      absl::StatusOr<v1::IrGraph> graph = reader_.ir_graphs().Read(run.key, run.run.run_id(), kind);
-      if (!graph.ok()) return graph.status();
+      absl::StatusOr<v1::IrGraph> graph = ReadIrGraph(run, kind);
+      if (!graph.ok()) co_return graph.status();
       *item.mutable_ir_graph() = *std::move(graph);
     }
-    if (absl::Status status = sink_(item); !status.ok()) return status;
+    co_await Emit{this, &item};
   }
-  return absl::OkStatus();
+  co_return absl::OkStatus();
 }
 
-absl::Status Exporter::SendRunConfigs(const StoredRun& run) {
-  absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> keys = reader_.RunConfigKeys(run.key);
-  if (!keys.ok()) return keys.status();
-  for (size_t begin = 0; begin < keys->size(); begin += kRunConfigsPerPage) {
+Walk Exporter::SendRunConfigs(const StoredRun& run) {
+  absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> keys = reader_->RunConfigKeys(run.key);
+  if (!keys.ok()) co_return keys.status();
+  for (size_t begin = 0; begin < keys->size();) {
     v1::ExportItem item;
-    {
-      absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database_);
-      if (!transaction.ok()) return transaction.status();
-      const size_t end = std::min(begin + kRunConfigsPerPage, keys->size());
-      for (size_t i = begin; i < end; ++i) {
-        const auto& [config_id, key] = (*keys)[i];
-        v1::RunConfig* config = item.mutable_run_configs()->add_run_configs();
-        config->set_run_id(run.run.run_id());
-        config->set_config_id(config_id);
-        absl::Status status = reader_.ReadRunConfig(run.key, key, config);
-        if (status.ok()) status = reader_.configs().Id(key, configs_.mutable_configs()).status();
-        if (!status.ok()) return status;
-      }
-    }
-    absl::Status status = FlushConfigs();
-    if (status.ok()) status = sink_(item);
-    if (!status.ok()) return status;
+    const absl::StatusOr<size_t> next = ReadRunConfigs(run, *keys, begin, item.mutable_run_configs());
+    if (!next.ok()) co_return next.status();
+    begin = *next;
+    absl::Status status = co_await FlushConfigs();
+    if (!status.ok()) co_return status;
+    co_await Emit{this, &item};
   }
+  co_return absl::OkStatus();
+}
+
+absl::StatusOr<size_t> Exporter::ReadRunConfigs(const StoredRun& run,
+                                                const std::vector<std::pair<uint64_t, int64_t>>& keys, size_t begin,
+                                                v1::ExportRunConfigs* page) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
+  if (!transaction.ok()) return transaction.status();
+  const size_t end = std::min(begin + kRunConfigsPerPage, keys.size());
+  v1::ExportConfigs* announced = configs_.mutable_configs();
+  size_t bytes = 0;
+  size_t i = begin;
+  for (; i < end && bytes < kPageBytes; ++i) {
+    const auto& [config_id, key] = keys[i];
+    v1::RunConfig* config = page->add_run_configs();
+    config->set_run_id(run.run.run_id());
+    config->set_config_id(config_id);
+    const int announced_before = announced->configs_size();
+    absl::Status status = reader_->ReadRunConfig(run.key, key, config);
+    if (status.ok()) status = reader_->configs().Id(key, announced).status();
+    if (!status.ok()) return status;
+    bytes += config->ByteSizeLong();
+    if (announced->configs_size() > announced_before) bytes += announced->configs().rbegin()->ByteSizeLong();
+  }
+  return i;
+}
+
+absl::Status Exporter::ReadAttempt(const StoredAttempt& attempt, v1::AttemptSummary* summary) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
+  if (!transaction.ok()) return transaction.status();
+  if (absl::Status status = CheckStillThere(attempt); !status.ok()) return status;
+  absl::StatusOr<StoredAttempt> whole = reader_->Attempt(attempt.summary.attempt().attempt_id());
+  if (!whole.ok()) return whole.status();
+  *summary = std::move(whole->summary);
+  summary->set_measurements(attempt.summary.measurements());
+  if (attempt.summary.has_best_perf_ms()) summary->set_best_perf_ms(attempt.summary.best_perf_ms());
   return absl::OkStatus();
 }
 
-absl::Status Exporter::SendAttempt(const StoredAttempt& attempt) {
+Walk Exporter::SendAttempt(const StoredAttempt& attempt) {
   v1::ExportItem item;
-  *item.mutable_attempt() = attempt.summary;
-  absl::Status status = sink_(item);
-  if (status.ok()) status = SendRows(attempt);
-  return status.ok() ? CheckStillThere(attempt) : status;
+  absl::Status status = ReadAttempt(attempt, item.mutable_attempt());
+  if (!status.ok()) co_return status;
+  co_await Emit{this, &item};
+  status = co_await SendRows(attempt);
+  if (!status.ok()) co_return status;
+  co_return CheckStillThere(attempt);
 }
 
-absl::Status Exporter::SendRows(const StoredAttempt& attempt) {
+Walk Exporter::SendRows(const StoredAttempt& attempt) {
   const absl::StatusOr<RowParts> parts = FindParts(attempt);
-  if (!parts.ok()) return parts.status();
+  if (!parts.ok()) co_return parts.status();
   uint64_t last_seq = 0;
-  while (true) {
-    absl::Status status = ReadRows(attempt.key, last_seq, *parts);
+  for (bool more = true; more;) {
+    const absl::StatusOr<bool> read = ReadRows(attempt.key, last_seq, *parts);
+    if (!read.ok()) co_return read.status();
+    more = *read;
     const auto& rows = rows_.rows().measurements();
-    if (!status.ok() || rows.empty()) return status;
+    if (rows.empty()) break;
     last_seq = rows.rbegin()->seq();
-    if (status = FlushConfigs(); !status.ok()) return status;
-    if (status = sink_(rows_); !status.ok() || rows.size() < kRowsPerPage) return status;
+    absl::Status status = co_await FlushConfigs();
+    if (!status.ok()) co_return status;
+    co_await Emit{this, &rows_};
   }
+  co_return absl::OkStatus();
 }
 
 absl::StatusOr<Exporter::RowParts> Exporter::FindParts(const StoredAttempt& attempt) {
-  const absl::StatusOr<bool> hashes = reader_.measurements().HasHashes(attempt.key);
+  const absl::StatusOr<bool> hashes = reader_->measurements().HasHashes(attempt.key);
   if (!hashes.ok()) return hashes.status();
   if (!with_details_) return RowParts{.hashes = *hashes};
-  const absl::StatusOr<bool> details = reader_.details().HasDetails(attempt.key);
+  const absl::StatusOr<bool> details = reader_->details().HasDetails(attempt.key);
   if (!details.ok()) return details.status();
   return RowParts{.hashes = *hashes, .details = *details};
 }
 
-absl::Status Exporter::ReadRows(const AttemptKey& attempt, uint64_t after_seq, RowParts parts) {
+absl::StatusOr<bool> Exporter::ReadRows(const AttemptKey& attempt, uint64_t after_seq, RowParts parts) {
   v1::ExportRows* page = rows_.mutable_rows();
   page->Clear();
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database_);
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
   if (!transaction.ok()) return transaction.status();
-  absl::Status status = reader_.measurements().ReadPage(attempt, after_seq, kRowsPerPage, filter_.status(),
-                                                        page->mutable_measurements(), configs_.mutable_configs());
-  if (status.ok() && parts.hashes) {
-    status = reader_.measurements().ReadHashes(attempt, page->measurements(), page->mutable_source_hashes());
+  absl::StatusOr<bool> more =
+      reader_->measurements().ReadPage(attempt, after_seq, {.rows = kRowsPerPage, .bytes = kPageBytes},
+                                       filter_.status(), page->mutable_measurements(), configs_.mutable_configs());
+  if (more.ok() && parts.details) {
+    const absl::StatusOr<bool> shortened =
+        reader_->details().Read(attempt, kPageBytes, page->mutable_measurements(), page->mutable_details());
+    if (!shortened.ok()) return shortened.status();
+    more = *more || *shortened;
   }
-  if (!status.ok() || !parts.details) return status;
-  return reader_.details().Read(attempt, page->measurements(), page->mutable_details());
+  if (!more.ok() || !parts.hashes) return more;
+  absl::Status status =
+      reader_->measurements().ReadHashes(attempt, page->measurements(), page->mutable_source_hashes());
+  if (!status.ok()) return status;
+  return more;
 }
 
 // The pages are transactions of their own. An attempt that went away between them was announced, but came only in part.
 absl::Status Exporter::CheckStillThere(const StoredAttempt& attempt) {
-  absl::StatusOr<StoredAttempt> now = reader_.Attempt(attempt.summary.attempt().attempt_id());
+  absl::StatusOr<StoredAttempt> now = reader_->Attempt(attempt.summary.attempt().attempt_id());
   if (now.ok() && now->key == attempt.key) return absl::OkStatus();
   if (!now.ok() && !absl::IsNotFound(now.status())) return now.status();
   return absl::AbortedError("the dataset changed under the export: an attempt was superseded or removed; export again");
 }
 
-absl::Status Exporter::FlushConfigs() {
-  if (configs_.configs().configs().empty()) return absl::OkStatus();
-  absl::Status status = sink_(configs_);
+Walk Exporter::FlushConfigs() {
+  if (configs_.configs().configs().empty()) co_return absl::OkStatus();
+  co_await Emit{this, &configs_};
   configs_.mutable_configs()->Clear();
-  return status;
+  co_return absl::OkStatus();
 }
 
 }  // namespace telemetry::storage

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <coroutine>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,7 +11,7 @@
 #include "server/storage/attempt_key.h"
 #include "server/storage/database.h"
 #include "server/storage/dataset_reader.h"
-#include "server/storage/store.h"
+#include "server/storage/walk.h"
 #include "telemetry/v1/dataset.pb.h"
 
 namespace telemetry::storage {
@@ -16,15 +19,23 @@ namespace telemetry::storage {
 // INVALID_ARGUMENT: a filter with a value that it cannot have.
 absl::Status CheckFilter(const v1::Filter& filter);
 
-// One export: walks over the selected runs and attempts and hands them to the sink, page by page. Each page is one read
-// transaction, and none is open while the sink works. ABORTED: an attempt was superseded or removed while its rows were
-// read.
+// One export: a walk over the selected runs and attempts, item by item. Between two items it holds no transaction and
+// no connection, so each may be read over another one to the same dataset. Of one thread at a time.
 class Exporter {
  public:
-  // `database` and what `sink` refers to must outlive this.
-  Exporter(Database& database, const v1::ExportRequest& request, const StoreReader::Sink& sink);
+  explicit Exporter(v1::ExportRequest request);
 
-  absl::Status Run();
+  // `item`: valid until the next step; nullptr: none is ready yet, and another step is to be taken.
+  struct Step {
+    const v1::ExportItem* item = nullptr;
+    bool done = false;
+  };
+  bool has_begun() const { return connections_lost_.has_value(); }
+  // Reads on to the next item. An item has at most kPageBytes (exporter.cc) and one row more, or is one run, attempt or
+  // IR graph. ABORTED: an attempt was superseded or removed while its rows were read. UNAVAILABLE: a connection was
+  // lost since the first step, and what was read so far need not be what the server has now. Others are the database's.
+  // No step may follow an error.
+  absl::StatusOr<Step> Next(Database& database, DatasetReader& reader);
 
  private:
   // What stands beside an attempt's rows.
@@ -32,34 +43,60 @@ class Exporter {
     bool hashes = false;
     bool details = false;
   };
+  // Hands over the item; nullptr: lets others have the connection.
+  struct Emit {
+    Exporter* exporter;
+    const v1::ExportItem* item;
 
-  absl::Status SendTotals();
-  absl::Status SendRun(const StoredRun& run);
-  absl::Status SendIrGraphs(const StoredRun& run, const v1::RunSummary& summary);
-  absl::Status SendRunConfigs(const StoredRun& run);
-  absl::Status SendAttempt(const StoredAttempt& attempt);
-  absl::Status SendRows(const StoredAttempt& attempt);
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> walk) const noexcept {
+      exporter->item_ = item;
+      exporter->resume_ = walk;
+    }
+    void await_resume() const noexcept {}
+  };
+
+  Walk Run();
+  Walk SendTotals();
+  Walk SendRun(const StoredRun& run);
+  Walk SendIrGraphs(const StoredRun& run, const v1::RunSummary& summary);
+  Walk SendRunConfigs(const StoredRun& run);
+  Walk SendAttempt(const StoredAttempt& attempt);
+  Walk SendRows(const StoredAttempt& attempt);
+  // The announced configs, if there are any.
+  Walk FlushConfigs();
+
+  absl::StatusOr<v1::IrGraph> ReadIrGraph(const StoredRun& run, const std::string& kind);
+  // Reads run configs from `begin` on into `page`, and what they announce into configs_; returns where the next page
+  // begins.
+  absl::StatusOr<size_t> ReadRunConfigs(const StoredRun& run, const std::vector<std::pair<uint64_t, int64_t>>& keys,
+                                        size_t begin, v1::ExportRunConfigs* page);
+  absl::Status ReadAttempt(const StoredAttempt& attempt, v1::AttemptSummary* summary);
   absl::StatusOr<RowParts> FindParts(const StoredAttempt& attempt);
-  // Reads one page of rows into rows_, and what it announces into configs_.
-  absl::Status ReadRows(const AttemptKey& attempt, uint64_t after_seq, RowParts parts);
+  // Reads one page of rows into rows_, and what it announces into configs_. False: it was the last one.
+  absl::StatusOr<bool> ReadRows(const AttemptKey& attempt, uint64_t after_seq, RowParts parts);
   absl::Status CheckStillThere(const StoredAttempt& attempt);
 
   absl::StatusOr<std::vector<StoredRun>> NextRuns(const std::string& after_run_id);
-  // For the totals: the attempts that the filter selects.
+  // For the totals: adds the attempts of a run that the filter selects.
+  absl::Status AddTotals(const StoredRun& run, v1::ExportTotals* totals);
   absl::StatusOr<std::vector<StoredAttempt>> SelectAttempts(const StoredRun& run);
   // For the export: reads all of the run's attempts and its summary in one pass over the rows, then selects.
   absl::StatusOr<v1::RunSummary> Summarise(const StoredRun& run, std::vector<StoredAttempt>* selected);
-  // The announced configs, if there are any.
-  absl::Status FlushConfigs();
 
-  Database& database_;
   const v1::Filter filter_;
   const bool with_details_;
-  const StoreReader::Sink& sink_;
-  DatasetReader reader_;
+  ConfigReader::Seen seen_;
+  std::optional<uint64_t> connections_lost_;  // unset: before the first step
+  // Of the step under way.
+  Database* database_ = nullptr;
+  DatasetReader* reader_ = nullptr;
+  const v1::ExportItem* item_ = nullptr;
   // Kept from page to page, so that their memory is used again.
   v1::ExportItem rows_;
   v1::ExportItem configs_;
+  std::coroutine_handle<> resume_;
+  Walk walk_;  // last: it uses all of the above
 };
 
 }  // namespace telemetry::storage

@@ -13,6 +13,8 @@ namespace {
 // Statuses have keys from 1; these stand for all of them, and for one that no row has.
 constexpr int64_t kAnyStatus = 0;
 constexpr int64_t kNoStatus = -1;
+// Names of statuses that are kept: the usual ones are few and short.
+constexpr size_t kMostStatusBytes = size_t{1} << 20;
 
 }  // namespace
 
@@ -27,25 +29,37 @@ MeasurementReader::MeasurementReader(Database& database, ConfigReader& configs)
                              "ORDER BY seq"),
       has_hashes_(database, "SELECT EXISTS (SELECT 1 FROM source_hashes WHERE " TELEMETRY_IN_RUN "attempt = ?1)"),
       count_(database, "SELECT count(*) FROM measurements WHERE " TELEMETRY_IN_RUN "attempt = ?1"),
-      read_stats_(database, "SELECT config, status, perf_ms FROM measurements WHERE " TELEMETRY_IN_RUN
+      read_stats_(database, "SELECT config, status, perf_ms, seq FROM measurements WHERE " TELEMETRY_IN_RUN
                             "attempt = ?1 ORDER BY seq"),
+      read_ranks_(database, "SELECT seq, stage FROM measurement_details WHERE " TELEMETRY_IN_RUN
+                            "attempt = ?1 AND stage IN ('final', 'screening') ORDER BY seq"),
       status_key_(database, "SELECT status FROM statuses WHERE name = ?1"),
       status_name_(database, "SELECT name FROM statuses WHERE status = ?1") {}
 
-absl::Status MeasurementReader::ReadPage(const AttemptKey& key, uint64_t after_seq, int64_t limit,
-                                         const std::string& status,
-                                         google::protobuf::RepeatedPtrField<v1::Measurement>* rows,
-                                         v1::ExportConfigs* announced) {
+absl::StatusOr<bool> MeasurementReader::ReadPage(const AttemptKey& key, uint64_t after_seq, const PageEnd& end,
+                                                 const std::string& status,
+                                                 google::protobuf::RepeatedPtrField<v1::Measurement>* rows,
+                                                 v1::ExportConfigs* announced) {
   absl::StatusOr<int64_t> status_key = status.empty() ? kAnyStatus : StatusKey(status);
   if (!status_key.ok()) return status_key.status();
   // SQLite's integers end where sequence numbers do: nothing is behind.
-  if (after_seq > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return absl::OkStatus();
-  read_page_.Bind(InRun{key.run}, key.attempt, after_seq, *status_key, limit);
+  if (after_seq > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return false;
+  read_page_.Bind(InRun{key.run}, key.attempt, after_seq, *status_key, end.rows + 1);
+  size_t bytes = 0;
   while (true) {
     absl::StatusOr<bool> found = read_page_.Step();
-    if (!found.ok() || !*found) return found.status();
-    if (absl::Status filled = Fill(rows->Add(), announced); !filled.ok()) return filled;
+    if (!found.ok() || !*found) return found;
+    if (rows->size() == end.rows || bytes >= end.bytes) break;
+    const int announced_before = announced == nullptr ? 0 : announced->configs_size();
+    v1::Measurement* row = rows->Add();
+    if (absl::Status filled = Fill(row, announced); !filled.ok()) return filled;
+    bytes += row->ByteSizeLong();
+    if (announced != nullptr && announced->configs_size() > announced_before) {
+      bytes += announced->configs().rbegin()->ByteSizeLong();
+    }
   }
+  read_page_.Reset();
+  return true;
 }
 
 absl::Status MeasurementReader::Fill(v1::Measurement* row, v1::ExportConfigs* announced) {
@@ -98,24 +112,42 @@ absl::StatusOr<uint64_t> MeasurementReader::Count(const AttemptKey& key) {
   return count;
 }
 
-absl::Status MeasurementReader::Add(const AttemptKey& key, RowStats* stats, std::optional<double>* best_perf_ms) {
+absl::StatusOr<std::vector<std::pair<uint64_t, RowRank>>> MeasurementReader::ReadRanks(const AttemptKey& key) {
+  std::vector<std::pair<uint64_t, RowRank>> ranks;
+  read_ranks_.Bind(InRun{key.run}, key.attempt);
+  while (true) {
+    absl::StatusOr<bool> found = read_ranks_.Step();
+    if (!found.ok()) return found.status();
+    if (!*found) return ranks;
+    const bool is_final = read_ranks_.Text(1) == "final";
+    ranks.emplace_back(static_cast<uint64_t>(read_ranks_.Int(0)), is_final ? RowRank::kFinal : RowRank::kScreening);
+  }
+}
+
+absl::Status MeasurementReader::Add(const AttemptKey& key, RowStats* stats, std::optional<BestRow>* best) {
   absl::StatusOr<int64_t> ok_status = StatusKey("ok");
   if (!ok_status.ok()) return ok_status.status();
+  const absl::StatusOr<std::vector<std::pair<uint64_t, RowRank>>> ranks = ReadRanks(key);
+  if (!ranks.ok()) return ranks.status();
+  auto rank = ranks->begin();
   read_stats_.Bind(InRun{key.run}, key.attempt);
   while (true) {
     absl::StatusOr<bool> found = read_stats_.Step();
     if (!found.ok() || !*found) return found.status();
     ++stats->measurements;
     const int64_t config = read_stats_.Int(0);
-    const auto key = static_cast<size_t>(config);
-    if (key >= counted_in_.size()) counted_in_.resize(key + key / 2 + 64);
-    if (counted_in_[key] != stats_round_) ++stats->configs;
-    counted_in_[key] = stats_round_;
+    const auto config_key = static_cast<size_t>(config);
+    if (config_key >= counted_in_.size()) counted_in_.resize(config_key + config_key / 2 + 64);
+    if (counted_in_[config_key] != stats_round_) ++stats->configs;
+    counted_in_[config_key] = stats_round_;
     if (read_stats_.Int(1) != *ok_status || read_stats_.IsNull(2)) continue;
-    const double perf_ms = read_stats_.Double(2);
-    if (!*best_perf_ms || perf_ms < **best_perf_ms) *best_perf_ms = perf_ms;
-    if (stats->best_perf_ms && *stats->best_perf_ms <= perf_ms) continue;
-    stats->best_perf_ms = perf_ms;
+    const auto seq = static_cast<uint64_t>(read_stats_.Int(3));
+    while (rank != ranks->end() && rank->first < seq) ++rank;
+    const bool is_ranked = rank != ranks->end() && rank->first == seq;
+    const BestRow row = {.rank = is_ranked ? rank->second : RowRank::kSearch, .perf_ms = read_stats_.Double(2)};
+    if (!best->has_value() || row.IsBetterThan(**best)) *best = row;
+    if (stats->best.has_value() && !row.IsBetterThan(*stats->best)) continue;
+    stats->best = row;
     stats->best_config = config;
   }
 }
@@ -136,7 +168,13 @@ absl::StatusOr<const std::string*> MeasurementReader::StatusName(int64_t status)
     absl::StatusOr<bool> found = status_name_.Bind(status).Step();
     if (!found.ok()) return found.status();
     if (!*found) return absl::DataLossError(absl::StrCat("status ", status, " is named but not there"));
-    statuses_[key] = std::string(status_name_.Text(0));
+    const std::string_view name = status_name_.Text(0);
+    if (status_bytes_ + name.size() > kMostStatusBytes) {
+      statuses_.assign(key + 1, "");
+      status_bytes_ = 0;
+    }
+    status_bytes_ += name.size();
+    statuses_[key] = std::string(name);
     status_name_.Reset();
   }
   return &statuses_[key];

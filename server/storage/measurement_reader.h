@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -14,12 +16,32 @@
 
 namespace telemetry::storage {
 
+// Where a page ends: behind so many rows, or the first one that reaches so many bytes.
+struct PageEnd {
+  int64_t rows = 0;
+  size_t bytes = 0;
+};
+
+// How well a row was measured, the best first: again at the end, as one of a generation (or unknown how), or given up
+// after a few samples.
+enum class RowRank { kFinal, kSearch, kScreening };
+
+// The best of some "ok" rows: the best measured ones count, and of these the fastest.
+struct BestRow {
+  RowRank rank = RowRank::kScreening;
+  double perf_ms = 0;
+
+  bool IsBetterThan(const BestRow& other) const {
+    return rank != other.rank ? rank < other.rank : perf_ms < other.perf_ms;
+  }
+};
+
 // What the rows of an attempt, or of several, come to.
 struct RowStats {
   uint64_t measurements = 0;
   uint64_t configs = 0;  // distinct
-  // The smallest perf_ms of an "ok" row, and its config's key; of equals the row that was counted first.
-  std::optional<double> best_perf_ms;
+  // The best row, and its config's key; of equals the row that was counted first.
+  std::optional<BestRow> best;
   int64_t best_config = 0;
 };
 
@@ -30,10 +52,12 @@ class MeasurementReader {
   // `configs` must outlive this.
   MeasurementReader(Database& database, ConfigReader& configs);
 
-  // The rows of one page: at most `limit` above after_seq, only those with `status` unless that is empty. attempt_id is
-  // left empty. Configs not seen before go to `announced`, unless that is null.
-  absl::Status ReadPage(const AttemptKey& key, uint64_t after_seq, int64_t limit, const std::string& status,
-                        google::protobuf::RepeatedPtrField<v1::Measurement>* rows, v1::ExportConfigs* announced);
+  // Reads the rows of one page above after_seq, only those with `status` unless that is empty; returns whether more
+  // follow. attempt_id is left empty. Configs not seen before go to `announced`, unless that is null, and count as the
+  // page's bytes.
+  absl::StatusOr<bool> ReadPage(const AttemptKey& key, uint64_t after_seq, const PageEnd& end,
+                                const std::string& status, google::protobuf::RepeatedPtrField<v1::Measurement>* rows,
+                                v1::ExportConfigs* announced);
 
   // The hashes of those rows.
   absl::Status ReadHashes(const AttemptKey& key, const google::protobuf::RepeatedPtrField<v1::Measurement>& rows,
@@ -43,21 +67,25 @@ class MeasurementReader {
   absl::StatusOr<uint64_t> Count(const AttemptKey& key);
   // Begins a new set of rows for Add to count distinct configs over.
   RowStats NewStats() { return ++stats_round_, RowStats(); }
-  // Counts the attempt's rows into `stats`, and the smallest perf_ms of them alone into `best_perf_ms`.
-  absl::Status Add(const AttemptKey& key, RowStats* stats, std::optional<double>* best_perf_ms);
+  // Counts the attempt's rows into `stats`, and the best of them alone into `best`.
+  absl::Status Add(const AttemptKey& key, RowStats* stats, std::optional<BestRow>* best);
 
   void Forget() {
     statuses_ = {};
+    status_bytes_ = 0;
     counted_in_ = {};
   }
 
  private:
   absl::Status Fill(v1::Measurement* row, v1::ExportConfigs* announced);
+  // Reads the ranks of an attempt's rows of which more is known, in the order of seq.
+  absl::StatusOr<std::vector<std::pair<uint64_t, RowRank>>> ReadRanks(const AttemptKey& key);
   absl::StatusOr<int64_t> StatusKey(const std::string& name);
   absl::StatusOr<const std::string*> StatusName(int64_t status);
 
   ConfigReader& configs_;
-  std::vector<std::string> statuses_;  // by key; empty: not seen
+  std::vector<std::string> statuses_;  // by key; empty: not known
+  size_t status_bytes_ = 0;
   uint32_t stats_round_ = 0;
   std::vector<uint32_t> counted_in_;  // by config key: the round in which it was counted last
 
@@ -66,6 +94,7 @@ class MeasurementReader {
   Statement has_hashes_;
   Statement count_;
   Statement read_stats_;
+  Statement read_ranks_;
   Statement status_key_;
   Statement status_name_;
 };

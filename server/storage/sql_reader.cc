@@ -13,6 +13,10 @@ constexpr int32_t kDefaultPage = 100;
 constexpr int32_t kLargestPage = 1000;
 constexpr int32_t kDefaultRows = 1000;
 constexpr int32_t kMostRows = 10000;
+// A list ends with the first entry that reaches this.
+constexpr size_t kMostListBytes = size_t{1} << 20;
+// Few: a run may have more than a megabyte.
+constexpr int64_t kRunsAtOnce = 8;
 
 int32_t PageSize(int32_t asked, int32_t usual, int32_t most) { return asked <= 0 ? usual : std::min(asked, most); }
 
@@ -41,20 +45,25 @@ absl::StatusOr<v1::ListRunsResponse> SqlReader::ListRuns(const v1::ListRunsReque
   const int32_t size = PageSize(request.page_size(), kDefaultPage, kLargestPage);
   absl::StatusOr<Transaction> transaction = BeginCall();
   if (!transaction.ok()) return transaction.status();
-  // One more than asked for shows whether there is another page.
-  absl::StatusOr<std::vector<StoredRun>> runs = reader_.Runs(request.filter(), token, size + 1);
-  if (!runs.ok()) return runs.status();
   v1::ListRunsResponse response;
-  for (const StoredRun& run : *runs) {
-    if (response.runs_size() == size) {
-      response.set_next_page_token(response.runs(size - 1).run().run_id());
-      break;
+  std::string last = token;
+  size_t bytes = 0;
+  while (true) {
+    absl::StatusOr<std::vector<StoredRun>> runs = reader_.Runs(request.filter(), last, kRunsAtOnce);
+    if (!runs.ok()) return runs.status();
+    if (runs->empty()) return response;
+    for (const StoredRun& run : *runs) {
+      if (response.runs_size() == size || bytes >= kMostListBytes) {
+        response.set_next_page_token(last);
+        return response;
+      }
+      absl::StatusOr<v1::RunSummary> summary = reader_.Summarise(run);
+      if (!summary.ok()) return summary.status();
+      bytes += summary->ByteSizeLong();
+      *response.add_runs() = *std::move(summary);
+      last = run.run.run_id();
     }
-    absl::StatusOr<v1::RunSummary> summary = reader_.Summarise(run);
-    if (!summary.ok()) return summary.status();
-    *response.add_runs() = *std::move(summary);
   }
-  return response;
 }
 
 absl::StatusOr<v1::RunSummary> SqlReader::GetRun(const std::string& run_id) {
@@ -76,13 +85,17 @@ absl::StatusOr<v1::ListAttemptsResponse> SqlReader::ListAttempts(const v1::ListA
   absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_.Attempts(*run, 0, *after, size + 1);
   if (!attempts.ok()) return attempts.status();
   v1::ListAttemptsResponse response;
-  for (StoredAttempt& attempt : *attempts) {
-    if (response.attempts_size() == size) {
-      response.set_next_page_token(record::HexEncode(response.attempts(size - 1).attempt().attempt_id()));
+  size_t bytes = 0;
+  for (const StoredAttempt& listed : *attempts) {
+    if (response.attempts_size() == size || bytes >= kMostListBytes) {
+      response.set_next_page_token(record::HexEncode(response.attempts().rbegin()->attempt().attempt_id()));
       break;
     }
-    if (absl::Status status = reader_.Summarise(&attempt); !status.ok()) return status;
-    *response.add_attempts() = std::move(attempt.summary);
+    absl::StatusOr<StoredAttempt> attempt = reader_.Attempt(listed.summary.attempt().attempt_id());
+    if (!attempt.ok()) return attempt.status();
+    if (absl::Status status = reader_.Summarise(&*attempt); !status.ok()) return status;
+    bytes += attempt->summary.ByteSizeLong();
+    *response.add_attempts() = std::move(attempt->summary);
   }
   return response;
 }
@@ -104,23 +117,37 @@ absl::StatusOr<v1::ListMeasurementsResponse> SqlReader::ListMeasurements(const v
   if (!attempt.ok()) return attempt.status();
   v1::ListMeasurementsResponse response;
   auto* rows = response.mutable_measurements();
-  absl::Status status =
-      reader_.measurements().ReadPage(attempt->key, request.after_seq(), size + 1, "", rows, /*announced=*/nullptr);
-  if (!status.ok()) return status;
-  response.set_more(rows->size() > size);
-  if (response.more()) rows->RemoveLast();
+  absl::StatusOr<bool> more = reader_.measurements().ReadPage(
+      attempt->key, request.after_seq(), {.rows = size, .bytes = kMostListBytes}, "", rows, /*announced=*/nullptr);
+  if (more.ok() && request.details()) {
+    const absl::StatusOr<bool> shortened =
+        reader_.details().Read(attempt->key, kMostListBytes, rows, response.mutable_details());
+    if (!shortened.ok()) return shortened.status();
+    more = *more || *shortened;
+  }
+  if (!more.ok()) return more.status();
+  response.set_more(*more);
   for (v1::Measurement& row : *rows) row.set_attempt_id(request.attempt_id());
-  if (!request.details()) return response;
-  status = reader_.details().Read(attempt->key, *rows, response.mutable_details());
-  if (!status.ok()) return status;
   for (v1::MeasurementDetail& detail : *response.mutable_details()) detail.set_attempt_id(request.attempt_id());
   return response;
 }
 
 absl::Status SqlReader::Export(const v1::ExportRequest& request, const Sink& sink) {
-  // It begins outside a transaction, where a connection that was lost stays lost.
-  if (absl::Status status = BeginCall().status(); !status.ok()) return status;
-  return Exporter(*database_, request, sink).Run();
+  Exporter exporter(request);
+  while (true) {
+    const absl::StatusOr<Exporter::Step> step = Next(exporter);
+    if (!step.ok() || step->done) return step.status();
+    if (step->item == nullptr) continue;
+    if (absl::Status status = sink(*step->item); !status.ok()) return status;
+  }
+}
+
+absl::StatusOr<Exporter::Step> SqlReader::Next(Exporter& exporter) {
+  if (!exporter.has_begun()) {
+    if (absl::Status status = BeginCall().status(); !status.ok()) return status;
+  }
+  reader_.Forget();
+  return exporter.Next(*database_, reader_);
 }
 
 }  // namespace telemetry::storage

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "server/storage/database.h"
 #include "server/storage/dataset_reader.h"
+#include "server/storage/exporter.h"
 #include "server/storage/store.h"
 #include "server/storage/transaction.h"
 
@@ -24,6 +25,7 @@ class SqlReader : public StoreReader {
   absl::StatusOr<v1::AttemptSummary> GetAttempt(const std::string& attempt_id) override;
   absl::StatusOr<v1::ListMeasurementsResponse> ListMeasurements(const v1::ListMeasurementsRequest& request) override;
   absl::Status Export(const v1::ExportRequest& request, const Sink& sink) override;
+  absl::StatusOr<Exporter::Step> Next(Exporter& exporter) override;
 
  private:
   // Makes a connection anew that was lost since the last call, and knows nothing of what it read there: the server may

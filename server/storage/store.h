@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "server/storage/exporter.h"
 #include "server/storage/prune_rules.h"
 #include "telemetry/v1/dataset.pb.h"
 #include "telemetry/v1/records.pb.h"
@@ -122,6 +123,8 @@ class StoreReader {
   // Hands the part of the dataset that is asked for to `sink` in the order that dataset.proto gives. Ends early with
   // the sink's error. The item is reused between calls: copy what must outlive the call.
   virtual absl::Status Export(const v1::ExportRequest& request, const Sink& sink) = 0;
+  // Takes the next step of an export (exporter.h). Its steps may be taken by different readers of one dataset.
+  virtual absl::StatusOr<Exporter::Step> Next(Exporter& exporter) = 0;
 };
 
 }  // namespace telemetry::storage

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <string_view>
 #include <utility>
 
@@ -58,6 +59,8 @@ constexpr Meaning kMeanings[] = {
     {"28", absl::StatusCode::kPermissionDenied},     // invalid authorization
     {"XX", absl::StatusCode::kDataLoss},             // data or an index is corrupted
 };
+
+std::atomic<uint64_t> lost = 0;
 
 absl::StatusCode CodeOf(std::string_view sqlstate) {
   if (sqlstate == "XX000") return absl::StatusCode::kInternal;
@@ -117,7 +120,13 @@ absl::Status PgConnection::SetUp() {
   return Execute(kSetUp).status();
 }
 
-absl::Status PgConnection::Restore() { return alive() ? absl::OkStatus() : Connect(); }
+absl::Status PgConnection::Restore() {
+  if (alive()) return absl::OkStatus();
+  ++lost;
+  return Connect();
+}
+
+uint64_t PgConnection::connections_lost() { return lost; }
 
 absl::StatusOr<PgResult> PgConnection::Execute(const char* sql) { return Check(PQexec(connection_.get(), sql)); }
 

@@ -42,6 +42,8 @@ class PgConnection {
   bool alive() const { return PQstatus(connection_.get()) == CONNECTION_OK; }
   // Counts connections: what was prepared on an earlier one is gone.
   uint64_t generation() const { return generation_; }
+  // Counts the connections of this process that Restore found lost.
+  static uint64_t connections_lost();
 
   // Runs SQL without parameters, several statements at once too; the last one's result.
   absl::StatusOr<PgResult> Execute(const char* sql);

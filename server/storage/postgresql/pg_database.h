@@ -31,6 +31,7 @@ class PgDatabase : public Database {
   absl::Status Begin(Access access) override;
   absl::Status Commit() override;
   absl::Status RollBack() override;
+  uint64_t connections_lost() const override { return PgConnection::connections_lost(); }
 
   // After a failed Commit: false: the server has rolled back; true: nobody has said what became of it.
   bool commit_unknown() const { return commit_unknown_; }

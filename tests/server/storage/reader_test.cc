@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -231,6 +232,27 @@ TEST_F(ReaderTest, SummariesCount) {
   EXPECT_EQ(Reader()->GetAttempt(AttemptId('x'))->measurements(), 4u);
 }
 
+v1::Record StageRecord(char attempt, uint64_t seq, v1::MeasurementDetail::Stage stage) {
+  v1::Record record;
+  record.mutable_measurement_detail()->set_attempt_id(AttemptId(attempt));
+  record.mutable_measurement_detail()->set_seq(seq);
+  record.mutable_measurement_detail()->set_stage(stage);
+  return record;
+}
+
+TEST_F(ReaderTest, AFinalMeasurementIsBetterThanALuckyOne) {
+  story_.Send({AttemptRecord('x', 'a'), Row('x', 1, 1, 5), StageRecord('x', 1, v1::MeasurementDetail::STAGE_SEARCH),
+               Row('x', 2, 3, 6), StageRecord('x', 2, v1::MeasurementDetail::STAGE_FINAL), Row('x', 3, 4, 7),
+               StageRecord('x', 3, v1::MeasurementDetail::STAGE_FINAL)});
+  story_.Send({AttemptRecord('y', 'a'), Row('y', 1, 2, 5)});
+  EXPECT_EQ(Reader()->GetRun(RunId('a'))->best_config_id(), 6u);
+  EXPECT_EQ(Reader()->GetRun(RunId('a'))->best_perf_ms(), 3);
+  EXPECT_EQ(Reader()->GetAttempt(AttemptId('x'))->best_perf_ms(), 3);
+  v1::Filter best;
+  best.set_attempts(v1::Filter::ATTEMPTS_BEST);
+  EXPECT_THAT(Rows(best), ElementsAre("a x 1", "a x 2", "a x 3"));
+}
+
 TEST_F(ReaderTest, SummariesHaveTheTextOfTheBestConfig) {
   story_.Send({AttemptRecord('x', 'a'), Row('x', 1, 3, 5), Row('x', 2, 2, 6)});
   EXPECT_FALSE(Reader()->GetRun(RunId('a'))->has_best_config()) << "its text has not come";
@@ -265,6 +287,101 @@ TEST_F(ReaderTest, TheViewsAgree) {
   EXPECT_EQ(story_.Query("SELECT attempts || ' ' || measurements || ' ' || configs FROM run_summary"), "1 2 1");
   EXPECT_EQ(story_.Query("SELECT CAST(best_perf_ms AS integer) FROM run_summary"), "2");
   EXPECT_EQ(story_.Query("SELECT status || config_id FROM measurement_rows"), "ok0000000000000007");
+}
+
+// More than a page may have, in texts of this size.
+constexpr size_t kTextBytes = 20000;
+constexpr size_t kTexts = 200;
+// A page of rows, as many bytes of their details, and one text more of each.
+constexpr size_t kMostPageBytes = 600'000;
+
+v1::Record FailedRow(char attempt, uint64_t seq) {
+  v1::Record row = Row(attempt, seq, 1, seq);
+  row.mutable_measurement()->set_status("error");
+  row.mutable_measurement()->mutable_failure()->set_message(std::string(kTextBytes, 'f'));
+  return row;
+}
+
+TEST_F(ReaderTest, APageIsBoundedByBytes) {
+  std::vector<v1::Record> log = {RunRecord('a'), AttemptRecord('x', 'a')};
+  for (uint64_t seq = 1; seq <= kTexts; ++seq) {
+    log.push_back(ConfigRecord(seq, absl::StrCat("Config(a='", std::string(kTextBytes, 'c'), seq, "')")));
+    log.push_back(seq % 2 == 0 ? FailedRow('x', seq) : Row('x', seq, 1, seq));
+    v1::Record detail = DetailRecord('x', seq);
+    detail.mutable_measurement_detail()->mutable_samples_ms()->Resize(kTextBytes / 8, 0.125);
+    log.push_back(detail);
+    v1::Record run_config;
+    run_config.mutable_run_config()->set_run_id(RunId('a'));
+    run_config.mutable_run_config()->set_config_id(seq);
+    run_config.mutable_run_config()->set_decorator(std::string(kTextBytes, 'd'));
+    log.push_back(run_config);
+  }
+  EXPECT_TRUE(story_.Send(log).status.ok());
+  v1::ExportRequest request;
+  request.set_details(true);
+  size_t largest = 0;
+  size_t rows = 0;
+  size_t details = 0;
+  const absl::Status status = Reader()->Export(request, [&](const v1::ExportItem& item) {
+    largest = std::max(largest, item.ByteSizeLong());
+    rows += item.rows().measurements_size();
+    details += item.rows().details_size();
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(rows, kTexts);
+  EXPECT_EQ(details, kTexts);
+  EXPECT_LE(largest, kMostPageBytes);
+}
+
+TEST_F(ReaderTest, AListIsBoundedByBytes) {
+  std::vector<v1::Record> log = {RunRecord('a'), AttemptRecord('x', 'a')};
+  for (uint64_t seq = 1; seq <= kTexts; ++seq) log.push_back(FailedRow('x', seq));
+  EXPECT_TRUE(story_.Send(log).status.ok());
+  v1::ListMeasurementsRequest request;
+  request.set_attempt_id(AttemptId('x'));
+  v1::ListMeasurementsResponse page;
+  uint64_t rows = 0;
+  do {
+    page = *Reader()->ListMeasurements(request);
+    ASSERT_GT(page.measurements_size(), 0);
+    EXPECT_LE(page.ByteSizeLong(), 2'000'000u);
+    for (const v1::Measurement& row : page.measurements()) EXPECT_EQ(row.seq(), ++rows);
+    request.set_after_seq(rows);
+  } while (page.more());
+  EXPECT_EQ(rows, kTexts);
+}
+
+TEST_F(ReaderTest, ListsOfRunsAndAttemptsAreBoundedByBytes) {
+  std::vector<v1::Record> log;
+  for (char run : std::string("0123456789abcdef")) {
+    log.push_back(RunRecord(run));
+    log.back().mutable_run()->set_kernel_source(std::string(200'000, run));
+  }
+  for (char attempt = 'A'; attempt <= 'Z'; ++attempt) {
+    log.push_back(AttemptRecord(attempt, 'a'));
+    log.back().mutable_attempt()->set_environment_json(absl::StrCat("{\"a\": \"", std::string(200'000, 'e'), "\"}"));
+  }
+  EXPECT_TRUE(story_.Send(log).status.ok());
+  v1::ListRunsRequest runs;
+  int count = 0;
+  do {
+    const v1::ListRunsResponse page = *Reader()->ListRuns(runs);
+    EXPECT_LE(page.ByteSizeLong(), 2'000'000u);
+    count += page.runs_size();
+    runs.set_page_token(page.next_page_token());
+  } while (!runs.page_token().empty());
+  EXPECT_EQ(count, 16);
+  v1::ListAttemptsRequest attempts;
+  attempts.set_run_id(RunId('a'));
+  count = 0;
+  do {
+    const v1::ListAttemptsResponse page = *Reader()->ListAttempts(attempts);
+    EXPECT_LE(page.ByteSizeLong(), 2'000'000u);
+    count += page.attempts_size();
+    attempts.set_page_token(page.next_page_token());
+  } while (!attempts.page_token().empty());
+  EXPECT_EQ(count, 26);
 }
 
 TEST_F(ReaderTest, AnAttemptSupersededUnderTheExportIsSaid) {
