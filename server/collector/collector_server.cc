@@ -92,6 +92,7 @@ CollectorServer::CollectorServer(const ServerOptions& options, std::unique_ptr<a
       rates_(limits_.producer_bytes_per_second),
       tokens_(std::move(tokens)),
       gate_(tokens_.get()),
+      calls_(gate_),
       metrics_(options.metrics_listen.empty() ? nullptr : std::make_unique<CollectorMetrics>()),
       disk_guard_({.path = options.db,
                    .keep_free_bytes = limits_.keep_free_bytes,
@@ -107,7 +108,11 @@ CollectorServer::CollectorServer(const ServerOptions& options, std::unique_ptr<a
       readers_([db = options.db, vfs = options.writer.vfs] {
         return storage::OpenReader(db, {.vfs = vfs, .check_acked = false});
       }),
-      dataset_(readers_, gate_, limits_.unread_timeout) {}
+      dataset_(readers_, gate_, calls_,
+               {.unread_timeout = limits_.unread_timeout,
+                .export_timeout = limits_.export_timeout,
+                .retry_delay = limits_.retry_delay,
+                .max_exports = static_cast<int>(limits_.max_exports)}) {}
 
 CollectorServer::~CollectorServer() {
   Drain(absl::ZeroDuration());
@@ -140,11 +145,13 @@ absl::Status CollectorServer::Listen(const ServerOptions& options) {
     });
   }
   // Often enough for the shortest of the time limits.
-  const absl::Duration shortest =
-      std::min({limits_.open_timeout, limits_.unread_timeout, limits_.stream_idle_timeout, absl::Seconds(4)});
+  const absl::Duration shortest = std::min({limits_.open_timeout, limits_.unread_timeout, limits_.stream_idle_timeout,
+                                            limits_.export_timeout, absl::Seconds(1)});
   stream_watch_.emplace(std::max(shortest / 4, kMostOftenLooked), [this] {
-    streams_.CheckTimes(SteadyNow());
-    health_service_.CheckTimes(SteadyNow());
+    const SteadyTime now = SteadyNow();
+    streams_.CheckTimes(now);
+    calls_.CheckTimes(now);
+    health_service_.CheckTimes(now);
   });
   health_.Begin(&health_service_);
   disk_guard_.Start([this](bool has_room) { health_.SetHasRoom(has_room); });
@@ -170,6 +177,7 @@ absl::Status CollectorServer::Build(std::shared_ptr<grpc::ServerCredentials> cre
 
 void CollectorServer::OnTokensLookedAt() {
   streams_.Recheck();
+  calls_.Recheck();
   health_.SetLetsIn(tokens_->CheckReadable(SteadyNow()).ok());
 }
 
@@ -229,7 +237,7 @@ CollectorState CollectorServer::State(const std::string& db) {
                           .refused_streams_of_producer = ended.too_many_of_producer,
                           .ended_no_open = ended.no_open,
                           .ended_idle = ended.idle,
-                          .ended_unread = ended.unread + dataset_.unread_exports(),
+                          .ended_unread = ended.unread + dataset_.overdue_exports(),
                           .connections = acceptor_ == nullptr ? net::Acceptor::Counts() : acceptor_->counts(),
                           .delays = rates_.delays(),
                           .too_large_records = too_large_records_,
@@ -256,7 +264,7 @@ void CollectorServer::Drain(absl::Duration patience) {
     health_.End();
     health_service_.Shutdown();
     if (tokens_ != nullptr) tokens_->Stop();
-    dataset_.Drain();
+    calls_.Drain();
     stream_watch_.reset();
     streams_.Drain();
     server_->Shutdown(absl::ToChronoTime(absl::Now() + patience));

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "proto/clock/periodic.h"
 #include "server/access/gate.h"
+#include "server/access/running_calls.h"
 #include "server/access/server_credentials.h"
 #include "server/access/token_watch.h"
 #include "server/collector/admission.h"
@@ -96,6 +97,7 @@ class CollectorServer {
   std::atomic<uint64_t> too_large_records_ = 0;
   const std::unique_ptr<access::TokenWatch> tokens_;
   access::Gate gate_;
+  access::RunningCalls calls_;
   const std::unique_ptr<CollectorMetrics> metrics_;  // nullptr: none
   ServingHealth health_;
   DiskGuard disk_guard_;

@@ -2,32 +2,44 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "server/access/gate.h"
+#include "server/access/running_calls.h"
+#include "server/collector/export_call.h"
+#include "server/collector/fair_pool.h"
 #include "server/collector/reader_pool.h"
-#include "server/collector/thread_pool.h"
 #include "telemetry/v1/dataset.grpc.pb.h"
 
 namespace telemetry::collector {
 
-// DatasetService as dataset.proto documents it. Each call borrows a reader, on threads of its own: short questions do
-// not wait behind exports, and neither holds up the ingest.
-class DatasetService final : public v1::DatasetService::CallbackService {
+// DatasetService as dataset.proto documents it. Calls borrow readers on threads of the service's own, and clients take
+// turns: short questions do not wait behind exports, and neither holds up the ingest. A client is a token's name, or
+// where there are no tokens an address.
+class DatasetService final
+    : public v1::DatasetService::WithRawCallbackMethod_Export<v1::DatasetService::CallbackService> {
  public:
   // No more readers are borrowed at once.
   static constexpr int kMostReaders = 6;
 
-  // `readers` and `gate` outlive the service. A client that reads nothing of its export for `unread_timeout` is cut
-  // off.
-  DatasetService(ReaderPool& readers, access::Gate& gate, absl::Duration unread_timeout);
+  struct Options {
+    absl::Duration unread_timeout = absl::InfiniteDuration();
+    absl::Duration export_timeout = absl::InfiniteDuration();
+    absl::Duration retry_delay = absl::Seconds(1);
+    // In all, and half of it of one client.
+    int max_exports = 64;
+  };
 
-  // Exports that were cut off so far.
-  uint64_t unread_exports() const { return unread_exports_; }
+  // `readers`, `gate` and `calls` outlive the service.
+  DatasetService(ReaderPool& readers, access::Gate& gate, access::RunningCalls& calls, const Options& options);
 
-  // Running exports end with UNAVAILABLE at their next item.
-  void Drain() { draining_ = true; }
+  // Exports that took too long, or whose clients did, so far.
+  uint64_t overdue_exports() const { return overdue_exports_; }
 
  private:
   grpc::ServerUnaryReactor* ListRuns(grpc::CallbackServerContext* context, const v1::ListRunsRequest* request,
@@ -41,23 +53,28 @@ class DatasetService final : public v1::DatasetService::CallbackService {
   grpc::ServerUnaryReactor* ListMeasurements(grpc::CallbackServerContext* context,
                                              const v1::ListMeasurementsRequest* request,
                                              v1::ListMeasurementsResponse* response) override;
-  grpc::ServerWriteReactor<v1::ExportItem>* Export(grpc::CallbackServerContext* context,
-                                                   const v1::ExportRequest* request) override;
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* Export(grpc::CallbackServerContext* context,
+                                                     const grpc::ByteBuffer* request) override;
 
-  // Answers a call of a unary method, when it is admitted, with what `ask` makes of a reader.
+  // Answers a call of a unary method, when it is admitted, with what `ask` makes of a reader. `ask` has what it needs
+  // of the request: the call may end before it is asked.
   template <typename Response, typename Ask>
   grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const char* method, Response* response,
                                    Ask ask);
-  template <typename Response, typename Ask>
-  absl::Status AnswerInto(Response* response, Ask ask);
+  // Counts one more export of a client. RESOURCE_EXHAUSTED with RetryInfo: there are too many.
+  absl::Status AddExport(const std::string& client) ABSL_LOCKS_EXCLUDED(mutex_);
+  void RemoveExport(const std::string& client) ABSL_LOCKS_EXCLUDED(mutex_);
 
   ReaderPool& readers_;
   access::Gate& gate_;
-  const absl::Duration unread_timeout_;
-  std::atomic<uint64_t> unread_exports_ = 0;
-  std::atomic<bool> draining_ = false;
-  ThreadPool questions_;
-  ThreadPool exports_;
+  access::RunningCalls& calls_;
+  const Options options_;
+  std::atomic<uint64_t> overdue_exports_ = 0;
+  absl::Mutex mutex_;
+  absl::flat_hash_map<std::string, int> exports_of_ ABSL_GUARDED_BY(mutex_);
+  int exports_ ABSL_GUARDED_BY(mutex_) = 0;
+  FairPool question_pool_;
+  FairPool export_pool_;
 };
 
 }  // namespace telemetry::collector

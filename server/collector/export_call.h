@@ -1,55 +1,105 @@
 #pragma once
 
+#include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
 
-#include <atomic>
+#include <cstdint>
+#include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <string>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "proto/clock/steady.h"
+#include "server/access/running_calls.h"
+#include "server/collector/fair_pool.h"
 #include "server/collector/reader_pool.h"
+#include "server/storage/exporter.h"
 #include "telemetry/v1/dataset.pb.h"
 
 namespace telemetry::collector {
 
-// One export on its way to a client: the next page is read when the last one has gone out, so a slow client costs
-// neither memory nor an open read transaction. Deletes itself when gRPC is done with it.
-class ExportCall final : public grpc::ServerWriteReactor<v1::ExportItem> {
- public:
-  // `call` is the reactor's; `draining` must outlive it. A client that reads nothing for `unread_timeout` is cut off.
-  // `on_end` is told how the call ends, before its client is: DEADLINE_EXCEEDED for that.
-  ExportCall(grpc::CallbackServerContext& call, v1::ExportRequest request, const std::atomic<bool>& draining,
-             absl::Duration unread_timeout, std::function<void(const absl::Status&)> on_end)
-      : call_(call),
-        request_(std::move(request)),
-        draining_(draining),
-        unread_timeout_(unread_timeout),
-        on_end_(std::move(on_end)) {}
+// What exports share. It outlives them.
+struct ExportContext {
+  FairPool& pool;
+  ReaderPool& readers;
+  access::RunningCalls& calls;
+  // A client that reads nothing for so long is cut off.
+  absl::Duration unread_timeout;
+  // For a whole export.
+  absl::Duration export_timeout;
+};
 
-  // Writes everything and finishes. Blocks: call it once, from a thread that may wait for the client.
-  void Run(absl::StatusOr<ReaderPool::Borrowed> reader);
+// One export on its way to a client. A thread of the pool reads a page over a reader that it borrows for that; the page
+// waits in memory until the client has taken it, and with it neither a thread nor a reader.
+class ExportCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
+                         public access::RunningCall,
+                         public std::enable_shared_from_this<ExportCall> {
+ public:
+  static constexpr char kMethod[] = "/telemetry.v1.DatasetService/Export";
+
+  struct Options {
+    access::Caller caller;  // was admitted to kMethod
+    std::string client;     // whose turn it takes in the pool
+    v1::ExportRequest request;
+    // Told how the call ends, before its client is: DEADLINE_EXCEEDED for the two times above.
+    std::function<void(const absl::Status&)> on_end;
+    // gRPC is done with the call.
+    std::function<void()> on_done;
+  };
+
+  // Begins one, which lives until gRPC is done with it. `call` is the reactor's.
+  static ExportCall* Begin(const ExportContext& context, grpc::CallbackServerContext& call, Options options);
+
+  // Gives the client half a second to take what is being sent, so that it learns the status.
+  void End(absl::Status status) override ABSL_LOCKS_EXCLUDED(mutex_);
+  void CheckTime(SteadyTime now) override ABSL_LOCKS_EXCLUDED(mutex_);
+  void Drain() override ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  // Returns when the item has been taken.
-  absl::Status Write(const v1::ExportItem& item) ABSL_LOCKS_EXCLUDED(mutex_);
-  void OnWriteDone(bool ok) override ABSL_LOCKS_EXCLUDED(mutex_);
-  void OnCancel() override { cancelled_ = true; }
-  void OnDone() override { delete this; }
+  struct Page {
+    std::deque<grpc::ByteBuffer> messages;
+    uint64_t bytes = 0;
+    bool is_last = false;
+  };
 
+  ExportCall(const ExportContext& context, grpc::CallbackServerContext& call, Options options);
+
+  // The reactions.
+  void OnWriteDone(bool ok) override ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnCancel() override ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnDone() override;
+
+  // Reads a page and begins to write it: the pool's work.
+  void ReadOn() ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::StatusOr<Page> ReadPage();
+  bool has_ended() ABSL_LOCKS_EXCLUDED(mutex_);
+
+  void ScheduleRead() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Writes the page's next message, or reads on, or ends.
+  void GoOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void EndBy(absl::Status status, SteadyTime cut_at) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FinishNow(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const ExportContext context_;
   grpc::CallbackServerContext& call_;
-  const v1::ExportRequest request_;
-  const std::atomic<bool>& draining_;
-  const absl::Duration unread_timeout_;
-  const std::function<void(const absl::Status&)> on_end_;
-  std::atomic<bool> cancelled_ = false;
+  const Options options_;
+  const SteadyTime limit_at_;
+  storage::Exporter exporter_;        // of the one read under way
+  std::shared_ptr<ExportCall> self_;  // until OnDone
+
   absl::Mutex mutex_;
-  SteadyCondition write_done_;
-  std::optional<bool> written_ ABSL_GUARDED_BY(mutex_);
+  Page page_ ABSL_GUARDED_BY(mutex_);
+  bool writing_ ABSL_GUARDED_BY(mutex_) = false;
+  SteadyTime writing_since_ ABSL_GUARDED_BY(mutex_);
+  // Set while a write is under way that is waited for until then.
+  std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);
+  SteadyTime cut_at_ ABSL_GUARDED_BY(mutex_) = kNever;
+  bool finished_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace telemetry::collector

@@ -37,6 +37,7 @@ void AddLimits(CLI::App* serve, Limits& limits) {
        "Open connections from one IPv4 address or IPv6 /64; 0: half of --max-connections");
   number("max-streams", limits.max_streams, "Ingest streams in all");
   number("max-streams-per-producer", limits.max_streams_per_producer, "Ingest streams of one producer");
+  number("max-exports", limits.max_exports, "Exports at a time; half of them of one client");
   number("max-streams-per-connection", limits.max_streams_per_connection, "Calls at a time on one connection");
   number("producer-bytes-per-second", limits.producer_bytes_per_second,
          "Record bytes a second of one producer; beyond it the collector reads no more from it for a while");
@@ -47,6 +48,7 @@ void AddLimits(CLI::App* serve, Limits& limits) {
   Seconds(serve, "handshake-timeout", limits.handshake_timeout, "How long a connection may take to come about");
   Seconds(serve, "open-timeout", limits.open_timeout, "How long a stream may take to say whose it is");
   Seconds(serve, "unread-timeout", limits.unread_timeout, "How long a client may not read what it is sent");
+  Seconds(serve, "export-timeout", limits.export_timeout, "How long an export may take");
   Seconds(serve, "stream-idle-timeout", limits.stream_idle_timeout, "How long a stream may send no message");
   Seconds(serve, "connection-idle-timeout", limits.connection_idle_timeout, "How long a connection may have no call");
   Seconds(serve, "keepalive-time", limits.keepalive_time, "How long a peer may be silent before it is asked for life");

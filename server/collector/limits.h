@@ -37,6 +37,8 @@ struct Limits {
   // calls 20 KB more.
   uint64_t max_connections = 2048;
   uint64_t max_connections_per_address = 0;
+  // Exports at a time, half of them of one client: a token's name or, without tokens, an address.
+  uint64_t max_exports = 64;
   // Ingest streams in all, of one producer, and calls of any kind on one connection.
   uint64_t max_streams = 4096;
   uint64_t max_streams_per_producer = 8;
@@ -50,6 +52,8 @@ struct Limits {
   absl::Duration open_timeout = absl::Seconds(20);
   // How long what is sent to a client may wait until it reads on.
   absl::Duration unread_timeout = absl::Seconds(30);
+  // How long an export may take. Long: a large dataset over a slow line.
+  absl::Duration export_timeout = absl::Hours(2);
   // How long a stream may say nothing, or not finish a message: what of it has come cannot be seen before it is whole.
   // Short, since clients come back when they have something to say; long enough for the largest message, at 200 kB/s.
   absl::Duration stream_idle_timeout = absl::Seconds(45);

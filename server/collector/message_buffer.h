@@ -4,12 +4,28 @@
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/slice.h>
 
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+
 namespace telemetry::collector {
 
 // A message as gRPC sends it.
 inline grpc::ByteBuffer ToBuffer(const google::protobuf::MessageLite& message) {
   const grpc::Slice slice(message.SerializeAsString());
   return grpc::ByteBuffer(&slice, 1);
+}
+
+// Parses what gRPC has received. INVALID_ARGUMENT: it is no such message.
+inline absl::Status FromBuffer(const grpc::ByteBuffer& buffer, google::protobuf::MessageLite* message) {
+  std::vector<grpc::Slice> slices;
+  std::string bytes;
+  if (buffer.Dump(&slices).ok()) {
+    for (const grpc::Slice& part : slices) bytes.append(reinterpret_cast<const char*>(part.begin()), part.size());
+    if (message->ParseFromString(bytes)) return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError("the request cannot be parsed");
 }
 
 }  // namespace telemetry::collector

@@ -1,0 +1,113 @@
+// Exports whose clients read slowly, not at all, or lose the right to.
+
+#include <gmock/gmock.h>
+#include <grpcpp/client_context.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "tests/server/access/log_capture.h"
+#include "tests/server/collector/collector_story.h"
+#include "tests/server/collector/token_folder.h"
+
+namespace telemetry::collector {
+namespace {
+
+using access::Role;
+using storage::AttemptRecord;
+using storage::Row;
+using storage::RunRecord;
+
+// One export, of which the client reads as much as it is told to.
+class TestExport {
+ public:
+  explicit TestExport(const std::shared_ptr<grpc::Channel>& channel, const std::string& token = "")
+      : stub_(v1::DatasetService::NewStub(channel)) {
+    context_.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(60)));
+    if (!token.empty()) context_.AddMetadata("authorization", "Bearer " + token);
+    reader_ = stub_->Export(&context_, {});
+  }
+  ~TestExport() {
+    if (finished_) return;
+    context_.TryCancel();
+    reader_->Finish();
+  }
+
+  bool ReadOne() {
+    v1::ExportItem item;
+    return reader_->Read(&item);
+  }
+  grpc::Status ReadAll() {
+    while (ReadOne()) {
+    }
+    finished_ = true;
+    return reader_->Finish();
+  }
+
+ private:
+  const std::unique_ptr<v1::DatasetService::Stub> stub_;
+  grpc::ClientContext context_;
+  std::unique_ptr<grpc::ClientReader<v1::ExportItem>> reader_;
+  bool finished_ = false;
+};
+
+// Waits for what happens on other threads, for a minute at most.
+template <typename Condition>
+bool Eventually(Condition condition) {
+  const absl::Time deadline = absl::Now() + absl::Minutes(1);
+  while (absl::Now() < deadline) {
+    if (condition()) return true;
+    absl::SleepFor(absl::Milliseconds(10));
+  }
+  return condition();
+}
+
+class ExportCallTest : public ::testing::Test {
+ protected:
+  // Some items, each of which waits for its reader.
+  void Fill(const std::string& token = "") {
+    TestStream stream(story_->channel(), token);
+    ASSERT_TRUE(stream.Open('p'));
+    stream.Send(MakeBatch(1, {RunRecord('a'), AttemptRecord('x', 'a'), Row('x', 1, 1), RunRecord('b'),
+                              AttemptRecord('y', 'b'), Row('y', 1, 1)}));
+    ASSERT_TRUE(stream.AwaitAck(6));
+  }
+  std::shared_ptr<grpc::Channel> channel() { return story_->channel(); }
+
+  TokenFolder tokens_;
+  std::optional<CollectorStory> story_;
+};
+
+TEST_F(ExportCallTest, WhoDoesNotReadKeepsNobodyFromReading) {
+  story_.emplace();
+  Fill();
+  std::vector<std::unique_ptr<TestExport>> stuck;
+  for (int i = 0; i < 16; ++i) {
+    stuck.push_back(std::make_unique<TestExport>(channel()));
+    if (i < 4) {
+      EXPECT_TRUE(stuck.back()->ReadOne());
+    }
+  }
+  const grpc::Status status = TestExport(channel()).ReadAll();
+  EXPECT_TRUE(status.ok()) << status.error_code() << ": " << status.error_message();
+}
+
+TEST_F(ExportCallTest, OneOfARevokedTokenEnds) {
+  const access::LogCapture log;
+  const std::string writer = tokens_.Add({.name = "writer", .roles = {Role::kWriter}});
+  const std::string reader = tokens_.Add({.name = "reader", .roles = {Role::kReader}});
+  story_.emplace(ServerOptions{.tokens = tokens_.path()});
+  Fill(writer);
+  TestExport running(channel(), reader);
+  ASSERT_TRUE(running.ReadOne());
+  tokens_.Revoke("reader");
+  EXPECT_TRUE(Eventually([&] { return log.Count("was revoked") > 0; })) << "the export goes on\n" << log.text();
+  EXPECT_FALSE(running.ReadAll().ok());
+}
+
+}  // namespace
+}  // namespace telemetry::collector
