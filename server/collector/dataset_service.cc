@@ -32,7 +32,7 @@ grpc::ServerUnaryReactor* Refuse(grpc::CallbackServerContext* context, const abs
   return reactor;
 }
 
-// Whose turn a call takes: its token's name, else its address without the port.
+// Returns the client that a call counts for: its token's name, else its address without the port.
 std::string ClientOf(const access::Caller& caller) {
   if (!caller.name.empty()) return absl::StrCat("token ", caller.name);
   return caller.peer.substr(0, caller.peer.rfind(':'));

@@ -12,7 +12,7 @@ namespace telemetry::collector {
 namespace {
 
 constexpr uint64_t kPageBytes = uint64_t{256} << 10;
-// How long a page is read before it is another export's turn.
+// A page ends after this much reading, so that it is another export's turn.
 constexpr std::chrono::milliseconds kTurn{50};
 constexpr std::chrono::milliseconds kLastWrite{500};
 

@@ -23,7 +23,7 @@
 
 namespace telemetry::collector {
 
-// What exports share. It outlives them.
+// The objects and limits that all exports share. The objects outlive the exports.
 struct ExportContext {
   FairPool& pool;
   ReaderPool& readers;

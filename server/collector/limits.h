@@ -52,7 +52,7 @@ struct Limits {
   absl::Duration open_timeout = absl::Seconds(20);
   // How long what is sent to a client may wait until it reads on.
   absl::Duration unread_timeout = absl::Seconds(30);
-  // How long an export may take. Long: a large dataset over a slow line.
+  // The most time for a whole export. Long: a large dataset over a slow line.
   absl::Duration export_timeout = absl::Hours(2);
   // How long a stream may say nothing, or not finish a message: what of it has come cannot be seen before it is whole.
   // Short, since clients come back when they have something to say; long enough for the largest message, at 200 kB/s.

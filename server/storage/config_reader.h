@@ -16,7 +16,7 @@ namespace telemetry::storage {
 // what has been seen. Part of a reader: one thread.
 class ConfigReader {
  public:
-  // What a stream has seen so far, by key. It may go on over another connection.
+  // The configs that a stream has named so far, by key. The stream may go on over another connection.
   struct Seen {
     std::vector<uint64_t> ids;  // 0: not seen
   };
