@@ -31,10 +31,10 @@ class Exporter {
     bool done = false;
   };
   bool has_begun() const { return connections_lost_.has_value(); }
-  // Reads on to the next item. An item has at most twice kPageBytes (exporter.cc) and one row more, or is one run, attempt or
-  // IR graph. ABORTED: an attempt was superseded or removed while its rows were read. UNAVAILABLE: a connection was
-  // lost since the first step, and what was read so far need not be what the server has now. Others are the database's.
-  // No step may follow an error.
+  // Reads on to the next item. An item has at most twice kPageBytes (exporter.cc) and one row more, or is one run,
+  // attempt or IR graph. ABORTED: an attempt was superseded or removed while its rows were read. UNAVAILABLE: a
+  // connection was lost since the first step, and what was read so far need not be what the server has now. Others are
+  // the database's. No step may follow an error.
   absl::StatusOr<Step> Next(Database& database, DatasetReader& reader);
 
  private:
