@@ -43,8 +43,9 @@ void AddLimits(CLI::App* serve, Limits& limits) {
          "Record bytes a second of one producer; beyond it the collector reads no more from it for a while");
   number("max-source-bytes", limits.record.source_bytes, "Bytes of a kernel's source text");
   number("max-ir-graph-bytes", limits.record.ir_graph_bytes, "Bytes of an IR graph");
-  number("max-config-bytes", limits.record.config_bytes, "Bytes of a config's text");
+  number("max-config-bytes", limits.record.config_bytes, "Bytes of a config's text, and of a decorator");
   number("max-json-bytes", limits.record.json_bytes, "Bytes of a JSON text within a record");
+  number("max-failure-bytes", limits.record.failure_bytes, "Bytes of a failure with its texts");
   Seconds(serve, "handshake-timeout", limits.handshake_timeout, "How long a connection may take to come about");
   Seconds(serve, "open-timeout", limits.open_timeout, "How long a stream may take to say whose it is");
   Seconds(serve, "unread-timeout", limits.unread_timeout, "How long a client may not read what it is sent");

@@ -21,6 +21,7 @@ std::vector<std::pair<const char*, double>> LimitValues(const Limits& limits) {
           {"max_ir_graph_bytes", number(limits.record.ir_graph_bytes)},
           {"max_config_bytes", number(limits.record.config_bytes)},
           {"max_json_bytes", number(limits.record.json_bytes)},
+          {"max_failure_bytes", number(limits.record.failure_bytes)},
           {"handshake_timeout_seconds", absl::ToDoubleSeconds(limits.handshake_timeout)},
           {"open_timeout_seconds", absl::ToDoubleSeconds(limits.open_timeout)},
           {"unread_timeout_seconds", absl::ToDoubleSeconds(limits.unread_timeout)},

@@ -1,12 +1,17 @@
 #include "server/storage/record_sizes.h"
 
 #include <gmock/gmock.h>
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
+#include <vector>
 
+#include "server/storage/validate.h"
 #include "tests/paths.h"
 
 namespace telemetry::storage {
@@ -24,7 +29,7 @@ struct SizeCase {
 class RecordSizesTest : public ::testing::TestWithParam<SizeCase> {};
 
 RecordSizes SmallSizes() {
-  return {.source_bytes = 100, .ir_graph_bytes = 100, .config_bytes = 100, .json_bytes = 100};
+  return {.source_bytes = 100, .ir_graph_bytes = 100, .config_bytes = 100, .json_bytes = 100, .failure_bytes = 100};
 }
 
 TEST_P(RecordSizesTest, WhatIsLargerIsRefusedAndTheFlagNamed) {
@@ -63,6 +68,13 @@ std::vector<SizeCase> SizeCases() {
            [](v1::Record& record, std::string text) { record.mutable_attempt()->set_environment_json(text); }),
       Case(json, "counters_json",
            [](v1::Record& record, std::string text) { record.mutable_attempt()->set_counters_json(text); }),
+      Case("--max-config-bytes", "decorator",
+           [](v1::Record& record, std::string text) { record.mutable_run_config()->set_decorator(text); }),
+      // Two bytes frame it.
+      Case("--max-failure-bytes", "failure",
+           [](v1::Record& record, std::string text) {
+             record.mutable_measurement()->mutable_failure()->set_message(text.substr(2));
+           }),
       Case(json, "record_keys_json",
            [](v1::Record& record, std::string text) { record.mutable_run_config()->set_record_keys_json(text); }),
   };
@@ -83,6 +95,137 @@ TEST(RecordSizes, ANodesJsonIsLimitedToo) {
   v1::Record edge;
   edge.mutable_ir_graph()->add_edges()->set_extra_json(std::string(200, '0'));
   EXPECT_THAT(CheckSizes(edge, sizes)->message, HasSubstr("an edge"));
+}
+
+TEST(RecordSizes, TextsAndNamesHaveFixedLimits) {
+  v1::Record row;
+  row.mutable_measurement()->set_status(std::string(kMaxNameBytes, 's'));
+  EXPECT_FALSE(CheckSizes(row, RecordSizes()));
+  row.mutable_measurement()->mutable_status()->push_back('s');
+  EXPECT_EQ(CheckSizes(row, RecordSizes())->message, "status has 4097 bytes; this collector takes at most 4096");
+  v1::Record run;
+  run.mutable_run()->set_dtypes(std::string(kMaxTextBytes + 1, 'd'));
+  EXPECT_THAT(CheckSizes(run, RecordSizes())->message, HasSubstr("dtypes has 65537 bytes"));
+}
+
+TEST(RecordSizes, ListsHaveLimits) {
+  v1::Record attempt;
+  for (uint64_t i = 0; i < kMaxSuperseded; ++i) attempt.mutable_attempt()->add_supersedes(std::string(16, 'x'));
+  EXPECT_FALSE(CheckSizes(attempt, RecordSizes()));
+  attempt.mutable_attempt()->add_supersedes(std::string(16, 'x'));
+  EXPECT_THAT(CheckSizes(attempt, RecordSizes())->message, HasSubstr("supersedes has 1025 ids"));
+  v1::Record graph;
+  for (uint64_t i = 0; i <= kMaxGraphParts; ++i) graph.mutable_ir_graph()->add_edges();
+  EXPECT_THAT(CheckSizes(graph, RecordSizes())->message, HasSubstr("the IR graph has 32769 nodes and edges"));
+  v1::Record detail;
+  for (uint64_t i = 0; i <= kMaxSamples; ++i) detail.mutable_measurement_detail()->add_samples_ms(1);
+  EXPECT_THAT(CheckSizes(detail, RecordSizes())->message, HasSubstr("samples_ms has 65537 samples"));
+}
+
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+
+// From a record to a field of it, or of a part of it.
+using Path = std::vector<const FieldDescriptor*>;
+
+// The paths of the fields whose size is not fixed: texts, bytes, and what is repeated.
+void AddPaths(const Descriptor& message, const Path& prefix, std::vector<Path>& paths) {
+  for (int i = 0; i < message.field_count(); ++i) {
+    const FieldDescriptor& field = *message.field(i);
+    Path path = prefix;
+    path.push_back(&field);
+    const bool text = field.cpp_type() == FieldDescriptor::CPPTYPE_STRING;
+    if (field.is_repeated() || text) paths.push_back(path);
+    if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) AddPaths(*field.message_type(), path, paths);
+  }
+}
+
+std::string NameOf(const Path& path) {
+  std::string name;
+  for (const FieldDescriptor* field : path) name += "." + field->name();
+  return name.substr(1);
+}
+
+// The part that holds the path's field, made where it is not there.
+Message& HolderOf(v1::Record& record, const Path& path) {
+  Message* message = &record;
+  for (size_t i = 0; i + 1 < path.size(); ++i) {
+    const Reflection& reflection = *message->GetReflection();
+    message =
+        path[i]->is_repeated() ? reflection.AddMessage(message, path[i]) : reflection.MutableMessage(message, path[i]);
+  }
+  return *message;
+}
+
+// Above each limit but that of a record.
+constexpr size_t kLargeBytes = (size_t{4} << 20) + 1;
+constexpr int kMany = 300'000;
+
+void SetLarge(v1::Record& record, const Path& path) {
+  Message& holder = HolderOf(record, path);
+  const Reflection& reflection = *holder.GetReflection();
+  const std::string large(kLargeBytes, 'x');
+  if (path.back()->is_repeated()) {
+    reflection.AddString(&holder, path.back(), large);
+  } else {
+    reflection.SetString(&holder, path.back(), large);
+  }
+}
+
+void AddMany(v1::Record& record, const Path& path) {
+  Message& holder = HolderOf(record, path);
+  const Reflection& reflection = *holder.GetReflection();
+  for (int i = 0; i < kMany; ++i) {
+    switch (path.back()->cpp_type()) {
+      case FieldDescriptor::CPPTYPE_STRING:
+        reflection.AddString(&holder, path.back(), std::string(16, 'x'));
+        break;
+      case FieldDescriptor::CPPTYPE_MESSAGE:
+        reflection.AddMessage(&holder, path.back());
+        break;
+      case FieldDescriptor::CPPTYPE_DOUBLE:
+        reflection.AddDouble(&holder, path.back(), 1);
+        break;
+      default:
+        FAIL() << "no limit is known for a list of this type: " << NameOf(path);
+    }
+  }
+}
+
+// A new field of any record needs a limit, or a reason here.
+TEST(RecordSizes, EveryFieldOfEveryRecordHasALimit) {
+  // Validate takes only one length of these; a reject's bytes are limited as the record is.
+  const std::set<std::string> fixed = {"run.run_id",
+                                       "run.kernel_id",
+                                       "attempt.attempt_id",
+                                       "attempt.run_id",
+                                       "attempt.supersedes",
+                                       "run_config.run_id",
+                                       "run_config.sample_id",
+                                       "measurement.attempt_id",
+                                       "source_hash.attempt_id",
+                                       "measurement_detail.attempt_id"};
+  const std::set<std::string> unlimited = {"reject.raw"};
+  std::vector<Path> paths;
+  AddPaths(*v1::Record::descriptor(), {}, paths);
+  ASSERT_GT(paths.size(), 60u);
+  for (const Path& path : paths) {
+    const std::string name = NameOf(path);
+    if (unlimited.contains(name)) continue;
+    if (path.back()->cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
+      v1::Record record;
+      SetLarge(record, path);
+      const MaybeRefusal refusal = fixed.contains(name) ? Validate(record) : CheckSizes(record, RecordSizes());
+      EXPECT_TRUE(refusal) << name << " takes a text of any size";
+    }
+    if (path.back()->is_repeated()) {
+      v1::Record record;
+      AddMany(record, path);
+      EXPECT_TRUE(CheckSizes(record, RecordSizes())) << name << " takes any number";
+    }
+  }
 }
 
 // Sidecars are about as large as their records.
