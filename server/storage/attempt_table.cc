@@ -1,6 +1,8 @@
 #include "server/storage/attempt_table.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "server/storage/attempt_state.h"
@@ -9,8 +11,19 @@
 namespace telemetry::storage {
 namespace {
 
-// Far more than the attempts that are active at one time; a cache that outgrows it starts anew.
-constexpr size_t kMostCachedKeys = 1 << 16;
+// Begins a statement: the ids of ?1 (the bytes of all of them) as rows of a table `ids`; ?2 is their count.
+#define TELEMETRY_WITH_IDS                                                                             \
+  "WITH RECURSIVE places (place) AS (SELECT CAST(0 AS BIGINT) UNION ALL SELECT place + 1 FROM places " \
+  "WHERE place + 1 < ?2), "                                                                            \
+  "ids (attempt_id) AS (SELECT substr(?1, CAST(16 * place + 1 AS INTEGER), 16) FROM places) "
+// The attempts of them that may be dropped.
+#define TELEMETRY_DROPPABLE                                                                      \
+  "attempt_id IN (SELECT attempt_id FROM ids) AND provisional = 1 AND run = ?3 AND origin = ?4 " \
+  "AND (sender IS NULL OR sender IS NOT DISTINCT FROM ?5)"
+#define TELEMETRY_DROP(table)                                        \
+  TELEMETRY_WITH_IDS "DELETE FROM " table " WHERE " TELEMETRY_IN_RUN \
+                     "attempt IN (SELECT attempt FROM attempts "     \
+                     "WHERE " TELEMETRY_DROPPABLE ")"
 
 }  // namespace
 
@@ -35,17 +48,16 @@ AttemptTable::AttemptTable(Database& database, RunTable& runs, const CurrentSend
       is_superseded_(database,
                      "SELECT 1 FROM superseded_attempts WHERE attempt_id = ?1 AND run = ?2 AND origin = ?3 AND "
                      "(sender IS NULL OR sender IS NOT DISTINCT FROM ?4) LIMIT 1"),
-      remember_superseded_(database,
-                           "INSERT INTO superseded_attempts (attempt_id, superseded_by, run, origin, sender) "
-                           "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING"),
-      find_droppable_(
-          database,
-          "SELECT attempt FROM attempts WHERE attempt_id = ?1 AND provisional = 1 AND run = ?2 AND origin = ?3 "
-          "AND (sender IS NULL OR sender IS NOT DISTINCT FROM ?4) /*postgresql FOR UPDATE */"),
-      drop_measurements_(database, "DELETE FROM measurements WHERE " TELEMETRY_IN_RUN "attempt = ?1"),
-      drop_source_hashes_(database, "DELETE FROM source_hashes WHERE " TELEMETRY_IN_RUN "attempt = ?1"),
-      drop_details_(database, "DELETE FROM measurement_details WHERE " TELEMETRY_IN_RUN "attempt = ?1"),
-      drop_(database, "DELETE FROM attempts WHERE attempt = ?1") {}
+      remember_superseded_(
+          database, TELEMETRY_WITH_IDS
+          "INSERT INTO superseded_attempts (attempt_id, superseded_by, run, origin, sender) "
+          "SELECT attempt_id, ?6, ?3, ?4, CAST(?5 AS BIGINT) FROM ids WHERE true ON CONFLICT DO NOTHING"),
+      find_droppable_(database, TELEMETRY_WITH_IDS "SELECT attempt FROM attempts WHERE " TELEMETRY_DROPPABLE
+                                                   " ORDER BY attempt /*postgresql FOR UPDATE */"),
+      drop_measurements_(database, TELEMETRY_DROP("measurements")),
+      drop_source_hashes_(database, TELEMETRY_DROP("source_hashes")),
+      drop_details_(database, TELEMETRY_DROP("measurement_details")),
+      drop_(database, TELEMETRY_WITH_IDS "DELETE FROM attempts WHERE " TELEMETRY_DROPPABLE) {}
 
 void AttemptTable::Forget() {
   keys_.clear();
@@ -54,16 +66,16 @@ void AttemptTable::Forget() {
 
 absl::StatusOr<AttemptTable::Known> AttemptTable::KnownOf(const std::string& attempt_id) {
   if (attempt_id == last_id_) return last_;
-  auto it = keys_.find(attempt_id);
-  if (it == keys_.end()) {
+  if (const auto it = keys_.find(attempt_id); it == keys_.end()) {
     absl::StatusOr<Known> known = Find(attempt_id);
     // An unknown attempt may become known; an answer that can change is not kept.
     if (!known.ok() || known->key.attempt == kUnknown) return known;
-    if (keys_.size() >= kMostCachedKeys) keys_.clear();
-    it = keys_.emplace(attempt_id, *known).first;
+    keys_.emplace(attempt_id, *known);
+    last_ = *known;
+  } else {
+    last_ = it->second;
   }
   last_id_ = attempt_id;
-  last_ = it->second;
   return last_;
 }
 
@@ -186,21 +198,25 @@ absl::StatusOr<bool> AttemptTable::IsSuperseded(const v1::Attempt& attempt, int6
 }
 
 absl::Status AttemptTable::Supersede(const v1::Attempt& by, int64_t run) {
-  for (const std::string& id : by.supersedes()) {
-    absl::Status status =
-        remember_superseded_.Bind(Blob{id}, Blob{by.attempt_id()}, run, by.origin(), sender_.column()).Run();
+  std::string ids;
+  for (const std::string& id : by.supersedes()) ids.append(id);
+  const auto bind = [&](Statement& statement) -> Statement& {
+    return statement.Bind(Blob{ids}, by.supersedes_size(), run, by.origin(), sender_.column());
+  };
+  absl::Status status =
+      remember_superseded_
+          .Bind(Blob{ids}, by.supersedes_size(), run, by.origin(), sender_.column(), Blob{by.attempt_id()})
+          .Run();
+  if (!status.ok()) return status;
+  const absl::StatusOr<std::optional<int64_t>> droppable = bind(find_droppable_).QueryInt();
+  if (!droppable.ok() || !droppable->has_value()) return droppable.status();
+  for (Statement* drop : {&drop_measurements_, &drop_source_hashes_, &drop_details_}) {
+    status = drop->Bind(InRun{run}, Blob{ids}, by.supersedes_size(), run, by.origin(), sender_.column()).Run();
     if (!status.ok()) return status;
-    const absl::StatusOr<std::optional<int64_t>> attempt =
-        find_droppable_.Bind(Blob{id}, run, by.origin(), sender_.column()).QueryInt();
-    if (!attempt.ok()) return attempt.status();
-    if (!attempt->has_value()) continue;
-    for (Statement* drop : {&drop_measurements_, &drop_source_hashes_, &drop_details_}) {
-      if (status = drop->Bind(InRun{run}, **attempt).Run(); !status.ok()) return status;
-    }
-    if (status = drop_.Bind(**attempt).Run(); !status.ok()) return status;
-    keys_.erase(id);
-    last_id_.clear();
   }
+  if (status = bind(drop_).Run(); !status.ok()) return status;
+  for (const std::string& id : by.supersedes()) keys_.erase(id);
+  last_id_.clear();
   return absl::OkStatus();
 }
 

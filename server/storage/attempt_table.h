@@ -4,10 +4,11 @@
 #include <string>
 #include <string_view>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/storage/attempt_key.h"
+#include "server/storage/byte_bounded_cache.h"
+#include "server/storage/cache_budgets.h"
 #include "server/storage/refusal.h"
 #include "server/storage/run_table.h"
 #include "server/storage/sender_table.h"
@@ -72,7 +73,7 @@ class AttemptTable {
 
   RunTable& runs_;
   const CurrentSender& sender_;
-  absl::flat_hash_map<std::string, Known> keys_;
+  ByteBoundedCache<std::string, Known> keys_{kAttemptCacheBytes};
   // Rows come in long stretches of one attempt.
   std::string last_id_;
   Known last_;

@@ -8,6 +8,13 @@
 #include "server/storage/validate.h"
 
 namespace telemetry::storage {
+namespace {
+
+absl::Status OpenAgain() {
+  return absl::UnavailableError("the dataset no longer knows that this producer was opened: open it again");
+}
+
+}  // namespace
 
 BatchWriter::BatchWriter(Database& database, Writers writers, LookAhead* look_ahead)
     : database_(database),
@@ -15,6 +22,7 @@ BatchWriter::BatchWriter(Database& database, Writers writers, LookAhead* look_ah
       look_ahead_(look_ahead),
       senders_(database),
       producers_(database),
+      unsent_(database),
       runs_(database),
       attempts_(database, runs_, sender_),
       configs_(database, runs_, sender_),
@@ -26,6 +34,7 @@ BatchWriter::BatchWriter(Database& database, Writers writers, LookAhead* look_ah
 void BatchWriter::Forget() {
   senders_.Forget();
   producers_.Forget();
+  unsent_.Forget();
   runs_.Forget();
   attempts_.Forget();
   configs_.Forget();
@@ -39,6 +48,7 @@ void BatchWriter::ForgetAttempts() {
 
 void BatchWriter::BeginTransaction(int64_t now_unix_us) {
   now_unix_us_ = now_unix_us;
+  producers_.Trim();
   if (writers_ == Writers::kThisOne) return;
   // Others advance producers, and remove runs and attempts. Configs, statuses and the like stay as long as the dataset.
   producers_.Forget();
@@ -87,10 +97,20 @@ absl::StatusOr<ProducerTable::Producer*> BatchWriter::FindOrAdd(const ProducerOp
   if (!sender.ok()) return sender.status();
   const absl::StatusOr<bool> added = producers_.Add(opening, *sender, now_unix_us_);
   if (!added.ok()) return added.status();
-  if (*added) return nullptr;
+  if (*added) {
+    if (absl::Status status = LimitUnsent(opening.producer_id, *sender); !status.ok()) return status;
+    return nullptr;
+  }
   known = producers_.Find(opening.producer_id);
   if (known.ok() && *known == nullptr) return absl::AbortedError("a producer that others made has gone again");
   return known;
+}
+
+absl::Status BatchWriter::LimitUnsent(const std::string& producer_id, int64_t sender) {
+  const absl::StatusOr<std::vector<std::string>> removed = unsent_.Add(producer_id, sender);
+  if (!removed.ok()) return removed.status();
+  for (const std::string& id : *removed) producers_.Remove(id);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<bool> BatchWriter::IsSomebodyElses(const ProducerTable::Producer& producer,
@@ -124,12 +144,14 @@ absl::StatusOr<std::optional<BatchWriter::NewRecords>> BatchWriter::Accept(const
   absl::StatusOr<ProducerTable::Producer*> producer = producers_.Find(batch.producer_id);
   if (!producer.ok()) return producer.status();
   if (*producer == nullptr) {
-    outcome.status = absl::FailedPreconditionError("the producer has not been opened");
+    outcome.status = OpenAgain();
     return std::nullopt;
   }
   const uint64_t committed_seq = (*producer)->committed_seq;
   outcome.committed_seq = committed_seq;
   outcome.status = ProducerTable::CheckEpoch(**producer, batch.epoch);
+  // The row that knew the batch's epoch was removed, and an older process has opened the log since.
+  if (batch.epoch > (*producer)->epoch) outcome.status = OpenAgain();
   if (!outcome.status.ok()) return std::nullopt;
   if (batch.first_seq > committed_seq + 1) {
     outcome.status = absl::OutOfRangeError(
@@ -217,8 +239,8 @@ absl::Status BatchWriter::Store(const v1::Record& record, const std::string& pro
 absl::Status BatchWriter::Refuse(const v1::Record& record, RefusedRecord refused, const std::string& producer_id,
                                  BatchOutcome& outcome) {
   v1::Reject reject;
-  if (record.has_reject() && !Validate(record)) {
-    reject = record.reject();  // it holds the bytes that did not parse
+  if (record.has_reject() && record.reject().message() == refused.message) {
+    reject = record.reject();  // it holds the bytes that were not parsed
   } else {
     reject.set_reason(refused.reason);
     reject.set_message(refused.message);

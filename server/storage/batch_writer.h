@@ -21,6 +21,7 @@
 #include "server/storage/run_table.h"
 #include "server/storage/sender_table.h"
 #include "server/storage/store.h"
+#include "server/storage/unsent_producers.h"
 
 namespace telemetry::storage {
 
@@ -54,6 +55,8 @@ class BatchWriter {
   absl::StatusOr<absl::StatusOr<uint64_t>> Open(const ProducerOpening& opening);
   // The known producer; nullptr: it was not known, and is made.
   absl::StatusOr<ProducerTable::Producer*> FindOrAdd(const ProducerOpening& opening);
+  // Removes producers that never stored anything, where this new one is one too many.
+  absl::Status LimitUnsent(const std::string& producer_id, int64_t sender);
   // Whether the producer belongs to another sender than the one that opens it.
   absl::StatusOr<bool> IsSomebodyElses(const ProducerTable::Producer& producer, const ProducerOpening& opening);
 
@@ -83,6 +86,7 @@ class BatchWriter {
 
   SenderTable senders_;
   ProducerTable producers_;
+  UnsentProducers unsent_;
   RunTable runs_;
   AttemptTable attempts_;
   ConfigTable configs_;

@@ -13,11 +13,6 @@
 namespace telemetry::storage {
 namespace {
 
-// Caches that outgrow these start anew: some 10 MiB each at most.
-constexpr size_t kMostCachedKeys = 1 << 18;
-constexpr size_t kMostCachedArguments = 1 << 15;
-constexpr size_t kMostCachedKeyLists = 1 << 10;
-
 bool SameConfig(std::string_view one, std::string_view other) {
   absl::StatusOr<record::Json> a = record::ParseConfig(one);
   absl::StatusOr<record::Json> b = record::ParseConfig(other);
@@ -78,15 +73,9 @@ std::optional<int64_t> ConfigTable::KnownKey(uint64_t config_id) const {
   return it == keys_.end() ? std::nullopt : std::optional<int64_t>(it->second);
 }
 
-void ConfigTable::RememberArgument(const std::string& text, int64_t key) {
-  if (arguments_.size() >= kMostCachedArguments) arguments_.clear();
-  arguments_.emplace(text, key);
-}
+void ConfigTable::RememberArgument(const std::string& text, int64_t key) { arguments_.emplace(text, key); }
 
-void ConfigTable::Remember(uint64_t config_id, int64_t key) {
-  if (keys_.size() >= kMostCachedKeys) keys_.clear();
-  keys_.emplace(config_id, key);
-}
+void ConfigTable::Remember(uint64_t config_id, int64_t key) { keys_.emplace(config_id, key); }
 
 absl::StatusOr<int64_t> ConfigTable::KeyOf(uint64_t config_id) {
   if (auto it = keys_.find(config_id); it != keys_.end()) return it->second;
@@ -234,7 +223,6 @@ absl::StatusOr<int64_t> ConfigTable::KeyListKey(const std::string& keys_json) {
   if (auto it = key_lists_.find(keys_json); it != key_lists_.end()) return it->second;
   absl::StatusOr<int64_t> key = KeyOfRow(find_key_list_.Bind(keys_json), insert_key_list_.Bind(keys_json));
   if (!key.ok()) return key;
-  if (key_lists_.size() >= kMostCachedKeyLists) key_lists_.clear();
   key_lists_.emplace(keys_json, *key);
   return key;
 }

@@ -8,6 +8,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/storage/byte_bounded_cache.h"
+#include "server/storage/cache_budgets.h"
 #include "server/storage/refusal.h"
 #include "server/storage/run_table.h"
 #include "server/storage/sender_table.h"
@@ -78,9 +80,9 @@ class ConfigTable {
 
   RunTable& runs_;
   const CurrentSender& sender_;
-  absl::flat_hash_map<uint64_t, int64_t> keys_;
-  absl::flat_hash_map<std::string, int64_t> arguments_;
-  absl::flat_hash_map<std::string, int64_t> key_lists_;
+  ByteBoundedCache<uint64_t, int64_t> keys_{kConfigKeyCacheBytes};
+  ByteBoundedCache<std::string, int64_t> arguments_{kArgumentCacheBytes};
+  ByteBoundedCache<std::string, int64_t> key_lists_{kKeyListCacheBytes};
   absl::flat_hash_map<uint64_t, const std::string*> settled_;
   absl::flat_hash_map<std::pair<int64_t, int64_t>, RunConfigRow> run_configs_;  // by run and config
 

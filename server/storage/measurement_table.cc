@@ -12,8 +12,6 @@
 namespace telemetry::storage {
 namespace {
 
-constexpr size_t kMostCachedStatuses = 1 << 10;
-
 std::optional<double> Perf(const v1::Measurement& row) {
   return row.has_perf_ms() ? std::optional<double>(row.perf_ms()) : std::nullopt;
 }
@@ -126,7 +124,6 @@ absl::StatusOr<int64_t> MeasurementTable::StatusKey(const std::string& name) {
   if (auto it = statuses_.find(name); it != statuses_.end()) return it->second;
   absl::StatusOr<int64_t> key = KeyOfRow(find_status_.Bind(name), insert_status_.Bind(name));
   if (!key.ok()) return key;
-  if (statuses_.size() >= kMostCachedStatuses) statuses_.clear();
   statuses_.emplace(name, *key);
   return key;
 }

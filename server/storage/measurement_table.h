@@ -5,10 +5,11 @@
 #include <string>
 #include <string_view>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/storage/attempt_table.h"
+#include "server/storage/byte_bounded_cache.h"
+#include "server/storage/cache_budgets.h"
 #include "server/storage/config_table.h"
 #include "server/storage/known_rows.h"
 #include "server/storage/refusal.h"
@@ -60,7 +61,7 @@ class MeasurementTable {
   AttemptTable& attempts_;
   ConfigTable& configs_;
   KnownRows known_rows_, known_hashes_;
-  absl::flat_hash_map<std::string, int64_t> statuses_;
+  ByteBoundedCache<std::string, int64_t> statuses_{kStatusCacheBytes};
 
   Statement insert_;
   Statement read_;

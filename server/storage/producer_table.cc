@@ -3,11 +3,13 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "server/storage/cache_budgets.h"
 
 namespace telemetry::storage {
 namespace {
 
-constexpr size_t kMostCachedProducers = 1 << 16;
+// The node, its place in the table, and the allocator's headers.
+constexpr uint64_t kEntryBytes = 256;
 
 std::optional<int64_t> SenderColumn(int64_t sender) {
   return sender == 0 ? std::nullopt : std::optional<int64_t>(sender);
@@ -37,7 +39,21 @@ absl::StatusOr<ProducerTable::Producer*> ProducerTable::Find(const std::string& 
                     .client = std::string(find_.Text(2)),
                     .sender = find_.Int(3)};
   find_.Reset();
-  return &producers_.emplace(producer_id, std::move(producer)).first->second;
+  return &Remember(producer_id, std::move(producer));
+}
+
+ProducerTable::Producer& ProducerTable::Remember(const std::string& producer_id, Producer producer) {
+  bytes_ += kEntryBytes + producer.client.size();
+  return producers_.insert_or_assign(producer_id, std::move(producer)).first->second;
+}
+
+void ProducerTable::Trim() {
+  if (bytes_ > kProducerCacheBytes) Forget();
+}
+
+void ProducerTable::Forget() {
+  producers_.clear();
+  bytes_ = 0;
 }
 
 absl::Status ProducerTable::CheckEpoch(const Producer& producer, uint64_t epoch) {
@@ -52,8 +68,8 @@ absl::StatusOr<bool> ProducerTable::Add(const ProducerOpening& opening, int64_t 
           .RunCounting();
   if (!added.ok()) return added.status();
   if (*added == 0) return false;
-  producers_[opening.producer_id] = {
-      .epoch = opening.epoch, .committed_seq = 0, .client = opening.client, .sender = sender};
+  Remember(opening.producer_id,
+           {.epoch = opening.epoch, .committed_seq = 0, .client = opening.client, .sender = sender});
   return true;
 }
 
@@ -64,6 +80,7 @@ absl::Status ProducerTable::Reopen(Producer& producer, const ProducerOpening& op
   if (!status.ok()) return status;
   producer.epoch = opening.epoch;
   producer.client = opening.client;
+  bytes_ += opening.client.size();
   if (producer.sender == 0) producer.sender = sender;
   return absl::OkStatus();
 }
@@ -74,8 +91,6 @@ absl::Status ProducerTable::Save() {
     if (absl::Status status = advance_.Bind(Blob{id}, producer.committed_seq).Run(); !status.ok()) return status;
     producer.dirty = false;
   }
-  // Only here does nobody hold a pointer.
-  if (producers_.size() > kMostCachedProducers) producers_.clear();
   return absl::OkStatus();
 }
 

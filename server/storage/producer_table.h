@@ -48,11 +48,19 @@ class ProducerTable {
   }
   absl::Status Save();
 
+  // Forgets a producer whose row was removed.
+  void Remove(const std::string& producer_id) { producers_.erase(producer_id); }
+
+  // Forgets the producers when they take more than kProducerCacheBytes. Between two transactions: pointers end here.
+  void Trim();
   // Forgets what was remembered of the transaction that is not going to be committed.
-  void Forget() { producers_.clear(); }
+  void Forget();
 
  private:
+  Producer& Remember(const std::string& producer_id, Producer producer);
+
   absl::node_hash_map<std::string, Producer> producers_;
+  uint64_t bytes_ = 0;  // of producers_, roughly
   Statement find_;
   Statement add_;
   Statement reopen_;

@@ -6,9 +6,6 @@
 namespace telemetry::storage {
 namespace {
 
-// More than the runs that are active at one time; a cache that outgrows it starts anew.
-constexpr size_t kMostCachedKeys = 1 << 16;
-
 // Fields so framed that no two different kernels give the same bytes.
 void AppendFramed(const OptionalText& field, std::string* out) {
   if (field) absl::StrAppend(out, "+", field->size(), ":", *field);
@@ -56,10 +53,7 @@ std::optional<int64_t> RunTable::KnownKey(const std::string& run_id) const {
   return it == keys_.end() ? std::nullopt : std::optional<int64_t>(it->second);
 }
 
-void RunTable::Remember(const std::string& run_id, int64_t key) {
-  if (keys_.size() >= kMostCachedKeys) keys_.clear();
-  keys_.emplace(run_id, key);
-}
+void RunTable::Remember(const std::string& run_id, int64_t key) { keys_.emplace(run_id, key); }
 
 absl::Status RunTable::Store(const v1::Run& run, MaybeRefusal& refusal) {
   absl::StatusOr<int64_t> key = KeyOf(run.run_id());

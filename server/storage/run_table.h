@@ -3,9 +3,10 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/storage/byte_bounded_cache.h"
+#include "server/storage/cache_budgets.h"
 #include "server/storage/refusal.h"
 #include "server/storage/statement.h"
 #include "server/storage/text_field.h"
@@ -47,7 +48,7 @@ class RunTable {
   absl::Status Write(int64_t run, const Row& row);
   absl::Status DropUnusedKernel(std::optional<int64_t> kernel);
 
-  absl::flat_hash_map<std::string, int64_t> keys_;
+  ByteBoundedCache<std::string, int64_t> keys_{kRunCacheBytes};
   Statement find_;
   Statement insert_;
   Statement read_;

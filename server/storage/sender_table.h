@@ -4,8 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "server/storage/byte_bounded_cache.h"
+#include "server/storage/cache_budgets.h"
 #include "server/storage/database.h"
 #include "server/storage/refusal.h"
 #include "server/storage/statement.h"
@@ -45,7 +46,7 @@ class SenderTable {
   void Forget() { keys_.clear(); }
 
  private:
-  absl::flat_hash_map<std::string, int64_t> keys_;
+  ByteBoundedCache<std::string, int64_t> keys_{kSenderCacheBytes};
   Statement find_;
   Statement insert_;
 };

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "server/storage/unsent_producers.h"
 #include "tests/server/storage/dataset_story.h"
 
 namespace telemetry::storage {
@@ -88,6 +90,43 @@ TEST(Writer, AHigherEpochFencesTheLower) {
   EXPECT_TRUE(absl::IsFailedPrecondition(story.SendAt(1, {RunRecord('a')}, 4).status));
   EXPECT_TRUE(absl::IsFailedPrecondition(story.writer().OpenProducer(story.producer_id(), 4, "older").status()));
   EXPECT_TRUE(story.SendAt(1, {RunRecord('a')}, 5).status.ok());
+}
+
+// Opens as many other producers as may be there without having sent anything, and some more.
+void OpenManyOthers(DatasetStory& story) {
+  constexpr size_t kSome = 10;
+  std::vector<ProducerOpening> openings;
+  for (size_t i = 0; i < UnsentProducers::kMostOfSender + kSome; ++i) {
+    std::string id = absl::StrCat("other ", i);
+    id.resize(16, '.');
+    openings.push_back({std::move(id), 1, "other"});
+  }
+  const auto results = story.writer().OpenProducers(openings);
+  ASSERT_TRUE(results.ok()) << results.status();
+}
+
+TEST(Writer, ProducersThatSendNothingAreBoundedAndOpenAgain) {
+  DatasetStory story;
+  OpenManyOthers(story);
+  EXPECT_EQ(story.Query("SELECT count(*) FROM producers"), absl::StrCat(UnsentProducers::kMostOfSender));
+  EXPECT_TRUE(absl::IsUnavailable(story.SendAt(1, {RunRecord('a')}).status)) << "the oldest was removed";
+  story.Restart();
+  EXPECT_TRUE(story.Send({RunRecord('a')}).status.ok());
+  OpenManyOthers(story);
+  EXPECT_EQ(story.Query("SELECT count(*) FROM producers WHERE committed_seq = 1"), "1") << "who has sent stays";
+  EXPECT_TRUE(story.Send({RunRecord('b')}).status.ok());
+}
+
+TEST(Writer, AnEpochThatWasForgottenFencesWhenItIsOpenedAgain) {
+  DatasetStory story;
+  ASSERT_TRUE(story.writer().OpenProducer(story.producer_id(), 5, "newer").ok());
+  OpenManyOthers(story);
+  ASSERT_TRUE(story.writer().OpenProducer(story.producer_id(), 4, "older").ok());
+  EXPECT_TRUE(story.SendAt(1, {RunRecord('a')}, 4).status.ok());
+  const BatchOutcome newer = story.SendAt(1, {RunRecord('b')}, 5);
+  EXPECT_TRUE(absl::IsUnavailable(newer.status)) << "its record 1 is not the one that is stored";
+  EXPECT_EQ(story.writer().OpenProducer(story.producer_id(), 5, "newer").value_or(99), 1u);
+  EXPECT_TRUE(absl::IsFailedPrecondition(story.SendAt(2, {RunRecord('c')}, 4).status));
 }
 
 TEST(Writer, ProducersThatOpenTogetherAreEachAnswered) {
@@ -209,6 +248,27 @@ TEST(Writer, AChainOfSupersededAttemptsLeavesOnlyTheLast) {
   EXPECT_EQ(story.Query("SELECT count(*) FROM attempts"), "1");
   EXPECT_THAT(story.Export(), HasSubstr(AttemptId('z')));
   EXPECT_EQ(story.Query("SELECT count(*) FROM measurements"), "0");
+}
+
+TEST(Writer, ARecordSupersedesManyAttemptsAtOnce) {
+  DatasetStory story;
+  v1::Record by = AttemptRecord('z', 'a');
+  std::vector<v1::Record> seen = {RunRecord('a')};
+  for (char letter = 'a'; letter < 'u'; ++letter) {
+    by.mutable_attempt()->add_supersedes(AttemptId(letter));
+    // Every second one has been there.
+    if (letter % 2 == 0) continue;
+    v1::Record& attempt = seen.emplace_back(AttemptRecord(letter, 'a'));
+    attempt.mutable_attempt()->set_provisional(letter != 'c');
+    seen.push_back(Row(letter, 1, 0.5));
+    seen.push_back(DetailRecord(letter, 1));
+  }
+  EXPECT_THAT(story.Send(seen).refused, IsEmpty());
+  EXPECT_THAT(story.Send({by, Row('b', 1, 0.5), Row('c', 2, 0.5), Row('z', 1, 0.5)}).refused, IsEmpty());
+  EXPECT_EQ(story.Query("SELECT count(*) FROM superseded_attempts"), "20");
+  EXPECT_EQ(story.Query("SELECT count(*) FROM attempts"), "2") << "one was not provisional";
+  EXPECT_EQ(story.Query("SELECT count(*) FROM measurements"), "3");
+  EXPECT_EQ(story.Query("SELECT count(*) FROM measurement_details"), "1");
 }
 
 TEST(Writer, OnlyProvisionalAttemptsOfTheSameRunAndOriginAreSuperseded) {
