@@ -48,19 +48,34 @@ void IngestCall::OnOpened(absl::StatusOr<uint64_t> committed_seq) {
   opened->set_max_batch_bytes(context_.limits.max_batch_bytes);
   opened->set_dataset_id(context_.writer.dataset_id());
   if (!outline_.batch) return End(absl::OkStatus());
-  context_.admission.Admit(outline_.batch->memory_bytes, request_.Length(),
+  const v1::Open& open = *outline_.open;
+  batch_.emplace(open.producer_id(), open.epoch(), *std::move(outline_.batch), request_, context_.limits.record);
+  AdmitPiece();
+}
+
+void IngestCall::AdmitPiece() {
+  context_.admission.Admit(batch_->next().memory_bytes, request_.Length(),
                            [this](const absl::Status& status) { OnAdmitted(status); });
 }
 
 void IngestCall::OnAdmitted(const absl::Status& status) {
-  if (!status.ok()) return End(status);
-  const v1::Open& open = *outline_.open;
-  auto batch = std::make_unique<ParsedBatch>(open.producer_id(), open.epoch(), *outline_.batch, request_,
-                                             context_.limits.record);
-  context_.too_large_records += batch->too_large();
-  context_.rates.Take(open.producer_id(), batch->bytes(), SteadyNow());
-  const uint64_t memory_bytes = batch->memory_bytes();
-  context_.writer.Commit(std::move(batch), [this, memory_bytes](storage::BatchOutcome outcome) {
+  if (status.ok()) {
+    CommitPiece();
+    if (!batch_->done()) return AdmitPiece();
+  }
+  EndJob(status);
+}
+
+void IngestCall::CommitPiece() {
+  std::unique_ptr<ParsedBatch> piece = batch_->ParseNext();
+  context_.too_large_records += piece->too_large();
+  context_.rates.Take(outline_.open->producer_id(), piece->bytes(), SteadyNow());
+  const uint64_t memory_bytes = piece->memory_bytes();
+  {
+    absl::MutexLock lock(&mutex_);
+    ++jobs_;
+  }
+  context_.writer.Commit(std::move(piece), [this, memory_bytes](storage::BatchOutcome outcome) {
     context_.admission.Release(memory_bytes);
     OnCommitted(std::move(outcome));
   });
@@ -68,8 +83,22 @@ void IngestCall::OnAdmitted(const absl::Status& status) {
 
 void IngestCall::OnCommitted(storage::BatchOutcome outcome) {
   const absl::Status status = outcome.status;
-  if (status.ok()) AddOutcome(std::move(outcome), *answer_.mutable_ack());
-  End(status);
+  if (status.ok()) {
+    absl::MutexLock lock(&mutex_);
+    AddOutcome(std::move(outcome), *answer_.mutable_ack());
+  }
+  EndJob(status);
+}
+
+void IngestCall::EndJob(const absl::Status& status) {
+  absl::Status end;
+  {
+    absl::MutexLock lock(&mutex_);
+    status_.Update(status);
+    if (--jobs_ > 0) return;
+    end = status_;
+  }
+  End(end);
 }
 
 void IngestCall::End(const absl::Status& status) {

@@ -36,7 +36,7 @@ void IngestStream::OnReadDone(bool ok) {
   if (request->open.has_value() == request->batch.has_value()) {
     return End(absl::InvalidArgumentError("the message is neither Open nor Batch"));
   }
-  if (request->batch) return HandleBatch(*request->batch);
+  if (request->batch) return HandleBatch(*std::move(request->batch));
   HandleOpen(*request->open);
 }
 
@@ -77,17 +77,21 @@ void IngestStream::OnOpened(absl::StatusOr<uint64_t> committed_seq) {
   });
 }
 
-void IngestStream::HandleBatch(const BatchOutline& batch) {
+void IngestStream::HandleBatch(BatchOutline batch) {
   if (!open_) return End(absl::InvalidArgumentError("the first message must be Open"));
   if (absl::Status status = CheckBatch(batch, context_.limits); !status.ok()) return End(std::move(status));
-  batch_ = batch;
   {
     absl::MutexLock lock(&mutex_);
     if (end_) return;
     ++jobs_;
   }
   if (absl::Status status = ReserveWindow(batch.record_bytes); !status.ok()) return OnAdmitted(std::move(status));
-  context_.admission.Admit(batch.memory_bytes, request_.Length(),
+  batch_.emplace(producer_id_, epoch_, std::move(batch), request_, context_.limits.record);
+  AdmitPiece();
+}
+
+void IngestStream::AdmitPiece() {
+  context_.admission.Admit(batch_->next().memory_bytes, request_.Length(),
                            [this](absl::Status status) { OnAdmitted(std::move(status)); });
 }
 
@@ -104,27 +108,32 @@ absl::Status IngestStream::ReserveWindow(uint64_t bytes) {
 void IngestStream::OnAdmitted(absl::Status status) {
   absl::Duration delay;
   if (status.ok()) {
-    // The job goes on: the commit ends it.
-    auto batch = std::make_unique<ParsedBatch>(producer_id_, epoch_, batch_, request_, context_.limits.record);
-    request_.Clear();
-    context_.too_large_records += batch->too_large();
-    delay = context_.rates.Take(producer_id_, batch->bytes(), SteadyNow());
-    const uint64_t bytes = batch->bytes();
-    const uint64_t memory_bytes = batch->memory_bytes();
-    {
-      absl::MutexLock lock(&mutex_);
-      ++jobs_;
-    }
-    context_.writer.Commit(std::move(batch), [this, bytes, memory_bytes](storage::BatchOutcome outcome) {
-      context_.admission.Release(memory_bytes);
-      OnCommitted(bytes, std::move(outcome));
-    });
+    delay = CommitPiece();
+    if (!batch_->done()) return AdmitPiece();
   }
+  batch_.reset();
+  request_.Clear();
   Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     --jobs_;
     if (!status.ok()) SetEnd(std::move(status));
     ReadOnAfter(delay);
   });
+}
+
+absl::Duration IngestStream::CommitPiece() {
+  std::unique_ptr<ParsedBatch> piece = batch_->ParseNext();
+  context_.too_large_records += piece->too_large();
+  const uint64_t bytes = piece->bytes();
+  const uint64_t memory_bytes = piece->memory_bytes();
+  {
+    absl::MutexLock lock(&mutex_);
+    ++jobs_;
+  }
+  context_.writer.Commit(std::move(piece), [this, bytes, memory_bytes](storage::BatchOutcome outcome) {
+    context_.admission.Release(memory_bytes);
+    OnCommitted(bytes, std::move(outcome));
+  });
+  return context_.rates.Take(producer_id_, bytes, SteadyNow());
 }
 
 void IngestStream::OnCommitted(uint64_t bytes, storage::BatchOutcome outcome) {

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "proto/clock/steady.h"
+#include "server/collector/batch_parser.h"
 #include "server/collector/ingest_context.h"
 #include "server/collector/request_outline.h"
 #include "server/collector/stream_registry.h"
@@ -22,9 +23,9 @@
 
 namespace telemetry::collector {
 
-// One producer's stream. Reads a message, has it admitted, parses it, hands it to the writer and reads on; the writer's
-// answers become Acks, several in one while a write is under way. A client that does not read its Acks is cut off when
-// they take too much room.
+// One producer's stream. Reads a message, has it admitted, parses it, hands it to the writer, piece by piece, and reads
+// on; the writer's answers become Acks, several in one while a write is under way. A client that does not read its Acks
+// is cut off when they take too much room.
 //
 // Callbacks come from gRPC's threads, the writer's and the admission's. The stream finishes only when it has an end
 // status, no job is outstanding elsewhere and nothing is left to write; so whoever calls back finds it alive, and the
@@ -49,8 +50,12 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
 
   // What a read message asks for.
   void HandleOpen(const v1::Open& open) ABSL_LOCKS_EXCLUDED(mutex_);
-  void HandleBatch(const BatchOutline& batch) ABSL_LOCKS_EXCLUDED(mutex_);
+  void HandleBatch(BatchOutline batch) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status ReserveWindow(uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Has the batch's next piece admitted; OnAdmitted goes on with it.
+  void AdmitPiece() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Parses the next piece and hands it to the writer: a job. Returns how long the producer has to wait afterwards.
+  absl::Duration CommitPiece() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // The answers to a job: each ends it.
   void OnOpened(absl::StatusOr<uint64_t> committed_seq) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -78,7 +83,7 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
 
   // Of the one message that is being read or handled; whoever handles it reads on afterwards.
   grpc::ByteBuffer request_;
-  BatchOutline batch_;
+  std::optional<BatchParser> batch_;
   // Set by Open, under the lock, before the first batch is read; read without it by whoever handles a message.
   bool open_ = false;
   std::string producer_id_;

@@ -13,8 +13,12 @@ namespace telemetry::collector {
 inline constexpr uint64_t kMaxBatchRecords = 65536;
 // The largest record that a client sends: no limit may be below it, or that client would come back with it for ever.
 inline constexpr uint64_t kLargestRecordBytes = uint64_t{8} << 20;
-// What a batch may take in memory when it is parsed, by our own reckoning.
-inline constexpr uint64_t kMaxBatchMemoryBytes = uint64_t{128} << 20;
+// The most memory that one parsed record may take, as record_weight.h estimates it. A heavier one is rejected unparsed.
+inline constexpr uint64_t kMaxRecordMemoryBytes = uint64_t{32} << 20;
+// A batch is parsed and committed in pieces of at most this much, or of one record that is larger.
+inline constexpr uint64_t kMaxPieceRows = 4096;
+inline constexpr uint64_t kMaxPieceBytes = uint64_t{1} << 20;
+inline constexpr uint64_t kMaxPieceMemoryBytes = uint64_t{8} << 20;
 // What frames a batch's records, and leaves room.
 inline constexpr uint64_t kMaxFramingBytes = uint64_t{1} << 20;
 
@@ -42,7 +46,7 @@ struct Limits {
   // Ingest streams in all, of one producer, and calls of any kind on one connection.
   uint64_t max_streams = 4096;
   uint64_t max_streams_per_producer = 8;
-  uint64_t max_streams_per_connection = 128;
+  uint64_t max_streams_per_connection = 16;
   // Record bytes a second of one producer, on average; beyond it the collector reads no more from it for a while.
   uint64_t producer_bytes_per_second = uint64_t{256} << 20;
   // What a record holds.
@@ -66,7 +70,7 @@ struct Limits {
   absl::Duration admission_timeout = absl::Seconds(5);
   // What a stream that is turned away is told to wait.
   absl::Duration retry_delay = absl::Seconds(1);
-  // The most that one transaction takes from what waits.
+  // The most that one transaction takes from the queue; records are counted as rows (record_weight.h).
   uint64_t group_records = 20000;
   uint64_t group_bytes = uint64_t{16} << 20;
   // After this long without work the write-ahead log is emptied.

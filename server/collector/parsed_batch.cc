@@ -12,9 +12,9 @@ namespace {
 
 constexpr size_t kProducerIdBytes = 16;
 constexpr uint64_t kMaxSeq = std::numeric_limits<int64_t>::max();
-constexpr size_t kMaxClientBytes = 4096;
+constexpr size_t kMaxClientBytes = 1024;
 constexpr char kNoRecord[] = "the bytes are no Record message (or hold text that is not UTF-8)";
-constexpr char kHollow[] = "the record has many empty parts: in memory it would be far larger than its bytes";
+constexpr char kTooHeavy[] = "the record has so many small or empty parts that in memory it would be far too large";
 
 }  // namespace
 
@@ -32,10 +32,6 @@ absl::Status CheckBatch(const BatchOutline& batch, const Limits& limits) {
     return TryAgainLater(
         absl::StrCat("the batch has ", batch.record_bytes, " bytes of records; the limit is ", limits.max_batch_bytes),
         limits.retry_delay);
-  }
-  if (batch.memory_bytes > kMaxBatchMemoryBytes) {
-    return absl::InvalidArgumentError(absl::StrCat("the batch would take ", batch.memory_bytes,
-                                                   " bytes of memory; the limit is ", kMaxBatchMemoryBytes));
   }
   if (batch.crc32c != batch.claimed_crc32c) {
     return absl::DataLossError(absl::StrCat("crc32c of the batch at sequence number ", batch.first_seq, " is ",
@@ -55,46 +51,38 @@ absl::Status CheckOpen(const v1::Open& open) {
       absl::StrCat("client has ", open.client().size(), " bytes; the limit is ", kMaxClientBytes));
 }
 
-ParsedBatch::ParsedBatch(std::string producer_id, uint64_t epoch, const BatchOutline& outline,
-                         const grpc::ByteBuffer& message, const storage::RecordSizes& sizes)
-    : bytes_(outline.record_bytes), memory_bytes_(outline.memory_bytes) {
+ParsedBatch::ParsedBatch(std::string producer_id, uint64_t epoch, uint64_t first_seq, const PieceOutline& piece)
+    : bytes_(piece.record_bytes), memory_bytes_(piece.memory_bytes), rows_(piece.rows) {
   batch_.producer_id = std::move(producer_id);
   batch_.epoch = epoch;
-  batch_.first_seq = outline.first_seq;
-  batch_.records.reserve(outline.records);
-  auto hollow = outline.hollow.begin();
-  ForEachRecord(message, [&](const std::string& bytes) {
-    const uint64_t position = batch_.records.size();
-    const bool is_hollow = hollow != outline.hollow.end() && *hollow == position;
-    if (is_hollow) {
-      ++hollow;
-      ++too_large_;
-      Refuse(bytes, outline.first_seq + position, kHollow);
-    } else {
-      Parse(bytes, outline.first_seq + position, sizes);
-    }
-  });
+  batch_.first_seq = first_seq;
+  batch_.records.reserve(piece.records);
 }
 
-void ParsedBatch::Parse(const std::string& bytes, uint64_t seq, const storage::RecordSizes& sizes) {
+void ParsedBatch::Add(const std::string& bytes, const storage::RecordSizes& sizes) {
   auto* record = google::protobuf::Arena::CreateMessage<v1::Record>(&arena_);
-  if (!record->ParseFromString(bytes)) return Refuse(bytes, seq, kNoRecord);
+  if (!record->ParseFromString(bytes)) return Refuse(bytes, kNoRecord);
   storage::MaybeRefusal refusal = storage::CheckSizes(*record, sizes);
   if (refusal) ++too_large_;
   if (!refusal) refusal = storage::Validate(*record);
+  if (refusal) batch_.refused.push_back({next_seq(), refusal->reason, std::move(refusal->message)});
   batch_.records.push_back(record);
-  if (refusal) batch_.refused.push_back({seq, refusal->reason, std::move(refusal->message)});
 }
 
-void ParsedBatch::Refuse(const std::string& bytes, uint64_t seq, const char* why) {
+void ParsedBatch::AddTooHeavy(const std::string& bytes) {
+  ++too_large_;
+  Refuse(bytes, kTooHeavy);
+}
+
+void ParsedBatch::Refuse(const std::string& bytes, const char* why) {
   const storage::Refusal refusal = storage::Invalid(why);
   auto* record = google::protobuf::Arena::CreateMessage<v1::Record>(&arena_);
   v1::Reject* reject = record->mutable_reject();
   reject->set_reason(refusal.reason);
   reject->set_message(refusal.message);
   reject->set_raw(bytes);
+  batch_.refused.push_back({next_seq(), refusal.reason, refusal.message});
   batch_.records.push_back(record);
-  batch_.refused.push_back({seq, refusal.reason, refusal.message});
 }
 
 }  // namespace telemetry::collector

@@ -14,13 +14,17 @@
 
 namespace telemetry::collector {
 
-// A batch, parsed and validated, on its way to the writer. It owns its records.
+// A piece of a batch, parsed and validated, on its way to the writer. It owns its records.
 class ParsedBatch {
  public:
-  // Parses the records of a message whose outline CheckBatch has found in order. Records that do not parse, are larger
-  // than `sizes` or that Validate has something against, are marked as refused.
-  ParsedBatch(std::string producer_id, uint64_t epoch, const BatchOutline& outline, const grpc::ByteBuffer& message,
-              const storage::RecordSizes& sizes);
+  // `first_seq`: of the first record that is added.
+  ParsedBatch(std::string producer_id, uint64_t epoch, uint64_t first_seq, const PieceOutline& piece);
+
+  // Appends the next record. One that does not parse, is larger than `sizes`, or that Validate has something against,
+  // is marked as refused.
+  void Add(const std::string& bytes, const storage::RecordSizes& sizes);
+  // Appends the next record unparsed, marked as refused.
+  void AddTooHeavy(const std::string& bytes);
 
   // Moves the batch out for the writer; the records stay here and must outlive it.
   storage::ProducerBatch& mutable_batch() { return batch_; }
@@ -28,19 +32,22 @@ class ParsedBatch {
   uint64_t memory_bytes() const { return memory_bytes_; }
   // Records that were refused for their size.
   uint64_t too_large() const { return too_large_; }
+  // Estimated work of the writer (record_weight.h).
+  uint64_t rows() const { return rows_; }
 
  private:
-  void Parse(const std::string& bytes, uint64_t seq, const storage::RecordSizes& sizes);
-  void Refuse(const std::string& bytes, uint64_t seq, const char* why);
+  uint64_t next_seq() const { return batch_.first_seq + batch_.records.size(); }
+  void Refuse(const std::string& bytes, const char* why);
 
   google::protobuf::Arena arena_;
   storage::ProducerBatch batch_;
-  uint64_t bytes_ = 0;
-  uint64_t memory_bytes_ = 0;
+  const uint64_t bytes_;
+  const uint64_t memory_bytes_;
+  const uint64_t rows_;
   uint64_t too_large_ = 0;
 };
 
-// INVALID_ARGUMENT: empty, more than kMaxBatchRecords, more than kMaxBatchMemoryBytes, or sequence numbers outside
+// INVALID_ARGUMENT: empty, more than kMaxBatchRecords, or sequence numbers outside
 // 1..2^63-1. RESOURCE_EXHAUSTED: above max_batch_bytes. DATA_LOSS: its CRC does not match.
 absl::Status CheckBatch(const BatchOutline& batch, const Limits& limits);
 

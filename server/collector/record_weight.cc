@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "server/collector/limits.h"
 #include "telemetry/v1/records.pb.h"
 
 namespace telemetry::collector {
@@ -18,6 +19,7 @@ constexpr uint64_t kRecordBytes = 512;
 // A string's object; a number of a field that is not known.
 constexpr uint64_t kStringBytes = 40;
 constexpr uint64_t kNumberBytes = 12;
+constexpr uint64_t kRowsOfSuperseded = 8;
 // A graph's node with two short fields, the leanest that means something, takes about twenty times its bytes.
 constexpr uint64_t kMostTimes = 24;
 constexpr uint64_t kAlways = 1024;
@@ -52,22 +54,32 @@ uint64_t WeighPart(CodedInputStream& in, uint32_t size) {
   return WeighFields(in, size, [&in](int /*field*/, uint32_t length) { return WeighString(in, length); });
 }
 
-uint64_t WeighKind(CodedInputStream& in, int kind, uint32_t size) {
+uint64_t WeighKind(CodedInputStream& in, int kind, uint32_t size, uint64_t& rows) {
   const bool graph = kind == v1::Record::kIrGraphFieldNumber;
+  const bool attempt = kind == v1::Record::kAttemptFieldNumber;
   return kKindBytes + WeighFields(in, size, [&](int field, uint32_t length) {
-           if (graph && field == v1::IrGraph::kNodesFieldNumber) return sizeof(v1::IrNode) + WeighPart(in, length);
-           if (graph && field == v1::IrGraph::kEdgesFieldNumber) return sizeof(v1::IrEdge) + WeighPart(in, length);
+           const bool node = graph && field == v1::IrGraph::kNodesFieldNumber;
+           const bool edge = graph && field == v1::IrGraph::kEdgesFieldNumber;
+           if (node || edge) {
+             ++rows;
+             return (node ? sizeof(v1::IrNode) : sizeof(v1::IrEdge)) + WeighPart(in, length);
+           }
+           if (attempt && field == v1::Attempt::kSupersedesFieldNumber) rows += kRowsOfSuperseded;
            return WeighString(in, length);
          });
 }
 
 }  // namespace
 
-uint64_t ParsedBytes(CodedInputStream& in, uint32_t size) {
-  const auto weigh = [&in](int kind, uint32_t length) { return WeighKind(in, kind, length); };
-  return std::max(kRecordBytes, WeighFields(in, size, weigh));
+RecordWeight Weigh(CodedInputStream& in, uint32_t size) {
+  RecordWeight weight{.rows = 1};
+  const auto weigh = [&](int kind, uint32_t length) { return WeighKind(in, kind, length, weight.rows); };
+  weight.memory_bytes = std::max(kRecordBytes, WeighFields(in, size, weigh));
+  return weight;
 }
 
-bool IsHollow(uint64_t parsed_bytes, uint64_t size) { return parsed_bytes > kAlways + kMostTimes * size; }
+bool IsTooHeavy(uint64_t parsed_bytes, uint64_t size) {
+  return parsed_bytes > kMaxRecordMemoryBytes || parsed_bytes > kAlways + kMostTimes * size;
+}
 
 }  // namespace telemetry::collector

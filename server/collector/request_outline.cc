@@ -1,13 +1,13 @@
 #include "server/collector/request_outline.h"
 
-#include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
-#include <grpcpp/support/proto_buffer_reader.h>
 
 #include <algorithm>
 #include <string_view>
 
+#include "absl/functional/function_ref.h"
 #include "proto/record/ids.h"
+#include "server/collector/limits.h"
 #include "server/collector/record_weight.h"
 
 namespace telemetry::collector {
@@ -86,6 +86,20 @@ bool AddToCrc(CodedInputStream& in, uint32_t size, uint32_t& crc) {
   return true;
 }
 
+// Adds a record to the last piece, or begins another one where it does not fit.
+void AddToPieces(const PieceOutline& record, std::vector<PieceOutline>& pieces) {
+  const auto has_room = [&record](const PieceOutline& piece) {
+    return piece.rows + record.rows <= kMaxPieceRows && piece.record_bytes + record.record_bytes <= kMaxPieceBytes &&
+           piece.memory_bytes + record.memory_bytes <= kMaxPieceMemoryBytes;
+  };
+  if (pieces.empty() || !has_room(pieces.back())) pieces.emplace_back();
+  PieceOutline& piece = pieces.back();
+  piece.records += record.records;
+  piece.record_bytes += record.record_bytes;
+  piece.memory_bytes += record.memory_bytes;
+  piece.rows += record.rows;
+}
+
 }  // namespace
 
 absl::StatusOr<RequestOutline> ReadOutline(const grpc::ByteBuffer& message) {
@@ -107,24 +121,44 @@ absl::StatusOr<RequestOutline> ReadOutline(const grpc::ByteBuffer& message) {
   RequestOutline again;
   uint64_t position = 0;
   const auto weigh = [&, &batch = *outline.batch](CodedInputStream& in, uint32_t size) {
-    const uint64_t memory = ParsedBytes(in, size);
-    const bool hollow = IsHollow(memory, size);
-    batch.memory_bytes += hollow ? size : memory;
-    if (hollow) batch.hollow.push_back(position);
+    RecordWeight weight = Weigh(in, size);
+    if (IsTooHeavy(weight.memory_bytes, size)) {
+      batch.too_heavy.push_back(position);
+      weight = {.memory_bytes = size, .rows = 1};
+    }
     ++position;
+    AddToPieces({.records = 1, .record_bytes = size, .memory_bytes = weight.memory_bytes, .rows = weight.rows},
+                batch.pieces);
     return true;
   };
   return ReadRequest(message, again, weigh) ? absl::StatusOr<RequestOutline>(std::move(outline)) : malformed;
 }
 
-void ForEachRecord(const grpc::ByteBuffer& message, absl::FunctionRef<void(const std::string&)> use) {
-  RequestOutline outline;
-  std::string bytes;
-  ReadRequest(message, outline, [&](CodedInputStream& in, uint32_t size) {
-    if (!in.ReadString(&bytes, static_cast<int>(size))) return false;
-    use(bytes);
-    return true;
-  });
+RecordCursor::RecordCursor(const grpc::ByteBuffer& message)
+    : message_(message), reader_(&message_), in_(&reader_), in_batch_(FindBatch()) {}
+
+bool RecordCursor::FindBatch() {
+  while (const uint32_t tag = in_.ReadTag()) {
+    uint32_t size = 0;
+    if (tag != kBatch) {
+      if (!WireFormatLite::SkipField(&in_, tag)) return false;
+    } else {
+      if (!in_.ReadVarint32(&size)) return false;
+      in_.PushLimit(static_cast<int>(size));
+      return true;
+    }
+  }
+  return false;
+}
+
+bool RecordCursor::Next(std::string& bytes) {
+  if (!in_batch_) return false;
+  while (const uint32_t tag = in_.ReadTag()) {
+    uint32_t size = 0;
+    if (tag == kRecord) return in_.ReadVarint32(&size) && in_.ReadString(&bytes, static_cast<int>(size));
+    if (!WireFormatLite::SkipField(&in_, tag)) return false;
+  }
+  return false;
 }
 
 }  // namespace telemetry::collector

@@ -1,27 +1,38 @@
 #pragma once
 
+#include <google/protobuf/io/coded_stream.h>
 #include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/proto_buffer_reader.h>
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "telemetry/v1/ingest.pb.h"
 
 namespace telemetry::collector {
 
-// What can be said of a Batch without making objects of it.
+// Consecutive records of a Batch that are admitted, parsed and committed together.
+struct PieceOutline {
+  uint64_t records = 0;
+  uint64_t record_bytes = 0;
+  // Estimated memory of the parsed records; a record that is too heavy is not parsed and counts its bytes.
+  uint64_t memory_bytes = 0;
+  // Estimated work of the writer (record_weight.h).
+  uint64_t rows = 0;
+};
+
+// The parts of a Batch that are known without making objects of its records.
 struct BatchOutline {
   uint64_t first_seq = 0;
   uint64_t records = 0;
   uint64_t record_bytes = 0;
-  // What the records take in memory when they are parsed, roughly; the hollow ones are not parsed.
-  uint64_t memory_bytes = 0;
-  // Positions of the records that ask for far more memory than they have bytes, ascending.
-  std::vector<uint64_t> hollow;
+  // The whole batch in order, within the limits of kMaxPiece... (limits.h).
+  std::vector<PieceOutline> pieces;
+  // Positions in the batch of the records that are too heavy to be parsed (record_weight.h), ascending.
+  std::vector<uint64_t> too_heavy;
   uint32_t claimed_crc32c = 0;
   uint32_t crc32c = 0;  // of the records that are there
 };
@@ -37,7 +48,22 @@ struct RequestOutline {
 // says something twice.
 absl::StatusOr<RequestOutline> ReadOutline(const grpc::ByteBuffer& message);
 
-// Calls `use` with each record's bytes, in order. `message` is one that ReadOutline has read.
-void ForEachRecord(const grpc::ByteBuffer& message, absl::FunctionRef<void(const std::string&)> use);
+// A cursor over the records of a message that ReadOutline has read. Shares the message's memory. Not thread-safe.
+class RecordCursor {
+ public:
+  explicit RecordCursor(const grpc::ByteBuffer& message);
+
+  // Reads the next record's bytes. False: the batch has no more records.
+  bool Next(std::string& bytes);
+
+ private:
+  // Moves to the beginning of the batch; false: the message has none.
+  bool FindBatch();
+
+  grpc::ByteBuffer message_;
+  grpc::ProtoBufferReader reader_;
+  google::protobuf::io::CodedInputStream in_;
+  bool in_batch_;
+};
 
 }  // namespace telemetry::collector

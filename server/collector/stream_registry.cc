@@ -47,8 +47,10 @@ void StreamRegistry::Remove(EndableStream* stream) {
   if (const auto of = of_producer_.find(it->second); of != of_producer_.end() && --of->second == 0) {
     of_producer_.erase(of);
   }
+  if (const auto speaker = speakers_.find(it->second); speaker != speakers_.end() && speaker->second.stream == stream) {
+    speakers_.erase(speaker);
+  }
   streams_.erase(it);
-  absl::erase_if(speakers_, [stream](const auto& entry) { return entry.second.stream == stream; });
 }
 
 StreamRegistry::Counts StreamRegistry::counts() const {

@@ -1,14 +1,19 @@
 #include "server/collector/writer_loop.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
 #include "proto/clock/steady.h"
 #include "server/log/log.h"
 
 namespace telemetry::collector {
 namespace {
+
+// A transaction has room for so many producers that each have more to store than it takes.
+constexpr uint64_t kSharesOfGroup = 4;
 
 absl::Status NoWriter() { return absl::UnavailableError("the collector is ending"); }
 
@@ -114,20 +119,34 @@ std::vector<WriterLoop::Job> WriterLoop::TakeOpenings() {
 }
 
 std::vector<WriterLoop::Job> WriterLoop::TakeBatches() {
-  std::vector<Job> group;
-  uint64_t records = 0;
-  uint64_t bytes = 0;
+  BatchGroup group;
+  // A producer with a long queue does not keep others out of the transaction, and takes the room that they leave.
+  TakeShares(limits_.group_records / kSharesOfGroup, group);
+  TakeShares(limits_.group_records, group);
+  return std::move(group.jobs);
+}
+
+void WriterLoop::TakeShares(uint64_t most_rows_of_producer, BatchGroup& group) {
+  absl::flat_hash_map<std::string, uint64_t> rows_of;
+  std::vector<Job> left;
   while (!queue_.empty()) {
     const auto* commit = std::get_if<CommitJob>(&queue_.front());
     if (commit == nullptr) break;
-    records += commit->batch->mutable_batch().records.size();
-    bytes += commit->batch->bytes();
-    const bool fits = records <= limits_.group_records && bytes <= limits_.group_bytes;
-    if (!fits && !group.empty()) break;
-    group.push_back(std::move(queue_.front()));
+    ParsedBatch& batch = *commit->batch;
+    uint64_t& rows = rows_of[batch.mutable_batch().producer_id];
+    rows += batch.rows();
+    const bool has_share = rows == batch.rows() || rows <= most_rows_of_producer;
+    const bool fits =
+        group.rows + batch.rows() <= limits_.group_records && group.bytes + batch.bytes() <= limits_.group_bytes;
+    if (has_share && !fits && !group.jobs.empty()) break;
+    if (has_share) {
+      group.rows += batch.rows();
+      group.bytes += batch.bytes();
+    }
+    (has_share ? group.jobs : left).push_back(std::move(queue_.front()));
     queue_.pop_front();
   }
-  return group;
+  queue_.insert(queue_.begin(), std::make_move_iterator(left.begin()), std::make_move_iterator(left.end()));
 }
 
 absl::Status WriterLoop::Do(std::vector<Job>& group) {

@@ -70,6 +70,12 @@ class WriterLoop {
     CommitDone done;
   };
   using Job = std::variant<OpenJob, CommitJob>;
+  // The batches of a transaction.
+  struct BatchGroup {
+    std::vector<Job> jobs;
+    uint64_t rows = 0;
+    uint64_t bytes = 0;
+  };
 
   void Enqueue(Job job) ABSL_LOCKS_EXCLUDED(mutex_);
   bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -82,6 +88,9 @@ class WriterLoop {
   std::vector<Job> TakeGroup() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<Job> TakeOpenings() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<Job> TakeBatches() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Moves batches from the queue to the group, in order, while the group has room: of each producer at most so many
+  // rows, or one batch. Batches of one producer keep their order.
+  void TakeShares(uint64_t most_rows_of_producer, BatchGroup& group) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Do(std::vector<Job>& group);
   absl::Status DoGroup(std::vector<Job>& group);
   absl::Status DoOpen(std::vector<Job>& group);

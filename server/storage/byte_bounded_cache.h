@@ -38,7 +38,7 @@ class ByteBoundedCache {
   size_t size() const { return map_.size(); }
   uint64_t bytes() const { return bytes_; }
 
-  // As of a map: changes nothing when the key is there.
+  // Adds an entry; changes nothing when the key is there.
   void emplace(Key key, Value value) {
     if (map_.contains(key)) return;
     const uint64_t bytes = EntryBytes(key, value);

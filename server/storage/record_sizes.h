@@ -11,11 +11,11 @@ namespace telemetry::storage {
 struct RecordSizes {
   uint64_t source_bytes = uint64_t{1} << 20;
   uint64_t ir_graph_bytes = uint64_t{4} << 20;
-  // Of a config's text, and of a decorator.
+  // A config's text; a decorator.
   uint64_t config_bytes = uint64_t{64} << 10;
-  // Of one JSON text, which is parsed to look at it; and of a graph's node or edge, which holds some.
+  // One JSON text, which is parsed to look at it; a node or an edge of a graph, which holds some.
   uint64_t json_bytes = uint64_t{256} << 10;
-  // Of a failure with all its texts.
+  // A failure with all its texts.
   uint64_t failure_bytes = uint64_t{1} << 20;
 };
 

@@ -3,7 +3,7 @@
 namespace telemetry::storage {
 namespace {
 
-// So that a dataset with many of them loses them bit by bit, and no transaction is long.
+// A dataset that has many of them loses them bit by bit, so that no transaction is long.
 constexpr size_t kMostRemovedAtOnce = 4;
 
 }  // namespace

@@ -115,5 +115,70 @@ TEST(Limits, RecordsAboveTheirSizesGoToTheRejectsAndTheLogGoesOn) {
   EXPECT_EQ(story.Query("SELECT count(*) FROM attempts"), "1");
 }
 
+// Some 8 MB that are 150 MiB in memory.
+v1::Record ManyShortEdges() {
+  v1::Record record;
+  v1::IrGraph& graph = *record.mutable_ir_graph();
+  graph.set_run_id(storage::RunId('a'));
+  graph.set_kind("device");
+  for (int i = 0; i < 800'000; ++i) {
+    v1::IrEdge* edge = graph.add_edges();
+    edge->set_source("n1");
+    edge->set_target("n");
+  }
+  return record;
+}
+
+TEST(Limits, ARecordThatIsTooHeavyIsRejectedAloneAndTheLogGoesOn) {
+  CollectorStory story;
+  const std::string heavy = ManyShortEdges().SerializeAsString();
+  ASSERT_LT(heavy.size(), kLargestRecordBytes);
+  const std::string run = RunRecord('a').SerializeAsString();
+  const std::string attempt = AttemptRecord('x', 'a').SerializeAsString();
+  TestStream stream(story.channel());
+  ASSERT_TRUE(stream.Open('p'));
+  stream.Send(MakeBatchOfBytes(1, {run, heavy, attempt}));
+  const auto ack = stream.AwaitAck(3);
+  ASSERT_TRUE(ack) << stream.AwaitEnd().error_message();
+  EXPECT_EQ(story.Query("SELECT count(*) FROM attempts"), "1");
+  EXPECT_EQ(story.Query("SELECT count(*) FROM rejects"), "1");
+  EXPECT_EQ(story.Query("SELECT length(raw) FROM rejects"), std::to_string(heavy.size()));
+
+  const auto stub = v1::IngestService::NewStub(story.channel());
+  grpc::ClientContext context;
+  v1::IngestRequest request;
+  request.mutable_open()->set_producer_id(ProducerId('u'));
+  *request.mutable_batch() = MakeBatchOfBytes(1, {run, heavy, attempt});
+  v1::IngestResponse response;
+  const grpc::Status status = stub->Ingest(&context, request, &response);
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  EXPECT_EQ(response.ack().committed_seq(), 3u);
+  EXPECT_EQ(response.ack().rejects_size(), 1);
+}
+
+// Records that each may be stored, and together would take more memory than a batch may.
+TEST(Limits, ABatchThatIsHeavyIsStoredInPieces) {
+  CollectorStory story;
+  std::vector<v1::Record> records;
+  for (char run : std::string("abcdef0123456789abcdef0123456789")) {
+    v1::Record& record = records.emplace_back();
+    record.mutable_ir_graph()->set_run_id(storage::RunId(run));
+    record.mutable_ir_graph()->set_kind(records.size() <= 16 ? "device" : "wrapper");
+    for (int i = 0; i < 24'000; ++i) {
+      v1::IrEdge* edge = record.mutable_ir_graph()->add_edges();
+      edge->set_source("n1");
+      edge->set_target("n");
+    }
+  }
+  TestStream stream(story.channel());
+  ASSERT_TRUE(stream.Open('p'));
+  stream.Send(MakeBatch(1, records));
+  const auto ack = stream.AwaitAck(records.size());
+  ASSERT_TRUE(ack) << stream.AwaitEnd().error_message();
+  EXPECT_EQ(ack->rejects_size(), 0);
+  EXPECT_EQ(story.Query("SELECT count(*) FROM ir_graphs"), "32");
+  EXPECT_EQ(story.Query("SELECT count(*) FROM ir_edges"), std::to_string(32 * 24'000));
+}
+
 }  // namespace
 }  // namespace telemetry::collector

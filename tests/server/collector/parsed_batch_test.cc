@@ -1,12 +1,12 @@
-#include "server/collector/parsed_batch.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "server/collector/batch_parser.h"
 #include "server/collector/message_buffer.h"
 #include "telemetry/v1/records.pb.h"
 #include "tests/server/collector/collector_story.h"
@@ -26,15 +26,63 @@ grpc::ByteBuffer Records(const std::vector<std::string>& records) { return Messa
 
 grpc::ByteBuffer EmptyRecords(uint64_t count) { return Records(std::vector<std::string>(count)); }
 
+std::vector<std::unique_ptr<ParsedBatch>> PiecesOf(const grpc::ByteBuffer& message) {
+  const storage::RecordSizes sizes;
+  BatchParser parser(ProducerId('p'), 1, OutlineOf(message), message, sizes);
+  std::vector<std::unique_ptr<ParsedBatch>> pieces;
+  while (!parser.done()) pieces.push_back(parser.ParseNext());
+  return pieces;
+}
+
+std::vector<std::string> RecordsOf(const grpc::ByteBuffer& message) {
+  RecordCursor cursor(message);
+  std::vector<std::string> records;
+  for (std::string bytes; cursor.Next(bytes);) records.push_back(bytes);
+  return records;
+}
+
 TEST(ParsedBatch, EmptyRecordsCountForTheMemoryThatTheyTake) {
   const grpc::ByteBuffer message = EmptyRecords(1000);
   const BatchOutline outline = OutlineOf(message);
   EXPECT_EQ(outline.record_bytes, 0u);
-  EXPECT_GE(outline.memory_bytes, 1000 * (sizeof(v1::Record) + sizeof(storage::RefusedRecord)));
-  ParsedBatch parsed(ProducerId('p'), 1, outline, message, storage::RecordSizes());
-  EXPECT_EQ(parsed.bytes(), 0u);
-  EXPECT_EQ(parsed.memory_bytes(), outline.memory_bytes);
-  EXPECT_EQ(parsed.mutable_batch().records.size(), 1000u);
+  ASSERT_EQ(outline.pieces.size(), 1u);
+  EXPECT_GE(outline.pieces[0].memory_bytes, 1000 * (sizeof(v1::Record) + sizeof(storage::RefusedRecord)));
+  const auto parsed = PiecesOf(message);
+  ASSERT_EQ(parsed.size(), 1u);
+  EXPECT_EQ(parsed[0]->bytes(), 0u);
+  EXPECT_EQ(parsed[0]->memory_bytes(), outline.pieces[0].memory_bytes);
+  EXPECT_EQ(parsed[0]->mutable_batch().records.size(), 1000u);
+}
+
+// Records of all sizes; each piece is within the limits, or is one record, and together they are the batch.
+TEST(ParsedBatch, PiecesAreTheWholeBatchInOrder) {
+  std::vector<std::string> records;
+  for (size_t i = 0; i < 10000; ++i) records.push_back(std::string(i % 300, '\xff'));  // no record
+  records.push_back(std::string(5 << 20, '\xff'));
+  records.emplace_back();
+  const auto pieces = PiecesOf(Records(records));
+  uint64_t next_seq = 1;
+  std::vector<std::string> parsed;
+  for (const auto& piece : pieces) {
+    const storage::ProducerBatch& batch = piece->mutable_batch();
+    EXPECT_EQ(batch.first_seq, next_seq);
+    next_seq += batch.records.size();
+    EXPECT_TRUE(batch.records.size() == 1 ||
+                (piece->bytes() <= kMaxPieceBytes && piece->memory_bytes() <= kMaxPieceMemoryBytes))
+        << batch.records.size();
+    EXPECT_LE(batch.records.size(), kMaxPieceRows);
+    for (const v1::Record* record : batch.records) parsed.push_back(record->has_reject() ? record->reject().raw() : "");
+  }
+  EXPECT_GT(pieces.size(), 3u);
+  EXPECT_EQ(parsed, records);
+}
+
+TEST(ParsedBatch, IdsAndPartsOfGraphsAreRows) {
+  v1::Record attempt = storage::AttemptRecord('x', 'a');
+  for (char letter : std::string("yz")) attempt.mutable_attempt()->add_supersedes(storage::AttemptId(letter));
+  const auto pieces = PiecesOf(MessageOf(MakeBatch(1, {storage::RunRecord('a'), attempt, storage::GraphRecord('a')})));
+  ASSERT_EQ(pieces.size(), 1u);
+  EXPECT_EQ(pieces[0]->rows(), 1u + (1 + 2 * 8) + 4);
 }
 
 TEST(ParsedBatch, TheMostRecordsAreTakenAndOneMoreIsRefused) {
@@ -50,9 +98,7 @@ TEST(ParsedBatch, TheOutlineSaysWhatTheMessageSays) {
   EXPECT_EQ(outline.record_bytes, 100003u);
   EXPECT_EQ(outline.crc32c, batch.crc32c());
   EXPECT_EQ(outline.claimed_crc32c, batch.crc32c());
-  std::vector<std::string> records;
-  ForEachRecord(MessageOf(batch), [&records](const std::string& bytes) { records.push_back(bytes); });
-  EXPECT_EQ(records, std::vector<std::string>(batch.records().begin(), batch.records().end()));
+  EXPECT_EQ(RecordsOf(MessageOf(batch)), std::vector<std::string>(batch.records().begin(), batch.records().end()));
 }
 
 TEST(ParsedBatch, AMessageInManyPiecesIsReadAsOne) {
@@ -63,9 +109,8 @@ TEST(ParsedBatch, AMessageInManyPiecesIsReadAsOne) {
   for (size_t at = 0; at < bytes.size(); at += 7) slices.emplace_back(bytes.substr(at, 7));
   const grpc::ByteBuffer message(slices.data(), slices.size());
   EXPECT_EQ(OutlineOf(message).crc32c, request.batch().crc32c());
-  std::vector<std::string> records;
-  ForEachRecord(message, [&records](const std::string& record) { records.push_back(record); });
-  EXPECT_EQ(records, std::vector<std::string>(request.batch().records().begin(), request.batch().records().end()));
+  EXPECT_EQ(RecordsOf(message),
+            std::vector<std::string>(request.batch().records().begin(), request.batch().records().end()));
 }
 
 TEST(ParsedBatch, WhatIsNoMessageIsMalformed) {
@@ -100,27 +145,28 @@ TEST(ParsedBatch, HollowRecordsAreRefusedUnparsed) {
     const std::string bytes = record.SerializeAsString();
     const grpc::ByteBuffer message = Records({bytes, "", bytes});
     const BatchOutline outline = OutlineOf(message);
-    EXPECT_EQ(outline.hollow, (std::vector<uint64_t>{0, 2}));
-    ParsedBatch parsed(ProducerId('p'), 1, outline, message, storage::RecordSizes());
-    EXPECT_EQ(parsed.mutable_batch().records[2]->reject().raw(), bytes);
-    EXPECT_THAT(parsed.mutable_batch().refused[2].message, ::testing::HasSubstr("empty parts"));
+    EXPECT_EQ(outline.too_heavy, (std::vector<uint64_t>{0, 2}));
+    const auto parsed = PiecesOf(message);
+    ASSERT_EQ(parsed.size(), 1u);
+    EXPECT_EQ(parsed[0]->mutable_batch().records[2]->reject().raw(), bytes);
+    EXPECT_THAT(parsed[0]->mutable_batch().refused[2].message, ::testing::HasSubstr("empty parts"));
   }
 }
 
 TEST(ParsedBatch, EmptyStringsCountForTheMemoryThatTheyTake) {
   v1::Record supersedes;
   for (int i = 0; i < 10000; ++i) supersedes.mutable_attempt()->add_supersedes("");
-  EXPECT_GE(OutlineOf(Records({supersedes.SerializeAsString()})).memory_bytes, 10000 * sizeof(std::string));
+  EXPECT_GE(OutlineOf(Records({supersedes.SerializeAsString()})).pieces[0].memory_bytes, 10000 * sizeof(std::string));
 }
 
 // A record of kinds that overwrite each other, each an object of its own.
-TEST(ParsedBatch, ManyKindsInOneRecordAreHollow) {
+TEST(ParsedBatch, ManyKindsInOneRecordAreTooHeavy) {
   std::string bytes;
   for (int i = 0; i < 1000; ++i) bytes += std::string("\x0a\x00\x12\x00", 4);
-  EXPECT_EQ(OutlineOf(Records({bytes})).hollow.size(), 1u);
+  EXPECT_EQ(OutlineOf(Records({bytes})).too_heavy.size(), 1u);
 }
 
-TEST(ParsedBatch, LeanGraphsAreNotHollow) {
+TEST(ParsedBatch, LeanGraphsAreNotTooHeavy) {
   v1::Record record;
   record.mutable_ir_graph()->set_run_id(std::string(64, 'a'));
   record.mutable_ir_graph()->set_kind("device");
@@ -132,7 +178,7 @@ TEST(ParsedBatch, LeanGraphsAreNotHollow) {
     edge->set_source(absl::StrCat("n", i));
     edge->set_target(absl::StrCat("n", i + 1));
   }
-  EXPECT_TRUE(OutlineOf(Records({record.SerializeAsString()})).hollow.empty());
+  EXPECT_TRUE(OutlineOf(Records({record.SerializeAsString()})).too_heavy.empty());
 }
 
 }  // namespace

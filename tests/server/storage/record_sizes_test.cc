@@ -130,7 +130,7 @@ using google::protobuf::Reflection;
 // From a record to a field of it, or of a part of it.
 using Path = std::vector<const FieldDescriptor*>;
 
-// The paths of the fields whose size is not fixed: texts, bytes, and what is repeated.
+// Adds the paths of the fields whose size is not fixed: texts, bytes and repeated fields.
 void AddPaths(const Descriptor& message, const Path& prefix, std::vector<Path>& paths) {
   for (int i = 0; i < message.field_count(); ++i) {
     const FieldDescriptor& field = *message.field(i);
