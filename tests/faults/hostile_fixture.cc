@@ -48,6 +48,13 @@ std::string AttemptRecord(size_t text_bytes) {
   return record.SerializeAsString();
 }
 
+std::string RunRecord(size_t source_bytes) {
+  v1::Record record;
+  record.mutable_run()->set_run_id(std::string(64, 'a'));
+  record.mutable_run()->set_kernel_source(std::string(source_bytes, 's'));
+  return record.SerializeAsString();
+}
+
 std::string ProducerId(int number) {
   std::string id = absl::StrCat("producer ", number);
   id.resize(16, '.');

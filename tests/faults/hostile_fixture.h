@@ -31,6 +31,8 @@ std::string OpenMessage(const std::string& producer_id);
 v1::Batch MakeBatch(uint64_t first_seq, const std::string& record, int records);
 std::string BatchMessage(const v1::Batch& batch);
 std::string AttemptRecord(size_t text_bytes);
+// A run with a kernel source of so many bytes.
+std::string RunRecord(size_t source_bytes);
 
 // A well-behaved producer: one small batch at a time.
 class GoodClient {

@@ -21,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
+#include "proto/record/ids.h"
 #include "telemetry/v1/dataset.grpc.pb.h"
 #include "tests/faults/hostile_fixture.h"
 #include "tests/faults/raw_http2.h"
@@ -131,7 +132,7 @@ TEST_F(HostileTest, TheDiskStalls) {
   const std::string stall = folder_ + "/stall";
   Start({absl::StrCat("LD_PRELOAD=", bench::ProgramPath("libstalling-disk.so")), "TELEMETRY_STALL=" + stall});
   // The largest batches that may be, of large records and of small ones.
-  const std::string messages[] = {http2::GrpcMessage(BatchMessage(MakeBatch(1, AttemptRecord((1 << 20) - 200), 8))),
+  const std::string messages[] = {http2::GrpcMessage(BatchMessage(MakeBatch(1, RunRecord((1 << 20) - 200), 8))),
                                   http2::GrpcMessage(BatchMessage(MakeBatch(1, AttemptRecord(20), 65536)))};
   std::vector<std::unique_ptr<RawConnection>> connections;
   const auto connect = [this](int i) {
@@ -160,6 +161,142 @@ TEST_F(HostileTest, TheDiskStalls) {
   std::cout << "while it stalls: " << bench::PeakMib(collector_->pid()) << " MiB; " << ended << " streams ended"
             << std::endl;
   std::filesystem::remove(stall);
+  ExpectSmallAndServing();
+}
+
+// Sends one batch after another with unary calls.
+class OneByOne {
+ public:
+  explicit OneByOne(const std::string& address)
+      : stub_(v1::IngestService::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))) {}
+
+  // Returns how many records were refused; -1: the call failed.
+  int Send(const std::vector<v1::Record>& records) {
+    v1::IngestRequest request;
+    request.mutable_open()->set_producer_id(ProducerId(1));
+    v1::Batch& batch = *request.mutable_batch();
+    batch.set_first_seq(next_seq_);
+    uint32_t crc = 0;
+    for (const v1::Record& record : records)
+      crc = record::Crc32c(crc, *batch.add_records() = record.SerializeAsString());
+    batch.set_crc32c(crc);
+    grpc::ClientContext context;
+    context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Minutes(2)));
+    v1::IngestResponse response;
+    const grpc::Status status = stub_->Ingest(&context, request, &response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    next_seq_ += records.size();
+    EXPECT_TRUE(!status.ok() || response.ack().committed_seq() + 1 == next_seq_);
+    return status.ok() ? response.ack().rejects_size() : -1;
+  }
+
+ private:
+  const std::unique_ptr<v1::IngestService::Stub> stub_;
+  uint64_t next_seq_ = 1;
+};
+
+// A bound far below the bytes that are sent, and far above the memory that one batch at a time takes.
+constexpr double kNothingKeptMib = 130;
+
+v1::Record Attempt() {
+  v1::Record record;
+  record.ParseFromString(AttemptRecord(20));
+  return record;
+}
+
+v1::Record RowWithStatus(uint64_t seq, const std::string& status) {
+  v1::Record record;
+  v1::Measurement& row = *record.mutable_measurement();
+  row.set_attempt_id(std::string(16, 'x'));
+  row.set_seq(seq);
+  row.set_status(status);
+  row.set_config_id(7);
+  return record;
+}
+
+std::string DistinctText(uint64_t number, size_t bytes) {
+  std::string text = absl::StrCat(number, "-");
+  text.resize(bytes, 's');
+  return text;
+}
+
+TEST_F(HostileTest, EachRowHasAnotherStatus) {
+  Start();
+  OneByOne client(collector_->address());
+  EXPECT_EQ(client.Send({Attempt()}), 0);
+  uint64_t seq = 0;
+  for (int i = 0; i < 25; ++i, ++seq) {
+    EXPECT_EQ(client.Send({RowWithStatus(seq + 1, DistinctText(seq, 6 << 20))}), 1) << "of 6 MiB";
+  }
+  for (int batch = 0; batch < 100; ++batch) {
+    std::vector<v1::Record> rows;
+    for (int i = 0; i < 250; ++i, ++seq) rows.push_back(RowWithStatus(seq + 1, DistinctText(seq, 4000)));
+    EXPECT_EQ(client.Send(rows), 0) << "of 4 kB";
+  }
+  EXPECT_LT(bench::PeakMib(collector_->pid()), kNothingKeptMib);
+  ExpectSmallAndServing();
+}
+
+TEST_F(HostileTest, EachConfigHasAnotherLargeArgument) {
+  Start();
+  OneByOne client(collector_->address());
+  uint64_t config = 0;
+  for (int batch = 0; batch < 125; ++batch) {
+    std::vector<v1::Record> configs(16);
+    for (v1::Record& record : configs) {
+      record.mutable_config()->set_config_id(++config);
+      record.mutable_config()->set_text(absl::StrCat("Config(x='", DistinctText(config, 60'000), "')"));
+    }
+    EXPECT_EQ(client.Send(configs), 0);
+  }
+  EXPECT_LT(bench::PeakMib(collector_->pid()), kNothingKeptMib);
+  ExpectSmallAndServing();
+}
+
+// They come back under another name each time.
+TEST_F(HostileTest, ProducersThatOpenAndSendNothing) {
+  Start();
+  constexpr int kClients = 16;
+  const int openings = FullSize() ? 10'000 : 600;
+  InParallel(kClients, [&](int client) {
+    const auto stub =
+        v1::IngestService::NewStub(grpc::CreateChannel(collector_->address(), grpc::InsecureChannelCredentials()));
+    for (int i = 0; i < openings; ++i) {
+      grpc::ClientContext context;
+      context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Minutes(2)));
+      v1::IngestRequest request;
+      request.mutable_open()->set_producer_id(ProducerId(client * openings + i));
+      request.mutable_open()->set_client(std::string(1000, 'c'));
+      v1::IngestResponse response;
+      const grpc::Status status = stub->Ingest(&context, request, &response);
+      EXPECT_TRUE(status.ok()) << status.error_message();
+    }
+  });
+  EXPECT_LT(bench::PeakMib(collector_->pid()), kNothingKeptMib);
+  ExpectSmallAndServing();
+  // The log is in the database then: the 4096 who came last, each with a page of its own for its long name. Without the
+  // limit there would be 43 MiB.
+  EXPECT_EQ(collector_->Stop(), 0);
+  const double database_mib = static_cast<double>(std::filesystem::file_size(folder_ + "/dataset.db")) / (1 << 20);
+  std::cout << "database: " << database_mib << " MiB" << std::endl;
+  EXPECT_LT(database_mib, 28);
+}
+
+// A unary call reaches the collector's own code when its message is there whole; until then only the transport's limits
+// hold. These connections acknowledge the collector's SETTINGS; gRPC limits the calls only of those that do.
+TEST_F(HostileTest, UnaryCallsThatTrickle) {
+  Start();
+  constexpr int kConnections = 250;
+  std::vector<RawConnection> connections;
+  for (int i = 0; i < kConnections; ++i) connections.emplace_back(port()).SendPreface();
+  // Each has taken in the collector's settings.
+  for (RawConnection& connection : connections) connection.AwaitEnd(1, absl::Milliseconds(20));
+  for (uint32_t call = 0; call < 100; ++call) {
+    for (RawConnection& connection : connections) {
+      connection.StartCall(2 * call + 1, kIngest);
+      connection.SendData(2 * call + 1, std::string(1, '\0'), absl::ZeroDuration());
+    }
+  }
   ExpectSmallAndServing();
 }
 
