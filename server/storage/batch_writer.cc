@@ -5,7 +5,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "server/storage/validate.h"
 
 namespace telemetry::storage {
 namespace {
