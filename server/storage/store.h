@@ -48,8 +48,8 @@ struct ProducerBatch {
 // What became of one ProducerBatch.
 struct BatchOutcome {
   // OK; OUT_OF_RANGE: first_seq leaves a gap (the message names what is expected); FAILED_PRECONDITION: a higher epoch
-  // of this producer is known; UNAVAILABLE: this opening is not known (any more), open again. Nothing of a batch that is
-  // not OK was stored.
+  // of this producer is known; UNAVAILABLE: this opening is not known (any more), open again. Nothing of a batch that
+  // is not OK was stored.
   absl::Status status;
   // The producer's log is durable up to here.
   uint64_t committed_seq = 0;
