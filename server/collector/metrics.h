@@ -29,8 +29,8 @@ struct CollectorState {
   uint64_t refused_unauthenticated = 0;
   uint64_t refused_permission_denied = 0;
   uint64_t refused_tokens_unreadable = 0;
-  // Nothing: no tokens are asked for.
-  std::optional<absl::Duration> tokens_unreadable;
+  // Zero: the token file can be read, or there is none.
+  absl::Duration tokens_unreadable = absl::ZeroDuration();
   uint64_t refused_overloaded = 0;
   uint64_t refused_streams = 0;
   uint64_t refused_streams_of_producer = 0;
