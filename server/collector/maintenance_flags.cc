@@ -38,7 +38,9 @@ void AddPrune(CLI::App& app, CommandLine& line) {
 
 void AddMaintenance(CLI::App& app, CommandLine& line) {
   CLI::App* check = app.add_subcommand("check", "Look for damage and print counts; status 1 when something is wrong");
-  SqliteFile(check, "db", line.db, "The dataset's SQLite file");
+  File(check, "db", line.db, "The dataset's SQLite file; with --identities also postgresql://USER@HOST/DATABASE");
+  Switch(check, "identities", line.identities,
+         "Instead recompute each run_id and config_id of its content, and print those that differ");
   CLI::App* stats = app.add_subcommand("stats", "Print what is in the dataset, also while a collector serves it");
   SqliteFile(stats, "db", line.db, "The dataset's SQLite file");
   Switch(stats, "json", line.json, "Print one JSON object");

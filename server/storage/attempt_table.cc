@@ -12,6 +12,10 @@ namespace {
 // Far more than the attempts that are active at one time; a cache that outgrows it starts anew.
 constexpr size_t kMostCachedKeys = 1 << 16;
 
+// A condition on the column run: the run ?2, or another sender's with the same run_id.
+#define TELEMETRY_SAME_RUN \
+  "run IN (SELECT o.run FROM runs AS r JOIN runs AS o ON o.run_id = r.run_id WHERE r.run = ?2) "
+
 }  // namespace
 
 AttemptTable::AttemptTable(Database& database, RunTable& runs, const CurrentSender& sender)
@@ -22,8 +26,9 @@ AttemptTable::AttemptTable(Database& database, RunTable& runs, const CurrentSend
             "/*postgresql FOR KEY SHARE */"),
       find_superseded_(database, "SELECT 1 FROM superseded_attempts WHERE attempt_id = ?1 LIMIT 1"),
       read_(database,
-            "SELECT run, origin, dialect, state, provisional, started_unix_us, search_algorithm, seed, "
-            "environment_json, counters_json, coalesce(sender, 0) FROM attempts WHERE attempt_id = ?1"),
+            "SELECT a.run, a.origin, a.dialect, a.state, a.provisional, a.started_unix_us, a.search_algorithm, a.seed, "
+            "a.environment_json, a.counters_json, coalesce(a.sender, 0), r.run_id FROM attempts AS a "
+            "JOIN runs AS r ON r.run = a.run WHERE a.attempt_id = ?1"),
       insert_(database,
               "INSERT INTO attempts (attempt_id, run, origin, dialect, state, provisional, started_unix_us, "
               "search_algorithm, seed, environment_json, counters_json, first_received_unix_us, sender) "
@@ -32,16 +37,15 @@ AttemptTable::AttemptTable(Database& database, RunTable& runs, const CurrentSend
           database,
           "UPDATE attempts SET state = ?2, provisional = ?3, started_unix_us = ?4, search_algorithm = ?5, seed = ?6, "
           "environment_json = ?7, counters_json = ?8 WHERE attempt_id = ?1"),
-      is_superseded_(database,
-                     "SELECT 1 FROM superseded_attempts WHERE attempt_id = ?1 AND run = ?2 AND origin = ?3 AND "
-                     "(sender IS NULL OR sender IS NOT DISTINCT FROM ?4) LIMIT 1"),
+      is_superseded_(database, "SELECT 1 FROM superseded_attempts WHERE attempt_id = ?1 AND " TELEMETRY_SAME_RUN
+                               "AND origin = ?3 AND (sender IS NULL OR sender IS NOT DISTINCT FROM ?4) LIMIT 1"),
       remember_superseded_(database,
                            "INSERT INTO superseded_attempts (attempt_id, superseded_by, run, origin, sender) "
                            "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING"),
       find_droppable_(
           database,
-          "SELECT attempt FROM attempts WHERE attempt_id = ?1 AND provisional = 1 AND run = ?2 AND origin = ?3 "
-          "AND (sender IS NULL OR sender IS NOT DISTINCT FROM ?4) /*postgresql FOR UPDATE */"),
+          "SELECT attempt, run FROM attempts WHERE attempt_id = ?1 AND provisional = 1 AND " TELEMETRY_SAME_RUN
+          "AND origin = ?3 AND (sender IS NULL OR sender IS NOT DISTINCT FROM ?4) /*postgresql FOR UPDATE */"),
       drop_measurements_(database, "DELETE FROM measurements WHERE " TELEMETRY_IN_RUN "attempt = ?1"),
       drop_source_hashes_(database, "DELETE FROM source_hashes WHERE " TELEMETRY_IN_RUN "attempt = ?1"),
       drop_details_(database, "DELETE FROM measurement_details WHERE " TELEMETRY_IN_RUN "attempt = ?1"),
@@ -95,10 +99,10 @@ absl::Status AttemptTable::Store(const v1::Attempt& attempt, int64_t now_unix_us
   absl::StatusOr<std::optional<Row>> row = Read(attempt.attempt_id());
   if (!row.ok()) return row.status();
   // A record that turns out to contradict a known attempt must not leave a new run behind.
-  absl::StatusOr<int64_t> run = row->has_value() ? runs_.Find(attempt.run_id()) : runs_.KeyOf(attempt.run_id());
+  absl::StatusOr<int64_t> run = row->has_value() ? LockRun(attempt, **row) : runs_.KeyOf(attempt.run_id());
   if (!run.ok()) return run.status();
   if (row->has_value()) {
-    if (absl::Status status = Merge(attempt, *run, **row, refusal); !status.ok() || refusal) return status;
+    if (absl::Status status = Merge(attempt, **row, refusal); !status.ok() || refusal) return status;
     // A repeat changes nothing.
     if (sender_.IsForeignTo((*row)->sender)) return absl::OkStatus();
   }
@@ -118,6 +122,7 @@ absl::StatusOr<std::optional<AttemptTable::Row>> AttemptTable::Read(const std::s
   if (!*found) return std::nullopt;
   Row row{.run = read_.Int(0),
           .sender = read_.Int(10),
+          .run_id = std::string(read_.Text(11)),
           .origin = std::string(read_.Text(1)),
           .dialect = std::string(read_.Text(2)),
           .state = ParseAttemptState(read_.Text(3)),
@@ -131,9 +136,17 @@ absl::StatusOr<std::optional<AttemptTable::Row>> AttemptTable::Read(const std::s
   return row;
 }
 
-absl::Status AttemptTable::Merge(const v1::Attempt& attempt, int64_t run, Row& row, MaybeRefusal& refusal) {
+absl::StatusOr<int64_t> AttemptTable::LockRun(const v1::Attempt& attempt, const Row& row) {
+  // The run of most attempts is the current sender's own, which may be locked already.
+  const absl::StatusOr<int64_t> own = runs_.Find(attempt.run_id());
+  if (!own.ok() || *own == row.run) return own;
+  if (absl::Status status = runs_.Lock(row.run); !status.ok()) return status;
+  return row.run;
+}
+
+absl::Status AttemptTable::Merge(const v1::Attempt& attempt, Row& row, MaybeRefusal& refusal) {
   FieldMerge merge;
-  merge.Required("run_id", row.run, run);
+  merge.Required("run_id", row.run_id, attempt.run_id());
   merge.Required("origin", row.origin, attempt.origin());
   merge.Required("dialect", row.dialect, attempt.dialect());
   merge.Field("started_unix_us", row.started_unix_us,
@@ -190,14 +203,15 @@ absl::Status AttemptTable::Supersede(const v1::Attempt& by, int64_t run) {
     absl::Status status =
         remember_superseded_.Bind(Blob{id}, Blob{by.attempt_id()}, run, by.origin(), sender_.column()).Run();
     if (!status.ok()) return status;
-    const absl::StatusOr<std::optional<int64_t>> attempt =
-        find_droppable_.Bind(Blob{id}, run, by.origin(), sender_.column()).QueryInt();
-    if (!attempt.ok()) return attempt.status();
-    if (!attempt->has_value()) continue;
+    const absl::StatusOr<bool> found = find_droppable_.Bind(Blob{id}, run, by.origin(), sender_.column()).Step();
+    if (!found.ok()) return found.status();
+    if (!*found) continue;
+    const AttemptKey key = {.run = find_droppable_.Int(1), .attempt = find_droppable_.Int(0)};
+    find_droppable_.Reset();
     for (Statement* drop : {&drop_measurements_, &drop_source_hashes_, &drop_details_}) {
-      if (status = drop->Bind(InRun{run}, **attempt).Run(); !status.ok()) return status;
+      if (status = drop->Bind(InRun{key.run}, key.attempt).Run(); !status.ok()) return status;
     }
-    if (status = drop_.Bind(**attempt).Run(); !status.ok()) return status;
+    if (status = drop_.Bind(key.attempt).Run(); !status.ok()) return status;
     keys_.erase(id);
     last_id_.clear();
   }

@@ -1,7 +1,6 @@
 #include "server/storage/exporter.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,7 +13,6 @@ namespace {
 constexpr int64_t kRunsPerPage = 100;
 constexpr int64_t kRowsPerPage = 1000;
 constexpr size_t kRunConfigsPerPage = 1000;
-constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 constexpr size_t kShortestPrefix = 4;
 constexpr size_t kRunIdDigits = 64;
 
@@ -67,25 +65,25 @@ Exporter::Exporter(Database& database, const v1::ExportRequest& request, const S
 absl::Status Exporter::Run() {
   if (absl::Status status = CheckFilter(filter_); !status.ok()) return status;
   if (absl::Status status = SendTotals(); !status.ok()) return status;
-  std::string last;
+  RunPlace last;
   while (true) {
     absl::StatusOr<std::vector<StoredRun>> runs = NextRuns(last);
     if (!runs.ok() || runs->empty()) return runs.status();
     for (const StoredRun& run : *runs) {
       if (absl::Status status = SendRun(run); !status.ok()) return status;
     }
-    last = runs->back().run.run_id();
+    last = RunPlace::Behind(runs->back());
   }
 }
 
-absl::StatusOr<std::vector<StoredRun>> Exporter::NextRuns(const std::string& after_run_id) {
-  return reader_.Runs(filter_, after_run_id, kRunsPerPage);
+absl::StatusOr<std::vector<StoredRun>> Exporter::NextRuns(const RunPlace& after) {
+  return reader_.Runs(filter_, after, kRunsPerPage);
 }
 
 absl::StatusOr<std::vector<StoredAttempt>> Exporter::SelectAttempts(const StoredRun& run) {
   absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database_);
   if (!transaction.ok()) return transaction.status();
-  absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_.Attempts(run, filter_.since_unix_us(), "", kNoLimit);
+  absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_.Attempts(run, filter_.since_unix_us());
   if (!attempts.ok()) return attempts;
   if (filter_.attempts() == v1::Filter::ATTEMPTS_BEST) {
     for (StoredAttempt& attempt : *attempts) {
@@ -99,7 +97,7 @@ absl::StatusOr<std::vector<StoredAttempt>> Exporter::SelectAttempts(const Stored
 absl::StatusOr<v1::RunSummary> Exporter::Summarise(const StoredRun& run, std::vector<StoredAttempt>* selected) {
   absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database_);
   if (!transaction.ok()) return transaction.status();
-  absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_.Attempts(run, 0, "", kNoLimit);
+  absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_.Attempts(run, 0);
   if (!attempts.ok()) return attempts.status();
   absl::StatusOr<v1::RunSummary> summary = reader_.Summarise(run, &*attempts);
   *selected = *std::move(attempts);
@@ -113,7 +111,7 @@ absl::StatusOr<v1::RunSummary> Exporter::Summarise(const StoredRun& run, std::ve
 absl::Status Exporter::SendTotals() {
   v1::ExportItem item;
   v1::ExportTotals* totals = item.mutable_totals();
-  std::string last;
+  RunPlace last;
   while (true) {
     absl::StatusOr<std::vector<StoredRun>> runs = NextRuns(last);
     if (!runs.ok()) return runs.status();
@@ -129,12 +127,13 @@ absl::Status Exporter::SendTotals() {
       }
     }
     totals->set_runs(totals->runs() + runs->size());
-    last = runs->back().run.run_id();
+    last = RunPlace::Behind(runs->back());
   }
 }
 
 absl::Status Exporter::SendRun(const StoredRun& run) {
   std::vector<StoredAttempt> attempts;
+  reader_.configs().BeginSender(run.sender);
   absl::StatusOr<v1::RunSummary> summary = Summarise(run, &attempts);
   if (!summary.ok()) return summary.status();
   v1::ExportItem item;
@@ -155,7 +154,7 @@ absl::Status Exporter::SendIrGraphs(const StoredRun& run, const v1::RunSummary& 
     {
       absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database_);
       if (!transaction.ok()) return transaction.status();
-      absl::StatusOr<v1::IrGraph> graph = reader_.ir_graphs().Read(run.key, run.run.run_id(), kind);
+      absl::StatusOr<v1::IrGraph> graph = reader_.ir_graphs().Read(run.described_by, run.run.run_id(), kind);
       if (!graph.ok()) return graph.status();
       *item.mutable_ir_graph() = *std::move(graph);
     }
@@ -165,7 +164,7 @@ absl::Status Exporter::SendIrGraphs(const StoredRun& run, const v1::RunSummary& 
 }
 
 absl::Status Exporter::SendRunConfigs(const StoredRun& run) {
-  absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> keys = reader_.RunConfigKeys(run.key);
+  absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> keys = reader_.RunConfigKeys(run.described_by);
   if (!keys.ok()) return keys.status();
   for (size_t begin = 0; begin < keys->size(); begin += kRunConfigsPerPage) {
     v1::ExportItem item;
@@ -178,7 +177,7 @@ absl::Status Exporter::SendRunConfigs(const StoredRun& run) {
         v1::RunConfig* config = item.mutable_run_configs()->add_run_configs();
         config->set_run_id(run.run.run_id());
         config->set_config_id(config_id);
-        absl::Status status = reader_.ReadRunConfig(run.key, key, config);
+        absl::Status status = reader_.ReadRunConfig(run.described_by, key, config);
         if (status.ok()) status = reader_.configs().Id(key, configs_.mutable_configs()).status();
         if (!status.ok()) return status;
       }

@@ -44,7 +44,7 @@ class Exporter {
   absl::Status ReadRows(const AttemptKey& attempt, uint64_t after_seq, RowParts parts);
   absl::Status CheckStillThere(const StoredAttempt& attempt);
 
-  absl::StatusOr<std::vector<StoredRun>> NextRuns(const std::string& after_run_id);
+  absl::StatusOr<std::vector<StoredRun>> NextRuns(const RunPlace& after);
   // For the totals: the attempts that the filter selects.
   absl::StatusOr<std::vector<StoredAttempt>> SelectAttempts(const StoredRun& run);
   // For the export: reads all of the run's attempts and its summary in one pass over the rows, then selects.

@@ -15,9 +15,14 @@ class LookAhead {
  public:
   virtual ~LookAhead() = default;
 
+  struct Entry {
+    const v1::Record* record = nullptr;
+    int64_t sender = 0;  // as CurrentSender::key
+  };
+
   // `records` are valid, and the transaction is going to store them in this order. Runs and configs that are new are
   // made where their records are never refused.
-  virtual absl::Status LookAt(absl::Span<const v1::Record* const> records, RunTable& runs, ConfigTable& configs) = 0;
+  virtual absl::Status LookAt(absl::Span<const Entry> records, RunTable& runs, ConfigTable& configs) = 0;
 };
 
 }  // namespace telemetry::storage

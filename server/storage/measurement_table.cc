@@ -21,6 +21,10 @@ std::optional<double> CompileTime(const v1::Measurement& row) {
   return row.has_compile_time_s() ? std::optional<double>(row.compile_time_s()) : std::nullopt;
 }
 
+OptionalText Failure(const v1::Measurement& row) {
+  return row.has_failure() ? OptionalText(FailureToJson(row.failure())) : std::nullopt;
+}
+
 std::optional<double> DoubleColumn(const Statement& row, int column) {
   return row.IsNull(column) ? std::nullopt : std::optional<double>(row.Double(column));
 }
@@ -34,9 +38,11 @@ MeasurementTable::MeasurementTable(Database& database, AttemptTable& attempts, C
               "INSERT " TELEMETRY_GATHERED "INTO measurements (" TELEMETRY_RUN_COLUMN
               "attempt, seq, timestamp_s, generation, status, perf_ms, compile_time_s, config, "
               "failure) VALUES (" TELEMETRY_RUN_VALUE "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING"),
-      read_(database,
-            "SELECT timestamp_s, generation, status, perf_ms, compile_time_s, config, failure FROM measurements "
-            "WHERE " TELEMETRY_IN_RUN "attempt = ?1 AND seq = ?2"),
+      read_(
+          database,
+          "SELECT m.timestamp_s, m.generation, m.status, m.perf_ms, m.compile_time_s, m.config, m.failure, c.config_id "
+          "FROM measurements AS m LEFT JOIN configs AS c ON c.config = m.config "
+          "WHERE " TELEMETRY_IN_RUN "attempt = ?1 AND seq = ?2"),
       insert_status_(database, "INSERT INTO statuses (name) VALUES (?1) ON CONFLICT DO NOTHING RETURNING status"),
       find_status_(database,
                    "SELECT status FROM statuses WHERE /*postgresql name_sha256 = text_sha256(?1) AND */ name = ?1"),
@@ -53,7 +59,7 @@ absl::Status MeasurementTable::Store(const v1::Measurement& row, MaybeRefusal& r
   absl::StatusOr<AttemptTable::RowTarget> target = attempts_.TargetOf(row.attempt_id(), refusal);
   if (!target.ok() || target->left_out()) return target.status();
   if (target->foreign) return StoreForeign(row, target->key, refusal);
-  return StoreRow(row, target->key, Whose::kOwn, refusal);
+  return StoreRow(row, target->key, refusal);
 }
 
 // The row may only be what is there already.
@@ -61,26 +67,27 @@ absl::Status MeasurementTable::StoreForeign(const v1::Measurement& row, const At
   absl::StatusOr<bool> stored = read_.Bind(InRun{key.run}, key.attempt, row.seq()).Step();
   read_.Reset();
   if (!stored.ok()) return stored.status();
-  if (*stored) return StoreRow(row, key, Whose::kSomebodyElses, refusal);
-  refusal = NotYours(kForeignAttempt);
-  return absl::OkStatus();
+  if (!*stored) {
+    refusal = NotYours(kForeignAttempt);
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<int64_t> status = StatusKey(row.status());
+  return status.ok() ? CompareStored(row, key, Whose::kSomebodyElses, *status, /*config=*/0, refusal) : status.status();
 }
 
-absl::Status MeasurementTable::StoreRow(const v1::Measurement& row, const AttemptKey& key, Whose whose,
-                                        MaybeRefusal& refusal) {
+absl::Status MeasurementTable::StoreRow(const v1::Measurement& row, const AttemptKey& key, MaybeRefusal& refusal) {
   absl::StatusOr<int64_t> status_key = StatusKey(row.status());
   if (!status_key.ok()) return status_key.status();
   const absl::StatusOr<int64_t> config = configs_.KeyOf(row.config_id());
   if (!config.ok()) return config.status();
-  OptionalText failure;
-  if (row.has_failure()) failure = FailureToJson(row.failure());
+  const OptionalText failure = Failure(row);
   const absl::StatusOr<int64_t> inserted =
       insert_
           .Bind(InRun{key.run}, key.attempt, row.seq(), row.timestamp_s(), int64_t{row.generation()}, *status_key,
                 Perf(row), CompileTime(row), *config, failure)
           .RunCounting();
   if (!inserted.ok() || *inserted == 1) return inserted.status();
-  return CompareStored(row, key, whose, *status_key, *config, failure, refusal);
+  return CompareStored(row, key, Whose::kOwn, *status_key, *config, refusal);
 }
 
 absl::StatusOr<int64_t> MeasurementTable::StatusKey(const std::string& name) {
@@ -93,15 +100,15 @@ absl::StatusOr<int64_t> MeasurementTable::StatusKey(const std::string& name) {
 }
 
 absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, const AttemptKey& key, Whose whose,
-                                             int64_t status, int64_t config, const OptionalText& failure,
-                                             MaybeRefusal& refusal) {
+                                             int64_t status, int64_t config, MaybeRefusal& refusal) {
+  const OptionalText failure = Failure(row);
   absl::StatusOr<bool> found = read_.Bind(InRun{key.run}, key.attempt, row.seq()).Step();
   if (!found.ok()) return found.status();
   if (!*found) return absl::AbortedError("a row that was there has gone again");
   const bool equal = read_.Double(0) == row.timestamp_s() && read_.Int(1) == row.generation() &&
                      read_.Int(2) == status && DoubleColumn(read_, 3) == Perf(row) &&
-                     DoubleColumn(read_, 4) == CompileTime(row) && read_.Int(5) == config &&
-                     TextColumn(read_, 6) == failure;
+                     DoubleColumn(read_, 4) == CompileTime(row) && TextColumn(read_, 6) == failure &&
+                     !read_.IsNull(7) && static_cast<uint64_t>(read_.Int(7)) == row.config_id();
   const int64_t stored_status = read_.Int(2);
   const int64_t stored_config = read_.Int(5);
   read_.Reset();

@@ -31,11 +31,12 @@ class MeasurementTable {
 
  private:
   enum class Whose { kOwn, kSomebodyElses };
-  absl::Status StoreRow(const v1::Measurement& measurement, const AttemptKey& key, Whose whose, MaybeRefusal& refusal);
+  absl::Status StoreRow(const v1::Measurement& measurement, const AttemptKey& key, MaybeRefusal& refusal);
   absl::Status StoreForeign(const v1::Measurement& measurement, const AttemptKey& key, MaybeRefusal& refusal);
   absl::StatusOr<int64_t> StatusKey(const std::string& name);
+  // `config` stands in for the stored one where that was never committed; not used for somebody else's row.
   absl::Status CompareStored(const v1::Measurement& measurement, const AttemptKey& key, Whose whose, int64_t status,
-                             int64_t config, const OptionalText& failure, MaybeRefusal& refusal);
+                             int64_t config, MaybeRefusal& refusal);
 
   AttemptTable& attempts_;
   ConfigTable& configs_;

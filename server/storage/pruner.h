@@ -55,7 +55,7 @@ class Pruner {
   absl::StatusOr<bool> RemoveAttempts(int64_t used_bytes, PruneStep& step);
   absl::StatusOr<bool> RemoveRejects(PruneStep& step);
   absl::Status Remove(const PrunedAttempt& attempt);
-  absl::Status RemoveEmptyRun(const std::string& run_id);
+  absl::Status RemoveEmptyRun(int64_t run);
 
   Database& database_;
   const PruneRules rules_;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -22,7 +23,7 @@ class PgLookAhead : public LookAhead {
   // `database` must outlive this.
   explicit PgLookAhead(PgDatabase& database);
 
-  absl::Status LookAt(absl::Span<const v1::Record* const> records, RunTable& runs, ConfigTable& configs) override;
+  absl::Status LookAt(absl::Span<const Entry> records, RunTable& runs, ConfigTable& configs) override;
 
  private:
   // A config of which a text comes.
@@ -32,19 +33,19 @@ class PgLookAhead : public LookAhead {
     OptionalText arguments, unsplit;  // as they are stored
   };
   struct Configs {
-    absl::flat_hash_set<uint64_t> named;
-    absl::flat_hash_map<uint64_t, Incoming> incoming;
+    absl::flat_hash_set<ConfigTable::Id> named;
+    absl::flat_hash_map<ConfigTable::Id, Incoming> incoming;
   };
   using Texts = absl::flat_hash_set<std::string>;
+  using Runs = absl::flat_hash_set<std::pair<std::string, int64_t>>;  // run_ids and senders
 
-  absl::Status LookAtRuns(absl::Span<const v1::Record* const> records, RunTable& runs);
-  absl::Status FindRuns(const Texts& run_ids, RunTable& runs);
-  absl::Status LookAtConfigs(absl::Span<const v1::Record* const> records, ConfigTable& configs);
+  absl::Status LookAtRuns(absl::Span<const Entry> records, RunTable& runs);
+  absl::Status FindRuns(const Runs& wanted, RunTable& runs);
+  absl::Status LookAtConfigs(absl::Span<const Entry> records, ConfigTable& configs);
   // Of runs and configs that are known by now.
-  absl::Status LookAtRunConfigs(absl::Span<const v1::Record* const> records, const RunTable& runs,
-                                ConfigTable& configs);
+  absl::Status LookAtRunConfigs(absl::Span<const Entry> records, const RunTable& runs, ConfigTable& configs);
 
-  static Configs Collect(absl::Span<const v1::Record* const> records, const ConfigTable& configs);
+  static Configs Collect(absl::Span<const Entry> records, const ConfigTable& configs);
   absl::Status FindConfigs(Configs& wanted, ConfigTable& configs);
   enum class Of { kAllTexts, kNewConfigs };
   // The arguments that have no key yet.
