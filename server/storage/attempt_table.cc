@@ -138,7 +138,7 @@ absl::StatusOr<std::optional<AttemptTable::Row>> AttemptTable::Read(const std::s
 
 absl::StatusOr<int64_t> AttemptTable::LockRun(const v1::Attempt& attempt, const Row& row) {
   // The run of most attempts is the current sender's own, which may be locked already.
-  const absl::StatusOr<int64_t> own = runs_.Find(attempt.run_id());
+  absl::StatusOr<int64_t> own = runs_.Find(attempt.run_id());
   if (!own.ok() || *own == row.run) return own;
   if (absl::Status status = runs_.Lock(row.run); !status.ok()) return status;
   return row.run;
