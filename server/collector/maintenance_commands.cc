@@ -40,10 +40,6 @@ absl::Status CheckIdentities(const std::string& db) {
 
 absl::Status Check(const CommandLine& line) {
   if (line.identities) return CheckIdentities(line.db);
-  if (storage::IsPostgresqlUrl(line.db)) {
-    return absl::InvalidArgumentError(
-        "check works on SQLite files; of a dataset on a PostgreSQL server it checks --identities alone");
-  }
   absl::StatusOr<storage::CheckReport> report = storage::CheckDataset(line.db);
   if (!report.ok()) return report.status();
   std::fputs(storage::FormatReport(*report).c_str(), stdout);
