@@ -115,7 +115,7 @@ class Senders {
         story_.writer().OpenProducers({{.producer_id = producer, .epoch = 1, .client = "test", .sender = sender}});
     EXPECT_TRUE(opened.ok() && opened->front().ok());
     ProducerBatch batch = {.producer_id = producer, .epoch = 1, .first_seq = *opened->front() + 1};
-    for (const v1::Record& record : records) batch.records.push_back(&record);
+    AddRecords(records, &batch);
     const auto outcomes = story_.writer().CommitBatches({batch});
     EXPECT_TRUE(outcomes.ok()) << outcomes.status();
     return outcomes->front().refused;

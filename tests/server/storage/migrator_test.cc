@@ -84,7 +84,7 @@ TEST_F(MigratorTest, WhatWasThereBeforeSendersHadRunsOfTheirOwnIsReadAndGoneOnWi
   const std::vector<v1::Record> records = {AttemptRecord('x', 'a'), ConfigRecord(7, "Config(n=4)"), Row('x', 1, 0.5),
                                            Row('x', 2, 0.125)};
   ProducerBatch batch = {.producer_id = producer, .epoch = 1, .first_seq = 1};
-  for (const v1::Record& record : records) batch.records.push_back(&record);
+  AddRecords(records, &batch);
   const auto outcomes = writer->CommitBatches({batch});
   ASSERT_TRUE(outcomes.ok()) << outcomes.status();
   EXPECT_TRUE(outcomes->front().refused.empty()) << outcomes->front().refused.front().message;
