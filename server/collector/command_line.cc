@@ -23,6 +23,7 @@ Examples:
   telemetry-collector token list --tokens tokens.json
   telemetry-collector token revoke --tokens tokens.json 4f2a9c1e
   telemetry-collector check --db telemetry.db
+  telemetry-collector check --db telemetry.db --identities
   telemetry-collector stats --db telemetry.db --json
   telemetry-collector backup --db telemetry.db --to telemetry-today.db
   telemetry-collector restore --from telemetry-today.db --to telemetry.db

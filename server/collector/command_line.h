@@ -43,6 +43,7 @@ struct CommandLine {
   std::string log_format = "text";
   bool validate = false;
   bool json = false;
+  bool identities = false;
   access::TlsFiles tls;
   std::string tokens;
   // Where the metrics are; empty: nowhere.

@@ -1,11 +1,15 @@
 #include "server/collector/maintenance_commands.h"
 
 #include <cstdio>
+#include <memory>
 #include <optional>
+#include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "server/storage/backup.h"
 #include "server/storage/check.h"
+#include "server/storage/check_identities.h"
 #include "server/storage/dataset_file.h"
 #include "server/storage/postgresql/any_store.h"
 #include "server/storage/prune.h"
@@ -13,7 +17,29 @@
 
 namespace telemetry::collector {
 
+namespace {
+
+absl::Status CheckIdentities(const std::string& db) {
+  const absl::StatusOr<std::unique_ptr<storage::Database>> database = storage::OpenDatabaseForReading(db);
+  if (!database.ok()) return database.status();
+  const absl::StatusOr<storage::IdentityCounts> counts =
+      storage::CheckIdentities(**database, [](const storage::WrongIdentity& wrong) {
+        std::printf("WRONG: %s %s from %s: its content has the id %s\n", wrong.what.c_str(), wrong.id.c_str(),
+                    wrong.sender.empty() ? "nobody" : absl::StrCat("\"", wrong.sender, "\"").c_str(),
+                    wrong.expected.c_str());
+      });
+  if (!counts.ok()) return counts.status();
+  std::printf("%lld ids are right, %lld are wrong, %lld cannot be recomputed\n", static_cast<long long>(counts->right),
+              static_cast<long long>(counts->wrong), static_cast<long long>(counts->unknown));
+  if (counts->wrong == 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      counts->wrong, " ids are not those of their content: ask their senders; no other sender's rows are affected"));
+}
+
+}  // namespace
+
 absl::Status Check(const CommandLine& line) {
+  if (line.identities) return CheckIdentities(line.db);
   absl::StatusOr<storage::CheckReport> report = storage::CheckDataset(line.db);
   if (!report.ok()) return report.status();
   std::fputs(storage::FormatReport(*report).c_str(), stdout);

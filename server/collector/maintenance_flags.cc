@@ -5,16 +5,15 @@
 namespace telemetry::collector {
 namespace {
 
+// Returns why a command that works on files cannot work on this; empty: it can.
+std::string WhyNotAFile(const std::string& db) {
+  return storage::IsPostgresqlUrl(db) ? "works on SQLite files; for a PostgreSQL server use its own tools, as pg_dump"
+                                      : "";
+}
+
 // Of a command that works on files.
 void SqliteFile(CLI::App* command, const std::string& name, std::string& value, const std::string& help) {
-  File(command, name, value, help)
-      ->check(CLI::Validator(
-          [](const std::string& text) {
-            return storage::IsPostgresqlUrl(text)
-                       ? "works on SQLite files; for a PostgreSQL server use its own tools, as pg_dump"
-                       : "";
-          },
-          ""));
+  File(command, name, value, help)->check(CLI::Validator(WhyNotAFile, ""));
 }
 
 void AddPrune(CLI::App& app, CommandLine& line) {
@@ -38,7 +37,13 @@ void AddPrune(CLI::App& app, CommandLine& line) {
 
 void AddMaintenance(CLI::App& app, CommandLine& line) {
   CLI::App* check = app.add_subcommand("check", "Look for damage and print counts; status 1 when something is wrong");
-  SqliteFile(check, "db", line.db, "The dataset's SQLite file");
+  File(check, "db", line.db, "The dataset's SQLite file; with --identities also postgresql://USER@HOST/DATABASE");
+  Switch(check, "identities", line.identities,
+         "Instead recompute each run_id and config_id of its content, and print those that differ");
+  check->final_callback([&line] {
+    const std::string why_not = line.identities ? "" : WhyNotAFile(line.db);
+    if (!why_not.empty()) throw CLI::ValidationError("--db", why_not);
+  });
   CLI::App* stats = app.add_subcommand("stats", "Print what is in the dataset, also while a collector serves it");
   SqliteFile(stats, "db", line.db, "The dataset's SQLite file");
   Switch(stats, "json", line.json, "Print one JSON object");

@@ -10,13 +10,23 @@ namespace telemetry::exporter {
 
 void ConfigTable::Add(const v1::Config& config) {
   auto [place, added] = configs_.try_emplace(config.config_id());
-  if (!added) return;
-  const std::string_view text = config.text();
+  if (added) {
+    place->second = Quote(config.text());
+  } else if (place->second.text != config.text()) {
+    auto known = replacements_.find(config.text());
+    if (known == replacements_.end()) {
+      const ConfigText quoted = Quote(config.text());
+      known = replacements_.emplace(quoted.text, quoted).first;
+    }
+    place->second = known->second;
+  }
+}
+
+ConfigText ConfigTable::Quote(std::string_view text) {
   const std::string_view field = Keep(record::CsvField(text));
   const bool has_quotes = field.size() != text.size();
   const bool is_inside_field = text.find('"') == std::string_view::npos;
-  place->second.field = field;
-  place->second.text = is_inside_field ? field.substr(has_quotes ? 1 : 0, text.size()) : Keep(text);
+  return {.text = is_inside_field ? field.substr(has_quotes ? 1 : 0, text.size()) : Keep(text), .field = field};
 }
 
 const ConfigText* ConfigTable::Find(uint64_t config_id) const {

@@ -17,9 +17,11 @@ struct ConfigText {
 };
 
 // The configs of an export, each quoted once however many rows name it. Grows with the number of distinct configs
-// (about the size of their texts): a stream announces a config once, so none can be forgotten. Not thread-safe.
+// (about the size of their texts): a stream announces a config once for each sender, so none can be forgotten. Not
+// thread-safe.
 class ConfigTable {
  public:
+  // A config that was added before has this text from now on.
   void Add(const v1::Config& config);
 
   // Null: no such config was added. The pointer is valid until the next Add.
@@ -28,10 +30,13 @@ class ConfigTable {
   size_t size() const { return configs_.size(); }
 
  private:
+  ConfigText Quote(std::string_view text);
   // Copies the text to where it stays.
   std::string_view Keep(std::string_view text);
 
   absl::flat_hash_map<uint64_t, ConfigText> configs_;
+  // Texts that took the place of others, each kept once however often it did so.
+  absl::flat_hash_map<std::string_view, ConfigText> replacements_;
   std::vector<std::unique_ptr<char[]>> blocks_;
   char* free_ = nullptr;
   size_t free_bytes_ = 0;

@@ -39,6 +39,7 @@ absl::Status DatasetRenderer::Add(const v1::ExportItem& item) {
       return AddGraph(item.ir_graph());
     case v1::ExportItem::kConfigs:
       for (const v1::Config& config : item.configs().configs()) configs_.Add(config);
+      config_ = {};
       return absl::OkStatus();
     case v1::ExportItem::kRunConfigs:
       return AddRunConfigs(item.run_configs());
@@ -54,10 +55,12 @@ absl::Status DatasetRenderer::Add(const v1::ExportItem& item) {
 }
 
 absl::Status DatasetRenderer::Finish() {
-  if (absl::Status status = EndRun(); !status.ok()) return status;
+  absl::Status status = EndRun();
+  if (status.ok()) status = FlushRecords();
+  if (!status.ok()) return status;
   for (Part part : kAllParts) {
     if (!IsDue(part)) continue;
-    if (absl::Status status = emit_(part, &Text(part)); !status.ok()) return status;
+    if (status = emit_(part, &Text(part)); !status.ok()) return status;
   }
   counts_.configs = configs_.size();
   for (const auto& [name, count] : status_counts_) counts_.measurements_by_status[name] = count;
@@ -71,28 +74,52 @@ bool DatasetRenderer::IsDue(Part part) const {
 }
 
 absl::Status DatasetRenderer::BeginRun(const v1::RunSummary& summary) {
-  if (layout_ == Layout::kPr2699 && run_.has_value()) {
+  const std::string last_run_id = run_.has_value() ? run_->columns.run().run_id() : "";
+  // The runs of several senders may have the same run_id.
+  const bool is_another = summary.run().run_id() != last_run_id;
+  if (layout_ == Layout::kPr2699 && run_.has_value() && is_another) {
     return absl::InvalidArgumentError(absl::StrCat("the pr2699 layout holds one run, and the selection has several (",
-                                                   run_->columns.run().run_id(), ", ", summary.run().run_id(),
+                                                   last_run_id, ", ", summary.run().run_id(),
                                                    ", ...): choose one with --run, or another --layout"));
   }
   if (absl::Status status = EndRun(); !status.ok()) return status;
   run_.emplace(layout_, summary.run());
   config_ = {};
+  if (!is_another) return absl::OkStatus();
   ++counts_.runs;
-  return absl::OkStatus();
+  return FlushRecords();
 }
 
 absl::Status DatasetRenderer::EndRun() {
   if (absl::Status status = EndAttempt(); !status.ok()) return status;
   if (!run_.has_value()) return absl::OkStatus();
-  absl::StatusOr<std::string> record = run_->record.Format(run_->columns.run(), configs_);
-  if (!record.ok()) return record.status();
+  absl::StatusOr<std::optional<RecordParts>> parts = run_->record.Parts(run_->columns.run(), configs_);
+  if (!parts.ok()) return parts.status();
   run_.reset();
-  if (record->empty()) return absl::OkStatus();
-  ++counts_.records;
-  Text(Part::kMeta).append(*record);
-  return EmitIfLarge(Part::kMeta);
+  if (!parts->has_value()) return absl::OkStatus();
+  for (RecordParts& record : records_) {
+    if (record.Merge(**parts)) return absl::OkStatus();
+  }
+  records_.push_back(**std::move(parts));
+  return absl::OkStatus();
+}
+
+absl::Status DatasetRenderer::FlushRecords() {
+  if (layout_ == Layout::kPr2699 && records_.size() > 1) {
+    return absl::InvalidArgumentError(absl::StrCat("the pr2699 layout holds one record, and senders describe run ",
+                                                   records_.front().run.run_id(),
+                                                   " in several ways: choose another --layout"));
+  }
+  for (const RecordParts& parts : records_) {
+    const std::string record = parts.Format(layout_);
+    if (record.empty()) continue;
+    ++counts_.records;
+    Text(Part::kMeta).append(record);
+    if (absl::Status status = EmitIfLarge(Part::kMeta); !status.ok()) return status;
+  }
+  records_.clear();
+  graphs_written_.clear();
+  return absl::OkStatus();
 }
 
 absl::Status DatasetRenderer::AddGraph(const v1::IrGraph& graph) {
@@ -103,13 +130,16 @@ absl::Status DatasetRenderer::AddGraph(const v1::IrGraph& graph) {
     ++counts_.unknown_ir_graphs[graph.kind()];
     return absl::OkStatus();
   }
-  ++counts_.ir_graphs;
-  if (layout_ == Layout::kHelion && !is_wrapper) {
-    run_->record.SetGraph(graph);
-    return absl::OkStatus();
-  }
+  const bool is_in_record = layout_ == Layout::kHelion && !is_wrapper;
+  const std::string line =
+      is_in_record ? graph.SerializeAsString() : record::FormatIrRecord(graph, run_->columns.run());
+  // Equal graphs of several senders count and are written once.
+  const bool is_new = graphs_written_.insert(absl::StrCat(graph.kind(), record::Sha256(line))).second;
+  if (is_new) ++counts_.ir_graphs;
+  if (is_in_record) run_->record.SetGraph(graph);
+  if (is_in_record || !is_new) return absl::OkStatus();
   const Part part = is_wrapper ? Part::kWrapperIr : Part::kIr;
-  absl::StrAppend(&Text(part), record::FormatIrRecord(graph, run_->columns.run()), "\n");
+  absl::StrAppend(&Text(part), line, "\n");
   return EmitIfLarge(part);
 }
 

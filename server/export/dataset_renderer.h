@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "server/export/attempt_line.h"
 #include "server/export/config_table.h"
@@ -59,6 +60,8 @@ class DatasetRenderer {
 
   absl::Status BeginRun(const v1::RunSummary& summary);
   absl::Status EndRun();
+  // Writes the records of a run_id, one for each way in which its senders describe it.
+  absl::Status FlushRecords();
   absl::Status AddGraph(const v1::IrGraph& graph);
   absl::Status AddRunConfigs(const v1::ExportRunConfigs& run_configs);
   absl::Status BeginAttempt(const v1::AttemptSummary& summary);
@@ -84,6 +87,8 @@ class DatasetRenderer {
   std::array<bool, kPartCount> emitted_{};
   ConfigTable configs_;
   std::optional<CurrentRun> run_;
+  std::vector<RecordParts> records_;                 // of the run_id of the current run
+  absl::flat_hash_set<std::string> graphs_written_;  // of that run_id: hashes of their lines
   std::optional<CurrentAttempt> attempt_;
   CurrentConfig config_;
   DatasetCounts counts_;

@@ -35,21 +35,39 @@ Json ConfigJson(std::string_view text) {
   return config.ok() ? *std::move(config) : Json::String(std::string(text));
 }
 
+std::string GraphBytes(const std::optional<v1::IrGraph>& graph) {
+  return graph.has_value() ? graph->SerializeAsString() : "";
+}
+
 }  // namespace
 
-void RunRecord::Add(const v1::RunConfig& run_config) {
-  if (run_config.has_record_keys_json()) listed_[run_config.config_id()] = run_config.record_keys_json();
+bool RecordParts::Merge(const RecordParts& other) {
+  if (run.SerializeAsString() != other.run.SerializeAsString() || GraphBytes(graph) != GraphBytes(other.graph)) {
+    return false;
+  }
+  // Configs that a record lists take precedence over those that rows name.
+  if (is_listed && !other.is_listed) return true;
+  if (!is_listed && other.is_listed) configs.clear();
+  absl::flat_hash_map<uint64_t, std::string> known;
+  for (const record::RecordConfig& config : configs) known[config.config_id] = record::ToJson(config.config);
+  std::vector<record::RecordConfig> added;
+  for (const record::RecordConfig& config : other.configs) {
+    auto found = known.find(config.config_id);
+    if (found == known.end()) {
+      added.push_back(config);
+    } else if (found->second != record::ToJson(config.config)) {
+      return false;
+    }
+  }
+  is_listed = other.is_listed;
+  configs.insert(configs.end(), added.begin(), added.end());
+  return true;
 }
 
-void RunRecord::SawConfig(uint64_t config_id) {
-  if (layout_ == Layout::kHelion && seen_.insert(config_id).second) seen_in_order_.push_back(config_id);
-}
-
-absl::StatusOr<std::string> RunRecord::Format(const v1::Run& run, const ConfigTable& configs) const {
-  if (!run.has_kernel_name() && !run.has_kernel_source()) return "";
-  switch (layout_) {
+std::string RecordParts::Format(Layout layout) const {
+  switch (layout) {
     case Layout::kHelion:
-      return FormatHelion(run, configs);
+      return record::FormatHelionMeta(run, graph.has_value() ? &*graph : nullptr, configs) + "\n";
     case Layout::kPr2750:
       return record::FormatPr2750Meta(run) + "\n";
     case Layout::kPr2699:
@@ -60,19 +78,29 @@ absl::StatusOr<std::string> RunRecord::Format(const v1::Run& run, const ConfigTa
   return "";
 }
 
-absl::StatusOr<std::string> RunRecord::FormatHelion(const v1::Run& run, const ConfigTable& configs) const {
-  std::vector<record::RecordConfig> record_configs;
+void RunRecord::Add(const v1::RunConfig& run_config) {
+  if (run_config.has_record_keys_json()) listed_[run_config.config_id()] = run_config.record_keys_json();
+}
+
+void RunRecord::SawConfig(uint64_t config_id) {
+  if (layout_ == Layout::kHelion && seen_.insert(config_id).second) seen_in_order_.push_back(config_id);
+}
+
+absl::StatusOr<std::optional<RecordParts>> RunRecord::Parts(const v1::Run& run, const ConfigTable& configs) const {
+  if (!run.has_kernel_name() && !run.has_kernel_source()) return std::nullopt;
+  RecordParts parts = {.run = run, .graph = graph_, .is_listed = !listed_.empty(), .configs = {}};
+  if (layout_ != Layout::kHelion) return parts;
   for (uint64_t config_id : ConfigsInOrder()) {
     const ConfigText* config = configs.Find(config_id);
     if (config == nullptr) {
       return absl::DataLossError(absl::StrCat("run ", run.run_id(), " lists config ", record::FormatConfigId(config_id),
                                               ", which the dataset does not hold: check the database"));
     }
-    record_configs.push_back({.config_id = config_id, .config = ConfigJson(config->text)});
+    parts.configs.push_back({.config_id = config_id, .config = ConfigJson(config->text)});
     auto keys = listed_.find(config_id);
-    if (keys != listed_.end()) OrderMembers(keys->second, &record_configs.back().config);
+    if (keys != listed_.end()) OrderMembers(keys->second, &parts.configs.back().config);
   }
-  return record::FormatHelionMeta(run, graph_.has_value() ? &*graph_ : nullptr, record_configs) + "\n";
+  return parts;
 }
 
 // What the run's records listed, else what its rows tried; in the order of the rows, the rest by config_id.

@@ -9,14 +9,29 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
+#include "proto/record/sidecar_record.h"
 #include "server/export/config_table.h"
 #include "server/export/layout.h"
 #include "telemetry/v1/records.pb.h"
 
 namespace telemetry::exporter {
 
-// Collects what a run's meta record says while the run goes by, and writes it at the run's end. A run of which neither
-// name nor source came has no record. Not thread-safe.
+// The content of a meta record: what one sender says of a run, or several who do not contradict each other.
+struct RecordParts {
+  v1::Run run;
+  std::optional<v1::IrGraph> graph;
+  // The configs of a helion record, in its order. is_listed: true if a record listed them, false if rows named them.
+  bool is_listed = false;
+  std::vector<record::RecordConfig> configs;
+
+  // Adds the configs of `other`. False: it describes the run, its graph or a config in another way; nothing changes.
+  bool Merge(const RecordParts& other);
+
+  // The record in the layout's form, its line end included; empty: the layout has none.
+  std::string Format(Layout layout) const;
+};
+
+// Collects what a sender says of a run while the run goes by. Not thread-safe.
 class RunRecord {
  public:
   explicit RunRecord(Layout layout) : layout_(layout) {}
@@ -28,12 +43,10 @@ class RunRecord {
   // A row of the run with this config goes by.
   void SawConfig(uint64_t config_id);
 
-  // The record in the layout's form, its line end included; empty: there is none. DATA_LOSS: a listed config was never
-  // announced.
-  absl::StatusOr<std::string> Format(const v1::Run& run, const ConfigTable& configs) const;
+  // Nullopt: neither name nor source came, and there is no record. DATA_LOSS: a listed config was never announced.
+  absl::StatusOr<std::optional<RecordParts>> Parts(const v1::Run& run, const ConfigTable& configs) const;
 
  private:
-  absl::StatusOr<std::string> FormatHelion(const v1::Run& run, const ConfigTable& configs) const;
   std::vector<uint64_t> ConfigsInOrder() const;
 
   const Layout layout_;

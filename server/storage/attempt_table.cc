@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -11,15 +12,19 @@
 namespace telemetry::storage {
 namespace {
 
+// A condition on the column run: the given run, or another sender's with the same run_id.
+#define TELEMETRY_SAME_RUN(given) \
+  "run IN (SELECT o.run FROM runs AS r JOIN runs AS o ON o.run_id = r.run_id WHERE r.run = " given ") "
+
 // Begins a statement: the ids of ?1 (the bytes of all of them) as rows of a table `ids`; ?2 is their count.
 #define TELEMETRY_WITH_IDS                                                                             \
   "WITH RECURSIVE places (place) AS (SELECT CAST(0 AS BIGINT) UNION ALL SELECT place + 1 FROM places " \
   "WHERE place + 1 < ?2), "                                                                            \
   "ids (attempt_id) AS (SELECT substr(?1, CAST(16 * place + 1 AS INTEGER), 16) FROM places) "
 // The attempts of them that may be dropped.
-#define TELEMETRY_DROPPABLE                                                                      \
-  "attempt_id IN (SELECT attempt_id FROM ids) AND provisional = 1 AND run = ?3 AND origin = ?4 " \
-  "AND (sender IS NULL OR sender IS NOT DISTINCT FROM ?5)"
+#define TELEMETRY_DROPPABLE                                                                 \
+  "attempt_id IN (SELECT attempt_id FROM ids) AND provisional = 1 AND " TELEMETRY_SAME_RUN( \
+      "?3") "AND origin = ?4 AND (sender IS NULL OR sender IS NOT DISTINCT FROM ?5)"
 #define TELEMETRY_DROP(table)                                        \
   TELEMETRY_WITH_IDS "DELETE FROM " table " WHERE " TELEMETRY_IN_RUN \
                      "attempt IN (SELECT attempt FROM attempts "     \
@@ -35,8 +40,9 @@ AttemptTable::AttemptTable(Database& database, RunTable& runs, const CurrentSend
             "/*postgresql FOR KEY SHARE */"),
       find_superseded_(database, "SELECT 1 FROM superseded_attempts WHERE attempt_id = ?1 LIMIT 1"),
       read_(database,
-            "SELECT run, origin, dialect, state, provisional, started_unix_us, search_algorithm, seed, "
-            "environment_json, counters_json, coalesce(sender, 0) FROM attempts WHERE attempt_id = ?1"),
+            "SELECT a.run, a.origin, a.dialect, a.state, a.provisional, a.started_unix_us, a.search_algorithm, a.seed, "
+            "a.environment_json, a.counters_json, coalesce(a.sender, 0), r.run_id FROM attempts AS a "
+            "JOIN runs AS r ON r.run = a.run WHERE a.attempt_id = ?1"),
       insert_(database,
               "INSERT INTO attempts (attempt_id, run, origin, dialect, state, provisional, started_unix_us, "
               "search_algorithm, seed, environment_json, counters_json, first_received_unix_us, sender) "
@@ -46,13 +52,13 @@ AttemptTable::AttemptTable(Database& database, RunTable& runs, const CurrentSend
           "UPDATE attempts SET state = ?2, provisional = ?3, started_unix_us = ?4, search_algorithm = ?5, seed = ?6, "
           "environment_json = ?7, counters_json = ?8 WHERE attempt_id = ?1"),
       is_superseded_(database,
-                     "SELECT 1 FROM superseded_attempts WHERE attempt_id = ?1 AND run = ?2 AND origin = ?3 AND "
-                     "(sender IS NULL OR sender IS NOT DISTINCT FROM ?4) LIMIT 1"),
+                     "SELECT 1 FROM superseded_attempts WHERE attempt_id = ?1 AND " TELEMETRY_SAME_RUN(
+                         "?2") "AND origin = ?3 AND (sender IS NULL OR sender IS NOT DISTINCT FROM ?4) LIMIT 1"),
       remember_superseded_(
           database, TELEMETRY_WITH_IDS
           "INSERT INTO superseded_attempts (attempt_id, superseded_by, run, origin, sender) "
           "SELECT attempt_id, ?6, ?3, ?4, CAST(?5 AS BIGINT) FROM ids WHERE true ON CONFLICT DO NOTHING"),
-      find_droppable_(database, TELEMETRY_WITH_IDS "SELECT attempt FROM attempts WHERE " TELEMETRY_DROPPABLE
+      find_droppable_(database, TELEMETRY_WITH_IDS "SELECT run FROM attempts WHERE " TELEMETRY_DROPPABLE
                                                    " ORDER BY attempt /*postgresql FOR UPDATE */"),
       drop_measurements_(database, TELEMETRY_DROP("measurements")),
       drop_source_hashes_(database, TELEMETRY_DROP("source_hashes")),
@@ -107,10 +113,10 @@ absl::Status AttemptTable::Store(const v1::Attempt& attempt, int64_t now_unix_us
   absl::StatusOr<std::optional<Row>> row = Read(attempt.attempt_id());
   if (!row.ok()) return row.status();
   // A record that turns out to contradict a known attempt must not leave a new run behind.
-  absl::StatusOr<int64_t> run = row->has_value() ? runs_.Find(attempt.run_id()) : runs_.KeyOf(attempt.run_id());
+  absl::StatusOr<int64_t> run = row->has_value() ? LockRun(attempt, **row) : runs_.KeyOf(attempt.run_id());
   if (!run.ok()) return run.status();
   if (row->has_value()) {
-    if (absl::Status status = Merge(attempt, *run, **row, refusal); !status.ok() || refusal) return status;
+    if (absl::Status status = Merge(attempt, **row, refusal); !status.ok() || refusal) return status;
     // A repeat changes nothing.
     if (sender_.IsForeignTo((*row)->sender)) return absl::OkStatus();
   }
@@ -130,6 +136,7 @@ absl::StatusOr<std::optional<AttemptTable::Row>> AttemptTable::Read(const std::s
   if (!*found) return std::nullopt;
   Row row{.run = read_.Int(0),
           .sender = read_.Int(10),
+          .run_id = std::string(read_.Text(11)),
           .origin = std::string(read_.Text(1)),
           .dialect = std::string(read_.Text(2)),
           .state = ParseAttemptState(read_.Text(3)),
@@ -143,9 +150,17 @@ absl::StatusOr<std::optional<AttemptTable::Row>> AttemptTable::Read(const std::s
   return row;
 }
 
-absl::Status AttemptTable::Merge(const v1::Attempt& attempt, int64_t run, Row& row, MaybeRefusal& refusal) {
+absl::StatusOr<int64_t> AttemptTable::LockRun(const v1::Attempt& attempt, const Row& row) {
+  // The run of most attempts is the current sender's own, which may be locked already.
+  absl::StatusOr<int64_t> own = runs_.Find(attempt.run_id());
+  if (!own.ok() || *own == row.run) return own;
+  if (absl::Status status = runs_.Lock(row.run); !status.ok()) return status;
+  return row.run;
+}
+
+absl::Status AttemptTable::Merge(const v1::Attempt& attempt, Row& row, MaybeRefusal& refusal) {
   FieldMerge merge;
-  merge.Required("run_id", row.run, run);
+  merge.Required("run_id", row.run_id, attempt.run_id());
   merge.Required("origin", row.origin, attempt.origin());
   merge.Required("dialect", row.dialect, attempt.dialect());
   merge.Field("started_unix_us", row.started_unix_us,
@@ -208,11 +223,20 @@ absl::Status AttemptTable::Supersede(const v1::Attempt& by, int64_t run) {
           .Bind(Blob{ids}, by.supersedes_size(), run, by.origin(), sender_.column(), Blob{by.attempt_id()})
           .Run();
   if (!status.ok()) return status;
-  const absl::StatusOr<std::optional<int64_t>> droppable = bind(find_droppable_).QueryInt();
-  if (!droppable.ok() || !droppable->has_value()) return droppable.status();
-  for (Statement* drop : {&drop_measurements_, &drop_source_hashes_, &drop_details_}) {
-    status = drop->Bind(InRun{run}, Blob{ids}, by.supersedes_size(), run, by.origin(), sender_.column()).Run();
-    if (!status.ok()) return status;
+  std::set<int64_t> runs;
+  bind(find_droppable_);
+  while (true) {
+    const absl::StatusOr<bool> found = find_droppable_.Step();
+    if (!found.ok()) return found.status();
+    if (!*found) break;
+    runs.insert(find_droppable_.Int(0));
+  }
+  if (runs.empty()) return absl::OkStatus();
+  for (const int64_t in_run : runs) {
+    for (Statement* drop : {&drop_measurements_, &drop_source_hashes_, &drop_details_}) {
+      status = drop->Bind(InRun{in_run}, Blob{ids}, by.supersedes_size(), run, by.origin(), sender_.column()).Run();
+      if (!status.ok()) return status;
+    }
   }
   if (status = bind(drop_).Run(); !status.ok()) return status;
   for (const std::string& id : by.supersedes()) keys_.erase(id);

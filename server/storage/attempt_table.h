@@ -54,7 +54,7 @@ class AttemptTable {
   struct Row {
     int64_t run = 0;
     int64_t sender = 0;
-    std::string origin, dialect;
+    std::string run_id, origin, dialect;
     v1::Attempt::State state = v1::Attempt::STATE_UNSPECIFIED;
     bool provisional = false;
     std::optional<int64_t> started_unix_us;
@@ -64,7 +64,9 @@ class AttemptTable {
   };
 
   absl::StatusOr<std::optional<Row>> Read(const std::string& attempt_id);
-  absl::Status Merge(const v1::Attempt& attempt, int64_t run, Row& row, MaybeRefusal& refusal);
+  // Locks the run of a known attempt and returns its key.
+  absl::StatusOr<int64_t> LockRun(const v1::Attempt& attempt, const Row& row);
+  absl::Status Merge(const v1::Attempt& attempt, Row& row, MaybeRefusal& refusal);
   absl::Status Insert(const v1::Attempt& attempt, int64_t run, int64_t now_unix_us);
   absl::Status Supersede(const v1::Attempt& by, int64_t run);
   absl::StatusOr<bool> IsSuperseded(const v1::Attempt& attempt, int64_t run);

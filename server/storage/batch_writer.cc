@@ -22,7 +22,7 @@ BatchWriter::BatchWriter(Database& database, Writers writers, LookAhead* look_ah
       senders_(database),
       producers_(database),
       unsent_(database),
-      runs_(database),
+      runs_(database, sender_),
       attempts_(database, runs_, sender_),
       configs_(database, runs_, sender_),
       measurements_(database, attempts_, configs_),
@@ -167,14 +167,14 @@ absl::StatusOr<std::optional<BatchWriter::NewRecords>> BatchWriter::Accept(const
 
 absl::Status BatchWriter::LookAt(absl::Span<const NewRecords> accepted) {
   if (look_ahead_ == nullptr) return absl::OkStatus();
-  std::vector<const v1::Record*> records;
+  std::vector<LookAhead::Entry> records;
   for (const auto& [batch, outcome, first_seq, sender] : accepted) {
     auto refused = batch.refused.begin();
     for (uint64_t seq = first_seq; seq < batch.first_seq + batch.records.size(); ++seq) {
       const v1::Record* const record = batch.records[seq - batch.first_seq];
       while (refused != batch.refused.end() && refused->seq < seq) ++refused;
       if (refused != batch.refused.end() && refused->seq == seq) continue;
-      records.push_back(record);
+      records.push_back({record, sender});
     }
   }
   configs_.ForgetLook();
@@ -197,7 +197,8 @@ absl::Status BatchWriter::Store(const NewRecords& records) {
       status = Refuse(record, *refused, batch.producer_id, outcome);
     } else {
       status = Store(record, batch.producer_id, refusal);
-      const bool is_made = look_ahead_ != nullptr && look_ahead_->TakeMade(record);
+      const bool is_made =
+          look_ahead_ != nullptr && look_ahead_->TakeMade({.record = &record, .sender = records.sender});
       if (!refusal && !is_made && database_.changed_rows() == changed_rows) ++outcome.repeated;
     }
     if (status.ok() && refusal) {

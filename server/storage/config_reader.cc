@@ -9,19 +9,32 @@ namespace {
 
 // Texts of arguments that are kept, for they are in many configs.
 constexpr size_t kMostArgumentBytes = size_t{2} << 20;
+// Ids that a stream remembers: 128 KiB.
+constexpr size_t kRememberedIds = 8192;
 
 }  // namespace
 
 ConfigReader::ConfigReader(Database& database)
-    : read_(database, "SELECT config_id, arguments, unsplit_text FROM configs WHERE config = ?1"),
-      read_argument_(database, "SELECT text FROM config_arguments WHERE argument = ?1") {}
+    : read_(database, "SELECT config_id, arguments, unsplit_text, sender FROM configs WHERE config = ?1"),
+      read_argument_(database, "SELECT text FROM config_arguments WHERE argument = ?1"),
+      read_nameless_(database,
+                     "SELECT arguments, unsplit_text FROM configs WHERE config_id = ?1 AND (sender = 0 OR ?2 = 0) "
+                     "AND (arguments IS NOT NULL OR unsplit_text IS NOT NULL) ORDER BY sender LIMIT 1") {}
+
+void ConfigReader::BeginSender(int64_t sender) {
+  if (sender != seen_->sender) seen_->announced.clear();
+  seen_->sender = sender;
+}
 
 absl::StatusOr<uint64_t> ConfigReader::Id(int64_t config, v1::ExportConfigs* announced) {
+  if (seen_->ids.empty()) seen_->ids.resize(kRememberedIds);
+  Seen::Entry& entry = seen_->ids[static_cast<size_t>(config) % kRememberedIds];
   const auto key = static_cast<size_t>(config);
-  if (key >= seen_->ids.size() || seen_->ids[key] == 0) {
-    if (absl::Status status = Load(config, announced); !status.ok()) return status;
+  const bool is_announced = announced == nullptr || (key < seen_->announced.size() && seen_->announced[key]);
+  if (entry.config != config || !is_announced) {
+    if (absl::Status status = Load(config, is_announced ? nullptr : announced, &entry); !status.ok()) return status;
   }
-  return seen_->ids[key];
+  return entry.id;
 }
 
 absl::StatusOr<v1::Config> ConfigReader::Read(int64_t config) {
@@ -32,13 +45,13 @@ absl::StatusOr<v1::Config> ConfigReader::Read(int64_t config) {
   return entry;
 }
 
-absl::Status ConfigReader::Load(int64_t config, v1::ExportConfigs* announced) {
+absl::Status ConfigReader::Load(int64_t config, v1::ExportConfigs* announced, Seen::Entry* entry) {
   if (absl::Status status = Find(config); !status.ok()) return status;
-  const auto key = static_cast<size_t>(config);
-  std::vector<uint64_t>& ids = seen_->ids;
-  if (key >= ids.size()) ids.resize(key + key / 2 + 64);
-  ids[key] = static_cast<uint64_t>(read_.Int(0));
+  *entry = {.config = config, .id = static_cast<uint64_t>(read_.Int(0))};
   if (announced != nullptr) {
+    const auto key = static_cast<size_t>(config);
+    if (key >= seen_->announced.size()) seen_->announced.resize(key + key / 2 + 64);
+    seen_->announced[key] = true;
     if (absl::Status status = Fill(announced->add_configs()); !status.ok()) return status;
   }
   read_.Reset();
@@ -54,9 +67,22 @@ absl::Status ConfigReader::Find(int64_t config) {
 
 absl::Status ConfigReader::Fill(v1::Config* entry) {
   entry->set_config_id(static_cast<uint64_t>(read_.Int(0)));
-  const std::string_view whole = read_.Text(2);
-  entry->mutable_text()->assign(whole.data(), whole.size());
-  return read_.IsNull(1) ? absl::OkStatus() : AppendText(read_.Text(1), entry->mutable_text());
+  absl::StatusOr<bool> filled = FillText(read_, 1, 2, entry->mutable_text());
+  if (!filled.ok() || *filled) return filled.status();
+  // A text that came without a name stands in for a missing one, and any text for one of a config without a name.
+  const absl::StatusOr<bool> found = read_nameless_.Bind(entry->config_id(), read_.Int(3)).Step();
+  if (!found.ok() || !*found) return found.status();
+  filled = FillText(read_nameless_, 0, 1, entry->mutable_text());
+  read_nameless_.Reset();
+  return filled.status();
+}
+
+absl::StatusOr<bool> ConfigReader::FillText(const Statement& row, int arguments, int unsplit, std::string* text) {
+  const std::string_view whole = row.Text(unsplit);
+  text->assign(whole.data(), whole.size());
+  if (row.IsNull(arguments)) return !row.IsNull(unsplit);
+  if (absl::Status status = AppendText(row.Text(arguments), text); !status.ok()) return status;
+  return true;
 }
 
 absl::Status ConfigReader::AppendText(std::string_view arguments, std::string* text) {

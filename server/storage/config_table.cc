@@ -24,10 +24,11 @@ bool SameConfig(std::string_view one, std::string_view other) {
 ConfigTable::ConfigTable(Database& database, RunTable& runs, const CurrentSender& sender)
     : runs_(runs),
       sender_(sender),
-      find_(database, "SELECT config FROM configs WHERE config_id = ?1"),
-      insert_(database, "INSERT INTO configs (config_id) VALUES (?1) ON CONFLICT DO NOTHING RETURNING config"),
+      find_(database, "SELECT config FROM configs WHERE config_id = ?1 AND sender = ?2"),
+      insert_(database,
+              "INSERT INTO configs (config_id, sender) VALUES (?1, ?2) ON CONFLICT DO NOTHING RETURNING config"),
       insert_with_text_(database,
-                        "INSERT INTO configs (config_id, arguments, unsplit_text) VALUES (?1, ?2, ?3) "
+                        "INSERT INTO configs (config_id, sender, arguments, unsplit_text) VALUES (?1, ?2, ?3, ?4) "
                         "ON CONFLICT DO NOTHING RETURNING config"),
       lock_text_(database,
                  "SELECT arguments IS NOT NULL OR unsplit_text IS NOT NULL FROM configs WHERE config = ?1 "
@@ -68,24 +69,25 @@ void ConfigTable::ForgetLook() {
   run_configs_.clear();
 }
 
-std::optional<int64_t> ConfigTable::KnownKey(uint64_t config_id) const {
-  const auto it = keys_.find(config_id);
+std::optional<int64_t> ConfigTable::KnownKey(const Id& id) const {
+  const auto it = keys_.find(id);
   return it == keys_.end() ? std::nullopt : std::optional<int64_t>(it->second);
 }
 
 void ConfigTable::RememberArgument(const std::string& text, int64_t key) { arguments_.emplace(text, key); }
 
-void ConfigTable::Remember(uint64_t config_id, int64_t key) { keys_.emplace(config_id, key); }
+void ConfigTable::Remember(const Id& id, int64_t key) { keys_.emplace(id, key); }
 
 absl::StatusOr<int64_t> ConfigTable::KeyOf(uint64_t config_id) {
-  if (auto it = keys_.find(config_id); it != keys_.end()) return it->second;
-  absl::StatusOr<int64_t> key = KeyOfRow(find_.Bind(config_id), insert_.Bind(config_id));
-  if (key.ok()) Remember(config_id, *key);
+  const Id id = OwnId(config_id);
+  if (auto it = keys_.find(id); it != keys_.end()) return it->second;
+  absl::StatusOr<int64_t> key = KeyOfRow(find_.Bind(config_id, id.sender), insert_.Bind(config_id, id.sender));
+  if (key.ok()) Remember(id, *key);
   return key;
 }
 
 absl::Status ConfigTable::Store(const v1::Config& config, MaybeRefusal& refusal) {
-  if (auto it = settled_.find(config.config_id()); it != settled_.end() && *it->second == config.text()) {
+  if (auto it = settled_.find(OwnId(config.config_id())); it != settled_.end() && *it->second == config.text()) {
     return absl::OkStatus();
   }
   absl::StatusOr<bool> stored = InsertNew(config);
@@ -95,19 +97,20 @@ absl::Status ConfigTable::Store(const v1::Config& config, MaybeRefusal& refusal)
 }
 
 absl::StatusOr<bool> ConfigTable::InsertNew(const v1::Config& config) {
-  if (keys_.contains(config.config_id())) return false;
-  absl::StatusOr<std::optional<int64_t>> key = find_.Bind(config.config_id()).QueryInt();
+  const Id id = OwnId(config.config_id());
+  if (keys_.contains(id)) return false;
+  absl::StatusOr<std::optional<int64_t>> key = find_.Bind(id.config_id, id.sender).QueryInt();
   if (!key.ok()) return key.status();
   if (key->has_value()) {
-    Remember(config.config_id(), **key);
+    Remember(id, **key);
     return false;
   }
   absl::StatusOr<StoredText> text = Encode(config.text());
   if (!text.ok()) return text.status();
-  key = insert_with_text_.Bind(config.config_id(), text->arguments, text->unsplit).QueryInt();
+  key = insert_with_text_.Bind(id.config_id, id.sender, text->arguments, text->unsplit).QueryInt();
   if (!key.ok()) return key.status();
   if (!key->has_value()) return false;
-  Remember(config.config_id(), **key);
+  Remember(id, **key);
   return true;
 }
 

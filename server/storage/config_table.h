@@ -18,22 +18,35 @@
 
 namespace telemetry::storage {
 
-// Tables configs, config_arguments, run_configs and key_lists. Part of the writer: one thread, inside its transaction.
+// Tables configs, config_arguments, run_configs and key_lists. Under one config_id each sender has a config of its own,
+// and all of these are about the current sender's. Part of the writer: one thread, inside its transaction.
 class ConfigTable {
  public:
   // `runs` and `sender` must outlive this.
   ConfigTable(Database& database, RunTable& runs, const CurrentSender& sender);
 
-  // Stores the config's text. Two texts of one config (arguments in another order) become the smaller one by bytes, so
-  // that the order of arrival does not matter; texts that are not the same config are a conflict.
+  // Stores the config's text. Two texts of one config from one sender (arguments in another order) become the smaller
+  // one by bytes, so that the order of arrival does not matter; texts that are not the same config are a conflict.
   absl::Status Store(const v1::Config& config, MaybeRefusal& refusal);
 
   // Merges what a run determines of a config. Of several key orders the smaller by bytes is kept,
   // or somebody else's that is there.
   absl::Status Store(const v1::RunConfig& config, MaybeRefusal& refusal);
 
-  // The config's key. A config that is not known becomes a row without a text.
+  // The config's key. A config that the sender has not named becomes a row without a text.
   absl::StatusOr<int64_t> KeyOf(uint64_t config_id);
+
+  // A config_id and its sender, as CurrentSender::key.
+  struct Id {
+    uint64_t config_id = 0;
+    int64_t sender = 0;
+
+    bool operator==(const Id&) const = default;
+    template <typename Hash>
+    friend Hash AbslHashValue(Hash hash, const Id& id) {
+      return Hash::combine(std::move(hash), id.config_id, id.sender);
+    }
+  };
 
   // A text as the columns `arguments` and `unsplit_text` hold it.
   struct StoredText {
@@ -44,9 +57,9 @@ class ConfigTable {
   absl::StatusOr<StoredText> Encode(std::string_view text);
 
   // What is found out beforehand (look_ahead.h).
-  bool Knows(uint64_t config_id) const { return keys_.contains(config_id); }
+  bool Knows(const Id& id) const { return keys_.contains(id); }
   bool KnowsArgument(const std::string& text) const { return arguments_.contains(text); }
-  void Remember(uint64_t config_id, int64_t key);
+  void Remember(const Id& id, int64_t key);
   void RememberArgument(const std::string& text, int64_t key);
   // What a run determines of a config, as it is stored.
   struct RunConfigRow {
@@ -55,11 +68,11 @@ class ConfigTable {
     OptionalText keys_json, sample_id, decorator;
     int64_t sender = 0;
   };
-  std::optional<int64_t> KnownKey(uint64_t config_id) const;
+  std::optional<int64_t> KnownKey(const Id& id) const;
   // The run is locked: until the transaction's end the row is as it says.
   void Remember(int64_t run, int64_t config, RunConfigRow row) { run_configs_[{run, config}] = std::move(row); }
   // The text is stored: it need not be when it comes. It lives until ForgetLook.
-  void Settle(uint64_t config_id, const std::string& text) { settled_.emplace(config_id, &text); }
+  void Settle(const Id& id, const std::string& text) { settled_.emplace(id, &text); }
   // What holds for one transaction alone.
   void ForgetLook();
 
@@ -78,12 +91,14 @@ class ConfigTable {
   absl::Status WriteRunConfig(int64_t run, int64_t config, RunConfigRow row);
   absl::StatusOr<int64_t> KeyListKey(const std::string& keys_json);
 
+  Id OwnId(uint64_t config_id) const { return {.config_id = config_id, .sender = sender_.key()}; }
+
   RunTable& runs_;
   const CurrentSender& sender_;
-  ByteBoundedCache<uint64_t, int64_t> keys_{kConfigKeyCacheBytes};
+  ByteBoundedCache<Id, int64_t> keys_{kConfigKeyCacheBytes};
   ByteBoundedCache<std::string, int64_t> arguments_{kArgumentCacheBytes};
   ByteBoundedCache<std::string, int64_t> key_lists_{kKeyListCacheBytes};
-  absl::flat_hash_map<uint64_t, const std::string*> settled_;
+  absl::flat_hash_map<Id, const std::string*> settled_;
   absl::flat_hash_map<std::pair<int64_t, int64_t>, RunConfigRow> run_configs_;  // by run and config
 
   Statement find_;

@@ -17,6 +17,11 @@ namespace {
   "a "                                                                                                                 \
   "JOIN runs AS r ON r.run = a.run "
 
+// A condition: a record has described this run by more than its settings.
+#define TELEMETRY_IS_DESCRIBED(run)                                                 \
+  "coalesce(" run ".input_shapes, " run ".dtypes, " run ".hardware, CASE WHEN " run \
+  ".kernel > 0 THEN '' END) IS NOT NULL "
+
 std::string Text(const Statement& row, int column) { return std::string(row.Text(column)); }
 
 }  // namespace
@@ -26,19 +31,32 @@ DatasetReader::DatasetReader(Database& database)
       measurements_(database, configs_),
       details_(database),
       ir_graphs_(database),
-      // ?4 and ?5 enclose the prefix: no digit sorts behind 'g'.
+      // d holds the description of r: r itself, or, if r has none, the run without a sender's name; if r is that run, the
+      // first one that has a description. ?4 and ?5 enclose the prefix: no digit sorts behind 'g'.
       runs_(database,
-            "SELECT r.run, r.run_id, k.kernel_id, k.name, k.source, r.input_shapes, r.dtypes, r.hardware, "
-            "r.settings_signature, r.extra_json, (SELECT min(settings_json) FROM run_settings WHERE run = r.run) "
-            "FROM runs AS r LEFT JOIN kernels AS k ON k.kernel = r.kernel "
-            "WHERE r.run_id > ?1 AND (?2 = '' OR k.name = ?2) AND (?3 = '' OR r.hardware = ?3) "
+            "SELECT r.run, r.run_id, k.kernel_id, k.name, k.source, d.input_shapes, d.dtypes, d.hardware, "
+            "d.settings_signature, d.extra_json, (SELECT min(settings_json) FROM run_settings WHERE run = d.run), "
+            "d.run, r.sender, coalesce(s.name, '') "
+            "FROM runs AS r JOIN runs AS d ON d.run = CASE WHEN " TELEMETRY_IS_DESCRIBED("r")
+            "THEN r.run ELSE coalesce((SELECT o.run FROM runs AS o LEFT JOIN senders AS n ON n.sender = o.sender "
+            "WHERE o.run_id = r.run_id AND (r.sender = 0 OR o.sender = 0) AND " TELEMETRY_IS_DESCRIBED("o")
+            "ORDER BY coalesce(n.name, '') LIMIT 1), r.run) END "
+            "LEFT JOIN kernels AS k ON k.kernel = d.kernel LEFT JOIN senders AS s ON s.sender = r.sender "
+            "WHERE r.run_id >= ?1 AND (r.run_id > ?1 OR coalesce(s.name, '') > ?8) "
+            "AND (?2 = '' OR k.name = ?2) AND (?3 = '' OR d.hardware = ?3) "
             "AND r.run_id >= ?4 AND r.run_id < ?5 "
             "AND (?6 = 0 OR EXISTS (SELECT 1 FROM attempts AS a WHERE a.run = r.run "
-            "AND coalesce(a.started_unix_us, a.first_received_unix_us) >= ?6)) ORDER BY r.run_id LIMIT ?7"),
+            "AND coalesce(a.started_unix_us, a.first_received_unix_us) >= ?6)) "
+            "AND (EXISTS (SELECT 1 FROM attempts AS a WHERE a.run = r.run) OR (NOT EXISTS "
+            "(SELECT 1 FROM runs AS o JOIN attempts AS a ON a.run = o.run WHERE o.run_id = r.run_id) "
+            "AND (" TELEMETRY_IS_DESCRIBED("r") "OR NOT EXISTS "
+            "(SELECT 1 FROM runs AS o WHERE o.run_id = r.run_id AND " TELEMETRY_IS_DESCRIBED("o") ")))) "
+            "ORDER BY r.run_id, coalesce(s.name, '') LIMIT ?7"),
       attempts_(database, TELEMETRY_ATTEMPT_COLUMNS
-                "WHERE a.run = ?1 AND a.attempt_id > ?2 "
-                "AND (?3 = 0 OR coalesce(a.started_unix_us, a.first_received_unix_us) >= ?3) "
-                "ORDER BY a.attempt_id LIMIT ?4"),
+                "WHERE a.run = ?1 AND (?2 = 0 OR coalesce(a.started_unix_us, a.first_received_unix_us) >= ?2) "
+                "ORDER BY a.attempt_id"),
+      attempts_of_(database, TELEMETRY_ATTEMPT_COLUMNS
+                   "WHERE r.run_id = ?1 AND a.attempt_id > ?2 ORDER BY a.attempt_id LIMIT ?3"),
       attempt_(database, TELEMETRY_ATTEMPT_COLUMNS "WHERE a.attempt_id = ?1"),
       run_config_keys_(database,
                        "SELECT c.config_id, rc.config FROM run_configs AS rc "
@@ -47,11 +65,11 @@ DatasetReader::DatasetReader(Database& database)
                   "SELECT rc.sample_id, rc.decorator, l.keys_json FROM run_configs AS rc "
                   "LEFT JOIN key_lists AS l ON l.key_list = rc.key_list WHERE rc.run = ?1 AND rc.config = ?2") {}
 
-absl::StatusOr<std::vector<StoredRun>> DatasetReader::Runs(const v1::Filter& filter, const std::string& after_run_id,
+absl::StatusOr<std::vector<StoredRun>> DatasetReader::Runs(const v1::Filter& filter, const RunPlace& after,
                                                            int64_t limit) {
   const std::string prefix_end = filter.run_id() + "g";
-  runs_.Bind(after_run_id, filter.kernel_name(), filter.hardware(), filter.run_id(), prefix_end,
-             int64_t{filter.since_unix_us()}, limit);
+  runs_.Bind(after.run_id, filter.kernel_name(), filter.hardware(), filter.run_id(), prefix_end,
+             int64_t{filter.since_unix_us()}, limit, after.sender_name);
   std::vector<StoredRun> runs;
   while (true) {
     absl::StatusOr<bool> found = runs_.Step();
@@ -62,7 +80,11 @@ absl::StatusOr<std::vector<StoredRun>> DatasetReader::Runs(const v1::Filter& fil
 }
 
 StoredRun DatasetReader::FillRun() {
-  StoredRun stored{.key = runs_.Int(0), .run = {}};
+  StoredRun stored{.key = runs_.Int(0),
+                   .described_by = runs_.Int(11),
+                   .sender = runs_.Int(12),
+                   .sender_name = Text(runs_, 13),
+                   .run = {}};
   v1::Run& run = stored.run;
   run.set_run_id(Text(runs_, 1));
   if (!runs_.IsNull(2)) run.set_kernel_id(Text(runs_, 2));
@@ -77,27 +99,33 @@ StoredRun DatasetReader::FillRun() {
   return stored;
 }
 
-absl::StatusOr<StoredRun> DatasetReader::Run(const std::string& run_id) {
+absl::StatusOr<std::vector<StoredRun>> DatasetReader::RunsOf(const std::string& run_id) {
   v1::Filter filter;
   filter.set_run_id(run_id);
-  absl::StatusOr<std::vector<StoredRun>> runs = Runs(filter, "", 1);
-  if (!runs.ok()) return runs.status();
+  absl::StatusOr<std::vector<StoredRun>> runs = std::vector<StoredRun>();
   // A shorter id would be a prefix.
-  if (runs->empty() || runs->front().run.run_id() != run_id) {
-    return absl::NotFoundError(absl::StrCat("no run has the id \"", run_id, "\""));
-  }
-  return std::move(runs->front());
+  if (record::IsHexId(run_id)) runs = Runs(filter, {}, std::numeric_limits<int64_t>::max());
+  if (runs.ok() && runs->empty()) return absl::NotFoundError(absl::StrCat("no run has the id \"", run_id, "\""));
+  return runs;
 }
 
-absl::StatusOr<std::vector<StoredAttempt>> DatasetReader::Attempts(const StoredRun& run, int64_t since_unix_us,
-                                                                   const std::string& after_attempt_id, int64_t limit) {
-  attempts_.Bind(run.key, Blob{after_attempt_id}, since_unix_us, limit);
+absl::StatusOr<std::vector<StoredAttempt>> DatasetReader::Attempts(const StoredRun& run, int64_t since_unix_us) {
+  return ReadAttempts(attempts_.Bind(run.key, since_unix_us));
+}
+
+absl::StatusOr<std::vector<StoredAttempt>> DatasetReader::AttemptsOf(const std::string& run_id,
+                                                                     const std::string& after_attempt_id,
+                                                                     int64_t limit) {
+  return ReadAttempts(attempts_of_.Bind(run_id, Blob{after_attempt_id}, limit));
+}
+
+absl::StatusOr<std::vector<StoredAttempt>> DatasetReader::ReadAttempts(Statement& bound) {
   std::vector<StoredAttempt> attempts;
   while (true) {
-    absl::StatusOr<bool> found = attempts_.Step();
+    absl::StatusOr<bool> found = bound.Step();
     if (!found.ok()) return found.status();
     if (!*found) return attempts;
-    attempts.push_back(FillAttempt(attempts_));
+    attempts.push_back(FillAttempt(bound));
     // A run may have very many attempts.
     attempts.back().summary.mutable_attempt()->clear_environment_json();
     attempts.back().summary.mutable_attempt()->clear_counters_json();
@@ -132,7 +160,7 @@ StoredAttempt DatasetReader::FillAttempt(const Statement& row) {
 }
 
 absl::StatusOr<v1::RunSummary> DatasetReader::Summarise(const StoredRun& run) {
-  absl::StatusOr<std::vector<StoredAttempt>> attempts = Attempts(run, 0, "", std::numeric_limits<int64_t>::max());
+  absl::StatusOr<std::vector<StoredAttempt>> attempts = Attempts(run, 0);
   if (!attempts.ok()) return attempts.status();
   return Summarise(run, &*attempts);
 }
@@ -155,7 +183,7 @@ absl::StatusOr<v1::RunSummary> DatasetReader::Summarise(const StoredRun& run, st
     summary.set_best_config_id(config->config_id());
     if (!config->text().empty()) summary.set_best_config(std::move(*config->mutable_text()));
   }
-  absl::StatusOr<std::vector<std::string>> kinds = ir_graphs_.Kinds(run.key);
+  absl::StatusOr<std::vector<std::string>> kinds = ir_graphs_.Kinds(run.described_by);
   if (!kinds.ok()) return kinds.status();
   for (std::string& kind : *kinds) summary.add_ir_kinds(std::move(kind));
   return summary;

@@ -18,11 +18,25 @@
 
 namespace telemetry::storage {
 
-// A stored run or attempt with its key.
+// A sender's run with its key.
 struct StoredRun {
   int64_t key = 0;
+  // The run that describes it, with IR graphs and run configs: it itself, but for one of which its sender says nothing.
+  int64_t described_by = 0;
+  int64_t sender = 0;
+  std::string sender_name;  // empty: none
   v1::Run run;
 };
+
+// The place behind a run, where the next page begins.
+struct RunPlace {
+  std::string run_id;
+  std::string sender_name;
+
+  static RunPlace Behind(const StoredRun& run) { return {.run_id = run.run.run_id(), .sender_name = run.sender_name}; }
+};
+
+// An attempt with its key.
 struct StoredAttempt {
   AttemptKey key;
   v1::AttemptSummary summary;   // its counts are filled in by Summarise
@@ -35,24 +49,28 @@ class DatasetReader {
  public:
   explicit DatasetReader(Database& database);
 
-  // Runs above after_run_id that the filter selects, in the order of run_id.
-  absl::StatusOr<std::vector<StoredRun>> Runs(const v1::Filter& filter, const std::string& after_run_id, int64_t limit);
-  // NOT_FOUND: no such run.
-  absl::StatusOr<StoredRun> Run(const std::string& run_id);
+  // Runs behind a place that the filter selects, in the order of run_id, then of their senders' names. A run without
+  // attempts is left out where another sender has attempts under its run_id; where none has, one without a description
+  // is left out where another sender describes it.
+  absl::StatusOr<std::vector<StoredRun>> Runs(const v1::Filter& filter, const RunPlace& after, int64_t limit);
+  // All of this run_id. NOT_FOUND: there is none.
+  absl::StatusOr<std::vector<StoredRun>> RunsOf(const std::string& run_id);
 
-  // A run's attempts above after_attempt_id that began at or after `since`, in the order of attempt_id; without their
-  // environments and counters, which Attempt has.
-  absl::StatusOr<std::vector<StoredAttempt>> Attempts(const StoredRun& run, int64_t since_unix_us,
-                                                      const std::string& after_attempt_id, int64_t limit);
+  // A run's attempts that began at or after `since`, in the order of attempt_id; without their environments and
+  // counters, which Attempt has.
+  absl::StatusOr<std::vector<StoredAttempt>> Attempts(const StoredRun& run, int64_t since_unix_us);
+  // The same of the attempts of all senders' runs of this run_id above after_attempt_id.
+  absl::StatusOr<std::vector<StoredAttempt>> AttemptsOf(const std::string& run_id, const std::string& after_attempt_id,
+                                                        int64_t limit);
   // NOT_FOUND: no such attempt.
   absl::StatusOr<StoredAttempt> Attempt(const std::string& attempt_id);
 
-  // Counts over the rows. `attempts`: all of the run's, whose own counts are filled in on the way.
+  // Counts over the rows of these attempts, whose own counts are filled in on the way.
   absl::StatusOr<v1::RunSummary> Summarise(const StoredRun& run, std::vector<StoredAttempt>* attempts);
   absl::StatusOr<v1::RunSummary> Summarise(const StoredRun& run);
   absl::Status Summarise(StoredAttempt* attempt);
 
-  // Keys and ids of the run's run_configs, in the order of config_id.
+  // Keys and ids of a run's run_configs, in the order of config_id.
   absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> RunConfigKeys(int64_t run);
   absl::Status ReadRunConfig(int64_t run, int64_t config, v1::RunConfig* out);
 
@@ -68,6 +86,7 @@ class DatasetReader {
   IrGraphReader& ir_graphs() { return ir_graphs_; }
 
  private:
+  absl::StatusOr<std::vector<StoredAttempt>> ReadAttempts(Statement& bound);
   StoredRun FillRun();
   static StoredAttempt FillAttempt(const Statement& row);
   // Counts an attempt's rows into its own summary and into `stats`.
@@ -79,6 +98,7 @@ class DatasetReader {
   IrGraphReader ir_graphs_;
   Statement runs_;
   Statement attempts_;
+  Statement attempts_of_;
   Statement attempt_;
   Statement run_config_keys_;
   Statement run_config_;

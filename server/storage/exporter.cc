@@ -1,7 +1,6 @@
 #include "server/storage/exporter.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -18,7 +17,6 @@ constexpr size_t kRunConfigsPerPage = 1000;
 // A page of rows ends with the first one that reaches this; so does one of run configs. Small, so that a client which
 // reads 10 kB/s takes less than --unread-timeout for it.
 constexpr size_t kPageBytes = size_t{256} << 10;
-constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 constexpr size_t kShortestPrefix = 4;
 constexpr size_t kRunIdDigits = 64;
 
@@ -83,25 +81,25 @@ absl::StatusOr<Exporter::Step> Exporter::Next(Database& database, DatasetReader&
 Walk Exporter::Run() {
   if (absl::Status status = CheckFilter(filter_); !status.ok()) co_return status;
   if (absl::Status status = co_await SendTotals(); !status.ok()) co_return status;
-  std::string last;
+  RunPlace last;
   while (true) {
     absl::StatusOr<std::vector<StoredRun>> runs = NextRuns(last);
     if (!runs.ok() || runs->empty()) co_return runs.status();
     for (const StoredRun& run : *runs) {
       if (absl::Status status = co_await SendRun(run); !status.ok()) co_return status;
     }
-    last = runs->back().run.run_id();
+    last = RunPlace::Behind(runs->back());
   }
 }
 
-absl::StatusOr<std::vector<StoredRun>> Exporter::NextRuns(const std::string& after_run_id) {
+absl::StatusOr<std::vector<StoredRun>> Exporter::NextRuns(const RunPlace& after) {
   absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
   if (!transaction.ok()) return transaction.status();
-  return reader_->Runs(filter_, after_run_id, kRunsPerPage);
+  return reader_->Runs(filter_, after, kRunsPerPage);
 }
 
 absl::StatusOr<std::vector<StoredAttempt>> Exporter::SelectAttempts(const StoredRun& run) {
-  absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_->Attempts(run, filter_.since_unix_us(), "", kNoLimit);
+  absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_->Attempts(run, filter_.since_unix_us());
   if (!attempts.ok()) return attempts;
   if (filter_.attempts() == v1::Filter::ATTEMPTS_BEST) {
     for (StoredAttempt& attempt : *attempts) {
@@ -115,7 +113,7 @@ absl::StatusOr<std::vector<StoredAttempt>> Exporter::SelectAttempts(const Stored
 absl::StatusOr<v1::RunSummary> Exporter::Summarise(const StoredRun& run, std::vector<StoredAttempt>* selected) {
   absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
   if (!transaction.ok()) return transaction.status();
-  absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_->Attempts(run, 0, "", kNoLimit);
+  absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_->Attempts(run, 0);
   if (!attempts.ok()) return attempts.status();
   absl::StatusOr<v1::RunSummary> summary = reader_->Summarise(run, &*attempts);
   *selected = *std::move(attempts);
@@ -144,7 +142,7 @@ absl::Status Exporter::AddTotals(const StoredRun& run, v1::ExportTotals* totals)
 Walk Exporter::SendTotals() {
   v1::ExportItem item;
   v1::ExportTotals* totals = item.mutable_totals();
-  std::string last;
+  RunPlace last;
   while (true) {
     absl::StatusOr<std::vector<StoredRun>> runs = NextRuns(last);
     if (!runs.ok()) co_return runs.status();
@@ -153,7 +151,7 @@ Walk Exporter::SendTotals() {
       if (absl::Status status = AddTotals(run, totals); !status.ok()) co_return status;
       co_await Emit{this, nullptr};
     }
-    last = runs->back().run.run_id();
+    last = RunPlace::Behind(runs->back());
   }
   co_await Emit{this, &item};
   co_return absl::OkStatus();
@@ -161,6 +159,7 @@ Walk Exporter::SendTotals() {
 
 Walk Exporter::SendRun(const StoredRun& run) {
   std::vector<StoredAttempt> attempts;
+  reader_->configs().BeginSender(run.sender);
   v1::ExportItem item;
   {
     absl::StatusOr<v1::RunSummary> summary = Summarise(run, &attempts);
@@ -182,7 +181,7 @@ Walk Exporter::SendRun(const StoredRun& run) {
 absl::StatusOr<v1::IrGraph> Exporter::ReadIrGraph(const StoredRun& run, const std::string& kind) {
   absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
   if (!transaction.ok()) return transaction.status();
-  return reader_->ir_graphs().Read(run.key, run.run.run_id(), kind);
+  return reader_->ir_graphs().Read(run.described_by, run.run.run_id(), kind);
 }
 
 Walk Exporter::SendIrGraphs(const StoredRun& run, const v1::RunSummary& summary) {
@@ -199,7 +198,7 @@ Walk Exporter::SendIrGraphs(const StoredRun& run, const v1::RunSummary& summary)
 }
 
 Walk Exporter::SendRunConfigs(const StoredRun& run) {
-  absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> keys = reader_->RunConfigKeys(run.key);
+  absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> keys = reader_->RunConfigKeys(run.described_by);
   if (!keys.ok()) co_return keys.status();
   for (size_t begin = 0; begin < keys->size();) {
     v1::ExportItem item;
@@ -228,7 +227,7 @@ absl::StatusOr<size_t> Exporter::ReadRunConfigs(const StoredRun& run,
     config->set_run_id(run.run.run_id());
     config->set_config_id(config_id);
     const int announced_before = announced->configs_size();
-    absl::Status status = reader_->ReadRunConfig(run.key, key, config);
+    absl::Status status = reader_->ReadRunConfig(run.described_by, key, config);
     if (status.ok()) status = reader_->configs().Id(key, announced).status();
     if (!status.ok()) return status;
     bytes += config->ByteSizeLong();

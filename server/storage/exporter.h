@@ -77,7 +77,7 @@ class Exporter {
   absl::StatusOr<bool> ReadRows(const AttemptKey& attempt, uint64_t after_seq, RowParts parts);
   absl::Status CheckStillThere(const StoredAttempt& attempt);
 
-  absl::StatusOr<std::vector<StoredRun>> NextRuns(const std::string& after_run_id);
+  absl::StatusOr<std::vector<StoredRun>> NextRuns(const RunPlace& after);
   // For the totals: adds the attempts of a run that the filter selects.
   absl::Status AddTotals(const StoredRun& run, v1::ExportTotals* totals);
   absl::StatusOr<std::vector<StoredAttempt>> SelectAttempts(const StoredRun& run);

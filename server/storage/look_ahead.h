@@ -17,14 +17,19 @@ class LookAhead {
  public:
   virtual ~LookAhead() = default;
 
+  struct Entry {
+    const v1::Record* record = nullptr;
+    int64_t sender = 0;  // as CurrentSender::key
+  };
+
   // `records` are valid, and the transaction is going to store them in this order. Runs and configs that are new are
   // made where their records are never refused.
-  virtual absl::Status LookAt(absl::Span<const v1::Record* const> records, RunTable& runs, ConfigTable& configs) = 0;
+  virtual absl::Status LookAt(absl::Span<const Entry> records, RunTable& runs, ConfigTable& configs) = 0;
   // The same of the rows that belong to attempts: those that are stored already.
-  virtual absl::Status LookAtRows(absl::Span<const v1::Record* const> records, MeasurementTable& measurements,
+  virtual absl::Status LookAtRows(absl::Span<const Entry> records, MeasurementTable& measurements,
                                   DetailTable& details) = 0;
   // Returns true if the last look made the run or the config that the record describes; once for each.
-  virtual bool TakeMade(const v1::Record& record) = 0;
+  virtual bool TakeMade(const Entry& entry) = 0;
 };
 
 }  // namespace telemetry::storage

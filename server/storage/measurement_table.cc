@@ -30,12 +30,16 @@ std::string ToBytes(const MeasurementTable::Contents& row) {
   AppendBytes(row.timestamp_s, &bytes);
   AppendBytes(row.generation, &bytes);
   AppendBytes(row.status, &bytes);
-  AppendBytes(row.config, &bytes);
+  AppendBytes(row.config_id, &bytes);
   for (const std::optional<double>& value : {row.perf_ms, row.compile_time_s}) {
     bytes.push_back(value ? 1 : 0);
     AppendBytes(value.value_or(0), &bytes);
   }
   return absl::StrCat(bytes, row.failure_sha256.value_or(""));
+}
+
+OptionalText Failure(const v1::Measurement& row) {
+  return row.has_failure() ? OptionalText(FailureToJson(row.failure())) : std::nullopt;
 }
 
 std::optional<double> DoubleColumn(const Statement& row, int column) {
@@ -51,9 +55,11 @@ MeasurementTable::MeasurementTable(Database& database, AttemptTable& attempts, C
               "INSERT " TELEMETRY_GATHERED "INTO measurements (" TELEMETRY_RUN_COLUMN
               "attempt, seq, timestamp_s, generation, status, perf_ms, compile_time_s, config, "
               "failure) VALUES (" TELEMETRY_RUN_VALUE "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING"),
-      read_(database,
-            "SELECT timestamp_s, generation, status, perf_ms, compile_time_s, config, failure FROM measurements "
-            "WHERE " TELEMETRY_IN_RUN "attempt = ?1 AND seq = ?2"),
+      read_(
+          database,
+          "SELECT m.timestamp_s, m.generation, m.status, m.perf_ms, m.compile_time_s, m.config, m.failure, c.config_id "
+          "FROM measurements AS m LEFT JOIN configs AS c ON c.config = m.config "
+          "WHERE " TELEMETRY_IN_RUN "attempt = ?1 AND seq = ?2"),
       insert_status_(database, "INSERT INTO statuses (name) VALUES (?1) ON CONFLICT DO NOTHING RETURNING status"),
       find_status_(database,
                    "SELECT status FROM statuses WHERE /*postgresql name_sha256 = text_sha256(?1) AND */ name = ?1"),
@@ -78,7 +84,7 @@ absl::Status MeasurementTable::Store(const v1::Measurement& row, MaybeRefusal& r
   absl::StatusOr<AttemptTable::RowTarget> target = attempts_.TargetOf(row.attempt_id(), refusal);
   if (!target.ok() || target->left_out()) return target.status();
   if (target->foreign) return StoreForeign(row, target->key, refusal);
-  return StoreRow(row, target->key, Whose::kOwn, refusal);
+  return StoreRow(row, target->key, refusal);
 }
 
 // The row may only be what is there already.
@@ -86,30 +92,31 @@ absl::Status MeasurementTable::StoreForeign(const v1::Measurement& row, const At
   absl::StatusOr<bool> stored = read_.Bind(InRun{key.run}, key.attempt, row.seq()).Step();
   read_.Reset();
   if (!stored.ok()) return stored.status();
-  if (*stored) return StoreRow(row, key, Whose::kSomebodyElses, refusal);
-  refusal = NotYours(kForeignAttempt);
-  return absl::OkStatus();
+  if (!*stored) {
+    refusal = NotYours(kForeignAttempt);
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<int64_t> status = StatusKey(row.status());
+  return status.ok() ? CompareStored(row, key, Whose::kSomebodyElses, *status, /*config=*/0, refusal) : status.status();
 }
 
-absl::Status MeasurementTable::StoreRow(const v1::Measurement& row, const AttemptKey& key, Whose whose,
-                                        MaybeRefusal& refusal) {
+absl::Status MeasurementTable::StoreRow(const v1::Measurement& row, const AttemptKey& key, MaybeRefusal& refusal) {
   absl::StatusOr<int64_t> status_key = StatusKey(row.status());
   if (!status_key.ok()) return status_key.status();
   const absl::StatusOr<int64_t> config = configs_.KeyOf(row.config_id());
   if (!config.ok()) return config.status();
-  OptionalText failure;
-  if (row.has_failure()) failure = FailureToJson(row.failure());
   if (known_rows_.is_on()) {
+    const OptionalText failure = Failure(row);
     const Contents contents = {.timestamp_s = row.timestamp_s(),
                                .generation = row.generation(),
                                .status = *status_key,
                                .perf_ms = Perf(row),
                                .compile_time_s = CompileTime(row),
-                               .config = *config,
+                               .config_id = row.config_id(),
                                .failure_sha256 = failure ? std::optional(record::Sha256(*failure)) : std::nullopt};
     const KnownRows::Is is = known_rows_.Add(key.attempt, row.seq(), ToBytes(contents));
     if (is == KnownRows::Is::kSame) return absl::OkStatus();
-    if (is == KnownRows::Is::kOther) return CompareStored(row, key, whose, *status_key, *config, failure, refusal);
+    if (is == KnownRows::Is::kOther) return CompareStored(row, key, Whose::kOwn, *status_key, *config, refusal);
   }
   const absl::StatusOr<int64_t> inserted =
       insert_
@@ -117,7 +124,7 @@ absl::Status MeasurementTable::StoreRow(const v1::Measurement& row, const Attemp
                 Perf(row), CompileTime(row), *config, failure)
           .RunCounting();
   if (!inserted.ok() || *inserted == 1) return inserted.status();
-  return CompareStored(row, key, whose, *status_key, *config, failure, refusal);
+  return CompareStored(row, key, Whose::kOwn, *status_key, *config, refusal);
 }
 
 absl::StatusOr<int64_t> MeasurementTable::StatusKey(const std::string& name) {
@@ -129,15 +136,15 @@ absl::StatusOr<int64_t> MeasurementTable::StatusKey(const std::string& name) {
 }
 
 absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, const AttemptKey& key, Whose whose,
-                                             int64_t status, int64_t config, const OptionalText& failure,
-                                             MaybeRefusal& refusal) {
+                                             int64_t status, int64_t config, MaybeRefusal& refusal) {
+  const OptionalText failure = Failure(row);
   absl::StatusOr<bool> found = read_.Bind(InRun{key.run}, key.attempt, row.seq()).Step();
   if (!found.ok()) return found.status();
   if (!*found) return absl::AbortedError("a row that was there has gone again");
   const bool equal = read_.Double(0) == row.timestamp_s() && read_.Int(1) == row.generation() &&
                      read_.Int(2) == status && DoubleColumn(read_, 3) == Perf(row) &&
-                     DoubleColumn(read_, 4) == CompileTime(row) && read_.Int(5) == config &&
-                     TextColumn(read_, 6) == failure;
+                     DoubleColumn(read_, 4) == CompileTime(row) && TextColumn(read_, 6) == failure &&
+                     !read_.IsNull(7) && static_cast<uint64_t>(read_.Int(7)) == row.config_id();
   const int64_t stored_status = read_.Int(2);
   const int64_t stored_config = read_.Int(5);
   read_.Reset();

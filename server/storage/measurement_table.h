@@ -35,13 +35,13 @@ class MeasurementTable {
     known_rows_.Begin(is_on);
     known_hashes_.Begin(is_on);
   }
-  // A row's contents: keys of its status and config, SHA-256 of its failure.
+  // A row's contents: the key of its status, SHA-256 of its failure. config_id 0: that of a config that has gone.
   struct Contents {
     double timestamp_s = 0;
     int64_t generation = 0;
     int64_t status = 0;
     std::optional<double> perf_ms, compile_time_s;
-    int64_t config = 0;
+    uint64_t config_id = 0;
     std::optional<std::string> failure_sha256;
   };
   void RememberRow(int64_t attempt, uint64_t seq, const Contents& contents);
@@ -52,11 +52,12 @@ class MeasurementTable {
 
  private:
   enum class Whose { kOwn, kSomebodyElses };
-  absl::Status StoreRow(const v1::Measurement& measurement, const AttemptKey& key, Whose whose, MaybeRefusal& refusal);
+  absl::Status StoreRow(const v1::Measurement& measurement, const AttemptKey& key, MaybeRefusal& refusal);
   absl::Status StoreForeign(const v1::Measurement& measurement, const AttemptKey& key, MaybeRefusal& refusal);
   absl::StatusOr<int64_t> StatusKey(const std::string& name);
+  // `config` stands in for the stored one where that was never committed; not used for somebody else's row.
   absl::Status CompareStored(const v1::Measurement& measurement, const AttemptKey& key, Whose whose, int64_t status,
-                             int64_t config, const OptionalText& failure, MaybeRefusal& refusal);
+                             int64_t config, MaybeRefusal& refusal);
 
   AttemptTable& attempts_;
   ConfigTable& configs_;

@@ -29,6 +29,7 @@ inline constexpr absl::Duration kOpenFor = absl::Hours(7 * 24);
 
 struct PrunedAttempt {
   int64_t attempt = 0;  // its key
+  int64_t run = 0;      // its run's key
   std::string attempt_id;
   std::string run_id;
   std::string kernel_name;

@@ -18,7 +18,7 @@ constexpr int64_t kKeysAtOnce = 1000;
 // at most so many.
 constexpr char kCandidates[] = R"sql(
 SELECT a.attempt, lower(hex(a.attempt_id)), r.run_id, coalesce(k.name, ''), a.first_received_unix_us,
-       (SELECT count(*) FROM measurements AS m WHERE m.attempt = a.attempt)
+       (SELECT count(*) FROM measurements AS m WHERE m.attempt = a.attempt), a.run
 FROM attempts AS a
 JOIN runs AS r ON r.run = a.run
 LEFT JOIN kernels AS k ON k.kernel = r.kernel
@@ -57,6 +57,7 @@ std::string TimeText(int64_t unix_us) {
 
 PrunedAttempt CandidateOf(const Statement& row) {
   return {.attempt = row.Int(0),
+          .run = row.Int(6),
           .attempt_id = std::string(row.Text(1)),
           .run_id = std::string(row.Text(2)),
           .kernel_name = std::string(row.Text(3)),
@@ -245,20 +246,18 @@ absl::Status Pruner::Remove(const PrunedAttempt& attempt) {
   for (Statement& statement : remove_) {
     if (absl::Status status = statement.Bind(attempt.attempt).Run(); !status.ok()) return status;
   }
-  return rules_.also_only_attempts ? RemoveEmptyRun(attempt.run_id) : absl::OkStatus();
+  return rules_.also_only_attempts ? RemoveEmptyRun(attempt.run) : absl::OkStatus();
 }
 
-absl::Status Pruner::RemoveEmptyRun(const std::string& run_id) {
-  int64_t run = 0;
+absl::Status Pruner::RemoveEmptyRun(int64_t run) {
   std::optional<int64_t> kernel;
   {
     Statement query(database_,
-                    "SELECT run, kernel FROM runs WHERE run_id = ?1 AND "
+                    "SELECT kernel FROM runs WHERE run = ?1 AND "
                     "NOT EXISTS (SELECT 1 FROM attempts WHERE attempts.run = runs.run)");
-    const absl::StatusOr<bool> row = query.Bind(run_id).Step();
+    const absl::StatusOr<bool> row = query.Bind(run).Step();
     if (!row.ok() || !*row) return row.status();
-    run = query.Int(0);
-    if (!query.IsNull(1)) kernel = query.Int(1);
+    if (!query.IsNull(0)) kernel = query.Int(0);
   }
   for (const char* sql : kRemoveRun) {
     if (absl::Status status = Statement(database_, sql).Bind(run).Run(); !status.ok()) return status;

@@ -64,7 +64,7 @@ class Pruner {
   absl::Status CountNewRejects();
   bool IsTooMuch(int64_t used_bytes) const { return used_bytes - reject_bytes_ > rules_.keep_bytes; }
   absl::Status Remove(const PrunedAttempt& attempt);
-  absl::Status RemoveEmptyRun(const std::string& run_id);
+  absl::Status RemoveEmptyRun(int64_t run);
 
   Database& database_;
   const PruneRules rules_;

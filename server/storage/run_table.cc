@@ -14,9 +14,11 @@ void AppendFramed(const OptionalText& field, std::string* out) {
 
 }  // namespace
 
-RunTable::RunTable(Database& database)
-    : find_(database, "SELECT run FROM runs WHERE run_id = ?1 /*postgresql FOR NO KEY UPDATE */"),
-      insert_(database, "INSERT INTO runs (run_id) VALUES (?1) ON CONFLICT DO NOTHING RETURNING run"),
+RunTable::RunTable(Database& database, const CurrentSender& sender)
+    : sender_(sender),
+      find_(database, "SELECT run FROM runs WHERE run_id = ?1 AND sender = ?2 /*postgresql FOR NO KEY UPDATE */"),
+      insert_(database, "INSERT INTO runs (run_id, sender) VALUES (?1, ?2) ON CONFLICT DO NOTHING RETURNING run"),
+      lock_(database, "SELECT run FROM runs WHERE run = ?1 /*postgresql FOR NO KEY UPDATE */"),
       read_(database,
             "SELECT r.kernel, k.kernel_id, k.name, k.source, r.input_shapes, r.dtypes, r.hardware, "
             "r.settings_signature, r.extra_json FROM runs AS r LEFT JOIN kernels AS k ON k.kernel = r.kernel "
@@ -33,27 +35,31 @@ RunTable::RunTable(Database& database)
                    "DELETE FROM kernels WHERE kernel = ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE kernel = ?1)") {}
 
 absl::StatusOr<int64_t> RunTable::Find(const std::string& run_id) {
-  if (auto it = keys_.find(run_id); it != keys_.end()) return it->second;
-  const absl::StatusOr<std::optional<int64_t>> key = find_.Bind(run_id).QueryInt();
+  if (const std::optional<int64_t> known = KnownKey(run_id, sender_.key())) return *known;
+  const absl::StatusOr<std::optional<int64_t>> key = find_.Bind(run_id, sender_.key()).QueryInt();
   if (!key.ok()) return key.status();
   if (!key->has_value()) return 0;
-  Remember(run_id, **key);
+  Remember(run_id, sender_.key(), **key);
   return **key;
 }
 
 absl::StatusOr<int64_t> RunTable::KeyOf(const std::string& run_id) {
-  if (auto it = keys_.find(run_id); it != keys_.end()) return it->second;
-  absl::StatusOr<int64_t> key = KeyOfRow(find_.Bind(run_id), insert_.Bind(run_id));
-  if (key.ok()) Remember(run_id, *key);
+  if (const std::optional<int64_t> known = KnownKey(run_id, sender_.key())) return *known;
+  absl::StatusOr<int64_t> key = KeyOfRow(find_.Bind(run_id, sender_.key()), insert_.Bind(run_id, sender_.key()));
+  if (key.ok()) Remember(run_id, sender_.key(), *key);
   return key;
 }
 
-std::optional<int64_t> RunTable::KnownKey(const std::string& run_id) const {
-  const auto it = keys_.find(run_id);
+absl::Status RunTable::Lock(int64_t run) { return lock_.Bind(run).QueryInt().status(); }
+
+std::optional<int64_t> RunTable::KnownKey(const std::string& run_id, int64_t sender) const {
+  const auto it = keys_.find(std::pair(run_id, sender));
   return it == keys_.end() ? std::nullopt : std::optional<int64_t>(it->second);
 }
 
-void RunTable::Remember(const std::string& run_id, int64_t key) { keys_.emplace(run_id, key); }
+void RunTable::Remember(const std::string& run_id, int64_t sender, int64_t key) {
+  keys_.emplace(std::pair(run_id, sender), key);
+}
 
 absl::Status RunTable::Store(const v1::Run& run, MaybeRefusal& refusal) {
   absl::StatusOr<int64_t> key = KeyOf(run.run_id());

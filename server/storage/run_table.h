@@ -2,33 +2,39 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/storage/byte_bounded_cache.h"
 #include "server/storage/cache_budgets.h"
 #include "server/storage/refusal.h"
+#include "server/storage/sender_table.h"
 #include "server/storage/statement.h"
 #include "server/storage/text_field.h"
 #include "telemetry/v1/records.pb.h"
 
 namespace telemetry::storage {
 
-// Tables runs, run_settings and kernels. Part of the writer: one thread, inside its transaction.
+// Tables runs, run_settings and kernels. Under one run_id each sender has a run of its own: all of these are about the
+// current sender's, unless they say otherwise. Part of the writer: one thread, inside its transaction.
 class RunTable {
  public:
-  explicit RunTable(Database& database);
+  // `sender` must outlive this.
+  RunTable(Database& database, const CurrentSender& sender);
 
-  // Merges the record into what is known of its run.
+  // Merges the record into what the sender has said of its run.
   absl::Status Store(const v1::Run& run, MaybeRefusal& refusal);
 
-  // The run's key; 0: not known.
+  // The run's key; 0: the sender has not named it.
   absl::StatusOr<int64_t> Find(const std::string& run_id);
-  // The run's key. A run that is not known becomes a row that has only its run_id.
+  // The run's key. A run that the sender has not named becomes a row that has only its run_id.
   absl::StatusOr<int64_t> KeyOf(const std::string& run_id);
+  // Locks a run of any sender by its key, where others write, too.
+  absl::Status Lock(int64_t run);
   // Found out beforehand (look_ahead.h), and locked where others write, too.
-  void Remember(const std::string& run_id, int64_t key);
-  std::optional<int64_t> KnownKey(const std::string& run_id) const;
+  void Remember(const std::string& run_id, int64_t sender, int64_t key);
+  std::optional<int64_t> KnownKey(const std::string& run_id, int64_t sender) const;
 
   // Forgets what was remembered of the transaction that is not going to be committed.
   void Forget() { keys_.clear(); }
@@ -48,9 +54,11 @@ class RunTable {
   absl::Status Write(int64_t run, const Row& row);
   absl::Status DropUnusedKernel(std::optional<int64_t> kernel);
 
-  ByteBoundedCache<std::string, int64_t> keys_{kRunCacheBytes};
+  const CurrentSender& sender_;
+  ByteBoundedCache<std::pair<std::string, int64_t>, int64_t> keys_{kRunCacheBytes};  // by run_id and sender
   Statement find_;
   Statement insert_;
+  Statement lock_;
   Statement read_;
   Statement update_;
   Statement add_settings_;

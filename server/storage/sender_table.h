@@ -18,7 +18,9 @@ class CurrentSender {
  public:
   // 0: it came without a name.
   void Set(int64_t key) { key_ = key; }
-  // As a column has it.
+  // The value of the columns runs.sender and configs.sender. 0: it came without a name.
+  int64_t key() const { return key_; }
+  // The value of the columns `sender` of other tables.
   std::optional<int64_t> column() const { return key_ == 0 ? std::nullopt : std::optional<int64_t>(key_); }
   // Whether what belongs to `owner` (0: to nobody) must not be changed.
   bool IsForeignTo(int64_t owner) const { return owner != 0 && owner != key_; }

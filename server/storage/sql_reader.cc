@@ -1,7 +1,11 @@
 #include "server/storage/sql_reader.h"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 
+#include "absl/strings/str_cat.h"
+#include "proto/record/identity.h"
 #include "proto/record/ids.h"
 #include "server/storage/exporter.h"
 #include "server/storage/statement.h"
@@ -20,7 +24,29 @@ constexpr int64_t kRunsAtOnce = 8;
 
 int32_t PageSize(int32_t asked, int32_t usual, int32_t most) { return asked <= 0 ? usual : std::min(asked, most); }
 
+// The token of the page behind a run: its run_id, and the name of its sender in hex digits.
+std::string TokenOf(const RunPlace& place) { return absl::StrCat(place.run_id, record::HexEncode(place.sender_name)); }
+
+std::optional<RunPlace> PlaceOf(const std::string& token) {
+  constexpr size_t kRunIdDigits = 64;
+  if (token.empty()) return RunPlace();
+  absl::StatusOr<std::string> name =
+      record::HexDecode(std::string_view(token).substr(std::min(kRunIdDigits, token.size())));
+  RunPlace place = {.run_id = token.substr(0, kRunIdDigits)};
+  if (!record::IsHexId(place.run_id) || !name.ok()) return std::nullopt;
+  place.sender_name = *std::move(name);
+  return place;
+}
+
 absl::Status BadToken() { return absl::InvalidArgumentError("page_token is none that this service gave"); }
+
+// Returns the first run whose run_id is derived from its description; if there is none, the first run.
+const StoredRun& TrueOf(const std::vector<StoredRun>& runs) {
+  const auto found = std::find_if(runs.begin(), runs.end(), [](const StoredRun& run) {
+    return record::CheckRunId(run.run).verdict == record::IdentityCheck::kTrue;
+  });
+  return found == runs.end() ? runs.front() : *found;
+}
 
 }  // namespace
 
@@ -40,13 +66,13 @@ absl::StatusOr<uint64_t> SqlReader::CountProducers() {
 
 absl::StatusOr<v1::ListRunsResponse> SqlReader::ListRuns(const v1::ListRunsRequest& request) {
   if (absl::Status status = CheckFilter(request.filter()); !status.ok()) return status;
-  const std::string& token = request.page_token();
-  if (!token.empty() && !record::IsHexId(token)) return BadToken();
+  const std::optional<RunPlace> after = PlaceOf(request.page_token());
+  if (!after.has_value()) return BadToken();
   const int32_t size = PageSize(request.page_size(), kDefaultPage, kLargestPage);
   absl::StatusOr<Transaction> transaction = BeginCall();
   if (!transaction.ok()) return transaction.status();
   v1::ListRunsResponse response;
-  std::string last = token;
+  RunPlace last = *after;
   size_t bytes = 0;
   while (true) {
     absl::StatusOr<std::vector<StoredRun>> runs = reader_.Runs(request.filter(), last, kRunsAtOnce);
@@ -54,14 +80,14 @@ absl::StatusOr<v1::ListRunsResponse> SqlReader::ListRuns(const v1::ListRunsReque
     if (runs->empty()) return response;
     for (const StoredRun& run : *runs) {
       if (response.runs_size() == size || bytes >= kMostListBytes) {
-        response.set_next_page_token(last);
+        response.set_next_page_token(TokenOf(last));
         return response;
       }
       absl::StatusOr<v1::RunSummary> summary = reader_.Summarise(run);
       if (!summary.ok()) return summary.status();
       bytes += summary->ByteSizeLong();
       *response.add_runs() = *std::move(summary);
-      last = run.run.run_id();
+      last = RunPlace::Behind(run);
     }
   }
 }
@@ -69,9 +95,12 @@ absl::StatusOr<v1::ListRunsResponse> SqlReader::ListRuns(const v1::ListRunsReque
 absl::StatusOr<v1::RunSummary> SqlReader::GetRun(const std::string& run_id) {
   absl::StatusOr<Transaction> transaction = BeginCall();
   if (!transaction.ok()) return transaction.status();
-  absl::StatusOr<StoredRun> run = reader_.Run(run_id);
-  if (!run.ok()) return run.status();
-  return reader_.Summarise(*run);
+  absl::StatusOr<std::vector<StoredRun>> runs = reader_.RunsOf(run_id);
+  if (!runs.ok()) return runs.status();
+  absl::StatusOr<std::vector<StoredAttempt>> attempts =
+      reader_.AttemptsOf(run_id, "", std::numeric_limits<int64_t>::max());
+  if (!attempts.ok()) return attempts.status();
+  return reader_.Summarise(TrueOf(*runs), &*attempts);
 }
 
 absl::StatusOr<v1::ListAttemptsResponse> SqlReader::ListAttempts(const v1::ListAttemptsRequest& request) {
@@ -80,9 +109,8 @@ absl::StatusOr<v1::ListAttemptsResponse> SqlReader::ListAttempts(const v1::ListA
   const int32_t size = PageSize(request.page_size(), kDefaultPage, kLargestPage);
   absl::StatusOr<Transaction> transaction = BeginCall();
   if (!transaction.ok()) return transaction.status();
-  absl::StatusOr<StoredRun> run = reader_.Run(request.run_id());
-  if (!run.ok()) return run.status();
-  absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_.Attempts(*run, 0, *after, size + 1);
+  if (absl::Status status = reader_.RunsOf(request.run_id()).status(); !status.ok()) return status;
+  absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_.AttemptsOf(request.run_id(), *after, size + 1);
   if (!attempts.ok()) return attempts.status();
   v1::ListAttemptsResponse response;
   size_t bytes = 0;

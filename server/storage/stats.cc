@@ -110,8 +110,8 @@ absl::StatusOr<DatasetStats> ReadStats(const std::string& path) {
   absl::StatusOr<SqliteDatabase> database = OpenDatasetForReading(path, {});
   if (!database.ok()) return database.status();
   DatasetStats stats;
-  absl::Status status = ReadInt(*database, "SELECT count(*) FROM runs", &stats.runs);
-  if (status.ok()) status = ReadInt(*database, "SELECT count(*) FROM configs", &stats.configs);
+  absl::Status status = ReadInt(*database, "SELECT count(DISTINCT run_id) FROM runs", &stats.runs);
+  if (status.ok()) status = ReadInt(*database, "SELECT count(DISTINCT config_id) FROM configs", &stats.configs);
   if (status.ok()) status = CountBy(*database, "SELECT state, count(*) FROM attempts GROUP BY 1", &stats.attempts);
   if (status.ok()) status = CountBy(*database, "SELECT reason, count(*) FROM rejects GROUP BY 1", &stats.rejects);
   if (status.ok()) status = ReadArrivals(*database, &stats);

@@ -1,7 +1,9 @@
 #include "server/storage/postgresql/any_store.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "server/storage/dataset_file.h"
 #include "server/storage/postgresql/pg_database.h"
 #include "server/storage/postgresql/pg_migrator.h"
 #include "server/storage/postgresql/postgresql_store.h"
@@ -56,6 +58,18 @@ absl::StatusOr<DatasetState> Inspect(const std::string& db) {
 absl::StatusOr<std::unique_ptr<StoreWriter>> OpenWriter(const std::string& db, const WriterOptions& options) {
   if (IsPostgresqlUrl(db)) return OpenPostgresqlWriter(db, {.clock = options.clock});
   return OpenSqliteWriter(db, options);
+}
+
+absl::StatusOr<std::unique_ptr<Database>> OpenDatabaseForReading(const std::string& db) {
+  if (IsPostgresqlUrl(db)) {
+    absl::StatusOr<std::unique_ptr<PgDatabase>> database = PgDatabase::Open(db);
+    if (!database.ok()) return database.status();
+    if (absl::Status status = RequireCurrentPgSchema(**database); !status.ok()) return status;
+    return *std::move(database);
+  }
+  absl::StatusOr<SqliteDatabase> database = OpenDatasetForReading(db, {});
+  if (!database.ok()) return database.status();
+  return std::make_unique<SqliteDatabase>(*std::move(database));
 }
 
 absl::StatusOr<std::unique_ptr<StoreReader>> OpenReader(const std::string& db, const ReaderOptions& options) {

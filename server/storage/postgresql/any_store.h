@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "server/storage/database.h"
 #include "server/storage/inspect.h"
 #include "server/storage/sqlite_store.h"
 #include "server/storage/store.h"
@@ -24,6 +25,9 @@ absl::StatusOr<DatasetState> Inspect(const std::string& db);
 // The dataset that --db names, as OpenSqliteWriter or OpenPostgresqlWriter opens it. Options of the other kind do not
 // matter.
 absl::StatusOr<std::unique_ptr<StoreWriter>> OpenWriter(const std::string& db, const WriterOptions& options = {});
+
+// Its database, to be read. Errors as OpenReader.
+absl::StatusOr<std::unique_ptr<Database>> OpenDatabaseForReading(const std::string& db);
 
 // As OpenSqliteReader or OpenPostgresqlReader.
 absl::StatusOr<std::unique_ptr<StoreReader>> OpenReader(const std::string& db, const ReaderOptions& options = {});

@@ -71,6 +71,31 @@ PgArray ArrayOf(const absl::flat_hash_set<std::string>& texts) {
   return array;
 }
 
+// The same length: a run_id and who named it.
+struct RunArrays {
+  PgArray run_ids = PgArray::OfTexts();
+  PgArray senders = PgArray::OfIntegers();
+};
+
+RunArrays ArraysOf(const absl::flat_hash_set<std::pair<std::string, int64_t>>& runs) {
+  RunArrays arrays;
+  for (const auto& [run_id, sender] : runs) {
+    arrays.run_ids.Add(run_id);
+    arrays.senders.Add(sender);
+  }
+  return arrays;
+}
+
+// Remembers the run in a row of run_id, sender and run.
+void Remember(const PgStatement& row, RunTable& runs) {
+  runs.Remember(std::string(row.Text(0)), row.Int(1), row.Int(2));
+}
+
+// Returns the first two columns of a row, config_id and sender.
+ConfigTable::Id ConfigIdColumns(const PgStatement& row) {
+  return {.config_id = static_cast<uint64_t>(row.Int(0)), .sender = row.Int(1)};
+}
+
 // Whether all arguments of a text have keys.
 bool KnowsArguments(const ConfigTable& configs, const std::string& text) {
   const std::vector<std::string_view> pieces = record::SplitConfigArguments(text);
@@ -81,87 +106,95 @@ bool KnowsArguments(const ConfigTable& configs, const std::string& text) {
 }  // namespace
 
 PgLookAhead::PgLookAhead(PgDatabase& database)
-    : find_runs_(
-          database.PreparePg("SELECT run_id, run FROM runs WHERE run_id = ANY(?1) ORDER BY run_id FOR NO KEY UPDATE")),
-      make_runs_(database.PreparePg("INSERT INTO runs (run_id) SELECT r.run_id FROM unnest(?1) AS r (run_id) "
-                                    "ORDER BY r.run_id ON CONFLICT DO NOTHING RETURNING run_id, run")),
+    : find_runs_(database.PreparePg("SELECT run_id, sender, run FROM runs WHERE run_id = ANY(?1) AND sender = ANY(?2) "
+                                    "ORDER BY run_id, sender FOR NO KEY UPDATE")),
+      make_runs_(database.PreparePg(
+          "INSERT INTO runs (run_id, sender) SELECT r.run_id, r.sender FROM unnest(?1, ?2) AS r (run_id, sender) "
+          "ORDER BY r.run_id, r.sender ON CONFLICT DO NOTHING RETURNING run_id, sender, run")),
       // By its key, row by row: planned while the table was small, a join would read all of it ever after.
       find_run_configs_(database.PreparePg(
           "SELECT c.run, c.config, c.key_list, l.keys_json, c.sample_id, c.decorator, coalesce(c.sender, 0) "
           "FROM unnest(?1, ?2) AS w (run, config) CROSS JOIN LATERAL (SELECT * FROM run_configs AS r "
           "WHERE r.run = w.run AND r.config = w.config OFFSET 0) AS c LEFT JOIN key_lists AS l ON l.key_list = "
           "c.key_list")),
-      find_configs_(database.PreparePg(
-          "SELECT config_id, config, arguments, unsplit_text FROM configs WHERE config_id = ANY(?1)")),
+      find_configs_(database.PreparePg("SELECT config_id, sender, config, arguments, unsplit_text FROM configs "
+                                       "WHERE config_id = ANY(?1) AND sender = ANY(?2)")),
       make_configs_(database.PreparePg(
-          "INSERT INTO configs (config_id, arguments, unsplit_text) SELECT c.config_id, c.arguments, c.unsplit_text "
-          "FROM unnest(?1, ?2, ?3) AS c (config_id, arguments, unsplit_text) ORDER BY c.config_id "
-          "ON CONFLICT DO NOTHING RETURNING config_id, config")),
+          "INSERT INTO configs (config_id, sender, arguments, unsplit_text) "
+          "SELECT c.config_id, c.sender, c.arguments, c.unsplit_text "
+          "FROM unnest(?1, ?2, ?3, ?4) AS c (config_id, sender, arguments, unsplit_text) "
+          "ORDER BY c.config_id, c.sender ON CONFLICT DO NOTHING RETURNING config_id, sender, config")),
       find_arguments_(database.PreparePg("SELECT text, argument FROM config_arguments WHERE text_sha256 = "
                                          "ANY(ARRAY(SELECT text_sha256(a.text) FROM unnest(?1) AS a (text)))")),
       make_arguments_(database.PreparePg(
           "INSERT INTO config_arguments (text) SELECT a.text FROM unnest(?1) AS a (text) ORDER BY a.text COLLATE \"C\" "
           "ON CONFLICT DO NOTHING RETURNING text, argument")),
       find_measurements_(
-          database.PreparePg(FindRows("m.timestamp_s, m.generation, m.status, m.perf_ms, m.compile_time_s, m.config, "
+          database.PreparePg(FindRows("m.timestamp_s, m.generation, m.status, m.perf_ms, m.compile_time_s, "
+                                      "coalesce((SELECT c.config_id FROM configs AS c WHERE c.config = m.config), 0), "
                                       "text_sha256(m.failure)",
                                       "measurements")
                                  .c_str())),
       find_hashes_(database.PreparePg(FindRows("m.source_hash", "source_hashes").c_str())),
       find_details_(database.PreparePg(FindRows("NULL", "measurement_details").c_str())) {}
 
-absl::Status PgLookAhead::LookAt(absl::Span<const v1::Record* const> records, RunTable& runs, ConfigTable& configs) {
-  made_run_ids_.clear();
-  made_config_ids_.clear();
+absl::Status PgLookAhead::LookAt(absl::Span<const Entry> records, RunTable& runs, ConfigTable& configs) {
+  made_runs_.clear();
+  made_configs_.clear();
   absl::Status status = LookAtRuns(records, runs);
   if (status.ok()) status = LookAtConfigs(records, configs);
   return status.ok() ? LookAtRunConfigs(records, runs, configs) : status;
 }
 
-bool PgLookAhead::TakeMade(const v1::Record& record) {
-  if (record.has_run()) return made_run_ids_.erase(record.run().run_id()) > 0;
-  return record.has_config() && made_config_ids_.erase(record.config().config_id()) > 0;
+bool PgLookAhead::TakeMade(const Entry& entry) {
+  const auto& [record, sender] = entry;
+  if (record->has_run()) return made_runs_.erase(std::pair(record->run().run_id(), sender)) > 0;
+  return record->has_config() && made_configs_.erase({.config_id = record->config().config_id(), .sender = sender}) > 0;
 }
 
-absl::Status PgLookAhead::LookAtRuns(absl::Span<const v1::Record* const> records, RunTable& runs) {
-  Texts named;
-  Texts described;  // these become rows in any case
-  for (const v1::Record* const record : records) {
-    if (record->has_attempt()) named.insert(record->attempt().run_id());
-    if (record->has_run()) described.insert(record->run().run_id());
-    if (record->has_run_config()) described.insert(record->run_config().run_id());
-    if (record->has_ir_graph()) described.insert(record->ir_graph().run_id());
+absl::Status PgLookAhead::LookAtRuns(absl::Span<const Entry> records, RunTable& runs) {
+  Runs named;
+  Runs described;  // these become rows in any case
+  for (const auto& [record, sender] : records) {
+    if (record->has_attempt()) named.emplace(record->attempt().run_id(), sender);
+    if (record->has_run()) described.emplace(record->run().run_id(), sender);
+    if (record->has_run_config()) described.emplace(record->run_config().run_id(), sender);
+    if (record->has_ir_graph()) described.emplace(record->ir_graph().run_id(), sender);
   }
   named.insert(described.begin(), described.end());
   absl::Status status = FindRuns(named, runs);
   if (!status.ok()) return status;
-  absl::erase_if(described, [&](const std::string& run_id) { return runs.KnownKey(run_id).has_value(); });
+  const auto is_known = [&runs](const auto& run) { return runs.KnownKey(run.first, run.second).has_value(); };
+  absl::erase_if(described, is_known);
   if (described.empty()) return absl::OkStatus();
-  const PgArray array = ArrayOf(described);
-  make_runs_->Bind(1, array);
+  const RunArrays arrays = ArraysOf(described);
+  make_runs_->Bind(1, arrays.run_ids);
+  make_runs_->Bind(2, arrays.senders);
   status = ForEachRow(*make_runs_, [&] {
-    made_run_ids_.emplace(make_runs_->Text(0));
-    runs.Remember(std::string(make_runs_->Text(0)), make_runs_->Int(1));
+    made_runs_.emplace(make_runs_->Text(0), make_runs_->Int(1));
+    Remember(*make_runs_, runs);
   });
   if (!status.ok()) return status;
   // Those that others have made meanwhile.
-  absl::erase_if(described, [&](const std::string& run_id) { return runs.KnownKey(run_id).has_value(); });
+  absl::erase_if(described, is_known);
   return FindRuns(described, runs);
 }
 
-absl::Status PgLookAhead::FindRuns(const Texts& run_ids, RunTable& runs) {
-  if (run_ids.empty()) return absl::OkStatus();
-  const PgArray array = ArrayOf(run_ids);
-  find_runs_->Bind(1, array);
-  return ForEachRow(*find_runs_, [&] { runs.Remember(std::string(find_runs_->Text(0)), find_runs_->Int(1)); });
+absl::Status PgLookAhead::FindRuns(const Runs& wanted, RunTable& runs) {
+  if (wanted.empty()) return absl::OkStatus();
+  const RunArrays arrays = ArraysOf(wanted);
+  find_runs_->Bind(1, arrays.run_ids);
+  find_runs_->Bind(2, arrays.senders);
+  return ForEachRow(*find_runs_, [&] { Remember(*find_runs_, runs); });
 }
 
-absl::Status PgLookAhead::LookAtRows(Records records, MeasurementTable& measurements, DetailTable& details) {
+absl::Status PgLookAhead::LookAtRows(absl::Span<const Entry> records, MeasurementTable& measurements,
+                                     DetailTable& details) {
   measurements.BeginKnownRows(finds_rows_);
   details.BeginKnownRows(finds_rows_);
   if (!finds_rows_) return absl::OkStatus();
   for (size_t at = 0; at < records.size(); at += kRowsAtOnce) {
-    const Records some = records.subspan(at, kRowsAtOnce);
+    const absl::Span<const Entry> some = records.subspan(at, kRowsAtOnce);
     absl::Status status = FindMeasurements(some, measurements);
     if (status.ok()) status = FindHashes(some, measurements);
     if (status.ok()) status = FindDetails(some, details);
@@ -170,10 +203,10 @@ absl::Status PgLookAhead::LookAtRows(Records records, MeasurementTable& measurem
   return absl::OkStatus();
 }
 
-absl::Status PgLookAhead::FindMeasurements(Records records, MeasurementTable& measurements) {
+absl::Status PgLookAhead::FindMeasurements(absl::Span<const Entry> records, MeasurementTable& measurements) {
   PgStatement& found = *find_measurements_;
   RowSearch search(found);
-  for (const v1::Record* const record : records) {
+  for (const auto& [record, sender] : records) {
     if (record->has_measurement()) search.Add(record->measurement());
   }
   return search.Run([&](int64_t attempt, uint64_t seq) {
@@ -183,36 +216,37 @@ absl::Status PgLookAhead::FindMeasurements(Records records, MeasurementTable& me
                               .status = found.Int(4),
                               .perf_ms = DoubleColumn(found, 5),
                               .compile_time_s = DoubleColumn(found, 6),
-                              .config = found.Int(7),
+                              .config_id = static_cast<uint64_t>(found.Int(7)),
                               .failure_sha256 = TextColumn(found, 8)});
   });
 }
 
-absl::Status PgLookAhead::FindHashes(Records records, MeasurementTable& measurements) {
+absl::Status PgLookAhead::FindHashes(absl::Span<const Entry> records, MeasurementTable& measurements) {
   RowSearch search(*find_hashes_);
-  for (const v1::Record* const record : records) {
+  for (const auto& [record, sender] : records) {
     if (record->has_source_hash()) search.Add(record->source_hash());
   }
   return search.Run(
       [&](int64_t attempt, uint64_t seq) { measurements.RememberHash(attempt, seq, find_hashes_->Bytes(2)); });
 }
 
-absl::Status PgLookAhead::FindDetails(Records records, DetailTable& details) {
+absl::Status PgLookAhead::FindDetails(absl::Span<const Entry> records, DetailTable& details) {
   RowSearch search(*find_details_);
-  for (const v1::Record* const record : records) {
+  for (const auto& [record, sender] : records) {
     if (record->has_measurement_detail()) search.Add(record->measurement_detail());
   }
   return search.Run([&](int64_t attempt, uint64_t seq) { details.RememberRow(attempt, seq); });
 }
 
-absl::Status PgLookAhead::LookAtRunConfigs(absl::Span<const v1::Record* const> records, const RunTable& runs,
+absl::Status PgLookAhead::LookAtRunConfigs(absl::Span<const Entry> records, const RunTable& runs,
                                            ConfigTable& configs) {
   PgArray run_keys = PgArray::OfIntegers();
   PgArray config_keys = PgArray::OfIntegers();
-  for (const v1::Record* const record : records) {
+  for (const auto& [record, sender] : records) {
     if (!record->has_run_config()) continue;
-    const std::optional<int64_t> run = runs.KnownKey(record->run_config().run_id());
-    const std::optional<int64_t> config = configs.KnownKey(record->run_config().config_id());
+    const std::optional<int64_t> run = runs.KnownKey(record->run_config().run_id(), sender);
+    const std::optional<int64_t> config =
+        configs.KnownKey({.config_id = record->run_config().config_id(), .sender = sender});
     if (!run || !config) continue;
     configs.Remember(*run, *config, {});
     run_keys.Add(*run);
@@ -233,7 +267,7 @@ absl::Status PgLookAhead::LookAtRunConfigs(absl::Span<const v1::Record* const> r
   });
 }
 
-absl::Status PgLookAhead::LookAtConfigs(absl::Span<const v1::Record* const> records, ConfigTable& configs) {
+absl::Status PgLookAhead::LookAtConfigs(absl::Span<const Entry> records, ConfigTable& configs) {
   Configs wanted = Collect(records, configs);
   absl::Status status = FindConfigs(wanted, configs);
   if (status.ok()) status = FindArguments(UnknownArguments(wanted, Of::kAllTexts, configs), configs);
@@ -242,37 +276,46 @@ absl::Status PgLookAhead::LookAtConfigs(absl::Span<const v1::Record* const> reco
   return status.ok() ? MakeConfigs(wanted, configs) : status;
 }
 
-PgLookAhead::Configs PgLookAhead::Collect(absl::Span<const v1::Record* const> records, const ConfigTable& configs) {
+PgLookAhead::Configs PgLookAhead::Collect(absl::Span<const Entry> records, const ConfigTable& configs) {
   Configs wanted;
-  const auto add_named = [&](uint64_t config_id) {
-    if (!configs.Knows(config_id)) wanted.named.insert(config_id);
+  const auto add_named = [&](const ConfigTable::Id& id) {
+    if (!configs.Knows(id)) wanted.named.insert(id);
   };
-  for (const v1::Record* const record : records) {
-    if (record->has_measurement()) add_named(record->measurement().config_id());
-    if (record->has_run_config()) add_named(record->run_config().config_id());
+  for (const auto& [record, sender] : records) {
+    if (record->has_measurement()) add_named({record->measurement().config_id(), sender});
+    if (record->has_run_config()) add_named({record->run_config().config_id(), sender});
     // Of several texts the first one is looked at.
-    if (record->has_config())
-      wanted.incoming.try_emplace(record->config().config_id(), Incoming{.text = &record->config().text()});
+    if (record->has_config()) {
+      wanted.incoming.try_emplace({record->config().config_id(), sender}, Incoming{.text = &record->config().text()});
+    }
   }
   return wanted;
 }
 
 absl::Status PgLookAhead::FindConfigs(Configs& wanted, ConfigTable& configs) {
   PgArray ids = PgArray::OfIntegers();
-  for (const uint64_t id : wanted.named) {
-    if (!wanted.incoming.contains(id)) ids.Add(static_cast<int64_t>(id));
+  absl::flat_hash_set<int64_t> named_by;
+  const auto add = [&](const ConfigTable::Id& id) {
+    ids.Add(static_cast<int64_t>(id.config_id));
+    named_by.insert(id.sender);
+  };
+  for (const ConfigTable::Id& id : wanted.named) {
+    if (!wanted.incoming.contains(id)) add(id);
   }
-  for (const auto& [id, incoming] : wanted.incoming) ids.Add(static_cast<int64_t>(id));
+  for (const auto& [id, incoming] : wanted.incoming) add(id);
   if (ids.empty()) return absl::OkStatus();
+  PgArray senders = PgArray::OfIntegers();
+  for (const int64_t sender : named_by) senders.Add(sender);
   find_configs_->Bind(1, ids);
+  find_configs_->Bind(2, senders);
   return ForEachRow(*find_configs_, [&] {
-    const auto id = static_cast<uint64_t>(find_configs_->Int(0));
-    configs.Remember(id, find_configs_->Int(1));
+    const ConfigTable::Id id = ConfigIdColumns(*find_configs_);
+    configs.Remember(id, find_configs_->Int(2));
     const auto incoming = wanted.incoming.find(id);
     if (incoming == wanted.incoming.end()) return;
     incoming->second.is_known = true;
-    incoming->second.arguments = TextColumn(*find_configs_, 2);
-    incoming->second.unsplit = TextColumn(*find_configs_, 3);
+    incoming->second.arguments = TextColumn(*find_configs_, 3);
+    incoming->second.unsplit = TextColumn(*find_configs_, 4);
   });
 }
 
@@ -323,24 +366,27 @@ absl::Status PgLookAhead::SettleKnown(const Configs& wanted, ConfigTable& config
 
 absl::Status PgLookAhead::MakeConfigs(const Configs& wanted, ConfigTable& configs) {
   PgArray ids = PgArray::OfIntegers();
+  PgArray senders = PgArray::OfIntegers();
   PgArray arguments = PgArray::OfTexts();
   PgArray unsplit = PgArray::OfTexts();
   for (const auto& [id, incoming] : wanted.incoming) {
     if (incoming.is_known) continue;
     const absl::StatusOr<ConfigTable::StoredText> text = configs.Encode(*incoming.text);
     if (!text.ok()) return text.status();
-    ids.Add(static_cast<int64_t>(id));
+    ids.Add(static_cast<int64_t>(id.config_id));
+    senders.Add(id.sender);
     arguments.Add(text->arguments);
     unsplit.Add(text->unsplit);
   }
   if (ids.empty()) return absl::OkStatus();
   make_configs_->Bind(1, ids);
-  make_configs_->Bind(2, arguments);
-  make_configs_->Bind(3, unsplit);
+  make_configs_->Bind(2, senders);
+  make_configs_->Bind(3, arguments);
+  make_configs_->Bind(4, unsplit);
   return ForEachRow(*make_configs_, [&] {
-    const auto id = static_cast<uint64_t>(make_configs_->Int(0));
-    made_config_ids_.insert(id);
-    configs.Remember(id, make_configs_->Int(1));
+    const ConfigTable::Id id = ConfigIdColumns(*make_configs_);
+    made_configs_.insert(id);
+    configs.Remember(id, make_configs_->Int(2));
     configs.Settle(id, *wanted.incoming.at(id).text);
   });
 }

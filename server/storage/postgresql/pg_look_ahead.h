@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -22,19 +23,17 @@ class PgLookAhead : public LookAhead {
   // `database` must outlive this.
   explicit PgLookAhead(PgDatabase& database);
 
-  absl::Status LookAt(absl::Span<const v1::Record* const> records, RunTable& runs, ConfigTable& configs) override;
-  absl::Status LookAtRows(absl::Span<const v1::Record* const> records, MeasurementTable& measurements,
+  absl::Status LookAt(absl::Span<const Entry> records, RunTable& runs, ConfigTable& configs) override;
+  absl::Status LookAtRows(absl::Span<const Entry> records, MeasurementTable& measurements,
                           DetailTable& details) override;
 
-  bool TakeMade(const v1::Record& record) override;
+  bool TakeMade(const Entry& entry) override;
 
   // Lets the next transactions find the rows that are stored already, at the cost of one index lookup per row. Off in
   // the beginning.
   void set_finds_rows(bool finds_rows) { finds_rows_ = finds_rows; }
 
  private:
-  using Records = absl::Span<const v1::Record* const>;
-
   // A config of which a text comes.
   struct Incoming {
     const std::string* text = nullptr;
@@ -42,19 +41,19 @@ class PgLookAhead : public LookAhead {
     OptionalText arguments, unsplit;  // as they are stored
   };
   struct Configs {
-    absl::flat_hash_set<uint64_t> named;
-    absl::flat_hash_map<uint64_t, Incoming> incoming;
+    absl::flat_hash_set<ConfigTable::Id> named;
+    absl::flat_hash_map<ConfigTable::Id, Incoming> incoming;
   };
   using Texts = absl::flat_hash_set<std::string>;
+  using Runs = absl::flat_hash_set<std::pair<std::string, int64_t>>;  // run_ids and senders
 
-  absl::Status LookAtRuns(absl::Span<const v1::Record* const> records, RunTable& runs);
-  absl::Status FindRuns(const Texts& run_ids, RunTable& runs);
-  absl::Status LookAtConfigs(absl::Span<const v1::Record* const> records, ConfigTable& configs);
+  absl::Status LookAtRuns(absl::Span<const Entry> records, RunTable& runs);
+  absl::Status FindRuns(const Runs& wanted, RunTable& runs);
+  absl::Status LookAtConfigs(absl::Span<const Entry> records, ConfigTable& configs);
   // Of runs and configs that are known by now.
-  absl::Status LookAtRunConfigs(absl::Span<const v1::Record* const> records, const RunTable& runs,
-                                ConfigTable& configs);
+  absl::Status LookAtRunConfigs(absl::Span<const Entry> records, const RunTable& runs, ConfigTable& configs);
 
-  static Configs Collect(absl::Span<const v1::Record* const> records, const ConfigTable& configs);
+  static Configs Collect(absl::Span<const Entry> records, const ConfigTable& configs);
   absl::Status FindConfigs(Configs& wanted, ConfigTable& configs);
   enum class Of { kAllTexts, kNewConfigs };
   // The arguments that have no key yet.
@@ -65,13 +64,13 @@ class PgLookAhead : public LookAhead {
   static absl::Status SettleKnown(const Configs& wanted, ConfigTable& configs);
   absl::Status MakeConfigs(const Configs& wanted, ConfigTable& configs);
 
-  absl::Status FindMeasurements(Records records, MeasurementTable& measurements);
-  absl::Status FindHashes(Records records, MeasurementTable& measurements);
-  absl::Status FindDetails(Records records, DetailTable& details);
+  absl::Status FindMeasurements(absl::Span<const Entry> records, MeasurementTable& measurements);
+  absl::Status FindHashes(absl::Span<const Entry> records, MeasurementTable& measurements);
+  absl::Status FindDetails(absl::Span<const Entry> records, DetailTable& details);
 
   bool finds_rows_ = false;
-  absl::flat_hash_set<std::string> made_run_ids_;
-  absl::flat_hash_set<uint64_t> made_config_ids_;
+  Runs made_runs_;
+  absl::flat_hash_set<ConfigTable::Id> made_configs_;
   const std::unique_ptr<PgStatement> find_runs_;
   const std::unique_ptr<PgStatement> make_runs_;
   const std::unique_ptr<PgStatement> find_run_configs_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "telemetry/v1/dataset.grpc.pb.h"
 #include "telemetry/v1/dataset.pb.h"
 #include "tests/server/access/log_capture.h"
 #include "tests/server/collector/any_call.h"
@@ -22,6 +23,7 @@ namespace {
 
 using access::Role;
 using storage::AttemptRecord;
+using storage::ConfigRecord;
 using storage::Row;
 using storage::RunRecord;
 using ::testing::HasSubstr;
@@ -223,6 +225,59 @@ TEST_F(AuthorizationTest, AProducerIsNotTakenOverByAnotherName) {
   const auto opened = next.Open('p', 2);
   ASSERT_TRUE(opened);
   EXPECT_EQ(opened->committed_seq(), 3u);
+}
+
+// All that an export hands out but the time of arrival.
+std::string ExportFrom(CollectorStory& story, const std::string& reader) {
+  grpc::ClientContext context;
+  context.AddMetadata("authorization", "Bearer " + reader);
+  v1::ExportRequest request;
+  request.set_details(true);
+  const auto items = v1::DatasetService::NewStub(story.channel())->Export(&context, request);
+  std::string text;
+  v1::ExportItem item;
+  while (items->Read(&item)) {
+    if (item.has_attempt()) item.mutable_attempt()->clear_first_received_unix_us();
+    text += item.DebugString();
+  }
+  const grpc::Status status = items->Finish();
+  EXPECT_TRUE(status.ok()) << status.error_message();
+  return text;
+}
+
+TEST_F(AuthorizationTest, WhatAnotherSaysUnderTheSameIdsChangesNothing) {
+  const std::string owner = tokens_.Add({.name = "owner", .roles = {Role::kWriter}});
+  const std::string forger = tokens_.Add({.name = "forger", .roles = {Role::kWriter}});
+  const std::string reader = tokens_.Add({.name = "reader", .roles = {Role::kReader}});
+  const std::vector<v1::Record> records = {RunRecord('a'), AttemptRecord('x', 'a'), ConfigRecord(7, "Config(n=4)"),
+                                           Row('x', 1, 0.5)};
+  v1::Record other_run = RunRecord('a');
+  other_run.mutable_run()->set_kernel_name("evil");
+  other_run.mutable_run()->set_hardware("A100");
+  v1::Record run_config;
+  run_config.mutable_run_config()->set_run_id(storage::RunId('a'));
+  run_config.mutable_run_config()->set_config_id(7);
+  run_config.mutable_run_config()->set_decorator("@evil");
+  const std::vector<v1::Record> forged = {other_run, ConfigRecord(7, "Config(n=666)"), run_config};
+
+  std::vector<std::string> exports;
+  for (const std::vector<std::string>& order :
+       {std::vector<std::string>{owner}, {owner, forger}, {forger, owner}, {forger, owner, forger}}) {
+    CollectorStory story(ServerOptions{.tokens = tokens_.path()});
+    char producer = 'p';
+    for (const std::string& token : order) {
+      TestStream stream(story.channel(), token);
+      ASSERT_TRUE(stream.Open(producer++));
+      const std::vector<v1::Record>& sent = token == owner ? records : forged;
+      stream.Send(MakeBatch(1, sent));
+      const auto ack = stream.AwaitAck(sent.size());
+      ASSERT_TRUE(ack);
+      EXPECT_EQ(ack->rejects_size(), 0) << ack->DebugString();
+    }
+    exports.push_back(ExportFrom(story, reader));
+  }
+  EXPECT_THAT(exports.front(), HasSubstr("Config(n=4)"));
+  EXPECT_THAT(exports, ::testing::Each(exports.front()));
 }
 
 TEST_F(AuthorizationTest, ARevokedTokensStreamEnds) {

@@ -69,6 +69,19 @@ TEST_F(ProgramTest, CommandsForFilesSayWhatElseAServerNeeds) {
   EXPECT_THAT(outcome.output, AllOf(HasSubstr("127.0.0.1"), Not(HasSubstr("sesame"))));
 }
 
+TEST_F(ProgramTest, CheckFindsIdsThatAreNotThoseOfTheirContent) {
+  storage::DatasetStory story;
+  story.Send({storage::ConfigRecord(0xf3e0792e105e2bfe, "Config(n=4)")});
+  ProgramOutcome outcome = RunCollector("check --identities --db " + story.path());
+  EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("1 ids are right, 0 are wrong"));
+  story.Send({storage::ConfigRecord(7, "Config(n=4)")});
+  outcome = RunCollector("check --identities --db " + story.path());
+  EXPECT_EQ(outcome.exit_status, 1) << outcome.output;
+  EXPECT_THAT(outcome.output,
+              HasSubstr("config_id 0000000000000007 from nobody: its content has the id f3e0792e105e2bfe"));
+}
+
 TEST_F(ProgramTest, EmptyPathsAreWrongUsage) {
   ExpectWrongUsage("serve --db ''", "--db");
   ExpectWrongUsage("check --db ''", "--db");

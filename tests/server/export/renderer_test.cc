@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "proto/record/ids.h"
 #include "server/export/dataset_renderer.h"
@@ -93,6 +94,55 @@ TEST(Renderer, AConfigThatTwoRunsShareStandsInBothRecords) {
   const size_t first = meta.find(listed);
   ASSERT_NE(first, std::string::npos);
   EXPECT_NE(meta.find(listed, first + 1), std::string::npos);
+}
+
+// One dataset's items behind the other's, as those of two senders come.
+DatasetSource Behind(DatasetSource one, DatasetSource other) {
+  return [one = std::move(one), other = std::move(other)](const v1::ExportRequest& request, const ItemSink& sink) {
+    absl::Status status = one(request, sink);
+    return status.ok() ? other(request, sink) : status;
+  };
+}
+
+TEST(Renderer, SendersThatSayTheSameOfARunHaveOneRecord) {
+  MemoryDataset one;
+  MemoryDataset other;
+  one.Run(SoftmaxRun('1')).Attempt('A').Add({.config_text = kFour});
+  other.Run(SoftmaxRun('1')).Attempt('B').Add({.config_text = kEight}).Add({.config_text = kFour});
+  for (const Layout layout : {Layout::kHelion, Layout::kPr2750, Layout::kPr2699}) {
+    auto parts = Render(Behind(one.Source(), other.Source()), layout);
+    ASSERT_TRUE(parts.ok()) << parts.status();
+    const std::string& meta = (*parts)[Part::kMeta];
+    EXPECT_EQ(meta.find("kernel_name"), meta.rfind("kernel_name")) << meta;
+    if (layout != Layout::kHelion) continue;
+    EXPECT_THAT(meta, HasSubstr("\"configs\": {\"" + IdOf(kFour) + "\": {\"num_warps\": 4}, \"" + IdOf(kEight) +
+                                "\": {\"num_warps\": 8}}}\n"));
+  }
+}
+
+TEST(Renderer, SendersThatContradictEachOtherHaveEachTheirOwnRecordAndConfigs) {
+  MemoryDataset one;
+  MemoryDataset other;
+  v1::Run forged = SoftmaxRun('1');
+  forged.set_kernel_name("evil");
+  one.Run(forged).Attempt('A').Add({.config_text = kFour});
+  other.Run(SoftmaxRun('1')).Attempt('B').Add({.config_text = kFour});
+  const DatasetSource with_other_text = [&](const v1::ExportRequest& request, const ItemSink& sink) {
+    return one.Source()(request, [&](const v1::ExportItem& item) {
+      v1::ExportItem changed = item;
+      if (changed.has_configs()) changed.mutable_configs()->mutable_configs(0)->set_text("Config(num_warps=666)");
+      return sink(changed);
+    });
+  };
+  auto alone = MustRender(other);
+  auto parts = Render(Behind(with_other_text, other.Source()), Layout::kHelion);
+  ASSERT_TRUE(parts.ok()) << parts.status();
+  EXPECT_THAT((*parts)[Part::kMeta], HasSubstr(alone[Part::kMeta]));
+  EXPECT_THAT((*parts)[Part::kMeta], HasSubstr("{\"num_warps\": 666}"));
+  EXPECT_THAT((*parts)[Part::kRows], ::testing::EndsWith("Config(num_warps=4)\r\n"));
+  EXPECT_THAT((*parts)[Part::kRows], HasSubstr("Config(num_warps=666)\r\n"));
+  auto single = Render(Behind(with_other_text, other.Source()), Layout::kPr2699);
+  EXPECT_TRUE(absl::IsInvalidArgument(single.status())) << single.status();
 }
 
 TEST(Renderer, TheSizeOfTheItemsDoesNotShow) {

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "server/storage/statement.h"
@@ -50,6 +52,44 @@ TEST_F(MigratorTest, EveryOlderVersionBecomesTheNewest) {
     EXPECT_EQ(Schema(old), Schema(fresh)) << "from version " << migration.number;
     EXPECT_EQ(*SchemaVersion(old), EmbeddedMigrations().back().number);
   }
+}
+
+TEST_F(MigratorTest, WhatWasThereBeforeSendersHadRunsOfTheirOwnIsReadAndGoneOnWith) {
+  const std::string path = folder_.File("v4.db");
+  {
+    SqliteDatabase old = Open("v4.db");
+    ASSERT_TRUE(old.Execute(ReadFile(absl::StrCat(TELEMETRY_GOLDEN, "/v4.sql")).c_str()).ok());
+    const absl::Status filled = old.Execute(R"sql(
+        INSERT INTO dataset VALUES (zeroblob(16), 0);
+        INSERT INTO senders VALUES (1, 'owner');
+        INSERT INTO kernels (kernel, name, content_sha256) VALUES (1, 'softmax', zeroblob(32));
+        INSERT INTO runs (run, run_id, kernel) VALUES (1, printf('%.64c', 'a'), 1);
+        INSERT INTO attempts (attempt, attempt_id, run, origin, dialect, state, provisional, first_received_unix_us, sender)
+        VALUES (1, CAST(printf('%.16c', 'x') AS BLOB), 1, '', '', 'open', 0, 0, 1);
+        INSERT INTO config_arguments VALUES (1, 'n=4');
+        INSERT INTO configs VALUES (1, 7, '[1]', NULL);
+        INSERT INTO statuses VALUES (1, 'ok');
+        INSERT INTO measurements VALUES (1, 1, 0.25, 0, 1, 0.5, NULL, 1, NULL);
+        INSERT INTO run_configs VALUES (1, 1, NULL, NULL, '@decorator', 1);)sql");
+    ASSERT_TRUE(filled.ok()) << filled;
+  }
+  const std::unique_ptr<StoreWriter> writer = *OpenSqliteWriter(path);
+  const auto text = [&path] { return ExportText(**OpenSqliteReader(path)); };
+  const std::string before = text();
+  for (const char* part : {"softmax", "Config(n=4)", "@decorator", "perf_ms: 0.5"})
+    EXPECT_THAT(before, HasSubstr(part));
+  // The owner sends it all again, and a row more.
+  const std::string producer(16, 'p');
+  ASSERT_TRUE(writer->OpenProducers({{producer, 1, "test", "owner"}})->front().ok());
+  const std::vector<v1::Record> records = {AttemptRecord('x', 'a'), ConfigRecord(7, "Config(n=4)"), Row('x', 1, 0.5),
+                                           Row('x', 2, 0.125)};
+  ProducerBatch batch = {.producer_id = producer, .epoch = 1, .first_seq = 1};
+  AddRecords(records, &batch);
+  const auto outcomes = writer->CommitBatches({batch});
+  ASSERT_TRUE(outcomes.ok()) << outcomes.status();
+  EXPECT_TRUE(outcomes->front().refused.empty()) << outcomes->front().refused.front().message;
+  EXPECT_THAT(text(), HasSubstr("perf_ms: 0.125"));
+  EXPECT_THAT(text(), HasSubstr("softmax"));
 }
 
 TEST_F(MigratorTest, ANewerDatabaseIsRefusedNamingTheRemedy) {

@@ -13,6 +13,7 @@
 #include "server/storage/postgresql/pg_database.h"
 #include "server/storage/postgresql/pg_migrator.h"
 #include "server/storage/postgresql/postgresql_store.h"
+#include "tests/server/storage/dataset_story.h"
 #include "tests/server/storage/test_dataset.h"
 
 namespace telemetry::storage {
@@ -70,6 +71,39 @@ TEST_F(PgMigrateTest, AMigrationThatFailsLeavesNothing) {
   const absl::Status status = MigratePg(*Open(), absl::Now(), migrations);
   EXPECT_THAT(std::string(status.message()), HasSubstr("migration bad"));
   EXPECT_EQ(dataset_->Query("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"), "0");
+}
+
+TEST_F(PgMigrateTest, WhatWasThereBeforeSendersHadRunsOfTheirOwnIsReadAndGoneOnWith) {
+  const absl::Span<const Migration> first = EmbeddedPgMigrations().first(1);
+  ASSERT_TRUE(MigratePg(*Open(), absl::Now(), first).ok());
+  const absl::Status filled = Open()->Execute(R"sql(
+      INSERT INTO senders (name) VALUES ('owner');
+      INSERT INTO kernels (name, content_sha256) VALUES ('softmax', '');
+      INSERT INTO runs (run_id, kernel) SELECT repeat('a', 64), kernel FROM kernels;
+      INSERT INTO attempts (attempt_id, run, origin, dialect, state, provisional, first_received_unix_us, sender)
+      SELECT repeat('x', 16)::bytea, run, '', '', 'open', 0, 0, sender FROM runs, senders;
+      INSERT INTO config_arguments (text) VALUES ('n=4');
+      INSERT INTO configs (config_id, arguments) SELECT 7, '[' || argument || ']' FROM config_arguments;
+      INSERT INTO statuses (name) VALUES ('ok');
+      INSERT INTO measurements (run, attempt, seq, timestamp_s, generation, status, perf_ms, config)
+      SELECT run, attempt, 1, 0.25, 0, status, 0.5, config FROM attempts, statuses, configs)sql");
+  ASSERT_TRUE(filled.ok()) << filled;
+  ASSERT_TRUE(MigratePg(*Open(), absl::Now()).ok());
+  const auto text = [this] { return ExportText(**OpenPostgresqlReader(dataset_->db())); };
+  for (const char* part : {"softmax", "Config(n=4)", "perf_ms: 0.5"}) EXPECT_THAT(text(), HasSubstr(part));
+  // The owner sends it all again, and a row more.
+  const std::unique_ptr<StoreWriter> writer = *OpenPostgresqlWriter(dataset_->db());
+  const std::string producer(16, 'p');
+  ASSERT_TRUE(writer->OpenProducers({{producer, 1, "test", "owner"}})->front().ok());
+  const std::vector<v1::Record> records = {AttemptRecord('x', 'a'), ConfigRecord(7, "Config(n=4)"), Row('x', 1, 0.5),
+                                           Row('x', 2, 0.125)};
+  ProducerBatch batch = {.producer_id = producer, .epoch = 1, .first_seq = 1};
+  AddRecords(records, &batch);
+  const auto outcomes = writer->CommitBatches({batch});
+  ASSERT_TRUE(outcomes.ok()) << outcomes.status();
+  EXPECT_TRUE(outcomes->front().refused.empty()) << outcomes->front().refused.front().message;
+  EXPECT_THAT(text(), HasSubstr("perf_ms: 0.125"));
+  EXPECT_THAT(text(), HasSubstr("softmax"));
 }
 
 TEST_F(PgMigrateTest, AnEmptyDatabaseIsNoDatasetToRead) {
