@@ -105,8 +105,8 @@ absl::Status MeasurementTable::StoreRow(const v1::Measurement& row, const Attemp
   if (!status_key.ok()) return status_key.status();
   const absl::StatusOr<int64_t> config = configs_.KeyOf(row.config_id());
   if (!config.ok()) return config.status();
+  const OptionalText failure = Failure(row);
   if (known_rows_.is_on()) {
-    const OptionalText failure = Failure(row);
     const Contents contents = {.timestamp_s = row.timestamp_s(),
                                .generation = row.generation(),
                                .status = *status_key,

@@ -94,6 +94,32 @@ TEST_F(ReaderTest, AttemptsLongerThanAPageComeWhole) {
   EXPECT_EQ(next, kRows + 1);
 }
 
+TEST_F(ReaderTest, ConfigsThatShareAPlaceInMemoryKeepTheirIds) {
+  constexpr uint64_t kConfigs = 9000;  // more than an export remembers
+  std::vector<v1::Record> log = {AttemptRecord('x', 'a')};
+  const auto add_row = [&log](uint64_t config_id) {
+    log.push_back(Row('x', log.size(), static_cast<double>(config_id), config_id));
+  };
+  for (uint64_t config_id = 1; config_id <= kConfigs; ++config_id) add_row(config_id);
+  for (uint64_t config_id = kConfigs; config_id > 0; config_id -= 100) {
+    for (const uint64_t other : {config_id, (config_id + 8192) % kConfigs + 1, config_id}) add_row(other);
+  }
+  story_.Send(log);
+  uint64_t rows = 0;
+  std::vector<uint64_t> announced(kConfigs + 1);
+  const absl::Status status = Reader()->Export({}, [&](const v1::ExportItem& item) {
+    for (const v1::Config& config : item.configs().configs()) ++announced[config.config_id()];
+    for (const v1::Measurement& row : item.rows().measurements()) {
+      ++rows;
+      EXPECT_EQ(row.perf_ms(), static_cast<double>(row.config_id()));
+      EXPECT_EQ(announced[row.config_id()], 1u);
+    }
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(rows, log.size() - 1);
+}
+
 TEST_F(ReaderTest, NothingFollowsTheLastSequenceNumber) {
   story_.Send({AttemptRecord('x', 'a'), Row('x', 1, 1)});
   v1::ListMeasurementsRequest request;
