@@ -31,8 +31,9 @@ struct ProducerOptions {
   // is forced to disk, and survives a power cut, at the latest after this long or by Flush; a record that the collector
   // acknowledges earlier need not be. (Numbers that a power cut takes back are never used again in the same log.)
   absl::Duration sync_interval = absl::Milliseconds(200);
-  // Records that come one by one wait this long for others, to share a message.
-  absl::Duration linger = absl::Milliseconds(10);
+  // Records are sent this long after the last acknowledgement, so that those that come one by one share a message. One
+  // that comes later than that is sent at once.
+  absl::Duration linger = absl::Milliseconds(6);
   // Pauses between attempts to reach the collector are drawn from zero up to a bound that doubles from the first to the
   // cap. Errors that somebody has to mend (a wrong address, another protocol) are retried at the cap.
   absl::Duration retry_first = absl::Milliseconds(50);

@@ -149,6 +149,7 @@ absl::Status Session::HandleAck(const v1::Ack& ack) {
     in_flight_bytes_ -= in_flight_.front().record_bytes;
     in_flight_.pop_front();
   }
+  last_acked_ = SteadyNow();
   if (!std::exchange(made_progress_, true)) SayDelivering();
   if (absl::Status status = spool_.SetCommitted(committed); !status.ok()) return status;
   // Who waits for the acknowledgement finds that this has been called.
@@ -159,12 +160,10 @@ absl::Status Session::HandleAck(const v1::Ack& ack) {
 
 size_t Session::RoomInWindow() const { return window_bytes_ > in_flight_bytes_ ? window_bytes_ - in_flight_bytes_ : 0; }
 
-// When the unsent records should leave: at once when there are many or somebody waits, else a moment after the first,
-// so that records that come one by one share a message.
-SteadyTime Session::LingerDeadline(uint64_t unsent_bytes) {
-  if (unsent_bytes >= batch_bytes_ || state_.urgent()) return kLongAgo;
-  if (!leave_at_.has_value()) leave_at_ = SteadyAfter(options_.linger);
-  return *leave_at_;
+SteadyTime Session::LeaveAt(uint64_t unsent_bytes) const {
+  if (unsent_bytes >= batch_bytes_ || state_.urgent() || last_sent_ == kLongAgo) return kLongAgo;
+  const auto linger = absl::ToChronoNanoseconds(options_.linger);
+  return in_flight_.empty() ? last_acked_ + linger : last_sent_ + 2 * linger;
 }
 
 absl::StatusOr<bool> Session::LoadBatch() {
@@ -202,12 +201,11 @@ absl::StatusOr<SteadyTime> Session::Send() {
   while (stream_->can_write()) {
     const uint64_t appended = spool_.state().appended_bytes;
     if (appended <= sent_position_) {
-      leave_at_.reset();
       signal_.Arm(sent_position_ + 1);
       if (spool_.state().appended_bytes > sent_position_) continue;
       return kNever;
     }
-    const SteadyTime leave_at = LingerDeadline(appended - sent_position_);
+    const SteadyTime leave_at = LeaveAt(appended - sent_position_);
     if (SteadyNow() < leave_at) {
       signal_.Arm(sent_position_ + batch_bytes_);
       if (spool_.state().appended_bytes >= sent_position_ + batch_bytes_) continue;
@@ -227,7 +225,7 @@ absl::StatusOr<SteadyTime> Session::Send() {
     sent_position_ = loaded_->end_position;
     plausible_seq_ = std::max(plausible_seq_, loaded_->last_seq);
     loaded_.reset();
-    leave_at_.reset();
+    last_sent_ = SteadyNow();
     stream_->Write(std::move(encoded));
   }
   return kNever;

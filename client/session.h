@@ -94,7 +94,11 @@ class Session {
   absl::Status TooLarge(uint64_t record_bytes) const;
   void SayDelivering();
   size_t RoomInWindow() const;
-  SteadyTime LingerDeadline(uint64_t unsent_bytes);
+  // Returns when the unsent records should leave: at once when there are many or somebody waits, else `linger` after
+  // the last Ack, so that records that come one by one share a message, and one that comes alone does not wait. Those
+  // who are acknowledged together then send together, and the collector commits once for all of them. While no Ack
+  // comes: twice `linger` after the last batch.
+  SteadyTime LeaveAt(uint64_t unsent_bytes) const;
   uint64_t LocalSeq(uint64_t wire_seq) const { return base_seq_ + wire_seq; }
 
   const SessionOptions& options_;
@@ -118,7 +122,8 @@ class Session {
 
   uint64_t next_seq_ = 0;       // to be read next
   uint64_t sent_position_ = 0;  // log position in front of next_seq_
-  std::optional<SteadyTime> leave_at_;
+  SteadyTime last_sent_ = kLongAgo;
+  SteadyTime last_acked_ = kLongAgo;
   std::optional<SpoolBatch> loaded_;  // read, and larger than the window's room
   std::deque<InFlight> in_flight_;
   uint64_t in_flight_bytes_ = 0;

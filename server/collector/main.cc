@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <string>
 
+#include "absl/synchronization/mutex.h"
 #include "server/collector/command_line.h"
 #include "server/collector/copy_command.h"
 #include "server/collector/maintenance_commands.h"
@@ -52,6 +53,9 @@ void Complain(const CommandLine& line, const std::string& why) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Debian builds Abseil with its assertions, where each lock of a mutex looks for cycles among all that were ever
+  // held.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   telemetry::log::SetUp(telemetry::log::Format::kText, "info");
   const telemetry::collector::ParsedCommandLine parsed = telemetry::collector::ParseCommandLine(argc, argv);
   if (!parsed.run) return parsed.exit_status;

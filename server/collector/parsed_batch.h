@@ -28,6 +28,7 @@ class ParsedBatch {
 
   // Moves the batch out for the writer; the records stay here and must outlive it.
   storage::ProducerBatch& mutable_batch() { return batch_; }
+  const std::string& producer_id() const { return batch_.producer_id; }
   uint64_t bytes() const { return bytes_; }
   uint64_t memory_bytes() const { return memory_bytes_; }
   // Records that were refused for their size.

@@ -12,6 +12,12 @@
 namespace telemetry::collector {
 namespace {
 
+// The longest wait for the producers of the last transactions, which are those of this long. Longer than a producer
+// takes to come back; a wait in vain is short beside it.
+constexpr absl::Duration kGatherFor = absl::Milliseconds(2);
+constexpr absl::Duration kRecently = absl::Milliseconds(25);
+// With this many rows a commit costs little beside them.
+constexpr uint64_t kEnoughRows = 1000;
 // A transaction has room for so many producers that each have more to store than it takes.
 constexpr uint64_t kSharesOfGroup = 4;
 
@@ -56,8 +62,9 @@ void WriterLoop::Enqueue(Job job) {
   if (why.ok()) {
     absl::MutexLock lock(&mutex_);
     if (!stopping_ && !failed_) {
+      if (const auto* commit = std::get_if<CommitJob>(&job)) queued_rows_ += commit->batch->rows();
       queue_.push_back(std::move(job));
-      if (queue_.size() == 1) changed_.NotifyAll();
+      if (queue_.size() == 1 || HasGathered()) changed_.NotifyAll();
       return;
     }
     why = NoWriter();
@@ -67,6 +74,22 @@ void WriterLoop::Enqueue(Job job) {
 
 bool WriterLoop::HasWork() const { return !queue_.empty() || stopping_; }
 
+bool WriterLoop::HasGathered() const {
+  return stopping_ || queue_.empty() || std::holds_alternative<OpenJob>(queue_.front()) ||
+         queue_.size() >= recent_producers_.size() || queued_rows_ >= kEnoughRows;
+}
+
+void WriterLoop::Expect(const std::vector<Job>& group) {
+  const SteadyTime now = SteadyNow();
+  for (const Job& job : group) {
+    if (const auto* commit = std::get_if<CommitJob>(&job)) {
+      recent_producers_.insert_or_assign(commit->batch->producer_id(), now);
+    }
+  }
+  absl::erase_if(recent_producers_,
+                 [now](const auto& producer) { return absl::FromChrono(now - producer.second) > kRecently; });
+}
+
 void WriterLoop::Run() {
   while (true) {
     std::vector<Job> group;
@@ -75,7 +98,10 @@ void WriterLoop::Run() {
       absl::MutexLock lock(&mutex_);
       const auto work = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return HasWork(); };
       changed_.Await(mutex_, SteadyAfter(Patience()), work);
+      const auto gathered = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return HasGathered(); };
+      changed_.Await(mutex_, SteadyAfter(kGatherFor), gathered);
       group = TakeGroup();
+      Expect(group);
       last = group.empty() && stopping_;
     }
     absl::Status status = last ? retention_.End(*writer_) : Do(group);
@@ -133,7 +159,7 @@ void WriterLoop::TakeShares(uint64_t most_rows_of_producer, BatchGroup& group) {
     const auto* commit = std::get_if<CommitJob>(&queue_.front());
     if (commit == nullptr) break;
     ParsedBatch& batch = *commit->batch;
-    uint64_t& rows = rows_of[batch.mutable_batch().producer_id];
+    uint64_t& rows = rows_of[batch.producer_id()];
     rows += batch.rows();
     const bool has_share = rows == batch.rows() || rows <= most_rows_of_producer;
     const bool fits =
@@ -143,6 +169,7 @@ void WriterLoop::TakeShares(uint64_t most_rows_of_producer, BatchGroup& group) {
       group.rows += batch.rows();
       group.bytes += batch.bytes();
     }
+    if (has_share) queued_rows_ -= batch.rows();
     (has_share ? group.jobs : left).push_back(std::move(queue_.front()));
     queue_.pop_front();
   }
@@ -227,6 +254,7 @@ void WriterLoop::Fatal(const absl::Status& status, std::vector<Job> group) {
     failed_ = true;
     for (Job& job : queue_) group.push_back(std::move(job));
     queue_.clear();
+    queued_rows_ = 0;
   }
   events_.on_fatal(status);
   for (Job& job : group) Abandon(job, NoWriter());

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
@@ -25,9 +26,11 @@
 namespace telemetry::collector {
 
 // The one thread that writes. While it commits, what all streams send gathers in its queue; then it takes all of that
-// into the next transaction. So a lone row waits for nothing but its own commit, and many share one. Another thread
-// answers: a transaction of many producers has as many answers, each a call of the system, and meanwhile the next
-// transaction is under way. Thread-safe.
+// into the next transaction. It also waits a moment for the producers of the last transactions: a producer sends its
+// next batch a fixed time after its last Ack (client/session.h), so those that were acknowledged together come back
+// together, and after a while all of them share one commit. A lone producer waits for nothing but its own commit.
+// Another thread answers: a transaction of many producers has as many answers, each a call of the system, and meanwhile
+// the next transaction is under way. Thread-safe.
 class WriterLoop {
  public:
   // Called from the writer's thread, with the dataset's error. Nothing may be acknowledged any more.
@@ -79,6 +82,10 @@ class WriterLoop {
 
   void Enqueue(Job job) ABSL_LOCKS_EXCLUDED(mutex_);
   bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Nobody is expected whose batch is worth waiting for.
+  bool HasGathered() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Remembers whose batches these are.
+  void Expect(const std::vector<Job>& group) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
   // How long to wait for jobs until there is something else to do.
   absl::Duration Patience() const;
@@ -119,6 +126,10 @@ class WriterLoop {
 
   absl::Mutex mutex_;
   std::deque<Job> queue_ ABSL_GUARDED_BY(mutex_);
+  uint64_t queued_rows_ ABSL_GUARDED_BY(mutex_) = 0;
+  // When the producers of the last transactions were last part of one. Only those of the last kRecently
+  // (writer_loop.cc).
+  absl::flat_hash_map<std::string, SteadyTime> recent_producers_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   bool failed_ ABSL_GUARDED_BY(mutex_) = false;
   SteadyCondition changed_;  // of queue_ and stopping_
