@@ -1,3 +1,5 @@
+#include <malloc.h>
+
 #include <cstdio>
 #include <string>
 
@@ -44,6 +46,17 @@ absl::Status Run(const CommandLine& line) {
   return absl::InternalError("no such command");
 }
 
+void SetUpProcess() {
+  // Debian builds Abseil with its assertions, where each lock of a mutex looks for cycles among all that were ever
+  // held.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  // Memory that is free goes back to the system: few heaps that each keep little, and large blocks outside of them. By
+  // default there are eight heaps for each core, and the first large block that is freed moves its like into them.
+  mallopt(M_ARENA_MAX, 2);
+  mallopt(M_MMAP_THRESHOLD, 256 << 10);
+  mallopt(M_TRIM_THRESHOLD, 4 << 20);
+}
+
 // What reads the log as JSON must not stumble over its last line.
 void Complain(const CommandLine& line, const std::string& why) {
   if (line.command == Command::kServe && line.log_format == "json") return telemetry::log::Error(why);
@@ -53,9 +66,7 @@ void Complain(const CommandLine& line, const std::string& why) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Debian builds Abseil with its assertions, where each lock of a mutex looks for cycles among all that were ever
-  // held.
-  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  SetUpProcess();
   telemetry::log::SetUp(telemetry::log::Format::kText, "info");
   const telemetry::collector::ParsedCommandLine parsed = telemetry::collector::ParseCommandLine(argc, argv);
   if (!parsed.run) return parsed.exit_status;
