@@ -33,8 +33,8 @@ class Exporter {
   bool has_begun() const { return connections_lost_.has_value(); }
   // Reads on to the next item. An item has at most twice kPageBytes (exporter.cc) and one row more, or is one run,
   // attempt or IR graph. ABORTED: an attempt was superseded or removed while its rows were read. UNAVAILABLE: a
-  // connection was lost since the first step, and what was read so far need not be what the server has now. Others are
-  // the database's. No step may follow an error.
+  // connection was lost since the first step, and earlier items may be out of date. Others are the database's. No step
+  // may follow an error.
   absl::StatusOr<Step> Next(Database& database, DatasetReader& reader);
 
  private:
@@ -67,13 +67,14 @@ class Exporter {
   Walk FlushConfigs();
 
   absl::StatusOr<v1::IrGraph> ReadIrGraph(const StoredRun& run, const std::string& kind);
-  // Reads run configs from `begin` on into `page`, and what they announce into configs_; returns where the next page
-  // begins.
+  // Reads run configs from `begin` on into `page`, and their configs that were not announced yet into configs_; returns
+  // where the next page begins.
   absl::StatusOr<size_t> ReadRunConfigs(const StoredRun& run, const std::vector<std::pair<uint64_t, int64_t>>& keys,
                                         size_t begin, v1::ExportRunConfigs* page);
   absl::Status ReadAttempt(const StoredAttempt& attempt, v1::AttemptSummary* summary);
   absl::StatusOr<RowParts> FindParts(const StoredAttempt& attempt);
-  // Reads one page of rows into rows_, and what it announces into configs_. False: it was the last one.
+  // Reads one page of rows into rows_, and its configs that were not announced yet into configs_. Returns false if that
+  // was the last page.
   absl::StatusOr<bool> ReadRows(const AttemptKey& attempt, uint64_t after_seq, RowParts parts);
   absl::Status CheckStillThere(const StoredAttempt& attempt);
 
