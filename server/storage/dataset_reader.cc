@@ -152,6 +152,7 @@ absl::StatusOr<v1::RunSummary> DatasetReader::Summarise(const StoredRun& run, st
     absl::StatusOr<v1::Config> config = configs_.Read(stats.best_config);
     if (!config.ok()) return config.status();
     summary.set_best_perf_ms(stats.best->perf_ms);
+    summary.set_best_is_final(stats.best->rank == RowRank::kFinal);
     summary.set_best_config_id(config->config_id());
     if (!config->text().empty()) summary.set_best_config(std::move(*config->mutable_text()));
   }

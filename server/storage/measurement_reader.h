@@ -25,7 +25,7 @@ struct PageEnd {
 // The stages of a measurement, the best first: the final; the search, or not known; given up after a few samples.
 enum class RowRank { kFinal, kSearch, kScreening };
 
-// The best of some "ok" rows: the best measured ones count, and of these the fastest.
+// The best of some "ok" rows: the fastest final one, else the fastest that was not given up.
 struct BestRow {
   RowRank rank = RowRank::kScreening;
   double perf_ms = 0;
