@@ -98,9 +98,12 @@ absl::StatusOr<std::vector<StoredAttempt>> DatasetReader::Attempts(const StoredR
     if (!found.ok()) return found.status();
     if (!*found) return attempts;
     attempts.push_back(FillAttempt(attempts_));
-    // A run may have very many attempts.
-    attempts.back().summary.mutable_attempt()->clear_environment_json();
-    attempts.back().summary.mutable_attempt()->clear_counters_json();
+    // A run may have very many attempts, and a field that is cleared keeps its memory.
+    v1::Attempt& attempt = *attempts.back().summary.mutable_attempt();
+    v1::Attempt brief;
+    brief.set_attempt_id(attempt.attempt_id());
+    if (attempt.has_started_unix_us()) brief.set_started_unix_us(attempt.started_unix_us());
+    attempt = std::move(brief);
   }
 }
 

@@ -40,8 +40,8 @@ class DatasetReader {
   // NOT_FOUND: no such run.
   absl::StatusOr<StoredRun> Run(const std::string& run_id);
 
-  // A run's attempts above after_attempt_id that began at or after `since`, in the order of attempt_id; without their
-  // environments and counters, which Attempt has.
+  // A run's attempts above after_attempt_id that began at or after `since`, in the order of attempt_id; only their ids
+  // and times, Attempt has the rest.
   absl::StatusOr<std::vector<StoredAttempt>> Attempts(const StoredRun& run, int64_t since_unix_us,
                                                       const std::string& after_attempt_id, int64_t limit);
   // NOT_FOUND: no such attempt.

@@ -25,9 +25,11 @@ class Exporter {
  public:
   explicit Exporter(v1::ExportRequest request);
 
-  // `item`: valid until the next step; nullptr: none is ready yet, and another step is to be taken.
+  // The export's next item, or nothing yet, and another step is to be taken.
   struct Step {
-    const v1::ExportItem* item = nullptr;
+    std::optional<v1::ExportItem> item;
+    // In place of `item`, one with an IR graph: a serialised ExportItem. Its parsed form may take twenty times as much.
+    std::string serialised;
     bool done = false;
   };
   bool has_begun() const { return connections_lost_.has_value(); }
@@ -43,30 +45,32 @@ class Exporter {
     bool hashes = false;
     bool details = false;
   };
-  // Hands over the item; nullptr: lets others have the connection.
-  struct Emit {
+  // Ends the step; alone, lets others have the connection.
+  struct EndStep {
     Exporter* exporter;
-    const v1::ExportItem* item;
 
     bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<> walk) const noexcept {
-      exporter->item_ = item;
-      exporter->resume_ = walk;
-    }
+    void await_suspend(std::coroutine_handle<> walk) const noexcept { exporter->resume_ = walk; }
     void await_resume() const noexcept {}
   };
+  // Ends the step with this item. The walk keeps nothing of it: very many exports may wait for their clients.
+  EndStep Emit(v1::ExportItem&& item) {
+    step_.item = std::move(item);
+    return {this};
+  }
 
   Walk Run();
   Walk SendTotals();
   Walk SendRun(const StoredRun& run);
-  Walk SendIrGraphs(const StoredRun& run, const v1::RunSummary& summary);
+  Walk SendIrGraphs(const StoredRun& run, const std::vector<std::string>& kinds);
   Walk SendRunConfigs(const StoredRun& run);
   Walk SendAttempt(const StoredAttempt& attempt);
   Walk SendRows(const StoredAttempt& attempt);
   // The announced configs, if there are any.
   Walk FlushConfigs();
 
-  absl::StatusOr<v1::IrGraph> ReadIrGraph(const StoredRun& run, const std::string& kind);
+  // Returns a serialised ExportItem.
+  absl::StatusOr<std::string> ReadIrGraph(const StoredRun& run, const std::string& kind);
   // Reads run configs from `begin` on into `page`, and their configs that were not announced yet into configs_; returns
   // where the next page begins.
   absl::StatusOr<size_t> ReadRunConfigs(const StoredRun& run, const std::vector<std::pair<uint64_t, int64_t>>& keys,
@@ -78,11 +82,12 @@ class Exporter {
   absl::StatusOr<bool> ReadRows(const AttemptKey& attempt, uint64_t after_seq, RowParts parts);
   absl::Status CheckStillThere(const StoredAttempt& attempt);
 
+  // Only their keys and ids, since a run may have more than a megabyte.
   absl::StatusOr<std::vector<StoredRun>> NextRuns(const std::string& after_run_id);
   // For the totals: adds the attempts of a run that the filter selects.
   absl::Status AddTotals(const StoredRun& run, v1::ExportTotals* totals);
   absl::StatusOr<std::vector<StoredAttempt>> SelectAttempts(const StoredRun& run);
-  // For the export: reads all of the run's attempts and its summary in one pass over the rows, then selects.
+  // For the export: reads the run, all of its attempts and its summary in one pass over the rows, then selects.
   absl::StatusOr<v1::RunSummary> Summarise(const StoredRun& run, std::vector<StoredAttempt>* selected);
 
   const v1::Filter filter_;
@@ -92,8 +97,7 @@ class Exporter {
   // Of the step under way.
   Database* database_ = nullptr;
   DatasetReader* reader_ = nullptr;
-  const v1::ExportItem* item_ = nullptr;
-  // Kept from page to page, so that their memory is used again.
+  Step step_;
   v1::ExportItem rows_;
   v1::ExportItem configs_;
   std::coroutine_handle<> resume_;
