@@ -83,7 +83,7 @@ class CollectorServer {
   absl::Status Listen(const ServerOptions& options);
   // Builds the gRPC server, which takes connections from the acceptor.
   absl::Status Build(std::shared_ptr<grpc::ServerCredentials> credentials);
-  // Applies what the token file says now to what is running. Called by the watch.
+  // Rechecks the running calls' tokens, and whether the token file is readable. Called by the watch.
   void OnTokensLookedAt();
   void LimitConnections(grpc::ServerBuilder& builder) const;
   absl::Status ListenForMetrics(const ServerOptions& options);

@@ -56,8 +56,8 @@ class DatasetService final
   grpc::ServerWriteReactor<grpc::ByteBuffer>* Export(grpc::CallbackServerContext* context,
                                                      const grpc::ByteBuffer* request) override;
 
-  // Answers a call of a unary method, when it is admitted, with what `ask` makes of a reader. `ask` has what it needs
-  // of the request: the call may end before it is asked.
+  // Answers a unary call, if it is admitted, with the result of ask(reader). `ask` owns its copy of the request, since
+  // the call may end before `ask` runs.
   template <typename Response, typename Ask>
   grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext* context, const char* method, Response* response,
                                    Ask ask);

@@ -56,8 +56,8 @@ absl::StatusOr<ExportCall::Page> ExportCall::ReadPage() {
     if (!step.ok()) return step.status();
     page.is_last = step->done;
     if (step->done) break;
-    if (step->item == nullptr) continue;
-    page.messages.push_back(ToBuffer(*step->item));
+    if (!step->item.has_value() && step->serialised.empty()) continue;
+    page.messages.push_back(step->item.has_value() ? ToBuffer(*step->item) : ToBuffer(step->serialised));
     page.bytes += page.messages.back().Length();
   }
   return page;

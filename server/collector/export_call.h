@@ -55,7 +55,7 @@ class ExportCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   // Begins one, which lives until gRPC is done with it. `call` is the reactor's.
   static ExportCall* Begin(const ExportContext& context, grpc::CallbackServerContext& call, Options options);
 
-  // Gives the client half a second to take what is being sent, so that it learns the status.
+  // Waits up to half a second for the write under way, so that the client receives the status.
   void End(absl::Status status) override ABSL_LOCKS_EXCLUDED(mutex_);
   void CheckTime(SteadyTime now) override ABSL_LOCKS_EXCLUDED(mutex_);
   void Drain() override ABSL_LOCKS_EXCLUDED(mutex_);

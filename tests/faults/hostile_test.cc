@@ -1,9 +1,9 @@
 // Clients that mean no good, or are in a bad way, over real sockets against the real program: its memory stays bounded,
 // and others are served as before.
 //
-// The limit of 256 MiB is tested here for the transport: compressed and endless messages, lengths that lie, batches of
-// empty or unreadable records, and batches that wait for the disk. The content of valid records, as the caches and the
-// pages of an export hold it, is not part of these tests.
+// The limit of 256 MiB is tested here for the transport (compressed and endless messages, lengths that lie, batches of
+// empty or unreadable records, batches that wait for the disk) and for the content of valid records, as the caches and
+// the exports hold it.
 
 #include <grpcpp/create_channel.h>
 #include <zlib.h>
@@ -297,6 +297,85 @@ TEST_F(HostileTest, UnaryCallsThatTrickle) {
       connection.SendData(2 * call + 1, std::string(1, '\0'), absl::ZeroDuration());
     }
   }
+  ExpectSmallAndServing();
+}
+
+// Starts so many exports, each of a client with an address of its own, which reads nothing, until all were cut off.
+void ExportWithoutReading(int port, int clients) {
+  std::vector<RawConnection> deaf;
+  for (int i = 0; i < clients; ++i) {
+    RawConnection& connection = deaf.emplace_back(port, /*host=*/2 + i);
+    connection.SendPreface();
+    connection.StartCall(1, "/telemetry.v1.DatasetService/Export");
+    connection.SendData(1, http2::GrpcMessage(""));
+  }
+  for (RawConnection& connection : deaf) EXPECT_TRUE(connection.AwaitEnd(1, MostTime())) << "is not put out";
+}
+
+// The graph whose parsed form takes the most memory: 2.4 MB of strings with one byte each.
+v1::Record LargeGraph() {
+  v1::Record record;
+  v1::IrGraph& graph = *record.mutable_ir_graph();
+  graph.set_run_id(std::string(64, 'a'));
+  graph.set_kind("device");
+  for (int i = 0; i < 1000; ++i) {
+    v1::IrNode& node = *graph.add_nodes();
+    node.set_id(absl::StrCat(i));
+    for (int key = 0; key < 790; ++key) node.add_omitted("k");
+  }
+  return record;
+}
+
+v1::Record LargeRun(int number) {
+  v1::Record record;
+  record.ParseFromString(RunRecord((1 << 20) - 200));
+  std::string id = absl::StrCat(number);
+  id.resize(64, 'a');
+  record.mutable_run()->set_run_id(id);
+  return record;
+}
+
+TEST_F(HostileTest, ExportsOfLargeGraphsWhoseClientsDoNotRead) {
+  Start(ShortTimes());
+  EXPECT_EQ(OneByOne(collector_->address()).Send({LargeGraph()}), 0);
+  for (const int clients : {4, 16, 64}) {
+    ExportWithoutReading(port(), clients);
+    std::cout << clients << " exports: " << bench::PeakMib(collector_->pid()) << " MiB" << std::endl;
+  }
+  ExpectSmallAndServing();
+}
+
+TEST_F(HostileTest, ExportsOfLargeRunsWhoseClientsDoNotRead) {
+  Start(ShortTimes());
+  OneByOne client(collector_->address());
+  for (int i = 0; i < 16; ++i) EXPECT_EQ(client.Send({LargeRun(i)}), 0);
+  for (const int clients : {4, 16, 64}) {
+    ExportWithoutReading(port(), clients);
+    std::cout << clients << " exports: " << bench::PeakMib(collector_->pid()) << " MiB" << std::endl;
+  }
+  ExpectSmallAndServing();
+}
+
+TEST_F(HostileTest, ARunWithManyLargeAttempts) {
+  Start();
+  OneByOne client(collector_->address());
+  const std::string environment = absl::StrCat("{\"x\":\"", std::string(250'000, 'e'), "\"}");
+  for (int batch = 0; batch < 50; ++batch) {
+    std::vector<v1::Record> attempts(20, Attempt());
+    for (size_t i = 0; i < attempts.size(); ++i) {
+      attempts[i].mutable_attempt()->set_attempt_id(ProducerId(batch * 20 + static_cast<int>(i)));
+      attempts[i].mutable_attempt()->set_environment_json(environment);
+    }
+    EXPECT_EQ(client.Send(attempts), 0);
+  }
+  const auto stub =
+      v1::DatasetService::NewStub(grpc::CreateChannel(collector_->address(), grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  v1::GetRunRequest request;
+  request.set_run_id(std::string(64, 'a'));
+  v1::RunSummary run;
+  EXPECT_TRUE(stub->GetRun(&context, request, &run).ok());
+  EXPECT_EQ(run.attempts(), 1000u);
   ExpectSmallAndServing();
 }
 

@@ -32,7 +32,7 @@ uint32_t ReadNumber(std::string_view bytes) {
 
 }  // namespace
 
-RawConnection::RawConnection(int port) : fd_(http2::ConnectToLoopback(port)) {
+RawConnection::RawConnection(int port, int host) : fd_(http2::ConnectToLoopback(port, host)) {
   const int on = 1;
   setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }

@@ -15,8 +15,8 @@ namespace telemetry::faults {
 // thread-safe.
 class RawConnection {
  public:
-  // Connects to 127.0.0.1; ends the test program when nobody listens.
-  explicit RawConnection(int port);
+  // Connects to 127.0.0.1 from 127.0.0.`host`; ends the test program when nobody listens.
+  explicit RawConnection(int port, int host = 1);
   RawConnection(RawConnection&& other) noexcept;
   RawConnection& operator=(RawConnection&&) = delete;
   ~RawConnection();
