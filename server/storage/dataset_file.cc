@@ -109,7 +109,7 @@ absl::StatusOr<SqliteDatabase> OpenFileForCopying(const std::string& path) {
   absl::Status status = unfinished.status();
   // Before anything is written: is it one of ours?
   if (status.ok() && !*unfinished) status = SchemaVersion(*database).status();
-  if (status.ok()) status = UseWal(*database, {});
+  if (status.ok()) status = UseWal(*database);
   if (status.ok() && !*unfinished) status = Migrate(*database);
   if (!status.ok()) return InFile(path, status);
   return database;
