@@ -1,9 +1,9 @@
-// Each attack alone against a collector, and then all at once, beside well-behaved clients; prints what each costs the
-// collector and those clients, a line each.
+// Runs each attack alone against a collector, and then all at once, beside well-behaved clients. Prints a line for
+// each: the collector's memory, descriptors and disk, and the clients' times to an Ack.
 //
 // The attackers share the machine with the collector. They have the lowest priority, and the times to an Ack are held
-// against those of equal clients of another collector at the same time: so what is measured is what the collector does
-// for an attack, and not what it takes to make one.
+// against those of equal clients of another collector at the same time. So the CPU time that an attacker needs does not
+// count as a delay of the collector.
 
 #include <algorithm>
 #include <deque>
@@ -123,7 +123,7 @@ class HostileSuite : public HostileTest, public testing::WithParamInterface<Scen
     return std::make_unique<bench::CollectorProcess>(bench::CollectorProcess::Start(folder + "/dataset.db", options));
   }
 
-  // Attacks for a while, and fills in what it costs.
+  // Runs the attacks for a while and sets the fields of `cost` that are known then.
   void Play(const Scenario& scenario, GoodClients& good, GoodClients& quiet, Cost* cost) {
     const CollectorUsage usage(collector_->pid(), data_);
     std::deque<AttackProcess> attackers;
@@ -153,7 +153,7 @@ class HostileSuite : public HostileTest, public testing::WithParamInterface<Scen
     cost->disk_mib = static_cast<double>(usage.most_disk_bytes()) / (1 << 20);
   }
 
-  // All that was acknowledged is stored, and so is what was still on its way when the attack ended.
+  // The dataset has every record that was acknowledged.
   void ExpectStored(GoodClients& good) const {
     auto dataset = storage::SqliteDatabase::Open(data_ + "/dataset.db", {.read_only = true, .vfs = ""});
     ASSERT_TRUE(dataset.ok()) << dataset.status();

@@ -15,7 +15,7 @@ struct IdleClient {
   enum Kind { kNothing, kSlowPreface, kNoCall, kSlowOpen, kSlowBatch, kDeaf, kKinds };
   Kind kind;
   RawConnection connection;
-  std::string rest = "";  // what it still sends, a byte at a time
+  std::string rest = "";  // bytes that it has yet to send, one at a time
   // Time from `begin` until the collector closed the connection; unset: it has not.
   std::optional<absl::Duration> closed_after = std::nullopt;
 };
@@ -23,7 +23,8 @@ struct IdleClient {
 // Returns a client of the kind that the number gives. `host`: the last number of its address 127.0.0.x.
 IdleClient MakeIdleClient(int port, int number, uint32_t host = 1);
 
-// Has each client send a byte, and notes who is closed; spread over `period`, since they know nothing of each other.
+// Sends a byte of each client and sets closed_after of those whose connection is closed. Takes `period`, over which the
+// bytes are spread.
 void Tick(std::vector<IdleClient>& clients, absl::Time begin, absl::Duration period);
 
 }  // namespace telemetry::faults

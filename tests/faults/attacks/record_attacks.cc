@@ -20,7 +20,7 @@ namespace telemetry::faults {
 namespace {
 
 constexpr int kThreads = 4;
-// Texts are distinct until so much was sent, then they come again: what is stored takes disk, as documented.
+// After so many bytes the same texts are sent again, so that a long attack does not fill the disk of the test machine.
 constexpr uint64_t kDistinctBytes = uint64_t{1} << 30;
 
 // Sends batches over and over as several producers. `make_batch` gets another number each time.
