@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,9 +33,11 @@ uint32_t ReadNumber(std::string_view bytes) {
 
 }  // namespace
 
-RawConnection::RawConnection(int port, int host) : fd_(http2::ConnectToLoopback(port, host)) {
+RawConnection::RawConnection(int port, uint32_t host) : fd_(http2::ConnectToLoopback(port, host)) {
   const int on = 1;
   setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  const timeval patience = {.tv_sec = 10, .tv_usec = 0};
+  setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 }
 
 RawConnection::RawConnection(RawConnection&& other) noexcept
@@ -87,6 +90,12 @@ bool RawConnection::SendData(uint32_t stream, std::string_view bytes, absl::Dura
     bytes.remove_prefix(size);
   }
   return true;
+}
+
+bool RawConnection::AllowMore(uint32_t stream, uint32_t bytes) {
+  const std::string payload = BigEndian32(bytes);
+  return SendRaw(FrameBytes({.type = http2::kWindowUpdate, .stream = stream, .payload = payload}) +
+                 FrameBytes({.type = http2::kWindowUpdate, .payload = payload}));
 }
 
 bool RawConnection::SendRaw(std::string_view bytes) {

@@ -15,8 +15,9 @@ namespace telemetry::faults {
 // thread-safe.
 class RawConnection {
  public:
-  // Connects to 127.0.0.1 from 127.0.0.`host`; ends the test program when nobody listens.
-  explicit RawConnection(int port, int host = 1);
+  // Connects to 127.0.0.1; ends the test program when nobody listens. `host`: the last number of the address 127.0.0.x
+  // that it comes from.
+  explicit RawConnection(int port, uint32_t host = 1);
   RawConnection(RawConnection&& other) noexcept;
   RawConnection& operator=(RawConnection&&) = delete;
   ~RawConnection();
@@ -29,7 +30,9 @@ class RawConnection {
   // Sends DATA as the peer's windows allow, and reads what it says meanwhile. False: the peer ended the stream or the
   // connection, or gave no window for `patience`.
   bool SendData(uint32_t stream, std::string_view bytes, absl::Duration patience = absl::Seconds(5));
-  // Bytes as they are. False: the connection is gone.
+  // Allows the peer to send so many bytes more on a stream.
+  bool AllowMore(uint32_t stream, uint32_t bytes);
+  // Bytes as they are. False: the connection is gone, or the peer has taken none for ten seconds.
   bool SendRaw(std::string_view bytes);
 
   // Reads what has come, and on until the peer has ended the stream or the connection. False: it did not within

@@ -28,8 +28,8 @@ TEST(Admission, NobodyOvertakesWhoWaits) {
   Admission admission(Limits{.in_flight_bytes = 100, .admission_timeout = absl::Minutes(1)});
   absl::Notification large, small;
   admission.Admit(60, 1, [](const absl::Status&) {});
-  admission.Admit(90, 1, [&](const absl::Status&) { large.Notify(); });
-  admission.Admit(1, 1, [&](const absl::Status&) {
+  admission.Admit(80, 1, [&](const absl::Status&) { large.Notify(); });
+  admission.Admit(2, 1, [&](const absl::Status&) {
     EXPECT_TRUE(large.HasBeenNotified());
     small.Notify();
   });
@@ -38,11 +38,28 @@ TEST(Admission, NobodyOvertakesWhoWaits) {
   small.WaitForNotification();
 }
 
+TEST(Admission, ASmallBatchWaitsForNoLargeOnes) {
+  Admission admission(Limits{.in_flight_bytes = 6400, .admission_timeout = absl::Minutes(1)});
+  absl::Notification large, small;
+  admission.Admit(5600, 1, [](const absl::Status&) {});
+  admission.Admit(5600, 1, [&](const absl::Status&) { large.Notify(); });
+  admission.Admit(100, 1, [&](const absl::Status& status) {
+    EXPECT_TRUE(status.ok());
+    small.Notify();
+  });
+  EXPECT_TRUE(small.HasBeenNotified()) << "it waits for a large one";
+  EXPECT_FALSE(large.HasBeenNotified());
+  EXPECT_EQ(admission.state().used_bytes, 5700u);
+  admission.Release(100);
+  admission.Release(5600);
+  large.WaitForNotification();
+}
+
 TEST(Admission, WhoWaitsTooLongIsTurnedAway) {
   Admission admission(Limits{.in_flight_bytes = 100, .admission_timeout = absl::Milliseconds(20)});
   absl::Notification answered;
   admission.Admit(100, 1, [](const absl::Status&) {});
-  admission.Admit(1, 1, [&](const absl::Status& status) {
+  admission.Admit(2, 1, [&](const absl::Status& status) {
     EXPECT_TRUE(absl::IsResourceExhausted(status));
     answered.Notify();
   });
@@ -53,12 +70,12 @@ TEST(Admission, WhoFindsNoRoomToWaitIsTurnedAwayAtOnce) {
   Admission admission(Limits{.in_flight_bytes = 100, .waiting_bytes = 50, .admission_timeout = absl::Minutes(1)});
   admission.Admit(100, 1000, [](const absl::Status&) {});
   absl::Notification alone;
-  admission.Admit(1, 60, [&](const absl::Status& status) {
+  admission.Admit(2, 60, [&](const absl::Status& status) {
     EXPECT_TRUE(status.ok()) << "alone it may wait though it is larger than the room";
     alone.Notify();
   });
   absl::Status refused;
-  admission.Admit(1, 1, [&](const absl::Status& status) { refused = status; });
+  admission.Admit(2, 1, [&](const absl::Status& status) { refused = status; });
   EXPECT_TRUE(absl::IsResourceExhausted(refused));
   EXPECT_EQ(admission.state().waiting_bytes, 60u);
   EXPECT_EQ(admission.state().turned_away, 1u);
