@@ -10,6 +10,7 @@
 #include <fstream>
 #include <functional>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
@@ -163,6 +164,34 @@ TEST_F(HostileTest, ProducersThatOpenAndSendNothing) {
   const double database_mib = static_cast<double>(std::filesystem::file_size(folder_ + "/dataset.db")) / (1 << 20);
   std::cout << "database: " << database_mib << " MiB" << std::endl;
   EXPECT_LT(database_mib, 28);
+}
+
+// Calls whose messages trickle, each method's in turn, from another address than the good client's: an address has half
+// of the calls. Half of the connections never acknowledge the collector's SETTINGS, so that gRPC does not limit theirs.
+TEST_F(HostileTest, CallsThatTrickle) {
+  Start();
+  const std::string methods[] = {kIngest,
+                                 kStream,
+                                 "/telemetry.v1.DatasetService/ListRuns",
+                                 "/telemetry.v1.DatasetService/Export",
+                                 "/grpc.health.v1.Health/Watch",
+                                 "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"};
+  constexpr int kConnections = 200;
+  std::vector<RawConnection> connections;
+  for (int i = 0; i < kConnections; ++i) {
+    RawConnection& connection = connections.emplace_back(port(), 2);
+    if (i % 2 == 0) connection.IgnoreSettings();
+    connection.SendPreface();
+  }
+  // Each has taken in the collector's settings.
+  for (RawConnection& connection : connections) connection.AwaitEnd(1, absl::Milliseconds(20));
+  for (uint32_t call = 0; call < 200; ++call) {
+    for (RawConnection& connection : connections) {
+      connection.StartCall(2 * call + 1, methods[call % std::size(methods)]);
+      connection.SendData(2 * call + 1, std::string(1, '\0'), absl::ZeroDuration());
+    }
+  }
+  ExpectSmallAndServing();
 }
 
 // Starts so many exports, each of a client with an address of its own, which reads nothing, until all were cut off.

@@ -43,6 +43,7 @@ RawConnection::RawConnection(int port, uint32_t host) : fd_(http2::ConnectToLoop
 RawConnection::RawConnection(RawConnection&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
       closed_(other.closed_),
+      acknowledges_(other.acknowledges_),
       has_begun_(other.has_begun_),
       received_(std::move(other.received_)),
       connection_window_(other.connection_window_),
@@ -168,7 +169,7 @@ void RawConnection::HandleFrame(uint8_t type, uint8_t flags, uint32_t stream, st
     first_window_ = window;
   }
   // Only then does what they say hold.
-  if (type == http2::kSettings && (flags & http2::kAck) == 0 && has_begun_)
+  if (type == http2::kSettings && (flags & http2::kAck) == 0 && has_begun_ && acknowledges_)
     SendRaw(FrameBytes({.type = http2::kSettings, .flags = http2::kAck}));
 }
 

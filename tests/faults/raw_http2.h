@@ -22,6 +22,8 @@ class RawConnection {
   RawConnection& operator=(RawConnection&&) = delete;
   ~RawConnection();
 
+  // Never acknowledges the peer's SETTINGS, so that they do not hold for this connection.
+  void IgnoreSettings() { acknowledges_ = false; }
   // The connection preface with SETTINGS. `window`: how much the peer may send on a stream before it is told more.
   void SendPreface(uint32_t window = 65535);
   // What of the preface and SETTINGS comes first, byte by byte.
@@ -50,6 +52,7 @@ class RawConnection {
 
   int fd_;
   bool closed_ = false;
+  bool acknowledges_ = true;
   bool has_begun_ = false;  // nothing may come before the preface
   std::string received_;
   int64_t connection_window_ = 65535;
