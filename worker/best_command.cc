@@ -80,8 +80,8 @@ void AddBestCommand(CLI::App* app, int* exit_status) {
   telemetry-worker best softmax --collector collector:4747    also what other machines found
 
 Known are the configs that were best when this machine tuned the kernel and, with --collector, those that the collector
-has of the same run, whoever measured them. Of the two the faster one is printed; its attempt_id is empty where it is
-the collector's.
+has of the same run, whoever measured them. Of the two, one that was measured in a final is preferred, then the faster
+one. The attempt_id of the collector's is empty.
 Exit status: 0 printed; 1 none is known; 2 wrong usage.)");
   command->add_option("kernel", flags->kernel, "One of `telemetry-worker kernels`")->required()->type_name("KERNEL");
   const auto list = [command](const std::string& name, std::vector<std::string>& values, const std::string& help) {

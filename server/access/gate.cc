@@ -97,7 +97,7 @@ absl::StatusOr<Caller> Gate::Admit(grpc::CallbackServerContext& context, std::st
   Caller caller = {.peer = context.peer(), .certificate = CertificateOf(context), .request_id = BeginRequest(context)};
   if (tokens_ == nullptr) return caller;
   if (NeedOf(method) != Need::kNothing) {
-    if (absl::Status status = tokens_->CheckReadable(SteadyNow()); !status.ok()) {
+    if (absl::Status status = tokens_->CheckReadable(); !status.ok()) {
       CountRefusal(caller, method, status);
       return status;
     }
@@ -141,7 +141,7 @@ absl::Status Gate::AdmitProducer(const Caller& caller, std::string_view method, 
 }
 
 absl::Status Gate::Recheck(const Caller& caller, std::string_view method) const {
-  if (tokens_ == nullptr) return absl::OkStatus();
+  if (tokens_ == nullptr || NeedOf(method) == Need::kNothing) return absl::OkStatus();
   const std::shared_ptr<const TokenSet> tokens = tokens_->tokens();
   const Token* token = tokens->FindId(caller.token_id);
   if (token == nullptr) {

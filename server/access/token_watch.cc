@@ -33,29 +33,30 @@ bool Same(const struct stat& a, const struct stat& b) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<TokenWatch>> TokenWatch::Open(const std::string& path) {
+absl::StatusOr<std::unique_ptr<TokenWatch>> TokenWatch::Open(const std::string& path, Clock clock) {
   // Before it is read: a change in between is found by the next look.
   const struct stat before = StatOf(path).value_or(FileStatus{});
   absl::StatusOr<std::vector<Token>> tokens = ReadTokens(path);
   if (!tokens.ok()) return tokens.status();
-  return std::unique_ptr<TokenWatch>(new TokenWatch(path, std::make_shared<TokenSet>(*std::move(tokens)), before));
+  return std::unique_ptr<TokenWatch>(
+      new TokenWatch(path, std::move(clock), std::make_shared<TokenSet>(*std::move(tokens)), before));
 }
 
-TokenWatch::TokenWatch(std::string path, std::shared_ptr<const TokenSet> tokens, const struct stat& read)
-    : path_(std::move(path)), read_(read), tokens_(std::move(tokens)) {}
+TokenWatch::TokenWatch(std::string path, Clock clock, std::shared_ptr<const TokenSet> tokens, const struct stat& read)
+    : path_(std::move(path)), clock_(std::move(clock)), read_(read), tokens_(std::move(tokens)), last_good_(clock_()) {}
 
 std::shared_ptr<const TokenSet> TokenWatch::tokens() const {
   const absl::MutexLock lock(&mutex_);
   return tokens_;
 }
 
-absl::Duration TokenWatch::UnreadableFor(SteadyTime now) const {
+absl::Duration TokenWatch::UnreadableFor() const {
   const absl::MutexLock lock(&mutex_);
-  return readable_ ? absl::ZeroDuration() : absl::FromChrono(now - last_good_);
+  return readable_ ? absl::ZeroDuration() : absl::FromChrono(clock_() - last_good_);
 }
 
-absl::Status TokenWatch::CheckReadable(SteadyTime now) const {
-  const absl::Duration unreadable = UnreadableFor(now);
+absl::Status TokenWatch::CheckReadable() const {
+  const absl::Duration unreadable = UnreadableFor();
   if (unreadable <= kLongestUnreadable) return absl::OkStatus();
   return absl::UnavailableError(record::Cat(
       "the collector has not been able to read its token file for ", std::to_string(absl::ToInt64Seconds(unreadable)),
@@ -64,16 +65,16 @@ absl::Status TokenWatch::CheckReadable(SteadyTime now) const {
 
 void TokenWatch::Start(std::function<void()> tick) {
   looks_.emplace(kPeriod, [this, tick = std::move(tick)] {
-    Look(SteadyNow());
+    Look();
     tick();
   });
 }
 
 void TokenWatch::Stop() { looks_.reset(); }
 
-void TokenWatch::Look(SteadyTime now) {
+void TokenWatch::Look() {
   const std::optional<FileStatus> before = StatOf(path_);
-  if (before.has_value() && Same(*before, read_)) return SetGood(now, nullptr);
+  if (before.has_value() && Same(*before, read_)) return SetGood(nullptr);
   absl::StatusOr<std::vector<Token>> tokens = ReadTokens(path_);
   if (!tokens.ok()) {
     if (!std::exchange(failure_logged_, true)) {
@@ -85,13 +86,13 @@ void TokenWatch::Look(SteadyTime now) {
   }
   log::Info("read tokens", {{"count", tokens->size()}, {"file", path_}});
   read_ = before.value_or(FileStatus{});
-  SetGood(now, std::make_shared<const TokenSet>(*std::move(tokens)));
+  SetGood(std::make_shared<const TokenSet>(*std::move(tokens)));
 }
 
-void TokenWatch::SetGood(SteadyTime now, std::shared_ptr<const TokenSet> fresh) {
+void TokenWatch::SetGood(std::shared_ptr<const TokenSet> fresh) {
   failure_logged_ = false;
   const absl::MutexLock lock(&mutex_);
-  last_good_ = now;
+  last_good_ = clock_();
   readable_ = true;
   if (fresh != nullptr) tokens_ = std::move(fresh);
 }

@@ -1,27 +1,50 @@
 #include "server/collector/admission.h"
 
+#include <algorithm>
+#include <string_view>
+
+#include "absl/container/flat_hash_set.h"
 #include "server/collector/grpc_status.h"
 
 namespace telemetry::collector {
+namespace {
 
-Admission::Admission(const Limits& limits) : limits_(limits), thread_([this] { Run(); }) {}
+// A small batch takes at most this much, and no more than a 64th of the budget, of which an eighth is for small ones.
+constexpr uint64_t kSmallBytes = uint64_t{64} << 10;
+constexpr uint64_t kSmallOnesOfBudget = 64;
+constexpr uint64_t kPartsOfBudget = 8;
 
-Admission::~Admission() {
+}  // namespace
+
+Admission::Admission(const Limits& limits)
+    : limits_(limits),
+      small_bytes_(std::min(kSmallBytes, limits.in_flight_bytes / kSmallOnesOfBudget)),
+      small_(limits.in_flight_bytes / kPartsOfBudget),
+      large_(limits.in_flight_bytes - limits.in_flight_bytes / kPartsOfBudget),
+      waiting_(limits.waiting_bytes),
+      thread_([this] { Run(); }) {}
+
+void Admission::Stop() {
   {
     absl::MutexLock lock(&mutex_);
     stopping_ = true;
     changed_.NotifyAll();
   }
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
-void Admission::Admit(uint64_t bytes, uint64_t message_bytes, Done done) {
+void Admission::Admit(const std::string& sender, uint64_t bytes, uint64_t message_bytes, Done done) {
   absl::Status status;
   {
     absl::MutexLock lock(&mutex_);
-    if (waiters_.empty() && HasRoom(bytes)) {
-      used_bytes_ += bytes;
-    } else if (Enqueue(bytes, message_bytes, done)) {
+    Part& part = PartOf(bytes);
+    if (stopping_) {
+      status = absl::UnavailableError("the collector is shutting down");
+    } else if (part.waiters.empty() && part.in_flight.TryTake(sender, bytes)) {
+      status = absl::OkStatus();
+    } else if (waiting_.TryTake(sender, message_bytes)) {
+      part.waiters.push_back({sender, bytes, message_bytes, SteadyAfter(limits_.admission_timeout), std::move(done)});
+      changed_.NotifyAll();
       return;
     } else {
       ++turned_away_;
@@ -31,55 +54,62 @@ void Admission::Admit(uint64_t bytes, uint64_t message_bytes, Done done) {
   done(std::move(status));
 }
 
-bool Admission::Enqueue(uint64_t bytes, uint64_t message_bytes, Done& done) {
-  if (!waiters_.empty() && waiting_bytes_ + message_bytes > limits_.waiting_bytes) return false;
-  waiting_bytes_ += message_bytes;
-  waiters_.push_back({bytes, message_bytes, SteadyAfter(limits_.admission_timeout), std::move(done)});
-  if (waiters_.size() == 1) changed_.NotifyAll();
-  return true;
-}
-
-void Admission::Release(uint64_t bytes) {
+void Admission::Release(const std::string& sender, uint64_t bytes) {
   absl::MutexLock lock(&mutex_);
-  used_bytes_ -= bytes;
-  if (!waiters_.empty()) changed_.NotifyAll();
+  Part& part = PartOf(bytes);
+  part.in_flight.Release(sender, bytes);
+  if (!part.waiters.empty()) changed_.NotifyAll();
 }
 
 Admission::State Admission::state() const {
   absl::MutexLock lock(&mutex_);
-  return {.used_bytes = used_bytes_,
-          .waiting = waiters_.size(),
-          .waiting_bytes = waiting_bytes_,
+  return {.used_bytes = small_.in_flight.total() + large_.in_flight.total(),
+          .waiting = small_.waiters.size() + large_.waiters.size(),
+          .waiting_bytes = waiting_.total(),
           .turned_away = turned_away_};
 }
 
-bool Admission::HasRoom(uint64_t bytes) const {
-  return used_bytes_ == 0 || used_bytes_ + bytes <= limits_.in_flight_bytes;
+std::list<Admission::Waiter>::iterator Admission::Part::FirstWithRoom() {
+  // What comes later from a sender without room waits as well.
+  absl::flat_hash_set<std::string_view> full;
+  for (auto waiter = waiters.begin(); waiter != waiters.end(); ++waiter) {
+    if (full.contains(waiter->sender)) continue;
+    const SenderShares::Room room = in_flight.RoomFor(waiter->sender, waiter->bytes);
+    if (room == SenderShares::Room::kYes) return waiter;
+    if (room == SenderShares::Room::kAllIsFull) break;
+    full.insert(waiter->sender);
+  }
+  return waiters.end();
 }
 
-bool Admission::HasWork() const { return stopping_ || (!waiters_.empty() && HasRoom(waiters_.front().bytes)); }
-
-Admission::Answers Admission::TakeAnswered() {
-  Answers answers;
-  const SteadyTime now = SteadyNow();
-  while (!waiters_.empty()) {
-    Waiter& first = waiters_.front();
-    absl::Status status;
-    if (stopping_) {
-      status = absl::UnavailableError("the collector is shutting down");
-    } else if (HasRoom(first.bytes)) {
-      used_bytes_ += first.bytes;
-    } else if (first.deadline <= now) {
-      ++turned_away_;
-      status = TryAgainLater("the collector is overloaded", limits_.retry_delay);
-    } else {
-      break;
-    }
-    waiting_bytes_ -= first.message_bytes;
-    answers.emplace_back(std::move(first.done), std::move(status));
-    waiters_.pop_front();
+SteadyTime Admission::NextDeadline() const {
+  SteadyTime next = kNever;
+  for (const Part* part : {&small_, &large_}) {
+    if (!part->waiters.empty()) next = std::min(next, part->waiters.front().deadline);
   }
-  return answers;
+  return next;
+}
+
+void Admission::Answer(Part& part, std::list<Waiter>::iterator waiter, absl::Status status, Answers& answers) {
+  waiting_.Release(waiter->sender, waiter->message_bytes);
+  answers.emplace_back(std::move(waiter->done), std::move(status));
+  part.waiters.erase(waiter);
+}
+
+void Admission::TakeAnswered(Part& part, Answers& answers) {
+  for (auto waiter = part.FirstWithRoom(); waiter != part.waiters.end() && !stopping_; waiter = part.FirstWithRoom()) {
+    part.in_flight.Take(waiter->sender, waiter->bytes);
+    Answer(part, waiter, absl::OkStatus(), answers);
+  }
+  // All wait equally long, so the first one's deadline is the next.
+  const SteadyTime now = SteadyNow();
+  while (!part.waiters.empty() && (stopping_ || part.waiters.front().deadline <= now)) {
+    if (!stopping_) ++turned_away_;
+    Answer(part, part.waiters.begin(),
+           stopping_ ? absl::UnavailableError("the collector is shutting down")
+                     : TryAgainLater("the collector is overloaded", limits_.retry_delay),
+           answers);
+  }
 }
 
 void Admission::Run() {
@@ -88,12 +118,12 @@ void Admission::Run() {
     bool stopping = false;
     {
       absl::MutexLock lock(&mutex_);
-      // Waiters are answered in order and all wait equally long, so the first one's deadline is the next.
-      const auto wake = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return HasWork() || !waiters_.empty(); };
+      const auto wake = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stopping_ || HasWaiters(); };
       const auto work = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return HasWork(); };
       changed_.Await(mutex_, kNever, wake);
-      changed_.Await(mutex_, waiters_.empty() ? kLongAgo : waiters_.front().deadline, work);
-      answers = TakeAnswered();
+      changed_.Await(mutex_, NextDeadline(), work);
+      TakeAnswered(small_, answers);
+      TakeAnswered(large_, answers);
       stopping = stopping_;
     }
     for (auto& [done, status] : answers) done(std::move(status));

@@ -18,6 +18,8 @@
 #include "proto/access/address.h"
 #include "proto/clock/steady.h"
 #include "server/collector/connection_limits.h"
+#include "server/collector/ingest_stream.h"
+#include "server/collector/sender.h"
 #include "server/log/log.h"
 #include "server/storage/postgresql/any_store.h"
 #include "server/storage/private_file.h"
@@ -28,6 +30,7 @@ namespace {
 constexpr absl::Duration kMostOftenLooked = absl::Milliseconds(20);
 // What a stream may send ahead of what is being read; gRPC's own estimate of it grows to megabytes.
 constexpr int kLookaheadBytes = 256 << 10;
+constexpr int kReflectionThreads = 16;
 constexpr int kMinPingIntervalMs = 5'000;
 
 // From now on each server of this process has it, but for those that are told otherwise.
@@ -67,7 +70,8 @@ absl::StatusOr<std::unique_ptr<CollectorServer>> CollectorServer::Start(const Se
   EnableReflection();
   std::unique_ptr<access::TokenWatch> tokens;
   if (!options.tokens.empty()) {
-    absl::StatusOr<std::unique_ptr<access::TokenWatch>> watch = access::TokenWatch::Open(options.tokens);
+    absl::StatusOr<std::unique_ptr<access::TokenWatch>> watch =
+        access::TokenWatch::Open(options.tokens, options.token_clock);
     if (!watch.ok()) return watch.status();
     tokens = *std::move(watch);
   }
@@ -92,7 +96,10 @@ CollectorServer::CollectorServer(const ServerOptions& options, std::unique_ptr<a
       rates_(limits_.producer_bytes_per_second),
       tokens_(std::move(tokens)),
       gate_(tokens_.get()),
-      calls_(gate_),
+      calls_(gate_, {.exports = limits_.max_exports,
+                     .others = limits_.max_streams,
+                     .retry_delay = limits_.retry_delay,
+                     .on_flood = [this](const std::string& peer) { EndConnection(peer); }}),
       metrics_(options.metrics_listen.empty() ? nullptr : std::make_unique<CollectorMetrics>()),
       disk_guard_({.path = options.db,
                    .keep_free_bytes = limits_.keep_free_bytes,
@@ -103,16 +110,16 @@ CollectorServer::CollectorServer(const ServerOptions& options, std::unique_ptr<a
           std::move(writer), limits_,
           {.on_fatal = options.on_fatal, .on_reach = [this](bool is_reachable) { health_.SetReachable(is_reachable); }},
           disk_guard_, retention_, metrics_.get()),
-      health_service_(limits_.open_timeout),
-      ingest_({limits_, admission_, writer_, streams_, gate_, rates_, unread_ack_bytes_, too_large_records_}),
+      health_service_(calls_, limits_.open_timeout),
+      ingest_(calls_, {limits_, admission_, writer_, streams_, gate_, rates_, unread_ack_bytes_, too_large_records_}),
       readers_([db = options.db, vfs = options.writer.vfs] {
         return storage::OpenReader(db, {.vfs = vfs, .check_acked = false});
       }),
       dataset_(readers_, gate_, calls_,
-               {.unread_timeout = limits_.unread_timeout,
+               {.request_timeout = limits_.open_timeout,
+                .unread_timeout = limits_.unread_timeout,
                 .export_timeout = limits_.export_timeout,
-                .retry_delay = limits_.retry_delay,
-                .max_exports = static_cast<int>(limits_.max_exports)}) {}
+                .retry_delay = limits_.retry_delay}) {}
 
 CollectorServer::~CollectorServer() {
   Drain(absl::ZeroDuration());
@@ -147,12 +154,7 @@ absl::Status CollectorServer::Listen(const ServerOptions& options) {
   // Often enough for the shortest of the time limits.
   const absl::Duration shortest = std::min({limits_.open_timeout, limits_.unread_timeout, limits_.stream_idle_timeout,
                                             limits_.export_timeout, absl::Seconds(1)});
-  stream_watch_.emplace(std::max(shortest / 4, kMostOftenLooked), [this] {
-    const SteadyTime now = SteadyNow();
-    streams_.CheckTimes(now);
-    calls_.CheckTimes(now);
-    health_service_.CheckTimes(now);
-  });
+  call_watch_.emplace(std::max(shortest / 4, kMostOftenLooked), [this] { calls_.CheckTimes(SteadyNow()); });
   health_.Begin(&health_service_);
   disk_guard_.Start([this](bool has_room) { health_.SetHasRoom(has_room); });
   if (tokens_ != nullptr) tokens_->Start([this] { OnTokensLookedAt(); });
@@ -165,6 +167,7 @@ absl::Status CollectorServer::Build(std::shared_ptr<grpc::ServerCredentials> cre
   builder.RegisterService(&ingest_);
   builder.RegisterService(&dataset_);
   builder.RegisterService(&health_service_);
+  builder.RegisterCallbackGenericService(&unknown_methods_);
   if (tokens_ != nullptr) builder.SetOption(std::make_unique<WithoutReflection>());
   if (acceptor_ != nullptr) {
     connections_ = builder.experimental().AddExternalConnectionAcceptor(
@@ -176,9 +179,13 @@ absl::Status CollectorServer::Build(std::shared_ptr<grpc::ServerCredentials> cre
 }
 
 void CollectorServer::OnTokensLookedAt() {
-  streams_.Recheck();
   calls_.Recheck();
-  health_.SetLetsIn(tokens_->CheckReadable(SteadyNow()).ok());
+  health_.SetLetsIn(tokens_->CheckReadable().ok());
+}
+
+void CollectorServer::EndConnection(const std::string& peer) const {
+  const std::optional<sockaddr_storage> address = ParsePeer(peer);
+  if (acceptor_ != nullptr && address.has_value()) acceptor_->EndConnection(*address);
 }
 
 void CollectorServer::LimitConnections(grpc::ServerBuilder& builder) const {
@@ -200,6 +207,8 @@ void CollectorServer::LimitConnections(grpc::ServerBuilder& builder) const {
   builder.SetMaxReceiveMessageSize(static_cast<int>(limits_.max_batch_bytes + kMaxFramingBytes));
   grpc::ResourceQuota quota("collector");
   quota.Resize(limits_.receive_bytes);
+  // The reflection service takes one for each call; no other service takes any.
+  quota.SetMaxThreads(kReflectionThreads);
   builder.SetResourceQuota(quota);
 }
 
@@ -228,12 +237,12 @@ CollectorState CollectorServer::State(const std::string& db) {
                           .waiting_batches = admission.waiting,
                           .waiting_bytes = admission.waiting_bytes,
                           .unread_ack_bytes = unread_ack_bytes_,
-                          .streams = streams_.size(),
+                          .streams = calls_.CountOf(IngestStream::kMethod),
                           .refused_unauthenticated = refusals.unauthenticated,
                           .refused_permission_denied = refusals.permission_denied,
                           .refused_tokens_unreadable = refusals.tokens_unreadable,
                           .refused_overloaded = admission.turned_away,
-                          .refused_streams = ended.too_many,
+                          .refused_streams = calls_.too_many(),
                           .refused_streams_of_producer = ended.too_many_of_producer,
                           .ended_no_open = ended.no_open,
                           .ended_idle = ended.idle,
@@ -248,7 +257,7 @@ CollectorState CollectorServer::State(const std::string& db) {
                           .database_bytes = FileBytes(db),
                           .wal_bytes = FileBytes(db + "-wal"),
                           .retention = retention_.state()};
-  if (tokens_ != nullptr) state.tokens_unreadable = tokens_->UnreadableFor(SteadyNow());
+  if (tokens_ != nullptr) state.tokens_unreadable = tokens_->UnreadableFor();
   const absl::StatusOr<ReaderPool::Borrowed> reader = readers_.Borrow();
   if (!reader.ok()) return state;
   if (absl::StatusOr<uint64_t> count = (*reader)->CountProducers(); count.ok()) state.producers = *count;
@@ -264,12 +273,13 @@ void CollectorServer::Drain(absl::Duration patience) {
     health_.End();
     health_service_.Shutdown();
     if (tokens_ != nullptr) tokens_->Stop();
+    call_watch_.reset();
     calls_.Drain();
-    stream_watch_.reset();
-    streams_.Drain();
     server_->Shutdown(absl::ToChronoTime(absl::Now() + patience));
     server_.reset();
   }
+  // Calls of revoked tokens may have left batches behind.
+  admission_.Stop();
   writer_.Stop();
 }
 

@@ -15,7 +15,6 @@
 #include "absl/status/statusor.h"
 #include "proto/clock/periodic.h"
 #include "server/access/gate.h"
-#include "server/access/running_calls.h"
 #include "server/access/server_credentials.h"
 #include "server/access/token_watch.h"
 #include "server/collector/admission.h"
@@ -29,6 +28,7 @@
 #include "server/collector/producer_rates.h"
 #include "server/collector/reader_pool.h"
 #include "server/collector/retention.h"
+#include "server/collector/running_calls.h"
 #include "server/collector/serving_health.h"
 #include "server/collector/stream_registry.h"
 #include "server/collector/writer_loop.h"
@@ -47,6 +47,8 @@ struct ServerOptions {
   std::string metrics_listen;
   // The file of tokens that calls need, on the ports and in-process; empty: everyone may do everything.
   std::string tokens;
+  // The time by which a token file counts as unreadable.
+  access::TokenWatch::Clock token_clock = &SteadyNow;
   Limits limits;
   RetentionOptions retention;
   storage::WriterOptions writer;
@@ -83,8 +85,10 @@ class CollectorServer {
   absl::Status Listen(const ServerOptions& options);
   // Builds the gRPC server, which takes connections from the acceptor.
   absl::Status Build(std::shared_ptr<grpc::ServerCredentials> credentials);
-  // Applies what the token file says now to what is running. Called by the watch.
+  // Rechecks the running calls' tokens, and whether the token file is readable. Called by the watch.
   void OnTokensLookedAt();
+  // Ends the connection of a peer.
+  void EndConnection(const std::string& peer) const;
   void LimitConnections(grpc::ServerBuilder& builder) const;
   absl::Status ListenForMetrics(const ServerOptions& options);
   CollectorState State(const std::string& db);
@@ -97,7 +101,8 @@ class CollectorServer {
   std::atomic<uint64_t> too_large_records_ = 0;
   const std::unique_ptr<access::TokenWatch> tokens_;
   access::Gate gate_;
-  access::RunningCalls calls_;
+  RunningCalls calls_;
+  UnknownMethods unknown_methods_{calls_};
   const std::unique_ptr<CollectorMetrics> metrics_;  // nullptr: none
   ServingHealth health_;
   DiskGuard disk_guard_;
@@ -110,7 +115,7 @@ class CollectorServer {
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;  // takes them for server_
   std::unique_ptr<net::Acceptor> acceptor_;                                      // nullptr: no port
-  std::optional<Periodic> stream_watch_;
+  std::optional<Periodic> call_watch_;
   std::unique_ptr<MetricsPort> metrics_port_;  // nullptr: none
   int port_ = 0;
 };

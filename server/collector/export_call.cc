@@ -1,7 +1,5 @@
 #include "server/collector/export_call.h"
 
-#include <grpcpp/server_context.h>
-
 #include <chrono>
 #include <utility>
 
@@ -20,24 +18,27 @@ absl::Status ClientHasGone() { return absl::CancelledError("the client has gone"
 
 }  // namespace
 
-ExportCall* ExportCall::Begin(const ExportContext& context, grpc::CallbackServerContext& call, Options options) {
-  const std::shared_ptr<ExportCall> made(new ExportCall(context, call, std::move(options)));
-  made->self_ = made;
-  context.calls.Add(made.get(), made->options_.caller, kMethod);
-  const absl::MutexLock lock(&made->mutex_);
-  if (!made->finished_) made->ScheduleRead();
-  return made.get();
+ExportCall::ExportCall(const ExportContext& context, AdmittedCall call, OnEnd on_end)
+    : RawCall(std::move(call)),
+      context_(context),
+      on_end_(std::move(on_end)),
+      request_at_(SteadyAfter(context.request_timeout)),
+      limit_at_(SteadyAfter(context.export_timeout)) {}
+
+void ExportCall::OnReadDone(bool ok) {
+  v1::ExportRequest request;
+  absl::Status status = ok ? FromBuffer(request_, &request) : absl::InvalidArgumentError("no ExportRequest came");
+  request_.Clear();
+  const absl::MutexLock lock(&mutex_);
+  if (finished_) return;
+  if (!status.ok()) return FinishNow(status);
+  has_request_ = true;
+  exporter_.emplace(std::move(request));
+  ScheduleRead();
 }
 
-ExportCall::ExportCall(const ExportContext& context, grpc::CallbackServerContext& call, Options options)
-    : context_(context),
-      call_(call),
-      options_(std::move(options)),
-      limit_at_(SteadyAfter(context.export_timeout)),
-      exporter_(options_.request) {}
-
 void ExportCall::ScheduleRead() {
-  const bool waits = context_.pool.Run(options_.client, [self = shared_from_this()] { self->ReadOn(); });
+  const bool waits = context_.pool.Run(sender(), [self = Self()] { self->ReadOn(); });
   if (!waits) FinishNow(absl::ResourceExhaustedError("too many calls of this client wait: come back later"));
 }
 
@@ -52,12 +53,12 @@ absl::StatusOr<ExportCall::Page> ExportCall::ReadPage() {
   const SteadyTime turn_ends = SteadyNow() + kTurn;
   Page page;
   while (page.bytes < kPageBytes && SteadyNow() < turn_ends && !has_ended()) {
-    const absl::StatusOr<storage::Exporter::Step> step = (*reader)->Next(exporter_);
+    const absl::StatusOr<storage::Exporter::Step> step = (*reader)->Next(*exporter_);
     if (!step.ok()) return step.status();
     page.is_last = step->done;
     if (step->done) break;
-    if (step->item == nullptr) continue;
-    page.messages.push_back(ToBuffer(*step->item));
+    if (!step->item.has_value() && step->serialised.empty()) continue;
+    page.messages.push_back(step->item.has_value() ? ToBuffer(*step->item) : ToBuffer(step->serialised));
     page.bytes += page.messages.back().Length();
   }
   return page;
@@ -70,7 +71,7 @@ void ExportCall::ReadOn() {
   if (finished_) return;
   if (!page.ok()) return FinishNow(page.status());
   page_ = *std::move(page);
-  context_.pool.Hold(options_.client, page_.bytes);
+  context_.pool.Hold(sender(), page_.bytes);
   GoOn();
 }
 
@@ -92,7 +93,7 @@ void ExportCall::OnWriteDone(bool ok) {
   const uint64_t bytes = page_.messages.front().Length();
   page_.messages.pop_front();
   page_.bytes -= bytes;
-  context_.pool.Release(options_.client, bytes);
+  context_.pool.Release(sender(), bytes);
   if (end_.has_value()) return FinishNow(*end_);
   if (!ok) return FinishNow(ClientHasGone());
   GoOn();
@@ -114,7 +115,9 @@ void ExportCall::CheckTime(SteadyTime now) {
   const absl::MutexLock lock(&mutex_);
   if (finished_) return;
   const SteadyTime unread_at = writing_since_ + absl::ToChronoNanoseconds(context_.unread_timeout);
-  if (writing_ && now >= unread_at) {
+  if (!has_request_ && now >= request_at_) {
+    EndBy(absl::DeadlineExceededError("the request did not come in time"), now);
+  } else if (writing_ && now >= unread_at) {
     EndBy(absl::DeadlineExceededError("the client does not read what it is sent"), now);
   } else if (now >= limit_at_) {
     EndBy(absl::DeadlineExceededError("the export took longer than the collector's --export-timeout: select less with "
@@ -123,7 +126,7 @@ void ExportCall::CheckTime(SteadyTime now) {
   }
   if (finished_ || !end_.has_value() || now < cut_at_) return;
   cut_at_ = kNever;
-  call_.TryCancel();
+  context().TryCancel();
 }
 
 void ExportCall::EndBy(absl::Status status, SteadyTime cut_at) {
@@ -135,16 +138,10 @@ void ExportCall::EndBy(absl::Status status, SteadyTime cut_at) {
 
 void ExportCall::FinishNow(const absl::Status& status) {
   finished_ = true;
-  context_.pool.Release(options_.client, page_.bytes);
+  context_.pool.Release(sender(), page_.bytes);
   page_ = {};
-  options_.on_end(status);
+  on_end_(caller(), status);
   Finish(ToGrpc(status));
-}
-
-void ExportCall::OnDone() {
-  context_.calls.Remove(this);
-  options_.on_done();
-  self_.reset();
 }
 
 }  // namespace telemetry::collector

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>
-#include <grpcpp/support/server_callback.h>
 
 #include <cstdint>
 #include <deque>
@@ -15,8 +14,8 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "proto/clock/steady.h"
-#include "server/access/running_calls.h"
 #include "server/collector/fair_pool.h"
+#include "server/collector/raw_service.h"
 #include "server/collector/reader_pool.h"
 #include "server/storage/exporter.h"
 #include "telemetry/v1/dataset.pb.h"
@@ -27,7 +26,8 @@ namespace telemetry::collector {
 struct ExportContext {
   FairPool& pool;
   ReaderPool& readers;
-  access::RunningCalls& calls;
+  // For the request.
+  absl::Duration request_timeout;
   // A client that reads nothing for so long is cut off.
   absl::Duration unread_timeout;
   // For a whole export.
@@ -36,26 +36,15 @@ struct ExportContext {
 
 // One export on its way to a client. A thread of the pool reads a page over a reader that it borrows for that; the page
 // waits in memory until the client has taken it, and with it neither a thread nor a reader.
-class ExportCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
-                         public access::RunningCall,
-                         public std::enable_shared_from_this<ExportCall> {
+class ExportCall final : public RawCall {
  public:
   static constexpr char kMethod[] = "/telemetry.v1.DatasetService/Export";
 
-  struct Options {
-    access::Caller caller;  // was admitted to kMethod
-    std::string client;     // whose turn it takes in the pool
-    v1::ExportRequest request;
-    // Told how the call ends, before its client is: DEADLINE_EXCEEDED for the two times above.
-    std::function<void(const absl::Status&)> on_end;
-    // gRPC is done with the call.
-    std::function<void()> on_done;
-  };
+  // Told how the call ends, before its client is: DEADLINE_EXCEEDED for the times above.
+  using OnEnd = std::function<void(const access::Caller&, const absl::Status&)>;
+  ExportCall(const ExportContext& context, AdmittedCall call, OnEnd on_end);
 
-  // Begins one, which lives until gRPC is done with it. `call` is the reactor's.
-  static ExportCall* Begin(const ExportContext& context, grpc::CallbackServerContext& call, Options options);
-
-  // Gives the client half a second to take what is being sent, so that it learns the status.
+  // Waits up to half a second for the write under way, so that the client receives the status.
   void End(absl::Status status) override ABSL_LOCKS_EXCLUDED(mutex_);
   void CheckTime(SteadyTime now) override ABSL_LOCKS_EXCLUDED(mutex_);
   void Drain() override ABSL_LOCKS_EXCLUDED(mutex_);
@@ -67,13 +56,13 @@ class ExportCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
     bool is_last = false;
   };
 
-  ExportCall(const ExportContext& context, grpc::CallbackServerContext& call, Options options);
-
+  void Begin() override { StartRead(&request_); }
   // The reactions.
+  void OnReadDone(bool ok) override ABSL_LOCKS_EXCLUDED(mutex_);
   void OnWriteDone(bool ok) override ABSL_LOCKS_EXCLUDED(mutex_);
   void OnCancel() override ABSL_LOCKS_EXCLUDED(mutex_);
-  void OnDone() override;
 
+  std::shared_ptr<ExportCall> Self() { return std::static_pointer_cast<ExportCall>(shared_from_this()); }
   // Reads a page and begins to write it: the pool's work.
   void ReadOn() ABSL_LOCKS_EXCLUDED(mutex_);
   absl::StatusOr<Page> ReadPage();
@@ -86,13 +75,14 @@ class ExportCall final : public grpc::ServerWriteReactor<grpc::ByteBuffer>,
   void FinishNow(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const ExportContext context_;
-  grpc::CallbackServerContext& call_;
-  const Options options_;
+  const OnEnd on_end_;
+  const SteadyTime request_at_;
   const SteadyTime limit_at_;
-  storage::Exporter exporter_;        // of the one read under way
-  std::shared_ptr<ExportCall> self_;  // until OnDone
+  grpc::ByteBuffer request_;
+  std::optional<storage::Exporter> exporter_;  // once the request is there; of the one read under way
 
   absl::Mutex mutex_;
+  bool has_request_ ABSL_GUARDED_BY(mutex_) = false;
   Page page_ ABSL_GUARDED_BY(mutex_);
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   SteadyTime writing_since_ ABSL_GUARDED_BY(mutex_);

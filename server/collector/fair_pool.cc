@@ -85,7 +85,7 @@ void FairPool::Loop() {
       if (work == nullptr) return;
     }
     work();
-    work = nullptr;  // with what it refers to
+    work = nullptr;  // releases what the closure holds
     absl::MutexLock lock(&mutex_);
     --clients_.at(client).running;
     ForgetIfIdle(client);

@@ -22,7 +22,7 @@ class FairPool {
     int threads = 2;
     // Work of one client that waits.
     size_t most_waiting = 256;
-    // What clients may hold together, and each of them a quarter of it.
+    // The most bytes that all clients hold together; one client holds at most a quarter.
     uint64_t held_bytes = uint64_t{64} << 20;
   };
 

@@ -2,20 +2,22 @@
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
-#include <grpcpp/impl/codegen/server_callback_handlers.h>
-#include <grpcpp/impl/rpc_service_method.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/slice.h>
 
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include "server/collector/grpc_status.h"
 
 namespace telemetry::collector {
 namespace {
 
 constexpr char kCheck[] = "/grpc.health.v1.Health/Check";
 constexpr char kWatch[] = "/grpc.health.v1.Health/Watch";
+constexpr char kEnding[] = "the collector is ending";
 // A longer name is of no service here.
 constexpr size_t kMaxRequestBytes = 512;
 // HealthCheckRequest.service and HealthCheckResponse.status.
@@ -23,7 +25,6 @@ constexpr int kOnlyField = 1;
 
 using google::protobuf::internal::WireFormatLite;
 using google::protobuf::io::CodedInputStream;
-using Reactor = grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>;
 
 // The service of a HealthCheckRequest; nothing: this is none.
 std::optional<std::string> ReadService(const grpc::ByteBuffer& request) {
@@ -50,21 +51,16 @@ grpc::ByteBuffer WriteStatus(char status) {
   return {&slice, 1};
 }
 
-// "ipv4:192.0.2.7" of "ipv4:192.0.2.7:4711".
-std::string AddressOf(const std::string& peer) { return peer.substr(0, peer.rfind(':')); }
-
 }  // namespace
 
-// One call. gRPC calls its On... methods from several threads; it deletes itself.
-class HealthService::Call final : public Reactor {
+// One call. gRPC calls its On... methods from several threads.
+class HealthService::Call final : public RawCall {
  public:
-  Call(HealthService& health, std::string address, bool is_watch)
-      : health_(health), address_(std::move(address)), is_watch_(is_watch) {}
-
-  const std::string& address() const { return address_; }
-  SteadyTime begin() const { return begin_; }
-
-  void Start() { StartRead(&request_); }
+  Call(HealthService& health, AdmittedCall call, bool is_watch)
+      : RawCall(std::move(call)),
+        health_(health),
+        is_watch_(is_watch),
+        request_at_(SteadyAfter(health.open_timeout_)) {}
 
   // Tells a Watch the status if it is another than the last one.
   void Tell(const std::map<std::string, Status>& statuses) ABSL_LOCKS_EXCLUDED(mutex_) {
@@ -75,24 +71,25 @@ class HealthService::Call final : public Reactor {
     });
   }
   // Ends the call, after the status that is still to be told.
-  void End(grpc::Status status) ABSL_LOCKS_EXCLUDED(mutex_) {
-    Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-      if (!end_) end_ = std::move(status);
-    });
+  void End(absl::Status status) override ABSL_LOCKS_EXCLUDED(mutex_) {
+    Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { SetEnd(std::move(status)); });
   }
-  // Ends a call whose message has not come since `time`.
-  void EndWithoutRequest(SteadyTime time) ABSL_LOCKS_EXCLUDED(mutex_) {
+  void CheckTime(SteadyTime now) override ABSL_LOCKS_EXCLUDED(mutex_) {
     Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-      if (service_ || end_ || begin_ > time) return;
-      end_ = grpc::Status(grpc::StatusCode::DEADLINE_EXCEEDED, "the request did not come");
+      if (!service_ && now >= request_at_) SetEnd(absl::DeadlineExceededError("the request did not come in time"));
     });
   }
 
+ private:
+  void Begin() override {
+    health_.Add(this);
+    StartRead(&request_);
+  }
   void OnReadDone(bool ok) override {
     std::optional<std::string> service;
     if (ok) service = ReadService(request_);
     request_.Clear();
-    if (!service) return End({grpc::StatusCode::INVALID_ARGUMENT, "no HealthCheckRequest"});
+    if (!service) return End(absl::InvalidArgumentError("no HealthCheckRequest"));
     if (is_watch_) {
       {
         absl::MutexLock lock(&mutex_);
@@ -102,31 +99,35 @@ class HealthService::Call final : public Reactor {
       return Tell(health_.statuses_);
     }
     const Status status = health_.StatusOf(*service);
-    if (status == kServiceUnknown) return End({grpc::StatusCode::NOT_FOUND, "no such service"});
+    if (status == kServiceUnknown) return End(absl::NotFoundError("no such service"));
     Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
       next_ = status;
-      end_ = grpc::Status::OK;
+      SetEnd(absl::OkStatus());
     });
   }
   void OnWriteDone(bool ok) override {
     Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
       is_writing_ = false;
-      if (!ok && !end_) end_ = grpc::Status::CANCELLED;
-      if (!ok) next_ = told_;
+      if (ok) return;
+      SetEnd(ClientHasGone());
+      next_ = told_;
     });
   }
-  void OnCancel() override { End(grpc::Status::CANCELLED); }
+  void OnCancel() override { End(ClientHasGone()); }
   void OnDone() override {
-    health_.End(*this);
-    delete this;
+    health_.Remove(this);
+    RawCall::OnDone();
   }
 
- private:
+  static absl::Status ClientHasGone() { return absl::CancelledError("the client has gone"); }
+  void SetEnd(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    if (!end_) end_ = std::move(status);
+  }
   // Makes a change, and then writes or finishes if one of them is due. Finishes without the mutex: afterwards another
   // thread may delete the call.
   template <typename Step>
   void Change(Step step) ABSL_LOCKS_EXCLUDED(mutex_) {
-    std::optional<grpc::Status> finish;
+    std::optional<absl::Status> finish;
     {
       absl::MutexLock lock(&mutex_);
       step();
@@ -141,62 +142,42 @@ class HealthService::Call final : public Reactor {
         finish = end_;
       }
     }
-    if (finish) Finish(*finish);
+    if (finish) Finish(ToGrpc(*finish));
   }
 
   HealthService& health_;
-  const std::string address_;
   const bool is_watch_;
-  const SteadyTime begin_ = SteadyNow();
+  const SteadyTime request_at_;
   grpc::ByteBuffer request_;
   grpc::ByteBuffer response_;
   absl::Mutex mutex_;
   std::optional<std::string> service_ ABSL_GUARDED_BY(mutex_);  // nothing: the message has not come
   std::optional<Status> told_ ABSL_GUARDED_BY(mutex_);
   std::optional<Status> next_ ABSL_GUARDED_BY(mutex_);
-  std::optional<grpc::Status> end_ ABSL_GUARDED_BY(mutex_);
+  std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);
   bool is_writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool is_finished_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-HealthService::HealthService(absl::Duration open_timeout) : open_timeout_(open_timeout), statuses_{{"", kServing}} {
-  const char* const methods[] = {kCheck, kWatch};
-  for (int i = 0; i < 2; ++i) {
-    const bool is_watch = i == 1;
-    AddMethod(new grpc::internal::RpcServiceMethod(methods[i], grpc::internal::RpcMethod::BIDI_STREAMING, nullptr));
-    MarkMethodRawCallback(i, new grpc::internal::CallbackBidiHandler<grpc::ByteBuffer, grpc::ByteBuffer>(
-                                 [this, is_watch](grpc::CallbackServerContext* context) -> Reactor* {
-                                   return Begin(*context, is_watch);
-                                 }));
-  }
+HealthService::HealthService(RunningCalls& calls, absl::Duration open_timeout)
+    : RawService(calls), open_timeout_(open_timeout), statuses_{{"", kServing}} {
+  AddMethod(kCheck, CallKind::kHealth,
+            [this](AdmittedCall call) { return std::make_shared<Call>(*this, std::move(call), false); });
+  AddMethod(kWatch, CallKind::kHealth,
+            [this](AdmittedCall call) { return std::make_shared<Call>(*this, std::move(call), true); });
 }
 
 HealthService::~HealthService() = default;
 
-HealthService::Call* HealthService::Begin(grpc::CallbackServerContext& context, bool is_watch) {
-  auto* call = new Call(*this, AddressOf(context.peer()), is_watch);
-  bool has_room = false;
-  {
-    absl::MutexLock lock(&mutex_);
-    uint64_t& of_address = calls_of_address_[call->address()];
-    has_room = calls_.size() < kMaxCalls && of_address < kMaxCallsPerAddress && !is_shut_down_;
-    // OnDone takes it out, also where it has to go at once.
-    calls_.push_back(call);
-    ++of_address;
-  }
-  if (has_room) {
-    call->Start();
-  } else {
-    call->End({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many calls of the health service: come back later"});
-  }
-  return call;
+void HealthService::Add(Call* call) {
+  absl::MutexLock lock(&mutex_);
+  calls_.push_back(call);
+  if (is_shut_down_) call->End(absl::UnavailableError(kEnding));
 }
 
-void HealthService::End(Call& call) {
+void HealthService::Remove(Call* call) {
   absl::MutexLock lock(&mutex_);
-  calls_.remove(&call);
-  const auto of_address = calls_of_address_.find(call.address());
-  if (--of_address->second == 0) calls_of_address_.erase(of_address);
+  calls_.remove(call);
 }
 
 HealthService::Status HealthService::StatusOf(const std::string& service) const {
@@ -229,18 +210,7 @@ void HealthService::Shutdown() {
   for (auto& [service, status] : statuses_) status = kNotServing;
   TellWatches();
   is_shut_down_ = true;
-  for (Call* call : calls_) call->End({grpc::StatusCode::UNAVAILABLE, "the collector is ending"});
-}
-
-void HealthService::CheckTimes(SteadyTime now) {
-  const SteadyTime time = now - absl::ToChronoNanoseconds(open_timeout_);
-  absl::MutexLock lock(&mutex_);
-  for (Call* call : calls_) call->EndWithoutRequest(time);
-}
-
-uint64_t HealthService::calls() const {
-  absl::MutexLock lock(&mutex_);
-  return calls_.size();
+  for (Call* call : calls_) call->End(absl::UnavailableError(kEnding));
 }
 
 }  // namespace telemetry::collector

@@ -11,26 +11,28 @@
 
 namespace telemetry::collector {
 
-IngestCall::IngestCall(const IngestContext& context, access::Caller caller, const grpc::ByteBuffer& request,
-                       grpc::ByteBuffer& response)
-    : context_(context), caller_(std::move(caller)), request_(request), response_(response) {
-  if (absl::Status status = Read(); !status.ok()) {
-    End(status);
-    return;
-  }
+IngestCall::IngestCall(const IngestContext& context, AdmittedCall call)
+    : UnaryCall(std::move(call), context.gate,
+                {.request = context.limits.stream_idle_timeout, .unread = context.limits.unread_timeout}),
+      context_(context) {}
+
+void IngestCall::OnRequest() {
+  if (absl::Status status = Read(); !status.ok()) return End(std::move(status));
   const v1::Open& open = *outline_.open;
-  context_.writer.Open({open.producer_id(), open.epoch(), open.client(), caller_.name},
-                       [this](absl::StatusOr<uint64_t> committed_seq) { OnOpened(std::move(committed_seq)); });
+  context_.writer.Open(
+      {open.producer_id(), open.epoch(), open.client(), caller().name},
+      [self = Self()](absl::StatusOr<uint64_t> committed_seq) { self->OnOpened(std::move(committed_seq)); });
 }
 
 absl::Status IngestCall::Read() {
-  absl::StatusOr<RequestOutline> outline = ReadOutline(request_);
+  absl::StatusOr<RequestOutline> outline = ReadOutline(request());
   if (!outline.ok()) return outline.status();
   outline_ = *std::move(outline);
   if (!outline_.open) outline_.open.emplace();
   const v1::Open& open = *outline_.open;
+  SetProducer(open.producer_id());
   absl::Status status = CheckOpen(open);
-  if (status.ok()) status = context_.gate.AdmitProducer(caller_, kMethod, open.producer_id(), open.client());
+  if (status.ok()) status = context_.gate.AdmitProducer(caller(), kMethod, open.producer_id(), open.client());
   if (status.ok() && outline_.batch) status = CheckBatch(*outline_.batch, context_.limits);
   if (!status.ok() || !outline_.batch) return status;
   // Nothing is read ahead here: who is too fast comes back later.
@@ -47,22 +49,28 @@ void IngestCall::OnOpened(absl::StatusOr<uint64_t> committed_seq) {
   opened->set_window_bytes(context_.limits.window_bytes);
   opened->set_max_batch_bytes(context_.limits.max_batch_bytes);
   opened->set_dataset_id(context_.writer.dataset_id());
-  if (!outline_.batch) return End(absl::OkStatus());
+  if (!outline_.batch) return Answer(ToBuffer(answer_));
   const v1::Open& open = *outline_.open;
-  batch_.emplace(open.producer_id(), open.epoch(), *std::move(outline_.batch), request_, context_.limits.record);
+  batch_.emplace(open.producer_id(), open.epoch(), *std::move(outline_.batch), request(), context_.limits.record);
   AdmitPiece();
 }
 
 void IngestCall::AdmitPiece() {
-  context_.admission.Admit(batch_->next().memory_bytes, request_.Length(),
-                           [this](const absl::Status& status) { OnAdmitted(status); });
+  context_.admission.Admit(sender(), batch_->next().memory_bytes, request().Length(),
+                           [self = Self()](absl::Status status) { self->OnAdmitted(std::move(status)); });
 }
 
-void IngestCall::OnAdmitted(const absl::Status& status) {
+void IngestCall::OnAdmitted(absl::Status status) {
+  if (status.ok() && has_ended()) {
+    context_.admission.Release(sender(), batch_->next().memory_bytes);
+    status = absl::CancelledError("the call has ended");
+  }
   if (status.ok()) {
     CommitPiece();
     if (!batch_->done()) return AdmitPiece();
   }
+  batch_.reset();
+  request().Clear();
   EndJob(status);
 }
 
@@ -75,9 +83,9 @@ void IngestCall::CommitPiece() {
     absl::MutexLock lock(&mutex_);
     ++jobs_;
   }
-  context_.writer.Commit(std::move(piece), [this, memory_bytes](storage::BatchOutcome outcome) {
-    context_.admission.Release(memory_bytes);
-    OnCommitted(std::move(outcome));
+  context_.writer.Commit(std::move(piece), [self = Self(), memory_bytes](storage::BatchOutcome outcome) {
+    self->context_.admission.Release(self->sender(), memory_bytes);
+    self->OnCommitted(std::move(outcome));
   });
 }
 
@@ -98,13 +106,8 @@ void IngestCall::EndJob(const absl::Status& status) {
     if (--jobs_ > 0) return;
     end = status_;
   }
-  End(end);
-}
-
-void IngestCall::End(const absl::Status& status) {
-  context_.gate.LogEnd(caller_, kMethod, outline_.open ? outline_.open->producer_id() : "", status);
-  if (status.ok()) response_ = ToBuffer(answer_);
-  Finish(ToGrpc(status));
+  if (!end.ok()) return End(std::move(end));
+  Answer(ToBuffer(answer_));
 }
 
 }  // namespace telemetry::collector

@@ -1,7 +1,7 @@
 #include "server/collector/ingest_stream.h"
 
-#include <grpcpp/server_context.h>
-
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,12 +10,14 @@
 #include "server/collector/parsed_batch.h"
 
 namespace telemetry::collector {
+namespace {
 
-IngestStream::IngestStream(const IngestContext& context, grpc::CallbackServerContext& call, access::Caller caller)
-    : context_(context), call_(call), caller_(std::move(caller)), replies_(context) {
-  StartRead(&request_);
-  if (absl::Status status = context_.streams.Add(this); !status.ok()) End(std::move(status));
-}
+constexpr std::chrono::milliseconds kLastWrite{500};
+
+}  // namespace
+
+IngestStream::IngestStream(const IngestContext& context, AdmittedCall call)
+    : RawCall(std::move(call)), context_(context), replies_(context) {}
 
 template <typename Step>
 void IngestStream::Change(Step step) {
@@ -30,22 +32,23 @@ void IngestStream::Change(Step step) {
 
 void IngestStream::OnReadDone(bool ok) {
   // The client has nothing more to say; what it has said is still acknowledged.
-  if (!ok) return End(open_ ? absl::OkStatus() : absl::InvalidArgumentError("the stream ended before an Open"));
+  if (!ok)
+    return EndAfterCommit(open_ ? absl::OkStatus() : absl::InvalidArgumentError("the stream ended before an Open"));
   absl::StatusOr<RequestOutline> request = ReadOutline(request_);
-  if (!request.ok()) return End(request.status());
+  if (!request.ok()) return EndAfterCommit(request.status());
   if (request->open.has_value() == request->batch.has_value()) {
-    return End(absl::InvalidArgumentError("the message is neither Open nor Batch"));
+    return EndAfterCommit(absl::InvalidArgumentError("the message is neither Open nor Batch"));
   }
   if (request->batch) return HandleBatch(*std::move(request->batch));
   HandleOpen(*request->open);
 }
 
 void IngestStream::HandleOpen(const v1::Open& open) {
-  if (open_) return End(absl::InvalidArgumentError("Open may come only once, as the first message"));
+  if (open_) return EndAfterCommit(absl::InvalidArgumentError("Open may come only once, as the first message"));
   absl::Status status = CheckOpen(open);
-  if (status.ok()) status = context_.gate.AdmitProducer(caller_, kMethod, open.producer_id(), open.client());
+  if (status.ok()) status = context_.gate.AdmitProducer(caller(), kMethod, open.producer_id(), open.client());
   if (status.ok()) status = context_.streams.Claim(this, open.producer_id());
-  if (!status.ok()) return End(std::move(status));
+  if (!status.ok()) return EndAfterCommit(std::move(status));
   {
     absl::MutexLock lock(&mutex_);
     open_ = true;
@@ -54,11 +57,13 @@ void IngestStream::HandleOpen(const v1::Open& open) {
     if (end_) return;
     ++jobs_;
   }
-  context_.writer.Open({producer_id_, epoch_, open.client(), caller_.name},
-                       [this](absl::StatusOr<uint64_t> committed_seq) {
-                         // Before this stream can finish, and with it leave the registry.
-                         if (committed_seq.ok()) context_.streams.TakeOver(producer_id_, epoch_, this);
-                         OnOpened(std::move(committed_seq));
+  context_.writer.Open({producer_id_, epoch_, open.client(), caller().name},
+                       [self = Self()](absl::StatusOr<uint64_t> committed_seq) {
+                         // Before the job is over, and the stream can leave the registry.
+                         if (committed_seq.ok()) {
+                           self->context_.streams.TakeOver(self->producer_id_, self->epoch_, self.get());
+                         }
+                         self->OnOpened(std::move(committed_seq));
                        });
 }
 
@@ -78,8 +83,8 @@ void IngestStream::OnOpened(absl::StatusOr<uint64_t> committed_seq) {
 }
 
 void IngestStream::HandleBatch(BatchOutline batch) {
-  if (!open_) return End(absl::InvalidArgumentError("the first message must be Open"));
-  if (absl::Status status = CheckBatch(batch, context_.limits); !status.ok()) return End(std::move(status));
+  if (!open_) return EndAfterCommit(absl::InvalidArgumentError("the first message must be Open"));
+  if (absl::Status status = CheckBatch(batch, context_.limits); !status.ok()) return EndAfterCommit(std::move(status));
   {
     absl::MutexLock lock(&mutex_);
     if (end_) return;
@@ -91,8 +96,8 @@ void IngestStream::HandleBatch(BatchOutline batch) {
 }
 
 void IngestStream::AdmitPiece() {
-  context_.admission.Admit(batch_->next().memory_bytes, request_.Length(),
-                           [this](absl::Status status) { OnAdmitted(std::move(status)); });
+  context_.admission.Admit(sender(), batch_->next().memory_bytes, request_.Length(),
+                           [self = Self()](absl::Status status) { self->OnAdmitted(std::move(status)); });
 }
 
 absl::Status IngestStream::ReserveWindow(uint64_t bytes) {
@@ -107,6 +112,10 @@ absl::Status IngestStream::ReserveWindow(uint64_t bytes) {
 
 void IngestStream::OnAdmitted(absl::Status status) {
   absl::Duration delay;
+  if (status.ok() && is_finished()) {
+    context_.admission.Release(sender(), batch_->next().memory_bytes);
+    status = absl::CancelledError("the stream has ended");
+  }
   if (status.ok()) {
     delay = CommitPiece();
     if (!batch_->done()) return AdmitPiece();
@@ -129,17 +138,17 @@ absl::Duration IngestStream::CommitPiece() {
     absl::MutexLock lock(&mutex_);
     ++jobs_;
   }
-  context_.writer.Commit(std::move(piece), [this, bytes, memory_bytes](storage::BatchOutcome outcome) {
-    context_.admission.Release(memory_bytes);
-    OnCommitted(bytes, std::move(outcome));
+  context_.writer.Commit(std::move(piece), [self = Self(), bytes, memory_bytes](storage::BatchOutcome outcome) {
+    self->context_.admission.Release(self->sender(), memory_bytes);
+    self->OnCommitted(bytes, std::move(outcome));
   });
   return context_.rates.Take(producer_id_, bytes, SteadyNow());
 }
 
 void IngestStream::OnCommitted(uint64_t bytes, storage::BatchOutcome outcome) {
   bool deaf = false;
-  {
-    absl::MutexLock lock(&mutex_);
+  Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    --jobs_;
     unacked_bytes_ -= bytes;
     if (!outcome.status.ok()) {
       SetEnd(std::move(outcome.status));
@@ -147,20 +156,15 @@ void IngestStream::OnCommitted(uint64_t bytes, storage::BatchOutcome outcome) {
       WriteOn();
     } else {
       SetEnd(absl::CancelledError("the client does not read its Acks"));
-      deaf = !std::exchange(cut_off_, true);
+      deaf = CutOff();
     }
-  }
-  // The job is not over yet, so that the stream is still there.
-  if (deaf) {
-    context_.streams.Count(Overdue::kReading);
-    call_.TryCancel();
-  }
-  Change([this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { --jobs_; });
+  });
+  if (deaf) context_.streams.Count(Overdue::kReading);
 }
 
 void IngestStream::OnDelayOver() {
   Change([this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    --jobs_;
+    is_delayed_ = false;
     ReadOn();
   });
 }
@@ -176,34 +180,56 @@ void IngestStream::OnWriteDone(bool ok) {
   });
 }
 
-void IngestStream::OnCancel() { End(absl::CancelledError("the client has gone")); }
+void IngestStream::OnCancel() { EndAfterCommit(absl::CancelledError("the client has gone")); }
 
 void IngestStream::OnDone() {
   context_.streams.Remove(this);
-  delete this;
+  RawCall::OnDone();
 }
 
 void IngestStream::End(absl::Status status) {
+  Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    SetEnd(std::move(status));
+    end_at_ = std::min(end_at_, SteadyNow() + kLastWrite);
+  });
+}
+
+void IngestStream::EndAfterCommit(absl::Status status) {
   Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { SetEnd(std::move(status)); });
 }
 
-Overdue IngestStream::CheckTime(SteadyTime now) {
+void IngestStream::Drain() {
+  EndAfterCommit(absl::UnavailableError("the collector is shutting down; everything acknowledged is durable"));
+}
+
+void IngestStream::CheckTime(SteadyTime now) {
   Overdue overdue = Overdue::kNothing;
-  Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { overdue = FindOverdue(now); });
-  // What it does not read is still being written, so that the stream is still there.
-  if (overdue == Overdue::kReading) call_.TryCancel();
-  return overdue;
+  Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    overdue = FindOverdue(now);
+    if (now >= end_at_) CutOff();
+  });
+  context_.streams.Count(overdue);
+}
+
+bool IngestStream::is_finished() {
+  absl::MutexLock lock(&mutex_);
+  return finished_;
+}
+
+bool IngestStream::CutOff() {
+  if (finished_ || std::exchange(cut_off_, true)) return false;
+  context().TryCancel();
+  return true;
 }
 
 Overdue IngestStream::FindOverdue(SteadyTime now) {
   const auto longer = [now](SteadyTime since, absl::Duration than) { return absl::FromChrono(now - since) > than; };
   const Limits& limits = context_.limits;
-  if (!cut_off_ && replies_.IsUnread(now)) {
-    cut_off_ = true;
+  if (replies_.IsUnread(now) && CutOff()) {
     SetEnd(absl::CancelledError("the client does not read what it is sent"));
     return Overdue::kReading;
   }
-  if (end_ || jobs_ > 0) return Overdue::kNothing;
+  if (end_ || jobs_ > 0 || is_delayed_) return Overdue::kNothing;
   if (!open_ && longer(began_at_, limits.open_timeout)) {
     SetEnd(absl::DeadlineExceededError("the stream has not said whose it is within open_timeout"));
     return Overdue::kOpen;
@@ -223,7 +249,7 @@ void IngestStream::SetEnd(absl::Status status) {
 
 void IngestStream::ReadOnAfter(absl::Duration delay) {
   if (delay <= absl::ZeroDuration() || end_) return ReadOn();
-  ++jobs_;
+  is_delayed_ = true;
   delay_.emplace().Set(absl::ToChronoTime(absl::Now() + delay), [this](bool /*expired*/) { OnDelayOver(); });
 }
 
@@ -239,9 +265,10 @@ void IngestStream::WriteOn() {
 }
 
 std::optional<grpc::Status> IngestStream::TakeFinish() {
-  if (!end_ || jobs_ > 0 || replies_.is_writing() || finished_) return std::nullopt;
+  const bool has_jobs = jobs_ > 0 && end_at_ == kNever;
+  if (!end_ || has_jobs || is_delayed_ || replies_.is_writing() || finished_) return std::nullopt;
   finished_ = true;
-  context_.gate.LogEnd(caller_, kMethod, producer_id_, *end_);
+  context_.gate.LogEnd(caller(), kMethod, producer_id_, *end_);
   return ToGrpc(*end_);
 }
 

@@ -2,7 +2,6 @@
 
 #include <grpcpp/alarm.h>
 #include <grpcpp/support/byte_buffer.h>
-#include <grpcpp/support/server_callback.h>
 
 #include <cstdint>
 #include <memory>
@@ -16,6 +15,7 @@
 #include "proto/clock/steady.h"
 #include "server/collector/batch_parser.h"
 #include "server/collector/ingest_context.h"
+#include "server/collector/raw_service.h"
 #include "server/collector/request_outline.h"
 #include "server/collector/stream_registry.h"
 #include "server/collector/stream_replies.h"
@@ -27,21 +27,24 @@ namespace telemetry::collector {
 // on; the writer's answers become Acks, several in one while a write is under way. A client that does not read its Acks
 // is cut off when they take too much room.
 //
-// Callbacks come from gRPC's threads, the writer's and the admission's. The stream finishes only when it has an end
-// status, no job is outstanding elsewhere and nothing is left to write; so whoever calls back finds it alive, and the
-// last Ack goes out before the end. It deletes itself when gRPC is done with it.
-class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>, public EndableStream {
+// Callbacks come from gRPC's threads, the writer's and the admission's, and share the stream. It finishes when it has
+// an end status, no job is outstanding elsewhere and nothing is left to write, so that the last Ack goes out before the
+// end; a stream whose token was revoked does not wait for its jobs.
+class IngestStream final : public RawCall, public ProducerStream {
  public:
   static constexpr char kMethod[] = "/telemetry.v1.IngestService/Stream";
 
-  // `context` must outlive the stream; `call` is its call, and `caller` was admitted to kMethod.
-  IngestStream(const IngestContext& context, grpc::CallbackServerContext& call, access::Caller caller);
+  // `context` must outlive the stream.
+  IngestStream(const IngestContext& context, AdmittedCall call);
 
+  // Ends without the jobs, and after half a second without the message that is being sent.
   void End(absl::Status status) override ABSL_LOCKS_EXCLUDED(mutex_);
-  Overdue CheckTime(SteadyTime now) override ABSL_LOCKS_EXCLUDED(mutex_);
-  absl::Status Recheck() const override { return context_.gate.Recheck(caller_, kMethod); }
+  void EndAfterCommit(absl::Status status) override ABSL_LOCKS_EXCLUDED(mutex_);
+  void CheckTime(SteadyTime now) override ABSL_LOCKS_EXCLUDED(mutex_);
+  void Drain() override ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
+  void Begin() override { StartRead(&request_); }
   // The reactions.
   void OnReadDone(bool ok) override ABSL_LOCKS_EXCLUDED(mutex_);
   void OnWriteDone(bool ok) override ABSL_LOCKS_EXCLUDED(mutex_);
@@ -63,13 +66,17 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   void OnCommitted(uint64_t bytes, storage::BatchOutcome outcome) ABSL_LOCKS_EXCLUDED(mutex_);
   void OnDelayOver() ABSL_LOCKS_EXCLUDED(mutex_);
 
+  bool is_finished() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Gives the client up; returns false if that has been done.
+  bool CutOff() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Takes a step under the lock, and finishes the stream when that was its last: nothing may be touched afterwards.
   template <typename Step>
   void Change(Step step) ABSL_LOCKS_EXCLUDED(mutex_);
   void SetEnd(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // What has to end for the time it takes; it is set to.
+  // Sets the end of a stream that takes too long.
   Overdue FindOverdue(SteadyTime now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Reads on after a while: a job.
+  std::shared_ptr<IngestStream> Self() { return std::static_pointer_cast<IngestStream>(shared_from_this()); }
+  // Reads on after a while.
   void ReadOnAfter(absl::Duration delay) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ReadOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void WriteOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -77,8 +84,6 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   std::optional<grpc::Status> TakeFinish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const IngestContext& context_;
-  grpc::CallbackServerContext& call_;
-  const access::Caller caller_;
   const SteadyTime began_at_ = SteadyNow();
 
   // Of the one message that is being read or handled; whoever handles it reads on afterwards.
@@ -92,10 +97,14 @@ class IngestStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc
   absl::Mutex mutex_;
   int jobs_ ABSL_GUARDED_BY(mutex_) = 0;
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
+  // kNever: the end waits for the jobs. Else it waits only for the message that is being written, until then.
+  SteadyTime end_at_ ABSL_GUARDED_BY(mutex_) = kNever;
   // The client was given up.
   bool cut_off_ ABSL_GUARDED_BY(mutex_) = false;
   SteadyTime reading_since_ ABSL_GUARDED_BY(mutex_) = began_at_;
+  // Its callback does not share the stream, which therefore waits for it.
   std::optional<grpc::Alarm> delay_ ABSL_GUARDED_BY(mutex_);
+  bool is_delayed_ ABSL_GUARDED_BY(mutex_) = false;
   std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);
   uint64_t unacked_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   StreamReplies replies_ ABSL_GUARDED_BY(mutex_);

@@ -35,9 +35,10 @@ void AddLimits(CLI::App* serve, Limits& limits) {
          "Open connections; at most what the limit of open files leaves beside the dataset's files");
   Flag(serve, "max-connections-per-address", limits.max_connections_per_address,
        "Open connections from one IPv4 address or IPv6 /64; 0: half of --max-connections");
-  number("max-streams", limits.max_streams, "Ingest streams in all");
+  number("max-streams", limits.max_streams,
+         "Calls at a time but exports and health checks; half of them of one sender");
   number("max-streams-per-producer", limits.max_streams_per_producer, "Ingest streams of one producer");
-  number("max-exports", limits.max_exports, "Exports at a time; half of them of one client");
+  number("max-exports", limits.max_exports, "Exports at a time; half of them of one sender");
   number("max-streams-per-connection", limits.max_streams_per_connection, "Calls at a time on one connection");
   number("producer-bytes-per-second", limits.producer_bytes_per_second,
          "Record bytes a second of one producer; beyond it the collector reads no more from it for a while");

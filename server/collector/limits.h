@@ -28,9 +28,10 @@ struct Limits {
   uint64_t window_bytes = uint64_t{16} << 20;
   // The most record bytes in one batch.
   uint64_t max_batch_bytes = kLargestRecordBytes;
-  // The most bytes of all streams' records that are parsed and not yet committed, and of what holds them in memory.
+  // The most bytes of all streams' records that are parsed and not yet committed, and of what holds them in memory;
+  // half of them of one sender, which is a token's name or, without a token, an address.
   uint64_t in_flight_bytes = uint64_t{64} << 20;
-  // The most bytes of all streams' messages that wait for room among them.
+  // The most bytes of all streams' messages that wait for room among them; half of them of one sender.
   uint64_t waiting_bytes = uint64_t{24} << 20;
   // The most bytes that gRPC holds of messages that arrive or wait, of all connections; beyond it it ends some.
   uint64_t receive_bytes = uint64_t{48} << 20;
@@ -41,9 +42,10 @@ struct Limits {
   // calls 20 KB more.
   uint64_t max_connections = 2048;
   uint64_t max_connections_per_address = 0;
-  // Exports at a time, half of them of one client: a token's name or, without tokens, an address.
+  // Exports at a time, half of them of one sender.
   uint64_t max_exports = 64;
-  // Ingest streams in all, of one producer, and calls of any kind on one connection.
+  // Calls at a time but exports and health checks, half of them of one sender; ingest streams of one producer; calls of
+  // any kind on one connection.
   uint64_t max_streams = 4096;
   uint64_t max_streams_per_producer = 8;
   uint64_t max_streams_per_connection = 16;
@@ -51,7 +53,7 @@ struct Limits {
   uint64_t producer_bytes_per_second = uint64_t{256} << 20;
   // What a record holds.
   storage::RecordSizes record;
-  // How long a connection may take to come about (TLS and HTTP/2), and a stream until its Open.
+  // The most time for a connection to be established (TLS and HTTP/2), and for a call until its Open or request.
   absl::Duration handshake_timeout = absl::Seconds(20);
   absl::Duration open_timeout = absl::Seconds(20);
   // How long what is sent to a client may wait until it reads on.

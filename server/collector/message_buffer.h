@@ -12,9 +12,12 @@
 namespace telemetry::collector {
 
 // A message as gRPC sends it.
-inline grpc::ByteBuffer ToBuffer(const google::protobuf::MessageLite& message) {
-  const grpc::Slice slice(message.SerializeAsString());
+inline grpc::ByteBuffer ToBuffer(const std::string& serialised) {
+  const grpc::Slice slice(serialised);
   return grpc::ByteBuffer(&slice, 1);
+}
+inline grpc::ByteBuffer ToBuffer(const google::protobuf::MessageLite& message) {
+  return ToBuffer(message.SerializeAsString());
 }
 
 // Parses what gRPC has received. INVALID_ARGUMENT: it is no such message.

@@ -101,7 +101,8 @@ MetricFamily ConnectionsRefusedFamily(const net::Acceptor::Counts& connections) 
                          {"too_many_of_address", count(connections.refused_network)},
                          {"made_room", count(connections.made_room)},
                          {"silent", count(connections.silent)},
-                         {"no_descriptor", count(connections.dropped)}});
+                         {"no_descriptor", count(connections.dropped)},
+                         {"too_many_calls", count(connections.ended)}});
 }
 
 }  // namespace

@@ -6,22 +6,23 @@
 
 namespace telemetry::collector {
 
-std::shared_ptr<UnaryCall> UnaryCall::Begin(access::RunningCalls& calls, const access::Caller& caller,
-                                            std::string_view method, std::function<void(const absl::Status&)> on_end) {
-  std::shared_ptr<UnaryCall> made(new UnaryCall(calls, std::move(on_end)));
-  made->self_ = made;
-  calls.Add(made.get(), caller, method);
-  return made;
-}
-
-void UnaryCall::Answer(const absl::Status& status, const std::function<void()>& fill) {
+void UnaryCall::OnReadDone(bool ok) {
+  if (!ok) return End(absl::InvalidArgumentError("the call ended before its request"));
   {
     const absl::MutexLock lock(&mutex_);
-    if (std::exchange(ended_, true)) return;
+    if (ended_) return;
+    request_at_ = kNever;
   }
-  fill();
-  on_end_(status);
-  Finish(ToGrpc(status));
+  OnRequest();
+}
+
+void UnaryCall::CheckTime(SteadyTime now) {
+  {
+    const absl::MutexLock lock(&mutex_);
+    if (now >= read_at_) context().TryCancel();
+    if (ended_ || now < request_at_) return;
+  }
+  End(absl::DeadlineExceededError("the request did not come in time"));
 }
 
 bool UnaryCall::has_ended() {
@@ -29,9 +30,23 @@ bool UnaryCall::has_ended() {
   return ended_;
 }
 
-void UnaryCall::OnDone() {
-  calls_.Remove(this);
-  self_.reset();
+void UnaryCall::SetProducer(const std::string& producer_id) {
+  const absl::MutexLock lock(&mutex_);
+  producer_id_ = producer_id;
+}
+
+void UnaryCall::Answer(absl::StatusOr<grpc::ByteBuffer> answer) {
+  std::string producer_id;
+  {
+    const absl::MutexLock lock(&mutex_);
+    if (std::exchange(ended_, true)) return;
+    producer_id = producer_id_;
+    read_at_ = SteadyAfter(unread_timeout_);
+  }
+  gate_.LogEnd(caller(), method(), producer_id, answer.status());
+  if (!answer.ok()) return Finish(ToGrpc(answer.status()));
+  response_ = *std::move(answer);
+  StartWriteAndFinish(&response_, grpc::WriteOptions(), grpc::Status::OK);
 }
 
 }  // namespace telemetry::collector

@@ -1,42 +1,66 @@
 #pragma once
 
-#include <grpcpp/support/server_callback.h>
+#include <grpcpp/support/byte_buffer.h>
 
-#include <functional>
-#include <memory>
+#include <string>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "server/access/running_calls.h"
+#include "absl/time/time.h"
+#include "proto/clock/steady.h"
+#include "server/access/gate.h"
+#include "server/collector/raw_service.h"
 
 namespace telemetry::collector {
 
-// A unary call whose answer comes from another thread, and which may end before that. Lives until gRPC is done with it
-// and nobody else has it. Thread-safe.
-class UnaryCall final : public grpc::ServerUnaryReactor, public access::RunningCall {
+// A call with one request and one answer, which may come from another thread. The call may end before the answer is
+// there. Thread-safe.
+class UnaryCall : public RawCall {
  public:
-  // `on_end`: told how the call ends, once. `calls` outlives it; `caller` was admitted to `method`, a literal.
-  static std::shared_ptr<UnaryCall> Begin(access::RunningCalls& calls, const access::Caller& caller,
-                                          std::string_view method, std::function<void(const absl::Status&)> on_end);
+  void End(absl::Status status) final { Answer(std::move(status)); }
+  void CheckTime(SteadyTime now) final ABSL_LOCKS_EXCLUDED(mutex_);
 
-  void End(absl::Status status) override {
-    Answer(status, [] {});
-  }
-  // Ends the call, unless it has ended. `fill` sets the response, which is not to be touched otherwise.
-  void Answer(const absl::Status& status, const std::function<void()>& fill) ABSL_LOCKS_EXCLUDED(mutex_);
+ protected:
+  struct Timeouts {
+    // A request that is not there after this long ends the call with DEADLINE_EXCEEDED.
+    absl::Duration request;
+    // A client that has not read the answer after this long is cut off.
+    absl::Duration unread;
+  };
+  // `gate` outlives the call.
+  UnaryCall(AdmittedCall call, access::Gate& gate, const Timeouts& timeouts)
+      : RawCall(std::move(call)),
+        gate_(gate),
+        unread_timeout_(timeouts.unread),
+        request_at_(SteadyAfter(timeouts.request)) {}
+
+  // Handles the request.
+  virtual void OnRequest() = 0;
+
+  // Only while the call handles it.
+  grpc::ByteBuffer& request() { return request_; }
   bool has_ended() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Names the producer for the log.
+  void SetProducer(const std::string& producer_id) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Ends the call, unless it has ended.
+  void Answer(absl::StatusOr<grpc::ByteBuffer> answer) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  UnaryCall(access::RunningCalls& calls, std::function<void(const absl::Status&)> on_end)
-      : calls_(calls), on_end_(std::move(on_end)) {}
-  void OnCancel() override { End(absl::CancelledError("the client has gone")); }
-  void OnDone() override;
+  void Begin() final { StartRead(&request_); }
+  void OnReadDone(bool ok) final ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnCancel() final { End(absl::CancelledError("the client has gone")); }
 
-  access::RunningCalls& calls_;
-  const std::function<void(const absl::Status&)> on_end_;
-  std::shared_ptr<UnaryCall> self_;  // until OnDone
+  access::Gate& gate_;
+  const absl::Duration unread_timeout_;
+  grpc::ByteBuffer request_;
+  grpc::ByteBuffer response_;
   absl::Mutex mutex_;
+  // Until then the request has to be there, and the answer has to be read; kNever while neither is awaited.
+  SteadyTime request_at_ ABSL_GUARDED_BY(mutex_);
+  SteadyTime read_at_ ABSL_GUARDED_BY(mutex_) = kNever;
+  std::string producer_id_ ABSL_GUARDED_BY(mutex_);
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

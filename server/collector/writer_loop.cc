@@ -20,6 +20,9 @@ constexpr absl::Duration kRecently = absl::Milliseconds(25);
 constexpr uint64_t kEnoughRows = 1000;
 // A transaction has room for so many producers that each have more to store than it takes.
 constexpr uint64_t kSharesOfGroup = 4;
+// The most of one producer that is stored ahead of larger batches. A producer that keeps up sends less at a time.
+constexpr uint64_t kSmallRows = 128;
+constexpr uint64_t kSmallBytes = uint64_t{64} << 10;
 
 absl::Status NoWriter() { return absl::UnavailableError("the collector is ending"); }
 
@@ -62,9 +65,14 @@ void WriterLoop::Enqueue(Job job) {
   if (why.ok()) {
     absl::MutexLock lock(&mutex_);
     if (!stopping_ && !failed_) {
-      if (const auto* commit = std::get_if<CommitJob>(&job)) queued_rows_ += commit->batch->rows();
-      queue_.push_back(std::move(job));
-      if (queue_.size() == 1 || HasGathered()) changed_.NotifyAll();
+      const bool was_idle = openings_.empty() && batches_.empty();
+      if (const auto* commit = std::get_if<CommitJob>(&job)) {
+        queued_rows_ += commit->batch->rows();
+        batches_.push_back(std::move(job));
+      } else {
+        openings_.push_back(std::move(job));
+      }
+      if (was_idle || HasGathered()) changed_.NotifyAll();
       return;
     }
     why = NoWriter();
@@ -72,11 +80,10 @@ void WriterLoop::Enqueue(Job job) {
   Abandon(job, why);
 }
 
-bool WriterLoop::HasWork() const { return !queue_.empty() || stopping_; }
+bool WriterLoop::HasWork() const { return !openings_.empty() || !batches_.empty() || stopping_; }
 
 bool WriterLoop::HasGathered() const {
-  return stopping_ || queue_.empty() || std::holds_alternative<OpenJob>(queue_.front()) ||
-         queue_.size() >= recent_producers_.size() || queued_rows_ >= kEnoughRows;
+  return stopping_ || !openings_.empty() || batches_.size() >= recent_producers_.size() || queued_rows_ >= kEnoughRows;
 }
 
 void WriterLoop::Expect(const std::vector<Job>& group) {
@@ -131,49 +138,48 @@ bool WriterLoop::RetentionIsDue(bool busy) {
 }
 
 std::vector<WriterLoop::Job> WriterLoop::TakeGroup() {
-  if (queue_.empty()) return {};
-  return std::holds_alternative<OpenJob>(queue_.front()) ? TakeOpenings() : TakeBatches();
-}
-
-std::vector<WriterLoop::Job> WriterLoop::TakeOpenings() {
-  std::vector<Job> group;
-  while (!queue_.empty() && std::holds_alternative<OpenJob>(queue_.front())) {
-    group.push_back(std::move(queue_.front()));
-    queue_.pop_front();
-  }
-  return group;
+  opened_last_ = !openings_.empty() && (batches_.empty() || !opened_last_);
+  return opened_last_ ? std::exchange(openings_, {}) : TakeBatches();
 }
 
 std::vector<WriterLoop::Job> WriterLoop::TakeBatches() {
   BatchGroup group;
-  // A producer with a long queue does not keep others out of the transaction, and takes the room that they leave.
-  TakeShares(limits_.group_records / kSharesOfGroup, group);
-  TakeShares(limits_.group_records, group);
+  // Small batches wait for no larger one of another producer. A producer with a long queue does not keep others out of
+  // the transaction, and takes the room that they leave.
+  TakeShares({kSmallRows, kSmallBytes}, /*in_any_case=*/false, group);
+  TakeShares({limits_.group_records / kSharesOfGroup, limits_.group_bytes / kSharesOfGroup}, /*in_any_case=*/true,
+             group);
+  TakeShares({limits_.group_records, limits_.group_bytes}, /*in_any_case=*/false, group);
   return std::move(group.jobs);
 }
 
-void WriterLoop::TakeShares(uint64_t most_rows_of_producer, BatchGroup& group) {
-  absl::flat_hash_map<std::string, uint64_t> rows_of;
+void WriterLoop::TakeShares(const Share& share, bool in_any_case, BatchGroup& group) {
+  absl::flat_hash_map<std::string, Share> taken;
   std::vector<Job> left;
-  while (!queue_.empty()) {
-    const auto* commit = std::get_if<CommitJob>(&queue_.front());
-    if (commit == nullptr) break;
-    ParsedBatch& batch = *commit->batch;
-    uint64_t& rows = rows_of[batch.producer_id()];
-    rows += batch.rows();
-    const bool has_share = rows == batch.rows() || rows <= most_rows_of_producer;
+  bool takes_next = in_any_case;
+  const auto has_room = [&] { return group.rows < limits_.group_records && group.bytes < limits_.group_bytes; };
+  while (!batches_.empty() && (takes_next || has_room())) {
+    ParsedBatch& batch = *std::get<CommitJob>(batches_.front()).batch;
+    Share& of_producer = taken[batch.producer_id()];
+    const uint64_t rows = of_producer.rows + batch.rows();
+    const uint64_t bytes = of_producer.bytes + batch.bytes();
+    const bool has_share = (in_any_case && of_producer.rows == 0) || (rows <= share.rows && bytes <= share.bytes);
     const bool fits =
         group.rows + batch.rows() <= limits_.group_records && group.bytes + batch.bytes() <= limits_.group_bytes;
-    if (has_share && !fits && !group.jobs.empty()) break;
-    if (has_share) {
+    const bool take = takes_next || (!of_producer.is_closed && has_share && fits);
+    if (take) {
+      of_producer = {rows, bytes};
       group.rows += batch.rows();
       group.bytes += batch.bytes();
+    } else {
+      of_producer.is_closed = true;
     }
-    if (has_share) queued_rows_ -= batch.rows();
-    (has_share ? group.jobs : left).push_back(std::move(queue_.front()));
-    queue_.pop_front();
+    if (take) queued_rows_ -= batch.rows();
+    takes_next = false;
+    (take ? group.jobs : left).push_back(std::move(batches_.front()));
+    batches_.pop_front();
   }
-  queue_.insert(queue_.begin(), std::make_move_iterator(left.begin()), std::make_move_iterator(left.end()));
+  batches_.insert(batches_.begin(), std::make_move_iterator(left.begin()), std::make_move_iterator(left.end()));
 }
 
 absl::Status WriterLoop::Do(std::vector<Job>& group) {
@@ -252,8 +258,10 @@ void WriterLoop::Fatal(const absl::Status& status, std::vector<Job> group) {
   {
     absl::MutexLock lock(&mutex_);
     failed_ = true;
-    for (Job& job : queue_) group.push_back(std::move(job));
-    queue_.clear();
+    for (Job& job : openings_) group.push_back(std::move(job));
+    for (Job& job : batches_) group.push_back(std::move(job));
+    openings_.clear();
+    batches_.clear();
     queued_rows_ = 0;
   }
   events_.on_fatal(status);

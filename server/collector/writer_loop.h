@@ -80,6 +80,13 @@ class WriterLoop {
     uint64_t bytes = 0;
   };
 
+  // A part of a transaction, or the limit of one: the batches of one producer.
+  struct Share {
+    uint64_t rows = 0;
+    uint64_t bytes = 0;
+    bool is_closed = false;  // a batch was left in the queue, and so are those behind it
+  };
+
   void Enqueue(Job job) ABSL_LOCKS_EXCLUDED(mutex_);
   bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Nobody is expected whose batch is worth waiting for.
@@ -91,13 +98,14 @@ class WriterLoop {
   absl::Duration Patience() const;
   // `busy`: there are jobs, too.
   bool RetentionIsDue(bool busy);
-  // What the next transaction takes, all of one kind and as queued: openings, or as many batches as the limits allow.
+  // Returns the jobs of the next transaction: all openings, or as many batches as the limits allow. The two kinds take
+  // turns.
   std::vector<Job> TakeGroup() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  std::vector<Job> TakeOpenings() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<Job> TakeBatches() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Moves batches from the queue to the group, in order, while the group has room: of each producer at most so many
-  // rows, or one batch. Batches of one producer keep their order.
-  void TakeShares(uint64_t most_rows_of_producer, BatchGroup& group) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Moves queued batches to the group, in order, as the share of their producer and the group have room.
+  // `in_any_case`: takes the first batch of all, however large, and the first one of each producer that the group has
+  // room for. Batches of one producer keep their order.
+  void TakeShares(const Share& share, bool in_any_case, BatchGroup& group) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Do(std::vector<Job>& group);
   absl::Status DoGroup(std::vector<Job>& group);
   absl::Status DoOpen(std::vector<Job>& group);
@@ -125,14 +133,17 @@ class WriterLoop {
   std::unique_ptr<ThreadPool> answers_ = std::make_unique<ThreadPool>(1);
 
   absl::Mutex mutex_;
-  std::deque<Job> queue_ ABSL_GUARDED_BY(mutex_);
-  uint64_t queued_rows_ ABSL_GUARDED_BY(mutex_) = 0;
-  // When the producers of the last transactions were last part of one. Only those of the last kRecently
-  // (writer_loop.cc).
+  // Openings pass batches: those of other producers, or of an earlier stream of the same one, whose records are then
+  // sent again.
+  std::vector<Job> openings_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Job> batches_ ABSL_GUARDED_BY(mutex_);
+  uint64_t queued_rows_ ABSL_GUARDED_BY(mutex_) = 0;  // of batches_
+  bool opened_last_ ABSL_GUARDED_BY(mutex_) = false;
+  // When the producers of the last transactions were last part of one: those of the last kRecently (writer_loop.cc).
   absl::flat_hash_map<std::string, SteadyTime> recent_producers_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   bool failed_ ABSL_GUARDED_BY(mutex_) = false;
-  SteadyCondition changed_;  // of queue_ and stopping_
+  SteadyCondition changed_;  // of openings_, batches_ and stopping_
   std::thread thread_;
 };
 

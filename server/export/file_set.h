@@ -23,8 +23,8 @@ struct WrittenFile {
 
 // The files of one export. They are written as NAME.partial beside their final place, forced to disk, and renamed at
 // the very end, BASE.snapshot.json last. Until Publish the files of an earlier export stand untouched; a set that is
-// destroyed before removes what it wrote. Files that the snapshot of an earlier export names and the new one does not
-// have are removed by Publish.
+// destroyed before Publish removes its own files. Publish also removes the files of an earlier export that this export
+// does not have.
 //
 // A folder has no rename of several files at once, so Publish marks the base: BASE.incomplete is on disk from before
 // the first rename until after the last one. Whenever a process is killed, a step fails or the power goes:

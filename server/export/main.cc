@@ -113,7 +113,8 @@ void Declare(CLI::App* app, Arguments* arguments) {
             "Only attempts that began then or later: 2025-03-01T12:00:00Z, 2025-03-01, or an age like 24h or 7d")
       ->type_name("TIME");
   AddOption(app, "attempts", &arguments->attempts,
-            "Which attempts of a run, for each sender: all, latest (the last to arrive), best (the fastest ok row)")
+            "Which attempts of a run, for each sender: all, latest (the last to arrive), best (the fastest ok row of a "
+            "final, else the fastest that was not given up)")
       ->capture_default_str();
   AddOption(app, "compress", &arguments->compress, "none, gzip (.gz) or zstd (.zst)")->capture_default_str();
   app->add_flag(

@@ -1,6 +1,8 @@
 #include "server/net/acceptor.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -32,6 +34,17 @@ absl::Duration LookInterval(absl::Duration silent_timeout) {
   return std::clamp(silent_timeout / 4, kLookMostOften, kLookEvery);
 }
 
+void Notify(const Socket& event) {
+  const uint64_t one = 1;
+  while (write(event.fd(), &one, sizeof(one)) < 0 && errno == EINTR) continue;
+}
+
+uint16_t PortOf(const sockaddr_storage& peer) {
+  const bool is_v6 = peer.ss_family == AF_INET6;
+  return ntohs(is_v6 ? reinterpret_cast<const sockaddr_in6&>(peer).sin6_port
+                     : reinterpret_cast<const sockaddr_in&>(peer).sin_port);
+}
+
 int OpenSpare() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 
 }  // namespace
@@ -52,12 +65,14 @@ Acceptor::Acceptor(AcceptorOptions options, std::vector<Listener> listeners)
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
       spare_(OpenSpare()),
       table_(options_.limits),
-      stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+      stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      end_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 Acceptor::~Acceptor() { Stop(); }
 
 absl::Status Acceptor::SetUp() {
-  if (!epoll_.is_open() || !spare_.is_open() || !stop_.is_open() || !Watch(stop_.fd(), EPOLLIN)) {
+  if (!epoll_.is_open() || !spare_.is_open() || !stop_.is_open() || !end_.is_open() || !Watch(stop_.fd(), EPOLLIN) ||
+      !Watch(end_.fd(), EPOLLIN)) {
     return absl::UnavailableError(absl::StrCat("no descriptor is free: ", std::strerror(errno)));
   }
   return absl::OkStatus();
@@ -77,8 +92,7 @@ void Acceptor::Start(TakeConnection take) {
 
 void Acceptor::Stop() {
   if (thread_.joinable()) {
-    const uint64_t one = 1;
-    while (write(stop_.fd(), &one, sizeof(one)) < 0 && errno == EINTR) continue;
+    Notify(stop_);
     thread_.join();
   }
   listeners_.clear();
@@ -92,6 +106,7 @@ Acceptor::Counts Acceptor::counts() const {
           .made_room = made_room_,
           .silent = closed_silent_,
           .dropped = dropped_,
+          .ended = ended_,
           .reopened = reopened_};
 }
 
@@ -117,10 +132,32 @@ bool Acceptor::Handle(int fd) {
   if (fd == stop_.fd()) return false;
   if (Listener* listener = FindListener(fd); listener != nullptr) {
     AcceptFrom(*listener);
+  } else if (fd == end_.fd()) {
+    EndConnections();
   } else {
     HandOver(fd);
   }
   return true;
+}
+
+void Acceptor::EndConnection(const sockaddr_storage& peer) {
+  const absl::MutexLock lock(&mutex_);
+  peers_to_end_.push_back(peer);
+  Notify(end_);
+}
+
+void Acceptor::EndConnections() {
+  uint64_t count = 0;
+  while (read(end_.fd(), &count, sizeof(count)) < 0 && errno == EINTR) continue;
+  std::vector<sockaddr_storage> peers;
+  {
+    const absl::MutexLock lock(&mutex_);
+    peers.swap(peers_to_end_);
+  }
+  for (const sockaddr_storage& peer : peers) {
+    const std::optional<Socket> socket = table_.Share(Network::Of(peer), PortOf(peer));
+    if (socket.has_value() && shutdown(socket->fd(), SHUT_RDWR) == 0) ++ended_;
+  }
 }
 
 Listener* Acceptor::FindListener(int fd) {
@@ -190,7 +227,7 @@ void Acceptor::Admit(int fd, const sockaddr_storage& peer) {
     last_refused_ = network.ToString();
     return;
   }
-  table_.Add(fd, network, SteadyNow());
+  table_.Add(fd, network, SteadyNow(), PortOf(peer));
   if (!Watch(fd, EPOLLIN | EPOLLRDHUP)) Drop(fd);
 }
 

@@ -11,8 +11,10 @@
 #include <thread>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "proto/clock/steady.h"
 #include "server/net/connection_table.h"
@@ -52,6 +54,8 @@ class Acceptor {
   int port() const { return port_; }
   // Accepts from now on. Once only.
   void Start(TakeConnection take);
+  // Ends the connection of this peer, also one that was handed over: whoever serves it finds it closed. Thread-safe.
+  void EndConnection(const sockaddr_storage& peer) ABSL_LOCKS_EXCLUDED(mutex_);
   // Stops listening and closes the connections that have sent nothing. Afterwards nothing is handed over.
   void Stop();
 
@@ -63,6 +67,7 @@ class Acceptor {
     uint64_t made_room = 0;        // silent, closed for another
     uint64_t silent = 0;           // silent, closed by the time limit
     uint64_t dropped = 0;          // no descriptor was free
+    uint64_t ended = 0;            // by EndConnection
     uint64_t reopened = 0;         // listening sockets that were lost
   };
   Counts counts() const;
@@ -91,6 +96,7 @@ class Acceptor {
   void RemoveClosed();
   void Drop(int fd);
   void HandOver(int fd);
+  void EndConnections() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Looks after everything that no event tells of.
   void Look();
@@ -115,12 +121,16 @@ class Acceptor {
   std::string last_refused_;
 
   Socket stop_;
+  Socket end_;  // there are peers_to_end_
+  absl::Mutex mutex_;
+  std::vector<sockaddr_storage> peers_to_end_ ABSL_GUARDED_BY(mutex_);
   std::atomic<uint64_t> open_ = 0;
   std::atomic<uint64_t> refused_ = 0;
   std::atomic<uint64_t> refused_network_ = 0;
   std::atomic<uint64_t> made_room_ = 0;
   std::atomic<uint64_t> closed_silent_ = 0;
   std::atomic<uint64_t> dropped_ = 0;
+  std::atomic<uint64_t> ended_ = 0;
   std::atomic<uint64_t> reopened_ = 0;
   std::thread thread_;
 };

@@ -1,5 +1,9 @@
 #include "server/net/connection_table.h"
 
+#include <fcntl.h>
+
+#include <utility>
+
 namespace telemetry::net {
 
 ConnectionTable::Room ConnectionTable::RoomFor(const Network& network) const {
@@ -8,11 +12,12 @@ ConnectionTable::Room ConnectionTable::RoomFor(const Network& network) const {
   return connections_.size() >= limits_.in_total ? Room::kAllIsFull : Room::kYes;
 }
 
-void ConnectionTable::Add(int fd, const Network& network, SteadyTime now) {
+void ConnectionTable::Add(int fd, const Network& network, SteadyTime now, uint16_t port) {
   Remove(fd);
   const uint64_t number = ++last_number_;
   connections_.try_emplace(
-      fd, Connection{.network = network, .file = FileOf(fd).value_or(FileId()), .since = now, .number = number});
+      fd, Connection{
+              .network = network, .file = FileOf(fd).value_or(FileId()), .since = now, .number = number, .port = port});
   Members& members = networks_[network];
   ++members.connections;
   members.silent.emplace(number, fd);
@@ -43,6 +48,15 @@ void ConnectionTable::Forget(const Connection& connection) {
 bool ConnectionTable::IsSilent(int fd) const {
   const auto found = connections_.find(fd);
   return found != connections_.end() && silent_.contains(found->second.number);
+}
+
+std::optional<Socket> ConnectionTable::Share(const Network& network, uint16_t port) const {
+  for (const auto& [fd, connection] : connections_) {
+    if (connection.port != port || connection.network != network) continue;
+    Socket socket(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+    if (socket.is_open() && FileOf(socket.fd()) == connection.file) return socket;
+  }
+  return std::nullopt;
 }
 
 void ConnectionTable::RemoveClosed() {

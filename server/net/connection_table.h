@@ -26,13 +26,17 @@ class ConnectionTable {
   // Returns whether there is room for one more connection from `network`.
   Room RoomFor(const Network& network) const;
 
-  // Adds a silent connection. `fd` is open; a connection that had the same descriptor is over and makes room.
-  void Add(int fd, const Network& network, SteadyTime now);
+  // Adds a silent connection from this port of `network`. `fd` is open; a connection that had the same descriptor is
+  // over and makes room.
+  void Add(int fd, const Network& network, SteadyTime now, uint16_t port = 0);
   void SetTalking(int fd);
   void Remove(int fd);
   bool IsSilent(int fd) const;
   // Removes the connections whose descriptors were closed by whoever serves them. Costs one fstat for each.
   void RemoveClosed();
+
+  // Returns a new descriptor of the connection from this port of `network`, if it is still open.
+  std::optional<Socket> Share(const Network& network, uint16_t port) const;
 
   // Returns the silent connection that came first, of all or of one network; nothing: none is silent.
   std::optional<int> OldestSilent() const;
@@ -50,6 +54,7 @@ class ConnectionTable {
     FileId file;
     SteadyTime since;
     uint64_t number;
+    uint16_t port;
   };
   struct Members {
     uint64_t connections = 0;

@@ -85,7 +85,7 @@ absl::StatusOr<std::optional<AckedMark>> AckedMarkFile::Read(const std::string& 
   for (int reads = 1; reads <= kReads; ++reads) {
     const absl::StatusOr<std::string> line = ReadLine(fd, path);
     if (!line.ok()) return line.status();
-    // As a file looks that was new when the power was cut.
+    // A power cut soon after the file was created leaves zeros.
     if (line->find_first_not_of('\0') == std::string::npos) return std::nullopt;
     if (std::optional<AckedMark> mark = Decode(*line)) return mark;
     if (reads < kReads) absl::SleepFor(kBetweenReads);

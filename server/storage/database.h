@@ -35,8 +35,8 @@ class Database {
   virtual absl::Status Commit() = 0;
   virtual absl::Status RollBack() = 0;
 
-  // How many connections of this process to databases of this kind were lost and made anew: what was read over one
-  // before need not hold now. 0: they are never lost.
+  // Counts the connections of this process to databases of this kind that were lost and replaced. Data that was read
+  // before a loss may be out of date. 0: connections are never lost.
   virtual uint64_t connections_lost() const { return 0; }
 
  protected:

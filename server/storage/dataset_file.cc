@@ -27,7 +27,7 @@ absl::Status InFile(const std::string& path, const absl::Status& status) {
   return absl::Status(status.code(), absl::StrCat(path, ": ", status.message(), remedy));
 }
 
-absl::Status UseWal(SqliteDatabase& database, const WriterOptions& options) {
+absl::Status UseWal(SqliteDatabase& database) {
   // Keys are the writer's own work and checked by `check`; testing them for each row would cost more than the row.
   absl::Status status = database.Execute("PRAGMA foreign_keys = OFF; PRAGMA cache_size = -32768");
   if (status.ok()) {
@@ -37,8 +37,7 @@ absl::Status UseWal(SqliteDatabase& database, const WriterOptions& options) {
     if (wal.Text(0) != "wal") return absl::UnavailableError("the file system has no shared memory for a SQLite WAL");
   }
   if (!status.ok()) return status;
-  return database.Execute(options.synchronous == WriterOptions::Synchronous::kFull ? "PRAGMA synchronous = FULL"
-                                                                                   : "PRAGMA synchronous = NORMAL");
+  return database.Execute("PRAGMA synchronous = FULL");
 }
 
 absl::StatusOr<std::optional<AckedMark>> MarkOf(const std::string& path) {
@@ -60,7 +59,7 @@ absl::Status Inspect(SqliteDatabase& database, const std::string& path) {
 }
 
 absl::Status Prepare(SqliteDatabase& database, const WriterOptions& options) {
-  if (absl::Status status = UseWal(database, options); !status.ok()) return status;
+  if (absl::Status status = UseWal(database); !status.ok()) return status;
   if (absl::Status status = Migrate(database); !status.ok()) return status;
   Statement name(database,
                  "INSERT INTO dataset (dataset_id, created_unix_us) "
@@ -110,7 +109,7 @@ absl::StatusOr<SqliteDatabase> OpenFileForCopying(const std::string& path) {
   absl::Status status = unfinished.status();
   // Before anything is written: is it one of ours?
   if (status.ok() && !*unfinished) status = SchemaVersion(*database).status();
-  if (status.ok()) status = UseWal(*database, {});
+  if (status.ok()) status = UseWal(*database);
   if (status.ok() && !*unfinished) status = Migrate(*database);
   if (!status.ok()) return InFile(path, status);
   return database;

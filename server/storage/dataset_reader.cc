@@ -126,9 +126,12 @@ absl::StatusOr<std::vector<StoredAttempt>> DatasetReader::ReadAttempts(Statement
     if (!found.ok()) return found.status();
     if (!*found) return attempts;
     attempts.push_back(FillAttempt(bound));
-    // A run may have very many attempts.
-    attempts.back().summary.mutable_attempt()->clear_environment_json();
-    attempts.back().summary.mutable_attempt()->clear_counters_json();
+    // A run may have very many attempts, and a field that is cleared keeps its memory.
+    v1::Attempt& attempt = *attempts.back().summary.mutable_attempt();
+    v1::Attempt brief;
+    brief.set_attempt_id(attempt.attempt_id());
+    if (attempt.has_started_unix_us()) brief.set_started_unix_us(attempt.started_unix_us());
+    attempt = std::move(brief);
   }
 }
 
@@ -180,6 +183,7 @@ absl::StatusOr<v1::RunSummary> DatasetReader::Summarise(const StoredRun& run, st
     absl::StatusOr<v1::Config> config = configs_.Read(stats.best_config);
     if (!config.ok()) return config.status();
     summary.set_best_perf_ms(stats.best->perf_ms);
+    summary.set_best_is_final(stats.best->rank == RowRank::kFinal);
     summary.set_best_config_id(config->config_id());
     if (!config->text().empty()) summary.set_best_config(std::move(*config->mutable_text()));
   }

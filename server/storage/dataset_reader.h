@@ -56,8 +56,8 @@ class DatasetReader {
   // All of this run_id. NOT_FOUND: there is none.
   absl::StatusOr<std::vector<StoredRun>> RunsOf(const std::string& run_id);
 
-  // A run's attempts that began at or after `since`, in the order of attempt_id; without their environments and
-  // counters, which Attempt has.
+  // A run's attempts that began at or after `since`, in the order of attempt_id; only their ids and times, Attempt has
+  // the rest.
   absl::StatusOr<std::vector<StoredAttempt>> Attempts(const StoredRun& run, int64_t since_unix_us);
   // The same of the attempts of all senders' runs of this run_id above after_attempt_id.
   absl::StatusOr<std::vector<StoredAttempt>> AttemptsOf(const std::string& run_id, const std::string& after_attempt_id,

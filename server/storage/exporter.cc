@@ -1,8 +1,13 @@
 #include "server/storage/exporter.h"
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/wire_format_lite.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "proto/record/ids.h"
 #include "server/storage/transaction.h"
@@ -10,7 +15,9 @@
 namespace telemetry::storage {
 namespace {
 
-// Few: a run may have more than a megabyte.
+using google::protobuf::internal::WireFormatLite;
+
+// Few, since a run may have more than a megabyte while it is read.
 constexpr int64_t kRunsPerPage = 8;
 constexpr int64_t kRowsPerPage = 1000;
 constexpr size_t kRunConfigsPerPage = 1000;
@@ -43,6 +50,10 @@ void KeepOne(v1::Filter::Attempts which, std::vector<StoredAttempt>* attempts) {
   attempts->push_back(std::move(one));
 }
 
+absl::Status HasChanged() {
+  return absl::AbortedError("the dataset changed under the export: an attempt was superseded or removed; export again");
+}
+
 }  // namespace
 
 absl::Status CheckFilter(const v1::Filter& filter) {
@@ -67,6 +78,7 @@ absl::StatusOr<Exporter::Step> Exporter::Next(Database& database, DatasetReader&
   if (!connections_lost_.has_value()) connections_lost_ = database.connections_lost();
   database_ = &database;
   reader_ = &reader;
+  step_ = {};
   reader.configs().Use(&seen_);
   resume_.resume();
   reader.configs().Use(nullptr);
@@ -74,8 +86,8 @@ absl::StatusOr<Exporter::Step> Exporter::Next(Database& database, DatasetReader&
   if (database.connections_lost() != *connections_lost_) {
     return absl::UnavailableError("the connection to the database was lost during the export; export again");
   }
-  if (walk_.done()) return Step{.done = true};
-  return Step{.item = item_};
+  step_.done = walk_.done();
+  return std::move(step_);
 }
 
 Walk Exporter::Run() {
@@ -95,7 +107,14 @@ Walk Exporter::Run() {
 absl::StatusOr<std::vector<StoredRun>> Exporter::NextRuns(const RunPlace& after) {
   absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
   if (!transaction.ok()) return transaction.status();
-  return reader_->Runs(filter_, after, kRunsPerPage);
+  absl::StatusOr<std::vector<StoredRun>> runs = reader_->Runs(filter_, after, kRunsPerPage);
+  if (!runs.ok()) return runs;
+  for (StoredRun& run : *runs) {
+    v1::Run only_id;
+    only_id.set_run_id(run.run.run_id());
+    run.run = std::move(only_id);
+  }
+  return runs;
 }
 
 absl::StatusOr<std::vector<StoredAttempt>> Exporter::SelectAttempts(const StoredRun& run) {
@@ -113,9 +132,14 @@ absl::StatusOr<std::vector<StoredAttempt>> Exporter::SelectAttempts(const Stored
 absl::StatusOr<v1::RunSummary> Exporter::Summarise(const StoredRun& run, std::vector<StoredAttempt>* selected) {
   absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
   if (!transaction.ok()) return transaction.status();
+  const absl::StatusOr<std::vector<StoredRun>> runs = reader_->RunsOf(run.run.run_id());
+  if (absl::IsNotFound(runs.status())) return HasChanged();
+  if (!runs.ok()) return runs.status();
+  const auto whole = absl::c_find_if(*runs, [&run](const StoredRun& other) { return other.key == run.key; });
+  if (whole == runs->end()) return HasChanged();
   absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_->Attempts(run, 0);
   if (!attempts.ok()) return attempts.status();
-  absl::StatusOr<v1::RunSummary> summary = reader_->Summarise(run, &*attempts);
+  absl::StatusOr<v1::RunSummary> summary = reader_->Summarise(*whole, &*attempts);
   *selected = *std::move(attempts);
   std::erase_if(*selected, [this](const StoredAttempt& attempt) {
     return filter_.since_unix_us() != 0 && BeganAt(attempt) < filter_.since_unix_us();
@@ -149,11 +173,11 @@ Walk Exporter::SendTotals() {
     if (runs->empty()) break;
     for (const StoredRun& run : *runs) {
       if (absl::Status status = AddTotals(run, totals); !status.ok()) co_return status;
-      co_await Emit{this, nullptr};
+      co_await EndStep{this};
     }
     last = RunPlace::Behind(runs->back());
   }
-  co_await Emit{this, &item};
+  co_await Emit(std::move(item));
   co_return absl::OkStatus();
 }
 
@@ -166,8 +190,9 @@ Walk Exporter::SendRun(const StoredRun& run) {
     if (!summary.ok()) co_return summary.status();
     *item.mutable_run() = *std::move(summary);
   }
-  co_await Emit{this, &item};
-  absl::Status status = co_await SendIrGraphs(run, item.run());
+  const std::vector<std::string> ir_kinds(item.run().ir_kinds().begin(), item.run().ir_kinds().end());
+  co_await Emit(std::move(item));
+  absl::Status status = co_await SendIrGraphs(run, ir_kinds);
   if (!status.ok()) co_return status;
   status = co_await SendRunConfigs(run);
   if (!status.ok()) co_return status;
@@ -178,21 +203,26 @@ Walk Exporter::SendRun(const StoredRun& run) {
   co_return absl::OkStatus();
 }
 
-absl::StatusOr<v1::IrGraph> Exporter::ReadIrGraph(const StoredRun& run, const std::string& kind) {
+absl::StatusOr<std::string> Exporter::ReadIrGraph(const StoredRun& run, const std::string& kind) {
   absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
   if (!transaction.ok()) return transaction.status();
-  return reader_->ir_graphs().Read(run.described_by, run.run.run_id(), kind);
+  const absl::StatusOr<std::string> graph = reader_->ir_graphs().Read(run.described_by, run.run.run_id(), kind);
+  if (!graph.ok()) return graph.status();
+  std::string item;
+  {
+    google::protobuf::io::StringOutputStream stream(&item);
+    google::protobuf::io::CodedOutputStream out(&stream);
+    WireFormatLite::WriteBytes(v1::ExportItem::kIrGraphFieldNumber, *graph, &out);
+  }
+  return item;
 }
 
-Walk Exporter::SendIrGraphs(const StoredRun& run, const v1::RunSummary& summary) {
-  for (const std::string& kind : summary.ir_kinds()) {
-    v1::ExportItem item;
-    {
-      absl::StatusOr<v1::IrGraph> graph = ReadIrGraph(run, kind);
-      if (!graph.ok()) co_return graph.status();
-      *item.mutable_ir_graph() = *std::move(graph);
-    }
-    co_await Emit{this, &item};
+Walk Exporter::SendIrGraphs(const StoredRun& run, const std::vector<std::string>& kinds) {
+  for (const std::string& kind : kinds) {
+    absl::StatusOr<std::string> item = ReadIrGraph(run, kind);
+    if (!item.ok()) co_return item.status();
+    step_.serialised = *std::move(item);
+    co_await EndStep{this};
   }
   co_return absl::OkStatus();
 }
@@ -207,7 +237,7 @@ Walk Exporter::SendRunConfigs(const StoredRun& run) {
     begin = *next;
     absl::Status status = co_await FlushConfigs();
     if (!status.ok()) co_return status;
-    co_await Emit{this, &item};
+    co_await Emit(std::move(item));
   }
   co_return absl::OkStatus();
 }
@@ -252,7 +282,7 @@ Walk Exporter::SendAttempt(const StoredAttempt& attempt) {
   v1::ExportItem item;
   absl::Status status = ReadAttempt(attempt, item.mutable_attempt());
   if (!status.ok()) co_return status;
-  co_await Emit{this, &item};
+  co_await Emit(std::move(item));
   status = co_await SendRows(attempt);
   if (!status.ok()) co_return status;
   co_return CheckStillThere(attempt);
@@ -271,7 +301,7 @@ Walk Exporter::SendRows(const StoredAttempt& attempt) {
     last_seq = rows.rbegin()->seq();
     absl::Status status = co_await FlushConfigs();
     if (!status.ok()) co_return status;
-    co_await Emit{this, &rows_};
+    co_await Emit(std::move(rows_));
   }
   co_return absl::OkStatus();
 }
@@ -311,13 +341,12 @@ absl::Status Exporter::CheckStillThere(const StoredAttempt& attempt) {
   absl::StatusOr<StoredAttempt> now = reader_->Attempt(attempt.summary.attempt().attempt_id());
   if (now.ok() && now->key == attempt.key) return absl::OkStatus();
   if (!now.ok() && !absl::IsNotFound(now.status())) return now.status();
-  return absl::AbortedError("the dataset changed under the export: an attempt was superseded or removed; export again");
+  return HasChanged();
 }
 
 Walk Exporter::FlushConfigs() {
   if (configs_.configs().configs().empty()) co_return absl::OkStatus();
-  co_await Emit{this, &configs_};
-  configs_.mutable_configs()->Clear();
+  co_await Emit(std::move(configs_));
   co_return absl::OkStatus();
 }
 

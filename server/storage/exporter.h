@@ -25,16 +25,18 @@ class Exporter {
  public:
   explicit Exporter(v1::ExportRequest request);
 
-  // `item`: valid until the next step; nullptr: none is ready yet, and another step is to be taken.
+  // The export's next item, or nothing yet, and another step is to be taken.
   struct Step {
-    const v1::ExportItem* item = nullptr;
+    std::optional<v1::ExportItem> item;
+    // In place of `item`, one with an IR graph: a serialised ExportItem. Its parsed form may take twenty times as much.
+    std::string serialised;
     bool done = false;
   };
   bool has_begun() const { return connections_lost_.has_value(); }
   // Reads on to the next item. An item has at most twice kPageBytes (exporter.cc) and one row more, or is one run,
   // attempt or IR graph. ABORTED: an attempt was superseded or removed while its rows were read. UNAVAILABLE: a
-  // connection was lost since the first step, and what was read so far need not be what the server has now. Others are
-  // the database's. No step may follow an error.
+  // connection was lost since the first step, and earlier items may be out of date. Others are the database's. No step
+  // may follow an error.
   absl::StatusOr<Step> Next(Database& database, DatasetReader& reader);
 
  private:
@@ -43,45 +45,49 @@ class Exporter {
     bool hashes = false;
     bool details = false;
   };
-  // Hands over the item; nullptr: lets others have the connection.
-  struct Emit {
+  // Ends the step; alone, lets others have the connection.
+  struct EndStep {
     Exporter* exporter;
-    const v1::ExportItem* item;
 
     bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<> walk) const noexcept {
-      exporter->item_ = item;
-      exporter->resume_ = walk;
-    }
+    void await_suspend(std::coroutine_handle<> walk) const noexcept { exporter->resume_ = walk; }
     void await_resume() const noexcept {}
   };
+  // Ends the step with this item. The walk keeps nothing of it: very many exports may wait for their clients.
+  EndStep Emit(v1::ExportItem&& item) {
+    step_.item = std::move(item);
+    return {this};
+  }
 
   Walk Run();
   Walk SendTotals();
   Walk SendRun(const StoredRun& run);
-  Walk SendIrGraphs(const StoredRun& run, const v1::RunSummary& summary);
+  Walk SendIrGraphs(const StoredRun& run, const std::vector<std::string>& kinds);
   Walk SendRunConfigs(const StoredRun& run);
   Walk SendAttempt(const StoredAttempt& attempt);
   Walk SendRows(const StoredAttempt& attempt);
   // The announced configs, if there are any.
   Walk FlushConfigs();
 
-  absl::StatusOr<v1::IrGraph> ReadIrGraph(const StoredRun& run, const std::string& kind);
-  // Reads run configs from `begin` on into `page`, and what they announce into configs_; returns where the next page
-  // begins.
+  // Returns a serialised ExportItem.
+  absl::StatusOr<std::string> ReadIrGraph(const StoredRun& run, const std::string& kind);
+  // Reads run configs from `begin` on into `page`, and their configs that were not announced yet into configs_; returns
+  // where the next page begins.
   absl::StatusOr<size_t> ReadRunConfigs(const StoredRun& run, const std::vector<std::pair<uint64_t, int64_t>>& keys,
                                         size_t begin, v1::ExportRunConfigs* page);
   absl::Status ReadAttempt(const StoredAttempt& attempt, v1::AttemptSummary* summary);
   absl::StatusOr<RowParts> FindParts(const StoredAttempt& attempt);
-  // Reads one page of rows into rows_, and what it announces into configs_. False: it was the last one.
+  // Reads one page of rows into rows_, and its configs that were not announced yet into configs_. Returns false if that
+  // was the last page.
   absl::StatusOr<bool> ReadRows(const AttemptKey& attempt, uint64_t after_seq, RowParts parts);
   absl::Status CheckStillThere(const StoredAttempt& attempt);
 
+  // Only their keys, ids and senders, since a run may have more than a megabyte.
   absl::StatusOr<std::vector<StoredRun>> NextRuns(const RunPlace& after);
   // For the totals: adds the attempts of a run that the filter selects.
   absl::Status AddTotals(const StoredRun& run, v1::ExportTotals* totals);
   absl::StatusOr<std::vector<StoredAttempt>> SelectAttempts(const StoredRun& run);
-  // For the export: reads all of the run's attempts and its summary in one pass over the rows, then selects.
+  // For the export: reads the run, all of its attempts and its summary in one pass over the rows, then selects.
   absl::StatusOr<v1::RunSummary> Summarise(const StoredRun& run, std::vector<StoredAttempt>* selected);
 
   const v1::Filter filter_;
@@ -91,8 +97,7 @@ class Exporter {
   // Of the step under way.
   Database* database_ = nullptr;
   DatasetReader* reader_ = nullptr;
-  const v1::ExportItem* item_ = nullptr;
-  // Kept from page to page, so that their memory is used again.
+  Step step_;
   v1::ExportItem rows_;
   v1::ExportItem configs_;
   std::coroutine_handle<> resume_;

@@ -46,7 +46,7 @@ absl::StatusOr<std::vector<std::string>> IrGraphReader::Kinds(int64_t run) {
   }
 }
 
-absl::StatusOr<v1::IrGraph> IrGraphReader::Read(int64_t run, const std::string& run_id, const std::string& kind) {
+absl::StatusOr<std::string> IrGraphReader::Read(int64_t run, const std::string& run_id, const std::string& kind) {
   absl::StatusOr<bool> found = read_.Bind(run, kind).Step();
   if (!found.ok()) return found.status();
   if (!*found) return absl::NotFoundError(absl::StrCat("run ", run_id, " has no IR graph of kind ", kind));
@@ -60,13 +60,14 @@ absl::StatusOr<v1::IrGraph> IrGraphReader::Read(int64_t run, const std::string& 
   graph.set_attributes_json(Text(read_, 4));
   graph.set_extra_json(Text(read_, 5));
   read_.Reset();
-  absl::Status status = ReadNodes(run, key, &graph);
-  if (status.ok()) status = ReadEdges(run, key, &graph);
+  std::string serialised = graph.SerializeAsString();
+  absl::Status status = AppendNodes(run, key, &serialised);
+  if (status.ok()) status = AppendEdges(run, key, &serialised);
   if (!status.ok()) return status;
-  return graph;
+  return serialised;
 }
 
-absl::Status IrGraphReader::ReadNodes(int64_t run, int64_t ir_graph, v1::IrGraph* graph) {
+absl::Status IrGraphReader::AppendNodes(int64_t run, int64_t ir_graph, std::string* graph) {
   // The optional text columns, in the order of the SELECT.
   using Setter = void (*)(v1::IrNode*, std::string);
   static constexpr Setter kColumns[] = {
@@ -95,7 +96,8 @@ absl::Status IrGraphReader::ReadNodes(int64_t run, int64_t ir_graph, v1::IrGraph
   while (true) {
     absl::StatusOr<bool> found = read_nodes_.Step();
     if (!found.ok() || !*found) return found.status();
-    v1::IrNode* node = graph->add_nodes();
+    v1::IrGraph part;
+    v1::IrNode* node = part.add_nodes();
     node->set_id(Text(read_nodes_, 0));
     node->set_graph_id(read_nodes_.Int(1));
     for (int column = kFirst; column < kOmitted; ++column) {
@@ -103,15 +105,17 @@ absl::Status IrGraphReader::ReadNodes(int64_t run, int64_t ir_graph, v1::IrGraph
     }
     if (absl::Status status = SetOmitted(read_nodes_, kOmitted, node); !status.ok()) return status;
     node->set_extra_json(Text(read_nodes_, kOmitted + 1));
+    part.AppendToString(graph);
   }
 }
 
-absl::Status IrGraphReader::ReadEdges(int64_t run, int64_t ir_graph, v1::IrGraph* graph) {
+absl::Status IrGraphReader::AppendEdges(int64_t run, int64_t ir_graph, std::string* graph) {
   read_edges_.Bind(InRun{run}, ir_graph);
   while (true) {
     absl::StatusOr<bool> found = read_edges_.Step();
     if (!found.ok() || !*found) return found.status();
-    v1::IrEdge* edge = graph->add_edges();
+    v1::IrGraph part;
+    v1::IrEdge* edge = part.add_edges();
     edge->set_source(Text(read_edges_, 0));
     edge->set_target(Text(read_edges_, 1));
     if (!read_edges_.IsNull(2)) edge->set_edge_kind(Text(read_edges_, 2));
@@ -120,6 +124,7 @@ absl::Status IrGraphReader::ReadEdges(int64_t run, int64_t ir_graph, v1::IrGraph
     if (!read_edges_.IsNull(5)) edge->set_shape_json(Text(read_edges_, 5));
     if (absl::Status status = SetOmitted(read_edges_, 6, edge); !status.ok()) return status;
     edge->set_extra_json(Text(read_edges_, 7));
+    part.AppendToString(graph);
   }
 }
 

@@ -11,18 +11,21 @@
 
 namespace telemetry::storage {
 
-// Puts stored IR graphs together again. Part of a reader: one thread, inside the caller's transaction.
+// Puts stored IR graphs together again. A graph stays serialised, since its parsed form may take twenty times as much
+// memory. Part of a reader: one thread, inside the caller's transaction.
 class IrGraphReader {
  public:
   explicit IrGraphReader(Database& database);
 
   // In the order of kind.
   absl::StatusOr<std::vector<std::string>> Kinds(int64_t run);
-  absl::StatusOr<v1::IrGraph> Read(int64_t run, const std::string& run_id, const std::string& kind);
+  // Returns a serialised IrGraph.
+  absl::StatusOr<std::string> Read(int64_t run, const std::string& run_id, const std::string& kind);
 
  private:
-  absl::Status ReadNodes(int64_t run, int64_t ir_graph, v1::IrGraph* graph);
-  absl::Status ReadEdges(int64_t run, int64_t ir_graph, v1::IrGraph* graph);
+  // Append to a serialised IrGraph.
+  absl::Status AppendNodes(int64_t run, int64_t ir_graph, std::string* graph);
+  absl::Status AppendEdges(int64_t run, int64_t ir_graph, std::string* graph);
 
   Statement kinds_;
   Statement read_;

@@ -145,6 +145,7 @@ absl::Status MeasurementReader::Add(const AttemptKey& key, RowStats* stats, std:
     while (rank != ranks->end() && rank->first < seq) ++rank;
     const bool is_ranked = rank != ranks->end() && rank->first == seq;
     const BestRow row = {.rank = is_ranked ? rank->second : RowRank::kSearch, .perf_ms = read_stats_.Double(2)};
+    if (row.rank == RowRank::kScreening) continue;
     if (!best->has_value() || row.IsBetterThan(**best)) *best = row;
     if (stats->best.has_value() && !row.IsBetterThan(*stats->best)) continue;
     stats->best = row;

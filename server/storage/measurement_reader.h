@@ -16,17 +16,16 @@
 
 namespace telemetry::storage {
 
-// Where a page ends: behind so many rows, or the first one that reaches so many bytes.
+// The size of a page: it ends after so many rows, or with the row that reaches so many bytes.
 struct PageEnd {
   int64_t rows = 0;
   size_t bytes = 0;
 };
 
-// How well a row was measured, the best first: again at the end, as one of a generation (or unknown how), or given up
-// after a few samples.
+// The stages of a measurement, the best first: the final; the search, or not known; given up after a few samples.
 enum class RowRank { kFinal, kSearch, kScreening };
 
-// The best of some "ok" rows: the best measured ones count, and of these the fastest.
+// The best of some "ok" rows: the fastest final one, else the fastest that was not given up.
 struct BestRow {
   RowRank rank = RowRank::kScreening;
   double perf_ms = 0;

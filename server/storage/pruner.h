@@ -31,8 +31,8 @@ absl::StatusOr<PruneReach> ReachByClock(Database& database, const PruneRules& ru
 absl::StatusOr<int64_t> UsedBytes(Database& database);
 
 // One pass over the dataset by the rules, on the writer's connection: first the rejects, from the newest on, then the
-// attempts, from the oldest on. What it removes leaves free pages, which are used again; the file does not shrink. For
-// one thread.
+// attempts, from the oldest on. Removed rows leave free pages, which are used again; the file does not shrink. For one
+// thread.
 class Pruner {
  public:
   // Each step ends with the attempt with which it has removed so many rows or attempts; rejects may be large. Some ten

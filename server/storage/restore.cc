@@ -71,7 +71,7 @@ absl::StatusOr<RestoreReport> RestoreDataset(const std::string& from, const std:
   if (!database.ok()) return database.status();
   if (absl::Status status = CheckBackup(from); !status.ok()) return status;
 
-  TightenDataset(*database);  // also what is kept of the old one
+  TightenDataset(*database);  // the dataset that is replaced is kept
   // The mark is asked before it is moved; a damaged one only costs the number.
   const absl::StatusOr<std::optional<AckedMark>> mark = AckedMarkFile::Read(*database);
   const std::string time = absl::FormatTime("%Y%m%dT%H%M%SZ", now, absl::UTCTimeZone());

@@ -163,9 +163,12 @@ absl::StatusOr<v1::ListMeasurementsResponse> SqlReader::ListMeasurements(const v
 absl::Status SqlReader::Export(const v1::ExportRequest& request, const Sink& sink) {
   Exporter exporter(request);
   while (true) {
-    const absl::StatusOr<Exporter::Step> step = Next(exporter);
+    absl::StatusOr<Exporter::Step> step = Next(exporter);
     if (!step.ok() || step->done) return step.status();
-    if (step->item == nullptr) continue;
+    if (!step->serialised.empty() && !step->item.emplace().ParseFromString(step->serialised)) {
+      return absl::DataLossError("an IR graph cannot be read");
+    }
+    if (!step->item.has_value()) continue;
     if (absl::Status status = sink(*step->item); !status.ok()) return status;
   }
 }

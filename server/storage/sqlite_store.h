@@ -12,9 +12,6 @@
 namespace telemetry::storage {
 
 struct WriterOptions {
-  // kNormal may lose acknowledged rows at a power cut: it is there so that a test can show the difference.
-  enum class Synchronous { kFull, kNormal };
-  Synchronous synchronous = Synchronous::kFull;
   // SQLite's VFS; empty: the default one.
   std::string vfs;
   // How long a checkpoint waits for a reader.

@@ -40,6 +40,7 @@ void FakeDataset::Add(char digit, const std::string& kernel, const std::string& 
   if (!best_config.empty()) {
     summary.set_best_config(best_config);
     summary.set_best_perf_ms(best_perf_ms);
+    summary.set_best_is_final(true);
   }
   Add(std::move(summary));
 }

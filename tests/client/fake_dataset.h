@@ -21,7 +21,7 @@ class FakeDataset final : public v1::DatasetService::Service {
 
   const std::string& address() const { return address_; }
 
-  // A run on hardware "H" whose id is that digit, 64 times; `best_config` empty: it has none.
+  // A run on hardware "H" whose id is that digit, 64 times; `best_config`: it won a final; empty: the run has none.
   void Add(char digit, const std::string& kernel, const std::string& shapes, const std::string& best_config,
            double best_perf_ms);
   void Add(v1::RunSummary summary);

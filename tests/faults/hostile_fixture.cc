@@ -4,62 +4,16 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "proto/clock/steady.h"
-#include "proto/record/ids.h"
-#include "tests/environment.h"
+#include "tests/faults/attacks/unary_producer.h"
 
 namespace telemetry::faults {
-
-bool FullSize() { return Faults() >= 1000; }
-
-std::string OpenMessage(const std::string& producer_id) {
-  v1::StreamRequest request;
-  request.mutable_open()->set_producer_id(producer_id);
-  return request.SerializeAsString();
-}
-
-v1::Batch MakeBatch(uint64_t first_seq, const std::string& record, int records) {
-  v1::Batch batch;
-  batch.set_first_seq(first_seq);
-  uint32_t crc = 0;
-  for (int i = 0; i < records; ++i) {
-    batch.add_records(record);
-    crc = record::Crc32c(crc, record);
-  }
-  batch.set_crc32c(crc);
-  return batch;
-}
-
-std::string BatchMessage(const v1::Batch& batch) {
-  v1::StreamRequest request;
-  *request.mutable_batch() = batch;
-  return request.SerializeAsString();
-}
-
-std::string AttemptRecord(size_t text_bytes) {
-  v1::Record record;
-  record.mutable_attempt()->set_attempt_id(std::string(16, 'x'));
-  record.mutable_attempt()->set_run_id(std::string(64, 'a'));
-  record.mutable_attempt()->set_origin(std::string(text_bytes, 'o'));
-  return record.SerializeAsString();
-}
-
-std::string RunRecord(size_t source_bytes) {
-  v1::Record record;
-  record.mutable_run()->set_run_id(std::string(64, 'a'));
-  record.mutable_run()->set_kernel_source(std::string(source_bytes, 's'));
-  return record.SerializeAsString();
-}
-
-std::string ProducerId(int number) {
-  std::string id = absl::StrCat("producer ", number);
-  id.resize(16, '.');
-  return id;
-}
 
 GoodClient::GoodClient(const std::string& address)
     : stub_(v1::IngestService::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))) {
@@ -112,6 +66,17 @@ std::vector<std::string> ShortTimes(int seconds) {
 }
 
 absl::Duration MostTime() { return absl::Minutes(1); }
+
+absl::Duration ServeNewClient(const std::string& address, absl::Duration patience) {
+  static std::atomic<int> clients = 0;
+  UnaryProducer producer(address, absl::StrCat("new client ", 10'000 + clients++));
+  const SteadyTime begin = SteadyNow();
+  v1::IngestResponse response;
+  const grpc::Status status = producer.Send(MakeBatch(1, AttemptRecord(20), 1), patience, &response);
+  if (status.ok()) return ElapsedSince(begin);
+  ADD_FAILURE() << "a new client is not served: " << status.error_message();
+  return absl::InfiniteDuration();
+}
 
 HostileTest::HostileTest() {
   std::string pattern = (std::filesystem::temp_directory_path() / "telemetry-hostile-XXXXXX").string();

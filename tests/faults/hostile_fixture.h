@@ -1,5 +1,4 @@
-// What the tests of hostile clients share: the messages of the ingest protocol, a good client, a collector of their
-// own.
+// Parts of the tests of hostile clients: a good client, a collector of each test's own.
 //
 // TELEMETRY_FAULTS: 50 (the default) is what tests/run does; from 1000 on the sizes and times are those of production.
 #pragma once
@@ -15,24 +14,13 @@
 #include "gtest/gtest.h"
 #include "telemetry/v1/ingest.grpc.pb.h"
 #include "tests/bench/bench_ingest/collector_process.h"
+#include "tests/faults/attacks/attack.h"
+#include "tests/faults/attacks/messages.h"
 
 namespace telemetry::faults {
 
 // What a collector may take, whatever its clients do.
 inline constexpr double kMemoryMib = 256;
-inline constexpr char kStream[] = "/telemetry.v1.IngestService/Stream";
-inline constexpr char kIngest[] = "/telemetry.v1.IngestService/Ingest";
-
-bool FullSize();
-
-std::string ProducerId(int number);
-std::string OpenMessage(const std::string& producer_id);
-// The same record so many times.
-v1::Batch MakeBatch(uint64_t first_seq, const std::string& record, int records);
-std::string BatchMessage(const v1::Batch& batch);
-std::string AttemptRecord(size_t text_bytes);
-// A run with a kernel source of so many bytes.
-std::string RunRecord(size_t source_bytes);
 
 // A well-behaved producer: one small batch at a time.
 class GoodClient {
@@ -58,6 +46,10 @@ std::vector<std::string> ShortTimes(int seconds = 3);
 
 // Returns the time within which a dead client is put out.
 absl::Duration MostTime();
+
+// Sends one batch as a new producer, over a connection of its own. Returns how long that took; a failure of the test
+// and an infinite time where it takes longer than `patience`.
+absl::Duration ServeNewClient(const std::string& address, absl::Duration patience);
 
 class HostileTest : public testing::Test {
  protected:

@@ -1,18 +1,16 @@
 // Clients that mean no good, or are in a bad way, over real sockets against the real program: its memory stays bounded,
 // and others are served as before.
 //
-// The limit of 256 MiB is tested here for the transport: compressed and endless messages, lengths that lie, batches of
-// empty or unreadable records, and batches that wait for the disk. The content of valid records, as the caches and the
-// pages of an export hold it, is not part of these tests.
+// These are the single tests, which hold what becomes of each client. hostile_suite_test.cc measures what attacks cost.
 
 #include <grpcpp/create_channel.h>
-#include <zlib.h>
 
 #include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
@@ -21,8 +19,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
-#include "proto/record/ids.h"
 #include "telemetry/v1/dataset.grpc.pb.h"
+#include "tests/faults/attacks/gzip_bomb.h"
+#include "tests/faults/attacks/unary_producer.h"
 #include "tests/faults/hostile_fixture.h"
 #include "tests/faults/raw_http2.h"
 
@@ -35,34 +34,12 @@ void InParallel(int count, const std::function<void(int)>& what) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// Zeros, a thousand times smaller.
-std::string Compressed(size_t bytes) {
-  z_stream stream = {};
-  deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string zeros(1 << 20, '\0');
-  std::string out;
-  std::string piece(1 << 16, '\0');
-  for (size_t done = 0; done <= bytes; done += zeros.size()) {
-    stream.next_in = reinterpret_cast<Bytef*>(zeros.data());
-    stream.avail_in = static_cast<uInt>(zeros.size());
-    const int flush = done + zeros.size() > bytes ? Z_FINISH : Z_NO_FLUSH;
-    do {
-      stream.next_out = reinterpret_cast<Bytef*>(piece.data());
-      stream.avail_out = static_cast<uInt>(piece.size());
-      deflate(&stream, flush);
-      out.append(piece.data(), piece.size() - stream.avail_out);
-    } while (stream.avail_out == 0);
-  }
-  deflateEnd(&stream);
-  return out;
-}
-
 TEST_F(HostileTest, GzipBombs) {
   Start();
-  const std::string bomb = http2::GrpcMessage(Compressed(FullSize() ? size_t{4} << 30 : size_t{400} << 20), true);
+  const std::string bomb = http2::GrpcMessage(GzippedZeros(FullSize() ? size_t{4} << 30 : size_t{400} << 20), true);
   for (const char* method :
-       {kStream, kIngest, "/telemetry.v1.DatasetService/ListRuns", "/telemetry.v1.DatasetService/Export",
-        "/grpc.health.v1.Health/Check", "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"}) {
+       {kStream, kIngest, "/telemetry.v1.DatasetService/ListRuns", kExport, "/grpc.health.v1.Health/Check",
+        "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"}) {
     RawConnection connection(port());
     connection.SendPreface();
     connection.StartCall(1, method, {{"grpc-encoding", "gzip"}});
@@ -85,46 +62,6 @@ TEST_F(HostileTest, ALengthOfTwoGigabytes) {
     connections[i].SendData(1, begin, absl::Seconds(1));
   });
   for (RawConnection& connection : connections) EXPECT_TRUE(connection.AwaitEnd(1, MostTime()));
-  ExpectSmallAndServing();
-}
-
-// A graph of nodes with nothing in them: two bytes each here, hundreds in memory.
-std::string HollowRecord() {
-  v1::Record record;
-  for (int i = 0; i < 1'000'000; ++i) record.mutable_ir_graph()->add_nodes();
-  return record.SerializeAsString();
-}
-
-TEST_F(HostileTest, AMillionTinyRecords) {
-  Start();
-  const v1::Batch batches[] = {MakeBatch(1, "", 4'000'000), MakeBatch(1, "", 65536), MakeBatch(1, "x", 65536),
-                               MakeBatch(1, HollowRecord(), 3)};
-  for (const v1::Batch& batch : batches) {
-    const std::string message = http2::GrpcMessage(BatchMessage(batch));
-    InParallel(16, [&](int i) {
-      RawConnection connection(port());
-      connection.SendPreface();
-      connection.StartCall(1, kStream);
-      connection.SendData(1, http2::GrpcMessage(OpenMessage(ProducerId(i))));
-      connection.SendData(1, message);
-      connection.AwaitEnd(1, absl::Seconds(1));
-    });
-    std::cout << message.size() << " bytes: " << bench::PeakMib(collector_->pid()) << " MiB" << std::endl;
-  }
-  ExpectSmallAndServing();
-}
-
-TEST_F(HostileTest, MessagesThatNeverEnd) {
-  Start();
-  const std::string part = http2::GrpcMessageHead(8 << 20) + std::string((8 << 20) - 1, 'x');
-  InParallel(64, [&](int /*i*/) {
-    RawConnection connection(port());
-    connection.SendPreface();
-    for (uint32_t stream = 1; stream < 16; stream += 2) {
-      connection.StartCall(stream, stream % 4 == 1 ? kStream : kIngest);
-      connection.SendData(stream, part, absl::Seconds(1));
-    }
-  });
   ExpectSmallAndServing();
 }
 
@@ -164,65 +101,12 @@ TEST_F(HostileTest, TheDiskStalls) {
   ExpectSmallAndServing();
 }
 
-// Sends one batch after another with unary calls.
-class OneByOne {
- public:
-  explicit OneByOne(const std::string& address)
-      : stub_(v1::IngestService::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))) {}
-
-  // Returns how many records were refused; -1: the call failed.
-  int Send(const std::vector<v1::Record>& records) {
-    v1::IngestRequest request;
-    request.mutable_open()->set_producer_id(ProducerId(1));
-    v1::Batch& batch = *request.mutable_batch();
-    batch.set_first_seq(next_seq_);
-    uint32_t crc = 0;
-    for (const v1::Record& record : records)
-      crc = record::Crc32c(crc, *batch.add_records() = record.SerializeAsString());
-    batch.set_crc32c(crc);
-    grpc::ClientContext context;
-    context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Minutes(2)));
-    v1::IngestResponse response;
-    const grpc::Status status = stub_->Ingest(&context, request, &response);
-    EXPECT_TRUE(status.ok()) << status.error_message();
-    next_seq_ += records.size();
-    EXPECT_TRUE(!status.ok() || response.ack().committed_seq() + 1 == next_seq_);
-    return status.ok() ? response.ack().rejects_size() : -1;
-  }
-
- private:
-  const std::unique_ptr<v1::IngestService::Stub> stub_;
-  uint64_t next_seq_ = 1;
-};
-
 // A bound far below the bytes that are sent, and far above the memory that one batch at a time takes.
 constexpr double kNothingKeptMib = 130;
 
-v1::Record Attempt() {
-  v1::Record record;
-  record.ParseFromString(AttemptRecord(20));
-  return record;
-}
-
-v1::Record RowWithStatus(uint64_t seq, const std::string& status) {
-  v1::Record record;
-  v1::Measurement& row = *record.mutable_measurement();
-  row.set_attempt_id(std::string(16, 'x'));
-  row.set_seq(seq);
-  row.set_status(status);
-  row.set_config_id(7);
-  return record;
-}
-
-std::string DistinctText(uint64_t number, size_t bytes) {
-  std::string text = absl::StrCat(number, "-");
-  text.resize(bytes, 's');
-  return text;
-}
-
 TEST_F(HostileTest, EachRowHasAnotherStatus) {
   Start();
-  OneByOne client(collector_->address());
+  UnaryProducer client(collector_->address(), ProducerId(1));
   EXPECT_EQ(client.Send({Attempt()}), 0);
   uint64_t seq = 0;
   for (int i = 0; i < 25; ++i, ++seq) {
@@ -239,7 +123,7 @@ TEST_F(HostileTest, EachRowHasAnotherStatus) {
 
 TEST_F(HostileTest, EachConfigHasAnotherLargeArgument) {
   Start();
-  OneByOne client(collector_->address());
+  UnaryProducer client(collector_->address(), ProducerId(1));
   uint64_t config = 0;
   for (int batch = 0; batch < 125; ++batch) {
     std::vector<v1::Record> configs(16);
@@ -282,21 +166,110 @@ TEST_F(HostileTest, ProducersThatOpenAndSendNothing) {
   EXPECT_LT(database_mib, 28);
 }
 
-// A unary call reaches the collector's own code when its message is there whole; until then only the transport's limits
-// hold. These connections acknowledge the collector's SETTINGS; gRPC limits the calls only of those that do.
-TEST_F(HostileTest, UnaryCallsThatTrickle) {
+// Calls whose messages trickle, each method's in turn, from another address than the good client's: an address has half
+// of the calls. Half of the connections never acknowledge the collector's SETTINGS, so that gRPC does not limit theirs.
+TEST_F(HostileTest, CallsThatTrickle) {
   Start();
-  constexpr int kConnections = 250;
+  const std::string methods[] = {kIngest,
+                                 kStream,
+                                 "/telemetry.v1.DatasetService/ListRuns",
+                                 "/telemetry.v1.DatasetService/Export",
+                                 "/grpc.health.v1.Health/Watch",
+                                 "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"};
+  constexpr int kConnections = 200;
   std::vector<RawConnection> connections;
-  for (int i = 0; i < kConnections; ++i) connections.emplace_back(port()).SendPreface();
+  for (int i = 0; i < kConnections; ++i) {
+    RawConnection& connection = connections.emplace_back(port(), 2);
+    if (i % 2 == 0) connection.IgnoreSettings();
+    connection.SendPreface();
+  }
   // Each has taken in the collector's settings.
   for (RawConnection& connection : connections) connection.AwaitEnd(1, absl::Milliseconds(20));
-  for (uint32_t call = 0; call < 100; ++call) {
+  for (uint32_t call = 0; call < 200; ++call) {
     for (RawConnection& connection : connections) {
-      connection.StartCall(2 * call + 1, kIngest);
+      connection.StartCall(2 * call + 1, methods[call % std::size(methods)]);
       connection.SendData(2 * call + 1, std::string(1, '\0'), absl::ZeroDuration());
     }
   }
+  ExpectSmallAndServing();
+}
+
+// Starts so many exports, each of a client with an address of its own, which reads nothing, until all were cut off.
+void ExportWithoutReading(int port, int clients) {
+  std::vector<RawConnection> deaf;
+  for (int i = 0; i < clients; ++i) {
+    RawConnection& connection = deaf.emplace_back(port, /*host=*/2 + i);
+    connection.SendPreface();
+    connection.StartCall(1, "/telemetry.v1.DatasetService/Export");
+    connection.SendData(1, http2::GrpcMessage(""));
+  }
+  for (RawConnection& connection : deaf) EXPECT_TRUE(connection.AwaitEnd(1, MostTime())) << "is not put out";
+}
+
+// The graph whose parsed form takes the most memory: 2.4 MB of strings with one byte each.
+v1::Record LargeGraph() {
+  v1::Record record;
+  v1::IrGraph& graph = *record.mutable_ir_graph();
+  graph.set_run_id(std::string(64, 'a'));
+  graph.set_kind("device");
+  for (int i = 0; i < 1000; ++i) {
+    v1::IrNode& node = *graph.add_nodes();
+    node.set_id(absl::StrCat(i));
+    for (int key = 0; key < 790; ++key) node.add_omitted("k");
+  }
+  return record;
+}
+
+v1::Record LargeRun(int number) {
+  v1::Record record;
+  record.ParseFromString(RunRecord((1 << 20) - 200));
+  std::string id = absl::StrCat(number);
+  id.resize(64, 'a');
+  record.mutable_run()->set_run_id(id);
+  return record;
+}
+
+TEST_F(HostileTest, ExportsOfLargeGraphsWhoseClientsDoNotRead) {
+  Start(ShortTimes());
+  EXPECT_EQ(OneByOne(collector_->address()).Send({LargeGraph()}), 0);
+  for (const int clients : {4, 16, 64}) {
+    ExportWithoutReading(port(), clients);
+    std::cout << clients << " exports: " << bench::PeakMib(collector_->pid()) << " MiB" << std::endl;
+  }
+  ExpectSmallAndServing();
+}
+
+TEST_F(HostileTest, ExportsOfLargeRunsWhoseClientsDoNotRead) {
+  Start(ShortTimes());
+  OneByOne client(collector_->address());
+  for (int i = 0; i < 16; ++i) EXPECT_EQ(client.Send({LargeRun(i)}), 0);
+  for (const int clients : {4, 16, 64}) {
+    ExportWithoutReading(port(), clients);
+    std::cout << clients << " exports: " << bench::PeakMib(collector_->pid()) << " MiB" << std::endl;
+  }
+  ExpectSmallAndServing();
+}
+
+TEST_F(HostileTest, ARunWithManyLargeAttempts) {
+  Start();
+  OneByOne client(collector_->address());
+  const std::string environment = absl::StrCat("{\"x\":\"", std::string(250'000, 'e'), "\"}");
+  for (int batch = 0; batch < 50; ++batch) {
+    std::vector<v1::Record> attempts(20, Attempt());
+    for (size_t i = 0; i < attempts.size(); ++i) {
+      attempts[i].mutable_attempt()->set_attempt_id(ProducerId(batch * 20 + static_cast<int>(i)));
+      attempts[i].mutable_attempt()->set_environment_json(environment);
+    }
+    EXPECT_EQ(client.Send(attempts), 0);
+  }
+  const auto stub =
+      v1::DatasetService::NewStub(grpc::CreateChannel(collector_->address(), grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  v1::GetRunRequest request;
+  request.set_run_id(std::string(64, 'a'));
+  v1::RunSummary run;
+  EXPECT_TRUE(stub->GetRun(&context, request, &run).ok());
+  EXPECT_EQ(run.attempts(), 1000u);
   ExpectSmallAndServing();
 }
 
@@ -306,7 +279,7 @@ TEST_F(HostileTest, DeafExportsMakeWay) {
   for (int i = 0; i < 8; ++i) {
     RawConnection& connection = deaf.emplace_back(port());
     connection.SendPreface(0);
-    connection.StartCall(1, "/telemetry.v1.DatasetService/Export");
+    connection.StartCall(1, kExport);
     connection.SendData(1, http2::GrpcMessage(""));
   }
   const auto stub =

@@ -11,51 +11,11 @@
 
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
+#include "tests/faults/attacks/idle_clients.h"
 #include "tests/faults/hostile_fixture.h"
-#include "tests/faults/raw_http2.h"
 
 namespace telemetry::faults {
 namespace {
-
-// What a hostile client does; each is one of so many connections.
-enum Kind { kNothing, kSlowPreface, kNoCall, kSlowOpen, kSlowBatch, kDeaf, kKinds };
-
-struct Hostile {
-  Kind kind;
-  RawConnection connection;
-  std::string rest = "";  // what it still sends, a byte at a time
-  std::optional<absl::Duration> closed_after = std::nullopt;
-};
-
-Hostile MakeHostile(int port, int number) {
-  Hostile hostile{static_cast<Kind>(number % kKinds), RawConnection(port)};
-  RawConnection& connection = hostile.connection;
-  if (hostile.kind == kSlowPreface) hostile.rest = RawConnection::Preface();
-  if (hostile.kind <= kSlowPreface) return hostile;
-  connection.SendPreface(hostile.kind == kDeaf ? 0 : 65535);
-  if (hostile.kind == kNoCall) return hostile;
-  connection.StartCall(1, kStream);
-  const std::string open = http2::GrpcMessage(OpenMessage(ProducerId(number)));
-  hostile.rest = hostile.kind == kSlowOpen ? open : http2::GrpcMessage(std::string(1000, 'x'));
-  if (hostile.kind > kSlowOpen) connection.SendData(1, open);
-  return hostile;
-}
-
-// One byte each, and a look whether they are still let; spread over `period`, since they know nothing of each other.
-void Tick(std::vector<Hostile>& hostiles, absl::Time begin, absl::Duration period) {
-  constexpr int kAtATime = 8;
-  int count = 0;
-  for (Hostile& hostile : hostiles) {
-    if (++count % kAtATime == 0) absl::SleepFor(period * kAtATime / hostiles.size());
-    if (hostile.closed_after) continue;
-    if (!hostile.rest.empty()) {
-      const std::string byte = hostile.rest.substr(0, 1);
-      hostile.kind == kSlowPreface ? hostile.connection.SendRaw(byte) : hostile.connection.SendData(1, byte);
-      hostile.rest.erase(0, 1);
-    }
-    if (hostile.connection.AwaitEnd(1, absl::ZeroDuration())) hostile.closed_after = absl::Now() - begin;
-  }
-}
 
 class ManyHostileTest : public HostileTest {
  protected:
@@ -70,12 +30,12 @@ class ManyHostileTest : public HostileTest {
     const int batches = FullSize() ? 2000 : 200;
     GoodClient good(collector_->address());
     GoodClient undisturbed(quiet.address());
-    std::vector<Hostile> hostiles;
-    for (int i = 0; i < 2000; ++i) hostiles.push_back(MakeHostile(port(), i));
+    std::vector<IdleClient> hostiles;
+    for (int i = 0; i < 2000; ++i) hostiles.push_back(MakeIdleClient(port(), i));
     const absl::Time begin = absl::Now();
     // That they are there is what is measured, not that they come.
-    for (Hostile& hostile : hostiles) {
-      if (hostile.kind == kSlowBatch) hostile.connection.AwaitAnswer(1, absl::Seconds(60));
+    for (IdleClient& hostile : hostiles) {
+      if (hostile.kind == IdleClient::kSlowBatch) hostile.connection.AwaitAnswer(1, absl::Seconds(60));
     }
     std::atomic<bool> measured = false;
     const absl::Duration period = FullSize() ? absl::Seconds(1) : absl::Milliseconds(300);
@@ -98,15 +58,16 @@ class ManyHostileTest : public HostileTest {
   }
 
  private:
-  static bool AnyOpen(const std::vector<Hostile>& hostiles) {
-    return std::any_of(hostiles.begin(), hostiles.end(), [](const Hostile& hostile) { return !hostile.closed_after; });
+  static bool AnyOpen(const std::vector<IdleClient>& hostiles) {
+    return std::any_of(hostiles.begin(), hostiles.end(),
+                       [](const IdleClient& hostile) { return !hostile.closed_after; });
   }
-  void ExpectPutOut(const std::vector<Hostile>& hostiles, absl::Duration measured) {
-    for (int kind = 0; kind < kKinds; ++kind) {
+  void ExpectPutOut(const std::vector<IdleClient>& hostiles, absl::Duration measured) {
+    for (int kind = 0; kind < IdleClient::kKinds; ++kind) {
       int open = 0;
       absl::Duration first = absl::InfiniteDuration();
       absl::Duration last;
-      for (const Hostile& hostile : hostiles) {
+      for (const IdleClient& hostile : hostiles) {
         if (hostile.kind != kind) continue;
         if (!hostile.closed_after) ++open;
         first = std::min(first, hostile.closed_after.value_or(absl::InfiniteDuration()));

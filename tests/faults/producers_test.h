@@ -41,8 +41,6 @@ class ProducersTest : public testing::Test {
 
   // What the producers were promised so far is stored.
   void ExpectAckedIsStored();
-  // The dataset has at least rows 1 to `count` of a producer, each as it was appended, and none twice.
-  static void ExpectRowsIn(storage::Database& dataset, int number, uint64_t count);
   int64_t Query(const char* sql);
   // Lets the producers deliver what they have, and end.
   void StopProducers();

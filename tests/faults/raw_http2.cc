@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,14 +33,17 @@ uint32_t ReadNumber(std::string_view bytes) {
 
 }  // namespace
 
-RawConnection::RawConnection(int port) : fd_(http2::ConnectToLoopback(port)) {
+RawConnection::RawConnection(int port, uint32_t host) : fd_(http2::ConnectToLoopback(port, host)) {
   const int on = 1;
   setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  const timeval patience = {.tv_sec = 10, .tv_usec = 0};
+  setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 }
 
 RawConnection::RawConnection(RawConnection&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
       closed_(other.closed_),
+      acknowledges_(other.acknowledges_),
       has_begun_(other.has_begun_),
       received_(std::move(other.received_)),
       connection_window_(other.connection_window_),
@@ -87,6 +91,12 @@ bool RawConnection::SendData(uint32_t stream, std::string_view bytes, absl::Dura
     bytes.remove_prefix(size);
   }
   return true;
+}
+
+bool RawConnection::AllowMore(uint32_t stream, uint32_t bytes) {
+  const std::string payload = BigEndian32(bytes);
+  return SendRaw(FrameBytes({.type = http2::kWindowUpdate, .stream = stream, .payload = payload}) +
+                 FrameBytes({.type = http2::kWindowUpdate, .payload = payload}));
 }
 
 bool RawConnection::SendRaw(std::string_view bytes) {
@@ -159,7 +169,7 @@ void RawConnection::HandleFrame(uint8_t type, uint8_t flags, uint32_t stream, st
     first_window_ = window;
   }
   // Only then does what they say hold.
-  if (type == http2::kSettings && (flags & http2::kAck) == 0 && has_begun_)
+  if (type == http2::kSettings && (flags & http2::kAck) == 0 && has_begun_ && acknowledges_)
     SendRaw(FrameBytes({.type = http2::kSettings, .flags = http2::kAck}));
 }
 

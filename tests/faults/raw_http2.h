@@ -15,12 +15,15 @@ namespace telemetry::faults {
 // thread-safe.
 class RawConnection {
  public:
-  // Connects to 127.0.0.1; ends the test program when nobody listens.
-  explicit RawConnection(int port);
+  // Connects to 127.0.0.1; ends the test program when nobody listens. `host`: the last number of the address 127.0.0.x
+  // that it comes from.
+  explicit RawConnection(int port, uint32_t host = 1);
   RawConnection(RawConnection&& other) noexcept;
   RawConnection& operator=(RawConnection&&) = delete;
   ~RawConnection();
 
+  // Never acknowledges the peer's SETTINGS, so that they do not hold for this connection.
+  void IgnoreSettings() { acknowledges_ = false; }
   // The connection preface with SETTINGS. `window`: how much the peer may send on a stream before it is told more.
   void SendPreface(uint32_t window = 65535);
   // What of the preface and SETTINGS comes first, byte by byte.
@@ -29,7 +32,9 @@ class RawConnection {
   // Sends DATA as the peer's windows allow, and reads what it says meanwhile. False: the peer ended the stream or the
   // connection, or gave no window for `patience`.
   bool SendData(uint32_t stream, std::string_view bytes, absl::Duration patience = absl::Seconds(5));
-  // Bytes as they are. False: the connection is gone.
+  // Allows the peer to send so many bytes more on a stream.
+  bool AllowMore(uint32_t stream, uint32_t bytes);
+  // Bytes as they are. False: the connection is gone, or the peer has taken none for ten seconds.
   bool SendRaw(std::string_view bytes);
 
   // Reads what has come, and on until the peer has ended the stream or the connection. False: it did not within
@@ -47,6 +52,7 @@ class RawConnection {
 
   int fd_;
   bool closed_ = false;
+  bool acknowledges_ = true;
   bool has_begun_ = false;  // nothing may come before the preface
   std::string received_;
   int64_t connection_window_ = 65535;

@@ -10,13 +10,27 @@
 
 namespace telemetry::http2 {
 
-int ConnectToLoopback(int port) {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+namespace {
+
+sockaddr_in Loopback(uint32_t host, int port) {
   sockaddr_in address = {};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  if (fd < 0 || connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+  address.sin_addr.s_addr = htonl((INADDR_LOOPBACK & ~uint32_t{255}) + host);
+  return address;
+}
+
+}  // namespace
+
+int ConnectToLoopback(int port, uint32_t host) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const sockaddr_in from = Loopback(host, 0);
+  const sockaddr_in to = Loopback(1, port);
+  const int on = 1;
+  // The port is chosen when it connects; an explicit bind would find fewer free ones.
+  setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
+  if (fd < 0 || bind(fd, reinterpret_cast<const sockaddr*>(&from), sizeof from) != 0 ||
+      connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) {
     std::perror("connect to the collector");
     std::abort();
   }

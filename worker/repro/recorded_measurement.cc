@@ -28,10 +28,17 @@ absl::StatusOr<v1::RunSummary> FindRun(client::DatasetClient& collector, const s
   return std::move(runs->front());
 }
 
-bool IsBetter(const v1::Measurement& row, const v1::Measurement& than) {
-  const auto has_time = [](const v1::Measurement& one) { return one.status() == "ok" && one.has_perf_ms(); };
-  if (has_time(row) != has_time(than)) return has_time(row);
-  return !has_time(row) || row.perf_ms() < than.perf_ms();
+// Better ones are greater. Rows of an unknown stage count as those of a search.
+enum class Rank { kNoTime, kGivenUp, kSearch, kFinal };
+
+Rank RankOf(const v1::Measurement& row, const v1::ExportRows& page) {
+  if (row.status() != "ok" || !row.has_perf_ms()) return Rank::kNoTime;
+  for (const v1::MeasurementDetail& detail : page.details()) {
+    if (detail.seq() != row.seq()) continue;
+    if (detail.stage() == v1::MeasurementDetail::STAGE_FINAL) return Rank::kFinal;
+    if (detail.stage() == v1::MeasurementDetail::STAGE_SCREENING) return Rank::kGivenUp;
+  }
+  return Rank::kSearch;
 }
 
 // Takes one config's text and row out of a run's export.
@@ -45,8 +52,11 @@ class Reader {
     }
     if (item.has_attempt()) attempt_ = item.attempt().attempt();
     for (const v1::Measurement& row : item.rows().measurements()) {
-      if (row.config_id() != found_.config_id || (has_row_ && !IsBetter(row, found_.row))) continue;
+      if (row.config_id() != found_.config_id) continue;
+      const Rank rank = RankOf(row, item.rows());
+      if (has_row_ && !IsBetter(row, rank)) continue;
       has_row_ = true;
+      rank_ = rank;
       found_.row = row;
       found_.attempt = attempt_;
     }
@@ -66,8 +76,15 @@ class Reader {
   }
 
  private:
+  // Than the row found so far; of rows without a time, the last one is.
+  bool IsBetter(const v1::Measurement& row, Rank rank) const {
+    if (rank != rank_) return rank > rank_;
+    return rank == Rank::kNoTime || row.perf_ms() < found_.row.perf_ms();
+  }
+
   RecordedMeasurement found_;
   bool has_row_ = false;
+  Rank rank_ = Rank::kNoTime;
   std::string text_;
   v1::Attempt attempt_;
 };
@@ -85,6 +102,7 @@ absl::StatusOr<RecordedMeasurement> FindMeasurement(client::DatasetClient& colle
     config_id = summary->best_config_id();
   }
   v1::ExportRequest request;
+  request.set_details(true);
   request.mutable_filter()->set_run_id(summary->run().run_id());
   Reader reader(summary->run(), *config_id);
   const absl::Status status =

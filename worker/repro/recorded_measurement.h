@@ -11,7 +11,8 @@
 
 namespace telemetry::worker::repro {
 
-// What a collector knows of one config of a run: its fastest "ok" row, else its last row, and the attempt of that row.
+// One config of a run in a collector: its best "ok" row (the fastest of finals, else of searches, else of those that
+// were given up), else its last row, and the attempt of that row.
 struct RecordedMeasurement {
   v1::Run run;
   uint64_t config_id = 0;

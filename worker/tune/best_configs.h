@@ -22,6 +22,12 @@ struct BestConfig {
   codegen::Config config;
   double perf_ms = 0;
   std::string attempt_id;  // 32 hex digits: which attempt measured it; may be empty
+  bool is_final = true;    // measured in a final, as all that tuning keeps; not part of the JSON
+
+  // A final measurement is better than any other, however fast a few samples were; then the smaller time.
+  bool IsBetterThan(const BestConfig& other) const {
+    return is_final != other.is_final ? is_final : perf_ms < other.perf_ms;
+  }
 };
 
 BestConfig BestOf(const v1::Run& run, codegen::Config config, double perf_ms, std::string_view attempt_id);

@@ -29,7 +29,9 @@ absl::StatusOr<BestConfig> BestOfSummary(const v1::RunSummary& summary) {
   if (!summary.has_best_config() || !summary.has_best_perf_ms()) return absl::NotFoundError("no config of it ran");
   absl::StatusOr<Config> config = Config::Parse(summary.best_config());
   if (!config.ok()) return config.status();
-  return BestOf(summary.run(), *std::move(config), summary.best_perf_ms(), /*attempt_id=*/"");
+  BestConfig best = BestOf(summary.run(), *std::move(config), summary.best_perf_ms(), /*attempt_id=*/"");
+  best.is_final = summary.best_is_final();
+  return best;
 }
 
 absl::StatusOr<BestConfig> AskForRun(const v1::Run& run, client::DatasetClient& collector) {
@@ -108,7 +110,7 @@ absl::StatusOr<BestConfig> FindBestConfig(const v1::Run& run, const KnownSources
   if (!collected.ok() && !absl::IsNotFound(collected.status())) {
     Notice(sources, std::string(collected.status().message()));
   }
-  return collected.ok() && collected->perf_ms < cached->perf_ms ? collected : cached;
+  return collected.ok() && collected->IsBetterThan(*cached) ? collected : cached;
 }
 
 std::vector<Config> StartingPointsFor(const v1::Run& run, const KnownSources& sources) {

@@ -19,7 +19,7 @@ struct KnownSources {
   std::function<void(const std::string&)> on_notice;  // what could not be asked
 };
 
-// The faster of the two that the sources know of this run. NOT_FOUND: they know none. Where the cache knows one, an
+// The better of the two that the sources know of this run. NOT_FOUND: they know none. Where the cache knows one, an
 // error of the collector is only a notice; else it is the result.
 absl::StatusOr<BestConfig> FindBestConfig(const v1::Run& run, const KnownSources& sources);
 

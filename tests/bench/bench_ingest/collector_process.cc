@@ -42,6 +42,8 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   _exit(127);
 }
 
+int PortOf(const std::string& address) { return std::atoi(address.substr(address.rfind(':') + 1).c_str()); }
+
 std::string ReadLine(int fd) {
   std::string line;
   char c = 0;
@@ -56,6 +58,7 @@ CollectorProcess CollectorProcess::Start(const std::string& db, const CollectorO
   const std::string log = options.log.empty() ? db + ".log" : options.log;
   std::vector<std::string> arguments = {program, "serve",    "--db",
                                         db,      "--listen", "127.0.0.1:" + std::to_string(options.port)};
+  if (options.metrics) arguments.insert(arguments.end(), {"--metrics-listen", "127.0.0.1:0"});
   arguments.insert(arguments.end(), options.flags.begin(), options.flags.end());
   std::vector<std::string> environment = options.environment;
   for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
@@ -69,23 +72,25 @@ CollectorProcess CollectorProcess::Start(const std::string& db, const CollectorO
   close(pipe_fds[1]);
   std::string line = ReadLine(pipe_fds[0]);
   while (!line.empty() && line.rfind(kReady, 0) != 0) line = ReadLine(pipe_fds[0]);
+  const int metrics_port = options.metrics ? PortOf(ReadLine(pipe_fds[0])) : 0;
   close(pipe_fds[0]);
   if (line.empty()) Fail(program + " did not start; see " + log);
-  return CollectorProcess(pid, line.substr(sizeof(kReady) - 1));
+  return CollectorProcess(pid, line.substr(sizeof(kReady) - 1), metrics_port);
 }
 
 CollectorProcess::CollectorProcess(CollectorProcess&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), address_(std::move(other.address_)) {}
+    : pid_(std::exchange(other.pid_, -1)), address_(std::move(other.address_)), metrics_port_(other.metrics_port_) {}
 
 CollectorProcess& CollectorProcess::operator=(CollectorProcess&& other) noexcept {
   std::swap(pid_, other.pid_);
   std::swap(address_, other.address_);
+  std::swap(metrics_port_, other.metrics_port_);
   return *this;
 }
 
 CollectorProcess::~CollectorProcess() { Kill(); }
 
-int CollectorProcess::port() const { return std::atoi(address_.substr(address_.rfind(':') + 1).c_str()); }
+int CollectorProcess::port() const { return PortOf(address_); }
 
 void CollectorProcess::Kill() {
   if (pid_ < 0) return;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace telemetry::bench {
@@ -15,6 +16,7 @@ struct CollectorOptions {
   std::vector<std::string> environment;  // NAME=VALUE, added to this process's
   std::string log;                       // where its log goes; empty: to the dataset's name with .log
   uint64_t max_files = 0;                // how many files it may open (RLIMIT_NOFILE); 0: as many as this process
+  bool metrics = false;                  // serve the metrics, too, on a free port
 };
 
 // A telemetry-collector of its own process, as an operator would start it. Not thread-safe. Ends the test program with
@@ -35,6 +37,8 @@ class CollectorProcess {
   // HOST:PORT
   const std::string& address() const { return address_; }
   int port() const;
+  // 0: there is none.
+  int metrics_port() const { return metrics_port_; }
   pid_t pid() const { return pid_; }
 
   // kill -9.
@@ -45,11 +49,13 @@ class CollectorProcess {
   int AwaitEnd() { return pid_ < 0 ? -1 : Wait(); }
 
  private:
-  CollectorProcess(pid_t pid, std::string address) : pid_(pid), address_(std::move(address)) {}
+  CollectorProcess(pid_t pid, std::string address, int metrics_port)
+      : pid_(pid), address_(std::move(address)), metrics_port_(metrics_port) {}
   int Wait();
 
   pid_t pid_ = -1;
   std::string address_;
+  int metrics_port_ = 0;
 };
 
 // Path of a program that was built beside this one.

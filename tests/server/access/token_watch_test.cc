@@ -116,23 +116,25 @@ TEST_F(TokenWatchTest, AChangeThatCouldNotBeReadAtFirstIsReadLater) {
 TEST_F(TokenWatchTest, NobodyIsLetInAfterAMinuteWithoutTheFile) {
   const LogCapture log;
   Add();
-  const std::unique_ptr<TokenWatch> watch = *TokenWatch::Open(path_);
-  const SteadyTime begin = SteadyNow();
-  watch->Look(begin);
+  SteadyTime now = SteadyNow();
+  const std::unique_ptr<TokenWatch> watch = *TokenWatch::Open(path_, [&now] { return now; });
   const std::string hidden = folder_.Path("hidden.json");
   std::filesystem::rename(path_, hidden);
-  watch->Look(begin + std::chrono::seconds(1));
-  watch->Look(begin + std::chrono::seconds(60));
-  EXPECT_TRUE(watch->CheckReadable(begin + std::chrono::seconds(60)).ok());
-  const absl::Status late = watch->CheckReadable(begin + std::chrono::seconds(61));
+  watch->Look();
+  now += std::chrono::seconds(60);
+  watch->Look();
+  EXPECT_TRUE(watch->CheckReadable().ok());
+  now += std::chrono::seconds(1);
+  const absl::Status late = watch->CheckReadable();
   EXPECT_TRUE(absl::IsUnavailable(late)) << late;
   EXPECT_THAT(std::string(late.message()), HasSubstr("token file for 61 s"));
-  EXPECT_EQ(watch->UnreadableFor(begin + std::chrono::seconds(90)), absl::Seconds(90));
+  EXPECT_EQ(watch->UnreadableFor(), absl::Seconds(61));
   EXPECT_EQ(log.Count("the tokens stay as they were"), 1u) << "said once";
   std::filesystem::rename(hidden, path_);
-  watch->Look(begin + std::chrono::seconds(91));
-  EXPECT_TRUE(watch->CheckReadable(begin + std::chrono::seconds(200)).ok());
-  EXPECT_EQ(watch->UnreadableFor(begin + std::chrono::seconds(91)), absl::ZeroDuration());
+  watch->Look();
+  now += std::chrono::seconds(100);
+  EXPECT_TRUE(watch->CheckReadable().ok());
+  EXPECT_EQ(watch->UnreadableFor(), absl::ZeroDuration());
 }
 
 TEST_F(TokenWatchTest, DoesNotBeginWithoutAFile) { EXPECT_TRUE(absl::IsNotFound(TokenWatch::Open(path_).status())); }

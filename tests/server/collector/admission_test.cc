@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "absl/synchronization/notification.h"
 
 namespace telemetry::collector {
@@ -10,39 +12,58 @@ namespace {
 TEST(Admission, WhoDoesNotFitWaitsForRoom) {
   Admission admission(Limits{.in_flight_bytes = 100, .admission_timeout = absl::Minutes(1)});
   absl::Notification first, second;
-  admission.Admit(80, 1, [&](const absl::Status& status) {
+  admission.Admit("a", 80, 1, [&](const absl::Status& status) {
     EXPECT_TRUE(status.ok());
     first.Notify();
   });
   EXPECT_TRUE(first.HasBeenNotified()) << "there was room at once";
-  admission.Admit(80, 1, [&](const absl::Status& status) {
+  admission.Admit("a", 80, 1, [&](const absl::Status& status) {
     EXPECT_TRUE(status.ok());
     second.Notify();
   });
   EXPECT_FALSE(second.HasBeenNotified());
-  admission.Release(80);
+  admission.Release("a", 80);
   second.WaitForNotification();
 }
 
 TEST(Admission, NobodyOvertakesWhoWaits) {
   Admission admission(Limits{.in_flight_bytes = 100, .admission_timeout = absl::Minutes(1)});
   absl::Notification large, small;
-  admission.Admit(60, 1, [](const absl::Status&) {});
-  admission.Admit(90, 1, [&](const absl::Status&) { large.Notify(); });
-  admission.Admit(1, 1, [&](const absl::Status&) {
+  admission.Admit("a", 60, 1, [](const absl::Status&) {});
+  admission.Admit("a", 90, 1, [&](const absl::Status&) { large.Notify(); });
+  admission.Admit("a", 2, 1, [&](const absl::Status&) {
     EXPECT_TRUE(large.HasBeenNotified());
     small.Notify();
   });
   EXPECT_FALSE(small.HasBeenNotified());
-  admission.Release(60);
+  admission.Release("a", 60);
+  large.WaitForNotification();
+  admission.Release("a", 90);
   small.WaitForNotification();
+}
+
+TEST(Admission, ASmallBatchWaitsForNoLargeOnes) {
+  Admission admission(Limits{.in_flight_bytes = 6400, .admission_timeout = absl::Minutes(1)});
+  absl::Notification large, small;
+  admission.Admit("a", 5600, 1, [](const absl::Status&) {});
+  admission.Admit("a", 5600, 1, [&](const absl::Status&) { large.Notify(); });
+  admission.Admit("a", 100, 1, [&](const absl::Status& status) {
+    EXPECT_TRUE(status.ok());
+    small.Notify();
+  });
+  EXPECT_TRUE(small.HasBeenNotified()) << "it waits for a large one";
+  EXPECT_FALSE(large.HasBeenNotified());
+  EXPECT_EQ(admission.state().used_bytes, 5700u);
+  admission.Release("a", 100);
+  admission.Release("a", 5600);
+  large.WaitForNotification();
 }
 
 TEST(Admission, WhoWaitsTooLongIsTurnedAway) {
   Admission admission(Limits{.in_flight_bytes = 100, .admission_timeout = absl::Milliseconds(20)});
   absl::Notification answered;
-  admission.Admit(100, 1, [](const absl::Status&) {});
-  admission.Admit(1, 1, [&](const absl::Status& status) {
+  admission.Admit("a", 100, 1, [](const absl::Status&) {});
+  admission.Admit("a", 2, 1, [&](const absl::Status& status) {
     EXPECT_TRUE(absl::IsResourceExhausted(status));
     answered.Notify();
   });
@@ -51,18 +72,18 @@ TEST(Admission, WhoWaitsTooLongIsTurnedAway) {
 
 TEST(Admission, WhoFindsNoRoomToWaitIsTurnedAwayAtOnce) {
   Admission admission(Limits{.in_flight_bytes = 100, .waiting_bytes = 50, .admission_timeout = absl::Minutes(1)});
-  admission.Admit(100, 1000, [](const absl::Status&) {});
+  admission.Admit("a", 100, 1000, [](const absl::Status&) {});
   absl::Notification alone;
-  admission.Admit(1, 60, [&](const absl::Status& status) {
+  admission.Admit("a", 2, 60, [&](const absl::Status& status) {
     EXPECT_TRUE(status.ok()) << "alone it may wait though it is larger than the room";
     alone.Notify();
   });
   absl::Status refused;
-  admission.Admit(1, 1, [&](const absl::Status& status) { refused = status; });
+  admission.Admit("a", 2, 1, [&](const absl::Status& status) { refused = status; });
   EXPECT_TRUE(absl::IsResourceExhausted(refused));
   EXPECT_EQ(admission.state().waiting_bytes, 60u);
   EXPECT_EQ(admission.state().turned_away, 1u);
-  admission.Release(100);
+  admission.Release("a", 100);
   alone.WaitForNotification();
   EXPECT_EQ(admission.state().waiting_bytes, 0u);
 }
@@ -70,11 +91,62 @@ TEST(Admission, WhoFindsNoRoomToWaitIsTurnedAwayAtOnce) {
 TEST(Admission, ABatchLargerThanTheBudgetIsLetInAlone) {
   Admission admission(Limits{.in_flight_bytes = 100});
   absl::Notification admitted;
-  admission.Admit(1000, 1, [&](const absl::Status& status) {
+  admission.Admit("a", 1000, 1, [&](const absl::Status& status) {
     EXPECT_TRUE(status.ok());
     admitted.Notify();
   });
   EXPECT_TRUE(admitted.HasBeenNotified());
+}
+
+// Counts those who are admitted and those who are turned away.
+class Counter {
+ public:
+  Admission::Done Done() {
+    return [this](const absl::Status& status) { ++(status.ok() ? admitted : refused); };
+  }
+  std::atomic<int> admitted = 0;
+  std::atomic<int> refused = 0;
+};
+
+TEST(Admission, ASenderThatHasItsHalfHoldsUpNobodyElse) {
+  // Large batches have seven eighths of it.
+  Admission admission(Limits{.in_flight_bytes = 800, .waiting_bytes = 100, .admission_timeout = absl::Minutes(1)});
+  Counter greedy;
+  for (int i = 0; i < 200; ++i) admission.Admit("greedy", 70, 10, greedy.Done());
+  EXPECT_EQ(greedy.admitted, 5) << "half of the budget";
+  EXPECT_EQ(greedy.refused, 190) << "five wait, which is half of the room for that";
+  absl::Notification admitted;
+  admission.Admit("modest", 350, 50, [&](const absl::Status& status) {
+    EXPECT_TRUE(status.ok()) << status;
+    admitted.Notify();
+  });
+  EXPECT_TRUE(admitted.WaitForNotificationWithTimeout(absl::Seconds(30))) << "waits for another sender";
+  EXPECT_EQ(greedy.admitted, 5);
+}
+
+TEST(Admission, ASendersSmallerBatchDoesNotOvertakeItsLargerOne) {
+  Admission admission(Limits{.in_flight_bytes = 100, .admission_timeout = absl::Minutes(1)});
+  absl::Notification large, small;
+  admission.Admit("a", 30, 1, [](const absl::Status&) {});
+  admission.Admit("a", 40, 1, [&](const absl::Status&) { large.Notify(); });
+  admission.Admit("a", 10, 1, [&](const absl::Status&) {
+    EXPECT_TRUE(large.HasBeenNotified());
+    small.Notify();
+  });
+  EXPECT_FALSE(small.HasBeenNotified());
+  admission.Release("a", 30);
+  small.WaitForNotification();
+}
+
+TEST(Admission, WhoWaitsAtTheEndIsTurnedAway) {
+  Admission admission(Limits{.in_flight_bytes = 100, .admission_timeout = absl::Minutes(1)});
+  admission.Admit("a", 100, 1, [](const absl::Status&) {});
+  absl::Status waiting, late;
+  admission.Admit("a", 2, 1, [&](const absl::Status& status) { waiting = status; });
+  admission.Stop();
+  EXPECT_TRUE(absl::IsUnavailable(waiting)) << waiting;
+  admission.Admit("b", 1, 1, [&](const absl::Status& status) { late = status; });
+  EXPECT_TRUE(absl::IsUnavailable(late)) << late;
 }
 
 }  // namespace

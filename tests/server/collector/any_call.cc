@@ -58,4 +58,26 @@ CallOutcome CallAnything(const std::shared_ptr<grpc::Channel>& channel, const st
   return outcome;
 }
 
+SilentCall::SilentCall(const std::shared_ptr<grpc::Channel>& channel, const std::string& method) : stub_(channel) {
+  context_.set_deadline(std::chrono::system_clock::now() + kDeadline);
+  call_ = stub_.PrepareCall(&context_, method, &queue_);
+  call_->StartCall(nullptr);
+  Await(queue_);
+}
+
+SilentCall::~SilentCall() {
+  context_.TryCancel();
+  if (!finished_) AwaitEnd();
+  queue_.Shutdown();
+  Await(queue_);  // nothing
+}
+
+grpc::Status SilentCall::AwaitEnd() {
+  grpc::Status status;
+  finished_ = true;
+  call_->Finish(&status, nullptr);
+  Await(queue_);
+  return status;
+}
+
 }  // namespace telemetry::collector

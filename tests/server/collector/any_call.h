@@ -1,6 +1,9 @@
 #pragma once
 
 #include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/completion_queue.h>
+#include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/support/status.h>
 
 #include <memory>
@@ -19,5 +22,22 @@ struct CallOutcome {
 // the values of that metadata key.
 CallOutcome CallAnything(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
                          const std::string& request_bytes, const std::vector<std::string>& authorization = {});
+
+// A call to any method of which only the headers are sent. Cancelled in the end.
+class SilentCall {
+ public:
+  SilentCall(const std::shared_ptr<grpc::Channel>& channel, const std::string& method);
+  ~SilentCall();
+
+  // Waits until the collector ends it.
+  grpc::Status AwaitEnd();
+
+ private:
+  grpc::ClientContext context_;
+  grpc::CompletionQueue queue_;
+  grpc::GenericStub stub_;
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
+  bool finished_ = false;
+};
 
 }  // namespace telemetry::collector

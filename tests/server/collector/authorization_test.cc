@@ -5,9 +5,13 @@
 #include <grpcpp/create_channel.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -291,13 +295,94 @@ TEST_F(AuthorizationTest, ARevokedTokensStreamEnds) {
   goes.Send(MakeBatch(1, {RunRecord('a')}));
   ASSERT_TRUE(goes.AwaitAck(1));
   tokens_.Revoke("loses");
+  const SteadyTime revoked = SteadyNow();
   const grpc::Status end = goes.AwaitEnd();
+  EXPECT_LT(ElapsedSince(revoked), absl::Seconds(2));
   EXPECT_EQ(end.error_code(), grpc::StatusCode::UNAUTHENTICATED) << end.error_message();
   EXPECT_THAT(end.error_message(), HasSubstr("revoked"));
   TestStream again(story.channel(), loses);
   EXPECT_FALSE(again.Open('q'));
   stays.Send(MakeBatch(1, {RunRecord('b')}));
   EXPECT_TRUE(stays.AwaitAck(1));
+}
+
+// A disk that answers nobody while it stalls: the writer asks for its room before each transaction.
+class StallingDisk {
+ public:
+  void Stall() { Set(false); }
+  void GoOn() { Set(true); }
+  uint64_t FreeBytes() {
+    const absl::MutexLock lock(&mutex_);
+    mutex_.Await(absl::Condition(&goes_on_));
+    return uint64_t{1} << 40;
+  }
+
+ private:
+  void Set(bool goes_on) {
+    const absl::MutexLock lock(&mutex_);
+    goes_on_ = goes_on;
+  }
+
+  absl::Mutex mutex_;
+  bool goes_on_ ABSL_GUARDED_BY(mutex_) = true;
+};
+
+// The batch of one stream waits for the disk, that of another stream for room in memory, and a unary call for the disk.
+TEST_F(AuthorizationTest, CallsOfARevokedTokenThatWaitEndAtOnce) {
+  const access::LogCapture log;
+  const std::string keeps = tokens_.Add({.name = "keeps", .roles = {Role::kWriter}});
+  const std::string loses = tokens_.Add({.name = "loses", .roles = {Role::kWriter}});
+  StallingDisk disk;
+  CollectorStory story(ServerOptions{.tokens = tokens_.path(),
+                                     .limits = {.in_flight_bytes = 1, .admission_timeout = absl::Seconds(30)},
+                                     .free_disk_bytes = [&disk](const std::string&) { return disk.FreeBytes(); }});
+  TestStream stays(story.channel(), keeps);
+  ASSERT_TRUE(stays.Open('p'));
+  TestStream goes(story.channel(), loses);
+  ASSERT_TRUE(goes.Open('q'));
+  disk.Stall();
+  stays.Send(MakeBatch(1, {RunRecord('a')}));
+  goes.Send(MakeBatch(1, {RunRecord('b')}));
+  const std::string method = "/telemetry.v1.IngestService/Ingest";
+  CallOutcome unary;
+  std::thread call([&] { unary = CallAnything(story.channel(), method, RequestFor(method), {"Bearer " + loses}); });
+  while (log.Count("let in a producer") < 3) continue;
+  tokens_.Revoke("loses");
+  const SteadyTime revoked = SteadyNow();
+  const grpc::Status end = goes.AwaitEnd();
+  EXPECT_EQ(end.error_code(), grpc::StatusCode::UNAUTHENTICATED) << end.error_message();
+  call.join();
+  EXPECT_EQ(unary.status.error_code(), grpc::StatusCode::UNAUTHENTICATED) << unary.status.error_message();
+  EXPECT_LT(ElapsedSince(revoked), absl::Seconds(2));
+  disk.GoOn();
+  EXPECT_TRUE(stays.AwaitAck(1));
+}
+
+TEST_F(AuthorizationTest, NobodyIsLetInAfterAMinuteWithoutTheTokenFile) {
+  std::atomic<int64_t> seconds = 0;
+  const std::string token = tokens_.Add({.name = "reader", .roles = {Role::kReader}});
+  CollectorStory story(ServerOptions{.tokens = tokens_.path(), .token_clock = [&seconds, begin = SteadyNow()] {
+                                       return begin + std::chrono::seconds(seconds);
+                                     }});
+  const auto list = [&] {
+    return CallAnything(story.channel(), "/telemetry.v1.DatasetService/ListRuns", "", {"Bearer " + token}).status;
+  };
+  const auto health = [&] { return CallAnything(story.channel(), kHealth, "").response; };
+  const std::string hidden = tokens_.path() + ".hidden";
+  std::filesystem::rename(tokens_.path(), hidden);
+  seconds = 60;
+  EXPECT_TRUE(list().ok());
+  EXPECT_EQ(health(), "\x08\x01") << "serving";
+  seconds = 61;
+  // The file is looked at twice a second.
+  grpc::Status status;
+  while (status.ok()) status = list();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE) << status.error_message();
+  EXPECT_THAT(status.error_message(), HasSubstr("token file"));
+  while (health() != "\x08\x02") continue;
+  std::filesystem::rename(hidden, tokens_.path());
+  while (!list().ok()) continue;
+  while (health() != "\x08\x01") continue;
 }
 
 TEST_F(AuthorizationTest, AnExpiredTokensStreamEnds) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "telemetry/v1/dataset.grpc.pb.h"
 #include "tests/server/access/log_capture.h"
 #include "tests/server/collector/collector_story.h"
 #include "tests/server/collector/token_folder.h"
@@ -96,6 +97,16 @@ TEST_F(ExportCallTest, WhoDoesNotReadKeepsNobodyFromReading) {
   EXPECT_TRUE(status.ok()) << status.error_code() << ": " << status.error_message();
 }
 
+TEST_F(ExportCallTest, OneThatTakesTooLongEnds) {
+  story_.emplace(Limits{.export_timeout = absl::ZeroDuration()});
+  Fill();
+  // The time is looked at now and then; at some time in the middle of an export.
+  grpc::Status status;
+  for (int attempt = 0; attempt < 10000 && status.ok(); ++attempt) status = TestExport(channel()).ReadAll();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_THAT(status.error_message(), ::testing::HasSubstr("--export-timeout"));
+}
+
 TEST_F(ExportCallTest, OneOfARevokedTokenEnds) {
   const access::LogCapture log;
   const std::string writer = tokens_.Add({.name = "writer", .roles = {Role::kWriter}});
@@ -105,8 +116,10 @@ TEST_F(ExportCallTest, OneOfARevokedTokenEnds) {
   TestExport running(channel(), reader);
   ASSERT_TRUE(running.ReadOne());
   tokens_.Revoke("reader");
+  const SteadyTime revoked = SteadyNow();
   EXPECT_TRUE(Eventually([&] { return log.Count("was revoked") > 0; })) << "the export goes on\n" << log.text();
   EXPECT_FALSE(running.ReadAll().ok());
+  EXPECT_LT(ElapsedSince(revoked), absl::Seconds(2));
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ class HealthServiceTest : public ::testing::Test {
 
   void Start(absl::Duration open_timeout) {
     Stop();
-    health_ = std::make_unique<HealthService>(open_timeout);
+    health_ = std::make_unique<HealthService>(calls_, open_timeout);
     grpc::ServerBuilder builder;
     builder.RegisterService(health_.get());
     server_ = builder.BuildAndStart();
@@ -95,6 +95,12 @@ class HealthServiceTest : public ::testing::Test {
     server_.reset();
   }
 
+  uint64_t Running() {
+    return calls_.CountOf("/grpc.health.v1.Health/Check") + calls_.CountOf("/grpc.health.v1.Health/Watch");
+  }
+
+  access::Gate gate_{nullptr};
+  RunningCalls calls_{gate_, {}};
   std::unique_ptr<HealthService> health_;
   std::unique_ptr<grpc::Server> server_;
   std::shared_ptr<grpc::Channel> channel_;
@@ -137,16 +143,16 @@ TEST_F(HealthServiceTest, EndsWatchesWithTheServer) {
   EXPECT_EQ(watch.Read(), 0);
   EXPECT_EQ(watch.Finish(), grpc::StatusCode::UNAVAILABLE);
   health_->SetServingStatus("", true);
-  EXPECT_EQ(HealthCall(channel_).Finish(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(HealthCall(channel_).Finish(), grpc::StatusCode::UNAVAILABLE);
 }
 
 TEST_F(HealthServiceTest, EndsCallsWithoutARequest) {
   Start(absl::ZeroDuration());
   HealthCall silent(channel_, "Check");
-  while (health_->calls() == 0) continue;
-  health_->CheckTimes(SteadyNow());
+  while (Running() == 0) continue;
+  calls_.CheckTimes(SteadyNow());
   EXPECT_EQ(silent.Finish(), grpc::StatusCode::DEADLINE_EXCEEDED);
-  while (health_->calls() > 0) continue;
+  while (Running() > 0) continue;
 }
 
 TEST_F(HealthServiceTest, RefusesWhatIsNoRequest) {
@@ -160,14 +166,14 @@ TEST_F(HealthServiceTest, RefusesWhatIsNoRequest) {
 
 TEST_F(HealthServiceTest, LimitsTheCallsOfAnAddress) {
   std::list<HealthCall> watches;
-  for (uint64_t i = 0; i < HealthService::kMaxCallsPerAddress; ++i) {
+  for (uint64_t i = 0; i < RunningCalls::kMaxHealthCallsPerSender; ++i) {
     ASSERT_TRUE(watches.emplace_back(channel_).Send(""));
     ASSERT_EQ(watches.back().Read(), 1);
   }
   EXPECT_EQ(HealthCall(channel_).Finish(), grpc::StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_EQ(HealthCall(channel_, "Check").Finish(), grpc::StatusCode::RESOURCE_EXHAUSTED);
   watches.clear();
-  while (health_->calls() > 0) continue;
+  while (Running() > 0) continue;
   HealthCall watch(channel_);
   ASSERT_TRUE(watch.Send(""));
   EXPECT_EQ(watch.Read(), 1);

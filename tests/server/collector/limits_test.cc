@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <list>
 #include <string>
 #include <vector>
 
+#include "tests/server/collector/any_call.h"
 #include "tests/server/collector/collector_story.h"
 
 namespace telemetry::collector {
@@ -30,6 +32,40 @@ TEST(Limits, AStreamThatSaysNothingEnds) {
   stream.Send(MakeBatch(1, {RunRecord('a')}));
   EXPECT_TRUE(stream.AwaitAck(1));
   EXPECT_EQ(stream.AwaitEnd().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+}
+
+TEST(Limits, ACallWhoseRequestDoesNotComeEnds) {
+  CollectorStory story(Limits{.open_timeout = absl::Milliseconds(50), .stream_idle_timeout = absl::Milliseconds(50)});
+  for (const char* method : {"/telemetry.v1.IngestService/Ingest", "/telemetry.v1.DatasetService/ListRuns",
+                             "/telemetry.v1.DatasetService/Export", "/grpc.health.v1.Health/Check"}) {
+    const grpc::Status status = SilentCall(story.channel(), method).AwaitEnd();
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED) << method;
+    EXPECT_THAT(status.error_message(), HasSubstr("request did not come")) << method;
+  }
+}
+
+// Without a token a sender is an address. It has half of the calls.
+TEST(Limits, ACallCountsFromItsHeaders) {
+  constexpr char kListRuns[] = "/telemetry.v1.DatasetService/ListRuns";
+  CollectorStory story(Limits{.max_streams = 8});
+  std::list<SilentCall> silent;
+  for (const char* method : {"/telemetry.v1.IngestService/Ingest", "/telemetry.v1.DatasetService/GetRun",
+                             "/telemetry.v1.IngestService/Stream", kListRuns}) {
+    silent.emplace_back(story.channel(), method);
+  }
+  CallOutcome outcome;
+  for (int attempt = 0; attempt < 10000 && outcome.status.ok(); ++attempt) {
+    outcome = CallAnything(story.channel(), kListRuns, "");
+  }
+  EXPECT_EQ(outcome.status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << "the fifth call was let in";
+  EXPECT_EQ(RetrySeconds(outcome.status), 1);
+  EXPECT_TRUE(CallAnything(story.channel(), "/grpc.health.v1.Health/Check", "").status.ok()) << "counts apart";
+  EXPECT_TRUE(CallAnything(story.channel(), "/telemetry.v1.DatasetService/Export", "").status.ok()) << "counts apart";
+  silent.clear();
+  for (int attempt = 0; attempt < 10000 && !outcome.status.ok(); ++attempt) {
+    outcome = CallAnything(story.channel(), kListRuns, "");
+  }
+  EXPECT_TRUE(outcome.status.ok()) << "the calls that were cancelled still count";
 }
 
 TEST(Limits, AStreamTooManyIsToldToComeBack) {

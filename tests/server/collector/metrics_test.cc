@@ -151,7 +151,7 @@ TEST(Metrics, CountWhoIsTurnedAwayAndHoldNoToken) {
 
 TEST(Metrics, SayTheLimitsAndWhatTheyStopped) {
   ServerOptions options = WithMetrics();
-  options.limits.max_streams = 2;
+  options.limits.max_streams = 4;
   options.limits.max_streams_per_producer = 1;
   options.limits.producer_bytes_per_second = 1;
   options.limits.record.config_bytes = 10;
@@ -166,7 +166,7 @@ TEST(Metrics, SayTheLimitsAndWhatTheyStopped) {
   ASSERT_TRUE(first.AwaitAck(1));
 
   const std::string text = Scrape(story.server());
-  EXPECT_EQ(Value(text, "telemetry_limit{name=\"max_streams\"}"), 2) << text;
+  EXPECT_EQ(Value(text, "telemetry_limit{name=\"max_streams\"}"), 4) << text;
   EXPECT_EQ(Value(text, "telemetry_limit{name=\"keepalive_time_seconds\"}"), 30);
   EXPECT_EQ(Value(text, "telemetry_calls_refused_total{reason=\"too_many_streams_of_producer\"}"), 1);
   EXPECT_EQ(Value(text, "telemetry_reads_delayed_total"), 1);

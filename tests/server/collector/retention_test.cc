@@ -40,9 +40,7 @@ std::vector<v1::Record> EndedAttempt(char attempt, char run, int rows, absl::Tim
 class ServedDataset {
  public:
   explicit ServedDataset(storage::PruneRules rules, absl::Duration clock_error = absl::ZeroDuration())
-      : rules_(rules),
-        clock_error_(clock_error),
-        story_({.synchronous = storage::WriterOptions::Synchronous::kNormal, .clock = [this] { return WallClock(); }}) {
+      : rules_(rules), clock_error_(clock_error), story_({.clock = [this] { return WallClock(); }}) {
     Serve();
   }
 

@@ -35,7 +35,7 @@ bool Fails() {
 
 }  // namespace
 
-// Of this program: in place of the C library's.
+// Replace the C library's functions in this program.
 extern "C" {
 int rename(const char* from, const char* to) noexcept {
   return Fails() ? -1 : static_cast<int>(syscall(SYS_rename, from, to));

@@ -38,6 +38,12 @@ class Client {
   }
 
   bool connected() const { return connected_; }
+  sockaddr_storage Address() const {
+    sockaddr_storage address = {};
+    socklen_t size = sizeof(address);
+    getsockname(socket_.fd(), reinterpret_cast<sockaddr*>(&address), &size);
+    return address;
+  }
   bool Send(const std::string& text) const {
     return send(socket_.fd(), text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
   }
@@ -274,6 +280,20 @@ TEST_F(AcceptorTest, ListensNoMoreAfterStop) {
   EXPECT_TRUE(silent.AwaitEnd());
   EXPECT_TRUE(talking.IsOpen());
   EXPECT_FALSE(Client(acceptor_->port()).connected());
+}
+
+TEST_F(AcceptorTest, EndsAConnectionThatWasHandedOver) {
+  Start({});
+  const Client flooding(acceptor_->port(), 2);
+  const Client other(acceptor_->port(), 2);
+  ASSERT_TRUE(flooding.Send("x"));
+  ASSERT_TRUE(AwaitTaken(1));
+  ASSERT_TRUE(other.Send("x"));
+  ASSERT_TRUE(AwaitTaken(2));
+  acceptor_->EndConnection(flooding.Address());
+  EXPECT_TRUE(flooding.AwaitEnd());
+  EXPECT_TRUE(other.IsOpen());
+  EXPECT_EQ(acceptor_->counts().ended, 1u);
 }
 
 }  // namespace

@@ -156,6 +156,11 @@ void PowerCutVfs::FailSyncs() {
   fail_syncs_ = true;
 }
 
+void PowerCutVfs::IgnoreSyncs() {
+  absl::MutexLock lock(&mutex_);
+  ignore_syncs_ = true;
+}
+
 bool PowerCutVfs::Spend() {
   if (operations_left_ == 0) return false;
   if (operations_left_ != kForEver) --operations_left_;
@@ -193,6 +198,7 @@ int PowerCutVfs::Change(const std::string& file, Operation operation) {
 int PowerCutVfs::Sync(const std::string& file) {
   absl::MutexLock lock(&mutex_);
   if (!Spend() || fail_syncs_) return SQLITE_IOERR_FSYNC;
+  if (ignore_syncs_) return SQLITE_OK;
   Disk& disk = disks_[file];
   for (const Operation& operation : disk.unsynced) Apply(operation, &disk.durable);
   disk.unsynced.clear();

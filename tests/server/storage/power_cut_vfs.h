@@ -15,7 +15,8 @@ struct sqlite3_vfs;
 namespace telemetry::storage {
 
 // A disk in memory, as a SQLite VFS, whose power can be cut: what was written but not synced survives sector by sector,
-// or not at all, as chance has it. It can also fail its syncs. For one connection at a time. Thread-safe.
+// or not at all, as chance has it. It can also fail its syncs, or ignore them. For one connection at a time.
+// Thread-safe.
 class PowerCutVfs {
  public:
   // `name` is what connections open it under; it must be unique in the process.
@@ -33,6 +34,8 @@ class PowerCutVfs {
 
   // From now on every sync fails, and syncs nothing.
   void FailSyncs() ABSL_LOCKS_EXCLUDED(mutex_);
+  // From now on every sync succeeds, and syncs nothing.
+  void IgnoreSyncs() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   friend struct PowerCutFile;
@@ -64,6 +67,7 @@ class PowerCutVfs {
   std::map<std::string, Disk> disks_ ABSL_GUARDED_BY(mutex_);
   int64_t operations_left_ ABSL_GUARDED_BY(mutex_);
   bool fail_syncs_ ABSL_GUARDED_BY(mutex_) = false;
+  bool ignore_syncs_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace telemetry::storage

@@ -273,10 +273,24 @@ TEST_F(ReaderTest, AFinalMeasurementIsBetterThanALuckyOne) {
   story_.Send({AttemptRecord('y', 'a'), Row('y', 1, 2, 5)});
   EXPECT_EQ(Reader()->GetRun(RunId('a'))->best_config_id(), 6u);
   EXPECT_EQ(Reader()->GetRun(RunId('a'))->best_perf_ms(), 3);
+  EXPECT_TRUE(Reader()->GetRun(RunId('a'))->best_is_final());
   EXPECT_EQ(Reader()->GetAttempt(AttemptId('x'))->best_perf_ms(), 3);
   v1::Filter best;
   best.set_attempts(v1::Filter::ATTEMPTS_BEST);
   EXPECT_THAT(Rows(best), ElementsAre("a x 1", "a x 2", "a x 3"));
+}
+
+TEST_F(ReaderTest, AMeasurementThatWasGivenUpIsNeverTheBest) {
+  story_.Send(
+      {AttemptRecord('x', 'a'), Row('x', 1, 1, 5), StageRecord('x', 1, v1::MeasurementDetail::STAGE_SCREENING)});
+  EXPECT_FALSE(Reader()->GetRun(RunId('a'))->has_best_perf_ms());
+  EXPECT_FALSE(Reader()->GetAttempt(AttemptId('x'))->has_best_perf_ms());
+  v1::Filter best;
+  best.set_attempts(v1::Filter::ATTEMPTS_BEST);
+  EXPECT_THAT(Rows(best), IsEmpty());
+  story_.Send({Row('x', 2, 2, 6)});
+  EXPECT_EQ(Reader()->GetRun(RunId('a'))->best_perf_ms(), 2);
+  EXPECT_FALSE(Reader()->GetRun(RunId('a'))->best_is_final());
 }
 
 TEST_F(ReaderTest, SummariesHaveTheTextOfTheBestConfig) {

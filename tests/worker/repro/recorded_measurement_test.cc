@@ -44,6 +44,14 @@ v1::ExportItem RowItem(uint64_t seq, uint64_t config_id, const std::string& stat
   return item;
 }
 
+v1::ExportItem RowItem(uint64_t seq, uint64_t config_id, double perf_ms, v1::MeasurementDetail::Stage stage) {
+  v1::ExportItem item = RowItem(seq, config_id, "ok", perf_ms);
+  v1::MeasurementDetail& detail = *item.mutable_rows()->add_details();
+  detail.set_seq(seq);
+  detail.set_stage(stage);
+  return item;
+}
+
 class FindMeasurementTest : public testing::Test {
  protected:
   FindMeasurementTest() {
@@ -73,6 +81,17 @@ TEST_F(FindMeasurementTest, TakesTheFastestRowOfTheConfigAndItsAttempt) {
   EXPECT_EQ(found->config.ToString(), "Config(num_warps=1)");
   EXPECT_EQ(found->row.perf_ms(), 0.4);
   EXPECT_EQ(found->attempt.attempt_id(), std::string(16, 'y'));
+}
+
+TEST_F(FindMeasurementTest, AFinalRowIsTakenBeforeAFasterOne) {
+  using Detail = v1::MeasurementDetail;
+  dataset_.AddExport(kRun, {ConfigsItem(), AttemptItem('x'), RowItem(1, 1, 0.1, Detail::STAGE_SCREENING),
+                            RowItem(2, 1, 0.2, Detail::STAGE_SEARCH)});
+  EXPECT_EQ(FindMeasurement(client_, kRun, 1)->row.perf_ms(), 0.2);
+  dataset_.AddExport(kRun, {ConfigsItem(), AttemptItem('x'), RowItem(1, 1, 0.2, Detail::STAGE_SEARCH),
+                            RowItem(2, 1, 0.4, Detail::STAGE_FINAL), RowItem(3, 1, 0.3, Detail::STAGE_FINAL),
+                            RowItem(4, 1, "ok", 0.1)});
+  EXPECT_EQ(FindMeasurement(client_, kRun, 1)->row.perf_ms(), 0.3);
 }
 
 TEST_F(FindMeasurementTest, AConfigThatNeverRanHasItsLastRow) {

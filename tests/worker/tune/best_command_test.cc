@@ -33,11 +33,12 @@ class BestCommandTest : public testing::Test {
     const auto config = *codegen::Config::Parse("Config(num_warps=" + std::to_string(warps) + ")");
     ASSERT_TRUE(BestConfigCache((folder_ / "best").string()).Put(BestOf(run_, config, perf_ms, "")).ok());
   }
-  void Collect(int warps, double perf_ms) {
+  void Collect(int warps, double perf_ms, bool is_final = true) {
     v1::RunSummary summary;
     *summary.mutable_run() = run_;
     summary.set_best_config("Config(num_warps=" + std::to_string(warps) + ")");
     summary.set_best_perf_ms(perf_ms);
+    summary.set_best_is_final(is_final);
     dataset_.Add(std::move(summary));
   }
   ProgramOutcome Best(const std::string& more = "") const {
@@ -74,6 +75,12 @@ TEST_F(BestCommandTest, OfTwoTheFasterOneIsPrinted) {
   EXPECT_THAT(BestWithCollector().output, HasSubstr("Config(num_warps=8)"));
   Collect(4, 0.125);
   EXPECT_THAT(BestWithCollector().output, HasSubstr("Config(num_warps=4)"));
+}
+
+TEST_F(BestCommandTest, AFinalIsPrintedBeforeAFasterSearchRow) {
+  Cache(8, 0.25);
+  Collect(4, 0.125, /*is_final=*/false);
+  EXPECT_THAT(BestWithCollector().output, HasSubstr("Config(num_warps=8)"));
 }
 
 TEST_F(BestCommandTest, WithoutTheCollectorTheCacheAnswers) {

@@ -114,6 +114,20 @@ TEST_F(KnownConfigsTest, OfTwoBestTheFasterOneIsTaken) {
   EXPECT_EQ(FindBestConfig(run_, Sources(nullptr))->config.ToString(), Text(16));
 }
 
+TEST_F(KnownConfigsTest, AFinalIsTakenBeforeALuckySearchRow) {
+  v1::RunSummary lucky;
+  *lucky.mutable_run() = run_;
+  lucky.set_best_config(Text(4));
+  lucky.set_best_perf_ms(0.1);
+  dataset_.Add(lucky);
+  EXPECT_EQ(FindBestConfig(run_, Sources(&collector_))->config.ToString(), Text(4)) << "nothing better is known";
+  Cache('a', 8, /*perf_ms=*/0.7);
+  EXPECT_EQ(FindBestConfig(run_, Sources(&collector_))->config.ToString(), Text(8));
+  lucky.set_best_is_final(true);
+  dataset_.Add(lucky);
+  EXPECT_EQ(FindBestConfig(run_, Sources(&collector_))->config.ToString(), Text(4));
+}
+
 TEST_F(KnownConfigsTest, ACollectorThatIsAwayIsAnErrorOnlyWhereTheCacheHasNone) {
   EXPECT_TRUE(absl::IsUnavailable(FindBestConfig(run_, Sources(&nobody_)).status()));
   Cache('a', 8, 0.7);

@@ -57,9 +57,8 @@ std::string NameOf(const std::string& path) {
 }
 
 absl::StatusOr<pid_t> SpawnChild(const ChildOptions& options, const Connection& ends) {
-  std::vector<int> fds = {ends.nothing.get(), ends.child_printed.get(), ends.child_printed.get(),
-                          ends.child_socket.get()};
-  fds.insert(fds.end(), options.inherited_fds.begin(), options.inherited_fds.end());
+  const std::array<int, 4> fds = {ends.nothing.get(), ends.child_printed.get(), ends.child_printed.get(),
+                                  ends.child_socket.get()};
   std::vector<std::string> arguments = {NameOf(options.program.path)};
   arguments.insert(arguments.end(), options.program.arguments.begin(), options.program.arguments.end());
   arguments.push_back(options.role);

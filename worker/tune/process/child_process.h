@@ -31,13 +31,11 @@ struct ChildProgram {
 struct ChildOptions {
   ChildProgram program;
   std::string role;  // "compile"; names the child in messages, too
-  // Become descriptors kFirstInheritedFd, +1, ... of the child. Needed only during Start.
-  std::vector<int> inherited_fds;
   size_t message_limit_bytes = kDefaultMessageLimitBytes;
 };
 
 // A child process and the conversation with it: messages in frames over a socket pair, in both directions; what it
-// prints is kept for failure logs. The child inherits the named descriptors and no other, leads a process group of its
+// prints is kept for failure logs. The child inherits no other descriptors, leads a process group of its
 // own, and dies with this process however that ends: its end of the socket tells it (see ParentConnection).
 //
 // One thread at a time, but for Interrupt, which is for any thread.

@@ -52,7 +52,7 @@ absl::StatusOr<std::unique_ptr<ParentConnection>> ParentConnection::Open(size_t 
         "this is the inside of other commands, which start it when they need it; it is not to be started by hand");
   }
   unsetenv(kChildVariable);
-  close_range(kFirstInheritedFd, ~0U, CLOSE_RANGE_CLOEXEC);
+  close_range(kMessageFd + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   KeepNoCoreFiles();
   BeTheFirstToGo();
   std::thread(EndWithParent).detach();

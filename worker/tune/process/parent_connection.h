@@ -11,9 +11,8 @@
 
 namespace telemetry::worker::tune {
 
-// The descriptors that a child begins with besides 0 (/dev/null), 1 and 2 (kept by the parent).
+// The descriptor that a child begins with besides 0 (/dev/null), 1 and 2 (kept by the parent).
 inline constexpr int kMessageFd = 3;
-inline constexpr int kFirstInheritedFd = 4;
 
 // The child's end of ChildProcess. From Open on, the process and its process group are killed as soon as the parent is
 // gone, whatever they are doing; they leave no core files, and are the first to go when memory runs out. One thread at

@@ -107,11 +107,10 @@ int ListFds() {
   });
 }
 
-// Adds one to each byte of what it is sent; of what it inherited, where nothing is sent.
+// Adds one to each byte of the memory that comes with a question.
 int Increment() {
   return Serve([](const std::string&, Fds fds) {
-    OwnedFd fd = fds.empty() ? OwnedFd(kFirstInheritedFd) : std::move(fds.front());
-    SharedBytes bytes = SharedBytes::Open(std::move(fd)).value();
+    SharedBytes bytes = SharedBytes::Open(std::move(fds.front())).value();
     for (std::byte& byte : bytes.mutable_bytes()) byte = static_cast<std::byte>(std::to_integer<int>(byte) + 1);
     return std::string("done");
   });
@@ -131,18 +130,18 @@ int Fork() {
 int Busy() {
   const auto parent = ParentConnection::Open().value();
   Text text;
-  if (!parent->Receive(&text).ok() || !parent->Send(text).ok()) return 1;
+  Fds held;
+  if (!parent->Receive(&text, &held).ok() || !parent->Send(text).ok()) return 1;
   std::atomic<uint64_t> count = 0;
   while (true) ++count;
 }
 
-// A parent with a busy child, to which it hands on what it inherited.
+// A parent with a busy child, to which it sends the question on.
 int Parent() {
   std::unique_ptr<ChildProcess> child;
-  return Serve([&](const std::string& question, const Fds&) {
-    child = StartRole("busy", {kFirstInheritedFd}).value();
-    close(kFirstInheritedFd);
-    return Ask(child.get(), question).value();
+  return Serve([&](const std::string& question, const Fds& fds) {
+    child = StartRole("busy").value();
+    return Ask(child.get(), question, {fds.front().get()}).value();
   });
 }
 
@@ -164,13 +163,12 @@ int Play(std::string_view role) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ChildProcess>> StartRole(const std::string& role, std::vector<int> inherited_fds) {
-  return ChildProcess::Start(
-      {.program = {.arguments = {"play"}}, .role = role, .inherited_fds = std::move(inherited_fds)});
+absl::StatusOr<std::unique_ptr<ChildProcess>> StartRole(const std::string& role) {
+  return ChildProcess::Start({.program = {.arguments = {"play"}}, .role = role});
 }
 
-absl::StatusOr<std::string> Ask(ChildProcess* child, const std::string& question) {
-  if (absl::Status status = child->Send(TextOf(question), kLong); !status.ok()) return status;
+absl::StatusOr<std::string> Ask(ChildProcess* child, const std::string& question, absl::Span<const int> fds) {
+  if (absl::Status status = child->Send(TextOf(question), kLong, fds); !status.ok()) return status;
   Text answer;
   if (absl::Status status = child->Receive(&answer, kLong); !status.ok()) return status;
   return answer.value();

@@ -25,10 +25,10 @@ inline Text TextOf(const std::string& value) {
 }
 
 // A child of this test program, which plays one of the roles of child_roles.cc.
-absl::StatusOr<std::unique_ptr<ChildProcess>> StartRole(const std::string& role, std::vector<int> inherited_fds = {});
+absl::StatusOr<std::unique_ptr<ChildProcess>> StartRole(const std::string& role);
 
-// Sends a text and waits for the answer.
-absl::StatusOr<std::string> Ask(ChildProcess* child, const std::string& question);
+// Sends a text, and descriptors with it, and waits for the answer.
+absl::StatusOr<std::string> Ask(ChildProcess* child, const std::string& question, absl::Span<const int> fds = {});
 
 // The other side: empty where the arguments are not a child's.
 std::optional<int> PlayRole(int argc, char** argv);

@@ -1,0 +1,97 @@
+#include "server/collector/running_calls.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/collector/grpc_status.h"
+#include "server/collector/sender.h"
+
+namespace telemetry::collector {
+
+absl::StatusOr<AdmittedCall> RunningCalls::Admit(grpc::CallbackServerContext& context, std::string_view method,
+                                                 CallKind kind) {
+  absl::StatusOr<access::Caller> caller = gate_.Admit(context, method);
+  if (!caller.ok()) return caller.status();
+  std::string sender = SenderOf(*caller);
+  if (absl::Status status = Count(kind, sender); !status.ok()) {
+    gate_.LogEnd(*caller, method, "", status);
+    return status;
+  }
+  return AdmittedCall{context, *std::move(caller), method, kind, std::move(sender)};
+}
+
+absl::Status RunningCalls::Count(CallKind kind, const std::string& sender) {
+  const absl::MutexLock lock(&mutex_);
+  SenderShares& shares = SharesOf(kind);
+  if (shares.TryTake(sender, 1)) return absl::OkStatus();
+  ++too_many_;
+  return TryAgainLater(absl::StrCat("the collector takes ", shares.total_limit(), " such calls at a time, ",
+                                    shares.sender_limit(), " of them of one sender: come back later"),
+                       limits_.retry_delay);
+}
+
+void RunningCalls::AddRefusal(const std::string& peer) {
+  bool floods = false;
+  {
+    const absl::MutexLock lock(&mutex_);
+    ++unread_refusals_;
+    floods = ++refusals_[peer] == kMaxRefusals || unread_refusals_ > kMaxUnreadRefusals;
+  }
+  if (floods && limits_.on_flood) limits_.on_flood(peer);
+}
+
+void RunningCalls::RemoveRefusal() {
+  const absl::MutexLock lock(&mutex_);
+  --unread_refusals_;
+}
+
+void RunningCalls::Add(RunningCall* call, const AdmittedCall& admitted) {
+  const absl::MutexLock lock(&mutex_);
+  calls_.insert({call, {admitted.caller, admitted.method, admitted.kind, admitted.sender}});
+  if (draining_) call->Drain();
+}
+
+void RunningCalls::Remove(RunningCall* call) {
+  const absl::MutexLock lock(&mutex_);
+  const auto found = calls_.find(call);
+  SharesOf(found->second.kind).Release(found->second.sender, 1);
+  calls_.erase(found);
+}
+
+SenderShares& RunningCalls::SharesOf(CallKind kind) {
+  if (kind == CallKind::kHealth) return health_;
+  return kind == CallKind::kExport ? exports_ : others_;
+}
+
+uint64_t RunningCalls::CountOf(std::string_view method) const {
+  const absl::MutexLock lock(&mutex_);
+  return std::count_if(calls_.begin(), calls_.end(), [&](const auto& call) { return call.second.method == method; });
+}
+
+uint64_t RunningCalls::too_many() const {
+  const absl::MutexLock lock(&mutex_);
+  return too_many_;
+}
+
+void RunningCalls::Recheck() {
+  const absl::MutexLock lock(&mutex_);
+  for (const auto& [call, entry] : calls_) {
+    absl::Status status = gate_.Recheck(entry.caller, entry.method);
+    if (!status.ok()) call->End(std::move(status));
+  }
+}
+
+void RunningCalls::CheckTimes(SteadyTime now) {
+  const absl::MutexLock lock(&mutex_);
+  refusals_.clear();
+  for (const auto& [call, entry] : calls_) call->CheckTime(now);
+}
+
+void RunningCalls::Drain() {
+  const absl::MutexLock lock(&mutex_);
+  draining_ = true;
+  for (const auto& [call, entry] : calls_) call->Drain();
+}
+
+}  // namespace telemetry::collector

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "proto/clock/steady.h"
+#include "server/access/gate.h"
+#include "server/collector/sender_shares.h"
+
+namespace telemetry::collector {
+
+// A call that can be ended from outside. None of the methods blocks.
+class RunningCall {
+ public:
+  // Ends the call with this status at once, unless it has ended.
+  virtual void End(absl::Status status) = 0;
+  // Ends the call if it, or its client, takes too long.
+  virtual void CheckTime(SteadyTime now) = 0;
+  // Ends the call if it would go on for long: the server is shutting down.
+  virtual void Drain() {}
+
+ protected:
+  ~RunningCall() = default;
+};
+
+// Each kind has limits of its own, so that no kind keeps another one out.
+enum class CallKind { kHealth, kExport, kOther };
+
+// A call that was let in and counted. `method` is a literal.
+struct AdmittedCall {
+  grpc::CallbackServerContext& context;
+  access::Caller caller;
+  std::string_view method;
+  CallKind kind;
+  std::string sender;
+};
+
+// The calls of all services, which count from their headers until gRPC is done with them. Thread-safe. Calls are ended
+// under the registry's lock, so that one which has removed itself is never touched again; a call must not call in here
+// while it holds a lock that its methods take.
+class RunningCalls {
+ public:
+  struct Limits {
+    uint64_t exports = 64;
+    uint64_t others = 4096;
+    absl::Duration retry_delay = absl::Seconds(1);
+    // Called with the peer of a connection that goes on beginning calls while they are refused: kMaxRefusals between
+    // two calls of CheckTimes, or one while clients have not read kMaxUnreadRefusals. Does not block.
+    std::function<void(const std::string& peer)> on_flood;
+  };
+  static constexpr uint64_t kMaxRefusals = 64;
+  static constexpr uint64_t kMaxUnreadRefusals = 1024;
+  static constexpr uint64_t kMaxHealthCalls = 1024;
+  static constexpr uint64_t kMaxHealthCallsPerSender = 256;
+
+  // `gate` outlives the registry.
+  RunningCalls(access::Gate& gate, const Limits& limits)
+      : gate_(gate), limits_(limits), exports_(limits.exports), others_(limits.others) {}
+
+  // Lets a call in and counts it, for Add. Errors as Gate::Admit; RESOURCE_EXHAUSTED with RetryInfo: too many calls of
+  // this kind are running, in total or of this sender.
+  absl::StatusOr<AdmittedCall> Admit(grpc::CallbackServerContext& context, std::string_view method, CallKind kind)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+  // Counts a call of this peer that is refused, and that gRPC keeps until the client has read the refusal.
+  void AddRefusal(const std::string& peer) ABSL_LOCKS_EXCLUDED(mutex_);
+  void RemoveRefusal() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Registers a call that was admitted. During a drain it is drained at once.
+  void Add(RunningCall* call, const AdmittedCall& admitted) ABSL_LOCKS_EXCLUDED(mutex_);
+  void Remove(RunningCall* call) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Returns how many calls to this method are running.
+  uint64_t CountOf(std::string_view method) const ABSL_LOCKS_EXCLUDED(mutex_);
+  // Returns how many calls were refused so far because too many were running.
+  uint64_t too_many() const ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Ends the calls whose tokens have expired or were revoked, or lost their role.
+  void Recheck() ABSL_LOCKS_EXCLUDED(mutex_);
+  void CheckTimes(SteadyTime now) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Drains all calls, also those that begin later.
+  void Drain() ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  struct Entry {
+    access::Caller caller;
+    std::string_view method;
+    CallKind kind;
+    std::string sender;
+  };
+
+  SenderShares& SharesOf(CallKind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Count(CallKind kind, const std::string& sender) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  access::Gate& gate_;
+  const Limits limits_;
+  mutable absl::Mutex mutex_;
+  SenderShares health_ ABSL_GUARDED_BY(mutex_) = SenderShares(kMaxHealthCalls, kMaxHealthCallsPerSender);
+  SenderShares exports_ ABSL_GUARDED_BY(mutex_);
+  SenderShares others_ ABSL_GUARDED_BY(mutex_);
+  // Since the last CheckTimes, by peer.
+  absl::flat_hash_map<std::string, uint64_t> refusals_ ABSL_GUARDED_BY(mutex_);
+  uint64_t unread_refusals_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t too_many_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::flat_hash_map<RunningCall*, Entry> calls_ ABSL_GUARDED_BY(mutex_);
+  bool draining_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace telemetry::collector

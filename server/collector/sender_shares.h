@@ -1,0 +1,54 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace telemetry::collector {
+
+// Amounts of one resource that senders hold, with a limit for all of them and one for each. A sender that holds nothing
+// gets an amount above its own limit, and the first of all gets one above both. Not thread-safe.
+class SenderShares {
+ public:
+  // A sender has half of the total.
+  explicit SenderShares(uint64_t total_limit) : SenderShares(total_limit, total_limit / 2) {}
+  SenderShares(uint64_t total_limit, uint64_t sender_limit)
+      : total_limit_(total_limit), sender_limit_(std::max<uint64_t>(sender_limit, 1)) {}
+
+  enum class Room { kYes, kSenderIsFull, kAllIsFull };
+  Room RoomFor(const std::string& sender, uint64_t amount) const {
+    const auto of = held_.find(sender);
+    if (of != held_.end() && of->second + amount > sender_limit_) return Room::kSenderIsFull;
+    return total_ == 0 || total_ + amount <= total_limit_ ? Room::kYes : Room::kAllIsFull;
+  }
+
+  void Take(const std::string& sender, uint64_t amount) {
+    held_[sender] += amount;
+    total_ += amount;
+  }
+  // Takes nothing and returns false where there is no room.
+  bool TryTake(const std::string& sender, uint64_t amount) {
+    if (RoomFor(sender, amount) != Room::kYes) return false;
+    Take(sender, amount);
+    return true;
+  }
+  void Release(const std::string& sender, uint64_t amount) {
+    total_ -= amount;
+    const auto of = held_.find(sender);
+    if ((of->second -= amount) == 0) held_.erase(of);
+  }
+
+  uint64_t total() const { return total_; }
+  uint64_t total_limit() const { return total_limit_; }
+  uint64_t sender_limit() const { return sender_limit_; }
+
+ private:
+  const uint64_t total_limit_;
+  const uint64_t sender_limit_;
+  uint64_t total_ = 0;
+  absl::flat_hash_map<std::string, uint64_t> held_;
+};
+
+}  // namespace telemetry::collector

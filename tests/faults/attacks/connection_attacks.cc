@@ -1,0 +1,137 @@
+// Attacks with connections and calls that are there, and hardly say anything.
+
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "tests/faults/attacks/attack.h"
+#include "tests/faults/attacks/flood.h"
+#include "tests/faults/attacks/idle_clients.h"
+#include "tests/faults/attacks/messages.h"
+#include "tests/faults/raw_http2.h"
+
+namespace telemetry::faults {
+namespace {
+
+constexpr uint32_t kGoodHost = 1;  // where the good clients are
+
+int Scaled(int full, int less) { return FullSize() ? full : less; }
+
+// Returns for how long connections stay before the next ones come in their place.
+absl::Duration Stay() { return FullSize() ? absl::Seconds(3) : absl::Milliseconds(300); }
+
+// Within 1.5 s, more than the collector may open files.
+void PlayFlood(const Target& target, uint32_t host, const std::string& words) {
+  constexpr int kParts = 10;
+  const int connections = Scaled(12'000, 2'400);
+  Flood flood(target.port, host, words);
+  for (int i = 0; i < kParts; ++i) {
+    flood.Connect(connections / kParts);
+    target.tally.Add(connections / kParts);
+    absl::SleepFor(Stay() / (2 * kParts));
+  }
+  absl::SleepFor(Stay());
+}
+
+// From the good clients' own address.
+void FloodSilently(const Target& target) {
+  while (true) PlayFlood(target, kGoodHost, "");
+}
+
+void FloodTalking(const Target& target) {
+  while (true) {
+    PlayFlood(target, target.host, RawConnection::Preface());
+    absl::SleepFor(Stay());
+  }
+}
+
+void FloodMetricsPort(const Target& target) {
+  const int connections = Scaled(1'000, 100);
+  while (true) {
+    for (const char* words : {"", "GET /metrics HTTP/1.1\r\nx: ", "GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n"}) {
+      Flood flood(target.metrics_port, target.host, words);
+      flood.Connect(connections);
+      target.tally.Add(connections);
+      absl::SleepFor(Stay() / 3);
+    }
+  }
+}
+
+std::vector<RawConnection> Connect(const Target& target, int count) {
+  std::vector<RawConnection> open;
+  for (int i = 0; i < count; ++i) open.emplace_back(target.port, target.host);
+  return open;
+}
+
+// Makes so many calls on each connection, and then waits. `message`: of each call, as bytes of DATA.
+void HoldCalls(const Target& target, std::vector<RawConnection>& open, uint32_t calls, const std::string& method,
+               const std::string& message) {
+  for (uint32_t call = 0; call < calls; ++call) {
+    for (RawConnection& connection : open) {
+      connection.StartCall(2 * call + 1, method);
+      if (connection.SendData(2 * call + 1, message, absl::ZeroDuration())) target.tally.Add();
+    }
+  }
+  absl::SleepFor(Stay());
+}
+
+void HoldWatches(const Target& target) {
+  while (true) {
+    std::vector<RawConnection> open = Connect(target, Scaled(1'000, 100));
+    for (RawConnection& connection : open) connection.SendPreface();
+    HoldCalls(target, open, 16, "/grpc.health.v1.Health/Watch", http2::GrpcMessage(""));
+  }
+}
+
+const std::string kFirstByte(1, '\0');
+
+// A unary call reaches the collector's own code when its message is there whole; until then only the transport's limits
+// hold.
+void TrickleCalls(const Target& target) {
+  while (true) {
+    std::vector<RawConnection> open = Connect(target, Scaled(400, 100));
+    for (RawConnection& connection : open) connection.SendPreface();
+    HoldCalls(target, open, 100, kIngest, kFirstByte);
+  }
+}
+
+// gRPC holds a client to the limit of calls on a connection when that has acknowledged the collector's SETTINGS.
+void TrickleCallsUnsettled(const Target& target) {
+  while (true) {
+    std::vector<RawConnection> open = Connect(target, Scaled(400, 100));
+    for (RawConnection& connection : open) connection.SendRaw(RawConnection::Preface());
+    HoldCalls(target, open, 100, kIngest, kFirstByte);
+  }
+}
+
+// Idle, slow and deaf clients; the ones that are put out come back.
+void StayIdle(const Target& target) {
+  const int count = Scaled(1'000, 200);
+  std::vector<IdleClient> clients;
+  for (int i = 0; i < count; ++i) clients.push_back(MakeIdleClient(target.port, i, target.host));
+  target.tally.Add(clients.size());
+  while (true) {
+    Tick(clients, absl::Now(), Stay() / 3);
+    std::vector<IdleClient> next;
+    for (IdleClient& client : clients) {
+      if (client.closed_after) target.tally.Add();
+      const int number = static_cast<int>(next.size());
+      next.push_back(client.closed_after ? MakeIdleClient(target.port, number, target.host) : std::move(client));
+    }
+    clients.swap(next);
+  }
+}
+
+}  // namespace
+
+std::vector<Attack> ConnectionAttacks() {
+  return {{"silent_connections", "connections", FloodSilently},
+          {"talking_connections", "connections", FloodTalking},
+          {"metrics_connections", "connections", FloodMetricsPort},
+          {"health_watches", "calls", HoldWatches},
+          {"trickling_calls", "calls", TrickleCalls},
+          {"unsettled_calls", "calls", TrickleCallsUnsettled},
+          {"idle_clients", "connections", StayIdle}};
+}
+
+}  // namespace telemetry::faults

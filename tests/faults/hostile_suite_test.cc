@@ -1,0 +1,199 @@
+// Runs each attack alone against a collector, and then all at once, beside well-behaved clients. Prints a line for
+// each: the collector's memory, descriptors and disk, and the clients' times to an Ack.
+//
+// The attackers share the machine with the collector. They have the lowest priority, and the times to an Ack are held
+// against those of equal clients of another collector at the same time. So the CPU time that an attacker needs does not
+// count as a delay of the collector.
+
+#include <algorithm>
+#include <deque>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "gtest/gtest.h"
+#include "server/storage/sqlite_database.h"
+#include "tests/environment.h"
+#include "tests/faults/attack_process.h"
+#include "tests/faults/collector_usage.h"
+#include "tests/faults/hostile_fixture.h"
+#include "tests/faults/ledger.h"
+#include "tests/faults/paced_client.h"
+#include "tests/faults/stored_rows.h"
+
+namespace telemetry::faults {
+namespace {
+
+constexpr absl::Duration kPatience = absl::Minutes(1);
+constexpr char kAll[] = "all_at_once";
+
+// The attacks that a test makes at the same time.
+struct Scenario {
+  std::string name;
+  std::vector<Attack> attacks;
+};
+
+void PrintTo(const Scenario& scenario, std::ostream* out) { *out << scenario.name; }
+
+std::vector<Scenario> Scenarios() {
+  std::vector<Scenario> scenarios;
+  for (const Attack& attack : AllAttacks()) scenarios.push_back({attack.name, {attack}});
+  scenarios.push_back({kAll, AllAttacks()});
+  return scenarios;
+}
+
+absl::Duration TimeOf(const Scenario& scenario) {
+  if (scenario.name == kAll) {
+    return absl::Seconds(NumberFromEnvironment("TELEMETRY_HOSTILE_SECONDS", FullSize() ? 600 : 10));
+  }
+  return absl::Seconds(FullSize() ? 20 : 2);
+}
+
+// Clients of one collector.
+class GoodClients {
+ public:
+  explicit GoodClients(const std::string& address) {
+    for (int number = 0; number < 2; ++number) clients_.emplace_back(address, number);
+  }
+
+  std::vector<double> TakeTimesMs() {
+    std::vector<double> all;
+    for (PacedClient& client : clients_) {
+      const std::vector<double> times = client.TakeTimesMs();
+      all.insert(all.end(), times.begin(), times.end());
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+  }
+  size_t EndedStreams() const {
+    size_t count = 0;
+    for (const PacedClient& client : clients_) {
+      const std::vector<std::string> ended = client.ended_streams();
+      if (!ended.empty()) std::cout << ended.size() << " streams ended, the first with " << ended.front() << std::endl;
+      count += ended.size();
+    }
+    return count;
+  }
+  std::deque<PacedClient>& clients() { return clients_; }
+
+ private:
+  std::deque<PacedClient> clients_;
+};
+
+double Percentile99(const std::vector<double>& sorted) { return sorted.empty() ? 0 : sorted[sorted.size() * 99 / 100]; }
+
+// A line of the table.
+struct Cost {
+  std::string attack;
+  std::string done;  // by the attackers
+  double memory_mib = 0;
+  size_t files = 0;
+  double disk_mib = 0;
+  double p99_ms = 0;
+  double longest_ms = 0;
+  double quiet_p99_ms = 0;  // of the clients of the collector that nobody attacks
+  size_t ended_streams = 0;
+  absl::Duration served_after;
+};
+
+class HostileSuite : public HostileTest, public testing::WithParamInterface<Scenario> {
+ protected:
+  static void TearDownTestSuite() {
+    std::cout << absl::StrFormat("%-20s %7s %6s %8s %8s %8s %8s %6s %8s  %s\n", "attack", "RSS MiB", "files",
+                                 "disk MiB", "p99 ms", "quiet", "longest", "ended", "new ms", "done");
+    for (const Cost& cost : costs_) {
+      std::cout << absl::StrFormat("%-20s %7.0f %6d %8.1f %8.1f %8.1f %8.1f %6d %8.1f  %s\n", cost.attack,
+                                   cost.memory_mib, cost.files, cost.disk_mib, cost.p99_ms, cost.quiet_p99_ms,
+                                   cost.longest_ms, cost.ended_streams, absl::ToDoubleMilliseconds(cost.served_after),
+                                   cost.done);
+    }
+    std::cout << std::flush;
+  }
+
+  static std::unique_ptr<bench::CollectorProcess> StartCollector(const std::string& folder) {
+    std::filesystem::create_directory(folder);
+    bench::CollectorOptions options;
+    options.max_files = FullSize() ? 10'000 : 2'000;
+    options.metrics = true;
+    options.log = folder + ".log";
+    return std::make_unique<bench::CollectorProcess>(bench::CollectorProcess::Start(folder + "/dataset.db", options));
+  }
+
+  // Runs the attacks for a while and sets the fields of `cost` that are known then.
+  void Play(const Scenario& scenario, GoodClients& good, GoodClients& quiet, Cost* cost) {
+    const CollectorUsage usage(collector_->pid(), data_);
+    std::deque<AttackProcess> attackers;
+    for (const Attack& attack : scenario.attacks) {
+      const auto host = static_cast<uint32_t>(10 + attackers.size());
+      attackers.emplace_back(attack, *collector_, host, folder_ + "/tally of " + attack.name);
+    }
+    for (size_t i = 0; i < attackers.size(); ++i) {
+      EXPECT_TRUE(attackers[i].AwaitBegin(kPatience)) << scenario.attacks[i].name << " does nothing";
+    }
+    good.TakeTimesMs();
+    quiet.TakeTimesMs();
+    absl::SleepFor(TimeOf(scenario));
+    const std::vector<double> times_ms = good.TakeTimesMs();
+    cost->quiet_p99_ms = Percentile99(quiet.TakeTimesMs());
+    cost->p99_ms = Percentile99(times_ms);
+    cost->longest_ms = times_ms.empty() ? 0 : times_ms.back();
+    for (size_t i = 0; i < attackers.size(); ++i) {
+      EXPECT_TRUE(attackers[i].Stop()) << scenario.attacks[i].name << " ended by itself";
+      if (scenario.attacks.size() > 1) {
+        std::cout << scenario.attacks[i].name << ": " << attackers[i].Done() << std::endl;
+      } else {
+        cost->done = attackers[i].Done();
+      }
+    }
+    cost->files = usage.most_files();
+    cost->disk_mib = static_cast<double>(usage.most_disk_bytes()) / (1 << 20);
+  }
+
+  // The dataset has every record that was acknowledged.
+  void ExpectStored(GoodClients& good) const {
+    auto dataset = storage::SqliteDatabase::Open(data_ + "/dataset.db", {.read_only = true, .vfs = ""});
+    ASSERT_TRUE(dataset.ok()) << dataset.status();
+    for (const PacedClient& client : good.clients()) {
+      ASSERT_GT(client.acknowledged(), kRecordsBeforeRows);
+      ExpectRowsIn(*dataset, client.number(), client.acknowledged() - kRecordsBeforeRows);
+    }
+  }
+
+  static std::vector<Cost> costs_;
+  const std::string data_ = folder_ + "/data";
+};
+
+std::vector<Cost> HostileSuite::costs_;
+
+TEST_P(HostileSuite, OthersAreServedAndNothingIsLost) {
+  collector_ = StartCollector(data_);
+  const auto idle = StartCollector(folder_ + "/idle");
+  Cost cost{.attack = GetParam().name};
+  {
+    GoodClients good(collector_->address());
+    GoodClients quiet(idle->address());
+    Play(GetParam(), good, quiet, &cost);
+    cost.served_after = ServeNewClient(collector_->address(), absl::Seconds(5));
+    for (PacedClient& client : good.clients()) EXPECT_TRUE(client.Finish(kPatience)) << "not all is acknowledged";
+    cost.ended_streams = good.EndedStreams();
+    cost.memory_mib = bench::PeakMib(collector_->pid());
+    EXPECT_EQ(collector_->Stop(), 0);
+    ExpectStored(good);
+  }
+  costs_.push_back(cost);
+  EXPECT_LT(cost.memory_mib, kMemoryMib);
+  // Few of the samples decide in a short run, and the machine may delay those of one collector alone. A client that
+  // waits for a hostile client waits for seconds.
+  const double chance_ms = FullSize() ? 0 : 250;
+  EXPECT_LE(cost.p99_ms, 2 * cost.quiet_p99_ms + chance_ms);
+}
+
+INSTANTIATE_TEST_SUITE_P(Attacks, HostileSuite, testing::ValuesIn(Scenarios()),
+                         [](const auto& scenario) { return scenario.param.name; });
+
+}  // namespace
+}  // namespace telemetry::faults
