@@ -93,8 +93,14 @@ void WriterLoop::Expect(const std::vector<Job>& group) {
       recent_producers_.insert_or_assign(commit->batch->producer_id(), now);
     }
   }
+}
+
+void WriterLoop::Gather() {
+  const SteadyTime now = SteadyNow();
   absl::erase_if(recent_producers_,
                  [now](const auto& producer) { return absl::FromChrono(now - producer.second) > kRecently; });
+  const auto gathered = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return HasGathered(); };
+  changed_.Await(mutex_, SteadyAfter(kGatherFor), gathered);
 }
 
 void WriterLoop::Run() {
@@ -105,8 +111,7 @@ void WriterLoop::Run() {
       absl::MutexLock lock(&mutex_);
       const auto work = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return HasWork(); };
       changed_.Await(mutex_, SteadyAfter(Patience()), work);
-      const auto gathered = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return HasGathered(); };
-      changed_.Await(mutex_, SteadyAfter(kGatherFor), gathered);
+      if (!batches_.empty()) Gather();
       group = TakeGroup();
       Expect(group);
       last = group.empty() && stopping_;

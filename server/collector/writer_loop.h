@@ -89,9 +89,10 @@ class WriterLoop {
 
   void Enqueue(Job job) ABSL_LOCKS_EXCLUDED(mutex_);
   bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Nobody is expected whose batch is worth waiting for.
+  // Waits for the producers that are expected, but not for long.
+  void Gather() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool HasGathered() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Remembers whose batches these are.
+  // Expects these producers again.
   void Expect(const std::vector<Job>& group) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
   // How long to wait for jobs until there is something else to do.
