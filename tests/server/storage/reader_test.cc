@@ -329,6 +329,18 @@ TEST_F(ReaderTest, TheViewsAgree) {
   EXPECT_EQ(story_.Query("SELECT status || config_id FROM measurement_rows"), "ok0000000000000007");
 }
 
+TEST_F(ReaderTest, TheViewsPreferAFinalAndLeaveOutWhatWasGivenUp) {
+  v1::Record given_up = DetailRecord('x', 1), final = DetailRecord('x', 2);
+  given_up.mutable_measurement_detail()->set_stage(v1::MeasurementDetail::STAGE_SCREENING);
+  final.mutable_measurement_detail()->set_stage(v1::MeasurementDetail::STAGE_FINAL);
+  story_.Send({AttemptRecord('x', 'a'), Row('x', 1, 1), Row('x', 2, 4), Row('x', 3, 2), given_up});
+  EXPECT_EQ(story_.Query("SELECT seq FROM best_config_per_run"), "3");
+  EXPECT_EQ(story_.Query("SELECT CAST(best_perf_ms AS integer) FROM run_summary"), "2");
+  story_.Send({final});
+  EXPECT_EQ(story_.Query("SELECT seq FROM best_config_per_run"), "2");
+  EXPECT_EQ(story_.Query("SELECT CAST(best_perf_ms AS integer) FROM run_summary"), "4");
+}
+
 // More than a page may have, in texts of this size.
 constexpr size_t kTextBytes = 20000;
 constexpr size_t kTexts = 200;

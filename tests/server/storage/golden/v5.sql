@@ -271,10 +271,12 @@ CREATE VIEW best_config_per_run (
 WITH ranked AS (
   SELECT
     a.run, a.attempt_id, m.seq, m.perf_ms, m.config,
-    row_number() OVER (PARTITION BY a.run ORDER BY m.perf_ms, a.attempt_id, m.seq) AS place
+    row_number() OVER (PARTITION BY a.run ORDER BY d.stage IS NOT 'final', m.perf_ms, a.attempt_id, m.seq) AS place
   FROM measurements AS m
   JOIN attempts AS a ON a.attempt = m.attempt
+  LEFT JOIN measurement_details AS d ON d.attempt = m.attempt AND d.seq = m.seq
   WHERE m.perf_ms IS NOT NULL AND m.status = (SELECT status FROM statuses WHERE name = 'ok')
+    AND d.stage IS NOT 'screening'
 )
 SELECT
   r.run_id, k.name, r.input_shapes, r.dtypes, r.hardware, b.perf_ms, lower(hex(b.attempt_id)), b.seq, t.config_id, t.text
@@ -292,9 +294,15 @@ SELECT
   count(DISTINCT a.attempt),
   count(m.seq),
   count(DISTINCT m.config),
-  min(m.perf_ms) FILTER (WHERE m.status = (SELECT status FROM statuses WHERE name = 'ok'))
+  coalesce(
+    min(m.perf_ms) FILTER (WHERE m.status = (SELECT status FROM statuses WHERE name = 'ok') AND d.stage = 'final'),
+    min(m.perf_ms) FILTER (
+      WHERE m.status = (SELECT status FROM statuses WHERE name = 'ok') AND d.stage IS NOT 'screening'
+    )
+  )
 FROM runs AS r
 LEFT JOIN kernels AS k ON k.kernel = r.kernel
 LEFT JOIN attempts AS a ON a.run = r.run
 LEFT JOIN measurements AS m ON m.attempt = a.attempt
+LEFT JOIN measurement_details AS d ON d.attempt = m.attempt AND d.seq = m.seq
 GROUP BY r.run;
