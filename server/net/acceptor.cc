@@ -156,7 +156,9 @@ void Acceptor::EndConnections() {
   }
   for (const sockaddr_storage& peer : peers) {
     const std::optional<Socket> socket = table_.Share(Network::Of(peer), PortOf(peer));
-    if (socket.has_value() && shutdown(socket->fd(), SHUT_RDWR) == 0) ++ended_;
+    if (!socket.has_value()) continue;
+    ++ended_;
+    shutdown(socket->fd(), SHUT_RDWR);
   }
 }
 

@@ -170,12 +170,8 @@ TEST_F(HostileTest, ProducersThatOpenAndSendNothing) {
 // of the calls. Half of the connections never acknowledge the collector's SETTINGS, so that gRPC does not limit theirs.
 TEST_F(HostileTest, CallsThatTrickle) {
   Start();
-  const std::string methods[] = {kIngest,
-                                 kStream,
-                                 "/telemetry.v1.DatasetService/ListRuns",
-                                 "/telemetry.v1.DatasetService/Export",
-                                 "/grpc.health.v1.Health/Watch",
-                                 "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"};
+  const std::string methods[] = {kIngest, kStream, "/telemetry.v1.DatasetService/ListRuns", kExport,
+                                 "/grpc.health.v1.Health/Watch"};
   constexpr int kConnections = 200;
   std::vector<RawConnection> connections;
   for (int i = 0; i < kConnections; ++i) {
@@ -200,7 +196,7 @@ void ExportWithoutReading(int port, int clients) {
   for (int i = 0; i < clients; ++i) {
     RawConnection& connection = deaf.emplace_back(port, /*host=*/2 + i);
     connection.SendPreface();
-    connection.StartCall(1, "/telemetry.v1.DatasetService/Export");
+    connection.StartCall(1, kExport);
     connection.SendData(1, http2::GrpcMessage(""));
   }
   for (RawConnection& connection : deaf) EXPECT_TRUE(connection.AwaitEnd(1, MostTime())) << "is not put out";
