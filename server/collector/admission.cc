@@ -21,7 +21,7 @@ Admission::Admission(const Limits& limits)
       small_bytes_(std::min(kSmallBytes, limits.in_flight_bytes / kSmallOnesOfBudget)),
       small_(limits.in_flight_bytes / kPartsOfBudget),
       large_(limits.in_flight_bytes - limits.in_flight_bytes / kPartsOfBudget),
-      waiting_(limits.waiting_bytes),
+      waiting_(limits.waiting_bytes, limits.waiting_bytes),
       thread_([this] { Run(); }) {}
 
 void Admission::Stop() {
@@ -34,25 +34,44 @@ void Admission::Stop() {
 }
 
 void Admission::Admit(const std::string& sender, uint64_t bytes, uint64_t message_bytes, Done done) {
-  absl::Status status;
+  Answers answers;
   {
     absl::MutexLock lock(&mutex_);
     Part& part = PartOf(bytes);
     if (stopping_) {
-      status = absl::UnavailableError("the collector is shutting down");
+      answers.emplace_back(std::move(done), absl::UnavailableError("the collector is shutting down"));
     } else if (part.waiters.empty() && part.in_flight.TryTake(sender, bytes)) {
-      status = absl::OkStatus();
-    } else if (waiting_.TryTake(sender, message_bytes)) {
+      answers.emplace_back(std::move(done), absl::OkStatus());
+    } else if (MakeRoomToWait(sender, message_bytes, answers)) {
+      waiting_.Take(sender, message_bytes);
       part.waiters.push_back({sender, bytes, message_bytes, SteadyAfter(limits_.admission_timeout), std::move(done)});
       changed_.NotifyAll();
-      return;
     } else {
       ++turned_away_;
-      status = TryAgainLater("the collector is overloaded", limits_.retry_delay);
+      answers.emplace_back(std::move(done), Overloaded());
     }
   }
-  done(std::move(status));
+  for (auto& [answered, status] : answers) answered(std::move(status));
 }
+
+bool Admission::MakeRoomToWait(const std::string& sender, uint64_t message_bytes, Answers& turned_away) {
+  const uint64_t half = limits_.waiting_bytes / 2;
+  const auto has_room = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return waiting_.RoomFor(sender, message_bytes) == SenderShares::Room::kYes;
+  };
+  if (waiting_.HeldBy(sender) + message_bytes > half) return has_room();
+  for (Part* part : {&large_, &small_}) {
+    for (auto waiter = part->waiters.end(); !has_room() && waiter != part->waiters.begin();) {
+      --waiter;
+      if (waiting_.HeldBy(waiter->sender) <= half) continue;
+      ++turned_away_;
+      Answer(*part, waiter++, Overloaded(), turned_away);
+    }
+  }
+  return has_room();
+}
+
+absl::Status Admission::Overloaded() const { return TryAgainLater("the collector is overloaded", limits_.retry_delay); }
 
 void Admission::Release(const std::string& sender, uint64_t bytes) {
   absl::MutexLock lock(&mutex_);
@@ -106,9 +125,7 @@ void Admission::TakeAnswered(Part& part, Answers& answers) {
   while (!part.waiters.empty() && (stopping_ || part.waiters.front().deadline <= now)) {
     if (!stopping_) ++turned_away_;
     Answer(part, part.waiters.begin(),
-           stopping_ ? absl::UnavailableError("the collector is shutting down")
-                     : TryAgainLater("the collector is overloaded", limits_.retry_delay),
-           answers);
+           stopping_ ? absl::UnavailableError("the collector is shutting down") : Overloaded(), answers);
   }
 }
 

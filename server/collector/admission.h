@@ -19,9 +19,9 @@ namespace telemetry::collector {
 
 // The budget of bytes in flight, records and what holds them in memory. A batch is admitted before it is parsed; while
 // there is no room its stream waits and reads nothing more, which is the client's backpressure. A sender has at most
-// half of the budget, and half of the room to wait. First come, first served, but a sender without room in its own half
-// holds up nobody else, and small batches have a part of the budget of their own, so that they wait for no large ones.
-// Thread-safe.
+// three quarters of the budget. First come, first served, but a sender without room in its own share holds up nobody
+// else; and where one sender has more than half of the room to wait, its last batches make way for those of others.
+// Small batches have a part of the budget of their own, so that they wait for no large ones. Thread-safe.
 class Admission {
  public:
   // OK: the bytes are taken, and must be given back. RESOURCE_EXHAUSTED with RetryInfo: no room within the limits'
@@ -34,8 +34,8 @@ class Admission {
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Calls `done` once: before it returns when there is room or none to wait, else later from this object's own thread.
-  // A batch larger than the whole budget is let in alone, one larger than a half as its sender's only one; the same
-  // holds for the room to wait. `message_bytes`: what the batch takes while it waits.
+  // A batch larger than the whole budget is let in alone, one larger than a share as its sender's only one; one that is
+  // larger than the room to wait waits alone. `message_bytes`: what the batch takes while it waits.
   void Admit(const std::string& sender, uint64_t bytes, uint64_t message_bytes, Done done) ABSL_LOCKS_EXCLUDED(mutex_);
   void Release(const std::string& sender, uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -58,7 +58,7 @@ class Admission {
   using Answers = std::vector<std::pair<Done, absl::Status>>;
 
   struct Part {
-    explicit Part(uint64_t limit_bytes) : in_flight(limit_bytes) {}
+    explicit Part(uint64_t limit_bytes) : in_flight(limit_bytes, limit_bytes / 4 * 3) {}
 
     // Returns the first waiter with room; end: there is none.
     std::list<Waiter>::iterator FirstWithRoom();
@@ -68,6 +68,7 @@ class Admission {
     std::list<Waiter> waiters;
   };
 
+  absl::Status Overloaded() const;
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
   Part& PartOf(uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return bytes <= small_bytes_ ? small_ : large_; }
   bool HasWaiters() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -76,6 +77,10 @@ class Admission {
   bool HasWork() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stopping_ || small_.HasWork() || large_.HasWork(); }
   // Returns the first time at which a waiter has waited too long.
   SteadyTime NextDeadline() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Turns away batches of a sender that has more than half of the room to wait, until one of `message_bytes` has room
+  // there; returns false where it has none, or `sender` has half of the room itself.
+  bool MakeRoomToWait(const std::string& sender, uint64_t message_bytes, Answers& turned_away)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Answer(Part& part, std::list<Waiter>::iterator waiter, absl::Status status, Answers& answers)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Takes those out of the queue who have room now or have waited too long.

@@ -29,9 +29,10 @@ struct Limits {
   // The most record bytes in one batch.
   uint64_t max_batch_bytes = kLargestRecordBytes;
   // The most bytes of all streams' records that are parsed and not yet committed, and of what holds them in memory;
-  // half of them of one sender, which is a token's name or, without a token, an address.
+  // three quarters of them of one sender, which is a token's name or, without a token, an address.
   uint64_t in_flight_bytes = uint64_t{64} << 20;
-  // The most bytes of all streams' messages that wait for room among them; half of them of one sender.
+  // The most bytes of all streams' messages that wait for room among them. A sender that has more than half of them
+  // makes way for others.
   uint64_t waiting_bytes = uint64_t{24} << 20;
   // The most bytes that gRPC holds of messages that arrive or wait, of all connections; beyond it it ends some.
   uint64_t receive_bytes = uint64_t{48} << 20;

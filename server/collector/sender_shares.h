@@ -40,6 +40,10 @@ class SenderShares {
     if ((of->second -= amount) == 0) held_.erase(of);
   }
 
+  uint64_t HeldBy(const std::string& sender) const {
+    const auto of = held_.find(sender);
+    return of == held_.end() ? 0 : of->second;
+  }
   uint64_t total() const { return total_; }
   uint64_t total_limit() const { return total_limit_; }
   uint64_t sender_limit() const { return sender_limit_; }

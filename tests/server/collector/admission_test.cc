@@ -108,33 +108,47 @@ class Counter {
   std::atomic<int> refused = 0;
 };
 
-TEST(Admission, ASenderThatHasItsHalfHoldsUpNobodyElse) {
+TEST(Admission, ASenderThatHasItsShareHoldsUpNobodyElse) {
   // Large batches have seven eighths of it.
   Admission admission(Limits{.in_flight_bytes = 800, .waiting_bytes = 100, .admission_timeout = absl::Minutes(1)});
   Counter greedy;
-  for (int i = 0; i < 200; ++i) admission.Admit("greedy", 70, 10, greedy.Done());
-  EXPECT_EQ(greedy.admitted, 5) << "half of the budget";
-  EXPECT_EQ(greedy.refused, 190) << "five wait, which is half of the room for that";
+  for (int i = 0; i < 200; ++i) admission.Admit("greedy", 105, 10, greedy.Done());
+  EXPECT_EQ(greedy.admitted, 5) << "three quarters of the budget";
+  EXPECT_EQ(greedy.refused, 185) << "ten wait";
   absl::Notification admitted;
-  admission.Admit("modest", 350, 50, [&](const absl::Status& status) {
+  admission.Admit("modest", 175, 50, [&](const absl::Status& status) {
     EXPECT_TRUE(status.ok()) << status;
     admitted.Notify();
   });
   EXPECT_TRUE(admitted.WaitForNotificationWithTimeout(absl::Seconds(30))) << "waits for another sender";
   EXPECT_EQ(greedy.admitted, 5);
+  EXPECT_EQ(greedy.refused, 190) << "five made way";
+}
+
+TEST(Admission, TwoSendersDoNotDisplaceEachOther) {
+  Admission admission(Limits{.in_flight_bytes = 100, .waiting_bytes = 100, .admission_timeout = absl::Minutes(1)});
+  Counter all, a, b, c;
+  admission.Admit("other", 100, 1, all.Done());
+  for (int i = 0; i < 20; ++i) admission.Admit("a", 50, 10, a.Done());
+  EXPECT_EQ(a.refused, 10);
+  for (int i = 0; i < 20; ++i) admission.Admit("b", 50, 10, b.Done());
+  EXPECT_EQ(a.refused, 15);
+  EXPECT_EQ(b.refused, 15);
+  admission.Admit("c", 50, 10, c.Done());
+  EXPECT_EQ(c.refused, 1);
 }
 
 TEST(Admission, ASendersSmallerBatchDoesNotOvertakeItsLargerOne) {
   Admission admission(Limits{.in_flight_bytes = 100, .admission_timeout = absl::Minutes(1)});
   absl::Notification large, small;
-  admission.Admit("a", 30, 1, [](const absl::Status&) {});
+  admission.Admit("a", 50, 1, [](const absl::Status&) {});
   admission.Admit("a", 40, 1, [&](const absl::Status&) { large.Notify(); });
   admission.Admit("a", 10, 1, [&](const absl::Status&) {
     EXPECT_TRUE(large.HasBeenNotified());
     small.Notify();
   });
   EXPECT_FALSE(small.HasBeenNotified());
-  admission.Release("a", 30);
+  admission.Release("a", 50);
   small.WaitForNotification();
 }
 
