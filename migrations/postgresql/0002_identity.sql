@@ -1,5 +1,5 @@
--- An id is a claim of whoever sends it: what is said under one run_id or config_id belongs to its sender, and another
--- sender has a row of its own under the same id. `sender` is 0 where there was no name, and in all rows of before.
+-- Each sender has its own row under a run_id or config_id, since an id is only the sender's claim. `sender` is 0 for
+-- records without a sender's name and for all rows that were stored before this migration.
 ALTER TABLE runs DROP CONSTRAINT runs_run_id_key;
 ALTER TABLE runs ADD COLUMN sender bigint NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD UNIQUE (run_id, sender);

@@ -20,11 +20,11 @@ struct IdentityCheck {
   std::string expected;  // kFalse: the id of that content, in hex digits
 };
 
-// Whether run_id follows from the kernel's source, the settings, input shapes, dtypes and hardware, as helion or as
+// Checks whether run_id follows from the kernel's source, the settings, input shapes, dtypes and hardware, as helion or as
 // pr2750 derives it. Nothing else of the run is part of its id, the kernel's name among it.
 IdentityCheck CheckRunId(const v1::Run& run);
 
-// Whether config_id follows from the text, a Python call with literals as arguments.
+// Checks whether config_id follows from the text, a Python call with literals as arguments.
 IdentityCheck CheckConfigId(uint64_t config_id, std::string_view text);
 
 }  // namespace telemetry::record

@@ -89,7 +89,7 @@ Admission::State Admission::state() const {
 }
 
 std::list<Admission::Waiter>::iterator Admission::Part::FirstWithRoom() {
-  // What comes later from a sender without room waits as well.
+  // Later batches of a sender without room wait as well.
   absl::flat_hash_set<std::string_view> full;
   for (auto waiter = waiters.begin(); waiter != waiters.end(); ++waiter) {
     if (full.contains(waiter->sender)) continue;

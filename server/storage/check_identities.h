@@ -17,7 +17,7 @@ struct WrongIdentity {
   std::string sender;    // the name under which it came; empty: none
 };
 
-// How many ids were held against their content.
+// Numbers of ids that were compared with their content.
 struct IdentityCounts {
   int64_t right = 0;
   int64_t wrong = 0;

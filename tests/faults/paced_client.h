@@ -16,8 +16,8 @@
 namespace telemetry::faults {
 
 // A well-behaved producer that sends a record of its ledger every 10 ms, whether the ones before are acknowledged or
-// not, so that an Ack that is late does not delay the next sample. After its stream ended it opens another one and sends
-// the unacknowledged records again; the time in between counts as time to an Ack. Thread-safe.
+// not, so that an Ack that is late does not delay the next sample. After its stream ended it opens another one and
+// sends the unacknowledged records again; the time in between counts as time to an Ack. Thread-safe.
 class PacedClient {
  public:
   // `number`: of the ledger (RecordOf).

@@ -107,7 +107,7 @@ std::vector<Forgery> Forgeries() {
 // A dataset to which several send, each with a producer of its own. The name "" stands for nobody.
 class Senders {
  public:
-  // What of it was refused.
+  // Returns the records that were refused.
   std::vector<RefusedRecord> Send(const std::string& sender, const Records& records) {
     std::string producer = sender;
     producer.resize(16, '.');
@@ -195,7 +195,7 @@ TEST_P(IdentityTest, TheOrderOfArrivalDoesNotShow) {
   EXPECT_EQ(senders_.Export(), reversed.Export());
 }
 
-// What came without a name, as all that came before senders had rows of their own.
+// Records without a sender's name, as all records were before senders had rows of their own.
 class NamelessIdentityTest : public ::testing::Test {
  protected:
   Senders senders_;
