@@ -20,8 +20,8 @@ struct IdentityCheck {
   std::string expected;  // kFalse: the id of that content, in hex digits
 };
 
-// Checks whether run_id follows from the kernel's source, the settings, input shapes, dtypes and hardware, as helion or as
-// pr2750 derives it. Nothing else of the run is part of its id, the kernel's name among it.
+// Checks whether run_id follows from the kernel's source, the settings, input shapes, dtypes and hardware, as helion or
+// as pr2750 derives it. Nothing else of the run is part of its id, the kernel's name among it.
 IdentityCheck CheckRunId(const v1::Run& run);
 
 // Checks whether config_id follows from the text, a Python call with literals as arguments.
