@@ -15,6 +15,7 @@
 #include "gmock/gmock.h"
 #include "server/storage/sqlite_database.h"
 #include "tests/faults/fault_test.h"
+#include "tests/faults/stored_rows.h"
 #include "tests/run_program.h"
 
 namespace telemetry::faults {

@@ -185,9 +185,13 @@ TEST_P(HostileSuite, OthersAreServedAndNothingIsLost) {
     ExpectStored(good);
   }
   costs_.push_back(cost);
-  if (FullSize() || GetParam().name != kAll) EXPECT_LT(cost.memory_mib, kMemoryMib);
+  if (FullSize() || GetParam().name != kAll) {
+    EXPECT_LT(cost.memory_mib, kMemoryMib);
+  }
   // In a short run few of the samples decide, and a busy machine may delay those of one collector alone.
-  if (FullSize()) EXPECT_LE(cost.p99_ms, 2 * cost.quiet_p99_ms);
+  if (FullSize()) {
+    EXPECT_LE(cost.p99_ms, 2 * cost.quiet_p99_ms);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Attacks, HostileSuite, testing::ValuesIn(Scenarios()),

@@ -227,7 +227,7 @@ v1::Record LargeRun(int number) {
 
 TEST_F(HostileTest, ExportsOfLargeGraphsWhoseClientsDoNotRead) {
   Start(ShortTimes());
-  EXPECT_EQ(OneByOne(collector_->address()).Send({LargeGraph()}), 0);
+  EXPECT_EQ(UnaryProducer(collector_->address(), ProducerId(1)).Send({LargeGraph()}), 0);
   for (const int clients : {4, 16, 64}) {
     ExportWithoutReading(port(), clients);
     std::cout << clients << " exports: " << bench::PeakMib(collector_->pid()) << " MiB" << std::endl;
@@ -237,7 +237,7 @@ TEST_F(HostileTest, ExportsOfLargeGraphsWhoseClientsDoNotRead) {
 
 TEST_F(HostileTest, ExportsOfLargeRunsWhoseClientsDoNotRead) {
   Start(ShortTimes());
-  OneByOne client(collector_->address());
+  UnaryProducer client(collector_->address(), ProducerId(1));
   for (int i = 0; i < 16; ++i) EXPECT_EQ(client.Send({LargeRun(i)}), 0);
   for (const int clients : {4, 16, 64}) {
     ExportWithoutReading(port(), clients);
@@ -248,7 +248,7 @@ TEST_F(HostileTest, ExportsOfLargeRunsWhoseClientsDoNotRead) {
 
 TEST_F(HostileTest, ARunWithManyLargeAttempts) {
   Start();
-  OneByOne client(collector_->address());
+  UnaryProducer client(collector_->address(), ProducerId(1));
   const std::string environment = absl::StrCat("{\"x\":\"", std::string(250'000, 'e'), "\"}");
   for (int batch = 0; batch < 50; ++batch) {
     std::vector<v1::Record> attempts(20, Attempt());
