@@ -48,7 +48,7 @@ std::vector<Scenario> Scenarios() {
 
 absl::Duration TimeOf(const Scenario& scenario) {
   if (scenario.name == kAll) {
-    return absl::Seconds(NumberFromEnvironment("TELEMETRY_HOSTILE_SECONDS", FullSize() ? 600 : 10));
+    return absl::Seconds(NumberFromEnvironment("TELEMETRY_HOSTILE_SECONDS", 600));
   }
   return absl::Seconds(FullSize() ? 20 : 2);
 }
@@ -170,6 +170,7 @@ class HostileSuite : public HostileTest, public testing::WithParamInterface<Scen
 std::vector<Cost> HostileSuite::costs_;
 
 TEST_P(HostileSuite, OthersAreServedAndNothingIsLost) {
+  if (GetParam().name == kAll && !FullSize()) GTEST_SKIP() << "takes more than ten minutes: set TELEMETRY_FAULTS=1000";
   collector_ = StartCollector(data_);
   const auto idle = StartCollector(folder_ + "/idle");
   Cost cost{.attack = GetParam().name};
@@ -185,9 +186,7 @@ TEST_P(HostileSuite, OthersAreServedAndNothingIsLost) {
     ExpectStored(good);
   }
   costs_.push_back(cost);
-  if (FullSize() || GetParam().name != kAll) {
-    EXPECT_LT(cost.memory_mib, kMemoryMib);
-  }
+  EXPECT_LT(cost.memory_mib, kMemoryMib);
   // In a short run few of the samples decide, and a busy machine may delay those of one collector alone.
   if (FullSize()) {
     EXPECT_LE(cost.p99_ms, 2 * cost.quiet_p99_ms);
