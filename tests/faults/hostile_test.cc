@@ -172,7 +172,7 @@ TEST_F(HostileTest, CallsThatTrickle) {
   Start();
   const std::string methods[] = {kIngest, kStream, "/telemetry.v1.DatasetService/ListRuns", kExport,
                                  "/grpc.health.v1.Health/Watch"};
-  constexpr int kConnections = 200;
+  constexpr int kConnections = 100;
   std::vector<RawConnection> connections;
   for (int i = 0; i < kConnections; ++i) {
     RawConnection& connection = connections.emplace_back(port(), 2);
