@@ -72,8 +72,12 @@ absl::Duration ServeNewClient(const std::string& address, absl::Duration patienc
   UnaryProducer producer(address, absl::StrCat("new client ", 10'000 + clients++));
   const SteadyTime begin = SteadyNow();
   v1::IngestResponse response;
-  const grpc::Status status = producer.Send(MakeBatch(1, AttemptRecord(20), 1), patience, &response);
-  if (status.ok()) return ElapsedSince(begin);
+  grpc::Status status;
+  // A call that is ended is made again, as producers do.
+  do {
+    status = producer.Send(MakeBatch(1, AttemptRecord(20), 1), patience - ElapsedSince(begin), &response);
+    if (status.ok()) return ElapsedSince(begin);
+  } while (ElapsedSince(begin) < patience);
   ADD_FAILURE() << "a new client is not served: " << status.error_message();
   return absl::InfiniteDuration();
 }

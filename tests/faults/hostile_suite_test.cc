@@ -46,13 +46,6 @@ std::vector<Scenario> Scenarios() {
   return scenarios;
 }
 
-// TODO: gRPC reads headers faster than the collector refuses calls, and its memory quota ends arbitrary streams. Until
-// the collector limits both itself, the outcome of these attacks depends on the attacker's speed.
-bool IsAtFullSizeOnly(const std::string& name) {
-  return name == kAll || name == "unsettled_calls" || name == "announced_lengths" || name == "unfinished_messages" ||
-         name == "tiny_records";
-}
-
 absl::Duration TimeOf(const Scenario& scenario) {
   if (scenario.name == kAll) {
     return absl::Seconds(NumberFromEnvironment("TELEMETRY_HOSTILE_SECONDS", 600));
@@ -177,7 +170,7 @@ class HostileSuite : public HostileTest, public testing::WithParamInterface<Scen
 std::vector<Cost> HostileSuite::costs_;
 
 TEST_P(HostileSuite, OthersAreServedAndNothingIsLost) {
-  if (!FullSize() && IsAtFullSizeOnly(GetParam().name)) GTEST_SKIP() << "set TELEMETRY_FAULTS=1000 to run this attack";
+  if (!FullSize() && GetParam().name == kAll) GTEST_SKIP() << "takes more than ten minutes: set TELEMETRY_FAULTS=1000";
   collector_ = StartCollector(data_);
   const auto idle = StartCollector(folder_ + "/idle");
   Cost cost{.attack = GetParam().name};
@@ -193,7 +186,11 @@ TEST_P(HostileSuite, OthersAreServedAndNothingIsLost) {
     ExpectStored(good);
   }
   costs_.push_back(cost);
-  EXPECT_LT(cost.memory_mib, kMemoryMib);
+  // gRPC reads headers faster than the collector refuses calls: the peak of this attack depends on the attacker's
+  // speed.
+  if (FullSize() || GetParam().name != "unsettled_calls") {
+    EXPECT_LT(cost.memory_mib, kMemoryMib);
+  }
   // In a short run few of the samples decide, and a busy machine may delay those of one collector alone.
   if (FullSize()) {
     EXPECT_LE(cost.p99_ms, 2 * cost.quiet_p99_ms);
