@@ -30,6 +30,8 @@ namespace {
 constexpr absl::Duration kMostOftenLooked = absl::Milliseconds(20);
 // What a stream may send ahead of what is being read; gRPC's own estimate of it grows to megabytes.
 constexpr int kLookaheadBytes = 256 << 10;
+// gRPC 1.51 ends any streams when its quota is full, and may then use the memory of a connection that is closed.
+constexpr size_t kQuotaPerReceived = 4;
 constexpr int kReflectionThreads = 16;
 constexpr int kMinPingIntervalMs = 5'000;
 
@@ -96,10 +98,12 @@ CollectorServer::CollectorServer(const ServerOptions& options, std::unique_ptr<a
       rates_(limits_.producer_bytes_per_second),
       tokens_(std::move(tokens)),
       gate_(tokens_.get()),
-      calls_(gate_, {.exports = limits_.max_exports,
-                     .others = limits_.max_streams,
-                     .retry_delay = limits_.retry_delay,
-                     .on_flood = [this](const std::string& peer) { EndConnection(peer); }}),
+      meter_(limits_.receive_bytes),
+      calls_(gate_, meter_,
+             {.exports = limits_.max_exports,
+              .others = limits_.max_streams,
+              .retry_delay = limits_.retry_delay,
+              .on_flood = [this](const std::string& peer) { EndConnection(peer); }}),
       metrics_(options.metrics_listen.empty() ? nullptr : std::make_unique<CollectorMetrics>()),
       disk_guard_({.path = options.db,
                    .keep_free_bytes = limits_.keep_free_bytes,
@@ -135,7 +139,8 @@ absl::Status CollectorServer::Listen(const ServerOptions& options) {
                              .limits = ConnectionLimitsOf(limits_),
                              .silent_timeout = limits_.handshake_timeout,
                              .listener = {.unacknowledged_timeout = limits_.keepalive_timeout},
-                             .on_lost = options.on_lost_port});
+                             .on_lost = options.on_lost_port,
+                             .meter = &meter_});
     if (!acceptor.ok()) {
       return absl::UnavailableError(absl::StrCat("cannot listen on ", options.listen, ": ", acceptor.status().message(),
                                                  "; is the port taken, or no HOST:PORT?"));
@@ -184,8 +189,8 @@ void CollectorServer::OnTokensLookedAt() {
 }
 
 void CollectorServer::EndConnection(const std::string& peer) const {
-  const std::optional<sockaddr_storage> address = ParsePeer(peer);
-  if (acceptor_ != nullptr && address.has_value()) acceptor_->EndConnection(*address);
+  const std::optional<net::Peer> parsed = ParsePeer(peer);
+  if (acceptor_ != nullptr && parsed.has_value()) acceptor_->EndConnection(*parsed);
 }
 
 void CollectorServer::LimitConnections(grpc::ServerBuilder& builder) const {
@@ -206,7 +211,8 @@ void CollectorServer::LimitConnections(grpc::ServerBuilder& builder) const {
   set(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET, 1 << GRPC_COMPRESS_NONE);
   builder.SetMaxReceiveMessageSize(static_cast<int>(limits_.max_batch_bytes + kMaxFramingBytes));
   grpc::ResourceQuota quota("collector");
-  quota.Resize(limits_.receive_bytes);
+  // The meter ends connections before; this is for a burst between two readings.
+  quota.Resize(kQuotaPerReceived * limits_.receive_bytes);
   // The reflection service takes one for each call; no other service takes any.
   quota.SetMaxThreads(kReflectionThreads);
   builder.SetResourceQuota(quota);

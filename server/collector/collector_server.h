@@ -101,6 +101,7 @@ class CollectorServer {
   std::atomic<uint64_t> too_large_records_ = 0;
   const std::unique_ptr<access::TokenWatch> tokens_;
   access::Gate gate_;
+  net::ReceiveMeter meter_;
   RunningCalls calls_;
   UnknownMethods unknown_methods_{calls_};
   const std::unique_ptr<CollectorMetrics> metrics_;  // nullptr: none

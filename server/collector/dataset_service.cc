@@ -15,7 +15,7 @@ constexpr int kQuestionThreads = 2;
 constexpr int kExportThreads = 4;
 static_assert(kQuestionThreads + kExportThreads == DatasetService::kMostReaders);
 // Answers that clients have not read.
-constexpr uint64_t kAnswerBytes = uint64_t{32} << 20;
+constexpr uint64_t kAnswerBytes = uint64_t{16} << 20;
 
 }  // namespace
 

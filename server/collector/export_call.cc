@@ -26,6 +26,7 @@ ExportCall::ExportCall(const ExportContext& context, AdmittedCall call, OnEnd on
       limit_at_(SteadyAfter(context.export_timeout)) {}
 
 void ExportCall::OnReadDone(bool ok) {
+  if (ok) CountMessage(request_);
   v1::ExportRequest request;
   absl::Status status = ok ? FromBuffer(request_, &request) : absl::InvalidArgumentError("no ExportRequest came");
   request_.Clear();

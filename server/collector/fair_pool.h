@@ -23,7 +23,7 @@ class FairPool {
     // Work of one client that waits.
     size_t most_waiting = 256;
     // The most bytes that all clients hold together; one client holds at most a quarter.
-    uint64_t held_bytes = uint64_t{64} << 20;
+    uint64_t held_bytes = uint64_t{32} << 20;
   };
 
   explicit FairPool(const Options& options);

@@ -86,6 +86,7 @@ class HealthService::Call final : public RawCall {
     StartRead(&request_);
   }
   void OnReadDone(bool ok) override {
+    if (ok) CountMessage(request_);
     std::optional<std::string> service;
     if (ok) service = ReadService(request_);
     request_.Clear();

@@ -83,7 +83,7 @@ void IngestCall::CommitPiece() {
     absl::MutexLock lock(&mutex_);
     ++jobs_;
   }
-  context_.writer.Commit(std::move(piece), [self = Self(), memory_bytes](storage::BatchOutcome outcome) {
+  context_.writer.Commit(sender(), std::move(piece), [self = Self(), memory_bytes](storage::BatchOutcome outcome) {
     self->context_.admission.Release(self->sender(), memory_bytes);
     self->OnCommitted(std::move(outcome));
   });

@@ -34,6 +34,7 @@ void IngestStream::OnReadDone(bool ok) {
   // The client has nothing more to say; what it has said is still acknowledged.
   if (!ok)
     return EndAfterCommit(open_ ? absl::OkStatus() : absl::InvalidArgumentError("the stream ended before an Open"));
+  CountMessage(request_);
   absl::StatusOr<RequestOutline> request = ReadOutline(request_);
   if (!request.ok()) return EndAfterCommit(request.status());
   if (request->open.has_value() == request->batch.has_value()) {
@@ -138,10 +139,11 @@ absl::Duration IngestStream::CommitPiece() {
     absl::MutexLock lock(&mutex_);
     ++jobs_;
   }
-  context_.writer.Commit(std::move(piece), [self = Self(), bytes, memory_bytes](storage::BatchOutcome outcome) {
-    self->context_.admission.Release(self->sender(), memory_bytes);
-    self->OnCommitted(bytes, std::move(outcome));
-  });
+  context_.writer.Commit(sender(), std::move(piece),
+                         [self = Self(), bytes, memory_bytes](storage::BatchOutcome outcome) {
+                           self->context_.admission.Release(self->sender(), memory_bytes);
+                           self->OnCommitted(bytes, std::move(outcome));
+                         });
   return context_.rates.Take(producer_id_, bytes, SteadyNow());
 }
 

@@ -24,7 +24,8 @@ void AddLimits(CLI::App* serve, Limits& limits) {
       ->check(CLI::PositiveNumber);
   Flag(serve, "waiting-bytes", limits.waiting_bytes, "Bytes of all streams' messages that wait for room among those")
       ->check(CLI::PositiveNumber);
-  Flag(serve, "receive-bytes", limits.receive_bytes, "Bytes of all connections' messages that arrive or wait")
+  Flag(serve, "receive-bytes", limits.receive_bytes,
+       "Bytes of messages that are not there whole; three quarters of them of one address")
       ->check(bytes);
   Flag(serve, "unread-ack-bytes", limits.unread_ack_bytes, "Bytes of refusals that producers have not read yet")
       ->check(CLI::PositiveNumber);
@@ -36,7 +37,7 @@ void AddLimits(CLI::App* serve, Limits& limits) {
   Flag(serve, "max-connections-per-address", limits.max_connections_per_address,
        "Open connections from one IPv4 address or IPv6 /64; 0: half of --max-connections");
   number("max-streams", limits.max_streams,
-         "Calls at a time but exports and health checks; half of them of one sender");
+         "Calls at a time but exports and health checks; three quarters of them of one sender");
   number("max-streams-per-producer", limits.max_streams_per_producer, "Ingest streams of one producer");
   number("max-exports", limits.max_exports, "Exports at a time; half of them of one sender");
   number("max-streams-per-connection", limits.max_streams_per_connection, "Calls at a time on one connection");

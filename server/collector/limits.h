@@ -19,6 +19,8 @@ inline constexpr uint64_t kMaxRecordMemoryBytes = uint64_t{32} << 20;
 inline constexpr uint64_t kMaxPieceRows = 4096;
 inline constexpr uint64_t kMaxPieceBytes = uint64_t{1} << 20;
 inline constexpr uint64_t kMaxPieceMemoryBytes = uint64_t{8} << 20;
+// A row in flight counts for at least so much.
+inline constexpr uint64_t kLeastBytesOfRow = 512;
 // What frames a batch's records, and leaves room.
 inline constexpr uint64_t kMaxFramingBytes = uint64_t{1} << 20;
 
@@ -30,11 +32,12 @@ struct Limits {
   uint64_t max_batch_bytes = kLargestRecordBytes;
   // The most bytes of all streams' records that are parsed and not yet committed, and of what holds them in memory;
   // three quarters of them of one sender, which is a token's name or, without a token, an address.
-  uint64_t in_flight_bytes = uint64_t{64} << 20;
+  uint64_t in_flight_bytes = uint64_t{32} << 20;
   // The most bytes of all streams' messages that wait for room among them. A sender that has more than half of them
   // makes way for others.
   uint64_t waiting_bytes = uint64_t{24} << 20;
-  // The most bytes that gRPC holds of messages that arrive or wait, of all connections; beyond it it ends some.
+  // The most bytes that gRPC holds of messages that are not there whole; three quarters of them of one address (an IPv4
+  // address, a /64 of IPv6). Beyond it the connections that hold most are ended (server/net/receive_meter.h).
   uint64_t receive_bytes = uint64_t{48} << 20;
   // The most bytes of all streams' Acks that their clients have not read.
   uint64_t unread_ack_bytes = uint64_t{16} << 20;
@@ -45,9 +48,9 @@ struct Limits {
   uint64_t max_connections_per_address = 0;
   // Exports at a time, half of them of one sender.
   uint64_t max_exports = 64;
-  // Calls at a time but exports and health checks, half of them of one sender; ingest streams of one producer; calls of
-  // any kind on one connection.
-  uint64_t max_streams = 4096;
+  // Calls at a time but exports and health checks, three quarters of them of one sender; ingest streams of one
+  // producer; calls of any kind on one connection.
+  uint64_t max_streams = 2048;
   uint64_t max_streams_per_producer = 8;
   uint64_t max_streams_per_connection = 16;
   // Record bytes a second of one producer, on average; beyond it the collector reads no more from it for a while.

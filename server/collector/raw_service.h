@@ -32,6 +32,9 @@ class RawCall : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffe
   // Until OnDone returns; a call that is registered has not come to that.
   grpc::CallbackServerContext& context() { return call_.context; }
 
+  // A message of the client is there whole.
+  void CountMessage(const grpc::ByteBuffer& message) { calls_->AddMessage(call_, message); }
+
   // Begins to read. Called once, when the call is registered.
   virtual void Begin() = 0;
   // gRPC is done with the call.

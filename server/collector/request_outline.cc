@@ -127,8 +127,9 @@ absl::StatusOr<RequestOutline> ReadOutline(const grpc::ByteBuffer& message) {
       weight = {.memory_bytes = size, .rows = 1};
     }
     ++position;
-    AddToPieces({.records = 1, .record_bytes = size, .memory_bytes = weight.memory_bytes, .rows = weight.rows},
-                batch.pieces);
+    // The limit of bytes in flight bounds the writer's work, too.
+    const uint64_t memory_bytes = std::max(weight.memory_bytes, weight.rows * kLeastBytesOfRow);
+    AddToPieces({.records = 1, .record_bytes = size, .memory_bytes = memory_bytes, .rows = weight.rows}, batch.pieces);
     return true;
   };
   return ReadRequest(message, again, weigh) ? absl::StatusOr<RequestOutline>(std::move(outline)) : malformed;

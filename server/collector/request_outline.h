@@ -18,7 +18,8 @@ namespace telemetry::collector {
 struct PieceOutline {
   uint64_t records = 0;
   uint64_t record_bytes = 0;
-  // Estimated memory of the parsed records; a record that is too heavy is not parsed and counts its bytes.
+  // Estimated memory of the parsed records, and at least kLeastBytesOfRow for each row. A record that is too heavy is
+  // not parsed and counts its bytes.
   uint64_t memory_bytes = 0;
   // Estimated work of the writer (record_weight.h).
   uint64_t rows = 0;

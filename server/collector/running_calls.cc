@@ -18,7 +18,8 @@ absl::StatusOr<AdmittedCall> RunningCalls::Admit(grpc::CallbackServerContext& co
     gate_.LogEnd(*caller, method, "", status);
     return status;
   }
-  return AdmittedCall{context, *std::move(caller), method, kind, std::move(sender)};
+  std::optional<net::Peer> peer = ParsePeer(caller->peer);
+  return AdmittedCall{context, *std::move(caller), method, kind, std::move(sender), peer};
 }
 
 absl::Status RunningCalls::Count(CallKind kind, const std::string& sender) {
@@ -47,16 +48,23 @@ void RunningCalls::RemoveRefusal() {
 }
 
 void RunningCalls::Add(RunningCall* call, const AdmittedCall& admitted) {
+  if (admitted.peer) meter_.BeginCall(*admitted.peer);
   const absl::MutexLock lock(&mutex_);
-  calls_.insert({call, {admitted.caller, admitted.method, admitted.kind, admitted.sender}});
+  calls_.insert({call, &admitted});
   if (draining_) call->Drain();
 }
 
 void RunningCalls::Remove(RunningCall* call) {
   const absl::MutexLock lock(&mutex_);
   const auto found = calls_.find(call);
-  SharesOf(found->second.kind).Release(found->second.sender, 1);
+  const AdmittedCall& admitted = *found->second;
+  SharesOf(admitted.kind).Release(admitted.sender, 1);
+  if (admitted.peer) meter_.EndCall(*admitted.peer);
   calls_.erase(found);
+}
+
+void RunningCalls::AddMessage(const AdmittedCall& call, const grpc::ByteBuffer& message) {
+  if (call.peer) meter_.AddMessage(*call.peer, message.Length());
 }
 
 SenderShares& RunningCalls::SharesOf(CallKind kind) {
@@ -66,7 +74,7 @@ SenderShares& RunningCalls::SharesOf(CallKind kind) {
 
 uint64_t RunningCalls::CountOf(std::string_view method) const {
   const absl::MutexLock lock(&mutex_);
-  return std::count_if(calls_.begin(), calls_.end(), [&](const auto& call) { return call.second.method == method; });
+  return std::count_if(calls_.begin(), calls_.end(), [&](const auto& call) { return call.second->method == method; });
 }
 
 uint64_t RunningCalls::too_many() const {
@@ -76,8 +84,8 @@ uint64_t RunningCalls::too_many() const {
 
 void RunningCalls::Recheck() {
   const absl::MutexLock lock(&mutex_);
-  for (const auto& [call, entry] : calls_) {
-    absl::Status status = gate_.Recheck(entry.caller, entry.method);
+  for (const auto& [call, admitted] : calls_) {
+    absl::Status status = gate_.Recheck(admitted->caller, admitted->method);
     if (!status.ok()) call->End(std::move(status));
   }
 }
@@ -85,13 +93,13 @@ void RunningCalls::Recheck() {
 void RunningCalls::CheckTimes(SteadyTime now) {
   const absl::MutexLock lock(&mutex_);
   refusals_.clear();
-  for (const auto& [call, entry] : calls_) call->CheckTime(now);
+  for (const auto& [call, admitted] : calls_) call->CheckTime(now);
 }
 
 void RunningCalls::Drain() {
   const absl::MutexLock lock(&mutex_);
   draining_ = true;
-  for (const auto& [call, entry] : calls_) call->Drain();
+  for (const auto& [call, admitted] : calls_) call->Drain();
 }
 
 }  // namespace telemetry::collector

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <grpcpp/support/byte_buffer.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +18,8 @@
 #include "proto/clock/steady.h"
 #include "server/access/gate.h"
 #include "server/collector/sender_shares.h"
+#include "server/net/network.h"
+#include "server/net/receive_meter.h"
 
 namespace telemetry::collector {
 
@@ -42,6 +47,7 @@ struct AdmittedCall {
   std::string_view method;
   CallKind kind;
   std::string sender;
+  std::optional<net::Peer> peer;  // nothing: no connection of the port
 };
 
 // The calls of all services, which count from their headers until gRPC is done with them. Thread-safe. Calls are ended
@@ -51,7 +57,7 @@ class RunningCalls {
  public:
   struct Limits {
     uint64_t exports = 64;
-    uint64_t others = 4096;
+    uint64_t others = 2048;
     absl::Duration retry_delay = absl::Seconds(1);
     // Called with the peer of a connection that goes on beginning calls while they are refused: kMaxRefusals between
     // two calls of CheckTimes, or one while clients have not read kMaxUnreadRefusals. Does not block.
@@ -62,9 +68,13 @@ class RunningCalls {
   static constexpr uint64_t kMaxHealthCalls = 1024;
   static constexpr uint64_t kMaxHealthCallsPerSender = 256;
 
-  // `gate` outlives the registry.
-  RunningCalls(access::Gate& gate, const Limits& limits)
-      : gate_(gate), limits_(limits), exports_(limits.exports), others_(limits.others) {}
+  // `gate` and `meter` outlive the registry.
+  RunningCalls(access::Gate& gate, net::ReceiveMeter& meter, const Limits& limits)
+      : gate_(gate),
+        meter_(meter),
+        limits_(limits),
+        exports_(limits.exports),
+        others_(limits.others, limits.others * 3 / 4) {}
 
   // Lets a call in and counts it, for Add. Errors as Gate::Admit; RESOURCE_EXHAUSTED with RetryInfo: too many calls of
   // this kind are running, in total or of this sender.
@@ -73,9 +83,11 @@ class RunningCalls {
   // Counts a call of this peer that is refused, and that gRPC keeps until the client has read the refusal.
   void AddRefusal(const std::string& peer) ABSL_LOCKS_EXCLUDED(mutex_);
   void RemoveRefusal() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Registers a call that was admitted. During a drain it is drained at once.
+  // Registers a call that was admitted; `admitted` lives until Remove. During a drain the call is drained at once.
   void Add(RunningCall* call, const AdmittedCall& admitted) ABSL_LOCKS_EXCLUDED(mutex_);
   void Remove(RunningCall* call) ABSL_LOCKS_EXCLUDED(mutex_);
+  // A message of the call is there whole.
+  void AddMessage(const AdmittedCall& call, const grpc::ByteBuffer& message);
 
   // Returns how many calls to this method are running.
   uint64_t CountOf(std::string_view method) const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -89,17 +101,11 @@ class RunningCalls {
   void Drain() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  struct Entry {
-    access::Caller caller;
-    std::string_view method;
-    CallKind kind;
-    std::string sender;
-  };
-
   SenderShares& SharesOf(CallKind kind) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Count(CallKind kind, const std::string& sender) ABSL_LOCKS_EXCLUDED(mutex_);
 
   access::Gate& gate_;
+  net::ReceiveMeter& meter_;
   const Limits limits_;
   mutable absl::Mutex mutex_;
   SenderShares health_ ABSL_GUARDED_BY(mutex_) = SenderShares(kMaxHealthCalls, kMaxHealthCallsPerSender);
@@ -109,7 +115,7 @@ class RunningCalls {
   absl::flat_hash_map<std::string, uint64_t> refusals_ ABSL_GUARDED_BY(mutex_);
   uint64_t unread_refusals_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t too_many_ ABSL_GUARDED_BY(mutex_) = 0;
-  absl::flat_hash_map<RunningCall*, Entry> calls_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<RunningCall*, const AdmittedCall*> calls_ ABSL_GUARDED_BY(mutex_);
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

@@ -1,21 +1,20 @@
 #pragma once
 
-#include <sys/socket.h>
-
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "server/access/gate.h"
+#include "server/net/network.h"
 
 namespace telemetry::collector {
 
 // Returns the sender that a call counts for: the name of its token or, without a token, the network of its address.
 std::string SenderOf(const access::Caller& caller);
 
-// Returns the address of a peer as gRPC writes it, "ipv4:192.0.2.7:4711" or "ipv6:%5B2001:db8::1%5D:4711"; nothing: the
+// Parses a peer as gRPC writes it, "ipv4:192.0.2.7:4711" or "ipv6:%5B2001:db8::1%5D:4711"; nothing: the
 // peer is of another kind.
-std::optional<sockaddr_storage> ParsePeer(std::string_view peer);
+std::optional<net::Peer> ParsePeer(std::string_view peer);
 
 // Returns the network of such a peer: an IPv4 address or an IPv6 /64. A peer of another kind is returned as it is.
 std::string NetworkOfPeer(std::string_view peer);

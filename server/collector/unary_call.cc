@@ -8,6 +8,7 @@ namespace telemetry::collector {
 
 void UnaryCall::OnReadDone(bool ok) {
   if (!ok) return End(absl::InvalidArgumentError("the call ended before its request"));
+  CountMessage(request_);
   {
     const absl::MutexLock lock(&mutex_);
     if (ended_) return;

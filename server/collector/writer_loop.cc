@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "proto/clock/steady.h"
 #include "server/log/log.h"
@@ -18,11 +19,19 @@ constexpr absl::Duration kGatherFor = absl::Milliseconds(2);
 constexpr absl::Duration kRecently = absl::Milliseconds(25);
 // With this many rows a commit costs little beside them.
 constexpr uint64_t kEnoughRows = 1000;
-// A transaction has room for so many producers that each have more to store than it takes.
-constexpr uint64_t kSharesOfGroup = 4;
-// The most of one producer that is stored ahead of larger batches. A producer that keeps up sends less at a time.
-constexpr uint64_t kSmallRows = 128;
-constexpr uint64_t kSmallBytes = uint64_t{64} << 10;
+// While others wait, a producer gets a quarter of a transaction, and a sender half of it.
+constexpr uint64_t kProducersOfGroup = 4;
+constexpr uint64_t kSendersOfGroup = 2;
+// A producer with at most so much in the queue is light. One that keeps up sends less at a time.
+constexpr uint64_t kLightRows = 128;
+constexpr uint64_t kLightBytes = uint64_t{64} << 10;
+// A transaction while a light producer may come: takes the writer about 20 ms.
+constexpr uint64_t kUrgentRows = 4096;
+constexpr uint64_t kUrgentBytes = uint64_t{2} << 20;
+// After a batch of a light producer came among those of other senders, transactions are small for this time.
+constexpr absl::Duration kUrgentFor = absl::Seconds(1);
+// Takes the writer a few milliseconds.
+constexpr size_t kMaxOpenings = 256;
 
 absl::Status NoWriter() { return absl::UnavailableError("the collector is ending"); }
 
@@ -56,8 +65,8 @@ void WriterLoop::Open(storage::ProducerOpening opening, OpenDone done) {
   Enqueue(OpenJob{std::move(opening), std::move(done)});
 }
 
-void WriterLoop::Commit(std::unique_ptr<ParsedBatch> batch, CommitDone done) {
-  Enqueue(CommitJob{std::move(batch), std::move(done)});
+void WriterLoop::Commit(const std::string& sender, std::unique_ptr<ParsedBatch> batch, CommitDone done) {
+  Enqueue(CommitJob{sender, std::move(batch), std::move(done)});
 }
 
 void WriterLoop::Enqueue(Job job) {
@@ -67,7 +76,14 @@ void WriterLoop::Enqueue(Job job) {
     if (!stopping_ && !failed_) {
       const bool was_idle = openings_.empty() && batches_.empty();
       if (const auto* commit = std::get_if<CommitJob>(&job)) {
-        queued_rows_ += commit->batch->rows();
+        const Work work = WorkOf(*commit);
+        queued_ += work;
+        Work& of_producer = queued_of_[commit->batch->producer_id()];
+        of_producer += work;
+        if (!last_sender_.empty() && commit->sender != last_sender_ && of_producer.FitsIn({kLightRows, kLightBytes})) {
+          urgent_until_ = SteadyAfter(kUrgentFor);
+        }
+        last_sender_ = commit->sender;
         batches_.push_back(std::move(job));
       } else {
         openings_.push_back(std::move(job));
@@ -83,7 +99,7 @@ void WriterLoop::Enqueue(Job job) {
 bool WriterLoop::HasWork() const { return !openings_.empty() || !batches_.empty() || stopping_; }
 
 bool WriterLoop::HasGathered() const {
-  return stopping_ || !openings_.empty() || batches_.size() >= recent_producers_.size() || queued_rows_ >= kEnoughRows;
+  return stopping_ || !openings_.empty() || batches_.size() >= recent_producers_.size() || queued_.rows >= kEnoughRows;
 }
 
 void WriterLoop::Expect(const std::vector<Job>& group) {
@@ -144,45 +160,71 @@ bool WriterLoop::RetentionIsDue(bool busy) {
 
 std::vector<WriterLoop::Job> WriterLoop::TakeGroup() {
   opened_last_ = !openings_.empty() && (batches_.empty() || !opened_last_);
-  return opened_last_ ? std::exchange(openings_, {}) : TakeBatches();
+  return opened_last_ ? TakeOpenings() : TakeBatches();
+}
+
+std::vector<WriterLoop::Job> WriterLoop::TakeOpenings() {
+  std::vector<Job> group;
+  for (; !openings_.empty() && group.size() < kMaxOpenings; openings_.pop_front()) {
+    group.push_back(std::move(openings_.front()));
+  }
+  return group;
+}
+
+WriterLoop::Work WriterLoop::LargestGroup() const {
+  const Work largest = {limits_.group_records, limits_.group_bytes};
+  if (SteadyNow() >= urgent_until_) return largest;
+  return {std::min(largest.rows, kUrgentRows), std::min(largest.bytes, kUrgentBytes)};
 }
 
 std::vector<WriterLoop::Job> WriterLoop::TakeBatches() {
-  BatchGroup group;
-  // Small batches wait for no larger one of another producer. A producer with a long queue does not keep others out of
-  // the transaction, and takes the room that they leave.
-  TakeShares({kSmallRows, kSmallBytes}, /*in_any_case=*/false, group);
-  TakeShares({limits_.group_records / kSharesOfGroup, limits_.group_bytes / kSharesOfGroup}, /*in_any_case=*/true,
-             group);
-  TakeShares({limits_.group_records, limits_.group_bytes}, /*in_any_case=*/false, group);
+  const Work limit = LargestGroup();
+  const Shares shares = {{limit.rows / kProducersOfGroup, limit.bytes / kProducersOfGroup},
+                         {limit.rows / kSendersOfGroup, limit.bytes / kSendersOfGroup}};
+  const Shares all = {limit, limit};
+  BatchGroup group{.limit = limit};
+  TakeShares(shares, {.light_only = true}, group);
+  only_light_last_ = !group.jobs.empty() && !only_light_last_;
+  if (only_light_last_) {
+    TakeShares(all, {.light_only = true}, group);
+  } else {
+    TakeShares(shares, {.firsts = true}, group);
+    TakeShares(all, {}, group);
+  }
   return std::move(group.jobs);
 }
 
-void WriterLoop::TakeShares(const Share& share, bool in_any_case, BatchGroup& group) {
-  absl::flat_hash_map<std::string, Share> taken;
-  std::vector<Job> left;
-  bool takes_next = in_any_case;
-  const auto has_room = [&] { return group.rows < limits_.group_records && group.bytes < limits_.group_bytes; };
-  while (!batches_.empty() && (takes_next || has_room())) {
-    ParsedBatch& batch = *std::get<CommitJob>(batches_.front()).batch;
-    Share& of_producer = taken[batch.producer_id()];
-    const uint64_t rows = of_producer.rows + batch.rows();
-    const uint64_t bytes = of_producer.bytes + batch.bytes();
-    const bool has_share = (in_any_case && of_producer.rows == 0) || (rows <= share.rows && bytes <= share.bytes);
-    const bool fits =
-        group.rows + batch.rows() <= limits_.group_records && group.bytes + batch.bytes() <= limits_.group_bytes;
-    const bool take = takes_next || (!of_producer.is_closed && has_share && fits);
-    if (take) {
-      of_producer = {rows, bytes};
-      group.rows += batch.rows();
-      group.bytes += batch.bytes();
-    } else {
-      of_producer.is_closed = true;
+bool WriterLoop::IsLight(const std::string& producer_id) const {
+  return queued_of_.at(producer_id).FitsIn({kLightRows, kLightBytes});
+}
+
+void WriterLoop::TakeShares(const Shares& shares, const Rule& rule, BatchGroup& group) {
+  absl::flat_hash_set<std::string> passed;  // producers with a batch that stays: those behind it stay, too
+  std::deque<Job> left;
+  bool in_any_case = rule.firsts;
+  for (; !batches_.empty() && (in_any_case || group.work.rows < group.limit.rows); batches_.pop_front()) {
+    const CommitJob& job = std::get<CommitJob>(batches_.front());
+    const std::string& producer_id = job.batch->producer_id();
+    const Work work = WorkOf(job);
+    Work& of_producer = group.of_producers[producer_id];
+    Work& of_sender = group.of_senders[job.sender];
+    const bool may_come = !passed.contains(producer_id) && (!rule.light_only || IsLight(producer_id));
+    const bool has_share = (rule.firsts && of_sender.rows == 0) || ((of_producer + work).FitsIn(shares.of_producer) &&
+                                                                    (of_sender + work).FitsIn(shares.of_sender));
+    if (!in_any_case && !(may_come && has_share && (group.work + work).FitsIn(group.limit))) {
+      passed.insert(producer_id);
+      left.push_back(std::move(batches_.front()));
+      continue;
     }
-    if (take) queued_rows_ -= batch.rows();
-    takes_next = false;
-    (take ? group.jobs : left).push_back(std::move(batches_.front()));
-    batches_.pop_front();
+    in_any_case = false;
+    of_producer += work;
+    of_sender += work;
+    group.work += work;
+    queued_ -= work;
+    const auto queued = queued_of_.find(producer_id);
+    queued->second -= work;
+    if (queued->second.rows == 0) queued_of_.erase(queued);  // each batch has rows
+    group.jobs.push_back(std::move(batches_.front()));
   }
   batches_.insert(batches_.begin(), std::make_move_iterator(left.begin()), std::make_move_iterator(left.end()));
 }
@@ -267,7 +309,8 @@ void WriterLoop::Fatal(const absl::Status& status, std::vector<Job> group) {
     for (Job& job : batches_) group.push_back(std::move(job));
     openings_.clear();
     batches_.clear();
-    queued_rows_ = 0;
+    queued_ = {};
+    queued_of_.clear();
   }
   events_.on_fatal(status);
   for (Job& job : group) Abandon(job, NoWriter());

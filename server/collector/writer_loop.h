@@ -29,6 +29,8 @@ namespace telemetry::collector {
 // into the next transaction. It also waits a moment for the producers of the last transactions: a producer sends its
 // next batch a fixed time after its last Ack (client/session.h), so those that were acknowledged together come back
 // together, and after a while all of them share one commit. A lone producer waits for nothing but its own commit.
+// Producers with little to store take turns with those that have much: they wait for one transaction of the others at
+// most. While they come from several senders, a transaction is smaller, so that this takes about 20 ms.
 // Another thread answers: a transaction of many producers has as many answers, each a call of the system, and meanwhile
 // the next transaction is under way. Thread-safe.
 class WriterLoop {
@@ -54,11 +56,11 @@ class WriterLoop {
   const std::string& dataset_id() const { return dataset_id_; }
 
   // StoreWriter::OpenProducers. Calls done with UNAVAILABLE after a fatal error or Stop and while the dataset cannot be
-  // reached, with RESOURCE_EXHAUSTED while
-  // the disk has no room.
+  // reached, with RESOURCE_EXHAUSTED while the disk has no room.
   void Open(storage::ProducerOpening opening, OpenDone done) ABSL_LOCKS_EXCLUDED(mutex_);
-  // StoreWriter::CommitBatches. The outcome's status may be one of the same.
-  void Commit(std::unique_ptr<ParsedBatch> batch, CommitDone done) ABSL_LOCKS_EXCLUDED(mutex_);
+  // StoreWriter::CommitBatches. The outcome's status may be one of the same. `sender` as in sender.h.
+  void Commit(const std::string& sender, std::unique_ptr<ParsedBatch> batch, CommitDone done)
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Does what is queued, then ends the thread and closes the dataset.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -69,22 +71,38 @@ class WriterLoop {
     OpenDone done;
   };
   struct CommitJob {
+    std::string sender;
     std::unique_ptr<ParsedBatch> batch;
     CommitDone done;
   };
   using Job = std::variant<OpenJob, CommitJob>;
+  // The cost of batches for the writer, or a limit of it.
+  struct Work {
+    uint64_t rows = 0;
+    uint64_t bytes = 0;
+
+    Work operator+(const Work& other) const { return {rows + other.rows, bytes + other.bytes}; }
+    Work& operator+=(const Work& other) { return *this = *this + other; }
+    Work& operator-=(const Work& other) { return *this = {rows - other.rows, bytes - other.bytes}; }
+    bool FitsIn(const Work& limit) const { return rows <= limit.rows && bytes <= limit.bytes; }
+  };
+  static Work WorkOf(const CommitJob& job) { return {job.batch->rows(), job.batch->bytes()}; }
   // The batches of a transaction.
   struct BatchGroup {
+    Work limit;
     std::vector<Job> jobs;
-    uint64_t rows = 0;
-    uint64_t bytes = 0;
+    Work work;
+    absl::flat_hash_map<std::string, Work> of_producers;
+    absl::flat_hash_map<std::string, Work> of_senders;
   };
-
-  // A part of a transaction, or the limit of one: the batches of one producer.
-  struct Share {
-    uint64_t rows = 0;
-    uint64_t bytes = 0;
-    bool is_closed = false;  // a batch was left in the queue, and so are those behind it
+  struct Shares {
+    Work of_producer;
+    Work of_sender;
+  };
+  struct Rule {
+    bool light_only = false;  // takes batches of light producers only
+    // Takes the first batch of all, however large, and the first one of each sender that the group has room for.
+    bool firsts = false;
   };
 
   void Enqueue(Job job) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -99,14 +117,18 @@ class WriterLoop {
   absl::Duration Patience() const;
   // `busy`: there are jobs, too.
   bool RetentionIsDue(bool busy);
-  // Returns the jobs of the next transaction: all openings, or as many batches as the limits allow. The two kinds take
+  // Returns the jobs of the next transaction: openings, or as many batches as the limits allow. The two kinds take
   // turns.
   std::vector<Job> TakeGroup() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<Job> TakeOpenings() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Returns the limit of the next transaction. It is lower while light producers of other senders would wait for it.
+  Work LargestGroup() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<Job> TakeBatches() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Moves queued batches to the group, in order, as the share of their producer and the group have room.
-  // `in_any_case`: takes the first batch of all, however large, and the first one of each producer that the group has
-  // room for. Batches of one producer keep their order.
-  void TakeShares(const Share& share, bool in_any_case, BatchGroup& group) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Returns true for a producer whose batches in the queue are small together.
+  bool IsLight(const std::string& producer_id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Moves queued batches to the group, in order, as far as the shares and the group have room; those of one producer
+  // keep their order.
+  void TakeShares(const Shares& shares, const Rule& rule, BatchGroup& group) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Do(std::vector<Job>& group);
   absl::Status DoGroup(std::vector<Job>& group);
   absl::Status DoOpen(std::vector<Job>& group);
@@ -136,10 +158,14 @@ class WriterLoop {
   absl::Mutex mutex_;
   // Openings pass batches: those of other producers, or of an earlier stream of the same one, whose records are then
   // sent again.
-  std::vector<Job> openings_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Job> openings_ ABSL_GUARDED_BY(mutex_);
   std::deque<Job> batches_ ABSL_GUARDED_BY(mutex_);
-  uint64_t queued_rows_ ABSL_GUARDED_BY(mutex_) = 0;  // of batches_
+  Work queued_ ABSL_GUARDED_BY(mutex_);                                       // of batches_
+  absl::flat_hash_map<std::string, Work> queued_of_ ABSL_GUARDED_BY(mutex_);  // by producer
+  std::string last_sender_ ABSL_GUARDED_BY(mutex_);                           // of the newest batch
+  SteadyTime urgent_until_ ABSL_GUARDED_BY(mutex_){};                         // transactions are small until then
   bool opened_last_ ABSL_GUARDED_BY(mutex_) = false;
+  bool only_light_last_ ABSL_GUARDED_BY(mutex_) = false;
   // When the producers of the last transactions were last part of one: those of the last kRecently (writer_loop.cc).
   absl::flat_hash_map<std::string, SteadyTime> recent_producers_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

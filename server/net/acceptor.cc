@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -26,6 +27,10 @@ constexpr absl::Duration kLookMostOften = absl::Milliseconds(20);
 constexpr absl::Duration kRest = absl::Milliseconds(50);
 // At a limit, each connection asks whether another has ended meanwhile.
 constexpr absl::Duration kRemoveClosedMostOften = absl::Milliseconds(50);
+// A server takes in some MiB meanwhile. With many connections the pause is so many times the CPU time of the readings.
+constexpr absl::Duration kReadMetersMostOften = absl::Milliseconds(10);
+constexpr absl::Duration kReadMetersAtLeastEvery = absl::Milliseconds(50);
+constexpr int kReadMetersPause = 20;
 // Between them, connections that have sent something are handed over.
 constexpr int kAcceptsAtATime = 64;
 constexpr int kEventsAtATime = 64;
@@ -39,10 +44,10 @@ void Notify(const Socket& event) {
   while (write(event.fd(), &one, sizeof(one)) < 0 && errno == EINTR) continue;
 }
 
-uint16_t PortOf(const sockaddr_storage& peer) {
-  const bool is_v6 = peer.ss_family == AF_INET6;
-  return ntohs(is_v6 ? reinterpret_cast<const sockaddr_in6&>(peer).sin6_port
-                     : reinterpret_cast<const sockaddr_in&>(peer).sin_port);
+absl::Duration ThreadCpuTime() {
+  timespec time = {};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return absl::DurationFromTimespec(time);
 }
 
 int OpenSpare() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
@@ -114,7 +119,9 @@ void Acceptor::Run() {
   std::array<epoll_event, kEventsAtATime> events;
   next_look_ = SteadyNow();
   while (true) {
-    const absl::Duration wait = std::max(TimeUntil(next_look_), absl::ZeroDuration());
+    const bool meters = options_.meter != nullptr && table_.size() > 0;
+    const SteadyTime next = meters ? std::min(next_look_, next_reading_) : next_look_;
+    const absl::Duration wait = std::max(TimeUntil(next), absl::ZeroDuration());
     const int count =
         epoll_wait(epoll_.fd(), events.data(), kEventsAtATime, static_cast<int>(absl::ToInt64Milliseconds(wait)) + 1);
     for (int i = 0; i < count; ++i) {
@@ -124,6 +131,7 @@ void Acceptor::Run() {
       next_look_ = SteadyAfter(look_interval_);
       Look();
     }
+    if (meters && SteadyNow() >= next_reading_) ReadMeters();
     open_ = table_.size();
   }
 }
@@ -140,7 +148,7 @@ bool Acceptor::Handle(int fd) {
   return true;
 }
 
-void Acceptor::EndConnection(const sockaddr_storage& peer) {
+void Acceptor::EndConnection(const Peer& peer) {
   const absl::MutexLock lock(&mutex_);
   peers_to_end_.push_back(peer);
   Notify(end_);
@@ -149,17 +157,33 @@ void Acceptor::EndConnection(const sockaddr_storage& peer) {
 void Acceptor::EndConnections() {
   uint64_t count = 0;
   while (read(end_.fd(), &count, sizeof(count)) < 0 && errno == EINTR) continue;
-  std::vector<sockaddr_storage> peers;
+  std::vector<Peer> peers;
   {
     const absl::MutexLock lock(&mutex_);
     peers.swap(peers_to_end_);
   }
-  for (const sockaddr_storage& peer : peers) {
-    const std::optional<Socket> socket = table_.Share(Network::Of(peer), PortOf(peer));
-    if (!socket.has_value()) continue;
-    ++ended_;
-    shutdown(socket->fd(), SHUT_RDWR);
+  for (const Peer& peer : peers) End(peer);
+}
+
+void Acceptor::End(const Peer& peer) {
+  const std::optional<Socket> socket = table_.Share(peer);
+  if (!socket.has_value()) return;
+  ++ended_;
+  shutdown(socket->fd(), SHUT_RDWR);
+}
+
+void Acceptor::ReadMeters() {
+  const SteadyTime now = SteadyNow();
+  const absl::Duration elapsed = absl::FromChrono(now - std::exchange(meters_read_at_, now));
+  const absl::Duration begin = ThreadCpuTime();
+  const std::vector<ReceiveMeter::Excess> excess = options_.meter->Update(table_.ReadMeters(), elapsed);
+  next_reading_ = SteadyAfter(
+      std::clamp(kReadMetersPause * (ThreadCpuTime() - begin), kReadMetersMostOften, kReadMetersAtLeastEvery));
+  for (const ReceiveMeter::Excess& one : excess) {
+    End(one.peer);
+    last_excess_ = one.peer.network.ToString();
   }
+  excesses_ += excess.size();
 }
 
 Listener* Acceptor::FindListener(int fd) {
@@ -175,7 +199,7 @@ void Acceptor::AcceptFrom(Listener& listener) {
     socklen_t size = sizeof(peer);
     const int fd = accept4(listener.fd(), reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0) {
-      Admit(fd, peer);
+      Admit(fd, Peer::Of(peer));
     } else if (!HandleError(listener, errno)) {
       return;
     }
@@ -221,15 +245,14 @@ void Acceptor::Rest(const Listener& listener) {
   next_look_ = std::min(next_look_, SteadyAfter(kRest));
 }
 
-void Acceptor::Admit(int fd, const sockaddr_storage& peer) {
+void Acceptor::Admit(int fd, const Peer& peer) {
   table_.Remove(fd);  // whoever had this number is gone
-  const Network network = Network::Of(peer);
-  if (!MakeRoom(network)) {
+  if (!MakeRoom(peer.network)) {
     Reset(fd);
-    last_refused_ = network.ToString();
+    last_refused_ = peer.network.ToString();
     return;
   }
-  table_.Add(fd, network, SteadyNow(), PortOf(peer));
+  table_.Add(fd, peer, SteadyNow());
   if (!Watch(fd, EPOLLIN | EPOLLRDHUP)) Drop(fd);
 }
 
@@ -295,6 +318,7 @@ void Acceptor::Look() {
   if (!spare_.is_open()) spare_ = Socket(OpenSpare());
   CheckListeners();
   LogRefusals();
+  LogExcesses();
 }
 
 void Acceptor::CheckListeners() {
@@ -336,6 +360,12 @@ void Acceptor::LogRefusals() {
       "refused connections",
       {{"port", port_}, {"count", refusals - logged_refusals_}, {"open", table_.size()}, {"last", last_refused_}});
   logged_refusals_ = refusals;
+}
+
+void Acceptor::LogExcesses() {
+  if (excesses_ == 0) return;
+  log::Warn("ended connections that held too many bytes of unfinished messages",
+            {{"port", port_}, {"count", std::exchange(excesses_, 0)}, {"open", table_.size()}, {"last", last_excess_}});
 }
 
 }  // namespace telemetry::net

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/socket.h>
-
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -19,6 +17,8 @@
 #include "proto/clock/steady.h"
 #include "server/net/connection_table.h"
 #include "server/net/listener.h"
+#include "server/net/network.h"
+#include "server/net/receive_meter.h"
 #include "server/net/socket.h"
 
 namespace telemetry::net {
@@ -34,6 +34,8 @@ struct AcceptorOptions {
   // Called on the acceptor's thread when a listening socket could not be opened again for so long, and again each time
   // so much time has passed; the process should end.
   std::function<void(const absl::Status& status)> on_lost;
+  // Is told what each connection has read, and says which to end; nullptr: none. Outlives the acceptor.
+  ReceiveMeter* meter = nullptr;
 };
 
 // Accepts the connections of a port on a thread of its own. Connections beyond the limits are reset at once; a
@@ -55,7 +57,7 @@ class Acceptor {
   // Accepts from now on. Once only.
   void Start(TakeConnection take);
   // Ends the connection of this peer, also one that was handed over: whoever serves it finds it closed. Thread-safe.
-  void EndConnection(const sockaddr_storage& peer) ABSL_LOCKS_EXCLUDED(mutex_);
+  void EndConnection(const Peer& peer) ABSL_LOCKS_EXCLUDED(mutex_);
   // Stops listening and closes the connections that have sent nothing. Afterwards nothing is handed over.
   void Stop();
 
@@ -67,7 +69,7 @@ class Acceptor {
     uint64_t made_room = 0;        // silent, closed for another
     uint64_t silent = 0;           // silent, closed by the time limit
     uint64_t dropped = 0;          // no descriptor was free
-    uint64_t ended = 0;            // by EndConnection
+    uint64_t ended = 0;            // by EndConnection or the meter
     uint64_t reopened = 0;         // listening sockets that were lost
   };
   Counts counts() const;
@@ -88,7 +90,7 @@ class Acceptor {
   bool DropOne(const Listener& listener);
   // Leaves the listener alone for a moment.
   void Rest(const Listener& listener);
-  void Admit(int fd, const sockaddr_storage& peer);
+  void Admit(int fd, const Peer& peer);
   // Returns whether there is room for a connection from `network`, after closing a silent one if that is needed.
   bool MakeRoom(const Network& network);
   // Closes silent connections until there is room. False: there are no more.
@@ -97,12 +99,15 @@ class Acceptor {
   void Drop(int fd);
   void HandOver(int fd);
   void EndConnections() ABSL_LOCKS_EXCLUDED(mutex_);
+  void End(const Peer& peer);
+  void ReadMeters();
 
   // Looks after everything that no event tells of.
   void Look();
   void CheckListeners();
   void Reopen(Listener& listener);
   void LogRefusals();
+  void LogExcesses();
 
   const AcceptorOptions options_;
   const int port_;
@@ -116,14 +121,18 @@ class Acceptor {
   TakeConnection take_;
   SteadyTime next_look_;
   SteadyTime next_remove_closed_ = kLongAgo;
+  SteadyTime meters_read_at_ = SteadyNow();
+  SteadyTime next_reading_ = SteadyNow();
   std::optional<SteadyTime> lost_since_;
   uint64_t logged_refusals_ = 0;
   std::string last_refused_;
+  uint64_t excesses_ = 0;  // connections that the meter ended, since the last log line
+  std::string last_excess_;
 
   Socket stop_;
   Socket end_;  // there are peers_to_end_
   absl::Mutex mutex_;
-  std::vector<sockaddr_storage> peers_to_end_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Peer> peers_to_end_ ABSL_GUARDED_BY(mutex_);
   std::atomic<uint64_t> open_ = 0;
   std::atomic<uint64_t> refused_ = 0;
   std::atomic<uint64_t> refused_network_ = 0;

@@ -12,13 +12,12 @@ ConnectionTable::Room ConnectionTable::RoomFor(const Network& network) const {
   return connections_.size() >= limits_.in_total ? Room::kAllIsFull : Room::kYes;
 }
 
-void ConnectionTable::Add(int fd, const Network& network, SteadyTime now, uint16_t port) {
+void ConnectionTable::Add(int fd, const Peer& peer, SteadyTime now) {
   Remove(fd);
   const uint64_t number = ++last_number_;
   connections_.try_emplace(
-      fd, Connection{
-              .network = network, .file = FileOf(fd).value_or(FileId()), .since = now, .number = number, .port = port});
-  Members& members = networks_[network];
+      fd, Connection{.peer = peer, .file = FileOf(fd).value_or(FileId()), .since = now, .number = number});
+  Members& members = networks_[peer.network];
   ++members.connections;
   members.silent.emplace(number, fd);
   silent_.emplace(number, fd);
@@ -28,7 +27,7 @@ void ConnectionTable::SetTalking(int fd) {
   const auto found = connections_.find(fd);
   if (found == connections_.end()) return;
   silent_.erase(found->second.number);
-  networks_[found->second.network].silent.erase(found->second.number);
+  networks_[found->second.peer.network].silent.erase(found->second.number);
 }
 
 void ConnectionTable::Remove(int fd) {
@@ -40,7 +39,7 @@ void ConnectionTable::Remove(int fd) {
 
 void ConnectionTable::Forget(const Connection& connection) {
   silent_.erase(connection.number);
-  const auto members = networks_.find(connection.network);
+  const auto members = networks_.find(connection.peer.network);
   members->second.silent.erase(connection.number);
   if (--members->second.connections == 0) networks_.erase(members);
 }
@@ -50,13 +49,24 @@ bool ConnectionTable::IsSilent(int fd) const {
   return found != connections_.end() && silent_.contains(found->second.number);
 }
 
-std::optional<Socket> ConnectionTable::Share(const Network& network, uint16_t port) const {
+std::optional<Socket> ConnectionTable::Share(const Peer& peer) const {
   for (const auto& [fd, connection] : connections_) {
-    if (connection.port != port || connection.network != network) continue;
+    if (connection.peer != peer) continue;
     Socket socket(fcntl(fd, F_DUPFD_CLOEXEC, 0));
     if (socket.is_open() && FileOf(socket.fd()) == connection.file) return socket;
   }
   return std::nullopt;
+}
+
+std::vector<ReceiveMeter::Reading> ConnectionTable::ReadMeters() const {
+  std::vector<ReceiveMeter::Reading> readings;
+  readings.reserve(connections_.size());
+  for (const auto& [fd, connection] : connections_) {
+    if (silent_.contains(connection.number)) continue;
+    const std::optional<uint64_t> bytes = ReadBytesOf(fd);
+    if (bytes && FileOf(fd) == connection.file) readings.push_back({connection.peer, *bytes});
+  }
+  return readings;
 }
 
 void ConnectionTable::RemoveClosed() {

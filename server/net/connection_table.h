@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "proto/clock/steady.h"
 #include "server/net/network.h"
+#include "server/net/receive_meter.h"
 #include "server/net/socket.h"
 
 namespace telemetry::net {
@@ -26,17 +28,18 @@ class ConnectionTable {
   // Returns whether there is room for one more connection from `network`.
   Room RoomFor(const Network& network) const;
 
-  // Adds a silent connection from this port of `network`. `fd` is open; a connection that had the same descriptor is
-  // over and makes room.
-  void Add(int fd, const Network& network, SteadyTime now, uint16_t port = 0);
+  // Adds a silent connection. `fd` is open; a connection that had the same descriptor is over and makes room.
+  void Add(int fd, const Peer& peer, SteadyTime now);
   void SetTalking(int fd);
   void Remove(int fd);
   bool IsSilent(int fd) const;
   // Removes the connections whose descriptors were closed by whoever serves them. Costs one fstat for each.
   void RemoveClosed();
 
-  // Returns a new descriptor of the connection from this port of `network`, if it is still open.
-  std::optional<Socket> Share(const Network& network, uint16_t port) const;
+  // Returns a new descriptor of the connection from `peer`, if it is still open.
+  std::optional<Socket> Share(const Peer& peer) const;
+  // Reads the meters of the connections that have sent something.
+  std::vector<ReceiveMeter::Reading> ReadMeters() const;
 
   // Returns the silent connection that came first, of all or of one network; nothing: none is silent.
   std::optional<int> OldestSilent() const;
@@ -50,11 +53,10 @@ class ConnectionTable {
   // The order in which they came, and their descriptors.
   using Queue = std::map<uint64_t, int>;
   struct Connection {
-    Network network;
+    Peer peer;
     FileId file;
     SteadyTime since;
     uint64_t number;
-    uint16_t port;
   };
   struct Members {
     uint64_t connections = 0;

@@ -37,6 +37,13 @@ Network Network::OfV6(const in6_addr& address) {
   return network;
 }
 
+Peer Peer::Of(const sockaddr_storage& address) {
+  const bool is_v6 = address.ss_family == AF_INET6;
+  const in_port_t port = is_v6 ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
+                               : reinterpret_cast<const sockaddr_in&>(address).sin_port;
+  return {.network = Network::Of(address), .port = ntohs(port)};
+}
+
 std::string Network::ToString() const {
   if (family_ == AF_UNSPEC) return "unknown";
   std::array<char, INET6_ADDRSTRLEN> text = {};

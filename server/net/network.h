@@ -33,4 +33,18 @@ class Network {
   std::array<uint8_t, 8> bytes_ = {};
 };
 
+// The client's end of a connection.
+struct Peer {
+  Network network;
+  uint16_t port = 0;
+
+  static Peer Of(const sockaddr_storage& address);
+
+  friend bool operator==(const Peer&, const Peer&) = default;
+  template <typename Hash>
+  friend Hash AbslHashValue(Hash hash, const Peer& peer) {
+    return Hash::combine(std::move(hash), peer.network, peer.port);
+  }
+};
+
 }  // namespace telemetry::net

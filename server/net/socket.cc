@@ -1,8 +1,14 @@
 #include "server/net/socket.h"
 
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
 
 namespace telemetry::net {
 
@@ -22,6 +28,16 @@ std::optional<FileId> FileOf(int fd) {
   struct stat file = {};
   if (fstat(fd, &file) != 0) return std::nullopt;
   return FileId{.device = file.st_dev, .inode = file.st_ino};
+}
+
+std::optional<uint64_t> ReadBytesOf(int fd) {
+  tcp_info info = {};
+  socklen_t size = sizeof(info);
+  int unread = 0;
+  if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || ioctl(fd, FIONREAD, &unread) != 0)
+    return std::nullopt;
+  if (size < offsetof(tcp_info, tcpi_bytes_received) + sizeof(info.tcpi_bytes_received)) return std::nullopt;
+  return info.tcpi_bytes_received - std::min<uint64_t>(info.tcpi_bytes_received, static_cast<uint64_t>(unread));
 }
 
 void Reset(int fd) {

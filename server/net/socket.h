@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -35,6 +36,9 @@ struct FileId {
 
 // Returns the file that `fd` refers to; nothing: `fd` is closed.
 std::optional<FileId> FileOf(int fd);
+
+// Returns how many bytes whoever serves this connection has read from it; nothing: the system does not say.
+std::optional<uint64_t> ReadBytesOf(int fd);
 
 // Closes a connection with a reset, so that the kernel keeps nothing of it.
 void Reset(int fd);

@@ -24,7 +24,7 @@ inline constexpr uint64_t kMaxNameBytes = uint64_t{4} << 10;
 // The most bytes of a text that lists things or is for people: input shapes, dtypes, a kernel's name, a message.
 inline constexpr uint64_t kMaxTextBytes = uint64_t{64} << 10;
 // The most ids in `supersedes`. The project's own producers send at most 31.
-inline constexpr uint64_t kMaxSuperseded = 1024;
+inline constexpr uint64_t kMaxSuperseded = 256;
 // The most samples of a measurement.
 inline constexpr uint64_t kMaxSamples = uint64_t{64} << 10;
 // The most nodes and edges of a graph together: each becomes a row.

@@ -1,6 +1,8 @@
 // Runs each attack alone against a collector, and then all at once, beside well-behaved clients. Prints a line for
 // each: the collector's memory, descriptors and disk, and the clients' times to an Ack.
 //
+// The attackers connect from 127.0.0.0/8, the well-behaved clients from ::1: senders that do not trust each other.
+//
 // The attackers share the machine with the collector. They have the lowest priority, and the times to an Ack are held
 // against those of equal clients of another collector at the same time. So the CPU time that an attacker needs does not
 // count as a delay of the collector.
@@ -13,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
@@ -118,9 +121,16 @@ class HostileSuite : public HostileTest, public testing::WithParamInterface<Scen
     std::filesystem::create_directory(folder);
     bench::CollectorOptions options;
     options.max_files = FullSize() ? 10'000 : 2'000;
+    options.host = "[::]";
+    options.flags = {"--insecure-beyond-loopback"};
     options.metrics = true;
     options.log = folder + ".log";
     return std::make_unique<bench::CollectorProcess>(bench::CollectorProcess::Start(folder + "/dataset.db", options));
+  }
+
+  // The address that the well-behaved clients connect to.
+  static std::string AddressOf(const bench::CollectorProcess& collector) {
+    return absl::StrCat("[::1]:", collector.port());
   }
 
   // Runs the attacks for a while and sets the fields of `cost` that are known then.
@@ -178,10 +188,10 @@ TEST_P(HostileSuite, OthersAreServedAndNothingIsLost) {
   const auto idle = StartCollector(folder_ + "/idle");
   Cost cost{.attack = GetParam().name};
   {
-    GoodClients good(collector_->address());
-    GoodClients quiet(idle->address());
+    GoodClients good(AddressOf(*collector_));
+    GoodClients quiet(AddressOf(*idle));
     Play(GetParam(), good, quiet, &cost);
-    cost.served_after = ServeNewClient(collector_->address(), absl::Seconds(5));
+    cost.served_after = ServeNewClient(AddressOf(*collector_), absl::Seconds(5));
     for (PacedClient& client : good.clients()) EXPECT_TRUE(client.Finish(kPatience)) << "not all is acknowledged";
     cost.ended_streams = good.EndedStreams();
     cost.memory_mib = bench::PeakMib(collector_->pid());

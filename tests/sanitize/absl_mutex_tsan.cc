@@ -7,6 +7,23 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 
+// Declared by the run time of the sanitizer.
+extern "C" void AnnotateIgnoreReadsBegin(const char* file, int line);
+extern "C" void AnnotateIgnoreReadsEnd(const char* file, int line);
+
+namespace {
+
+// Whoever unlocks a mutex reads the conditions of those that wait for it, which stand on the stacks of their threads.
+class IgnoreConditions {
+ public:
+  IgnoreConditions() { AnnotateIgnoreReadsBegin(__FILE__, __LINE__); }
+  ~IgnoreConditions() { AnnotateIgnoreReadsEnd(__FILE__, __LINE__); }
+  IgnoreConditions(const IgnoreConditions&) = delete;
+  IgnoreConditions& operator=(const IgnoreConditions&) = delete;
+};
+
+}  // namespace
+
 #define TELEMETRY_WRAP(result, name, ...)       \
   extern "C" result __real_##name(__VA_ARGS__); \
   extern "C" result __wrap_##name(__VA_ARGS__)
@@ -18,12 +35,14 @@ TELEMETRY_WRAP(void, _ZN4absl7debian35Mutex4LockEv, absl::Mutex* mutex) {
 
 TELEMETRY_WRAP(void, _ZN4absl7debian35Mutex6UnlockEv, absl::Mutex* mutex) {
   __tsan_release(mutex);
+  const IgnoreConditions ignore;
   __real__ZN4absl7debian35Mutex6UnlockEv(mutex);
 }
 
 // The waits give the lock away and take it again.
 TELEMETRY_WRAP(void, _ZN4absl7debian35Mutex5AwaitERKNS0_9ConditionE, absl::Mutex* mutex, const absl::Condition& until) {
   __tsan_release(mutex);
+  const IgnoreConditions ignore;
   __real__ZN4absl7debian35Mutex5AwaitERKNS0_9ConditionE(mutex, until);
   __tsan_acquire(mutex);
 }
@@ -31,6 +50,7 @@ TELEMETRY_WRAP(void, _ZN4absl7debian35Mutex5AwaitERKNS0_9ConditionE, absl::Mutex
 TELEMETRY_WRAP(bool, _ZN4absl7debian35Mutex16AwaitWithTimeoutERKNS0_9ConditionENS0_8DurationE, absl::Mutex* mutex,
                const absl::Condition& until, absl::Duration timeout) {
   __tsan_release(mutex);
+  const IgnoreConditions ignore;
   const bool met =
       __real__ZN4absl7debian35Mutex16AwaitWithTimeoutERKNS0_9ConditionENS0_8DurationE(mutex, until, timeout);
   __tsan_acquire(mutex);
@@ -40,6 +60,7 @@ TELEMETRY_WRAP(bool, _ZN4absl7debian35Mutex16AwaitWithTimeoutERKNS0_9ConditionEN
 TELEMETRY_WRAP(bool, _ZN4absl7debian35Mutex17AwaitWithDeadlineERKNS0_9ConditionENS0_4TimeE, absl::Mutex* mutex,
                const absl::Condition& until, absl::Time deadline) {
   __tsan_release(mutex);
+  const IgnoreConditions ignore;
   const bool met = __real__ZN4absl7debian35Mutex17AwaitWithDeadlineERKNS0_9ConditionENS0_4TimeE(mutex, until, deadline);
   __tsan_acquire(mutex);
   return met;

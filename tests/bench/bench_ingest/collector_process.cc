@@ -57,7 +57,7 @@ CollectorProcess CollectorProcess::Start(const std::string& db, const CollectorO
   const std::string program = ProgramPath("telemetry-collector");
   const std::string log = options.log.empty() ? db + ".log" : options.log;
   std::vector<std::string> arguments = {program, "serve",    "--db",
-                                        db,      "--listen", "127.0.0.1:" + std::to_string(options.port)};
+                                        db,      "--listen", options.host + ":" + std::to_string(options.port)};
   if (options.metrics) arguments.insert(arguments.end(), {"--metrics-listen", "127.0.0.1:0"});
   arguments.insert(arguments.end(), options.flags.begin(), options.flags.end());
   std::vector<std::string> environment = options.environment;

@@ -12,6 +12,7 @@ namespace telemetry::bench {
 // What a collector is started with, beside its dataset.
 struct CollectorOptions {
   int port = 0;                          // 0 takes a free one
+  std::string host = "127.0.0.1";        // where it listens
   std::vector<std::string> flags;        // of serve, as on a command line
   std::vector<std::string> environment;  // NAME=VALUE, added to this process's
   std::string log;                       // where its log goes; empty: to the dataset's name with .log
@@ -23,7 +24,7 @@ struct CollectorOptions {
 // a message when the collector does not start.
 class CollectorProcess {
  public:
-  // Serves `db` on 127.0.0.1; port 0 takes a free one. Returns when the collector listens.
+  // Serves `db`; port 0 takes a free one. Returns when the collector listens.
   static CollectorProcess Start(const std::string& db, int port = 0) {
     return Start(db, CollectorOptions{.port = port});
   }

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "proto/record/ids.h"
+#include "server/storage/record_sizes.h"
 #include "tests/faults/attacks/attack.h"
 #include "tests/faults/attacks/messages.h"
 #include "tests/faults/attacks/unary_producer.h"
@@ -111,9 +112,9 @@ void SendLargeConfigs(const Target& target) {
 
 // Attempts that each supersede as many others as they may.
 void SendSupersedes(const Target& target) {
-  constexpr uint64_t kIds = 1024;
+  constexpr uint64_t kIds = storage::kMaxSuperseded;
   constexpr uint64_t kIdBytes = 16;
-  const uint64_t attempts = FullSize() ? 400 : 40;
+  const uint64_t attempts = FullSize() ? 1600 : 160;
   SendBatches(target, attempts * kIds * kIdBytes, [=](uint64_t number) {
     std::vector<std::string> batch;
     for (uint64_t i = number * attempts; i < (number + 1) * attempts; ++i) {

@@ -116,6 +116,12 @@ std::string TestName(const ::testing::TestParamInfo<Dialect>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Csv, EveryDialect, ::testing::ValuesIn(kAllDialects), TestName);
 
+// A row of v1.1 begins with a number, a row of the others with an id.
+class EveryDialectWithIds : public EveryDialect {};
+
+INSTANTIATE_TEST_SUITE_P(Csv, EveryDialectWithIds,
+                         ::testing::ValuesIn(std::begin(kAllDialects) + 1, std::end(kAllDialects)), TestName);
+
 TEST_P(EveryDialect, HeaderAndRows) {
   EXPECT_THAT(ReadAndDescribe(HeaderLine(GetParam()) + Row(1) + Row(2)),
               ElementsAre("header " + Name(), "row " + Name() + " 1.00", "row " + Name() + " 2.00"));
@@ -156,9 +162,8 @@ TEST_P(EveryDialect, ATornLineHarmsNoOther) {
   }
 }
 
-// Nor where the next row follows on the torn part, where rows begin with an id. Only bytes of the torn row are lost.
-TEST_P(EveryDialect, ATornLineDoesNotTakeTheNextRowWithIt) {
-  if (GetParam() == Dialect::kV11) GTEST_SKIP() << "a row of v1.1 begins with a number";
+// Nor where the next row follows on the torn part. Only bytes of the torn row are lost.
+TEST_P(EveryDialectWithIds, ATornLineDoesNotTakeTheNextRowWithIt) {
   const std::string whole = WithoutLineEnd(Row(5));
   for (size_t length = 1; length < whole.size(); ++length) {
     SCOPED_TRACE(whole.substr(0, length));

@@ -3,23 +3,24 @@
 #include <spdlog/logger.h>
 
 #include <memory>
-#include <sstream>
 #include <string>
 
 namespace telemetry::access {
 
-// While one lives, everything that is logged goes into it.
+// While one lives, everything that is logged goes into it. Thread-safe.
 class LogCapture {
  public:
   LogCapture();
   ~LogCapture();
 
   std::string text() const;
-  // How often it holds these words.
+  // Returns how often it holds these words.
   size_t Count(const std::string& words) const;
 
  private:
-  std::ostringstream lines_;
+  class Lines;
+
+  const std::shared_ptr<Lines> lines_;
   const std::shared_ptr<spdlog::logger> before_;
 };
 

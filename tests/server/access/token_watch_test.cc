@@ -100,6 +100,8 @@ TEST_F(TokenWatchTest, AChangeThatCouldNotBeReadAtFirstIsReadLater) {
   const LogCapture log;
   const std::string old_token = Add();
   const std::unique_ptr<TokenWatch> watch = Watch();
+  // UBSan looks at the type of an object when it is first used, and needs descriptors for that.
+  AwaitLooks();
   const std::string changed = folder_.Path("changed.json");
   ASSERT_TRUE(ChangeTokens(changed, [](std::vector<Token>&) { return absl::OkStatus(); }).ok());
   {

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -50,18 +51,19 @@ class Peer {
 
   void Send(std::string_view bytes) const { send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
   void SendPreface() const { Send(std::string(http2::kPreface) + http2::FrameBytes({.type = http2::kSettings})); }
-  // Waits until the collector has sent something, or has closed the connection.
-  bool AwaitBytes() const { return Receive() > 0; }
+  // Waits until the collector has sent something, or has closed the connection; a minute at most.
+  bool AwaitBytes() const { return Receive().value_or(0) > 0; }
   bool AwaitEnd() const {
-    ssize_t size = Receive();
-    while (size > 0) size = Receive();
-    return size <= 0;
+    std::optional<ssize_t> size = Receive();
+    while (size.has_value() && *size > 0) size = Receive();
+    return size.has_value() && *size <= 0;
   }
 
  private:
-  ssize_t Receive() const {
+  // Nothing: nothing came in time.
+  std::optional<ssize_t> Receive() const {
     pollfd poll_fd = {.fd = fd_, .events = POLLIN};
-    if (poll(&poll_fd, 1, 60'000) != 1) return 1;
+    if (poll(&poll_fd, 1, 60'000) != 1) return std::nullopt;
     std::string bytes(4096, '\0');
     return recv(fd_, bytes.data(), bytes.size(), 0);
   }

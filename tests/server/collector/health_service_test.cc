@@ -100,7 +100,8 @@ class HealthServiceTest : public ::testing::Test {
   }
 
   access::Gate gate_{nullptr};
-  RunningCalls calls_{gate_, {}};
+  net::ReceiveMeter meter_{uint64_t{1} << 20};
+  RunningCalls calls_{gate_, meter_, {}};
   std::unique_ptr<HealthService> health_;
   std::unique_ptr<grpc::Server> server_;
   std::shared_ptr<grpc::Channel> channel_;

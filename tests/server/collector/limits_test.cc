@@ -47,7 +47,7 @@ TEST(Limits, ACallWhoseRequestDoesNotComeEnds) {
 // Without a token a sender is an address. It has half of the calls.
 TEST(Limits, ACallCountsFromItsHeaders) {
   constexpr char kListRuns[] = "/telemetry.v1.DatasetService/ListRuns";
-  CollectorStory story(Limits{.max_streams = 8});
+  CollectorStory story(Limits{.max_streams = 6});
   std::list<SilentCall> silent;
   for (const char* method : {"/telemetry.v1.IngestService/Ingest", "/telemetry.v1.DatasetService/GetRun",
                              "/telemetry.v1.IngestService/Stream", kListRuns}) {

@@ -159,6 +159,15 @@ TEST(ParsedBatch, EmptyStringsCountForTheMemoryThatTheyTake) {
   EXPECT_GE(OutlineOf(Records({supersedes.SerializeAsString()})).pieces[0].memory_bytes, 10000 * sizeof(std::string));
 }
 
+// The writer needs much longer for many ids than their bytes suggest.
+TEST(ParsedBatch, SupersededAttemptsCountByTheWritersWork) {
+  v1::Record supersedes;
+  for (int i = 0; i < 256; ++i) supersedes.mutable_attempt()->add_supersedes(std::string(16, 'x'));
+  const PieceOutline piece = OutlineOf(Records({supersedes.SerializeAsString()})).pieces[0];
+  EXPECT_GT(piece.rows, 2000u);
+  EXPECT_GE(piece.memory_bytes, piece.rows * kLeastBytesOfRow);
+}
+
 // A record of kinds that overwrite each other, each an object of its own.
 TEST(ParsedBatch, ManyKindsInOneRecordAreTooHeavy) {
   std::string bytes;

@@ -58,14 +58,17 @@ class TransactionList final : public storage::StoreWriter {
 
 class WriterLoopTest : public testing::Test {
  protected:
-  WriterLoopTest() {
+  explicit WriterLoopTest(const Limits& limits = {.group_records = 1000, .group_bytes = 1 << 20})
+      : loop_(std::make_unique<TransactionList>(began_, go_on_, transactions_), limits,
+              {.on_fatal = [](const absl::Status& status) { FAIL() << status; }}, guard_, retention_) {
     Open("first");
     began_.WaitForNotification();
   }
 
-  void Commit(const std::string& producer, uint64_t rows, uint64_t bytes = 100) {
+  void Commit(const std::string& producer, uint64_t rows, uint64_t bytes = 100, const std::string& sender = "sender") {
     const PieceOutline piece{.records = 0, .record_bytes = bytes, .memory_bytes = bytes, .rows = rows};
-    loop_.Commit(std::make_unique<ParsedBatch>(producer, 0, 1, piece), [](const storage::BatchOutcome& /*outcome*/) {});
+    loop_.Commit(sender, std::make_unique<ParsedBatch>(producer, 0, 1, piece),
+                 [](const storage::BatchOutcome& /*outcome*/) {});
   }
   void Open(const std::string& producer) {
     loop_.Open({.producer_id = producer}, [](const absl::StatusOr<uint64_t>& /*committed_seq*/) {});
@@ -83,25 +86,61 @@ class WriterLoopTest : public testing::Test {
   std::vector<std::string> transactions_;
   DiskGuard guard_{DiskGuardOptions{}};
   Retention retention_{RetentionOptions{}};
-  WriterLoop loop_{std::make_unique<TransactionList>(began_, go_on_, transactions_),
-                   Limits{.group_records = 1000, .group_bytes = 1 << 20},
-                   {.on_fatal = [](const absl::Status& status) { FAIL() << status; }},
-                   guard_,
-                   retention_};
+  WriterLoop loop_;
 };
 
-TEST_F(WriterLoopTest, ASmallBatchWaitsForNoLargeOnes) {
+class WriterLoopUrgencyTest : public WriterLoopTest {
+ protected:
+  WriterLoopUrgencyTest() : WriterLoopTest(Limits{}) {}
+};
+
+TEST_F(WriterLoopTest, ALightProducerWaitsForNoHeavyOnes) {
   for (const char* producer : {"a", "a", "b", "b"}) Commit(producer, 1500);
-  Commit("small", 1);
-  EXPECT_THAT(Transactions(), ElementsAre("commit small a", "commit a", "commit b", "commit b"));
+  Commit("light", 1);
+  EXPECT_THAT(Transactions(), ElementsAre("commit light", "commit a", "commit a", "commit b", "commit b"));
 }
 
-TEST_F(WriterLoopTest, ALargeBatchIsNotPutOffForSmallOnes) {
-  Commit("large", 5000);
-  for (int i = 0; i < 20; ++i) Commit("small " + std::to_string(i), 100);
+TEST_F(WriterLoopTest, AHeavyProducerWaitsForOneTransactionOfLightOnes) {
+  Commit("heavy", 5000);
+  for (int i = 0; i < 40; ++i) Commit("light " + std::to_string(i), 100);
   const std::vector<std::string> transactions = Transactions();
-  ASSERT_FALSE(transactions.empty());
-  EXPECT_THAT(transactions[0], testing::EndsWith(" large"));
+  ASSERT_GT(transactions.size(), 1u);
+  EXPECT_THAT(transactions[0], testing::Not(testing::HasSubstr("heavy")));
+  EXPECT_THAT(transactions[1], testing::HasSubstr("heavy"));
+}
+
+TEST_F(WriterLoopTest, ASenderWithManyProducersLeavesRoomForOthers) {
+  for (int i = 0; i < 20; ++i) Commit("many " + std::to_string(i), 240, 100, "a");
+  for (int i = 0; i < 20; ++i) Commit("light " + std::to_string(i), 100, 100, "a");
+  Commit("b heavy", 240, 100, "b");
+  Commit("b light", 100, 100, "b");
+  const std::vector<std::string> transactions = Transactions();
+  ASSERT_GT(transactions.size(), 1u);
+  EXPECT_THAT(transactions[0], testing::HasSubstr("b light"));
+  EXPECT_THAT(transactions[1], testing::HasSubstr("b heavy"));
+}
+
+TEST_F(WriterLoopUrgencyTest, TransactionsAreSmallerWhileALightProducerOfAnotherSenderComes) {
+  for (int i = 0; i < 5; ++i) Commit("heavy " + std::to_string(i), 4000, 100, "a");
+  Commit("light", 1, 100, "b");
+  EXPECT_THAT(Transactions(), ElementsAre("commit light", "commit heavy 0", "commit heavy 1", "commit heavy 2",
+                                          "commit heavy 3", "commit heavy 4"));
+}
+
+TEST_F(WriterLoopUrgencyTest, TransactionsAreLargeForASingleSender) {
+  for (int i = 0; i < 5; ++i) Commit("heavy " + std::to_string(i), 4000);
+  Commit("light", 1);
+  EXPECT_THAT(Transactions(), ElementsAre("commit light", "commit heavy 0 heavy 1 heavy 2 heavy 3 heavy 4"));
+}
+
+TEST_F(WriterLoopTest, OpeningsOfManyProducersTakeSeveralTransactions) {
+  for (int i = 0; i < 300; ++i) Open("x");
+  Commit("a", 1);
+  const std::vector<std::string> transactions = Transactions();
+  ASSERT_EQ(transactions.size(), 3u);
+  EXPECT_EQ(transactions[0], "commit a");
+  EXPECT_THAT(transactions[1], testing::StartsWith("open"));
+  EXPECT_THAT(transactions[2], testing::StartsWith("open"));
 }
 
 TEST_F(WriterLoopTest, ABatchOfManyBytesLeavesRoomForOthers) {
@@ -116,7 +155,7 @@ TEST_F(WriterLoopTest, BatchesOfOneProducerKeepTheirOrder) {
   Commit("a", 1500);
   Commit("a", 1);
   Commit("b", 1);
-  EXPECT_THAT(Transactions(), ElementsAre("commit b a", "commit a"));
+  EXPECT_THAT(Transactions(), ElementsAre("commit b", "commit a", "commit a"));
 }
 
 TEST_F(WriterLoopTest, OpeningsAndBatchesTakeTurns) {

@@ -290,10 +290,32 @@ TEST_F(AcceptorTest, EndsAConnectionThatWasHandedOver) {
   ASSERT_TRUE(AwaitTaken(1));
   ASSERT_TRUE(other.Send("x"));
   ASSERT_TRUE(AwaitTaken(2));
-  acceptor_->EndConnection(flooding.Address());
+  acceptor_->EndConnection(Peer::Of(flooding.Address()));
   EXPECT_TRUE(flooding.AwaitEnd());
   EXPECT_TRUE(other.IsOpen());
   EXPECT_EQ(acceptor_->counts().ended, 1u);
+}
+
+TEST_F(AcceptorTest, EndsAConnectionOfWhichTheServerHoldsTooMuch) {
+  ReceiveMeter meter(1000);
+  Start({.meter = &meter});
+  const Client holding(acceptor_->port(), 2);
+  const Client other(acceptor_->port(), 3);
+  meter.BeginCall(Peer::Of(holding.Address()));
+  meter.BeginCall(Peer::Of(other.Address()));
+  ASSERT_TRUE(holding.Send(std::string(1500, 'x')));
+  ASSERT_TRUE(AwaitTaken(1));
+  ASSERT_TRUE(other.Send(std::string(100, 'x')));
+  ASSERT_TRUE(AwaitTaken(2));
+  EXPECT_TRUE(holding.IsOpen()) << "the server has read nothing";
+  {
+    absl::MutexLock lock(&mutex_);
+    std::string bytes(1500, ' ');
+    for (const Socket& socket : taken_) ASSERT_GT(read(socket.fd(), bytes.data(), bytes.size()), 0);
+  }
+  EXPECT_TRUE(holding.AwaitEnd());
+  EXPECT_TRUE(other.IsOpen());
+  acceptor_->Stop();
 }
 
 }  // namespace

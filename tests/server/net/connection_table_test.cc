@@ -32,7 +32,7 @@ TEST(ConnectionTable, CountsInTotalAndForEachNetwork) {
   std::vector<Socket> sockets;
   const auto add = [&](uint32_t address) {
     sockets.push_back(Open());
-    table.Add(sockets.back().fd(), Address(address), SteadyNow());
+    table.Add(sockets.back().fd(), {Address(address)}, SteadyNow());
   };
   EXPECT_EQ(table.RoomFor(Address(1)), Room::kYes);
   add(1);
@@ -51,8 +51,8 @@ TEST(ConnectionTable, NoticesWhatOthersClosed) {
   ConnectionTable table({.in_total = 2, .per_network = 2});
   Socket first = Open();
   const Socket second = Open();
-  table.Add(first.fd(), Address(1), SteadyNow());
-  table.Add(second.fd(), Address(1), SteadyNow());
+  table.Add(first.fd(), {Address(1)}, SteadyNow());
+  table.Add(second.fd(), {Address(1)}, SteadyNow());
   table.SetTalking(first.fd());
   table.SetTalking(second.fd());
   table.RemoveClosed();
@@ -67,7 +67,7 @@ TEST(ConnectionTable, NoticesThatANumberIsUsedAgain) {
   ConnectionTable table({});
   Socket first = Open();
   const int number = first.fd();
-  table.Add(number, Address(1), SteadyNow());
+  table.Add(number, {Address(1)}, SteadyNow());
   table.SetTalking(number);
   const Socket other = Open();
   first.Close();
@@ -76,8 +76,8 @@ TEST(ConnectionTable, NoticesThatANumberIsUsedAgain) {
   table.RemoveClosed();
   EXPECT_EQ(table.size(), 0);
 
-  table.Add(number, Address(1), SteadyNow());
-  table.Add(number, Address(2), SteadyNow());
+  table.Add(number, {Address(1)}, SteadyNow());
+  table.Add(number, {Address(2)}, SteadyNow());
   EXPECT_EQ(table.size(), 1) << "the first cannot be open any more";
   EXPECT_TRUE(table.OldestSilent(Address(2)));
   EXPECT_FALSE(table.OldestSilent(Address(1)));
@@ -89,7 +89,7 @@ TEST(ConnectionTable, KnowsWhoHasBeenSilentLongest) {
   std::vector<Socket> sockets;
   for (uint32_t i = 0; i < 3; ++i) {
     sockets.push_back(Open());
-    table.Add(sockets.back().fd(), Address(i % 2), begin + std::chrono::seconds(i));
+    table.Add(sockets.back().fd(), {Address(i % 2)}, begin + std::chrono::seconds(i));
   }
   EXPECT_EQ(table.OldestSilent(), sockets[0].fd());
   EXPECT_EQ(table.OldestSilent(Address(1)), sockets[1].fd());

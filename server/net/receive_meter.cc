@@ -1,0 +1,84 @@
+#include "server/net/receive_meter.h"
+
+#include <algorithm>
+
+namespace telemetry::net {
+namespace {
+
+// More than a message costs in the frames around it, in TLS and in the client's answers to ours.
+constexpr uint64_t kFramingBytes = 64;
+constexpr uint64_t kFramingPart = 64;
+// The same for what a client sends without messages, such as pings.
+constexpr absl::Duration kTimeOfByte = absl::Milliseconds(15);
+
+uint64_t Less(uint64_t bytes, uint64_t by) { return bytes - std::min(bytes, by); }
+
+}  // namespace
+
+void ReceiveMeter::BeginCall(const Peer& peer) {
+  const absl::MutexLock lock(&mutex_);
+  ++connections_[peer].calls;
+}
+
+void ReceiveMeter::EndCall(const Peer& peer) {
+  const absl::MutexLock lock(&mutex_);
+  const auto found = connections_.find(peer);
+  --found->second.calls;
+  if (found->second.calls == 0 && !found->second.is_open) connections_.erase(found);
+}
+
+void ReceiveMeter::AddMessage(const Peer& peer, uint64_t bytes) {
+  const absl::MutexLock lock(&mutex_);
+  connections_[peer].allowed_bytes += bytes + kFramingBytes + bytes / kFramingPart;
+}
+
+std::vector<ReceiveMeter::Excess> ReceiveMeter::Update(const std::vector<Reading>& readings, absl::Duration elapsed) {
+  const absl::MutexLock lock(&mutex_);
+  const auto unasked = static_cast<uint64_t>(absl::IDivDuration(unused_time_ + elapsed, kTimeOfByte, &unused_time_));
+  for (auto& [peer, connection] : connections_) connection.is_open = false;
+  for (const Reading& reading : readings) {
+    Connection& connection = connections_[reading.peer];
+    connection.is_open = true;
+    connection.held_bytes += Less(reading.read_bytes, connection.read_bytes);
+    connection.held_bytes = Less(connection.held_bytes, connection.allowed_bytes + unasked);
+    if (connection.calls == 0) connection.held_bytes = 0;
+    connection.read_bytes = reading.read_bytes;
+    connection.allowed_bytes = 0;
+  }
+  absl::erase_if(connections_, [](const auto& entry) { return !entry.second.is_open && entry.second.calls == 0; });
+  return FindExcess();
+}
+
+std::vector<ReceiveMeter::Excess> ReceiveMeter::FindExcess() {
+  struct Held {
+    uint64_t bytes = 0;
+    std::vector<Excess> connections;
+  };
+  absl::flat_hash_map<Network, Held> networks;
+  uint64_t total = 0;
+  for (const auto& [peer, connection] : connections_) {
+    if (!connection.is_open || connection.held_bytes == 0) continue;
+    total += connection.held_bytes;
+    Held& held = networks[peer.network];
+    held.bytes += connection.held_bytes;
+    held.connections.push_back({peer, connection.held_bytes});
+  }
+  std::vector<Excess> excess;
+  const auto by_bytes = [](const Excess& a, const Excess& b) { return a.bytes < b.bytes; };
+  while (total > 0) {
+    Held& most = std::max_element(networks.begin(), networks.end(), [](const auto& a, const auto& b) {
+                   return a.second.bytes < b.second.bytes;
+                 })->second;
+    if (total <= limit_bytes_ && most.bytes <= limit_bytes_ / 4 * 3) break;
+    const auto at = std::max_element(most.connections.begin(), most.connections.end(), by_bytes);
+    const Excess largest = *at;
+    most.connections.erase(at);
+    most.bytes -= largest.bytes;
+    total -= largest.bytes;
+    connections_.at(largest.peer).held_bytes = 0;
+    excess.push_back(largest);
+  }
+  return excess;
+}
+
+}  // namespace telemetry::net

@@ -1,0 +1,108 @@
+#include "server/net/receive_meter.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+
+#include <vector>
+
+namespace telemetry::net {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+Peer PeerAt(uint32_t address, uint16_t port) {
+  sockaddr_storage storage = {};
+  auto& v4 = reinterpret_cast<sockaddr_in&>(storage);
+  v4 = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(address)}};
+  return Peer::Of(storage);
+}
+
+class ReceiveMeterTest : public testing::Test {
+ protected:
+  // The peers' connections have read so many bytes so far. Returns the ports of those to be ended.
+  std::vector<uint16_t> Read(const std::vector<ReceiveMeter::Reading>& readings,
+                             absl::Duration elapsed = absl::ZeroDuration()) {
+    std::vector<uint16_t> ports;
+    for (const ReceiveMeter::Excess& excess : meter_.Update(readings, elapsed)) ports.push_back(excess.peer.port);
+    return ports;
+  }
+
+  const Peer a1_ = PeerAt(1, 11);
+  const Peer a2_ = PeerAt(1, 12);
+  const Peer b_ = PeerAt(2, 21);
+  ReceiveMeter meter_{1000};
+};
+
+TEST_F(ReceiveMeterTest, TheConnectionThatHoldsMostIsEnded) {
+  meter_.BeginCall(a1_);
+  meter_.BeginCall(a2_);
+  meter_.BeginCall(b_);
+  EXPECT_THAT(Read({{a1_, 400}, {a2_, 300}, {b_, 300}}), IsEmpty());
+  EXPECT_THAT(Read({{a1_, 400}, {a2_, 301}, {b_, 300}}), ElementsAre(11));
+  EXPECT_THAT(Read({{a1_, 400}, {a2_, 301}, {b_, 300}}), IsEmpty()) << "was ended already";
+}
+
+TEST_F(ReceiveMeterTest, OneNetworkHasThreeQuarters) {
+  meter_.BeginCall(a1_);
+  meter_.BeginCall(a2_);
+  EXPECT_THAT(Read({{a1_, 350}, {a2_, 400}}), IsEmpty());
+  EXPECT_THAT(Read({{a1_, 351}, {a2_, 400}}), ElementsAre(12));
+}
+
+TEST_F(ReceiveMeterTest, AnAddressThatHoldsLittleIsNotEndedForAnother) {
+  meter_.BeginCall(a1_);
+  meter_.BeginCall(a2_);
+  meter_.BeginCall(b_);
+  EXPECT_THAT(Read({{a1_, 300}, {a2_, 300}, {b_, 450}}), ElementsAre(testing::AnyOf(11, 12)));
+}
+
+TEST_F(ReceiveMeterTest, WholeMessagesAreNotHeld) {
+  meter_.BeginCall(b_);
+  for (uint64_t message = 1; message <= 100; ++message) {
+    meter_.AddMessage(b_, 700);
+    EXPECT_THAT(Read({{b_, message * (700 + 14)}}), IsEmpty());
+  }
+  EXPECT_THAT(Read({{b_, 100 * 714 + 751}}), ElementsAre(21)) << "framing of earlier messages is no credit";
+}
+
+TEST_F(ReceiveMeterTest, AMessageThatIsReadInPartsIsHeldUntilItIsWhole) {
+  meter_.BeginCall(b_);
+  EXPECT_THAT(Read({{b_, 500}}), IsEmpty());
+  meter_.AddMessage(b_, 700);
+  EXPECT_THAT(Read({{b_, 714}}), IsEmpty());
+  EXPECT_THAT(Read({{b_, 714 + 740}}), IsEmpty());
+  EXPECT_THAT(Read({{b_, 714 + 760}}), ElementsAre(21));
+}
+
+// A ping of 17 bytes each second, for three minutes.
+TEST_F(ReceiveMeterTest, PingsAreNotHeld) {
+  meter_.BeginCall(b_);
+  for (uint64_t reading = 1; reading <= 18'000; ++reading) {
+    ASSERT_THAT(Read({{b_, reading / 100 * 17}}, absl::Milliseconds(10)), IsEmpty()) << reading;
+  }
+}
+
+TEST_F(ReceiveMeterTest, AConnectionWithoutCallsHoldsNothing) {
+  meter_.BeginCall(b_);
+  EXPECT_THAT(Read({{b_, 700}}), IsEmpty());
+  meter_.EndCall(b_);
+  EXPECT_THAT(Read({{b_, 5000}}), IsEmpty());
+  meter_.BeginCall(b_);
+  EXPECT_THAT(Read({{b_, 5700}}), IsEmpty());
+  EXPECT_THAT(Read({{b_, 5760}}), ElementsAre(21));
+}
+
+TEST_F(ReceiveMeterTest, AConnectionFromThePortOfAClosedOneBeginsAnew) {
+  meter_.BeginCall(b_);
+  EXPECT_THAT(Read({{b_, 700}}), IsEmpty());
+  meter_.EndCall(b_);
+  EXPECT_THAT(Read({}), IsEmpty());
+  meter_.BeginCall(b_);
+  EXPECT_THAT(Read({{b_, 700}}), IsEmpty());
+  EXPECT_THAT(Read({{b_, 760}}), ElementsAre(21));
+}
+
+}  // namespace
+}  // namespace telemetry::net
