@@ -64,14 +64,7 @@ struct ProducerStats {
 // A producer's durable log and its delivery. Append returns as soon as the record is in the spool; a thread of its own
 // sends it, again and again with growing, jittered pauses, until the collector has acknowledged it. A collector that is
 // away never slows Append down before the spool is full. Records that an earlier process left in the spool are sent
-// first. Thread-safe.
-//
-//   auto producer = telemetry::client::Producer::Open({.collector = "127.0.0.1:4747", .spool_dir =
-//   "/var/spool/tuner"}); if (!producer.ok()) return producer.status(); telemetry::v1::Record record;
-//   record.mutable_run()->set_run_id(run_id);
-//   absl::Status status = (*producer)->Append(record);
-//   ...
-//   status = (*producer)->Drain(absl::Minutes(1));  // optional: what is left is sent by the next process
+// first. Thread-safe. `example.cc` beside this file is a whole program.
 class Producer {
  public:
   // A spool that is damaged in its middle opens: the damaged file is set aside, every whole record in it is kept, and

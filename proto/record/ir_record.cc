@@ -67,7 +67,12 @@ absl::StatusOr<v1::IrGraph> TakeGraph(RecordMembers* members, std::string_view r
   if (status.ok()) status = members->TakeBool("multigraph", &multigraph);
   if (status.ok()) status = TakeAttributes(members, &graph);
   if (status.ok()) status = TakeParts("nodes", members->Take("nodes"), graph.mutable_nodes(), ParseIrNode);
-  const std::string_view edges = members->Find("links") != nullptr ? "links" : "edges";
+  // A writer uses one of the two names, so the other one cannot come back as an unknown key.
+  const bool has_links = members->Find("links") != nullptr;
+  if (status.ok() && has_links && members->Find("edges") != nullptr) {
+    status = absl::InvalidArgumentError("links: stands beside edges");
+  }
+  const std::string_view edges = has_links ? "links" : "edges";
   if (status.ok()) status = TakeParts(edges, members->Take(edges), graph.mutable_edges(), ParseIrEdge);
   if (!status.ok()) return status;
   graph.set_directed(directed);
@@ -126,6 +131,9 @@ absl::StatusOr<v1::IrGraph> ParseHelionIrGraph(const Json& graph, std::string_vi
   if (graph.kind != Json::Kind::kObject) return absl::InvalidArgumentError("not a JSON object");
   if (absl::Status repeated = RefuseRepeatedKeys(graph); !repeated.ok()) return repeated;
   RecordMembers members(graph);
+  if (members.Find("run_id") != nullptr) {
+    return absl::InvalidArgumentError("run_id: belongs to the record, not to its graph");
+  }
   return TakeGraph(&members, run_id);
 }
 

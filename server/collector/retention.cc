@@ -26,6 +26,12 @@ absl::Duration Retention::Patience(bool busy) const {
   return std::max(absl::FromChrono(due - options_.steady_clock()), absl::ZeroDuration());
 }
 
+void Retention::AddRejects(uint64_t bytes) {
+  reject_bytes_ += bytes;
+  const auto budget = static_cast<uint64_t>(options_.rules.keep_rejects_bytes);
+  if (budget > 0 && reject_bytes_ >= budget) next_pass_ = std::min(next_pass_, options_.steady_clock());
+}
+
 absl::Status Retention::Step(storage::StoreWriter& writer) {
   absl::Status status = passing_ ? RemoveSome(writer) : CountTime(writer);
   stepped_at_ = options_.steady_clock();
@@ -40,6 +46,7 @@ absl::Status Retention::CountTime(storage::StoreWriter& writer) {
   next_pass_ = now + absl::ToChronoNanoseconds(options_.interval);
   passing_ = !options_.rules.is_empty();
   pass_ = {};
+  reject_bytes_ = 0;
   absl::MutexLock lock(&mutex_);
   state_.served = *served;
   return absl::OkStatus();

@@ -42,6 +42,10 @@ class Retention {
   // How long until Step has something to do. `busy`: records wait.
   absl::Duration Patience(bool busy) const;
 
+  // Counts bytes of rejects that were stored. When they are as many as a sender may have, the next pass is due at once,
+  // so that no sender has more than twice its budget for long.
+  void AddRejects(uint64_t bytes);
+
   // Does a little of what is due. Errors as CommitBatches: the process has to end.
   absl::Status Step(storage::StoreWriter& writer);
 
@@ -68,6 +72,7 @@ class Retention {
   SteadyTime next_pass_;         // when none is under way
   SteadyTime stepped_at_;        // when the last step was over
   bool passing_ = false;         // a pass is under way
+  uint64_t reject_bytes_ = 0;    // stored since the last pass began
   Removed pass_;                 // what it has removed
   bool said_too_large_ = false;  // no rule lets the dataset become as small as it should be
 

@@ -267,9 +267,8 @@ absl::Status WriterLoop::DoCommit(std::vector<Job>& group) {
   const SteadyTime begin = SteadyNow();
   absl::StatusOr<std::vector<storage::BatchOutcome>> outcomes = writer_->CommitBatches(batches);
   if (!outcomes.ok()) return outcomes.status();
-  if (metrics_ != nullptr) {
-    metrics_->AddCommit(batches, *outcomes, ElapsedSince(begin));
-  }
+  for (const storage::BatchOutcome& outcome : *outcomes) retention_.AddRejects(outcome.reject_bytes);
+  if (metrics_ != nullptr) metrics_->AddCommit(batches, *outcomes, ElapsedSince(begin));
   Answer<CommitJob>(std::move(group), *std::move(outcomes));
   return absl::OkStatus();
 }

@@ -196,7 +196,7 @@ absl::Status BatchWriter::Store(const NewRecords& records) {
     if (refused != batch.refused.end() && refused->seq == seq) {
       status = Refuse(record, *refused, batch.producer_id, outcome);
     } else {
-      status = Store(record, batch.producer_id, refusal);
+      status = Store(record, batch.producer_id, refusal, outcome);
       const bool is_made =
           look_ahead_ != nullptr && look_ahead_->TakeMade({.record = &record, .sender = records.sender});
       if (!refusal && !is_made && database_.changed_rows() == changed_rows) ++outcome.repeated;
@@ -210,7 +210,8 @@ absl::Status BatchWriter::Store(const NewRecords& records) {
   return absl::OkStatus();
 }
 
-absl::Status BatchWriter::Store(const v1::Record& record, const std::string& producer_id, MaybeRefusal& refusal) {
+absl::Status BatchWriter::Store(const v1::Record& record, const std::string& producer_id, MaybeRefusal& refusal,
+                                BatchOutcome& outcome) {
   switch (record.kind_case()) {
     case v1::Record::kMeasurement:
       return measurements_.Store(record.measurement(), refusal);
@@ -229,7 +230,7 @@ absl::Status BatchWriter::Store(const v1::Record& record, const std::string& pro
     case v1::Record::kIrGraph:
       return ir_graphs_.Store(record.ir_graph());
     case v1::Record::kReject:
-      return rejects_.Store(record.reject(), producer_id, now_unix_us_);
+      return StoreReject(record.reject(), producer_id, outcome);
     case v1::Record::KIND_NOT_SET:
       break;
   }
@@ -247,6 +248,11 @@ absl::Status BatchWriter::Refuse(const v1::Record& record, RefusedRecord refused
     record.SerializeToString(reject.mutable_raw());
   }
   outcome.refused.push_back(std::move(refused));
+  return StoreReject(reject, producer_id, outcome);
+}
+
+absl::Status BatchWriter::StoreReject(const v1::Reject& reject, const std::string& producer_id, BatchOutcome& outcome) {
+  outcome.reject_bytes += reject.ByteSizeLong();
   return rejects_.Store(reject, producer_id, now_unix_us_);
 }
 

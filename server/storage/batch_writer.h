@@ -74,9 +74,11 @@ class BatchWriter {
   absl::Status LookAt(absl::Span<const NewRecords> accepted);
   absl::Status Store(const NewRecords& records);
   // Stores one valid record.
-  absl::Status Store(const v1::Record& record, const std::string& producer_id, MaybeRefusal& refusal);
+  absl::Status Store(const v1::Record& record, const std::string& producer_id, MaybeRefusal& refusal,
+                     BatchOutcome& outcome);
   absl::Status Refuse(const v1::Record& record, RefusedRecord refused, const std::string& producer_id,
                       BatchOutcome& outcome);
+  absl::Status StoreReject(const v1::Reject& reject, const std::string& producer_id, BatchOutcome& outcome);
 
   Database& database_;
   const Writers writers_;

@@ -284,7 +284,9 @@ absl::StatusOr<bool> Pruner::RemoveRejects(PruneStep& step) {
 absl::StatusOr<bool> Pruner::NextRejects(std::vector<int64_t>& found) {
   Statement next(database_, kRejects);
   next.Bind(rejects_below_, kRejectsLookedAt);
-  for (int64_t looked_at = 0; looked_at < kRejectsLookedAt && std::ssize(found) < kRejectsAtOnce; ++looked_at) {
+  int64_t found_bytes = 0;
+  for (int64_t looked_at = 0; looked_at < kRejectsLookedAt; ++looked_at) {
+    if (std::ssize(found) >= kRejectsAtOnce || found_bytes >= kRejectBytesAtOnce) break;
     const absl::StatusOr<bool> row = next.Step();
     if (!row.ok()) return row.status();
     if (!*row) return true;
@@ -299,6 +301,7 @@ absl::StatusOr<bool> Pruner::NextRejects(std::vector<int64_t>& found) {
     newest_reject_ = std::max(newest_reject_, reject);
     if (!is_newest && (too_much || reject <= reach_.old.reject)) {
       found.push_back(reject);
+      found_bytes += bytes;
     } else {
       reject_bytes_ += bytes;
     }

@@ -35,12 +35,14 @@ absl::StatusOr<int64_t> UsedBytes(Database& database);
 // thread.
 class Pruner {
  public:
-  // Each step ends with the attempt with which it has removed so many rows or attempts; rejects may be large. Some ten
-  // milliseconds, and the write-ahead log stays short.
+  // Each step ends with the attempt with which it has removed so many rows or attempts, or with the reject with which
+  // it has removed or seen so many rejects or bytes of them. Some ten milliseconds, and the write-ahead log stays
+  // short.
   static constexpr int64_t kRowsAtOnce = 2000;
   static constexpr int64_t kAttemptsAtOnce = 100;
-  static constexpr int64_t kRejectsAtOnce = 100;
-  static constexpr int64_t kRejectsLookedAt = 500;
+  static constexpr int64_t kRejectsAtOnce = 1000;
+  static constexpr int64_t kRejectBytesAtOnce = int64_t{16} << 20;
+  static constexpr int64_t kRejectsLookedAt = 4000;
 
   // `database` must outlive this.
   Pruner(Database& database, const PruneRules& rules, const PruneReach& reach);

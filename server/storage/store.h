@@ -59,6 +59,8 @@ struct BatchOutcome {
   // superseded.
   uint64_t repeated = 0;
   std::vector<RefusedRecord> refused;
+  // Bytes of the batch's rejects: of the refused records, and of those that the producer itself sent as rejects.
+  uint64_t reject_bytes = 0;
 };
 
 // The one writer of a dataset. Not thread-safe: one thread owns it. Does its own locking against other processes.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "proto/record/ids.h"
+#include "proto/record/strings.h"
 
 namespace telemetry::record {
 namespace {
@@ -115,6 +116,13 @@ TEST(MetaRecord, ErrorsNameTheKey) {
   EXPECT_EQ(MetaError(HelionRecord(R"(, "ir_graph": {})")), "ir_graph: directed: missing");
   EXPECT_EQ(MetaError(HelionRecord(R"(, "hardware": "H")")), "hardware: stands twice in one object");
   EXPECT_EQ(MetaError(HelionRecord(R"(, "ir_graph": 1)")), "ir_graph: not a JSON object");
+  const auto graph_with = [](std::string_view rest) {
+    return HelionRecord(Cat(
+        R"(, "ir_graph": {"directed": true, "multigraph": false, "graph": {}, "nodes": [], "edges": [])", rest, "}"));
+  };
+  EXPECT_EQ(MetaError(graph_with("")), "ok");
+  EXPECT_EQ(MetaError(graph_with(R"(, "links": [])")), "ir_graph: links: stands beside edges");
+  EXPECT_EQ(MetaError(graph_with(R"(, "run_id": "x")")), "ir_graph: run_id: belongs to the record, not to its graph");
 }
 
 constexpr char kNode[] =
@@ -200,6 +208,7 @@ TEST(IrRecord, ErrorsNameTheKey) {
   EXPECT_EQ(IrThereAndBack(IrRecord("5", "")), "nodes[0]: not an object");
   EXPECT_EQ(IrThereAndBack(IrRecord(R"({"id": "a", "graph_id": 0, "graph_id": 1})", "")),
             "graph_id: stands twice in one object");
+  EXPECT_EQ(IrThereAndBack(IrRecord("", "", R"(, "edges": [])")), "links: stands beside edges");
 }
 
 }  // namespace

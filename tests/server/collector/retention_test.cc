@@ -312,6 +312,36 @@ TEST(Retention, WhereRecordsWaitItsStepsAreApart) {
   EXPECT_EQ(retention.Patience(/*busy=*/false), absl::Hours(12));
 }
 
+// Sends records that cannot be read, each with so many bytes, as one batch of a producer.
+std::vector<v1::Record> Unreadable(char letter, int count, size_t bytes) {
+  std::vector<v1::Record> records(static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    v1::Reject* const reject = records[static_cast<size_t>(i)].mutable_reject();
+    reject->set_reason(v1::Reject::REASON_UNREADABLE);
+    reject->set_raw(std::string(bytes, letter) + std::to_string(i));
+  }
+  return records;
+}
+
+TEST(Retention, ManyRejectsAreLookedAtAtOnce) {
+  ServedDataset dataset({.keep_rejects_bytes = 100'000});
+  dataset.DoWhatIsDue();
+  const auto send = [&](char letter, int count) {
+    const storage::BatchOutcome outcome = dataset.story().Send(Unreadable(letter, count, 10'000));
+    EXPECT_THAT(outcome.refused, IsEmpty());
+    dataset.retention().AddRejects(outcome.reject_bytes);
+  };
+  const auto rejects = [&] { return dataset.story().Query("SELECT count(*) FROM rejects"); };
+  send('a', 5);
+  EXPECT_GT(dataset.retention().Patience(/*busy=*/true), absl::ZeroDuration());
+  send('b', 30);
+  EXPECT_EQ(dataset.retention().Patience(/*busy=*/true), absl::ZeroDuration());
+  dataset.DoWhatIsDue();
+  EXPECT_EQ(rejects(), "7");
+  send('c', 5);
+  EXPECT_GT(dataset.retention().Patience(/*busy=*/true), absl::ZeroDuration()) << "those of the last pass do not count";
+}
+
 // ---- In a collector ------------------------------------------------------------------------------------------------
 
 std::string Batches(TestStream& stream, int attempts, int rows) {
@@ -333,6 +363,19 @@ TEST(Retention, WorksBetweenTheTransactionsOfACollectorAndIsSaid) {
   ASSERT_EQ(Batches(stream, 50, 1000), "");
   while (story.Query("SELECT count(*) FROM attempts") != "1") continue;
   EXPECT_EQ(story.Query("SELECT count(*) FROM measurements"), "1000");
+  EXPECT_EQ(story.fatal_errors(), 0);
+}
+
+TEST(Retention, RejectsBeyondTheirBudgetGoLongBeforeTheNextPassOfACollector) {
+  CollectorStory story(ServerOptions{.retention = {.rules = {.keep_rejects_bytes = 1 << 20}}});
+  TestStream stream(story.channel());
+  ASSERT_TRUE(stream.Open('p'));
+  stream.Send(MakeBatch(1, Unreadable('x', 40, 100'000)));
+  ASSERT_TRUE(stream.AwaitAck(40));
+  const SteadyTime give_up = SteadyAfter(absl::Seconds(60));
+  const auto bytes = [&] { return std::stoll(story.Query("SELECT sum(length(raw)) FROM rejects")); };
+  while (bytes() > 1 << 20 && SteadyNow() < give_up) continue;
+  EXPECT_LE(bytes(), 1 << 20);
   EXPECT_EQ(story.fatal_errors(), 0);
 }
 
