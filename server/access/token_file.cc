@@ -13,6 +13,7 @@
 #include "proto/access/bearer_token.h"
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
+#include "server/access/secret_file.h"
 
 namespace telemetry::access {
 namespace {
@@ -93,24 +94,10 @@ std::string Format(const std::vector<Token>& tokens) {
   return text + "\n]}\n";
 }
 
-absl::Status WriteAll(const std::string& path, int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t size = ::write(descriptor, text.data(), text.size());
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) return Failed(path, "write it");
-    text.remove_prefix(size);
-  }
-  return ::fsync(descriptor) == 0 ? absl::OkStatus() : Failed(path, "force it to disk");
-}
-
 absl::Status Replace(const std::string& path, std::string_view text) {
   const std::string next = path + ".new";
   ::unlink(next.c_str());  // what a killed change has left
-  {
-    const File file(::open(next.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
-    if (file.get() < 0) return Failed(next, "make it");
-    if (absl::Status status = WriteAll(next, file.get(), text); !status.ok()) return status;
-  }
+  if (absl::Status status = WriteSecretFile(next, text); !status.ok()) return status;
   if (std::rename(next.c_str(), path.c_str()) != 0) return Failed(path, "replace it");
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);

@@ -28,5 +28,9 @@ void AddMaintenance(CLI::App& app, CommandLine& line);
 
 // token add, list, revoke.
 void AddTokens(CLI::App& app, TokenFlags& flags);
+// tls init.
+void AddTls(CLI::App& app, TlsInitFlags& flags);
+// Accepts what ParseLifetime accepts, and an empty text.
+CLI::Validator LifetimeCheck();
 
 }  // namespace telemetry::collector

@@ -19,9 +19,10 @@ Examples:
   telemetry-collector serve --db telemetry.db --metrics-listen 127.0.0.1:4748
   telemetry-collector serve --db telemetry.db --keep-age 180d --keep-bytes 50GiB
   telemetry-collector serve --validate --config collector.toml
-  telemetry-collector token add --tokens tokens.json --role writer --name ci-gpu-17 --expires 90d >token
+  telemetry-collector token add --tokens tokens.json --role writer --name ci-gpu-17 --expires 90d --out token
   telemetry-collector token list --tokens tokens.json
   telemetry-collector token revoke --tokens tokens.json 4f2a9c1e
+  telemetry-collector tls init --out tls --host collector.example,10.0.0.7
   telemetry-collector check --db telemetry.db
   telemetry-collector check --db telemetry.db --identities
   telemetry-collector stats --db telemetry.db --json
@@ -42,6 +43,7 @@ Command TokenCommandOf(const CLI::App& token) {
 
 Command CommandOf(const CLI::App& app) {
   if (app.got_subcommand("token")) return TokenCommandOf(*app.get_subcommand("token"));
+  if (app.got_subcommand("tls")) return Command::kTlsInit;
   if (app.got_subcommand("check")) return Command::kCheck;
   if (app.got_subcommand("backup")) return Command::kBackup;
   if (app.got_subcommand("restore")) return Command::kRestore;
@@ -69,6 +71,7 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   AddServe(app, parsed.line);
   AddMaintenance(app, parsed.line);
   AddTokens(app, parsed.line.token);
+  AddTls(app, parsed.line.tls_init);
   try {
     app.parse(argc, argv);
     parsed.line.command = CommandOf(app);

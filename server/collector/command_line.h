@@ -4,6 +4,7 @@
 
 #include "server/access/server_credentials.h"
 #include "server/collector/limits.h"
+#include "server/collector/tls_commands.h"
 #include "server/collector/token_commands.h"
 #include "server/storage/prune_rules.h"
 
@@ -20,7 +21,8 @@ enum class Command {
   kStats,
   kTokenAdd,
   kTokenList,
-  kTokenRevoke
+  kTokenRevoke,
+  kTlsInit
 };
 
 // The default of --keep-rejects-bytes for serve.
@@ -54,6 +56,7 @@ struct CommandLine {
   // The rules of serve for a SQLite file.
   storage::PruneRules keep = {.keep_rejects_bytes = kKeepRejectsBytes};
   TokenFlags token;
+  TlsInitFlags tls_init;
   PruneFlags prune;
 };
 

@@ -9,6 +9,7 @@
 #include "server/collector/maintenance_commands.h"
 #include "server/collector/serve_command.h"
 #include "server/collector/stats_command.h"
+#include "server/collector/tls_commands.h"
 #include "server/collector/token_commands.h"
 #include "server/collector/validate_command.h"
 #include "server/log/log.h"
@@ -42,6 +43,8 @@ absl::Status Run(const CommandLine& line) {
       return telemetry::collector::ListTokens(line.token);
     case Command::kTokenRevoke:
       return telemetry::collector::RevokeToken(line.token);
+    case Command::kTlsInit:
+      return telemetry::collector::InitTls(line.tls_init);
   }
   return absl::InternalError("no such command");
 }

@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
+#include "server/access/secret_file.h"
 #include "server/access/token_file.h"
 
 namespace telemetry::collector {
@@ -67,15 +68,15 @@ absl::Status AddToken(const TokenFlags& flags) {
   if (!token.ok()) return token.status();
   absl::StatusOr<access::NewToken> added = access::MakeNewToken(*std::move(token));
   if (!added.ok()) return added.status();
-  absl::Status status = access::ChangeTokens(flags.file, [&added](std::vector<Token>& tokens) {
+  absl::Status status = access::ChangeTokens(flags.file, [&](std::vector<Token>& tokens) {
     tokens.push_back(added->token);
-    return absl::OkStatus();
+    return flags.out.empty() ? absl::OkStatus() : access::WriteSecretFile(flags.out, added->text + "\n");
   });
   if (!status.ok()) return status;
-  std::fprintf(stderr, "token %s for %s (%s), expires: %s. It is printed only now; the file keeps its hash.\n",
+  std::fprintf(stderr, "token %s for %s (%s), expires: %s. It cannot be shown again: %s keeps only its hash.\n",
                added->token.id.c_str(), added->token.name.c_str(), RolesText(added->token).c_str(),
-               access::TimeText(added->token.expires).c_str());
-  std::printf("%s\n", added->text.c_str());
+               access::TimeText(added->token.expires).c_str(), flags.file.c_str());
+  if (flags.out.empty()) std::printf("%s\n", added->text.c_str());
   return absl::OkStatus();
 }
 

@@ -16,11 +16,13 @@ struct TokenFlags {
   std::string name;
   std::vector<std::string> producers;
   std::string expires;  // "90d"; empty: never
+  std::string out;      // where the new token goes; empty: stdout
   std::string id;
 };
 
-// Adds a token to the file, which is made when it is not there, and prints it on stdout: the only time.
-// INVALID_ARGUMENT: a flag; other errors as access::ChangeTokens.
+// Adds a token to the file, which is made when it is not there, and prints it on stdout or writes it to `out`: the only
+// time. INVALID_ARGUMENT: a flag; other errors as access::ChangeTokens and access::WriteSecretFile, after which no
+// token was added.
 absl::Status AddToken(const TokenFlags& flags);
 // Prints what is known of each token. Errors as access::ReadTokens.
 absl::Status ListTokens(const TokenFlags& flags);

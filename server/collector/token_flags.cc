@@ -11,17 +11,21 @@ std::string CheckProducer(const std::string& text) {
   return absl::StrCat("'", text, "' is no producer: 32 lower-case hex digits");
 }
 
-std::string CheckLifetime(const std::string& text) {
-  return text.empty() ? "" : std::string(ParseLifetime(text).status().message());
-}
-
 }  // namespace
+
+CLI::Validator LifetimeCheck() {
+  const auto check = [](const std::string& text) {
+    return text.empty() ? "" : std::string(ParseLifetime(text).status().message());
+  };
+  return {check, ""};
+}
 
 void AddTokens(CLI::App& app, TokenFlags& flags) {
   CLI::App* token = app.add_subcommand("token", "Add, list and revoke the tokens that serve asks for");
   token->require_subcommand(1);
   token->fallthrough();
-  CLI::App* add = token->add_subcommand("add", "Add a token and print it: the only time that it is seen");
+  CLI::App* add =
+      token->add_subcommand("add", "Add a token, and print it or write it to a file; it cannot be shown again");
   CLI::App* list = token->add_subcommand("list", "List the tokens; not what they are, only whose");
   CLI::App* revoke = token->add_subcommand("revoke", "Make a token worthless, within a second where it is served");
   for (CLI::App* command : {add, list, revoke}) {
@@ -40,7 +44,9 @@ void AddTokens(CLI::App& app, TokenFlags& flags) {
       ->check(CLI::Validator(CheckProducer, ""));
   Flag(add, "expires", flags.expires, "How long it is valid: 90d, 12h (default: for ever)")
       ->type_name("TIME")
-      ->check(CLI::Validator(CheckLifetime, ""));
+      ->check(LifetimeCheck());
+  Flag(add, "out", flags.out, "Write the token to this new file, which only you can read (default: print it)")
+      ->type_name("FILE");
   revoke->add_option("id", flags.id, "The token's id, as list shows it")->required()->type_name("ID");
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -199,6 +200,43 @@ TEST_F(ProgramTest, TokensAreAddedListedAndRevoked) {
   EXPECT_EQ(RunCollector("token revoke " + id + file).exit_status, 0);
   EXPECT_THAT(RunCollector("token list" + file).output, HasSubstr("revoked"));
   EXPECT_EQ(RunCollector("token revoke 00000000" + file).exit_status, 1);
+}
+
+TEST_F(ProgramTest, ATokenGoesToANewFileOfItsOwner) {
+  const std::string out = folder_.File("token");
+  const std::string add = "token add --role writer --tokens " + folder_.File("tokens.json") + " --out " + out;
+  const ProgramOutcome added = RunCollector(add);
+  ASSERT_EQ(added.exit_status, 0) << added.output;
+  EXPECT_THAT(added.output, Not(HasSubstr("tt_")));
+  EXPECT_EQ(std::filesystem::status(out).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  std::string token;
+  std::ifstream(out) >> token;
+  EXPECT_TRUE(access::IsToken(token));
+
+  const ProgramOutcome again = RunCollector(add);
+  EXPECT_EQ(again.exit_status, 1);
+  EXPECT_THAT(again.output, HasSubstr(out));
+  EXPECT_EQ(access::ReadTokens(folder_.File("tokens.json"))->size(), 1u) << "a token that nobody has is not added";
+}
+
+TEST_F(ProgramTest, CertificatesOfTlsInitServe) {
+  const std::string tls = folder_.File("tls");
+  const std::string init = "tls init --host collector.example,127.0.0.1 --client runner-17 --out " + tls;
+  const ProgramOutcome made = RunCollector(init);
+  ASSERT_EQ(made.exit_status, 0) << made.output;
+  const std::string flags =
+      " --tls-cert " + tls + "/collector.pem --tls-key " + tls + "/collector.key --tls-client-ca " + tls + "/ca.pem";
+  EXPECT_EQ(RunCollector(serve_ + " --validate" + flags).exit_status, 0);
+  EXPECT_EQ(std::filesystem::status(tls + "/ca.key").permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+
+  const ProgramOutcome again = RunCollector(init);
+  EXPECT_EQ(again.exit_status, 1);
+  EXPECT_THAT(again.output, HasSubstr("there already"));
+  EXPECT_EQ(RunCollector("tls init --host 'a b' --out " + folder_.File("other")).exit_status, 1);
+  EXPECT_FALSE(std::filesystem::exists(folder_.File("other")));
+  ExpectWrongUsage("tls init --out " + tls, "--host");
 }
 
 TEST_F(ProgramTest, ATokenThatMakesNoSenseIsWrongUsage) {

@@ -95,7 +95,7 @@ class TlsTest : public ::testing::Test {
 TEST_F(TlsTest, OnlyWhoShowsWhatIsAskedForGetsThrough) {
   const access::LogCapture log;
   Install("foreign", other_.Issue("runner-17"));
-  Install("expired", own_.Issue("runner-17", -60));
+  Install("expired", own_.Issue("runner-17", absl::Seconds(-60)));
   Write("other-ca.pem", other_.certificate());
   CollectorStory story(Options(/*mutual=*/true));
   EXPECT_TRUE(Ask(AddressOf(story), Client()).ok());
@@ -183,7 +183,7 @@ TEST_F(TlsTest, CertificatesAreRenewedWhileItServes) {
 
 TEST_F(TlsTest, FilesThatDoNotFitAreNamedAtTheStart) {
   Write("text", "hello");
-  Install("old", own_.Issue("localhost", -60));
+  Install("old", own_.Issue("localhost", absl::Seconds(-60)));
   const std::string cert = File("server.pem");
   const std::string key = File("server.key");
   for (const auto& [tls, words] : std::vector<std::pair<access::TlsFiles, std::string>>{

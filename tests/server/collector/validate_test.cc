@@ -112,7 +112,7 @@ TEST_F(ValidateTest, ANewerDatasetIsAProblem) {
 TEST_F(ValidateTest, AllProblemsOfTheFilesAreTold) {
   const std::string good = TlsFlags("good", authority_.Issue("collector"));
   EXPECT_EQ(Validate(flags_ + good).exit_status, 0);
-  ExpectProblem(flags_ + TlsFlags("expired", authority_.Issue("collector", -60)), "expired");
+  ExpectProblem(flags_ + TlsFlags("expired", authority_.Issue("collector", absl::Seconds(-60))), "expired");
   ExpectProblem(flags_ + " --tls-cert " + folder_.File("good.pem") + " --tls-key " + folder_.File("expired.key"),
                 "is not the key");
   ExpectProblem(flags_ + " --tls-cert nowhere.pem --tls-key nowhere.key", "nowhere.pem: cannot be read");
