@@ -20,9 +20,11 @@ void DeliveryState::SetCommitted(uint64_t seq) {
   changed_.NotifyAll();
 }
 
-void DeliveryState::AddRefused(uint64_t count) {
+void DeliveryState::AddOutcome(const v1::Ack& ack) {
   absl::MutexLock lock(&mu_);
-  snapshot_.refused += count;
+  snapshot_.refused += static_cast<uint64_t>(ack.rejects_size());
+  snapshot_.new_rows += ack.new_rows();
+  snapshot_.known_rows += ack.known_rows();
 }
 
 void DeliveryState::SetTrouble(absl::Status why) {

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "proto/clock/steady.h"
+#include "telemetry/v1/ingest.pb.h"
 
 namespace telemetry::client {
 
@@ -14,6 +15,8 @@ class DeliveryState {
  public:
   struct Snapshot {
     uint64_t refused = 0;
+    uint64_t new_rows = 0;
+    uint64_t known_rows = 0;
     uint64_t connections = 0;
     bool connected = false;
   };
@@ -35,7 +38,7 @@ class DeliveryState {
   // For the delivering thread.
   void SetConnected(bool connected);
   void SetCommitted(uint64_t seq);
-  void AddRefused(uint64_t count);
+  void AddOutcome(const v1::Ack& ack);
   void SetTrouble(absl::Status why);  // what stands in the way now; OK: nothing
 
   // Returns when `seq` is acknowledged. DEADLINE_EXCEEDED with what stands in the way; or, when that came meanwhile,

@@ -61,6 +61,8 @@ class SpoolingProducer final : public Producer {
             .committed_seq = log.committed_seq,
             .spool_bytes = log.unacked_bytes,
             .refused = delivery.refused,
+            .new_rows = delivery.new_rows,
+            .known_rows = delivery.known_rows,
             .reconnects = delivery.connections == 0 ? 0 : delivery.connections - 1,
             .connected = delivery.connected};
   }

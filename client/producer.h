@@ -57,6 +57,8 @@ struct ProducerStats {
   uint64_t committed_seq = 0;  // last record that the collector acknowledged
   uint64_t spool_bytes = 0;    // on disk, not yet acknowledged
   uint64_t refused = 0;        // records refused since this process began
+  uint64_t new_rows = 0;       // likewise, measurements that were new to the collector
+  uint64_t known_rows = 0;     // likewise, measurements that changed nothing
   uint64_t reconnects = 0;
   bool connected = false;
 };

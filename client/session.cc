@@ -143,7 +143,7 @@ absl::Status Session::HandleAck(const v1::Ack& ack) {
     local.set_seq(LocalSeq(refused.seq()));
     options_.on_refused(local);
   }
-  state_.AddRefused(static_cast<uint64_t>(ack.rejects_size()));
+  state_.AddOutcome(ack);
   if (committed <= spool_.state().committed_seq) return absl::OkStatus();
   while (!in_flight_.empty() && in_flight_.front().last_seq <= committed) {
     in_flight_bytes_ -= in_flight_.front().record_bytes;
