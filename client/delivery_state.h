@@ -41,8 +41,8 @@ class DeliveryState {
   void AddOutcome(const v1::Ack& ack);
   void SetTrouble(absl::Status why);  // what stands in the way now; OK: nothing
 
-  // Returns when `seq` is acknowledged. DEADLINE_EXCEEDED with what stands in the way; or, when that came meanwhile,
-  // the trouble with code UNAUTHENTICATED or PERMISSION_DENIED, which waiting does not mend.
+  // Returns when `seq` is acknowledged. DEADLINE_EXCEEDED with what stands in the way; or at once the trouble of the
+  // last attempt to connect, where that is UNAUTHENTICATED or PERMISSION_DENIED, which waiting does not mend.
   absl::Status AwaitCommitted(uint64_t seq, SteadyTime deadline);
 
   // Changes with each acknowledgement.
@@ -62,7 +62,6 @@ class DeliveryState {
   uint64_t version_ ABSL_GUARDED_BY(mu_) = 0;
   int hurries_ ABSL_GUARDED_BY(mu_) = 0;
   absl::Status trouble_ ABSL_GUARDED_BY(mu_);
-  uint64_t times_shut_out_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace telemetry::client

@@ -79,9 +79,9 @@ class Producer {
   // A spool that is damaged in its middle opens: the damaged file is set aside, every whole record in it is kept, and
   // `on_notice` says what is lost and where the file is.
   // A full disk is no hindrance where the spool was used before: what waits in it is sent.
-  // INVALID_ARGUMENT: options without collector or spool_dir, or a spool limit that is too low. ALREADY_EXISTS: another
-  // process has the spool. FAILED_PRECONDITION: a newer version wrote it. PERMISSION_DENIED, RESOURCE_EXHAUSTED,
-  // UNAVAILABLE: the folder.
+  // INVALID_ARGUMENT: a collector that access::CheckAddress refuses, no spool_dir, or a spool limit that is too low.
+  // ALREADY_EXISTS: another process has the spool. FAILED_PRECONDITION: a newer version wrote it. PERMISSION_DENIED,
+  // RESOURCE_EXHAUSTED, UNAVAILABLE: the folder.
   static absl::StatusOr<std::unique_ptr<Producer>> Open(ProducerOptions options);
 
   // Stops sending; what is not acknowledged stays in the spool.
@@ -99,9 +99,10 @@ class Producer {
   // UNAVAILABLE: the disk fails.
   virtual absl::Status Flush() = 0;
 
-  // Returns when everything appended so far is acknowledged. DEADLINE_EXCEEDED: not within `timeout`; the message says
-  // how many records wait and why. UNAUTHENTICATED, PERMISSION_DENIED: meanwhile the collector turned this producer
-  // away, or a file of its credentials is wrong; it goes on trying, but somebody has to act.
+  // Returns when everything appended so far is acknowledged; every few seconds until then `on_notice` says what it
+  // waits for. DEADLINE_EXCEEDED: not within `timeout`; the message says how many records wait and why.
+  // UNAUTHENTICATED, PERMISSION_DENIED: the collector has turned this producer away, or a file of its credentials is
+  // wrong; it goes on trying, but somebody has to act.
   virtual absl::Status Drain(absl::Duration timeout) = 0;
 
   virtual ProducerStats stats() const = 0;

@@ -155,6 +155,8 @@ absl::StatusOr<int> Forward(ForwardFlags flags) {
   if (!drain_timeout.ok()) return drain_timeout.status();
   absl::StatusOr<absl::Duration> rescan = DurationOf("--rescan-interval", flags.rescan_interval);
   if (!rescan.ok()) return rescan.status();
+  absl::Status usable = access::Connection::Check(flags.credentials, flags.collector);
+  if (!usable.ok()) return usable;
   if (!flags.kernel_source_file.empty()) {
     absl::StatusOr<std::string> source = ReadWholeFile(flags.kernel_source_file);
     if (!source.ok()) return source.status();

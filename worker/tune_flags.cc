@@ -116,6 +116,10 @@ absl::StatusOr<worker::Settings> SettingsOf(const TuneFlags& flags) {
 }
 
 absl::StatusOr<std::unique_ptr<tune::TuneSession>> OpenSession(const TuneFlags& flags) {
+  if (!flags.collector.empty()) {
+    absl::Status usable = access::Connection::Check(flags.credentials, flags.collector);
+    if (!usable.ok()) return usable;
+  }
   return tune::TuneSession::Open({.collector = flags.collector,
                                   .credentials = flags.credentials,
                                   .state_dir = flags.state_dir,

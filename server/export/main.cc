@@ -12,7 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
-#include "server/cli/usage.h"
+#include "proto/cli/usage.h"
 #include "server/export/dataset_source.h"
 #include "server/export/end_signals.h"
 #include "server/export/export_dataset.h"
@@ -225,6 +225,10 @@ int Run(int argc, char** argv) {
   if (absl::Status status = SourceFromEnvironment(&arguments); !status.ok()) return Fail(status, cli::kExitUsage);
   absl::StatusOr<ExportOptions> options = ParseOptions(arguments);
   if (!options.ok()) return Fail(options.status(), cli::kExitUsage);
+  if (arguments.db.empty()) {
+    const absl::Status status = access::Connection::Check(arguments.credentials, arguments.collector);
+    if (!status.ok()) return Fail(status, cli::kExitUsage);
+  }
   const EndSignals signals;
   options->stop = signals.stop();
   const DatasetSource source = arguments.db.empty()

@@ -1,4 +1,4 @@
-#include "server/cli/usage.h"
+#include "proto/cli/usage.h"
 
 #include <cstdlib>
 #include <iostream>
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/cli/nearest.h"
+#include "proto/cli/nearest.h"
 
 namespace telemetry::cli {
 
