@@ -71,9 +71,9 @@ class ProgressLine {
  public:
   void Draw(size_t done, size_t all, const forward::ForwardCounts& counts) {
     if (!on_terminal_) return;
-    std::cerr << "\r\033[K" << done << "/" << all << " base paths, " << counts.rows << " rows, " << counts.bytes / 1024
-              << " KiB read" << (counts.rejects > 0 ? absl::StrCat(", ", counts.rejects, " rejects") : "")
-              << std::flush;
+    std::cerr << "\r\033[K" << done << "/" << Counted(all, "base path") << ", " << Counted(counts.rows, "row") << ", "
+              << counts.bytes / 1024 << " KiB read"
+              << (counts.rejects > 0 ? absl::StrCat(", ", counts.rejects, " unreadable") : "") << std::flush;
     drawn_ = true;
   }
   ~ProgressLine() {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "proto/record/strings.h"
 #include "spdlog/spdlog.h"
 #include "worker/command_line.h"
 #include "worker/forward/origin.h"
@@ -158,7 +159,8 @@ std::string Describe(const tune::TaskResult& result) {
                           *tuned.ranking.default_perf_ms / tuned.ranking.best->perf_ms);
   }
   if (!tuned.ranking.ties.empty()) absl::StrAppend(&text, ", ", tuned.ranking.ties.size(), " more within the noise");
-  absl::StrAppendFormat(&text, "; %d configs in %.1f s\n  %s", tuned.counters.configs_tested,
+  absl::StrAppendFormat(&text, "; %s in %.1f s\n  %s",
+                        record::Counted(static_cast<uint64_t>(tuned.counters.configs_tested), "config"),
                         tuned.counters.seconds_total, tuned.ranking.best->config.ToString());
   return text;
 }

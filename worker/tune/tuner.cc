@@ -145,8 +145,8 @@ absl::Status Attempt::ResumeOrBegin(const Journal::Contents& earlier, TuneRecord
   }
   info.attempt_id = earlier.attempt_id;
   info.started = earlier.started;
-  Notice(Cat("going on with the attempt of ", absl::FormatTime(earlier.started), ", which has ", earlier.rows.size(),
-             " rows"));
+  Notice(Cat("going on with the attempt of ", absl::FormatTime(earlier.started), ", which has ",
+             record::Counted(earlier.rows.size(), "row")));
   return absl::OkStatus();
 }
 

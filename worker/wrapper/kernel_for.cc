@@ -60,9 +60,9 @@ class ProblemMaker {
       return Refuse(argument, given, Cat("the dtype has to be ", absl::StrJoin(names, " or ")));
     }
     if (given.sizes.size() != argument.dimensions.size()) {
-      return Refuse(
-          argument, given,
-          Cat(argument.dimensions.size(), " dimensions are wanted: ", absl::StrJoin(argument.dimensions, ", ")));
+      return Refuse(argument, given,
+                    Cat("the argument has ", record::Counted(argument.dimensions.size(), "dimension"), ": ",
+                        absl::StrJoin(argument.dimensions, ", ")));
     }
     for (size_t i = 0; i < given.sizes.size(); ++i) {
       const std::string& dimension = argument.dimensions[i];
