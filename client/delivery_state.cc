@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/record/strings.h"
+#include "proto/record/counted.h"
 
 namespace telemetry::client {
 

@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "proto/record/strings.h"
+#include "proto/record/counted.h"
 
 namespace telemetry::client {
 namespace {

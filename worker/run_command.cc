@@ -18,7 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "proto/clock/steady.h"
-#include "proto/record/strings.h"
+#include "proto/record/counted.h"
 #include "spdlog/spdlog.h"
 #include "worker/command_line.h"
 #include "worker/forward/forward.h"

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -38,13 +37,6 @@ inline bool TakeSuffix(std::string_view suffix, std::string_view* text) {
   if (!text->ends_with(suffix)) return false;
   text->remove_suffix(suffix.size());
   return true;
-}
-
-// Returns the number with its noun: "1 row", "2 rows", "0 entries". An irregular plural is given.
-inline std::string Counted(uint64_t count, std::string_view noun, std::string_view plural = "") {
-  if (count == 1) return Cat("1 ", noun);
-  if (!plural.empty()) return Cat(count, " ", plural);
-  return TakeSuffix("y", &noun) ? Cat(count, " ", noun, "ies") : Cat(count, " ", noun, "s");
 }
 
 inline std::string_view WithoutSuffix(std::string_view text, std::string_view suffix) {

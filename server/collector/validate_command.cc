@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "proto/access/address.h"
-#include "proto/record/strings.h"
+#include "proto/record/counted.h"
 #include "server/access/server_credentials.h"
 #include "server/access/token_file.h"
 #include "server/collector/connection_limits.h"

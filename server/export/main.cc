@@ -13,7 +13,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
 #include "proto/cli/usage.h"
-#include "proto/record/strings.h"
+#include "proto/record/counted.h"
 #include "server/export/dataset_source.h"
 #include "server/export/end_signals.h"
 #include "server/export/export_dataset.h"

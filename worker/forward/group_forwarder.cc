@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "proto/record/strings.h"
+#include "proto/record/counted.h"
 #include "worker/forward/run_log.h"
 
 namespace telemetry::forward {

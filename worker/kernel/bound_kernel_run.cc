@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proto/record/counted.h"
 #include "proto/record/strings.h"
 #include "spdlog/spdlog.h"
 #include "worker/ir/reference.h"

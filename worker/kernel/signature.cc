@@ -4,6 +4,7 @@
 #include <set>
 
 #include "absl/strings/str_join.h"
+#include "proto/record/counted.h"
 #include "proto/record/strings.h"
 #include "worker/kernel/reserved_names.h"
 

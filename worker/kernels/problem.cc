@@ -1,13 +1,10 @@
 #include "worker/kernels/problem.h"
 
-#include <unistd.h>
-
 #include <cmath>
 #include <random>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "proto/record/strings.h"
 #include "worker/ir/half.h"
@@ -76,23 +73,6 @@ Problem MakeProblem(const LibraryKernel& kernel, DType dtype, const Sizes& sizes
 }
 
 Problem DefaultProblem(const LibraryKernel& kernel) { return MakeProblem(kernel, kernel.default_dtype); }
-
-absl::Status CheckFitsMemory(const Problem& problem) {
-  // The product of sizes may be too large for an integer.
-  double bytes = 0;
-  for (const TensorSpec& tensor : problem.tensors) {
-    double elements = 1;
-    for (const int64_t size : tensor.sizes) elements *= static_cast<double>(size);
-    bytes += elements * sizeof(double);
-  }
-  const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  if (bytes <= there) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrFormat("%s: the expected results are computed from %.1f GiB of values, and this machine has %.1f GiB of "
-                      "memory: make the "
-                      "tensors smaller",
-                      problem.ToString(), std::ldexp(bytes, -30), std::ldexp(there, -30)));
-}
 
 Case MakeCase(const LibraryKernel& kernel, Problem problem, uint64_t seed) {
   Case made = {.problem = std::move(problem)};

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "worker/device/dtype.h"
@@ -77,9 +76,6 @@ struct Case {
   int64_t size(std::string_view dimension) const { return problem.size(dimension); }
   double number(std::string_view name) const { return problem.number(name); }
 };
-
-// INVALID_ARGUMENT: this machine's memory does not hold the values that a Case of the problem has.
-absl::Status CheckFitsMemory(const Problem& problem);
 
 // The same seed gives the same values, everywhere.
 Case MakeCase(const LibraryKernel& kernel, Problem problem, uint64_t seed);

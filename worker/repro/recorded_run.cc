@@ -5,6 +5,7 @@
 
 #include "proto/record/json.h"
 #include "proto/record/python_literal.h"
+#include "proto/record/counted.h"
 #include "proto/record/strings.h"
 #include "worker/kernel/tensor.h"
 #include "worker/kernels/kernel_spec.h"

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "proto/record/strings.h"
+#include "worker/kernels/fits_memory.h"
 #include "worker/kernels/kernel_spec.h"
 #include "worker/kernels/problem.h"
 #include "worker/tune/attempt_description.h"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "proto/record/counted.h"
 #include "proto/record/strings.h"
 #include "worker/kernels/trace_problem.h"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proto/record/counted.h"
 #include "proto/record/strings.h"
 #include "worker/wrapper/size_class.h"
 

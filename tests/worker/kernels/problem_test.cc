@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "worker/kernels/fits_memory.h"
 #include "worker/kernels/library.h"
 
 namespace telemetry::worker::kernels {

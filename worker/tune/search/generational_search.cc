@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "proto/record/counted.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::worker::tune {
