@@ -99,8 +99,8 @@ class Producer {
   // UNAVAILABLE: the disk fails.
   virtual absl::Status Flush() = 0;
 
-  // Returns when everything appended so far is acknowledged; every few seconds until then `on_notice` says what it
-  // waits for. DEADLINE_EXCEEDED: not within `timeout`; the message says how many records wait and why.
+  // Returns when everything appended so far is acknowledged. Until then `on_notice` says every few seconds how many
+  // records wait. DEADLINE_EXCEEDED: not within `timeout`; the message says how many records wait and why.
   // UNAUTHENTICATED, PERMISSION_DENIED: the collector has turned this producer away, or a file of its credentials is
   // wrong; it goes on trying, but somebody has to act.
   virtual absl::Status Drain(absl::Duration timeout) = 0;

@@ -123,7 +123,7 @@ void Sender::SayAway(const StreamEnd& end) {
                    " cannot take records now: ", why.ToString(absl::StatusToStringMode::kWithNoExtraData),
                    "; they wait in the spool");
   const bool is_news = !away_ || (NeedsSomebody(why.code()) && text != said_);
-  // Who waits for the collector says so himself (Producer::Drain).
+  // Producer::Drain says more often how many records wait.
   if (!is_news && (state_.urgent() || SteadyNow() < say_again_)) return;
   silence_ = away_ ? std::min(2 * silence_, kLongestSilence) : kFirstSilence;
   say_again_ = SteadyAfter(silence_);

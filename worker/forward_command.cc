@@ -95,13 +95,13 @@ bool Deliver(client::Producer* producer, const ForwardFlags& flags, absl::Durati
   return false;
 }
 
-// What became of the rows that were read. A row that went out in several views of its attempt counts once.
+// Counts of the rows that were read. A row that was sent in several views of its attempt counts once.
 struct RowFates {
   uint64_t read = 0;
   uint64_t made = 0;     // new to the collector
   uint64_t known = 0;    // stored there before
   uint64_t refused = 0;  // here, since their run is not known, and records refused by the collector
-  // Acknowledged, but nobody said as what: the Ack was lost with its connection, or an older collector sent it.
+  // Acknowledged without a count: the Ack was lost with its connection, or an older collector sent it.
   uint64_t untold = 0;
 };
 
@@ -114,7 +114,7 @@ RowFates FatesOf(const forward::ForwardCounts& counts, const client::ProducerSta
   return fates;
 }
 
-// Prints what was read and what became of it. Returns true where all of it is stored.
+// Prints the counts of all that was read. Returns true if all of it is stored.
 bool Summarise(const forward::ForwardResult& result, const client::ProducerStats& sent, bool delivered,
                const ForwardFlags& flags) {
   const forward::ForwardCounts& counts = result.counts;

@@ -39,7 +39,7 @@ bool IsHost(std::string_view host) {
   });
 }
 
-// Returns what is wrong with an address that is no HOST:PORT.
+// Returns the mistake in an address that is no HOST:PORT.
 std::string Mistake(std::string_view address) {
   constexpr std::string_view kScheme = "://";
   if (address.find(kScheme) != std::string_view::npos) return "has a scheme, as a URL";

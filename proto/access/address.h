@@ -10,7 +10,7 @@ namespace telemetry::access {
 bool IsHostPort(std::string_view address);
 
 // Returns OK for an address that a client can connect to: HOST:PORT, or a socket as gRPC names it ("unix:PATH").
-// INVALID_ARGUMENT: another text; the message says what is wrong with it, and what to give.
+// INVALID_ARGUMENT: another text; the message names the mistake and the form of an address.
 absl::Status CheckAddress(std::string_view address);
 
 // True where nothing leaves this machine: HOST:PORT with a loopback address or "localhost", or a socket. A name that

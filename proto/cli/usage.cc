@@ -53,7 +53,7 @@ void ComplainOfKey(const CLI::App& app, const std::string& key) {
             << (nearest.empty() ? "" : "; is " + nearest + " meant?") << "\nRun with --help for more information.\n";
 }
 
-// What could stand where the parsing came to an unknown word: flags, and commands where none was given.
+// Adds the words that the parser would have taken: flags, and commands where none was given.
 void AddWords(const CLI::App& app, std::vector<std::string>* words) {
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) words->push_back("--" + name);

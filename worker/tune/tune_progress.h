@@ -17,7 +17,7 @@ struct TuneProgress {
   int64_t done = 0;      // of this generation's configs, or of the final's rounds
   int64_t proposed = 0;  // this generation's, or the final's
   std::optional<double> best_ms;
-  // The pace so far, and how long this generation or the final takes at it. No value: nothing is done yet.
+  // The pace so far, and the time that this generation or the final still takes. No value: nothing is done yet.
   std::optional<double> configs_per_s;  // of the final: none
   std::optional<double> left_s;
 };

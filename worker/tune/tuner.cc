@@ -96,7 +96,7 @@ class Attempt {
   std::map<uint64_t, TrialResult> submitted_;  // by config id: those without a result, the verdict still empty
   absl::Status passing_over_;                  // the first error of recording what was not run
   std::optional<double> best_ms_;
-  // Of the pace that is reported.
+  // For the pace in TuneProgress.
   SteadyTime search_began_ = kLongAgo;
   int64_t run_ = 0;  // configs that were compiled and, where that went well, measured by this process
 };

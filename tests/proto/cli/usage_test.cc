@@ -23,7 +23,7 @@ class UsageTest : public testing::Test {
     app_.add_subcommand("stats");
   }
 
-  // What the program says of a command line that it does not understand; the last argument first, as CLI11 has it.
+  // Returns the error message for a command line; the last argument stands first, as in CLI11.
   std::string Said(std::vector<std::string> arguments) {
     testing::internal::CaptureStderr();
     try {

@@ -28,7 +28,7 @@ struct MeasurerOptions {
   debug::DebugPrint on_debug;
 };
 
-// How a final is measured.
+// The limits of a final.
 struct FinalEffort {
   int rounds = 60;
   // Fewer rounds are taken where they would take longer, but at least kLeastRounds.
