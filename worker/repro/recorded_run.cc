@@ -3,9 +3,9 @@
 #include <string_view>
 #include <utility>
 
+#include "proto/record/counted.h"
 #include "proto/record/json.h"
 #include "proto/record/python_literal.h"
-#include "proto/record/counted.h"
 #include "proto/record/strings.h"
 #include "worker/kernel/tensor.h"
 #include "worker/kernels/kernel_spec.h"

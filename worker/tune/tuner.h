@@ -20,8 +20,8 @@ namespace telemetry::worker::tune {
 
 struct TunerOptions {
   SearchOptions search;  // its fingerprint is the tuner's
-  // Limit of the whole attempt. After kSearchPart of it no config is begun; the remaining ones are recorded as filtered.
-  // The final takes the rest of the time, but at least FinalEffort::kLeastRounds.
+  // Limit of the whole attempt. After kSearchPart of it no config is begun; the remaining ones are recorded as
+  // filtered. The final takes the rest of the time, but at least FinalEffort::kLeastRounds.
   absl::Duration time_budget = absl::InfiniteDuration();
   // Configs slower than the best so far by this factor are not measured further than needed to know it.
   double give_up_factor = 3;
