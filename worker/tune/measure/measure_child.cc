@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "worker/tune/measure/failures.h"
 #include "worker/tune/measure/measure.pb.h"
 #include "worker/tune/measure/measure_session.h"
 #include "worker/tune/process/parent_connection.h"
