@@ -24,13 +24,8 @@ std::unique_ptr<v1::DatasetService::Stub> Connect(const std::string& collector, 
 }
 
 absl::Status Named(const absl::Status& status, const std::string& collector) {
+  if (status.ok()) return status;
   return {status.code(), absl::StrCat("collector ", collector, ": ", status.message())};
-}
-
-absl::Status FromGrpc(const grpc::Status& status, const std::string& collector) {
-  if (status.ok()) return absl::OkStatus();
-  // Both number their codes alike.
-  return Named({static_cast<absl::StatusCode>(status.error_code()), status.error_message()}, collector);
 }
 
 // Of one question, whose calls share a connection and a deadline.
@@ -42,7 +37,7 @@ struct Session {
   static absl::StatusOr<Session> Open(const DatasetClientOptions& options) {
     const auto deadline = absl::ToChronoTime(absl::Now() + options.deadline);
     absl::StatusOr<access::Connection> connection = access::Connection::Prepare(options.credentials, options.collector);
-    if (!connection.ok()) return Named(connection.status(), options.collector);
+    if (!connection.ok()) return connection.status();
     auto stub = Connect(options.collector, *connection);
     return Session{*std::move(connection), std::move(stub), deadline};
   }
@@ -66,7 +61,7 @@ absl::StatusOr<std::vector<v1::RunSummary>> DatasetClient::ListRuns(const v1::Fi
     session->Prepare(&context);
     v1::ListRunsResponse response;
     const grpc::Status status = session->stub->ListRuns(&context, request, &response);
-    if (!status.ok()) return FromGrpc(status, options_.collector);
+    if (!status.ok()) return Named(session->connection.StatusOf(status), options_.collector);
     std::move(response.mutable_runs()->begin(), response.mutable_runs()->end(), std::back_inserter(runs));
     if (response.next_page_token().empty()) break;
     request.set_page_token(response.next_page_token());
@@ -83,7 +78,7 @@ absl::StatusOr<v1::RunSummary> DatasetClient::GetRun(const std::string& run_id) 
   request.set_run_id(run_id);
   v1::RunSummary run;
   const grpc::Status status = session->stub->GetRun(&context, request, &run);
-  if (!status.ok()) return FromGrpc(status, options_.collector);
+  if (!status.ok()) return Named(session->connection.StatusOf(status), options_.collector);
   return run;
 }
 
@@ -102,7 +97,7 @@ absl::Status DatasetClient::Export(const v1::ExportRequest& request,
     reader->Finish();
     return status;
   }
-  return FromGrpc(reader->Finish(), options_.collector);
+  return Named(session->connection.StatusOf(reader->Finish()), options_.collector);
 }
 
 }  // namespace telemetry::client

@@ -4,8 +4,17 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/record/counted.h"
 
 namespace telemetry::client {
+
+namespace {
+
+bool IsShutOut(const absl::Status& trouble) {
+  return absl::IsUnauthenticated(trouble) || absl::IsPermissionDenied(trouble);
+}
+
+}  // namespace
 
 void DeliveryState::SetConnected(bool connected) {
   absl::MutexLock lock(&mu_);
@@ -20,30 +29,28 @@ void DeliveryState::SetCommitted(uint64_t seq) {
   changed_.NotifyAll();
 }
 
-void DeliveryState::AddRefused(uint64_t count) {
+void DeliveryState::AddOutcome(const v1::Ack& ack) {
   absl::MutexLock lock(&mu_);
-  snapshot_.refused += count;
+  snapshot_.refused += static_cast<uint64_t>(ack.rejects_size());
+  snapshot_.new_rows += ack.new_rows();
+  snapshot_.known_rows += ack.known_rows();
 }
 
 void DeliveryState::SetTrouble(absl::Status why) {
   absl::MutexLock lock(&mu_);
-  if (absl::IsUnauthenticated(why) || absl::IsPermissionDenied(why)) {
-    ++times_shut_out_;
-    changed_.NotifyAll();
-  }
   trouble_ = std::move(why);
+  if (IsShutOut(trouble_)) changed_.NotifyAll();
 }
 
 absl::Status DeliveryState::AwaitCommitted(uint64_t seq, SteadyTime deadline) {
   absl::MutexLock lock(&mu_);
-  const uint64_t shut_out_before = times_shut_out_;
-  const auto settled = [this, seq, shut_out_before]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    return committed_seq_ >= seq || times_shut_out_ != shut_out_before;
+  const auto settled = [this, seq]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return committed_seq_ >= seq || (!snapshot_.connected && IsShutOut(trouble_));
   };
   const bool in_time = changed_.Await(mu_, deadline, settled);
   if (committed_seq_ >= seq) return absl::OkStatus();
   const std::string text = absl::StrCat(
-      seq - committed_seq_, " record(s) wait in the spool: ",
+      record::Counted(seq - committed_seq_, "record"), " waiting in the spool: ",
       trouble_.ok() ? (snapshot_.connected ? "the collector has not acknowledged them yet" : "not connected yet")
                     : trouble_.message());
   return in_time && !trouble_.ok() ? absl::Status(trouble_.code(), text) : absl::DeadlineExceededError(text);

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "proto/clock/steady.h"
+#include "telemetry/v1/ingest.pb.h"
 
 namespace telemetry::client {
 
@@ -14,6 +15,8 @@ class DeliveryState {
  public:
   struct Snapshot {
     uint64_t refused = 0;
+    uint64_t new_rows = 0;
+    uint64_t known_rows = 0;
     uint64_t connections = 0;
     bool connected = false;
   };
@@ -35,11 +38,11 @@ class DeliveryState {
   // For the delivering thread.
   void SetConnected(bool connected);
   void SetCommitted(uint64_t seq);
-  void AddRefused(uint64_t count);
+  void AddOutcome(const v1::Ack& ack);
   void SetTrouble(absl::Status why);  // what stands in the way now; OK: nothing
 
-  // Returns when `seq` is acknowledged. DEADLINE_EXCEEDED with what stands in the way; or, when that came meanwhile,
-  // the trouble with code UNAUTHENTICATED or PERMISSION_DENIED, which waiting does not mend.
+  // Returns when `seq` is acknowledged. DEADLINE_EXCEEDED with what stands in the way; or at once the trouble of the
+  // last attempt to connect, where that is UNAUTHENTICATED or PERMISSION_DENIED, which waiting does not mend.
   absl::Status AwaitCommitted(uint64_t seq, SteadyTime deadline);
 
   // Changes with each acknowledgement.
@@ -59,7 +62,6 @@ class DeliveryState {
   uint64_t version_ ABSL_GUARDED_BY(mu_) = 0;
   int hurries_ ABSL_GUARDED_BY(mu_) = 0;
   absl::Status trouble_ ABSL_GUARDED_BY(mu_);
-  uint64_t times_shut_out_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace telemetry::client

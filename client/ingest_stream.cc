@@ -58,8 +58,8 @@ class GrpcIngestStream final : public IngestStream,
                                private grpc::ClientBidiReactor<grpc::ByteBuffer, v1::StreamResponse> {
  public:
   GrpcIngestStream(const std::string& collector, const access::Connection& connection, std::function<void()> on_event)
-      : on_event_(std::move(on_event)), stub_(Connect(collector, connection)) {
-    connection.Authorize(&context_);
+      : connection_(connection), on_event_(std::move(on_event)), stub_(Connect(collector, connection)) {
+    connection_.Authorize(&context_);
   }
 
   ~GrpcIngestStream() override { Finish(); }
@@ -108,7 +108,7 @@ class GrpcIngestStream final : public IngestStream,
     RemoveHold();
     absl::MutexLock lock(&mu_);
     mu_.Await(absl::Condition(&done_));
-    return {.status = {static_cast<absl::StatusCode>(status_.error_code()), status_.error_message()},
+    return {.status = connection_.StatusOf(status_),
             .retry_delay = RetryDelayOf(status_.error_details()),
             .request_id = request_id_};
   }
@@ -152,6 +152,7 @@ class GrpcIngestStream final : public IngestStream,
     done_ = true;
   }
 
+  const access::Connection connection_;
   const std::function<void()> on_event_;
   grpc::TemplatedGenericStub<grpc::ByteBuffer, v1::StreamResponse> stub_;
   grpc::ClientContext context_;

@@ -11,6 +11,7 @@
 #include "client/sender.h"
 #include "client/spool.h"
 #include "client/syncer.h"
+#include "proto/access/address.h"
 
 namespace telemetry::client {
 namespace {
@@ -18,6 +19,8 @@ namespace {
 constexpr uint64_t kSegmentBytes = uint64_t{16} << 20;
 // Somebody else may make room on the disk.
 constexpr absl::Duration kLookForRoom = absl::Seconds(1);
+// A Drain that takes longer says so, again and again.
+constexpr absl::Duration kSayWaiting = absl::Seconds(5);
 constexpr absl::Duration kFullForGood = absl::Minutes(1);
 
 class SpoolingProducer final : public Producer {
@@ -50,7 +53,13 @@ class SpoolingProducer final : public Producer {
   absl::Status Flush() override { return spool_->Sync(); }
 
   absl::Status Drain(absl::Duration timeout) override {
-    return sender_.AwaitCommitted(spool_->state().appended_seq, SteadyAfter(timeout));
+    const uint64_t seq = spool_->state().appended_seq;
+    const SteadyTime deadline = SteadyAfter(timeout);
+    while (true) {
+      absl::Status status = sender_.AwaitCommitted(seq, std::min(deadline, SteadyAfter(kSayWaiting)));
+      if (!absl::IsDeadlineExceeded(status) || SteadyNow() >= deadline) return status;
+      Notice(absl::StrCat("waiting for the collector ", options_.collector, ": ", status.message()));
+    }
   }
 
   ProducerStats stats() const override {
@@ -61,6 +70,8 @@ class SpoolingProducer final : public Producer {
             .committed_seq = log.committed_seq,
             .spool_bytes = log.unacked_bytes,
             .refused = delivery.refused,
+            .new_rows = delivery.new_rows,
+            .known_rows = delivery.known_rows,
             .reconnects = delivery.connections == 0 ? 0 : delivery.connections - 1,
             .connected = delivery.connected};
   }
@@ -115,8 +126,11 @@ class SpoolingProducer final : public Producer {
       absl::MutexLock lock(&mu_);
       if (SteadyNow() < std::exchange(full_until_, SteadyAfter(kFullForGood))) return;
     }
-    if (!options_.on_notice) return;
-    options_.on_notice(absl::StrCat(why.message(), "; new records wait until the collector has taken some"));
+    Notice(absl::StrCat(why.message(), "; new records wait until the collector has taken some"));
+  }
+
+  void Notice(const std::string& text) const {
+    if (options_.on_notice) options_.on_notice(text);
   }
 
   const ProducerOptions options_;
@@ -130,7 +144,7 @@ class SpoolingProducer final : public Producer {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Producer>> Producer::Open(ProducerOptions options) {
-  if (options.collector.empty()) return absl::InvalidArgumentError("ProducerOptions: collector is empty");
+  if (absl::Status status = access::CheckAddress(options.collector); !status.ok()) return status;
   if (options.spool_dir.empty()) return absl::InvalidArgumentError("ProducerOptions: spool_dir is empty");
   if (options.spool_limit_bytes < kMinSpoolLimitBytes) {
     return absl::InvalidArgumentError(absl::StrCat("a spool limit of ", options.spool_limit_bytes,

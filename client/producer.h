@@ -57,6 +57,8 @@ struct ProducerStats {
   uint64_t committed_seq = 0;  // last record that the collector acknowledged
   uint64_t spool_bytes = 0;    // on disk, not yet acknowledged
   uint64_t refused = 0;        // records refused since this process began
+  uint64_t new_rows = 0;       // likewise, measurements that were new to the collector
+  uint64_t known_rows = 0;     // likewise, measurements that changed nothing
   uint64_t reconnects = 0;
   bool connected = false;
 };
@@ -70,9 +72,9 @@ class Producer {
   // A spool that is damaged in its middle opens: the damaged file is set aside, every whole record in it is kept, and
   // `on_notice` says what is lost and where the file is.
   // A full disk is no hindrance where the spool was used before: what waits in it is sent.
-  // INVALID_ARGUMENT: options without collector or spool_dir, or a spool limit that is too low. ALREADY_EXISTS: another
-  // process has the spool. FAILED_PRECONDITION: a newer version wrote it. PERMISSION_DENIED, RESOURCE_EXHAUSTED,
-  // UNAVAILABLE: the folder.
+  // INVALID_ARGUMENT: a collector that access::CheckAddress refuses, no spool_dir, or a spool limit that is too low.
+  // ALREADY_EXISTS: another process has the spool. FAILED_PRECONDITION: a newer version wrote it. PERMISSION_DENIED,
+  // RESOURCE_EXHAUSTED, UNAVAILABLE: the folder.
   static absl::StatusOr<std::unique_ptr<Producer>> Open(ProducerOptions options);
 
   // Stops sending; what is not acknowledged stays in the spool.
@@ -90,9 +92,10 @@ class Producer {
   // UNAVAILABLE: the disk fails.
   virtual absl::Status Flush() = 0;
 
-  // Returns when everything appended so far is acknowledged. DEADLINE_EXCEEDED: not within `timeout`; the message says
-  // how many records wait and why. UNAUTHENTICATED, PERMISSION_DENIED: meanwhile the collector turned this producer
-  // away, or a file of its credentials is wrong; it goes on trying, but somebody has to act.
+  // Returns when everything appended so far is acknowledged. Until then `on_notice` says every few seconds how many
+  // records wait. DEADLINE_EXCEEDED: not within `timeout`; the message says how many records wait and why.
+  // UNAUTHENTICATED, PERMISSION_DENIED: the collector has turned this producer away, or a file of its credentials is
+  // wrong; it goes on trying, but somebody has to act.
   virtual absl::Status Drain(absl::Duration timeout) = 0;
 
   virtual ProducerStats stats() const = 0;

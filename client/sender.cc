@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/record/counted.h"
 
 namespace telemetry::client {
 namespace {
@@ -21,6 +22,10 @@ bool NeedsSomebody(absl::StatusCode code) {
       return false;
   }
 }
+
+// A collector that stays away is said again after pauses that double from the first to the longest.
+constexpr absl::Duration kFirstSilence = absl::Seconds(5);
+constexpr absl::Duration kLongestSilence = absl::Minutes(1);
 
 // This process has the spool's lock and the highest epoch that was ever chosen in it. Whoever opened the log with a
 // higher one, or has taken its stream with the same one, has another copy of the spool.
@@ -91,8 +96,8 @@ absl::Status Sender::StartNewLog(const StreamEnd& end) {
   state_.SetCommitted(log.committed_seq);
   Notice(
       absl::StrCat("another copy of this spool delivers the same log (was a snapshot restored, or a machine cloned?): ",
-                   end.status.message(), "; ", log.appended_seq - log.committed_seq,
-                   " waiting record(s) go on as a new log", RequestOf(end)));
+                   end.status.message(), "; a new log begins with ",
+                   record::Counted(log.appended_seq - log.committed_seq, "waiting record"), RequestOf(end)));
   return absl::OkStatus();
 }
 
@@ -111,14 +116,17 @@ void Sender::AwaitRecords() {
   }
 }
 
-// Once per outage, and again when what needs somebody to act is something new.
 void Sender::SayAway(const StreamEnd& end) {
   const absl::Status& why = end.status;
   const std::string text =
       absl::StrCat("the collector ", options_.session.collector,
                    " cannot take records now: ", why.ToString(absl::StatusToStringMode::kWithNoExtraData),
                    "; they wait in the spool");
-  if (away_ && (!NeedsSomebody(why.code()) || text == said_)) return;
+  const bool is_news = !away_ || (NeedsSomebody(why.code()) && text != said_);
+  // Producer::Drain says more often how many records wait.
+  if (!is_news && (state_.urgent() || SteadyNow() < say_again_)) return;
+  silence_ = away_ ? std::min(2 * silence_, kLongestSilence) : kFirstSilence;
+  say_again_ = SteadyAfter(silence_);
   away_ = true;
   said_ = text;
   Notice(text + RequestOf(end));

@@ -49,6 +49,7 @@ class Sender {
   void Pause(absl::Duration pause);
   // Returns when there is a record to deliver, or `stopping_`.
   void AwaitRecords();
+  // At the beginning of an outage, when what needs somebody to act is something new, and now and then while it lasts.
   void SayAway(const StreamEnd& end);
   void SayBack();
   void Notice(const std::string& text) const {
@@ -67,6 +68,8 @@ class Sender {
   uint64_t plausible_seq_;
   bool away_ = false;
   std::string said_;  // what SayAway said last
+  absl::Duration silence_;
+  SteadyTime say_again_ = kLongAgo;
 
   std::thread thread_;  // last: it uses all of the above
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/record/counted.h"
 
 namespace telemetry::client {
 namespace {
@@ -101,7 +102,7 @@ absl::Status Session::Rename(uint64_t base_seq, const std::string& why) {
   plausible_seq_ = base_seq;
   renamed_ = true;
   if (options_.on_notice) {
-    options_.on_notice(absl::StrCat(why, "; ", waiting, " waiting record(s) go on as a new log"));
+    options_.on_notice(absl::StrCat(why, "; a new log begins with ", record::Counted(waiting, "waiting record")));
   }
   return absl::OkStatus();
 }
@@ -143,7 +144,7 @@ absl::Status Session::HandleAck(const v1::Ack& ack) {
     local.set_seq(LocalSeq(refused.seq()));
     options_.on_refused(local);
   }
-  state_.AddRefused(static_cast<uint64_t>(ack.rejects_size()));
+  state_.AddOutcome(ack);
   if (committed <= spool_.state().committed_seq) return absl::OkStatus();
   while (!in_flight_.empty() && in_flight_.front().last_seq <= committed) {
     in_flight_bytes_ -= in_flight_.front().record_bytes;
@@ -179,8 +180,8 @@ absl::StatusOr<bool> Session::LoadBatch() {
     if (spool_.state().committed_seq + 1 < next_seq_) return false;
     const uint64_t lost = batch->first_seq - next_seq_;
     absl::Status status =
-        Rename(batch->first_seq - 1,
-               absl::StrCat("the spool is damaged: ", lost, " record(s) from number ", next_seq_, " on are lost"));
+        Rename(batch->first_seq - 1, absl::StrCat("the spool is damaged and has lost ", record::Counted(lost, "record"),
+                                                  " from number ", next_seq_, " on"));
     if (!status.ok()) return status;
     return false;
   }

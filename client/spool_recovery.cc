@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "proto/record/counted.h"
 
 namespace telemetry::client {
 namespace {
@@ -128,8 +129,8 @@ class Recovery {
   }
 
   void SayDamaged(const std::string& path, uint64_t lost_records) const {
-    Say(absl::StrCat("the spool file ", path, " is damaged: ", lost_records,
-                     " record(s) are lost, all others are kept; the file is set aside as ", path, kDamaged));
+    Say(absl::StrCat("the spool file ", path, " is damaged and has lost ", record::Counted(lost_records, "record"),
+                     "; all others are kept, and the file is set aside as ", path, kDamaged));
   }
 
   absl::Status LoadMeta() {

@@ -45,6 +45,8 @@ absl::StatusOr<tune::BestConfig> FindFor(const v1::Run& run, const BestFlags& fl
   const tune::BestConfigCache cache(flags.state_dir + "/best");
   std::unique_ptr<client::DatasetClient> collector;
   if (!flags.collector.empty()) {
+    absl::Status usable = access::Connection::Check(flags.credentials, flags.collector);
+    if (!usable.ok()) return usable;
     collector = std::make_unique<client::DatasetClient>(
         client::DatasetClientOptions{.collector = flags.collector, .credentials = flags.credentials});
   }

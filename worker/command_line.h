@@ -35,7 +35,8 @@ CLI::Option* AddOption(CLI::App* command, const std::string& name, Value& value,
   return command->add_option(name, value, help)->envname(variable)->capture_default_str();
 }
 
-// The flags of what a collector is shown, and the token in TELEMETRY_TOKEN.
+// The flags of what a collector is shown, and the token in TELEMETRY_TOKEN. access::Connection::Check tells before the
+// work whether they are usable.
 void AddCredentialFlags(CLI::App* command, access::Credentials* credentials);
 
 }  // namespace telemetry

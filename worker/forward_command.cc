@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <iostream>
@@ -17,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "client/producer.h"
+#include "proto/record/counted.h"
 #include "spdlog/spdlog.h"
 #include "worker/command_line.h"
 #include "worker/forward/forward.h"
@@ -24,6 +26,8 @@
 
 namespace telemetry {
 namespace {
+
+using record::Counted;
 
 // More would bury the summary; the collector has them all.
 constexpr uint64_t kMostRejectsSaid = 20;
@@ -67,9 +71,9 @@ class ProgressLine {
  public:
   void Draw(size_t done, size_t all, const forward::ForwardCounts& counts) {
     if (!on_terminal_) return;
-    std::cerr << "\r\033[K" << done << "/" << all << " base paths, " << counts.rows << " rows, " << counts.bytes / 1024
-              << " KiB read" << (counts.rejects > 0 ? absl::StrCat(", ", counts.rejects, " rejects") : "")
-              << std::flush;
+    std::cerr << "\r\033[K" << done << "/" << Counted(all, "base path") << ", " << Counted(counts.rows, "row") << ", "
+              << counts.bytes / 1024 << " KiB read"
+              << (counts.rejects > 0 ? absl::StrCat(", ", counts.rejects, " unreadable") : "") << std::flush;
     drawn_ = true;
   }
   ~ProgressLine() {
@@ -91,18 +95,46 @@ bool Deliver(client::Producer* producer, const ForwardFlags& flags, absl::Durati
   return false;
 }
 
-void Summarise(const forward::ForwardResult& result, bool delivered, uint64_t refused, const ForwardFlags& flags) {
+// Counts of the rows that were read. A row that was sent in several views of its attempt counts once.
+struct RowFates {
+  uint64_t read = 0;
+  uint64_t made = 0;     // new to the collector
+  uint64_t known = 0;    // stored there before
+  uint64_t refused = 0;  // here, since their run is not known, and records refused by the collector
+  // Acknowledged without a count: the Ack was lost with its connection, or an older collector sent it.
+  uint64_t untold = 0;
+};
+
+RowFates FatesOf(const forward::ForwardCounts& counts, const client::ProducerStats& sent, bool delivered) {
+  RowFates fates = {.read = counts.rows + counts.waiting_rows, .refused = counts.waiting_rows + sent.refused};
+  fates.known = std::min(sent.known_rows, counts.rows);
+  fates.made = std::min(sent.new_rows, counts.rows - fates.known);
+  const uint64_t told = fates.known + fates.made + sent.refused;
+  if (delivered && told < counts.rows) fates.untold = counts.rows - told;
+  return fates;
+}
+
+// Prints the counts of all that was read. Returns true if all of it is stored.
+bool Summarise(const forward::ForwardResult& result, const client::ProducerStats& sent, bool delivered,
+               const ForwardFlags& flags) {
   const forward::ForwardCounts& counts = result.counts;
-  std::cout << "read " << counts.rows << " rows of " << counts.attempts << " attempts, " << counts.records
-            << " run records and " << counts.graphs << " IR graphs from " << result.groups << " base paths; "
-            << (delivered ? "all of it is stored at " : "not all of it is stored yet at ") << flags.collector
-            << (flags.origin.empty() ? "" : absl::StrCat(" as ", flags.origin)) << "\n";
-  for (const std::string& problem : result.problems) spdlog::error("{}", problem);
-  if (counts.rejects + refused > 0) {
-    std::cout
-        << counts.rejects + refused << " rejects (" << counts.rejects << " unreadable here, " << refused
-        << " refused by the collector): the collector's table `rejects` holds each with its bytes and the reason\n";
+  const RowFates rows = FatesOf(counts, sent, delivered);
+  const bool complete = delivered && result.problems.empty() && rows.refused + counts.rejects == 0;
+  std::cout << "read " << Counted(rows.read, "row") << " of " << Counted(counts.attempts, "attempt") << ", "
+            << Counted(counts.records, "run record") << " and " << Counted(counts.graphs, "IR graph") << " from "
+            << Counted(result.groups, "base path") << ": " << rows.made << " new, " << rows.known << " already known, "
+            << rows.refused << " refused, " << counts.rejects << " unreadable"
+            << (rows.untold > 0 ? absl::StrCat(", ", rows.untold, " stored without word whether they were new") : "")
+            << "; "
+            << (complete    ? "all of it is stored at "
+                : delivered ? "not all of it is stored at "
+                            : "not all of it is stored yet at ")
+            << flags.collector << (flags.origin.empty() ? "" : absl::StrCat(" as ", flags.origin)) << "\n";
+  if (counts.rejects + sent.refused > 0) {
+    std::cout << "The collector's table `rejects` holds what is unreadable, and what the collector refused, with the "
+                 "reason.\n";
   }
+  return complete;
 }
 
 // Follows the files until stop_fd is readable; without one (-1) reads them once.
@@ -116,10 +148,15 @@ absl::StatusOr<forward::ForwardResult> Read(forward::ForwardOptions options, int
 }
 
 absl::StatusOr<int> Forward(ForwardFlags flags) {
+  for (const std::string& path : flags.paths) {
+    if (path.empty()) return absl::InvalidArgumentError("a PATH is empty: is a variable on the command line not set?");
+  }
   absl::StatusOr<absl::Duration> drain_timeout = DurationOf("--drain-timeout", flags.drain_timeout);
   if (!drain_timeout.ok()) return drain_timeout.status();
   absl::StatusOr<absl::Duration> rescan = DurationOf("--rescan-interval", flags.rescan_interval);
   if (!rescan.ok()) return rescan.status();
+  absl::Status usable = access::Connection::Check(flags.credentials, flags.collector);
+  if (!usable.ok()) return usable;
   if (!flags.kernel_source_file.empty()) {
     absl::StatusOr<std::string> source = ReadWholeFile(flags.kernel_source_file);
     if (!source.ok()) return source.status();
@@ -127,7 +164,7 @@ absl::StatusOr<int> Forward(ForwardFlags flags) {
   }
   const int stop_fd = flags.watch ? StopSignals() : -1;
 
-  std::atomic<uint64_t> refused = 0;
+  uint64_t refusals_said = 0;
   std::atomic<bool> new_dataset = false;
   absl::StatusOr<std::unique_ptr<client::Producer>> producer = client::Producer::Open({
       .collector = flags.collector,
@@ -137,8 +174,8 @@ absl::StatusOr<int> Forward(ForwardFlags flags) {
       .spool_limit_bytes = flags.spool_limit_mib << 20,
       .on_notice = [](const std::string& notice) { spdlog::warn("{}", notice); },
       .on_refused =
-          [&refused](const v1::Ack::Refused& record) {
-            if (++refused > kMostRejectsSaid) return;
+          [&refusals_said](const v1::Ack::Refused& record) {
+            if (++refusals_said > kMostRejectsSaid) return;
             spdlog::error("the collector refused record {}: {}", record.seq(), record.message());
           },
       .on_new_dataset = [&new_dataset] { new_dataset = true; },
@@ -158,6 +195,7 @@ absl::StatusOr<int> Forward(ForwardFlags flags) {
       .identity = flags.identity,
       .rescan_interval = *rescan,
       .start_again = [&new_dataset] { return new_dataset.exchange(false); },
+      .on_problem = [](const std::string& problem) { spdlog::error("{}", problem); },
   };
   // A daemon that is told to stop has little time; its spool keeps what is left.
   const absl::Duration patience = flags.watch ? std::min(*drain_timeout, absl::Seconds(8)) : *drain_timeout;
@@ -170,9 +208,7 @@ absl::StatusOr<int> Forward(ForwardFlags flags) {
     // The collector's database was replaced meanwhile: what went to the old one is read and sent again.
   } while (delivered && !flags.watch && new_dataset);
 
-  Summarise(*result, delivered, refused, flags);
-  const bool clean = delivered && result->problems.empty() && result->counts.rejects + refused == 0;
-  return clean ? 0 : 1;
+  return Summarise(*result, (*producer)->stats(), delivered, flags) ? 0 : 1;
 }
 
 }  // namespace
@@ -191,7 +227,8 @@ void AddForwardCommand(CLI::App* app, int* exit_status) {
       --dtypes "['torch.float16']" --hardware "NVIDIA H200" old/softmax.csv    a v1.1 file says nothing of its run
 
 Forwarding a file again changes nothing; two CI jobs are kept apart by their --origin.
-Exit status: 0 all is stored; 1 something was refused, unreadable or is still in the spool; 2 wrong usage.)");
+Exit status, with --watch after SIGTERM: 0 all is stored; 1 something was refused, unreadable or is still in the spool,
+or a PATH has no sidecar; 2 wrong usage.)");
   command->add_option("paths", flags->paths, "Folders, sidecars, or base paths as in HELION_AUTOTUNE_LOG")
       ->required()
       ->type_name("PATH");

@@ -42,6 +42,8 @@ absl::StatusOr<repro::ReproProgram> Program(const ReproFlags& flags) {
   }
   absl::StatusOr<absl::Duration> deadline = DurationOf("--deadline", flags.deadline);
   if (!deadline.ok()) return deadline.status();
+  absl::Status usable = access::Connection::Check(flags.credentials, flags.collector);
+  if (!usable.ok()) return usable;
   client::DatasetClient collector(
       {.collector = flags.collector, .credentials = flags.credentials, .deadline = *deadline});
   absl::StatusOr<repro::RecordedMeasurement> measured = repro::FindMeasurement(collector, flags.run, config_id);

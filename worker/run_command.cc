@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <iostream>
@@ -17,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "proto/clock/steady.h"
+#include "proto/record/counted.h"
 #include "spdlog/spdlog.h"
 #include "worker/command_line.h"
 #include "worker/forward/forward.h"
@@ -41,19 +43,29 @@ struct RunFlags {
 // Follows sidecars of other tuners in the background, into the same spool.
 class SidecarFollower {
  public:
-  // Nothing to follow: does nothing.
-  SidecarFollower(const RunFlags& flags, tune::TuneSession& session) {
+  // Does nothing where there is nothing to follow. `complete` becomes false where something was not forwarded, at the
+  // latest when the follower is destroyed.
+  SidecarFollower(const RunFlags& flags, tune::TuneSession& session, std::atomic<bool>& complete) {
     if (flags.follow.empty()) return;
     stop_fd_ = eventfd(0, EFD_CLOEXEC);
     if (stop_fd_ < 0) {
       spdlog::error("--follow: no descriptor for it: {}", std::strerror(errno));
+      complete = false;
       return;
     }
-    const forward::ForwardOptions options = {.paths = flags.follow, .origin = flags.tune.origin};
-    thread_ = std::thread([this, options, producer = session.producer()] {
+    const forward::ForwardOptions options = {
+        .paths = flags.follow, .origin = flags.tune.origin, .on_problem = [](const std::string& problem) {
+          spdlog::error("--follow: {}", problem);
+        }};
+    thread_ = std::thread([this, options, producer = session.producer(), &complete] {
       const absl::StatusOr<forward::ForwardResult> result = forward::ForwardAndWatch(
           options, stop_fd_, [producer](const v1::Record& record) { return producer->Append(record); });
       if (!result.ok()) spdlog::error("--follow: {}", std::string(result.status().message()));
+      if (result.ok() && result->counts.rejects > 0) {
+        spdlog::error("--follow: {} unreadable: the collector's table `rejects` holds them",
+                      record::Counted(result->counts.rejects, "line"));
+      }
+      if (!result.ok() || !result->problems.empty() || result->counts.rejects > 0) complete = false;
     });
   }
   ~SidecarFollower() {
@@ -117,21 +129,22 @@ absl::StatusOr<int> Run(const RunFlags& flags) {
   if (!session.ok()) return session.status();
 
   const std::atomic<bool>& stop = *options->tuner.stop;
-  bool complete = true;
+  bool tuned = true;
+  std::atomic<bool> followed = true;
   {
-    const SidecarFollower follower(flags, **session);
+    const SidecarFollower follower(flags, **session, followed);
     while (!stop) {
       const SteadyTime next = SteadyAfter(every);
       absl::StatusOr<bool> all = RunOnce(**session, *suite, *options);
       if (!all.ok()) return all.status();
-      complete = *all;
+      tuned = *all;
       if (next == kNever) break;
       SleepUntil(next, stop);  // a suite that took longer than the interval begins again at once
     }
   }
   // A daemon that is told to stop has little time; its spool keeps what is left.
   const bool delivered = DeliverAll(**session, flags.tune, stop ? std::min(*patience, absl::Seconds(8)) : *patience);
-  return complete && delivered && (*session)->refused() == 0 ? 0 : 1;
+  return tuned && followed && delivered && (*session)->refused() == 0 ? 0 : 1;
 }
 
 }  // namespace
@@ -148,7 +161,7 @@ A suite:
     {"kernel": "softmax", "args": ["x=4096x2560:f16"]},
     {"kernel": "attention", "args": ["causal=true"], "effort": "full"}]}
 GPUs of one kind share the kernels, one measuring process each. Without "devices": all of the first one's kind.
-Exit status: 0 everything was tuned and is stored; 1 something was not; 2 wrong usage.)");
+Exit status: 0 everything was tuned and followed, and is stored; 1 something was not; 2 wrong usage.)");
   AddOption(command, "--suite", flags->suite, "What to tune: a JSON file")->required()->type_name("FILE");
   AddOption(command, "--every", flags->every, "Tune again and again, so often, until SIGTERM")->type_name("TIME");
   AddOption(command, "--follow", flags->follow, "Also forward the Helion sidecars in this folder as they grow")

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <optional>
 
+#include "proto/cli/usage.h"
 #include "spdlog/sinks/stdout_color_sinks.h"
 #include "spdlog/spdlog.h"
 #include "worker/best_command.h"
@@ -42,7 +43,7 @@ int Run(int argc, char** argv) {
   try {
     app.parse(telemetry::ArgumentsOf(argc, argv));
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    return telemetry::cli::ExitAfterParse(app, error);
   }
   return exit_status;
 }

@@ -102,6 +102,7 @@ absl::StatusOr<int> RunTune(const TuneCommandFlags& flags) {
   // A process that is told to stop has little time; its spool keeps what is left.
   const bool stopped = result.ok() && result->tuned.stopped;
   const bool delivered = DeliverAll(**session, flags.tune, stopped ? std::min(*patience, absl::Seconds(8)) : *patience);
+  if (absl::IsInvalidArgument(result.status())) return result.status();
   const bool found = result.ok() && result->tuned.ranking.best.has_value();
   return found && delivered && (*session)->refused() == 0 ? 0 : 1;
 }

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "proto/record/counted.h"
 #include "spdlog/spdlog.h"
 #include "worker/command_line.h"
 #include "worker/forward/origin.h"
@@ -54,7 +55,7 @@ void AddTuneFlags(CLI::App* command, TuneFlags* flags) {
   option("--max-generations", flags->max_generations, "At most so many (default: by the effort)")
       ->check(CLI::PositiveNumber);
   option("--max-configs", flags->max_configs, "At most so many (default: by the effort)")->check(CLI::PositiveNumber);
-  option("--budget", flags->budget, "No config is begun later than this (default: no limit)")->type_name("TIME");
+  option("--budget", flags->budget, "Time for search and final together (default: no limit)")->type_name("TIME");
   option("--compilers", flags->compilers, "Compiler processes (0: one for each processor)")
       ->check(CLI::NonNegativeNumber);
   option("--compile-limit", flags->compile_limit, "Time limit for compiling one config")->type_name("TIME");
@@ -116,6 +117,10 @@ absl::StatusOr<worker::Settings> SettingsOf(const TuneFlags& flags) {
 }
 
 absl::StatusOr<std::unique_ptr<tune::TuneSession>> OpenSession(const TuneFlags& flags) {
+  if (!flags.collector.empty()) {
+    absl::Status usable = access::Connection::Check(flags.credentials, flags.collector);
+    if (!usable.ok()) return usable;
+  }
   return tune::TuneSession::Open({.collector = flags.collector,
                                   .credentials = flags.credentials,
                                   .state_dir = flags.state_dir,
@@ -154,7 +159,8 @@ std::string Describe(const tune::TaskResult& result) {
                           *tuned.ranking.default_perf_ms / tuned.ranking.best->perf_ms);
   }
   if (!tuned.ranking.ties.empty()) absl::StrAppend(&text, ", ", tuned.ranking.ties.size(), " more within the noise");
-  absl::StrAppendFormat(&text, "; %d configs in %.1f s\n  %s", tuned.counters.configs_tested,
+  absl::StrAppendFormat(&text, "; %s in %.1f s\n  %s",
+                        record::Counted(static_cast<uint64_t>(tune::ConfigsRun(tuned.counters)), "config"),
                         tuned.counters.seconds_total, tuned.ranking.best->config.ToString());
   return text;
 }

@@ -73,10 +73,12 @@ absl::StatusOr<std::string> TokenOf(const Credentials& credentials) {
 }  // namespace
 
 absl::StatusOr<Connection> Connection::Prepare(const Credentials& credentials, const std::string& address) {
+  if (absl::Status status = CheckAddress(address); !status.ok()) return status;
   Connection connection;
   absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> channel = ChannelCredentials(credentials);
   if (!channel.ok()) return channel.status();
   connection.channel_credentials_ = *std::move(channel);
+  connection.is_tls_ = !credentials.tls_ca.empty();
   absl::StatusOr<std::string> token = TokenOf(credentials);
   if (!token.ok()) return token.status();
   if (token->empty()) return connection;
@@ -86,6 +88,28 @@ absl::StatusOr<Connection> Connection::Prepare(const Credentials& credentials, c
   }
   connection.authorization_ = absl::StrCat(absl::string_view(kBearer.data(), kBearer.size()), *token);
   return connection;
+}
+
+absl::Status Connection::Check(const Credentials& credentials, const std::string& address) {
+  const absl::Status status = Prepare(credentials, address).status();
+  return status.ok() ? status : absl::InvalidArgumentError(status.message());
+}
+
+absl::Status Connection::StatusOf(const grpc::Status& status) const {
+  if (status.ok()) return absl::OkStatus();
+  const std::string& message = status.error_message();
+  std::string_view advice;
+  if (!is_tls_ && absl::StrContains(message, "failed to connect") && absl::StrContains(message, "Socket closed")) {
+    advice = "; it closes a plaintext connection: give --tls-ca if it serves TLS";
+  } else if (absl::StrContains(message, "wrong version number")) {
+    advice = "; it does not speak TLS: leave out --tls-ca, or correct the port";
+  } else if (absl::StrContains(message, "certificate verify failed")) {
+    advice = "; its certificate is expired, for another host, or not of the authorities in --tls-ca";
+  } else if (absl::StrContains(message, "Failed parsing HTTP/2")) {
+    advice = "; it does not speak gRPC: is this the collector's port?";
+  }
+  // Both number their codes alike.
+  return {static_cast<absl::StatusCode>(status.error_code()), absl::StrCat(message, std::string(advice))};
 }
 
 void Connection::Authorize(grpc::ClientContext* context) const {

@@ -2,10 +2,12 @@
 
 #include <grpcpp/client_context.h>
 #include <grpcpp/security/credentials.h>
+#include <grpcpp/support/status.h>
 
 #include <memory>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace telemetry::access {
@@ -26,16 +28,22 @@ struct Credentials {
 // What one connection uses. The files are read when it is made: a new connection sees what has been renewed.
 class Connection {
  public:
-  // UNAUTHENTICATED: a file cannot be read or holds something else; a certificate without its key or without tls_ca; a
-  // token that would go over the network in plaintext. The message names the flag or file, never the token.
+  // INVALID_ARGUMENT: the address, as CheckAddress has it. UNAUTHENTICATED: a file cannot be read or holds something
+  // else; a certificate without its key or without tls_ca; a token that would go over the network in plaintext. The
+  // message names the flag or file, never the token.
   static absl::StatusOr<Connection> Prepare(const Credentials& credentials, const std::string& address);
+  // INVALID_ARGUMENT: Prepare fails, with its message. For programs, which end before the work where a flag is wrong.
+  static absl::Status Check(const Credentials& credentials, const std::string& address);
 
   const std::shared_ptr<grpc::ChannelCredentials>& channel_credentials() const { return channel_credentials_; }
   // Adds the token, where there is one, to a call.
   void Authorize(grpc::ClientContext* context) const;
+  // Returns the end of a call on this connection. The message of one that could not connect ends with what to do.
+  absl::Status StatusOf(const grpc::Status& status) const;
 
  private:
   std::shared_ptr<grpc::ChannelCredentials> channel_credentials_;
+  bool is_tls_ = false;
   std::string authorization_;  // empty: none
 };
 

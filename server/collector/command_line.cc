@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "server/cli/usage.h"
+#include "proto/cli/usage.h"
 #include "server/collector/command_flags.h"
 #include "server/collector/flag.h"
 #include "server/storage/postgresql/any_store.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "server/cli/usage.h"
+#include "proto/cli/usage.h"
 
 namespace telemetry::collector {
 

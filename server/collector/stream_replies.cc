@@ -9,6 +9,8 @@ namespace telemetry::collector {
 
 void AddOutcome(storage::BatchOutcome outcome, v1::Ack& ack) {
   ack.set_committed_seq(std::max(ack.committed_seq(), outcome.committed_seq));
+  ack.set_new_rows(ack.new_rows() + outcome.new_rows);
+  ack.set_known_rows(ack.known_rows() + outcome.known_rows);
   for (storage::RefusedRecord& refused : outcome.refused) {
     v1::Ack::Refused* entry = ack.add_rejects();
     entry->set_seq(refused.seq);

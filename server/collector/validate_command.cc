@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "proto/access/address.h"
+#include "proto/record/counted.h"
 #include "server/access/server_credentials.h"
 #include "server/access/token_file.h"
 #include "server/collector/connection_limits.h"
@@ -60,7 +61,7 @@ std::string LookAtTokens(const CommandLine& line, Findings& findings) {
   const absl::Time now = absl::Now();
   const auto valid = std::count_if(tokens->begin(), tokens->end(),
                                    [now](const access::Token& token) { return CheckValid(token, now).ok(); });
-  return absl::StrCat(tokens->size(), " tokens, ", valid, " of them valid");
+  return absl::StrCat(record::Counted(tokens->size(), "token"), ", ", valid, " of them valid");
 }
 
 void LookAtConnections(const CommandLine& line, Findings& findings) {
@@ -104,8 +105,8 @@ absl::Status ValidateServe(const CommandLine& line) {
   for (const std::string& served : findings.served) std::printf("%s\n", served.c_str());
   for (const std::string& problem : findings.problems) std::printf("PROBLEM: %s\n", problem.c_str());
   if (findings.problems.empty()) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("serve would refuse to begin: ", findings.problems.size(), " problems, see above"));
+  return absl::FailedPreconditionError(absl::StrCat(
+      "serve would refuse to begin: ", record::Counted(findings.problems.size(), "problem"), ", see above"));
 }
 
 }  // namespace telemetry::collector

@@ -19,10 +19,9 @@ std::shared_ptr<grpc::Channel> Connect(const std::string& address, const access:
   return grpc::CreateCustomChannel(address, connection.channel_credentials(), arguments);
 }
 
-absl::Status FromGrpc(const grpc::Status& status, const std::string& address) {
-  if (status.ok()) return absl::OkStatus();
-  return {static_cast<absl::StatusCode>(status.error_code()),  // both number their codes alike
-          absl::StrCat("collector ", address, ": ", status.error_message())};
+absl::Status Named(const absl::Status& status, const std::string& address) {
+  if (status.ok()) return status;
+  return {status.code(), absl::StrCat("collector ", address, ": ", status.message())};
 }
 
 absl::Status Receive(const access::Connection& connection, const std::string& address, const v1::ExportRequest& request,
@@ -37,8 +36,8 @@ absl::Status Receive(const access::Connection& connection, const std::string& ad
   v1::ExportItem item;
   while (sink_status.ok() && items->Read(&item)) sink_status = sink(item);
   if (!sink_status.ok()) context.TryCancel();
-  grpc::Status stream_status = items->Finish();
-  return sink_status.ok() ? FromGrpc(stream_status, address) : sink_status;
+  const absl::Status stream_status = connection.StatusOf(items->Finish());
+  return sink_status.ok() ? Named(stream_status, address) : sink_status;
 }
 
 }  // namespace

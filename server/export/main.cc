@@ -12,7 +12,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
-#include "server/cli/usage.h"
+#include "proto/cli/usage.h"
+#include "proto/record/counted.h"
 #include "server/export/dataset_source.h"
 #include "server/export/end_signals.h"
 #include "server/export/export_dataset.h"
@@ -193,8 +194,12 @@ absl::StatusOr<ExportOptions> ParseOptions(const Arguments& arguments) {
 }
 
 void PrintSummary(const ExportResult& result, const std::string& base) {
-  absl::PrintF("%s: %d rows of %d attempts of %d runs, %d configs;", base, result.counts.measurements,
-               result.counts.attempts, result.counts.runs, result.counts.configs);
+  const auto counted = [](const auto& count, const char* noun) {
+    return record::Counted(static_cast<uint64_t>(count), noun);
+  };
+  absl::PrintF("%s: %s of %s of %s, %s;", base, counted(result.counts.measurements, "row"),
+               counted(result.counts.attempts, "attempt"), counted(result.counts.runs, "run"),
+               counted(result.counts.configs, "config"));
   for (const WrittenFile& file : result.files) absl::PrintF(" %s (%d bytes)", file.name, file.size_bytes);
   absl::PrintF("\n");
 }
@@ -225,6 +230,10 @@ int Run(int argc, char** argv) {
   if (absl::Status status = SourceFromEnvironment(&arguments); !status.ok()) return Fail(status, cli::kExitUsage);
   absl::StatusOr<ExportOptions> options = ParseOptions(arguments);
   if (!options.ok()) return Fail(options.status(), cli::kExitUsage);
+  if (arguments.db.empty()) {
+    const absl::Status status = access::Connection::Check(arguments.credentials, arguments.collector);
+    if (!status.ok()) return Fail(status, cli::kExitUsage);
+  }
   const EndSignals signals;
   options->stop = signals.stop();
   const DatasetSource source = arguments.db.empty()

@@ -199,7 +199,9 @@ absl::Status BatchWriter::Store(const NewRecords& records) {
       status = Store(record, batch.producer_id, refusal, outcome);
       const bool is_made =
           look_ahead_ != nullptr && look_ahead_->TakeMade({.record = &record, .sender = records.sender});
-      if (!refusal && !is_made && database_.changed_rows() == changed_rows) ++outcome.repeated;
+      const bool is_new = is_made || database_.changed_rows() != changed_rows;
+      if (!refusal && !is_new) ++outcome.repeated;
+      if (!refusal && record.has_measurement()) ++(is_new ? outcome.new_rows : outcome.known_rows);
     }
     if (status.ok() && refusal) {
       RefusedRecord found{.seq = seq, .reason = refusal->reason, .message = std::move(refusal->message)};

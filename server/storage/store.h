@@ -58,6 +58,9 @@ struct BatchOutcome {
   // Records among the others that changed nothing: their contents were stored already, or their attempt was
   // superseded.
   uint64_t repeated = 0;
+  // Measurements among the others: those that were stored, and those counted in `repeated`.
+  uint64_t new_rows = 0;
+  uint64_t known_rows = 0;
   std::vector<RefusedRecord> refused;
   // Bytes of the batch's rejects: of the refused records, and of those that the producer itself sent as rejects.
   uint64_t reject_bytes = 0;

@@ -46,11 +46,18 @@ TEST_F(ProducerTest, ACollectorThatComesLaterGetsEverything) {
   Append("b");
   const absl::Status early = producer_->Drain(absl::ZeroDuration());
   EXPECT_EQ(early.code(), absl::StatusCode::kDeadlineExceeded);
-  EXPECT_THAT(std::string(early.message()), HasSubstr("2 record(s) wait"));
+  EXPECT_THAT(std::string(early.message()), HasSubstr("2 records waiting"));
   collector_.Start();
   Drain();
   EXPECT_THAT(collector_.AwaitStored(2), ElementsAre("a", "b"));
   EXPECT_THAT(notices(), ElementsAre(HasSubstr("cannot take records now"), HasSubstr("is back")));
+}
+
+TEST_F(ProducerTest, WhoWaitsForACollectorIsToldEveryFewSeconds) {
+  Open();
+  Append("a");
+  EXPECT_TRUE(absl::IsDeadlineExceeded(producer_->Drain(absl::Seconds(6))));
+  EXPECT_THAT(notices(), Contains(AllOf(HasSubstr("waiting for the collector"), HasSubstr("1 record waiting"))));
 }
 
 TEST_F(ProducerTest, TheNextProcessSendsWhatThisOneLeft) {
@@ -123,8 +130,9 @@ TEST_F(ProducerTest, AProducerWhoseLogIsTakenOverGoesOnAsANewLog) {
   ASSERT_EQ(opens.size(), 3);
   EXPECT_NE(opens[1].producer_id(), opens[0].producer_id());
   EXPECT_NE(opens[2].producer_id(), opens[1].producer_id());
-  EXPECT_THAT(notices(), ElementsAre(AllOf(HasSubstr("another copy of this spool"), HasSubstr("1 waiting record(s)")),
-                                     AllOf(HasSubstr("another copy of this spool"), HasSubstr("1 waiting record(s)"))));
+  EXPECT_THAT(notices(),
+              ElementsAre(AllOf(HasSubstr("another copy of this spool"), HasSubstr("begins with 1 waiting record")),
+                          AllOf(HasSubstr("another copy of this spool"), HasSubstr("begins with 1 waiting record"))));
 }
 
 TEST_F(ProducerTest, ARestoredSnapshotDeliversAtOnce) {
@@ -445,7 +453,7 @@ TEST_F(ProducerTest, DamageInTheSpoolCostsOneRecordAndTheLogGoesOn) {
   collector_.Start();
   Drain();
   EXPECT_THAT(collector_.AwaitStored(3), ElementsAre("a", "c", "d"));
-  AwaitNotice("1 record(s) are lost");
+  AwaitNotice("has lost 1 record;");
 }
 
 TEST_F(ProducerTest, ASecondProcessIsKeptOut) {

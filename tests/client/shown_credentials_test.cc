@@ -29,7 +29,7 @@ class ShownCredentialsTest : public ProducerTest {
     const absl::Status status = producer_->Drain(absl::Hours(1));
     EXPECT_TRUE(absl::IsUnauthenticated(status)) << status;
     EXPECT_THAT(std::string(status.message()), HasSubstr(why));
-    EXPECT_THAT(std::string(status.message()), HasSubstr("1 record(s) wait in the spool"));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("1 record waiting in the spool"));
   }
 
   const std::string file_ = folder_.path() + "/token";
@@ -62,6 +62,15 @@ TEST_F(ShownCredentialsTest, AFileThatIsMissingIsSaidAndWaitedFor) {
   SetContents(file_, token_);
   AwaitNotice("is back");
   Drain();
+}
+
+TEST_F(ShownCredentialsTest, WhoWasTurnedAwayBeforeIsToldAtOnce) {
+  SetContents(file_, *access::MakeToken());
+  options_.retry_cap = absl::Hours(1);
+  Open();
+  Append("a");
+  AwaitNotice("another token is needed");
+  ExpectShutOut("another token is needed");
 }
 
 TEST_F(ShownCredentialsTest, NoNoticeHoldsTheToken) {

@@ -229,7 +229,7 @@ TEST_F(SpoolTest, AMissingFileInTheMiddleIsSaid) {
   Close();
   std::filesystem::remove(FilesEndingIn(".seg")[1]);
   Open();
-  EXPECT_THAT(notices_, ElementsAre(HasSubstr("1 record(s) are lost")));
+  EXPECT_THAT(notices_, ElementsAre(HasSubstr("has lost 1 record;")));
   EXPECT_THAT(ReadAll(), ElementsAre("a", "c", "d"));
 }
 

@@ -57,12 +57,12 @@ class Authorization(unittest.TestCase):
             client_flags=self.client_flags("reader,writer"),
         )
 
-    def fails(self, program, *arguments, environment=None):
-        """What a program said that must have ended with status 1."""
+    def fails(self, program, *arguments, environment=None, status=1):
+        """What a program said that must have ended with this status."""
         done = subprocess.run(
             [BIN / program, *map(str, arguments)],
             capture_output=True, text=True, timeout=TIMEOUT_S, env={**os.environ, **(environment or {})})
-        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         self.assert_no_token(done.stdout + done.stderr)
         return done.stderr
 
@@ -123,8 +123,37 @@ class Authorization(unittest.TestCase):
 
     def test_a_token_does_not_leave_the_machine_in_plaintext(self):
         said = self.fails("telemetry-export", "--collector=collector.invalid:4747", f"--out={self.folder / 'x'}",
-                          environment={"TELEMETRY_TOKEN": self.tokens["reader"]})
+                          environment={"TELEMETRY_TOKEN": self.tokens["reader"]}, status=2)
         self.assertIn("plaintext", said)
+
+    def test_permanent_mistakes_end_at_once_as_wrong_usage(self):
+        programs = (
+            ("telemetry-export", f"--out={self.folder / 'x'}"),
+            ("telemetry-worker", "forward", f"--state-dir={self.folder / 'mistaken'}", SAMPLES[0].path()),
+            ("telemetry-worker", "tune", "add", f"--state-dir={self.folder / 'mistaken'}"),
+            ("telemetry-worker", "best", "add", f"--state-dir={self.folder / 'mistaken'}"),
+            ("telemetry-worker", "repro", "0123"),
+        )
+        mistakes = {
+            ("--collector=127.0.0.1",): "has no port",
+            ("--collector=http://127.0.0.1:4747",): "has a scheme",
+            ("--collector=127.0.0.1:4747", f"--token-file={self.folder / 'nobody'}"): "nobody: cannot be read",
+            ("--collector=127.0.0.1:4747", f"--tls-ca={self.folder / 'nobody'}"): "nobody: cannot be read",
+        }
+        for program in programs:
+            for flags, words in mistakes.items():
+                with self.subTest(program=program, flags=flags):
+                    self.assertIn(words, self.fails(*program, *flags, status=2))
+
+    def test_who_speaks_tls_to_plaintext_or_the_reverse_is_told(self):
+        out = f"--out={self.folder / 'x'}"
+        closed, opened = self.pipeline("of tls"), Pipeline(self.folder / "of plaintext")
+        with closed.serving(), opened.serving():
+            said = self.fails("telemetry-export", f"--collector={closed.address}", out)
+            self.assertIn("give --tls-ca if it serves TLS", said)
+            tls = f"--tls-ca={self.file('ca.pem')}"
+            said = self.fails("telemetry-export", f"--collector={opened.address}", out, tls)
+            self.assertIn("does not speak TLS", said)
 
 
 if __name__ == "__main__":

@@ -19,19 +19,16 @@ class Groups {
   }
 
   // Adds the groups that are there now and were not before.
-  absl::Status Find(bool may_come_later) {
+  void Find(bool may_come_later) {
     if (options_.start_again && options_.start_again()) groups_.clear();
-    folder_problems_.clear();
+    path_problems_.clear();
     for (const std::string& path : options_.paths) {
-      absl::StatusOr<std::vector<SidecarFiles>> found = FindSidecars(path, may_come_later, &folder_problems_);
-      if (!found.ok()) return found.status();
-      for (SidecarFiles& files : *found) {
+      for (SidecarFiles& files : FindSidecars(path, may_come_later, &path_problems_)) {
         if (groups_.contains(files.base)) continue;
         std::string base = files.base;
         groups_[base] = std::make_unique<GroupForwarder>(std::move(files), options_.origin, options_.identity, sink_);
       }
     }
-    return absl::OkStatus();
   }
 
   absl::Status FinishAll() {
@@ -62,18 +59,38 @@ class Groups {
   ForwardResult Result() const {
     ForwardResult result;
     result.groups = groups_.size();
-    result.problems = folder_problems_;
+    result.problems = path_problems_;
     for (const auto& [base, group] : groups_) {
       result.counts += group->counts();
-      if (!group->refusal().empty()) result.problems.push_back(group->refusal());
-      if (const auto problem = unreadable_.find(base); problem != unreadable_.end()) {
-        result.problems.push_back(problem->second);
-      }
+      std::string problem = ProblemOf(*group);
+      if (!problem.empty()) result.problems.push_back(std::move(problem));
     }
     return result;
   }
 
+  // Says each problem that has come since the last call. The number of refused rows may grow without a word.
+  void SayProblems() {
+    std::set<std::string> present(path_problems_.begin(), path_problems_.end());
+    for (const std::string& problem : path_problems_) Say(problem, problem);
+    for (const auto& [base, group] : groups_) {
+      const std::string problem = ProblemOf(*group);
+      if (problem.empty()) continue;
+      present.insert(base);
+      Say(base, problem);
+    }
+    said_ = std::move(present);
+  }
+
  private:
+  std::string ProblemOf(const GroupForwarder& group) const {
+    const auto problem = unreadable_.find(group.files().base);
+    return problem == unreadable_.end() ? group.refusal() : problem->second;
+  }
+
+  void Say(const std::string& what, const std::string& problem) const {
+    if (options_.on_problem && !said_.contains(what)) options_.on_problem(problem);
+  }
+
   // A file that cannot be read concerns its group alone; an error of the sink concerns all.
   absl::Status Read(GroupForwarder* group, absl::Status (GroupForwarder::*read)()) {
     sink_status_ = absl::OkStatus();
@@ -91,7 +108,8 @@ class Groups {
   absl::Status sink_status_;
   std::map<std::string, std::unique_ptr<GroupForwarder>> groups_;  // by base
   std::map<std::string, std::string> unreadable_;                  // by base: what is wrong
-  std::vector<std::string> folder_problems_;
+  std::vector<std::string> path_problems_;
+  std::set<std::string> said_;  // path problems, and bases of groups with one
 };
 
 // A folder is watched with all below it, a base path's folder alone. Again and again, since either may come later.
@@ -110,8 +128,10 @@ absl::Status WatchPaths(const std::vector<std::string>& paths, FolderWatch* watc
 
 absl::StatusOr<ForwardResult> ForwardOnce(const ForwardOptions& options, const RecordSink& sink) {
   Groups groups(options, sink);
-  if (absl::Status status = groups.Find(/*may_come_later=*/false); !status.ok()) return status;
+  groups.Find(/*may_come_later=*/false);
+  groups.SayProblems();
   if (absl::Status status = groups.FinishAll(); !status.ok()) return status;
+  groups.SayProblems();
   return groups.Result();
 }
 
@@ -129,11 +149,11 @@ absl::StatusOr<ForwardResult> ForwardAndWatch(const ForwardOptions& options, int
     if (changes.all) {
       if (absl::Status status = WatchPaths(options.paths, watch->get()); !status.ok()) return status;
     }
-    if (changes.all || !bases.empty()) {
-      if (absl::Status status = groups.Find(/*may_come_later=*/true); !status.ok()) return status;
-    }
+    if (changes.all || !bases.empty()) groups.Find(/*may_come_later=*/true);
     absl::Status status;
-    if (changes.all) {
+    if (changes.stop) {
+      status = groups.FinishAll();
+    } else if (changes.all) {
       status = groups.AdvanceAll();
     } else {
       for (const std::string& base : bases) {
@@ -141,6 +161,7 @@ absl::StatusOr<ForwardResult> ForwardAndWatch(const ForwardOptions& options, int
       }
     }
     if (!status.ok()) return status;
+    groups.SayProblems();
     // What was written before the stop is read above: the stop is looked at last.
     if (changes.stop) break;
     absl::StatusOr<FolderWatch::Changes> next = (*watch)->Wait(options.rescan_interval);

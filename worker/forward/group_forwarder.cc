@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "proto/record/counted.h"
 #include "worker/forward/run_log.h"
 
 namespace telemetry::forward {
@@ -90,15 +91,14 @@ absl::Status GroupForwarder::Replaced() {
 
 absl::Status GroupForwarder::Advance() { return ReadAll(Pass::kMoreMayCome); }
 
-absl::Status GroupForwarder::Finish() {
-  if (absl::Status status = ReadAll(Pass::kComplete); !status.ok()) return status;
-  if (!reading_->waiting_rows.empty()) {
-    const auto& row = reading_->waiting_rows.front().second;
-    const v1::Run* record = reading_->single_run.has_value() ? &*reading_->single_run : nullptr;
-    refusal_ = absl::StrCat(files_.csv(), ": ", reading_->waiting_rows.size(),
-                            " rows refused: ", RunOfRow(row, record, identity_).status().message());
-  }
-  return absl::OkStatus();
+absl::Status GroupForwarder::Finish() { return ReadAll(Pass::kComplete); }
+
+std::string GroupForwarder::refusal() const {
+  if (reading_->waiting_rows.empty()) return "";
+  const auto& row = reading_->waiting_rows.front().second;
+  const v1::Run* record = reading_->single_run.has_value() ? &*reading_->single_run : nullptr;
+  return absl::StrCat(files_.csv(), ": ", record::Counted(reading_->waiting_rows.size(), "row"),
+                      " refused: ", RunOfRow(row, record, identity_).status().message());
 }
 
 absl::Status GroupForwarder::ReadAll(Pass pass) {

@@ -41,13 +41,13 @@ class GroupForwarder {
   absl::Status Advance();
 
   // The files will not change any more: also reads what waits for the end of its line, and gives up on what waits for
-  // another file. Says in refusal() what the user could do about rows whose run is not known.
+  // another file.
   absl::Status Finish();
 
   const SidecarFiles& files() const { return files_; }
   ForwardCounts counts() const;
-  // Empty: nothing was refused.
-  const std::string& refusal() const { return refusal_; }
+  // Says which rows are not handed over, since their run is not known, and what the user can do about it. Empty: none.
+  std::string refusal() const;
 
  private:
   struct CsvFile {
@@ -87,7 +87,6 @@ class GroupForwarder {
   RecordSink sink_;
   std::shared_ptr<Reading> reading_;
   ForwardCounts replaced_counts_;  // of files that are no longer there
-  std::string refusal_;
 };
 
 }  // namespace telemetry::forward

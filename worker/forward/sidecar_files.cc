@@ -6,7 +6,6 @@
 #include <string_view>
 #include <system_error>
 
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
 namespace telemetry::forward {
@@ -58,30 +57,31 @@ SidecarFiles GroupOfSidecar(const std::string& path) {
   return {};
 }
 
-absl::StatusOr<std::vector<SidecarFiles>> FindSidecars(const std::string& path, bool may_come_later,
-                                                       std::vector<std::string>* problems) {
+std::vector<SidecarFiles> FindSidecars(const std::string& path, bool may_come_later,
+                                       std::vector<std::string>* problems) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
     std::set<std::string> bases;
+    const size_t problems_before = problems->size();
     FindBelow(path, &bases, problems);
+    if (bases.empty() && problems->size() == problems_before) {
+      problems->push_back(absl::StrCat("no sidecar (.csv, .meta.jsonl, ...) below the folder ", path));
+    }
     std::vector<SidecarFiles> groups;
     groups.reserve(bases.size());
     for (const std::string& base : bases) groups.push_back({base});
     return groups;
   }
-  if (SidecarFiles group = GroupOfSidecar(path); !group.base.empty()) {
-    if (may_come_later || AnyExists(group)) return std::vector<SidecarFiles>{group};
+  const SidecarFiles named = GroupOfSidecar(path);
+  const SidecarFiles replaced{fs::path(path).replace_extension().string()};
+  for (const SidecarFiles& group : {named, replaced, SidecarFiles{path}}) {
+    if (!group.base.empty() && AnyExists(group)) return {group};
   }
-  for (const std::string& base : {fs::path(path).replace_extension().string(), path}) {
-    if (SidecarFiles group{base}; AnyExists(group)) return std::vector<SidecarFiles>{group};
-  }
-  if (may_come_later) {
-    if (path.ends_with('/')) return std::vector<SidecarFiles>{};
-    return std::vector<SidecarFiles>{{fs::path(path).replace_extension().string()}};
-  }
-  return absl::NotFoundError(absl::StrCat("no sidecar at ", path,
-                                          ": give a folder, a sidecar (.csv, .meta.jsonl, ...) or the base path that "
-                                          "HELION_AUTOTUNE_LOG had"));
+  problems->push_back(absl::StrCat("no sidecar at ", path,
+                                   ": give a folder, a sidecar (.csv, .meta.jsonl, ...) or the base path that "
+                                   "HELION_AUTOTUNE_LOG had"));
+  if (!may_come_later || path.ends_with('/')) return {};
+  return {named.base.empty() ? replaced : named};
 }
 
 }  // namespace telemetry::forward

@@ -3,8 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
-
 namespace telemetry::forward {
 
 // The files that one HELION_AUTOTUNE_LOG base path gives. Any of them may be absent, now or for good.
@@ -28,9 +26,9 @@ SidecarFiles GroupOfSidecar(const std::string& path);
 //   a folder          every group below it
 //   a sidecar         its group
 //   a base path       its group; its last suffix is replaced as Helion replaces it ("v1.1.0-softmax" gives v1.1.csv)
-// NOT_FOUND: nothing is there (unless `may_come_later`: then a base path gives its group all the same, an absent folder
-// none). A folder that cannot be read is a line in `problems`, and the others are looked at.
-absl::StatusOr<std::vector<SidecarFiles>> FindSidecars(const std::string& path, bool may_come_later,
-                                                       std::vector<std::string>* problems);
+// A path without any sidecar, and a folder that cannot be read, is a line in `problems`. With `may_come_later` a base
+// path gives its group all the same.
+std::vector<SidecarFiles> FindSidecars(const std::string& path, bool may_come_later,
+                                       std::vector<std::string>* problems);
 
 }  // namespace telemetry::forward

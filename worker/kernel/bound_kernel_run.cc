@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proto/record/counted.h"
 #include "proto/record/strings.h"
 #include "spdlog/spdlog.h"
 #include "worker/ir/reference.h"
@@ -63,8 +64,8 @@ absl::StatusOr<std::shared_ptr<CompiledKernel>> BoundKernel::ConfigToRun(absl::S
 absl::StatusOr<Leaves> BoundKernel::CheckedLeaves(absl::Span<const Argument> arguments) const {
   if (!definition_->signature.IsComplete(arguments.size())) {
     return absl::InvalidArgumentError(Cat(name(), "(): a bound kernel takes ",
-                                          definition_->signature.parameters().size(), " arguments, not ",
-                                          arguments.size(), "; Kernel::Normalize fills in defaults"));
+                                          record::Counted(definition_->signature.parameters().size(), "argument"),
+                                          ", not ", arguments.size(), "; Kernel::Normalize fills in defaults"));
   }
   Leaves leaves = LeavesOf(definition_->signature, arguments);
   if (absl::Status status = contract_.Check(leaves); !status.ok()) return status;
@@ -93,8 +94,8 @@ absl::StatusOr<std::vector<Tensor>> BoundKernel::AllocateOutputs(absl::Span<cons
 
 absl::Status BoundKernel::CheckOutputs(const Leaves& leaves, absl::Span<const Tensor> outputs) const {
   if (outputs.size() != output_tensors_.size()) {
-    return absl::InvalidArgumentError(
-        Cat(name(), "() has ", output_tensors_.size(), " outputs, but ", outputs.size(), " are given"));
+    return absl::InvalidArgumentError(Cat(name(), "() has ", record::Counted(output_tensors_.size(), "output"),
+                                          ", but ", outputs.size(), " are given"));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Tensor& output = outputs[i];

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "absl/strings/str_join.h"
+#include "proto/record/counted.h"
 #include "proto/record/strings.h"
 #include "worker/kernel/reserved_names.h"
 
@@ -103,9 +104,9 @@ absl::Status Signature::CheckNamed(size_t positional, const Named& named) const 
 absl::StatusOr<Arguments> Signature::Normalize(absl::Span<const Argument> positional, const Named& named) const {
   if (positional.size() > parameters_.size()) {
     const Argument& first_surplus = positional[parameters_.size()];
-    return absl::InvalidArgumentError(Cat(kernel_name_, "(): takes ", parameters_.size(), " arguments but ",
-                                          positional.size(), " were given; number ", parameters_.size() + 1, " (",
-                                          first_surplus.TypeName(), ") is surplus"));
+    return absl::InvalidArgumentError(Cat(kernel_name_, "(): takes ", record::Counted(parameters_.size(), "argument"),
+                                          " but ", positional.size(), " were given; number ", parameters_.size() + 1,
+                                          " (", first_surplus.TypeName(), ") is surplus"));
   }
   if (absl::Status status = CheckNamed(positional.size(), named); !status.ok()) return status;
 

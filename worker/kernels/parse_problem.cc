@@ -59,8 +59,8 @@ absl::Status ReadShape(const TensorArgument& tensor, const std::string& argument
   }
   for (size_t i = 0; i < sizes.size(); ++i) {
     int64_t size = 0;
-    if (!absl::SimpleAtoi(sizes[i], &size) || size < 0 || size > kLongestDimension) {
-      return Refuse(argument, absl::StrCat("\"", sizes[i], "\" is not a size"));
+    if (!absl::SimpleAtoi(sizes[i], &size) || size < 1 || size > kLongestDimension) {
+      return Refuse(argument, absl::StrCat("\"", sizes[i], "\" is not a size of at least 1"));
     }
     const auto [known, is_new] = given->sizes.emplace(tensor.dimensions[i], size);
     if (!is_new && known->second != size) {

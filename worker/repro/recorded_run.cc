@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "proto/record/counted.h"
 #include "proto/record/json.h"
 #include "proto/record/python_literal.h"
 #include "proto/record/strings.h"
@@ -29,8 +30,9 @@ absl::StatusOr<std::vector<std::string>> TensorArguments(const kernels::LibraryK
   const std::vector<Json>& shapes = lists->Find("shapes")->items;
   const std::vector<Json>& dtypes = lists->Find("dtypes")->items;
   if (shapes.size() != kernel.tensors.size() || dtypes.size() != shapes.size()) {
-    return NotUnderstood("input", Cat("kernel '", kernel.name, "' takes ", kernel.tensors.size(), " tensors, not ",
-                                      run.input_shapes(), " of ", run.dtypes()));
+    return NotUnderstood(
+        "input", Cat("kernel '", kernel.name, "' takes ", record::Counted(kernel.tensors.size(), "tensor"), ", not ",
+                     run.input_shapes(), " of ", run.dtypes()));
   }
   std::vector<std::string> arguments;
   for (size_t i = 0; i < shapes.size(); ++i) {
@@ -54,6 +56,12 @@ std::vector<std::string> FlagArguments(const kernels::LibraryKernel& kernel, std
   return arguments;
 }
 
+absl::Status NotOurs(const v1::Run& run, std::string_view why) {
+  return absl::UnimplementedError(Cat("programs are written of this program's own kernels only, and '",
+                                      run.kernel_name(), "' is none", why,
+                                      ": what was measured is in the run's kernel_source and the config's text"));
+}
+
 absl::Status ReadSettings(const v1::Run& run, RecordedRun* read) {
   if (!run.has_settings_json()) return NotUnderstood("settings", "none are known");
   const absl::StatusOr<Json> json = record::ParseJson(run.settings_json());
@@ -62,6 +70,9 @@ absl::Status ReadSettings(const v1::Run& run, RecordedRun* read) {
   for (const auto& [name, value] : json->members) {
     if (name == "backend") {
       read->dialect = value.text == DeviceTypeName(Dialect::kOpenCl) ? Dialect::kOpenCl : Dialect::kCuda;
+      // The name alone does not tell: Helion's examples have kernels of the same names.
+      if (value.text != DeviceTypeName(read->dialect))
+        return NotOurs(run, Cat(", but another tuner's (backend '", value.text, "')"));
     } else if (!value.is_null()) {
       named.emplace_back(name, value.kind == Json::Kind::kString ? value.text : record::ToJson(value));
     }
@@ -77,9 +88,7 @@ absl::Status ReadSettings(const v1::Run& run, RecordedRun* read) {
 absl::StatusOr<RecordedRun> ReadRun(const v1::Run& run) {
   const absl::StatusOr<const kernels::LibraryKernel*> kernel = kernels::FindKernel(run.kernel_name());
   if (!kernel.ok()) {
-    return absl::UnimplementedError(
-        Cat("programs are written of this program's own kernels only, and '", run.kernel_name(),
-            "' is none: what was measured is in the run's kernel_source and the config's text"));
+    return NotOurs(run, "");
   }
   RecordedRun read = {.kernel = *kernel};
   if (absl::Status status = ReadSettings(run, &read); !status.ok()) return status;

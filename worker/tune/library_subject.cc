@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "proto/record/strings.h"
+#include "worker/kernels/fits_memory.h"
 #include "worker/kernels/kernel_spec.h"
 #include "worker/kernels/problem.h"
 #include "worker/tune/attempt_description.h"
@@ -69,6 +70,7 @@ v1::Run RunOf(const LibraryKernel& kernel, const Problem& problem, const Setting
 
 absl::StatusOr<LibrarySubject> SubjectOf(const LibraryKernel& kernel, const Problem& problem, const Settings& settings,
                                          const std::shared_ptr<Device>& device, uint64_t input_seed) {
+  if (absl::Status status = kernels::CheckFitsMemory(problem); !status.ok()) return status;
   KernelSpec spec = kernels::SpecOf(kernel);
   spec.settings = settings;
   absl::StatusOr<std::unique_ptr<Kernel>> made = Kernel::Create(std::move(spec));

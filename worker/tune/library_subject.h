@@ -21,8 +21,8 @@ struct LibrarySubject {
   AttemptInfo info;  // with a new attempt_id, started now
 };
 
-// Inputs are drawn from `input_seed`: two sets, the second for the final. Errors are Kernel::Create's, Bind's and the
-// device's.
+// Inputs are drawn from `input_seed`: two sets, the second for the final. Errors are CheckFitsMemory's,
+// Kernel::Create's, Bind's and the device's.
 absl::StatusOr<LibrarySubject> SubjectOf(const kernels::LibraryKernel& kernel, const kernels::Problem& problem,
                                          const Settings& settings, const std::shared_ptr<Device>& device,
                                          uint64_t input_seed);

@@ -1,12 +1,16 @@
 #include "worker/tune/suite_runner.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cmath>
 #include <map>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
+#include "proto/clock/steady.h"
+#include "proto/record/counted.h"
 #include "proto/record/strings.h"
 #include "worker/device/device.h"
 
@@ -55,6 +59,7 @@ class SuiteRunner {
       kind.ids.push_back(DeviceId(device));
       kind.outcomes.resize(suite_.entries.size());
     }
+    for (const auto& [name, kind] : kinds) entries_ += kind.outcomes.size();
     std::vector<std::thread> threads;
     for (auto& [name, kind] : kinds) {
       for (const std::string& id : kind.ids) threads.emplace_back([this, &kind = kind, &id] { Work(id, &kind); });
@@ -75,6 +80,7 @@ class SuiteRunner {
       if (options_.tuner.stop != nullptr && *options_.tuner.stop) continue;
       outcome.result = session_.Run(TaskOf(suite_.entries[i], device));
       if (!outcome.result.ok()) Line(outcome, std::string(outcome.result.status().message()));
+      SayLeft();
     }
   }
 
@@ -96,6 +102,17 @@ class SuiteRunner {
     return task;
   }
 
+  // A suite that was made for GPUs takes many times as long on a CPU: says so while there is time to change it.
+  void SayLeft() {
+    const size_t done = ++done_;
+    const size_t left = entries_ - done;
+    if (left == 0) return;
+    const double left_s =
+        absl::ToDoubleSeconds(ElapsedSince(began_)) / static_cast<double>(done) * static_cast<double>(left);
+    Say(Cat(record::Counted(done, "entry"), " done; ", left, " more will take about ",
+            absl::FormatDuration(absl::Seconds(std::ceil(left_s))), " at this pace (--budget limits each)"));
+  }
+
   void Line(const SuiteOutcome& outcome, const std::string& text) {
     Say(Cat(outcome.entry->kernel->name, " ", outcome.entry->problem.ToString(), " on ", outcome.device, ": ", text));
   }
@@ -108,6 +125,9 @@ class SuiteRunner {
   TuneSession& session_;
   const Suite& suite_;
   const SuiteOptions& options_;
+  const SteadyTime began_ = SteadyNow();
+  size_t entries_ = 0;  // of all kinds of devices
+  std::atomic<size_t> done_ = 0;
   absl::Mutex mutex_;
 };
 
@@ -121,7 +141,7 @@ std::string RowOf(const SuiteOutcome& outcome) {
   const double best_ms = tuned.ranking.best->perf_ms;
   const double default_ms = tuned.ranking.default_perf_ms.value_or(0);
   return head + absl::StrFormat("%10.4f %10.4f %7.2fx %8d %8.1f\n", best_ms, default_ms, default_ms / best_ms,
-                                tuned.counters.configs_tested, tuned.counters.seconds_total);
+                                ConfigsRun(tuned.counters), tuned.counters.seconds_total);
 }
 
 }  // namespace

@@ -16,11 +16,10 @@ std::string ProgressText(const TuneProgress& progress, int width) {
   std::string bar(static_cast<size_t>(width), ' ');
   std::fill_n(bar.begin(), filled, '=');
   if (filled < width) bar[static_cast<size_t>(filled)] = '>';
-  std::string text = absl::StrFormat("[%s] gen %d  %d/%d", bar, progress.generation, progress.done, progress.proposed);
+  const std::string stage = progress.is_final ? "final" : absl::StrCat("gen ", progress.generation);
+  std::string text = absl::StrFormat("[%s] %s  %d/%d", bar, stage, progress.done, progress.proposed);
   if (progress.best_ms) absl::StrAppendFormat(&text, "  best %.4f ms", *progress.best_ms);
-  if (progress.elapsed_s > 0) {
-    absl::StrAppendFormat(&text, "  %.1f configs/s", static_cast<double>(progress.configs) / progress.elapsed_s);
-  }
+  if (progress.configs_per_s) absl::StrAppendFormat(&text, "  %.1f configs/s", *progress.configs_per_s);
   if (progress.left_s) absl::StrAppendFormat(&text, "  %.0f s left", *progress.left_s);
   return text;
 }

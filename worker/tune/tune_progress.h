@@ -13,16 +13,17 @@ namespace telemetry::worker::tune {
 // How far an attempt is.
 struct TuneProgress {
   int64_t generation = 0;
-  int64_t done = 0;      // of this generation's configs
-  int64_t proposed = 0;  // this generation's
-  int64_t configs = 0;   // of all generations, done
+  bool is_final = false;
+  int64_t done = 0;      // of this generation's configs, or of the final's rounds
+  int64_t proposed = 0;  // this generation's, or the final's
   std::optional<double> best_ms;
-  double elapsed_s = 0;
-  // Until this generation is done, by the pace so far.
+  // The pace so far, and the time that this generation or the final still takes. No value: nothing is done yet.
+  std::optional<double> configs_per_s;  // of the final: none
   std::optional<double> left_s;
 };
 
-// "[=====>     ] gen 2  37/60  best 0.0196 ms  3.1 configs/s  7 s left". `width`: of the bar, in characters.
+// "[=====>     ] gen 2  37/60  best 0.0196 ms  3.1 configs/s  7 s left", or "final" for the generation. `width`: of the
+// bar, in characters.
 std::string ProgressText(const TuneProgress& progress, int width);
 
 // What a generation came to.

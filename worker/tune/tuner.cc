@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "proto/clock/steady.h"
+#include "proto/record/counted.h"
 #include "proto/record/strings.h"
 #include "worker/tune/trial_log.h"
 #include "worker/tune/verdict.h"
@@ -66,13 +67,16 @@ class Attempt {
 
   Config DefaultConfig() const { return subject_.kernel->config_space().Default(); }
   bool IsStopped() const { return options_.stop != nullptr && *options_.stop; }
-  bool IsOverBudget() const { return log_->ActiveSeconds() > absl::ToDoubleSeconds(options_.time_budget); }
+  bool IsOverBudget() const {
+    return log_->ActiveSeconds() > absl::ToDoubleSeconds(options_.time_budget * TunerOptions::kSearchPart);
+  }
   void NoteTime(const std::optional<double>& perf_ms) {
     if (perf_ms) best_ms_ = std::min(best_ms_.value_or(*perf_ms), *perf_ms);
   }
   // So many stragglers leave compilers for the next generation.
   size_t MostStragglers() const { return static_cast<size_t>(bench_->compilers()) / 2; }
   void ReportProgress() const;
+  void ReportRounds(int rounds, SteadyTime began) const;
   void ReportGeneration() const;
   void Notice(const std::string& text) const {
     if (options_.on_notice) options_.on_notice(text);
@@ -92,6 +96,9 @@ class Attempt {
   std::map<uint64_t, TrialResult> submitted_;  // by config id: those without a result, the verdict still empty
   absl::Status passing_over_;                  // the first error of recording what was not run
   std::optional<double> best_ms_;
+  // For the pace in TuneProgress.
+  SteadyTime search_began_ = kLongAgo;
+  int64_t run_ = 0;  // configs that were compiled and, where that went well, measured by this process
 };
 
 absl::StatusOr<TuneResult> Attempt::Run(TuneRecord record) {
@@ -145,12 +152,13 @@ absl::Status Attempt::ResumeOrBegin(const Journal::Contents& earlier, TuneRecord
   }
   info.attempt_id = earlier.attempt_id;
   info.started = earlier.started;
-  Notice(Cat("going on with the attempt of ", absl::FormatTime(earlier.started), ", which has ", earlier.rows.size(),
-             " rows"));
+  Notice(Cat("going on with the attempt of ", absl::FormatTime(earlier.started), ", which has ",
+             record::Counted(earlier.rows.size(), "row")));
   return absl::OkStatus();
 }
 
 absl::Status Attempt::Search() {
+  search_began_ = SteadyNow();
   for (std::vector<Config> configs = search_->Propose(); !configs.empty(); configs = search_->Propose()) {
     if (!passing_over_.ok()) return passing_over_;
     absl::StatusOr<std::vector<Trial>> trials = RunGeneration(configs);
@@ -253,6 +261,7 @@ absl::Status Attempt::RunOne(const CompiledCandidate& compiled) {
   result.verdict.source_hash = compiled.candidate->source_hash;
   NoteTime(result.verdict.perf_ms);
   submitted_.erase(result.config.id());
+  ++run_;
   return log_->Finish(std::move(result));
 }
 
@@ -274,7 +283,13 @@ absl::Status Attempt::HoldFinal() {
   absl::StatusOr<std::vector<CompiledCandidate>> compiled = CompileAll(finalists);
   if (!compiled.ok()) return compiled.status();
   if (compiled->empty()) return absl::OkStatus();
-  absl::StatusOr<FinalOutcome> outcome = bench_->MeasureInterleaved(*compiled, options_.final_rounds);
+  const SteadyTime began = SteadyNow();
+  Notice(Cat("the final: ", record::Counted(compiled->size(), "config"), " in turn"));
+  ReportRounds(0, began);
+  absl::StatusOr<FinalOutcome> outcome =
+      bench_->MeasureInterleaved(*compiled, {.rounds = options_.final_rounds,
+                                             .limit = options_.time_budget - absl::Seconds(log_->ActiveSeconds()),
+                                             .on_rounds = [this, began](int rounds) { ReportRounds(rounds, began); }});
   if (!outcome.ok()) return outcome.status();
   if (absl::Status status = log_->FinishAll(ResultsOf(generation_, *compiled, *outcome)); !status.ok()) return status;
   ReportGeneration();
@@ -334,11 +349,24 @@ void Attempt::ReportProgress() const {
   TuneProgress progress = {.generation = generation_,
                            .done = static_cast<int64_t>(proposed_ - left),
                            .proposed = static_cast<int64_t>(proposed_),
-                           .configs = log_->Counters().configs_tested,
-                           .best_ms = best_ms_,
-                           .elapsed_s = log_->ActiveSeconds()};
-  if (progress.configs > 0) {
-    progress.left_s = progress.elapsed_s / static_cast<double>(progress.configs) * static_cast<double>(left);
+                           .best_ms = best_ms_};
+  const double elapsed_s = absl::ToDoubleSeconds(ElapsedSince(search_began_));
+  if (run_ > 0 && elapsed_s > 0) {
+    progress.configs_per_s = static_cast<double>(run_) / elapsed_s;
+    progress.left_s = static_cast<double>(left) / *progress.configs_per_s;
+  }
+  options_.on_progress(progress);
+}
+
+void Attempt::ReportRounds(int rounds, SteadyTime began) const {
+  if (!options_.on_progress) return;
+  TuneProgress progress = {.generation = generation_,
+                           .is_final = true,
+                           .done = rounds,
+                           .proposed = options_.final_rounds,
+                           .best_ms = best_ms_};
+  if (rounds > 0) {
+    progress.left_s = absl::ToDoubleSeconds(ElapsedSince(began)) / rounds * (options_.final_rounds - rounds);
   }
   options_.on_progress(progress);
 }

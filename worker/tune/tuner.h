@@ -20,10 +20,12 @@ namespace telemetry::worker::tune {
 
 struct TunerOptions {
   SearchOptions search;  // its fingerprint is the tuner's
-  // No config is begun later than this; what remains is recorded as `filtered`, and the final is held.
+  // Limit of the whole attempt. After kSearchPart of it no config is begun; the remaining ones are recorded as
+  // filtered. The final takes the rest of the time, but at least FinalEffort::kLeastRounds.
   absl::Duration time_budget = absl::InfiniteDuration();
   // Configs slower than the best so far by this factor are not measured further than needed to know it.
   double give_up_factor = 3;
+  static constexpr double kSearchPart = 0.7;
   int finalists = 6;  // the fastest, and the default config
   int final_rounds = 60;
   WorkbenchOptions workbench;

@@ -63,7 +63,8 @@ absl::StatusOr<MeasureOutcome> Workbench::Measure(const CompiledCandidate& compi
   return (*measurer)->Measure(*request);
 }
 
-absl::StatusOr<FinalOutcome> Workbench::MeasureInterleaved(const std::vector<CompiledCandidate>& compiled, int rounds) {
+absl::StatusOr<FinalOutcome> Workbench::MeasureInterleaved(const std::vector<CompiledCandidate>& compiled,
+                                                           const FinalEffort& effort) {
   std::vector<MeasureRequest> requests;
   for (const CompiledCandidate& candidate : compiled) {
     absl::StatusOr<MeasureRequest> request = RequestFor(candidate);
@@ -74,7 +75,7 @@ absl::StatusOr<FinalOutcome> Workbench::MeasureInterleaved(const std::vector<Com
   if (!measurer.ok()) return measurer.status();
   const SteadyTime begin = SteadyNow();
   const absl::Cleanup count = [&] { measuring_ += ElapsedSince(begin); };
-  return (*measurer)->MeasureInterleaved(requests, rounds);
+  return (*measurer)->MeasureInterleaved(requests, effort);
 }
 
 }  // namespace telemetry::worker::tune

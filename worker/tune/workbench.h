@@ -49,7 +49,8 @@ class Workbench {
   // Of code that compiled. Waits for the measuring process at first. Errors are TuneSubject::measure_problem's,
   // Measurer::Start's, Measurer::Measure's and RequestOf's.
   absl::StatusOr<MeasureOutcome> Measure(const CompiledCandidate& compiled, double give_up_above_ms);
-  absl::StatusOr<FinalOutcome> MeasureInterleaved(const std::vector<CompiledCandidate>& compiled, int rounds);
+  absl::StatusOr<FinalOutcome> MeasureInterleaved(const std::vector<CompiledCandidate>& compiled,
+                                                  const FinalEffort& effort);
   // How long these two took, all calls together.
   absl::Duration measuring() const { return measuring_; }
 

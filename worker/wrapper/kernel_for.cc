@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "proto/record/counted.h"
 #include "proto/record/strings.h"
 #include "worker/kernels/trace_problem.h"
 
@@ -60,9 +61,9 @@ class ProblemMaker {
       return Refuse(argument, given, Cat("the dtype has to be ", absl::StrJoin(names, " or ")));
     }
     if (given.sizes.size() != argument.dimensions.size()) {
-      return Refuse(
-          argument, given,
-          Cat(argument.dimensions.size(), " dimensions are wanted: ", absl::StrJoin(argument.dimensions, ", ")));
+      return Refuse(argument, given,
+                    Cat("the argument has ", record::Counted(argument.dimensions.size(), "dimension"), ": ",
+                        absl::StrJoin(argument.dimensions, ", ")));
     }
     for (size_t i = 0; i < given.sizes.size(); ++i) {
       const std::string& dimension = argument.dimensions[i];

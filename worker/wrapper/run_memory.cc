@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proto/record/counted.h"
 #include "proto/record/strings.h"
 #include "worker/wrapper/size_class.h"
 
@@ -12,8 +13,8 @@ using record::Cat;
 absl::Status RunMemory::TakeInputs(absl::Span<const Tensor> inputs) {
   memory_ = std::vector<Tensor>(plan_.buffers.size());
   if (inputs.size() != plan_.inputs.size()) {
-    return absl::InvalidArgumentError(
-        Cat("plan '", plan_.name, "' has ", plan_.inputs.size(), " inputs, but ", inputs.size(), " are given"));
+    return absl::InvalidArgumentError(Cat("plan '", plan_.name, "' has ", record::Counted(plan_.inputs.size(), "input"),
+                                          ", but ", inputs.size(), " are given"));
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     const PlanBuffer& wanted = plan_.buffer(plan_.inputs[i]);

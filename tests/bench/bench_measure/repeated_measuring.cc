@@ -79,7 +79,7 @@ absl::StatusOr<std::vector<RepeatedMeasuring::Repetition>> RepeatedMeasuring::Re
 }
 
 absl::StatusOr<tune::FinalOutcome> RepeatedMeasuring::FinalAgainstItself(int rounds) {
-  return measurer_->MeasureInterleaved({request_, request_}, rounds);
+  return measurer_->MeasureInterleaved({request_, request_}, {.rounds = rounds});
 }
 
 absl::StatusOr<std::vector<RepeatedMeasuring::Repetition>> RepeatedMeasuring::AfterAnIllegalAccess() {

@@ -1,14 +1,41 @@
 #include "proto/access/address.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
 
 namespace telemetry::access {
 namespace {
+
+using ::testing::HasSubstr;
 
 TEST(Address, StaysOnThisMachine) {
   for (const char* address :
        {"127.0.0.1:4747", "127.1.2.3:0", "localhost:4747", "[::1]:4747", "unix:/run/collector.sock", "unix:x"}) {
     EXPECT_TRUE(StaysOnThisMachine(address)) << address;
+  }
+}
+
+TEST(Address, CanBeConnectedTo) {
+  for (const char* address : {"127.0.0.1:4747", "collector:1", "a.b-c_d:65535", "[::1]:4747", "unix:/run/c.sock"}) {
+    EXPECT_TRUE(CheckAddress(address).ok()) << CheckAddress(address);
+  }
+}
+
+TEST(Address, OrSaysWhatIsWrong) {
+  const std::pair<const char*, const char*> mistakes[] = {
+      {"127.0.0.1", "has no port"},      {"collector:", "has no port"},
+      {"collector:0", "has no port"},    {"collector:65536", "has no port"},
+      {"collector:http", "has no port"}, {"http://127.0.0.1:4747", "has a scheme"},
+      {"::1:4747", "brackets"},          {"", "is no host"},
+      {":4747", "is no host"},           {"a b:80", "is no host"}};
+  for (const auto& [address, words] : mistakes) {
+    const absl::Status status = CheckAddress(address);
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << address;
+    EXPECT_THAT(status.ToString(), HasSubstr(words));
+    EXPECT_THAT(status.ToString(), HasSubstr("HOST:PORT"));
   }
 }
 

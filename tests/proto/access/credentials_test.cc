@@ -56,6 +56,32 @@ TEST(BearerToken, HasAFormOfItsOwn) {
 
 TEST_F(CredentialsTest, NothingIsEnoughForPlaintext) { EXPECT_TRUE(Connection::Prepare({}, "collector:4747").ok()); }
 
+TEST_F(CredentialsTest, TheAddressIsLookedAt) {
+  EXPECT_TRUE(absl::IsInvalidArgument(Connection::Prepare({}, "127.0.0.1").status()));
+}
+
+TEST_F(CredentialsTest, AProgramFindsMistakesOfItsCommandLine) {
+  EXPECT_TRUE(Connection::Check({}, "127.0.0.1:4747").ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(Connection::Check({}, "127.0.0.1")));
+  const absl::Status status = Connection::Check({.token_file = folder_.Path("missing")}, "127.0.0.1:4747");
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_THAT(status.ToString(), HasSubstr("missing"));
+}
+
+TEST_F(CredentialsTest, WhoCannotConnectIsToldWhatToDo) {
+  const auto told = [this](const Credentials& credentials, const std::string& message) {
+    const grpc::Status status(grpc::StatusCode::UNAVAILABLE,
+                              "failed to connect to all addresses; last error: " + message);
+    return Connection::Prepare(credentials, "127.0.0.1:1")->StatusOf(status).ToString();
+  };
+  EXPECT_THAT(told({}, "Socket closed"), HasSubstr("give --tls-ca if it serves TLS"));
+  EXPECT_THAT(told({.tls_ca = pem_}, "Socket closed"), Not(HasSubstr("--tls-ca")));
+  EXPECT_THAT(told({.tls_ca = pem_}, "SSL routines::wrong version number"), HasSubstr("does not speak TLS"));
+  EXPECT_THAT(told({.tls_ca = pem_}, "SSL routines::certificate verify failed"), HasSubstr("--tls-ca"));
+  EXPECT_THAT(told({}, "Failed parsing HTTP/2"), HasSubstr("does not speak gRPC"));
+  EXPECT_THAT(told({}, "Connection refused"), Not(HasSubstr("; it")));
+}
+
 TEST_F(CredentialsTest, ATokenStaysOnTheMachineWithoutTls) {
   EXPECT_TRUE(Connection::Prepare({.token = token_}, "127.0.0.1:4747").ok());
   EXPECT_TRUE(Connection::Prepare({.tls_ca = pem_, .token = token_}, "collector:4747").ok());

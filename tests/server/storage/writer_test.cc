@@ -58,13 +58,21 @@ TEST(Writer, RecordsThatChangeNothingAreCounted) {
   log.emplace_back().mutable_source_hash()->set_attempt_id(AttemptId('x'));
   log.back().mutable_source_hash()->set_seq(1);
   log.back().mutable_source_hash()->set_source_hash("00ff");
-  EXPECT_EQ(story.Send(log).repeated, 0u);
-  EXPECT_EQ(story.Send(log).repeated, log.size());
+  const BatchOutcome first = story.Send(log);
+  EXPECT_EQ(first.repeated, 0u);
+  EXPECT_EQ(first.new_rows, 2u);
+  EXPECT_EQ(first.known_rows, 0u);
+  const BatchOutcome again = story.Send(log);
+  EXPECT_EQ(again.repeated, log.size());
+  EXPECT_EQ(again.new_rows, 0u);
+  EXPECT_EQ(again.known_rows, 2u);
   log.push_back(Row('x', 3, 0.5));
   log.push_back(Row('x', 3, 0.5));
   log.push_back(Row('x', 2, 0.75));  // refused
   const BatchOutcome outcome = story.Send(log);
   EXPECT_EQ(outcome.repeated, log.size() - 2);
+  EXPECT_EQ(outcome.new_rows, 1u);
+  EXPECT_EQ(outcome.known_rows, 3u);
   EXPECT_EQ(outcome.refused.size(), 1u);
 }
 

@@ -49,6 +49,19 @@ TEST(ForwardOnce, TheSinksErrorEndsIt) {
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
 }
 
+TEST(ForwardOnce, APathWithoutSidecarsIsAProblemAndTheOthersGoOn) {
+  TempFolder folder;
+  ModelDataset dataset;
+  std::vector<std::string> said;
+  const auto say = [&said](const std::string& problem) { said.push_back(problem); };
+  absl::StatusOr<ForwardResult> result =
+      ForwardOnce({.paths = {folder / "misspelt", Sample("helion-main/bmm")}, .on_problem = say}, dataset.Sink());
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_THAT(dataset.rows, SizeIs(84));
+  EXPECT_THAT(result->problems, ElementsAre(HasSubstr("misspelt")));
+  EXPECT_EQ(said, result->problems);
+}
+
 // Runs ForwardAndWatch in a thread and waits for what arrives.
 class WatchTest : public ::testing::Test {
  protected:
@@ -69,9 +82,21 @@ class WatchTest : public ::testing::Test {
         absl::MutexLock lock(&mutex_);
         return std::exchange(start_again_, false);
       };
-      result_ = ForwardAndWatch({.paths = {path}, .rescan_interval = rescan_interval_, .start_again = start_again},
-                                stop_[0], sink);
+      const auto say = [this](const std::string& problem) {
+        absl::MutexLock lock(&mutex_);
+        said_.push_back(problem);
+      };
+      result_ = ForwardAndWatch(
+          {.paths = {path}, .rescan_interval = rescan_interval_, .start_again = start_again, .on_problem = say},
+          stop_[0], sink);
     });
+  }
+
+  std::vector<std::string> AwaitProblems(size_t count) {
+    absl::MutexLock lock(&mutex_);
+    const auto arrived = [&] { return said_.size() == count; };
+    mutex_.AwaitWithTimeout(absl::Condition(&arrived), absl::Seconds(30));
+    return said_;
   }
 
   bool AwaitRows(size_t rows) {
@@ -93,6 +118,7 @@ class WatchTest : public ::testing::Test {
   bool start_again_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Mutex mutex_;
   ModelDataset dataset_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string> said_ ABSL_GUARDED_BY(mutex_);
   absl::StatusOr<ForwardResult> result_ = absl::UnknownError("still running");
   std::thread watcher_;
 };
@@ -156,6 +182,35 @@ TEST_F(WatchTest, AnotherDatasetGetsEverythingAgain) {
     start_again_ = true;
   }
   EXPECT_TRUE(AwaitRows(84));
+}
+
+TEST_F(WatchTest, RowsWithoutARunAreSaidAtOnceAndInTheResult) {
+  WriteFile(folder_ / "k.csv", ReadFile(Sample("helion-v1.1/softmax_two_pass.csv")));
+  Watch(folder_.path());
+  EXPECT_THAT(AwaitProblems(1), ElementsAre(HasSubstr("44 rows refused")));
+  Stop();
+  ASSERT_TRUE(result_.ok()) << result_.status();
+  EXPECT_EQ(result_->counts.waiting_rows, 44U);
+  EXPECT_THAT(result_->problems, ElementsAre(HasSubstr("44 rows refused")));
+}
+
+TEST_F(WatchTest, APathWithoutSidecarsIsSaidAtOnceAndUntilOneComes) {
+  Watch(folder_ / "k");
+  EXPECT_THAT(AwaitProblems(1), ElementsAre(HasSubstr("no sidecar at")));
+  WriteFile(folder_ / "k.csv", ReadFile(Sample("helion-main/bmm.csv")));
+  EXPECT_TRUE(AwaitRows(84));
+  Stop();
+  ASSERT_TRUE(result_.ok()) << result_.status();
+  EXPECT_THAT(result_->problems, SizeIs(0));
+}
+
+TEST_F(WatchTest, ALastLineWithoutItsEndIsReadAtTheStop) {
+  WriteFile(folder_ / "k.csv", ReadFile(Sample("helion-main/bmm.csv")) + "torn");
+  Watch(folder_.path());
+  EXPECT_TRUE(AwaitRows(84));
+  Stop();
+  ASSERT_TRUE(result_.ok()) << result_.status();
+  EXPECT_EQ(result_->counts.rejects, 1U);
 }
 
 TEST_F(WatchTest, AReplacedFileIsReadAgain) {

@@ -11,16 +11,17 @@ namespace telemetry::forward {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 class SidecarFilesTest : public ::testing::Test {
  protected:
   std::vector<std::string> Find(const std::string& name, bool may_come_later = false) {
-    absl::StatusOr<std::vector<SidecarFiles>> found = FindSidecars(folder_ / name, may_come_later, &problems_);
-    EXPECT_TRUE(found.ok()) << found.status();
     std::vector<std::string> bases;
-    if (!found.ok()) return bases;
-    for (const SidecarFiles& files : *found) bases.push_back(files.base.substr(folder_.path().size() + 1));
+    for (const SidecarFiles& files : FindSidecars(folder_ / name, may_come_later, &problems_)) {
+      bases.push_back(files.base.substr(folder_.path().size() + 1));
+    }
     return bases;
   }
 
@@ -51,13 +52,16 @@ TEST_F(SidecarFilesTest, ABasePathLosesItsLastSuffixAsInHelion) {
 }
 
 TEST_F(SidecarFilesTest, NothingThereSaysWhatToGive) {
-  const absl::Status status = FindSidecars(folder_ / "nope", false, &problems_).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(status.ToString(), ::testing::HasSubstr("HELION_AUTOTUNE_LOG"));
+  EXPECT_THAT(Find("nope"), IsEmpty());
+  EXPECT_THAT(problems_, ElementsAre(HasSubstr("HELION_AUTOTUNE_LOG")));
   EXPECT_THAT(Find("nope", /*may_come_later=*/true), ElementsAre("nope"));
+  EXPECT_THAT(problems_, SizeIs(2));
 }
 
-TEST_F(SidecarFilesTest, AnEmptyFolderHasNone) { EXPECT_THAT(Find(""), IsEmpty()); }
+TEST_F(SidecarFilesTest, AnEmptyFolderIsAProblem) {
+  EXPECT_THAT(Find(""), IsEmpty());
+  EXPECT_THAT(problems_, ElementsAre(HasSubstr("no sidecar")));
+}
 
 }  // namespace
 }  // namespace telemetry::forward

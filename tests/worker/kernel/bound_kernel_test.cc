@@ -162,7 +162,7 @@ TEST_F(BoundKernelTest, NothingIsReadBeyondATensor) {
 
 TEST_F(BoundKernelTest, OutputsThatDoNotFitAreRefused) {
   const auto bound = Bound(WithDefault());
-  EXPECT_THAT(Message(bound->RunInto(arguments_, {})), HasSubstr("has 1 outputs, but 0 are given"));
+  EXPECT_THAT(Message(bound->RunInto(arguments_, {})), HasSubstr("has 1 output, but 0 are given"));
   for (const Tensor& output : {Vector(511), TensorOn(device_, {512}, DType::kF16), StridedOn(device_, {512}, {2})}) {
     EXPECT_THAT(Message(bound->RunInto(arguments_, {output})), HasSubstr("output 'out' cannot go into"));
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "worker/kernels/fits_memory.h"
 #include "worker/kernels/library.h"
 
 namespace telemetry::worker::kernels {
@@ -38,11 +39,22 @@ TEST(ProblemTest, TakesNumbersAndFlags) {
   EXPECT_THAT(Parsed("attention", {"causal=true"}), HasSubstr("causal=1"));
 }
 
+TEST(ProblemTest, MayBeTooLargeForTheMachine) {
+  const LibraryKernel& kernel = **FindKernel("add");
+  EXPECT_TRUE(CheckFitsMemory(DefaultProblem(kernel)).ok());
+  for (const int64_t size : {int64_t{1000000}, int64_t{1} << 40}) {
+    const absl::Status status = CheckFitsMemory(MakeProblem(kernel, DType::kF32, {{"m", size}, {"n", size}}));
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+    EXPECT_THAT(status.ToString(), HasSubstr("GiB of memory"));
+  }
+}
+
 TEST(ProblemTest, RefusesWhatItCannotMean) {
   EXPECT_EQ(Parsed("add", {"z=1x1"}), "argument \"z=1x1\": add has no argument \"z\"; it has: x, y");
   EXPECT_EQ(Parsed("add", {"x=1x2", "y=1x3"}), "argument \"y=1x3\": dimension n is 3 here but 2 before");
   EXPECT_EQ(Parsed("add", {"x=12"}), "argument \"x=12\": the shape of x is mxn, as in x=128x128");
-  EXPECT_EQ(Parsed("add", {"x=1x-2"}), "argument \"x=1x-2\": \"-2\" is not a size");
+  EXPECT_EQ(Parsed("add", {"x=1x-2"}), "argument \"x=1x-2\": \"-2\" is not a size of at least 1");
+  EXPECT_EQ(Parsed("add", {"x=0x10:f16"}), "argument \"x=0x10:f16\": \"0\" is not a size of at least 1");
   EXPECT_EQ(Parsed("add", {"x=1x2:bool"}), "argument \"x=1x2:bool\": x may be f32, f16, bf16, i32");
   EXPECT_THAT(Parsed("add", {"x=1x2:f64"}), HasSubstr("\"f64\" is not a dtype"));
   EXPECT_EQ(Parsed("cross_entropy", {"labels=4:f32"}), "argument \"labels=4:f32\": labels may be i32");

@@ -88,6 +88,9 @@ TEST(ReadRun, RefusesWhatItCannotUnderstand) {
   run = AttentionRun();
   run.set_settings_json(absl::StrReplaceAll(run.settings_json(), {{"static_shapes", "sheer_luck"}}));
   EXPECT_THAT(why(run), HasSubstr("sheer_luck"));
+  run = AttentionRun();
+  run.set_settings_json(R"({"backend": "triton", "ignore_warnings": [], "static_shapes": true})");
+  EXPECT_THAT(why(run), HasSubstr("'attention' is none, but another tuner's (backend 'triton')"));
   run.clear_settings_json();
   EXPECT_THAT(why(run), HasSubstr("settings"));
 }

@@ -131,7 +131,7 @@ TEST(PlanBuilderTest, RefusesMistakesByNameAndValue) {
       {[](auto& b, auto x, auto) {
          b.Call("bmm", {x, x});
        },
-       "kernel 'bmm', argument 'x': buffer 'x' is f32[4, 8], but 3 dimensions are wanted: b, m, k"},
+       "kernel 'bmm', argument 'x': buffer 'x' is f32[4, 8], but the argument has 3 dimensions: b, m, k"},
       {[](auto& b, auto, auto) {
          b.Call("exp", {b.Input("i", DType::kI32, {4, 8})});
        },

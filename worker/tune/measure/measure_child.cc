@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "worker/tune/measure/failures.h"
 #include "worker/tune/measure/measure.pb.h"
 #include "worker/tune/measure/measure_session.h"
 #include "worker/tune/process/parent_connection.h"
@@ -41,15 +42,17 @@ class MeasureChild {
     if (fds.size() != 1) return absl::InvalidArgumentError("a setup comes with one descriptor, of the problem's data");
     absl::StatusOr<SharedBytes> data = SharedBytes::Open(std::move(fds[0]));
     if (!data.ok()) return data.status();
-    const auto report = [this](std::string_view phase, bool looks_at_values) {
+    const auto report = [this](std::string_view phase, bool looks_at_values, int rounds = 0) {
       wire::Reply reply;
       reply.mutable_progress()->set_phase(std::string(phase));
       reply.mutable_progress()->set_looks_at_values(looks_at_values);
+      reply.mutable_progress()->set_rounds(rounds);
       parent_->Send(reply).IgnoreError();  // a parent that is gone is noticed by the next Receive
     };
     MeasureSession::Reports reports = {
         .phase = [report](std::string_view phase) { report(phase, false); },
         .looks_at_values = [report](std::string_view phase) { report(phase, true); },
+        .rounds = [report](int rounds) { report(kRunPhase, false, rounds); },
         .print =
             [this](std::string_view text) {
               wire::Reply reply;

@@ -4,6 +4,7 @@
 
 #include "proto/clock/steady.h"
 #include "worker/tune/measure/failures.h"
+#include "worker/tune/measure/measurer.h"
 #include "worker/tune/measure/round_series.h"
 #include "worker/tune/measure/sample_series.h"
 #include "worker/tune/measure/wire_format.h"
@@ -137,8 +138,8 @@ wire::Outcomes MeasureSession::Measure(const wire::Config& config) {
   return outcomes;
 }
 
-absl::Status MeasureSession::TakeRounds(const std::vector<std::unique_ptr<LoadedConfig>>& configs, int rounds,
-                                        wire::Outcomes* outcomes) {
+absl::Status MeasureSession::TakeRounds(const std::vector<std::unique_ptr<LoadedConfig>>& configs,
+                                        const wire::Final& final, wire::Outcomes* outcomes) {
   std::vector<Sampler::Launch> round;
   std::vector<int> of_outcome;
   for (size_t i = 0; i < configs.size(); ++i) {
@@ -148,13 +149,16 @@ absl::Status MeasureSession::TakeRounds(const std::vector<std::unique_ptr<Loaded
   }
   if (round.empty()) return absl::OkStatus();
   if (absl::Status status = Take(round).status(); !status.ok()) return status;  // warms up
-  RoundSeries series(round.size(), rounds);
+  RoundSeries series(round.size(), final.rounds());
+  const SteadyTime end = final.has_limit_s() ? SteadyAfter(absl::Seconds(final.limit_s())) : kNever;
   for (int next = series.Next(); next > 0; next = series.Next()) {
     std::vector<Sampler::Launch> launches;
     for (int i = 0; i < next; ++i) launches.insert(launches.end(), round.begin(), round.end());
     const absl::StatusOr<std::vector<Sample>> samples = Take(launches);
     if (!samples.ok()) return samples.status();
     series.Add(*samples, watch_);
+    reports_.rounds(series.rounds());
+    if (SteadyNow() >= end && series.rounds() >= FinalEffort::kLeastRounds) break;
   }
   for (size_t i = 0; i < round.size(); ++i) series.Describe(i, outcomes->mutable_outcomes(of_outcome[i]));
   return absl::OkStatus();
@@ -167,7 +171,7 @@ wire::Outcomes MeasureSession::MeasureFinal(const wire::Final& final) {
     configs.push_back(LoadChecked(config, memory_->data_set_count() - 1, outcomes.add_outcomes()));
     if (outcomes.outcomes().rbegin()->has_failure() && DeviceIsLost()) break;
   }
-  const bool is_whole = !DeviceIsLost() && TakeRounds(configs, final.rounds(), &outcomes).ok() && !DeviceIsLost();
+  const bool is_whole = !DeviceIsLost() && TakeRounds(configs, final, &outcomes).ok() && !DeviceIsLost();
   if (is_whole) return outcomes;
   outcomes.clear_outcomes();
   outcomes.set_ends(true);

@@ -29,6 +29,8 @@ class MeasureSession {
     std::function<void(std::string_view phase)> phase;
     // Told in a phase, before values are looked at.
     std::function<void(std::string_view phase)> looks_at_values;
+    // Told of a final, while it runs: the rounds done so far.
+    std::function<void(int rounds)> rounds;
     // What a person is to see of them.
     debug::DebugPrint print;
   };
@@ -60,7 +62,7 @@ class MeasureSession {
   absl::Status Check(bool with_results, wire::Outcome* outcome);
   absl::Status TakeSeries(LoadedConfig& config, const wire::Effort& effort, wire::Outcome* outcome);
   absl::StatusOr<std::vector<Sample>> Take(absl::Span<const Sampler::Launch> launches);
-  absl::Status TakeRounds(const std::vector<std::unique_ptr<LoadedConfig>>& configs, int rounds,
+  absl::Status TakeRounds(const std::vector<std::unique_ptr<LoadedConfig>>& configs, const wire::Final& final,
                           wire::Outcomes* outcomes);
   void Fail(std::string_view phase, const absl::Status& status, wire::Outcome* outcome);
   bool DeviceIsLost() { return lost_ || !device_->Synchronize().ok(); }

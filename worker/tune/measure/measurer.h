@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,16 @@ struct MeasurerOptions {
   // that are timed. What is printed comes to `on_debug`, from the thread that measures; without one to standard error.
   debug::DebugOptions debug;
   debug::DebugPrint on_debug;
+};
+
+// The limits of a final.
+struct FinalEffort {
+  int rounds = 60;
+  // Fewer rounds are taken where they would take longer, but at least kLeastRounds.
+  absl::Duration limit = absl::InfiniteDuration();
+  std::function<void(int rounds)> on_rounds = nullptr;  // called with the rounds done so far
+
+  static constexpr int kLeastRounds = 8;
 };
 
 // The final: outcomes in the order of the requests, and who won.
@@ -56,9 +67,10 @@ class Measurer {
   virtual absl::StatusOr<MeasureOutcome> Measure(const MeasureRequest& request) = 0;
 
   // Checks on the problem's last data set, then samples in turns, A B C A B C..., so that what drifts (clocks,
-  // temperature, neighbours) meets all alike. `rounds` samples of each, unless throttling needs more. Errors are
-  // Measure's.
-  virtual absl::StatusOr<FinalOutcome> MeasureInterleaved(absl::Span<const MeasureRequest> requests, int rounds) = 0;
+  // temperature, neighbours) meets all alike. As many samples of each as there are rounds, unless throttling needs
+  // more. Errors are Measure's.
+  virtual absl::StatusOr<FinalOutcome> MeasureInterleaved(absl::Span<const MeasureRequest> requests,
+                                                          const FinalEffort& effort) = 0;
 };
 
 }  // namespace telemetry::worker::tune

@@ -70,7 +70,8 @@ Answer MeasuringProcess::Ended(const std::string& phase, const absl::Status& sta
   return answer;
 }
 
-Answer MeasuringProcess::Ask(const wire::Request& request, const PhaseLimits& limits) {
+Answer MeasuringProcess::Ask(const wire::Request& request, const PhaseLimits& limits,
+                             const std::function<void(int rounds)>& on_rounds) {
   std::string phase = kLoadPhase;
   absl::Duration limit = limits.load;
   absl::Status status = child_->Send(request, kSendLimit);
@@ -81,6 +82,7 @@ Answer MeasuringProcess::Ask(const wire::Request& request, const PhaseLimits& li
     if (reply.has_outcomes()) return {.outcomes = std::move(*reply.mutable_outcomes())};
     if (reply.has_printed()) Print(reply.printed());
     if (!reply.has_progress()) continue;
+    if (on_rounds && reply.progress().rounds() > 0) on_rounds(reply.progress().rounds());
     phase = reply.progress().phase();
     limit = phase == kLoadPhase || phase == kLaunchPhase ? limits.load : limits.run;
     if (reply.progress().looks_at_values()) limit = kDebugLimit;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,8 +40,9 @@ class MeasuringProcess {
   // than the limit.
   absl::Status AwaitReady();
 
-  // One request after AwaitReady. A process that is not done in time is killed.
-  Answer Ask(const wire::Request& request, const PhaseLimits& limits);
+  // One request after AwaitReady. A process that is not done in time is killed. `on_rounds` is told how far a final is.
+  Answer Ask(const wire::Request& request, const PhaseLimits& limits,
+             const std::function<void(int rounds)>& on_rounds = nullptr);
 
   // Ends it, without waiting for its end.
   void Interrupt() { child_->Interrupt(); }

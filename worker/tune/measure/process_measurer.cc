@@ -102,15 +102,17 @@ absl::StatusOr<MeasureOutcome> ProcessMeasurer::Measure(const MeasureRequest& re
 }
 
 absl::StatusOr<std::optional<std::vector<MeasureOutcome>>> ProcessMeasurer::TakeTurns(
-    absl::Span<const MeasureRequest> requests, int rounds) {
+    absl::Span<const MeasureRequest> requests, const FinalEffort& effort) {
   const absl::StatusOr<MeasuringProcess*> process = Ready();
   if (!process.ok()) return absl::UnavailableError(process.status().message());
   // A process that is still getting ready would disturb the final.
   if (standby_ != nullptr && !standby_->AwaitReady().ok()) standby_ = nullptr;
   wire::Request message;
-  message.mutable_final()->set_rounds(rounds);
+  message.mutable_final()->set_rounds(effort.rounds);
+  if (effort.limit < absl::InfiniteDuration())
+    message.mutable_final()->set_limit_s(absl::ToDoubleSeconds(effort.limit));
   for (const MeasureRequest& request : requests) *message.mutable_final()->add_configs() = ToWire(request);
-  const Answer answer = (*process)->Ask(message, LimitsOf(requests));
+  const Answer answer = (*process)->Ask(message, LimitsOf(requests), effort.on_rounds);
   if (!answer.outcomes.has_value() || answer.outcomes->ends()) {
     Retire();
     return std::nullopt;
@@ -121,11 +123,11 @@ absl::StatusOr<std::optional<std::vector<MeasureOutcome>>> ProcessMeasurer::Take
 }
 
 absl::StatusOr<FinalOutcome> ProcessMeasurer::MeasureInterleaved(absl::Span<const MeasureRequest> requests,
-                                                                 int rounds) {
+                                                                 const FinalEffort& effort) {
   for (const MeasureRequest& request : requests) {
     if (absl::Status status = CheckRequest(request); !status.ok()) return status;
   }
-  absl::StatusOr<std::optional<std::vector<MeasureOutcome>>> turns = TakeTurns(requests, rounds);
+  absl::StatusOr<std::optional<std::vector<MeasureOutcome>>> turns = TakeTurns(requests, effort);
   if (!turns.ok()) return turns.status();
   if (turns->has_value()) return RankFinal(**std::move(turns), /*interleaved=*/true);
   // One of them ended the process. Alone each tells whether it is the one.
@@ -137,7 +139,7 @@ absl::StatusOr<FinalOutcome> ProcessMeasurer::MeasureInterleaved(absl::Span<cons
     if (!outcome->failure.has_value()) right.push_back(request);
     alone.push_back(*std::move(outcome));
   }
-  turns = TakeTurns(right, rounds);
+  turns = TakeTurns(right, effort);
   if (!turns.ok()) return turns.status();
   if (!turns->has_value()) return RankFinal(std::move(alone), /*interleaved=*/false);
   auto next = (*turns)->begin();

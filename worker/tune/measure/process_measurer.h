@@ -21,7 +21,8 @@ class ProcessMeasurer final : public Measurer {
   absl::Status Start();
 
   absl::StatusOr<MeasureOutcome> Measure(const MeasureRequest& request) override;
-  absl::StatusOr<FinalOutcome> MeasureInterleaved(absl::Span<const MeasureRequest> requests, int rounds) override;
+  absl::StatusOr<FinalOutcome> MeasureInterleaved(absl::Span<const MeasureRequest> requests,
+                                                  const FinalEffort& effort) override;
 
  private:
   absl::Status CheckRequest(const MeasureRequest& request) const;
@@ -33,7 +34,7 @@ class ProcessMeasurer final : public Measurer {
   absl::StatusOr<MeasureOutcome> MeasureOn(const MeasureRequest& request, bool last_data_set);
   // Empty: the process ended on the way, nobody knows through whom.
   absl::StatusOr<std::optional<std::vector<MeasureOutcome>>> TakeTurns(absl::Span<const MeasureRequest> requests,
-                                                                       int rounds);
+                                                                       const FinalEffort& effort);
 
   const ProblemImage image_;
   const MeasurerOptions options_;

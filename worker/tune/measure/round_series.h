@@ -17,6 +17,8 @@ class RoundSeries {
 
   // Rounds to take next; 0: it is enough, or so many were dropped that low clocks are how things are.
   int Next() const;
+  // Rounds that count so far.
+  int rounds() const { return static_cast<int>(counted_.size()); }
   // Whole rounds.
   void Add(absl::Span<const Sample> samples, const ClockWatch& watch);
   void Describe(size_t config, wire::Outcome* outcome) const;

@@ -26,6 +26,9 @@ struct AttemptCounters {
   std::optional<uint64_t> best_config_id;  // 16 hex digits in the JSON
 };
 
+// Returns how many configs were run: those tested, without those whose code had been run before.
+inline int64_t ConfigsRun(const AttemptCounters& counters) { return counters.configs_tested - counters.deduplicated; }
+
 // Values that are not finite become null.
 record::Json CountersJson(const AttemptCounters& counters);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "proto/record/counted.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::worker::tune {
@@ -91,7 +92,8 @@ void GenerationalSearch::FillFirst() {
 
 absl::Status GenerationalSearch::Take(const Point& point) {
   if (room_ == 0)
-    return absl::ResourceExhaustedError(Cat("the search is limited to ", limits_.max_configs, " configs"));
+    return absl::ResourceExhaustedError(
+        Cat("the search is limited to ", record::Counted(static_cast<uint64_t>(limits_.max_configs), "config")));
   if (!seen_.insert(KeyOf(point)).second) return absl::AlreadyExistsError("proposed before");
   if (!space_.IsValid(point)) return absl::InvalidArgumentError("no config of the space");
   if (fingerprint_) {

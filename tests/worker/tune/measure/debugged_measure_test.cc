@@ -78,7 +78,7 @@ TEST_F(DebuggedMeasureTest, InputsArePrintedForEachDataSet) {
   StartDebugged(DebugLevel::kPrint, {}, /*data_sets=*/2);
   Measure(Named(kRight));
   Measure(Named(kRight));
-  ASSERT_TRUE(measurer_->MeasureInterleaved({{Named(kRight)}}, 3).ok());
+  ASSERT_TRUE(measurer_->MeasureInterleaved({{Named(kRight)}}, {.rounds = 3}).ok());
   EXPECT_EQ(printed_.size(), 3 * 5 + 2u);
   EXPECT_THAT(printed_[11], AllOf(StartsWith("[program_inputs - doubled - x]"), HasSubstr("max=250.75")));
 }

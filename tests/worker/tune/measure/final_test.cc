@@ -14,7 +14,7 @@ class FinalTest : public MeasureTest {
     std::vector<MeasureRequest> requests;
     requests.reserve(bodies.size());
     for (const std::string& body : bodies) requests.push_back(RequestFor(body));
-    return measurer_->MeasureInterleaved(requests, rounds).value();
+    return measurer_->MeasureInterleaved(requests, {.rounds = rounds}).value();
   }
 
   static constexpr char kSlow[] =

@@ -60,7 +60,7 @@ class KernelProblemTest : public MeasureTest {
     const MeasureRequest request = DefaultRequest(made);
     const MeasureOutcome outcome = Measure(request);
     EXPECT_TRUE(outcome.ok()) << outcome.failure.value_or(MeasureFailure()).message;
-    const FinalOutcome final = measurer_->MeasureInterleaved({request, request}, 3).value();
+    const FinalOutcome final = measurer_->MeasureInterleaved({request, request}, {.rounds = 3}).value();
     EXPECT_TRUE(final.outcomes[0].ok()) << final.outcomes[0].failure.value_or(MeasureFailure()).message;
     EXPECT_TRUE(final.outcomes[1].ok());
   }

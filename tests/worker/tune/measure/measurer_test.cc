@@ -155,7 +155,8 @@ TEST_F(MeasurerTest, RefusesBuffersThatTheProblemHasNot) {
   request.arguments = {BufferIndex{0}, BufferIndex{2}};
   EXPECT_EQ(measurer_->Measure(request).status().code(), absl::StatusCode::kInvalidArgument);
   request.arguments = {BufferIndex{-1}, BufferIndex{1}};
-  EXPECT_EQ(measurer_->MeasureInterleaved({request}, 1).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(measurer_->MeasureInterleaved({request}, {.rounds = 1}).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(MeasurerTest, MeasuresWhatChangesItsArguments) {

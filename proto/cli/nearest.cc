@@ -1,4 +1,4 @@
-#include "server/cli/nearest.h"
+#include "proto/cli/nearest.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "server/cli/usage.h"
+#include "proto/cli/usage.h"
 
 #include <cstdlib>
 #include <iostream>
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/cli/nearest.h"
+#include "proto/cli/nearest.h"
 
 namespace telemetry::cli {
 
@@ -53,14 +53,33 @@ void ComplainOfKey(const CLI::App& app, const std::string& key) {
             << (nearest.empty() ? "" : "; is " + nearest + " meant?") << "\nRun with --help for more information.\n";
 }
 
+// Adds the words that the parser would have taken: flags, and commands where none was given.
+void AddWords(const CLI::App& app, std::vector<std::string>* words) {
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) words->push_back("--" + name);
+  }
+  const std::vector<CLI::App*> given = app.get_subcommands();
+  for (const CLI::App* command : given) AddWords(*command, words);
+  if (!given.empty()) return;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) words->push_back(command->get_name());
+}
+
+void ComplainOfWord(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> words;
+  AddWords(app, &words);
+  const std::string nearest = Nearest(word.substr(0, word.find('=')), words);
+  std::cerr << "the argument " << word << " is unknown" << (nearest.empty() ? "" : "; is " + nearest + " meant?")
+            << "\nRun with --help for more information.\n";
+}
+
 }  // namespace
 
 int ExitAfterParse(const CLI::App& app, const CLI::ParseError& error) {
-  const bool something_is_missing = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError);
+  const auto is_of = [&error](CLI::ExitCodes code) { return error.get_exit_code() == static_cast<int>(code); };
   const std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
   // CLI11 finds first what is missing; the word that it did not know, listed first, was likely meant to be that.
-  if (something_is_missing && !unknown.empty()) {
-    app.exit(CLI::ExtrasError(std::vector<std::string>{unknown.front()}));
+  if (!unknown.empty() && (is_of(CLI::ExitCodes::RequiredError) || is_of(CLI::ExitCodes::ExtrasError))) {
+    ComplainOfWord(app, unknown.front());
     return kExitUsage;
   }
   if (const std::string key = UnknownKey(error); !key.empty()) {
