@@ -46,13 +46,21 @@ void Fill(DatasetStory& story) {
   }
 }
 
+Files MakeKilled(int checkpoint_pages) {
+  DatasetStory story({.checkpoint_pages = checkpoint_pages});
+  Fill(story);
+  return ReadFiles(story.path());
+}
+
 // The files of a collector that was killed, and had moved a part of its log into the database.
 const Files& Killed() {
-  static const auto& files = *new Files([] {
-    DatasetStory story({.checkpoint_pages = 100});
-    Fill(story);
-    return ReadFiles(story.path());
-  }());
+  static const auto& files = *new Files(MakeKilled(100));
+  return files;
+}
+
+// Of one that had moved nothing: the first page is in the log, too.
+const Files& KilledEarly() {
+  static const auto& files = *new Files(MakeKilled(100000));
   return files;
 }
 
@@ -120,6 +128,8 @@ struct Elsewhere {
 std::vector<Elsewhere> AllElsewhere() {
   return {
       {"SelectAfterAKill", &Killed, {kCount}},
+      {"SelectAfterAnEarlyKill", &KilledEarly, {kCount}},
+      {"IndexAfterAnEarlyKill", &KilledEarly, {kCount, "CREATE INDEX theirs ON measurements (perf_ms)"}},
       {"TwoSelectsAfterAKill", &Killed, {kCount, kCount}},
       {"CheckpointAfterAKill", &Killed, {"PRAGMA wal_checkpoint"}},
       {"TruncatingCheckpointAfterAKill", &Killed, {"PRAGMA wal_checkpoint(TRUNCATE)"}},
@@ -149,9 +159,9 @@ TEST_P(ElsewhereTest, TheDatasetCanBeUsedAndIsSealedAgain) {
   WriteFiles(GetParam().files(), path);
   const std::string exported = ExportOf(path);
   for (const std::string& sql : GetParam().sessions) RunElsewhere(path, sql);
-  const Files before = ReadFiles(path);
+  const std::string before = ReadFiles(path).at("");
   ExpectUsable(path, exported);
-  EXPECT_EQ(ReadFiles(path), before) << "reading changes nothing";
+  EXPECT_TRUE(ReadFiles(path).at("") == before) << "reading changes nothing";
   ASSERT_TRUE(Serve(path).ok()) << Serve(path);
   ExpectSealed(path);
   EXPECT_EQ(ExportOf(path), exported);
@@ -237,9 +247,11 @@ TEST_F(ResealTest, AKilledCollectorIsReadThirtyTimesInBetween) {
 }
 
 TEST_F(ResealTest, AFlippedBitAfterASelectIsFoundInEachPage) {
-  Begin(Killed());
-  RunElsewhere(path_, kCount);
-  SweepFlips([](size_t) { return true; });
+  for (const Files* files : {&Killed(), &KilledEarly()}) {
+    Begin(*files);
+    RunElsewhere(path_, kCount);
+    SweepFlips([](size_t) { return true; });
+  }
 }
 
 TEST_F(ResealTest, AFlippedBitIsFoundInPagesThatAnotherProgramLeftAlone) {
@@ -262,7 +274,7 @@ TEST_F(ResealTest, DamagedStructureIsFoundInAPageOfAnotherProgram) {
   WriteFiles(files, path_);
   EXPECT_THAT(CheckDataset(path_)->damage, Not(IsEmpty()));
   EXPECT_TRUE(absl::IsDataLoss(Serve(path_))) << Serve(path_);
-  EXPECT_EQ(ReadFiles(path_), files) << "what is refused stays";
+  EXPECT_TRUE(ReadFiles(path_).at("") == files.at("")) << "what is refused stays";
 }
 
 TEST_F(ResealTest, BrokenReferencesOfAnotherProgramAreFound) {
@@ -274,7 +286,7 @@ TEST_F(ResealTest, BrokenReferencesOfAnotherProgramAreFound) {
 
 TEST_F(ResealTest, AcknowledgedRecordsThatAnotherProgramRemovedAreFound) {
   Begin(Closed());
-  RunElsewhere(path_, "UPDATE producers SET committed_seq = committed_seq - 1");
+  RunElsewhere(path_, "UPDATE producers SET committed_seq = committed_seq - 100");
   EXPECT_THAT(std::string(Serve(path_).message()), HasSubstr("acknowledged records are missing"));
 }
 
@@ -303,9 +315,10 @@ TEST_F(ResealTest, WhatWasSealedIsReported) {
   EXPECT_GT(report.foreign, 0u);
 }
 
-// After a kill the log's first page states the size: a later change that keeps it cannot be told from damage.
+// The first page of the log states the size: once another program has moved that page into the file, a change that
+// keeps the size does not change the page.
 TEST_F(ResealTest, AChangeThatCannotBeToldFromDamageIsSealedOnItsOwnersWord) {
-  Begin(Killed());
+  Begin(KilledEarly());
   RunElsewhere(path_, kCount);
   RunElsewhere(path_, kSameSizeUpdate);
   EXPECT_THAT(std::string(ReportStatus(*CheckDataset(path_)).message()), HasSubstr("check --reseal"));
@@ -324,7 +337,7 @@ TEST_F(ResealTest, ADamagedFileIsNotSealedOnItsOwnersWord) {
   files[""].replace(5 * kPageBytes, 200, std::string(200, '\x5a'));
   WriteFiles(files, path_);
   EXPECT_TRUE(absl::IsDataLoss(ResealAndCheckDataset(path_).status()));
-  EXPECT_EQ(ReadFiles(path_), files);
+  EXPECT_TRUE(ReadFiles(path_).at("") == files.at(""));
 }
 
 }  // namespace
