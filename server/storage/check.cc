@@ -32,12 +32,16 @@ absl::Status CheckBytes(SqliteDatabase& database, const std::optional<AckedMark>
   if (!scan.ok()) return scan.status();
   report->counts.emplace_back("pages", scan->pages);
   for (std::string& damage : scan->damage) report->damage.push_back(std::move(damage));
-  if (!scan->logged.empty() || !scan->foreign.empty()) {
+  constexpr char kNext[] = ": the next telemetry-collector serve or migrate seals them";
+  if (!scan->logged.empty()) {
     report->notes.push_back(absl::StrCat(
-        scan->logged.size(), " pages were moved from the log by another program and match their recorded checksums; ",
-        scan->foreign.size(),
-        " pages were written by another program and have no checksum, so that a flipped bit in a ",
-        "value is not found in them: the next telemetry-collector serve or migrate seals them"));
+        scan->logged.size(), " pages match their recorded checksums; another program moved them from the log", kNext));
+  }
+  if (!scan->foreign.empty()) {
+    report->notes.push_back(absl::StrCat(scan->foreign.size(),
+                                         " pages have no checksum, since another program wrote them, so a flipped bit "
+                                         "in a value is not found in them",
+                                         kNext));
   }
   if (!scan->checked) {
     report->notes.emplace_back(

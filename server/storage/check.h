@@ -21,8 +21,8 @@ struct CheckReport {
 // OpenSqliteReader: it could not be read at all.
 absl::StatusOr<CheckReport> CheckDataset(const std::string& path);
 
-// Seals all pages of the file on its owner's word (ResealDataset); the report's notes say which ones and what was
-// verified, and the rest is CheckDataset's. Errors as OpenSqliteWriter: nothing was changed.
+// Seals all pages of the file on its owner's word (ResealDataset), then checks the dataset. The notes of the report
+// list the pages and the checks that they passed. Errors as OpenSqliteWriter: nothing was changed.
 absl::StatusOr<CheckReport> ResealAndCheckDataset(const std::string& path);
 
 // A line per count, then a line per damage and per note.

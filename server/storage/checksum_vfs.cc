@@ -37,14 +37,12 @@ constexpr char kWrongChecksum[] = "its checksum does not fit it";
 // A database file or its write-ahead log. SQLite allocates the bytes; the base's file lies behind it.
 struct ChecksumFile {
   sqlite3_file base;
-  const char* path;  // SQLite's, which outlives the file
-  // Of a database file:
-  PageLayout layout;
+  const char* path;   // SQLite's, which outlives the file
+  PageLayout layout;  // this and the next three: of a database file
   Admission admission = {};
   LogSeals::Pages logged = {};
   bool knows_logged = false;
-  // Of a log:
-  std::unique_ptr<LogSeals> seals = nullptr;
+  std::unique_ptr<LogSeals> seals = nullptr;  // of a log
 
   static ChecksumFile& Of(sqlite3_file* file) { return *reinterpret_cast<ChecksumFile*>(file); }
   static sqlite3_file* Real(sqlite3_file* file) { return reinterpret_cast<sqlite3_file*>(&Of(file) + 1); }
@@ -68,7 +66,7 @@ PageLayout& KnownLayout(sqlite3_file* file) {
 
 // The state of a page that is not sealed.
 PageState StateIn(ChecksumFile& file, uint32_t number, std::string_view page) {
-  // The log may have grown; what comes of this is an error.
+  // The log may have grown, and without a seal in it the read fails.
   if (!file.knows_logged || !file.admission.foreign) file.logged = LogSeals::Read(file.path);
   file.knows_logged = true;
   const auto logged = file.logged.find(number);

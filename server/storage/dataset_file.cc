@@ -57,7 +57,7 @@ absl::Status Inspect(SqliteDatabase& database, const std::string& path) {
   return RequireAcked(database, path, *mark);
 }
 
-// Closing the connection leaves the log as it is: what is left of a damaged one must not go into the database.
+// Sets whether closing the connection leaves the log as it is: a damaged log must not go into the database.
 void KeepLog(SqliteDatabase& database, bool keep) {
   sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep ? 1 : 0, nullptr);
 }

@@ -30,8 +30,8 @@ void StoreU32(uint32_t value, char* to) {
 uint32_t NumberIn(std::string_view page) { return LoadU32(page.data() + page.size() - kPageTrailerBytes); }
 uint32_t CrcIn(std::string_view page) { return LoadU32(page.data() + page.size() - kCrcBytes); }
 
-// Whether messages of `bytes` bytes with these two values of CRC-32C differ in one bit, or may: of messages that have
-// nothing in common, one pair in 2^32 / (8 * bytes) appears to. The CRC is linear: the difference of two values is that
+// Returns true if messages of `bytes` bytes with these two values of CRC-32C may differ in one bit only. Of unrelated
+// messages one pair in 2^32 / (8 * bytes) appears to. The CRC is linear: the difference of two values is that
 // of a message with one bit set, moved on by as many zeros as follow the bit. Moves it back until the bit appears.
 bool DifferInOneBit(uint32_t crc, uint32_t other, size_t bytes) {
   uint32_t difference = crc ^ other;

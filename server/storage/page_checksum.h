@@ -11,7 +11,7 @@ namespace telemetry::storage {
 //
 //   page number:u32  crc:u32       little-endian; crc is CRC-32C of everything before it
 //
-// So a flipped bit is found, and a page that was written to the wrong place or not at all. Other programs carry the
+// The trailer shows a flipped bit, and a page that was written to the wrong place or not at all. Other programs carry the
 // bytes along unchanged when they write a page, so that the trailer no longer matches. Pure functions.
 inline constexpr int kPageTrailerBytes = 8;
 

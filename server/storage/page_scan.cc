@@ -24,7 +24,7 @@ int ReadPage(sqlite3_file* file, uint32_t number, int tries, std::vector<char>& 
   return code;
 }
 
-// Of a database whose first page may be another program's, or damaged: SQLite is not asked.
+// Reads the layout without SQLite, which may not accept the first page yet.
 absl::StatusOr<PageLayout> LayoutIn(sqlite3_file* file) {
   char header[kDatabaseHeaderBytes];
   const int code = file->pMethods->xRead(file, header, sizeof header, 0);

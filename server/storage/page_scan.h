@@ -18,8 +18,8 @@ absl::StatusOr<sqlite3_file*> FileOf(SqliteDatabase& database);
 // Whether the pages of the database file have checksums. Errors are the disk's.
 absl::StatusOr<bool> HasPageChecksums(SqliteDatabase& database);
 
-// Whether the first page is another program's, as it is after each of that program's write transactions until this
-// program has written the page again. Errors are the disk's.
+// Returns true if the first page is another program's, as it is after each of that program's write transactions until
+// this program has written the page again. Errors are the disk's.
 absl::StatusOr<bool> IsRewritten(SqliteDatabase& database);
 
 struct PageScan {

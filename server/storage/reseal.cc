@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "server/storage/checksum_vfs.h"
 #include "server/storage/content_check.h"
 #include "server/storage/log_seals.h"
@@ -31,7 +32,7 @@ absl::Status AdmitPages(SqliteDatabase& database, bool damaged) {
   return absl::OkStatus();
 }
 
-// Scans the file in a transaction of the caller, which begins with what it reads first.
+// Scans the file in a transaction of the caller, and begins its view of the database.
 absl::StatusOr<PageScan> ScanInTransaction(SqliteDatabase& database, PagesToScan which) {
   const absl::Status begun = database.QueryInt("SELECT count(*) FROM sqlite_schema").status();
   if (!begun.ok()) return begun;
@@ -164,9 +165,18 @@ absl::StatusOr<ResealReport> ResealAllPages(SqliteDatabase& database, PageScan* 
 }
 
 std::string DescribeReseal(const ResealReport& report) {
-  return absl::StrCat("sealed ", report.logged, " pages that another program moved from the log, verified by their ",
-                      "checksums, and ", report.foreign, " pages that another program wrote, verified by ",
-                      "integrity_check, foreign keys and acknowledged records");
+  std::vector<std::string> parts;
+  if (report.logged > 0) {
+    parts.push_back(absl::StrCat(
+        "pages that another program moved from the log, verified by their recorded checksums: ", report.logged));
+  }
+  if (report.foreign > 0) {
+    parts.push_back(
+        absl::StrCat("pages that another program wrote, verified by integrity_check, foreign keys and "
+                     "acknowledged records: ",
+                     report.foreign));
+  }
+  return parts.empty() ? "all pages were sealed already" : absl::StrCat("sealed ", absl::StrJoin(parts, "; "));
 }
 
 }  // namespace telemetry::storage

@@ -5,7 +5,7 @@
 
 namespace telemetry::storage {
 
-// What the files of a dataset hold, by what is added to its name: "", "-wal", ".acked", ".seals".
+// Contents of a dataset's files by the suffix of their names: "", "-wal", ".acked", ".seals".
 using Files = std::map<std::string, std::string>;
 
 Files ReadFiles(const std::string& database);

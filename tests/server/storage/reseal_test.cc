@@ -1,5 +1,5 @@
 // Other programs recover, read, maintain and change a dataset's file while no collector serves it. The dataset can be
-// used afterwards, all of its pages are sealed again, and what is damaged is still found.
+// used afterwards, all of its pages are sealed again, and damage is still found.
 //
 // TELEMETRY_FAULTS: how many places each sweep takes (default 40); TELEMETRY_SEED: which.
 
@@ -58,13 +58,13 @@ const Files& Killed() {
   return files;
 }
 
-// Of one that had moved nothing: the first page is in the log, too.
+// The files of one that had moved nothing: the first page is in the log, too.
 const Files& KilledEarly() {
   static const auto& files = *new Files(MakeKilled(100000));
   return files;
 }
 
-// Of one that ended in order.
+// The files of one that ended in order.
 const Files& Closed() {
   static const auto& files = *new Files([] {
     const MemoryFolder folder;
@@ -75,7 +75,7 @@ const Files& Closed() {
   return files;
 }
 
-// What the sqlite3 shell or Python's sqlite3 does: opens the file with SQLite's defaults, runs SQL, closes it.
+// Opens the file with SQLite's defaults, runs SQL and closes it, as the sqlite3 shell and Python's sqlite3 do.
 void RunElsewhere(const std::string& path, const std::string& sql) {
   sqlite3* other = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &other), SQLITE_OK);
@@ -310,7 +310,7 @@ TEST_F(ResealTest, WhatWasSealedIsReported) {
   EXPECT_EQ(report.foreign, 0u);
 
   RunElsewhere(path_, "VACUUM");
-  EXPECT_THAT(CheckDataset(path_)->notes, ElementsAre(HasSubstr("written by another program")));
+  EXPECT_THAT(CheckDataset(path_)->notes, ElementsAre(HasSubstr("another program wrote them")));
   ASSERT_TRUE(Serve(path_, &report).ok());
   EXPECT_GT(report.foreign, 0u);
 }
