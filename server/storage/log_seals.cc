@@ -23,7 +23,10 @@ LogSeals::Pages LogSeals::Read(const std::string& database) {
   Pages pages;
   std::ifstream file(PathOf(database), std::ios::binary);
   Entry entry = {};
-  while (file.read(reinterpret_cast<char*>(&entry), sizeof entry)) pages[entry.number].push_back(entry.seal);
+  while (file.read(reinterpret_cast<char*>(&entry), sizeof entry)) {
+    // Frames without a seal leave zeros.
+    if (entry.number != 0) pages[entry.number].push_back(entry.seal);
+  }
   return pages;
 }
 
