@@ -11,8 +11,8 @@ namespace telemetry::storage {
 //
 //   page number:u32  crc:u32       little-endian; crc is CRC-32C of everything before it
 //
-// The trailer shows a flipped bit, and a page that was written to the wrong place or not at all. Other programs carry the
-// bytes along unchanged when they write a page, so that the trailer no longer matches. Pure functions.
+// The trailer shows a flipped bit, and a page that was written to the wrong place or not at all. Other programs carry
+// the bytes along unchanged when they write a page, so that the trailer no longer matches. Pure functions.
 inline constexpr int kPageTrailerBytes = 8;
 
 // `page` is a whole page, from 512 to 65536 bytes.
