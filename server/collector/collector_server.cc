@@ -82,7 +82,11 @@ absl::StatusOr<std::unique_ptr<CollectorServer>> CollectorServer::Start(const Se
       log::Warn("took a file of the dataset from other users: its mode is 0600 now", {{"file", file}});
     }
   }
-  absl::StatusOr<std::unique_ptr<storage::StoreWriter>> writer = storage::OpenWriter(options.db, options.writer);
+  storage::WriterOptions writer_options = options.writer;
+  writer_options.on_reseal = [](const storage::ResealReport& report) {
+    log::Warn("another program wrote to the database file", {{"done", storage::DescribeReseal(report)}});
+  };
+  absl::StatusOr<std::unique_ptr<storage::StoreWriter>> writer = storage::OpenWriter(options.db, writer_options);
   if (!writer.ok()) return writer.status();
   std::unique_ptr<CollectorServer> server(new CollectorServer(options, std::move(tokens), *std::move(writer)));
   if (absl::Status status = server->Listen(options); !status.ok()) return status;

@@ -46,6 +46,7 @@ struct CommandLine {
   bool validate = false;
   bool json = false;
   bool identities = false;
+  bool reseal = false;
   access::TlsFiles tls;
   std::string tokens;
   // Where the metrics are; empty: nowhere.

@@ -40,7 +40,8 @@ absl::Status CheckIdentities(const std::string& db) {
 
 absl::Status Check(const CommandLine& line) {
   if (line.identities) return CheckIdentities(line.db);
-  absl::StatusOr<storage::CheckReport> report = storage::CheckDataset(line.db);
+  absl::StatusOr<storage::CheckReport> report =
+      line.reseal ? storage::ResealAndCheckDataset(line.db) : storage::CheckDataset(line.db);
   if (!report.ok()) return report.status();
   std::fputs(storage::FormatReport(*report).c_str(), stdout);
   return storage::ReportStatus(*report);
@@ -95,7 +96,10 @@ absl::Status Prune(const CommandLine& line) {
 
 absl::Status MigrateDataset(const CommandLine& line) {
   // Opening a dataset for writing brings its schema up to date.
-  if (absl::Status status = storage::OpenWriter(line.db).status(); !status.ok()) return status;
+  const storage::WriterOptions options = {.on_reseal = [&line](const storage::ResealReport& report) {
+    std::printf("%s: %s\n", line.db.c_str(), storage::DescribeReseal(report).c_str());
+  }};
+  if (absl::Status status = storage::OpenWriter(line.db, options).status(); !status.ok()) return status;
   if (storage::IsPostgresqlUrl(line.db)) {
     std::printf("%s: up to date\n", storage::WithoutPasswords(line.db).c_str());
     return absl::OkStatus();

@@ -40,6 +40,10 @@ void AddMaintenance(CLI::App& app, CommandLine& line) {
   File(check, "db", line.db, "The dataset's SQLite file; with --identities also postgresql://USER@HOST/DATABASE");
   Switch(check, "identities", line.identities,
          "Instead recompute each run_id and config_id of its content, and print those that differ");
+  Switch(check, "reseal", line.reseal,
+         "Where another program changed the file: also seal pages that do not fit their checksums, if integrity_check, "
+         "foreign keys and acknowledged records are right; no collector may serve the dataset")
+      ->excludes("--identities");
   check->final_callback([&line] {
     const std::string why_not = line.identities ? "" : WhyNotAFile(line.db);
     if (!why_not.empty()) throw CLI::ValidationError("--db", why_not);

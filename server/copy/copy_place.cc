@@ -12,6 +12,7 @@
 #include "server/storage/postgresql/any_store.h"
 #include "server/storage/postgresql/pg_database.h"
 #include "server/storage/postgresql/pg_migrator.h"
+#include "server/storage/reseal.h"
 #include "server/storage/sql_reader.h"
 #include "server/storage/sqlite_database.h"
 #include "server/storage/statement.h"
@@ -44,6 +45,8 @@ class SqlitePlace : public CopyPlace {
   absl::StatusOr<std::unique_ptr<storage::StoreReader>> OpenReader() override {
     absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path_, {.read_only = true, .vfs = {}});
     if (!database.ok()) return database.status();
+    // They were verified when the place was opened.
+    if (absl::Status status = storage::AdmitForeignPages(*database); !status.ok()) return status;
     return std::make_unique<storage::SqlReader>(std::make_unique<SqliteDatabase>(*std::move(database)));
   }
 

@@ -6,9 +6,11 @@
 #include "absl/strings/str_cat.h"
 #include "server/storage/acked_check.h"
 #include "server/storage/acked_mark.h"
+#include "server/storage/content_check.h"
 #include "server/storage/dataset_file.h"
 #include "server/storage/lock_file.h"
 #include "server/storage/page_scan.h"
+#include "server/storage/reseal.h"
 #include "server/storage/statement.h"
 #include "server/storage/transaction.h"
 
@@ -20,17 +22,6 @@ constexpr const char* kCounted[] = {"kernels",     "runs",         "attempts",  
                                     "ir_graphs",   "ir_nodes",     "ir_edges",      "rejects",
                                     "producers",   "senders"};
 
-// Calls `use` for each row of a query.
-template <typename Use>
-absl::Status ForEachRow(SqliteDatabase& database, const char* sql, Use use) {
-  Statement query(database, sql);
-  while (true) {
-    absl::StatusOr<bool> found = query.Step();
-    if (!found.ok() || !*found) return found.status();
-    use(query);
-  }
-}
-
 // Each page and the log, as they lie on the disk: SQLite's own check sees neither a flipped bit inside of a value nor
 // what the log lost.
 absl::Status CheckBytes(SqliteDatabase& database, const std::optional<AckedMark>& mark, CheckReport* report) {
@@ -41,26 +32,22 @@ absl::Status CheckBytes(SqliteDatabase& database, const std::optional<AckedMark>
   if (!scan.ok()) return scan.status();
   report->counts.emplace_back("pages", scan->pages);
   for (std::string& damage : scan->damage) report->damage.push_back(std::move(damage));
+  constexpr char kNext[] = ": the next telemetry-collector serve or migrate seals them";
+  if (!scan->logged.empty()) {
+    report->notes.push_back(absl::StrCat(
+        scan->logged.size(), " pages match their recorded checksums; another program moved them from the log", kNext));
+  }
+  if (!scan->foreign.empty()) {
+    report->notes.push_back(absl::StrCat(scan->foreign.size(),
+                                         " pages have no checksum, since another program wrote them, so a flipped bit "
+                                         "in a value is not found in them",
+                                         kNext));
+  }
   if (!scan->checked) {
     report->notes.emplace_back(
         "the pages have no checksums, so a flipped bit in a value is not found: telemetry-collector migrate adds them");
   }
   return absl::OkStatus();
-}
-
-absl::Status CheckFile(SqliteDatabase& database, CheckReport* report) {
-  return ForEachRow(database, "PRAGMA integrity_check", [report](const Statement& row) {
-    if (row.Text(0) != "ok") report->damage.emplace_back(row.Text(0));
-  });
-}
-
-absl::Status CheckReferences(SqliteDatabase& database, CheckReport* report) {
-  return ForEachRow(
-      database, "SELECT \"table\", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2 ORDER BY 1, 2",
-      [report](const Statement& row) {
-        report->damage.push_back(absl::StrCat(row.Int(2), " rows of ", std::string(row.Text(0)), " name a row of ",
-                                              std::string(row.Text(1)), " that is not there"));
-      });
 }
 
 absl::Status CheckDatasetId(SqliteDatabase& database, CheckReport* report) {
@@ -87,7 +74,8 @@ absl::StatusOr<CheckReport> CheckDataset(const std::string& path) {
   CheckReport report;
   const absl::StatusOr<std::optional<AckedMark>> mark = AckedMarkFile::Read(*real_path);
   if (!mark.ok()) report.damage.emplace_back(mark.status().message());
-  absl::StatusOr<SqliteDatabase> database = OpenDatasetForReading(path, {.vfs = {}, .check_acked = false});
+  absl::StatusOr<SqliteDatabase> database =
+      OpenDatasetForReading(path, {.vfs = {}, .check_acked = false, .verify_foreign = false});
   if (!database.ok()) return database.status();
   absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database);
   if (!transaction.ok()) return transaction.status();
@@ -98,11 +86,23 @@ absl::StatusOr<CheckReport> CheckDataset(const std::string& path) {
   if (absl::Status status = CheckBytes(*database, mark.ok() ? *mark : std::nullopt, &report); !status.ok()) {
     report.damage.emplace_back(status.message());
   }
-  for (auto* part : {&CheckFile, &CheckReferences, &CheckDatasetId, &Count}) {
+  for (std::string& damage : CheckContent(*database)) report.damage.push_back(std::move(damage));
+  for (auto* part : {&CheckDatasetId, &Count}) {
     // A query that cannot be run to its end over a file that could be opened is damage, too.
     absl::Status status = part(*database, &report);
     if (!status.ok()) report.damage.emplace_back(status.message());
   }
+  return report;
+}
+
+absl::StatusOr<CheckReport> ResealAndCheckDataset(const std::string& path) {
+  PageScan before;
+  const absl::StatusOr<ResealReport> resealed = ResealDataset(path, &before);
+  if (!resealed.ok()) return resealed.status();
+  absl::StatusOr<CheckReport> report = CheckDataset(path);
+  if (!report.ok()) return report.status();
+  for (const std::string& damage : before.damage) report->notes.push_back(absl::StrCat("sealed again: ", damage));
+  report->notes.push_back(DescribeReseal(*resealed));
   return report;
 }
 
@@ -119,7 +119,8 @@ absl::Status ReportStatus(const CheckReport& report) {
   if (report.damage.empty()) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat(report.damage.size(),
                                           " kinds of damage: stop the collector and go back to a backup; "
-                                          "producers send again what they still hold"));
+                                          "producers send again what they still hold. If another program changed the "
+                                          "pages that do not fit their checksums: telemetry-collector check --reseal"));
 }
 
 }  // namespace telemetry::storage

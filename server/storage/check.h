@@ -21,6 +21,10 @@ struct CheckReport {
 // OpenSqliteReader: it could not be read at all.
 absl::StatusOr<CheckReport> CheckDataset(const std::string& path);
 
+// Seals all pages of the file on its owner's word (ResealDataset), then checks the dataset. The notes of the report
+// list the pages and the checks that they passed. Errors as OpenSqliteWriter: nothing was changed.
+absl::StatusOr<CheckReport> ResealAndCheckDataset(const std::string& path);
+
 // A line per count, then a line per damage and per note.
 std::string FormatReport(const CheckReport& report);
 

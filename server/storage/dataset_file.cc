@@ -3,10 +3,12 @@
 #include <sqlite3.h>
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <system_error>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "server/storage/acked_check.h"
 #include "server/storage/acked_mark.h"
@@ -14,6 +16,7 @@
 #include "server/storage/migrator.h"
 #include "server/storage/page_scan.h"
 #include "server/storage/private_file.h"
+#include "server/storage/reseal.h"
 #include "server/storage/sql_reader.h"
 #include "server/storage/statement.h"
 #include "server/storage/transaction.h"
@@ -48,14 +51,32 @@ absl::StatusOr<std::optional<AckedMark>> MarkOf(const std::string& path) {
 
 // Before anything is written: is it one of ours, not too new, and is all there?
 absl::Status Inspect(SqliteDatabase& database, const std::string& path) {
-  // Closing it must not move what is left of a damaged log into the database.
-  sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   if (absl::Status status = SchemaVersion(database).status(); !status.ok()) return InFile(path, status);
   const absl::StatusOr<std::optional<AckedMark>> mark = MarkOf(path);
   if (!mark.ok()) return mark.status();
-  if (absl::Status status = RequireAcked(database, path, *mark); !status.ok()) return status;
-  sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
-  return absl::OkStatus();
+  return RequireAcked(database, path, *mark);
+}
+
+// Sets whether closing the connection leaves the log as it is: a damaged log must not go into the database.
+void KeepLog(SqliteDatabase& database, bool keep) {
+  sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep ? 1 : 0, nullptr);
+}
+
+// Opens a file of ours that is whole, or to become one, with all of its pages sealed.
+absl::StatusOr<SqliteDatabase> OpenSealed(const std::string& path, const SqliteDatabase::Options& options,
+                                          absl::FunctionRef<absl::Status(SqliteDatabase&)> inspect,
+                                          const std::function<void(const ResealReport&)>& on_reseal) {
+  if (absl::Status status = MakePrivateFile(path); !status.ok()) return status;
+  absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path, options);
+  if (!database.ok()) return database.status();
+  KeepLog(*database, true);
+  if (absl::Status status = AdmitForeignPages(*database); !status.ok()) return InFile(path, status);
+  if (absl::Status status = inspect(*database); !status.ok()) return status;
+  const absl::StatusOr<ResealReport> report = ResealPages(*database);
+  if (!report.ok()) return InFile(path, report.status());
+  if (on_reseal && report->logged + report->foreign > 0) on_reseal(*report);
+  KeepLog(*database, false);
+  return database;
 }
 
 absl::Status Prepare(SqliteDatabase& database, const WriterOptions& options) {
@@ -75,42 +96,49 @@ bool MayBeReadAsImmutable(const std::string& path) {
   return error || log_bytes == 0;
 }
 
+absl::Status PrepareToRead(SqliteDatabase& database, const ReaderOptions& options) {
+  absl::Status status = AdmitForeignPages(database);
+  if (status.ok()) status = RequireCurrentSchema(database);
+  return status.ok() && options.verify_foreign ? VerifyForeignPages(database) : status;
+}
+
 absl::StatusOr<SqliteDatabase> OpenReadOnly(const std::string& path, const ReaderOptions& options) {
   SqliteDatabase::Options open{.read_only = true, .vfs = options.vfs, .busy_timeout = options.busy_timeout};
   absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path, open);
   if (!database.ok()) return database.status();
-  absl::Status status = RequireCurrentSchema(*database);
+  absl::Status status = PrepareToRead(*database, options);
   const bool no_access = absl::IsNotFound(status) || absl::IsPermissionDenied(status);
   if (!no_access || !MayBeReadAsImmutable(path)) return status.ok() ? std::move(database) : InFile(path, status);
   open.immutable = true;
   database = SqliteDatabase::Open(path, open);
   if (!database.ok()) return database.status();
-  if (status = RequireCurrentSchema(*database); !status.ok()) return InFile(path, status);
+  if (status = PrepareToRead(*database, options); !status.ok()) return InFile(path, status);
   return database;
 }
 
 }  // namespace
 
 absl::StatusOr<SqliteDatabase> OpenDatasetForWriting(const std::string& path, const WriterOptions& options) {
-  if (absl::Status status = MakePrivateFile(path); !status.ok()) return status;
-  absl::StatusOr<SqliteDatabase> database =
-      SqliteDatabase::Open(path, {.vfs = options.vfs, .busy_timeout = options.busy_timeout});
+  absl::StatusOr<SqliteDatabase> database = OpenSealed(
+      path, {.vfs = options.vfs, .busy_timeout = options.busy_timeout},
+      [&path](SqliteDatabase& opened) { return Inspect(opened, path); }, options.on_reseal);
   if (!database.ok()) return database.status();
-  if (absl::Status status = Inspect(*database, path); !status.ok()) return status;
   if (absl::Status status = Prepare(*database, options); !status.ok()) return InFile(path, status);
   return database;
 }
 
 absl::StatusOr<SqliteDatabase> OpenFileForCopying(const std::string& path) {
-  if (absl::Status status = MakePrivateFile(path); !status.ok()) return status;
-  absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path, {.vfs = {}});
+  bool is_unfinished = false;
+  const auto is_ours = [&](SqliteDatabase& opened) {
+    const absl::StatusOr<bool> unfinished = IsUnfinishedCopy(opened);
+    if (!unfinished.ok()) return InFile(path, unfinished.status());
+    is_unfinished = *unfinished;
+    return is_unfinished ? absl::OkStatus() : InFile(path, SchemaVersion(opened).status());
+  };
+  absl::StatusOr<SqliteDatabase> database = OpenSealed(path, {.vfs = {}}, is_ours, nullptr);
   if (!database.ok()) return database.status();
-  const absl::StatusOr<bool> unfinished = IsUnfinishedCopy(*database);
-  absl::Status status = unfinished.status();
-  // Before anything is written: is it one of ours?
-  if (status.ok() && !*unfinished) status = SchemaVersion(*database).status();
-  if (status.ok()) status = UseWal(*database);
-  if (status.ok() && !*unfinished) status = Migrate(*database);
+  absl::Status status = UseWal(*database);
+  if (status.ok() && !is_unfinished) status = Migrate(*database);
   if (!status.ok()) return InFile(path, status);
   return database;
 }
@@ -134,6 +162,21 @@ absl::StatusOr<std::unique_ptr<StoreReader>> OpenSqliteReader(const std::string&
   absl::StatusOr<SqliteDatabase> database = OpenDatasetForReading(path, options);
   if (!database.ok()) return database.status();
   return std::make_unique<SqlReader>(std::make_unique<SqliteDatabase>(*std::move(database)));
+}
+
+absl::StatusOr<ResealReport> ResealDataset(const std::string& path, PageScan* scan) {
+  const absl::StatusOr<LockFile> lock = LockFile::Acquire(path);
+  if (!lock.ok()) return lock.status();
+  if (!std::filesystem::exists(path)) return absl::NotFoundError(absl::StrCat("there is no ", path));
+  absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path, {.vfs = {}});
+  if (!database.ok()) return database.status();
+  KeepLog(*database, true);
+  if (absl::Status status = AdmitAllPages(*database); !status.ok()) return InFile(path, status);
+  if (absl::Status status = Inspect(*database, path); !status.ok()) return status;
+  absl::StatusOr<ResealReport> report = ResealAllPages(*database, scan);
+  if (!report.ok()) return InFile(path, report.status());
+  KeepLog(*database, false);
+  return report;
 }
 
 absl::StatusOr<bool> AddPageChecksums(const std::string& path) {

@@ -3,6 +3,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "server/storage/page_scan.h"
+#include "server/storage/reseal.h"
 #include "server/storage/sqlite_database.h"
 #include "server/storage/sqlite_store.h"
 
@@ -11,6 +13,10 @@ namespace telemetry::storage {
 // Opens the dataset's file for the one writer: WAL, durable commits, schema brought up to date, dataset_id chosen. The
 // caller holds the file's lock. Errors as OpenSqliteWriter.
 absl::StatusOr<SqliteDatabase> OpenDatasetForWriting(const std::string& path, const WriterOptions& options);
+
+// Seals all pages of the dataset's file on its owner's word (ResealAllPages), under the file's lock; `scan` says what
+// was found. Errors as OpenSqliteWriter.
+absl::StatusOr<ResealReport> ResealDataset(const std::string& path, PageScan* scan);
 
 // Opens it to read, whether a collector serves it or not, and from a read-only folder too. Errors as OpenSqliteReader.
 absl::StatusOr<SqliteDatabase> OpenDatasetForReading(const std::string& path, const ReaderOptions& options);

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/storage/migrator.h"
+#include "server/storage/reseal.h"
 #include "server/storage/sqlite_database.h"
 
 namespace telemetry::storage {
@@ -27,6 +28,8 @@ absl::StatusOr<int> ReadVersion(const std::string& path) {
   // The file alone: opening a write-ahead log would make files.
   absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path, {.read_only = true, .immutable = true});
   if (!database.ok()) return database.status();
+  // Another program may have written to it: a collector verifies it before it serves it.
+  if (absl::Status status = AdmitForeignPages(*database); !status.ok()) return status;
   absl::StatusOr<int> version = SchemaVersion(*database);
   if (version.ok() && *version > EmbeddedMigrations().back().number) return RequireCurrentSchema(*database);
   if (version.ok()) return version;

@@ -14,7 +14,7 @@ namespace telemetry::storage {
 namespace {
 
 constexpr mode_t kOwner = S_IRUSR | S_IWUSR;
-constexpr const char* kSuffixes[] = {"", "-wal", "-shm", ".acked", ".lock"};
+constexpr const char* kSuffixes[] = {"", "-wal", "-shm", ".acked", ".seals", ".lock"};
 
 }  // namespace
 

@@ -20,7 +20,7 @@ namespace {
 
 // What belongs to the old database. Its mark stays until the copy is in its place: without a database, or with a part
 // of the old one, it keeps a collector from beginning anew.
-constexpr const char* kFiles[] = {"-shm", "-wal", ""};
+constexpr const char* kFiles[] = {"-shm", "-wal", ".seals", ""};
 constexpr char kMark[] = ".acked";
 
 absl::Status CheckBackup(const std::string& from) {

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "server/storage/reseal_report.h"
 #include "server/storage/store.h"
 
 namespace telemetry::storage {
@@ -23,12 +24,16 @@ struct WriterOptions {
   // take no longer.
   absl::Duration reader_patience = absl::Seconds(20);
   std::function<absl::Time()> clock = absl::Now;
+  // Called when pages were sealed that another program had written, or moved from the log.
+  std::function<void(const ResealReport&)> on_reseal = nullptr;
 };
 
 struct ReaderOptions {
   std::string vfs;
   // Hold the dataset against what was acknowledged when it is opened. The collector that serves it has done so.
   bool check_acked = true;
+  // Verify the file first where another program has written to it (VerifyForeignPages).
+  bool verify_foreign = true;
   absl::Duration busy_timeout = absl::Seconds(5);
 };
 

@@ -23,6 +23,7 @@
 #include "server/storage/dataset_file.h"
 #include "server/storage/sqlite_database.h"
 #include "tests/environment.h"
+#include "tests/server/storage/dataset_files.h"
 #include "tests/server/storage/dataset_story.h"
 
 namespace telemetry::storage {
@@ -34,44 +35,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// What the files of a dataset hold, by what is added to its name: "", "-wal", ".acked".
-using Files = std::map<std::string, std::string>;
-
-constexpr const char* kSuffixes[] = {"", "-wal", ".acked"};
-
 int Places() { return Faults(40); }
-
-// In memory where there is such a place: a sweep syncs often.
-class MemoryFolder {
- public:
-  MemoryFolder() {
-    std::string pattern = std::filesystem::is_directory("/dev/shm") ? "/dev/shm/telemetry-XXXXXX"
-                                                                    : testing::TempDir() + "/telemetry-XXXXXX";
-    path_ = mkdtemp(pattern.data());
-  }
-  ~MemoryFolder() { std::filesystem::remove_all(path_); }
-  MemoryFolder(const MemoryFolder&) = delete;
-  MemoryFolder& operator=(const MemoryFolder&) = delete;
-  std::string database() const { return path_ + "/dataset.db"; }
-
- private:
-  std::string path_;
-};
-
-Files ReadFiles(const std::string& database) {
-  Files files;
-  for (const char* suffix : kSuffixes) {
-    std::ifstream file(database + suffix, std::ios::binary);
-    if (file) files[suffix] = std::string(std::istreambuf_iterator<char>(file), {});
-  }
-  return files;
-}
-
-void WriteFiles(const Files& files, const std::string& database) {
-  for (const auto& [suffix, bytes] : files) {
-    std::ofstream(database + suffix, std::ios::binary) << bytes;
-  }
-}
 
 // Records of every kind on several pages each, and pages that became free.
 void Fill(DatasetStory& story, uint64_t rows) {
