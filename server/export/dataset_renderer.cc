@@ -48,6 +48,7 @@ absl::Status DatasetRenderer::Add(const v1::ExportItem& item) {
     case v1::ExportItem::kRows:
       return AddRows(item.rows());
     case v1::ExportItem::kTotals:
+    case v1::ExportItem::kFilterValues:
     case v1::ExportItem::KIND_NOT_SET:
       break;
   }

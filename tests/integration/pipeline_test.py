@@ -246,7 +246,7 @@ class Filters(PipelineTest):
         softmax = self.rows("--kernel=softmax")
         self.assertGreater(len(softmax), 0)
         self.assertLess(len(softmax), len(self.all_rows))
-        self.assertEqual(len(self.rows("--kernel=no_such_kernel")), 0)
+        self.assertEqual(len(self.rows("--kernel=no_such_kernel", "--allow-empty")), 0)
 
     def test_a_run_by_the_beginning_of_its_id(self):
         run_id = self.all_rows["run_id"].iloc[0]
