@@ -165,7 +165,7 @@ absl::Status FileSet::CheckTarget(const std::string& name) const {
                                                " does not name it): choose another --out, or replace it with --force"));
 }
 
-// So that nothing has its name yet when the last one cannot have it.
+// Checks all names before the first rename, so that an error of the last one leaves the earlier export whole.
 absl::Status FileSet::CheckTargets() const {
   absl::Status status = CheckTarget(absl::StrCat(name_, kSnapshot));
   if (status.ok()) status = CheckTarget(absl::StrCat(name_, kIncomplete));

@@ -24,9 +24,11 @@ namespace {
 
 constexpr char kDescription[] =
     "Writes the dataset of a database file or a running collector as sidecar files:\n"
-    "BASE.csv and BASE.meta.jsonl, by layout BASE.ir.jsonl or BASE.sources.csv, BASE.attempts.jsonl (what is known of\n"
-    "each attempt), on demand BASE.details.jsonl (samples, resources and failures of rows) and BASE.snapshot.json\n"
-    "(filters, counts, SHA-256 of each file).\n"
+    "BASE.csv (rows), BASE.meta.jsonl or BASE.runs.jsonl (runs), by layout BASE.ir.jsonl or BASE.sources.csv,\n"
+    "BASE.attempts.jsonl (what is known of each attempt), on demand BASE.details.jsonl (samples, resources and "
+    "failures\n"
+    "of rows) and BASE.snapshot.json (filters, counts, SHA-256 of each file). server/export/DATA.md describes them "
+    "all.\n"
     "The files replace those of an earlier export, and no others, when all are on disk. They are renamed one by one:\n"
     "while BASE.incomplete is there, also after a crash, they may be of two exports; without it, all are of one.\n"
     "Exporting again replaces them and removes BASE.incomplete. The same dataset gives the same bytes.";
@@ -36,6 +38,7 @@ constexpr char kExamples[] =
     "  telemetry-export --db telemetry.db --out dataset\n"
     "  telemetry-export --collector 127.0.0.1:4747 --out out/softmax --layout pr2750 --kernel softmax\n"
     "  telemetry-export --collector collector:4747 --tls-ca ca.pem --token-file token --out out/shared\n"
+    "  telemetry-export --db telemetry.db --out frames --layout keyed --details      # for pandas\n"
     "  telemetry-export --db telemetry.db --out softmax --run e0486903 --details\n"
     "  telemetry-export --db telemetry.db --out h200 --hardware 'NVIDIA H200' --status ok --since 7d --compress zstd\n"
     "\n"
@@ -110,7 +113,8 @@ void Declare(CLI::App* app, Arguments* arguments) {
       ->type_name("BASE")
       ->required();
   AddOption(app, "layout", &arguments->layout,
-            "Dialect of the files: helion, pr2750, pr2699 (one run), v1.1 (rows only)")
+            "Dialect of the files: helion, pr2750, pr2699 (one run), v1.1 (rows only); keyed: rows, runs, attempts and "
+            "details that join by key, configs as JSON")
       ->capture_default_str();
   AddOption(app, "kernel", &arguments->kernel, "Only runs of the kernel with this name")->type_name("NAME");
   AddOption(app, "hardware", &arguments->hardware, "Only runs on this device, as \"NVIDIA H200\"")->type_name("NAME");
