@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <numeric>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+
 namespace telemetry::cli {
 namespace {
 
@@ -24,15 +27,21 @@ size_t Distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string Nearest(std::string_view word, const std::vector<std::string>& candidates) {
+  constexpr size_t kShortestPart = 3;
+  const std::string lower = absl::AsciiStrToLower(std::string(word));
   std::string nearest;
   size_t best = word.size() / 3 + 2;  // more is another word
   for (const std::string& candidate : candidates) {
-    const size_t distance = Distance(word, candidate);
+    const size_t distance = Distance(lower, absl::AsciiStrToLower(candidate));
     if (distance >= best) continue;
     best = distance;
     nearest = candidate;
   }
-  return nearest;
+  if (!nearest.empty() || word.size() < kShortestPart) return nearest;
+  const auto whole = std::find_if(candidates.begin(), candidates.end(), [&](const std::string& candidate) {
+    return absl::StrContains(absl::AsciiStrToLower(candidate), lower);
+  });
+  return whole == candidates.end() ? "" : *whole;
 }
 
 }  // namespace telemetry::cli

@@ -4,7 +4,9 @@
 #include <cstring>
 #include <string>
 
+#include "proto/record/json.h"
 #include "proto/record/sidecar_row.h"
+#include "server/export/json_values.h"
 
 namespace telemetry::exporter {
 
@@ -23,6 +25,10 @@ void ConfigTable::Add(const v1::Config& config) {
 }
 
 ConfigText ConfigTable::Quote(std::string_view text) {
+  if (fields_are_json_) {
+    const std::string json = text.empty() ? "" : record::ToJson(ConfigJson(text));
+    return {.text = Keep(text), .field = Keep(record::CsvField(json))};
+  }
   const std::string_view field = Keep(record::CsvField(text));
   const bool has_quotes = field.size() != text.size();
   const bool is_inside_field = text.find('"') == std::string_view::npos;

@@ -10,7 +10,7 @@
 
 namespace telemetry::exporter {
 
-// A config's text, and the same as a CSV field with its quotes. Both live as long as the table.
+// A config's text, and the same, or its JSON, as a CSV field with its quotes. Both live as long as the table.
 struct ConfigText {
   std::string_view text;
   std::string_view field;
@@ -21,6 +21,9 @@ struct ConfigText {
 // thread-safe.
 class ConfigTable {
  public:
+  // fields_are_json: the fields hold the configs as JSON; that of an empty text is empty.
+  explicit ConfigTable(bool fields_are_json = false) : fields_are_json_(fields_are_json) {}
+
   // A config that was added before has this text from now on.
   void Add(const v1::Config& config);
 
@@ -34,6 +37,7 @@ class ConfigTable {
   // Copies the text to where it stays.
   std::string_view Keep(std::string_view text);
 
+  const bool fields_are_json_;
   absl::flat_hash_map<uint64_t, ConfigText> configs_;
   // Texts that took the place of others, each kept once however often it did so.
   absl::flat_hash_map<std::string_view, ConfigText> replacements_;

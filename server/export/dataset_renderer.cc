@@ -6,6 +6,8 @@
 #include "proto/record/sidecar_record.h"
 #include "proto/record/sidecar_row.h"
 #include "server/export/detail_line.h"
+#include "server/export/keyed_row.h"
+#include "server/export/run_line.h"
 
 namespace telemetry::exporter {
 namespace {
@@ -13,6 +15,14 @@ namespace {
 constexpr size_t kLargeText = 1 << 20;
 
 std::string HeaderLine(record::Dialect dialect) { return std::string(record::DialectHeader(dialect)) + "\r\n"; }
+
+using HashOfSeq = absl::flat_hash_map<uint64_t, std::string_view>;
+
+HashOfSeq HashesOf(const v1::ExportRows& rows) {
+  HashOfSeq hash_of_seq;
+  for (const v1::SourceHash& hash : rows.source_hashes()) hash_of_seq[hash.seq()] = hash.source_hash();
+  return hash_of_seq;
+}
 
 absl::Status OutOfOrder(const char* what, const char* before) {
   return absl::DataLossError(absl::StrCat("the dataset's stream has ", what, " before any ", before,
@@ -26,8 +36,9 @@ DatasetRenderer::DatasetRenderer(Layout layout, Emit emit, bool with_details)
       dialect_(RowDialect(layout)),
       with_details_(with_details),
       has_config_columns_(layout == Layout::kPr2750 || layout == Layout::kPr2699),
-      emit_(std::move(emit)) {
-  Text(Part::kRows) = HeaderLine(dialect_);
+      emit_(std::move(emit)),
+      configs_(/*fields_are_json=*/layout == Layout::kKeyed) {
+  Text(Part::kRows) = dialect_.has_value() ? HeaderLine(*dialect_) : std::string(KeyedHeader()) + "\r\n";
   if (with_details_) counts_.details = 0;
 }
 
@@ -48,6 +59,7 @@ absl::Status DatasetRenderer::Add(const v1::ExportItem& item) {
     case v1::ExportItem::kRows:
       return AddRows(item.rows());
     case v1::ExportItem::kTotals:
+    case v1::ExportItem::kFilterValues:
     case v1::ExportItem::KIND_NOT_SET:
       break;
   }
@@ -110,21 +122,31 @@ absl::Status DatasetRenderer::FlushRecords() {
                                                    records_.front().run.run_id(),
                                                    " in several ways: choose another --layout"));
   }
-  for (const RecordParts& parts : records_) {
-    const std::string record = parts.Format(layout_);
-    if (record.empty()) continue;
-    ++counts_.records;
-    Text(Part::kMeta).append(record);
-    if (absl::Status status = EmitIfLarge(Part::kMeta); !status.ok()) return status;
+  absl::Status status;
+  if (layout_ == Layout::kKeyed && !records_.empty()) {
+    std::vector<v1::Run> descriptions;
+    for (RecordParts& parts : records_) descriptions.push_back(std::move(parts.run));
+    status = AppendRecord(FormatRun(descriptions) + "\n");
+  } else {
+    for (const RecordParts& parts : records_) {
+      if (status.ok()) status = AppendRecord(parts.Format(layout_));
+    }
   }
   records_.clear();
   graphs_written_.clear();
-  return absl::OkStatus();
+  return status;
+}
+
+absl::Status DatasetRenderer::AppendRecord(const std::string& record) {
+  if (record.empty()) return absl::OkStatus();
+  ++counts_.records;
+  Text(Part::kMeta).append(record);
+  return EmitIfLarge(Part::kMeta);
 }
 
 absl::Status DatasetRenderer::AddGraph(const v1::IrGraph& graph) {
   if (!run_.has_value()) return OutOfOrder("an IR graph", "run");
-  if (layout_ != Layout::kHelion && layout_ != Layout::kPr2750) return absl::OkStatus();
+  if (layout_ == Layout::kPr2699 || layout_ == Layout::kV11) return absl::OkStatus();
   const bool is_wrapper = graph.kind() == "wrapper";
   if (!is_wrapper && graph.kind() != "device") {
     ++counts_.unknown_ir_graphs[graph.kind()];
@@ -155,7 +177,8 @@ absl::Status DatasetRenderer::AddRunConfigs(const v1::ExportRunConfigs& run_conf
 absl::Status DatasetRenderer::BeginAttempt(const v1::AttemptSummary& summary) {
   if (!run_.has_value()) return OutOfOrder("an attempt", "run");
   if (absl::Status status = EndAttempt(); !status.ok()) return status;
-  attempt_.emplace(CurrentAttempt{.summary = summary, .exported = {}});
+  attempt_.emplace(CurrentAttempt{
+      .summary = summary, .attempt_id = record::HexEncode(summary.attempt().attempt_id()), .exported = {}});
   ++counts_.attempts;
   return absl::OkStatus();
 }
@@ -169,11 +192,13 @@ absl::Status DatasetRenderer::EndAttempt() {
 
 absl::Status DatasetRenderer::AddRows(const v1::ExportRows& rows) {
   if (!attempt_.has_value()) return OutOfOrder("rows", "attempt");
+  const HashOfSeq hash_of_seq = layout_ == Layout::kKeyed ? HashesOf(rows) : HashOfSeq();
   for (const v1::Measurement& row : rows.measurements()) {
     if (row.config_id() != config_.config_id) {
       if (absl::Status status = SelectConfig(row); !status.ok()) return status;
     }
-    AppendRow(row);
+    const auto hash = hash_of_seq.find(row.seq());
+    AppendRow(row, hash == hash_of_seq.end() ? std::string_view() : hash->second);
     if (absl::Status status = EmitIfLarge(Part::kRows); !status.ok()) return status;
   }
   if (!rows.source_hashes().empty() && layout_ == Layout::kHelion) {
@@ -185,9 +210,8 @@ absl::Status DatasetRenderer::AddRows(const v1::ExportRows& rows) {
 absl::Status DatasetRenderer::SelectConfig(const v1::Measurement& row) {
   const ConfigText* config = configs_.Find(row.config_id());
   if (config == nullptr) {
-    return absl::DataLossError(absl::StrCat("row ", row.seq(), " of attempt ",
-                                            record::HexEncode(attempt_->summary.attempt().attempt_id()),
-                                            " names config ", record::FormatConfigId(row.config_id()),
+    return absl::DataLossError(absl::StrCat("row ", row.seq(), " of attempt ", attempt_->attempt_id, " names config ",
+                                            record::FormatConfigId(row.config_id()),
                                             ", which the dataset does not hold: check the database"));
   }
   run_->record.SawConfig(row.config_id());
@@ -197,7 +221,25 @@ absl::Status DatasetRenderer::SelectConfig(const v1::Measurement& row) {
   return absl::OkStatus();
 }
 
-void DatasetRenderer::AppendRow(const v1::Measurement& row) {
+void DatasetRenderer::AppendRow(const v1::Measurement& row, std::string_view source_hash) {
+  if (dialect_.has_value()) {
+    AppendSidecarRow(*dialect_, row);
+  } else {
+    AppendKeyedRow(row,
+                   {.run_id = run_->columns.run().run_id(),
+                    .attempt_id = attempt_->attempt_id,
+                    .config_field = config_.field,
+                    .source_hash = source_hash},
+                   &Text(Part::kRows));
+    if (!source_hash.empty()) ++counts_.source_hashes;
+  }
+  ++counts_.measurements;
+  ++attempt_->exported.rows;
+  if (row.status() == "ok") ++attempt_->exported.ok_rows;
+  CountStatus(row.status());
+}
+
+void DatasetRenderer::AppendSidecarRow(record::Dialect dialect, const v1::Measurement& row) {
   const v1::Run& run = run_->columns.run();
   record::RowView view;
   view.run_id = run.run_id();
@@ -214,18 +256,13 @@ void DatasetRenderer::AppendRow(const v1::Measurement& row) {
     view.sample_id = config_.columns->sample_id;
     view.decorator_field = config_.columns->decorator_field;
   }
-  record::AppendRow(dialect_, view, &Text(Part::kRows));
-  ++counts_.measurements;
-  ++attempt_->exported.rows;
-  if (row.status() == "ok") ++attempt_->exported.ok_rows;
-  CountStatus(row.status());
+  record::AppendRow(dialect, view, &Text(Part::kRows));
 }
 
 absl::Status DatasetRenderer::AppendSourceHashes(const v1::ExportRows& rows) {
   std::string& text = Text(Part::kSources);
   if (counts_.source_hashes == 0) text = HeaderLine(record::Dialect::kHelionSources);
-  absl::flat_hash_map<uint64_t, std::string_view> hash_of_seq;
-  for (const v1::SourceHash& hash : rows.source_hashes()) hash_of_seq[hash.seq()] = hash.source_hash();
+  HashOfSeq hash_of_seq = HashesOf(rows);
   for (const v1::Measurement& row : rows.measurements()) {
     auto hash = hash_of_seq.find(row.seq());
     if (hash == hash_of_seq.end()) continue;

@@ -49,6 +49,7 @@ class DatasetRenderer {
   };
   struct CurrentAttempt {
     v1::AttemptSummary summary;
+    std::string attempt_id;  // hex digits
     AttemptRows exported;
   };
   // The config of the row before: rows of one config follow one another.
@@ -62,13 +63,15 @@ class DatasetRenderer {
   absl::Status EndRun();
   // Writes the records of a run_id, one for each way in which its senders describe it.
   absl::Status FlushRecords();
+  absl::Status AppendRecord(const std::string& record);
   absl::Status AddGraph(const v1::IrGraph& graph);
   absl::Status AddRunConfigs(const v1::ExportRunConfigs& run_configs);
   absl::Status BeginAttempt(const v1::AttemptSummary& summary);
   absl::Status EndAttempt();
   absl::Status AddRows(const v1::ExportRows& rows);
   absl::Status SelectConfig(const v1::Measurement& row);
-  void AppendRow(const v1::Measurement& row);
+  void AppendRow(const v1::Measurement& row, std::string_view source_hash);
+  void AppendSidecarRow(record::Dialect dialect, const v1::Measurement& row);
   absl::Status AppendSourceHashes(const v1::ExportRows& rows);
   // A line for each row of which there is a detail or a failure.
   absl::Status AppendDetails(const v1::ExportRows& rows);
@@ -79,7 +82,7 @@ class DatasetRenderer {
   absl::Status EmitIfLarge(Part part);
 
   const Layout layout_;
-  const record::Dialect dialect_;
+  const std::optional<record::Dialect> dialect_;
   const bool with_details_;
   const bool has_config_columns_;  // the rows have a sample_id or a decorator
   const Emit emit_;

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "server/export/dataset_renderer.h"
+#include "server/export/selection.h"
 #include "server/export/snapshot.h"
 #include "server/export/write_behind.h"
 
@@ -44,21 +45,25 @@ absl::StatusOr<DatasetCounts> Render(const DatasetSource& source, const ExportOp
   *request.mutable_filter() = options.filter;
   request.set_details(options.details);
   Progress progress(options);
+  v1::FilterValues values;
   absl::Status status = source(request, [&](const v1::ExportItem& item) {
     if (options.stop.stop_requested()) return Cancelled(options);
     progress.Saw(item);
+    if (item.has_filter_values()) values = item.filter_values();
     return renderer.Add(item);
   });
   if (!status.ok()) return status;
   if (status = renderer.Finish(); !status.ok()) return status;
   if (status = writer.Finish(); !status.ok()) return status;
+  const bool is_empty = renderer.counts().measurements == 0;
+  if (is_empty && !options.allow_empty) return NothingSelected(options.filter, values);
   return renderer.counts();
 }
 
 }  // namespace
 
 absl::StatusOr<ExportResult> ExportDataset(const DatasetSource& source, const ExportOptions& options) {
-  absl::StatusOr<std::unique_ptr<FileSet>> files = FileSet::Create(options.base, options.compression);
+  absl::StatusOr<std::unique_ptr<FileSet>> files = FileSet::Create(options.base, options.compression, options.force);
   if (!files.ok()) return files.status();
   absl::StatusOr<DatasetCounts> counts = Render(source, options, files->get());
   if (!counts.ok()) return counts.status();

@@ -24,6 +24,10 @@ struct ExportOptions {
   v1::Filter filter;
   // Also BASE.details.jsonl.
   bool details = false;
+  // Write an export without rows, too.
+  bool allow_empty = false;
+  // Replace files that are not an earlier export's.
+  bool force = false;
   // Called now and then with the rows that went by and how many there are; never, where that is not known.
   std::function<void(uint64_t done, uint64_t total)> on_progress;
   // Looked at with every item: a stop ends the export.
@@ -38,8 +42,8 @@ struct ExportResult {
 
 // Writes the selected part of the dataset as sidecars, BASE.attempts.jsonl and BASE.snapshot.json. After an error the
 // files of an earlier export stand untouched, or BASE.incomplete says that they may not (file_set.h). The same dataset
-// gives the same bytes. CANCELLED: it was stopped. Otherwise errors of the source, of DatasetRenderer and of
-// FileSet.
+// gives the same bytes. CANCELLED: it was stopped. NOT_FOUND: it has no rows. Otherwise errors of the source, of
+// DatasetRenderer and of FileSet.
 absl::StatusOr<ExportResult> ExportDataset(const DatasetSource& source, const ExportOptions& options);
 
 // "out/softmax.csv" and "out/softmax" name the same base.

@@ -7,8 +7,10 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -27,7 +29,10 @@ absl::Status Rename(const std::string& from, const std::string& to) {
   return absl::ErrnoToStatus(errno, absl::StrCat("cannot rename ", from, " to ", to));
 }
 
+// Returns an empty text for a file that cannot be read.
 std::string ReadWhole(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return "";  // reading a folder throws
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
@@ -78,7 +83,7 @@ absl::Status WriteWhole(int fd, const std::string& path, std::string_view text) 
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<FileSet>> FileSet::Create(const std::string& base, Compression compression) {
+absl::StatusOr<std::unique_ptr<FileSet>> FileSet::Create(const std::string& base, Compression compression, bool force) {
   size_t slash = base.rfind('/');
   std::string folder = slash == std::string::npos ? "" : base.substr(0, slash + 1);
   std::string name = base.substr(folder.size());
@@ -88,6 +93,7 @@ absl::StatusOr<std::unique_ptr<FileSet>> FileSet::Create(const std::string& base
   }
   std::unique_ptr<FileSet> files(new FileSet(std::move(folder), std::move(name), compression));
   if (absl::Status status = files->Lock(); !status.ok()) return status;
+  files->RecogniseEarlier(force);
   return files;
 }
 
@@ -117,10 +123,18 @@ absl::Status FileSet::Lock() {
   return absl::OkStatus();
 }
 
+void FileSet::RecogniseEarlier(bool force) {
+  struct stat marker;
+  may_replace_all_ = force || lstat(MarkerPath().c_str(), &marker) == 0;
+  for (std::string& name : FileNamesInSnapshot(ReadWhole(SnapshotPath()))) earlier_names_.insert(std::move(name));
+  if (!earlier_names_.empty()) earlier_names_.insert(absl::StrCat(name_, kSnapshot));
+}
+
 absl::Status FileSet::Append(std::string_view suffix, std::string_view text) {
   std::string name = absl::StrCat(name_, std::string(suffix), std::string(CompressionSuffix(compression_)));
   auto found = files_.find(name);
   if (found == files_.end()) {
+    if (absl::Status status = CheckTarget(name); !status.ok()) return status;
     absl::StatusOr<std::unique_ptr<OutputFile>> file =
         OutputFile::Create(absl::StrCat(folder_, name, kPartial), compression_);
     if (!file.ok()) return file.status();
@@ -138,17 +152,27 @@ absl::StatusOr<std::vector<WrittenFile>> FileSet::Finish() {
   return written;
 }
 
-// So that nothing has its name yet when the last one cannot have it.
-absl::Status FileSet::CheckTargets() const {
-  std::vector<std::string> paths = {SnapshotPath(), MarkerPath()};
-  for (const auto& [name, file] : files_) paths.push_back(absl::StrCat(folder_, name));
-  for (const std::string& path : paths) {
-    struct stat there;
-    if (lstat(path.c_str(), &there) != 0 || !S_ISDIR(there.st_mode)) continue;
+absl::Status FileSet::CheckTarget(const std::string& name) const {
+  const std::string path = absl::StrCat(folder_, name);
+  struct stat there;
+  if (lstat(path.c_str(), &there) != 0) return absl::OkStatus();
+  if (S_ISDIR(there.st_mode)) {
     return absl::FailedPreconditionError(
         absl::StrCat(path, " is a folder: move it away, or choose another output base"));
   }
-  return absl::OkStatus();
+  if (may_replace_all_ || earlier_names_.contains(name)) return absl::OkStatus();
+  return absl::AlreadyExistsError(absl::StrCat(path, " is not from an earlier export (", SnapshotPath(),
+                                               " does not name it): choose another --out, or replace it with --force"));
+}
+
+// Checks all names before the first rename, so that an error of the last one leaves the earlier export whole.
+absl::Status FileSet::CheckTargets() const {
+  absl::Status status = CheckTarget(absl::StrCat(name_, kSnapshot));
+  if (status.ok()) status = CheckTarget(absl::StrCat(name_, kIncomplete));
+  for (const auto& [name, file] : files_) {
+    if (status.ok()) status = CheckTarget(name);
+  }
+  return status;
 }
 
 absl::Status FileSet::Publish(std::string_view snapshot_json) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,33 +33,40 @@ struct WrittenFile {
 //   - with it, they may be of two exports, unless they have the sizes and SHA-256 that BASE.snapshot.json gives.
 // The next export of the base that succeeds replaces all files and removes the marker.
 //
+// Files that no earlier export of the base has made are not replaced: those that BASE.snapshot.json does not name,
+// while there is no BASE.incomplete.
+//
 // BASE.snapshot.json.partial is locked from the beginning, so two exports cannot write one base at the same time. Not
 // thread-safe, but may move from one thread to another.
 class FileSet {
  public:
-  // INVALID_ARGUMENT: `base` names a folder. UNAVAILABLE: another export is writing this base. NOT_FOUND: there is no
-  // such folder. Others as OutputFile::Create.
-  static absl::StatusOr<std::unique_ptr<FileSet>> Create(const std::string& base, Compression compression);
+  // force: replace any file. INVALID_ARGUMENT: `base` names a folder. UNAVAILABLE: another export is writing this base.
+  // NOT_FOUND: there is no such folder. Others as OutputFile::Create.
+  static absl::StatusOr<std::unique_ptr<FileSet>> Create(const std::string& base, Compression compression,
+                                                         bool force = false);
 
   ~FileSet();
   FileSet(const FileSet&) = delete;
   FileSet& operator=(const FileSet&) = delete;
 
   // Adds text to the file base + suffix (+ the suffix of the compression), which the first call for it makes.
-  // Errors as OutputFile's.
+  // Errors as OutputFile's and, so that a long export fails early, Publish's.
   absl::Status Append(std::string_view suffix, std::string_view text);
 
   // Ends all files: they are complete, on disk, and still under temporary names. In the order of their names.
   absl::StatusOr<std::vector<WrittenFile>> Finish();
 
   // Gives all files and the snapshot their names, durably. Call after Finish, once. FAILED_PRECONDITION: a folder has
-  // one of the names.
+  // one of the names. ALREADY_EXISTS: a file that is not an earlier export's has.
   absl::Status Publish(std::string_view snapshot_json);
 
  private:
   FileSet(std::string folder, std::string name, Compression compression);
 
   absl::Status Lock();
+  // Finds out which files may be replaced.
+  void RecogniseEarlier(bool force);
+  absl::Status CheckTarget(const std::string& name) const;
   absl::Status CheckTargets() const;
   std::string SnapshotPath() const;
   std::string MarkerPath() const;
@@ -72,6 +80,8 @@ class FileSet {
   const std::string folder_;  // with its last '/'; empty: the working folder
   const std::string name_;    // the base without its folder
   const Compression compression_;
+  bool may_replace_all_ = false;
+  std::set<std::string, std::less<>> earlier_names_;  // of the files of the earlier export, its snapshot included
   int lock_fd_ = -1;
   int marker_fd_ = -1;  // locked while the base is marked: another export waits for it
   std::map<std::string, std::unique_ptr<OutputFile>, std::less<>> files_;  // by final name, without folder

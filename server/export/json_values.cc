@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
+#include "proto/record/python_literal.h"
 
 namespace telemetry::exporter {
 
@@ -18,6 +19,11 @@ Json MillisecondsJson(double ms) { return Json::Number(absl::StrFormat("%.6f", m
 Json EmbeddedJson(std::string_view text) {
   absl::StatusOr<Json> value = record::ParseJson(text);
   return value.ok() ? *std::move(value) : Json::String(std::string(text));
+}
+
+Json ConfigJson(std::string_view text) {
+  absl::StatusOr<Json> config = record::ParseConfig(text);
+  return config.ok() ? *std::move(config) : Json::String(std::string(text));
 }
 
 void Put(Json* object, std::string key, Json value) { object->members.emplace_back(std::move(key), std::move(value)); }

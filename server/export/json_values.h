@@ -19,6 +19,9 @@ record::Json MillisecondsJson(double ms);
 // JSON text as a value; the text itself, as a string, where it is no JSON.
 record::Json EmbeddedJson(std::string_view text);
 
+// A config's text as an object; the text itself, as a string, where it is no call with literals.
+record::Json ConfigJson(std::string_view text);
+
 // Adds a member behind the others.
 void Put(record::Json* object, std::string key, record::Json value);
 

@@ -8,16 +8,19 @@
 namespace telemetry::exporter {
 
 absl::StatusOr<Layout> ParseLayout(std::string_view name) {
-  for (Layout layout : {Layout::kHelion, Layout::kPr2750, Layout::kPr2699, Layout::kV11}) {
+  for (Layout layout : {Layout::kHelion, Layout::kPr2750, Layout::kPr2699, Layout::kV11, Layout::kKeyed}) {
     if (name == LayoutName(layout)) return layout;
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("unknown layout '", std::string(name), "': use helion, pr2750, pr2699 or v1.1"));
+      absl::StrCat("unknown layout '", std::string(name), "': use helion, pr2750, pr2699, v1.1 or keyed"));
 }
 
-std::string_view LayoutName(Layout layout) { return record::DialectName(RowDialect(layout)); }
+std::string_view LayoutName(Layout layout) {
+  const std::optional<record::Dialect> dialect = RowDialect(layout);
+  return dialect.has_value() ? record::DialectName(*dialect) : "keyed";
+}
 
-record::Dialect RowDialect(Layout layout) {
+std::optional<record::Dialect> RowDialect(Layout layout) {
   switch (layout) {
     case Layout::kHelion:
       return record::Dialect::kHelion;
@@ -26,9 +29,11 @@ record::Dialect RowDialect(Layout layout) {
     case Layout::kPr2699:
       return record::Dialect::kPr2699;
     case Layout::kV11:
+      return record::Dialect::kV11;
+    case Layout::kKeyed:
       break;
   }
-  return record::Dialect::kV11;
+  return std::nullopt;
 }
 
 std::string_view PartSuffix(Part part, Layout layout) {
@@ -38,6 +43,7 @@ std::string_view PartSuffix(Part part, Layout layout) {
     case Part::kSources:
       return ".sources.csv";
     case Part::kMeta:
+      if (layout == Layout::kKeyed) return ".runs.jsonl";
       return layout == Layout::kPr2699 ? ".meta.json" : ".meta.jsonl";
     case Part::kIr:
       return ".ir.jsonl";
@@ -57,7 +63,7 @@ bool IsAlwaysWritten(Part part, Layout layout) {
     case Part::kAttempts:
       return true;
     case Part::kMeta:
-      return layout == Layout::kHelion || layout == Layout::kPr2750;
+      return layout == Layout::kHelion || layout == Layout::kPr2750 || layout == Layout::kKeyed;
     case Part::kSources:
     case Part::kIr:
     case Part::kWrapperIr:

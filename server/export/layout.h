@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -7,15 +8,15 @@
 
 namespace telemetry::exporter {
 
-// The sidecar dialect that an export is written in (FORMATS.md).
-enum class Layout { kHelion, kPr2750, kPr2699, kV11 };
+// The form of an export's files: a sidecar dialect (FORMATS.md), or kKeyed, whose files all join by key (DATA.md).
+enum class Layout { kHelion, kPr2750, kPr2699, kV11, kKeyed };
 
-// INVALID_ARGUMENT: not one of "helion", "pr2750", "pr2699", "v1.1".
+// INVALID_ARGUMENT: not one of "helion", "pr2750", "pr2699", "v1.1", "keyed".
 absl::StatusOr<Layout> ParseLayout(std::string_view name);
 std::string_view LayoutName(Layout layout);
 
-// The dialect of the rows in the layout's .csv.
-record::Dialect RowDialect(Layout layout);
+// The dialect of the rows in the layout's .csv. Nullopt: they are no sidecar's (keyed_row.h).
+std::optional<record::Dialect> RowDialect(Layout layout);
 
 // What an export consists of. Which parts there are depends on the layout, on the data and on what is asked for.
 enum class Part { kRows, kSources, kMeta, kIr, kWrapperIr, kAttempts, kDetails };

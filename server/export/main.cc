@@ -25,18 +25,21 @@ namespace {
 
 constexpr char kDescription[] =
     "Writes the dataset of a database file or a running collector as sidecar files:\n"
-    "BASE.csv and BASE.meta.jsonl, by layout BASE.ir.jsonl or BASE.sources.csv, BASE.attempts.jsonl (what is known of\n"
-    "each attempt), on demand BASE.details.jsonl (samples, resources and failures of rows) and BASE.snapshot.json\n"
-    "(filters, counts, SHA-256 of each file).\n"
-    "The files replace those of an earlier export when all are on disk. They are renamed one by one: while\n"
-    "BASE.incomplete is there, also after a crash, they may be of two exports; without it, all are of one. Exporting\n"
-    "again replaces them and removes BASE.incomplete. The same dataset gives the same bytes.";
+    "BASE.csv (rows), BASE.meta.jsonl or BASE.runs.jsonl (runs), by layout BASE.ir.jsonl or BASE.sources.csv,\n"
+    "BASE.attempts.jsonl (what is known of each attempt), on demand BASE.details.jsonl (samples, resources and "
+    "failures\n"
+    "of rows) and BASE.snapshot.json (filters, counts, SHA-256 of each file). server/export/DATA.md describes them "
+    "all.\n"
+    "The files replace those of an earlier export, and no others, when all are on disk. They are renamed one by one:\n"
+    "while BASE.incomplete is there, also after a crash, they may be of two exports; without it, all are of one.\n"
+    "Exporting again replaces them and removes BASE.incomplete. The same dataset gives the same bytes.";
 
 constexpr char kExamples[] =
     "Examples:\n"
     "  telemetry-export --db telemetry.db --out dataset\n"
     "  telemetry-export --collector 127.0.0.1:4747 --out out/softmax --layout pr2750 --kernel softmax\n"
-    "  telemetry-export --collector collector:4747 --tls-ca ca.pem --token-file token --out dataset\n"
+    "  telemetry-export --collector collector:4747 --tls-ca ca.pem --token-file token --out out/shared\n"
+    "  telemetry-export --db telemetry.db --out frames --layout keyed --details      # for pandas\n"
     "  telemetry-export --db telemetry.db --out softmax --run e0486903 --details\n"
     "  telemetry-export --db telemetry.db --out h200 --hardware 'NVIDIA H200' --status ok --since 7d --compress zstd\n"
     "\n"
@@ -60,15 +63,19 @@ struct Arguments {
   std::string attempts = "all";
   std::string compress = "none";
   bool details = false;
+  bool allow_empty = false;
+  bool force = false;
 };
 
 constexpr char kDbVariable[] = "TELEMETRY_EXPORT_DB";
 constexpr char kCollectorVariable[] = "TELEMETRY_EXPORT_COLLECTOR";
 
+std::string VariableOf(const std::string& flag) {
+  return absl::StrCat("TELEMETRY_EXPORT_", absl::StrReplaceAll(absl::AsciiStrToUpper(flag), {{"-", "_"}}));
+}
+
 CLI::Option* AddOption(CLI::App* app, const std::string& name, std::string* value, const std::string& help) {
-  return app->add_option(absl::StrCat("--", name), *value, help)
-      ->envname(absl::StrCat("TELEMETRY_EXPORT_", absl::StrReplaceAll(absl::AsciiStrToUpper(name), {{"-", "_"}})))
-      ->check(cli::NotEmpty());
+  return app->add_option(absl::StrCat("--", name), *value, help)->envname(VariableOf(name))->check(cli::NotEmpty());
 }
 
 // Without a variable: to CLI11 that were a second source beside the other's flag. See SourceFromEnvironment.
@@ -89,6 +96,10 @@ void AddCredentials(CLI::App* app, access::Credentials* credentials) {
   credentials->token = access::TakeTokenFromEnvironment();
 }
 
+void AddSwitch(CLI::App* app, const std::string& name, bool* value, const std::string& help) {
+  app->add_flag(absl::StrCat("--", name), *value, help)->envname(VariableOf(name));
+}
+
 void Declare(CLI::App* app, Arguments* arguments) {
   app->set_version_flag("--version", "telemetry-export " TELEMETRY_VERSION);
   cli::AddConfigFlag(app, "TELEMETRY_EXPORT_CONFIG");
@@ -103,7 +114,8 @@ void Declare(CLI::App* app, Arguments* arguments) {
       ->type_name("BASE")
       ->required();
   AddOption(app, "layout", &arguments->layout,
-            "Dialect of the files: helion, pr2750, pr2699 (one run), v1.1 (rows only)")
+            "Dialect of the files: helion, pr2750, pr2699 (one run), v1.1 (rows only); keyed: rows, runs, attempts and "
+            "details that join by key, configs as JSON")
       ->capture_default_str();
   AddOption(app, "kernel", &arguments->kernel, "Only runs of the kernel with this name")->type_name("NAME");
   AddOption(app, "hardware", &arguments->hardware, "Only runs on this device, as \"NVIDIA H200\"")->type_name("NAME");
@@ -118,11 +130,11 @@ void Declare(CLI::App* app, Arguments* arguments) {
             "final, else the fastest that was not given up)")
       ->capture_default_str();
   AddOption(app, "compress", &arguments->compress, "none, gzip (.gz) or zstd (.zst)")->capture_default_str();
-  app->add_flag(
-         "--details", arguments->details,
-         "Also write BASE.details.jsonl: raw samples, resources of the compiled code, errors of its results, and "
-         "why configs failed")
-      ->envname("TELEMETRY_EXPORT_DETAILS");
+  AddSwitch(app, "details", &arguments->details,
+            "Also write BASE.details.jsonl: raw samples, resources of the compiled code, errors of its results, and "
+            "why configs failed");
+  AddSwitch(app, "allow-empty", &arguments->allow_empty, "Write the files even if no row is selected");
+  AddSwitch(app, "force", &arguments->force, "Replace files of these names that are not from an earlier export");
 }
 
 absl::StatusOr<v1::Filter::Attempts> ParseAttempts(const std::string& name) {
@@ -189,6 +201,8 @@ absl::StatusOr<ExportOptions> ParseOptions(const Arguments& arguments) {
                        .compression = *compression,
                        .filter = *std::move(filter),
                        .details = arguments.details,
+                       .allow_empty = arguments.allow_empty,
+                       .force = arguments.force,
                        .on_progress = nullptr,
                        .stop = {}};
 }

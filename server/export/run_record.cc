@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
-#include "proto/record/python_literal.h"
 #include "proto/record/sidecar_record.h"
+#include "server/export/json_values.h"
 
 namespace telemetry::exporter {
 namespace {
@@ -27,12 +27,6 @@ void OrderMembers(const std::string& keys_json, Json* config) {
     std::rotate(begin, found, std::next(found));
     ++begin;
   }
-}
-
-// A config whose text is no Python literal is written as that text.
-Json ConfigJson(std::string_view text) {
-  absl::StatusOr<Json> config = record::ParseConfig(text);
-  return config.ok() ? *std::move(config) : Json::String(std::string(text));
 }
 
 std::string GraphBytes(const std::optional<v1::IrGraph>& graph) {
@@ -73,6 +67,7 @@ std::string RecordParts::Format(Layout layout) const {
     case Layout::kPr2699:
       return record::FormatPr2699Meta(run);
     case Layout::kV11:
+    case Layout::kKeyed:
       break;
   }
   return "";
@@ -87,7 +82,8 @@ void RunRecord::SawConfig(uint64_t config_id) {
 }
 
 absl::StatusOr<std::optional<RecordParts>> RunRecord::Parts(const v1::Run& run, const ConfigTable& configs) const {
-  if (!run.has_kernel_name() && !run.has_kernel_source()) return std::nullopt;
+  const bool is_described = run.has_kernel_name() || run.has_kernel_source();
+  if (!is_described && layout_ != Layout::kKeyed) return std::nullopt;
   RecordParts parts = {.run = run, .graph = graph_, .is_listed = !listed_.empty(), .configs = {}};
   if (layout_ != Layout::kHelion) return parts;
   for (uint64_t config_id : ConfigsInOrder()) {

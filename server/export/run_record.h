@@ -27,7 +27,7 @@ struct RecordParts {
   // Adds the configs of `other`. False: it describes the run, its graph or a config in another way; nothing changes.
   bool Merge(const RecordParts& other);
 
-  // The record in the layout's form, its line end included; empty: the layout has none.
+  // The record in the layout's form, its line end included; empty: the layout has none, or (keyed) run_line.h makes it.
   std::string Format(Layout layout) const;
 };
 
@@ -43,7 +43,8 @@ class RunRecord {
   // A row of the run with this config goes by.
   void SawConfig(uint64_t config_id);
 
-  // Nullopt: neither name nor source came, and there is no record. DATA_LOSS: a listed config was never announced.
+  // Nullopt: neither name nor source came, and there is no record, but in the keyed layout, which has one of every run.
+  // DATA_LOSS: a listed config was never announced.
   absl::StatusOr<std::optional<RecordParts>> Parts(const v1::Run& run, const ConfigTable& configs) const;
 
  private:

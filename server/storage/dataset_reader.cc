@@ -22,7 +22,20 @@ namespace {
   "coalesce(" run ".input_shapes, " run ".dtypes, " run ".hardware, CASE WHEN " run \
   ".kernel > 0 THEN '' END) IS NOT NULL "
 
+// SELECTs the distinct values of a column, within the bounds of v1::FilterValues.
+#define TELEMETRY_VALUES_OF(column, table)                                                                          \
+  "SELECT DISTINCT " column " FROM " table " WHERE length(" column ") BETWEEN 1 AND 256 ORDER BY " column " LIMIT " \
+                                                                                                          "1000"
+
 std::string Text(const Statement& row, int column) { return std::string(row.Text(column)); }
+
+absl::Status ReadValues(Statement& statement, google::protobuf::RepeatedPtrField<std::string>* values) {
+  while (true) {
+    absl::StatusOr<bool> found = statement.Step();
+    if (!found.ok() || !*found) return found.status();
+    values->Add(Text(statement, 0));
+  }
+}
 
 }  // namespace
 
@@ -63,7 +76,10 @@ DatasetReader::DatasetReader(Database& database)
                        "JOIN configs AS c ON c.config = rc.config WHERE rc.run = ?1"),
       run_config_(database,
                   "SELECT rc.sample_id, rc.decorator, l.keys_json FROM run_configs AS rc "
-                  "LEFT JOIN key_lists AS l ON l.key_list = rc.key_list WHERE rc.run = ?1 AND rc.config = ?2") {}
+                  "LEFT JOIN key_lists AS l ON l.key_list = rc.key_list WHERE rc.run = ?1 AND rc.config = ?2"),
+      kernel_names_(database, TELEMETRY_VALUES_OF("name", "kernels")),
+      hardware_(database, TELEMETRY_VALUES_OF("hardware", "runs")),
+      statuses_(database, TELEMETRY_VALUES_OF("name", "statuses")) {}
 
 absl::StatusOr<std::vector<StoredRun>> DatasetReader::Runs(const v1::Filter& filter, const RunPlace& after,
                                                            int64_t limit) {
@@ -228,6 +244,15 @@ absl::Status DatasetReader::ReadRunConfig(int64_t run, int64_t config, v1::RunCo
   if (!run_config_.IsNull(2)) out->set_record_keys_json(Text(run_config_, 2));
   run_config_.Reset();
   return absl::OkStatus();
+}
+
+absl::StatusOr<v1::FilterValues> DatasetReader::ReadFilterValues() {
+  v1::FilterValues values;
+  absl::Status status = ReadValues(kernel_names_, values.mutable_kernel_names());
+  if (status.ok()) status = ReadValues(hardware_, values.mutable_hardware());
+  if (status.ok()) status = ReadValues(statuses_, values.mutable_statuses());
+  if (!status.ok()) return status;
+  return values;
 }
 
 }  // namespace telemetry::storage

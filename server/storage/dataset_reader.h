@@ -74,6 +74,9 @@ class DatasetReader {
   absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> RunConfigKeys(int64_t run);
   absl::Status ReadRunConfig(int64_t run, int64_t config, v1::RunConfig* out);
 
+  // Reads the values that exist in the dataset for the fields of a filter.
+  absl::StatusOr<v1::FilterValues> ReadFilterValues();
+
   // Forgets what keys stand for.
   void Forget() {
     configs_.Forget();
@@ -102,6 +105,9 @@ class DatasetReader {
   Statement attempt_;
   Statement run_config_keys_;
   Statement run_config_;
+  Statement kernel_names_;
+  Statement hardware_;
+  Statement statuses_;
 };
 
 }  // namespace telemetry::storage

@@ -96,12 +96,15 @@ Walk Exporter::Run() {
   RunPlace last;
   while (true) {
     absl::StatusOr<std::vector<StoredRun>> runs = NextRuns(last);
-    if (!runs.ok() || runs->empty()) co_return runs.status();
+    if (!runs.ok()) co_return runs.status();
+    if (runs->empty()) break;
     for (const StoredRun& run : *runs) {
       if (absl::Status status = co_await SendRun(run); !status.ok()) co_return status;
     }
     last = RunPlace::Behind(runs->back());
   }
+  if (has_sent_rows_) co_return absl::OkStatus();
+  co_return co_await SendFilterValues();
 }
 
 absl::StatusOr<std::vector<StoredRun>> Exporter::NextRuns(const RunPlace& after) {
@@ -301,6 +304,7 @@ Walk Exporter::SendRows(const StoredAttempt& attempt) {
     last_seq = rows.rbegin()->seq();
     absl::Status status = co_await FlushConfigs();
     if (!status.ok()) co_return status;
+    has_sent_rows_ = true;
     co_await Emit(std::move(rows_));
   }
   co_return absl::OkStatus();
@@ -342,6 +346,19 @@ absl::Status Exporter::CheckStillThere(const StoredAttempt& attempt) {
   if (now.ok() && now->key == attempt.key) return absl::OkStatus();
   if (!now.ok() && !absl::IsNotFound(now.status())) return now.status();
   return HasChanged();
+}
+
+Walk Exporter::SendFilterValues() {
+  v1::ExportItem item;
+  {
+    absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
+    if (!transaction.ok()) co_return transaction.status();
+    absl::StatusOr<v1::FilterValues> values = reader_->ReadFilterValues();
+    if (!values.ok()) co_return values.status();
+    *item.mutable_filter_values() = *std::move(values);
+  }
+  co_await Emit(std::move(item));
+  co_return absl::OkStatus();
 }
 
 Walk Exporter::FlushConfigs() {

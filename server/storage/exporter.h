@@ -66,6 +66,7 @@ class Exporter {
   Walk SendRunConfigs(const StoredRun& run);
   Walk SendAttempt(const StoredAttempt& attempt);
   Walk SendRows(const StoredAttempt& attempt);
+  Walk SendFilterValues();
   // The announced configs, if there are any.
   Walk FlushConfigs();
 
@@ -98,6 +99,7 @@ class Exporter {
   Database* database_ = nullptr;
   DatasetReader* reader_ = nullptr;
   Step step_;
+  bool has_sent_rows_ = false;
   v1::ExportItem rows_;
   v1::ExportItem configs_;
   std::coroutine_handle<> resume_;

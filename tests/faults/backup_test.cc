@@ -58,7 +58,7 @@ class BackupTest : public FaultTest {
   void ExpectExportHolds(const Acked& acked) {
     const std::string out = File("export");
     const ProgramOutcome exported =
-        RunProgram("telemetry-export", absl::StrCat("--db ", db(), " --out ", out), "", LimitS());
+        RunProgram("telemetry-export", absl::StrCat("--db ", db(), " --out ", out, " --allow-empty"), "", LimitS());
     EXPECT_EQ(exported.exit_status, 0) << exported.output;
     uint64_t promised = 0;
     for (const uint64_t seq : acked) promised += seq - std::min(seq, kRecordsBeforeRows);

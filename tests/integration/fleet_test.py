@@ -51,7 +51,13 @@ class Fleet(unittest.TestCase):
     def export(self, layout, attempt):
         base = self.folder / f"export-{layout}-{attempt}" / "data"
         base.parent.mkdir()
-        run("telemetry-export", f"--collector=127.0.0.1:{self.port}", f"--out={base}", f"--layout={layout}")
+        run(
+            "telemetry-export",
+            f"--collector=127.0.0.1:{self.port}",
+            f"--out={base}",
+            f"--layout={layout}",
+            "--allow-empty",
+        )
         return {path.name.removeprefix("data"): path.read_bytes() for path in base.parent.iterdir()}
 
     def await_exports(self, expected):

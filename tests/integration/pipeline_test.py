@@ -224,6 +224,19 @@ class Readers(PipelineTest):
                 measured = joined[joined["status"] == "ok"]
                 self.assertTrue((measured["perf_ms"] > 0).all())
 
+    def test_keyed_rows_join_the_records_of_all_runs_in_pandas(self):
+        pipeline = self.forwarded(SAMPLES)
+        files = pipeline.export("keyed")
+        rows = pandas.read_csv(io.BytesIO(files[".csv"]))
+        runs = pandas.read_json(io.BytesIO(files[".runs.jsonl"]), lines=True)
+        attempts = pandas.read_json(io.BytesIO(files[".attempts.jsonl"]), lines=True)
+        self.assertEqual(len(rows), len(pandas.read_csv(io.BytesIO(self.exported["helion"][".csv"]))))
+        joined = rows.merge(runs, on="run_id", validate="many_to_one")
+        self.assertEqual(len(joined), len(rows))
+        killed = csv_rows(BY_NAME["helion-main/bmm"].original(".csv"))  # its record never came
+        self.assertEqual((~joined["described"]).sum(), len(killed))
+        self.assertEqual(len(rows.merge(attempts, on="attempt_id", validate="many_to_one")), len(rows))
+
     def test_attempts_join_their_runs(self):
         attempts = json_lines(self.exported["helion"][".attempts.jsonl"])
         rows = pandas.read_csv(io.BytesIO(self.exported["helion"][".csv"]))
@@ -246,7 +259,7 @@ class Filters(PipelineTest):
         softmax = self.rows("--kernel=softmax")
         self.assertGreater(len(softmax), 0)
         self.assertLess(len(softmax), len(self.all_rows))
-        self.assertEqual(len(self.rows("--kernel=no_such_kernel")), 0)
+        self.assertEqual(len(self.rows("--kernel=no_such_kernel", "--allow-empty")), 0)
 
     def test_a_run_by_the_beginning_of_its_id(self):
         run_id = self.all_rows["run_id"].iloc[0]

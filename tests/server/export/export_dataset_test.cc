@@ -138,6 +138,40 @@ TEST_F(ExportDatasetTest, ASourceThatFailsLeavesTheEarlierExportAsItWas) {
   EXPECT_EQ(Read("data.snapshot.json"), snapshot);
 }
 
+TEST_F(ExportDatasetTest, ASelectionWithoutRowsLeavesTheEarlierExportAsItWas) {
+  ASSERT_TRUE(Export(Options()).ok());
+  const auto names = folder_.Names();
+  const std::string csv = Read("data.csv");
+  const std::string snapshot = Read("data.snapshot.json");
+  const DatasetSource without_rows = [](const v1::ExportRequest&, const ItemSink& sink) {
+    v1::ExportItem item;
+    item.mutable_filter_values()->add_kernel_names("softmax");
+    return sink(item);
+  };
+  ExportOptions options = Options();
+  options.filter.set_kernel_name("sofmax");
+  const absl::Status status = ExportDataset(without_rows, options).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("did you mean 'softmax'?"));
+  EXPECT_EQ(folder_.Names(), names);
+  EXPECT_EQ(Read("data.csv"), csv);
+  EXPECT_EQ(Read("data.snapshot.json"), snapshot);
+  options.allow_empty = true;
+  ASSERT_TRUE(ExportDataset(without_rows, options).ok());
+  EXPECT_THAT(Read("data.snapshot.json"), HasSubstr("\"measurements\": 0"));
+}
+
+TEST_F(ExportDatasetTest, AFileThatNoExportMadeIsReplacedOnlyByForce) {
+  Write("data.csv", "my own table");
+  ExportOptions options = Options();
+  EXPECT_EQ(Export(options).code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_THAT(folder_.Names(), ElementsAre("data.csv"));
+  EXPECT_EQ(Read("data.csv"), "my own table");
+  options.force = true;
+  ASSERT_TRUE(Export(options).ok());
+  EXPECT_THAT(Read("data.csv"), testing::StartsWith("run_id,"));
+}
+
 TEST_F(ExportDatasetTest, ADiskThatTakesNoMoreLeavesTheEarlierExportAsItWas) {
   ASSERT_TRUE(Export(Options()).ok());
   const auto names = folder_.Names();

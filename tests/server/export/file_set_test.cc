@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "server/export/output_file.h"
+#include "server/export/snapshot.h"
 #include "tests/server/export/sample_dataset.h"
 #include "tests/server/export/temp_folder.h"
 
@@ -45,14 +47,65 @@ TEST(FileSet, AFolderInTheWayOfOneFileKeepsAllFromTheirNames) {
     auto files = FileSet::Create(folder.Path("data"), Compression::kNone);
     ASSERT_TRUE(files.ok()) << files.status();
     ASSERT_TRUE((*files)->Append(".attempts.jsonl", "a").ok());
-    ASSERT_TRUE((*files)->Append(".csv", "a").ok());
-    ASSERT_TRUE((*files)->Finish().ok());
-    const absl::Status status = (*files)->Publish("{}");
+    absl::Status status = (*files)->Append(".csv", "a");
+    if (status.ok()) status = (*files)->Finish().status();
+    if (status.ok()) status = (*files)->Publish("{}");
     EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
     EXPECT_THAT(std::string(status.message()), HasSubstr(in_the_way + " is a folder"));
     files->reset();
     EXPECT_THAT(folder.Names(), testing::ElementsAre(in_the_way));
   }
+}
+
+absl::Status Export(const std::string& base, const std::string& suffix, bool force = false) {
+  auto files = FileSet::Create(base, Compression::kNone, force);
+  if (!files.ok()) return files.status();
+  if (absl::Status status = (*files)->Append(suffix, "exported"); !status.ok()) return status;
+  auto written = (*files)->Finish();
+  return written.ok() ? (*files)->Publish(FormatSnapshot({.files = *written})) : written.status();
+}
+
+void Write(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+TEST(FileSet, AnEarlierExportIsReplaced) {
+  TempFolder folder;
+  ASSERT_TRUE(Export(folder.Path("data"), ".csv").ok());
+  EXPECT_TRUE(Export(folder.Path("data"), ".csv").ok());
+  EXPECT_TRUE(Export(folder.Path("data"), ".jsonl").ok());
+}
+
+TEST(FileSet, AFileThatNoExportMadeStays) {
+  for (const std::string name : {"data.csv", "data.snapshot.json"}) {
+    TempFolder folder;
+    Write(folder.Path(name), "precious");
+    const absl::Status status = Export(folder.Path("data"), ".csv");
+    EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists);
+    EXPECT_THAT(std::string(status.message()), HasSubstr(name + " is not from an earlier export"));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("--force"));
+    EXPECT_THAT(folder.Names(), testing::ElementsAre(name));
+    EXPECT_EQ(ReadFile(folder.Path(name)), "precious");
+    EXPECT_TRUE(Export(folder.Path("data"), ".csv", /*force=*/true).ok());
+    EXPECT_EQ(ReadFile(folder.Path("data.csv")), "exported");
+  }
+}
+
+TEST(FileSet, AFileThatCameBesideAnEarlierExportStays) {
+  TempFolder folder;
+  ASSERT_TRUE(Export(folder.Path("data"), ".csv").ok());
+  Write(folder.Path("data.ir.jsonl"), "precious");
+  EXPECT_EQ(Export(folder.Path("data"), ".ir.jsonl").code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(ReadFile(folder.Path("data.ir.jsonl")), "precious");
+  EXPECT_EQ(ReadFile(folder.Path("data.csv")), "exported");
+}
+
+TEST(FileSet, AFileThatComesWhileTheExportIsWrittenStays) {
+  TempFolder folder;
+  auto files = FileSet::Create(folder.Path("data"), Compression::kNone);
+  ASSERT_TRUE((*files)->Append(".csv", "new").ok());
+  Write(folder.Path("data.csv"), "precious");
+  ASSERT_TRUE((*files)->Finish().ok());
+  EXPECT_EQ((*files)->Publish("{}").code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(ReadFile(folder.Path("data.csv")), "precious");
 }
 
 TEST(FileSet, WhatAnInterruptedExportLeftIsWrittenOver) {

@@ -214,6 +214,35 @@ TEST_F(ReaderTest, FiltersSelect) {
   EXPECT_THAT(Rows(filter), ElementsAre("a y 1", "b z 1"));
 }
 
+TEST_F(ReaderTest, AnExportWithoutRowsEndsWithTheValuesThatExist) {
+  v1::Record add = RunRecord('b');
+  add.mutable_run()->set_kernel_name("add");
+  add.mutable_run()->set_hardware("NVIDIA B200");
+  v1::Record nameless = RunRecord('c');
+  nameless.mutable_run()->set_kernel_name(std::string(1000, 'x'));
+  v1::Record failed = Row('x', 2, 1);
+  failed.mutable_measurement()->set_status("error");
+  story_.Send({RunRecord('a'), add, nameless, AttemptRecord('x', 'a'), Row('x', 1, 3), failed});
+  const auto items = [this](const std::string& status) {
+    v1::ExportRequest request;
+    request.mutable_filter()->set_status(status);
+    std::vector<v1::ExportItem> all;
+    EXPECT_TRUE(Reader()
+                    ->Export(request,
+                             [&](const v1::ExportItem& item) {
+                               all.push_back(item);
+                               return absl::OkStatus();
+                             })
+                    .ok());
+    return all;
+  };
+  for (const v1::ExportItem& item : items("ok")) EXPECT_FALSE(item.has_filter_values());
+  const v1::FilterValues values = items("OK").back().filter_values();
+  EXPECT_THAT(values.kernel_names(), ElementsAre("add", RunRecord('a').run().kernel_name()));
+  EXPECT_THAT(values.hardware(), ElementsAre("NVIDIA B200", RunRecord('a').run().hardware()));
+  EXPECT_THAT(values.statuses(), ElementsAre("error", "ok"));
+}
+
 TEST_F(ReaderTest, ImpossibleFiltersAreRefused) {
   for (const char* id : {"abc", "ABCD", "xyzw"}) {
     v1::ExportRequest request;
