@@ -172,7 +172,7 @@ absl::Status CollectorServer::Build(std::shared_ptr<grpc::ServerCredentials> cre
   builder.RegisterService(&ingest_);
   builder.RegisterService(&dataset_);
   builder.RegisterService(&health_service_);
-  builder.RegisterCallbackGenericService(&unknown_methods_);
+  call_queue_.AddTo(builder);
   if (tokens_ != nullptr) builder.SetOption(std::make_unique<WithoutReflection>());
   if (acceptor_ != nullptr) {
     connections_ = builder.experimental().AddExternalConnectionAcceptor(
@@ -180,6 +180,10 @@ absl::Status CollectorServer::Build(std::shared_ptr<grpc::ServerCredentials> cre
   }
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) return absl::InternalError("gRPC does not start the server; see the log");
+  for (RawService* service : std::initializer_list<RawService*>{&ingest_, &dataset_, &health_service_}) {
+    service->Start(call_queue_);
+  }
+  call_queue_.Start();
   return absl::OkStatus();
 }
 
@@ -282,6 +286,7 @@ void CollectorServer::Drain(absl::Duration patience) {
     call_watch_.reset();
     calls_.Drain();
     server_->Shutdown(absl::ToChronoTime(absl::Now() + patience));
+    call_queue_.Stop();
     server_.reset();
   }
   // Calls of revoked tokens may have left batches behind.

@@ -11,12 +11,18 @@
 
 namespace telemetry::collector {
 
-IngestCall::IngestCall(const IngestContext& context, AdmittedCall call)
+IngestCall::IngestCall(const IngestContext& context, ThreadPool& parsers, AdmittedCall call)
     : UnaryCall(std::move(call), context.gate,
                 {.request = context.limits.stream_idle_timeout, .unread = context.limits.unread_timeout}),
-      context_(context) {}
+      context_(context),
+      parsers_(parsers) {}
 
 void IngestCall::OnRequest() {
+  if (request().Length() <= kMaxSmallMessageBytes) return HandleRequest();
+  parsers_.RunOnIdle([self = Self()] { self->HandleRequest(); });
+}
+
+void IngestCall::HandleRequest() {
   if (absl::Status status = Read(); !status.ok()) return End(std::move(status));
   const v1::Open& open = *outline_.open;
   context_.writer.Open(
