@@ -9,14 +9,14 @@ namespace telemetry::collector {
 
 CallQueue::CallQueue(RunningCalls& calls)
     : calls_(calls),
-      unknown_method_({.request =
-                           [this](grpc::GenericServerContext& context, grpc::GenericServerAsyncReaderWriter& stream,
-                                  void* tag) {
-                             generic_service_.RequestCall(&context, &stream, queue_.get(), queue_.get(), tag);
-                           },
-                       .make = [](grpc::GenericServerContext& /*context*/) -> absl::StatusOr<std::shared_ptr<RawCall>> {
-                         return absl::UnimplementedError("there is no such method");
-                       }}) {}
+      unknown_method_(
+          {.request =
+               [this](grpc::GenericServerContext& context, grpc::GenericServerAsyncReaderWriter& stream, void* tag) {
+                 generic_service_.RequestCall(&context, &stream, queue_.get(), queue_.get(), tag);
+               },
+           .make = [](grpc::GenericServerContext& /*context*/) -> absl::StatusOr<std::shared_ptr<RawCall>> {
+             return absl::UnimplementedError("there is no such method");
+           }}) {}
 
 void CallQueue::AddTo(grpc::ServerBuilder& builder) {
   builder.RegisterAsyncGenericService(&generic_service_);
@@ -25,6 +25,8 @@ void CallQueue::AddTo(grpc::ServerBuilder& builder) {
 
 void CallQueue::Start() {
   Take(unknown_method_);
+  const absl::MutexLock lock(&mutex_);
+  is_running_ = true;
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -34,6 +36,7 @@ void CallQueue::Stop() {
     // An operation must not begin on a queue that is shut down.
     const absl::MutexLock lock(&mutex_);
     mutex_.Await(absl::Condition(this, &CallQueue::has_none));
+    is_running_ = false;
   }
   queue_->Shutdown();
   if (thread_.joinable()) thread_.join();
@@ -42,10 +45,35 @@ void CallQueue::Stop() {
 
 void CallQueue::Take(const Method& method) { CallOnWire::Await(*this, method); }
 
+void CallQueue::Post(std::function<void()> work) {
+  {
+    const absl::MutexLock lock(&mutex_);
+    if (is_running_) {
+      posted_.push_back(std::move(work));
+      if (posted_.size() == 1) alarm_.Set(queue_.get(), gpr_inf_past(GPR_CLOCK_REALTIME), &alarm_);
+      return;
+    }
+  }
+  work();
+}
+
+void CallQueue::RunPosted() {
+  std::vector<std::function<void()>> posted;
+  {
+    const absl::MutexLock lock(&mutex_);
+    posted.swap(posted_);
+  }
+  for (const std::function<void()>& work : posted) work();
+}
+
 void CallQueue::Run() {
   void* tag = nullptr;
   bool ok = false;
   while (queue_->Next(&tag, &ok)) {
+    if (tag == &alarm_) {
+      RunPosted();
+      continue;
+    }
     const auto& operation = *static_cast<CallOnWire::Operation*>(tag);
     (operation.call.*operation.end)(ok);
   }

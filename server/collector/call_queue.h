@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
@@ -25,7 +26,7 @@ class RawCall;
 
 // The completion queue of a server, and the one thread that polls its sockets and runs the reactions of its calls.
 // gRPC 1.51 wakes another thread of several for each event of a socket, so that one thread takes less CPU. Reactions
-// must not block, and leave long work to other threads.
+// must not block, and leave long work to other threads. Thread-safe.
 class CallQueue {
  public:
   // A method of a service, or all methods that no service has.
@@ -51,6 +52,10 @@ class CallQueue {
   // Waits until gRPC is done with all calls, then ends the thread. The server has been shut down.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
+  // Runs `work` on the queue's thread, after what was posted before. Operations that begin there wake no thread. After
+  // Stop: runs it at once.
+  void Post(std::function<void()> work) ABSL_LOCKS_EXCLUDED(mutex_);
+
   // Takes the calls of a method, which outlives the queue. The server has been built.
   void Take(const Method& method);
   grpc::ServerCompletionQueue* queue() const { return queue_.get(); }
@@ -59,6 +64,7 @@ class CallQueue {
   friend class CallOnWire;
 
   void Run();
+  void RunPosted() ABSL_LOCKS_EXCLUDED(mutex_);
   bool has_none() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return on_wire_ == 0; }
 
   RunningCalls& calls_;
@@ -67,6 +73,10 @@ class CallQueue {
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   absl::Mutex mutex_;
   uint64_t on_wire_ ABSL_GUARDED_BY(mutex_) = 0;  // objects
+  bool is_running_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<std::function<void()>> posted_ ABSL_GUARDED_BY(mutex_);
+  // Its event is under way while something is posted.
+  grpc::Alarm alarm_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

@@ -110,10 +110,11 @@ CollectorServer::CollectorServer(const ServerOptions& options, std::unique_ptr<a
                    .retry_delay = limits_.retry_delay,
                    .free_bytes = storage::IsPostgresqlUrl(options.db) ? &NoDisk : options.free_disk_bytes}),
       retention_(options.retention),
-      writer_(
-          std::move(writer), limits_,
-          {.on_fatal = options.on_fatal, .on_reach = [this](bool is_reachable) { health_.SetReachable(is_reachable); }},
-          disk_guard_, retention_, metrics_.get()),
+      writer_(std::move(writer), limits_,
+              {.on_fatal = options.on_fatal,
+               .on_reach = [this](bool is_reachable) { health_.SetReachable(is_reachable); },
+               .run_answers = [this](std::function<void()> answers) { call_queue_.Post(std::move(answers)); }},
+              disk_guard_, retention_, metrics_.get()),
       health_service_(calls_, limits_.open_timeout),
       ingest_(calls_, {limits_, admission_, writer_, streams_, gate_, rates_, unread_ack_bytes_, too_large_records_}),
       readers_([db = options.db, vfs = options.writer.vfs] {

@@ -18,8 +18,12 @@ IngestCall::IngestCall(const IngestContext& context, ThreadPool& parsers, Admitt
       parsers_(parsers) {}
 
 void IngestCall::OnRequest() {
-  if (request().Length() <= kMaxSmallMessageBytes) return HandleRequest();
-  parsers_.RunOnIdle([self = Self()] { self->HandleRequest(); });
+  RunParser([self = Self()] { self->HandleRequest(); });
+}
+
+void IngestCall::RunParser(std::function<void()> work) {
+  if (request().Length() <= kMaxSmallMessageBytes) return work();
+  parsers_.RunOnIdle(std::move(work));
 }
 
 void IngestCall::HandleRequest() {
@@ -58,7 +62,7 @@ void IngestCall::OnOpened(absl::StatusOr<uint64_t> committed_seq) {
   if (!outline_.batch) return Answer(ToBuffer(answer_));
   const v1::Open& open = *outline_.open;
   batch_.emplace(open.producer_id(), open.epoch(), *std::move(outline_.batch), request(), context_.limits.record);
-  AdmitPiece();
+  RunParser([self = Self()] { self->AdmitPiece(); });
 }
 
 void IngestCall::AdmitPiece() {

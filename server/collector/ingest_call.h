@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -29,6 +30,8 @@ class IngestCall final : public UnaryCall {
  private:
   void OnRequest() override;
   void HandleRequest();
+  // Runs work on the request, on another thread where it may take long.
+  void RunParser(std::function<void()> work);
   absl::Status Read();
   void OnOpened(absl::StatusOr<uint64_t> committed_seq);
   void AdmitPiece();

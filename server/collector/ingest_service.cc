@@ -14,7 +14,8 @@ constexpr int kParsers = 1;
 
 }  // namespace
 
-IngestService::IngestService(RunningCalls& calls, const IngestContext& context) : RawService(calls), context_(context), parsers_(kParsers) {
+IngestService::IngestService(RunningCalls& calls, const IngestContext& context)
+    : RawService(calls), context_(context), parsers_(kParsers) {
   AddMethod(IngestStream::kMethod, CallKind::kOther,
             [this](AdmittedCall call) { return std::make_shared<IngestStream>(context_, parsers_, std::move(call)); });
   AddMethod(IngestCall::kMethod, CallKind::kOther,
