@@ -52,8 +52,8 @@ class CallQueue {
   // Waits until gRPC is done with all calls, then ends the thread. The server has been shut down.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Runs `work` on the queue's thread, behind earlier work; after Stop, at once. An operation that begins there wakes no
-  // other thread.
+  // Runs `work` on the queue's thread, behind earlier work; after Stop, at once. An operation that begins there wakes
+  // no other thread.
   void Post(std::function<void()> work) ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Takes the calls of a method, which outlives the queue. The server has been built.
