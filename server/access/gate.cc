@@ -21,7 +21,7 @@ using record::Cat;
 constexpr int kLinesASecond = 10;
 constexpr size_t kProducerIdBytes = 16;
 
-std::string CertificateOf(const grpc::CallbackServerContext& context) {
+std::string CertificateOf(const grpc::ServerContext& context) {
   const std::shared_ptr<const grpc::AuthContext> auth = context.auth_context();
   if (auth == nullptr || !auth->IsPeerAuthenticated()) return "";
   for (const char* property : {"x509_subject", "x509_common_name"}) {
@@ -62,7 +62,7 @@ log::Level LevelOf(const absl::Status& end) {
   return is_usual ? log::Level::kInfo : log::Level::kWarning;
 }
 
-std::vector<std::string_view> AuthorizationOf(const grpc::CallbackServerContext& context) {
+std::vector<std::string_view> AuthorizationOf(const grpc::ServerContext& context) {
   std::vector<std::string_view> values;
   const auto [begin, end] = context.client_metadata().equal_range(kAuthorizationKey);
   for (auto it = begin; it != end; ++it) values.emplace_back(it->second.data(), it->second.size());
@@ -93,7 +93,7 @@ bool LogLimit::Take(SteadyTime now, uint64_t* left_out) {
   return true;
 }
 
-absl::StatusOr<Caller> Gate::Admit(grpc::CallbackServerContext& context, std::string_view method) {
+absl::StatusOr<Caller> Gate::Admit(grpc::ServerContext& context, std::string_view method) {
   Caller caller = {.peer = context.peer(), .certificate = CertificateOf(context), .request_id = BeginRequest(context)};
   if (tokens_ == nullptr) return caller;
   if (NeedOf(method) != Need::kNothing) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <grpcpp/support/server_callback.h>
+#include <grpcpp/server_context.h>
 
 #include <atomic>
 #include <cstdint>
@@ -48,7 +48,7 @@ class Gate {
 
   // Gives the call its id, and tells it to the caller. Errors as Authorize and TokenWatch::CheckReadable. `method`:
   // "/package.Service/Method".
-  absl::StatusOr<Caller> Admit(grpc::CallbackServerContext& context, std::string_view method);
+  absl::StatusOr<Caller> Admit(grpc::ServerContext& context, std::string_view method);
   // Whether the caller may speak for the producer (16 bytes). Errors as AuthorizeProducer; UNAUTHENTICATED: its token
   // is not valid any more. `method` as above, for the log; `client`: what it calls itself.
   absl::Status AdmitProducer(const Caller& caller, std::string_view method, std::string_view producer_id,

@@ -19,7 +19,7 @@ std::string ProcessPrefix() {
 }
 
 // Nothing that is an id: empty.
-std::string SentId(const grpc::CallbackServerContext& context) {
+std::string SentId(const grpc::ServerContext& context) {
   const auto [begin, end] = context.client_metadata().equal_range(kRequestIdKey);
   if (begin == end || std::next(begin) != end) return "";
   const std::string_view id(begin->second.data(), begin->second.size());
@@ -34,7 +34,7 @@ std::string NewRequestId() {
   return absl::StrCat(prefix, absl::Hex(++count));
 }
 
-std::string BeginRequest(grpc::CallbackServerContext& context) {
+std::string BeginRequest(grpc::ServerContext& context) {
   std::string id = SentId(context);
   if (id.empty()) id = NewRequestId();
   context.AddInitialMetadata(kRequestIdKey, id);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <grpcpp/support/server_callback.h>
+#include <grpcpp/server_context.h>
 
 #include <string>
 
@@ -12,6 +12,6 @@ std::string NewRequestId();
 
 // The call's id: the one that the caller sent, when it is one (see proto/access/request_id.h), else a new one. It goes
 // to the caller with the initial metadata. Once for each call, before anything is sent.
-std::string BeginRequest(grpc::CallbackServerContext& context);
+std::string BeginRequest(grpc::ServerContext& context);
 
 }  // namespace telemetry::access

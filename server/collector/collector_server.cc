@@ -114,10 +114,11 @@ CollectorServer::CollectorServer(const ServerOptions& options, std::unique_ptr<a
                    .retry_delay = limits_.retry_delay,
                    .free_bytes = storage::IsPostgresqlUrl(options.db) ? &NoDisk : options.free_disk_bytes}),
       retention_(options.retention),
-      writer_(
-          std::move(writer), limits_,
-          {.on_fatal = options.on_fatal, .on_reach = [this](bool is_reachable) { health_.SetReachable(is_reachable); }},
-          disk_guard_, retention_, metrics_.get()),
+      writer_(std::move(writer), limits_,
+              {.on_fatal = options.on_fatal,
+               .on_reach = [this](bool is_reachable) { health_.SetReachable(is_reachable); },
+               .run_answers = [this](std::function<void()> answers) { call_queue_.Post(std::move(answers)); }},
+              disk_guard_, retention_, metrics_.get()),
       health_service_(calls_, limits_.open_timeout),
       ingest_(calls_, {limits_, admission_, writer_, streams_, gate_, rates_, unread_ack_bytes_, too_large_records_}),
       readers_([db = options.db, vfs = options.writer.vfs] {
@@ -176,7 +177,7 @@ absl::Status CollectorServer::Build(std::shared_ptr<grpc::ServerCredentials> cre
   builder.RegisterService(&ingest_);
   builder.RegisterService(&dataset_);
   builder.RegisterService(&health_service_);
-  builder.RegisterCallbackGenericService(&unknown_methods_);
+  call_queue_.AddTo(builder);
   if (tokens_ != nullptr) builder.SetOption(std::make_unique<WithoutReflection>());
   if (acceptor_ != nullptr) {
     connections_ = builder.experimental().AddExternalConnectionAcceptor(
@@ -184,6 +185,10 @@ absl::Status CollectorServer::Build(std::shared_ptr<grpc::ServerCredentials> cre
   }
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) return absl::InternalError("gRPC does not start the server; see the log");
+  for (RawService* service : std::initializer_list<RawService*>{&ingest_, &dataset_, &health_service_}) {
+    service->Start(call_queue_);
+  }
+  call_queue_.Start();
   return absl::OkStatus();
 }
 
@@ -286,6 +291,7 @@ void CollectorServer::Drain(absl::Duration patience) {
     call_watch_.reset();
     calls_.Drain();
     server_->Shutdown(absl::ToChronoTime(absl::Now() + patience));
+    call_queue_.Stop();
     server_.reset();
   }
   // Calls of revoked tokens may have left batches behind.

@@ -18,6 +18,7 @@
 #include "server/access/server_credentials.h"
 #include "server/access/token_watch.h"
 #include "server/collector/admission.h"
+#include "server/collector/call_queue.h"
 #include "server/collector/dataset_service.h"
 #include "server/collector/disk_guard.h"
 #include "server/collector/health_service.h"
@@ -103,7 +104,7 @@ class CollectorServer {
   access::Gate gate_;
   net::ReceiveMeter meter_;
   RunningCalls calls_;
-  UnknownMethods unknown_methods_{calls_};
+  CallQueue call_queue_{calls_};
   const std::unique_ptr<CollectorMetrics> metrics_;  // nullptr: none
   ServingHealth health_;
   DiskGuard disk_guard_;

@@ -43,9 +43,11 @@ std::string Mib(uint64_t bytes) { return absl::StrFormat("%.1f MiB", static_cast
 }  // namespace
 
 absl::StatusOr<uint64_t> FreeDiskBytes(const std::string& path) {
-  const std::string folder = FolderOf(path).string();
   struct statvfs disk = {};
-  if (statvfs(folder.c_str(), &disk) != 0) return absl::ErrnoToStatus(errno, "cannot look at the disk of " + folder);
+  if (statvfs(path.c_str(), &disk) != 0) {
+    const std::string folder = FolderOf(path).string();
+    if (statvfs(folder.c_str(), &disk) != 0) return absl::ErrnoToStatus(errno, "cannot look at the disk of " + folder);
+  }
   return uint64_t{disk.f_bavail} * disk.f_frsize;
 }
 

@@ -80,7 +80,7 @@ void ExportCall::GoOn() {
   if (!page_.messages.empty()) {
     writing_ = true;
     writing_since_ = SteadyNow();
-    StartWrite(&page_.messages.front());
+    wire().Write(page_.messages.front());
   } else if (page_.is_last) {
     FinishNow(absl::OkStatus());
   } else {
@@ -142,7 +142,7 @@ void ExportCall::FinishNow(const absl::Status& status) {
   context_.pool.Release(sender(), page_.bytes);
   page_ = {};
   on_end_(caller(), status);
-  Finish(ToGrpc(status));
+  wire().Finish(ToGrpc(status));
 }
 
 }  // namespace telemetry::collector

@@ -56,7 +56,7 @@ class ExportCall final : public RawCall {
     bool is_last = false;
   };
 
-  void Begin() override { StartRead(&request_); }
+  void Begin() override { wire().Read(&request_); }
   // The reactions.
   void OnReadDone(bool ok) override ABSL_LOCKS_EXCLUDED(mutex_);
   void OnWriteDone(bool ok) override ABSL_LOCKS_EXCLUDED(mutex_);

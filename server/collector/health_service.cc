@@ -83,7 +83,7 @@ class HealthService::Call final : public RawCall {
  private:
   void Begin() override {
     health_.Add(this);
-    StartRead(&request_);
+    wire().Read(&request_);
   }
   void OnReadDone(bool ok) override {
     if (ok) CountMessage(request_);
@@ -137,13 +137,13 @@ class HealthService::Call final : public RawCall {
         told_ = next_;
         is_writing_ = true;
         response_ = WriteStatus(static_cast<char>(*told_));
-        StartWrite(&response_);
+        wire().Write(response_);
       } else if (end_) {
         is_finished_ = true;
         finish = end_;
       }
     }
-    if (finish) Finish(ToGrpc(*finish));
+    if (finish) wire().Finish(ToGrpc(*finish));
   }
 
   HealthService& health_;

@@ -11,12 +11,22 @@
 
 namespace telemetry::collector {
 
-IngestCall::IngestCall(const IngestContext& context, AdmittedCall call)
+IngestCall::IngestCall(const IngestContext& context, ThreadPool& parsers, AdmittedCall call)
     : UnaryCall(std::move(call), context.gate,
                 {.request = context.limits.stream_idle_timeout, .unread = context.limits.unread_timeout}),
-      context_(context) {}
+      context_(context),
+      parsers_(parsers) {}
 
 void IngestCall::OnRequest() {
+  RunParser([self = Self()] { self->HandleRequest(); });
+}
+
+void IngestCall::RunParser(std::function<void()> work) {
+  if (request().Length() <= kMaxSmallMessageBytes) return work();
+  parsers_.RunOnIdle(std::move(work));
+}
+
+void IngestCall::HandleRequest() {
   if (absl::Status status = Read(); !status.ok()) return End(std::move(status));
   const v1::Open& open = *outline_.open;
   context_.writer.Open(
@@ -52,7 +62,7 @@ void IngestCall::OnOpened(absl::StatusOr<uint64_t> committed_seq) {
   if (!outline_.batch) return Answer(ToBuffer(answer_));
   const v1::Open& open = *outline_.open;
   batch_.emplace(open.producer_id(), open.epoch(), *std::move(outline_.batch), request(), context_.limits.record);
-  AdmitPiece();
+  RunParser([self = Self()] { self->AdmitPiece(); });
 }
 
 void IngestCall::AdmitPiece() {

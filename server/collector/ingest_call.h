@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -11,6 +12,7 @@
 #include "server/collector/batch_parser.h"
 #include "server/collector/ingest_context.h"
 #include "server/collector/request_outline.h"
+#include "server/collector/thread_pool.h"
 #include "server/collector/unary_call.h"
 #include "telemetry/v1/ingest.pb.h"
 
@@ -22,11 +24,14 @@ class IngestCall final : public UnaryCall {
  public:
   static constexpr char kMethod[] = "/telemetry.v1.IngestService/Ingest";
 
-  // `context` outlives the call.
-  IngestCall(const IngestContext& context, AdmittedCall call);
+  // `context` and `parsers` outlive the call.
+  IngestCall(const IngestContext& context, ThreadPool& parsers, AdmittedCall call);
 
  private:
   void OnRequest() override;
+  void HandleRequest();
+  // Runs work on the request, on another thread where it may take long.
+  void RunParser(std::function<void()> work);
   absl::Status Read();
   void OnOpened(absl::StatusOr<uint64_t> committed_seq);
   void AdmitPiece();
@@ -39,6 +44,7 @@ class IngestCall final : public UnaryCall {
   std::shared_ptr<IngestCall> Self() { return std::static_pointer_cast<IngestCall>(shared_from_this()); }
 
   const IngestContext& context_;
+  ThreadPool& parsers_;
   RequestOutline outline_;
   std::optional<BatchParser> batch_;
 

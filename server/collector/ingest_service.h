@@ -2,6 +2,7 @@
 
 #include "server/collector/ingest_context.h"
 #include "server/collector/raw_service.h"
+#include "server/collector/thread_pool.h"
 
 namespace telemetry::collector {
 
@@ -14,6 +15,7 @@ class IngestService final : public RawService {
 
  private:
   const IngestContext context_;
+  ThreadPool parsers_;  // last: its threads use the context
 };
 
 }  // namespace telemetry::collector

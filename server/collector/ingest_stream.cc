@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "server/collector/grpc_status.h"
 #include "server/collector/parsed_batch.h"
 
@@ -16,8 +15,8 @@ constexpr std::chrono::milliseconds kLastWrite{500};
 
 }  // namespace
 
-IngestStream::IngestStream(const IngestContext& context, AdmittedCall call)
-    : RawCall(std::move(call)), context_(context), replies_(context) {}
+IngestStream::IngestStream(const IngestContext& context, ThreadPool& parsers, AdmittedCall call)
+    : RawCall(std::move(call)), context_(context), parsers_(parsers), replies_(context) {}
 
 template <typename Step>
 void IngestStream::Change(Step step) {
@@ -27,7 +26,7 @@ void IngestStream::Change(Step step) {
     step();
     finish = TakeFinish();
   }
-  if (finish) Finish(*finish);
+  if (finish) wire().Finish(*finish);
 }
 
 void IngestStream::OnReadDone(bool ok) {
@@ -35,6 +34,11 @@ void IngestStream::OnReadDone(bool ok) {
   if (!ok)
     return EndAfterCommit(open_ ? absl::OkStatus() : absl::InvalidArgumentError("the stream ended before an Open"));
   CountMessage(request_);
+  if (request_.Length() <= kMaxSmallMessageBytes) return HandleMessage();
+  parsers_.RunOnIdle([self = Self()] { self->HandleMessage(); });
+}
+
+void IngestStream::HandleMessage() {
   absl::StatusOr<RequestOutline> request = ReadOutline(request_);
   if (!request.ok()) return EndAfterCommit(request.status());
   if (request->open.has_value() == request->batch.has_value()) {
@@ -164,7 +168,7 @@ void IngestStream::OnCommitted(uint64_t bytes, storage::BatchOutcome outcome) {
   if (deaf) context_.streams.Count(Overdue::kReading);
 }
 
-void IngestStream::OnDelayOver() {
+void IngestStream::OnTimer() {
   Change([this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     is_delayed_ = false;
     ReadOn();
@@ -244,7 +248,7 @@ Overdue IngestStream::FindOverdue(SteadyTime now) {
 }
 
 void IngestStream::SetEnd(absl::Status status) {
-  if (delay_) delay_->Cancel();
+  if (is_delayed_) wire().CancelTimer();
   // After a half-close the outcome of what was read still decides.
   if (!end_ || (end_->ok() && !finished_)) end_ = std::move(status);
 }
@@ -252,18 +256,18 @@ void IngestStream::SetEnd(absl::Status status) {
 void IngestStream::ReadOnAfter(absl::Duration delay) {
   if (delay <= absl::ZeroDuration() || end_) return ReadOn();
   is_delayed_ = true;
-  delay_.emplace().Set(absl::ToChronoTime(absl::Now() + delay), [this](bool /*expired*/) { OnDelayOver(); });
+  wire().SetTimer(delay);
 }
 
 void IngestStream::ReadOn() {
   if (end_) return;
   reading_since_ = SteadyNow();
-  StartRead(&request_);
+  wire().Read(&request_);
 }
 
 void IngestStream::WriteOn() {
   if (finished_) return;
-  if (const grpc::ByteBuffer* reply = replies_.Next()) StartWrite(reply);
+  if (const grpc::ByteBuffer* reply = replies_.Next()) wire().Write(*reply);
 }
 
 std::optional<grpc::Status> IngestStream::TakeFinish() {

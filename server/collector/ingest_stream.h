@@ -1,6 +1,5 @@
 #pragma once
 
-#include <grpcpp/alarm.h>
 #include <grpcpp/support/byte_buffer.h>
 
 #include <cstdint>
@@ -19,6 +18,7 @@
 #include "server/collector/request_outline.h"
 #include "server/collector/stream_registry.h"
 #include "server/collector/stream_replies.h"
+#include "server/collector/thread_pool.h"
 #include "telemetry/v1/ingest.pb.h"
 
 namespace telemetry::collector {
@@ -34,8 +34,8 @@ class IngestStream final : public RawCall, public ProducerStream {
  public:
   static constexpr char kMethod[] = "/telemetry.v1.IngestService/Stream";
 
-  // `context` must outlive the stream.
-  IngestStream(const IngestContext& context, AdmittedCall call);
+  // `context` and `parsers` must outlive the stream.
+  IngestStream(const IngestContext& context, ThreadPool& parsers, AdmittedCall call);
 
   // Ends without the jobs, and after half a second without the message that is being sent.
   void End(absl::Status status) override ABSL_LOCKS_EXCLUDED(mutex_);
@@ -44,14 +44,16 @@ class IngestStream final : public RawCall, public ProducerStream {
   void Drain() override ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  void Begin() override { StartRead(&request_); }
+  void Begin() override { wire().Read(&request_); }
   // The reactions.
   void OnReadDone(bool ok) override ABSL_LOCKS_EXCLUDED(mutex_);
   void OnWriteDone(bool ok) override ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnTimer() override ABSL_LOCKS_EXCLUDED(mutex_);
   void OnCancel() override ABSL_LOCKS_EXCLUDED(mutex_);
   void OnDone() override;
 
   // What a read message asks for.
+  void HandleMessage() ABSL_LOCKS_EXCLUDED(mutex_);
   void HandleOpen(const v1::Open& open) ABSL_LOCKS_EXCLUDED(mutex_);
   void HandleBatch(BatchOutline batch) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status ReserveWindow(uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
@@ -64,7 +66,6 @@ class IngestStream final : public RawCall, public ProducerStream {
   void OnOpened(absl::StatusOr<uint64_t> committed_seq) ABSL_LOCKS_EXCLUDED(mutex_);
   void OnAdmitted(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
   void OnCommitted(uint64_t bytes, storage::BatchOutcome outcome) ABSL_LOCKS_EXCLUDED(mutex_);
-  void OnDelayOver() ABSL_LOCKS_EXCLUDED(mutex_);
 
   bool is_finished() ABSL_LOCKS_EXCLUDED(mutex_);
   // Gives the client up; returns false if that has been done.
@@ -84,6 +85,7 @@ class IngestStream final : public RawCall, public ProducerStream {
   std::optional<grpc::Status> TakeFinish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const IngestContext& context_;
+  ThreadPool& parsers_;
   const SteadyTime began_at_ = SteadyNow();
 
   // Of the one message that is being read or handled; whoever handles it reads on afterwards.
@@ -102,9 +104,7 @@ class IngestStream final : public RawCall, public ProducerStream {
   // The client was given up.
   bool cut_off_ ABSL_GUARDED_BY(mutex_) = false;
   SteadyTime reading_since_ ABSL_GUARDED_BY(mutex_) = began_at_;
-  // Its callback does not share the stream, which therefore waits for it.
-  std::optional<grpc::Alarm> delay_ ABSL_GUARDED_BY(mutex_);
-  bool is_delayed_ ABSL_GUARDED_BY(mutex_) = false;
+  bool is_delayed_ ABSL_GUARDED_BY(mutex_) = false;  // the timer is set
   std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);
   uint64_t unacked_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   StreamReplies replies_ ABSL_GUARDED_BY(mutex_);

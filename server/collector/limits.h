@@ -24,6 +24,9 @@ inline constexpr uint64_t kLeastBytesOfRow = 512;
 // What frames a batch's records, and leaves room.
 inline constexpr uint64_t kMaxFramingBytes = uint64_t{1} << 20;
 
+// A larger message is parsed on another thread than that of the sockets, if one is idle.
+inline constexpr uint64_t kMaxSmallMessageBytes = uint64_t{64} << 10;
+
 // What bounds the collector's memory, latency and disk.
 struct Limits {
   // The most record bytes of one stream that may be unacknowledged.

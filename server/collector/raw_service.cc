@@ -1,55 +1,43 @@
 #include "server/collector/raw_service.h"
 
-#include <grpcpp/impl/codegen/server_callback_handlers.h>
 #include <grpcpp/impl/rpc_service_method.h>
 
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "server/collector/grpc_status.h"
 
 namespace telemetry::collector {
-namespace {
 
-using Reactor = grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>;
-
-}  // namespace
-
-RefusedCall::RefusedCall(RunningCalls& calls, const std::string& peer, const absl::Status& why) : calls_(calls) {
-  calls_.AddRefusal(peer);
-  Finish(ToGrpc(why));
+void RawCall::BeginOn(CallOnWire& wire, RunningCalls& calls) {
+  wire_ = &wire;
+  calls_ = &calls;
+  calls.Add(this, call_);
+  Begin();
 }
 
-void RefusedCall::OnDone() {
-  calls_.RemoveRefusal();
-  delete this;
-}
-
-grpc::ServerGenericBidiReactor* UnknownMethods::CreateReactor(grpc::GenericCallbackServerContext* context) {
-  return new RefusedCall(calls_, context->peer(), absl::UnimplementedError("there is no such method"));
-}
-
-void RawCall::OnDone() {
-  calls_->Remove(this);
-  self_.reset();
-}
+void RawCall::OnDone() { calls_->Remove(this); }
 
 void RawService::AddMethod(const char* method, CallKind kind, Make make) {
+  const auto index = static_cast<int>(methods_.size());
   grpc::Service::AddMethod(
       new grpc::internal::RpcServiceMethod(method, grpc::internal::RpcMethod::BIDI_STREAMING, nullptr));
-  MarkMethodRawCallback(
-      methods_++, new grpc::internal::CallbackBidiHandler<grpc::ByteBuffer, grpc::ByteBuffer>(
-                      [this, method, kind, make = std::move(make)](grpc::CallbackServerContext* context) -> Reactor* {
-                        absl::StatusOr<AdmittedCall> call = calls_.Admit(*context, method, kind);
-                        if (!call.ok()) return new RefusedCall(calls_, context->peer(), call.status());
-                        std::shared_ptr<RawCall> made = make(*std::move(call));
-                        RawCall& reactor = *made;
-                        reactor.calls_ = &calls_;
-                        reactor.self_ = std::move(made);
-                        calls_.Add(&reactor, reactor.call_);
-                        reactor.Begin();
-                        return &reactor;
-                      }));
+  MarkMethodRaw(index);
+  methods_.push_back(
+      {.request =
+           [this, index](grpc::GenericServerContext& context, grpc::GenericServerAsyncReaderWriter& stream, void* tag) {
+             RequestAsyncBidiStreaming(index, &context, &stream, queue_->queue(), queue_->queue(), tag);
+           },
+       .make = [this, method, kind, make = std::move(make)](
+                   grpc::GenericServerContext& context) -> absl::StatusOr<std::shared_ptr<RawCall>> {
+         absl::StatusOr<AdmittedCall> call = calls_.Admit(context, method, kind);
+         if (!call.ok()) return call.status();
+         return make(*std::move(call));
+       }});
+}
+
+void RawService::Start(CallQueue& queue) {
+  queue_ = &queue;
+  for (const CallQueue::Method& method : methods_) queue.Take(method);
 }
 
 }  // namespace telemetry::collector

@@ -9,8 +9,7 @@
 
 namespace telemetry::collector {
 
-absl::StatusOr<AdmittedCall> RunningCalls::Admit(grpc::CallbackServerContext& context, std::string_view method,
-                                                 CallKind kind) {
+absl::StatusOr<AdmittedCall> RunningCalls::Admit(grpc::ServerContext& context, std::string_view method, CallKind kind) {
   absl::StatusOr<access::Caller> caller = gate_.Admit(context, method);
   if (!caller.ok()) return caller.status();
   std::string sender = SenderOf(*caller);

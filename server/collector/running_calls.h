@@ -42,7 +42,7 @@ enum class CallKind { kHealth, kExport, kOther };
 
 // A call that was let in and counted. `method` is a literal.
 struct AdmittedCall {
-  grpc::CallbackServerContext& context;
+  grpc::ServerContext& context;
   access::Caller caller;
   std::string_view method;
   CallKind kind;
@@ -78,7 +78,7 @@ class RunningCalls {
 
   // Lets a call in and counts it, for Add. Errors as Gate::Admit; RESOURCE_EXHAUSTED with RetryInfo: too many calls of
   // this kind are running, in total or of this sender.
-  absl::StatusOr<AdmittedCall> Admit(grpc::CallbackServerContext& context, std::string_view method, CallKind kind)
+  absl::StatusOr<AdmittedCall> Admit(grpc::ServerContext& context, std::string_view method, CallKind kind)
       ABSL_LOCKS_EXCLUDED(mutex_);
   // Counts a call of this peer that is refused, and that gRPC keeps until the client has read the refusal.
   void AddRefusal(const std::string& peer) ABSL_LOCKS_EXCLUDED(mutex_);

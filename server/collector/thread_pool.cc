@@ -22,6 +22,14 @@ void ThreadPool::Run(std::function<void()> work) {
   queue_.push_back(std::move(work));
 }
 
+void ThreadPool::RunOnIdle(std::function<void()> work) {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (queue_.size() + running_ < threads_.size()) return queue_.push_back(std::move(work));
+  }
+  work();
+}
+
 void ThreadPool::Loop() {
   while (true) {
     std::function<void()> work;
@@ -31,8 +39,12 @@ void ThreadPool::Loop() {
       if (queue_.empty()) return;
       work = std::move(queue_.front());
       queue_.pop_front();
+      ++running_;
     }
     work();
+    work = nullptr;
+    absl::MutexLock lock(&mutex_);
+    --running_;
   }
 }
 

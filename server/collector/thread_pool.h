@@ -18,6 +18,8 @@ class ThreadPool {
   ~ThreadPool();
 
   void Run(std::function<void()> work) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Runs `work` on an idle thread or, where there is none, on this one.
+  void RunOnIdle(std::function<void()> work) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   void Loop() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -25,6 +27,7 @@ class ThreadPool {
 
   absl::Mutex mutex_;
   std::deque<std::function<void()>> queue_ ABSL_GUARDED_BY(mutex_);
+  size_t running_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };

@@ -45,9 +45,9 @@ void UnaryCall::Answer(absl::StatusOr<grpc::ByteBuffer> answer) {
     read_at_ = SteadyAfter(unread_timeout_);
   }
   gate_.LogEnd(caller(), method(), producer_id, answer.status());
-  if (!answer.ok()) return Finish(ToGrpc(answer.status()));
+  if (!answer.ok()) return wire().Finish(ToGrpc(answer.status()));
   response_ = *std::move(answer);
-  StartWriteAndFinish(&response_, grpc::WriteOptions(), grpc::Status::OK);
+  wire().WriteAndFinish(response_, grpc::Status::OK);
 }
 
 }  // namespace telemetry::collector

@@ -48,7 +48,7 @@ class UnaryCall : public RawCall {
   void Answer(absl::StatusOr<grpc::ByteBuffer> answer) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  void Begin() final { StartRead(&request_); }
+  void Begin() final { wire().Read(&request_); }
   void OnReadDone(bool ok) final ABSL_LOCKS_EXCLUDED(mutex_);
   void OnCancel() final { End(absl::CancelledError("the client has gone")); }
 

@@ -57,7 +57,6 @@ void WriterLoop::Stop() {
     changed_.NotifyAll();
   }
   if (thread_.joinable()) thread_.join();
-  answers_.reset();
   writer_.reset();
 }
 
@@ -280,7 +279,7 @@ void WriterLoop::Answer(std::vector<Job> group, std::vector<Outcome> outcomes) {
     std::vector<Outcome> outcomes;
   };
   // Shared, since a std::function has to be copyable.
-  answers_->Run([answers = std::make_shared<Answers>(Answers{std::move(group), std::move(outcomes)})] {
+  events_.run_answers([answers = std::make_shared<Answers>(Answers{std::move(group), std::move(outcomes)})] {
     for (size_t i = 0; i < answers->group.size(); ++i) {
       std::get<JobKind>(answers->group[i]).done(std::move(answers->outcomes[i]));
     }
@@ -316,7 +315,7 @@ void WriterLoop::Fatal(const absl::Status& status, std::vector<Job> group) {
 }
 
 void WriterLoop::Refuse(std::vector<Job> group, const absl::Status& why) {
-  answers_->Run([group = std::make_shared<std::vector<Job>>(std::move(group)), why] {
+  events_.run_answers([group = std::make_shared<std::vector<Job>>(std::move(group)), why] {
     for (Job& job : *group) Abandon(job, why);
   });
 }

@@ -20,7 +20,6 @@
 #include "server/collector/metrics.h"
 #include "server/collector/parsed_batch.h"
 #include "server/collector/retention.h"
-#include "server/collector/thread_pool.h"
 #include "server/storage/store.h"
 
 namespace telemetry::collector {
@@ -31,17 +30,20 @@ namespace telemetry::collector {
 // together, and after a while all of them share one commit. A lone producer waits for nothing but its own commit.
 // Producers with little to store take turns with those that have much: they wait for one transaction of the others at
 // most. While they come from several senders, a transaction is smaller, so that this takes about 20 ms.
-// Another thread answers: a transaction of many producers has as many answers, each a call of the system, and meanwhile
-// the next transaction is under way. Thread-safe.
+// Another thread may answer: a transaction of many producers has as many answers, each a call of the system, and
+// meanwhile the next transaction is under way. Thread-safe.
 class WriterLoop {
  public:
   // Called from the writer's thread, with the dataset's error. Nothing may be acknowledged any more.
   using OnFatal = std::function<void(const absl::Status&)>;
   // Called from the writer's thread when the dataset cannot be reached any more, and when it can again.
   using OnReach = std::function<void(bool is_reachable)>;
+  // Called from the writer's thread with the answers to a transaction. Runs them soon, after those before.
+  using RunAnswers = std::function<void(std::function<void()> answers)>;
   struct Events {
     OnFatal on_fatal;
     OnReach on_reach = [](bool /*is_reachable*/) {};
+    RunAnswers run_answers = [](const std::function<void()>& answers) { answers(); };
   };
   // Called after the commit, in the order of the commits and from one thread at a time. They must not block.
   using OpenDone = std::function<void(absl::StatusOr<uint64_t> committed_seq)>;
@@ -153,7 +155,6 @@ class WriterLoop {
   std::unique_ptr<storage::StoreWriter> writer_;  // the writer's thread only
   bool idle_ = false;                             // nothing has been written since the log was emptied; it, too
   bool is_reachable_ = true;                      // it, too
-  std::unique_ptr<ThreadPool> answers_ = std::make_unique<ThreadPool>(1);
 
   absl::Mutex mutex_;
   // Openings pass batches: those of other producers, or of an earlier stream of the same one, whose records are then

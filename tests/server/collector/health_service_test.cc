@@ -85,13 +85,18 @@ class HealthServiceTest : public ::testing::Test {
     health_ = std::make_unique<HealthService>(calls_, open_timeout);
     grpc::ServerBuilder builder;
     builder.RegisterService(health_.get());
+    queue_ = std::make_unique<CallQueue>(calls_);
+    queue_->AddTo(builder);
     server_ = builder.BuildAndStart();
+    health_->Start(*queue_);
+    queue_->Start();
     channel_ = server_->InProcessChannel({});
   }
   void Stop() {
     if (server_ == nullptr) return;
     health_->Shutdown();
     server_->Shutdown();
+    queue_->Stop();
     server_.reset();
   }
 
@@ -103,6 +108,7 @@ class HealthServiceTest : public ::testing::Test {
   net::ReceiveMeter meter_{uint64_t{1} << 20};
   RunningCalls calls_{gate_, meter_, {}};
   std::unique_ptr<HealthService> health_;
+  std::unique_ptr<CallQueue> queue_;
   std::unique_ptr<grpc::Server> server_;
   std::shared_ptr<grpc::Channel> channel_;
 };
