@@ -180,9 +180,6 @@ class HostileSuite : public HostileTest, public testing::WithParamInterface<Scen
 std::vector<Cost> HostileSuite::costs_;
 
 TEST_P(HostileSuite, OthersAreServedAndNothingIsLost) {
-  if (!FullSize() && GetParam().name == "unsettled_calls") {
-    GTEST_SKIP() << "the collector does not bound this attack on a busy machine: set TELEMETRY_FAULTS=1000";
-  }
   if (!FullSize() && GetParam().name == kAll) GTEST_SKIP() << "takes more than ten minutes: set TELEMETRY_FAULTS=1000";
   collector_ = StartCollector(data_);
   const auto idle = StartCollector(folder_ + "/idle");

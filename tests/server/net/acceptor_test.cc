@@ -318,5 +318,28 @@ TEST_F(AcceptorTest, EndsAConnectionOfWhichTheServerHoldsTooMuch) {
   acceptor_->Stop();
 }
 
+TEST_F(AcceptorTest, ANetworkThatHoldsMuchMakesWayWhenMemoryIsScarce) {
+  ReceiveMeter meter(1 << 30);
+  Start({.meter = &meter, .memory_bytes = 1});
+  const Client holding(acceptor_->port(), 2);
+  meter.BeginCall(Peer::Of(holding.Address()));
+  ASSERT_TRUE(holding.Send(std::string(100'000, 'x')));
+  ASSERT_TRUE(AwaitTaken(1));
+  {
+    absl::MutexLock lock(&mutex_);
+    std::string bytes(50'000, ' ');
+    ASSERT_GT(read(taken_[0].fd(), bytes.data(), bytes.size()), 0);
+  }
+  EXPECT_TRUE(holding.AwaitEnd());
+  {
+    absl::MutexLock lock(&mutex_);
+    char byte = 0;
+    EXPECT_LE(read(taken_[0].fd(), &byte, 1), 0) << "what it has sent is dropped";
+  }
+  EXPECT_TRUE(Client(acceptor_->port(), 2).AwaitEnd()) << "it is not let in at once";
+  EXPECT_TRUE(IsServed(3));
+  acceptor_->Stop();
+}
+
 }  // namespace
 }  // namespace telemetry::net
