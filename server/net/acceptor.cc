@@ -165,7 +165,11 @@ void Acceptor::EndConnections() {
     const absl::MutexLock lock(&mutex_);
     peers.swap(peers_to_end_);
   }
-  for (const Peer& peer : peers) End(peer);
+  const bool is_scarce = memory_.IsScarce();
+  for (const Peer& peer : peers) {
+    End(peer);
+    if (is_scarce) Shun(peer.network);
+  }
 }
 
 void Acceptor::End(const Peer& peer) {
@@ -185,7 +189,7 @@ void Acceptor::ReadMeters() {
       std::clamp(kReadMetersPause * (ThreadCpuTime() - begin), kReadMetersMostOften, kReadMetersAtLeastEvery));
   for (const ReceiveMeter::Excess& one : excess) {
     End(one.peer);
-    if (is_scarce) shunned_until_[one.peer.network] = SteadyAfter(kShunFor);
+    if (is_scarce) Shun(one.peer.network);
     last_excess_ = one.peer.network.ToString();
   }
   excesses_ += excess.size();
@@ -290,6 +294,8 @@ bool Acceptor::CloseSilent(const Network& network) {
   }
   return true;
 }
+
+void Acceptor::Shun(const Network& network) { shunned_until_[network] = SteadyAfter(kShunFor); }
 
 bool Acceptor::IsShunned(const Network& network) const {
   const auto found = shunned_until_.find(network);

@@ -100,6 +100,7 @@ class Acceptor {
   bool MakeRoom(const Network& network);
   // Closes silent connections until there is room. False: there are no more.
   bool CloseSilent(const Network& network);
+  void Shun(const Network& network);
   bool IsShunned(const Network& network) const;
   void RemoveClosed();
   void Drop(int fd);

@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -13,6 +14,8 @@ namespace telemetry::net {
 namespace {
 
 constexpr absl::Duration kTrimMostOften = absl::Milliseconds(100);
+// Other threads cannot allocate during a trim, so the pause is so many times the duration of the trim.
+constexpr int kTrimPause = 20;
 
 }  // namespace
 
@@ -22,8 +25,9 @@ ProcessMemory::ProcessMemory(uint64_t limit_bytes)
 bool ProcessMemory::IsScarce() {
   if (limit_bytes_ == 0 || ResidentBytes() <= limit_bytes_) return false;
   if (SteadyNow() >= next_trim_) {
+    const SteadyTime begin = SteadyNow();
     malloc_trim(0);
-    next_trim_ = SteadyAfter(kTrimMostOften);
+    next_trim_ = SteadyAfter(std::max(kTrimPause * ElapsedSince(begin), kTrimMostOften));
   }
   return ResidentBytes() > limit_bytes_;
 }

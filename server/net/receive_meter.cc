@@ -12,8 +12,8 @@ constexpr uint64_t kFramingPart = 64;
 // The same for what a client sends without messages, such as pings.
 constexpr absl::Duration kTimeOfByte = absl::Milliseconds(15);
 constexpr absl::Duration kRecent = absl::Milliseconds(100);
-// Headers of a thousand calls; a client that works has a few hundred bytes.
-constexpr uint64_t kNextToNothing = 16 << 10;
+// Covers the bytes that gRPC reads ahead of the messages of a working client.
+constexpr uint64_t kNextToNothing = 256 << 10;
 
 uint64_t Less(uint64_t bytes, uint64_t by) { return bytes - std::min(bytes, by); }
 

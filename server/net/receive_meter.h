@@ -38,9 +38,9 @@ class ReceiveMeter {
     uint64_t bytes = 0;
   };
   // Takes the readings of all connections, `elapsed` after the last ones. Returns the connections to be ended: while
-  // there is too much, the one that holds most in the network that holds most. While memory is scarce, half of what is
-  // held is too much, whatever the limit, and bytes that were read lately count as held: they may be headers of calls,
-  // which take many times their size in memory. A network that holds next to nothing keeps its connections.
+  // there is too much, the one that holds most in the network that holds most. While memory is scarce, the limit is
+  // half of the bytes held, and recently read bytes count as held, because headers of calls take many times their size
+  // in memory. A network that holds at most 256 KiB then keeps its connections.
   std::vector<Excess> Update(const std::vector<Reading>& readings, absl::Duration elapsed, bool memory_is_scarce)
       ABSL_LOCKS_EXCLUDED(mutex_);
 

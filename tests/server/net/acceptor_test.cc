@@ -323,12 +323,15 @@ TEST_F(AcceptorTest, ANetworkThatHoldsMuchMakesWayWhenMemoryIsScarce) {
   Start({.meter = &meter, .memory_bytes = 1});
   const Client holding(acceptor_->port(), 2);
   meter.BeginCall(Peer::Of(holding.Address()));
-  ASSERT_TRUE(holding.Send(std::string(100'000, 'x')));
+  ASSERT_TRUE(holding.Send(std::string(1'000'000, 'x')));
   ASSERT_TRUE(AwaitTaken(1));
   {
     absl::MutexLock lock(&mutex_);
-    std::string bytes(50'000, ' ');
-    ASSERT_GT(read(taken_[0].fd(), bytes.data(), bytes.size()), 0);
+    std::string bytes(300'000, ' ');
+    for (size_t size = 0; size < bytes.size();) {
+      const ssize_t more = read(taken_[0].fd(), bytes.data(), bytes.size() - size);
+      if (more > 0) size += static_cast<size_t>(more);
+    }
   }
   EXPECT_TRUE(holding.AwaitEnd());
   {

@@ -119,24 +119,24 @@ TEST_F(ScarceMemoryTest, HalfOfWhatIsHeldIsTooMuch) {
   meter_.BeginCall(a1_);
   meter_.BeginCall(a2_);
   meter_.BeginCall(b_);
-  EXPECT_THAT(Read({{a1_, 300'000}, {a2_, 100'000}, {b_, 50'000}}), ElementsAre(11));
-  EXPECT_THAT(Read({{a1_, 300'000}, {a2_, 100'000}, {b_, 50'000}}), ElementsAre(12));
+  EXPECT_THAT(Read({{a1_, 3'000'000}, {a2_, 1'000'000}, {b_, 500'000}}), ElementsAre(11));
+  EXPECT_THAT(Read({{a1_, 3'000'000}, {a2_, 1'000'000}, {b_, 500'000}}), ElementsAre(12));
   memory_is_scarce_ = false;
-  EXPECT_THAT(Read({{b_, 50'000}}), IsEmpty());
+  EXPECT_THAT(Read({{b_, 500'000}}), IsEmpty());
 }
 
 TEST_F(ScarceMemoryTest, ANetworkThatHoldsNextToNothingIsSpared) {
   meter_.BeginCall(b_);
-  EXPECT_THAT(Read({{b_, 16 << 10}}), IsEmpty());
+  EXPECT_THAT(Read({{b_, 256 << 10}}), IsEmpty());
 }
 
 // Calls that are over before the next reading, or were never let in.
 TEST_F(ScarceMemoryTest, HeadersAloneCountForAMoment) {
   memory_is_scarce_ = false;
-  EXPECT_THAT(Read({{a1_, 20'000}, {b_, 20'000}}), IsEmpty());
-  EXPECT_THAT(Read({{a1_, 40'000}, {b_, 20'000}}, absl::Seconds(1)), IsEmpty());
+  EXPECT_THAT(Read({{a1_, 400'000}, {b_, 400'000}}), IsEmpty());
+  EXPECT_THAT(Read({{a1_, 800'000}, {b_, 400'000}}, absl::Seconds(1)), IsEmpty());
   memory_is_scarce_ = true;
-  EXPECT_THAT(Read({{a1_, 40'000}, {b_, 20'000}}), ElementsAre(11));
+  EXPECT_THAT(Read({{a1_, 800'000}, {b_, 400'000}}), ElementsAre(11));
 }
 
 TEST_F(ScarceMemoryTest, WholeMessagesDoNotCount) {
