@@ -30,6 +30,8 @@ namespace {
 constexpr absl::Duration kMostOftenLooked = absl::Milliseconds(20);
 // What a stream may send ahead of what is being read; gRPC's own estimate of it grows to megabytes.
 constexpr int kLookaheadBytes = 256 << 10;
+// Each connection keeps a buffer for its next read: two of 8 KiB below this limit, where gRPC 1.51 goes on to 64 KiB.
+constexpr int kMaxReadBytes = (12 << 10) - 1;
 // gRPC 1.51 ends any streams when its quota is full, and may then use the memory of a connection that is closed.
 constexpr size_t kQuotaPerReceived = 4;
 constexpr int kReflectionThreads = 16;
@@ -145,7 +147,8 @@ absl::Status CollectorServer::Listen(const ServerOptions& options) {
                              .silent_timeout = limits_.handshake_timeout,
                              .listener = {.unacknowledged_timeout = limits_.keepalive_timeout},
                              .on_lost = options.on_lost_port,
-                             .meter = &meter_});
+                             .meter = &meter_,
+                             .memory_bytes = limits_.memory_bytes});
     if (!acceptor.ok()) {
       return absl::UnavailableError(absl::StrCat("cannot listen on ", options.listen, ": ", acceptor.status().message(),
                                                  "; is the port taken, or no HOST:PORT?"));
@@ -216,6 +219,7 @@ void CollectorServer::LimitConnections(grpc::ServerBuilder& builder) const {
   set(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kMinPingIntervalMs);
   set(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   set(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kLookaheadBytes);
+  set(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kMaxReadBytes);
   // gRPC inflates a message whole before it looks at its size.
   set(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET, 1 << GRPC_COMPRESS_NONE);
   builder.SetMaxReceiveMessageSize(static_cast<int>(limits_.max_batch_bytes + kMaxFramingBytes));

@@ -53,7 +53,7 @@ struct CommandLine {
   std::string metrics_listen;
   // Others may reach the port though it is not both encrypted and asking for tokens.
   bool insecure_beyond_loopback = false;
-  Limits limits;
+  Limits limits = {.memory_bytes = uint64_t{192} << 20};
   // The rules of serve for a SQLite file.
   storage::PruneRules keep = {.keep_rejects_bytes = kKeepRejectsBytes};
   TokenFlags token;

@@ -27,6 +27,8 @@ void AddLimits(CLI::App* serve, Limits& limits) {
   Flag(serve, "receive-bytes", limits.receive_bytes,
        "Bytes of messages that are not there whole; three quarters of them of one address")
       ->check(bytes);
+  Flag(serve, "memory-bytes", limits.memory_bytes,
+       "Resident memory beyond which the connections that hold most are ended; 0: no limit");
   Flag(serve, "unread-ack-bytes", limits.unread_ack_bytes, "Bytes of refusals that producers have not read yet")
       ->check(CLI::PositiveNumber);
   const auto number = [serve](const char* name, uint64_t& value, const char* help) {

@@ -9,6 +9,7 @@ std::vector<std::pair<const char*, double>> LimitValues(const Limits& limits) {
           {"in_flight_bytes", number(limits.in_flight_bytes)},
           {"waiting_bytes", number(limits.waiting_bytes)},
           {"receive_bytes", number(limits.receive_bytes)},
+          {"memory_bytes", number(limits.memory_bytes)},
           {"unread_ack_bytes", number(limits.unread_ack_bytes)},
           {"max_connections", number(limits.max_connections)},
           {"max_connections_per_address", number(limits.max_connections_per_address)},

@@ -42,6 +42,9 @@ struct Limits {
   // The most bytes that gRPC holds of messages that are not there whole; three quarters of them of one address (an IPv4
   // address, a /64 of IPv6). Beyond it the connections that hold most are ended (server/net/receive_meter.h).
   uint64_t receive_bytes = uint64_t{48} << 20;
+  // Resident memory of the process beyond which those connections and calls make way; 0: no limit, for a process that
+  // does something else, too.
+  uint64_t memory_bytes = 0;
   // The most bytes of all streams' Acks that their clients have not read.
   uint64_t unread_ack_bytes = uint64_t{16} << 20;
   // Open connections of the port: in total, and from one address (an IPv4 address, a /64 of IPv6); 0: half of those in

@@ -31,6 +31,8 @@ constexpr absl::Duration kRemoveClosedMostOften = absl::Milliseconds(50);
 constexpr absl::Duration kReadMetersMostOften = absl::Milliseconds(10);
 constexpr absl::Duration kReadMetersAtLeastEvery = absl::Milliseconds(50);
 constexpr int kReadMetersPause = 20;
+// The collector needs about as long for the calls that it has read.
+constexpr absl::Duration kShunFor = absl::Seconds(1);
 // Between them, connections that have sent something are handed over.
 constexpr int kAcceptsAtATime = 64;
 constexpr int kEventsAtATime = 64;
@@ -70,6 +72,7 @@ Acceptor::Acceptor(AcceptorOptions options, std::vector<Listener> listeners)
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
       spare_(OpenSpare()),
       table_(options_.limits),
+      memory_(options_.memory_bytes),
       stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       end_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
@@ -162,25 +165,31 @@ void Acceptor::EndConnections() {
     const absl::MutexLock lock(&mutex_);
     peers.swap(peers_to_end_);
   }
-  for (const Peer& peer : peers) End(peer);
+  const bool is_scarce = memory_.IsScarce();
+  for (const Peer& peer : peers) {
+    End(peer);
+    if (is_scarce) Shun(peer.network);
+  }
 }
 
 void Acceptor::End(const Peer& peer) {
   const std::optional<Socket> socket = table_.Share(peer);
   if (!socket.has_value()) return;
   ++ended_;
-  shutdown(socket->fd(), SHUT_RDWR);
+  Disconnect(socket->fd());
 }
 
 void Acceptor::ReadMeters() {
   const SteadyTime now = SteadyNow();
   const absl::Duration elapsed = absl::FromChrono(now - std::exchange(meters_read_at_, now));
   const absl::Duration begin = ThreadCpuTime();
-  const std::vector<ReceiveMeter::Excess> excess = options_.meter->Update(table_.ReadMeters(), elapsed);
+  const bool is_scarce = memory_.IsScarce();
+  const std::vector<ReceiveMeter::Excess> excess = options_.meter->Update(table_.ReadMeters(), elapsed, is_scarce);
   next_reading_ = SteadyAfter(
       std::clamp(kReadMetersPause * (ThreadCpuTime() - begin), kReadMetersMostOften, kReadMetersAtLeastEvery));
   for (const ReceiveMeter::Excess& one : excess) {
     End(one.peer);
+    if (is_scarce) Shun(one.peer.network);
     last_excess_ = one.peer.network.ToString();
   }
   excesses_ += excess.size();
@@ -247,7 +256,7 @@ void Acceptor::Rest(const Listener& listener) {
 
 void Acceptor::Admit(int fd, const Peer& peer) {
   table_.Remove(fd);  // whoever had this number is gone
-  if (!MakeRoom(peer.network)) {
+  if (IsShunned(peer.network) || !MakeRoom(peer.network)) {
     Reset(fd);
     last_refused_ = peer.network.ToString();
     return;
@@ -286,6 +295,13 @@ bool Acceptor::CloseSilent(const Network& network) {
   return true;
 }
 
+void Acceptor::Shun(const Network& network) { shunned_until_[network] = SteadyAfter(kShunFor); }
+
+bool Acceptor::IsShunned(const Network& network) const {
+  const auto found = shunned_until_.find(network);
+  return found != shunned_until_.end() && SteadyNow() < found->second;
+}
+
 void Acceptor::RemoveClosed() {
   table_.RemoveClosed();
   next_remove_closed_ = SteadyAfter(kRemoveClosedMostOften);
@@ -316,6 +332,7 @@ void Acceptor::Look() {
     Drop(*fd);
   }
   if (!spare_.is_open()) spare_ = Socket(OpenSpare());
+  absl::erase_if(shunned_until_, [now = SteadyNow()](const auto& entry) { return entry.second <= now; });
   CheckListeners();
   LogRefusals();
   LogExcesses();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
@@ -18,6 +19,7 @@
 #include "server/net/connection_table.h"
 #include "server/net/listener.h"
 #include "server/net/network.h"
+#include "server/net/process_memory.h"
 #include "server/net/receive_meter.h"
 #include "server/net/socket.h"
 
@@ -36,6 +38,9 @@ struct AcceptorOptions {
   std::function<void(const absl::Status& status)> on_lost;
   // Is told what each connection has read, and says which to end; nullptr: none. Outlives the acceptor.
   ReceiveMeter* meter = nullptr;
+  // The resident memory of the process beyond which it is scarce for the meter; 0: none. A network whose connections
+  // are ended for that makes no new ones for a second.
+  uint64_t memory_bytes = 0;
 };
 
 // Accepts the connections of a port on a thread of its own. Connections beyond the limits are reset at once; a
@@ -95,6 +100,8 @@ class Acceptor {
   bool MakeRoom(const Network& network);
   // Closes silent connections until there is room. False: there are no more.
   bool CloseSilent(const Network& network);
+  void Shun(const Network& network);
+  bool IsShunned(const Network& network) const;
   void RemoveClosed();
   void Drop(int fd);
   void HandOver(int fd);
@@ -119,6 +126,8 @@ class Acceptor {
   Socket spare_;  // closed to accept and close one connection where no descriptor is free
   ConnectionTable table_;
   TakeConnection take_;
+  ProcessMemory memory_;
+  absl::flat_hash_map<Network, SteadyTime> shunned_until_;  // memory was scarce
   SteadyTime next_look_;
   SteadyTime next_remove_closed_ = kLongAgo;
   SteadyTime meters_read_at_ = SteadyNow();

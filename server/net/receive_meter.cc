@@ -1,6 +1,7 @@
 #include "server/net/receive_meter.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace telemetry::net {
 namespace {
@@ -10,6 +11,9 @@ constexpr uint64_t kFramingBytes = 64;
 constexpr uint64_t kFramingPart = 64;
 // The same for what a client sends without messages, such as pings.
 constexpr absl::Duration kTimeOfByte = absl::Milliseconds(15);
+constexpr absl::Duration kRecent = absl::Milliseconds(100);
+// Covers the bytes that gRPC reads ahead of the messages of a working client.
+constexpr uint64_t kNextToNothing = 256 << 10;
 
 uint64_t Less(uint64_t bytes, uint64_t by) { return bytes - std::min(bytes, by); }
 
@@ -32,24 +36,28 @@ void ReceiveMeter::AddMessage(const Peer& peer, uint64_t bytes) {
   connections_[peer].allowed_bytes += bytes + kFramingBytes + bytes / kFramingPart;
 }
 
-std::vector<ReceiveMeter::Excess> ReceiveMeter::Update(const std::vector<Reading>& readings, absl::Duration elapsed) {
+std::vector<ReceiveMeter::Excess> ReceiveMeter::Update(const std::vector<Reading>& readings, absl::Duration elapsed,
+                                                       bool memory_is_scarce) {
   const absl::MutexLock lock(&mutex_);
   const auto unasked = static_cast<uint64_t>(absl::IDivDuration(unused_time_ + elapsed, kTimeOfByte, &unused_time_));
+  const double still_recent = std::exp2(-absl::FDivDuration(elapsed, kRecent));
   for (auto& [peer, connection] : connections_) connection.is_open = false;
   for (const Reading& reading : readings) {
     Connection& connection = connections_[reading.peer];
     connection.is_open = true;
-    connection.held_bytes += Less(reading.read_bytes, connection.read_bytes);
-    connection.held_bytes = Less(connection.held_bytes, connection.allowed_bytes + unasked);
+    const uint64_t more = Less(reading.read_bytes, connection.read_bytes);
+    const uint64_t allowed = connection.allowed_bytes + unasked;
+    connection.held_bytes = Less(connection.held_bytes + more, allowed);
+    connection.recent_bytes = connection.recent_bytes * still_recent + static_cast<double>(Less(more, allowed));
     if (connection.calls == 0) connection.held_bytes = 0;
     connection.read_bytes = reading.read_bytes;
     connection.allowed_bytes = 0;
   }
   absl::erase_if(connections_, [](const auto& entry) { return !entry.second.is_open && entry.second.calls == 0; });
-  return FindExcess();
+  return FindExcess(memory_is_scarce);
 }
 
-std::vector<ReceiveMeter::Excess> ReceiveMeter::FindExcess() {
+std::vector<ReceiveMeter::Excess> ReceiveMeter::FindExcess(bool memory_is_scarce) {
   struct Held {
     uint64_t bytes = 0;
     std::vector<Excess> connections;
@@ -57,25 +65,34 @@ std::vector<ReceiveMeter::Excess> ReceiveMeter::FindExcess() {
   absl::flat_hash_map<Network, Held> networks;
   uint64_t total = 0;
   for (const auto& [peer, connection] : connections_) {
-    if (!connection.is_open || connection.held_bytes == 0) continue;
-    total += connection.held_bytes;
+    const auto recent = static_cast<uint64_t>(connection.recent_bytes);
+    const uint64_t bytes = memory_is_scarce ? std::max(connection.held_bytes, recent) : connection.held_bytes;
+    if (!connection.is_open || bytes == 0) continue;
+    total += bytes;
     Held& held = networks[peer.network];
-    held.bytes += connection.held_bytes;
-    held.connections.push_back({peer, connection.held_bytes});
+    held.bytes += bytes;
+    held.connections.push_back({peer, bytes});
   }
+  const uint64_t half = total / 2;
+  const auto is_enough = [&](const Held& most) {
+    if (memory_is_scarce) return total <= half || most.bytes <= kNextToNothing;
+    return total <= limit_bytes_ && most.bytes <= limit_bytes_ / 4 * 3;
+  };
   std::vector<Excess> excess;
   const auto by_bytes = [](const Excess& a, const Excess& b) { return a.bytes < b.bytes; };
   while (total > 0) {
     Held& most = std::max_element(networks.begin(), networks.end(), [](const auto& a, const auto& b) {
                    return a.second.bytes < b.second.bytes;
                  })->second;
-    if (total <= limit_bytes_ && most.bytes <= limit_bytes_ / 4 * 3) break;
+    if (is_enough(most)) break;
     const auto at = std::max_element(most.connections.begin(), most.connections.end(), by_bytes);
     const Excess largest = *at;
     most.connections.erase(at);
     most.bytes -= largest.bytes;
     total -= largest.bytes;
-    connections_.at(largest.peer).held_bytes = 0;
+    Connection& ended = connections_.at(largest.peer);
+    ended.held_bytes = 0;
+    ended.recent_bytes = 0;
     excess.push_back(largest);
   }
   return excess;

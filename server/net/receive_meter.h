@@ -12,7 +12,8 @@
 namespace telemetry::net {
 
 // Estimates the bytes of unfinished messages that the server of a port holds, for each connection: the bytes that it
-// has read, less the messages that it has received whole. Selects the connections to end when these are too many.
+// has read, less the messages that it has received whole. Selects the connections to end when these are too many, or
+// when memory is scarce.
 //
 // The allowance for the framing of messages is a little more than framing takes, so that the estimate does not grow on
 // a connection that works. When a call ends within a message, its bytes count until the connection has no more calls.
@@ -37,8 +38,11 @@ class ReceiveMeter {
     uint64_t bytes = 0;
   };
   // Takes the readings of all connections, `elapsed` after the last ones. Returns the connections to be ended: while
-  // there is too much, the one that holds most in the network that holds most.
-  std::vector<Excess> Update(const std::vector<Reading>& readings, absl::Duration elapsed) ABSL_LOCKS_EXCLUDED(mutex_);
+  // there is too much, the one that holds most in the network that holds most. While memory is scarce, the limit is
+  // half of the bytes held, and recently read bytes count as held, because headers of calls take many times their size
+  // in memory. A network that holds at most 256 KiB then keeps its connections.
+  std::vector<Excess> Update(const std::vector<Reading>& readings, absl::Duration elapsed, bool memory_is_scarce)
+      ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   struct Connection {
@@ -46,9 +50,10 @@ class ReceiveMeter {
     uint64_t read_bytes = 0;
     uint64_t allowed_bytes = 0;  // messages since the last reading, with their framing
     uint64_t held_bytes = 0;
+    double recent_bytes = 0;  // that belong to no whole message; halves each kRecent
     bool is_open = false;
   };
-  std::vector<Excess> FindExcess() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<Excess> FindExcess(bool memory_is_scarce) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const uint64_t limit_bytes_;
   absl::Mutex mutex_;

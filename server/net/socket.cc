@@ -40,6 +40,11 @@ std::optional<uint64_t> ReadBytesOf(int fd) {
   return info.tcpi_bytes_received - std::min<uint64_t>(info.tcpi_bytes_received, static_cast<uint64_t>(unread));
 }
 
+void Disconnect(int fd) {
+  const sockaddr none = {.sa_family = AF_UNSPEC, .sa_data = {}};
+  connect(fd, &none, sizeof(none));
+}
+
 void Reset(int fd) {
   const linger at_once = {.l_onoff = 1, .l_linger = 0};
   setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));

@@ -40,6 +40,10 @@ std::optional<FileId> FileOf(int fd);
 // Returns how many bytes whoever serves this connection has read from it; nothing: the system does not say.
 std::optional<uint64_t> ReadBytesOf(int fd);
 
+// Resets a connection, also for other descriptors of the same socket, and drops the received bytes that nobody has
+// read.
+void Disconnect(int fd);
+
 // Closes a connection with a reset, so that the kernel keeps nothing of it.
 void Reset(int fd);
 

@@ -104,6 +104,25 @@ void TrickleCallsUnsettled(const Target& target) {
   }
 }
 
+// Each connection sends all its calls in one piece, so that gRPC reads them faster than the collector refuses them, and
+// makes way for the next one.
+void BurstCalls(const Target& target) {
+  constexpr int kConnections = 100;
+  constexpr uint32_t kCalls = 100;
+  std::string burst = RawConnection::Preface();
+  for (uint32_t call = 0; call < kCalls; ++call) {
+    burst += http2::FrameBytes({.type = http2::kHeaders,
+                                .flags = http2::kEndHeaders,
+                                .stream = 2 * call + 1,
+                                .payload = http2::Hpack(http2::CallHeaders(kIngest))});
+  }
+  while (true) {
+    for (RawConnection& connection : Connect(target, kConnections)) {
+      if (connection.SendRaw(burst)) target.tally.Add(kCalls);
+    }
+  }
+}
+
 // Idle, slow and deaf clients; the ones that are put out come back.
 void StayIdle(const Target& target) {
   const int count = Scaled(1'000, 200);
@@ -131,6 +150,7 @@ std::vector<Attack> ConnectionAttacks() {
           {"health_watches", "calls", HoldWatches},
           {"trickling_calls", "calls", TrickleCalls},
           {"unsettled_calls", "calls", TrickleCallsUnsettled},
+          {"call_bursts", "calls", BurstCalls},
           {"idle_clients", "connections", StayIdle}};
 }
 

@@ -318,5 +318,31 @@ TEST_F(AcceptorTest, EndsAConnectionOfWhichTheServerHoldsTooMuch) {
   acceptor_->Stop();
 }
 
+TEST_F(AcceptorTest, ANetworkThatHoldsMuchMakesWayWhenMemoryIsScarce) {
+  ReceiveMeter meter(1 << 30);
+  Start({.meter = &meter, .memory_bytes = 1});
+  const Client holding(acceptor_->port(), 2);
+  meter.BeginCall(Peer::Of(holding.Address()));
+  ASSERT_TRUE(holding.Send(std::string(1'000'000, 'x')));
+  ASSERT_TRUE(AwaitTaken(1));
+  {
+    absl::MutexLock lock(&mutex_);
+    std::string bytes(300'000, ' ');
+    for (size_t size = 0; size < bytes.size();) {
+      const ssize_t more = read(taken_[0].fd(), bytes.data(), bytes.size() - size);
+      if (more > 0) size += static_cast<size_t>(more);
+    }
+  }
+  EXPECT_TRUE(holding.AwaitEnd());
+  {
+    absl::MutexLock lock(&mutex_);
+    char byte = 0;
+    EXPECT_LE(read(taken_[0].fd(), &byte, 1), 0) << "what it has sent is dropped";
+  }
+  EXPECT_TRUE(Client(acceptor_->port(), 2).AwaitEnd()) << "it is not let in at once";
+  EXPECT_TRUE(IsServed(3));
+  acceptor_->Stop();
+}
+
 }  // namespace
 }  // namespace telemetry::net

@@ -21,18 +21,29 @@ Peer PeerAt(uint32_t address, uint16_t port) {
 
 class ReceiveMeterTest : public testing::Test {
  protected:
+  explicit ReceiveMeterTest(uint64_t limit_bytes = 1000) : meter_(limit_bytes) {}
+
   // The peers' connections have read so many bytes so far. Returns the ports of those to be ended.
   std::vector<uint16_t> Read(const std::vector<ReceiveMeter::Reading>& readings,
                              absl::Duration elapsed = absl::ZeroDuration()) {
     std::vector<uint16_t> ports;
-    for (const ReceiveMeter::Excess& excess : meter_.Update(readings, elapsed)) ports.push_back(excess.peer.port);
+    for (const ReceiveMeter::Excess& excess : meter_.Update(readings, elapsed, memory_is_scarce_)) {
+      ports.push_back(excess.peer.port);
+    }
     return ports;
   }
 
   const Peer a1_ = PeerAt(1, 11);
   const Peer a2_ = PeerAt(1, 12);
   const Peer b_ = PeerAt(2, 21);
-  ReceiveMeter meter_{1000};
+  ReceiveMeter meter_;
+  bool memory_is_scarce_ = false;
+};
+
+// A limit that nothing here reaches.
+class ScarceMemoryTest : public ReceiveMeterTest {
+ protected:
+  ScarceMemoryTest() : ReceiveMeterTest(uint64_t{1} << 30) { memory_is_scarce_ = true; }
 };
 
 TEST_F(ReceiveMeterTest, TheConnectionThatHoldsMostIsEnded) {
@@ -102,6 +113,39 @@ TEST_F(ReceiveMeterTest, AConnectionFromThePortOfAClosedOneBeginsAnew) {
   meter_.BeginCall(b_);
   EXPECT_THAT(Read({{b_, 700}}), IsEmpty());
   EXPECT_THAT(Read({{b_, 760}}), ElementsAre(21));
+}
+
+TEST_F(ScarceMemoryTest, HalfOfWhatIsHeldIsTooMuch) {
+  meter_.BeginCall(a1_);
+  meter_.BeginCall(a2_);
+  meter_.BeginCall(b_);
+  EXPECT_THAT(Read({{a1_, 3'000'000}, {a2_, 1'000'000}, {b_, 500'000}}), ElementsAre(11));
+  EXPECT_THAT(Read({{a1_, 3'000'000}, {a2_, 1'000'000}, {b_, 500'000}}), ElementsAre(12));
+  memory_is_scarce_ = false;
+  EXPECT_THAT(Read({{b_, 500'000}}), IsEmpty());
+}
+
+TEST_F(ScarceMemoryTest, ANetworkThatHoldsNextToNothingIsSpared) {
+  meter_.BeginCall(b_);
+  EXPECT_THAT(Read({{b_, 256 << 10}}), IsEmpty());
+}
+
+// Calls that are over before the next reading, or were never let in.
+TEST_F(ScarceMemoryTest, HeadersAloneCountForAMoment) {
+  memory_is_scarce_ = false;
+  EXPECT_THAT(Read({{a1_, 400'000}, {b_, 400'000}}), IsEmpty());
+  EXPECT_THAT(Read({{a1_, 800'000}, {b_, 400'000}}, absl::Seconds(1)), IsEmpty());
+  memory_is_scarce_ = true;
+  EXPECT_THAT(Read({{a1_, 800'000}, {b_, 400'000}}), ElementsAre(11));
+}
+
+TEST_F(ScarceMemoryTest, WholeMessagesDoNotCount) {
+  for (uint64_t message = 1; message <= 100; ++message) {
+    meter_.BeginCall(b_);
+    meter_.AddMessage(b_, 10'000);
+    EXPECT_THAT(Read({{b_, message * 10'200}}, absl::Milliseconds(10)), IsEmpty());
+    meter_.EndCall(b_);
+  }
 }
 
 }  // namespace

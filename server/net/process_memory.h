@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+
+#include "proto/clock/steady.h"
+#include "server/net/socket.h"
+
+namespace telemetry::net {
+
+// The resident memory of this process, held against a limit. Not thread-safe.
+class ProcessMemory {
+ public:
+  // 0: no limit.
+  explicit ProcessMemory(uint64_t limit_bytes);
+
+  // Returns whether the process has more than the limit. Before that, returns free memory of the heap to the system,
+  // which takes milliseconds.
+  bool IsScarce();
+
+ private:
+  uint64_t ResidentBytes() const;
+
+  const uint64_t limit_bytes_;
+  const Socket statm_;
+  SteadyTime next_trim_ = kLongAgo;
+};
+
+}  // namespace telemetry::net

@@ -1,0 +1,37 @@
+#include "server/net/process_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace telemetry::net {
+namespace {
+
+TEST(ProcessMemory, IsScarceBeyondTheLimit) {
+  EXPECT_TRUE(ProcessMemory(1).IsScarce());
+  EXPECT_FALSE(ProcessMemory(uint64_t{1} << 40).IsScarce());
+  EXPECT_FALSE(ProcessMemory(0).IsScarce()) << "there is no limit";
+}
+
+// The last block keeps the heap from shrinking by itself.
+TEST(ProcessMemory, FreeMemoryOfTheHeapDoesNotCount) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer has a heap of its own";
+#endif
+  constexpr size_t kBlocks = 32'768;
+  constexpr size_t kBlockBytes = 4096;
+  constexpr uint64_t kLimitBytes = kBlocks * kBlockBytes / 2;
+  std::vector<std::unique_ptr<char[]>> blocks;
+  for (size_t i = 0; i < kBlocks; ++i) {
+    blocks.push_back(std::make_unique<char[]>(kBlockBytes));
+    std::memset(blocks.back().get(), 1, kBlockBytes);
+  }
+  EXPECT_TRUE(ProcessMemory(kLimitBytes).IsScarce());
+  blocks.erase(blocks.begin(), blocks.end() - 1);
+  EXPECT_FALSE(ProcessMemory(kLimitBytes).IsScarce());
+}
+
+}  // namespace
+}  // namespace telemetry::net
