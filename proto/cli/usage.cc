@@ -1,9 +1,13 @@
 #include "proto/cli/usage.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <memory>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "proto/cli/nearest.h"
@@ -22,6 +26,62 @@ void AddConfigFlag(CLI::App* app, const std::string& environment_name) {
 
 CLI::Validator NotEmpty() {
   return {[](const std::string& value) { return std::string(value.empty() ? "must not be empty" : ""); }, ""};
+}
+
+namespace {
+
+std::string ExamplesOf(const std::string& command, const std::string& examples) {
+  std::string own;
+  bool is_own = false;
+  std::istringstream lines(examples);
+  for (std::string line; std::getline(lines, line);) {
+    const bool continues = line.starts_with("   ");
+    if (!continues) is_own = line.starts_with("  " + command + " ");
+    if (is_own) own += line + "\n";
+  }
+  return own.empty() ? "" : "Examples:\n" + own;
+}
+
+void SetCommandExamples(CLI::App& app, const std::string& name, const std::string& examples) {
+  for (CLI::App* command : app.get_subcommands(nullptr)) {
+    const std::string full_name = name + " " + command->get_name();
+    command->footer("\n" + ExamplesOf(full_name, examples));
+    SetCommandExamples(*command, full_name, examples);
+  }
+}
+
+// Prints the groups of flags that are not hidden, and all of them for --help-all.
+class GroupFormatter : public CLI::Formatter {
+ public:
+  GroupFormatter(const CLI::Formatter& base, std::vector<std::string> hidden)
+      : CLI::Formatter(base), hidden_(std::move(hidden)) {}
+
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    if (mode == CLI::AppFormatMode::All) return CLI::Formatter(*this).make_help(app, std::move(name), mode);
+    return CLI::Formatter::make_help(app, std::move(name), mode);
+  }
+  std::string make_group(std::string group, bool is_positional, std::vector<const CLI::Option*> flags) const override {
+    if (std::find(hidden_.begin(), hidden_.end(), group) != hidden_.end()) return "";
+    return CLI::Formatter::make_group(std::move(group), is_positional, std::move(flags));
+  }
+
+ private:
+  const std::vector<std::string> hidden_;
+};
+
+}  // namespace
+
+void SetExamples(CLI::App& app, const std::string& examples, const std::string& notes) {
+  app.footer("\nExamples:\n" + examples + "\n" + notes);
+  SetCommandExamples(app, app.get_name(), examples);
+}
+
+void HideGroups(CLI::App& command, const std::vector<std::string>& groups) {
+  std::string names;
+  for (const std::string& group : groups) names += (names.empty() ? "" : ", ") + group;
+  command.set_help_all_flag("--help-all", "Print this help with all flags, also those of: " + names);
+  const auto base = std::dynamic_pointer_cast<CLI::Formatter>(command.get_formatter());
+  command.formatter(std::make_shared<GroupFormatter>(base == nullptr ? CLI::Formatter() : *base, groups));
 }
 
 namespace {

@@ -10,29 +10,30 @@
 namespace telemetry::collector {
 namespace {
 
-constexpr char kExamples[] = R"(
-Examples:
-  telemetry-collector serve --db telemetry.db
-  telemetry-collector serve --db telemetry.db --listen 127.0.0.1:0
+constexpr char kExamples[] =
+    R"(  telemetry-collector serve --db telemetry.db
+  telemetry-collector serve --db telemetry.db --listen 127.0.0.1:0 --metrics-listen 127.0.0.1:4748
   telemetry-collector serve --db telemetry.db --listen 0.0.0.0:4747 --tls-cert collector.pem --tls-key collector.key \
       --tls-client-ca runners-ca.pem --tokens tokens.json
-  telemetry-collector serve --db telemetry.db --metrics-listen 127.0.0.1:4748
   telemetry-collector serve --db telemetry.db --keep-age 180d --keep-bytes 50GiB
   telemetry-collector serve --validate --config collector.toml
+  telemetry-collector tls init --out tls --host collector.example,10.0.0.7
   telemetry-collector token add --tokens tokens.json --role writer --name ci-gpu-17 --expires 90d --out token
   telemetry-collector token list --tokens tokens.json
   telemetry-collector token revoke --tokens tokens.json 4f2a9c1e
-  telemetry-collector tls init --out tls --host collector.example,10.0.0.7
   telemetry-collector check --db telemetry.db
   telemetry-collector check --db telemetry.db --identities
+  telemetry-collector check --db telemetry.db --reseal
   telemetry-collector stats --db telemetry.db --json
   telemetry-collector backup --db telemetry.db --to telemetry-today.db
   telemetry-collector restore --from telemetry-today.db --to telemetry.db
   telemetry-collector copy --from telemetry.db --to postgresql://telemetry@db.example/telemetry
   telemetry-collector migrate --db telemetry.db
   telemetry-collector prune --db telemetry.db --keep-age 180d --keep-bytes 20GiB --dry-run
+)";
 
-Each flag can also come from the environment (TELEMETRY_COLLECTOR_DB for --db, TELEMETRY_COLLECTOR_LISTEN for --listen,
+constexpr char kNotes[] =
+    R"(Each flag can also come from the environment (TELEMETRY_COLLECTOR_DB for --db, TELEMETRY_COLLECTOR_LISTEN for --listen,
 ...) or from a file given with --config, as lines like: serve.listen = "127.0.0.1:4747"
 Exit status: 0 done, 1 failed, 2 wrong usage.)";
 
@@ -63,7 +64,6 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   ParsedCommandLine parsed;
   CLI::App app("Keeps what GPU kernel autotuners measure: takes records over gRPC, stores them once, durably.",
                "telemetry-collector");
-  app.footer(kExamples);
   app.set_version_flag("--version", "telemetry-collector " TELEMETRY_VERSION);
   cli::AddConfigFlag(&app, EnvironmentName("config"));
   app.require_subcommand(1);
@@ -72,6 +72,7 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   AddMaintenance(app, parsed.line);
   AddTokens(app, parsed.line.token);
   AddTls(app, parsed.line.tls_init);
+  cli::SetExamples(app, kExamples, kNotes);
   try {
     app.parse(argc, argv);
     parsed.line.command = CommandOf(app);

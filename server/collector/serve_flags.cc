@@ -1,5 +1,6 @@
 #include "absl/strings/str_cat.h"
 #include "proto/access/address.h"
+#include "proto/cli/usage.h"
 #include "server/collector/command_flags.h"
 #include "server/collector/flag.h"
 #include "server/collector/listen_address.h"
@@ -7,6 +8,9 @@
 
 namespace telemetry::collector {
 namespace {
+
+// The flags that few need, in a group of --help-all.
+constexpr char kLimits[] = "Limits";
 
 std::string CheckListen(const std::string& text) {
   if (IsListenAddress(text)) return "";
@@ -87,9 +91,13 @@ void AddServe(CLI::App& app, CommandLine& line) {
   AddListening(serve, line);
   AddSecurity(serve, line);
   AddLogging(serve, line);
+  AddKeep(serve, line.keep);
+  const size_t common = serve->get_options().size();
   AddLimits(serve, line.limits);
   AddDisk(serve, line);
-  AddKeep(serve, line.keep);
+  const std::vector<CLI::Option*> options = serve->get_options();
+  for (size_t i = common; i < options.size(); ++i) options[i]->group(kLimits);
+  cli::HideGroups(*serve, {kLimits});
 }
 
 }  // namespace telemetry::collector

@@ -53,5 +53,23 @@ TEST_F(UsageTest, NothingIsSuggestedForAnotherWord) {
   EXPECT_THAT(Said({"--colour", "x.db", "serve"}), Not(HasSubstr("meant?")));
 }
 
+TEST_F(UsageTest, EachCommandHasItsOwnExamples) {
+  SetExamples(app_, "  program serve x.db\n  program serve y.db \\\n      --listen 1\n  program stats\n", "Notes.");
+  const std::string serve = app_.get_subcommand("serve")->help();
+  EXPECT_THAT(serve, HasSubstr("  program serve y.db \\\n      --listen 1\n"));
+  EXPECT_THAT(serve, Not(HasSubstr("program stats")));
+  EXPECT_THAT(app_.get_subcommand("stats")->help(), HasSubstr("Examples:\n  program stats\n"));
+  EXPECT_THAT(app_.help(),
+              testing::AllOf(HasSubstr("program serve x.db"), HasSubstr("program stats"), HasSubstr("Notes.")));
+}
+
+TEST_F(UsageTest, HiddenGroupsAreShownOnDemand) {
+  CLI::App* serve = app_.get_subcommand("serve");
+  serve->add_option("--most", value_)->group("Limits");
+  HideGroups(*serve, {"Limits"});
+  EXPECT_THAT(serve->help(), testing::AllOf(HasSubstr("--listen"), HasSubstr("--help-all"), Not(HasSubstr("--most"))));
+  EXPECT_THAT(serve->help("", CLI::AppFormatMode::All), testing::AllOf(HasSubstr("--listen"), HasSubstr("--most")));
+}
+
 }  // namespace
 }  // namespace telemetry::cli
