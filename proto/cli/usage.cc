@@ -36,7 +36,7 @@ std::string ExamplesOf(const std::string& command, const std::string& examples) 
   std::istringstream lines(examples);
   for (std::string line; std::getline(lines, line);) {
     const bool continues = line.starts_with("   ");
-    if (!continues) is_own = line.starts_with("  " + command + " ");
+    if (!continues) is_own = (line + " ").starts_with("  " + command + " ");
     if (is_own) own += line + "\n";
   }
   return own.empty() ? "" : "Examples:\n" + own;
@@ -45,7 +45,7 @@ std::string ExamplesOf(const std::string& command, const std::string& examples) 
 void SetCommandExamples(CLI::App& app, const std::string& name, const std::string& examples) {
   for (CLI::App* command : app.get_subcommands(nullptr)) {
     const std::string full_name = name + " " + command->get_name();
-    command->footer("\n" + ExamplesOf(full_name, examples));
+    command->footer(ExamplesOf(full_name, examples));
     SetCommandExamples(*command, full_name, examples);
   }
 }
@@ -72,7 +72,7 @@ class GroupFormatter : public CLI::Formatter {
 }  // namespace
 
 void SetExamples(CLI::App& app, const std::string& examples, const std::string& notes) {
-  app.footer("\nExamples:\n" + examples + "\n" + notes);
+  app.footer("Examples:\n" + examples + "\n" + notes);
   SetCommandExamples(app, app.get_name(), examples);
 }
 

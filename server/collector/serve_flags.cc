@@ -91,10 +91,10 @@ void AddServe(CLI::App& app, CommandLine& line) {
   AddListening(serve, line);
   AddSecurity(serve, line);
   AddLogging(serve, line);
+  AddDisk(serve, line);
   AddKeep(serve, line.keep);
   const size_t common = serve->get_options().size();
   AddLimits(serve, line.limits);
-  AddDisk(serve, line);
   const std::vector<CLI::Option*> options = serve->get_options();
   for (size_t i = common; i < options.size(); ++i) options[i]->group(kLimits);
   cli::HideGroups(*serve, {kLimits});

@@ -35,10 +35,10 @@ for role in "${!most_exposed[@]}"; do
   tail -n 1 "$root/security"
 done
 
-# knows FILE PROGRAM COMMAND: --help names every variable that FILE sets, also those in comments.
+# knows FILE PROGRAM COMMAND: --help (of serve: --help-all) names every variable that FILE sets, also those in comments.
 knows() {
   local variable help
-  help=$("$bin/$2" "$3" --help)
+  help=$("$bin/$2" "$3" "$([ "$3" = serve ] && echo --help-all || echo --help)")
   for variable in $(grep -oE '^#?[A-Z_]+=' "$1" | tr -d '#=' | grep -vxE 'FORWARD_PATHS|TELEMETRY_NVRTC'); do
     [[ $help == *"(Env:$variable)"* ]] || fail "$1 sets $variable, which $2 $3 does not know"
   done
