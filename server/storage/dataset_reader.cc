@@ -23,9 +23,10 @@ namespace {
   ".kernel > 0 THEN '' END) IS NOT NULL "
 
 // SELECTs the distinct values of a column, within the bounds of v1::FilterValues.
-#define TELEMETRY_VALUES_OF(column, table)                                                                          \
-  "SELECT DISTINCT " column " FROM " table " WHERE length(" column ") BETWEEN 1 AND 256 ORDER BY " column " LIMIT " \
-                                                                                                          "1000"
+#define TELEMETRY_VALUES_OF(column, table)                                                                \
+  "SELECT DISTINCT " column " FROM " table " WHERE length(" column ") BETWEEN 1 AND 256 ORDER BY " column \
+  " LIMIT "                                                                                               \
+  "1000"
 
 std::string Text(const Statement& row, int column) { return std::string(row.Text(column)); }
 

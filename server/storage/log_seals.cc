@@ -33,7 +33,7 @@ LogSeals::Pages LogSeals::Read(const std::string& database) {
 void LogSeals::Store(uint32_t frame, uint32_t number, uint32_t seal) {
   if (fd_ < 0) fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   const Entry entry = {.number = number, .seal = seal};
-  [[maybe_unused]] const ssize_t written = pwrite(fd_, &entry, sizeof entry, off_t{frame} * sizeof entry);
+  [[maybe_unused]] const ssize_t written = pwrite(fd_, &entry, sizeof entry, static_cast<off_t>(frame * sizeof entry));
 }
 
 void LogSeals::Clear() {
