@@ -86,7 +86,7 @@ void HideGroups(CLI::App& command, const std::vector<std::string>& groups) {
 
 namespace {
 
-// As it stands in a file: "serve.listen".
+// Appends the keys that a file of flags may hold, such as "serve.listen".
 void AddKeys(const CLI::App& app, const std::string& prefix, std::vector<std::string>* keys) {
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) {
@@ -137,7 +137,7 @@ void ComplainOfWord(const CLI::App& app, const std::string& word) {
 int ExitAfterParse(const CLI::App& app, const CLI::ParseError& error) {
   const auto is_of = [&error](CLI::ExitCodes code) { return error.get_exit_code() == static_cast<int>(code); };
   const std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
-  // CLI11 finds first what is missing; the word that it did not know, listed first, was likely meant to be that.
+  // CLI11 reports a missing argument before an unknown one, and the unknown one is most likely a misspelt flag.
   if (!unknown.empty() && (is_of(CLI::ExitCodes::RequiredError) || is_of(CLI::ExitCodes::ExtrasError))) {
     ComplainOfWord(app, unknown.front());
     return kExitUsage;
