@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/synchronization/mutex.h"
 #include "absl/synchronization/notification.h"
 
 namespace telemetry::collector {
@@ -37,17 +38,23 @@ class CallQueueTest : public ::testing::Test {
 };
 
 TEST_F(CallQueueTest, RunsPostedWorkInOrderOnOneThread) {
+  // ThreadSanitizer sees the lock, and not the notification.
+  absl::Mutex mutex;
   std::vector<int> done;
   std::vector<std::thread::id> threads;
   absl::Notification all;
   for (int i = 0; i < 3; ++i) {
     queue_.Post([&, i] {
-      done.push_back(i);
-      threads.push_back(std::this_thread::get_id());
+      {
+        const absl::MutexLock lock(&mutex);
+        done.push_back(i);
+        threads.push_back(std::this_thread::get_id());
+      }
       if (i == 2) all.Notify();
     });
   }
   all.WaitForNotification();
+  const absl::MutexLock lock(&mutex);
   EXPECT_THAT(done, ElementsAre(0, 1, 2));
   EXPECT_NE(threads[0], std::this_thread::get_id());
   EXPECT_THAT(threads, ElementsAre(threads[0], threads[0], threads[0]));
