@@ -24,6 +24,7 @@ forbid() {
 }
 
 forbid proto/record '(client|worker|server)/|grpc|sqlite3\.h|fstream|unistd\.h|fcntl\.h'
+forbid proto/log '(client|worker|server)/|grpc|sqlite3\.h'
 forbid proto/clock '(client|worker|server)/|grpc|sqlite3\.h'
 forbid client '(worker|server)/|sqlite3\.h'
 forbid worker 'server/|sqlite3\.h'
@@ -36,9 +37,8 @@ forbid worker/tune/record 'worker/(codegen|device|ir|kernel|kernels|forward)/|gr
 forbid proto/access '(client|worker|server)/|sqlite3\.h'
 forbid proto/cli '(client|worker|server)/|grpc|sqlite3\.h'
 forbid server '(client|worker)/'
-forbid server/log '(client|worker)/|server/(access|collector|export|storage)/|grpc|sqlite3\.h'
 forbid server/net '(client|worker)/|server/(access|collector|copy|export|storage)/|grpc|sqlite3\.h'
-forbid 'server/access server/copy server/export server/log server/storage' 'server/net/'
+forbid 'server/access server/copy server/export server/storage' 'server/net/'
 forbid server/access 'server/(collector|export|storage)/|sqlite3\.h'
 forbid server/storage 'server/(collector|export)/|grpc'
 forbid 'client proto worker server tests' 'libpq-fe\.h' 'server/storage/postgresql/|tests/server/storage/'

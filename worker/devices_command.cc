@@ -104,7 +104,6 @@ int PrintDevices(bool as_json) {
 void AddDevicesCommand(CLI::App* app, int* exit_status) {
   auto as_json = std::make_shared<bool>(false);
   CLI::App* command = app->add_subcommand("devices", "List the devices that kernels can be tuned on");
-  command->fallthrough();  // --config may stand behind the subcommand
   command->footer(R"(Examples:
   telemetry-worker devices                          one block a device: cuda:0, opencl:0, ...
   telemetry-worker devices --json | jq -r '.[].id'

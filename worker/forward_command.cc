@@ -217,7 +217,6 @@ void AddForwardCommand(CLI::App* app, int* exit_status) {
   auto flags = std::make_shared<ForwardFlags>();
   CLI::App* command =
       app->add_subcommand("forward", "Stream the sidecars of pytorch/helion's autotuner to a collector");
-  command->fallthrough();  // --config may stand behind the subcommand
   command->footer(R"(Examples:
   telemetry-worker forward --collector collector:4747 /tmp/autotune            every sidecar below a folder
   telemetry-worker forward --collector collector:4747 --watch /tmp/autotune    ... and go on as they grow

@@ -91,7 +91,6 @@ Json KernelJson(const LibraryKernel& kernel) {
 void AddKernelsCommand(CLI::App* app, int* exit_status) {
   auto json = std::make_shared<bool>(false);
   CLI::App* command = app->add_subcommand("kernels", "List the library: kernels with their default arguments");
-  command->fallthrough();  // --config may stand behind the subcommand
   command->footer(R"(Examples:
   telemetry-worker kernels           a table; the arguments are written as --arg takes them
   telemetry-worker kernels --json    one JSON array

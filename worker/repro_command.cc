@@ -25,7 +25,7 @@ namespace repro = worker::repro;
 
 struct ReproFlags {
   std::string run;
-  std::string config;
+  std::string config_id;
   std::string language = "cpp";
   std::string collector;
   access::Credentials credentials;
@@ -35,9 +35,9 @@ struct ReproFlags {
 
 absl::StatusOr<repro::ReproProgram> Program(const ReproFlags& flags) {
   std::optional<uint64_t> config_id;
-  if (!flags.config.empty()) {
-    absl::StatusOr<uint64_t> id = record::ParseConfigId(flags.config);
-    if (!id.ok()) return absl::InvalidArgumentError(absl::StrCat("--config: ", id.status().message()));
+  if (!flags.config_id.empty()) {
+    absl::StatusOr<uint64_t> id = record::ParseConfigId(flags.config_id);
+    if (!id.ok()) return absl::InvalidArgumentError(absl::StrCat("--config-id: ", id.status().message()));
     config_id = *id;
   }
   absl::StatusOr<absl::Duration> deadline = DurationOf("--deadline", flags.deadline);
@@ -49,7 +49,8 @@ absl::StatusOr<repro::ReproProgram> Program(const ReproFlags& flags) {
   absl::StatusOr<repro::RecordedMeasurement> measured = repro::FindMeasurement(collector, flags.run, config_id);
   if (!measured.ok()) return measured.status();
   return repro::ProgramOf(*measured,
-                          flags.language == "python" ? repro::ProgramLanguage::kPython : repro::ProgramLanguage::kCpp);
+                          flags.language == "python" ? repro::ProgramLanguage::kPython : repro::ProgramLanguage::kCpp,
+                          flags.out == "-" ? "" : flags.out);
 }
 
 // A program may have been changed by whoever it helped: another text is not written over it.
@@ -72,10 +73,9 @@ absl::Status Write(const ReproFlags& flags) {
     std::cout << program->text;
     return absl::OkStatus();
   }
-  const std::string path = flags.out.empty() ? program->file_name : flags.out;
-  if (absl::Status status = WriteTo(path, program->text); !status.ok()) return status;
-  spdlog::info("wrote {}", path);
-  if (flags.out.empty()) std::cout << program->command << "\n";
+  if (absl::Status status = WriteTo(program->path, program->text); !status.ok()) return status;
+  spdlog::info("wrote {}", program->path);
+  std::cout << program->command << "\n";
   return absl::OkStatus();
 }
 
@@ -87,20 +87,18 @@ void AddReproCommand(CLI::App* app, int* exit_status) {
       app->add_subcommand("repro", "Write a standalone program of a measurement that the collector knows");
   command->footer(R"help(Examples:
   telemetry-worker repro 3f09c1 --collector collector:4747                             the run's best config
-  telemetry-worker repro 3f09c1 --config 0123456789abcdef --collector collector:4747
+  telemetry-worker repro 3f09c1 --config-id 0123456789abcdef --collector collector:4747
   telemetry-worker repro 3f09c1 --collector collector:4747 --as python --out -         to standard output
   eval "$(telemetry-worker repro 3f09c1 --collector collector:4747)"                   writes, compiles and runs it
 
 The program needs nothing of this project: it makes the same inputs, launches the same code, compares the results and
 prints the time beside the one that was measured. C++ wants CUDA's toolkit (or OpenCL, where that was measured), Python
-CuPy. The command that makes and runs it goes to standard output; it stands in the program as well.
+CuPy. The command that makes and runs it goes to standard output, unless the program goes there with --out -; it is in
+the program, too.
 Ids are those of an export: the columns run_id, of which the first digits are enough, and config_id.
-A file with flags stands before the command here: telemetry-worker --config FILE repro ...
 Exit status: 0 written; 1 not written; 2 wrong usage.)help");
   command->add_option("run", flags->run, "The run's id, or its first digits")->required()->type_name("RUN_ID");
-  // Elsewhere --config is a file with flags, and so is its variable.
-  command->add_option("--config", flags->config, "The config's id: 16 digits (default: the run's best)")
-      ->envname("TELEMETRY_WORKER_CONFIG_ID")
+  AddOption(command, "--config-id", flags->config_id, "The config's id: 16 digits (default: the run's best)")
       ->type_name("CONFIG_ID");
   AddOption(command, "--as", flags->language, "Language of the program")->check(CLI::IsMember({"cpp", "python"}));
   AddOption(command, "--collector", flags->collector, "Who knows the measurement")->required()->type_name("HOST:PORT");

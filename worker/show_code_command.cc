@@ -99,17 +99,16 @@ void AddShowCodeCommand(CLI::App* app, int* exit_status) {
   CLI::App* command = app->add_subcommand("show-code", "Print the code that is generated for a kernel and a config");
   command->footer(R"help(Examples:
   telemetry-worker show-code softmax                                            CUDA C++ of the default config
-  telemetry-worker show-code softmax --config "Config(block_sizes=[4], num_warps=8)"
+  telemetry-worker show-code softmax --kernel-config "Config(block_sizes=[4], num_warps=8)"
   telemetry-worker show-code bmm --dialect opencl --arg x=4x100x60:f32          other arguments follow from x
   telemetry-worker show-code attention --arg causal=true --arch sm_80
   telemetry-worker show-code softmax --space                                    what a config can be
   telemetry-worker show-code softmax --ir                                       the IR as a line of .ir.jsonl, without
                                                                                 the ids that only a run has
 
-A file with flags stands before the command here: telemetry-worker --config FILE show-code ...
 Exit status: 0 printed; 1 no code can be made of it; 2 wrong usage, argument or config.)help");
   command->add_option("kernel", flags->kernel, "One of `telemetry-worker kernels`")->required()->type_name("KERNEL");
-  command->add_option("--config", flags->config, "As Helion writes them; keys left out have their defaults")
+  command->add_option("--kernel-config", flags->config, "As Helion writes them; keys left out have their defaults")
       ->envname("TELEMETRY_WORKER_KERNEL_CONFIG")
       ->type_name("CONFIG");
   command->add_option("--dialect", flags->dialect, "Language of the code")

@@ -5,8 +5,7 @@
 #include <optional>
 
 #include "proto/cli/usage.h"
-#include "spdlog/sinks/stdout_color_sinks.h"
-#include "spdlog/spdlog.h"
+#include "proto/log/log.h"
 #include "worker/best_command.h"
 #include "worker/command_line.h"
 #include "worker/devices_command.h"
@@ -21,7 +20,6 @@
 namespace {
 
 int Run(int argc, char** argv) {
-  spdlog::set_default_logger(spdlog::stderr_color_mt("telemetry-worker"));
   CLI::App app("Measures GPU kernels and streams what others measured to a telemetry collector", "telemetry-worker");
   app.set_version_flag("--version", "telemetry-worker " TELEMETRY_VERSION);
   // CLI11 reads the file before it looks at the environment, so the variable is the flag's default.
@@ -40,6 +38,7 @@ int Run(int argc, char** argv) {
   telemetry::AddRunCommand(&app, &exit_status);
   telemetry::AddShowCodeCommand(&app, &exit_status);
   telemetry::AddTuneCommand(&app, &exit_status);
+  for (CLI::App* command : app.get_subcommands(nullptr)) command->fallthrough();  // --config may stand behind it
   try {
     app.parse(telemetry::ArgumentsOf(argc, argv));
   } catch (const CLI::ParseError& error) {
@@ -51,6 +50,7 @@ int Run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  telemetry::log::SetUp(telemetry::log::Format::kText, "info");
   try {
     if (const std::optional<int> exit_status = telemetry::worker::tune::RunTuneChild(argc, argv)) return *exit_status;
     return Run(argc, argv);

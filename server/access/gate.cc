@@ -11,7 +11,7 @@
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
 #include "server/access/request_id.h"
-#include "server/log/log.h"
+#include "proto/log/log.h"
 
 namespace telemetry::access {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "proto/record/strings.h"
 #include "server/access/token_file.h"
-#include "server/log/log.h"
+#include "proto/log/log.h"
 
 namespace telemetry::access {
 namespace {

@@ -20,7 +20,7 @@
 #include "server/collector/connection_limits.h"
 #include "server/collector/ingest_stream.h"
 #include "server/collector/sender.h"
-#include "server/log/log.h"
+#include "proto/log/log.h"
 #include "server/storage/postgresql/any_store.h"
 #include "server/storage/private_file.h"
 
@@ -70,15 +70,18 @@ absl::StatusOr<uint64_t> NoDisk(const std::string& /*path*/) {
 
 }  // namespace
 
+struct CollectorServer::Ports {
+  std::unique_ptr<access::TokenWatch> tokens;  // nullptr: there are none
+  std::shared_ptr<grpc::ServerCredentials> credentials;
+  std::unique_ptr<net::ReceiveMeter> meter;
+  std::unique_ptr<net::Acceptor> acceptor;    // nullptr: no port
+  std::unique_ptr<MetricsPort> metrics_port;  // nullptr: none
+};
+
 absl::StatusOr<std::unique_ptr<CollectorServer>> CollectorServer::Start(const ServerOptions& options) {
   EnableReflection();
-  std::unique_ptr<access::TokenWatch> tokens;
-  if (!options.tokens.empty()) {
-    absl::StatusOr<std::unique_ptr<access::TokenWatch>> watch =
-        access::TokenWatch::Open(options.tokens, options.token_clock);
-    if (!watch.ok()) return watch.status();
-    tokens = *std::move(watch);
-  }
+  absl::StatusOr<Ports> ports = OpenPorts(options);
+  if (!ports.ok()) return ports.status();
   if (!storage::IsPostgresqlUrl(options.db)) {
     for (const std::string& file : storage::TightenDataset(options.db)) {
       log::Warn("took a file of the dataset from other users: its mode is 0600 now", {{"file", file}});
@@ -90,22 +93,61 @@ absl::StatusOr<std::unique_ptr<CollectorServer>> CollectorServer::Start(const Se
   };
   absl::StatusOr<std::unique_ptr<storage::StoreWriter>> writer = storage::OpenWriter(options.db, writer_options);
   if (!writer.ok()) return writer.status();
-  std::unique_ptr<CollectorServer> server(new CollectorServer(options, std::move(tokens), *std::move(writer)));
-  if (absl::Status status = server->Listen(options); !status.ok()) return status;
-  if (absl::Status status = server->ListenForMetrics(options); !status.ok()) return status;
+  std::shared_ptr<grpc::ServerCredentials> credentials = std::move(ports->credentials);
+  std::unique_ptr<CollectorServer> server(new CollectorServer(options, *std::move(ports), *std::move(writer)));
+  if (absl::Status status = server->StartServing(std::move(credentials)); !status.ok()) return status;
   return server;
 }
 
-CollectorServer::CollectorServer(const ServerOptions& options, std::unique_ptr<access::TokenWatch> tokens,
+absl::StatusOr<CollectorServer::Ports> CollectorServer::OpenPorts(const ServerOptions& options) {
+  Ports ports{.meter = std::make_unique<net::ReceiveMeter>(options.limits.receive_bytes)};
+  if (!options.tokens.empty()) {
+    absl::StatusOr<std::unique_ptr<access::TokenWatch>> watch =
+        access::TokenWatch::Open(options.tokens, options.token_clock);
+    if (!watch.ok()) return watch.status();
+    ports.tokens = *std::move(watch);
+  }
+  absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> credentials = access::MakeServerCredentials(options.tls);
+  if (!credentials.ok()) return credentials.status();
+  ports.credentials = *std::move(credentials);
+  if (!options.listen.empty()) {
+    absl::StatusOr<std::unique_ptr<net::Acceptor>> acceptor =
+        net::Acceptor::Open({.address = options.listen,
+                             .limits = ConnectionLimitsOf(options.limits),
+                             .silent_timeout = options.limits.handshake_timeout,
+                             .listener = {.unacknowledged_timeout = options.limits.keepalive_timeout},
+                             .on_lost = options.on_lost_port,
+                             .meter = ports.meter.get(),
+                             .memory_bytes = options.limits.memory_bytes});
+    if (!acceptor.ok()) {
+      return absl::UnavailableError(absl::StrCat("cannot listen on ", options.listen, ": ", acceptor.status().message()));
+    }
+    ports.acceptor = *std::move(acceptor);
+  }
+  if (!options.metrics_listen.empty()) {
+    MetricsPortOptions port{.address = options.metrics_listen, .on_lost = options.on_lost_port};
+    if (!access::StaysOnThisMachine(options.metrics_listen)) {
+      port.tls = options.tls;
+      port.tokens = ports.tokens.get();
+    }
+    absl::StatusOr<std::unique_ptr<MetricsPort>> opened = MetricsPort::Open(port);
+    if (!opened.ok()) return opened.status();
+    ports.metrics_port = *std::move(opened);
+  }
+  return ports;
+}
+
+CollectorServer::CollectorServer(const ServerOptions& options, Ports ports,
                                  std::unique_ptr<storage::StoreWriter> writer)
-    : limits_(options.limits),
+    : db_(options.db),
+      limits_(options.limits),
       admission_(limits_),
       streams_(limits_),
       rates_(limits_.producer_bytes_per_second),
-      tokens_(std::move(tokens)),
+      tokens_(std::move(ports.tokens)),
       gate_(tokens_.get()),
-      meter_(limits_.receive_bytes),
-      calls_(gate_, meter_,
+      meter_(std::move(ports.meter)),
+      calls_(gate_, *meter_,
              {.exports = limits_.max_exports,
               .others = limits_.max_streams,
               .retry_delay = limits_.retry_delay,
@@ -130,33 +172,17 @@ CollectorServer::CollectorServer(const ServerOptions& options, std::unique_ptr<a
                {.request_timeout = limits_.open_timeout,
                 .unread_timeout = limits_.unread_timeout,
                 .export_timeout = limits_.export_timeout,
-                .retry_delay = limits_.retry_delay}) {}
+                .retry_delay = limits_.retry_delay}),
+      acceptor_(std::move(ports.acceptor)),
+      metrics_port_(std::move(ports.metrics_port)) {}
 
 CollectorServer::~CollectorServer() {
   Drain(absl::ZeroDuration());
   metrics_port_.reset();
 }
 
-absl::Status CollectorServer::Listen(const ServerOptions& options) {
-  absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> credentials = access::MakeServerCredentials(options.tls);
-  if (!credentials.ok()) return credentials.status();
-  if (!options.listen.empty()) {
-    absl::StatusOr<std::unique_ptr<net::Acceptor>> acceptor =
-        net::Acceptor::Open({.address = options.listen,
-                             .limits = ConnectionLimitsOf(limits_),
-                             .silent_timeout = limits_.handshake_timeout,
-                             .listener = {.unacknowledged_timeout = limits_.keepalive_timeout},
-                             .on_lost = options.on_lost_port,
-                             .meter = &meter_,
-                             .memory_bytes = limits_.memory_bytes});
-    if (!acceptor.ok()) {
-      return absl::UnavailableError(absl::StrCat("cannot listen on ", options.listen, ": ", acceptor.status().message(),
-                                                 "; is the port taken, or no HOST:PORT?"));
-    }
-    acceptor_ = *std::move(acceptor);
-    port_ = acceptor_->port();
-  }
-  if (absl::Status status = Build(*std::move(credentials)); !status.ok()) return status;
+absl::Status CollectorServer::StartServing(std::shared_ptr<grpc::ServerCredentials> credentials) {
+  if (absl::Status status = Build(std::move(credentials)); !status.ok()) return status;
   if (acceptor_ != nullptr) {
     acceptor_->Start([this](int fd) {
       grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
@@ -171,6 +197,9 @@ absl::Status CollectorServer::Listen(const ServerOptions& options) {
   health_.Begin(&health_service_);
   disk_guard_.Start([this](bool has_room) { health_.SetHasRoom(has_room); });
   if (tokens_ != nullptr) tokens_->Start([this] { OnTokensLookedAt(); });
+  if (metrics_port_ != nullptr) {
+    metrics_port_->Start([this] { return metrics_->Text([this] { return State(); }); });
+  }
   return absl::OkStatus();
 }
 
@@ -231,21 +260,7 @@ void CollectorServer::LimitConnections(grpc::ServerBuilder& builder) const {
   builder.SetResourceQuota(quota);
 }
 
-absl::Status CollectorServer::ListenForMetrics(const ServerOptions& options) {
-  if (metrics_ == nullptr) return absl::OkStatus();
-  MetricsPortOptions port{.address = options.metrics_listen, .on_lost = options.on_lost_port};
-  if (!access::StaysOnThisMachine(options.metrics_listen)) {
-    port.tls = options.tls;
-    port.tokens = tokens_.get();
-  }
-  absl::StatusOr<std::unique_ptr<MetricsPort>> started =
-      MetricsPort::Start(port, [this, db = options.db] { return metrics_->Text([this, &db] { return State(db); }); });
-  if (!started.ok()) return started.status();
-  metrics_port_ = *std::move(started);
-  return absl::OkStatus();
-}
-
-CollectorState CollectorServer::State(const std::string& db) {
+CollectorState CollectorServer::State() {
   const Admission::State admission = admission_.state();
   const access::Gate::Refusals refusals = gate_.refusals();
   const StreamRegistry::Counts ended = streams_.counts();
@@ -273,8 +288,8 @@ CollectorState CollectorServer::State(const std::string& db) {
                           .refused_disk_full = disk.turned_away,
                           .disk_keep_free_bytes = disk.keep_free_bytes,
                           .disk_free_bytes = disk.free_bytes,
-                          .database_bytes = FileBytes(db),
-                          .wal_bytes = FileBytes(db + "-wal"),
+                          .database_bytes = FileBytes(db_),
+                          .wal_bytes = FileBytes(db_ + "-wal"),
                           .retention = retention_.state()};
   if (tokens_ != nullptr) state.tokens_unreadable = tokens_->UnreadableFor();
   const absl::StatusOr<ReaderPool::Borrowed> reader = readers_.Borrow();

@@ -65,13 +65,13 @@ struct ServerOptions {
 class CollectorServer {
  public:
   // Opens the dataset and serves. Errors as storage::OpenWriter, access::ReadTokens and
-  // access::MakeServerCredentials; UNAVAILABLE: the port is taken or no address.
+  // access::MakeServerCredentials; UNAVAILABLE: a port is in use or no address.
   static absl::StatusOr<std::unique_ptr<CollectorServer>> Start(const ServerOptions& options);
   // As Drain, without patience.
   ~CollectorServer();
 
   // The port; 0 where there is none.
-  int port() const { return port_; }
+  int port() const { return acceptor_ == nullptr ? 0 : acceptor_->port(); }
   int metrics_port() const { return metrics_port_ == nullptr ? 0 : metrics_port_->port(); }
   // A channel without a network.
   std::shared_ptr<grpc::Channel> InProcessChannel();
@@ -81,9 +81,12 @@ class CollectorServer {
   void Drain(absl::Duration patience);
 
  private:
-  CollectorServer(const ServerOptions& options, std::unique_ptr<access::TokenWatch> tokens,
-                  std::unique_ptr<storage::StoreWriter> writer);
-  absl::Status Listen(const ServerOptions& options);
+  // The ports and what guards them, open before the dataset: a port that is in use leaves no dataset behind.
+  struct Ports;
+
+  static absl::StatusOr<Ports> OpenPorts(const ServerOptions& options);
+  CollectorServer(const ServerOptions& options, Ports ports, std::unique_ptr<storage::StoreWriter> writer);
+  absl::Status StartServing(std::shared_ptr<grpc::ServerCredentials> credentials);
   // Builds the gRPC server, which takes connections from the acceptor.
   absl::Status Build(std::shared_ptr<grpc::ServerCredentials> credentials);
   // Rechecks the running calls' tokens, and whether the token file is readable. Called by the watch.
@@ -91,9 +94,9 @@ class CollectorServer {
   // Ends the connection of a peer.
   void EndConnection(const std::string& peer) const;
   void LimitConnections(grpc::ServerBuilder& builder) const;
-  absl::Status ListenForMetrics(const ServerOptions& options);
-  CollectorState State(const std::string& db);
+  CollectorState State();
 
+  const std::string db_;
   const Limits limits_;
   Admission admission_;
   StreamRegistry streams_;
@@ -102,7 +105,7 @@ class CollectorServer {
   std::atomic<uint64_t> too_large_records_ = 0;
   const std::unique_ptr<access::TokenWatch> tokens_;
   access::Gate gate_;
-  net::ReceiveMeter meter_;
+  const std::unique_ptr<net::ReceiveMeter> meter_;
   RunningCalls calls_;
   CallQueue call_queue_{calls_};
   const std::unique_ptr<CollectorMetrics> metrics_;  // nullptr: none
@@ -119,7 +122,6 @@ class CollectorServer {
   std::unique_ptr<net::Acceptor> acceptor_;                                      // nullptr: no port
   std::optional<Periodic> call_watch_;
   std::unique_ptr<MetricsPort> metrics_port_;  // nullptr: none
-  int port_ = 0;
 };
 
 }  // namespace telemetry::collector

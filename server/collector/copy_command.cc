@@ -5,6 +5,7 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "proto/record/counted.h"
 #include "server/copy/copy_dataset.h"
 #include "server/storage/postgresql/any_store.h"
 
@@ -18,7 +19,7 @@ class CopyLog {
     if (what == "copied") copied_at_ = absl::Now();
     if (absl::Now() - said_at_ < absl::Seconds(5)) return;
     said_at_ = absl::Now();
-    std::fprintf(stderr, "telemetry-collector: %s %lld rows, at %s\n", what.c_str(), static_cast<long long>(rows),
+    std::fprintf(stderr, "telemetry-collector: %s %s, at %s\n", what.c_str(), record::Counted(rows, "row").c_str(),
                  table.c_str());
   }
 
@@ -43,12 +44,12 @@ absl::Status Copy(const CommandLine& line) {
                          }});
   if (!report.ok()) return report.status();
   for (const auto& [table, hash] : report->tables) {
-    std::printf("%-20s %12lld rows  %s\n", table.c_str(), static_cast<long long>(hash.rows), hash.sha256_hex.c_str());
+    std::printf("%-20s %17s  %s\n", table.c_str(), record::Counted(hash.rows, "row").c_str(), hash.sha256_hex.c_str());
   }
   for (const copy::ExportHash& file : report->files) {
     std::printf("export %-30s %s\n", file.suffix.c_str(), file.sha256_hex.c_str());
   }
-  std::printf("%lld rows copied%s in %.1f s; all verified in %.1f s\n", static_cast<long long>(report->rows),
+  std::printf("%s copied%s in %.1f s; all verified in %.1f s\n", record::Counted(report->rows, "row").c_str(),
               report->went_on ? " behind those that were there" : "", absl::ToDoubleSeconds(log.copied_at() - began),
               absl::ToDoubleSeconds(absl::Now() - log.copied_at()));
   std::printf("%s: dataset %s, the same as in %s\n", storage::WithoutPasswords(line.to).c_str(),

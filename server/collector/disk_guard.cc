@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_format.h"
 #include "server/collector/grpc_status.h"
-#include "server/log/log.h"
+#include "proto/log/log.h"
 
 namespace telemetry::collector {
 namespace {

@@ -12,7 +12,7 @@
 #include "server/collector/tls_commands.h"
 #include "server/collector/token_commands.h"
 #include "server/collector/validate_command.h"
-#include "server/log/log.h"
+#include "proto/log/log.h"
 
 namespace {
 

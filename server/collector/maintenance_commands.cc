@@ -7,10 +7,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "proto/record/counted.h"
 #include "server/storage/backup.h"
 #include "server/storage/check.h"
 #include "server/storage/check_identities.h"
 #include "server/storage/dataset_file.h"
+#include "server/storage/lock_file.h"
 #include "server/storage/postgresql/any_store.h"
 #include "server/storage/prune.h"
 #include "server/storage/restore.h"
@@ -18,6 +20,8 @@
 namespace telemetry::collector {
 
 namespace {
+
+using record::Counted;
 
 absl::Status CheckIdentities(const std::string& db) {
   const absl::StatusOr<std::unique_ptr<storage::Database>> database = storage::OpenDatabaseForReading(db);
@@ -29,11 +33,11 @@ absl::Status CheckIdentities(const std::string& db) {
                     wrong.expected.c_str());
       });
   if (!counts.ok()) return counts.status();
-  std::printf("%lld ids are right, %lld are wrong, %lld cannot be recomputed\n", static_cast<long long>(counts->right),
+  std::printf("ids: %lld right, %lld wrong, %lld that cannot be recomputed\n", static_cast<long long>(counts->right),
               static_cast<long long>(counts->wrong), static_cast<long long>(counts->unknown));
   if (counts->wrong == 0) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
-      counts->wrong, " ids are not those of their content: ask their senders; no other sender's rows are affected"));
+      Counted(counts->wrong, "id"), " from another content: ask the senders; no other sender's rows are affected"));
 }
 
 }  // namespace
@@ -56,14 +60,14 @@ absl::Status Backup(const CommandLine& line) {
 absl::Status Restore(const CommandLine& line) {
   const absl::StatusOr<storage::RestoreReport> report = storage::RestoreDataset(line.from, line.to, absl::Now());
   if (!report.ok()) return report.status();
-  std::printf("%s: restored from %s, with %llu acknowledged records\n", line.to.c_str(), line.from.c_str(),
-              static_cast<unsigned long long>(report->records));
+  std::printf("%s: restored from %s, with %s\n", line.to.c_str(), line.from.c_str(),
+              Counted(report->records, "acknowledged record").c_str());
   if (!report->kept.empty()) std::printf("what was there is kept as %s\n", report->kept.c_str());
   if (report->missing_records > 0) {
     std::printf(
-        "%llu records were acknowledged after the backup and are not in it: producers do not send them again; forward "
-        "them again where their sidecars are kept\n",
-        static_cast<unsigned long long>(report->missing_records));
+        "acknowledged after the backup and not in it: %s; producers do not send them again, forward them again where "
+        "their sidecars are kept\n",
+        Counted(report->missing_records, "record").c_str());
   }
   return absl::OkStatus();
 }
@@ -79,14 +83,14 @@ absl::Status Prune(const CommandLine& line) {
   for (const storage::PrunedAttempt& attempt : report->attempts) {
     rows += attempt.rows;
     std::printf(
-        "%s attempt %s of %s, run %.12s..., arrived %s, %lld rows\n", verb, attempt.attempt_id.c_str(),
+        "%s attempt %s of %s, run %.12s..., arrived %s, %s\n", verb, attempt.attempt_id.c_str(),
         attempt.kernel_name.c_str(), attempt.run_id.c_str(),
         absl::FormatTime("%Y-%m-%d", absl::FromUnixMicros(attempt.first_received_unix_us), absl::UTCTimeZone()).c_str(),
-        static_cast<long long>(attempt.rows));
+        Counted(attempt.rows, "row").c_str());
   }
-  std::printf("%s %zu attempts, %lld rows, %lld rejects; in use: %lld bytes before, %lld after\n", verb,
-              report->attempts.size(), static_cast<long long>(rows), static_cast<long long>(report->rejects),
-              static_cast<long long>(report->bytes_before), static_cast<long long>(report->bytes_after));
+  std::printf("%s %s, %s, %s; in use: %lld bytes before, %lld after\n", verb,
+              Counted(report->attempts.size(), "attempt").c_str(), Counted(rows, "row").c_str(),
+              Counted(report->rejects, "reject").c_str(), static_cast<long long>(report->bytes_before), static_cast<long long>(report->bytes_after));
   if (line.prune.rules.keep_age != absl::InfiniteDuration() && !line.prune.trust_clock) {
     std::printf("ages count while a collector serves the dataset, %.1f days so far; by the clock: --trust-clock\n",
                 absl::ToDoubleHours(report->served) / 24);
@@ -95,12 +99,14 @@ absl::Status Prune(const CommandLine& line) {
 }
 
 absl::Status MigrateDataset(const CommandLine& line) {
+  const bool is_file = !storage::IsPostgresqlUrl(line.db);
+  if (absl::Status status = is_file ? storage::RequireFile(line.db) : absl::OkStatus(); !status.ok()) return status;
   // Opening a dataset for writing brings its schema up to date.
   const storage::WriterOptions options = {.on_reseal = [&line](const storage::ResealReport& report) {
     std::printf("%s: %s\n", line.db.c_str(), storage::DescribeReseal(report).c_str());
   }};
   if (absl::Status status = storage::OpenWriter(line.db, options).status(); !status.ok()) return status;
-  if (storage::IsPostgresqlUrl(line.db)) {
+  if (!is_file) {
     std::printf("%s: up to date\n", storage::WithoutPasswords(line.db).c_str());
     return absl::OkStatus();
   }

@@ -15,7 +15,7 @@
 #include "proto/clock/steady.h"
 #include "server/access/tls_connection.h"
 #include "server/collector/http_answer.h"
-#include "server/log/log.h"
+#include "proto/log/log.h"
 
 namespace telemetry::collector {
 namespace {
@@ -100,8 +100,7 @@ class MetricsPort::Conversation {
   size_t written_ = 0;
 };
 
-absl::StatusOr<std::unique_ptr<MetricsPort>> MetricsPort::Start(const MetricsPortOptions& options,
-                                                                ReadMetrics read_metrics) {
+absl::StatusOr<std::unique_ptr<MetricsPort>> MetricsPort::Open(const MetricsPortOptions& options) {
   if (!options.tls.cert.empty()) {
     if (absl::Status status = access::CheckTlsFiles(options.tls).status(); !status.ok()) return status;
   }
@@ -110,24 +109,24 @@ absl::StatusOr<std::unique_ptr<MetricsPort>> MetricsPort::Start(const MetricsPor
                                                                                  .silent_timeout = options.timeout,
                                                                                  .on_lost = options.on_lost});
   if (!acceptor.ok()) {
-    return absl::UnavailableError(absl::StrCat("cannot serve metrics on ", options.address, ": ",
-                                               acceptor.status().message(), "; is the port taken, or no HOST:PORT?"));
+    return absl::UnavailableError(
+        absl::StrCat("cannot serve metrics on ", options.address, ": ", acceptor.status().message()));
   }
-  std::unique_ptr<MetricsPort> port(new MetricsPort(options, std::move(read_metrics), *std::move(acceptor)));
+  std::unique_ptr<MetricsPort> port(new MetricsPort(options, *std::move(acceptor)));
   if (!port->wake_.is_open()) return absl::UnavailableError("cannot serve metrics: no descriptor is free");
-  port->thread_ = std::thread([port = port.get()] { port->Run(); });
-  port->acceptor_->Start([port = port.get()](int fd) { port->Take(fd); });
   return port;
 }
 
-MetricsPort::MetricsPort(const MetricsPortOptions& options, ReadMetrics read_metrics,
-                         std::unique_ptr<net::Acceptor> acceptor)
-    : options_(options),
-      read_metrics_(std::move(read_metrics)),
-      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      acceptor_(std::move(acceptor)) {}
+MetricsPort::MetricsPort(const MetricsPortOptions& options, std::unique_ptr<net::Acceptor> acceptor)
+    : options_(options), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), acceptor_(std::move(acceptor)) {}
 
 MetricsPort::~MetricsPort() { Stop(); }
+
+void MetricsPort::Start(ReadMetrics read_metrics) {
+  read_metrics_ = std::move(read_metrics);
+  thread_ = std::thread([this] { Run(); });
+  acceptor_->Start([this](int fd) { Take(fd); });
+}
 
 void MetricsPort::Stop() {
   acceptor_->Stop();

@@ -44,11 +44,14 @@ class MetricsPort {
   // Returns the text of the metrics. Called on the port's thread.
   using ReadMetrics = std::function<std::string()>;
 
-  // UNAVAILABLE: the port is taken or no address. INVALID_ARGUMENT: as access::MakeServerCredentials.
-  static absl::StatusOr<std::unique_ptr<MetricsPort>> Start(const MetricsPortOptions& options,
-                                                            ReadMetrics read_metrics);
+  // Listens; requests wait until Start. UNAVAILABLE: the port is in use or no address. INVALID_ARGUMENT: as
+  // access::MakeServerCredentials.
+  static absl::StatusOr<std::unique_ptr<MetricsPort>> Open(const MetricsPortOptions& options);
   // As Stop.
   ~MetricsPort();
+
+  // Answers from now on. Once only.
+  void Start(ReadMetrics read_metrics);
 
   int port() const { return acceptor_->port(); }
   // Closes the port and its connections. Afterwards nobody reads the metrics any more.
@@ -57,7 +60,7 @@ class MetricsPort {
  private:
   class Conversation;
 
-  MetricsPort(const MetricsPortOptions& options, ReadMetrics read_metrics, std::unique_ptr<net::Acceptor> acceptor);
+  MetricsPort(const MetricsPortOptions& options, std::unique_ptr<net::Acceptor> acceptor);
   void Take(int fd) ABSL_LOCKS_EXCLUDED(mutex_);
   void Wake() const;
   void Run();
@@ -68,7 +71,7 @@ class MetricsPort {
   std::string Answer(std::string_view head);
 
   const MetricsPortOptions options_;
-  const ReadMetrics read_metrics_;
+  ReadMetrics read_metrics_;
   const net::Socket wake_;
   access::LogLimit refusal_lines_;
   std::list<Conversation> conversations_;  // the thread's only

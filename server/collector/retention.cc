@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "server/log/log.h"
+#include "proto/log/log.h"
 
 namespace telemetry::collector {
 namespace {

@@ -15,7 +15,7 @@
 #include "server/access/gate.h"
 #include "server/collector/collector_server.h"
 #include "server/collector/connection_limits.h"
-#include "server/log/log.h"
+#include "proto/log/log.h"
 #include "server/net/file_limit.h"
 #include "server/storage/postgresql/any_store.h"
 

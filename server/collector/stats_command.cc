@@ -8,7 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "proto/record/json.h"
-#include "server/log/line.h"
+#include "proto/log/line.h"
 #include "server/storage/stats.h"
 
 namespace telemetry::collector {

@@ -8,7 +8,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "proto/clock/steady.h"
-#include "server/log/log.h"
+#include "proto/log/log.h"
 
 namespace telemetry::collector {
 namespace {

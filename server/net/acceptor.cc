@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "server/log/log.h"
+#include "proto/log/log.h"
 
 namespace telemetry::net {
 namespace {

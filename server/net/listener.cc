@@ -33,6 +33,7 @@ in_port_t& PortOf(sockaddr_storage& address) {
 
 absl::Status SystemError(const char* call) {
   const int error = errno;
+  if (error == EADDRINUSE) return absl::UnavailableError("the port is in use: end what listens there, or take another");
   const std::string message = absl::StrCat(call, ": ", std::strerror(error));
   const bool is_missing = error == EADDRNOTAVAIL || error == EAFNOSUPPORT;
   return is_missing ? absl::NotFoundError(message) : absl::UnavailableError(message);

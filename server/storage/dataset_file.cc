@@ -165,9 +165,9 @@ absl::StatusOr<std::unique_ptr<StoreReader>> OpenSqliteReader(const std::string&
 }
 
 absl::StatusOr<ResealReport> ResealDataset(const std::string& path, PageScan* scan) {
+  if (absl::Status status = RequireFile(path); !status.ok()) return status;
   const absl::StatusOr<LockFile> lock = LockFile::Acquire(path);
   if (!lock.ok()) return lock.status();
-  if (!std::filesystem::exists(path)) return absl::NotFoundError(absl::StrCat("there is no ", path));
   absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path, {.vfs = {}});
   if (!database.ok()) return database.status();
   KeepLog(*database, true);

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "server/storage/lock_file.h"
 #include "server/storage/migrator.h"
 #include "server/storage/reseal.h"
 #include "server/storage/sqlite_database.h"
@@ -40,11 +41,9 @@ absl::StatusOr<int> ReadVersion(const std::string& path) {
 
 absl::StatusOr<DatasetState> InspectDataset(const std::string& path) {
   DatasetState state = {.newest_version = EmbeddedMigrations().back().number};
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    return absl::FailedPreconditionError(absl::StrCat(path, " is a folder: give a file in it"));
-  }
+  if (absl::Status status = RefuseFolder(path); !status.ok()) return status;
   if (absl::Status status = RequireWritable(FolderOf(path), W_OK | X_OK); !status.ok()) return status;
+  std::error_code error;
   state.exists = std::filesystem::exists(path, error);
   if (!state.exists) return state;
   if (absl::Status status = RequireWritable(path, R_OK | W_OK); !status.ok()) return status;

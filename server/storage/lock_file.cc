@@ -58,7 +58,21 @@ absl::StatusOr<std::string> RealPath(const std::string& path) {
   return (real_folder / file.filename()).string();
 }
 
+absl::Status RefuseFolder(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) return absl::OkStatus();
+  const std::string file = (std::filesystem::path(path) / "telemetry.db").string();
+  return absl::FailedPreconditionError(absl::StrCat(path, " is a folder: give a file in it, as ", file));
+}
+
+absl::Status RequireFile(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error) || error) return RefuseFolder(path);
+  return absl::NotFoundError(absl::StrCat("there is no file ", path));
+}
+
 absl::StatusOr<LockFile> LockFile::Acquire(const std::string& path) {
+  if (absl::Status status = RefuseFolder(path); !status.ok()) return status;
   const absl::StatusOr<std::string> real_path = RealPath(path);
   if (!real_path.ok()) return real_path.status();
   const std::string name = *real_path + ".lock";

@@ -9,13 +9,20 @@ namespace telemetry::storage {
 // Where the links of `path` lead, also when that file is yet to be made. NOT_FOUND, PERMISSION_DENIED: its folder.
 absl::StatusOr<std::string> RealPath(const std::string& path);
 
+// FAILED_PRECONDITION: `path` is a folder, so that no dataset can be there.
+absl::Status RefuseFolder(const std::string& path);
+
+// For commands that work on a dataset and must not make one. NOT_FOUND: there is no such file. FAILED_PRECONDITION: as
+// RefuseFolder.
+absl::Status RequireFile(const std::string& path);
+
 // Holds the file PATH.lock, so that one process at a time writes to PATH. Symbolic links are followed first: all names
 // that lead to one file lead to one lock. The kernel lets go of it when the process ends, however it ends; the lock
 // file itself stays, since removing it would let two processes hold two files of one name.
 class LockFile {
  public:
-  // ALREADY_EXISTS: another process has it; the message names its pid. FAILED_PRECONDITION: the file has a second name
-  // (a hard link), under which it could not be kept from others. PERMISSION_DENIED, NOT_FOUND: the folder.
+  // ALREADY_EXISTS: another process has it; the message names its pid. FAILED_PRECONDITION: it is a folder, or the file has
+  // a second name (a hard link), under which it could not be kept from others. PERMISSION_DENIED, NOT_FOUND: the folder.
   static absl::StatusOr<LockFile> Acquire(const std::string& path);
 
   LockFile(LockFile&& other) noexcept;

@@ -26,6 +26,7 @@ absl::Status RemoveAll(Pruner& pruner, PruneReport& report) {
 }  // namespace
 
 absl::StatusOr<PruneReport> PruneDataset(const std::string& path, const PruneOptions& options) {
+  if (absl::Status status = RequireFile(path); !status.ok()) return status;
   std::optional<LockFile> lock;
   if (!options.dry_run) {
     absl::StatusOr<LockFile> taken = LockFile::Acquire(path);

@@ -65,6 +65,7 @@ absl::StatusOr<uint64_t> AckedRecords(const std::string& path) {
 }  // namespace
 
 absl::StatusOr<RestoreReport> RestoreDataset(const std::string& from, const std::string& to, absl::Time now) {
+  if (absl::Status status = RequireFile(from); !status.ok()) return status;
   const absl::StatusOr<LockFile> lock = LockFile::Acquire(to);
   if (!lock.ok()) return lock.status();
   const absl::StatusOr<std::string> database = RealPath(to);

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/storage/checksum_vfs.h"
+#include "server/storage/lock_file.h"
 #include "server/storage/page_checksum.h"
 #include "server/storage/sqlite_statement.h"
 
@@ -65,6 +66,8 @@ absl::Status SqliteStatus(sqlite3* handle, int code) {
 }
 
 absl::StatusOr<SqliteDatabase> SqliteDatabase::Open(const std::string& path, const Options& options) {
+  absl::Status file = options.read_only ? RequireFile(path) : RefuseFolder(path);
+  if (!file.ok()) return file;
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_URI;
   flags |= options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   sqlite3* handle = nullptr;

@@ -45,7 +45,7 @@ absl::StatusOr<std::unique_ptr<StoreWriter>> OpenSqliteWriter(const std::string&
                                                               const WriterOptions& options = {});
 
 // A reader, whether a collector serves the file or not. FAILED_PRECONDITION: newer or older than this program, or no
-// dataset. NOT_FOUND, PERMISSION_DENIED, DATA_LOSS, UNAVAILABLE: as above.
+// dataset. NOT_FOUND: there is no such file. PERMISSION_DENIED, DATA_LOSS, UNAVAILABLE: as above.
 absl::StatusOr<std::unique_ptr<StoreReader>> OpenSqliteReader(const std::string& path,
                                                               const ReaderOptions& options = {});
 

@@ -26,7 +26,7 @@ class ClientExample(unittest.TestCase):
         self.assertEqual(record["kernel_name"], "softmax")
         self.assertEqual(sorted(record["configs"].values(), key=str), [{"num_warps": 32}, {"num_warps": 4}])
         self.assertEqual({row["run_id"] for row in rows}, {record["run_id"]})
-        self.assertIn("3 ids are right, 0 are wrong", checked)
+        self.assertIn("ids: 3 right, 0 wrong", checked)
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def fastest(rows):
 
 def repro(pipeline, row):
     """Writes the program of a row, and gives the command that compiles and runs it."""
-    flags = (f"--config={row.config_id}", f"--collector={pipeline.address}")
+    flags = (f"--config-id={row.config_id}", f"--collector={pipeline.address}")
     return run("telemetry-worker", "repro", row.run_id, *flags, folder=pipeline.folder)
 
 

@@ -97,7 +97,7 @@ absl::StatusOr<RecordedMeasurement> FindMeasurement(client::DatasetClient& colle
   if (!summary.ok()) return summary.status();
   if (!config_id.has_value()) {
     if (!summary->has_best_config_id()) {
-      return absl::NotFoundError(Cat("no config of run ", summary->run().run_id(), " ran; name one with --config"));
+      return absl::NotFoundError(Cat("no config of run ", summary->run().run_id(), " ran; name one with --config-id"));
     }
     config_id = summary->best_config_id();
   }

@@ -1,10 +1,13 @@
 #include "worker/repro/repro_program.h"
 
 #include <algorithm>
+#include <cctype>
+#include <filesystem>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
 #include "proto/record/strings.h"
@@ -63,9 +66,30 @@ std::vector<std::string> Provenance(const RecordedMeasurement& measured) {
           Cat("measured: ", result)};
 }
 
+// The path as a shell reads it, and never as a flag.
+std::string ForShell(const std::string& path) {
+  const std::string safe = path.starts_with('-') ? "./" + path : path;
+  const bool is_plain = std::all_of(safe.begin(), safe.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '/' || c == '.' || c == '_' || c == '-';
+  });
+  return is_plain ? safe : Cat("'", absl::StrReplaceAll(safe, {{"'", R"('\'')"}}), "'");
+}
+
+std::string CppCommand(const wrapper::Plan& plan, const wrapper::ProgramOptions& options, const std::string& path) {
+  const std::filesystem::path source = path;
+  // Beside its source, under another name.
+  const std::string program =
+      source.has_extension() ? std::filesystem::path(source).replace_extension().string() : path + ".out";
+  // g++ takes a file with another ending for an object.
+  const std::string input = source.extension() == ".cpp" ? ForShell(path) : Cat("-x c++ ", ForShell(path), " -x none");
+  return Cat(wrapper::CompileCommand(plan, options, input, ForShell(program)), " && ",
+             ForShell(source.has_parent_path() ? program : "./" + program));
+}
+
 }  // namespace
 
-absl::StatusOr<ReproProgram> ProgramOf(const RecordedMeasurement& measured, ProgramLanguage language) {
+absl::StatusOr<ReproProgram> ProgramOf(const RecordedMeasurement& measured, ProgramLanguage language,
+                                       const std::string& path) {
   absl::StatusOr<RecordedRun> run = ReadRun(measured.run);
   if (!run.ok()) return run.status();
   ReproProgram program = {.notices = std::move(run->notices)};
@@ -89,10 +113,8 @@ absl::StatusOr<ReproProgram> ProgramOf(const RecordedMeasurement& measured, Prog
       is_cpp ? wrapper::CppProgram(*plan, options) : wrapper::PythonProgram(*plan, options);
   if (!text.ok()) return text.status();
   program.text = *std::move(text);
-  const std::string name = wrapper::FileName(*plan, options);
-  program.file_name = Cat(name, is_cpp ? ".cpp" : ".py");
-  program.command =
-      is_cpp ? Cat(wrapper::CompileCommand(*plan, options), " && ./", name) : Cat("python3 ", name, ".py");
+  program.path = path.empty() ? Cat(wrapper::FileName(*plan, options), is_cpp ? ".cpp" : ".py") : path;
+  program.command = is_cpp ? CppCommand(*plan, options, program.path) : Cat("python3 ", ForShell(program.path));
   return program;
 }
 

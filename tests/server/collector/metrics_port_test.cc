@@ -59,8 +59,9 @@ class Peer {
 
 std::unique_ptr<MetricsPort> Start(MetricsPortOptions options = {}) {
   options.address = "127.0.0.1:0";
-  auto port = MetricsPort::Start(options, [] { return "numbers 1\n"; });
+  auto port = MetricsPort::Open(options);
   EXPECT_TRUE(port.ok()) << port.status();
+  (*port)->Start([] { return "numbers 1\n"; });
   return *std::move(port);
 }
 
@@ -117,8 +118,9 @@ TEST(MetricsPort, AsksForATokenOfAReader) {
 
 // A page that no socket buffer holds.
 std::unique_ptr<MetricsPort> StartLarge(const access::TlsFiles& tls = {}) {
-  auto port = MetricsPort::Start({.address = "127.0.0.1:0", .tls = tls}, [] { return std::string(32 << 20, 'x'); });
+  auto port = MetricsPort::Open({.address = "127.0.0.1:0", .tls = tls});
   EXPECT_TRUE(port.ok()) << port.status();
+  (*port)->Start([] { return std::string(32 << 20, 'x'); });
   return *std::move(port);
 }
 
@@ -209,7 +211,7 @@ TEST_F(MetricsPortTlsTest, OutlivesAPeerThatGoesAway) {
 }
 
 TEST_F(MetricsPortTlsTest, NamesAFileThatDoesNotFit) {
-  const auto port = MetricsPort::Start({.address = "127.0.0.1:0", .tls = Files()}, [] { return ""; });
+  const auto port = MetricsPort::Open({.address = "127.0.0.1:0", .tls = Files()});
   EXPECT_TRUE(absl::IsInvalidArgument(port.status())) << port.status();
 }
 

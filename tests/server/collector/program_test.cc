@@ -7,9 +7,11 @@
 #include <fstream>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "proto/access/bearer_token.h"
 #include "server/access/token_file.h"
 #include "server/collector/token_commands.h"
+#include "server/net/listener.h"
 #include "tests/run_program.h"
 #include "tests/server/storage/dataset_story.h"
 
@@ -75,7 +77,7 @@ TEST_F(ProgramTest, CheckFindsIdsThatAreNotThoseOfTheirContent) {
   story.Send({storage::ConfigRecord(0xf3e0792e105e2bfe, "Config(n=4)")});
   ProgramOutcome outcome = RunCollector("check --identities --db " + story.path());
   EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
-  EXPECT_THAT(outcome.output, HasSubstr("1 ids are right, 0 are wrong"));
+  EXPECT_THAT(outcome.output, HasSubstr("ids: 1 right, 0 wrong"));
   story.Send({storage::ConfigRecord(7, "Config(n=4)")});
   outcome = RunCollector("check --identities --db " + story.path());
   EXPECT_EQ(outcome.exit_status, 1) << outcome.output;
@@ -87,6 +89,41 @@ TEST_F(ProgramTest, EmptyPathsAreWrongUsage) {
   ExpectWrongUsage("serve --db ''", "--db");
   ExpectWrongUsage("check --db ''", "--db");
   ExpectWrongUsage("backup --db x --to ''", "--to");
+}
+
+TEST_F(ProgramTest, AFolderOrAMissingFileIsNamedAndNothingIsMade) {
+  const std::filesystem::path folder = folder_.File("datasets");
+  std::filesystem::create_directory(folder);
+  const std::string missing = folder / "missing.db";
+  for (const std::string command :
+       {"check --db ", "check --identities --db ", "check --reseal --db ", "stats --db ", "migrate --db ",
+        "prune --keep-age 1d --db ", "backup --to copy.db --db ", "copy --to copy.db --from ",
+        "restore --to copy.db --from "}) {
+    const ProgramOutcome at_folder = RunCollector(command + folder.string());
+    EXPECT_EQ(at_folder.exit_status, 1) << command;
+    EXPECT_THAT(at_folder.output, HasSubstr("datasets is a folder: give a file in it")) << command;
+    const ProgramOutcome at_missing = RunCollector(command + missing);
+    EXPECT_EQ(at_missing.exit_status, 1) << command;
+    EXPECT_THAT(at_missing.output, HasSubstr("there is no file " + missing)) << command;
+  }
+  const ProgramOutcome served = RunCollector("serve --listen 127.0.0.1:0 --db " + folder.string());
+  EXPECT_EQ(served.exit_status, 1);
+  EXPECT_THAT(served.output, HasSubstr("datasets is a folder: give a file in it"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  EXPECT_FALSE(std::filesystem::exists(folder.string() + ".lock"));
+  EXPECT_FALSE(std::filesystem::exists("copy.db.lock"));
+}
+
+TEST_F(ProgramTest, APortInUseIsNamedAndNoDatasetIsMade) {
+  const auto taken = net::ListenAt("127.0.0.1:0", {});
+  ASSERT_TRUE(taken.ok()) << taken.status();
+  const std::string address = absl::StrCat("127.0.0.1:", taken->front().port());
+  for (const char* ports : {" --listen ", " --listen 127.0.0.1:0 --metrics-listen "}) {
+    const ProgramOutcome outcome = RunCollector(serve_ + ports + address);
+    EXPECT_EQ(outcome.exit_status, 1) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr(address + ": the port is in use")) << ports;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_.File("dataset.db")));
 }
 
 TEST_F(ProgramTest, PruneWantsARuleAndRemovesByIt) {
@@ -107,7 +144,7 @@ TEST_F(ProgramTest, PruneWantsARuleAndRemovesByIt) {
   EXPECT_THAT(served.output, HasSubstr("pid"));
   const ProgramOutcome dry = RunCollector(prune + " --dry-run");
   EXPECT_EQ(dry.exit_status, 0) << dry.output;
-  EXPECT_THAT(dry.output, HasSubstr("would remove 1 attempts"));
+  EXPECT_THAT(dry.output, HasSubstr("would remove 1 attempt, 0 rows, 0 rejects"));
   const ProgramOutcome by_age = RunCollector("prune --dry-run --keep-age 1d --db " + story.path());
   EXPECT_THAT(by_age.output, HasSubstr("0.0 days so far; by the clock: --trust-clock"));
 }

@@ -12,6 +12,7 @@ namespace {
 
 using testing::AllOf;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -38,7 +39,7 @@ std::string HeadOf(const ReproProgram& program) {
 TEST(ReproProgram, SaysWhereItComesFromAndHowItIsMade) {
   const absl::StatusOr<ReproProgram> program = ProgramOf(Measured(), ProgramLanguage::kCpp);
   ASSERT_TRUE(program.ok()) << program.status();
-  EXPECT_EQ(program->file_name, "softmax_0123456789abcdef.cpp");
+  EXPECT_EQ(program->path, "softmax_0123456789abcdef.cpp");
   EXPECT_THAT(program->notices, IsEmpty());
   EXPECT_THAT(program->command, AllOf(HasSubstr("softmax_0123456789abcdef.cpp"), HasSubstr("-lnvrtc")));
   EXPECT_THAT(HeadOf(*program),
@@ -49,9 +50,22 @@ TEST(ReproProgram, SaysWhereItComesFromAndHowItIsMade) {
 TEST(ReproProgram, ThereIsOneInPython) {
   const absl::StatusOr<ReproProgram> program = ProgramOf(Measured(), ProgramLanguage::kPython);
   ASSERT_TRUE(program.ok()) << program.status();
-  EXPECT_EQ(program->file_name, "softmax_0123456789abcdef.py");
+  EXPECT_EQ(program->path, "softmax_0123456789abcdef.py");
   EXPECT_EQ(program->command, "python3 softmax_0123456789abcdef.py");
   EXPECT_THAT(HeadOf(*program), HasSubstr("measured: status ok, 0.012500 ms"));
+}
+
+TEST(ReproProgram, ItsCommandIsForThePathThatItIsWrittenTo) {
+  const auto command = [](const std::string& path, ProgramLanguage language = ProgramLanguage::kCpp) {
+    const absl::StatusOr<ReproProgram> program = ProgramOf(Measured(), language, path);
+    return program.ok() ? program->command : program.status().ToString();
+  };
+  EXPECT_THAT(command("slow.cpp"), AllOf(HasSubstr(" slow.cpp -o slow "), EndsWith(" && ./slow")));
+  EXPECT_THAT(command("/tmp/a/slow.cpp"), AllOf(HasSubstr(" -o /tmp/a/slow "), EndsWith(" && /tmp/a/slow")));
+  EXPECT_THAT(command("it's slow.cpp"), EndsWith(R"( && './it'\''s slow')"));
+  EXPECT_THAT(command("-o.cpp"), HasSubstr(" ./-o.cpp -o ./-o "));
+  EXPECT_THAT(command("slow"), AllOf(HasSubstr(" -x c++ slow -x none -o slow.out "), EndsWith(" && ./slow.out")));
+  EXPECT_EQ(command("my programs/slow.py", ProgramLanguage::kPython), "python3 'my programs/slow.py'");
 }
 
 TEST(ReproProgram, AnArchitectureThatIsNotKnownIsSaid) {

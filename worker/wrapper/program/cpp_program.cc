@@ -78,7 +78,12 @@ std::string ExpectedText(const ProgramModel& model, size_t output, const std::st
 
 std::string CompileCommand(const Plan& plan, const ProgramOptions& options) {
   const std::string name = FileName(plan, options);
-  const std::string command = Cat("g++ -std=c++17 -O2 ", name, ".cpp -o ", name);
+  return CompileCommand(plan, options, name + ".cpp", name);
+}
+
+std::string CompileCommand(const Plan& plan, const ProgramOptions& options, std::string_view source,
+                           std::string_view program) {
+  const std::string command = Cat("g++ -std=c++17 -O2 ", source, " -o ", program);
   // The loader by its own name: it is there without the packages for development.
   if (options.target.dialect == Dialect::kOpenCl) return Cat(command, " -l:libOpenCL.so.1");
   return Cat(command,

@@ -29,8 +29,11 @@ struct ProgramOptions {
 // not in its kernel's space. Other errors are codegen::Generate's.
 absl::StatusOr<std::string> CppProgram(const Plan& plan, const ProgramOptions& options);
 
-// One command that makes the program of that file, where NAME.cpp is. The plan has to be verified.
+// One command that makes the program NAME of that file, where NAME.cpp is. The plan has to be verified.
 std::string CompileCommand(const Plan& plan, const ProgramOptions& options);
+// The same for other paths; both as the shell is to read them.
+std::string CompileCommand(const Plan& plan, const ProgramOptions& options, std::string_view source,
+                           std::string_view program);
 
 // One file for Python 3 with CuPy and NumPy. INVALID_ARGUMENT also: the target is not CUDA, which CuPy wants.
 absl::StatusOr<std::string> PythonProgram(const Plan& plan, const ProgramOptions& options);

@@ -1,4 +1,4 @@
-#include "server/log/line.h"
+#include "proto/log/line.h"
 
 #include <algorithm>
 #include <cstddef>

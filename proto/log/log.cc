@@ -1,4 +1,4 @@
-#include "server/log/log.h"
+#include "proto/log/log.h"
 
 #include <spdlog/formatter.h>
 #include <spdlog/sinks/stdout_color_sinks.h>

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "server/log/line.h"
+#include "proto/log/line.h"
 
 namespace telemetry::log {
 
