@@ -55,9 +55,10 @@ void Log(log::Level level, const Caller& caller, const CallLine& line) {
               {"reason", line.reason}});
 }
 
-// An end that is somebody's way of going, rather than a fault, is no warning.
+// An end that is somebody's way of going, or an ordinary answer, is no warning: a worker asks for a run that nobody has
+// tuned yet.
 log::Level LevelOf(const absl::Status& end) {
-  if (absl::IsCancelled(end)) return log::Level::kDebug;
+  if (absl::IsCancelled(end) || absl::IsNotFound(end)) return log::Level::kDebug;
   const bool is_usual = absl::IsUnavailable(end) || absl::IsAborted(end) || absl::IsDeadlineExceeded(end);
   return is_usual ? log::Level::kInfo : log::Level::kWarning;
 }

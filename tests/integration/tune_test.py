@@ -24,7 +24,7 @@ except ImportError:
         sys.exit("this test needs the Python packages of tests/integration/requirements.txt: start it with tests/run")
     os.execv(venv_python, [venv_python, *sys.argv])
 
-from pipeline import Pipeline, csv_rows, json_lines, run
+from pipeline import BIN, Pipeline, csv_rows, environment_with, json_lines, run
 
 KERNELS = {
     "softmax": ("--arg=x=16x64:f32",),
@@ -191,6 +191,27 @@ class TunedAgain(unittest.TestCase):
             run("telemetry-worker", "tune", "softmax", *KERNELS["softmax"], *flags)
             self.assertEqual(sorted(os.listdir(state)), ["attempts", "best"])  # no spool
             self.assertGreater(len(csv_rows(pathlib.Path(f"{log}.csv").read_bytes())), 0)
+
+
+class Suite(unittest.TestCase):
+    def test_it_says_how_long_it_takes_before_it_begins(self):
+        with tempfile.TemporaryDirectory(prefix="tune_test.") as folder:
+            suite = pathlib.Path(folder) / "suite.json"
+            kernels = [{"kernel": "softmax", "args": [f"x={rows}x64:f32"]} for rows in (16, 32)]
+            suite.write_text(json.dumps({"effort": "quick", "devices": ["opencl:0"], "kernels": kernels}))
+            flags = ("--collector=", f"--state-dir={folder}/state", "--max-configs=2")
+            done = subprocess.run(
+                [BIN / "telemetry-worker", "run", f"--suite={suite}", *flags],
+                capture_output=True,
+                text=True,
+                timeout=300,
+                env=environment_with(()),
+            )
+            self.assertEqual(done.returncode, 0, done.stderr)
+            said = done.stderr.splitlines()
+            self.assertIn("2 entries, each some seconds to a minute on a GPU", said[0])
+            self.assertTrue(any(line.startswith("1 entry done; 1 more will take") for line in said), done.stderr)
+            self.assertRegex(done.stdout, r"softmax x=16x64:f32 +opencl:0 .*\n.*softmax x=32x64:f32 +opencl:0 ")
 
 
 if __name__ == "__main__":

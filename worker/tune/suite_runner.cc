@@ -60,6 +60,7 @@ class SuiteRunner {
       kind.outcomes.resize(suite_.entries.size());
     }
     for (const auto& [name, kind] : kinds) entries_ += kind.outcomes.size();
+    SayHowLong();
     std::vector<std::thread> threads;
     for (auto& [name, kind] : kinds) {
       for (const std::string& id : kind.ids) threads.emplace_back([this, &kind = kind, &id] { Work(id, &kind); });
@@ -103,6 +104,14 @@ class SuiteRunner {
   }
 
   // A suite that was made for GPUs takes many times as long on a CPU: says so while there is time to change it.
+  void SayHowLong() {
+    const absl::Duration most = options_.tuner.time_budget;
+    Say(Cat(record::Counted(entries_, "entry"),
+            most == absl::InfiniteDuration()
+                ? ", each some seconds to a minute on a GPU, many times as long on a CPU (--budget limits each)"
+                : Cat(", each at most ", absl::FormatDuration(most))));
+  }
+
   void SayLeft() {
     const size_t done = ++done_;
     const size_t left = entries_ - done;

@@ -30,6 +30,7 @@ using storage::AttemptRecord;
 using storage::ConfigRecord;
 using storage::Row;
 using storage::RunRecord;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -179,6 +180,21 @@ TEST_F(AuthorizationTest, WithoutATokenFileEveryoneMayDoEverything) {
   }
   EXPECT_TRUE(CallAnything(story.channel(), "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", "", {})
                   .status.ok());
+}
+
+TEST_F(AuthorizationTest, ARunThatIsNotThereIsNoWarning) {
+  const access::LogCapture log;
+  {
+    CollectorStory story;
+    v1::GetRunRequest request;
+    request.set_run_id(std::string(64, 'a'));
+    grpc::ClientContext context;
+    v1::RunSummary run;
+    const grpc::Status status = v1::DatasetService::NewStub(story.channel())->GetRun(&context, request, &run);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
+  }
+  EXPECT_THAT(log.text(), AllOf(HasSubstr("[debug]"), HasSubstr("a call ended with an error"), HasSubstr("NOT_FOUND"),
+                                Not(HasSubstr("[warning]"))));
 }
 
 TEST_F(AuthorizationTest, WhoCameInAndWhoDidNotIsLogged) {
