@@ -199,7 +199,7 @@ class Suite(unittest.TestCase):
             suite = pathlib.Path(folder) / "suite.json"
             kernels = [{"kernel": "softmax", "args": [f"x={rows}x64:f32"]} for rows in (16, 32)]
             suite.write_text(json.dumps({"effort": "quick", "devices": ["opencl:0"], "kernels": kernels}))
-            flags = ("--collector=", f"--state-dir={folder}/state", "--max-configs=2")
+            flags = ("--collector=", f"--state-dir={folder}/state", f"--log={folder}/log", "--max-configs=2")
             done = subprocess.run(
                 [BIN / "telemetry-worker", "run", f"--suite={suite}", *flags],
                 capture_output=True,
