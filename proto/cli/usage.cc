@@ -146,6 +146,13 @@ int ExitAfterParse(const CLI::App& app, const CLI::ParseError& error) {
     ComplainOfKey(app, key);
     return kExitUsage;
   }
+  if (is_of(CLI::ExitCodes::FileError)) {
+    // "FILE was not readable (missing?)"
+    const std::string_view message = error.what();
+    std::cerr << "--config: cannot read the file " << message.substr(0, message.rfind(" was not readable"))
+              << "; it names a file of flags\nRun with --help for more information.\n";
+    return kExitUsage;
+  }
   return app.exit(error) == 0 ? 0 : kExitUsage;
 }
 

@@ -3,7 +3,9 @@
 Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin).
 """
 
+import pathlib
 import subprocess
+import tempfile
 import unittest
 
 from pipeline import BIN, TIMEOUT_S, environment_with
@@ -35,6 +37,17 @@ class ShowCode(unittest.TestCase):
             done = show("matmul", "--arch", name)
             self.assertEqual(done.returncode, 2, name)
             self.assertIn(f"--arch {name}: expected sm_80 or a later one, as in sm_90 or sm_90a", done.stderr)
+
+    def test_config_is_a_file_of_flags_and_kernel_config_a_config(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "flags.toml"
+            file.write_text('[show-code]\ndialect = "opencl"\n')
+            self.assertIn("typedef uchar u8;", show("softmax", "--config", file).stdout)
+        wide = show("softmax", "--dialect", "opencl", "--kernel-config", "Config(num_warps=8)").stdout
+        self.assertNotEqual(wide, show("softmax", "--dialect", "opencl").stdout)
+        done = show("softmax", "--config", "Config(num_warps=8)")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--config: cannot read the file Config(num_warps=8); it names a file of flags", done.stderr)
 
 
 if __name__ == "__main__":
