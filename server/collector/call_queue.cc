@@ -98,12 +98,14 @@ void CallOnWire::Await(CallQueue& queue, const CallQueue::Method& method) {
 void CallOnWire::OnRequested(bool ok) {
   if (!ok) return delete this;  // the server is shut down
   Await(queue_, method_);
+  peer_ = context_.peer();
+  queue_.calls_.AddBeginning(peer_);
   absl::StatusOr<std::shared_ptr<RawCall>> call = method_.make(context_);
   if (call.ok()) {
     call_ = *std::move(call);
     call_->BeginOn(*this, queue_.calls_);
   } else {
-    queue_.calls_.AddRefusal(context_.peer());
+    queue_.calls_.AddRefusal(peer_);
     Finish(ToGrpc(call.status()));
   }
 }
@@ -162,6 +164,7 @@ void CallOnWire::EndOperation() {
   } else {
     queue_.calls_.RemoveRefusal();
   }
+  queue_.calls_.AddEnd(peer_);
   delete this;
 }
 

@@ -31,12 +31,29 @@ absl::Status RunningCalls::Count(CallKind kind, const std::string& sender) {
                        limits_.retry_delay);
 }
 
+void RunningCalls::AddBeginning(const std::string& peer) {
+  bool floods = false;
+  {
+    const absl::MutexLock lock(&mutex_);
+    floods = ++begun_[peer] > limits_.calls_per_connection;
+  }
+  if (floods && limits_.on_flood) limits_.on_flood(peer);
+}
+
+void RunningCalls::AddEnd(const std::string& peer) {
+  const absl::MutexLock lock(&mutex_);
+  const auto found = begun_.find(peer);
+  if (--found->second == 0) begun_.erase(found);
+}
+
 void RunningCalls::AddRefusal(const std::string& peer) {
   bool floods = false;
   {
     const absl::MutexLock lock(&mutex_);
+    const uint64_t of_peer = ++refused_of_peer_[peer];
+    const uint64_t of_network = ++refused_of_network_[NetworkOfPeer(peer)];
     ++unread_refusals_;
-    floods = ++refusals_[peer] == kMaxRefusals || unread_refusals_ > kMaxUnreadRefusals;
+    floods = of_peer == kMaxRefusals || of_network > kMaxRefusalsOfNetwork || unread_refusals_ > kMaxUnreadRefusals;
   }
   if (floods && limits_.on_flood) limits_.on_flood(peer);
 }
@@ -91,7 +108,8 @@ void RunningCalls::Recheck() {
 
 void RunningCalls::CheckTimes(SteadyTime now) {
   const absl::MutexLock lock(&mutex_);
-  refusals_.clear();
+  refused_of_peer_.clear();
+  refused_of_network_.clear();
   for (const auto& [call, admitted] : calls_) call->CheckTime(now);
 }
 

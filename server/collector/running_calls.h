@@ -58,12 +58,17 @@ class RunningCalls {
   struct Limits {
     uint64_t exports = 64;
     uint64_t others = 2048;
+    // gRPC holds clients to a limit, but only once they say that they know it.
+    uint64_t calls_per_connection = 32;
     absl::Duration retry_delay = absl::Seconds(1);
-    // Called with the peer of a connection that goes on beginning calls while they are refused: kMaxRefusals between
-    // two calls of CheckTimes, or one while clients have not read kMaxUnreadRefusals. Does not block.
+    // Called with the peer of a connection that floods the collector with calls: it has begun more than
+    // calls_per_connection at a time; between two calls of CheckTimes kMaxRefusals of its calls were refused, or
+    // kMaxRefusalsOfNetwork of its network's and one of its own; or one was while clients have not read
+    // kMaxUnreadRefusals. Does not block.
     std::function<void(const std::string& peer)> on_flood;
   };
   static constexpr uint64_t kMaxRefusals = 64;
+  static constexpr uint64_t kMaxRefusalsOfNetwork = 256;
   static constexpr uint64_t kMaxUnreadRefusals = 1024;
   static constexpr uint64_t kMaxHealthCalls = 1024;
   static constexpr uint64_t kMaxHealthCallsPerSender = 256;
@@ -80,6 +85,9 @@ class RunningCalls {
   // this kind are running, in total or of this sender.
   absl::StatusOr<AdmittedCall> Admit(grpc::ServerContext& context, std::string_view method, CallKind kind)
       ABSL_LOCKS_EXCLUDED(mutex_);
+  // Counts a call of this peer from its headers until gRPC is done with it, admitted or refused.
+  void AddBeginning(const std::string& peer) ABSL_LOCKS_EXCLUDED(mutex_);
+  void AddEnd(const std::string& peer) ABSL_LOCKS_EXCLUDED(mutex_);
   // Counts a call of this peer that is refused, and that gRPC keeps until the client has read the refusal.
   void AddRefusal(const std::string& peer) ABSL_LOCKS_EXCLUDED(mutex_);
   void RemoveRefusal() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -111,8 +119,11 @@ class RunningCalls {
   SenderShares health_ ABSL_GUARDED_BY(mutex_) = SenderShares(kMaxHealthCalls, kMaxHealthCallsPerSender);
   SenderShares exports_ ABSL_GUARDED_BY(mutex_);
   SenderShares others_ ABSL_GUARDED_BY(mutex_);
-  // Since the last CheckTimes, by peer.
-  absl::flat_hash_map<std::string, uint64_t> refusals_ ABSL_GUARDED_BY(mutex_);
+  using Counts = absl::flat_hash_map<std::string, uint64_t>;
+  Counts begun_ ABSL_GUARDED_BY(mutex_);  // by peer, and not ended yet
+  // Since the last CheckTimes.
+  Counts refused_of_peer_ ABSL_GUARDED_BY(mutex_);
+  Counts refused_of_network_ ABSL_GUARDED_BY(mutex_);
   uint64_t unread_refusals_ ABSL_GUARDED_BY(mutex_) = 0;
   uint64_t too_many_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::flat_hash_map<RunningCall*, const AdmittedCall*> calls_ ABSL_GUARDED_BY(mutex_);

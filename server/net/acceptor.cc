@@ -31,8 +31,6 @@ constexpr absl::Duration kRemoveClosedMostOften = absl::Milliseconds(50);
 constexpr absl::Duration kReadMetersMostOften = absl::Milliseconds(10);
 constexpr absl::Duration kReadMetersAtLeastEvery = absl::Milliseconds(50);
 constexpr int kReadMetersPause = 20;
-// The collector needs about as long for the calls that it has read.
-constexpr absl::Duration kShunFor = absl::Seconds(1);
 // Between them, connections that have sent something are handed over.
 constexpr int kAcceptsAtATime = 64;
 constexpr int kEventsAtATime = 64;
@@ -123,13 +121,15 @@ void Acceptor::Run() {
   next_look_ = SteadyNow();
   while (true) {
     const bool meters = options_.meter != nullptr && table_.size() > 0;
-    const SteadyTime next = meters ? std::min(next_look_, next_reading_) : next_look_;
+    SteadyTime next = meters ? std::min(next_look_, next_reading_) : next_look_;
+    if (!waiting_.empty()) next = std::min(next, SteadyAfter(NetworkPace::kTurnEvery));
     const absl::Duration wait = std::max(TimeUntil(next), absl::ZeroDuration());
     const int count =
         epoll_wait(epoll_.fd(), events.data(), kEventsAtATime, static_cast<int>(absl::ToInt64Milliseconds(wait)) + 1);
     for (int i = 0; i < count; ++i) {
       if (!Handle(events.at(static_cast<size_t>(i)).data.fd)) return;
     }
+    for (const int fd : std::exchange(waiting_, {})) HandOver(fd);
     if (SteadyNow() >= next_look_) {
       next_look_ = SteadyAfter(look_interval_);
       Look();
@@ -165,10 +165,9 @@ void Acceptor::EndConnections() {
     const absl::MutexLock lock(&mutex_);
     peers.swap(peers_to_end_);
   }
-  const bool is_scarce = memory_.IsScarce();
   for (const Peer& peer : peers) {
     End(peer);
-    if (is_scarce) Shun(peer.network);
+    pace_.Shun(peer.network, SteadyNow());
   }
 }
 
@@ -189,7 +188,7 @@ void Acceptor::ReadMeters() {
       std::clamp(kReadMetersPause * (ThreadCpuTime() - begin), kReadMetersMostOften, kReadMetersAtLeastEvery));
   for (const ReceiveMeter::Excess& one : excess) {
     End(one.peer);
-    if (is_scarce) Shun(one.peer.network);
+    if (is_scarce) pace_.Shun(one.peer.network, now);
     last_excess_ = one.peer.network.ToString();
   }
   excesses_ += excess.size();
@@ -256,7 +255,7 @@ void Acceptor::Rest(const Listener& listener) {
 
 void Acceptor::Admit(int fd, const Peer& peer) {
   table_.Remove(fd);  // whoever had this number is gone
-  if (IsShunned(peer.network) || !MakeRoom(peer.network)) {
+  if (pace_.IsShunned(peer.network, SteadyNow()) || !MakeRoom(peer.network)) {
     Reset(fd);
     last_refused_ = peer.network.ToString();
     return;
@@ -295,13 +294,6 @@ bool Acceptor::CloseSilent(const Network& network) {
   return true;
 }
 
-void Acceptor::Shun(const Network& network) { shunned_until_[network] = SteadyAfter(kShunFor); }
-
-bool Acceptor::IsShunned(const Network& network) const {
-  const auto found = shunned_until_.find(network);
-  return found != shunned_until_.end() && SteadyNow() < found->second;
-}
-
 void Acceptor::RemoveClosed() {
   table_.RemoveClosed();
   next_remove_closed_ = SteadyAfter(kRemoveClosedMostOften);
@@ -315,10 +307,18 @@ void Acceptor::Drop(int fd) {
 void Acceptor::HandOver(int fd) {
   // An event of a connection that another event closed meanwhile.
   if (!table_.IsSilent(fd)) return;
+  const Network& network = table_.NetworkOf(fd);
+  const SteadyTime now = SteadyNow();
+  if (pace_.IsShunned(network, now)) return Drop(fd);
   char byte = 0;
   const ssize_t size = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (size <= 0) return Drop(fd);
+  if (!pace_.TakeTurn(network, now)) {
+    Watch(fd, 0);  // an event at its end only
+    waiting_.push_back(fd);
+    return;
+  }
   epoll_ctl(epoll_.fd(), EPOLL_CTL_DEL, fd, nullptr);
   table_.SetTalking(fd);
   take_(fd);
@@ -332,7 +332,7 @@ void Acceptor::Look() {
     Drop(*fd);
   }
   if (!spare_.is_open()) spare_ = Socket(OpenSpare());
-  absl::erase_if(shunned_until_, [now = SteadyNow()](const auto& entry) { return entry.second <= now; });
+  pace_.Forget(SteadyNow());
   CheckListeners();
   LogRefusals();
   LogExcesses();

@@ -19,6 +19,7 @@
 #include "server/net/connection_table.h"
 #include "server/net/listener.h"
 #include "server/net/network.h"
+#include "server/net/network_pace.h"
 #include "server/net/process_memory.h"
 #include "server/net/receive_meter.h"
 #include "server/net/socket.h"
@@ -39,12 +40,13 @@ struct AcceptorOptions {
   // Is told what each connection has read, and says which to end; nullptr: none. Outlives the acceptor.
   ReceiveMeter* meter = nullptr;
   // The resident memory of the process beyond which it is scarce for the meter; 0: none. A network whose connections
-  // are ended for that makes no new ones for a second.
+  // are ended for that is shunned (NetworkPace).
   uint64_t memory_bytes = 0;
 };
 
 // Accepts the connections of a port on a thread of its own. Connections beyond the limits are reset at once; a
-// connection that has sent nothing makes room for a new one. The others are handed over with their first byte unread.
+// connection that has sent nothing makes room for a new one. The others are handed over with their first byte unread, at
+// the pace of their network (NetworkPace); a shunned network's are reset.
 //
 // Out of descriptors or memory, the acceptor drops the connections that wait and goes on; it never stops listening. It
 // checks its listening sockets each second.
@@ -61,7 +63,8 @@ class Acceptor {
   int port() const { return port_; }
   // Accepts from now on. Once only.
   void Start(TakeConnection take);
-  // Ends the connection of this peer, also one that was handed over: whoever serves it finds it closed. Thread-safe.
+  // Ends the connection of this peer, which floods the server, also one that was handed over: whoever serves it finds
+  // it closed. Its network is shunned. Thread-safe.
   void EndConnection(const Peer& peer) ABSL_LOCKS_EXCLUDED(mutex_);
   // Stops listening and closes the connections that have sent nothing. Afterwards nothing is handed over.
   void Stop();
@@ -100,8 +103,6 @@ class Acceptor {
   bool MakeRoom(const Network& network);
   // Closes silent connections until there is room. False: there are no more.
   bool CloseSilent(const Network& network);
-  void Shun(const Network& network);
-  bool IsShunned(const Network& network) const;
   void RemoveClosed();
   void Drop(int fd);
   void HandOver(int fd);
@@ -127,7 +128,8 @@ class Acceptor {
   ConnectionTable table_;
   TakeConnection take_;
   ProcessMemory memory_;
-  absl::flat_hash_map<Network, SteadyTime> shunned_until_;  // memory was scarce
+  NetworkPace pace_;
+  std::vector<int> waiting_;  // connections that have sent something before their network's turn
   SteadyTime next_look_;
   SteadyTime next_remove_closed_ = kLongAgo;
   SteadyTime meters_read_at_ = SteadyNow();

@@ -33,6 +33,8 @@ class ConnectionTable {
   void SetTalking(int fd);
   void Remove(int fd);
   bool IsSilent(int fd) const;
+  // The connection is there.
+  const Network& NetworkOf(int fd) const { return connections_.at(fd).peer.network; }
   // Removes the connections whose descriptors were closed by whoever serves them. Costs one fstat for each.
   void RemoveClosed();
 

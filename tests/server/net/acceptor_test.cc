@@ -294,6 +294,11 @@ TEST_F(AcceptorTest, EndsAConnectionThatWasHandedOver) {
   EXPECT_TRUE(flooding.AwaitEnd());
   EXPECT_TRUE(other.IsOpen());
   EXPECT_EQ(acceptor_->counts().ended, 1u);
+  // Its network has to wait, but no other one.
+  EXPECT_TRUE(Client(acceptor_->port(), 2).AwaitEnd());
+  const Client of_another(acceptor_->port(), 3);
+  ASSERT_TRUE(of_another.Send("x"));
+  EXPECT_TRUE(AwaitTaken(3));
 }
 
 TEST_F(AcceptorTest, EndsAConnectionOfWhichTheServerHoldsTooMuch) {

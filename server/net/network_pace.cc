@@ -1,0 +1,41 @@
+#include "server/net/network_pace.h"
+
+#include <algorithm>
+
+namespace telemetry::net {
+namespace {
+
+// A network that has been quiet for so long after it was shunned begins anew.
+constexpr absl::Duration kRemember = absl::Seconds(10);
+
+SteadyTime Later(SteadyTime time, absl::Duration duration) { return time + absl::ToChronoNanoseconds(duration); }
+
+}  // namespace
+
+bool NetworkPace::TakeTurn(const Network& network, SteadyTime now) {
+  State& state = networks_[network];
+  if (state.next_turn > Later(now, (kTurnsAtOnce - 1) * kTurnEvery)) return false;
+  state.next_turn = Later(std::max(state.next_turn, now), kTurnEvery);
+  return true;
+}
+
+void NetworkPace::Shun(const Network& network, SteadyTime now) {
+  State& state = networks_[network];
+  if (now < state.shunned_until) return;
+  const bool goes_on = now < Later(state.shunned_until, kRemember);
+  state.shun = goes_on ? std::clamp(2 * state.shun, kShortestShun, kLongestShun) : kShortestShun;
+  state.shunned_until = Later(now, state.shun);
+}
+
+bool NetworkPace::IsShunned(const Network& network, SteadyTime now) const {
+  const auto found = networks_.find(network);
+  return found != networks_.end() && now < found->second.shunned_until;
+}
+
+void NetworkPace::Forget(SteadyTime now) {
+  absl::erase_if(networks_, [now](const auto& entry) {
+    return entry.second.next_turn <= now && Later(entry.second.shunned_until, kRemember) <= now;
+  });
+}
+
+}  // namespace telemetry::net
