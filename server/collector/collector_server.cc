@@ -130,7 +130,11 @@ CollectorServer::CollectorServer(const ServerOptions& options, std::unique_ptr<a
                {.request_timeout = limits_.open_timeout,
                 .unread_timeout = limits_.unread_timeout,
                 .export_timeout = limits_.export_timeout,
-                .retry_delay = limits_.retry_delay}) {}
+                .retry_delay = limits_.retry_delay}),
+      deletion_(writer_, readers_, gate_, calls_,
+                {.request_timeout = limits_.open_timeout,
+                 .unread_timeout = limits_.unread_timeout,
+                 .call_timeout = limits_.export_timeout}) {}
 
 CollectorServer::~CollectorServer() {
   Drain(absl::ZeroDuration());
@@ -179,6 +183,7 @@ absl::Status CollectorServer::Build(std::shared_ptr<grpc::ServerCredentials> cre
   LimitConnections(builder);
   builder.RegisterService(&ingest_);
   builder.RegisterService(&dataset_);
+  builder.RegisterService(&deletion_);
   builder.RegisterService(&health_service_);
   call_queue_.AddTo(builder);
   if (tokens_ != nullptr) builder.SetOption(std::make_unique<WithoutReflection>());
@@ -188,7 +193,7 @@ absl::Status CollectorServer::Build(std::shared_ptr<grpc::ServerCredentials> cre
   }
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) return absl::InternalError("gRPC does not start the server; see the log");
-  for (RawService* service : std::initializer_list<RawService*>{&ingest_, &dataset_, &health_service_}) {
+  for (RawService* service : std::initializer_list<RawService*>{&ingest_, &dataset_, &deletion_, &health_service_}) {
     service->Start(call_queue_);
   }
   call_queue_.Start();

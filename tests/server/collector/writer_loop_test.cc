@@ -41,6 +41,10 @@ class TransactionList final : public storage::StoreWriter {
   absl::StatusOr<storage::PruneStep> PruneSome(const storage::PruneRules& /*rules*/) override {
     return storage::PruneStep{};
   }
+  absl::StatusOr<v1::DeleteStep> RemoveAttempts(const storage::Removal& removal) override {
+    Add("remove " + std::to_string(removal.keys.front()));
+    return v1::DeleteStep();
+  }
   absl::Status Idle() override { return absl::OkStatus(); }
 
  private:
