@@ -27,7 +27,7 @@ std::string WhyNotServe(const CommandLine& line);
 void AddMaintenance(CLI::App& app, CommandLine& line);
 
 // delete.
-void AddDelete(CLI::App& app, CommandLine& line);
+void AddDelete(CLI::App& app, DeleteFlags& flags);
 
 // token add, list, revoke.
 void AddTokens(CLI::App& app, TokenFlags& flags);

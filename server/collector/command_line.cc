@@ -74,7 +74,7 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   app.fallthrough();
   AddServe(app, parsed.line);
   AddMaintenance(app, parsed.line);
-  AddDelete(app, parsed.line);
+  AddDelete(app, parsed.line.deletion);
   AddTokens(app, parsed.line.token);
   AddTls(app, parsed.line.tls_init);
   cli::SetExamples(app, kExamples, kNotes);

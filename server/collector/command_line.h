@@ -38,7 +38,9 @@ struct PruneFlags {
 };
 
 struct DeleteFlags {
-  std::string collector;  // its address; empty: the dataset itself, CommandLine::db
+  // The dataset or a collector's address; the other one is empty.
+  std::string db;
+  std::string collector;
   access::Credentials credentials;
   v1::DeleteRequest request;
   bool yes = false;

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -144,9 +146,9 @@ bool Confirm(const DeletedCounts& counts) {
 
 }  // namespace
 
-absl::Status Delete(const std::string& db, const DeleteFlags& flags) {
+absl::Status Delete(const DeleteFlags& flags) {
   const absl::StatusOr<std::unique_ptr<Place>> place =
-      flags.collector.empty() ? DatabasePlace::Open(db, flags.request.dry_run())
+      flags.collector.empty() ? DatabasePlace::Open(flags.db, flags.request.dry_run())
                               : CollectorPlace::Connect(flags.collector, flags.credentials);
   if (!place.ok()) return place.status();
   v1::DeleteRequest request = flags.request;

@@ -57,22 +57,21 @@ void AddCredentials(CLI::App* command, access::Credentials& credentials) {
       ->envname(EnvironmentName("token-file"));
 }
 
-// Where neither a flag nor the configuration file names the dataset.
-void TakePlaceFromEnvironment(CommandLine& line) {
-  if (!line.db.empty() || !line.deletion.collector.empty()) return;
+// Takes the dataset's place from the environment, unless a flag or the configuration file names it.
+void TakePlaceFromEnvironment(DeleteFlags& flags) {
+  if (!flags.db.empty() || !flags.collector.empty()) return;
   const auto take = [](const char* flag, std::string& value) {
     const char* const text = std::getenv(EnvironmentName(flag).c_str());
     if (text != nullptr) value = text;
   };
-  take("db", line.db);
-  take("collector", line.deletion.collector);
+  take("db", flags.db);
+  take("collector", flags.collector);
 }
 
-void CheckDelete(CommandLine& line) {
-  TakePlaceFromEnvironment(line);
-  DeleteFlags& flags = line.deletion;
+void CheckDelete(DeleteFlags& flags) {
+  TakePlaceFromEnvironment(flags);
   const v1::DeleteRequest& request = flags.request;
-  if (line.db.empty() == flags.collector.empty()) {
+  if (flags.db.empty() == flags.collector.empty()) {
     throw CLI::ValidationError("delete wants one dataset: --db or --collector");
   }
   if (request.run_ids_size() + request.attempt_ids_size() + request.origins_size() == 0) {
@@ -89,13 +88,12 @@ void CheckDelete(CommandLine& line) {
 
 }  // namespace
 
-void AddDelete(CLI::App& app, CommandLine& line) {
-  DeleteFlags& flags = line.deletion;
+void AddDelete(CLI::App& app, DeleteFlags& flags) {
   CLI::App* command = app.add_subcommand(
       "delete", "Delete what any of --run, --attempt and --origin names, each of which may be given several times");
   // Without variables: to CLI11 the one of --db were a second dataset beside the flag --collector.
   command
-      ->add_option("--db", line.db,
+      ->add_option("--db", flags.db,
                    "The dataset's SQLite file, which no collector may serve, or "
                    "postgresql://USER@HOST/DATABASE")
       ->type_name("FILE")
@@ -109,7 +107,7 @@ void AddDelete(CLI::App& app, CommandLine& line) {
       "--dry-run", [&flags] { flags.request.set_dry_run(true); },
       "Print what would be deleted, also while a collector serves the file");
   command->add_flag("--yes", flags.yes, "Do not ask");
-  command->final_callback([&line] { CheckDelete(line); });
+  command->final_callback([&flags] { CheckDelete(flags); });
 }
 
 }  // namespace telemetry::collector

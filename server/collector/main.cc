@@ -37,7 +37,7 @@ absl::Status Run(const CommandLine& line) {
     case Command::kPrune:
       return telemetry::collector::Prune(line);
     case Command::kDelete:
-      return telemetry::collector::Delete(line.db, line.deletion);
+      return telemetry::collector::Delete(line.deletion);
     case Command::kStats:
       return telemetry::collector::Stats(line);
     case Command::kTokenAdd:

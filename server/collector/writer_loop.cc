@@ -264,7 +264,7 @@ std::vector<WriterLoop::Job> WriterLoop::TakeRemoval(bool busy) {
 
 absl::Status WriterLoop::DoRemove(std::vector<Job>& group) {
   const RemoveJob& job = std::get<RemoveJob>(group.front());
-  // What is removed is written to the log first.
+  // A removal adds to the write-ahead log before it frees pages.
   guard_.Look();
   absl::Status why = guard_.Check();
   if (why.ok() && !job.is_wanted()) why = absl::CancelledError("the call has ended");

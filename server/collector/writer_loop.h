@@ -70,7 +70,7 @@ class WriterLoop {
   // them.
   void Remove(storage::Removal removal, std::function<bool()> is_wanted, RemoveDone done) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Does what is queued but removals, then ends the thread and closes the dataset.
+  // Does the queued jobs except removals, which end with UNAVAILABLE, then ends the thread and closes the dataset.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

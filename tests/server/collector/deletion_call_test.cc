@@ -131,9 +131,8 @@ TEST_F(DeletionCallTest, WhatIsNamedGoesAndTheLogSaysByWhom) {
   EXPECT_EQ(story_->Query("SELECT count(*) FROM attempts"), "1");
   EXPECT_EQ(story_->Query("SELECT run_id FROM runs"), RunId('b'));
   AwaitAudit();
-  EXPECT_THAT(log_.text(),
-              ::testing::ContainsRegex("info deleted from the dataset: by=operator token=[0-9a-f]+ peer=.* "
-                                       "request_id=.* origins=ci/1 attempts=250 rows=250 runs=1\n"));
+  EXPECT_THAT(log_.text(), ::testing::ContainsRegex("deleted from the dataset: by=operator token=[0-9a-f]+ peer=.* "
+                                                    "request_id=.* origins=ci/1 attempts=250 rows=250 runs=1\n"));
   EXPECT_THAT(log_.text(), AllOf(HasSubstr("let in a deleter"), Not(HasSubstr(deleter_.substr(3)))));
 }
 
