@@ -12,19 +12,20 @@
 
 namespace telemetry::storage {
 
-// What a DeleteRequest names, found a few attempts at a time, so that memory and transactions stay small however much
-// it is. Of one thread at a time.
+// A search for the attempts that a DeleteRequest names, a few at a time, so that memory and transactions stay small.
+// Used by one thread at a time.
 class Deletion {
  public:
   static constexpr int kMostNames = 1000;
 
-  // Finds out what is named. Errors as DeletionService.Delete has them; the message of NOT_FOUND suggests what may have
-  // been meant. In the caller's transaction.
+  // Checks that each name fits something. Returns the errors of DeletionService.Delete; the message of NOT_FOUND
+  // suggests a similar name. Runs in the caller's transaction.
   static absl::StatusOr<Deletion> Begin(Database& database, const v1::DeleteRequest& request);
 
-  // Finds the next attempts, as many as one transaction may remove; there may be none. In the caller's transaction.
+  // Finds the next attempts, as many as one transaction may remove; there may be none. Runs in the caller's
+  // transaction.
   absl::StatusOr<Removal> Next(Database& database);
-  // Nothing is left to be found.
+  // Returns true if no attempt is left to be found.
   bool done() const { return at_ == names_.size(); }
 
   // Attempts with larger keys stay.
@@ -37,7 +38,7 @@ class Deletion {
     std::string value;  // a run_id of 64 digits, an attempt_id of 16 bytes, an origin
   };
 
-  // Adds the attempts from key `first` to `last` that are named here; those of an earlier name are left out.
+  // Adds the attempts from key `first` to `last` that the current name fits, without those of an earlier name.
   absl::Status Find(Database& database, int64_t first, int64_t last, Removal& removal);
   static bool IsNamedBy(const Name& name, const v1::DeletedAttempt& attempt);
 

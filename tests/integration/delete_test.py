@@ -1,8 +1,8 @@
-"""Attempts deleted by run, attempt and origin: from a SQLite file, from a PostgreSQL server beside a collector, and through a
+"""Attempts deleted by run and origin: from a SQLite file, from a PostgreSQL server beside a collector, and through a
 collector. Forwarding again brings them back.
 
-Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/testdata. Where TELEMETRY_TEST_POSTGRESQL
-names a server, on a database there.
+Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/testdata; where
+TELEMETRY_TEST_POSTGRESQL names a server, on a database there.
 """
 
 import json
@@ -31,7 +31,8 @@ class Delete(unittest.TestCase):
         )
 
     def token(self, name, role):
-        run("telemetry-collector", "token", "add", "--tokens", self.tokens, "--name", name, role, "--out", self.folder / name)
+        out = f"--out={self.folder / name}"
+        run("telemetry-collector", "token", "add", "--tokens", self.tokens, f"--name={name}", role, out)
 
     def forward(self, origin):
         for sample in SAMPLES[:3]:
@@ -94,9 +95,8 @@ class Delete(unittest.TestCase):
             self.assertEqual(self.pipeline.export("helion", "--details", live=True), one)
             self.forward("ci/2")
             self.assertEqual(self.pipeline.export("helion", "--details", live=True), both)
-            refused = self.complaint(
-                f"--collector={self.pipeline.address}", f"--token-file={self.folder / 'writer'}", "--origin=ci/2", "--yes"
-            )
+            collector = f"--collector={self.pipeline.address}"
+            refused = self.complaint(collector, *self.pipeline.client_flags, "--origin=ci/2", "--yes")
             self.assertIn("this needs deleter", refused)
         log = (self.pipeline.folder / "collector.log").read_text()
         self.assertEqual(log.count("deleted from the dataset: by=operator "), 1)
