@@ -112,7 +112,7 @@ class CollectorPlace final : public Place {
     const std::unique_ptr<grpc::ClientReader<v1::DeleteStep>> steps = stub_->Delete(&context, request);
     v1::DeleteStep step;
     while (steps->Read(&step)) sink(step);
-    const absl::Status status = connection_.StatusOf(steps->Finish());
+    absl::Status status = connection_.StatusOf(steps->Finish());
     if (status.ok()) return status;
     return {status.code(), absl::StrCat("collector ", address_, ": ", status.message())};
   }

@@ -81,7 +81,7 @@ absl::StatusOr<std::vector<int64_t>> AttemptRemover::LockRuns(const Removal& rem
 }
 
 absl::StatusOr<std::optional<int64_t>> AttemptRemover::Remove(int64_t attempt) {
-  const absl::StatusOr<std::optional<int64_t>> run = lock_attempt_.Bind(attempt).QueryInt();
+  absl::StatusOr<std::optional<int64_t>> run = lock_attempt_.Bind(attempt).QueryInt();
   if (!run.ok() || !run->has_value()) return run;
   for (Statement& remove : remove_beside_rows_) {
     if (absl::Status status = remove.Bind(InRun{**run}, attempt).Run(); !status.ok()) return status;
@@ -93,7 +93,7 @@ absl::StatusOr<std::optional<int64_t>> AttemptRemover::Remove(int64_t attempt) {
 }
 
 absl::StatusOr<bool> AttemptRemover::RemoveIfEmpty(int64_t run) {
-  const absl::StatusOr<bool> is_empty = empty_run_.Bind(run).Step();
+  absl::StatusOr<bool> is_empty = empty_run_.Bind(run).Step();
   if (!is_empty.ok() || !*is_empty) return is_empty;
   const std::optional<int64_t> kernel = empty_run_.IsNull(0) ? std::nullopt : std::optional(empty_run_.Int(0));
   empty_run_.Reset();
