@@ -32,6 +32,7 @@ constexpr Rule kRules[] = {
     {"/telemetry.v1.DatasetService/ListAttempts", Need::kReader},
     {"/telemetry.v1.DatasetService/ListMeasurements", Need::kReader},
     {"/telemetry.v1.DatasetService/ListRuns", Need::kReader},
+    {"/telemetry.v1.DeletionService/Delete", Need::kDeleter},
     {"/telemetry.v1.IngestService/Ingest", Need::kWriter},
     {"/telemetry.v1.IngestService/Stream", Need::kWriter},
 };
@@ -40,6 +41,11 @@ std::string RolesText(const Token& token) {
   std::string text;
   for (const Role role : token.roles) text += Cat(text.empty() ? "" : ",", RoleName(role));
   return text;
+}
+
+Role RoleFor(Need need) {
+  if (need == Need::kDeleter) return Role::kDeleter;
+  return need == Need::kReader ? Role::kReader : Role::kWriter;
 }
 
 absl::StatusOr<std::string_view> TokenIn(const std::vector<std::string_view>& authorization) {
@@ -108,7 +114,7 @@ absl::Status CheckRole(const Token& token, std::string_view method) {
   const std::optional<Need> need = NeedOf(method);
   if (!need) return NotForAnyone(method);
   if (*need == Need::kNothing || token.Has(Role::kAdmin)) return absl::OkStatus();
-  const Role role = *need == Need::kReader ? Role::kReader : Role::kWriter;
+  const Role role = RoleFor(*need);
   if (token.Has(role)) return absl::OkStatus();
   return absl::PermissionDeniedError(Cat("the token ", token.id, " (", token.name, ") has the role ", RolesText(token),
                                          "; this needs ", RoleName(role),

@@ -13,7 +13,7 @@
 namespace telemetry::access {
 
 // What a method asks of its caller.
-enum class Need { kNothing, kReader, kWriter };
+enum class Need { kNothing, kReader, kWriter, kDeleter };
 
 // The page of the metrics port, which needs what a method of a reader needs.
 inline constexpr std::string_view kMetricsPage = "/metrics";

@@ -3,6 +3,7 @@
 #include <grpcpp/server_context.h>
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -96,8 +97,16 @@ bool LogLimit::Take(SteadyTime now, uint64_t* left_out) {
 
 absl::StatusOr<Caller> Gate::Admit(grpc::ServerContext& context, std::string_view method) {
   Caller caller = {.peer = context.peer(), .certificate = CertificateOf(context), .request_id = BeginRequest(context)};
-  if (tokens_ == nullptr) return caller;
-  if (NeedOf(method) != Need::kNothing) {
+  const std::optional<Need> need = NeedOf(method);
+  if (tokens_ == nullptr) {
+    if (need != Need::kDeleter) return caller;
+    absl::Status status = absl::PermissionDeniedError(
+        "this collector asks for no tokens, and only a token with the role deleter may delete: serve with --tokens, or "
+        "stop the collector and give the database itself with --db");
+    CountRefusal(caller, method, status);
+    return status;
+  }
+  if (need != Need::kNothing) {
     if (absl::Status status = tokens_->CheckReadable(); !status.ok()) {
       CountRefusal(caller, method, status);
       return status;
@@ -114,8 +123,9 @@ absl::StatusOr<Caller> Gate::Admit(grpc::ServerContext& context, std::string_vie
     caller.name = (*token)->name;
   }
   // Whoever hands over records is logged with the producer, when it is known.
-  if (NeedOf(method) == Need::kReader && TakeLine(admission_lines_, "admitted")) {
-    Log(log::Level::kInfo, caller, {.message = "let in a reader", .method = method});
+  const bool deletes = need == Need::kDeleter;
+  if ((deletes || need == Need::kReader) && TakeLine(admission_lines_, "admitted")) {
+    Log(log::Level::kInfo, caller, {.message = deletes ? "let in a deleter" : "let in a reader", .method = method});
   }
   return caller;
 }

@@ -43,7 +43,7 @@ class LogLimit {
 // name, method, reason and the call's id; never the token. Thread-safe.
 class Gate {
  public:
-  // `tokens` outlives the gate. nullptr: there are none, and everyone may do everything.
+  // `tokens` outlives the gate. nullptr: there are none, and everyone may do everything but delete.
   explicit Gate(const TokenWatch* tokens) : tokens_(tokens) {}
 
   // Gives the call its id, and tells it to the caller. Errors as Authorize and TokenWatch::CheckReadable. `method`:

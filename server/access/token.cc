@@ -14,7 +14,6 @@ namespace {
 using record::Cat;
 using record::Json;
 
-constexpr std::string_view kRoleNames[] = {"reader", "writer", "admin"};
 constexpr size_t kIdDigits = 8;
 constexpr size_t kProducerDigits = 32;
 constexpr size_t kHashDigits = 64;
@@ -104,10 +103,9 @@ absl::Status CheckMembers(const Json& json) {
 std::string_view RoleName(Role role) { return kRoleNames[static_cast<size_t>(role)]; }
 
 std::optional<Role> ParseRole(std::string_view name) {
-  for (const Role role : {Role::kReader, Role::kWriter, Role::kAdmin}) {
-    if (RoleName(role) == name) return role;
-  }
-  return std::nullopt;
+  const auto* const found = std::find(kRoleNames.begin(), kRoleNames.end(), name);
+  if (found == kRoleNames.end()) return std::nullopt;
+  return static_cast<Role>(found - kRoleNames.begin());
 }
 
 bool Token::Has(Role role) const { return std::find(roles.begin(), roles.end(), role) != roles.end(); }

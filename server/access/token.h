@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,11 +12,13 @@
 
 namespace telemetry::access {
 
-// reader: reads the dataset. writer: hands over records. admin: both, and whatever else there is.
-enum class Role { kReader, kWriter, kAdmin };
+// reader: reads the dataset. writer: hands over records. deleter: deletes attempts. admin: all of these.
+enum class Role { kReader, kWriter, kDeleter, kAdmin };
 
 std::string_view RoleName(Role role);
 std::optional<Role> ParseRole(std::string_view name);
+// All names, in the order of the enumeration.
+inline constexpr std::array<std::string_view, 4> kRoleNames = {"reader", "writer", "deleter", "admin"};
 
 // What the collector knows of a token; not the token itself.
 struct Token {

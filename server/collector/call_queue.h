@@ -122,7 +122,7 @@ class CallOnWire {
   grpc::GenericServerAsyncReaderWriter stream_{&context_};
   std::optional<grpc::Alarm> timer_;
   std::shared_ptr<RawCall> call_;    // nullptr: none, or refused
-  std::string peer_;  // gRPC forgets it when the connection ends
+  std::string peer_;                 // gRPC forgets it when the connection ends
   std::atomic<int> operations_ = 2;  // to come: Finish and gRPC's end; and those under way
   Operation requested_{*this, &CallOnWire::OnRequested};
   Operation read_{*this, &CallOnWire::OnRead};

@@ -17,10 +17,10 @@
 #include "absl/time/clock.h"
 #include "proto/access/address.h"
 #include "proto/clock/steady.h"
+#include "proto/log/log.h"
 #include "server/collector/connection_limits.h"
 #include "server/collector/ingest_stream.h"
 #include "server/collector/sender.h"
-#include "proto/log/log.h"
 #include "server/storage/postgresql/any_store.h"
 #include "server/storage/private_file.h"
 
@@ -120,7 +120,8 @@ absl::StatusOr<CollectorServer::Ports> CollectorServer::OpenPorts(const ServerOp
                              .meter = ports.meter.get(),
                              .memory_bytes = options.limits.memory_bytes});
     if (!acceptor.ok()) {
-      return absl::UnavailableError(absl::StrCat("cannot listen on ", options.listen, ": ", acceptor.status().message()));
+      return absl::UnavailableError(
+          absl::StrCat("cannot listen on ", options.listen, ": ", acceptor.status().message()));
     }
     ports.acceptor = *std::move(acceptor);
   }
@@ -174,6 +175,10 @@ CollectorServer::CollectorServer(const ServerOptions& options, Ports ports,
                 .unread_timeout = limits_.unread_timeout,
                 .export_timeout = limits_.export_timeout,
                 .retry_delay = limits_.retry_delay}),
+      deletion_(writer_, readers_, gate_, calls_,
+                {.request_timeout = limits_.open_timeout,
+                 .unread_timeout = limits_.unread_timeout,
+                 .call_timeout = limits_.export_timeout}),
       acceptor_(std::move(ports.acceptor)),
       metrics_port_(std::move(ports.metrics_port)) {}
 
@@ -209,6 +214,7 @@ absl::Status CollectorServer::Build(std::shared_ptr<grpc::ServerCredentials> cre
   LimitConnections(builder);
   builder.RegisterService(&ingest_);
   builder.RegisterService(&dataset_);
+  builder.RegisterService(&deletion_);
   builder.RegisterService(&health_service_);
   call_queue_.AddTo(builder);
   if (tokens_ != nullptr) builder.SetOption(std::make_unique<WithoutReflection>());
@@ -218,7 +224,7 @@ absl::Status CollectorServer::Build(std::shared_ptr<grpc::ServerCredentials> cre
   }
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) return absl::InternalError("gRPC does not start the server; see the log");
-  for (RawService* service : std::initializer_list<RawService*>{&ingest_, &dataset_, &health_service_}) {
+  for (RawService* service : std::initializer_list<RawService*>{&ingest_, &dataset_, &deletion_, &health_service_}) {
     service->Start(call_queue_);
   }
   call_queue_.Start();

@@ -20,6 +20,7 @@
 #include "server/collector/admission.h"
 #include "server/collector/call_queue.h"
 #include "server/collector/dataset_service.h"
+#include "server/collector/deletion_service.h"
 #include "server/collector/disk_guard.h"
 #include "server/collector/health_service.h"
 #include "server/collector/ingest_service.h"
@@ -117,6 +118,7 @@ class CollectorServer {
   IngestService ingest_;
   ReaderPool readers_;
   DatasetService dataset_;
+  DeletionService deletion_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;  // takes them for server_
   std::unique_ptr<net::Acceptor> acceptor_;                                      // nullptr: no port

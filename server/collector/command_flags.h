@@ -26,6 +26,9 @@ std::string WhyNotServe(const CommandLine& line);
 // check, stats, backup, restore, copy, migrate, prune.
 void AddMaintenance(CLI::App& app, CommandLine& line);
 
+// delete.
+void AddDelete(CLI::App& app, DeleteFlags& flags);
+
 // token add, list, revoke.
 void AddTokens(CLI::App& app, TokenFlags& flags);
 // tls init.

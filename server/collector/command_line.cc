@@ -30,6 +30,9 @@ constexpr char kExamples[] =
   telemetry-collector copy --from telemetry.db --to postgresql://telemetry@db.example/telemetry
   telemetry-collector migrate --db telemetry.db
   telemetry-collector prune --db telemetry.db --keep-age 180d --keep-bytes 20GiB --dry-run
+  telemetry-collector delete --db telemetry.db --origin ci/1234 --dry-run
+  telemetry-collector delete --db postgresql://telemetry@db.example/telemetry --run e0486903 --run 5b1c
+  telemetry-collector delete --collector collector:4747 --tls-ca ca.pem --token-file token --origin ci/1234 --yes
 )";
 
 constexpr char kNotes[] =
@@ -51,6 +54,7 @@ Command CommandOf(const CLI::App& app) {
   if (app.got_subcommand("copy")) return Command::kCopy;
   if (app.got_subcommand("stats")) return Command::kStats;
   if (app.got_subcommand("prune")) return Command::kPrune;
+  if (app.got_subcommand("delete")) return Command::kDelete;
   return app.got_subcommand("migrate") ? Command::kMigrate : Command::kServe;
 }
 
@@ -70,6 +74,7 @@ ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   app.fallthrough();
   AddServe(app, parsed.line);
   AddMaintenance(app, parsed.line);
+  AddDelete(app, parsed.line.deletion);
   AddTokens(app, parsed.line.token);
   AddTls(app, parsed.line.tls_init);
   cli::SetExamples(app, kExamples, kNotes);

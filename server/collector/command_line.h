@@ -2,11 +2,13 @@
 
 #include <string>
 
+#include "proto/access/credentials.h"
 #include "server/access/server_credentials.h"
 #include "server/collector/limits.h"
 #include "server/collector/tls_commands.h"
 #include "server/collector/token_commands.h"
 #include "server/storage/prune_rules.h"
+#include "telemetry/v1/deletion.pb.h"
 
 namespace telemetry::collector {
 
@@ -18,6 +20,7 @@ enum class Command {
   kCopy,
   kMigrate,
   kPrune,
+  kDelete,
   kStats,
   kTokenAdd,
   kTokenList,
@@ -32,6 +35,15 @@ struct PruneFlags {
   storage::PruneRules rules;
   bool trust_clock = false;
   bool dry_run = false;
+};
+
+struct DeleteFlags {
+  // The dataset or a collector's address; the other one is empty.
+  std::string db;
+  std::string collector;
+  access::Credentials credentials;
+  v1::DeleteRequest request;
+  bool yes = false;
 };
 
 // What the command line, the environment and the configuration file ask for.
@@ -59,6 +71,7 @@ struct CommandLine {
   TokenFlags token;
   TlsInitFlags tls_init;
   PruneFlags prune;
+  DeleteFlags deletion;
 };
 
 // Returns the rules by which serve removes; for a PostgreSQL server an empty set.

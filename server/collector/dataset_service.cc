@@ -94,11 +94,11 @@ DatasetService::DatasetService(ReaderPool& readers, access::Gate& gate, RunningC
       "/telemetry.v1.DatasetService/ListMeasurements",
       [](StoreReader& reader, const auto& request) { return reader.ListMeasurements(request); });
   AddMethod(ExportCall::kMethod, CallKind::kExport, [this](AdmittedCall call) {
-    const ExportContext context = {.pool = export_pool_,
-                                   .readers = readers_,
-                                   .request_timeout = options_.request_timeout,
-                                   .unread_timeout = options_.unread_timeout,
-                                   .export_timeout = options_.export_timeout};
+    const PageCallContext context = {.pool = export_pool_,
+                                     .readers = readers_,
+                                     .request_timeout = options_.request_timeout,
+                                     .unread_timeout = options_.unread_timeout,
+                                     .call_timeout = options_.export_timeout};
     return std::make_shared<ExportCall>(
         context, std::move(call),
         [this](const access::Caller& caller, const absl::Status& status) { OnExportEnd(caller, status); });

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "server/collector/grpc_status.h"
 #include "proto/log/log.h"
+#include "server/collector/grpc_status.h"
 
 namespace telemetry::collector {
 namespace {

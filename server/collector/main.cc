@@ -4,15 +4,16 @@
 #include <string>
 
 #include "absl/synchronization/mutex.h"
+#include "proto/log/log.h"
 #include "server/collector/command_line.h"
 #include "server/collector/copy_command.h"
+#include "server/collector/delete_command.h"
 #include "server/collector/maintenance_commands.h"
 #include "server/collector/serve_command.h"
 #include "server/collector/stats_command.h"
 #include "server/collector/tls_commands.h"
 #include "server/collector/token_commands.h"
 #include "server/collector/validate_command.h"
-#include "proto/log/log.h"
 
 namespace {
 
@@ -35,6 +36,8 @@ absl::Status Run(const CommandLine& line) {
       return telemetry::collector::MigrateDataset(line);
     case Command::kPrune:
       return telemetry::collector::Prune(line);
+    case Command::kDelete:
+      return telemetry::collector::Delete(line.deletion);
     case Command::kStats:
       return telemetry::collector::Stats(line);
     case Command::kTokenAdd:

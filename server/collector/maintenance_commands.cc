@@ -90,7 +90,8 @@ absl::Status Prune(const CommandLine& line) {
   }
   std::printf("%s %s, %s, %s; in use: %lld bytes before, %lld after\n", verb,
               Counted(report->attempts.size(), "attempt").c_str(), Counted(rows, "row").c_str(),
-              Counted(report->rejects, "reject").c_str(), static_cast<long long>(report->bytes_before), static_cast<long long>(report->bytes_after));
+              Counted(report->rejects, "reject").c_str(), static_cast<long long>(report->bytes_before),
+              static_cast<long long>(report->bytes_after));
   if (line.prune.rules.keep_age != absl::InfiniteDuration() && !line.prune.trust_clock) {
     std::printf("ages count while a collector serves the dataset, %.1f days so far; by the clock: --trust-clock\n",
                 absl::ToDoubleHours(report->served) / 24);

@@ -13,9 +13,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "proto/clock/steady.h"
+#include "proto/log/log.h"
 #include "server/access/tls_connection.h"
 #include "server/collector/http_answer.h"
-#include "proto/log/log.h"
 
 namespace telemetry::collector {
 namespace {

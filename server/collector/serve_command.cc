@@ -12,10 +12,10 @@
 #include "proto/access/address.h"
 #include "proto/clock/periodic.h"
 #include "proto/clock/steady.h"
+#include "proto/log/log.h"
 #include "server/access/gate.h"
 #include "server/collector/collector_server.h"
 #include "server/collector/connection_limits.h"
-#include "proto/log/log.h"
 #include "server/net/file_limit.h"
 #include "server/storage/postgresql/any_store.h"
 

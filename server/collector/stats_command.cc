@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
-#include "proto/record/json.h"
 #include "proto/log/line.h"
+#include "proto/record/json.h"
 #include "server/storage/stats.h"
 
 namespace telemetry::collector {

@@ -23,7 +23,7 @@ absl::StatusOr<Token> TokenOf(const TokenFlags& flags, absl::Time now) {
   Token token = {.name = flags.name, .created = now, .producers = flags.producers};
   for (const std::string& name : flags.roles) {
     const std::optional<Role> role = access::ParseRole(name);
-    if (!role) return absl::InvalidArgumentError(absl::StrCat("--role ", name, ": is none of reader, writer, admin"));
+    if (!role) return absl::InvalidArgumentError(absl::StrCat("--role ", name, ": is no role"));
     if (!token.Has(*role)) token.roles.push_back(*role);
   }
   if (!token.producers.empty() && !token.Has(Role::kWriter) && !token.Has(Role::kAdmin)) {

@@ -1,4 +1,8 @@
+#include <string>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
+#include "server/access/token.h"
 #include "server/collector/command_flags.h"
 #include "server/collector/flag.h"
 
@@ -32,10 +36,11 @@ void AddTokens(CLI::App& app, TokenFlags& flags) {
     command->fallthrough();
     File(command, "tokens", flags.file, "The file of tokens; add makes it");
   }
-  Flag(add, "role", flags.roles, "What it allows: writer hands over records, reader reads the dataset, admin does both")
+  Flag(add, "role", flags.roles,
+       "What it allows: writer hands over records, reader reads the dataset, deleter deletes from it, admin does all")
       ->required()
       ->delimiter(',')
-      ->check(CLI::IsMember({"reader", "writer", "admin"}));
+      ->check(CLI::IsMember(std::vector<std::string>(access::kRoleNames.begin(), access::kRoleNames.end())));
   Flag(add, "name", flags.name, "Who uses it: tokens of one name are one writer (default: the token's id)")
       ->type_name("NAME");
   Flag(add, "producer", flags.producers, "Bind it to this producer, 32 hex digits as in the collector's log")

@@ -32,6 +32,8 @@ constexpr uint64_t kUrgentBytes = uint64_t{2} << 20;
 constexpr absl::Duration kUrgentFor = absl::Seconds(1);
 // Takes the writer a few milliseconds.
 constexpr size_t kMaxOpenings = 256;
+// While records wait, attempts are removed no more often than this.
+constexpr absl::Duration kRemovalPause = absl::Milliseconds(100);
 
 absl::Status NoWriter() { return absl::UnavailableError("the collector is ending"); }
 
@@ -68,12 +70,16 @@ void WriterLoop::Commit(const std::string& sender, std::unique_ptr<ParsedBatch> 
   Enqueue(CommitJob{sender, std::move(batch), std::move(done)});
 }
 
+void WriterLoop::Remove(storage::Removal removal, std::function<bool()> is_wanted, RemoveDone done) {
+  Enqueue(RemoveJob{std::move(removal), std::move(is_wanted), std::move(done)});
+}
+
 void WriterLoop::Enqueue(Job job) {
   absl::Status why = guard_.Check();
   if (why.ok()) {
     absl::MutexLock lock(&mutex_);
     if (!stopping_ && !failed_) {
-      const bool was_idle = openings_.empty() && batches_.empty();
+      const bool was_idle = !HasWork();
       if (const auto* commit = std::get_if<CommitJob>(&job)) {
         const Work work = WorkOf(*commit);
         queued_ += work;
@@ -84,6 +90,8 @@ void WriterLoop::Enqueue(Job job) {
         }
         last_sender_ = commit->sender;
         batches_.push_back(std::move(job));
+      } else if (std::holds_alternative<RemoveJob>(job)) {
+        removals_.push_back(std::move(job));
       } else {
         openings_.push_back(std::move(job));
       }
@@ -95,7 +103,7 @@ void WriterLoop::Enqueue(Job job) {
   Abandon(job, why);
 }
 
-bool WriterLoop::HasWork() const { return !openings_.empty() || !batches_.empty() || stopping_; }
+bool WriterLoop::HasWork() const { return !openings_.empty() || !batches_.empty() || !removals_.empty() || stopping_; }
 
 bool WriterLoop::HasGathered() const {
   return stopping_ || !openings_.empty() || batches_.size() >= recent_producers_.size() || queued_.rows >= kEnoughRows;
@@ -130,7 +138,9 @@ void WriterLoop::Run() {
       group = TakeGroup();
       Expect(group);
       last = group.empty() && stopping_;
+      if (last) group.assign(std::make_move_iterator(removals_.begin()), std::make_move_iterator(removals_.end()));
     }
+    if (last && !group.empty()) Refuse(std::exchange(group, {}), NoWriter());
     absl::Status status = last ? retention_.End(*writer_) : Do(group);
     if (status.ok()) {
       SetReachable(true);
@@ -234,9 +244,39 @@ absl::Status WriterLoop::Do(std::vector<Job>& group) {
     if (absl::Status status = DoGroup(group); !status.ok()) return status;
   }
   const bool retain = RetentionIsDue(busy);
-  idle_ = !busy && !retain;
-  if (retain) return retention_.Step(*writer_);
-  return busy ? absl::OkStatus() : writer_->Idle();
+  if (retain) {
+    if (absl::Status status = retention_.Step(*writer_); !status.ok()) return status;
+  }
+  group = TakeRemoval(busy);
+  idle_ = !busy && !retain && group.empty();
+  if (!group.empty()) return DoRemove(group);
+  return idle_ ? writer_->Idle() : absl::OkStatus();
+}
+
+std::vector<WriterLoop::Job> WriterLoop::TakeRemoval(bool busy) {
+  std::vector<Job> taken;
+  const absl::MutexLock lock(&mutex_);
+  if (removals_.empty() || (busy && ElapsedSince(removed_at_) < kRemovalPause)) return taken;
+  taken.push_back(std::move(removals_.front()));
+  removals_.pop_front();
+  return taken;
+}
+
+absl::Status WriterLoop::DoRemove(std::vector<Job>& group) {
+  const RemoveJob& job = std::get<RemoveJob>(group.front());
+  // A removal adds to the write-ahead log before it frees pages.
+  guard_.Look();
+  absl::Status why = guard_.Check();
+  if (why.ok() && !job.is_wanted()) why = absl::CancelledError("the call has ended");
+  if (!why.ok()) {
+    Refuse(std::move(group), why);
+    return absl::OkStatus();
+  }
+  absl::StatusOr<v1::DeleteStep> step = writer_->RemoveAttempts(job.removal);
+  if (!step.ok()) return step.status();
+  removed_at_ = SteadyNow();
+  Answer<RemoveJob>(std::move(group), std::vector<v1::DeleteStep>{*std::move(step)});
+  return absl::OkStatus();
 }
 
 absl::Status WriterLoop::DoGroup(std::vector<Job>& group) {
@@ -305,8 +345,10 @@ void WriterLoop::Fatal(const absl::Status& status, std::vector<Job> group) {
     failed_ = true;
     for (Job& job : openings_) group.push_back(std::move(job));
     for (Job& job : batches_) group.push_back(std::move(job));
+    for (Job& job : removals_) group.push_back(std::move(job));
     openings_.clear();
     batches_.clear();
+    removals_.clear();
     queued_ = {};
     queued_of_.clear();
   }
@@ -323,6 +365,8 @@ void WriterLoop::Refuse(std::vector<Job> group, const absl::Status& why) {
 void WriterLoop::Abandon(Job& job, const absl::Status& why) {
   if (auto* open = std::get_if<OpenJob>(&job)) {
     open->done(why);
+  } else if (auto* remove = std::get_if<RemoveJob>(&job)) {
+    remove->done(why);
   } else {
     storage::BatchOutcome outcome;
     outcome.status = why;

@@ -45,6 +45,7 @@ class WriterLoop {
     OnReach on_reach = [](bool /*is_reachable*/) {};
     RunAnswers run_answers = [](const std::function<void()>& answers) { answers(); };
   };
+  using RemoveDone = std::function<void(absl::StatusOr<v1::DeleteStep> step)>;
   // Called after the commit, in the order of the commits and from one thread at a time. They must not block.
   using OpenDone = std::function<void(absl::StatusOr<uint64_t> committed_seq)>;
   using CommitDone = std::function<void(storage::BatchOutcome outcome)>;
@@ -64,7 +65,12 @@ class WriterLoop {
   void Commit(const std::string& sender, std::unique_ptr<ParsedBatch> batch, CommitDone done)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Does what is queued, then ends the thread and closes the dataset.
+  // StoreWriter::RemoveAttempts, between two transactions of records; while records wait, at most ten times a second.
+  // `is_wanted` is asked before: false: nothing is removed, and done is called with CANCELLED. Other errors as Open has
+  // them.
+  void Remove(storage::Removal removal, std::function<bool()> is_wanted, RemoveDone done) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Does the queued jobs except removals, which end with UNAVAILABLE, then ends the thread and closes the dataset.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -77,7 +83,12 @@ class WriterLoop {
     std::unique_ptr<ParsedBatch> batch;
     CommitDone done;
   };
-  using Job = std::variant<OpenJob, CommitJob>;
+  struct RemoveJob {
+    storage::Removal removal;
+    std::function<bool()> is_wanted;
+    RemoveDone done;
+  };
+  using Job = std::variant<OpenJob, CommitJob, RemoveJob>;
   // The cost of batches for the writer, or a limit of it.
   struct Work {
     uint64_t rows = 0;
@@ -132,9 +143,12 @@ class WriterLoop {
   // keep their order.
   void TakeShares(const Shares& shares, const Rule& rule, BatchGroup& group) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Do(std::vector<Job>& group);
+  // Returns the next removal where it is due; `busy`: there are jobs, too.
+  std::vector<Job> TakeRemoval(bool busy) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status DoGroup(std::vector<Job>& group);
   absl::Status DoOpen(std::vector<Job>& group);
   absl::Status DoCommit(std::vector<Job>& group);
+  absl::Status DoRemove(std::vector<Job>& group);
   // Hands each job its outcome, and frees what the group held, away from the writer's thread.
   template <typename JobKind, typename Outcome>
   void Answer(std::vector<Job> group, std::vector<Outcome> outcomes);
@@ -155,12 +169,14 @@ class WriterLoop {
   std::unique_ptr<storage::StoreWriter> writer_;  // the writer's thread only
   bool idle_ = false;                             // nothing has been written since the log was emptied; it, too
   bool is_reachable_ = true;                      // it, too
+  SteadyTime removed_at_{};                       // when it last ended a removal; it, too
 
   absl::Mutex mutex_;
   // Openings pass batches: those of other producers, or of an earlier stream of the same one, whose records are then
   // sent again.
   std::deque<Job> openings_ ABSL_GUARDED_BY(mutex_);
   std::deque<Job> batches_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Job> removals_ ABSL_GUARDED_BY(mutex_);
   Work queued_ ABSL_GUARDED_BY(mutex_);                                       // of batches_
   absl::flat_hash_map<std::string, Work> queued_of_ ABSL_GUARDED_BY(mutex_);  // by producer
   std::string last_sender_ ABSL_GUARDED_BY(mutex_);                           // of the newest batch

@@ -103,6 +103,7 @@ void Acceptor::Stop() {
   }
   listeners_.clear();
   while (const std::optional<int> fd = table_.OldestSilent()) Drop(*fd);
+  for (const int fd : std::exchange(waiting_, {})) Drop(fd);
 }
 
 Acceptor::Counts Acceptor::counts() const {
@@ -129,7 +130,7 @@ void Acceptor::Run() {
     for (int i = 0; i < count; ++i) {
       if (!Handle(events.at(static_cast<size_t>(i)).data.fd)) return;
     }
-    for (const int fd : std::exchange(waiting_, {})) HandOver(fd);
+    TakeTurns();
     if (SteadyNow() >= next_look_) {
       next_look_ = SteadyAfter(look_interval_);
       Look();
@@ -146,7 +147,7 @@ bool Acceptor::Handle(int fd) {
   } else if (fd == end_.fd()) {
     EndConnections();
   } else {
-    HandOver(fd);
+    Hear(fd);
   }
   return true;
 }
@@ -284,7 +285,7 @@ bool Acceptor::CloseSilent(const Network& network) {
     const std::optional<int> fd = is_network ? table_.OldestSilent(network) : table_.OldestSilent();
     if (!fd) return false;
     // It may have sent something that no event has told of yet.
-    HandOver(*fd);
+    Hear(*fd);
     if (table_.IsSilent(*fd)) {
       ++made_room_;
       Drop(*fd);
@@ -304,24 +305,30 @@ void Acceptor::Drop(int fd) {
   Reset(fd);
 }
 
-void Acceptor::HandOver(int fd) {
+void Acceptor::Hear(int fd) {
   // An event of a connection that another event closed meanwhile.
   if (!table_.IsSilent(fd)) return;
-  const Network& network = table_.NetworkOf(fd);
-  const SteadyTime now = SteadyNow();
-  if (pace_.IsShunned(network, now)) return Drop(fd);
   char byte = 0;
   const ssize_t size = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (size <= 0) return Drop(fd);
-  if (!pace_.TakeTurn(network, now)) {
-    Watch(fd, 0);  // an event at its end only
-    waiting_.push_back(fd);
-    return;
-  }
   epoll_ctl(epoll_.fd(), EPOLL_CTL_DEL, fd, nullptr);
   table_.SetTalking(fd);
-  take_(fd);
+  waiting_.push_back(fd);
+}
+
+void Acceptor::TakeTurns() {
+  const SteadyTime now = SteadyNow();
+  std::erase_if(waiting_, [this, now](int fd) {
+    const Network network = table_.NetworkOf(fd);
+    if (pace_.IsShunned(network, now)) {
+      Drop(fd);
+      return true;
+    }
+    if (!pace_.TakeTurn(network, now)) return false;
+    take_(fd);
+    return true;
+  });
 }
 
 void Acceptor::Look() {

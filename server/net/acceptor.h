@@ -45,8 +45,8 @@ struct AcceptorOptions {
 };
 
 // Accepts the connections of a port on a thread of its own. Connections beyond the limits are reset at once; a
-// connection that has sent nothing makes room for a new one. The others are handed over with their first byte unread, at
-// the pace of their network (NetworkPace); a shunned network's are reset.
+// connection that has sent nothing makes room for a new one. The others are handed over with their first byte unread,
+// at the pace of their network (NetworkPace); a shunned network's are reset.
 //
 // Out of descriptors or memory, the acceptor drops the connections that wait and goes on; it never stops listening. It
 // checks its listening sockets each second.
@@ -66,7 +66,7 @@ class Acceptor {
   // Ends the connection of this peer, which floods the server, also one that was handed over: whoever serves it finds
   // it closed. Its network is shunned. Thread-safe.
   void EndConnection(const Peer& peer) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Stops listening and closes the connections that have sent nothing. Afterwards nothing is handed over.
+  // Stops listening and closes the connections that were not handed over. Afterwards nothing is handed over.
   void Stop();
 
   // Counts since Open. Thread-safe.
@@ -105,7 +105,10 @@ class Acceptor {
   bool CloseSilent(const Network& network);
   void RemoveClosed();
   void Drop(int fd);
-  void HandOver(int fd);
+  // Takes note that a silent connection may have sent something.
+  void Hear(int fd);
+  // Hands the waiting connections over whose networks have a turn.
+  void TakeTurns();
   void EndConnections() ABSL_LOCKS_EXCLUDED(mutex_);
   void End(const Peer& peer);
   void ReadMeters();
@@ -129,7 +132,7 @@ class Acceptor {
   TakeConnection take_;
   ProcessMemory memory_;
   NetworkPace pace_;
-  std::vector<int> waiting_;  // connections that have sent something before their network's turn
+  std::vector<int> waiting_;  // connections that have sent something and wait for their network's turn
   SteadyTime next_look_;
   SteadyTime next_remove_closed_ = kLongAgo;
   SteadyTime meters_read_at_ = SteadyNow();

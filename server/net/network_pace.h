@@ -8,8 +8,8 @@
 namespace telemetry::net {
 
 // Decides when each network's connections may be served: a few at once, then one each kTurnEvery, so that whatever they
-// sent beforehand does not have to be read in one piece. A network that floods is shunned for a time, which doubles each
-// time it goes on. Not thread-safe.
+// sent beforehand does not have to be read in one piece. A network that floods is shunned for a time, which doubles
+// each time it goes on. Not thread-safe.
 class NetworkPace {
  public:
   static constexpr absl::Duration kTurnEvery = absl::Milliseconds(10);

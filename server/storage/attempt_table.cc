@@ -182,10 +182,13 @@ absl::Status AttemptTable::Merge(const v1::Attempt& attempt, Row& row, MaybeRefu
         NotYours("the attempt belongs to another sender, and this would change it: send it with a token of that name");
     return absl::OkStatus();
   }
-  return update_
-      .Bind(Blob{attempt.attempt_id()}, AttemptStateName(state), provisional, row.started_unix_us, row.search_algorithm,
-            row.seed, row.environment_json, row.counters_json)
-      .Run();
+  const absl::StatusOr<int64_t> updated =
+      update_
+          .Bind(Blob{attempt.attempt_id()}, AttemptStateName(state), provisional, row.started_unix_us,
+                row.search_algorithm, row.seed, row.environment_json, row.counters_json)
+          .RunCounting();
+  if (!updated.ok() || *updated == 1) return updated.status();
+  return absl::AbortedError("another writer removed the attempt");
 }
 
 absl::Status AttemptTable::Insert(const v1::Attempt& attempt, int64_t run, int64_t now_unix_us) {

@@ -40,17 +40,6 @@ SELECT r.reject, coalesce(p.sender, 0), length(r.raw) + length(r.message) + leng
 FROM rejects AS r LEFT JOIN producers AS p ON p.producer_id = r.producer_id
 WHERE r.reject < ?1 ORDER BY r.reject DESC LIMIT ?2)sql";
 
-// ?1: the run's key, ?2: its kernel's.
-constexpr const char* kRemoveRun[] = {
-    "DELETE FROM ir_edges WHERE ir_graph IN (SELECT ir_graph FROM ir_graphs WHERE run = ?1)",
-    "DELETE FROM ir_nodes WHERE ir_graph IN (SELECT ir_graph FROM ir_graphs WHERE run = ?1)",
-    "DELETE FROM ir_graphs WHERE run = ?1",
-    "DELETE FROM superseded_attempts WHERE run = ?1",
-    "DELETE FROM run_configs WHERE run = ?1",
-    "DELETE FROM run_settings WHERE run = ?1",
-    "DELETE FROM runs WHERE run = ?1",
-};
-
 std::string TimeText(int64_t unix_us) {
   return absl::FormatTime("%Y-%m-%d %H:%M:%SZ", absl::FromUnixMicros(unix_us), absl::UTCTimeZone());
 }
@@ -134,14 +123,7 @@ absl::StatusOr<int64_t> UsedBytes(Database& database) {
 }
 
 Pruner::Pruner(Database& database, const PruneRules& rules, const PruneReach& reach)
-    : database_(database),
-      rules_(rules),
-      reach_(reach),
-      candidates_(database, kCandidates),
-      remove_{{{database, "DELETE FROM measurement_details WHERE attempt = ?1"},
-               {database, "DELETE FROM source_hashes WHERE attempt = ?1"},
-               {database, "DELETE FROM measurements WHERE attempt = ?1"},
-               {database, "DELETE FROM attempts WHERE attempt = ?1"}}} {}
+    : database_(database), rules_(rules), reach_(reach), candidates_(database, kCandidates), remover_(database) {}
 
 Statement& Pruner::Candidates(int64_t first, int64_t last, int64_t most) {
   return candidates_.Bind(first, last, reach_.given_up, rules_.also_only_attempts, most);
@@ -219,9 +201,9 @@ absl::StatusOr<bool> Pruner::RemoveAttempts(int64_t used_bytes, PruneStep& step)
   next.Reset();
 
   std::vector<PrunedAttempt> found;
-  Statement& candidates = Candidates(first, last, kAttemptsAtOnce);
+  Statement& candidates = Candidates(first, last, AttemptRemover::kAttemptsAtOnce);
   int64_t rows = 0;
-  while (rows < kRowsAtOnce) {
+  while (rows < AttemptRemover::kRowsAtOnce) {
     const absl::StatusOr<bool> row = candidates.Step();
     if (!row.ok()) return row.status();
     if (!*row) break;
@@ -229,7 +211,7 @@ absl::StatusOr<bool> Pruner::RemoveAttempts(int64_t used_bytes, PruneStep& step)
     found.push_back(CandidateOf(candidates));
   }
   candidates.Reset();
-  const bool all = rows < kRowsAtOnce && std::ssize(found) < kAttemptsAtOnce;
+  const bool all = rows < AttemptRemover::kRowsAtOnce && std::ssize(found) < AttemptRemover::kAttemptsAtOnce;
   looked_at_ = all ? last : found.back().attempt;
   for (PrunedAttempt& attempt : found) {
     if (!may_go(attempt.attempt, used_bytes)) return true;
@@ -243,30 +225,9 @@ absl::StatusOr<bool> Pruner::RemoveAttempts(int64_t used_bytes, PruneStep& step)
 }
 
 absl::Status Pruner::Remove(const PrunedAttempt& attempt) {
-  for (Statement& statement : remove_) {
-    if (absl::Status status = statement.Bind(attempt.attempt).Run(); !status.ok()) return status;
-  }
-  return rules_.also_only_attempts ? RemoveEmptyRun(attempt.run) : absl::OkStatus();
-}
-
-absl::Status Pruner::RemoveEmptyRun(int64_t run) {
-  std::optional<int64_t> kernel;
-  {
-    Statement query(database_,
-                    "SELECT kernel FROM runs WHERE run = ?1 AND "
-                    "NOT EXISTS (SELECT 1 FROM attempts WHERE attempts.run = runs.run)");
-    const absl::StatusOr<bool> row = query.Bind(run).Step();
-    if (!row.ok() || !*row) return row.status();
-    if (!query.IsNull(0)) kernel = query.Int(0);
-  }
-  for (const char* sql : kRemoveRun) {
-    if (absl::Status status = Statement(database_, sql).Bind(run).Run(); !status.ok()) return status;
-  }
-  return Statement(database_,
-                   "DELETE FROM kernels WHERE kernel = ?1 AND "
-                   "NOT EXISTS (SELECT 1 FROM runs WHERE runs.kernel = kernels.kernel)")
-      .Bind(kernel)
-      .Run();
+  absl::Status status = remover_.Remove(attempt.attempt).status();
+  if (!status.ok() || !rules_.also_only_attempts) return status;
+  return remover_.RemoveIfEmpty(attempt.run).status();
 }
 
 absl::StatusOr<bool> Pruner::RemoveRejects(PruneStep& step) {

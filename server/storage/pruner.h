@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -8,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/storage/attempt_remover.h"
 #include "server/storage/database.h"
 #include "server/storage/prune_rules.h"
 #include "server/storage/served_time.h"
@@ -35,11 +35,8 @@ absl::StatusOr<int64_t> UsedBytes(Database& database);
 // thread.
 class Pruner {
  public:
-  // Each step ends with the attempt with which it has removed so many rows or attempts, or with the reject with which
-  // it has removed or seen so many rejects or bytes of them. Some ten milliseconds, and the write-ahead log stays
-  // short.
-  static constexpr int64_t kRowsAtOnce = 2000;
-  static constexpr int64_t kAttemptsAtOnce = 100;
+  // Each step ends with the attempt with which it has removed as much as AttemptRemover says, or with the reject with
+  // which it has removed or seen so many rejects or bytes of them: some ten milliseconds, too.
   static constexpr int64_t kRejectsAtOnce = 1000;
   static constexpr int64_t kRejectBytesAtOnce = int64_t{16} << 20;
   static constexpr int64_t kRejectsLookedAt = 4000;
@@ -66,7 +63,6 @@ class Pruner {
   absl::Status CountNewRejects();
   bool IsTooMuch(int64_t used_bytes) const { return used_bytes - reject_bytes_ > rules_.keep_bytes; }
   absl::Status Remove(const PrunedAttempt& attempt);
-  absl::Status RemoveEmptyRun(int64_t run);
 
   Database& database_;
   const PruneRules rules_;
@@ -78,7 +74,7 @@ class Pruner {
   int64_t reject_bytes_ = 0;                                      // of those that stay
   absl::flat_hash_map<int64_t, int64_t> reject_bytes_by_sender_;  // of those that were looked at
   Statement candidates_;
-  std::array<Statement, 4> remove_;
+  AttemptRemover remover_;
 };
 
 }  // namespace telemetry::storage

@@ -50,7 +50,11 @@ absl::StatusOr<int64_t> RunTable::KeyOf(const std::string& run_id) {
   return key;
 }
 
-absl::Status RunTable::Lock(int64_t run) { return lock_.Bind(run).QueryInt().status(); }
+absl::Status RunTable::Lock(int64_t run) {
+  const absl::StatusOr<std::optional<int64_t>> locked = lock_.Bind(run).QueryInt();
+  if (!locked.ok() || locked->has_value()) return locked.status();
+  return absl::AbortedError("another writer removed the run");
+}
 
 std::optional<int64_t> RunTable::KnownKey(const std::string& run_id, int64_t sender) const {
   const auto it = keys_.find(std::pair(run_id, sender));

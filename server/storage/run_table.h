@@ -30,7 +30,7 @@ class RunTable {
   absl::StatusOr<int64_t> Find(const std::string& run_id);
   // The run's key. A run that the sender has not named becomes a row that has only its run_id.
   absl::StatusOr<int64_t> KeyOf(const std::string& run_id);
-  // Locks a run of any sender by its key, where others write, too.
+  // Locks a run of any sender by its key, where others write, too. ABORTED: it has gone.
   absl::Status Lock(int64_t run);
   // Found out beforehand (look_ahead.h), and locked where others write, too.
   void Remember(const std::string& run_id, int64_t sender, int64_t key);

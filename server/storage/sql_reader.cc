@@ -181,4 +181,14 @@ absl::StatusOr<Exporter::Step> SqlReader::Next(Exporter& exporter) {
   return exporter.Next(*database_, reader_);
 }
 
+absl::StatusOr<Deletion> SqlReader::BeginDeletion(const v1::DeleteRequest& request) {
+  const absl::StatusOr<Transaction> transaction = BeginCall();
+  return transaction.ok() ? Deletion::Begin(*database_, request) : transaction.status();
+}
+
+absl::StatusOr<Removal> SqlReader::Next(Deletion& deletion) {
+  const absl::StatusOr<Transaction> transaction = BeginCall();
+  return transaction.ok() ? deletion.Next(*database_) : transaction.status();
+}
+
 }  // namespace telemetry::storage

@@ -26,6 +26,8 @@ class SqlReader : public StoreReader {
   absl::StatusOr<v1::ListMeasurementsResponse> ListMeasurements(const v1::ListMeasurementsRequest& request) override;
   absl::Status Export(const v1::ExportRequest& request, const Sink& sink) override;
   absl::StatusOr<Exporter::Step> Next(Exporter& exporter) override;
+  absl::StatusOr<Deletion> BeginDeletion(const v1::DeleteRequest& request) override;
+  absl::StatusOr<Removal> Next(Deletion& deletion) override;
 
  private:
   // Makes a connection anew that was lost since the last call, and knows nothing of what it read there: the server may

@@ -110,9 +110,30 @@ absl::StatusOr<PruneStep> SqliteWriter::TryPrune(const PruneRules& rules) {
   if (!step.ok()) return step;
   if (step->done) pruner_.reset();
   if (step->attempts.empty() && step->rejects == 0) return step;
+  if (absl::Status status = AfterRemoval(); !status.ok()) return status;
+  return step;
+}
+
+absl::Status SqliteWriter::AfterRemoval() {
   batches_.ForgetAttempts();
   absl::Status status = acked_.Add(database_, /*records=*/0, checkpointer_.log_pages());
-  if (status.ok()) status = checkpointer_.AfterCommit();
+  return status.ok() ? checkpointer_.AfterCommit() : status;
+}
+
+absl::StatusOr<v1::DeleteStep> SqliteWriter::RemoveAttempts(const Removal& removal) {
+  if (!failed_.ok()) return failed_;
+  absl::StatusOr<v1::DeleteStep> step = TryRemove(removal);
+  if (!step.ok()) return Fail(step.status());
+  return step;
+}
+
+absl::StatusOr<v1::DeleteStep> SqliteWriter::TryRemove(const Removal& removal) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(database_);
+  if (!transaction.ok()) return transaction.status();
+  absl::StatusOr<v1::DeleteStep> step = AttemptRemover(database_).Remove(removal);
+  if (!step.ok()) return step;
+  absl::Status status = transaction->Commit();
+  if (status.ok()) status = AfterRemoval();
   if (!status.ok()) return status;
   return step;
 }

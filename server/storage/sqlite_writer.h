@@ -28,6 +28,7 @@ class SqliteWriter : public StoreWriter {
   absl::StatusOr<std::vector<BatchOutcome>> CommitBatches(absl::Span<const ProducerBatch> batches) override;
   absl::StatusOr<absl::Duration> AddServedTime(absl::Duration passed) override;
   absl::StatusOr<PruneStep> PruneSome(const PruneRules& rules) override;
+  absl::StatusOr<v1::DeleteStep> RemoveAttempts(const Removal& removal) override;
   absl::Status Idle() override;
 
  private:
@@ -35,6 +36,9 @@ class SqliteWriter : public StoreWriter {
   absl::StatusOr<std::vector<BatchOutcome>> TryCommit(absl::Span<const ProducerBatch> batches);
   absl::StatusOr<absl::Duration> TryAddServedTime(absl::Duration passed);
   absl::StatusOr<PruneStep> TryPrune(const PruneRules& rules);
+  absl::StatusOr<v1::DeleteStep> TryRemove(const Removal& removal);
+  // Attempts were removed, and that is committed.
+  absl::Status AfterRemoval();
   int64_t NowUnixUs() const { return absl::ToUnixMicros(clock_()); }
   // Remembers an error of the database.
   absl::Status Fail(absl::Status status);

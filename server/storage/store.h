@@ -10,9 +10,12 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "server/storage/attempt_remover.h"
+#include "server/storage/deletion.h"
 #include "server/storage/exporter.h"
 #include "server/storage/prune_rules.h"
 #include "telemetry/v1/dataset.pb.h"
+#include "telemetry/v1/deletion.pb.h"
 #include "telemetry/v1/records.pb.h"
 
 namespace telemetry::storage {
@@ -101,6 +104,11 @@ class StoreWriter {
   // begins another. Readers see an attempt whole or not at all. Errors: as CommitBatches.
   virtual absl::StatusOr<PruneStep> PruneSome(const PruneRules& rules) = 0;
 
+  // Removes attempts, and their runs if no attempt is left, in ONE durable transaction of some ten milliseconds (longer
+  // where an attempt has very many rows). Returns those that were still there. Rows of theirs that arrive later are
+  // refused until the attempt is sent again. Errors: as CommitBatches.
+  virtual absl::StatusOr<v1::DeleteStep> RemoveAttempts(const Removal& removal) = 0;
+
   // Housekeeping between transactions (WAL checkpoint), called when the writer is idle.
   virtual absl::Status Idle() = 0;
   // How often Idle is called while nothing else happens, so that it notices when the dataset cannot be reached.
@@ -131,6 +139,11 @@ class StoreReader {
   virtual absl::Status Export(const v1::ExportRequest& request, const Sink& sink) = 0;
   // Takes the next step of an export (exporter.h). Its steps may be taken by different readers of one dataset.
   virtual absl::StatusOr<Exporter::Step> Next(Exporter& exporter) = 0;
+
+  // Deletion::Begin and Deletion::Next, each in a read transaction. Different readers of one dataset may take the
+  // steps.
+  virtual absl::StatusOr<Deletion> BeginDeletion(const v1::DeleteRequest& request) = 0;
+  virtual absl::StatusOr<Removal> Next(Deletion& deletion) = 0;
 };
 
 }  // namespace telemetry::storage

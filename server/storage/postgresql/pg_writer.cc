@@ -47,8 +47,8 @@ PgWriter::PgWriter(std::unique_ptr<PgDatabase> database, std::string dataset_id,
       random_(std::random_device()()),
       look_ahead_(*database_),
       batches_(*database_, BatchWriter::Writers::kMany, &look_ahead_),
-      committed_seq_(*database_,
-                     "SELECT committed_seq FROM producers WHERE producer_id = ?1 /*postgresql FOR SHARE*/") {}
+      committed_seq_(*database_, "SELECT committed_seq FROM producers WHERE producer_id = ?1 /*postgresql FOR SHARE*/"),
+      remover_(*database_) {}
 
 absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> PgWriter::OpenProducers(
     absl::Span<const ProducerOpening> openings) {
@@ -83,6 +83,28 @@ absl::StatusOr<absl::Duration> PgWriter::AddServedTime(absl::Duration passed) {
 
 absl::StatusOr<PruneStep> PgWriter::PruneSome(const PruneRules& /*rules*/) {
   return absl::UnimplementedError("nothing is removed from a PostgreSQL server");
+}
+
+absl::StatusOr<v1::DeleteStep> PgWriter::RemoveAttempts(const Removal& removal) {
+  absl::StatusOr<v1::DeleteStep> step;
+  absl::Status status = Transact(
+      [&] {
+        step = remover_.Remove(removal);
+        return step.status();
+      },
+      [&] { return AreRemoved(removal); });
+  if (!status.ok()) return status;
+  return step;
+}
+
+absl::StatusOr<bool> PgWriter::AreRemoved(const Removal& removal) {
+  // Runs without attempts are removed again, and only their number is lost.
+  if (removal.keys.empty()) return false;
+  const absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(*database_);
+  if (!transaction.ok()) return transaction.status();
+  const absl::StatusOr<bool> is_there = remover_.IsThere(removal.keys.front());
+  if (!is_there.ok()) return is_there.status();
+  return !*is_there;
 }
 
 absl::Status PgWriter::Idle() {

@@ -30,10 +30,11 @@ class PgWriter : public StoreWriter {
   absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> OpenProducers(
       absl::Span<const ProducerOpening> openings) override;
   absl::StatusOr<std::vector<BatchOutcome>> CommitBatches(absl::Span<const ProducerBatch> batches) override;
-  // Nothing is removed from a server yet: served time is returned, but not written down, and PruneSome is
-  // UNIMPLEMENTED.
+  // Nothing is removed from a server by age or size yet: served time is returned, but not written down, and PruneSome
+  // is UNIMPLEMENTED.
   absl::StatusOr<absl::Duration> AddServedTime(absl::Duration passed) override;
   absl::StatusOr<PruneStep> PruneSome(const PruneRules& rules) override;
+  absl::StatusOr<v1::DeleteStep> RemoveAttempts(const Removal& removal) override;
   // Asks the server whether it is there.
   absl::Status Idle() override;
   absl::Duration idle_interval() const override { return absl::Seconds(1); }
@@ -45,6 +46,8 @@ class PgWriter : public StoreWriter {
   absl::Status Transact(absl::FunctionRef<absl::Status()> work, absl::FunctionRef<absl::StatusOr<bool>()> is_stored);
   // Once. `is_unknown`: the transaction may or may not have been committed.
   absl::Status TransactOnce(absl::FunctionRef<absl::Status()> work, bool& is_unknown);
+  // In a transaction that waits for one that may be still under way.
+  absl::StatusOr<bool> AreRemoved(const Removal& removal);
   absl::StatusOr<bool> AreStored(absl::Span<const ProducerBatch> batches, const std::vector<BatchOutcome>& outcomes);
   int64_t NowUnixUs() const { return absl::ToUnixMicros(options_.clock()); }
 
@@ -57,6 +60,7 @@ class PgWriter : public StoreWriter {
   BatchWriter batches_;
   uint64_t remembered_on_ = 0;  // the connection on which it did
   Statement committed_seq_;
+  AttemptRemover remover_;
 };
 
 }  // namespace telemetry::storage

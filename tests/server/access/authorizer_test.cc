@@ -17,6 +17,7 @@ using ::testing::Not;
 
 constexpr char kRead[] = "/telemetry.v1.DatasetService/Export";
 constexpr char kWrite[] = "/telemetry.v1.IngestService/Stream";
+constexpr char kDelete[] = "/telemetry.v1.DeletionService/Delete";
 
 class AuthorizerTest : public ::testing::Test {
  protected:
@@ -51,7 +52,14 @@ TEST_F(AuthorizerTest, RolesAllowWhatTheySay) {
   const std::string reader = "Bearer " + Add({.roles = {Role::kReader}});
   const std::string writer = "Bearer " + Add({.roles = {Role::kWriter}});
   const std::string both = "Bearer " + Add({.roles = {Role::kReader, Role::kWriter}});
+  const std::string deleter = "Bearer " + Add({.roles = {Role::kDeleter}});
   const std::string admin = "Bearer " + Add({.roles = {Role::kAdmin}});
+  EXPECT_EQ(CodeOf(kDelete, {deleter}), absl::StatusCode::kOk);
+  EXPECT_EQ(CodeOf(kDelete, {admin}), absl::StatusCode::kOk);
+  EXPECT_EQ(CodeOf(kDelete, {both}), absl::StatusCode::kPermissionDenied);
+  for (const char* method : {kRead, kWrite}) {
+    EXPECT_EQ(CodeOf(method, {deleter}), absl::StatusCode::kPermissionDenied);
+  }
   EXPECT_EQ(CodeOf(kRead, {reader}), absl::StatusCode::kOk);
   EXPECT_EQ(CodeOf(kWrite, {reader}), absl::StatusCode::kPermissionDenied);
   EXPECT_EQ(CodeOf(kRead, {writer}), absl::StatusCode::kPermissionDenied);

@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "telemetry/v1/dataset.grpc.pb.h"
 #include "telemetry/v1/dataset.pb.h"
+#include "telemetry/v1/deletion.pb.h"
 #include "tests/server/access/log_capture.h"
 #include "tests/server/collector/any_call.h"
 #include "tests/server/collector/collector_story.h"
@@ -42,7 +43,7 @@ constexpr char kOtherHex[] = "71717171717171717171717171717171";  // ProducerId(
 std::vector<std::string> OwnMethods() {
   std::vector<std::string> methods;
   for (const google::protobuf::FileDescriptor* file :
-       {v1::Open::descriptor()->file(), v1::Filter::descriptor()->file()}) {
+       {v1::Open::descriptor()->file(), v1::Filter::descriptor()->file(), v1::DeleteRequest::descriptor()->file()}) {
     for (int i = 0; i < file->service_count(); ++i) {
       const google::protobuf::ServiceDescriptor* service = file->service(i);
       for (int k = 0; k < service->method_count(); ++k) {
@@ -54,6 +55,8 @@ std::vector<std::string> OwnMethods() {
 }
 
 bool Writes(const std::string& method) { return method.find("IngestService") != std::string::npos; }
+
+bool Deletes(const std::string& method) { return method.find("DeletionService") != std::string::npos; }
 
 std::string RequestFor(const std::string& method) {
   if (method.ends_with("/Stream")) {
@@ -82,6 +85,13 @@ struct Credential {
   std::vector<std::string> authorization;
   std::string reading;
   std::string writing;
+  std::string deleting = "denied";
+
+  const std::string& Verdict(const std::string& method) const {
+    if (reading == "unauthenticated") return reading;
+    if (Deletes(method)) return deleting;
+    return Writes(method) ? writing : reading;
+  }
 };
 
 class AuthorizationTest : public ::testing::Test {
@@ -130,7 +140,8 @@ class AuthorizationTest : public ::testing::Test {
          "denied",
          "denied"},
         {"reader and writer", {Bearer({.name = "writer", .roles = {Role::kReader, Role::kWriter}})}, "in", "in"},
-        {"admin", {Bearer({.name = "writer", .roles = {Role::kAdmin}})}, "in", "in"},
+        {"deleter", {Bearer({.name = "operator", .roles = {Role::kDeleter}})}, "denied", "denied", "in"},
+        {"admin", {Bearer({.name = "writer", .roles = {Role::kAdmin}})}, "in", "in", "in"},
     };
   }
 
@@ -142,12 +153,12 @@ TEST_F(AuthorizationTest, EveryMethodWithEveryCredential) {
   const access::LogCapture log;
   const std::vector<Credential> credentials = AllCredentials();
   const std::vector<std::string> methods = OwnMethods();
-  ASSERT_GE(methods.size(), 8u);
+  ASSERT_GE(methods.size(), 9u);
   for (const Credential& credential : credentials) {
     CollectorStory story(ServerOptions{.tokens = tokens_.path()});
     for (const std::string& method : methods) {
       const CallOutcome outcome = CallAnything(story.channel(), method, RequestFor(method), credential.authorization);
-      const std::string expected = Writes(method) ? credential.writing : credential.reading;
+      const std::string& expected = credential.Verdict(method);
       EXPECT_EQ(VerdictOf(outcome), expected)
           << method << ", " << credential.name << ": " << outcome.status.error_message();
       EXPECT_TRUE(expected == "in" || outcome.responses == 0) << method << ", " << credential.name;
@@ -173,10 +184,12 @@ TEST_F(AuthorizationTest, NothingElseIsServed) {
   }
 }
 
-TEST_F(AuthorizationTest, WithoutATokenFileEveryoneMayDoEverything) {
+TEST_F(AuthorizationTest, WithoutATokenFileEveryoneMayDoEverythingButDelete) {
   CollectorStory story;
   for (const std::string& method : OwnMethods()) {
-    EXPECT_EQ(VerdictOf(CallAnything(story.channel(), method, RequestFor(method), {})), "in") << method;
+    EXPECT_EQ(VerdictOf(CallAnything(story.channel(), method, RequestFor(method), {})),
+              Deletes(method) ? "denied" : "in")
+        << method;
   }
   EXPECT_TRUE(CallAnything(story.channel(), "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", "", {})
                   .status.ok());

@@ -149,6 +149,58 @@ TEST_F(ProgramTest, PruneWantsARuleAndRemovesByIt) {
   EXPECT_THAT(by_age.output, HasSubstr("0.0 days so far; by the clock: --trust-clock"));
 }
 
+TEST_F(ProgramTest, DeleteWantsADatasetANameAndAYes) {
+  const std::string db = "delete --db " + folder_.File("dataset.db");
+  ExpectWrongUsage("delete --origin ci/1 --yes", "--db or --collector");
+  ExpectWrongUsage(db + " --collector 127.0.0.1:1 --origin ci/1 --yes", "--db or --collector");
+  ExpectWrongUsage(db + " --yes", "--run, --attempt or --origin");
+  ExpectWrongUsage(db + " --origin '' --yes", "--origin");
+  ExpectWrongUsage(db + " --attempt 12 --yes", "'12' is no attempt_id");
+  ExpectWrongUsage(db + " --origin ci/1 </dev/null", "give --yes, or --dry-run");
+  ExpectWrongUsage("delete --collector nowhere --origin ci/1 --yes", "nowhere");
+  ExpectWrongUsage("delete --collector 127.0.0.1:1 --tls-cert x --origin ci/1 --yes", "--tls-key");
+  const ProgramOutcome none = RunCollector(db + " --origin ci/1 --yes");
+  EXPECT_EQ(none.exit_status, 1) << none.output;
+  EXPECT_FALSE(std::filesystem::exists(folder_.File("dataset.db"))) << "it makes no dataset";
+}
+
+TEST_F(ProgramTest, AFlagOfDeleteCountsMoreThanTheVariableOfServe) {
+  const std::string variable = "TELEMETRY_COLLECTOR_DB=" + folder_.File("dataset.db");
+  const ProgramOutcome away = RunCollector("delete --collector 127.0.0.1:1 --origin ci/1 --yes", variable);
+  EXPECT_EQ(away.exit_status, 1);
+  EXPECT_THAT(away.output, HasSubstr("collector 127.0.0.1:1:"));
+  const ProgramOutcome none = RunCollector("delete --origin ci/1 --yes", variable);
+  EXPECT_EQ(none.exit_status, 1);
+  EXPECT_THAT(none.output, HasSubstr("dataset.db"));
+}
+
+TEST_F(ProgramTest, DeletePrintsWhatGoesAndLeavesAFileThatIsServed) {
+  std::string path;
+  {
+    storage::DatasetStory story;
+    story.Send({storage::RunRecord('a'), storage::AttemptRecord('x', 'a'), storage::Row('x', 1, 0.5),
+                storage::Row('x', 2, 0.5)});
+    const std::string command = "delete --run aaaa --db " + story.path();
+    const ProgramOutcome served = RunCollector(command + " --yes");
+    EXPECT_EQ(served.exit_status, 1);
+    EXPECT_THAT(served.output, AllOf(HasSubstr("pid"), HasSubstr("--collector HOST:PORT")));
+    const ProgramOutcome dry = RunCollector(command + " --dry-run");
+    EXPECT_EQ(dry.exit_status, 0) << dry.output;
+    EXPECT_THAT(dry.output,
+                AllOf(HasSubstr("attempt 78787878787878787878787878787878 of softmax, run aaaaaaaaaaaa..., "),
+                      HasSubstr("2 rows"), HasSubstr("would delete 1 attempt with 2 rows")));
+    path = folder_.File("closed.db");
+    ASSERT_EQ(RunCollector("backup --db " + story.path() + " --to " + path).exit_status, 0);
+  }
+  const ProgramOutcome deleted = RunCollector("delete --run aaaa --yes --db " + path);
+  EXPECT_EQ(deleted.exit_status, 0) << deleted.output;
+  EXPECT_THAT(deleted.output, HasSubstr("deleted 1 attempt with 2 rows, and 1 run that had no others"));
+  EXPECT_THAT(deleted.output,
+              HasSubstr("info deleted from the dataset: by=local run_ids=aaaa attempts=1 rows=2 runs=1"));
+  EXPECT_EQ(RunCollector("check --db " + path).exit_status, 0);
+  EXPECT_EQ(RunCollector("delete --run aaaa --yes --db " + path).exit_status, 1) << "it has gone";
+}
+
 TEST_F(ProgramTest, AMistypedWordIsNamed) {
   ExpectWrongUsage("srve --db x", "srve");
   ExpectWrongUsage("check --bd x", "--bd");

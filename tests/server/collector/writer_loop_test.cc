@@ -41,6 +41,10 @@ class TransactionList final : public storage::StoreWriter {
   absl::StatusOr<storage::PruneStep> PruneSome(const storage::PruneRules& /*rules*/) override {
     return storage::PruneStep{};
   }
+  absl::StatusOr<v1::DeleteStep> RemoveAttempts(const storage::Removal& removal) override {
+    Add("remove " + std::to_string(removal.keys.front()));
+    return v1::DeleteStep();
+  }
   absl::Status Idle() override { return absl::OkStatus(); }
 
  private:
@@ -73,6 +77,11 @@ class WriterLoopTest : public testing::Test {
   void Open(const std::string& producer) {
     loop_.Open({.producer_id = producer}, [](const absl::StatusOr<uint64_t>& /*committed_seq*/) {});
   }
+  void Remove(int64_t attempt, bool is_wanted = true) {
+    loop_.Remove(
+        {.keys = {attempt}, .attempts = {{}}, .empty_runs_of = ""}, [is_wanted] { return is_wanted; },
+        [this](const absl::StatusOr<v1::DeleteStep>& step) { removals_.push_back(step.status().code()); });
+  }
   // Returns the transactions of all that was queued while the first one, which opens a producer, was under way.
   std::vector<std::string> Transactions() {
     go_on_.Notify();
@@ -84,6 +93,7 @@ class WriterLoopTest : public testing::Test {
   absl::Notification began_;
   absl::Notification go_on_;
   std::vector<std::string> transactions_;
+  std::vector<absl::StatusCode> removals_;  // how they ended
   DiskGuard guard_{DiskGuardOptions{}};
   Retention retention_{RetentionOptions{}};
   WriterLoop loop_;
@@ -131,6 +141,25 @@ TEST_F(WriterLoopUrgencyTest, TransactionsAreLargeForASingleSender) {
   for (int i = 0; i < 5; ++i) Commit("heavy " + std::to_string(i), 4000);
   Commit("light", 1);
   EXPECT_THAT(Transactions(), ElementsAre("commit light", "commit heavy 0 heavy 1 heavy 2 heavy 3 heavy 4"));
+}
+
+TEST_F(WriterLoopTest, WhileRecordsWaitOneRemovalIsDoneAtATime) {
+  Remove(1);
+  Remove(2);
+  for (const char* producer : {"a", "b", "c"}) Commit(producer, 1000);
+  const std::vector<std::string> transactions = Transactions();
+  ASSERT_GE(transactions.size(), 4u);
+  // The second one comes later, or not at all when the loop is stopped.
+  EXPECT_THAT(std::vector<std::string>(transactions.begin(), transactions.begin() + 4),
+              ElementsAre("remove 1", "commit a", "commit b", "commit c"));
+  EXPECT_EQ(removals_.size(), 2u);
+}
+
+TEST_F(WriterLoopTest, ARemovalThatNobodyWantsAnyMoreIsNotDone) {
+  Remove(1, /*is_wanted=*/false);
+  Commit("a", 1);
+  EXPECT_THAT(Transactions(), ElementsAre("commit a"));
+  EXPECT_THAT(removals_, ElementsAre(absl::StatusCode::kCancelled));
 }
 
 TEST_F(WriterLoopTest, OpeningsOfManyProducersTakeSeveralTransactions) {

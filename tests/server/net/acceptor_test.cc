@@ -301,6 +301,17 @@ TEST_F(AcceptorTest, EndsAConnectionThatWasHandedOver) {
   EXPECT_TRUE(AwaitTaken(3));
 }
 
+TEST_F(AcceptorTest, HandsOverWhatANetworkSendsAtOnceInTurn) {
+  Start({});
+  std::list<Client> clients;
+  for (int i = 0; i < 3 * NetworkPace::kTurnsAtOnce; ++i)
+    ASSERT_TRUE(clients.emplace_back(acceptor_->port(), 2).Send("x"));
+  const Client other(acceptor_->port(), 3);
+  ASSERT_TRUE(other.Send("x"));
+  EXPECT_TRUE(AwaitTaken(3 * NetworkPace::kTurnsAtOnce + 1));
+  EXPECT_EQ(acceptor_->counts().silent + acceptor_->counts().made_room, 0u);
+}
+
 TEST_F(AcceptorTest, EndsAConnectionOfWhichTheServerHoldsTooMuch) {
   ReceiveMeter meter(1000);
   Start({.meter = &meter});

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "telemetry/v1/deletion.pb.h"
+
+namespace telemetry::collector {
+
+// The caller of a deletion: `by` is the token's name, "local" for a command that has the database itself. The others
+// are empty there.
+struct Deleter {
+  std::string by = "local";
+  std::string token_id;
+  std::string peer;
+  std::string request_id;
+};
+
+// The number of objects that a deletion has removed.
+struct DeletedCounts {
+  uint64_t attempts = 0;
+  uint64_t rows = 0;
+  uint64_t runs = 0;
+
+  void Add(const v1::DeleteStep& step);
+};
+
+// Writes the audit line of a deletion that has ended. `reason`: of one that ended early; else empty.
+void LogDeletion(const Deleter& deleter, const v1::DeleteRequest& request, const DeletedCounts& counts,
+                 const std::string& reason);
+
+}  // namespace telemetry::collector
