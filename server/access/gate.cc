@@ -9,10 +9,10 @@
 
 #include "absl/time/clock.h"
 #include "proto/access/bearer_token.h"
+#include "proto/log/log.h"
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
 #include "server/access/request_id.h"
-#include "proto/log/log.h"
 
 namespace telemetry::access {
 namespace {

@@ -3,9 +3,9 @@
 #include <string>
 #include <utility>
 
+#include "proto/log/log.h"
 #include "proto/record/strings.h"
 #include "server/access/token_file.h"
-#include "proto/log/log.h"
 
 namespace telemetry::access {
 namespace {

@@ -21,8 +21,9 @@ absl::Status RequireFile(const std::string& path);
 // file itself stays, since removing it would let two processes hold two files of one name.
 class LockFile {
  public:
-  // ALREADY_EXISTS: another process has it; the message names its pid. FAILED_PRECONDITION: it is a folder, or the file has
-  // a second name (a hard link), under which it could not be kept from others. PERMISSION_DENIED, NOT_FOUND: the folder.
+  // ALREADY_EXISTS: another process has it; the message names its pid. FAILED_PRECONDITION: it is a folder, or the file
+  // has a second name (a hard link), under which it could not be kept from others. PERMISSION_DENIED, NOT_FOUND: the
+  // folder.
   static absl::StatusOr<LockFile> Acquire(const std::string& path);
 
   LockFile(LockFile&& other) noexcept;

@@ -95,10 +95,9 @@ TEST_F(ProgramTest, AFolderOrAMissingFileIsNamedAndNothingIsMade) {
   const std::filesystem::path folder = folder_.File("datasets");
   std::filesystem::create_directory(folder);
   const std::string missing = folder / "missing.db";
-  for (const std::string command :
-       {"check --db ", "check --identities --db ", "check --reseal --db ", "stats --db ", "migrate --db ",
-        "prune --keep-age 1d --db ", "backup --to copy.db --db ", "copy --to copy.db --from ",
-        "restore --to copy.db --from "}) {
+  for (const std::string command : {"check --db ", "check --identities --db ", "check --reseal --db ", "stats --db ",
+                                    "migrate --db ", "prune --keep-age 1d --db ", "backup --to copy.db --db ",
+                                    "copy --to copy.db --from ", "restore --to copy.db --from "}) {
     const ProgramOutcome at_folder = RunCollector(command + folder.string());
     EXPECT_EQ(at_folder.exit_status, 1) << command;
     EXPECT_THAT(at_folder.output, HasSubstr("datasets is a folder: give a file in it")) << command;
