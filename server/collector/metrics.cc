@@ -99,6 +99,7 @@ MetricFamily ConnectionsRefusedFamily(const net::Acceptor::Counts& connections) 
                         MetricType::Counter, "reason",
                         {{"too_many", count(connections.refused)},
                          {"too_many_of_address", count(connections.refused_network)},
+                         {"shunned", count(connections.shunned)},
                          {"made_room", count(connections.made_room)},
                          {"silent", count(connections.silent)},
                          {"no_descriptor", count(connections.dropped)},

@@ -110,6 +110,7 @@ Acceptor::Counts Acceptor::counts() const {
   return {.open = open_,
           .refused = refused_,
           .refused_network = refused_network_,
+          .shunned = shunned_,
           .made_room = made_room_,
           .silent = closed_silent_,
           .dropped = dropped_,
@@ -256,7 +257,9 @@ void Acceptor::Rest(const Listener& listener) {
 
 void Acceptor::Admit(int fd, const Peer& peer) {
   table_.Remove(fd);  // whoever had this number is gone
-  if (pace_.IsShunned(peer.network, SteadyNow()) || !MakeRoom(peer.network)) {
+  const bool is_shunned = pace_.IsShunned(peer.network, SteadyNow());
+  if (is_shunned || !MakeRoom(peer.network)) {
+    if (is_shunned) ++shunned_;
     Reset(fd);
     last_refused_ = peer.network.ToString();
     return;
@@ -322,6 +325,7 @@ void Acceptor::TakeTurns() {
   std::erase_if(waiting_, [this, now](int fd) {
     const Network network = table_.NetworkOf(fd);
     if (pace_.IsShunned(network, now)) {
+      ++shunned_;
       Drop(fd);
       return true;
     }
@@ -378,7 +382,7 @@ void Acceptor::Reopen(Listener& listener) {
 }
 
 void Acceptor::LogRefusals() {
-  const uint64_t refusals = refused_ + refused_network_ + made_room_ + dropped_;
+  const uint64_t refusals = refused_ + refused_network_ + shunned_ + made_room_ + dropped_;
   if (refusals == logged_refusals_) return;
   log::Warn(
       "refused connections",

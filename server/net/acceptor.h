@@ -74,6 +74,7 @@ class Acceptor {
     uint64_t open = 0;             // connections now, silent ones included
     uint64_t refused = 0;          // no room in total
     uint64_t refused_network = 0;  // no room for the network
+    uint64_t shunned = 0;          // the network floods
     uint64_t made_room = 0;        // silent, closed for another
     uint64_t silent = 0;           // silent, closed by the time limit
     uint64_t dropped = 0;          // no descriptor was free
@@ -150,6 +151,7 @@ class Acceptor {
   std::atomic<uint64_t> open_ = 0;
   std::atomic<uint64_t> refused_ = 0;
   std::atomic<uint64_t> refused_network_ = 0;
+  std::atomic<uint64_t> shunned_ = 0;
   std::atomic<uint64_t> made_room_ = 0;
   std::atomic<uint64_t> closed_silent_ = 0;
   std::atomic<uint64_t> dropped_ = 0;

@@ -181,9 +181,6 @@ std::vector<Cost> HostileSuite::costs_;
 
 TEST_P(HostileSuite, OthersAreServedAndNothingIsLost) {
   if (!FullSize() && GetParam().name == kAll) GTEST_SKIP() << "takes more than ten minutes: set TELEMETRY_FAULTS=1000";
-  if (!FullSize() && GetParam().name == "call_bursts") {
-    GTEST_SKIP() << "the collector does not bound this attack on a busy machine: set TELEMETRY_FAULTS=1000";
-  }
   collector_ = StartCollector(data_);
   const auto idle = StartCollector(folder_ + "/idle");
   Cost cost{.attack = GetParam().name};

@@ -297,6 +297,7 @@ TEST_F(AcceptorTest, EndsAConnectionThatWasHandedOver) {
   EXPECT_EQ(acceptor_->counts().ended, 1u);
   // Its network has to wait, but no other one.
   EXPECT_TRUE(Client(acceptor_->port(), 2).AwaitEnd());
+  EXPECT_EQ(acceptor_->counts().shunned, 1u);
   const Client of_another(acceptor_->port(), 3);
   ASSERT_TRUE(of_another.Send("x"));
   EXPECT_TRUE(AwaitTaken(3));
