@@ -12,6 +12,7 @@
 
 #include "absl/time/clock.h"
 #include "client/producer.h"
+#include "tests/environment.h"
 #include "tests/faults/ledger.h"
 
 namespace telemetry::faults {
@@ -55,7 +56,7 @@ int Run(const std::string& collector, const std::string& spool, const std::strin
     ledger.Accepted(seq);
     absl::SleepFor(pause);
   }
-  const absl::Status drained = (*producer)->Drain(absl::Minutes(1));
+  const absl::Status drained = (*producer)->Drain(absl::Minutes(1 + Faults() / 20));  // it may be millions of records
   return drained.ok() ? 0 : Fail(drained);
 }
 
