@@ -51,6 +51,7 @@ int Run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   telemetry::log::SetUp(telemetry::log::Format::kText, "info");
+  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);  // this program says itself why a connection fails
   try {
     if (const std::optional<int> exit_status = telemetry::worker::tune::RunTuneChild(argc, argv)) return *exit_status;
     return Run(argc, argv);

@@ -127,10 +127,11 @@ void Print(const v1::DeletedAttempt& attempt) {
   const bool is_open = attempt.state() == v1::Attempt::STATE_OPEN;
   const std::string kernel = attempt.kernel_name().empty() ? "a kernel without a name" : attempt.kernel_name();
   std::printf(
-      "attempt %s of %s, run %.12s..., arrived %s, %llu rows%s\n", record::HexEncode(attempt.attempt_id()).c_str(),
+      "attempt %s of %s, run %.12s..., %s, arrived %s, %s%s\n", record::HexEncode(attempt.attempt_id()).c_str(),
       kernel.c_str(), attempt.run_id().c_str(),
+      attempt.origin().empty() ? "without an origin" : absl::StrCat("origin ", attempt.origin()).c_str(),
       absl::FormatTime("%Y-%m-%d", absl::FromUnixMicros(attempt.first_received_unix_us()), absl::UTCTimeZone()).c_str(),
-      static_cast<unsigned long long>(attempt.rows()), is_open ? ", still open" : "");
+      record::Counted(attempt.rows(), "row").c_str(), is_open ? ", still open" : "");
 }
 
 std::string Text(const DeletedCounts& counts) {

@@ -42,7 +42,8 @@ void AddMaintenance(CLI::App& app, CommandLine& line) {
          "Instead recompute each run_id and config_id of its content, and print those that differ");
   Switch(check, "reseal", line.reseal,
          "Where another program changed the file: also seal pages that do not fit their checksums, if integrity_check, "
-         "foreign keys and acknowledged records are right; no collector may serve the dataset")
+         "foreign keys and acknowledged records are right; these do not find a value that damage changed, so restore a "
+         "backup where no program changed the file; no collector may serve the dataset")
       ->excludes("--identities");
   check->final_callback([&line] {
     const std::string why_not = line.identities ? "" : WhyNotAFile(line.db);

@@ -269,6 +269,7 @@ int Run(int argc, char** argv) {
 }  // namespace telemetry::exporter
 
 int main(int argc, char** argv) {
+  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);  // this program says itself why a connection fails
   try {
     return telemetry::exporter::Run(argc, argv);
   } catch (const std::exception& error) {

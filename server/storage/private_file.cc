@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <fstream>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -15,6 +17,15 @@ namespace {
 
 constexpr mode_t kOwner = S_IRUSR | S_IWUSR;
 constexpr const char* kSuffixes[] = {"", "-wal", "-shm", ".acked", ".seals", ".lock"};
+
+// Returns false for another program's file, named by mistake: it stays as it is. A new database is empty at first.
+bool MayBeDatabase(const std::string& path) {
+  constexpr std::string_view kHead("SQLite format 3\0", 16);
+  std::ifstream file(path, std::ios::binary);
+  char head[kHead.size()] = {};
+  file.read(head, sizeof head);
+  return file.gcount() == 0 || std::string_view(head, file.gcount()) == kHead;
+}
 
 }  // namespace
 
@@ -38,6 +49,8 @@ std::vector<std::string> TightenDataset(const std::string& path) {
     const std::string name = *real_path + suffix;
     struct stat file = {};
     if (lstat(name.c_str(), &file) != 0 || !S_ISREG(file.st_mode) || (file.st_mode & S_IRWXO) == 0) continue;
+    // Looked at here only: closing a descriptor of it would end this process's locks on a database that is in use.
+    if (tightened.empty() && !MayBeDatabase(*real_path)) return tightened;
     if (file.st_uid == geteuid() && chmod(name.c_str(), kOwner) == 0) tightened.push_back(name);
   }
   return tightened;

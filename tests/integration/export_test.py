@@ -8,6 +8,7 @@ import re
 import sqlite3
 import subprocess
 import tempfile
+import textwrap
 import unittest
 
 from pipeline import BIN, ROOT, SAMPLES, TIMEOUT_S, Pipeline, environment_with, json_lines, run, server
@@ -177,6 +178,29 @@ def keys_of(value, prefix, opened):
         yield prefix + key
         if key in opened and isinstance(inner, dict):
             yield from keys_of(inner, f"{prefix}{key}.", opened)
+
+
+class DocumentedProgram(ExportTest):
+    """The pandas program of DATA.md runs, also on a dataset of forwarded sidecars alone, which has no details."""
+
+    def run_program(self):
+        self.pipeline.export("keyed", "--details")
+        text = (ROOT / "server/export/DATA.md").read_text()
+        (program,) = re.findall(r"^    import json\n(?:    .*\n)+", text, re.MULTILINE)
+        newest = max(self.pipeline.folder.rglob("*.runs.jsonl"), key=lambda file: file.stat().st_mtime_ns)
+        base = str(newest).removesuffix(".runs.jsonl")
+        program = textwrap.dedent(program).replace("BASE", base) + "print(len(rows))\n"
+        python = ROOT / "build/venv/bin/python3"
+        if not python.exists():
+            self.skipTest("tests/run installs pandas")
+        return int(subprocess.run([python, "-c", program], check=True, capture_output=True, text=True).stdout)
+
+    def test_it_keeps_every_row(self):
+        self.forward_samples()
+        rows = len(csv_dicts(self.pipeline.export("helion")[".csv"]))
+        self.assertEqual(self.run_program(), rows)
+        self.tune()
+        self.assertGreater(self.run_program(), rows)
 
 
 class Documented(ExportTest):

@@ -245,6 +245,10 @@ absl::Status Attempt::FinishUnrun() {
     unrun.push_back(std::move(result));
   }
   submitted_.clear();
+  if (!unrun.empty()) {
+    Notice(Cat("the time budget of ", absl::FormatDuration(options_.time_budget),
+               " is used up: ", record::Counted(unrun.size(), "config"), " of this generation did not run"));
+  }
   return unrun.empty() ? absl::OkStatus() : log_->FinishAll(std::move(unrun));
 }
 

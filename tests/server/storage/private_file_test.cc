@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 
@@ -65,6 +66,12 @@ TEST_F(PrivateFileTest, ALinkToNoFileYetLeadsToAPrivateOne) {
   std::filesystem::create_symlink("real.db", File("link.db"));
   ASSERT_TRUE(OpenSqliteWriter(File("link.db")).ok());
   EXPECT_THAT(Modes(), Contains(Pair("real.db", 0600)));
+}
+
+TEST_F(PrivateFileTest, AnotherProgramsFileStaysAsItIs) {
+  std::ofstream(File("notes.csv")) << "kernel,ms\n";
+  EXPECT_THAT(TightenDataset(File("notes.csv")), IsEmpty());
+  EXPECT_THAT(Modes(), Contains(Pair("notes.csv", 0666)));
 }
 
 TEST_F(PrivateFileTest, WhatEverybodyMayOpenIsTightenedAndAChosenModeStays) {
