@@ -1,7 +1,10 @@
 #include "worker/command_line.h"
 
+#include <cctype>
 #include <cstdlib>
 #include <utility>
+
+#include "proto/access/credential_flags.h"
 
 namespace telemetry {
 
@@ -16,6 +19,12 @@ std::vector<std::string> ArgumentsOf(int argc, const char* const* argv) {
     arguments.push_back(std::move(argument));
   }
   return arguments;
+}
+
+std::string VariableOf(const std::string& flag) {
+  std::string variable = absl::StrCat("TELEMETRY_WORKER_", flag);
+  for (char& c : variable) c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return variable;
 }
 
 std::string EnvironmentVariable(const char* name) {
@@ -41,16 +50,7 @@ absl::StatusOr<absl::Duration> DurationOf(const std::string& flag, const std::st
 }
 
 void AddCredentialFlags(CLI::App* command, access::Credentials* credentials) {
-  const auto file = [command](const std::string& name, std::string& value, const std::string& help) {
-    return AddOption(command, name, value, help)->type_name("FILE");
-  };
-  file("--tls-ca", credentials->tls_ca, "Connect with TLS to a collector that these authorities vouch for (PEM)");
-  CLI::Option* cert = file("--tls-cert", credentials->tls_cert, "Show this certificate to the collector (PEM)");
-  CLI::Option* key = file("--tls-key", credentials->tls_key, "Private key of the certificate (PEM)");
-  cert->needs(key);
-  key->needs(cert);
-  file("--token-file", credentials->token_file, "Show the token in this file; without it the one in TELEMETRY_TOKEN");
-  credentials->token = access::TakeTokenFromEnvironment();
+  access::AddCredentialFlags(*command, *credentials, VariableOf);
 }
 
 }  // namespace telemetry

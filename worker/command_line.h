@@ -27,12 +27,13 @@ std::string DefaultStateDir(const std::string& command);
 // INVALID_ARGUMENT names the flag and shows durations.
 absl::StatusOr<absl::Duration> DurationOf(const std::string& flag, const std::string& text);
 
-// A flag with a value, which the environment may set, too: --state-dir by TELEMETRY_WORKER_STATE_DIR.
+// TELEMETRY_WORKER_STATE_DIR for "state-dir": the environment variable of a flag.
+std::string VariableOf(const std::string& flag);
+
+// A flag with a value, which the environment may set, too.
 template <typename Value>
 CLI::Option* AddOption(CLI::App* command, const std::string& name, Value& value, const std::string& help) {
-  std::string variable = absl::StrCat("TELEMETRY_WORKER_", name.substr(2));
-  for (char& c : variable) c = c == '-' ? '_' : static_cast<char>(std::toupper(c));
-  return command->add_option(name, value, help)->envname(variable)->capture_default_str();
+  return command->add_option(name, value, help)->envname(VariableOf(name.substr(2)))->capture_default_str();
 }
 
 // The flags of what a collector is shown, and the token in TELEMETRY_TOKEN. access::Connection::Check tells before the

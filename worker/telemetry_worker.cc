@@ -4,6 +4,7 @@
 #include <iostream>
 #include <optional>
 
+#include "proto/access/grpc_log.h"
 #include "proto/cli/usage.h"
 #include "proto/log/log.h"
 #include "worker/best_command.h"
@@ -51,7 +52,7 @@ int Run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   telemetry::log::SetUp(telemetry::log::Format::kText, "info");
-  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);  // this program says itself why a connection fails
+  telemetry::access::QuietGrpc();
   try {
     if (const std::optional<int> exit_status = telemetry::worker::tune::RunTuneChild(argc, argv)) return *exit_status;
     return Run(argc, argv);

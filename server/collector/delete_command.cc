@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "proto/access/grpc_log.h"
 #include "proto/record/counted.h"
 #include "proto/record/ids.h"
 #include "server/collector/deletion_log.h"
@@ -91,6 +92,7 @@ class CollectorPlace final : public Place {
  public:
   static absl::StatusOr<std::unique_ptr<Place>> Connect(const std::string& address,
                                                         const access::Credentials& credentials) {
+    access::QuietGrpc();
     absl::StatusOr<access::Connection> connection = access::Connection::Prepare(credentials, address);
     if (!connection.ok()) return connection.status();
     return std::make_unique<CollectorPlace>(address, *std::move(connection));

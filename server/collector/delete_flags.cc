@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "proto/access/credential_flags.h"
 #include "proto/cli/usage.h"
 #include "proto/record/ids.h"
 #include "server/collector/command_flags.h"
@@ -42,19 +43,9 @@ void AddNames(CLI::App* command, v1::DeleteRequest& request) {
       ->type_name("NAME");
 }
 
-void AddCredentials(CLI::App* command, access::Credentials& credentials) {
-  const auto file = [command](const std::string& name, std::string& value, const std::string& help) {
-    return command->add_option("--" + name, value, help)->type_name("FILE")->check(cli::NotEmpty());
-  };
-  file("tls-ca", credentials.tls_ca, "Connect with TLS to a collector that these authorities vouch for (PEM)")
-      ->envname(EnvironmentName("tls-ca"));
-  // Their variables are those of serve.
-  CLI::Option* cert = file("tls-cert", credentials.tls_cert, "Show this certificate to the collector (PEM)");
-  CLI::Option* key = file("tls-key", credentials.tls_key, "Private key of the certificate (PEM)");
-  cert->needs(key);
-  key->needs(cert);
-  file("token-file", credentials.token_file, "Show the token in this file; without it the one in TELEMETRY_TOKEN")
-      ->envname(EnvironmentName("token-file"));
+// The variables of the certificate's files are those of serve.
+std::string VariableOf(const std::string& flag) {
+  return flag == "tls-cert" || flag == "tls-key" ? "" : EnvironmentName(flag);
 }
 
 // Takes the dataset's place from the environment, unless a flag or the configuration file names it.
@@ -81,7 +72,6 @@ void CheckDelete(DeleteFlags& flags) {
     throw CLI::ValidationError("delete asks before it deletes, and there is no terminal: give --yes, or --dry-run");
   }
   if (flags.collector.empty()) return;
-  flags.credentials.token = access::TakeTokenFromEnvironment();
   const absl::Status status = access::Connection::Check(flags.credentials, flags.collector);
   if (!status.ok()) throw CLI::ValidationError(std::string(status.message()));
 }
@@ -102,7 +92,7 @@ void AddDelete(CLI::App& app, DeleteFlags& flags) {
       ->type_name("HOST:PORT")
       ->check(cli::NotEmpty());
   AddNames(command, flags.request);
-  AddCredentials(command, flags.credentials);
+  access::AddCredentialFlags(*command, flags.credentials, VariableOf);
   command->add_flag_callback(
       "--dry-run", [&flags] { flags.request.set_dry_run(true); },
       "Print what would be deleted, also while a collector serves the file");

@@ -12,7 +12,7 @@
 #include "server/storage/check.h"
 #include "server/storage/check_identities.h"
 #include "server/storage/dataset_file.h"
-#include "server/storage/lock_file.h"
+#include "server/storage/dataset_path.h"
 #include "server/storage/postgresql/any_store.h"
 #include "server/storage/prune.h"
 #include "server/storage/restore.h"
@@ -36,8 +36,8 @@ absl::Status CheckIdentities(const std::string& db) {
   std::printf("ids: %lld right, %lld wrong, %lld that cannot be recomputed\n", static_cast<long long>(counts->right),
               static_cast<long long>(counts->wrong), static_cast<long long>(counts->unknown));
   if (counts->wrong == 0) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
-      Counted(counts->wrong, "id"), " from another content: ask the senders; no other sender's rows are affected"));
+  return absl::FailedPreconditionError(absl::StrCat("ids that are not those of their content: ", counts->wrong,
+                                                    "; ask their senders; no other sender's rows are affected"));
 }
 
 }  // namespace

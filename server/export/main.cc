@@ -12,6 +12,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
+#include "proto/access/credential_flags.h"
+#include "proto/access/grpc_log.h"
 #include "proto/cli/usage.h"
 #include "proto/record/counted.h"
 #include "server/export/dataset_source.h"
@@ -83,19 +85,6 @@ CLI::Option* AddSource(CLI::App* app, const std::string& name, std::string* valu
   return AddOption(app, name, value, help)->envname("");
 }
 
-void AddCredentials(CLI::App* app, access::Credentials* credentials) {
-  const auto file = [app](const std::string& name, std::string* value, const std::string& help) {
-    return AddOption(app, name, value, help)->type_name("FILE");
-  };
-  file("tls-ca", &credentials->tls_ca, "Connect with TLS to a collector that these authorities vouch for (PEM)");
-  CLI::Option* cert = file("tls-cert", &credentials->tls_cert, "Show this certificate to the collector (PEM)");
-  CLI::Option* key = file("tls-key", &credentials->tls_key, "Private key of the certificate (PEM)");
-  cert->needs(key);
-  key->needs(cert);
-  file("token-file", &credentials->token_file, "Show the token in this file; without it the one in TELEMETRY_TOKEN");
-  credentials->token = access::TakeTokenFromEnvironment();
-}
-
 void AddSwitch(CLI::App* app, const std::string& name, bool* value, const std::string& help) {
   app->add_flag(absl::StrCat("--", name), *value, help)->envname(VariableOf(name));
 }
@@ -109,7 +98,7 @@ void Declare(CLI::App* app, Arguments* arguments) {
   AddSource(app, "collector", &arguments->collector, "Read from the collector at this address")
       ->type_name("HOST:PORT")
       ->excludes(db);
-  AddCredentials(app, &arguments->credentials);
+  access::AddCredentialFlags(*app, arguments->credentials, VariableOf);
   AddOption(app, "out", &arguments->out, "Base path of the files; a '.csv' at its end is left out")
       ->type_name("BASE")
       ->required();
@@ -269,7 +258,7 @@ int Run(int argc, char** argv) {
 }  // namespace telemetry::exporter
 
 int main(int argc, char** argv) {
-  setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);  // this program says itself why a connection fails
+  telemetry::access::QuietGrpc();
   try {
     return telemetry::exporter::Run(argc, argv);
   } catch (const std::exception& error) {

@@ -31,6 +31,8 @@ constexpr absl::Duration kRemoveClosedMostOften = absl::Milliseconds(50);
 constexpr absl::Duration kReadMetersMostOften = absl::Milliseconds(10);
 constexpr absl::Duration kReadMetersAtLeastEvery = absl::Milliseconds(50);
 constexpr int kReadMetersPause = 20;
+// All connections that wait are looked at, of which there may be thousands.
+constexpr absl::Duration kTakeTurnsMostOften = absl::Milliseconds(5);
 // Between them, connections that have sent something are handed over.
 constexpr int kAcceptsAtATime = 64;
 constexpr int kEventsAtATime = 64;
@@ -124,14 +126,14 @@ void Acceptor::Run() {
   while (true) {
     const bool meters = options_.meter != nullptr && table_.size() > 0;
     SteadyTime next = meters ? std::min(next_look_, next_reading_) : next_look_;
-    if (!waiting_.empty()) next = std::min(next, SteadyAfter(NetworkPace::kTurnEvery));
+    if (!waiting_.empty()) next = std::min(next, next_turns_);
     const absl::Duration wait = std::max(TimeUntil(next), absl::ZeroDuration());
     const int count =
         epoll_wait(epoll_.fd(), events.data(), kEventsAtATime, static_cast<int>(absl::ToInt64Milliseconds(wait)) + 1);
     for (int i = 0; i < count; ++i) {
       if (!Handle(events.at(static_cast<size_t>(i)).data.fd)) return;
     }
-    TakeTurns();
+    if (!waiting_.empty() && SteadyNow() >= next_turns_) TakeTurns();
     if (SteadyNow() >= next_look_) {
       next_look_ = SteadyAfter(look_interval_);
       Look();
@@ -322,6 +324,7 @@ void Acceptor::Hear(int fd) {
 
 void Acceptor::TakeTurns() {
   const SteadyTime now = SteadyNow();
+  next_turns_ = now + absl::ToChronoNanoseconds(kTakeTurnsMostOften);
   std::erase_if(waiting_, [this, now](int fd) {
     const Network network = table_.NetworkOf(fd);
     if (pace_.IsShunned(network, now)) {

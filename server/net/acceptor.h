@@ -134,6 +134,7 @@ class Acceptor {
   ProcessMemory memory_;
   NetworkPace pace_;
   std::vector<int> waiting_;  // connections that have sent something and wait for their network's turn
+  SteadyTime next_turns_ = kLongAgo;
   SteadyTime next_look_;
   SteadyTime next_remove_closed_ = kLongAgo;
   SteadyTime meters_read_at_ = SteadyNow();

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "server/storage/lock_file.h"
+#include "server/storage/dataset_path.h"
 #include "server/storage/statement.h"
 #include "server/storage/wal_scan.h"
 

@@ -8,7 +8,7 @@
 #include "server/storage/acked_mark.h"
 #include "server/storage/content_check.h"
 #include "server/storage/dataset_file.h"
-#include "server/storage/lock_file.h"
+#include "server/storage/dataset_path.h"
 #include "server/storage/page_scan.h"
 #include "server/storage/reseal.h"
 #include "server/storage/statement.h"

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/storage/acked_check.h"
 #include "server/storage/acked_mark.h"
+#include "server/storage/dataset_path.h"
 #include "server/storage/lock_file.h"
 #include "server/storage/migrator.h"
 #include "server/storage/page_scan.h"

@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
-#include "server/storage/lock_file.h"
+#include "server/storage/dataset_path.h"
 #include "server/storage/migrator.h"
 #include "server/storage/reseal.h"
 #include "server/storage/sqlite_database.h"

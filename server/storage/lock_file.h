@@ -6,16 +6,6 @@
 
 namespace telemetry::storage {
 
-// Where the links of `path` lead, also when that file is yet to be made. NOT_FOUND, PERMISSION_DENIED: its folder.
-absl::StatusOr<std::string> RealPath(const std::string& path);
-
-// FAILED_PRECONDITION: `path` is a folder, so that no dataset can be there.
-absl::Status RefuseFolder(const std::string& path);
-
-// For commands that work on a dataset and must not make one. NOT_FOUND: there is no such file. FAILED_PRECONDITION: as
-// RefuseFolder.
-absl::Status RequireFile(const std::string& path);
-
 // Holds the file PATH.lock, so that one process at a time writes to PATH. Symbolic links are followed first: all names
 // that lead to one file lead to one lock. The kernel lets go of it when the process ends, however it ends; the lock
 // file itself stays, since removing it would let two processes hold two files of one name.

@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "server/storage/lock_file.h"
+#include "server/storage/dataset_path.h"
 
 namespace telemetry::storage {
 namespace {

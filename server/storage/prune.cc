@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "server/storage/dataset_file.h"
+#include "server/storage/dataset_path.h"
 #include "server/storage/lock_file.h"
 #include "server/storage/pruner.h"
 #include "server/storage/served_time.h"

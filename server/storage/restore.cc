@@ -11,6 +11,7 @@
 #include "server/storage/acked_mark.h"
 #include "server/storage/backup.h"
 #include "server/storage/check.h"
+#include "server/storage/dataset_path.h"
 #include "server/storage/lock_file.h"
 #include "server/storage/private_file.h"
 #include "server/storage/sqlite_database.h"

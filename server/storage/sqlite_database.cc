@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/storage/checksum_vfs.h"
-#include "server/storage/lock_file.h"
+#include "server/storage/dataset_path.h"
 #include "server/storage/page_checksum.h"
 #include "server/storage/sqlite_statement.h"
 

@@ -1,0 +1,24 @@
+#include "proto/access/credential_flags.h"
+
+#include "proto/cli/usage.h"
+
+namespace telemetry::access {
+
+void AddCredentialFlags(CLI::App& command, Credentials& credentials,
+                        const std::function<std::string(const std::string& flag)>& variable_of) {
+  const auto file = [&](const std::string& name, std::string& value, const std::string& help) {
+    return command.add_option("--" + name, value, help)
+        ->envname(variable_of(name))
+        ->type_name("FILE")
+        ->check(cli::NotEmpty());
+  };
+  file("tls-ca", credentials.tls_ca, "Connect with TLS to a collector that these authorities vouch for (PEM)");
+  CLI::Option* cert = file("tls-cert", credentials.tls_cert, "Show this certificate to the collector (PEM)");
+  CLI::Option* key = file("tls-key", credentials.tls_key, "Private key of the certificate (PEM)");
+  cert->needs(key);
+  key->needs(cert);
+  file("token-file", credentials.token_file, "Show the token in this file; without it the one in TELEMETRY_TOKEN");
+  credentials.token = TakeTokenFromEnvironment();
+}
+
+}  // namespace telemetry::access

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+#include "proto/access/credentials.h"
+
+namespace telemetry::access {
+
+// Adds --tls-ca, --tls-cert, --tls-key and --token-file to a command, and takes the token in TELEMETRY_TOKEN
+// (TakeTokenFromEnvironment). `variable_of` returns the environment variable of a flag such as "tls-ca"; empty: it has
+// none. Connection::Check tells before the work whether the credentials are usable.
+void AddCredentialFlags(CLI::App& command, Credentials& credentials,
+                        const std::function<std::string(const std::string& flag)>& variable_of);
+
+}  // namespace telemetry::access
