@@ -46,6 +46,7 @@ void DeletionCall::BeginPage() {
   }
   {
     const absl::MutexLock lock(&audit_mutex_);
+    if (end_) return;  // meanwhile, and its line is written
     has_begun_ = true;
     removing_ = true;
   }
