@@ -7,7 +7,8 @@
 
 namespace telemetry::storage {
 
-// Where the links of `path` lead, also when that file is yet to be made. NOT_FOUND, PERMISSION_DENIED: its folder.
+// Returns the file that `path` leads to through symbolic links, also when it is yet to be made. NOT_FOUND,
+// PERMISSION_DENIED: its folder.
 absl::StatusOr<std::string> RealPath(const std::string& path);
 
 // FAILED_PRECONDITION: `path` is a folder, so that no dataset can be there.
