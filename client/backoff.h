@@ -5,14 +5,15 @@
 
 namespace telemetry::client {
 
-// Pauses between attempts: each drawn evenly from zero up to a bound that doubles until it reaches the cap ("full
-// jitter"), so that a thousand producers that lost one collector do not come back in step. Not thread-safe.
+// Computes the pauses between attempts. Each pause is drawn uniformly from zero up to a bound that doubles until it
+// reaches the cap ("full jitter"). The jitter keeps a thousand producers that lost one collector from reconnecting at
+// the same moment. Not thread-safe.
 class Backoff {
  public:
   Backoff(absl::Duration first, absl::Duration cap) : first_(first), cap_(cap), bound_(first) {}
 
   absl::Duration Next();
-  // After a success the pauses are short again.
+  // Restores the first bound; to be called after a success.
   void Reset() { bound_ = first_; }
 
  private:

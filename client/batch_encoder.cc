@@ -22,7 +22,7 @@ constexpr uint32_t kBatchTag = Tag(v1::StreamRequest::kBatchFieldNumber, WireFor
 constexpr uint32_t kFirstSeqTag = Tag(v1::Batch::kFirstSeqFieldNumber, WireFormatLite::WIRETYPE_VARINT);
 constexpr uint32_t kRecordsTag = Tag(v1::Batch::kRecordsFieldNumber, WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
 constexpr uint32_t kCrcTag = Tag(v1::Batch::kCrc32CFieldNumber, WireFormatLite::WIRETYPE_FIXED32);
-// A record's tag and length are never longer than the frame header that it loses.
+// A record's tag and length are never longer than the frame header that they replace, so that the body fits.
 static_assert(kFrameHeaderBytes >= 6);
 
 uint8_t* WriteHead(uint32_t tag, uint64_t value, uint8_t* out) {

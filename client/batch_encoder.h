@@ -7,15 +7,16 @@
 
 namespace telemetry::client {
 
-// A serialised v1::StreamRequest that holds a v1::Batch, in two pieces to be sent one after the other.
+// A serialised v1::StreamRequest with a v1::Batch, in two pieces that are sent one after the other.
 struct EncodedBatch {
   std::string head;
   std::string body;
-  uint64_t record_bytes = 0;  // the payloads alone: what window_bytes and max_batch_bytes count
+  uint64_t record_bytes = 0;  // sum of the payload sizes, the quantity that window_bytes and max_batch_bytes limit
 };
 
-// Written by hand: the records go from the spool's bytes to the wire's without becoming objects in between, which is a
-// third of a producer's time otherwise. `wire_seq` is the first record's number to the collector. Pure function.
+// Returns the wire format of the batch. The encoder is written by hand: it copies records from the spool's bytes to the
+// wire's bytes without building message objects, which would cost a third of a producer's time. `wire_seq` is the first
+// record's number on the wire. Pure function.
 EncodedBatch EncodeBatch(const SpoolBatch& batch, uint64_t wire_seq);
 
 }  // namespace telemetry::client

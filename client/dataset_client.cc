@@ -13,12 +13,12 @@ namespace telemetry::client {
 namespace {
 
 constexpr size_t kLargestPage = 1000;    // dataset.proto
-constexpr int kLargestBytes = 64 << 20;  // a run may have 8 MiB, and a page holds several
+constexpr int kLargestBytes = 64 << 20;  // a run may have 8 MiB, and a page holds several runs
 
 std::unique_ptr<v1::DatasetService::Stub> Connect(const std::string& collector, const access::Connection& connection) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kLargestBytes);
-  // A connection of its own, which is not in another's pause between two attempts to connect.
+  // Uses a connection of its own, which does not wait for another connection's back-off to end.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   return v1::DatasetService::NewStub(grpc::CreateCustomChannel(collector, connection.channel_credentials(), arguments));
 }
@@ -28,7 +28,7 @@ absl::Status Named(const absl::Status& status, const std::string& collector) {
   return {status.code(), absl::StrCat("collector ", collector, ": ", status.message())};
 }
 
-// Of one question, whose calls share a connection and a deadline.
+// The connection and the deadline that the calls of one query share.
 struct Session {
   access::Connection connection;
   std::unique_ptr<v1::DatasetService::Stub> stub;

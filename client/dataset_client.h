@@ -13,28 +13,29 @@
 
 namespace telemetry::client {
 
+// The collector to query and the limits of a query.
 struct DatasetClientOptions {
   std::string collector;  // HOST:PORT
-  // What it is shown. The files are read again for each call.
+  // Credentials for the collector. The files are read again for each call.
   access::Credentials credentials;
-  // For a whole call below, all of its pages together, the time to connect included.
+  // Limit for one call of a method below: connecting and all pages together.
   absl::Duration deadline = absl::Seconds(5);
 };
 
-// Asks a collector for what it knows, for producers that learn from it. Nothing is retried: who asks can do without.
-// Thread-safe.
+// A client of DatasetService for producers that use stored results. It never retries, because its callers can work
+// without the answer. Thread-safe.
 class DatasetClient {
  public:
   explicit DatasetClient(DatasetClientOptions options) : options_(std::move(options)) {}
 
-  // The runs that the filter selects, in the order of run_id, at most `limit`. UNAVAILABLE: there is no collector.
-  // DEADLINE_EXCEEDED: it did not answer in time. UNAUTHENTICATED, PERMISSION_DENIED: the credentials. Other errors are
-  // DatasetService's; all of them name the collector.
+  // Returns the runs that the filter selects, at most `limit`, ordered by run_id. Errors: UNAVAILABLE if the collector
+  // cannot be reached, DEADLINE_EXCEEDED if it does not answer in time, UNAUTHENTICATED or PERMISSION_DENIED if it
+  // refuses the credentials, else the error of DatasetService. Every message names the collector.
   absl::StatusOr<std::vector<v1::RunSummary>> ListRuns(const v1::Filter& filter, size_t limit);
-  // NOT_FOUND: it knows no such run. Other errors as above.
+  // Returns one run. Errors: NOT_FOUND if the collector has no such run, else as for ListRuns().
   absl::StatusOr<v1::RunSummary> GetRun(const std::string& run_id);
-  // Hands over the items of DatasetService.Export in their order. An error of `take` ends the call and is the result;
-  // other errors as above.
+  // Calls `take` for each item of DatasetService.Export, in order. An error of `take` ends the call and is returned.
+  // Other errors as for ListRuns().
   absl::Status Export(const v1::ExportRequest& request, const std::function<absl::Status(const v1::ExportItem&)>& take);
 
  private:

@@ -10,18 +10,19 @@
 
 namespace telemetry::client {
 
-// What the delivering thread tells the others, and how they wait for it. Thread-safe.
+// The progress of delivery, which the delivering thread publishes and other threads wait for. Thread-safe.
 class DeliveryState {
  public:
+  // Counters since this process began.
   struct Snapshot {
-    uint64_t refused = 0;
-    uint64_t new_rows = 0;
-    uint64_t known_rows = 0;
-    uint64_t connections = 0;
+    uint64_t refused = 0;      // records that the collector put into its rejects
+    uint64_t new_rows = 0;     // measurements that were new to the collector
+    uint64_t known_rows = 0;   // measurements that the collector had already
+    uint64_t connections = 0;  // streams that the collector has accepted
     bool connected = false;
   };
 
-  // While one lives somebody waits for acknowledgements, and records should leave at once.
+  // Marks that a thread waits for acknowledgements. While an object exists, the sender sends records without lingering.
   class Hurry {
    public:
     explicit Hurry(DeliveryState* state) : state_(*state) { state_.AddHurry(1); }
@@ -35,20 +36,23 @@ class DeliveryState {
 
   explicit DeliveryState(uint64_t committed_seq) : committed_seq_(committed_seq) {}
 
-  // For the delivering thread.
+  // The methods of the delivering thread.
   void SetConnected(bool connected);
   void SetCommitted(uint64_t seq);
   void AddOutcome(const v1::Ack& ack);
-  void SetTrouble(absl::Status why);  // what stands in the way now; OK: nothing
+  void SetTrouble(absl::Status why);  // SetTrouble() stores the current reason that delivery fails; OK if it does not
 
-  // Returns when `seq` is acknowledged. DEADLINE_EXCEEDED with what stands in the way; or at once the trouble of the
-  // last attempt to connect, where that is UNAUTHENTICATED or PERMISSION_DENIED, which waiting does not mend.
+  // Blocks until `seq` is acknowledged. Returns DEADLINE_EXCEEDED at `deadline`, with the current trouble in the
+  // message. Returns UNAUTHENTICATED or PERMISSION_DENIED at once if the last attempt to connect failed with it,
+  // because waiting does not repair credentials.
   absl::Status AwaitCommitted(uint64_t seq, SteadyTime deadline);
 
-  // Changes with each acknowledgement.
+  // Returns a number that changes with each acknowledgement.
   uint64_t version() const;
+  // Blocks until version() differs from `version`, or until `deadline`.
   void AwaitVersionAfter(uint64_t version, SteadyTime deadline);
 
+  // Returns true while a Hurry exists.
   bool urgent() const;
   Snapshot snapshot() const;
 
@@ -56,7 +60,7 @@ class DeliveryState {
   void AddHurry(int count);
 
   mutable absl::Mutex mu_;
-  SteadyCondition changed_;  // what AwaitCommitted and AwaitVersionAfter look at
+  SteadyCondition changed_;  // notified when the state changes that AwaitCommitted() and AwaitVersionAfter() wait for
   Snapshot snapshot_ ABSL_GUARDED_BY(mu_);
   uint64_t committed_seq_ ABSL_GUARDED_BY(mu_);
   uint64_t version_ ABSL_GUARDED_BY(mu_) = 0;

@@ -1,4 +1,4 @@
-// A whole tuner as a producer sees it: stores one attempt of a kernel with two configs, one of which failed.
+// A complete producer: stores one attempt of a kernel with two configs, one of which failed.
 //
 //   client-example HOST:PORT SPOOL_DIR
 
@@ -21,8 +21,8 @@ using telemetry::record::Json;
 namespace record = telemetry::record;
 namespace v1 = telemetry::v1;
 
-// The kernel at one set of shapes, dtypes and hardware. Its id is computed from content, so that each machine that runs
-// the same kernel names the same run.
+// Returns the run: the kernel at one set of shapes, dtypes and hardware. Its id is computed from its content, so that
+// every machine that runs the same kernel uses the same id.
 v1::Run DescribeRun() {
   v1::Run run;
   run.set_kernel_name("softmax");
@@ -35,7 +35,8 @@ v1::Run DescribeRun() {
   return run;
 }
 
-// One execution of the run. Its id is random: nobody else has made the same measurements.
+// Returns the attempt: one execution of the run. Its id is random, because no other execution has made the same
+// measurements.
 v1::Attempt BeginAttempt(const std::string& run_id) {
   v1::Attempt attempt;
   absl::BitGen random;
@@ -77,11 +78,11 @@ absl::Status StoreAttempt(Producer& producer) {
   }
   attempt.set_state(v1::Attempt::STATE_COMPLETE);
   *records.emplace_back().mutable_attempt() = attempt;
-  // A tuner appends each record when it has it. A record may refer to those before it only.
+  // A tuner appends each record as soon as it has it. A record may only refer to records before it.
   for (const v1::Record& one : records) {
     if (absl::Status status = producer.Append(one); !status.ok()) return status;
   }
-  // Optional: without it the next process sends the records that are left in the spool.
+  // Optional: without this call, the next process sends the records that are left in the spool.
   return producer.Drain(absl::Minutes(1));
 }
 

@@ -52,8 +52,8 @@ absl::Status StatusOf(int error, absl::string_view operation, absl::string_view 
 
 constexpr size_t kPidDigits = 20;
 
-// For a person who finds the folder taken. Always as many bytes, so that a file which has them needs no room for
-// others.
+// Writes the pid for a person who finds the folder locked. The length is constant, so that rewriting the file needs no
+// space.
 void WritePid(File* lock) { lock->WriteAt(0, absl::StrFormat("%*d\n", kPidDigits, getpid())).IgnoreError(); }
 
 std::string ReadPid(const File& lock) {
@@ -140,7 +140,7 @@ absl::Status MakeFolders(const std::string& path) {
   }
   if (mkdir(path.c_str(), S_IRWXU) == 0) return absl::OkStatus();
   const int why = errno;
-  // Another process has made it meanwhile.
+  // Another process has created the folder meanwhile.
   if (why == EEXIST && std::filesystem::is_directory(path, error)) return absl::OkStatus();
   return StatusOf(why, "make the folder", path);
 }

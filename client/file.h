@@ -14,13 +14,13 @@
 
 namespace telemetry::client {
 
-// The few file operations that the spool is made of. All are safe to call from any thread; none retries but for EINTR.
+// The file operations of the spool. All are safe to call from any thread. They retry only after EINTR.
 //
-// Errors: RESOURCE_EXHAUSTED the disk, a quota or a file size limit is reached, and the message says what to do;
-// PERMISSION_DENIED; NOT_FOUND; UNAVAILABLE anything else. Messages name the operation, the path and the system's
-// reason.
+// Errors: RESOURCE_EXHAUSTED if the disk is full or a quota or file size limit is reached (the message contains the
+// remedy), PERMISSION_DENIED, NOT_FOUND, and UNAVAILABLE for any other failure. Messages name the operation, the path
+// and the system's reason.
 
-// Owns a file descriptor.
+// An open file. Closes the descriptor when destroyed.
 class File {
  public:
   File() = default;
@@ -28,49 +28,52 @@ class File {
   File& operator=(File&& other) noexcept;
   ~File();
 
-  // `flags` as for open(2). A new file is its owner's alone, unless `mode` says otherwise.
+  // Opens the file with the `flags` of open(2). By default, only the owner can access a new file.
   static absl::StatusOr<File> Open(const std::string& path, int flags, mode_t mode = S_IRUSR | S_IWUSR);
 
   bool is_open() const { return fd_ >= 0; }
   int fd() const { return fd_; }
 
-  // Appends all of `bytes` at the file's position. After an error any prefix may have been written.
+  // Writes all of `bytes` at the file's position. After an error, any prefix may have been written.
   absl::Status Write(std::string_view bytes);
-  // Writes all of `bytes` at `offset`; the file's position stays.
+  // Writes all of `bytes` at `offset` and leaves the file's position unchanged.
   absl::Status WriteAt(uint64_t offset, std::string_view bytes);
-  // Reads up to `size` bytes; fewer only at the end of the file.
+  // Reads up to `size` bytes. Returns the count, which is smaller than `size` only at the end of the file.
   absl::StatusOr<size_t> ReadAt(uint64_t offset, char* data, size_t size) const;
   absl::StatusOr<uint64_t> Size() const;
   absl::Status Truncate(uint64_t size);
-  // Forces the file's data to the disk.
+  // Calls fdatasync.
   absl::Status Sync();
 
  private:
   File(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
 
   int fd_ = -1;
-  std::string path_;  // for messages; the file may have another name by now
+  std::string path_;  // for messages; the file may have been renamed since
 };
 
-// The status for the current errno.
+// Returns the status for the current errno.
 absl::Status ErrnoStatus(absl::string_view operation, absl::string_view path);
 
-// The folder and those above it that are not there; they are their owner's alone, whatever the umask.
+// Creates the folder and its missing parents. Only the owner can access them, whatever the umask is.
 absl::Status MakeFolders(const std::string& path);
-// Makes a file that everybody may open its owner's alone; false: it was not so, or belongs to another user. A mode
-// without access for everybody, as 0640, was chosen by somebody and stays.
+// Sets the mode of a file to 0600 if the file grants access to everybody. Returns false if the file does not or if it
+// belongs to another user. A mode without access for everybody, such as 0640, is a deliberate choice and stays
+// unchanged.
 bool TakeFromOthers(const std::string& path);
-// Names of the entries, without "." and "..", sorted.
+// Returns the names of the entries, without "." and "..", sorted.
 absl::StatusOr<std::vector<std::string>> ListFolder(const std::string& path);
-// Forces names that were created, renamed or removed in the folder to the disk.
+// Calls fsync on the folder, which makes created, renamed and removed names durable.
 absl::Status SyncFolder(const std::string& path);
 
-// Replaces the file in one step: after a crash or a power cut it holds the old contents or the new.
+// Replaces the file atomically and durably. After a crash or a power cut, the file holds either the old contents or the
+// new.
 absl::Status ReplaceFile(const std::string& path, std::string_view contents);
 absl::Status RemoveFile(const std::string& path);
 
-// Keeps other processes (and other openings in this one) out of a folder until the returned file is closed.
-// ALREADY_EXISTS: somebody has it; the message says who and what to do.
+// Locks the folder until the returned file is closed. The lock excludes other processes and other openings in this
+// process. Returns ALREADY_EXISTS if the folder is locked; the message names the process that holds the lock and the
+// remedy.
 absl::StatusOr<File> LockFolder(const std::string& path);
 
 }  // namespace telemetry::client

@@ -60,7 +60,7 @@ size_t ClaimedFrameSize(std::string_view bytes) {
 
 size_t FindFrame(uint32_t salt, uint64_t min_seq, uint64_t max_seq, std::string_view bytes) {
   for (size_t at = 0; at + kFrameHeaderBytes <= bytes.size(); ++at) {
-    // The sequence number is looked at first: it rules out nearly every place without a checksum.
+    // Compare the sequence number first: it rules out nearly every offset without a checksum.
     const uint64_t seq = LoadLittleEndian<uint64_t>(&bytes[at + 8]);
     if (seq < min_seq || seq > max_seq) continue;
     if (DecodeFrame(salt, bytes.substr(at)).has_value()) return at;

@@ -9,18 +9,17 @@
 
 namespace telemetry::client {
 
-// Records on their way into the spool: serialised once, as frames, so that the spool only numbers and writes them.
-// Not thread-safe.
+// A sequence of records, serialised once as frames, so that the spool only numbers and writes them. Not thread-safe.
 class FrameBuffer {
  public:
-  // Makes room for about so many records and bytes.
+  // Reserves memory for `bytes` bytes of frames.
   void Reserve(size_t bytes) { bytes_.reserve(bytes); }
-  // `record` serialises to at most kMaxRecordBytes.
+  // Appends a record, which must serialise to at most kMaxRecordBytes.
   void Add(const google::protobuf::MessageLite& record);
-  // The same for a record that is serialised already.
+  // Appends a record that is already serialised.
   void AddSerialised(std::string_view payload);
 
-  // Numbers the frames from first_seq on and seals them; may be called again with other numbers.
+  // Numbers the frames from first_seq on and computes their checksums. May be called again with other numbers.
   void Seal(uint32_t salt, uint64_t first_seq);
 
   size_t count() const { return count_; }

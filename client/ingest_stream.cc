@@ -20,7 +20,7 @@ namespace telemetry::client {
 namespace {
 
 constexpr char kMethod[] = "/telemetry.v1.IngestService/Stream";
-// A peer that vanished without a word is noticed after the sum of these.
+// A peer that disappears without closing the connection is detected after the sum of these.
 constexpr absl::Duration kKeepaliveTime = absl::Seconds(30);
 constexpr absl::Duration kKeepaliveTimeout = absl::Seconds(10);
 
@@ -28,14 +28,14 @@ std::shared_ptr<grpc::Channel> Connect(const std::string& collector, const acces
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(absl::ToInt64Milliseconds(kKeepaliveTime)));
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, static_cast<int>(absl::ToInt64Milliseconds(kKeepaliveTimeout)));
-  // A connection of its own, whose retries are the sender's and not hidden in a pool that others share.
+  // Uses a connection of its own. Only the sender retries it, not a pool that other channels share.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetMaxReceiveMessageSize(-1);
   return grpc::CreateCustomChannel(collector, connection.channel_credentials(), arguments);
 }
 
-// Hands the string's memory to gRPC instead of copying it.
+// Returns a slice that owns the string's memory, without a copy.
 grpc::Slice SliceOf(std::string bytes) {
   auto* owned = new std::string(std::move(bytes));
   return grpc::Slice(
@@ -66,7 +66,7 @@ class GrpcIngestStream final : public IngestStream,
 
   void Begin(const v1::Open& open) {
     stub_.PrepareBidiStreamingCall(&context_, kMethod, {}, this);
-    // Writes come from outside of gRPC's reactions: until Finish the call must not end under their feet.
+    // The owner starts writes outside of gRPC's reactions. The hold keeps the call alive until Finish().
     AddHold();
     write_buffer_ = BufferOf(open);
     StartWrite(&write_buffer_);
@@ -125,7 +125,7 @@ class GrpcIngestStream final : public IngestStream,
   }
 
   void OnWriteDone(bool /*ok*/) override {
-    // A failed write is followed by the end of the reads, which says why.
+    // The end of the reads follows a failed write and carries its reason.
     {
       absl::MutexLock lock(&mu_);
       writing_ = false;
@@ -156,8 +156,8 @@ class GrpcIngestStream final : public IngestStream,
   const std::function<void()> on_event_;
   grpc::TemplatedGenericStub<grpc::ByteBuffer, v1::StreamResponse> stub_;
   grpc::ClientContext context_;
-  grpc::ByteBuffer write_buffer_;    // gRPC's while a write is under way, else the owner's
-  v1::StreamResponse read_message_;  // gRPC's and its reactions' only
+  grpc::ByteBuffer write_buffer_;    // used by gRPC while a write is pending, else by the owner
+  v1::StreamResponse read_message_;  // used by gRPC and its reactions only
 
   mutable absl::Mutex mu_;
   bool writing_ ABSL_GUARDED_BY(mu_) = true;
@@ -165,7 +165,7 @@ class GrpcIngestStream final : public IngestStream,
   bool finished_ ABSL_GUARDED_BY(mu_) = false;
   bool done_ ABSL_GUARDED_BY(mu_) = false;
   grpc::Status status_ ABSL_GUARDED_BY(mu_);
-  std::string request_id_ ABSL_GUARDED_BY(mu_);  // empty: not told yet
+  std::string request_id_ ABSL_GUARDED_BY(mu_);  // empty: not received yet
   std::vector<v1::StreamResponse> responses_ ABSL_GUARDED_BY(mu_);
 };
 

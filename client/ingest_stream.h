@@ -14,33 +14,34 @@
 
 namespace telemetry::client {
 
-// How a stream ended.
+// The end of a stream.
 struct StreamEnd {
   absl::Status status = absl::OkStatus();
-  std::optional<absl::Duration> retry_delay = std::nullopt;  // the collector asks for this pause
-  std::string request_id = {};  // under which the collector's log tells of the stream; empty: it told none
+  std::optional<absl::Duration> retry_delay = std::nullopt;  // pause that the collector asks for; unset: none
+  std::string request_id = {};  // the stream's id in the collector's log; empty: the collector sent none
 };
 
-// One gRPC stream to a collector, on a connection of its own. Nothing blocks but Finish; when something has happened
-// `on_event` is called (from gRPC's threads, also before Start returns) and the owner looks at the state.
-// All methods are for the one thread that owns the stream.
+// A gRPC stream to a collector, on a connection of its own. Only Finish() blocks. After each event the stream calls
+// `on_event`, and the owner then checks the stream's state. `on_event` runs on gRPC's threads and may be called before
+// Start() returns. All methods must be called from the one thread that owns the stream.
 class IngestStream {
  public:
-  // Begins to connect and sends `open`.
+  // Starts connecting and sends `open` as the first message.
   static std::unique_ptr<IngestStream> Start(const std::string& collector, const access::Connection& connection,
                                              const v1::Open& open, std::function<void()> on_event);
-  // Finishes when that was not done.
+  // Calls Finish() if the owner has not.
   virtual ~IngestStream() = default;
 
-  // The last write has been handed on; another may follow.
+  // Returns true if no write is pending, so that Write() may be called.
   virtual bool can_write() const = 0;
-  // Only while can_write().
+  // Starts to send the batch. Requires can_write().
   virtual void Write(EncodedBatch batch) = 0;
-  // What has come since the last call, in order.
+  // Returns the responses that arrived since the last call, in order.
   virtual std::vector<v1::StreamResponse> TakeResponses() = 0;
-  // Nothing more will come.
+  // Returns true if no further response will arrive.
   virtual bool ended() const = 0;
-  // Ends the stream, from this side when the collector has not, and waits until gRPC has let go of it.
+  // Blocks until the stream has ended, and cancels it if the collector has not ended it. Afterwards gRPC holds no
+  // reference to it.
   virtual StreamEnd Finish() = 0;
 };
 

@@ -6,7 +6,7 @@
 
 namespace telemetry::client {
 
-// Unsigned integers as the spool's files hold them: least significant byte first, whatever the machine.
+// Encoding of unsigned integers in the spool's files: least significant byte first, on every machine.
 
 template <typename T>
 void StoreLittleEndian(T value, char* out) {

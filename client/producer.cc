@@ -17,10 +17,11 @@ namespace telemetry::client {
 namespace {
 
 constexpr uint64_t kSegmentBytes = uint64_t{16} << 20;
-// Somebody else may make room on the disk.
+// Interval of retries on a full disk, where another program may free space.
 constexpr absl::Duration kLookForRoom = absl::Seconds(1);
-// A Drain that takes longer says so, again and again.
+// Drain() reports the unacknowledged records at this interval.
 constexpr absl::Duration kSayWaiting = absl::Seconds(5);
+// A full spool is not reported again until this long after the last record that had to wait.
 constexpr absl::Duration kFullForGood = absl::Minutes(1);
 
 class SpoolingProducer final : public Producer {
@@ -96,10 +97,10 @@ class SpoolingProducer final : public Producer {
         absl::StrCat("a record of ", size, " bytes is larger than the limit of ", kMaxRecordBytes));
   }
 
-  // RESOURCE_EXHAUSTED: the spool is at its limit, or its disk is full.
+  // Returns RESOURCE_EXHAUSTED if the spool is at its limit or its disk is full.
   absl::Status TryAppend(FrameBuffer* frames) {
     const uint64_t waiting = spool_->state().unacked_bytes;
-    // What is larger than the whole spool goes into an empty one.
+    // A record that is larger than the limit is appended to an empty spool.
     if (waiting > 0 && waiting + frames->bytes().size() > options_.spool_limit_bytes) {
       return absl::ResourceExhaustedError(
           absl::StrCat("the spool ", options_.spool_dir, " is at its limit of ", options_.spool_limit_bytes, " bytes"));
@@ -113,20 +114,20 @@ class SpoolingProducer final : public Producer {
       const uint64_t committed = spool_->state().committed_seq;
       absl::Status status = TryAppend(frames);
       if (!absl::IsResourceExhausted(status)) return status;
-      // Nothing that the collector takes can make room any more.
+      // No unacknowledged record is left, so that no acknowledgement can free space.
       if (committed == spool_->state().appended_seq) return status;
       SayFull(status);
       sender_.state().AwaitVersionAfter(version, SteadyAfter(kLookForRoom));
     }
   }
 
-  // Once, however many records wait for room one after the other.
+  // Reports a full spool once, even if many records wait for space one after another.
   void SayFull(const absl::Status& why) {
     {
       absl::MutexLock lock(&mu_);
       if (SteadyNow() < std::exchange(full_until_, SteadyAfter(kFullForGood))) return;
     }
-    Notice(absl::StrCat(why.message(), "; new records wait until the collector has taken some"));
+    Notice(absl::StrCat(why.message(), "; new records wait until the collector acknowledges some"));
   }
 
   void Notice(const std::string& text) const {
@@ -136,7 +137,7 @@ class SpoolingProducer final : public Producer {
   const ProducerOptions options_;
   const std::unique_ptr<Spool> spool_;
   absl::Mutex mu_;
-  SteadyTime full_until_ ABSL_GUARDED_BY(mu_) = kLongAgo;  // until then it need not be said again
+  SteadyTime full_until_ ABSL_GUARDED_BY(mu_) = kLongAgo;  // no report of a full spool before this time
   Syncer syncer_;
   Sender sender_;
 };
@@ -150,7 +151,7 @@ absl::StatusOr<std::unique_ptr<Producer>> Producer::Open(ProducerOptions options
     return absl::InvalidArgumentError(absl::StrCat("a spool limit of ", options.spool_limit_bytes,
                                                    " bytes is too low; it must be at least ", kMinSpoolLimitBytes));
   }
-  // With a small limit several files still share it, so that acknowledged ones go while others fill.
+  // With a small limit, several files still share it, so that acknowledged files are removed while others fill.
   absl::StatusOr<std::unique_ptr<Spool>> spool =
       Spool::Open({.folder = options.spool_dir,
                    .segment_bytes = std::min(kSegmentBytes, options.spool_limit_bytes / 4),

@@ -7,8 +7,9 @@
 
 namespace telemetry::client {
 
-// The pause that a server asks for in a failed call's details (the trailer grpc-status-details-bin, a google.rpc.Status
-// with a google.rpc.RetryInfo). Empty: it asks for none. At most an hour is believed. Pure function.
+// Returns the pause that a server requests in the details of a failed call (the trailer grpc-status-details-bin, a
+// google.rpc.Status with a google.rpc.RetryInfo), at most one hour. Returns nullopt if the server requests none. Pure
+// function.
 std::optional<absl::Duration> RetryDelayOf(std::string_view error_details);
 
 }  // namespace telemetry::client

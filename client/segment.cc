@@ -23,7 +23,7 @@ bool ParseDigits(std::string_view digits, int base, T* value) {
   return result.ec == std::errc() && result.ptr == digits.data() + digits.size();
 }
 
-// Walks the frames behind the header.
+// Scans the frames after the header.
 void ScanFrames(std::string_view bytes, SegmentScan* scan) {
   Segment& segment = scan->segment;
   segment.last_seq = segment.first_seq - 1;
@@ -108,7 +108,7 @@ absl::StatusOr<SegmentScan> ScanSegment(const std::string& folder, const std::st
                                                       header->version, "); use that version"));
   }
   if (!header.has_value()) header = ParseSegmentName(name);
-  if (!header.has_value()) return absl::DataLossError(absl::StrCat(scan.segment.path, " is no segment of a spool"));
+  if (!header.has_value()) return absl::DataLossError(absl::StrCat(scan.segment.path, " is not a segment of a spool"));
   scan.segment.salt = header->salt;
   scan.segment.first_seq = header->first_seq;
   ScanFrames(*bytes, &scan);

@@ -13,21 +13,21 @@
 
 namespace telemetry::client {
 
-// Walks over the frames in a stretch of a segment, in order. Damaged places are skipped: the walk goes on at the next
-// frame that is whole and has a higher number. Not thread-safe.
+// An iterator over the frames in a part of a segment. It skips damaged bytes and continues at the next intact frame
+// with a higher number. Not thread-safe.
 class FrameScanner {
  public:
-  // `bytes` begins where a frame should begin, and its number should be `expected_seq`.
+  // Scans `bytes`, which must begin at a frame boundary. The first frame should have the number `expected_seq`.
   FrameScanner(uint32_t salt, uint64_t expected_seq, std::string_view bytes)
       : salt_(salt), expected_seq_(expected_seq), bytes_(bytes) {}
 
-  // The next frame; empty: there is no further one.
+  // Returns the next frame, or nullopt at the end.
   std::optional<Frame> Next();
 
-  // Where the frame that Next gave begins, and where the following one should.
+  // Offsets of the begin and the end of the frame that Next() returned last.
   size_t frame_begin() const { return begin_; }
   size_t frame_end() const { return end_; }
-  // Damage was skipped before the frame that Next gave last.
+  // Returns true if damaged bytes precede the frame that Next() returned last.
   bool skipped() const { return skipped_; }
 
  private:
@@ -39,8 +39,9 @@ class FrameScanner {
   bool skipped_ = false;
 };
 
-// A segment file as it stands at one moment. Bytes below `end` never change, so any thread may read them while the
-// spool appends; the file lives as long as somebody holds it, even when it has been removed.
+// The state of a segment file at one moment. Bytes below `end` never change, so any thread may read them while the
+// spool appends. The open file stays readable while an object refers to it, even after it has been removed from the
+// folder.
 struct Segment {
   std::string path = {};
   std::shared_ptr<File> file = nullptr;
@@ -48,30 +49,32 @@ struct Segment {
   uint64_t first_seq = 0;
   uint64_t last_seq = 0;        // first_seq - 1: no records
   uint64_t begin_position = 0;  // the log position of the file's first byte
-  uint64_t end = 0;             // file offset behind the last record
+  uint64_t end = 0;             // file offset after the last record
 
   uint64_t end_position() const { return begin_position + end; }
   absl::StatusOr<std::string> Read(uint64_t from, uint64_t to) const;
-  // The file offset of the first whole frame with a number of at least `seq`; empty: there is none.
+  // Returns the file offset of the first intact frame with a number of at least `seq`, or nullopt if there is none.
   absl::StatusOr<std::optional<uint64_t>> Locate(uint64_t seq) const;
 };
 
-// "00000000000000000001-5f3a9c01.seg": the first number and the salt, so that a damaged header costs nothing.
+// Returns a name such as "00000000000000000001-5f3a9c01.seg". The name repeats the first number and the salt, so that a
+// damaged header costs no record.
 std::string SegmentName(const SegmentHeader& header);
 std::optional<SegmentHeader> ParseSegmentName(std::string_view name);
 
-// What was found in a segment file of an earlier process.
+// The result of scanning a segment file of an earlier process.
 struct SegmentScan {
   Segment segment;
   bool header_damaged = false;
-  uint64_t lost_records = 0;  // numbers that are missing before the last whole record
-  uint64_t tail_bytes = 0;    // bytes behind the last whole record
+  uint64_t lost_records = 0;  // count of the missing numbers before the last intact record
+  uint64_t tail_bytes = 0;    // bytes after the last intact record
 };
 
-// FAILED_PRECONDITION: written by a newer version. Else as in file.h.
+// Opens and scans a segment file. Errors: FAILED_PRECONDITION if a newer version wrote the file, DATA_LOSS if it is not
+// a segment, else as in file.h.
 absl::StatusOr<SegmentScan> ScanSegment(const std::string& folder, const std::string& name);
 
-// Makes a new segment. On an error no file is left behind.
+// Creates a segment file. After an error no file is left behind.
 absl::StatusOr<Segment> CreateSegment(const std::string& folder, const SegmentHeader& header);
 
 }  // namespace telemetry::client

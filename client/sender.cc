@@ -9,7 +9,7 @@
 namespace telemetry::client {
 namespace {
 
-// Retrying does not mend these; somebody may.
+// Returns true for errors that retrying does not repair but a person may.
 bool NeedsSomebody(absl::StatusCode code) {
   switch (code) {
     case absl::StatusCode::kInvalidArgument:
@@ -23,15 +23,16 @@ bool NeedsSomebody(absl::StatusCode code) {
   }
 }
 
-// A collector that stays away is said again after pauses that double from the first to the longest.
+// An outage is reported again after pauses that double from the first to the longest.
 constexpr absl::Duration kFirstSilence = absl::Seconds(5);
 constexpr absl::Duration kLongestSilence = absl::Minutes(1);
 
-// This process has the spool's lock and the highest epoch that was ever chosen in it. Whoever opened the log with a
-// higher one, or has taken its stream with the same one, has another copy of the spool.
+// Returns true if another copy of the spool uses the log. This process holds the spool's lock and has the highest epoch
+// that was ever chosen in it. A sender that opened the log with a higher epoch, or took over its stream with the same
+// one, therefore has another copy of the spool.
 bool IsTakenOver(const absl::Status& status) { return absl::IsFailedPrecondition(status) || absl::IsAborted(status); }
 
-// What a notice ends with, so that it meets the line of the collector's log. It differs from try to try.
+// Returns the end of a notice: the request id, which also appears in the collector's log. It differs between retries.
 std::string RequestOf(const StreamEnd& end) {
   return end.request_id.empty() ? "" : absl::StrCat(" (request ", end.request_id, ")");
 }
@@ -43,7 +44,7 @@ Sender::Sender(SenderOptions options, Spool* spool)
       spool_(*spool),
       state_(spool->state().committed_seq),
       backoff_(options_.retry_first, options_.retry_cap),
-      // Opening the spool has set it.
+      // Spool::Open() has set unproven_seq.
       plausible_seq_(spool->meta().unproven_seq.value_or(spool->state().appended_seq)) {
   options_.session.on_delivering = [this] { SayBack(); };
   thread_ = std::thread([this] { Run(); });
@@ -111,7 +112,7 @@ void Sender::AwaitRecords() {
     const SpoolState log = spool_.state();
     if (log.unacked_bytes > 0) return;
     signal_.Arm(log.appended_bytes + 1);
-    // It may have grown before the signal was armed.
+    // The log may have grown before the signal was armed.
     if (spool_.state().unacked_bytes == 0) wakeup_.WaitUntil(kNever);
   }
 }
@@ -120,10 +121,10 @@ void Sender::SayAway(const StreamEnd& end) {
   const absl::Status& why = end.status;
   const std::string text =
       absl::StrCat("the collector ", options_.session.collector,
-                   " cannot take records now: ", why.ToString(absl::StatusToStringMode::kWithNoExtraData),
-                   "; they wait in the spool");
+                   " cannot accept records now: ", why.ToString(absl::StatusToStringMode::kWithNoExtraData),
+                   "; the records stay in the spool");
   const bool is_news = !away_ || (NeedsSomebody(why.code()) && text != said_);
-  // Producer::Drain says more often how many records wait.
+  // While a Drain() waits, it reports the number of unacknowledged records more often.
   if (!is_news && (state_.urgent() || SteadyNow() < say_again_)) return;
   silence_ = away_ ? std::min(2 * silence_, kLongestSilence) : kFirstSilence;
   say_again_ = SteadyAfter(silence_);

@@ -16,24 +16,26 @@
 
 namespace telemetry::client {
 
+// The settings of a Sender. The pauses are those of ProducerOptions.
 struct SenderOptions {
   SessionOptions session;
   absl::Duration retry_first;
   absl::Duration retry_cap;
 };
 
-// The delivering thread: one session after the other, for ever, with a pause between those that fail. When another copy
-// of the spool speaks for its log, it goes on as a new log.
+// The delivering thread. It runs one session after another and pauses after each that fails. If another copy of the
+// spool uses the same log, the sender starts a new log.
 class Sender {
  public:
-  // `spool` outlives the sender. The thread begins at once.
+  // Starts the thread. `spool` must outlive the sender.
   Sender(SenderOptions options, Spool* spool);
   // Ends the session and waits for the thread.
   ~Sender();
 
-  // Any thread: the log has grown to this position.
+  // Reports that the log has grown to `position`. May be called from any thread.
   void Appended(uint64_t position) { signal_.Appended(position); }
-  // Any thread: as DeliveryState::AwaitCommitted, and what waits is sent without lingering.
+  // Waits as DeliveryState::AwaitCommitted() does. Meanwhile the sender sends records without lingering. May be called
+  // from any thread.
   absl::Status AwaitCommitted(uint64_t seq, SteadyTime deadline);
 
   DeliveryState& state() { return state_; }
@@ -41,15 +43,16 @@ class Sender {
 
  private:
   void Run();
-  // Acts on the end of a session; returns the pause before the next.
+  // Handles the end of a session; returns the pause before the next.
   absl::Duration Judge(const StreamEnd& end, bool made_progress);
-  // The records that are not acknowledged are sent again, under another producer_id. The collector knows their
-  // contents, so that one which it has already changes nothing.
+  // Starts a new log, in which the unacknowledged records are sent again under another producer_id. The collector
+  // recognises records by content, so that a record it has already changes nothing.
   absl::Status StartNewLog(const StreamEnd& end);
   void Pause(absl::Duration pause);
-  // Returns when there is a record to deliver, or `stopping_`.
+  // Blocks until there is a record to deliver or `stopping_` is set.
   void AwaitRecords();
-  // At the beginning of an outage, when what needs somebody to act is something new, and now and then while it lasts.
+  // Reports that the collector cannot accept records: at the start of an outage, when a new error requires a person to
+  // act, and repeatedly with growing pauses while the outage lasts.
   void SayAway(const StreamEnd& end);
   void SayBack();
   void Notice(const std::string& text) const {
@@ -63,15 +66,15 @@ class Sender {
   AppendSignal signal_{&wakeup_};
   std::atomic<bool> stopping_ = false;
 
-  // The thread's own.
+  // Used by the delivering thread only.
   Backoff backoff_;
   uint64_t plausible_seq_;
   bool away_ = false;
-  std::string said_;  // what SayAway said last
+  std::string said_;  // text of the last report of SayAway()
   absl::Duration silence_;
   SteadyTime say_again_ = kLongAgo;
 
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // declared last, because it uses all members above
 };
 
 }  // namespace telemetry::client

@@ -9,7 +9,8 @@
 namespace telemetry::client {
 namespace {
 
-// Large enough that what a message costs is spread over thousands of records, small enough that several are under way.
+// Large enough to spread the cost of a message over thousands of records; small enough to keep several batches in
+// flight.
 constexpr uint64_t kBatchBytes = uint64_t{256} << 10;
 constexpr absl::Duration kOpenTimeout = absl::Seconds(20);
 constexpr size_t kIdBytes = 16;
@@ -32,7 +33,7 @@ StreamEnd Session::Run() {
   if (status.ok() && !renamed_ && !stopping_) status = Deliver();
   const bool collector_ended = stream_->ended();
   StreamEnd end = stream_->Finish();
-  // What this side has to say goes before the CANCELLED that it caused.
+  // The session's own error takes precedence over the CANCELLED that it causes.
   if (!status.ok() || !collector_ended) end = {.status = status};
   if (collector_ended && end.status.ok() && !renamed_)
     end.status = absl::UnavailableError("the collector closed the stream");
@@ -72,19 +73,20 @@ absl::Status Session::Admit(const v1::Opened& opened) {
     return ChangeDataset(spool_.first_available_seq() - 1,
                          "the collector has lost records that it had acknowledged (was an older database restored?)");
   }
-  // Before the first batch: were it later, a crash in between would look like a loss at the next opening.
+  // Prove() precedes the first batch. Otherwise the next opening would mistake a crash in between for a loss of
+  // records.
   if (absl::Status status = spool_.Prove(dataset_id_.empty() ? meta.dataset_id : dataset_id_); !status.ok())
     return status;
   const bool news = committed > log.committed_seq;
   if (absl::Status status = spool_.SetCommitted(committed); !status.ok()) return status;
-  // The acknowledgement of these may have been lost on the way.
+  // The acknowledgement of these records may have been lost.
   if (news && options_.on_committed) options_.on_committed(committed);
   next_seq_ = committed + 1;
   const SpoolState resumed = spool_.state();
   sent_position_ = resumed.appended_bytes - resumed.unacked_bytes;
   state_.SetConnected(true);
   opened_ = true;
-  // An answer alone is no sign of recovery: the next batch may be what the collector cannot take.
+  // The answer alone does not prove recovery: the collector may be unable to accept the next batch.
   if (news || resumed.unacked_bytes == 0) SayDelivering();
   state_.SetCommitted(committed);
   return absl::OkStatus();
@@ -107,7 +109,8 @@ absl::Status Session::Rename(uint64_t base_seq, const std::string& why) {
   return absl::OkStatus();
 }
 
-// Told before it is stored: who must know learns of it even when the process ends in between.
+// Calls on_new_dataset before the change is stored, so that the caller learns of the change even if the process ends in
+// between.
 absl::Status Session::ChangeDataset(uint64_t base_seq, const std::string& why) {
   if (options_.on_new_dataset) options_.on_new_dataset();
   return Rename(base_seq, why);
@@ -116,7 +119,7 @@ absl::Status Session::ChangeDataset(uint64_t base_seq, const std::string& why) {
 absl::Status Session::Deliver() {
   while (!stopping_ && !renamed_) {
     if (absl::Status status = HandleResponses(); !status.ok()) return status;
-    // An answer may have come between the two looks, and rejects are reported once only.
+    // A response may have arrived between the two checks, and rejects are reported only once.
     if (stream_->ended()) return HandleResponses();
     const absl::StatusOr<SteadyTime> again = Send();
     if (!again.ok()) return again.status();
@@ -153,7 +156,7 @@ absl::Status Session::HandleAck(const v1::Ack& ack) {
   last_acked_ = SteadyNow();
   if (!std::exchange(made_progress_, true)) SayDelivering();
   if (absl::Status status = spool_.SetCommitted(committed); !status.ok()) return status;
-  // Who waits for the acknowledgement finds that this has been called.
+  // on_committed is called first, so that it has been called when a waiter for the acknowledgement wakes up.
   if (options_.on_committed) options_.on_committed(committed);
   state_.SetCommitted(committed);
   return absl::OkStatus();
@@ -170,13 +173,13 @@ SteadyTime Session::LeaveAt(uint64_t unsent_bytes) const {
 absl::StatusOr<bool> Session::LoadBatch() {
   if (loaded_.has_value()) return true;
   const size_t room = RoomInWindow();
-  // Little pieces would fill the window's last bytes and cost as much as whole batches.
+  // A small piece that fills the window's last bytes would cost as much as a full batch.
   if (!in_flight_.empty() && room < std::min(batch_bytes_, window_bytes_ / 4)) return false;
   absl::StatusOr<SpoolBatch> batch =
       spool_.Read(next_seq_, std::min<uint64_t>(batch_bytes_, std::max<size_t>(room, 1)));
   if (!batch.ok()) return batch.status();
   if (batch->first_seq != next_seq_) {
-    // A hole. The records in front of it belong to the log as it is called now.
+    // Records are missing. The records before the hole must be acknowledged under the log's present producer_id first.
     if (spool_.state().committed_seq + 1 < next_seq_) return false;
     const uint64_t lost = batch->first_seq - next_seq_;
     absl::Status status =
@@ -190,12 +193,12 @@ absl::StatusOr<bool> Session::LoadBatch() {
   return true;
 }
 
-// Nobody but the collector's operator can help: the record stays, and is offered again now and then.
+// Only the collector's operator can repair this. The record stays in the spool and is offered again with pauses.
 absl::Status Session::TooLarge(uint64_t record_bytes) const {
   return absl::InvalidArgumentError(absl::StrCat("record ", loaded_->first_seq, " has ", record_bytes,
-                                                 " bytes, but the collector takes at most ", max_batch_bytes_,
+                                                 " bytes, but the collector accepts at most ", max_batch_bytes_,
                                                  " in a batch (its flag --max-batch-bytes) and ", window_bytes_,
-                                                 " at a time (--window-bytes); start it with larger ones"));
+                                                 " in flight (--window-bytes); restart it with larger limits"));
 }
 
 absl::StatusOr<SteadyTime> Session::Send() {

@@ -20,12 +20,13 @@
 
 namespace telemetry::client {
 
+// The settings of a Session. Fields without a comment are those of ProducerOptions.
 struct SessionOptions {
   std::string collector;
   access::Credentials credentials;
   std::string client_name;
   absl::Duration linger;
-  // The collector takes records: it has acknowledged some in this session, or none wait.
+  // Called once the collector accepts records: it has acknowledged some in this session, or none are unacknowledged.
   std::function<void()> on_delivering = nullptr;
   std::function<void(const std::string&)> on_notice;
   std::function<void(const v1::Ack::Refused&)> on_refused;
@@ -33,8 +34,8 @@ struct SessionOptions {
   std::function<void()> on_new_dataset;
 };
 
-// Wakes the delivering thread when the log has grown up to the position that it waits for, and only then: an Append
-// while it is busy or lingers costs one atomic read. Thread-safe.
+// A threshold on the log position that wakes the delivering thread once when the log reaches it. While the thread is
+// busy or lingers, an Append() costs one atomic read. Thread-safe.
 class AppendSignal {
  public:
   explicit AppendSignal(Wakeup* wakeup) : wakeup_(*wakeup) {}
@@ -51,11 +52,11 @@ class AppendSignal {
   std::atomic<uint64_t> position_ = kNever;
 };
 
-// One stream's life: Open, resume where the collector says, batches within its window, acknowledgements. Everything
-// outlives the session. For the delivering thread.
+// One stream from Open to its end: resumes at the collector's position, sends batches within the window and handles
+// acknowledgements. All constructor arguments must outlive the session. For the delivering thread only.
 class Session {
  public:
-  // `plausible_seq`: the last record that a collector can possibly have of this log; kept up to date.
+  // `plausible_seq` is the highest record number of this log that the collector can have. The session updates it.
   Session(const SessionOptions& options, Spool* spool, DeliveryState* state, Wakeup* wakeup, AppendSignal* signal,
           const std::atomic<bool>* stopping, uint64_t* plausible_seq)
       : options_(options),
@@ -66,16 +67,17 @@ class Session {
         stopping_(*stopping),
         plausible_seq_(*plausible_seq) {}
 
-  // Runs until the stream ends or `stopping`. OK: open another session at once (the log was renamed, or stopping).
-  // Else the reason, as the collector gave it.
+  // Blocks until the stream ends or `stopping` is set. Returns OK if the next session should start at once (the log was
+  // renamed) or if `stopping` is set, else the collector's reason.
   StreamEnd Run();
 
-  // Acknowledgements came in this session.
+  // Returns true if the collector has acknowledged records in this session.
   bool made_progress() const { return made_progress_; }
-  // The collector ended the stream because there was nothing to say for long, and there still is not.
+  // Returns true if the collector ended the stream because it was idle and no record has been appended since.
   bool rested() const { return rested_; }
 
  private:
+  // A batch that was sent and is not acknowledged.
   struct InFlight {
     uint64_t last_seq = 0;
     uint64_t record_bytes = 0;
@@ -88,16 +90,16 @@ class Session {
   absl::Status ChangeDataset(uint64_t base_seq, const std::string& why);
   absl::Status HandleResponses();
   absl::Status HandleAck(const v1::Ack& ack);
-  // Sends what may be sent now; returns when to look again at the latest.
+  // Sends the batches that fit into the window. Returns the latest time of the next call.
   absl::StatusOr<SteadyTime> Send();
   absl::StatusOr<bool> LoadBatch();
   absl::Status TooLarge(uint64_t record_bytes) const;
   void SayDelivering();
   size_t RoomInWindow() const;
-  // Returns when the unsent records should leave: at once when there are many or somebody waits, else `linger` after
-  // the last Ack, so that records that come one by one share a message, and one that comes alone does not wait. Those
-  // who are acknowledged together then send together, and the collector commits once for all of them. While no Ack
-  // comes: twice `linger` after the last batch.
+  // Returns the time to send the unsent records: now if there are many or a thread waits for acknowledgements, else
+  // `linger` after the last Ack. Lingering lets records that arrive one by one share a message, and a single late
+  // record is still sent at once. Producers that are acknowledged together then send together, and the collector
+  // commits their batches together. While batches are in flight, the time is twice `linger` after the last batch.
   SteadyTime LeaveAt(uint64_t unsent_bytes) const;
   uint64_t LocalSeq(uint64_t wire_seq) const { return base_seq_ + wire_seq; }
 
@@ -116,15 +118,15 @@ class Session {
   bool rested_ = false;
   uint64_t base_seq_ = 0;
   uint64_t window_bytes_ = 0;
-  uint64_t max_batch_bytes_ = 0;  // the collector's
-  uint64_t batch_bytes_ = 0;      // what a batch is filled up to here
+  uint64_t max_batch_bytes_ = 0;  // limit of the collector
+  uint64_t batch_bytes_ = 0;      // size up to which this session fills a batch
   std::string dataset_id_;
 
-  uint64_t next_seq_ = 0;       // to be read next
-  uint64_t sent_position_ = 0;  // log position in front of next_seq_
+  uint64_t next_seq_ = 0;       // next record to read from the spool
+  uint64_t sent_position_ = 0;  // log position before next_seq_
   SteadyTime last_sent_ = kLongAgo;
   SteadyTime last_acked_ = kLongAgo;
-  std::optional<SpoolBatch> loaded_;  // read, and larger than the window's room
+  std::optional<SpoolBatch> loaded_;  // a batch that was read but does not fit into the window yet
   std::deque<InFlight> in_flight_;
   uint64_t in_flight_bytes_ = 0;
 };

@@ -22,7 +22,7 @@ Spool::Spool(Options options, RecoveredSpool recovered)
       meta_file_(std::move(recovered.meta_file)),
       committed_file_(std::move(recovered.committed_file)),
       appended_seq_(recovered.last_seq),
-      // What an earlier process appended may be in the system's memory only.
+      // Records that an earlier process appended may be in the system's cache only.
       durable_seq_(recovered.committed_seq),
       committed_seq_(recovered.committed_seq) {
   for (Segment& segment : recovered.segments) {
@@ -55,7 +55,7 @@ absl::Status Spool::WriteFrames(FrameBuffer* frames) {
   if (absl::Status status = RollSegment(); !status.ok()) return status;
   frames->Seal(active_salt_, next_seq_);
   if (absl::Status status = active_file_->Write(frames->bytes()); !status.ok()) {
-    // What was written of it is cut off again; where even that fails, the next records go to another file.
+    // Removes the part that was written. If even that fails, the next records go to another file.
     if (!active_file_->Truncate(active_end_).ok()) active_file_ = nullptr;
     return status;
   }
@@ -64,7 +64,7 @@ absl::Status Spool::WriteFrames(FrameBuffer* frames) {
   return absl::OkStatus();
 }
 
-// On a full disk the file that records are appended to must go as well when they are acknowledged.
+// Closes the active segment, so that it can be removed once it is acknowledged, which frees space on a full disk.
 void Spool::CloseActive() {
   absl::MutexLock lock(&mu_);
   if (segments_.empty() || segments_.back().segment.last_seq < segments_.back().segment.first_seq) return;
@@ -83,7 +83,7 @@ bool Spool::RemoveCommitted() {
     segments_.erase(segments_.begin(), keep);
   }
   for (const Segment& segment : done) {
-    // A file that stays behind is removed when the spool is opened next.
+    // If this fails, the next Open() removes the file.
     RemoveFile(segment.path).IgnoreError();
   }
   return !done.empty();
@@ -197,7 +197,7 @@ absl::StatusOr<SpoolBatch> Spool::ReadPastDamage(const Segment& segment, uint64_
   if (!rest.ok()) return rest.status();
   FrameScanner frames(segment.salt, from_seq, *rest);
   const std::optional<Frame> frame = frames.Next();
-  // The number behind the damage: in this file, or the one with which the next file goes on.
+  // The first number after the damage is in this file or is the first number of the next file.
   SpoolBatch batch{.first_seq = segment.last_seq + 1, .last_seq = segment.last_seq};
   if (frame.has_value()) {
     batch = {
@@ -247,7 +247,7 @@ absl::Status Spool::SetCommitted(uint64_t seq) {
     committed_position_ = seq == appended_seq_ ? appended_position_ : *position;
   }
   RemoveCommitted();
-  // It may lag: the collector says where to go on.
+  // The file may be stale: the collector reports where to resume.
   committed_file_.Store(seq).IgnoreError();
   return absl::OkStatus();
 }

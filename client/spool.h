@@ -20,79 +20,84 @@
 
 namespace telemetry::client {
 
-// Consecutive records as they lie in the spool.
+// Consecutive records in the spool's encoding.
 struct SpoolBatch {
   uint64_t first_seq = 0;
   uint64_t last_seq = 0;      // first_seq - 1: no records
-  uint64_t end_position = 0;  // log position behind the last record
-  std::string frames = {};    // whole and undamaged, so that they can be walked without further checks
+  uint64_t end_position = 0;  // log position after the last record
+  std::string frames = {};    // intact frames, which can be read without further checks
 
   bool empty() const { return last_seq < first_seq; }
 };
 
+// Sequence numbers and sizes of a spool. Each number is that of the last record with the property.
 struct SpoolState {
   uint64_t appended_seq = 0;
-  uint64_t durable_seq = 0;  // forced to the disk, or acknowledged and no longer this disk's concern
+  uint64_t durable_seq = 0;  // fsynced, or acknowledged and therefore durable at the collector
   uint64_t committed_seq = 0;
-  uint64_t appended_bytes = 0;  // log position: counts all bytes that this object has seen
+  uint64_t appended_bytes = 0;  // log position: all bytes that this object has found or appended
   uint64_t unacked_bytes = 0;
 };
 
-// A producer's log on disk: segment files to which records are appended and which are removed when the collector has
-// acknowledged all that is in them (SPOOL_FORMAT.md). Sequence numbers here are local: dense from 1 over the life of
-// the folder. What the collector calls a number is local - meta().base_seq.
+// A producer's log on disk. It consists of segment files, to which records are appended and which are removed when the
+// collector has acknowledged all their records (SPOOL_FORMAT.md). Sequence numbers here are local: dense, from 1, over
+// the lifetime of the folder. The number on the wire is the local number - meta().base_seq.
 //
-// Append and Sync: any thread. Read, SetCommitted, StartNewLog and Prove: the one thread that delivers (they may run
-// beside Append and Sync). A record for which Append returned survives the end of the process at any moment; after Sync
-// also a power cut.
+// Append() and Sync() may be called from any thread. Read(), SetCommitted(), StartNewLog() and Prove() are for the one
+// delivering thread, concurrently with Append() and Sync(). A record for which Append() returned survives the end of
+// the process at any moment. After Sync() it also survives a power cut.
 class Spool {
  public:
+  // The settings of a Spool.
   struct Options {
     std::string folder;
-    uint64_t segment_bytes = uint64_t{16} << 20;  // a new file begins above this size
+    uint64_t segment_bytes = uint64_t{16} << 20;  // Append() starts a new file above this size
     std::function<void(const std::string&)> on_notice;
   };
 
-  // Takes the folder, cuts an unfinished last record, sets damaged files aside (and says so) and bumps the epoch
-  // durably. ALREADY_EXISTS: somebody has it. FAILED_PRECONDITION: written by a newer version. Else as in file.h.
+  // Locks the folder, truncates an incomplete last record, sets damaged files aside (reported through on_notice) and
+  // durably increments the epoch. Errors: ALREADY_EXISTS if the folder is locked, FAILED_PRECONDITION if a newer
+  // version wrote it, else as in file.h.
   static absl::StatusOr<std::unique_ptr<Spool>> Open(Options options);
 
-  // Appends all of the frames or none; returns the number of the last. Errors as in file.h; the call may be tried
-  // again. RESOURCE_EXHAUSTED: the disk is full; acknowledgements make room.
+  // Appends all of the frames, or none on an error. Returns the number of the last frame. Errors as in file.h; the call
+  // may be retried. RESOURCE_EXHAUSTED means that the disk is full; acknowledgements free space.
   absl::StatusOr<uint64_t> Append(FrameBuffer* frames);
 
-  // Forces everything appended so far and not yet acknowledged to the disk. After a failure it fails until what was
-  // affected is acknowledged: the system reports a lost write once only.
+  // Calls fsync on all files with unacknowledged records. After a failure the call fails until the affected records are
+  // acknowledged, because the system reports a lost write only once.
   absl::Status Sync();
 
-  // Records from `from_seq` on, up to about max_bytes, at least one where there is one. A batch that begins above
-  // from_seq says that the records between are damaged; it may be empty when nothing follows them.
+  // Returns records from `from_seq` on, up to about max_bytes, and at least one record if there is one. A batch that
+  // begins above from_seq means that the records between are damaged; such a batch is empty if no record follows them.
   absl::StatusOr<SpoolBatch> Read(uint64_t from_seq, size_t max_bytes);
 
-  // Everything up to `seq` (at most appended_seq) is acknowledged, and nothing above.
+  // Marks every record up to `seq` (at most appended_seq) as acknowledged, and none above.
   absl::Status SetCommitted(uint64_t seq);
 
-  // The lowest number that is still there; appended_seq + 1: none.
+  // Returns the lowest number in the spool, or appended_seq + 1 if the spool is empty.
   uint64_t first_available_seq() const;
 
-  // From now on this is another log, with a producer_id of its own, in which base_seq + 1 has number 1. Durable.
+  // Starts a new log with a new producer_id, in which the record base_seq + 1 has number 1. Durable on return.
   absl::Status StartNewLog(uint64_t base_seq, const std::string& dataset_id);
-  // The collector's answer fits what is here. Durable.
+  // Confirms that the collector's answer is consistent with this spool, and clears unproven_seq. Durable on return.
   absl::Status Prove(const std::string& dataset_id);
 
   SpoolMeta meta() const;
   SpoolState state() const;
 
  private:
+  // A segment that has unacknowledged records or is appended to.
   struct LiveSegment {
     Segment segment = {};
     uint64_t synced_end = 0;
     bool sync_failed = false;
-    bool active = false;  // records may still be appended
+    bool active = false;  // true: Append() may add records
   };
+  // The end of a batch that was read.
   struct Mark {
     uint64_t seq = 0;
-    uint64_t position = 0;  // behind the record
+    uint64_t position = 0;  // log position after the record
   };
 
   Spool(Options options, RecoveredSpool recovered);
@@ -102,7 +107,7 @@ class Spool {
   absl::Status RollSegment() ABSL_EXCLUSIVE_LOCKS_REQUIRED(append_mu_);
   absl::Status WriteFrames(FrameBuffer* frames) ABSL_EXCLUSIVE_LOCKS_REQUIRED(append_mu_);
   void CloseActive() ABSL_EXCLUSIVE_LOCKS_REQUIRED(append_mu_) ABSL_LOCKS_EXCLUDED(mu_);
-  // Removes the files that are acknowledged as a whole; false: there were none.
+  // Removes the files in which every record is acknowledged; returns false if there are none.
   bool RemoveCommitted() ABSL_LOCKS_EXCLUDED(mu_);
   std::optional<Segment> FindSegment(uint64_t seq) const ABSL_LOCKS_EXCLUDED(mu_);
   absl::StatusOr<uint64_t> PositionBefore(uint64_t seq) ABSL_EXCLUSIVE_LOCKS_REQUIRED(reader_mu_);
@@ -126,15 +131,15 @@ class Spool {
   SpoolMeta meta_ ABSL_GUARDED_BY(reader_mu_);
   MetaFile meta_file_ ABSL_GUARDED_BY(reader_mu_);
   CommittedFile committed_file_ ABSL_GUARDED_BY(reader_mu_);
-  std::deque<Mark> marks_ ABSL_GUARDED_BY(reader_mu_);   // ends of the batches that were read, for SetCommitted
-  uint64_t cursor_seq_ ABSL_GUARDED_BY(reader_mu_) = 0;  // Read goes on here without searching; 0: nowhere
+  std::deque<Mark> marks_ ABSL_GUARDED_BY(reader_mu_);   // ends of the batches that were read, used by SetCommitted()
+  uint64_t cursor_seq_ ABSL_GUARDED_BY(reader_mu_) = 0;  // next record that Read() can return without a search; 0: none
   uint64_t cursor_offset_ ABSL_GUARDED_BY(reader_mu_) = 0;
   std::string cursor_path_ ABSL_GUARDED_BY(reader_mu_);
 
   mutable absl::Mutex mu_;
   std::vector<LiveSegment> segments_ ABSL_GUARDED_BY(mu_);
-  bool folder_changed_ ABSL_GUARDED_BY(mu_) = false;  // a file was made since the folder was forced to the disk
-  bool seal_active_ ABSL_GUARDED_BY(mu_) = false;     // the active segment is not to be trusted with more records
+  bool folder_changed_ ABSL_GUARDED_BY(mu_) = false;  // a file was created since the folder's last fsync
+  bool seal_active_ ABSL_GUARDED_BY(mu_) = false;     // no more records may be appended to the active segment
   uint64_t appended_seq_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t durable_seq_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t committed_seq_ ABSL_GUARDED_BY(mu_) = 0;

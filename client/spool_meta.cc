@@ -14,13 +14,13 @@ namespace {
 constexpr std::string_view kMagic = "TLMSMETA";
 constexpr uint32_t kMetaVersion = 2;
 constexpr size_t kIdBytes = 16;
-// A whole page each, so that writing one cannot hurt the other. The rest is zero; the last four bytes are the crc.
+// One page each, so that writing one slot cannot damage the other. The rest is zero; the last four bytes are the crc.
 constexpr size_t kSlotBytes = 4096;
 constexpr size_t kSlotCrcAt = kSlotBytes - 4;
 constexpr size_t kCommittedBytes = 12;
 
-// From the system, for which a copy of a running machine is another machine; the process's own generator would give
-// both the same.
+// Returns random bits from the system. The system gives the copies of a cloned virtual machine different bits; the
+// generator of a copied process would give both the same.
 uint64_t RandomBits() {
   uint64_t bits = 0;
   if (getentropy(&bits, sizeof bits) == 0) return bits;
@@ -95,7 +95,7 @@ absl::StatusOr<SpoolMeta> MetaFile::Load() {
   if (!even.ok() && !odd.ok()) return even.status();
   const MetaSlot& newest = !odd.ok() || (even.ok() && even->generation > odd->generation) ? *even : *odd;
   slot_damaged_ = !even.ok() || !odd.ok();
-  // The damaged slot is the one that is stored to next. On a full disk the copy is not to be had.
+  // The next Store() overwrites the damaged slot. On a full disk, the copy cannot be made.
   bytes.resize(*read);
   if (slot_damaged_) ReplaceFile(absl::StrCat(path_, ".damaged"), bytes).IgnoreError();
   generation_ = newest.generation;
@@ -130,10 +130,10 @@ absl::StatusOr<CommittedFile> CommittedFile::Open(const std::string& path) {
     committed.stored_seq_ = LoadLittleEndian<uint64_t>(&bytes[0]);
   } else {
     bytes.resize(*read);
-    // A file that was new when the power was cut is empty, or zeroes.
+    // A file that was created just before a power cut is empty or contains zeroes.
     committed.damaged_ = bytes.find_first_not_of('\0') != std::string::npos;
     if (committed.damaged_) ReplaceFile(absl::StrCat(path, ".damaged"), bytes).IgnoreError();
-    // Takes its room now: later the disk may be full.
+    // Allocates the file's space now, because the disk may be full later.
     committed.Store(0).IgnoreError();
   }
   return committed;

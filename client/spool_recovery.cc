@@ -18,7 +18,7 @@ using Notice = std::function<void(const std::string&)>;
 
 constexpr char kDamaged[] = ".damaged";
 
-// Keeps the file's present contents under another name, while the log goes on using it.
+// Keeps the file under a second name while the log continues to use it.
 absl::Status KeepDamaged(const std::string& path) {
   if (link(path.c_str(), absl::StrCat(path, kDamaged).c_str()) != 0 && errno != EEXIST) {
     return ErrnoStatus("keep the damaged file", path);
@@ -26,7 +26,7 @@ absl::Status KeepDamaged(const std::string& path) {
   return absl::OkStatus();
 }
 
-// Moves a file of which nothing can be used out of the way.
+// Renames a file without any usable contents.
 absl::Status MoveDamaged(const std::string& path) {
   if (rename(path.c_str(), absl::StrCat(path, kDamaged).c_str()) != 0) {
     return ErrnoStatus("set the damaged file aside", path);
@@ -45,7 +45,7 @@ class Recovery {
     if (absl::Status status = LoadMeta(); !status.ok()) return status;
     if (spool_.committed_file.damaged()) {
       Say(absl::StrCat("the spool file ", PathOf("committed"),
-                       " is damaged: the collector is asked how far it is; the file is ", "kept as ",
+                       " is damaged; the collector will report its last record; the file is ", "kept as ",
                        PathOf("committed"), kDamaged));
     }
     spool_.last_seq = std::max({spool_.last_seq, spool_.meta.base_seq, spool_.committed_file.stored_seq()});
@@ -63,7 +63,7 @@ class Recovery {
     if (notice_) notice_(text);
   }
 
-  // An older version made files under the usual umask.
+  // Restricts files of older versions, which created them under the usual umask.
   absl::Status TightenFiles() const {
     const absl::StatusOr<std::vector<std::string>> names = ListFolder(folder_);
     if (!names.ok()) return names.status();
@@ -107,21 +107,21 @@ class Recovery {
     spool_.last_seq = std::max({spool_.last_seq, segment.last_seq, segment.first_seq - 1});
     if (empty) return scan.header_damaged ? absl::OkStatus() : RemoveFile(segment.path);
     if (is_last && scan.tail_bytes > 0) {
-      // A hard link kept for damage shares the bytes: cutting is for files that are whole up to their end.
+      // The hard link that keeps a damaged file shares its bytes, so that only a file without damage may be truncated.
       if (scan.lost_records == 0 && !scan.header_damaged) {
         KeepTail(segment, scan.tail_bytes);
         if (absl::Status status = segment.file->Truncate(segment.end); !status.ok()) return status;
       }
       Say(absl::StrCat("the spool's last record was not written to its end (", scan.tail_bytes,
-                       " bytes); the log goes on behind record ", segment.last_seq));
+                       " bytes); the log continues after record ", segment.last_seq));
     }
     segment.begin_position = spool_.segments.empty() ? 0 : spool_.segments.back().end_position();
     spool_.segments.push_back(std::move(segment));
     return absl::OkStatus();
   }
 
-  // A record that was not written to its end and one that was damaged look alike. Zeroes are no record; on a full disk
-  // the copy is not to be had.
+  // Keeps a copy of the bytes after the last record: an incomplete record and a damaged record look alike. A tail of
+  // zeroes is not a record. On a full disk, the copy cannot be made.
   static void KeepTail(const Segment& segment, uint64_t bytes) {
     const absl::StatusOr<std::string> tail = segment.Read(segment.end, segment.end + bytes);
     if (!tail.ok() || tail->find_first_not_of('\0') == std::string::npos) return;
@@ -138,7 +138,7 @@ class Recovery {
     if (meta.ok()) {
       if (spool_.meta_file.slot_damaged()) {
         Say(absl::StrCat("half of the spool's meta file is damaged: ", PathOf("meta"),
-                         "; its other half counts, and no record is lost. The file is kept as ", PathOf("meta"),
+                         "; the other half is used, and no record is lost; the file is kept as ", PathOf("meta"),
                          kDamaged));
       }
       spool_.meta = *std::move(meta);
@@ -148,16 +148,16 @@ class Recovery {
     return unusable ? MakeMeta(meta.status()) : meta.status();
   }
 
-  // Gives the log a name: it is new, or who it was is lost.
+  // Creates the identity of a new log or of a log that lost its identity.
   absl::Status MakeMeta(const absl::Status& why) {
     const uint64_t before = spool_.segments.empty() ? spool_.last_seq : spool_.segments.front().first_seq - 1;
     spool_.meta = {.producer_id = NewProducerId(), .base_seq = std::max(before, spool_.committed_file.stored_seq())};
     if (absl::IsNotFound(why) && spool_.segments.empty()) return absl::OkStatus();
-    Say(absl::StrCat(why.message(), " in ", folder_, "; its records go on as a new log"));
+    Say(absl::StrCat(why.message(), " in ", folder_, "; its records continue as a new log"));
     return absl::IsNotFound(why) ? absl::OkStatus() : MoveDamaged(PathOf("meta"));
   }
 
-  // Removes the files that are acknowledged as a whole.
+  // Removes the files in which every record is acknowledged.
   absl::Status DropCommitted() {
     auto& segments = spool_.segments;
     while (!segments.empty() && segments.front().last_seq <= spool_.committed_seq) {

@@ -12,20 +12,20 @@
 
 namespace telemetry::client {
 
-// What an earlier process left in a spool's folder, made fit for use.
+// The contents of a spool's folder after recovery.
 struct RecoveredSpool {
   File lock = File();
-  SpoolMeta meta = {};  // with this opening's epoch, already durable
+  SpoolMeta meta = {};  // has the epoch of this opening, which is already durable
   MetaFile meta_file;
   CommittedFile committed_file;
-  std::vector<Segment> segments = {};  // in the order of their numbers; none is empty
+  std::vector<Segment> segments = {};  // ordered by number; none is empty
   uint64_t last_seq = 0;
   uint64_t committed_seq = 0;
 };
 
-// Locks the folder (made when needed) and reads it. An unfinished last record is cut. A damaged file is kept under its
-// name + ".damaged"; every whole record in it stays in the log. Each of these is said through `notice`.
-// ALREADY_EXISTS: somebody has the folder. FAILED_PRECONDITION: written by a newer version. Else as in file.h.
+// Locks the folder, which is created if missing, and reads it. Truncates an incomplete last record. Keeps a damaged
+// file under its name + ".damaged"; every intact record in it stays in the log. Reports each of these through `notice`.
+// Errors: ALREADY_EXISTS if the folder is locked, FAILED_PRECONDITION if a newer version wrote it, else as in file.h.
 absl::StatusOr<RecoveredSpool> RecoverSpool(const std::string& folder,
                                             const std::function<void(const std::string&)>& notice);
 

@@ -17,7 +17,7 @@ Syncer::~Syncer() {
 }
 
 void Syncer::Run() {
-  uint64_t seen_seq = 0;  // what had been appended one look ago
+  uint64_t seen_seq = 0;  // appended_seq of the previous iteration
   while (!stopping_) {
     const SpoolState log = spool_.state();
     if (log.appended_seq <= log.durable_seq) {
@@ -28,7 +28,7 @@ void Syncer::Run() {
     }
     if (seen_seq > log.durable_seq) SyncOnce();
     seen_seq = log.appended_seq;
-    // Two looks within the interval: what the first one saw unsynced, the second one syncs.
+    // Two iterations fit into the interval: the second one syncs the records that the first one saw unsynced.
     wakeup_.WaitUntil(SteadyAfter(interval_ / 2));
   }
 }
@@ -36,7 +36,7 @@ void Syncer::Run() {
 void Syncer::SyncOnce() {
   const absl::Status status = spool_.Sync();
   if (!status.ok() && !std::exchange(failing_, true) && on_notice_) {
-    on_notice_(absl::StrCat("the spool cannot be forced to the disk: ", status.message()));
+    on_notice_(absl::StrCat("cannot sync the spool to the disk: ", status.message()));
   }
   if (status.ok()) failing_ = false;
 }

@@ -11,16 +11,16 @@
 
 namespace telemetry::client {
 
-// Forces the spool to the disk so that no record waits longer than `interval` for it, in a thread of its own. Records
-// that the collector acknowledges within that time need not touch the disk at all.
+// A thread that fsyncs the spool so that no unacknowledged record waits longer than `interval`. Records that the
+// collector acknowledges within the interval need no fsync.
 class Syncer {
  public:
-  // `spool` outlives the syncer. `on_notice` is told when the disk fails, once until it works again.
+  // Starts the thread. `spool` must outlive the syncer. `on_notice` is called when fsync fails, once per outage.
   Syncer(Spool* spool, absl::Duration interval, std::function<void(const std::string&)> on_notice);
-  // Forces what is left to the disk.
+  // Stops the thread and fsyncs the remaining records.
   ~Syncer();
 
-  // Any thread: the log has grown.
+  // Reports that the log has grown. May be called from any thread.
   void Appended() {
     if (idle_.load() && idle_.exchange(false)) wakeup_.Notify();
   }
@@ -35,8 +35,8 @@ class Syncer {
   Wakeup wakeup_;
   std::atomic<bool> idle_ = false;
   std::atomic<bool> stopping_ = false;
-  bool failing_ = false;  // the thread's own
-  std::thread thread_;    // last: it uses all of the above
+  bool failing_ = false;  // used by the thread only
+  std::thread thread_;    // declared last, because it uses all members above
 };
 
 }  // namespace telemetry::client

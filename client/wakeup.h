@@ -6,8 +6,8 @@
 
 namespace telemetry::client {
 
-// One thread waits, any thread wakes it. A call of Notify before the wait begins is not lost, so the waiter looks at
-// the world after each wait and need not know who called. Thread-safe.
+// An event that any thread sets and one thread waits for. A Notify() before the wait is not lost, so that the waiter
+// only needs to check the shared state after each wait. Thread-safe.
 class Wakeup {
  public:
   void Notify() {
@@ -16,7 +16,7 @@ class Wakeup {
     notification_.NotifyAll();
   }
 
-  // Returns after a Notify since the last wait, or at `deadline`.
+  // Blocks until Notify() has been called since the last wait, or until `deadline`.
   void WaitUntil(SteadyTime deadline) {
     absl::MutexLock lock(&mu_);
     notification_.Await(mu_, deadline, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return notified_; });

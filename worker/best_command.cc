@@ -38,7 +38,7 @@ absl::StatusOr<worker::DeviceProperties> PropertiesOf(const std::string& id) {
   for (const worker::DeviceProperties& device : worker::ListDevices()) {
     if (id.empty() || worker::DeviceId(device) == id) return device;
   }
-  return absl::InvalidArgumentError(absl::StrCat("--device ", id, ": not here; see telemetry-worker devices"));
+  return absl::InvalidArgumentError(absl::StrCat("--device ", id, ": no such device; see telemetry-worker devices"));
 }
 
 absl::StatusOr<tune::BestConfig> FindFor(const v1::Run& run, const BestFlags& flags) {
@@ -79,12 +79,12 @@ void AddBestCommand(CLI::App* app, int* exit_status) {
   command->footer(R"(Examples:
   telemetry-worker best softmax                               default shapes, first device
   telemetry-worker best softmax --arg x=1024x8192:f32 --device cuda:0
-  telemetry-worker best softmax --collector collector:4747    also what other machines found
+  telemetry-worker best softmax --collector collector:4747    also search the configs that other machines found
 
-Known are the configs that were best when this machine tuned the kernel and, with --collector, those that the collector
-has of the same run, whoever measured them. Of the two, one that was measured in a final is preferred, then the faster
-one. The attempt_id of the collector's is empty.
-Exit status: 0 printed; 1 none is known; 2 wrong usage.)");
+Considers the best config of this machine's attempts and, with --collector, the best config that the collector has for
+the same run from any machine. Prefers a config that was measured in a final, then the faster one. A config from the
+collector is printed with an empty attempt_id.
+Exit status: 0 printed; 1 no config is known; 2 wrong usage.)");
   command->add_option("kernel", flags->kernel, "One of `telemetry-worker kernels`")->required()->type_name("KERNEL");
   const auto list = [command](const std::string& name, std::vector<std::string>& values, const std::string& help) {
     AddOption(command, name, values, help)->type_name("NAME=VALUE")->take_all()->allow_extra_args(false);
@@ -94,8 +94,9 @@ Exit status: 0 printed; 1 none is known; 2 wrong usage.)");
   AddOption(command, "--device", flags->device, "One of `telemetry-worker devices` (default: the first)")
       ->type_name("DEVICE");
   flags->state_dir = DefaultStateDir("tune");
-  AddOption(command, "--state-dir", flags->state_dir, "Where tuning keeps what it found")->type_name("DIR");
-  AddOption(command, "--collector", flags->collector, "Ask this collector, too")->type_name("HOST:PORT");
+  AddOption(command, "--state-dir", flags->state_dir, "Folder of the best configs found on this machine")
+      ->type_name("DIR");
+  AddOption(command, "--collector", flags->collector, "Also query this collector")->type_name("HOST:PORT");
   AddCredentialFlags(command, &flags->credentials);
   command->callback([flags, exit_status] {
     const absl::StatusOr<tune::BestConfig> best = Best(*flags);

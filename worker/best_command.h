@@ -6,8 +6,8 @@ class App;
 
 namespace telemetry {
 
-// Adds `telemetry-worker best`: prints the best known config of a kernel as JSON. `exit_status` receives the program's
-// status: 0 printed, 1 none is known, 2 wrong usage.
+// Adds `telemetry-worker best`, which prints the best known config of a kernel as JSON. After the command has run,
+// `*exit_status` is 0 if a config was printed, 1 if no config is known, and 2 for wrong usage.
 void AddBestCommand(CLI::App* app, int* exit_status);
 
 }  // namespace telemetry

@@ -12,32 +12,35 @@
 
 namespace telemetry {
 
-// What the commands of this program have in common.
+// Command-line helpers that the commands of telemetry-worker share.
 
-// The command line as CLI11 takes it: its last argument first, without the program's name. "--name=" gives the flag an
-// empty value; left as it is, CLI11 would take the next argument for its value.
+// Returns the arguments in the order that CLI11 expects: last argument first, without the program's name. Splits
+// "--name=" into the flag and an empty value, because CLI11 would otherwise use the next argument as the value.
 std::vector<std::string> ArgumentsOf(int argc, const char* const* argv);
 
-// Empty where it is not set.
+// Returns an empty string if the variable is not set.
 std::string EnvironmentVariable(const char* name);
 
-// Below XDG_STATE_HOME, or ~/.local/state.
+// Returns the default --state-dir of a command: autotune-telemetry/COMMAND below $XDG_STATE_HOME, else below
+// ~/.local/state, or below /var/tmp if HOME is not set either.
 std::string DefaultStateDir(const std::string& command);
 
-// INVALID_ARGUMENT names the flag and shows durations.
+// Parses the value of a duration flag. Returns INVALID_ARGUMENT, with the flag's name and examples of durations, if
+// `text` is not a duration or is negative.
 absl::StatusOr<absl::Duration> DurationOf(const std::string& flag, const std::string& text);
 
-// TELEMETRY_WORKER_STATE_DIR for "state-dir": the environment variable of a flag.
+// Returns the environment variable of a flag: TELEMETRY_WORKER_STATE_DIR for "state-dir".
 std::string VariableOf(const std::string& flag);
 
-// A flag with a value, which the environment may set, too.
+// Adds a flag with a value. `name` begins with "--". The environment variable VariableOf(name) sets the flag, too.
 template <typename Value>
 CLI::Option* AddOption(CLI::App* command, const std::string& name, Value& value, const std::string& help) {
   return command->add_option(name, value, help)->envname(VariableOf(name.substr(2)))->capture_default_str();
 }
 
-// The flags of what a collector is shown, and the token in TELEMETRY_TOKEN. access::Connection::Check tells before the
-// work whether they are usable.
+// Adds the flags of the credentials that the program sends to a collector; the token can also come from
+// TELEMETRY_TOKEN. Commands call access::Connection::Check before they start their work, to reject unusable credentials
+// early.
 void AddCredentialFlags(CLI::App* command, access::Credentials* credentials);
 
 }  // namespace telemetry

@@ -19,9 +19,10 @@ namespace {
 using record::Json;
 using worker::DeviceProperties;
 
-// Empty where a number is not known.
+// Returns an empty string if the frequency is not known.
 std::string Megahertz(int khz) { return khz == 0 ? "" : absl::StrCat(khz / 1000, " MHz"); }
 
+// Returns an empty string if the number is not known.
 std::string Bytes(uint64_t bytes) {
   if (bytes == 0) return "";
   if (bytes >= uint64_t{1} << 30) return absl::StrFormat("%.1f GiB", static_cast<double>(bytes) / (1 << 30));
@@ -49,7 +50,7 @@ void PrintBlock(const DeviceProperties& device) {
   line("memory bus", device.memory_bus_bits == 0 ? "" : absl::StrCat(device.memory_bus_bits, " bits"));
 }
 
-// Every property under its own name; null where a number is not known.
+// Returns every property under its own name. Unknown numbers are null.
 Json ToJson(const DeviceProperties& device) {
   const auto known = [](uint64_t value) {
     return value == 0 ? Json::Null() : Json::Integer(static_cast<int64_t>(value));
@@ -88,7 +89,7 @@ int PrintDevices(bool as_json) {
     }
   }
   if (as_json) std::cout << record::ToIndentedJson(list) << "\n";
-  // Where there is a device, the lack of another kind is no trouble.
+  // If there is a device, a missing driver or library of the other kind is not worth a warning.
   for (const std::string& notice : notices) {
     spdlog::log(devices.empty() ? spdlog::level::warn : spdlog::level::info, "{}", notice);
   }
@@ -105,13 +106,13 @@ void AddDevicesCommand(CLI::App* app, int* exit_status) {
   auto as_json = std::make_shared<bool>(false);
   CLI::App* command = app->add_subcommand("devices", "List the devices that kernels can be tuned on");
   command->footer(R"(Examples:
-  telemetry-worker devices                          one block a device: cuda:0, opencl:0, ...
+  telemetry-worker devices                          one block per device: cuda:0, opencl:0, ...
   telemetry-worker devices --json | jq -r '.[].id'
 
-NVIDIA's driver (libcuda.so.1), NVRTC (libnvrtc.so.13 or 12; TELEMETRY_NVRTC names another) and OpenCL
-(libOpenCL.so.1) are looked for when the command runs; what is not there is said on stderr.
+Loads NVIDIA's driver (libcuda.so.1), NVRTC (libnvrtc.so.13 or 12; TELEMETRY_NVRTC names another) and OpenCL
+(libOpenCL.so.1) at run time; missing libraries are reported on stderr.
 Exit status: 0 there is a device; 1 there is none; 2 wrong usage.)");
-  command->add_flag("--json", *as_json, "Print a JSON array, sizes in bytes; null: not known")
+  command->add_flag("--json", *as_json, "Print a JSON array; sizes in bytes, unknown values null")
       ->envname("TELEMETRY_WORKER_JSON");
   command->callback([as_json, exit_status] { *exit_status = PrintDevices(*as_json); });
 }

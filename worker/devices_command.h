@@ -6,8 +6,8 @@ class App;
 
 namespace telemetry {
 
-// Adds `telemetry-worker devices`: prints what kernels can be tuned on here. `exit_status` receives the program's
-// status when the command ran: 0 there is a device, 1 there is none.
+// Adds `telemetry-worker devices`, which prints the devices of this machine that kernels can be tuned on. After the
+// command has run, `*exit_status` is 0 if there is a device and 1 if there is none.
 void AddDevicesCommand(CLI::App* app, int* exit_status);
 
 }  // namespace telemetry

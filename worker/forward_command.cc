@@ -29,7 +29,7 @@ namespace {
 
 using record::Counted;
 
-// More would bury the summary; the collector has them all.
+// Limit of the rejects in the log, because more would bury the summary. The collector stores all of them.
 constexpr uint64_t kMostRejectsSaid = 20;
 
 struct ForwardFlags {
@@ -56,7 +56,8 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
   return text.str();
 }
 
-// A descriptor that becomes readable at SIGTERM or SIGINT. Threads that are started later do not see the signals.
+// Blocks SIGTERM and SIGINT in this thread and in threads that it starts later. Returns a descriptor that becomes
+// readable when one of these signals arrives.
 int StopSignals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -66,7 +67,7 @@ int StopSignals() {
   return signalfd(-1, &signals, SFD_CLOEXEC);
 }
 
-// One line that is drawn again and again, on a terminal only.
+// A progress line on stderr that is redrawn in place. Prints nothing if stderr is not a terminal.
 class ProgressLine {
  public:
   void Draw(size_t done, size_t all, const forward::ForwardCounts& counts) {
@@ -85,7 +86,8 @@ class ProgressLine {
   bool drawn_ = false;
 };
 
-// Waits until the collector has everything. False: it has not, which was said.
+// Waits at most `timeout` until the collector has acknowledged every record. Logs an error and returns false if it has
+// not.
 bool Deliver(client::Producer* producer, const ForwardFlags& flags, absl::Duration timeout) {
   const absl::Status drained = producer->Drain(timeout);
   if (drained.ok()) return true;
@@ -95,13 +97,13 @@ bool Deliver(client::Producer* producer, const ForwardFlags& flags, absl::Durati
   return false;
 }
 
-// Counts of the rows that were read. A row that was sent in several views of its attempt counts once.
+// The outcomes of the rows that were read, as counts. A row that was sent in several views of its attempt counts once.
 struct RowFates {
   uint64_t read = 0;
-  uint64_t made = 0;     // new to the collector
-  uint64_t known = 0;    // stored there before
-  uint64_t refused = 0;  // here, since their run is not known, and records refused by the collector
-  // Acknowledged without a count: the Ack was lost with its connection, or an older collector sent it.
+  uint64_t made = 0;     // rows that were new to the collector
+  uint64_t known = 0;    // rows that the collector had stored before
+  uint64_t refused = 0;  // rows not sent because their run is not known, and records that the collector refused
+  // Rows that are stored, but whose Ack had no counts: it was lost with its connection, or an older collector sent it.
   uint64_t untold = 0;
 };
 
@@ -124,20 +126,19 @@ bool Summarise(const forward::ForwardResult& result, const client::ProducerStats
             << Counted(counts.records, "run record") << " and " << Counted(counts.graphs, "IR graph") << " from "
             << Counted(result.groups, "base path") << ": " << rows.made << " new, " << rows.known << " already known, "
             << rows.refused << " refused, " << counts.rejects << " unreadable"
-            << (rows.untold > 0 ? absl::StrCat(", ", rows.untold, " stored without word whether they were new") : "")
-            << "; "
+            << (rows.untold > 0 ? absl::StrCat(", ", rows.untold, " stored, new or already known") : "") << "; "
             << (complete    ? "all of it is stored at "
                 : delivered ? "not all of it is stored at "
                             : "not all of it is stored yet at ")
             << flags.collector << (flags.origin.empty() ? "" : absl::StrCat(" as ", flags.origin)) << "\n";
   if (counts.rejects + sent.refused > 0) {
-    std::cout << "The collector's table `rejects` holds what is unreadable, and what the collector refused, with the "
-                 "reason.\n";
+    std::cout << "The collector's table `rejects` contains the unreadable and the refused records with their "
+                 "reasons.\n";
   }
   return complete;
 }
 
-// Follows the files until stop_fd is readable; without one (-1) reads them once.
+// Reads the files once if `stop_fd` is -1; otherwise follows them until `stop_fd` is readable.
 absl::StatusOr<forward::ForwardResult> Read(forward::ForwardOptions options, int stop_fd,
                                             const forward::RecordSink& sink) {
   ProgressLine progress;
@@ -197,7 +198,7 @@ absl::StatusOr<int> Forward(ForwardFlags flags) {
       .start_again = [&new_dataset] { return new_dataset.exchange(false); },
       .on_problem = [](const std::string& problem) { spdlog::error("{}", problem); },
   };
-  // A daemon that is told to stop has little time; its spool keeps what is left.
+  // A stopped daemon has little time before it is killed. The spool keeps the records that are left.
   const absl::Duration patience = flags.watch ? std::min(*drain_timeout, absl::Seconds(8)) : *drain_timeout;
   absl::StatusOr<forward::ForwardResult> result;
   bool delivered = false;
@@ -205,7 +206,7 @@ absl::StatusOr<int> Forward(ForwardFlags flags) {
     result = Read(options, stop_fd, sink);
     if (!result.ok()) return result.status();
     delivered = Deliver(producer->get(), flags, patience);
-    // The collector's database was replaced meanwhile: what went to the old one is read and sent again.
+    // The collector's database was replaced during the delivery, so the files are read and sent again.
   } while (delivered && !flags.watch && new_dataset);
 
   return Summarise(*result, (*producer)->stats(), delivered, flags) ? 0 : 1;
@@ -219,15 +220,15 @@ void AddForwardCommand(CLI::App* app, int* exit_status) {
       app->add_subcommand("forward", "Stream the sidecars of pytorch/helion's autotuner to a collector");
   command->footer(R"(Examples:
   telemetry-worker forward --collector collector:4747 /tmp/autotune            every sidecar below a folder
-  telemetry-worker forward --collector collector:4747 --watch /tmp/autotune    ... and go on as they grow
+  telemetry-worker forward --collector collector:4747 --watch /tmp/autotune    ... and follow them as they grow
   telemetry-worker forward --collector collector:4747 "$HELION_AUTOTUNE_LOG"   one base path
   telemetry-worker forward --collector collector:4747 --tls-ca ca.pem --token-file token /tmp/autotune
   telemetry-worker forward --kernel-name softmax --kernel-source softmax.py --input-shapes "[(4096, 2560)]" \
-      --dtypes "['torch.float16']" --hardware "NVIDIA H200" old/softmax.csv    a v1.1 file says nothing of its run
+      --dtypes "['torch.float16']" --hardware "NVIDIA H200" old/softmax.csv    a v1.1 file does not describe its run
 
-Forwarding a file again changes nothing; two CI jobs are kept apart by their --origin.
-Exit status, with --watch after SIGTERM: 0 all is stored; 1 something was refused, unreadable or is still in the spool,
-or a PATH has no sidecar; 2 wrong usage.)");
+Forwarding a file again changes nothing. Attempts of different CI jobs are distinguished by --origin.
+Exit status (with --watch, after SIGTERM): 0 the collector stored everything; 1 a record was refused, is unreadable or
+is still in the spool, or a PATH has no sidecar; 2 wrong usage.)");
   command->add_option("paths", flags->paths, "Folders, sidecars, or base paths as in HELION_AUTOTUNE_LOG")
       ->required()
       ->type_name("PATH");
@@ -237,27 +238,29 @@ or a PATH has no sidecar; 2 wrong usage.)");
   option("--collector", flags->collector, "The collector")->type_name("HOST:PORT");
   AddCredentialFlags(command, &flags->credentials);
   flags->state_dir = DefaultStateDir("forward");
-  option("--state-dir", flags->state_dir, "Folder of the spool; one process at a time")->type_name("DIR");
+  option("--state-dir", flags->state_dir, "Spool folder; used by one process at a time")->type_name("DIR");
   flags->origin = forward::OriginFromEnvironment(EnvironmentVariable);
   option("--origin", flags->origin, "Label of the CI job (default: from the CI system's variables)")
       ->type_name("LABEL");
-  CLI::Option* once = command->add_flag("--once", flags->once, "Read what is there and end (the default)")
+  CLI::Option* once = command->add_flag("--once", flags->once, "Read the existing files and exit (default)")
                           ->envname("TELEMETRY_WORKER_ONCE");
   command->add_flag("--watch", flags->watch, "Follow the files until SIGTERM")
       ->excludes(once)
       ->envname("TELEMETRY_WORKER_WATCH");
-  option("--drain-timeout", flags->drain_timeout, "How long to wait at the end for the collector")->type_name("TIME");
-  option("--rescan-interval", flags->rescan_interval, "How often --watch looks at everything")->type_name("TIME");
-  option("--spool-limit-mib", flags->spool_limit_mib, "Size at which the spool blocks the reading")->type_name("MIB");
-  option("--kernel-name", flags->identity.kernel_name, "v1.1, pr2699: the kernel's name")->type_name("NAME");
-  option("--kernel-source", flags->kernel_source_file, "v1.1, pr2699: a file with the kernel's source")
+  option("--drain-timeout", flags->drain_timeout, "Time limit for the delivery of the last records")->type_name("TIME");
+  option("--rescan-interval", flags->rescan_interval, "Interval at which --watch rescans every PATH")
+      ->type_name("TIME");
+  option("--spool-limit-mib", flags->spool_limit_mib, "Spool size at which reading blocks")->type_name("MIB");
+  option("--kernel-name", flags->identity.kernel_name, "v1.1, pr2699: name of the kernel")->type_name("NAME");
+  option("--kernel-source", flags->kernel_source_file, "v1.1, pr2699: file with the source of the kernel")
       ->type_name("FILE");
-  option("--input-shapes", flags->identity.input_shapes, "v1.1, pr2699: as Python prints them, \"[(4096, 2560)]\"")
+  option("--input-shapes", flags->identity.input_shapes,
+         "v1.1, pr2699: shapes as Python prints them, \"[(4096, 2560)]\"")
       ->type_name("SHAPES");
-  option("--dtypes", flags->identity.dtypes, "v1.1, pr2699: as Python prints them, \"['torch.float16']\"")
+  option("--dtypes", flags->identity.dtypes, "v1.1, pr2699: dtypes as Python prints them, \"['torch.float16']\"")
       ->type_name("DTYPES");
-  option("--hardware", flags->identity.hardware, "v1.1, pr2699: the device's name")->type_name("NAME");
-  option("--settings-signature", flags->identity.settings_signature, "v1.1: settings that enter the kernel_id")
+  option("--hardware", flags->identity.hardware, "v1.1, pr2699: name of the device")->type_name("NAME");
+  option("--settings-signature", flags->identity.settings_signature, "v1.1: settings that are part of the kernel_id")
       ->type_name("TEXT");
   command->callback([flags, exit_status] {
     absl::StatusOr<int> status = Forward(*flags);

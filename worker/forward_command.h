@@ -8,8 +8,9 @@ class App;
 
 namespace telemetry {
 
-// Adds `telemetry-worker forward`: reads Helion's sidecars and streams them to the collector. `exit_status` receives
-// the program's status when the command ran: 0 all forwarded, 1 something was refused or is still waiting in the spool.
+// Adds `telemetry-worker forward`, which reads Helion's sidecars and streams them to the collector. After the command
+// has run, `*exit_status` is 0 if the collector stored everything, 1 if a record was refused, is unreadable or is still
+// in the spool, or if a path has no sidecar, and 2 for wrong usage.
 void AddForwardCommand(CLI::App* app, int* exit_status);
 
 }  // namespace telemetry

@@ -30,7 +30,7 @@ std::string NumberText(const NumberArgument& number) {
   return absl::StrCat(number.default_value);
 }
 
-// As --arg takes them.
+// Returns the default arguments in the syntax of --arg.
 std::string ArgumentsText(const LibraryKernel& kernel) {
   std::vector<std::string> parts;
   for (const TensorSpec& tensor : DefaultProblem(kernel).tensors) {
@@ -90,9 +90,9 @@ Json KernelJson(const LibraryKernel& kernel) {
 
 void AddKernelsCommand(CLI::App* app, int* exit_status) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* command = app->add_subcommand("kernels", "List the library: kernels with their default arguments");
+  CLI::App* command = app->add_subcommand("kernels", "List the kernel library with default arguments");
   command->footer(R"(Examples:
-  telemetry-worker kernels           a table; the arguments are written as --arg takes them
+  telemetry-worker kernels           a table, with the arguments in the syntax of --arg
   telemetry-worker kernels --json    one JSON array
 
 Exit status: 0 done; 2 wrong usage.)");

@@ -53,12 +53,12 @@ absl::StatusOr<repro::ReproProgram> Program(const ReproFlags& flags) {
                           flags.out == "-" ? "" : flags.out);
 }
 
-// A program may have been changed by whoever it helped: another text is not written over it.
+// Writes a new file. Never overwrites a file with different content, because the user may have edited the program.
 absl::Status WriteTo(const std::string& path, const std::string& text) {
   if (std::ifstream existing(path, std::ios::binary); existing) {
     if (std::string(std::istreambuf_iterator<char>(existing), {}) == text) return absl::OkStatus();
     return absl::AlreadyExistsError(
-        absl::StrCat(path, " is there already, with another content: remove it, or give another --out"));
+        absl::StrCat(path, " exists with different content: remove it, or pass another --out"));
   }
   std::ofstream file(path, std::ios::binary);
   if (!(file << text).flush()) return absl::UnavailableError(absl::StrCat(path, ": cannot be written"));
@@ -84,28 +84,31 @@ absl::Status Write(const ReproFlags& flags) {
 void AddReproCommand(CLI::App* app, int* exit_status) {
   auto flags = std::make_shared<ReproFlags>();
   CLI::App* command =
-      app->add_subcommand("repro", "Write a standalone program of a measurement that the collector knows");
+      app->add_subcommand("repro", "Write a standalone program that repeats a measurement of the collector");
   command->footer(R"help(Examples:
   telemetry-worker repro 3f09c1 --collector collector:4747                             the run's best config
   telemetry-worker repro 3f09c1 --config-id 0123456789abcdef --collector collector:4747
   telemetry-worker repro 3f09c1 --collector collector:4747 --as python --out -         to standard output
   eval "$(telemetry-worker repro 3f09c1 --collector collector:4747)"                   writes, compiles and runs it
 
-The program needs nothing of this project: it makes the same inputs, launches the same code, compares the results and
-prints the time beside the one that was measured. C++ wants CUDA's toolkit (or OpenCL, where that was measured), Python
-CuPy. The command that makes and runs it goes to standard output, unless the program goes there with --out -; it is in
-the program, too.
-Ids are those of an export: the columns run_id, of which the first digits are enough, and config_id.
+The program does not depend on this project. It creates the same inputs, launches the same code, compares the results
+and prints its time beside the measured one. C++ programs need the CUDA toolkit (or OpenCL, if the run was measured with
+it), Python programs need CuPy. The command that compiles and runs the program is printed on standard output, unless
+--out - prints the program there; the program contains the command, too.
+The columns run_id and config_id of an export list the ids. The first digits of a run_id are enough.
 Exit status: 0 written; 1 not written; 2 wrong usage.)help");
   command->add_option("run", flags->run, "The run's id, or its first digits")->required()->type_name("RUN_ID");
   AddOption(command, "--config-id", flags->config_id, "The config's id: 16 digits (default: the run's best)")
       ->type_name("CONFIG_ID");
   AddOption(command, "--as", flags->language, "Language of the program")->check(CLI::IsMember({"cpp", "python"}));
-  AddOption(command, "--collector", flags->collector, "Who knows the measurement")->required()->type_name("HOST:PORT");
+  AddOption(command, "--collector", flags->collector, "Collector that has the measurement")
+      ->required()
+      ->type_name("HOST:PORT");
   AddCredentialFlags(command, &flags->credentials);
-  AddOption(command, "--out", flags->out, "The file, or - (default: KERNEL_CONFIG_ID.cpp or .py, here)")
+  AddOption(command, "--out", flags->out,
+            "Output file, or - for standard output (default: KERNEL_CONFIG_ID.cpp or .py in this folder)")
       ->type_name("FILE");
-  AddOption(command, "--deadline", flags->deadline, "How long the collector may take")->type_name("DURATION");
+  AddOption(command, "--deadline", flags->deadline, "Time limit for the collector's answers")->type_name("DURATION");
   command->callback([flags, exit_status] {
     const absl::Status status = Write(*flags);
     if (status.ok()) return;

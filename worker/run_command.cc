@@ -36,20 +36,20 @@ constexpr absl::Duration kStopInterval = absl::Milliseconds(200);
 struct RunFlags {
   TuneFlags tune;
   std::string suite;
-  std::string every;  // empty: once
+  std::string every;  // a duration; empty: tune the suite once
   std::vector<std::string> follow;
 };
 
-// Follows sidecars of other tuners in the background, into the same spool.
+// A background thread that follows the sidecars of other tuners and appends their records to the session's spool.
 class SidecarFollower {
  public:
-  // Does nothing where there is nothing to follow. `complete` becomes false where something was not forwarded, at the
-  // latest when the follower is destroyed.
+  // Does nothing if there is nothing to follow. Sets `complete` to false if a record was not forwarded, at the latest
+  // in the destructor.
   SidecarFollower(const RunFlags& flags, tune::TuneSession& session, std::atomic<bool>& complete) {
     if (flags.follow.empty()) return;
     stop_fd_ = eventfd(0, EFD_CLOEXEC);
     if (stop_fd_ < 0) {
-      spdlog::error("--follow: no descriptor for it: {}", std::strerror(errno));
+      spdlog::error("--follow: cannot create an eventfd: {}", std::strerror(errno));
       complete = false;
       return;
     }
@@ -62,7 +62,7 @@ class SidecarFollower {
           options, stop_fd_, [producer](const v1::Record& record) { return producer->Append(record); });
       if (!result.ok()) spdlog::error("--follow: {}", std::string(result.status().message()));
       if (result.ok() && result->counts.rejects > 0) {
-        spdlog::error("--follow: {} unreadable: the collector's table `rejects` holds them",
+        spdlog::error("--follow: {} unreadable: see the collector's table `rejects`",
                       record::Counted(result->counts.rejects, "line"));
       }
       if (!result.ok() || !result->problems.empty() || result->counts.rejects > 0) complete = false;
@@ -86,7 +86,7 @@ bool IsComplete(const tune::SuiteOutcome& outcome) {
   return outcome.result.ok() && outcome.result->tuned.ranking.best.has_value();
 }
 
-// False: an entry was not tuned.
+// Tunes the suite once and prints the table of outcomes. Returns false if an entry was not tuned.
 absl::StatusOr<bool> RunOnce(tune::TuneSession& session, const tune::Suite& suite, const tune::SuiteOptions& options) {
   absl::StatusOr<std::vector<tune::SuiteOutcome>> outcomes = tune::RunSuite(session, suite, options);
   if (!outcomes.ok()) return outcomes.status();
@@ -139,10 +139,10 @@ absl::StatusOr<int> Run(const RunFlags& flags) {
       if (!all.ok()) return all.status();
       tuned = *all;
       if (next == kNever) break;
-      SleepUntil(next, stop);  // a suite that took longer than the interval begins again at once
+      SleepUntil(next, stop);  // returns immediately if the suite took longer than the interval
     }
   }
-  // A daemon that is told to stop has little time; its spool keeps what is left.
+  // A stopped daemon has little time before it is killed. The spool keeps the records that are left.
   const bool delivered = DeliverAll(**session, flags.tune, stop ? std::min(*patience, absl::Seconds(8)) : *patience);
   return tuned && followed && delivered && (*session)->refused() == 0 ? 0 : 1;
 }
@@ -160,10 +160,13 @@ A suite:
   {"devices": ["cuda:0", "cuda:1"], "effort": "quick", "kernels": [
     {"kernel": "softmax", "args": ["x=4096x2560:f16"]},
     {"kernel": "attention", "args": ["causal=true"], "effort": "full"}]}
-GPUs of one kind share the kernels, one measuring process each. Without "devices": all of the first one's kind.
-Exit status: 0 everything was tuned and followed, and is stored; 1 something was not; 2 wrong usage.)");
-  AddOption(command, "--suite", flags->suite, "What to tune: a JSON file")->required()->type_name("FILE");
-  AddOption(command, "--every", flags->every, "Tune again and again, so often, until SIGTERM")->type_name("TIME");
+GPUs of the same kind share the kernels, with one measuring process per GPU. Without "devices", the suite runs on all
+devices of the same kind as the first one.
+Exit status: 0 every kernel was tuned, all sidecars were forwarded, and the collector stored everything; 1 not so;
+2 wrong usage.)");
+  AddOption(command, "--suite", flags->suite, "JSON file with the kernels to tune")->required()->type_name("FILE");
+  AddOption(command, "--every", flags->every, "Tune the suite at this interval until SIGTERM (default: once)")
+      ->type_name("TIME");
   AddOption(command, "--follow", flags->follow, "Also forward the Helion sidecars in this folder as they grow")
       ->type_name("PATH")
       ->take_all()

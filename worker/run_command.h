@@ -6,8 +6,9 @@ class App;
 
 namespace telemetry {
 
-// Adds `telemetry-worker run`: tunes the kernels of a suite file, once or on a schedule; the daemon of a GPU runner.
-// `exit_status` receives the program's status: 0 all was tuned and is stored, 1 something was not, 2 wrong usage.
+// Adds `telemetry-worker run`, the daemon of a GPU runner: tunes the kernels of a suite file, once or on a schedule.
+// After the command has run, `*exit_status` is 0 if every kernel was tuned and the collector stored all records, 1 if
+// not, and 2 for wrong usage.
 void AddRunCommand(CLI::App* app, int* exit_status);
 
 }  // namespace telemetry

@@ -46,7 +46,7 @@ absl::StatusOr<codegen::Target> TargetOf(const ShowCodeFlags& flags) {
   return target;
 }
 
-// "[(4096, 2560), (2560,)]", as the sidecars have it.
+// Returns the shapes in the format of the sidecars: "[(4096, 2560), (2560,)]".
 std::string InputShapes(const kernels::Problem& problem) {
   const auto shape = [](std::string* out, const kernels::TensorSpec& tensor) {
     absl::StrAppend(out, "(", absl::StrJoin(tensor.sizes, ", "), tensor.sizes.size() == 1 ? ",)" : ")");
@@ -102,13 +102,13 @@ void AddShowCodeCommand(CLI::App* app, int* exit_status) {
   telemetry-worker show-code softmax --kernel-config "Config(block_sizes=[4], num_warps=8)"
   telemetry-worker show-code bmm --dialect opencl --arg x=4x100x60:f32          other arguments follow from x
   telemetry-worker show-code attention --arg causal=true --arch sm_80
-  telemetry-worker show-code softmax --space                                    what a config can be
+  telemetry-worker show-code softmax --space                                    the config space
   telemetry-worker show-code softmax --ir                                       the IR as a line of .ir.jsonl, without
-                                                                                the ids that only a run has
+                                                                                the ids of a run
 
-Exit status: 0 printed; 1 no code can be made of it; 2 wrong usage, argument or config.)help");
+Exit status: 0 printed; 1 no code can be generated; 2 wrong usage, argument or config.)help");
   command->add_option("kernel", flags->kernel, "One of `telemetry-worker kernels`")->required()->type_name("KERNEL");
-  command->add_option("--kernel-config", flags->config, "As Helion writes them; keys left out have their defaults")
+  command->add_option("--kernel-config", flags->config, "Config in Helion's syntax; missing keys have their defaults")
       ->envname("TELEMETRY_WORKER_KERNEL_CONFIG")
       ->type_name("CONFIG");
   command->add_option("--dialect", flags->dialect, "Language of the code")
@@ -116,10 +116,10 @@ Exit status: 0 printed; 1 no code can be made of it; 2 wrong usage, argument or 
       ->check(CLI::IsMember({"cuda", "opencl"}))
       ->capture_default_str();
   command
-      ->add_option(
-          "--arch", flags->architecture,
-          "CUDA: the architecture that the code is for; sm_90 and sm_90a are the same, and code with wgmma compiles "
-          "only as sm_90a")
+      ->add_option("--arch", flags->architecture,
+                   "CUDA architecture of the code; sm_90 and sm_90a give the same code, which compiles only as sm_90a "
+                   "if it uses "
+                   "wgmma")
       ->envname("TELEMETRY_WORKER_ARCH")
       ->type_name("SM")
       ->capture_default_str();
@@ -128,7 +128,7 @@ Exit status: 0 printed; 1 no code can be made of it; 2 wrong usage, argument or 
       ->type_name("NAME=VALUE")
       ->take_all()
       ->allow_extra_args(false);
-  CLI::Option* ir = command->add_flag("--ir", flags->ir, "Print the IR's graph as one JSON line instead")
+  CLI::Option* ir = command->add_flag("--ir", flags->ir, "Print the IR as a graph in one JSON line instead")
                         ->envname("TELEMETRY_WORKER_IR");
   CLI::Option* debug = command->add_flag("--debug", flags->debug, "Print the IR as text instead")
                            ->envname("TELEMETRY_WORKER_DEBUG")

@@ -6,9 +6,9 @@ class App;
 
 namespace telemetry {
 
-// Adds `telemetry-worker show-code`: prints what a kernel of the library is made into, for a config, without a device.
-// `exit_status` receives the program's status when the command ran: 0 printed, 1 there is no code for it, 2 the kernel,
-// an argument or the config is wrong.
+// Adds `telemetry-worker show-code`, which prints the code generated for a library kernel and a config. Needs no
+// device. After the command has run, `*exit_status` is 0 if the code was printed, 1 if no code can be generated, and 2
+// if the kernel, an argument or the config is invalid.
 void AddShowCodeCommand(CLI::App* app, int* exit_status);
 
 }  // namespace telemetry

@@ -21,9 +21,9 @@
 namespace {
 
 int Run(int argc, char** argv) {
-  CLI::App app("Measures GPU kernels and streams what others measured to a telemetry collector", "telemetry-worker");
+  CLI::App app("Tunes GPU kernels and streams measurements to a telemetry collector", "telemetry-worker");
   app.set_version_flag("--version", "telemetry-worker " TELEMETRY_VERSION);
-  // CLI11 reads the file before it looks at the environment, so the variable is the flag's default.
+  // CLI11 reads the config file before the environment, so the variable is passed as the flag's default.
   const char* config = std::getenv("TELEMETRY_WORKER_CONFIG");
   app.set_config("--config", config == nullptr ? "" : config,
                  "Read flags from a TOML file: [forward] collector = \"host:4747\" (Env:TELEMETRY_WORKER_CONFIG)",
@@ -39,7 +39,7 @@ int Run(int argc, char** argv) {
   telemetry::AddRunCommand(&app, &exit_status);
   telemetry::AddShowCodeCommand(&app, &exit_status);
   telemetry::AddTuneCommand(&app, &exit_status);
-  for (CLI::App* command : app.get_subcommands(nullptr)) command->fallthrough();  // --config may stand behind it
+  for (CLI::App* command : app.get_subcommands(nullptr)) command->fallthrough();  // accept --config after the command
   try {
     app.parse(telemetry::ArgumentsOf(argc, argv));
   } catch (const CLI::ParseError& error) {

@@ -34,7 +34,7 @@ struct TuneCommandFlags {
   std::string device;
 };
 
-// A bar on a terminal, which lines of text push up.
+// A progress bar on stderr below the lines of text. Prints no bar if stderr is not a terminal.
 class ProgressDisplay {
  public:
   ~ProgressDisplay() { Clear(); }
@@ -99,7 +99,7 @@ absl::StatusOr<int> RunTune(const TuneCommandFlags& flags) {
   } else {
     spdlog::error("{}: {}", flags.kernel, std::string(result.status().message()));
   }
-  // A process that is told to stop has little time; its spool keeps what is left.
+  // A stopped process has little time before it is killed. The spool keeps the records that are left.
   const bool stopped = result.ok() && result->tuned.stopped;
   const bool delivered = DeliverAll(**session, flags.tune, stopped ? std::min(*patience, absl::Seconds(8)) : *patience);
   if (absl::IsInvalidArgument(result.status())) return result.status();
@@ -111,19 +111,18 @@ absl::StatusOr<int> RunTune(const TuneCommandFlags& flags) {
 
 void AddTuneCommand(CLI::App* app, int* exit_status) {
   auto flags = std::make_shared<TuneCommandFlags>();
-  CLI::App* command =
-      app->add_subcommand("tune", "Find the fastest config of a kernel, streaming all that is measured");
+  CLI::App* command = app->add_subcommand("tune", "Find the fastest config of a kernel and stream all measurements");
   command->footer(R"(Examples:
   telemetry-worker tune softmax --collector collector:4747                       default shapes, first device
   telemetry-worker tune softmax --arg x=4096x2560:f16 --device cuda:0 --effort full
   telemetry-worker tune matmul --arg x=512x256 --arg y=256x512 --budget 2m       at most two minutes
   telemetry-worker tune add --collector "" --log /tmp/autotune/add               no collector, only local sidecars
-  telemetry-worker tune softmax --debug-values 2 --debug-kernels softmax         what each config reads and writes
+  telemetry-worker tune softmax --debug-values 2 --debug-kernels softmax         print the values around launches
 
-Stopped or killed, the same command goes on where it was; nothing is measured twice. A collector that is away does not
-disturb: what it has not got waits in --state-dir.
-Exit status: 0 a config was found and all is stored; 1 none was, or something is still in the spool or was refused;
-2 wrong usage.)");
+After a stop or a crash, rerun the command to resume; nothing is measured twice. Tuning continues while the collector is
+down: records wait in the spool below --state-dir.
+Exit status: 0 a config was found and the collector stored everything; 1 no config was found, or a record was refused or
+is still in the spool; 2 wrong usage.)");
   command->add_option("kernel", flags->kernel, "One of `telemetry-worker kernels`")->required()->type_name("KERNEL");
   command->add_option("--arg", flags->arguments, "A tensor's shape and dtype, or a number: x=128x64:f32, causal=true")
       ->envname("TELEMETRY_WORKER_ARG")

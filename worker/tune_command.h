@@ -6,9 +6,9 @@ class App;
 
 namespace telemetry {
 
-// Adds `telemetry-worker tune`: finds the fastest config of a kernel on a device of this machine, and streams what it
-// measures. `exit_status` receives the program's status: 0 a config was found and all is stored, 1 not so, 2 wrong
-// usage.
+// Adds `telemetry-worker tune`, which searches for the fastest config of a kernel on a device of this machine and
+// streams its measurements to the collector. After the command has run, `*exit_status` is 0 if a config was found and
+// the collector stored all records, 1 if not, and 2 for wrong usage.
 void AddTuneCommand(CLI::App* app, int* exit_status);
 
 }  // namespace telemetry

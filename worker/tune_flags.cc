@@ -20,7 +20,7 @@ namespace {
 namespace tune = worker::tune;
 
 std::atomic<bool> stop = false;
-static_assert(std::atomic<bool>::is_always_lock_free);  // a signal handler sets it
+static_assert(std::atomic<bool>::is_always_lock_free);  // required because a signal handler sets it
 
 void Stop(int number) {
   stop = true;
@@ -34,42 +34,46 @@ void AddTuneFlags(CLI::App* command, TuneFlags* flags) {
     return AddOption(command, name, value, help);
   };
   flags->collector = "127.0.0.1:4747";
-  option("--collector", flags->collector, "The collector; empty: send nothing, which needs --log")
+  option("--collector", flags->collector, "Address of the collector; empty: send nothing, --log is required")
       ->type_name("HOST:PORT");
   AddCredentialFlags(command, &flags->credentials);
   flags->state_dir = DefaultStateDir("tune");
-  option("--state-dir", flags->state_dir, "Folder of spool, journals and best configs; one process at a time")
+  option("--state-dir", flags->state_dir,
+         "Folder of the spool, journals and best configs; used by one process at a time")
       ->type_name("DIR");
   flags->origin = forward::OriginFromEnvironment(EnvironmentVariable);
   option("--origin", flags->origin, "Label of the CI job (default: from the CI system's variables)")
       ->type_name("LABEL");
   option("--log", flags->log, "Also write local sidecars: BASE.csv, BASE.meta.jsonl, BASE.sources.csv")
       ->type_name("BASE");
-  option("--drain-timeout", flags->drain_timeout, "How long to wait at the end for the collector")->type_name("TIME");
-  option("--spool-limit-mib", flags->spool_limit_mib, "Size at which the spool makes tuning wait")->type_name("MIB");
-  option("--effort", flags->effort, "How much is tried")->check(CLI::IsMember({"none", "quick", "full"}));
+  option("--drain-timeout", flags->drain_timeout, "Time limit for the delivery of the last records")->type_name("TIME");
+  option("--spool-limit-mib", flags->spool_limit_mib, "Spool size at which tuning blocks")->type_name("MIB");
+  option("--effort", flags->effort, "Size of the search")->check(CLI::IsMember({"none", "quick", "full"}));
   const std::vector<std::string_view>& names = tune::SearchAlgorithmNames();
-  option("--algorithm", flags->algorithm, "How it is searched (default: surrogate)")
+  option("--algorithm", flags->algorithm, "Search algorithm (default: surrogate)")
       ->check(CLI::IsMember(std::vector<std::string>(names.begin(), names.end())));
-  option("--seed", flags->seed, "The same seed tries the same configs as long as the same is measured");
-  option("--max-generations", flags->max_generations, "At most so many (default: by the effort)")
+  option("--seed", flags->seed, "Seed of the search; with equal measurements it gives the same configs");
+  option("--max-generations", flags->max_generations, "Maximum number of generations (default: set by --effort)")
       ->check(CLI::PositiveNumber);
-  option("--max-configs", flags->max_configs, "At most so many (default: by the effort)")->check(CLI::PositiveNumber);
-  option("--budget", flags->budget, "Time for search and final together (default: no limit)")->type_name("TIME");
-  option("--compilers", flags->compilers, "Compiler processes (0: one for each processor)")
+  option("--max-configs", flags->max_configs, "Maximum number of configs (default: set by --effort)")
+      ->check(CLI::PositiveNumber);
+  option("--budget", flags->budget, "Time limit for search and final together (default: none)")->type_name("TIME");
+  option("--compilers", flags->compilers, "Number of compiler processes (0: one per processor)")
       ->check(CLI::NonNegativeNumber);
   option("--compile-limit", flags->compile_limit, "Time limit for compiling one config")->type_name("TIME");
   option("--run-limit", flags->run_limit, "Time limit for one run of a config")->type_name("TIME");
-  command->add_flag("--no-known", flags->no_known, "Begin without what earlier attempts and the collector know")
+  command
+      ->add_flag("--no-known", flags->no_known,
+                 "Do not start from the best configs of earlier attempts and the collector")
       ->envname("TELEMETRY_WORKER_NO_KNOWN");
   option(
       "--debug-values", flags->debug_values,
-      "Look at values around each config's first launch: 1 saves tensors (.npy), 2 prints them, 3 prints kernel names")
+      "Inspect values around each config's first launch: 1 saves tensors (.npy), 2 prints them, 3 prints kernel names")
       ->check(CLI::Range(0, 3));
-  option("--debug-kernels", flags->debug_kernels, "Save or print only those of these kernels (default: all)")
+  option("--debug-kernels", flags->debug_kernels, "Kernels whose values are saved or printed (default: all)")
       ->type_name("NAME,...");
   flags->debug_dir = worker::debug::kDefaultDebugFolder;
-  option("--debug-dir", flags->debug_dir, "Folder of the tensors that are saved")->type_name("DIR");
+  option("--debug-dir", flags->debug_dir, "Folder of the saved tensors")->type_name("DIR");
   option("--setting", flags->settings, "A setting of the kernel: static_shapes=false, dot_precision=ieee")
       ->type_name("NAME=VALUE")
       ->take_all()
@@ -151,8 +155,8 @@ std::string Describe(const tune::TaskResult& result) {
   const tune::TuneResult& tuned = result.tuned;
   std::string text = absl::StrCat(result.run.kernel_name(), " ", result.run.input_shapes(), " ", result.run.dtypes(),
                                   " on ", result.run.hardware(), ": ");
-  if (tuned.stopped) return text + "stopped; the same command goes on from here";
-  if (!tuned.ranking.best) return text + "no config ran and was right";
+  if (tuned.stopped) return text + "stopped; rerun the command to resume";
+  if (!tuned.ranking.best) return text + "no config ran with correct results";
   absl::StrAppendFormat(&text, "best %.4f ms", tuned.ranking.best->perf_ms);
   if (tuned.ranking.default_perf_ms) {
     absl::StrAppendFormat(&text, ", %.2f times as fast as the default config",

@@ -39,14 +39,14 @@ bool IsHost(std::string_view host) {
   });
 }
 
-// Returns the mistake in an address that is no HOST:PORT.
+// Returns the mistake in an address that is not HOST:PORT.
 std::string Mistake(std::string_view address) {
   constexpr std::string_view kScheme = "://";
-  if (address.find(kScheme) != std::string_view::npos) return "has a scheme, as a URL";
+  if (address.find(kScheme) != std::string_view::npos) return "has a scheme, like a URL";
   if (IsHost(address)) return "has no port";
   const std::string host(address.substr(0, address.rfind(':')));
   if (!IsHost(host) && IsHost(absl::StrCat("[", host, "]"))) return "has an IPv6 address without brackets";
-  return IsHost(host) ? "has no port from 1 to 65535" : "is no host and port";
+  return IsHost(host) ? "has no port from 1 to 65535" : "is not a host and port";
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ constexpr size_t kRandomCharacters = 43;
 
 absl::StatusOr<std::string> MakeToken() {
   std::array<unsigned char, kRandomBytes> random;
-  if (RAND_bytes(random.data(), random.size()) != 1) return absl::InternalError("the system gives no random bytes");
+  if (RAND_bytes(random.data(), random.size()) != 1) return absl::InternalError("the system provides no random bytes");
   const absl::string_view bytes(reinterpret_cast<const char*>(random.data()), random.size());
   return std::string(kPrefix) + absl::WebSafeBase64Escape(bytes);
 }

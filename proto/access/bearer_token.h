@@ -7,14 +7,15 @@
 
 namespace telemetry::access {
 
-// The metadata key that a token travels under; its value is "Bearer " and the token.
+// The metadata key of a token. The value is "Bearer " followed by the token.
 inline constexpr char kAuthorizationKey[] = "authorization";
 inline constexpr std::string_view kBearer = "Bearer ";
 
-// A new token: "tt_" and 256 random bits as 43 characters of base64url. INTERNAL: the system has no randomness to give.
+// Returns a new token: "tt_" and 256 random bits as 43 characters of base64url. Returns INTERNAL if the system provides
+// no random bytes.
 absl::StatusOr<std::string> MakeToken();
 
-// True for a text of that form.
+// Returns true if the text has the form of a token.
 bool IsToken(std::string_view text);
 
 }  // namespace telemetry::access

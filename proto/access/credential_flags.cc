@@ -12,12 +12,13 @@ void AddCredentialFlags(CLI::App& command, Credentials& credentials,
         ->type_name("FILE")
         ->check(cli::NotEmpty());
   };
-  file("tls-ca", credentials.tls_ca, "Connect with TLS to a collector that these authorities vouch for (PEM)");
-  CLI::Option* cert = file("tls-cert", credentials.tls_cert, "Show this certificate to the collector (PEM)");
-  CLI::Option* key = file("tls-key", credentials.tls_key, "Private key of the certificate (PEM)");
+  file("tls-ca", credentials.tls_ca,
+       "Connect with TLS and verify the collector's certificate with these authorities (PEM file)");
+  CLI::Option* cert = file("tls-cert", credentials.tls_cert, "Client certificate for the collector (PEM file)");
+  CLI::Option* key = file("tls-key", credentials.tls_key, "Private key of the client certificate (PEM file)");
   cert->needs(key);
   key->needs(cert);
-  file("token-file", credentials.token_file, "Show the token in this file; without it the one in TELEMETRY_TOKEN");
+  file("token-file", credentials.token_file, "File with the bearer token (default: the token in TELEMETRY_TOKEN)");
   credentials.token = TakeTokenFromEnvironment();
 }
 

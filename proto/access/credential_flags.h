@@ -8,9 +8,9 @@
 
 namespace telemetry::access {
 
-// Adds --tls-ca, --tls-cert, --tls-key and --token-file to a command, and takes the token in TELEMETRY_TOKEN
-// (TakeTokenFromEnvironment). `variable_of` returns the environment variable of a flag such as "tls-ca"; empty: it has
-// none. Connection::Check tells before the work whether the credentials are usable.
+// Adds --tls-ca, --tls-cert, --tls-key and --token-file to a command, and reads the token from TELEMETRY_TOKEN
+// (TakeTokenFromEnvironment). `variable_of` returns the environment variable of a flag such as "tls-ca", or an empty
+// string for none. Connection::Check() then checks the credentials before the program starts its work.
 void AddCredentialFlags(CLI::App& command, Credentials& credentials,
                         const std::function<std::string(const std::string& flag)>& variable_of);
 

@@ -19,7 +19,7 @@ absl::StatusOr<std::string> ReadFile(const char* flag, const std::string& path) 
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (!file || !(text << file.rdbuf())) {
-    return absl::UnauthenticatedError(absl::StrCat(flag, " ", path, ": cannot be read, or is empty"));
+    return absl::UnauthenticatedError(absl::StrCat(flag, " ", path, ": cannot be read or is empty"));
   }
   return text.str();
 }
@@ -27,18 +27,18 @@ absl::StatusOr<std::string> ReadFile(const char* flag, const std::string& path) 
 absl::StatusOr<std::string> ReadPem(const char* flag, const std::string& path) {
   absl::StatusOr<std::string> pem = ReadFile(flag, path);
   if (pem.ok() && !absl::StrContains(*pem, "-----BEGIN ")) {
-    return absl::UnauthenticatedError(absl::StrCat(flag, " ", path, ": is no PEM file"));
+    return absl::UnauthenticatedError(absl::StrCat(flag, " ", path, ": not a PEM file"));
   }
   return pem;
 }
 
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> ChannelCredentials(const Credentials& credentials) {
   if (credentials.tls_cert.empty() != credentials.tls_key.empty()) {
-    return absl::UnauthenticatedError("--tls-cert and --tls-key: one is of no use without the other");
+    return absl::UnauthenticatedError("--tls-cert and --tls-key must be given together");
   }
   if (credentials.tls_ca.empty()) {
     if (credentials.tls_cert.empty()) return grpc::InsecureChannelCredentials();
-    return absl::UnauthenticatedError("--tls-cert needs --tls-ca: the authority that vouches for the collector");
+    return absl::UnauthenticatedError("--tls-cert requires --tls-ca, the authorities that verify the collector");
   }
   grpc::SslCredentialsOptions options;
   absl::StatusOr<std::string> pem = ReadPem("--tls-ca", credentials.tls_ca);
@@ -67,7 +67,7 @@ absl::StatusOr<std::string> TokenOf(const Credentials& credentials) {
   absl::StripAsciiWhitespace(&token);
   if (IsToken(token)) return token;
   return absl::UnauthenticatedError(
-      absl::StrCat(source, ": holds something else than one token, as telemetry-collector token add prints it"));
+      absl::StrCat(source, ": must contain exactly one token, as telemetry-collector token add prints it"));
 }
 
 }  // namespace
@@ -83,8 +83,8 @@ absl::StatusOr<Connection> Connection::Prepare(const Credentials& credentials, c
   if (!token.ok()) return token.status();
   if (token->empty()) return connection;
   if (credentials.tls_ca.empty() && !StaysOnThisMachine(address)) {
-    return absl::UnauthenticatedError(absl::StrCat("the token would go to ", address,
-                                                   " in plaintext, for everyone on the way to read: give --tls-ca"));
+    return absl::UnauthenticatedError(absl::StrCat(
+        "the token would go to ", address, " in plaintext, readable by everyone on the network: give --tls-ca"));
   }
   connection.authorization_ = absl::StrCat(absl::string_view(kBearer.data(), kBearer.size()), *token);
   return connection;
@@ -108,7 +108,7 @@ absl::Status Connection::StatusOf(const grpc::Status& status) const {
   } else if (absl::StrContains(message, "Failed parsing HTTP/2")) {
     advice = "; it does not speak gRPC: is this the collector's port?";
   }
-  // Both number their codes alike.
+  // gRPC and Abseil use the same numbers for status codes.
   return {static_cast<absl::StatusCode>(status.error_code()), absl::StrCat(message, std::string(advice))};
 }
 

@@ -30,7 +30,7 @@ std::string Nearest(std::string_view word, const std::vector<std::string>& candi
   constexpr size_t kShortestPart = 3;
   const std::string lower = absl::AsciiStrToLower(std::string(word));
   std::string nearest;
-  size_t best = word.size() / 3 + 2;  // more is another word
+  size_t best = word.size() / 3 + 2;  // a larger distance means another word
   for (const std::string& candidate : candidates) {
     const size_t distance = Distance(lower, absl::AsciiStrToLower(candidate));
     if (distance >= best) continue;

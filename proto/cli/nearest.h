@@ -6,8 +6,9 @@
 
 namespace telemetry::cli {
 
-// Returns the candidate that is the fewest insertions, deletions and changed letters away, upper and lower case being
-// the same; if none is near enough to be a typing error, the first one that contains `word`; else an empty string.
+// Returns the candidate with the smallest edit distance to `word` (insertions, deletions and substitutions, ignoring
+// case). If none is close enough to be a typing error, returns the first candidate that contains `word`, else an empty
+// string.
 std::string Nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace telemetry::cli

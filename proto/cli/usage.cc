@@ -15,7 +15,7 @@
 namespace telemetry::cli {
 
 void AddConfigFlag(CLI::App* app, const std::string& environment_name) {
-  // CLI11 reads the file before it looks at the environment, so the variable is the flag's default.
+  // CLI11 reads the file before it reads the environment, so the variable's value is used as the flag's default.
   const char* variable = std::getenv(environment_name.c_str());
   const std::string file = variable == nullptr ? "" : variable;
   app->set_config("--config", file, "Read flags from this file", /*config_required=*/!file.empty())
@@ -50,7 +50,7 @@ void SetCommandExamples(CLI::App& app, const std::string& name, const std::strin
   }
 }
 
-// Prints the groups of flags that are not hidden, and all of them for --help-all.
+// A formatter that omits the hidden groups of flags, except for --help-all.
 class GroupFormatter : public CLI::Formatter {
  public:
   GroupFormatter(const CLI::Formatter& base, std::vector<std::string> hidden)
@@ -86,7 +86,7 @@ void HideGroups(CLI::App& command, const std::vector<std::string>& groups) {
 
 namespace {
 
-// Appends the keys that a file of flags may hold, such as "serve.listen".
+// Appends the keys that a configuration file may contain, such as "serve.listen".
 void AddKeys(const CLI::App& app, const std::string& prefix, std::vector<std::string>* keys) {
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) {
@@ -97,7 +97,8 @@ void AddKeys(const CLI::App& app, const std::string& prefix, std::vector<std::st
     AddKeys(*command, prefix + command->get_name() + ".", keys);
 }
 
-// CLI11 says of a key that it does not know only that it cannot parse it.
+// Returns the unknown key that caused `error`, else an empty string. For an unknown key, CLI11 only reports that it
+// cannot parse the key.
 std::string UnknownKey(const CLI::ParseError& error) {
   constexpr std::string_view kPrefix = "INI was not able to parse ";
   const std::string_view message = error.what();
@@ -113,7 +114,7 @@ void ComplainOfKey(const CLI::App& app, const std::string& key) {
             << (nearest.empty() ? "" : "; is " + nearest + " meant?") << "\nRun with --help for more information.\n";
 }
 
-// Adds the words that the parser would have taken: flags, and commands where none was given.
+// Adds the words that the parser would have accepted: flags, and commands if none was given.
 void AddWords(const CLI::App& app, std::vector<std::string>* words) {
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) words->push_back("--" + name);
@@ -137,7 +138,7 @@ void ComplainOfWord(const CLI::App& app, const std::string& word) {
 int ExitAfterParse(const CLI::App& app, const CLI::ParseError& error) {
   const auto is_of = [&error](CLI::ExitCodes code) { return error.get_exit_code() == static_cast<int>(code); };
   const std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
-  // CLI11 reports a missing argument before an unknown one, and the unknown one is most likely a misspelt flag.
+  // CLI11 reports a missing argument before an unknown one, but the unknown one is probably a misspelt flag.
   if (!unknown.empty() && (is_of(CLI::ExitCodes::RequiredError) || is_of(CLI::ExitCodes::ExtrasError))) {
     ComplainOfWord(app, unknown.front());
     return kExitUsage;

@@ -9,22 +9,23 @@ namespace telemetry::cli {
 inline constexpr int kExitFailed = 1;
 inline constexpr int kExitUsage = 2;
 
-// Adds --config: a file of flags. Without the flag the file is the one that the environment variable names. A file that
-// is not there, or that holds something else than the program's flags, is wrong usage.
+// Adds --config FILE, a file of flags. Without the flag, the environment variable names the file. A file that is
+// missing, or that contains anything but flags of the program, is wrong usage.
 void AddConfigFlag(CLI::App* app, const std::string& environment_name);
 
-// For a flag that says nothing when it is empty.
+// Returns a validator for a flag whose value must not be empty.
 CLI::Validator NotEmpty();
 
-// Sets the footers of a program with commands: all of `examples` for the program, and for each command its own ones,
-// the lines "  PROGRAM COMMAND ...". A line that is indented further continues the one before. `notes` follow the
-// examples of the program. All commands have been added.
+// Sets the footers of a program with commands. The program's footer contains all of `examples` and then `notes`. Each
+// command's footer contains the lines "  PROGRAM COMMAND ..." of `examples`; a line with deeper indentation continues
+// the previous one. Must be called after all commands have been added.
 void SetExamples(CLI::App& app, const std::string& examples, const std::string& notes);
 
-// Leaves these groups of flags (CLI::Option::group) out of --help of a command, and adds --help-all, which prints all.
+// Hides these groups of flags (CLI::Option::group) from a command's --help, and adds --help-all, which prints all
+// flags.
 void HideGroups(CLI::App& command, const std::vector<std::string>& groups);
 
-// Prints what ended the parsing, help or error, and returns the exit status: 0 after --help and --version, else
+// Prints the help or the error that ended the parsing. Returns the exit status: 0 after --help and --version, else
 // kExitUsage.
 int ExitAfterParse(const CLI::App& app, const CLI::ParseError& error);
 

@@ -10,11 +10,11 @@
 
 namespace telemetry {
 
-// Calls a function each time an interval is over, from a thread of its own, until it is destroyed.
+// A thread that calls a function after every interval until the object is destroyed.
 class Periodic {
  public:
   Periodic(absl::Duration interval, std::function<void()> look);
-  // Returns when no call is under way and none will come.
+  // Blocks until no call is running. No call starts afterwards.
   ~Periodic();
 
  private:
@@ -25,7 +25,7 @@ class Periodic {
   absl::Mutex mutex_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   SteadyCondition stop_;
-  std::thread thread_;  // last: it uses all of the above
+  std::thread thread_;  // declared last, because it uses all members above
 };
 
 }  // namespace telemetry

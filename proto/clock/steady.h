@@ -10,6 +10,7 @@
 
 namespace telemetry {
 
+// A time of the steady clock, with sentinels before and after every other time.
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 inline constexpr SteadyTime kLongAgo = SteadyTime::min();
@@ -20,17 +21,18 @@ inline SteadyTime SteadyNow() { return std::chrono::steady_clock::now(); }
 inline absl::Duration ElapsedSince(SteadyTime time) { return absl::FromChrono(SteadyNow() - time); }
 inline absl::Duration TimeUntil(SteadyTime time) { return absl::FromChrono(time - SteadyNow()); }
 
-// `duration` from now; kNever where the clock does not count so far, and now for a duration below zero.
+// Returns the time `duration` from now, kNever if that time exceeds the clock's range, and now for a negative duration.
 SteadyTime SteadyAfter(absl::Duration duration);
 
-// Waits for what a mutex guards, as absl::Mutex::AwaitWithDeadline does, but whoever changes it has to say so.
-// Thread-safe.
+// A condition variable on the steady clock. Await() waits for a predicate as absl::Mutex::AwaitWithDeadline() does, but
+// the thread that changes the guarded state must call NotifyAll(). Thread-safe.
 class SteadyCondition {
  public:
-  // To be called with the waiters' mutex held, when a waiter may destroy the condition as soon as it goes on.
+  // Wakes all waiters. The caller must hold the waiters' mutex if a waiter may destroy the condition as soon as it
+  // continues.
   void NotifyAll() { changed_.notify_all(); }
 
-  // Lets go of `mutex` until `predicate` holds, at the latest at `deadline`; whether it holds then.
+  // Releases `mutex` until `predicate` holds or until `deadline`. Returns the value of `predicate` then.
   template <typename Predicate>
   bool Await(absl::Mutex& mutex, SteadyTime deadline, Predicate predicate) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     Lockable lockable{mutex};
@@ -38,7 +40,7 @@ class SteadyCondition {
   }
 
  private:
-  // The standard's names for an absl::Mutex.
+  // Adapts an absl::Mutex to the method names of the standard library.
   struct Lockable {
     void lock() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex.Lock(); }
     void unlock() ABSL_NO_THREAD_SAFETY_ANALYSIS { mutex.Unlock(); }

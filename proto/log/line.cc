@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kMostBytes = 1000;
 constexpr char32_t kReplacement = 0xFFFD;
 
-// Well-formed UTF-8, and not above kMostBytes: `bad` tells what stands for a byte that is no UTF-8.
+// Returns well-formed UTF-8 of at most kMostBytes. `bad` returns the replacement for a byte that is not UTF-8.
 template <typename Bad>
 std::string Clean(std::string_view text, Bad bad) {
   std::string clean;
@@ -29,8 +29,8 @@ std::string Clean(std::string_view text, Bad bad) {
   return cut ? clean + "..." : clean;
 }
 
-// What a terminal or a reader of lines takes for more than a character: controls, line and paragraph separators, and
-// what turns the direction of writing.
+// Returns true for characters that affect a terminal or a reader of lines: controls, line and paragraph separators, and
+// marks that change the writing direction.
 bool Acts(char32_t point) {
   return point < 0x20 || (point >= 0x7F && point <= 0x9F) || (point >= 0x200E && point <= 0x200F) ||
          (point >= 0x2028 && point <= 0x202E) || (point >= 0x2066 && point <= 0x2069);

@@ -9,9 +9,9 @@
 
 namespace telemetry::log {
 
-// What a line says beside its message. One whose text is empty is left out.
+// A named value of a log line. A field with an empty text is omitted.
 struct Field {
-  // Any text, also from outside. `name`: lower_case, a word of ours.
+  // `text` may come from outside. `name` must be a lower_case literal of this program.
   Field(const char* name, std::string_view text) : name(name), text(text), quoted(true) {}
   template <std::integral Number>
   Field(const char* name, Number number) : name(name), text(absl::StrCat(number)), quoted(false) {}
@@ -20,17 +20,18 @@ struct Field {
   std::string text;
   bool quoted;
 };
+// The fields of a log line, in their order.
 using Fields = std::initializer_list<Field>;
 
-// `message: name=value name="a value"`, in one line whatever is in the texts: what is not printable or breaks lines is
-// escaped, texts above 1000 bytes are cut.
+// Returns `message: name=value name="a value"` as one line. Unprintable characters and line breaks are escaped, and
+// texts above 1000 bytes are truncated.
 std::string TextLine(std::string_view message, Fields fields);
 
-// `"message": "...", "name": "value", "number": 1`: the members of a JSON object, ASCII. Bytes that are no UTF-8 become
-// U+FFFD; texts above 1000 bytes are cut.
+// Returns `"message": "...", "name": "value", "number": 1`, the members of a JSON object, in ASCII. Bytes that are not
+// UTF-8 become U+FFFD, and texts above 1000 bytes are truncated.
 std::string JsonMembers(std::string_view message, Fields fields);
 
-// The text in one line, as TextLine has it in a message.
+// Returns the text as one line, escaped as TextLine() escapes a message.
 std::string OneLine(std::string_view text);
 
 }  // namespace telemetry::log

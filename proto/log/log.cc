@@ -15,7 +15,8 @@ namespace {
 
 std::atomic<Format> format_of_lines = Format::kText;
 
-// Tells our lines, whose text is in its format already, from those of others. By its address: no text can claim it.
+// Marks lines of this library, whose text is already formatted, among the lines of others. The address identifies the
+// mark, so that no text can imitate it.
 constexpr char kOurs[] = "telemetry::log";
 
 spdlog::level::level_enum ToSpdlog(Level level) {

@@ -9,8 +9,8 @@ namespace telemetry::log {
 enum class Format { kText, kJson };
 enum class Level { kDebug, kInfo, kWarning, kError, kCritical };
 
-// Where lines go from now on: stderr, those of at least this level ("debug", "info", "warning", "error"). Lines that
-// libraries write through spdlog look the same. To be called before there are other threads.
+// Sets the format and the lowest level ("debug", "info", "warning", "error") of the lines, which go to stderr. Lines
+// that libraries write through spdlog use the same format. Must be called before other threads start.
 void SetUp(Format format, std::string_view level);
 
 // Writes a line:
@@ -18,7 +18,7 @@ void SetUp(Format format, std::string_view level);
 //   2026-11-22T12:41:36.123456Z warning refused a call: method=/x/y peer=ipv4:127.0.0.1:4711 reason="no token"
 //   {"time": "2026-11-22T12:41:36.123456Z", "level": "warning", "message": "refused a call", "method": "/x/y", ...}
 //
-// Thread-safe. No secret may be among the fields.
+// Thread-safe. The fields must not contain secrets.
 void Write(Level level, std::string_view message, Fields fields);
 
 inline void Debug(std::string_view message, Fields fields = {}) { Write(Level::kDebug, message, fields); }

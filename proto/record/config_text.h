@@ -6,12 +6,13 @@
 
 namespace telemetry::record {
 
-// A config (an object) as the two kinds of sidecar have it: Helion sorts its arguments in rows, not in records.
+// Functions for the two forms of a config (an object) in sidecars. Helion sorts the arguments in rows, but not in
+// records.
 
-// The row's text, "Config(a=1, b=[2])": what Config.text holds.
+// Returns the text of a row, such as "Config(a=1, b=[2])". Config.text contains it.
 std::string SortedConfigText(Json config);
 
-// The order of keys in the record, as a JSON array of strings: what RunConfig.record_keys_json holds.
+// Returns the order of the keys in the record, as a JSON array of strings. RunConfig.record_keys_json contains it.
 std::string ConfigKeysJson(const Json& config);
 
 }  // namespace telemetry::record

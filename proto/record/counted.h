@@ -8,7 +8,7 @@
 
 namespace telemetry::record {
 
-// Returns the number with its noun: "1 row", "2 rows", "0 entries". An irregular plural is given.
+// Returns the number and its noun: "1 row", "2 rows", "0 entries". `plural` is required for an irregular plural.
 inline std::string Counted(uint64_t count, std::string_view noun, std::string_view plural = "") {
   if (count == 1) return Cat("1 ", noun);
   if (!plural.empty()) return Cat(count, " ", plural);

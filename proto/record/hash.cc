@@ -1,4 +1,4 @@
-// SHA-256, CRC-32C and hex: the tools of ids.cc.
+// SHA-256, CRC-32C and hex, the tools of ids.cc.
 
 #include <isa-l/crc.h>
 #include <openssl/evp.h>
@@ -27,18 +27,18 @@ std::string HexEncode(std::string_view bytes) { return absl::BytesToHexString(Ab
 absl::StatusOr<std::string> HexDecode(std::string_view digits) {
   if (digits.size() % 2 != 0) return absl::InvalidArgumentError("hex with an odd number of digits");
   if (!std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return absl::ascii_isxdigit(c); })) {
-    return absl::InvalidArgumentError("something other than hex digits");
+    return absl::InvalidArgumentError("hex with a character that is not a digit");
   }
   return absl::HexStringToBytes(AbslView(digits));
 }
 
 uint32_t Crc32c(uint32_t crc, std::string_view bytes) {
-  // isa-l leaves the inversions of RFC 3720 to its caller, and takes the length as an int.
+  // The caller of isa-l must apply the inversions of RFC 3720. isa-l's length is an int.
   constexpr size_t kMostBytes = size_t{1} << 30;
   uint32_t state = ~crc;
   while (!bytes.empty()) {
     const std::string_view part = bytes.substr(0, kMostBytes);
-    // It reads only, although its parameter does not say so.
+    // The function only reads, although its parameter is not const.
     auto* data = reinterpret_cast<unsigned char*>(const_cast<char*>(part.data()));
     state = crc32_iscsi(data, static_cast<int>(part.size()), state);
     bytes.remove_prefix(part.size());

@@ -11,7 +11,7 @@
 namespace telemetry::record {
 namespace {
 
-// Enters the run_id by a formula that is not known here.
+// An extra key that enters the run_id by a formula that this program does not know.
 constexpr std::string_view kStructuralPolicy = "cute_structural_policy";
 
 bool HasUnknownPart(const v1::Run& run) {

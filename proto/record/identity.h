@@ -8,23 +8,23 @@
 
 namespace telemetry::record {
 
-// An id held against the content that it claims to be derived from, by the formulas of ids.h.
+// The result of comparing an id with the content from which it should be derived (formulas in ids.h).
 struct IdentityCheck {
   enum Verdict {
     kTrue,
     kFalse,
-    // The content is incomplete, or of a kind whose formula is not known.
+    // The content is incomplete, or its formula is not known.
     kUnknown,
   };
   Verdict verdict = kUnknown;
-  std::string expected;  // kFalse: the id of that content, in hex digits
+  std::string expected;  // for kFalse: the id of the content, in hex digits
 };
 
-// Checks whether run_id follows from the kernel's source, the settings, input shapes, dtypes and hardware, as helion or
-// as pr2750 derives it. Nothing else of the run is part of its id, the kernel's name among it.
+// Checks whether run_id is derived from the kernel's source, the settings, input shapes, dtypes and hardware, by the
+// formula of helion or of pr2750. No other field of the run enters its id, not even the kernel's name.
 IdentityCheck CheckRunId(const v1::Run& run);
 
-// Checks whether config_id follows from the text, a Python call with literals as arguments.
+// Checks whether config_id is derived from the text, a Python call with literals as arguments.
 IdentityCheck CheckConfigId(uint64_t config_id, std::string_view text);
 
 }  // namespace telemetry::record

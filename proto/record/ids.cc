@@ -23,7 +23,7 @@ std::string HashOfParts(std::initializer_list<std::string_view> parts) {
   return Sha256Hex(joined);
 }
 
-// The settings that enter a helion run_id, as it joins them.
+// Returns the settings that enter a helion run_id, joined in helion's form.
 std::string HelionSignature(const Json& settings) {
   static constexpr std::string_view kNames[] = {
       "allow_warp_specialize",   "backend",          "debug_dtype_asserts",
@@ -34,7 +34,7 @@ std::string HelionSignature(const Json& settings) {
   std::string signature;
   for (const std::string_view name : kNames) {
     const Json* value = settings.Find(name);
-    if (value == nullptr) continue;  // a version that does not have this setting
+    if (value == nullptr) continue;  // this version of helion does not have the setting
     signature += Cat(signature.empty() ? "" : ", ", name, "=", PythonStr(*value));
   }
   return signature;

@@ -14,43 +14,45 @@ namespace telemetry::record {
 std::string Sha256(std::string_view bytes);     // 32 raw bytes
 std::string Sha256Hex(std::string_view bytes);  // 64 digits
 
-// True for 64 lower-case hex digits: what a run_id, kernel_id or sample_id looks like.
+// Returns true for 64 lower-case hex digits, the form of run_id, kernel_id and sample_id.
 bool IsHexId(std::string_view id);
 
-// sha256(kernel_source + settings_signature), the signature as SettingsSignature gives it.
+// Returns sha256(kernel_source + settings_signature), with a signature from SettingsSignature().
 std::string KernelId(std::string_view kernel_source, std::string_view settings_signature);
 
-// "static_shapes=True" (or False), then ", index_dtype=torch.int64" where the settings have one. Empty optional: the
-// settings have no static_shapes.
+// Returns "static_shapes=True" (or False), followed by ", index_dtype=torch.int64" if the settings have an index_dtype.
+// Returns nullopt if the settings have no static_shapes.
 std::optional<std::string> SettingsSignature(const Json& settings);
 
-// pr2750: sha256(kernel_id \0 input_shapes \0 dtypes \0 hardware).
+// Returns the run_id of pr2750: sha256(kernel_id \0 input_shapes \0 dtypes \0 hardware).
 std::string RunIdPr2750(std::string_view kernel_id, std::string_view input_shapes, std::string_view dtypes,
                         std::string_view hardware);
 
-// helion: sha256(kernel_source \0 signature \0 input_shapes \0 dtypes \0 hardware). `settings` null: no settings.
+// Returns the run_id of helion: sha256(kernel_source \0 signature \0 input_shapes \0 dtypes \0 hardware). A null
+// `settings` means no settings.
 std::string RunIdHelion(std::string_view kernel_source, const Json& settings, std::string_view input_shapes,
                         std::string_view dtypes, std::string_view hardware);
 
-// "@helion.kernel(config=helion.<config_text>, <settings_signature>)".
+// Returns "@helion.kernel(config=helion.<config_text>, <settings_signature>)".
 std::string Decorator(std::string_view config_text, std::string_view settings_signature);
 
-// The settings signature in a decorator of that form for that config; empty optional: another form.
+// Returns the settings signature in a decorator of that form for that config, or nullopt for another form.
 std::optional<std::string_view> SignatureOfDecorator(std::string_view decorator, std::string_view config_text);
 
-// 64 digits: sha256(kernel_source + decorator).
+// Returns sha256(kernel_source + decorator) as 64 digits.
 std::string SampleId(std::string_view kernel_source, std::string_view decorator);
 
-// The first 8 bytes of sha256(canonical JSON of config), read big-endian: the 16 digits as a number.
+// Returns the first 8 bytes of sha256(canonical JSON of config) as a big-endian number.
 uint64_t ConfigId(const Json& config);
 std::string FormatConfigId(uint64_t config_id);  // 16 digits
-absl::StatusOr<uint64_t> ParseConfigId(
-    std::string_view digits);  // INVALID_ARGUMENT: not 16 lower-case digits, or all 0
+// Returns INVALID_ARGUMENT unless the text is 16 lower-case digits, not all 0.
+absl::StatusOr<uint64_t> ParseConfigId(std::string_view digits);
 
 std::string HexEncode(std::string_view bytes);
-absl::StatusOr<std::string> HexDecode(std::string_view digits);  // INVALID_ARGUMENT: odd length or no hex digits
+// Returns INVALID_ARGUMENT for an odd length or a character that is not a hex digit.
+absl::StatusOr<std::string> HexDecode(std::string_view digits);
 
-// CRC-32C (Castagnoli, RFC 3720) continued from `crc`; 0 to begin.
+// Returns the CRC-32C (Castagnoli, RFC 3720) of `bytes`, continued from `crc`. Pass 0 for the first part.
 uint32_t Crc32c(uint32_t crc, std::string_view bytes);
 
 }  // namespace telemetry::record

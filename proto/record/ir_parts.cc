@@ -63,7 +63,7 @@ constexpr std::string_view kNodeKeysHelion[] = {
 constexpr std::string_view kEdgeKeysPr2750[] = {"source", "target", "edge_kind", "arg_positions", "dtype", "shape"};
 constexpr std::string_view kEdgeKeysHelion[] = {"edge_kind", "arg_positions", "dtype", "shape", "source", "target"};
 
-// A key and the field that holds it: the one of the key's name, or of its name and "_json".
+// A key and its field, whose name is the key or the key and "_json".
 struct PartKey {
   std::string_view key;
   const FieldDescriptor* field;
@@ -81,23 +81,23 @@ PartKeys FieldsOf(const google::protobuf::Descriptor* type, std::span<const std:
   return result;
 }
 
-// False: the value is not of the field's type.
+// Sets the field; returns false if the value does not have the field's type.
 bool SetField(const PartKey& key, const Json& value, Message* part) {
   const auto* reflection = part->GetReflection();
   if (key.field->cpp_type() == FieldDescriptor::CPPTYPE_INT64) {
     const std::optional<int64_t> number = ParseInt64(value.kind == Json::Kind::kNumber ? value.text : "");
-    // "-0" would come back as another text.
+    // "-0" would be written back as "0".
     if (!number.has_value() || Cat(*number) != value.text) return false;
     reflection->SetInt64(part, key.field, *number);
     return true;
   }
-  if (value.is_null()) return key.field->has_presence();  // unset says it
+  if (value.is_null()) return key.field->has_presence();  // an unset field means null
   if (!key.is_json && value.kind != Json::Kind::kString) return false;
   reflection->SetString(part, key.field, key.is_json ? ToJson(value) : value.text);
   return true;
 }
 
-// Fields that every part has.
+// The fields that nodes and edges have in common.
 const FieldDescriptor* OmittedField(const Message& part) { return part.GetDescriptor()->FindFieldByName("omitted"); }
 const FieldDescriptor* ExtraField(const Message& part) { return part.GetDescriptor()->FindFieldByName("extra_json"); }
 
@@ -137,7 +137,7 @@ void WriteField(const PartKey& key, const Message& part, RecordWriter* writer) {
   }
 }
 
-// The keys that do not stand at their place: absent ones, and those whose value is in the extras.
+// Returns the known keys that are not written at their place: absent keys and keys whose value is in the extras.
 template <typename Part>
 std::vector<std::string> KeysToSkip(const Part& part) {
   std::vector<std::string> skipped(part.omitted().begin(), part.omitted().end());

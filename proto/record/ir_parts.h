@@ -11,12 +11,12 @@ namespace telemetry::record {
 // The two orders in which Helion has written the keys of nodes and edges.
 enum class KeyOrder { kPr2750, kHelion };
 
-// Reads one node or edge. INVALID_ARGUMENT: not an object, or without the names that tie the graph together (id; source
-// and target) as strings. Everything else comes through, whatever it is.
+// Parses one node or edge. Returns INVALID_ARGUMENT if the value is not an object or if a name that connects the graph
+// (id; source and target) is not a string. All other keys are kept, whatever their values.
 absl::Status ParseIrNode(const Json& object, v1::IrNode* node);
 absl::Status ParseIrEdge(const Json& object, v1::IrEdge* edge);
 
-// Appends it as json.dumps does.
+// Appends the node or edge in the form of json.dumps.
 void AppendIrNode(const v1::IrNode& node, KeyOrder order, std::string* out);
 void AppendIrEdge(const v1::IrEdge& edge, KeyOrder order, std::string* out);
 

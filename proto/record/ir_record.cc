@@ -1,4 +1,4 @@
-// The IR graphs, node-link graphs as networkx writes and reads them.
+// IR graphs: node-link graphs in the form that networkx writes and reads.
 
 #include <string>
 #include <utility>
@@ -67,10 +67,10 @@ absl::StatusOr<v1::IrGraph> TakeGraph(RecordMembers* members, std::string_view r
   if (status.ok()) status = members->TakeBool("multigraph", &multigraph);
   if (status.ok()) status = TakeAttributes(members, &graph);
   if (status.ok()) status = TakeParts("nodes", members->Take("nodes"), graph.mutable_nodes(), ParseIrNode);
-  // A writer uses one of the two names, so the other one cannot come back as an unknown key.
+  // A writer uses one of the two names. The other one cannot be kept as an unknown key.
   const bool has_links = members->Find("links") != nullptr;
   if (status.ok() && has_links && members->Find("edges") != nullptr) {
-    status = absl::InvalidArgumentError("links: stands beside edges");
+    status = absl::InvalidArgumentError("links: conflicts with edges");
   }
   const std::string_view edges = has_links ? "links" : "edges";
   if (status.ok()) status = TakeParts(edges, members->Take(edges), graph.mutable_edges(), ParseIrEdge);
@@ -93,7 +93,7 @@ void AppendList(const Parts& parts, KeyOrder order, AppendOne append_one, std::s
   out->push_back(']');
 }
 
-// What follows the graph's attributes.
+// Writes the nodes, the edges and the extra keys.
 void WriteParts(const v1::IrGraph& graph, KeyOrder order, std::string_view edges, RecordWriter* writer,
                 std::string* out) {
   writer->Key("nodes");

@@ -22,7 +22,7 @@ void AppendCodePointEscape(char32_t code_point, std::string* out) {
   AppendUtf16Escape(0xDC00 + ((code_point - 0x10000) & 0x3FF), out);
 }
 
-// The letter after the backslash; 0 where the character has no short escape.
+// Returns the letter after the backslash, or 0 if the character has no short escape.
 char ShortEscape(char c) {
   switch (c) {
     case '"':
@@ -45,11 +45,11 @@ char ShortEscape(char c) {
 
 bool IsPlain(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
 
-// Where json.dumps puts line breaks and spaces.
+// The separators and the indentation of json.dumps.
 struct Layout {
   std::string_view item_separator = ", ";
   std::string_view key_separator = ": ";
-  size_t indent = 0;  // spaces a level; 0: all on one line
+  size_t indent = 0;  // spaces per level; 0: all on one line
 };
 
 class Formatter {
@@ -112,13 +112,13 @@ class Formatter {
   size_t level_ = 0;
 };
 
-// As Python has the value after loading it: of equal keys the last one's value, numbers in their normal form.
+// Returns the value as Python has it after loading: the last of equal keys, numbers in their normal form.
 Json Canonical(Json result) {
   if (result.kind == Json::Kind::kNumber) result.text = NormalNumber(result.text);
   for (Json& item : result.items) item = Canonical(std::move(item));
   for (auto& [key, member] : result.members) member = Canonical(std::move(member));
-  // The byte order of UTF-8 is the code point order by which Python sorts. Reversed first, so that of equal keys the
-  // last one is met first and stays.
+  // Python sorts by code point, which is the byte order of UTF-8. Reversing first makes std::unique keep the last of
+  // equal keys.
   std::reverse(result.members.begin(), result.members.end());
   const auto key_less = [](const auto& a, const auto& b) { return a.first < b.first; };
   const auto key_equal = [](const auto& a, const auto& b) { return a.first == b.first; };

@@ -1,6 +1,6 @@
-// Reads JSON as Python's json.loads does, with simdjson's On-Demand API. That API hands out each scalar as the bytes it
-// was written with, which keeps integers of any size, the form of floats, NaN and the infinities. It leaves it to its
-// user to judge those bytes, and to notice what stands behind the value; both are done here.
+// Reads JSON as Python's json.loads does, with simdjson's On-Demand API. The API returns each scalar as its bytes in
+// the input, which keeps integers of any size, the form of floats, NaN and the infinities. The caller of that API has
+// to check these bytes and to detect text after the value. This file does both.
 
 #include <simdjson.h>
 
@@ -41,7 +41,7 @@ bool IsNumber(std::string_view token) {
   return IsDecimal(token) || token == "NaN" || token == "Infinity" || token == "-Infinity";
 }
 
-// Reads all but a string; false: the token is no such value.
+// Reads a scalar that is not a string; returns false if the token is not one.
 bool ReadScalar(std::string_view token, Json* out) {
   if (token == "null") {
     out->kind = Json::Kind::kNull;
@@ -58,12 +58,12 @@ bool ReadScalar(std::string_view token, Json* out) {
   return true;
 }
 
-// A token reaches to the next one, so white space may follow in it.
+// Removes trailing white space: a token extends to the next token.
 std::string_view WithoutSpaceBehind(std::string_view token) {
   return token.substr(0, token.find_last_not_of(" \t\n\r") + 1);
 }
 
-// One text being parsed. The text must outlive it.
+// A parser for one text. The text must outlive the parser.
 class JsonParser {
  public:
   explicit JsonParser(std::string_view text) : text_(text), padded_(text) {}
@@ -74,7 +74,7 @@ class JsonParser {
     absl::Status status = Value(document_, 0, &value);
     if (!status.ok()) return status;
     const size_t at = Offset();
-    if (at < text_.size()) return ErrorAt("something stands behind the value", at);
+    if (at < text_.size()) return ErrorAt("unexpected text after the value", at);
     return value;
   }
 
@@ -96,7 +96,7 @@ class JsonParser {
         out->kind = Json::Kind::kString;
         return String(source.get_string(), token.data(), &out->text);
       default:
-        if (!ReadScalar(WithoutSpaceBehind(token), out)) return ErrorAt("no JSON value", OffsetOf(token.data()));
+        if (!ReadScalar(WithoutSpaceBehind(token), out)) return ErrorAt("not a JSON value", OffsetOf(token.data()));
         return Skip(source);
     }
   }
@@ -126,22 +126,22 @@ class JsonParser {
   }
 
   absl::Status String(simdjson::simdjson_result<std::string_view> text, const char* begin, std::string* out) const {
-    // Python writes half of a surrogate pair where its string holds one. No UTF-8 can, so such a text is refused whole
-    // rather than changed.
+    // Python writes half of a surrogate pair if its string contains one. UTF-8 cannot encode it, so the text is refused
+    // instead of changed.
     if (text.error()) return ErrorAt("a bad escape or half a surrogate pair in the string", OffsetOf(begin));
     *out = text.value_unsafe();
     return absl::OkStatus();
   }
 
-  // An array or object steps over the scalars in it by itself. What stands behind one that is the whole document is
-  // seen only when this does.
+  // Skips a scalar. simdjson skips the scalars in an array or object itself. For a scalar that is the whole document,
+  // only this call detects text after it.
   absl::Status Skip(ondemand::document& root) {
     const simdjson::error_code error = root.raw_json().error();
     return error ? StructureError(error) : absl::OkStatus();
   }
   static absl::Status Skip(ondemand::value&) { return absl::OkStatus(); }
 
-  // Where the next token begins, or the one that simdjson refused; the end of the text where there is none.
+  // Returns the offset of the next token or of the token that simdjson refused, or the length of the text at its end.
   size_t Offset() {
     const simdjson::simdjson_result<const char*> location = document_.current_location();
     return location.error() ? text_.size() : OffsetOf(location.value_unsafe());
@@ -155,16 +155,16 @@ class JsonParser {
 
   absl::Status TooDeep(std::string_view token) const { return ErrorAt("nested too deep", OffsetOf(token.data())); }
 
-  // The first pass over the text says what is wrong in it, but not where.
+  // The first pass over the text reports the kind of error, but not its position.
   absl::Status TextError(simdjson::error_code error) const {
     if (error == simdjson::UTF8_ERROR) return ErrorAt("invalid UTF-8", FindInvalidUtf8(text_));
     return absl::InvalidArgumentError(simdjson::error_message(error));
   }
 
   absl::Status StructureError(simdjson::error_code error) {
-    // Found by a look at the text's last bracket, so there is no place to name.
+    // simdjson detects this error by checking the last bracket of the text, so there is no offset.
     if (error == simdjson::INCOMPLETE_ARRAY_OR_OBJECT) {
-      return absl::InvalidArgumentError("an array or object has no end, or something stands behind it");
+      return absl::InvalidArgumentError("an array or object has no end, or text follows it");
     }
     return ErrorAt("a comma, colon, key or bracket is missing or wrong", Offset());
   }

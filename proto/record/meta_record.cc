@@ -1,4 +1,4 @@
-// The meta records of FORMATS: who a run is.
+// The meta records of FORMATS.md, which identify runs.
 
 #include <string>
 #include <utility>
@@ -20,7 +20,7 @@ absl::Status TakeId(std::string_view key, RecordMembers* members, std::string* i
   return status;
 }
 
-// The keys that all dialects have.
+// Reads the keys that all dialects have.
 absl::Status TakeDescription(RecordMembers* members, v1::Run* run) {
   const std::pair<std::string_view, std::string*> fields[] = {
       {"kernel_name", run->mutable_kernel_name()},   {"kernel_source", run->mutable_kernel_source()},
@@ -34,7 +34,8 @@ absl::Status TakeDescription(RecordMembers* members, v1::Run* run) {
   return absl::OkStatus();
 }
 
-// These records do not say their settings, but the id was made from them, and few are usual.
+// Finds the settings signature by trying the usual ones: the record does not contain its settings, but its kernel_id is
+// computed from them.
 void FindSettingsSignature(v1::Run* run) {
   for (const std::string_view static_shapes : {"static_shapes=True", "static_shapes=False"}) {
     for (const std::string_view index_dtype : {"", ", index_dtype=torch.int64", ", index_dtype=torch.int32"}) {

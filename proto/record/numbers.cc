@@ -19,7 +19,7 @@ std::optional<T> ParseWhole(std::string_view text) {
   return value;
 }
 
-// The digits and the decimal exponent of to_chars' "d.ddde-XX".
+// The digits and the decimal exponent of to_chars' form "d.ddde-XX".
 struct Scientific {
   std::string digits;
   int exponent = 0;
@@ -66,7 +66,7 @@ std::optional<int64_t> ParseInt64(std::string_view text) { return ParseWhole<int
 std::optional<uint64_t> ParseUint64(std::string_view text) { return ParseWhole<uint64_t>(text); }
 
 void AppendFixed(double value, int digits, std::string* out) {
-  char buffer[352];  // 309 digits before the point, the sign, the point and what is asked for
+  char buffer[352];  // 309 digits before the point, the sign, the point and `digits`
   const char* end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed, digits).ptr;
   out->append(buffer, static_cast<size_t>(end - buffer));
 }
@@ -83,7 +83,7 @@ std::string FloatRepr(double value) {
 std::string NormalNumber(std::string_view digits) {
   if (digits == "-0") return "0";
   if (digits.find_first_of(".eE") == std::string_view::npos) return std::string(digits);  // an integer, NaN, Infinity
-  // Abseil's, since the standard one does not say to which side a number is out of range: this gives the largest or 0.
+  // absl::from_chars returns the largest value or 0 for a number out of range. std::from_chars does not report which.
   double value = 0;
   const auto error = absl::from_chars(digits.data(), digits.data() + digits.size(), value).ec;
   const bool too_large = error == std::errc::result_out_of_range && std::fabs(value) > 1;

@@ -29,7 +29,7 @@ class ConfigParser {
     if (status.ok()) status = Arguments(&config);
     if (!status.ok()) return status;
     cursor_.SkipSpace();
-    if (!cursor_.AtEnd()) return cursor_.Error("something stands behind the call");
+    if (!cursor_.AtEnd()) return cursor_.Error("unexpected text after the call");
     return config;
   }
 
@@ -39,7 +39,7 @@ class ConfigParser {
     const size_t begin = cursor_.at();
     while (IsNameByte(cursor_.Peek()) || cursor_.Peek() == '.') cursor_.Skip(1);
     const std::string_view name = cursor_.Since(begin);
-    if (name != "Config" && !name.ends_with(".Config")) return cursor_.Error("no call of Config");
+    if (name != "Config" && !name.ends_with(".Config")) return cursor_.Error("not a call of Config");
     cursor_.SkipSpace();
     return cursor_.TryTake('(') ? absl::OkStatus() : cursor_.Error("'(' is missing");
   }
@@ -60,12 +60,12 @@ class ConfigParser {
   }
 
   absl::Status NamedValue(std::string name, int depth, Json* object) {
-    if (object->Find(name) != nullptr) return cursor_.Error(Cat("\"", name, "\" stands there twice"));
+    if (object->Find(name) != nullptr) return cursor_.Error(Cat("\"", name, "\" occurs twice"));
     return Value(depth, &object->members.emplace_back(std::move(name), Json()).second);
   }
 
-  // What stands between an opening bracket, already taken, and `close`: items with commas between them, one more comma
-  // after the last if need be.
+  // Reads the items between an opening bracket, which is already consumed, and `close`. Commas separate the items; a
+  // trailing comma is allowed.
   template <typename TakeItem>
   absl::Status Sequence(char close, TakeItem take_item) {
     cursor_.SkipSpace();
@@ -106,14 +106,14 @@ class ConfigParser {
     return Sequence(close, [&] { return Value(depth, &value->items.emplace_back()); });
   }
 
-  // JSON has no tuples, and json.dumps writes them as lists. (1) is no tuple but a 1 in brackets, which repr never
-  // prints.
+  // Reads a tuple as a list, because JSON has no tuples and json.dumps writes them as lists. (1) is not a tuple but a 1
+  // in parentheses, which repr never prints.
   absl::Status Tuple(int depth, Json* value) {
     absl::Status status = List(')', depth, value);
     if (!status.ok()) return status;
     const std::string_view before_closing = cursor_.text().substr(0, cursor_.at() - 1);
     const bool ends_in_comma = before_closing[before_closing.find_last_not_of(" \t\r\n")] == ',';
-    if (value->items.size() == 1 && !ends_in_comma) return cursor_.Error("a value in brackets, which is no tuple,");
+    if (value->items.size() == 1 && !ends_in_comma) return cursor_.Error("a value in parentheses that is not a tuple");
     return absl::OkStatus();
   }
 
@@ -123,7 +123,7 @@ class ConfigParser {
     value->kind = Json::Kind::kObject;
     return Sequence('}', [&] {
       std::string key;
-      if (cursor_.Peek() != '\'' && cursor_.Peek() != '"') return cursor_.Error("a key that is no string");
+      if (cursor_.Peek() != '\'' && cursor_.Peek() != '"') return cursor_.Error("a key that is not a string");
       absl::Status status = TakePythonString(&cursor_, &key);
       if (!status.ok()) return status;
       cursor_.SkipSpace();
@@ -142,19 +142,20 @@ class ConfigParser {
       return absl::OkStatus();
     }
     std::string digits = NumberOf(word);
-    if (digits.empty()) return cursor_.Error("no Python literal that is read here");
+    if (digits.empty()) return cursor_.Error("unsupported Python literal");
     *value = Json::Number(std::move(digits));
     return absl::OkStatus();
   }
 
-  // A sign at the beginning of a word, or in its exponent.
+  // Returns true for a sign at the beginning of a word or in its exponent.
   bool IsSign(size_t begin) const {
     if (cursor_.Peek() != '-' && cursor_.Peek() != '+') return false;
     const std::string_view word = cursor_.Since(begin);
     return word.empty() || absl::ascii_tolower(static_cast<unsigned char>(word.back())) == 'e';
   }
 
-  // The number in JSON's form and Python's digits; empty for what is none. Decimal digits only: repr prints no others.
+  // Returns the number in JSON's form with Python's digits, or an empty string. Only decimal digits: repr prints no
+  // others.
   static std::string NumberOf(std::string_view word) {
     const bool negative = TakePrefix("-", &word);
     if (!negative) TakePrefix("+", &word);
@@ -162,7 +163,7 @@ class ConfigParser {
     if (word == "nan") return "NaN";
     if (word == "inf") return Cat(sign, "Infinity");
     if (!HasNumberForm(word)) return "";
-    // ".5" and "5." are Python's, but not JSON's.
+    // ".5" and "5." are valid in Python but not in JSON.
     const size_t point = word.find('.');
     if (point == std::string_view::npos) return NormalNumber(Cat(sign, word));
     const std::string_view whole = word.substr(0, point);
@@ -190,10 +191,10 @@ class ConfigParser {
   TextCursor cursor_;
 };
 
-// Walks over a text with strings and brackets; knows where it is outside of all of them.
+// A scanner that tracks whether it is inside a string or a bracket.
 class BracketWalker {
  public:
-  // False: a bracket closes that was not open.
+  // Returns false if `c` closes a bracket that is not open.
   bool Step(char c) {
     if (quote_ != 0) {
       StepInString(c);

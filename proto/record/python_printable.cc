@@ -12,7 +12,7 @@ struct Range {
   uint32_t last;
 };
 
-// What str.isprintable() of Python 3.11 (Unicode 14) denies beyond ASCII, in order: printed from
+// The characters beyond ASCII for which str.isprintable() of Python 3.11 (Unicode 14) is false, in order. Printed by
 //   [c for c in range(0x80, 0x110000) if not chr(c).isprintable()]
 constexpr Range kNotPrintable[] = {
     {0x80, 0xa0},       {0xad, 0xad},       {0x378, 0x379},     {0x380, 0x383},     {0x38b, 0x38b},

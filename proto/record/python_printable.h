@@ -2,7 +2,7 @@
 
 namespace telemetry::record {
 
-// Whether Python's repr prints the character as it is; the others it escapes.
+// Returns true if Python's repr prints the character unescaped.
 bool IsPythonPrintable(char32_t code_point);
 
 }  // namespace telemetry::record

@@ -35,7 +35,7 @@ void AppendCharacter(char32_t code_point, char quote, std::string* out) {
   }
 }
 
-// Python prefers single quotes unless that would cost escapes and double quotes would not.
+// Appends a string in single quotes, or in double quotes if only single quotes would need escapes.
 void AppendString(std::string_view value, std::string* out) {
   const bool has_single = value.find('\'') != std::string_view::npos;
   const bool has_double = value.find('"') != std::string_view::npos;

@@ -7,11 +7,10 @@
 
 namespace telemetry::record {
 
-// Appends the value as Python's repr prints it once json.loads has read it: None, True, 'text', [1, 2], {'a': 1.0},
-// nan.
+// Appends the value as Python's repr prints it after json.loads: None, True, 'text', [1, 2], {'a': 1.0}, nan.
 void AppendRepr(const Json& value, std::string* out);
 
-// As Python's str: like repr, but for a string, which stands without quotes and escapes.
+// Returns the value as Python's str prints it: like repr, but a string has no quotes and escapes.
 std::string PythonStr(const Json& value);
 
 }  // namespace telemetry::record

@@ -13,7 +13,7 @@ char32_t DigitValue(char digit) {
   return static_cast<char32_t>(lower <= '9' ? lower - '0' : lower - 'a' + 10);
 }
 
-// Python quotes: ', ", ''' or """.
+// Consumes an opening quote: ', ", ''' or """.
 std::string_view TakeOpeningQuote(TextCursor* cursor) {
   const size_t begin = cursor->at();
   const char quote = cursor->Take();
@@ -41,23 +41,23 @@ void TakeOctalEscape(TextCursor* cursor, std::string* out) {
   AppendUtf8(code_point, out);
 }
 
-// Behind the backslash.
+// Reads an escape. The cursor is after the backslash.
 absl::Status TakeEscape(TextCursor* cursor, std::string* out) {
   static constexpr std::string_view kNames = "\\'\"abfnrtv";
   static constexpr std::string_view kValues = "\\'\"\a\b\f\n\r\t\v";
   if (cursor->AtEnd()) return cursor->Error("a string has no end");
-  if (cursor->TryTake('\n')) return absl::OkStatus();  // the line goes on
+  if (cursor->TryTake('\n')) return absl::OkStatus();  // a line continuation
   if (cursor->TryTake('x')) return TakeHexEscape(cursor, 2, out);
   if (cursor->TryTake('u')) return TakeHexEscape(cursor, 4, out);
   if (cursor->TryTake('U')) return TakeHexEscape(cursor, 8, out);
-  if (cursor->Peek() == 'N') return cursor->Error("\\N{name} is not read");
+  if (cursor->Peek() == 'N') return cursor->Error("\\N{name} is not supported");
   if (cursor->Peek() >= '0' && cursor->Peek() <= '7') {
     TakeOctalEscape(cursor, out);
     return absl::OkStatus();
   }
   const size_t which = kNames.find(cursor->Peek());
   if (which == std::string_view::npos) {
-    out->push_back('\\');  // as Python: no escape, two characters
+    out->push_back('\\');  // as in Python, an unknown escape stays as two characters
   } else {
     cursor->Take();
     out->push_back(kValues[which]);
@@ -71,7 +71,7 @@ absl::Status TakePythonString(TextCursor* cursor, std::string* out) {
   const std::string_view quote = TakeOpeningQuote(cursor);
   while (!cursor->TryTake(quote)) {
     if (cursor->AtEnd()) return cursor->Error("a string has no end");
-    if (quote.size() == 1 && cursor->Peek() == '\n') return cursor->Error("a line break stands in a string");
+    if (quote.size() == 1 && cursor->Peek() == '\n') return cursor->Error("a line break in a string");
     if (!cursor->TryTake('\\')) {
       out->push_back(cursor->Take());
       continue;

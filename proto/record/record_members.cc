@@ -29,7 +29,7 @@ absl::Status RefuseRepeatedKeys(const Json& value) {
   std::sort(keys.begin(), keys.end());
   const auto repeated = std::adjacent_find(keys.begin(), keys.end());
   if (repeated == keys.end()) return absl::OkStatus();
-  return absl::InvalidArgumentError(Cat(*repeated, ": stands twice in one object"));
+  return absl::InvalidArgumentError(Cat(*repeated, ": occurs twice in one object"));
 }
 
 const Json* RecordMembers::Take(std::string_view key) {

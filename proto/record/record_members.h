@@ -9,24 +9,24 @@
 
 namespace telemetry::record {
 
-// INVALID_ARGUMENT, naming the key: an object in the value has it twice. json.loads would keep one of the two in
-// silence.
+// Returns INVALID_ARGUMENT with the key's name if an object in the value contains a key twice. json.loads would
+// silently keep one of the two.
 absl::Status RefuseRepeatedKeys(const Json& value);
 
-// Takes an object's members one by one, by name; what nobody took is the rest. The object must outlive it.
+// A reader that takes an object's members by name and keeps track of the rest. The object must outlive the reader.
 class RecordMembers {
  public:
   explicit RecordMembers(const Json& object) : object_(object), taken_(object.members.size()) {}
 
-  // The first member of that name, taken already or not; nullptr where there is none.
+  // Returns the first member with this name, taken or not, or nullptr.
   const Json* Find(std::string_view key) const { return object_.Find(key); }
-  // The same, and it does not belong to the rest.
+  // Like Find(), and marks the member as taken.
   const Json* Take(std::string_view key);
-  // INVALID_ARGUMENT, naming the key: missing, or no string.
+  // Return INVALID_ARGUMENT with the key's name if the member is missing or has another type.
   absl::Status TakeString(std::string_view key, std::string* value);
   absl::Status TakeBool(std::string_view key, bool* value);
 
-  // The members that were not taken, as one JSON object; empty where there are none.
+  // Returns the members that were not taken as one JSON object, or an empty string if there are none.
   std::string RestJson() const;
 
  private:
@@ -34,7 +34,7 @@ class RecordMembers {
   std::vector<bool> taken_;
 };
 
-// Writes one JSON object as json.dumps does, member by member.
+// A writer that appends one JSON object, member by member, in the form of json.dumps.
 class RecordWriter {
  public:
   explicit RecordWriter(std::string* out) : out_(out) { out_->push_back('{'); }
@@ -42,11 +42,11 @@ class RecordWriter {
   void String(std::string_view key, std::string_view value);
   void Bool(std::string_view key, bool value);
   void Null(std::string_view key) { Text(key, "null"); }
-  // `json` is written as it stands.
+  // Writes a member whose value is the JSON text `json`, unchanged.
   void Text(std::string_view key, std::string_view json);
-  // The members of a JSON object in json.dumps' form, or nothing for an empty text.
+  // Writes the members of a JSON object in the form of json.dumps. Writes nothing for an empty text.
   void MembersOf(std::string_view json_object);
-  // Begins a member; the caller appends its value to the same string.
+  // Begins a member. The caller then appends the value to the same string.
   void Key(std::string_view key);
   void Close() { out_->push_back('}'); }
 

@@ -19,7 +19,7 @@ bool IsHeaderOrRow(std::string_view line, std::optional<Dialect> declared) {
   return HeaderDialect(line).has_value() || ReadRow(line, declared).ok();
 }
 
-// A digest, whole or in its usual shortenings.
+// Returns true for a digest of full length or of a usual shorter length.
 bool HasUsualHashLength(const SidecarRow& row) {
   constexpr size_t kLengths[] = {8, 16, 32, 40, 64, 96, 128};
   return std::find(std::begin(kLengths), std::end(kLengths), row.source_hash.size()) != std::end(kLengths);
@@ -82,7 +82,7 @@ size_t SidecarCsv::TakeRecord(std::string_view rest, std::vector<Item>* items) {
   }
   const bool line_has_no_end = end == rest.size();
   if (line_has_no_end && row->dialect == Dialect::kHelionSources && !HasUsualHashLength(row->row)) {
-    AddBad(line, "source_hash: may have been cut off", offset_, items);
+    AddBad(line, "source_hash: may be truncated", offset_, items);
   } else {
     AddRow(row->dialect, std::move(row->row), offset_, items);
   }

@@ -10,73 +10,76 @@
 
 namespace telemetry::record {
 
-// Cuts the bytes of a sidecar CSV into rows, headers and what is neither, whatever has happened to the file: several
-// processes' rows, headers in its middle, rows of a newer dialect below an older header (the width tells), torn lines,
-// lines run together, quoted newlines, LF for CRLF, a byte order mark, empty lines (skipped), holes full of NULs. Bytes
-// are fed as they come; an unfinished last line waits. How they are divided among calls changes nothing.
+// A parser that splits the bytes of a sidecar CSV into rows, headers and bad bytes. It handles every known kind of
+// damage: rows of several processes, headers in the middle, rows of a newer dialect below an older header (the width
+// identifies the dialect), torn lines, merged lines, quoted newlines, LF instead of CRLF, a byte order mark, empty
+// lines (skipped) and holes full of NULs. Feed() accepts bytes as they arrive and keeps an incomplete last line. The
+// division of the bytes into calls does not affect the result.
 //
-// Resynchronisation: a line that is no row is searched for the whole rows and headers in it (CutLine); what stands
-// between them is kBad. A quoted field may hold newlines, but ends, torn, before a line that is itself a whole row or a
-// header. Only the torn line is bad then; the lines behind it are read anew. A line of 4 MiB or more is kBad, in
-// pieces.
+// Resynchronisation: a line that is not a row is searched for complete rows and headers (CutLine), and the bytes
+// between them are kBad. A quoted field may contain newlines. It ends, torn, before a line that is itself a complete
+// row or a header; then only the torn line is bad, and the lines after it are read again. A line of 4 MiB or more is
+// kBad, in pieces.
 //
 // Not thread-safe.
 class SidecarCsv {
  public:
   enum class Kind {
-    kHeader,  // dialect set
-    kRow,     // dialect and row set
-    kBad,     // error set: bytes that are no row
+    kHeader,  // `dialect` is set
+    kRow,     // `dialect` and `row` are set
+    kBad,     // `error` and `raw` are set: bytes that are not a row
   };
+  // One header, one row or one stretch of bad bytes.
   struct Item {
     Kind kind = Kind::kBad;
     Dialect dialect = Dialect::kV11;
     SidecarRow row;
     std::string error;
-    std::string raw;      // the bytes of a kBad, without the line end
-    uint64_t line = 0;    // of its first byte, from 1
-    uint64_t offset = 0;  // of its first byte, from 0
+    std::string raw;      // for kBad: the bytes without the line end
+    uint64_t line = 0;    // line of the first byte, from 1
+    uint64_t offset = 0;  // offset of the first byte, from 0
   };
 
   static constexpr size_t kMostLineBytes = size_t{4} << 20;
 
-  // `dialect`: what to assume before the first header; without it rows are told by their width and form.
+  // `dialect` is assumed before the first header. Without it, the width and form of the rows identify their dialect.
   explicit SidecarCsv(std::optional<Dialect> dialect = std::nullopt) : dialect_(dialect) {}
 
-  // Adds bytes at the end; items that are whole now are appended to `items`.
+  // Adds bytes at the end and appends the items that are now complete to `items`.
   void Feed(std::string_view bytes, std::vector<Item>* items);
 
-  // The file is complete: what waits is read as if its line had ended (a whole row without its line end is a row, but
-  // for a hash of unusual length, which may have been cut off). Feed must not be called any more.
+  // Ends the file: parses the pending bytes as if their line had ended. A complete row without its line end is a row,
+  // except for a row with a hash of unusual length, which may be truncated. Feed() must not be called afterwards.
   void Finish(std::vector<Item>* items);
 
-  // Bytes that wait for the end of their line.
+  // Returns the number of bytes in the incomplete last line.
   size_t pending_bytes() const { return pending_.size(); }
 
  private:
-  // Reads what can be read of pending_.
+  // Parses the complete records in pending_.
   void Drain(std::vector<Item>* items);
-  // Reads the record at the beginning of `rest`. Its length, or 0: more bytes are needed.
+  // Parses the record at the beginning of `rest`. Returns its length, or 0 if more bytes are needed.
   size_t TakeRecord(std::string_view rest, std::vector<Item>* items);
-  // The same for a record whose first line, which ends at `first_end`, leaves a quote open.
+  // Like TakeRecord(), for a record whose first line, which ends at `first_end`, leaves a quote open.
   size_t TakeOpenRecord(std::string_view rest, size_t first_end, std::vector<Item>* items);
   size_t TakeLongLine(std::string_view rest, std::vector<Item>* items);
-  // Offset of the line end behind `from`, or of the end of a file that is complete; npos: it has not come yet.
+  // Returns the offset of the line end after `from`, or of the end of a complete file; npos if the line end has not
+  // arrived.
   size_t LineEnd(std::string_view rest, size_t from) const;
 
   void AddHeader(Dialect dialect, uint64_t offset, std::vector<Item>* items);
   void AddRow(Dialect dialect, SidecarRow row, uint64_t offset, std::vector<Item>* items);
   void AddBad(std::string_view raw, std::string error, uint64_t offset, std::vector<Item>* items);
-  // Adds what CutLine finds in a line.
+  // Adds the pieces that CutLine() finds in a line.
   void AddPieces(std::string_view line, std::vector<Item>* items);
 
   std::optional<Dialect> dialect_;
   std::string pending_;
-  uint64_t line_ = 1;          // of pending_'s first byte, or, within Drain, of the record that is being read
-  uint64_t offset_ = 0;        // likewise
-  size_t open_lines_end_ = 0;  // the first line of pending_ leaves a quote open, and so do the lines up to here
-  bool in_long_line_ = false;  // what comes is the rest of a line whose beginning was bad for its length
-  bool complete_ = false;      // no more bytes will come
+  uint64_t line_ = 1;          // line of pending_'s first byte; within Drain(), of the record being read
+  uint64_t offset_ = 0;        // offset of the same byte
+  size_t open_lines_end_ = 0;  // end of the leading lines of pending_ that leave a quote open
+  bool in_long_line_ = false;  // the next bytes belong to a line that was too long
+  bool complete_ = false;      // no more bytes will arrive
 };
 
 }  // namespace telemetry::record

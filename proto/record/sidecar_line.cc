@@ -26,7 +26,7 @@ std::optional<Dialect> DialectOfWidth(size_t width, std::optional<Dialect> decla
 }
 
 absl::Status WidthError(size_t width, std::optional<Dialect> declared) {
-  if (!declared.has_value()) return absl::InvalidArgumentError(Cat(width, " fields, as no dialect has"));
+  if (!declared.has_value()) return absl::InvalidArgumentError(Cat(width, " fields; no dialect has that many"));
   return absl::InvalidArgumentError(
       Cat(width, " fields; a ", DialectName(*declared), " row has ", DialectWidth(*declared)));
 }
@@ -73,7 +73,7 @@ void AddNumbers(std::string_view line, std::vector<size_t>* cuts) {
   }
 }
 
-// Where a row or a header may begin, in order; then the line's end.
+// Returns the offsets at which a row or a header may begin, in order, and the end of the line.
 std::vector<size_t> CutPoints(std::string_view line) {
   std::vector<size_t> cuts = {0, line.size()};
   AddIds(line, &cuts);
@@ -100,10 +100,11 @@ std::optional<LinePiece> RowBetween(std::string_view line, size_t begin, size_t 
   return LinePiece{.begin = begin, .end = end, .header = {}, .row = *std::move(row), .error = {}};
 }
 
-// The row that begins there and ends with the line, with its quoted config, or where the next one begins.
+// Returns the row that begins at `cuts[which]`. It ends with its quoted config, at the beginning of the next row, or
+// with the line.
 std::optional<LinePiece> RowAt(std::string_view line, const std::vector<size_t>& cuts, size_t which,
                                std::optional<Dialect> declared) {
-  // A pr2750 row holds two ids behind its first; the next row's is the third.
+  // A pr2750 row contains two ids after its first; the third belongs to the next row.
   constexpr size_t kMostCuts = 3;
   const size_t begin = cuts[which];
   const CsvFields fields = SplitCsv(line.substr(begin), kMostFields);
@@ -125,7 +126,7 @@ std::optional<LinePiece> RowAt(std::string_view line, const std::vector<size_t>&
 LinePiece BadPiece(std::string_view line, size_t begin, size_t end, std::optional<Dialect> declared) {
   LinePiece piece = {.begin = begin, .end = end, .header = {}, .row = {}, .error = {}};
   const absl::StatusOr<LineRow> row = ReadRow(line.substr(begin, end - begin), declared);
-  piece.error = row.ok() ? "a row that others ran into" : std::string(row.status().message());
+  piece.error = row.ok() ? "a row merged with others" : std::string(row.status().message());
   return piece;
 }
 
@@ -146,7 +147,7 @@ absl::StatusOr<LineRow> ReadRow(std::string_view line, std::optional<Dialect> de
     case CsvFields::End::kOpenQuote:
       return absl::InvalidArgumentError("a quoted field has no end");
     case CsvFields::End::kBehindQuote:
-      return absl::InvalidArgumentError("something stands behind a quoted field");
+      return absl::InvalidArgumentError("unexpected text after a quoted field");
     case CsvFields::End::kUnreadable:
       break;
   }

@@ -11,20 +11,20 @@
 
 namespace telemetry::record {
 
-// A row and the dialect that its width tells.
+// A row and its dialect, which the width identifies.
 struct LineRow {
   Dialect dialect = Dialect::kV11;
   SidecarRow row;
 };
 
-// The dialect whose header the line is.
+// Returns the dialect of a header line, or nullopt for another line.
 std::optional<Dialect> HeaderDialect(std::string_view line);
 
-// Reads a line, without its line end, as one row. The width tells the dialect; `declared`, the last header's, only
-// keeps torn helion rows, which may be as short, from being read as rows of a sources file.
+// Parses a line without its line end as one row. The width identifies the dialect. `declared` is the last header's
+// dialect; it only prevents torn helion rows, which may have the same width, from being read as rows of a sources file.
 absl::StatusOr<LineRow> ReadRow(std::string_view line, std::optional<Dialect> declared);
 
-// A stretch of a line: a header or a row (the one that is set), or, with neither, bytes that are no row.
+// A part of a line: a header or a row (whichever is set), or, if neither is set, bytes that are not a row.
 struct LinePiece {
   size_t begin = 0;
   size_t end = 0;
@@ -33,10 +33,10 @@ struct LinePiece {
   std::string error;
 };
 
-// Cuts a line that is not one row or header into the whole ones that it holds and what stands between them. A row is
-// found where the line begins, at 64 hex digits with a comma behind them, and, where rows begin with a number, behind a
-// closing quote or a NUL (a hole in the file): a number that follows anything else may begin with the digits of a torn
-// one. Only what is written exactly as a row would be is taken for one.
+// Splits a line that is not one row or header into the complete rows and headers in it and the bytes between them. A
+// row may begin at the beginning of the line, at 64 hex digits followed by a comma, and, in dialects whose rows begin
+// with a number, after a closing quote or a NUL (a hole in the file). A number after any other byte may begin with the
+// digits of a torn one. Only text in exactly the form of a row is accepted as a row.
 std::vector<LinePiece> CutLine(std::string_view line, std::optional<Dialect> declared);
 
 }  // namespace telemetry::record

@@ -35,7 +35,7 @@ struct DialectTraits {
   std::string_view name;
   std::string_view header;
   size_t width;
-  std::array<Column, 11> columns;  // the first `width` count
+  std::array<Column, 11> columns;  // only the first `width` are used
 };
 
 using enum Column;
@@ -66,14 +66,14 @@ constexpr DialectTraits kTraits[] = {
 
 const DialectTraits& TraitsOf(Dialect dialect) { return kTraits[static_cast<size_t>(dialect)]; }
 
-// Column names stand in the header and nowhere else.
+// Returns a column's name, which only the header contains.
 std::string_view ColumnName(Dialect dialect, size_t index) {
   std::string_view names = TraitsOf(dialect).header;
   for (; index > 0; --index) names.remove_prefix(names.find(',') + 1);
   return names.substr(0, names.find(','));
 }
 
-// What a field's reading ends with: nullptr, or what is wrong.
+// The fault of a field, or nullptr if it could be read.
 using Fault = const char*;
 
 Fault ReadId(const std::string& field, bool may_be_empty, std::string* id) {
@@ -117,7 +117,8 @@ Fault ReadStatus(const std::string& field, std::string* status) {
   return field.empty() ? "empty" : nullptr;
 }
 
-// A digest's beginning at least: so that a torn row of another dialect is not taken for one with a hash.
+// Requires at least the beginning of a digest, so that a torn row of another dialect is not accepted as a row with a
+// hash.
 Fault ReadSourceHash(const std::string& field, std::string* hash) {
   constexpr size_t kFewestDigits = 8;
   const bool is_hex = field.find_first_not_of("0123456789abcdef") == std::string::npos;
@@ -137,7 +138,7 @@ Fault ReadConfig(const std::string& field, SidecarRow* row) {
     return row->config_id.has_value() && LooksLikeWholeCall(field) ? nullptr : "not a call of Config with literals";
   }
   const uint64_t id = ConfigId(*config);
-  if (row->config_id.value_or(id) != id) return "not the config that config_id names";
+  if (row->config_id.value_or(id) != id) return "does not have the id in config_id";
   row->config_id = id;
   return nullptr;
 }
@@ -194,7 +195,7 @@ void AppendConfigId(uint64_t id, std::string* out) {
   out->append(buffer, sizeof buffer);
 }
 
-// Where the two kinds of row differ: whether texts are quoted already.
+// The overloads differ in whether the texts are already quoted.
 void AppendDecorator(const SidecarRow& row, std::string* out) { AppendCsvField(row.decorator, out); }
 void AppendDecorator(const RowView& row, std::string* out) { out->append(row.decorator_field); }
 void AppendConfig(const SidecarRow& row, std::string* out) { AppendCsvField(row.config_text, out); }

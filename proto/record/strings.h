@@ -8,8 +8,8 @@
 
 namespace telemetry::record {
 
-// Abseil as Debian builds it has a string_view of its own, which std::string_view does not convert to. This is the
-// bridge: the few calls that this room needs, taking std::string_view.
+// Bridge to Debian's build of Abseil, which has its own string_view that std::string_view does not convert to: the few
+// calls that this folder needs, with std::string_view.
 inline absl::string_view AbslView(std::string_view text) { return {text.data(), text.size()}; }
 
 namespace strings_internal {
@@ -20,13 +20,13 @@ const T& Piece(const T& part) {
 inline absl::string_view Piece(std::string_view part) { return AbslView(part); }
 }  // namespace strings_internal
 
-// absl::StrCat, for std::string_view as well.
+// Like absl::StrCat(), but also accepts std::string_view.
 template <typename... Parts>
 std::string Cat(const Parts&... parts) {
   return absl::StrCat(strings_internal::Piece(parts)...);
 }
 
-// Cuts `prefix` off the text's beginning; false where the text does not begin with it.
+// Removes `prefix` from the beginning of the text; returns false if the text does not begin with it.
 inline bool TakePrefix(std::string_view prefix, std::string_view* text) {
   if (!text->starts_with(prefix)) return false;
   text->remove_prefix(prefix.size());

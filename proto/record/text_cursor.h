@@ -8,16 +8,17 @@
 
 namespace telemetry::record {
 
-// How deep JSON texts and Python literals may nest: both are read recursively.
+// Limit for the nesting of JSON texts and Python literals, because both parsers are recursive.
 inline constexpr int kMaxDepth = 200;
 
-// A place in a text that is being parsed. The text must outlive it.
+// A position in a text that is being parsed. The text must outlive the cursor.
 class TextCursor {
  public:
   explicit TextCursor(std::string_view text) : text_(text) {}
 
   bool AtEnd() const { return at_ >= text_.size(); }
-  // The next byte; NUL at the end (and for a NUL in the text, which no grammar here allows outside of strings).
+  // Returns the next byte, or NUL at the end. A NUL in the text is not distinguished, because no grammar here allows it
+  // outside of strings.
   char Peek() const { return AtEnd() ? '\0' : text_[at_]; }
   char Take() { return text_[at_++]; }
   size_t at() const { return at_; }
@@ -46,7 +47,7 @@ class TextCursor {
     while (!AtEnd() && text_[at_] >= '0' && text_[at_] <= '9') ++at_;
   }
 
-  // INVALID_ARGUMENT with the offset of this place.
+  // Returns INVALID_ARGUMENT with the offset of this position.
   absl::Status Error(std::string_view what) const { return absl::InvalidArgumentError(Cat(what, " at byte ", at_)); }
 
  private:

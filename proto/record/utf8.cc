@@ -8,8 +8,8 @@ namespace {
 
 uint8_t ByteAt(std::string_view text, size_t at) { return static_cast<uint8_t>(text[at]); }
 
-// The length of the well-formed sequence at `at`; 0 where there is none. The bounds on the second byte are those of the
-// Unicode standard's table 3-7: they keep out overlong forms, surrogates and what is beyond U+10FFFF.
+// Returns the length of the well-formed sequence at `at`, or 0 if there is none. The bounds on the second byte are
+// those of table 3-7 of the Unicode standard. They exclude overlong forms, surrogates and values beyond U+10FFFF.
 size_t SequenceLength(std::string_view text, size_t at) {
   const uint8_t lead = ByteAt(text, at);
   if (lead < 0x80) return 1;
@@ -26,7 +26,7 @@ size_t SequenceLength(std::string_view text, size_t at) {
   return length;
 }
 
-// Nearly all text is ASCII: eight bytes at a time.
+// Skips ASCII, eight bytes at a time, because nearly all text is ASCII.
 size_t SkipAscii(std::string_view text, size_t at) {
   for (; text.size() - at >= 8; at += 8) {
     uint64_t word = 0;

@@ -21,7 +21,7 @@ struct Rule {
   Need need;
 };
 
-// Every method that may be called at all. Health is for load balancers and orchestrators, which have no tokens.
+// All methods that may be called. Health checks need no token, because load balancers and orchestrators have none.
 constexpr Rule kRules[] = {
     {"/grpc.health.v1.Health/Check", Need::kNothing},
     {"/grpc.health.v1.Health/Watch", Need::kNothing},
@@ -55,7 +55,7 @@ absl::StatusOr<std::string_view> TokenIn(const std::vector<std::string_view>& au
   if (authorization.size() > 1) return absl::UnauthenticatedError("the call carries more than one token");
   std::string_view value = authorization.front();
   if (!absl::StartsWithIgnoreCase(AbslView(value), AbslView(kBearer))) {
-    return absl::UnauthenticatedError("the call's authorization is no bearer token");
+    return absl::UnauthenticatedError("the call's authorization is not a bearer token");
   }
   value.remove_prefix(kBearer.size());
   return value;

@@ -19,10 +19,10 @@ namespace {
 
 constexpr long kVersion3 = 2;
 constexpr long kBackdatedSeconds = 3600;
-// The largest common name (RFC 5280, ub-common-name).
+// The longest common name (RFC 5280, ub-common-name).
 constexpr size_t kLongestName = 64;
 
-// Extensions by OpenSSL's name and in its syntax (x509v3_config(5)).
+// Extensions by their OpenSSL NID, with values in OpenSSL's syntax (x509v3_config(5)).
 using Extensions = std::vector<std::pair<int, std::string>>;
 
 absl::Status Failed(std::string_view action) {
@@ -36,7 +36,7 @@ absl::Status CheckName(const std::string& name) {
   const bool fits = !name.empty() && name.size() <= kLongestName;
   if (fits && name.find_first_not_of(kAllowed) == std::string::npos) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      record::Cat("'", name, "' is no name for a certificate: use a host name or an IP address of at most ",
+      record::Cat("'", name, "' is not a valid name for a certificate: use a host name or an IP address of at most ",
                   kLongestName, " letters, digits and .:-_*"));
 }
 
@@ -77,7 +77,7 @@ bool AddExtensions(X509* certificate, X509* issuer, const Extensions& extensions
   return true;
 }
 
-// Fills in and signs a certificate. `issuer` nullptr: it is its own.
+// Fills in and signs a certificate. `issuer` nullptr: the certificate is self-signed.
 absl::Status Sign(X509* certificate, const std::string& subject, EVP_PKEY* key, X509* issuer, EVP_PKEY* issuer_key,
                   absl::Duration lifetime, const Extensions& extensions) {
   const bool signed_it =
@@ -90,7 +90,7 @@ absl::Status Sign(X509* certificate, const std::string& subject, EVP_PKEY* key, 
   return signed_it ? absl::OkStatus() : Failed("sign a certificate");
 }
 
-// Returns what `write` writes to a memory BIO; empty: it failed.
+// Returns the text that `write` writes to a memory BIO, or an empty string if it fails.
 template <typename Write>
 std::string Pem(const Write& write) {
   const std::unique_ptr<BIO, decltype(&BIO_free)> memory(BIO_new(BIO_s_mem()), &BIO_free);

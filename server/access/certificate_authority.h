@@ -22,15 +22,15 @@ struct Identity {
 // Not thread-safe.
 class CertificateAuthority {
  public:
-  // Makes a new key. The certificate is valid from an hour ago, so that clocks may differ, until `lifetime` from now.
-  // INTERNAL: OpenSSL failed.
+  // Creates an authority with a new key. Its certificate is valid from an hour ago, to allow for clock differences,
+  // until `lifetime` from now. INTERNAL: OpenSSL failed.
   static absl::StatusOr<CertificateAuthority> Create(const std::string& name, absl::Duration lifetime);
 
   const Identity& identity() const { return identity_; }
 
-  // Issues a certificate for these host names and IP addresses; the first is its common name. It serves clients and
-  // servers alike. The lifetime is as in Create. INVALID_ARGUMENT: there is no name, or one is too long or holds other
-  // characters than letters, digits and ".:-_*". INTERNAL: OpenSSL failed.
+  // Issues a certificate for these host names and IP addresses; the first one is the common name. The certificate is
+  // valid for clients and servers. The validity begins and ends as in Create. INVALID_ARGUMENT: there is no name, or a
+  // name is too long or contains characters other than letters, digits and ".:-_*". INTERNAL: OpenSSL failed.
   absl::StatusOr<Identity> Issue(const std::vector<std::string>& names, absl::Duration lifetime) const;
 
  private:

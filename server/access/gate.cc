@@ -32,7 +32,7 @@ std::string CertificateOf(const grpc::ServerContext& context) {
   return "";
 }
 
-// What a line about a call tells: of whom it is, and what differs from line to line.
+// The fields of a log line about a call that are not those of its caller.
 struct CallLine {
   const char* message;
   std::string_view method;
@@ -56,8 +56,8 @@ void Log(log::Level level, const Caller& caller, const CallLine& line) {
               {"reason", line.reason}});
 }
 
-// An end that is somebody's way of going, or an ordinary answer, is no warning: a worker asks for a run that nobody has
-// tuned yet.
+// Returns the level at which an end status is logged. A disconnect and NOT_FOUND are no warnings: they are ordinary, as
+// when a worker asks for a run that has not been tuned.
 log::Level LevelOf(const absl::Status& end) {
   if (absl::IsCancelled(end) || absl::IsNotFound(end)) return log::Level::kDebug;
   const bool is_usual = absl::IsUnavailable(end) || absl::IsAborted(end) || absl::IsDeadlineExceeded(end);
@@ -101,7 +101,7 @@ absl::StatusOr<Caller> Gate::Admit(grpc::ServerContext& context, std::string_vie
   if (tokens_ == nullptr) {
     if (need != Need::kDeleter) return caller;
     absl::Status status = absl::PermissionDeniedError(
-        "this collector asks for no tokens, and only a token with the role deleter may delete: serve with --tokens, or "
+        "this collector uses no tokens, and only a token with the role deleter may delete: serve with --tokens, or "
         "stop the collector and give the database itself with --db");
     CountRefusal(caller, method, status);
     return status;
@@ -122,10 +122,10 @@ absl::StatusOr<Caller> Gate::Admit(grpc::ServerContext& context, std::string_vie
     caller.token_id = (*token)->id;
     caller.name = (*token)->name;
   }
-  // Whoever hands over records is logged with the producer, when it is known.
+  // Writers are logged in AdmitProducer, when the producer is known.
   const bool deletes = need == Need::kDeleter;
   if ((deletes || need == Need::kReader) && TakeLine(admission_lines_, "admitted")) {
-    Log(log::Level::kInfo, caller, {.message = deletes ? "let in a deleter" : "let in a reader", .method = method});
+    Log(log::Level::kInfo, caller, {.message = deletes ? "admitted a deleter" : "admitted a reader", .method = method});
   }
   return caller;
 }
@@ -137,7 +137,7 @@ absl::Status Gate::AdmitProducer(const Caller& caller, std::string_view method, 
   if (status.ok()) {
     const std::shared_ptr<const TokenSet> tokens = tokens_->tokens();
     const Token* token = tokens->FindId(caller.token_id);
-    status = token == nullptr ? absl::UnauthenticatedError("the token is gone")
+    status = token == nullptr ? absl::UnauthenticatedError("the token is not known to this collector any more")
                               : AuthorizeProducer(*tokens, *token, producer_id);
   }
   if (!status.ok()) {
@@ -146,7 +146,7 @@ absl::Status Gate::AdmitProducer(const Caller& caller, std::string_view method, 
   }
   if (TakeLine(admission_lines_, "admitted")) {
     Log(log::Level::kInfo, caller,
-        {.message = "let in a producer", .method = method, .producer_id = producer_id, .client = client});
+        {.message = "admitted a producer", .method = method, .producer_id = producer_id, .client = client});
   }
   return absl::OkStatus();
 }

@@ -17,19 +17,20 @@
 
 namespace telemetry::access {
 
-// Who makes a call.
+// The caller of a method.
 struct Caller {
-  std::string peer;         // its address
-  std::string certificate;  // the name in its TLS certificate; empty: it showed none
-  std::string token_id;     // empty: no tokens are asked for here
-  std::string name;         // the token's
-  std::string request_id;   // the call's, as its caller knows it
+  std::string peer;         // address, as gRPC formats it
+  std::string certificate;  // name in the TLS certificate; empty: the client presented none
+  std::string token_id;     // empty: the collector or the method requires no token
+  std::string name;         // name of the token
+  std::string request_id;   // id of the call, which the caller also receives
 };
 
-// Lets at most so many lines a second through, and counts the others. Thread-safe.
+// A rate limit for log lines that counts the omitted lines. Thread-safe.
 class LogLimit {
  public:
-  // Whether a line may be written now; `left_out`: how many were not since the last one.
+  // Returns true if a line may be written now. In this case sets `left_out` to the number of lines omitted since the
+  // last one.
   bool Take(SteadyTime now, uint64_t* left_out) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -39,28 +40,30 @@ class LogLimit {
   uint64_t left_out_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// What every call passes first. Whoever is let in or turned away is logged: address, certificate, the token's id and
-// name, method, reason and the call's id; never the token. Thread-safe.
+// The access check that every call passes first. Logs admitted and refused calls with address, certificate, id and name
+// of the token, method, reason and call id, but never the token. Thread-safe.
 class Gate {
  public:
-  // `tokens` outlives the gate. nullptr: there are none, and everyone may do everything but delete.
+  // `tokens` must outlive the gate. nullptr: the collector uses no tokens, and every caller may do everything except
+  // delete.
   explicit Gate(const TokenWatch* tokens) : tokens_(tokens) {}
 
-  // Gives the call its id, and tells it to the caller. Errors as Authorize and TokenWatch::CheckReadable. `method`:
-  // "/package.Service/Method".
+  // Assigns an id to the call, sends the id to the caller and authorizes the call. `method`: "/package.Service/Method".
+  // Errors: those of Authorize and TokenWatch::CheckReadable.
   absl::StatusOr<Caller> Admit(grpc::ServerContext& context, std::string_view method);
-  // Whether the caller may speak for the producer (16 bytes). Errors as AuthorizeProducer; UNAUTHENTICATED: its token
-  // is not valid any more. `method` as above, for the log; `client`: what it calls itself.
+  // Returns OK if the caller may send records of the producer (16 bytes). `method` as above and `client`, the name that
+  // the client gives itself, are logged. Errors: those of AuthorizeProducer; UNAUTHENTICATED if the token is no longer
+  // valid.
   absl::Status AdmitProducer(const Caller& caller, std::string_view method, std::string_view producer_id,
                              std::string_view client);
-  // Whether a call to `method` that was admitted may go on. UNAUTHENTICATED: the token has expired or was revoked;
-  // PERMISSION_DENIED: it lost its role.
+  // Returns OK if an admitted call of `method` may continue. UNAUTHENTICATED: the token has expired or was revoked.
+  // PERMISSION_DENIED: the token lost the role.
   absl::Status Recheck(const Caller& caller, std::string_view method) const;
 
-  // Logs a call that ended otherwise than well. `producer_id`: whom it spoke for; empty: nobody.
+  // Logs a call that ended with an error. `producer_id`: the producer of the call; empty: none.
   void LogEnd(const Caller& caller, std::string_view method, std::string_view producer_id, const absl::Status& status);
 
-  // How many calls were turned away so far.
+  // The numbers of calls refused so far.
   struct Refusals {
     uint64_t unauthenticated = 0;
     uint64_t permission_denied = 0;

@@ -18,7 +18,7 @@ std::string ProcessPrefix() {
   return absl::StrCat(absl::Hex(random(), absl::kZeroPad8), absl::Hex(random(), absl::kZeroPad8), "-");
 }
 
-// Nothing that is an id: empty.
+// Returns the id that the caller sent, or an empty string if there is no valid one.
 std::string SentId(const grpc::ServerContext& context) {
   const auto [begin, end] = context.client_metadata().equal_range(kRequestIdKey);
   if (begin == end || std::next(begin) != end) return "";

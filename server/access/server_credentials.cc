@@ -31,25 +31,25 @@ absl::StatusOr<CertificatePtr> ReadCertificate(const char* flag, const std::stri
   ERR_clear_error();
   if (certificate != nullptr) return certificate;
   return absl::InvalidArgumentError(
-      absl::StrCat(flag, " ", path, file == nullptr ? ": cannot be read" : ": holds no certificate in PEM form"));
+      absl::StrCat(flag, " ", path, file == nullptr ? ": cannot be read" : ": contains no certificate in PEM form"));
 }
 
 absl::StatusOr<KeyPtr> ReadKey(const std::string& path) {
   const BioPtr file(BIO_new_file(path.c_str(), "r"));
-  // Without a callback for the password OpenSSL would ask on the terminal.
+  // Without a password callback OpenSSL would ask on the terminal.
   const auto no_password = [](char*, int, int, void*) { return 0; };
   KeyPtr key(file == nullptr ? nullptr : PEM_read_bio_PrivateKey(file.get(), nullptr, no_password, nullptr));
   ERR_clear_error();
   if (key != nullptr) return key;
   return absl::InvalidArgumentError(
       absl::StrCat("--tls-key ", path,
-                   file == nullptr ? ": cannot be read" : ": holds no private key in PEM form without password"));
+                   file == nullptr ? ": cannot be read" : ": contains no private key in PEM form without password"));
 }
 
 absl::StatusOr<absl::Time> EndOf(const X509& certificate) {
   std::tm end = {};
   if (ASN1_TIME_to_tm(X509_get0_notAfter(&certificate), &end) != 1) {
-    return absl::InvalidArgumentError("--tls-cert: the certificate does not say when it ends");
+    return absl::InvalidArgumentError("--tls-cert: the end of the certificate's validity cannot be read");
   }
   return absl::FromTM(end, absl::UTCTimeZone());
 }
@@ -96,7 +96,7 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(c
     options.set_cert_request_type(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
   }
   std::shared_ptr<grpc::ServerCredentials> credentials = grpc::experimental::TlsServerCredentials(options);
-  if (credentials == nullptr) return absl::InternalError("gRPC does not take the TLS files");
+  if (credentials == nullptr) return absl::InternalError("gRPC rejects the TLS files");
   return credentials;
 }
 

@@ -10,20 +10,21 @@
 
 namespace telemetry::access {
 
-// PEM files; nothing set: plaintext.
+// PEM files. All unset: plaintext.
 struct TlsFiles {
-  std::string cert;       // the collector's certificate, and those between it and its authority
-  std::string key;        // its private key
-  std::string client_ca;  // authorities of the clients' certificates; empty: none is asked for
+  std::string cert;       // the collector's certificate, followed by the intermediate certificates
+  std::string key;        // private key of the certificate
+  std::string client_ca;  // authorities of the client certificates; empty: clients need no certificate
 };
 
-// What a port is served with. The files are looked at each second: connections made after a change use the new ones.
-// They are to be replaced together (a folder or symbolic link that is renamed), since a certificate with another's key
-// serves nobody. INVALID_ARGUMENT: a file cannot be read, is not what it should be, or certificate and key do not
-// belong together.
+// Returns the credentials of a port. gRPC checks the files every second, and connections made after a change use the
+// new files. The files must be replaced together (rename a folder or a symbolic link), because a certificate with the
+// key of another one fails every handshake. INVALID_ARGUMENT: a file cannot be read or has the wrong content, or the
+// key does not match the certificate.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(const TlsFiles& files);
 
-// When the certificate ends, where all files are as MakeServerCredentials wants them: `files` must name a certificate.
+// Returns the end of the certificate's validity after checking all files as MakeServerCredentials does. Requires
+// files.cert.
 absl::StatusOr<absl::Time> CheckTlsFiles(const TlsFiles& files);
 
 }  // namespace telemetry::access

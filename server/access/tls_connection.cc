@@ -34,11 +34,11 @@ absl::StatusOr<TlsConnection> TlsConnection::Begin(const TlsFiles& files, int fd
   if (absl::Status status = CheckTlsFiles(files).status(); !status.ok()) return status;
   const ContextPtr context(SSL_CTX_new(TLS_server_method()));
   const bool is_loaded = context != nullptr && Load(context.get(), files) && LoadClientAuthority(context.get(), files);
-  // It keeps the context.
+  // The SSL object keeps a reference to the context.
   TlsConnection connection(is_loaded ? SSL_new(context.get()) : nullptr);
   ERR_clear_error();
   if (connection.ssl_ == nullptr || SSL_set_fd(connection.ssl_.get(), fd) != 1) {
-    return absl::InvalidArgumentError("OpenSSL does not take the TLS files");
+    return absl::InvalidArgumentError("OpenSSL rejects the TLS files");
   }
   SSL_set_accept_state(connection.ssl_.get());
   SSL_set_mode(connection.ssl_.get(), SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);

@@ -10,23 +10,23 @@
 
 namespace telemetry::access {
 
-// The outcome of reading or writing some bytes of a connection that does not block.
+// The result of a read or write on a non-blocking connection.
 struct IoStep {
   enum Kind { kDone, kWantsRead, kWantsWrite, kClosed };
   Kind kind = kClosed;
-  size_t bytes = 0;  // of kDone: how many were read or written
+  size_t bytes = 0;  // for kDone: the number of bytes read or written
 };
 
-// The server's end of a TLS connection over a non-blocking socket, for servers other than gRPC's. The handshake takes
-// place within the first reads. Not thread-safe; does not own the socket.
+// The server side of a TLS connection over a non-blocking socket, for servers other than gRPC. The first reads perform
+// the handshake. Does not own the socket. Not thread-safe.
 class TlsConnection {
  public:
-  // Reads the files anew. INVALID_ARGUMENT: as MakeServerCredentials.
+  // Reads the files and creates the connection. INVALID_ARGUMENT: see MakeServerCredentials.
   static absl::StatusOr<TlsConnection> Begin(const TlsFiles& files, int fd);
 
   IoStep Read(char* to, size_t size);
   IoStep Write(const char* from, size_t size);
-  // Tells the peer that nothing more is sent.
+  // Sends close_notify to the peer.
   void Shutdown();
 
  private:

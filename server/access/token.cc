@@ -34,7 +34,7 @@ absl::Status Wrong(std::string_view member) {
   return absl::InvalidArgumentError(Cat("a token's \"", member, "\" is missing or wrong"));
 }
 
-// Reads the members of one token; the first that is wrong is remembered.
+// A reader of the members of one token. It keeps the first error.
 class TokenReader {
  public:
   explicit TokenReader(const Json& json) : json_(json) {}
@@ -58,7 +58,7 @@ class TokenReader {
     return time;
   }
 
-  // Nothing where it is null.
+  // Returns nullopt if the member is null.
   std::optional<absl::Time> OptionalTime(std::string_view member) {
     const Json* value = json_.Find(member);
     if (value != nullptr && value->is_null()) return std::nullopt;
@@ -138,7 +138,7 @@ record::Json ToJson(const Token& token) {
 }
 
 absl::StatusOr<Token> TokenFromJson(const record::Json& json) {
-  if (json.kind != Json::Kind::kObject) return absl::InvalidArgumentError("a token is no object");
+  if (json.kind != Json::Kind::kObject) return absl::InvalidArgumentError("a token is not a JSON object");
   if (absl::Status status = CheckMembers(json); !status.ok()) return status;
   TokenReader reader(json);
   Token token = {.id = reader.Hex("id", kIdDigits),

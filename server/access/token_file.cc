@@ -43,11 +43,11 @@ absl::Status Failed(const std::string& path, const char* what) {
   return absl::ErrnoToStatus(errno, Cat("token file ", path, ": cannot ", what));
 }
 
-// Who may write the file may make tokens.
+// Refuses a file that other users can access, because a user who can write it can add tokens.
 absl::Status CheckMode(const std::string& path, int descriptor) {
   struct stat status = {};
-  if (::fstat(descriptor, &status) != 0) return Failed(path, "look at it");
-  if (!S_ISREG(status.st_mode)) return absl::InvalidArgumentError(Cat("token file ", path, ": is no file"));
+  if (::fstat(descriptor, &status) != 0) return Failed(path, "stat it");
+  if (!S_ISREG(status.st_mode)) return absl::InvalidArgumentError(Cat("token file ", path, ": is not a regular file"));
   if ((status.st_mode & (S_IRWXG | S_IRWXO)) == 0) return absl::OkStatus();
   return absl::PermissionDeniedError(Cat("token file ", path, ": others can read or write it: chmod 600 ", path));
 }
@@ -83,7 +83,7 @@ absl::StatusOr<std::vector<Token>> Parse(std::string_view text) {
   return tokens;
 }
 
-// One token a line, for people who look into it.
+// Writes one token per line, so that people can read the file.
 std::string Format(const std::vector<Token>& tokens) {
   std::string text = Cat("{\"version\": ", kVersion, ", \"tokens\": [");
   const char* separator = "\n";
@@ -96,20 +96,20 @@ std::string Format(const std::vector<Token>& tokens) {
 
 absl::Status Replace(const std::string& path, std::string_view text) {
   const std::string next = path + ".new";
-  ::unlink(next.c_str());  // what a killed change has left
+  ::unlink(next.c_str());  // left behind by a change that was killed
   if (absl::Status status = WriteSecretFile(next, text); !status.ok()) return status;
   if (std::rename(next.c_str(), path.c_str()) != 0) return Failed(path, "replace it");
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
   const File directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return directory.get() >= 0 && ::fsync(directory.get()) == 0 ? absl::OkStatus() : Failed(folder, "force it to disk");
+  return directory.get() >= 0 && ::fsync(directory.get()) == 0 ? absl::OkStatus() : Failed(folder, "fsync it");
 }
 
 }  // namespace
 
 absl::StatusOr<std::vector<Token>> ReadTokens(const std::string& path) {
   const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) return Failed(path, "open it (telemetry-collector token add makes it)");
+  if (file.get() < 0) return Failed(path, "open it (telemetry-collector token add creates it)");
   if (absl::Status status = CheckMode(path, file.get()); !status.ok()) return status;
   absl::StatusOr<std::string> text = ReadAll(path, file.get());
   if (!text.ok()) return text.status();
@@ -121,7 +121,7 @@ absl::StatusOr<std::vector<Token>> ReadTokens(const std::string& path) {
 absl::Status ChangeTokens(const std::string& path, const std::function<absl::Status(std::vector<Token>&)>& change) {
   const std::string lock_path = path + ".lock";
   const File lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
-  if (lock.get() < 0) return Failed(lock_path, "make it");
+  if (lock.get() < 0) return Failed(lock_path, "create it");
   while (::flock(lock.get(), LOCK_EX) != 0) {
     if (errno != EINTR) return Failed(lock_path, "lock it");
   }

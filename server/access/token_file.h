@@ -10,21 +10,23 @@
 
 namespace telemetry::access {
 
-// The tokens of a file. NOT_FOUND: there is none. PERMISSION_DENIED: other users may read or write it, or this one may
-// not. INVALID_ARGUMENT: it holds something else than tokens. The message names the file and what to do.
+// Reads the tokens of a file. NOT_FOUND: the file does not exist. PERMISSION_DENIED: other users may read or write the
+// file, or this user may not read it. INVALID_ARGUMENT: the content is not a list of tokens. The message names the file
+// and the remedy.
 absl::StatusOr<std::vector<Token>> ReadTokens(const std::string& path);
 
-// Changes the file under a lock that keeps other changes out: whoever reads it meanwhile sees all of them or none. A
-// file that is not there is made, for this user alone. Errors: as ReadTokens, those of `change`, which then changes
-// nothing, and UNAVAILABLE: the disk.
+// Changes the file under a lock that excludes other changes. Concurrent readers see the old content or the new one. A
+// file that does not exist is created with access for this user only. Errors: those of ReadTokens; those of `change`,
+// after which the file is unchanged; UNAVAILABLE: the disk failed.
 absl::Status ChangeTokens(const std::string& path, const std::function<absl::Status(std::vector<Token>&)>& change);
 
-// A token that was not there before.
+// A new token.
 struct NewToken {
-  std::string text;  // to be given to whoever is to use it; nothing else keeps it
+  std::string text;  // for the user of the token; not stored anywhere
   Token token;
 };
-// Makes it up: `token` without id, sha256 and name, which where it is empty is the id. INTERNAL: no randomness.
+// Creates a token with a random text. `token` has no id and no sha256; an empty name is replaced by the id. INTERNAL:
+// the system has no randomness.
 absl::StatusOr<NewToken> MakeNewToken(Token token);
 
 }  // namespace telemetry::access

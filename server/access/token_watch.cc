@@ -13,7 +13,7 @@ namespace {
 constexpr absl::Duration kPeriod = absl::Milliseconds(500);
 constexpr absl::Duration kLongestUnreadable = absl::Minutes(1);
 
-// The type that the function of the same name hides.
+// The type struct stat, whose name the function of the same name hides.
 using FileStatus = struct stat;
 
 std::optional<FileStatus> StatOf(const std::string& path) {
@@ -22,7 +22,8 @@ std::optional<FileStatus> StatOf(const std::string& path) {
   return status;
 }
 
-// Each change renames a new file into place; one that is edited by hand keeps its inode and changes its times.
+// Compares the file's identity, size and times. Each change renames a new file into place; a file edited by hand keeps
+// its inode, but its times change.
 bool Same(const struct stat& a, const struct stat& b) {
   const auto same_time = [](const timespec& x, const timespec& y) {
     return x.tv_sec == y.tv_sec && x.tv_nsec == y.tv_nsec;
@@ -34,7 +35,7 @@ bool Same(const struct stat& a, const struct stat& b) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TokenWatch>> TokenWatch::Open(const std::string& path, Clock clock) {
-  // Before it is read: a change in between is found by the next look.
+  // The status is read before the file, so that the next look finds a change made in between.
   const struct stat before = StatOf(path).value_or(FileStatus{});
   absl::StatusOr<std::vector<Token>> tokens = ReadTokens(path);
   if (!tokens.ok()) return tokens.status();
@@ -60,7 +61,7 @@ absl::Status TokenWatch::CheckReadable() const {
   if (unreadable <= kLongestUnreadable) return absl::OkStatus();
   return absl::UnavailableError(record::Cat(
       "the collector has not been able to read its token file for ", std::to_string(absl::ToInt64Seconds(unreadable)),
-      " s, and lets nobody in until it can: its operator finds the reason in the log"));
+      " s, and refuses calls until it can; the reason is in the collector's log"));
 }
 
 void TokenWatch::Start(std::function<void()> tick) {
@@ -78,7 +79,8 @@ void TokenWatch::Look() {
   absl::StatusOr<std::vector<Token>> tokens = ReadTokens(path_);
   if (!tokens.ok()) {
     if (!std::exchange(failure_logged_, true)) {
-      log::Error("the tokens stay as they were", {{"reason", std::string(tokens.status().message())}});
+      log::Error("cannot read the token file; the last tokens stay valid",
+                 {{"reason", std::string(tokens.status().message())}});
     }
     const absl::MutexLock lock(&mutex_);
     readable_ = false;

@@ -18,28 +18,29 @@
 
 namespace telemetry::access {
 
-// The tokens of a file, as they are now. A thread looks twice a second whether the file has changed, and reads it again
-// until that succeeds. Meanwhile the tokens stay as they were; after a minute without success nobody new is let in.
+// The current tokens of a file. A thread checks twice a second if the file has changed and then reads it, with retries
+// until a read succeeds. Meanwhile the last tokens stay valid; after a minute without success new calls are refused.
 // Thread-safe.
 class TokenWatch {
  public:
   using Clock = std::function<SteadyTime()>;
 
-  // Errors as ReadTokens.
+  // Reads the file. Errors: those of ReadTokens.
   static absl::StatusOr<std::unique_ptr<TokenWatch>> Open(const std::string& path, Clock clock = &SteadyNow);
   std::shared_ptr<const TokenSet> tokens() const ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Returns for how long it has not been known what the file holds; zero: the last look succeeded.
+  // Returns the time since the file could last be read, or zero if the last look succeeded.
   absl::Duration UnreadableFor() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Returns OK, or UNAVAILABLE: the file has been unreadable for more than a minute, so that a token which was
-  // revoked might still count.
+  // Returns UNAVAILABLE if the file has been unreadable for more than a minute, because a revoked token might still be
+  // accepted.
   absl::Status CheckReadable() const ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Looks at the file once. One thread at a time; after Start only its thread.
+  // Checks the file once. Must be called by one thread at a time, and after Start only by the watch's own thread.
   void Look() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Calls `tick` after each look from now on: tokens may have changed or expired. Once only.
+  // Starts the thread, which calls `tick` after each look: tokens may have changed or expired. Must be called once
+  // only.
   void Start(std::function<void()> tick);
-  // Returns when no tick is under way and none will come.
+  // Ends the thread. On return no call of `tick` is running, and none will follow.
   void Stop();
 
  private:
@@ -48,13 +49,13 @@ class TokenWatch {
 
   const std::string path_;
   const Clock clock_;
-  struct stat read_ = {};        // the file that tokens_ are from; used by whoever looks
-  bool failure_logged_ = false;  // of the failures since the last success
+  struct stat read_ = {};        // status of the file that tokens_ was read from; used only by Look
+  bool failure_logged_ = false;  // true after the first failure since the last success
   mutable absl::Mutex mutex_;
   std::shared_ptr<const TokenSet> tokens_ ABSL_GUARDED_BY(mutex_);
   SteadyTime last_good_ ABSL_GUARDED_BY(mutex_);
   bool readable_ ABSL_GUARDED_BY(mutex_) = true;
-  std::optional<Periodic> looks_;  // last: it uses all of the above
+  std::optional<Periodic> looks_;  // last member: its thread uses all of the above
 };
 
 }  // namespace telemetry::access

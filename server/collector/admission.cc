@@ -9,7 +9,8 @@
 namespace telemetry::collector {
 namespace {
 
-// A small batch takes at most this much, and no more than a 64th of the budget, of which an eighth is for small ones.
+// The size limit of a small batch: this constant or a 64th of the budget, whichever is lower. An eighth of the budget
+// is reserved for small batches.
 constexpr uint64_t kSmallBytes = uint64_t{64} << 10;
 constexpr uint64_t kSmallOnesOfBudget = 64;
 constexpr uint64_t kPartsOfBudget = 8;
@@ -120,7 +121,7 @@ void Admission::TakeAnswered(Part& part, Answers& answers) {
     part.in_flight.Take(waiter->sender, waiter->bytes);
     Answer(part, waiter, absl::OkStatus(), answers);
   }
-  // All wait equally long, so the first one's deadline is the next.
+  // All batches have the same timeout, so the first waiter has the earliest deadline.
   const SteadyTime now = SteadyNow();
   while (!part.waiters.empty() && (stopping_ || part.waiters.front().deadline <= now)) {
     if (!stopping_) ++turned_away_;

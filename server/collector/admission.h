@@ -17,25 +17,30 @@
 
 namespace telemetry::collector {
 
-// The budget of bytes in flight, records and what holds them in memory. A batch is admitted before it is parsed; while
-// there is no room its stream waits and reads nothing more, which is the client's backpressure. A sender has at most
-// three quarters of the budget. First come, first served, but a sender without room in its own share holds up nobody
-// else; and where one sender has more than half of the room to wait, its last batches make way for those of others.
-// Small batches have a part of the budget of their own, so that they wait for no large ones. Thread-safe.
+// The budget for bytes in flight: records and the memory that holds them. A batch is admitted before it is parsed.
+// While the budget has no room, the batch waits and its stream reads no further message, which is the client's
+// backpressure. Thread-safe.
+//
+// One sender may use at most three quarters of the budget. Batches are admitted first come, first served, but a sender
+// that has used up its share does not block other senders. When one sender holds more than half of the room for waiting
+// batches, its newest batches are rejected to make room for those of other senders. Small batches have a separate part
+// of the budget, so that they do not wait behind large ones.
 class Admission {
  public:
-  // OK: the bytes are taken, and must be given back. RESOURCE_EXHAUSTED with RetryInfo: no room within the limits'
-  // time, or none to wait.
+  // OK: the bytes are reserved, and the caller must release them. RESOURCE_EXHAUSTED with RetryInfo: no room became
+  // free within admission_timeout, or there was no room to wait.
   using Done = std::function<void(absl::Status)>;
 
   explicit Admission(const Limits& limits);
   ~Admission() { Stop(); }
-  // Answers the batches that wait, and all that come later, with UNAVAILABLE.
+  // Ends all waiting batches, and all that come later, with UNAVAILABLE.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Calls `done` once: before it returns when there is room or none to wait, else later from this object's own thread.
-  // A batch larger than the whole budget is let in alone, one larger than a share as its sender's only one; one that is
-  // larger than the room to wait waits alone. `message_bytes`: what the batch takes while it waits.
+  // Calls `done` exactly once: before Admit() returns if there is room for the batch, or no room to wait; otherwise
+  // later, from the thread of this object. A batch larger than the budget is admitted only while nothing else is in
+  // flight, and a batch larger than a sender's share only while its sender has nothing else in flight. A batch larger
+  // than the room for waiting batches waits only while no other batch waits. `message_bytes` is the memory that the
+  // batch uses while it waits.
   void Admit(const std::string& sender, uint64_t bytes, uint64_t message_bytes, Done done) ABSL_LOCKS_EXCLUDED(mutex_);
   void Release(const std::string& sender, uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -43,7 +48,7 @@ class Admission {
     uint64_t used_bytes = 0;
     uint64_t waiting = 0;
     uint64_t waiting_bytes = 0;
-    uint64_t turned_away = 0;  // those for which there was no room, so far
+    uint64_t turned_away = 0;  // batches rejected so far because there was no room
   };
   State state() const ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -60,7 +65,7 @@ class Admission {
   struct Part {
     explicit Part(uint64_t limit_bytes) : in_flight(limit_bytes, limit_bytes / 4 * 3) {}
 
-    // Returns the first waiter with room; end: there is none.
+    // Returns the first waiter that has room, or end() if there is none.
     std::list<Waiter>::iterator FirstWithRoom();
     bool HasWork() { return FirstWithRoom() != waiters.end(); }
 
@@ -75,15 +80,15 @@ class Admission {
     return !small_.waiters.empty() || !large_.waiters.empty();
   }
   bool HasWork() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stopping_ || small_.HasWork() || large_.HasWork(); }
-  // Returns the first time at which a waiter has waited too long.
+  // Returns the earliest deadline of a waiter, or kNever if nothing waits.
   SteadyTime NextDeadline() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Turns away batches of a sender that has more than half of the room to wait, until one of `message_bytes` has room
-  // there; returns false where it has none, or `sender` has half of the room itself.
+  // Rejects waiting batches of senders that hold more than half of the room until a batch of `message_bytes` fits.
+  // Rejects nothing if `sender` itself would hold more than half. Returns false if the batch does not fit.
   bool MakeRoomToWait(const std::string& sender, uint64_t message_bytes, Answers& turned_away)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Answer(Part& part, std::list<Waiter>::iterator waiter, absl::Status status, Answers& answers)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Takes those out of the queue who have room now or have waited too long.
+  // Removes from the queue the waiters that have room now or whose deadline has passed, and all of them after Stop.
   void TakeAnswered(Part& part, Answers& answers) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Limits limits_;

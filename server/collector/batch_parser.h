@@ -13,21 +13,21 @@
 
 namespace telemetry::collector {
 
-// Parses a batch piece by piece, so that each piece is admitted and committed before the memory of the next one is
+// Parses a batch piece by piece, so that one piece is admitted and committed before the memory of the next one is
 // needed. Not thread-safe.
 class BatchParser {
  public:
-  // `message` is one whose outline CheckBatch has found in order; its bytes are shared. `sizes` must outlive the
-  // parser.
+  // CheckBatch must have accepted the outline of `message`. The parser shares the bytes of `message`. `sizes` must
+  // outlive the parser.
   BatchParser(std::string producer_id, uint64_t epoch, BatchOutline outline, const grpc::ByteBuffer& message,
               const storage::RecordSizes& sizes);
 
   bool done() const { return next_ == outline_.pieces.size(); }
-  // The piece that ParseNext parses; not when done.
+  // Returns the piece that the next call of ParseNext parses. Requires !done().
   const PieceOutline& next() const { return outline_.pieces[next_]; }
 
-  // Parses the next piece. Records that are too heavy, do not parse, are larger than `sizes`, or that Validate has
-  // something against, are marked as refused.
+  // Parses the next piece. A record is marked as refused if it is too heavy, does not parse, exceeds `sizes` or is
+  // rejected by Validate.
   std::unique_ptr<ParsedBatch> ParseNext();
 
  private:
@@ -37,8 +37,8 @@ class BatchParser {
   const storage::RecordSizes& sizes_;
   RecordCursor records_;
   size_t next_ = 0;
-  uint64_t position_ = 0;      // in the batch, of the next record
-  size_t next_too_heavy_ = 0;  // of outline_.too_heavy
+  uint64_t position_ = 0;      // of the next record in the batch
+  size_t next_too_heavy_ = 0;  // index into outline_.too_heavy
 };
 
 }  // namespace telemetry::collector

@@ -6,8 +6,8 @@
 
 namespace telemetry::collector {
 
-// A share in bytes that many hold together; given back in the end. The total outlives it. Not thread-safe, but for the
-// total.
+// One holder's part of a byte count that several holders share. The destructor releases it. `total` must outlive the
+// claim. Not thread-safe, except for `total`.
 class ByteClaim {
  public:
   explicit ByteClaim(std::atomic<uint64_t>& total) : total_(total) {}
@@ -15,13 +15,13 @@ class ByteClaim {
   ByteClaim& operator=(const ByteClaim&) = delete;
   ~ByteClaim() { Release(); }
 
-  // Returns the new total.
+  // Adds bytes to the claim and returns the new total.
   uint64_t Add(uint64_t bytes) {
     bytes_ += bytes;
     return total_ += bytes;
   }
   void Release() { total_ -= std::exchange(bytes_, 0); }
-  // Takes over all of another one's share.
+  // Moves all bytes of `other` to this claim.
   void Take(ByteClaim& other) { bytes_ += std::exchange(other.bytes_, 0); }
 
  private:

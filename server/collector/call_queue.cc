@@ -15,7 +15,7 @@ CallQueue::CallQueue(RunningCalls& calls)
                  generic_service_.RequestCall(&context, &stream, queue_.get(), queue_.get(), tag);
                },
            .make = [](grpc::GenericServerContext& /*context*/) -> absl::StatusOr<std::shared_ptr<RawCall>> {
-             return absl::UnimplementedError("there is no such method");
+             return absl::UnimplementedError("unknown method");
            }}) {}
 
 void CallQueue::AddTo(grpc::ServerBuilder& builder) {
@@ -33,7 +33,7 @@ void CallQueue::Start() {
 void CallQueue::Stop() {
   if (queue_ == nullptr) return;
   {
-    // An operation must not begin on a queue that is shut down.
+    // No operation may start on a queue that is shut down.
     const absl::MutexLock lock(&mutex_);
     mutex_.Await(absl::Condition(this, &CallQueue::has_none));
     is_running_ = false;
@@ -96,7 +96,7 @@ void CallOnWire::Await(CallQueue& queue, const CallQueue::Method& method) {
 }
 
 void CallOnWire::OnRequested(bool ok) {
-  if (!ok) return delete this;  // the server is shut down
+  if (!ok) return delete this;  // the server was shut down
   Await(queue_, method_);
   peer_ = context_.peer();
   queue_.calls_.AddBeginning(peer_);

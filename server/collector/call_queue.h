@@ -25,39 +25,39 @@ namespace telemetry::collector {
 class CallOnWire;
 class RawCall;
 
-// The completion queue of a server, and the one thread that polls its sockets and runs the reactions of its calls.
-// gRPC 1.51 wakes another thread of several for each event of a socket, so that one thread takes less CPU. Reactions
-// must not block, and leave long work to other threads. Thread-safe.
+// The completion queue of a server and its only thread, which polls the sockets and runs the reactions of the calls.
+// With several threads, gRPC 1.51 wakes another thread for each socket event; one thread uses less CPU. Reactions must
+// not block and must leave long work to other threads. Thread-safe.
 class CallQueue {
  public:
-  // A method of a service, or all methods that no service has.
+  // A method of a service, or all methods that no service implements.
   struct Method {
-    // Asks gRPC for the next call of the method.
+    // Requests the next call of the method from gRPC.
     std::function<void(grpc::GenericServerContext& context, grpc::GenericServerAsyncReaderWriter& stream, void* tag)>
         request;
-    // Lets a call in. After an error the call is refused with this status.
+    // Admits a call. After an error, the queue refuses the call with that status.
     std::function<absl::StatusOr<std::shared_ptr<RawCall>>(grpc::GenericServerContext& context)> make;
   };
 
-  // `calls` outlives the queue.
+  // `calls` must outlive the queue.
   explicit CallQueue(RunningCalls& calls);
-  // As Stop.
+  // Calls Stop().
   ~CallQueue() { Stop(); }
   CallQueue(const CallQueue&) = delete;
   CallQueue& operator=(const CallQueue&) = delete;
 
-  // Adds the queue to a server that is being built. Once only.
+  // Adds the queue to a server that is being built. Must be called once only.
   void AddTo(grpc::ServerBuilder& builder);
-  // Begins to take the events. The server has been built.
+  // Starts the thread. The server must have been built.
   void Start();
-  // Waits until gRPC is done with all calls, then ends the thread. The server has been shut down.
+  // Blocks until gRPC has finished all calls, then ends the thread. The server must have been shut down.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Runs `work` on the queue's thread, behind earlier work; after Stop, at once. An operation that begins there wakes
-  // no other thread.
+  // Runs `work` on the queue's thread after the work posted earlier; after Stop, runs `work` before returning. gRPC
+  // operations that start on the queue's thread wake no other thread.
   void Post(std::function<void()> work) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Takes the calls of a method, which outlives the queue. The server has been built.
+  // Accepts the calls of `method`, which must outlive the queue. The server must have been built.
   void Take(const Method& method);
   grpc::ServerCompletionQueue* queue() const { return queue_.get(); }
 
@@ -73,27 +73,28 @@ class CallQueue {
   const Method unknown_method_;
   std::unique_ptr<grpc::ServerCompletionQueue> queue_;
   absl::Mutex mutex_;
-  uint64_t on_wire_ ABSL_GUARDED_BY(mutex_) = 0;  // objects
+  uint64_t on_wire_ ABSL_GUARDED_BY(mutex_) = 0;  // CallOnWire objects that exist
   bool is_running_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::function<void()>> posted_ ABSL_GUARDED_BY(mutex_);
-  // Its event is under way while something is posted.
+  // Pending while posted_ is not empty.
   grpc::Alarm alarm_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 
-// gRPC's part of a call: its stream, and the operations under way. Deletes itself when gRPC is done with the call.
-// Operations may begin on any thread; a reaction of the RawCall follows each of them on the queue's thread.
+// The gRPC part of a call: its stream and its pending operations. Deletes itself when gRPC has finished the call. Any
+// thread may start an operation; when an operation ends, the queue's thread runs the matching reaction of the RawCall.
 class CallOnWire {
  public:
-  // Waits for the next call of `method`.
+  // Creates the object that waits for the next call of `method`.
   static void Await(CallQueue& queue, const CallQueue::Method& method);
 
-  // One read and one write at a time. Finish comes once, with the last write or when none is under way.
+  // At most one read and one write may be pending. Finish is called once, together with the last write or when no write
+  // is pending.
   void Read(grpc::ByteBuffer* message);
   void Write(const grpc::ByteBuffer& message);
   void WriteAndFinish(const grpc::ByteBuffer& message, const grpc::Status& status);
   void Finish(const grpc::Status& status);
-  // One at a time.
+  // Starts a timer. At most one timer may be pending.
   void SetTimer(absl::Duration duration);
   void CancelTimer();
 
@@ -121,9 +122,9 @@ class CallOnWire {
   grpc::GenericServerContext context_;
   grpc::GenericServerAsyncReaderWriter stream_{&context_};
   std::optional<grpc::Alarm> timer_;
-  std::shared_ptr<RawCall> call_;    // nullptr: none, or refused
-  std::string peer_;                 // gRPC forgets it when the connection ends
-  std::atomic<int> operations_ = 2;  // to come: Finish and gRPC's end; and those under way
+  std::shared_ptr<RawCall> call_;    // nullptr: no call yet, or a refused one
+  std::string peer_;                 // kept here because gRPC drops it when the connection ends
+  std::atomic<int> operations_ = 2;  // pending operations, plus Finish and gRPC's notification of the end
   Operation requested_{*this, &CallOnWire::OnRequested};
   Operation read_{*this, &CallOnWire::OnRead};
   Operation written_{*this, &CallOnWire::OnWritten};

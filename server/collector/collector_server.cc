@@ -28,23 +28,26 @@ namespace telemetry::collector {
 namespace {
 
 constexpr absl::Duration kMostOftenLooked = absl::Milliseconds(20);
-// What a stream may send ahead of what is being read; gRPC's own estimate of it grows to megabytes.
+// The bytes that a stream may send ahead of the reads. gRPC's own estimate grows to megabytes.
 constexpr int kLookaheadBytes = 256 << 10;
-// Each connection keeps a buffer for its next read: two of 8 KiB below this limit, where gRPC 1.51 goes on to 64 KiB.
+// Each connection keeps a buffer for its next read. Below this limit it is two blocks of 8 KiB; above, gRPC 1.51 uses
+// up to 64 KiB.
 constexpr int kMaxReadBytes = (12 << 10) - 1;
-// gRPC 1.51 ends any streams when its quota is full, and may then use the memory of a connection that is closed.
+// The quota is only a backstop: when it is full, gRPC 1.51 ends arbitrary streams and may then use the memory of a
+// closed connection.
 constexpr size_t kQuotaPerReceived = 4;
 constexpr int kReflectionThreads = 16;
 constexpr int kMinPingIntervalMs = 5'000;
 
-// From now on each server of this process has it, but for those that are told otherwise.
+// Enables the reflection service for all servers that this process builds later, except those built with
+// WithoutReflection.
 void EnableReflection() {
   static std::once_flag once;
   std::call_once(once, [] { grpc::reflection::InitProtoReflectionServerBuilderPlugin(); });
 }
 
-// gRPC brings the reflection service along, so that calls to it pass no gate of ours: it is for servers where everyone
-// may do everything.
+// An option that removes the reflection service from a server. gRPC implements this service, so that its calls do not
+// pass our gate; only servers that allow everything to every caller may have it.
 class WithoutReflection final : public grpc::ServerBuilderOption {
  public:
   void UpdateArguments(grpc::ChannelArguments* /*arguments*/) override {}
@@ -55,7 +58,7 @@ class WithoutReflection final : public grpc::ServerBuilderOption {
   }
 };
 
-// Nothing: there is no such file.
+// Returns the size of a file, or nullopt if there is no such file.
 std::optional<uint64_t> FileBytes(const std::string& path) {
   std::error_code error;
   const uint64_t bytes = std::filesystem::file_size(path, error);
@@ -63,7 +66,7 @@ std::optional<uint64_t> FileBytes(const std::string& path) {
   return bytes;
 }
 
-// The disk is the database server's.
+// Reports that the free space is unknown, because the disk belongs to the database server.
 absl::StatusOr<uint64_t> NoDisk(const std::string& /*path*/) {
   return absl::UnavailableError("the dataset is not on this machine");
 }
@@ -71,7 +74,7 @@ absl::StatusOr<uint64_t> NoDisk(const std::string& /*path*/) {
 }  // namespace
 
 struct CollectorServer::Ports {
-  std::unique_ptr<access::TokenWatch> tokens;  // nullptr: there are none
+  std::unique_ptr<access::TokenWatch> tokens;  // nullptr: no tokens
   std::shared_ptr<grpc::ServerCredentials> credentials;
   std::unique_ptr<net::ReceiveMeter> meter;
   std::unique_ptr<net::Acceptor> acceptor;    // nullptr: no port
@@ -84,7 +87,7 @@ absl::StatusOr<std::unique_ptr<CollectorServer>> CollectorServer::Start(const Se
   if (!ports.ok()) return ports.status();
   if (!storage::IsPostgresqlUrl(options.db)) {
     for (const std::string& file : storage::TightenDataset(options.db)) {
-      log::Warn("took a file of the dataset from other users: its mode is 0600 now", {{"file", file}});
+      log::Warn("restricted a dataset file to its owner: its mode is now 0600", {{"file", file}});
     }
   }
   storage::WriterOptions writer_options = options.writer;
@@ -196,7 +199,7 @@ absl::Status CollectorServer::StartServing(std::shared_ptr<grpc::ServerCredentia
       connections_->HandleNewConnection(&connection);
     });
   }
-  // Often enough for the shortest of the time limits.
+  // Checks often enough for the shortest timeout.
   const absl::Duration shortest = std::min({limits_.open_timeout, limits_.unread_timeout, limits_.stream_idle_timeout,
                                             limits_.export_timeout, absl::Seconds(1)});
   call_watch_.emplace(std::max(shortest / 4, kMostOftenLooked), [this] { calls_.CheckTimes(SteadyNow()); });
@@ -223,7 +226,7 @@ absl::Status CollectorServer::Build(std::shared_ptr<grpc::ServerCredentials> cre
         grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD, std::move(credentials));
   }
   server_ = builder.BuildAndStart();
-  if (server_ == nullptr) return absl::InternalError("gRPC does not start the server; see the log");
+  if (server_ == nullptr) return absl::InternalError("gRPC cannot start the server; see the log");
   for (RawService* service : std::initializer_list<RawService*>{&ingest_, &dataset_, &deletion_, &health_service_}) {
     service->Start(call_queue_);
   }
@@ -256,13 +259,13 @@ void CollectorServer::LimitConnections(grpc::ServerBuilder& builder) const {
   set(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   set(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, kLookaheadBytes);
   set(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kMaxReadBytes);
-  // gRPC inflates a message whole before it looks at its size.
+  // Compression is disabled because gRPC decompresses an entire message before it checks the size.
   set(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET, 1 << GRPC_COMPRESS_NONE);
   builder.SetMaxReceiveMessageSize(static_cast<int>(limits_.max_batch_bytes + kMaxFramingBytes));
   grpc::ResourceQuota quota("collector");
-  // The meter ends connections before; this is for a burst between two readings.
+  // The meter normally ends connections before the quota is full. The quota covers a burst between two readings.
   quota.Resize(kQuotaPerReceived * limits_.receive_bytes);
-  // The reflection service takes one for each call; no other service takes any.
+  // The reflection service uses one thread for each call; no other service uses any.
   quota.SetMaxThreads(kReflectionThreads);
   builder.SetResourceQuota(quota);
 }
@@ -320,7 +323,7 @@ void CollectorServer::Drain(absl::Duration patience) {
     call_queue_.Stop();
     server_.reset();
   }
-  // Calls of revoked tokens may have left batches behind.
+  // Calls whose tokens were revoked may have left batches in admission_ and writer_.
   admission_.Stop();
   writer_.Stop();
 }

@@ -40,59 +40,63 @@
 namespace telemetry::collector {
 
 struct ServerOptions {
-  std::string db;  // a SQLite file, or the url of a PostgreSQL database
-  // HOST:PORT, where port 0 takes a free one; empty: no port, only in-process channels.
+  std::string db;  // a SQLite file, or the URL of a PostgreSQL database
+  // HOST:PORT; port 0 selects a free port. Empty: no port, only in-process channels.
   std::string listen;
-  // The certificate and key of the ports; nothing set: plaintext.
+  // The certificate and key of the ports. Unset: plaintext.
   access::TlsFiles tls;
-  // HOST:PORT of the metrics, as above; empty: there are none. Where it stays on this machine, without TLS and tokens.
+  // HOST:PORT of the metrics, as `listen`. Empty: no metrics. A loopback address is served without TLS and tokens.
   std::string metrics_listen;
-  // The file of tokens that calls need, on the ports and in-process; empty: everyone may do everything.
+  // The file of the tokens that calls need, both on the ports and in-process. Empty: every caller may do everything
+  // except delete.
   std::string tokens;
-  // The time by which a token file counts as unreadable.
+  // The clock that measures how long the token file has been unreadable.
   access::TokenWatch::Clock token_clock = &SteadyNow;
   Limits limits;
   RetentionOptions retention;
   storage::WriterOptions writer;
-  // How much of the dataset's disk is free.
+  // Returns the number of free bytes on the dataset's disk.
   decltype(DiskGuardOptions::free_bytes) free_disk_bytes = &FreeDiskBytes;
-  // Called from the writer's thread when the dataset fails; nothing is acknowledged any more. The process should end.
+  // Called from the writer thread when the dataset fails. After that nothing is acknowledged; the process should exit.
   WriterLoop::OnFatal on_fatal;
-  // Called from an acceptor's thread when a port cannot be listened on any more. The process should end.
+  // Called from an acceptor's thread when a port's listening socket is lost and cannot be opened again. The process
+  // should exit.
   std::function<void(const absl::Status&)> on_lost_port;
 };
 
-// A running collector: the services, the writer's thread and the port.
+// A running collector: the services, the writer thread and the ports.
 class CollectorServer {
  public:
-  // Opens the dataset and serves. Errors as storage::OpenWriter, access::ReadTokens and
-  // access::MakeServerCredentials; UNAVAILABLE: a port is in use or no address.
+  // Opens the dataset and starts serving. Errors: those of storage::OpenWriter, access::ReadTokens and
+  // access::MakeServerCredentials; UNAVAILABLE if a port is in use or an address is invalid.
   static absl::StatusOr<std::unique_ptr<CollectorServer>> Start(const ServerOptions& options);
-  // As Drain, without patience.
+  // Drains with a patience of zero.
   ~CollectorServer();
 
-  // The port; 0 where there is none.
+  // The port of the gRPC server, or 0 if it has none.
   int port() const { return acceptor_ == nullptr ? 0 : acceptor_->port(); }
   int metrics_port() const { return metrics_port_ == nullptr ? 0 : metrics_port_->port(); }
-  // A channel without a network.
+  // Returns a channel to this server that uses no network.
   std::shared_ptr<grpc::Channel> InProcessChannel();
 
-  // Stops reading, commits what was read, sends the last Acks and closes the streams with UNAVAILABLE. Calls that are
-  // not over after `patience` are cut off. Everything acknowledged is durable.
+  // Stops reading, commits the records already read, sends the last Acks and closes the streams with UNAVAILABLE.
+  // Cancels calls that have not ended after `patience`. On return, every acknowledged record is durable.
   void Drain(absl::Duration patience);
 
  private:
-  // The ports and what guards them, open before the dataset: a port that is in use leaves no dataset behind.
+  // The ports and their tokens, credentials and meter. They are opened before the dataset, so that a port in use leaves
+  // no new dataset behind.
   struct Ports;
 
   static absl::StatusOr<Ports> OpenPorts(const ServerOptions& options);
   CollectorServer(const ServerOptions& options, Ports ports, std::unique_ptr<storage::StoreWriter> writer);
   absl::Status StartServing(std::shared_ptr<grpc::ServerCredentials> credentials);
-  // Builds the gRPC server, which takes connections from the acceptor.
+  // Builds the gRPC server, which receives its connections from the acceptor.
   absl::Status Build(std::shared_ptr<grpc::ServerCredentials> credentials);
-  // Rechecks the running calls' tokens, and whether the token file is readable. Called by the watch.
+  // Rechecks the tokens of the running calls and whether the token file is readable. Called by the token watch after
+  // each look.
   void OnTokensLookedAt();
-  // Ends the connection of a peer.
+  // Closes the connection of a peer.
   void EndConnection(const std::string& peer) const;
   void LimitConnections(grpc::ServerBuilder& builder) const;
   CollectorState State();
@@ -120,8 +124,9 @@ class CollectorServer {
   DatasetService dataset_;
   DeletionService deletion_;
   std::unique_ptr<grpc::Server> server_;
-  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;  // takes them for server_
-  std::unique_ptr<net::Acceptor> acceptor_;                                      // nullptr: no port
+  // hands accepted connections to server_
+  std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;
+  std::unique_ptr<net::Acceptor> acceptor_;  // nullptr: no port
   std::optional<Periodic> call_watch_;
   std::unique_ptr<MetricsPort> metrics_port_;  // nullptr: none
 };

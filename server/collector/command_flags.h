@@ -4,36 +4,36 @@
 
 #include "server/collector/command_line.h"
 
-// The commands with their flags, a file for each group of them.
+// Functions that add the commands with their flags; each group of flags has its own file.
 namespace telemetry::collector {
 
-// serve.
+// Adds `serve`.
 void AddServe(CLI::App& app, CommandLine& line);
-// What of serve bounds memory, time and sizes.
+// Adds the flags of serve that bound memory, time and sizes.
 void AddLimits(CLI::App* serve, Limits& limits);
-// What it keeps of the dataset's disk.
+// Adds the flag of serve for the free space to keep on the dataset's disk.
 void AddDisk(CLI::App* serve, CommandLine& line);
-// How long and how much it keeps, and `prune`.
+// The flags of `serve` and `prune` that say how long and how much to keep.
 struct KeepFlags {
   CLI::Option* age;
   CLI::Option* bytes;
   CLI::Option* rejects;
 };
 KeepFlags AddKeep(CLI::App* command, storage::PruneRules& rules);
-// Why what is asked for must not be served; empty: it may.
+// Returns the reason why serve must refuse this command line, or an empty string if it is accepted.
 std::string WhyNotServe(const CommandLine& line);
 
-// check, stats, backup, restore, copy, migrate, prune.
+// Adds `check`, `stats`, `backup`, `restore`, `copy`, `migrate` and `prune`.
 void AddMaintenance(CLI::App& app, CommandLine& line);
 
-// delete.
+// Adds `delete`.
 void AddDelete(CLI::App& app, DeleteFlags& flags);
 
-// token add, list, revoke.
+// Adds `token add`, `token list` and `token revoke`.
 void AddTokens(CLI::App& app, TokenFlags& flags);
-// tls init.
+// Adds `tls init`.
 void AddTls(CLI::App& app, TlsInitFlags& flags);
-// Accepts what ParseLifetime accepts, and an empty text.
+// Returns a validator that accepts the texts that ParseLifetime accepts, and an empty text.
 CLI::Validator LifetimeCheck();
 
 }  // namespace telemetry::collector

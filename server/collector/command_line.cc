@@ -36,8 +36,8 @@ constexpr char kExamples[] =
 )";
 
 constexpr char kNotes[] =
-    R"(Each flag can also come from the environment (TELEMETRY_COLLECTOR_DB for --db, TELEMETRY_COLLECTOR_LISTEN for --listen,
-...) or from a file given with --config, as lines like: serve.listen = "127.0.0.1:4747"
+    R"(Each flag can also be set in the environment (TELEMETRY_COLLECTOR_DB for --db, TELEMETRY_COLLECTOR_LISTEN for --listen,
+...) or in a file given with --config, with lines such as: serve.listen = "127.0.0.1:4747"
 Exit status: 0 done, 1 failed, 2 wrong usage.)";
 
 Command TokenCommandOf(const CLI::App& token) {
@@ -66,8 +66,9 @@ storage::PruneRules RulesOf(const CommandLine& line) {
 
 ParsedCommandLine ParseCommandLine(int argc, const char* const* argv) {
   ParsedCommandLine parsed;
-  CLI::App app("Keeps what GPU kernel autotuners measure: takes records over gRPC, stores them once, durably.",
-               "telemetry-collector");
+  CLI::App app(
+      "Collects the measurements of GPU kernel autotuners: accepts records over gRPC and stores each one durably once.",
+      "telemetry-collector");
   app.set_version_flag("--version", "telemetry-collector " TELEMETRY_VERSION);
   cli::AddConfigFlag(&app, EnvironmentName("config"));
   app.require_subcommand(1);

@@ -38,7 +38,7 @@ struct PruneFlags {
 };
 
 struct DeleteFlags {
-  // The dataset or a collector's address; the other one is empty.
+  // The dataset, or the address of a collector. Exactly one of the two is set.
   std::string db;
   std::string collector;
   access::Credentials credentials;
@@ -46,7 +46,7 @@ struct DeleteFlags {
   bool yes = false;
 };
 
-// What the command line, the environment and the configuration file ask for.
+// The options given on the command line, in the environment and in the configuration file.
 struct CommandLine {
   Command command = Command::kServe;
   std::string db;
@@ -61,12 +61,12 @@ struct CommandLine {
   bool reseal = false;
   access::TlsFiles tls;
   std::string tokens;
-  // Where the metrics are; empty: nowhere.
+  // HOST:PORT of the metrics. Empty: no metrics.
   std::string metrics_listen;
-  // Others may reach the port though it is not both encrypted and asking for tokens.
+  // Allows other machines to reach a port that lacks TLS, tokens or both.
   bool insecure_beyond_loopback = false;
   Limits limits = {.memory_bytes = uint64_t{192} << 20};
-  // The rules of serve for a SQLite file.
+  // The retention rules of serve for a SQLite file.
   storage::PruneRules keep = {.keep_rejects_bytes = kKeepRejectsBytes};
   TokenFlags token;
   TlsInitFlags tls_init;
@@ -74,11 +74,11 @@ struct CommandLine {
   DeleteFlags deletion;
 };
 
-// Returns the rules by which serve removes; for a PostgreSQL server an empty set.
+// Returns the rules by which serve removes old data; the empty set for a PostgreSQL database.
 storage::PruneRules RulesOf(const CommandLine& line);
 
-// Reads them. An exit status instead of a command, when there is nothing (more) to do: 0 after --help and --version, 2
-// after a wrong usage; what there is to say is printed.
+// The result of parsing. If `run` is false, there is no command to run and the program exits with `exit_status`: 0
+// after --help and --version, 2 after wrong usage. The text for the user has been printed.
 struct ParsedCommandLine {
   bool run = false;
   int exit_status = 0;

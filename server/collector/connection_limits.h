@@ -8,11 +8,11 @@
 
 namespace telemetry::collector {
 
-// Returns how many connections the port takes, in total and from one address.
+// Returns the most connections that the port accepts, in total and from one address.
 net::ConnectionLimits ConnectionLimitsOf(const Limits& limits);
 
-// Returns `limits` with as many connections as there may be where the process may open `files` files.
-// FAILED_PRECONDITION: there may be none.
+// Returns `limits` with the connection limits lowered to fit a process that may open `files` files. Returns
+// FAILED_PRECONDITION if `files` leaves no room for connections.
 absl::StatusOr<Limits> FitConnections(Limits limits, uint64_t files);
 
 }  // namespace telemetry::collector

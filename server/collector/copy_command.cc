@@ -12,7 +12,7 @@
 namespace telemetry::collector {
 namespace {
 
-// A line on stderr now and then, so that one sees that long work goes on.
+// Prints a progress line on stderr at most every 5 s.
 class CopyLog {
  public:
   void Say(const std::string& what, const std::string& table, int64_t rows) {
@@ -23,7 +23,7 @@ class CopyLog {
                  table.c_str());
   }
 
-  // Of the last row.
+  // The time at which the last row was copied.
   absl::Time copied_at() const { return copied_at_; }
 
  private:
@@ -50,8 +50,8 @@ absl::Status Copy(const CommandLine& line) {
     std::printf("export %-30s %s\n", file.suffix.c_str(), file.sha256_hex.c_str());
   }
   std::printf("%s copied%s in %.1f s; all verified in %.1f s\n", record::Counted(report->rows, "row").c_str(),
-              report->went_on ? " behind those that were there" : "", absl::ToDoubleSeconds(log.copied_at() - began),
-              absl::ToDoubleSeconds(absl::Now() - log.copied_at()));
+              report->went_on ? " in addition to the rows copied before" : "",
+              absl::ToDoubleSeconds(log.copied_at() - began), absl::ToDoubleSeconds(absl::Now() - log.copied_at()));
   std::printf("%s: dataset %s, the same as in %s\n", storage::WithoutPasswords(line.to).c_str(),
               report->dataset_id.c_str(), storage::WithoutPasswords(line.from).c_str());
   return absl::OkStatus();

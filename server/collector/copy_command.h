@@ -5,7 +5,8 @@
 
 namespace telemetry::collector {
 
-// Moves the dataset to another place, and prints what is there then. Errors as copy::CopyDataset.
+// Copies the dataset to another place, verifies the copy and prints the number of rows and the hashes of each table.
+// Errors: those of copy::CopyDataset.
 absl::Status Copy(const CommandLine& line);
 
 }  // namespace telemetry::collector

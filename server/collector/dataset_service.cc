@@ -14,18 +14,19 @@ namespace {
 constexpr int kQuestionThreads = 2;
 constexpr int kExportThreads = 4;
 static_assert(kQuestionThreads + kExportThreads == DatasetService::kMostReaders);
-// Answers that clients have not read.
+// The most bytes of responses that clients have not read.
 constexpr uint64_t kAnswerBytes = uint64_t{16} << 20;
 
 }  // namespace
 
-// A call whose answer a thread of the pool reads. The answer counts as held until the client has read it.
+// A unary call whose response a pool thread reads from the dataset. The response counts as held until the client has
+// read it.
 template <typename Request, typename Response>
 class DatasetService::Question final : public UnaryCall {
  public:
   using Ask = absl::StatusOr<Response> (*)(storage::StoreReader&, const Request&);
 
-  // `service` outlives the call.
+  // `service` must outlive the call.
   Question(DatasetService& service, AdmittedCall call, Ask ask)
       : UnaryCall(std::move(call), service.gate_,
                   {.request = service.options_.request_timeout, .unread = service.options_.unread_timeout}),
@@ -41,7 +42,7 @@ class DatasetService::Question final : public UnaryCall {
     request().Clear();
     auto self = std::static_pointer_cast<Question>(shared_from_this());
     const bool waits = service_.question_pool_.Run(sender(), [self = std::move(self)] { self->Read(); });
-    if (!waits) End(TryAgainLater("too many calls of this client wait", service_.options_.retry_delay));
+    if (!waits) End(TryAgainLater("too many calls of this client are waiting", service_.options_.retry_delay));
   }
 
   void Read() {

@@ -16,11 +16,11 @@
 
 namespace telemetry::collector {
 
-// DatasetService as dataset.proto documents it. Calls borrow readers on threads of the service's own, and clients take
-// turns: short questions do not wait behind exports, and neither holds up the ingest.
+// The implementation of DatasetService in dataset.proto. Calls use readers on the service's own threads, and clients
+// take turns: short queries do not wait behind exports, and neither blocks the ingest.
 class DatasetService final : public RawService {
  public:
-  // No more readers are borrowed at once.
+  // The most readers in use at a time.
   static constexpr int kMostReaders = 6;
 
   struct Options {
@@ -30,17 +30,17 @@ class DatasetService final : public RawService {
     absl::Duration retry_delay = absl::Seconds(1);
   };
 
-  // `readers`, `gate` and `calls` outlive the service.
+  // `readers`, `gate` and `calls` must outlive the service.
   DatasetService(ReaderPool& readers, access::Gate& gate, RunningCalls& calls, const Options& options);
 
-  // Exports that took too long, or whose clients did, so far.
+  // The number of exports that ended so far because they took too long, or because the client did not read.
   uint64_t overdue_exports() const { return overdue_exports_; }
 
  private:
   template <typename Request, typename Response>
   class Question;
 
-  // Adds a unary method that answers with the result of ask(reader, request).
+  // Adds a unary method that returns the result of ask(reader, request).
   template <typename Request, typename Response>
   void AddQuestion(const char* method, absl::StatusOr<Response> (*ask)(storage::StoreReader&, const Request&));
   void OnExportEnd(const access::Caller& caller, const absl::Status& status);

@@ -27,14 +27,14 @@ using StepSink = std::function<void(const v1::DeleteStep&)>;
 class Place {
  public:
   virtual ~Place() = default;
-  // Answers a request as DeletionService.Delete does.
+  // Executes a request as DeletionService.Delete does.
   virtual absl::Status Delete(const v1::DeleteRequest& request, const StepSink& sink) = 0;
 };
 
-// The database itself.
+// The database itself, opened by this process.
 class DatabasePlace final : public Place {
  public:
-  // The reader first, which makes no file and changes no schema.
+  // Opens the reader first, because the reader neither creates a file nor changes the schema.
   static absl::StatusOr<std::unique_ptr<Place>> Open(const std::string& db, bool dry_run) {
     absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader = storage::OpenReader(db);
     if (!reader.ok()) return reader.status();
@@ -84,10 +84,10 @@ class DatabasePlace final : public Place {
   }
 
   const std::unique_ptr<storage::StoreReader> reader_;
-  const std::unique_ptr<storage::StoreWriter> writer_;  // nullptr: for dry runs
+  const std::unique_ptr<storage::StoreWriter> writer_;  // nullptr in a dry run
 };
 
-// The dataset of a collector.
+// The dataset of a collector, reached over gRPC.
 class CollectorPlace final : public Place {
  public:
   static absl::StatusOr<std::unique_ptr<Place>> Connect(const std::string& address,
@@ -101,7 +101,7 @@ class CollectorPlace final : public Place {
   CollectorPlace(const std::string& address, access::Connection connection)
       : address_(address), connection_(std::move(connection)) {
     grpc::ChannelArguments arguments;
-    // Notices a collector whose machine went away, which TCP alone does not.
+    // Detects a collector whose machine has gone down, which TCP alone does not.
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
     arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
     stub_ =
@@ -164,14 +164,14 @@ absl::Status Delete(const DeleteFlags& flags) {
   });
   if (!status.ok()) return status;
   if (flags.request.dry_run()) {
-    std::printf("would delete %s; runs without other attempts would go with them\n", Text(planned).c_str());
+    std::printf("would delete %s, and the runs that have no other attempts\n", Text(planned).c_str());
     return absl::OkStatus();
   }
   if (!flags.yes && !Confirm(planned)) return absl::CancelledError("nothing is deleted: the answer was not yes");
   request.set_dry_run(false);
   DeletedCounts deleted;
   status = (*place)->Delete(request, [&](const v1::DeleteStep& step) { deleted.Add(step); });
-  std::printf("deleted %s, and %s that had no others\n", Text(deleted).c_str(),
+  std::printf("deleted %s, and %s that had no other attempts\n", Text(deleted).c_str(),
               record::Counted(deleted.runs, "run").c_str());
   return status;
 }

@@ -5,8 +5,8 @@
 
 namespace telemetry::collector {
 
-// Prints the named attempts, asks, deletes them and prints their number. Errors as DeletionService.Delete,
-// storage::OpenReader and storage::OpenWriter. CANCELLED: the answer was not yes.
+// Prints the attempts that the flags select, asks for confirmation, deletes them and prints their number. Errors: those
+// of DeletionService.Delete, storage::OpenReader and storage::OpenWriter; CANCELLED if the answer was not "yes".
 absl::Status Delete(const DeleteFlags& flags);
 
 }  // namespace telemetry::collector

@@ -10,8 +10,8 @@ namespace telemetry::collector {
 
 DeletionCall::DeletionCall(const PageCallContext& context, AdmittedCall call, WriterLoop& writer, access::Gate& gate)
     : PageCall(context, std::move(call),
-               {.draining = "the collector is shutting down: delete again",
-                .overdue = "the deletion took longer than the collector's --export-timeout: delete again"}),
+               {.draining = "the collector is shutting down: repeat the deletion",
+                .overdue = "the deletion took longer than the collector's --export-timeout: repeat the deletion"}),
       writer_(writer),
       gate_(gate) {}
 
@@ -46,7 +46,7 @@ void DeletionCall::BeginPage() {
   }
   {
     const absl::MutexLock lock(&audit_mutex_);
-    if (end_) return;  // meanwhile, and its line is written
+    if (end_) return;  // the call has ended meanwhile, and its log line is written
     has_begun_ = true;
     removing_ = true;
   }

@@ -15,13 +15,13 @@
 
 namespace telemetry::collector {
 
-// One call of DeletionService.Delete. A thread of the pool finds the next attempts over a reader; the writer removes
-// them in one transaction; the next ones are looked for when the client has taken the message about these.
+// A call of DeletionService.Delete. A pool thread finds the next attempts with a reader, and the writer removes them in
+// one transaction. The search for more attempts begins when the client has received the message about these.
 class DeletionCall final : public PageCall {
  public:
   static constexpr char kMethod[] = "/telemetry.v1.DeletionService/Delete";
 
-  // `writer` and `gate` outlive the call.
+  // `writer` and `gate` must outlive the call.
   DeletionCall(const PageCallContext& context, AdmittedCall call, WriterLoop& writer, access::Gate& gate);
 
  private:
@@ -29,20 +29,20 @@ class DeletionCall final : public PageCall {
   void BeginPage() override ABSL_LOCKS_EXCLUDED(audit_mutex_);
   void OnEnd(const absl::Status& status) override ABSL_LOCKS_EXCLUDED(audit_mutex_);
 
-  // Begins the deletion if it has not begun, and finds the next attempts.
+  // Begins the deletion if it has not begun, and returns the next attempts to remove.
   absl::StatusOr<storage::Removal> Find();
-  // Makes the message about a transaction; none about one that found nothing, but for the last.
+  // Returns the page for one transaction. A transaction that found nothing gets no message, unless it is the last one.
   Page PageOf(v1::DeleteStep step) const;
   void OnRemoved(absl::StatusOr<v1::DeleteStep> step) ABSL_LOCKS_EXCLUDED(audit_mutex_);
-  // Logs the deletion once it has ended and the writer is not at it any more.
+  // Logs the deletion if it has ended and the writer is not executing a part of it.
   void LogIfOver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(audit_mutex_);
 
   WriterLoop& writer_;
   access::Gate& gate_;
   v1::DeleteRequest request_;
-  std::optional<storage::Deletion> deletion_;  // of the page that is being made
+  std::optional<storage::Deletion> deletion_;  // used by the thread that builds the current page
 
-  // Taken under the lock of PageCall, and never the other way round.
+  // May be acquired while PageCall's mutex is held, never the other way round.
   absl::Mutex audit_mutex_;
   bool has_begun_ ABSL_GUARDED_BY(audit_mutex_) = false;
   bool removing_ ABSL_GUARDED_BY(audit_mutex_) = false;

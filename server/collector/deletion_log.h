@@ -7,8 +7,8 @@
 
 namespace telemetry::collector {
 
-// The caller of a deletion: `by` is the token's name, "local" for a command that has the database itself. The others
-// are empty there.
+// The caller of a deletion. `by` is the name of the token, or "local" if a command deletes from the database itself;
+// the other fields are empty then.
 struct Deleter {
   std::string by = "local";
   std::string token_id;
@@ -25,7 +25,8 @@ struct DeletedCounts {
   void Add(const v1::DeleteStep& step);
 };
 
-// Writes the audit line of a deletion that has ended. `reason`: of one that ended early; else empty.
+// Writes the audit log line of a deletion that has ended. `reason`: why the deletion ended early; empty if it
+// completed.
 void LogDeletion(const Deleter& deleter, const v1::DeleteRequest& request, const DeletedCounts& counts,
                  const std::string& reason);
 

@@ -14,10 +14,10 @@
 
 namespace telemetry::collector {
 
-// DeletionService as deletion.proto documents it.
+// The implementation of DeletionService in deletion.proto.
 class DeletionService final : public RawService {
  public:
-  // One reader is borrowed at a time.
+  // The most readers in use at a time.
   static constexpr int kMostReaders = 1;
 
   struct Options {
@@ -26,7 +26,7 @@ class DeletionService final : public RawService {
     absl::Duration call_timeout = absl::InfiniteDuration();
   };
 
-  // `writer`, `readers`, `gate` and `calls` outlive the service.
+  // `writer`, `readers`, `gate` and `calls` must outlive the service.
   DeletionService(WriterLoop& writer, ReaderPool& readers, access::Gate& gate, RunningCalls& calls,
                   const Options& options)
       : RawService(calls) {

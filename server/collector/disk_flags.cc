@@ -5,7 +5,7 @@ namespace telemetry::collector {
 
 void AddDisk(CLI::App* serve, CommandLine& line) {
   Size(serve, "keep-free", line.limits.keep_free_bytes,
-       "Take nothing new while less of the dataset's disk is free; 0: until it is full")
+       "Free space of the dataset's disk below which records are rejected; 0: reject only when it is full")
       ->default_str("256MiB");
 }
 

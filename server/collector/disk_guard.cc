@@ -15,7 +15,8 @@
 namespace telemetry::collector {
 namespace {
 
-// Room that comes and goes by a log's length is none.
+// The free space must exceed the limit by this fraction before records are accepted again, so that the changing size of
+// the write-ahead log does not toggle the decision.
 constexpr uint64_t kRoomFraction = 8;
 
 std::filesystem::path FolderOf(const std::string& path) {
@@ -25,7 +26,7 @@ std::filesystem::path FolderOf(const std::string& path) {
   return (error ? file : real).parent_path();
 }
 
-// The folder where the file system of `path` begins.
+// Returns the mount point of the file system of `path`.
 std::string MountPointOf(const std::string& path) {
   std::filesystem::path folder = FolderOf(path);
   struct stat inside = {};
@@ -46,7 +47,8 @@ absl::StatusOr<uint64_t> FreeDiskBytes(const std::string& path) {
   struct statvfs disk = {};
   if (statvfs(path.c_str(), &disk) != 0) {
     const std::string folder = FolderOf(path).string();
-    if (statvfs(folder.c_str(), &disk) != 0) return absl::ErrnoToStatus(errno, "cannot look at the disk of " + folder);
+    if (statvfs(folder.c_str(), &disk) != 0)
+      return absl::ErrnoToStatus(errno, "cannot read the free space of the disk of " + folder);
   }
   return uint64_t{disk.f_bavail} * disk.f_frsize;
 }
@@ -84,9 +86,9 @@ void DiskGuard::Look() {
   }
   if (was_full == !full.ok()) return;
   if (full.ok()) {
-    log::Warn("the disk has room again: records are taken", {{"disk", disk_}, {"free_bytes", *free_bytes}});
+    log::Warn("the disk has room again: accepting records", {{"disk", disk_}, {"free_bytes", *free_bytes}});
   } else {
-    log::Error("records are turned away, readers are served", {{"reason", std::string(full.message())}});
+    log::Error("rejecting records; readers are still served", {{"reason", std::string(full.message())}});
   }
   if (on_change_) on_change_(full.ok());
 }
@@ -96,8 +98,8 @@ absl::Status DiskGuard::Judge(uint64_t free_bytes) const {
   const uint64_t enough = full_.ok() ? keep : keep + keep / kRoomFraction;
   if (free_bytes >= enough) return absl::OkStatus();
   return TryAgainLater(
-      absl::StrFormat("the collector's disk at %s has %s free, of which it keeps %s (--keep-free): make room there",
-                      disk_, Mib(free_bytes), Mib(keep)),
+      absl::StrFormat("the collector's disk at %s has %s free and must keep %s (--keep-free): free some space", disk_,
+                      Mib(free_bytes), Mib(keep)),
       options_.retry_delay);
 }
 

@@ -11,7 +11,7 @@ namespace telemetry::collector {
 namespace {
 
 constexpr uint64_t kPageBytes = uint64_t{256} << 10;
-// A page ends after this much reading, so that it is another export's turn.
+// A page ends after this much reading time, so that other exports get a turn.
 constexpr std::chrono::milliseconds kTurn{50};
 
 }  // namespace
@@ -19,7 +19,7 @@ constexpr std::chrono::milliseconds kTurn{50};
 ExportCall::ExportCall(const PageCallContext& context, AdmittedCall call, CallEnd on_end)
     : PageCall(
           context, std::move(call),
-          {.draining = "the collector is shutting down: export again",
+          {.draining = "the collector is shutting down: repeat the export",
            .overdue = "the export took longer than the collector's --export-timeout: select less with a filter, or "
                       "read faster"}),
       on_end_(std::move(on_end)) {}

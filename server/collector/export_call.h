@@ -10,12 +10,13 @@
 
 namespace telemetry::collector {
 
-// One export on its way to a client. A thread of the pool reads a page over a reader that it borrows for that.
+// A call of DatasetService.Export. A pool thread borrows a reader for each page and reads the page.
 class ExportCall final : public PageCall {
  public:
   static constexpr char kMethod[] = "/telemetry.v1.DatasetService/Export";
 
-  // Told how the call ends, before its client is: DEADLINE_EXCEEDED for the times of the context.
+  // Called with the end status of the call before its client receives it. DEADLINE_EXCEEDED: a timeout of the context
+  // has passed.
   using CallEnd = std::function<void(const access::Caller&, const absl::Status&)>;
   ExportCall(const PageCallContext& context, AdmittedCall call, CallEnd on_end);
 
@@ -27,7 +28,8 @@ class ExportCall final : public PageCall {
   absl::StatusOr<Page> ReadPage();
 
   const CallEnd on_end_;
-  std::optional<storage::Exporter> exporter_;  // once the request is there; of the one read under way
+  // set when the request has arrived; used only by the thread that reads a page
+  std::optional<storage::Exporter> exporter_;
 };
 
 }  // namespace telemetry::collector

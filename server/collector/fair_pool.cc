@@ -85,7 +85,7 @@ void FairPool::Loop() {
       if (work == nullptr) return;
     }
     work();
-    work = nullptr;  // releases what the closure holds
+    work = nullptr;  // releases the objects that the closure holds
     absl::MutexLock lock(&mutex_);
     --clients_.at(client).running;
     ForgetIfIdle(client);

@@ -14,25 +14,26 @@
 
 namespace telemetry::collector {
 
-// A few threads for the work of many clients, which take turns. No client has more than half of the threads at a time,
-// and none begins new work while the bytes that it holds, or all hold, have reached their limits. Thread-safe.
+// A thread pool whose clients take turns. A client uses at most half of the threads at a time. A client starts no new
+// work while it, or all clients together, hold as many bytes as the limits allow. Thread-safe.
 class FairPool {
  public:
   struct Options {
     int threads = 2;
-    // Work of one client that waits.
+    // The most work items of one client that may wait.
     size_t most_waiting = 256;
-    // The most bytes that all clients hold together; one client holds at most a quarter.
+    // The limit on the bytes that all clients hold together. One client may hold a quarter of it.
     uint64_t held_bytes = uint64_t{32} << 20;
   };
 
   explicit FairPool(const Options& options);
-  // Does what waits, whatever is held, then ends.
+  // Runs all waiting work, regardless of the bytes held, then ends the threads.
   ~FairPool();
 
-  // Runs `work` when it is this client's turn. False: too much of it waits, and `work` will not run.
+  // Runs `work` when it is this client's turn. Returns false, and does not run `work`, if too much work of this client
+  // waits.
   bool Run(const std::string& client, std::function<void()> work) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Counts bytes that the client's work has left in memory, until they are released.
+  // Counts bytes that the client's work has left in memory until Release is called for them.
   void Hold(const std::string& client, uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
   void Release(const std::string& client, uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -46,7 +47,8 @@ class FairPool {
   void Loop() ABSL_LOCKS_EXCLUDED(mutex_);
   bool MayBegin(const Client& client) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Takes the work of the client whose turn it is; empty: there is none.
+  // Returns the next work and sets `client` to the client whose turn it is. Returns an empty function if no client may
+  // begin work.
   std::function<void()> Take(std::string* client) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ForgetIfIdle(const std::string& client) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -54,7 +56,7 @@ class FairPool {
   const int most_running_;
   absl::Mutex mutex_;
   absl::flat_hash_map<std::string, Client> clients_ ABSL_GUARDED_BY(mutex_);
-  // Those with work that waits, each once, in the order of their turns.
+  // The clients with waiting work, each once, in the order of their turns.
   std::deque<std::string> turns_ ABSL_GUARDED_BY(mutex_);
   uint64_t held_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

@@ -9,11 +9,11 @@
 
 namespace telemetry::collector {
 
-// The one place where our statuses become gRPC's. The codes are the same numbers. Advice on when to come back travels
-// as google.rpc.RetryInfo in the trailer grpc-status-details-bin.
+// Converts a status to gRPC's type. The numeric codes are the same. The delay set by TryAgainLater is sent as
+// google.rpc.RetryInfo in the trailer grpc-status-details-bin. All conversions use this function.
 grpc::Status ToGrpc(const absl::Status& status);
 
-// RESOURCE_EXHAUSTED that carries such advice.
+// Returns RESOURCE_EXHAUSTED with `retry_delay` as its RetryInfo.
 absl::Status TryAgainLater(const std::string& message, absl::Duration retry_delay);
 
 }  // namespace telemetry::collector

@@ -17,16 +17,16 @@ namespace {
 
 constexpr char kCheck[] = "/grpc.health.v1.Health/Check";
 constexpr char kWatch[] = "/grpc.health.v1.Health/Watch";
-constexpr char kEnding[] = "the collector is ending";
-// A longer name is of no service here.
+constexpr char kEnding[] = "the collector is shutting down";
+// A longer request names no service of this server.
 constexpr size_t kMaxRequestBytes = 512;
-// HealthCheckRequest.service and HealthCheckResponse.status.
+// The field number of HealthCheckRequest.service and of HealthCheckResponse.status.
 constexpr int kOnlyField = 1;
 
 using google::protobuf::internal::WireFormatLite;
 using google::protobuf::io::CodedInputStream;
 
-// The service of a HealthCheckRequest; nothing: this is none.
+// Returns the service of a HealthCheckRequest, or nullopt if the bytes are no such message.
 std::optional<std::string> ReadService(const grpc::ByteBuffer& request) {
   std::vector<grpc::Slice> slices;
   if (request.Length() > kMaxRequestBytes || !request.Dump(&slices).ok()) return std::nullopt;
@@ -53,7 +53,7 @@ grpc::ByteBuffer WriteStatus(char status) {
 
 }  // namespace
 
-// One call. gRPC calls its On... methods from several threads.
+// A call of Check or Watch. gRPC calls its On... methods from several threads.
 class HealthService::Call final : public RawCall {
  public:
   Call(HealthService& health, AdmittedCall call, bool is_watch)
@@ -62,7 +62,7 @@ class HealthService::Call final : public RawCall {
         is_watch_(is_watch),
         request_at_(SteadyAfter(health.open_timeout_)) {}
 
-  // Tells a Watch the status if it is another than the last one.
+  // Sends a Watch its status if the status differs from the last one sent.
   void Tell(const std::map<std::string, Status>& statuses) ABSL_LOCKS_EXCLUDED(mutex_) {
     Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
       if (!service_) return;
@@ -70,13 +70,13 @@ class HealthService::Call final : public RawCall {
       next_ = found == statuses.end() ? kServiceUnknown : found->second;
     });
   }
-  // Ends the call, after the status that is still to be told.
+  // Ends the call after sending the pending status.
   void End(absl::Status status) override ABSL_LOCKS_EXCLUDED(mutex_) {
     Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { SetEnd(std::move(status)); });
   }
   void CheckTime(SteadyTime now) override ABSL_LOCKS_EXCLUDED(mutex_) {
     Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-      if (!service_ && now >= request_at_) SetEnd(absl::DeadlineExceededError("the request did not come in time"));
+      if (!service_ && now >= request_at_) SetEnd(absl::DeadlineExceededError("the request did not arrive in time"));
     });
   }
 
@@ -90,7 +90,7 @@ class HealthService::Call final : public RawCall {
     std::optional<std::string> service;
     if (ok) service = ReadService(request_);
     request_.Clear();
-    if (!service) return End(absl::InvalidArgumentError("no HealthCheckRequest"));
+    if (!service) return End(absl::InvalidArgumentError("the request is not a HealthCheckRequest"));
     if (is_watch_) {
       {
         absl::MutexLock lock(&mutex_);
@@ -100,7 +100,7 @@ class HealthService::Call final : public RawCall {
       return Tell(health_.statuses_);
     }
     const Status status = health_.StatusOf(*service);
-    if (status == kServiceUnknown) return End(absl::NotFoundError("no such service"));
+    if (status == kServiceUnknown) return End(absl::NotFoundError("unknown service"));
     Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
       next_ = status;
       SetEnd(absl::OkStatus());
@@ -120,12 +120,12 @@ class HealthService::Call final : public RawCall {
     RawCall::OnDone();
   }
 
-  static absl::Status ClientHasGone() { return absl::CancelledError("the client has gone"); }
+  static absl::Status ClientHasGone() { return absl::CancelledError("the client has disconnected"); }
   void SetEnd(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (!end_) end_ = std::move(status);
   }
-  // Makes a change, and then writes or finishes if one of them is due. Finishes without the mutex: afterwards another
-  // thread may delete the call.
+  // Runs `step`, then starts a write or finishes if either is due. Finishes without the mutex, because another thread
+  // may delete the call afterwards.
   template <typename Step>
   void Change(Step step) ABSL_LOCKS_EXCLUDED(mutex_) {
     std::optional<absl::Status> finish;
@@ -152,7 +152,7 @@ class HealthService::Call final : public RawCall {
   grpc::ByteBuffer request_;
   grpc::ByteBuffer response_;
   absl::Mutex mutex_;
-  std::optional<std::string> service_ ABSL_GUARDED_BY(mutex_);  // nothing: the message has not come
+  std::optional<std::string> service_ ABSL_GUARDED_BY(mutex_);  // unset: the request has not arrived
   std::optional<Status> told_ ABSL_GUARDED_BY(mutex_);
   std::optional<Status> next_ ABSL_GUARDED_BY(mutex_);
   std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);

@@ -13,21 +13,22 @@
 
 namespace telemetry::collector {
 
-// The standard service grpc.health.v1.Health. gRPC's own one has neither a limit for calls nor for their time, and
-// anyone may call it without a token. Thread-safe.
+// The standard service grpc.health.v1.Health. gRPC's own implementation limits neither the number of calls nor their
+// time, and every client may call it without a token. Thread-safe.
 class HealthService final : public RawService, public grpc::HealthCheckServiceInterface {
  public:
-  // A call whose message is not there after `open_timeout` ends with DEADLINE_EXCEEDED. `calls` outlives the service.
+  // A call whose request does not arrive within `open_timeout` ends with DEADLINE_EXCEEDED. `calls` must outlive the
+  // service.
   HealthService(RunningCalls& calls, absl::Duration open_timeout);
   ~HealthService() override;
 
   void SetServingStatus(const std::string& service, bool is_serving) override ABSL_LOCKS_EXCLUDED(mutex_);
   void SetServingStatus(bool is_serving) override ABSL_LOCKS_EXCLUDED(mutex_);
-  // Says that nothing is served and ends every call with UNAVAILABLE, those too that come later.
+  // Sets every status to NOT_SERVING and ends every call with UNAVAILABLE, including later ones.
   void Shutdown() override ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  // The numbers of grpc.health.v1.HealthCheckResponse.ServingStatus.
+  // The values of grpc.health.v1.HealthCheckResponse.ServingStatus.
   enum Status : char { kUnknown = 0, kServing = 1, kNotServing = 2, kServiceUnknown = 3 };
   class Call;
 
@@ -37,7 +38,7 @@ class HealthService final : public RawService, public grpc::HealthCheckServiceIn
   void TellWatches() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const absl::Duration open_timeout_;
-  // Before the mutex of a call.
+  // Acquired before the mutex of a call.
   mutable absl::Mutex mutex_;
   bool is_shut_down_ ABSL_GUARDED_BY(mutex_) = false;
   std::map<std::string, Status> statuses_ ABSL_GUARDED_BY(mutex_);

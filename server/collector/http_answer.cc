@@ -41,7 +41,8 @@ bool IsWholeHttpHead(std::string_view bytes) { return absl::StrContains(View(byt
 std::string AnswerHttp(std::string_view head, const AllowHttp& allow, const std::function<std::string()>& metrics) {
   const std::vector<absl::string_view> lines = absl::StrSplit(View(head), "\r\n");
   const std::vector<absl::string_view> words = absl::StrSplit(lines[0], ' ');
-  if (words.size() != 3 || !absl::StartsWith(words[2], "HTTP/1.")) return Answer("400 Bad Request", "no HTTP/1.x\n");
+  if (words.size() != 3 || !absl::StartsWith(words[2], "HTTP/1."))
+    return Answer("400 Bad Request", "the request is not HTTP/1.x\n");
   const bool is_head = words[0] == "HEAD";
   if (words[0] != "GET" && !is_head) return Answer("405 Method Not Allowed", "", "Allow: GET, HEAD\r\n");
   const std::pair<absl::string_view, absl::string_view> target = absl::StrSplit(words[1], absl::MaxSplits('?', 1));

@@ -45,7 +45,7 @@ absl::Status IngestCall::Read() {
   if (status.ok()) status = context_.gate.AdmitProducer(caller(), kMethod, open.producer_id(), open.client());
   if (status.ok() && outline_.batch) status = CheckBatch(*outline_.batch, context_.limits);
   if (!status.ok() || !outline_.batch) return status;
-  // Nothing is read ahead here: who is too fast comes back later.
+  // A unary call cannot be delayed by not reading, so a producer that is too fast must retry later.
   const absl::Duration wait = context_.rates.Take(open.producer_id(), 0, SteadyNow());
   if (wait <= absl::ZeroDuration()) return status;
   return TryAgainLater("this producer sends more than producer_bytes_per_second", wait);

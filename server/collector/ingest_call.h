@@ -18,28 +18,28 @@
 
 namespace telemetry::collector {
 
-// The unary twin of IngestStream: opens, admits and commits the batch piece by piece, and answers when all is
-// committed. Whoever calls back shares the call, which may have ended meanwhile.
+// The unary counterpart of IngestStream: opens the producer, admits and commits the batch piece by piece, and replies
+// when all pieces are committed. Pending callbacks share ownership of the call, which may end before they run.
 class IngestCall final : public UnaryCall {
  public:
   static constexpr char kMethod[] = "/telemetry.v1.IngestService/Ingest";
 
-  // `context` and `parsers` outlive the call.
+  // `context` and `parsers` must outlive the call.
   IngestCall(const IngestContext& context, ThreadPool& parsers, AdmittedCall call);
 
  private:
   void OnRequest() override;
   void HandleRequest();
-  // Runs work on the request, on another thread where it may take long.
+  // Runs `work` on the request, on another thread if the request is large and a thread is idle.
   void RunParser(std::function<void()> work);
   absl::Status Read();
   void OnOpened(absl::StatusOr<uint64_t> committed_seq);
   void AdmitPiece();
   void OnAdmitted(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Parses the next piece and hands it to the writer: a job.
+  // Parses the next piece and hands it to the writer, which starts a job.
   void CommitPiece() ABSL_LOCKS_EXCLUDED(mutex_);
   void OnCommitted(storage::BatchOutcome outcome) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Answers with the last job; the first error is the call's status.
+  // Ends a job. The last job sends the reply; the first error becomes the status of the call.
   void EndJob(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mutex_);
   std::shared_ptr<IngestCall> Self() { return std::static_pointer_cast<IngestCall>(shared_from_this()); }
 
@@ -51,7 +51,7 @@ class IngestCall final : public UnaryCall {
   absl::Mutex mutex_;
   int jobs_ ABSL_GUARDED_BY(mutex_) = 1;
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
-  // Written under the lock while there are jobs; read by the last one.
+  // Written under the lock while jobs are pending; read by the last job without it.
   v1::IngestResponse answer_;
 };
 

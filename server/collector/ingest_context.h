@@ -12,7 +12,7 @@
 
 namespace telemetry::collector {
 
-// What all ingest calls share. Everything in it is thread-safe and outlives the calls.
+// The objects that all ingest calls share. They are thread-safe and must outlive the calls.
 struct IngestContext {
   const Limits& limits;
   Admission& admission;
@@ -20,9 +20,9 @@ struct IngestContext {
   StreamRegistry& streams;
   access::Gate& gate;
   ProducerRates& rates;
-  // What is refused in Acks that clients have not read.
+  // Bytes of rejects in Acks that clients have not read.
   std::atomic<uint64_t>& unread_ack_bytes;
-  // Records that were refused for their size so far.
+  // Records rejected for their size so far.
   std::atomic<uint64_t>& too_large_records;
 };
 

@@ -9,7 +9,7 @@
 namespace telemetry::collector {
 namespace {
 
-// Beside the thread of the sockets.
+// In addition to the queue's thread, which polls the sockets.
 constexpr int kParsers = 1;
 
 }  // namespace

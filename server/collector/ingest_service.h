@@ -6,16 +6,16 @@
 
 namespace telemetry::collector {
 
-// IngestService as ingest.proto documents it. Its requests come as they are on the wire: what is in them is admitted
+// The implementation of IngestService in ingest.proto. Requests arrive as raw bytes, because their content is admitted
 // before it is parsed.
 class IngestService final : public RawService {
  public:
-  // `calls` outlives the service.
+  // `calls` must outlive the service.
   IngestService(RunningCalls& calls, const IngestContext& context);
 
  private:
   const IngestContext context_;
-  ThreadPool parsers_;  // last: its threads use the context
+  ThreadPool parsers_;  // last member: its threads use the context
 };
 
 }  // namespace telemetry::collector

@@ -30,7 +30,7 @@ void IngestStream::Change(Step step) {
 }
 
 void IngestStream::OnReadDone(bool ok) {
-  // The client has nothing more to say; what it has said is still acknowledged.
+  // The client has half-closed the stream; the records that it sent are still acknowledged.
   if (!ok)
     return EndAfterCommit(open_ ? absl::OkStatus() : absl::InvalidArgumentError("the stream ended before an Open"));
   CountMessage(request_);
@@ -64,7 +64,7 @@ void IngestStream::HandleOpen(const v1::Open& open) {
   }
   context_.writer.Open({producer_id_, epoch_, open.client(), caller().name},
                        [self = Self()](absl::StatusOr<uint64_t> committed_seq) {
-                         // Before the job is over, and the stream can leave the registry.
+                         // Must precede the end of the job; after it the stream can leave the registry.
                          if (committed_seq.ok()) {
                            self->context_.streams.TakeOver(self->producer_id_, self->epoch_, self.get());
                          }
@@ -179,14 +179,14 @@ void IngestStream::OnWriteDone(bool ok) {
   Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     replies_.OnWritten();
     if (!ok) {
-      SetEnd(absl::CancelledError("the client has gone"));
+      SetEnd(absl::CancelledError("the client has disconnected"));
       replies_.Drop();
     }
     WriteOn();
   });
 }
 
-void IngestStream::OnCancel() { EndAfterCommit(absl::CancelledError("the client has gone")); }
+void IngestStream::OnCancel() { EndAfterCommit(absl::CancelledError("the client has disconnected")); }
 
 void IngestStream::OnDone() {
   context_.streams.Remove(this);
@@ -232,16 +232,16 @@ Overdue IngestStream::FindOverdue(SteadyTime now) {
   const auto longer = [now](SteadyTime since, absl::Duration than) { return absl::FromChrono(now - since) > than; };
   const Limits& limits = context_.limits;
   if (replies_.IsUnread(now) && CutOff()) {
-    SetEnd(absl::CancelledError("the client does not read what it is sent"));
+    SetEnd(absl::CancelledError("the client does not read its messages"));
     return Overdue::kReading;
   }
   if (end_ || jobs_ > 0 || is_delayed_) return Overdue::kNothing;
   if (!open_ && longer(began_at_, limits.open_timeout)) {
-    SetEnd(absl::DeadlineExceededError("the stream has not said whose it is within open_timeout"));
+    SetEnd(absl::DeadlineExceededError("the stream sent no Open within open_timeout"));
     return Overdue::kOpen;
   }
   if (longer(reading_since_, limits.stream_idle_timeout)) {
-    SetEnd(absl::DeadlineExceededError("the stream has sent no whole message within stream_idle_timeout"));
+    SetEnd(absl::DeadlineExceededError("the stream sent no complete message within stream_idle_timeout"));
     return Overdue::kMessage;
   }
   return Overdue::kNothing;
@@ -249,7 +249,7 @@ Overdue IngestStream::FindOverdue(SteadyTime now) {
 
 void IngestStream::SetEnd(absl::Status status) {
   if (is_delayed_) wire().CancelTimer();
-  // After a half-close the outcome of what was read still decides.
+  // After a half-close, an error in the records that were read still replaces the status OK.
   if (!end_ || (end_->ok() && !finished_)) end_ = std::move(status);
 }
 

@@ -49,21 +49,21 @@ absl::Status Run(const CommandLine& line) {
     case Command::kTlsInit:
       return telemetry::collector::InitTls(line.tls_init);
   }
-  return absl::InternalError("no such command");
+  return absl::InternalError("unknown command");
 }
 
 void SetUpProcess() {
-  // Debian builds Abseil with its assertions, where each lock of a mutex looks for cycles among all that were ever
-  // held.
+  // Debian builds Abseil with assertions, with which every lock of a mutex searches all mutexes ever held for cycles.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  // Memory that is free goes back to the system: few heaps that each keep little, and large blocks outside of them. By
-  // default there are eight heaps for each core, and the first large block that is freed moves its like into them.
+  // Returns free memory to the system: two heaps that each keep little, and large blocks outside of them. By default
+  // glibc uses eight heaps per core, and the first large block that is freed moves later blocks of its size into the
+  // heaps.
   mallopt(M_ARENA_MAX, 2);
   mallopt(M_MMAP_THRESHOLD, 256 << 10);
   mallopt(M_TRIM_THRESHOLD, 4 << 20);
 }
 
-// What reads the log as JSON must not stumble over its last line.
+// Prints an error. With --log-format json the error is a JSON line too, so that programs can parse the entire log.
 void Complain(const CommandLine& line, const std::string& why) {
   if (line.command == Command::kServe && line.log_format == "json") return telemetry::log::Error(why);
   std::fprintf(stderr, "telemetry-collector: %s\n", why.c_str());

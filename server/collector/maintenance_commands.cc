@@ -36,7 +36,7 @@ absl::Status CheckIdentities(const std::string& db) {
   std::printf("ids: %lld right, %lld wrong, %lld that cannot be recomputed\n", static_cast<long long>(counts->right),
               static_cast<long long>(counts->wrong), static_cast<long long>(counts->unknown));
   if (counts->wrong == 0) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat("ids that are not those of their content: ", counts->wrong,
+  return absl::FailedPreconditionError(absl::StrCat("ids that do not match their content: ", counts->wrong,
                                                     "; ask their senders; no other sender's rows are affected"));
 }
 
@@ -62,11 +62,11 @@ absl::Status Restore(const CommandLine& line) {
   if (!report.ok()) return report.status();
   std::printf("%s: restored from %s, with %s\n", line.to.c_str(), line.from.c_str(),
               Counted(report->records, "acknowledged record").c_str());
-  if (!report->kept.empty()) std::printf("what was there is kept as %s\n", report->kept.c_str());
+  if (!report->kept.empty()) std::printf("the replaced dataset is kept as %s\n", report->kept.c_str());
   if (report->missing_records > 0) {
     std::printf(
-        "acknowledged after the backup and not in it: %s; producers do not send them again, forward them again where "
-        "their sidecars are kept\n",
+        "acknowledged after the backup and missing from it: %s; producers do not resend them; forward their sidecar "
+        "files again where they are kept\n",
         Counted(report->missing_records, "record").c_str());
   }
   return absl::OkStatus();
@@ -93,8 +93,10 @@ absl::Status Prune(const CommandLine& line) {
               Counted(report->rejects, "reject").c_str(), static_cast<long long>(report->bytes_before),
               static_cast<long long>(report->bytes_after));
   if (line.prune.rules.keep_age != absl::InfiniteDuration() && !line.prune.trust_clock) {
-    std::printf("ages count while a collector serves the dataset, %.1f days so far; by the clock: --trust-clock\n",
-                absl::ToDoubleHours(report->served) / 24);
+    std::printf(
+        "ages count only while a collector serves the dataset, %.1f days so far; --trust-clock uses the clock "
+        "instead\n",
+        absl::ToDoubleHours(report->served) / 24);
   }
   return absl::OkStatus();
 }
@@ -102,7 +104,7 @@ absl::Status Prune(const CommandLine& line) {
 absl::Status MigrateDataset(const CommandLine& line) {
   const bool is_file = !storage::IsPostgresqlUrl(line.db);
   if (absl::Status status = is_file ? storage::RequireFile(line.db) : absl::OkStatus(); !status.ok()) return status;
-  // Opening a dataset for writing brings its schema up to date.
+  // Opening a dataset for writing migrates its schema.
   const storage::WriterOptions options = {.on_reseal = [&line](const storage::ResealReport& report) {
     std::printf("%s: %s\n", line.db.c_str(), storage::DescribeReseal(report).c_str());
   }};

@@ -5,15 +5,16 @@
 
 namespace telemetry::collector {
 
-// Prints counts and what is damaged. DATA_LOSS: something is.
+// Prints the counts of a dataset and the damage found. Returns DATA_LOSS if there is damage.
 absl::Status Check(const CommandLine& line);
-// Copies the dataset while it may be served.
+// Copies the dataset. A collector may serve it meanwhile.
 absl::Status Backup(const CommandLine& line);
-// Puts a backup into the dataset's place, and prints what became of that and what the backup lacks.
+// Replaces the dataset by a copy of a backup. Prints where the replaced files are kept and how many acknowledged
+// records the backup lacks.
 absl::Status Restore(const CommandLine& line);
-// Removes old attempts, and prints which.
+// Removes old attempts and prints them.
 absl::Status Prune(const CommandLine& line);
-// Brings the schema up to date, and gives the pages of an older dataset checksums.
+// Migrates the schema to the newest version and adds page checksums to a dataset that has none.
 absl::Status MigrateDataset(const CommandLine& line);
 
 }  // namespace telemetry::collector

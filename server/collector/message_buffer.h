@@ -11,7 +11,7 @@
 
 namespace telemetry::collector {
 
-// A message as gRPC sends it.
+// Returns the message as the buffer that gRPC sends.
 inline grpc::ByteBuffer ToBuffer(const std::string& serialised) {
   const grpc::Slice slice(serialised);
   return grpc::ByteBuffer(&slice, 1);
@@ -20,7 +20,7 @@ inline grpc::ByteBuffer ToBuffer(const google::protobuf::MessageLite& message) {
   return ToBuffer(message.SerializeAsString());
 }
 
-// Parses what gRPC has received. INVALID_ARGUMENT: it is no such message.
+// Parses a message that gRPC has received. Returns INVALID_ARGUMENT if the bytes are not a message of this type.
 inline absl::Status FromBuffer(const grpc::ByteBuffer& buffer, google::protobuf::MessageLite* message) {
   std::vector<grpc::Slice> slices;
   std::string bytes;

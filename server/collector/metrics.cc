@@ -26,7 +26,7 @@ const prometheus::Histogram::BucketBoundaries kCommitSeconds = {0.0005, 0.001, 0
 const prometheus::Histogram::BucketBoundaries kCommitRecords = {1,    3,    10,    30,    100,  300,
                                                                 1000, 3000, 10000, 20000, 65536};
 
-// "not_yours" for REASON_NOT_YOURS.
+// Returns the label of a reason: "not_yours" for REASON_NOT_YOURS.
 std::string ReasonLabel(v1::Reject::Reason reason) {
   return absl::AsciiStrToLower(absl::StripPrefix(v1::Reject::Reason_Name(reason), "REASON_"));
 }
@@ -73,7 +73,7 @@ MetricFamily CounterFamily(const std::string& name, const std::string& help, uin
 
 MetricFamily RefusedFamily(const CollectorState& state) {
   const auto count = [](uint64_t value) { return static_cast<double>(value); };
-  return LabelledFamily("telemetry_calls_refused_total", "Calls that were turned away, by reason", MetricType::Counter,
+  return LabelledFamily("telemetry_calls_refused_total", "Calls that were rejected, by reason", MetricType::Counter,
                         "reason",
                         {{"unauthenticated", count(state.refused_unauthenticated)},
                          {"permission_denied", count(state.refused_permission_denied)},
@@ -86,7 +86,8 @@ MetricFamily RefusedFamily(const CollectorState& state) {
 
 MetricFamily EndedFamily(const CollectorState& state) {
   const auto count = [](uint64_t value) { return static_cast<double>(value); };
-  return LabelledFamily("telemetry_streams_ended_total", "Streams whose clients took too long, by what it was",
+  return LabelledFamily("telemetry_streams_ended_total",
+                        "Streams that were ended because the client exceeded a timeout, by timeout",
                         MetricType::Counter, "reason",
                         {{"no_open", count(state.ended_no_open)},
                          {"idle", count(state.ended_idle)},
@@ -108,7 +109,8 @@ MetricFamily ConnectionsRefusedFamily(const net::Acceptor::Counts& connections) 
 
 }  // namespace
 
-// What is counted as it happens. Each reason is there from the beginning: a rate needs a 0 to grow from.
+// The metrics that are counted when an event happens. Every reason is exported from the start, because a rate needs an
+// initial 0.
 struct CollectorMetrics::Families {
   Families() {
     auto& rejected = prometheus::BuildCounter()
@@ -121,7 +123,7 @@ struct CollectorMetrics::Families {
     rejects[v1::Reject::REASON_UNSPECIFIED] = &rejected.Add({{"reason", "unspecified"}});
     prometheus::BuildGauge()
         .Name("telemetry_build_info")
-        .Help("1; the label says which version is running")
+        .Help("Constant 1; the label is the running version")
         .Register(*registry)
         .Add({{"version", TELEMETRY_VERSION}})
         .Set(1);
@@ -130,60 +132,62 @@ struct CollectorMetrics::Families {
   const std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
   prometheus::Counter& accepted =
       AddCounter(*registry, "telemetry_records_accepted_total", "Records that were new and are durable");
-  prometheus::Counter& duplicate = AddCounter(*registry, "telemetry_records_duplicate_total",
-                                              "Records that had been committed before, or say what was stored already");
-  prometheus::Histogram& commit_seconds = AddHistogram(
-      *registry, "telemetry_commit_seconds", "How long a transaction took, until it was durable", kCommitSeconds);
+  prometheus::Counter& duplicate =
+      AddCounter(*registry, "telemetry_records_duplicate_total",
+                 "Records that had been committed before, or whose content was stored already");
+  prometheus::Histogram& commit_seconds =
+      AddHistogram(*registry, "telemetry_commit_seconds", "Time from the start of a transaction until it was durable",
+                   kCommitSeconds);
   prometheus::Histogram& commit_records =
       AddHistogram(*registry, "telemetry_commit_records", "Records in a transaction", kCommitRecords);
   std::array<prometheus::Counter*, v1::Reject::Reason_ARRAYSIZE> rejects = {};
 };
 
-// What is looked up when somebody asks.
+// The metrics that are read for each scrape.
 struct CollectorMetrics::StateFamilies {
   static std::vector<MetricFamily> Collect(const CollectorState& state) {
-    return {
-        GaugeFamily("telemetry_in_flight_bytes", "Bytes of all streams' records on their way to disk",
-                    state.in_flight_bytes),
-        GaugeFamily("telemetry_in_flight_limit_bytes", "The most that may be on their way",
-                    state.in_flight_limit_bytes),
-        GaugeFamily("telemetry_window_bytes", "The most record bytes of one stream that may be unacknowledged",
-                    state.window_bytes),
-        GaugeFamily("telemetry_waiting_batches", "Batches that wait for room among the bytes in flight",
-                    state.waiting_batches),
-        GaugeFamily("telemetry_streams", "Open ingest streams", state.streams),
-        GaugeFamily("telemetry_producers", "Producers that the dataset knows", state.producers),
-        GaugeFamily("telemetry_database_bytes", "Size of the database file", state.database_bytes),
-        GaugeFamily("telemetry_wal_bytes", "Size of the write-ahead log's file", state.wal_bytes),
-        GaugeFamily("telemetry_disk_free_bytes", "Bytes that are free on the dataset's disk", state.disk_free_bytes),
-        GaugeFamily("telemetry_disk_keep_free_bytes", "While fewer are free, records are turned away",
-                    state.disk_keep_free_bytes),
-        GaugeFamily("telemetry_waiting_bytes", "Bytes of the messages that wait for room", state.waiting_bytes),
-        GaugeFamily("telemetry_unread_ack_bytes", "Bytes of refusals that producers have not read",
-                    state.unread_ack_bytes),
-        CounterFamily("telemetry_reads_delayed_total", "Batches after which a producer was too fast and had to wait",
-                      state.delays),
-        CounterFamily("telemetry_records_too_large_total", "Records that were refused for their size",
-                      state.too_large_records),
-        CounterFamily("telemetry_retention_attempts_removed_total", "Attempts that were too old or too much",
-                      state.retention.attempts_removed),
-        CounterFamily("telemetry_retention_freed_bytes_total", "Bytes of the database file that are used again",
-                      state.retention.bytes_removed),
-        GaugeFamily("telemetry_retention_last_pass_age_seconds", "How long ago everything was last looked through",
-                    WholeSeconds(state.retention.last_pass)),
-        GaugeFamily("telemetry_served_seconds", "How long the dataset has been served: the time by which things age",
-                    WholeSeconds(state.retention.served)),
-        GaugeFamily("telemetry_tokens_unreadable_seconds",
-                    "Time since the token file could be read; 0: it can be, or there is none",
-                    WholeSeconds(state.tokens_unreadable)),
-        LabelledFamily("telemetry_limit", "The limits that the collector was started with", MetricType::Gauge, "name",
-                       state.limits),
-        GaugeFamily("telemetry_connections", "Open connections", state.connections.open),
-        ConnectionsRefusedFamily(state.connections),
-        CounterFamily("telemetry_listeners_reopened_total", "Listening sockets that were lost and opened again",
-                      state.connections.reopened),
-        EndedFamily(state),
-        RefusedFamily(state)};
+    return {GaugeFamily("telemetry_in_flight_bytes",
+                        "Bytes in flight: records of all streams that are parsed and not yet committed",
+                        state.in_flight_bytes),
+            GaugeFamily("telemetry_in_flight_limit_bytes", "Limit of telemetry_in_flight_bytes",
+                        state.in_flight_limit_bytes),
+            GaugeFamily("telemetry_window_bytes", "Limit of the unacknowledged record bytes of one stream",
+                        state.window_bytes),
+            GaugeFamily("telemetry_waiting_batches", "Batches that wait for room among the bytes in flight",
+                        state.waiting_batches),
+            GaugeFamily("telemetry_streams", "Open ingest streams", state.streams),
+            GaugeFamily("telemetry_producers", "Producers that the dataset knows", state.producers),
+            GaugeFamily("telemetry_database_bytes", "Size of the database file", state.database_bytes),
+            GaugeFamily("telemetry_wal_bytes", "Size of the write-ahead log's file", state.wal_bytes),
+            GaugeFamily("telemetry_disk_free_bytes", "Free bytes on the dataset's disk", state.disk_free_bytes),
+            GaugeFamily("telemetry_disk_keep_free_bytes", "Free bytes below which records are rejected",
+                        state.disk_keep_free_bytes),
+            GaugeFamily("telemetry_waiting_bytes", "Bytes of the messages that wait for room", state.waiting_bytes),
+            GaugeFamily("telemetry_unread_ack_bytes", "Bytes of rejects in Acks that producers have not read",
+                        state.unread_ack_bytes),
+            CounterFamily("telemetry_reads_delayed_total",
+                          "Batches after which a producer had exceeded its rate and had to wait", state.delays),
+            CounterFamily("telemetry_records_too_large_total", "Records that were refused for their size",
+                          state.too_large_records),
+            CounterFamily("telemetry_retention_attempts_removed_total", "Attempts removed by age or size",
+                          state.retention.attempts_removed),
+            CounterFamily("telemetry_retention_freed_bytes_total",
+                          "Bytes of the database file that were freed for reuse", state.retention.bytes_removed),
+            GaugeFamily("telemetry_retention_last_pass_age_seconds", "Time since the end of the last retention pass",
+                        WholeSeconds(state.retention.last_pass)),
+            GaugeFamily("telemetry_served_seconds", "Time that the dataset has been served, by which its data ages",
+                        WholeSeconds(state.retention.served)),
+            GaugeFamily("telemetry_tokens_unreadable_seconds",
+                        "Time since the token file could last be read; 0: readable, or there is none",
+                        WholeSeconds(state.tokens_unreadable)),
+            LabelledFamily("telemetry_limit", "The limits that the collector was started with", MetricType::Gauge,
+                           "name", state.limits),
+            GaugeFamily("telemetry_connections", "Open connections", state.connections.open),
+            ConnectionsRefusedFamily(state.connections),
+            CounterFamily("telemetry_listeners_reopened_total", "Listening sockets that were lost and reopened",
+                          state.connections.reopened),
+            EndedFamily(state),
+            RefusedFamily(state)};
   }
 };
 

@@ -16,7 +16,7 @@
 
 namespace telemetry::collector {
 
-// What is looked up each time somebody asks for the metrics.
+// The values that are read for each scrape of the metrics.
 struct CollectorState {
   uint64_t in_flight_bytes = 0;
   uint64_t in_flight_limit_bytes = 0;
@@ -25,16 +25,16 @@ struct CollectorState {
   uint64_t waiting_bytes = 0;
   uint64_t unread_ack_bytes = 0;
   uint64_t streams = 0;
-  // Calls that were turned away, by reason.
+  // Calls that were rejected, by reason.
   uint64_t refused_unauthenticated = 0;
   uint64_t refused_permission_denied = 0;
   uint64_t refused_tokens_unreadable = 0;
-  // Zero: the token file can be read, or there is none.
+  // Zero if the token file can be read, or if there is none.
   absl::Duration tokens_unreadable = absl::ZeroDuration();
   uint64_t refused_overloaded = 0;
   uint64_t refused_streams = 0;
   uint64_t refused_streams_of_producer = 0;
-  // Streams that were ended because their clients took too long, by what it was.
+  // Streams that were ended because their clients exceeded a timeout, by timeout.
   uint64_t ended_no_open = 0;
   uint64_t ended_idle = 0;
   uint64_t ended_unread = 0;
@@ -44,7 +44,7 @@ struct CollectorState {
   std::vector<std::pair<const char*, double>> limits;
   uint64_t refused_disk_full = 0;
   uint64_t disk_keep_free_bytes = 0;
-  // Nothing: cannot be read now.
+  // Unset: the value cannot be read now.
   std::optional<uint64_t> disk_free_bytes;
   std::optional<uint64_t> producers;
   std::optional<uint64_t> database_bytes;
@@ -52,7 +52,7 @@ struct CollectorState {
   Retention::State retention;
 };
 
-// The collector's metrics in Prometheus' text format. They hold no stored text. Thread-safe.
+// The collector's metrics in the Prometheus text format. They contain no stored text. Thread-safe.
 class CollectorMetrics {
  public:
   using ReadState = std::function<CollectorState()>;
@@ -60,10 +60,10 @@ class CollectorMetrics {
   CollectorMetrics();
   ~CollectorMetrics();
 
-  // Returns all of them as text. Calls `read_state` once.
+  // Returns all metrics as text. Calls `read_state` once.
   std::string Text(const ReadState& read_state) const;
 
-  // One transaction that was committed. outcomes[i] belongs to batches[i].
+  // Counts a committed transaction. outcomes[i] belongs to batches[i].
   void AddCommit(absl::Span<const storage::ProducerBatch> batches, absl::Span<const storage::BatchOutcome> outcomes,
                  absl::Duration took);
 

@@ -22,7 +22,7 @@ namespace {
 
 using access::IoStep;
 
-// OpenSSL writes to sockets without MSG_NOSIGNAL; a peer that is gone must not end the process.
+// OpenSSL writes to sockets without MSG_NOSIGNAL; a disconnected peer must not end the process.
 void BlockSigpipe() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -38,7 +38,7 @@ IoStep StepOf(ssize_t result) {
 
 }  // namespace
 
-// One request and its answer. Closes the connection at its end.
+// A request and its response. The destructor closes the connection.
 class MetricsPort::Conversation {
  public:
   Conversation(net::Socket socket, std::optional<access::TlsConnection> tls, SteadyTime deadline)
@@ -48,7 +48,7 @@ class MetricsPort::Conversation {
   short wants() const { return wants_; }
   SteadyTime deadline() const { return deadline_; }
 
-  // Goes on as far as it can without waiting. False: it is over.
+  // Continues as far as possible without blocking. Returns false if the conversation is over.
   bool GoOn(const std::function<std::string(std::string_view head)>& answer) {
     if (out_.empty() && !ReadHead(answer)) return false;
     return out_.empty() || WriteAnswer();
@@ -96,7 +96,7 @@ class MetricsPort::Conversation {
   SteadyTime deadline_;
   short wants_ = POLLIN;
   std::string in_;
-  std::string out_;  // empty: the head is not whole yet
+  std::string out_;  // empty: the head is not complete yet
   size_t written_ = 0;
 };
 
@@ -211,7 +211,7 @@ absl::Status MetricsPort::Allow(const std::vector<std::string_view>& authorizati
   const auto token = access::Authorize(*options_.tokens->tokens(), access::kMetricsPage, authorization, absl::Now());
   uint64_t left_out = 0;
   if (!token.ok() && refusal_lines_.Take(SteadyNow(), &left_out)) {
-    log::Warn("refused to show the metrics", {{"reason", token.status().ToString()}, {"left_out", left_out}});
+    log::Warn("refused a request for the metrics", {{"reason", token.status().ToString()}, {"left_out", left_out}});
   }
   return token.status();
 }

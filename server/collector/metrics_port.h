@@ -24,37 +24,38 @@
 namespace telemetry::collector {
 
 struct MetricsPortOptions {
-  std::string address;  // HOST:PORT, where port 0 takes a free one
+  std::string address;  // HOST:PORT; port 0 selects a free port
   access::TlsFiles tls;
-  // Tokens that a scrape needs, with the role reader or admin; nullptr: none. Outlives the port.
+  // The tokens; a scrape then needs one with the role reader or admin. nullptr: scrapes need no token. Must outlive the
+  // port.
   const access::TokenWatch* tokens = nullptr;
-  // As net::AcceptorOptions::on_lost.
+  // See net::AcceptorOptions::on_lost.
   std::function<void(const absl::Status&)> on_lost;
-  // A request has to be read and answered within it.
+  // The longest time to read a request and send the response.
   absl::Duration timeout = absl::Seconds(10);
 };
 
-// Serves the metrics page over HTTP, or HTTPS, with limits of its own for connections. One thread accepts, another
-// reads and answers without waiting for any client.
+// Serves the metrics page over HTTP or HTTPS, with its own connection limits. One thread accepts connections; another
+// one reads and responds, and never blocks on a client.
 class MetricsPort {
  public:
-  // Connections at a time, in total and from one address.
+  // The most open connections, in total and from one address.
   static constexpr net::ConnectionLimits kConnections = {.in_total = 32, .per_network = 16};
 
-  // Returns the text of the metrics. Called on the port's thread.
+  // Returns the text of the metrics. Called on the thread that responds.
   using ReadMetrics = std::function<std::string()>;
 
-  // Listens; requests wait until Start. UNAVAILABLE: the port is in use or no address. INVALID_ARGUMENT: as
-  // access::MakeServerCredentials.
+  // Listens. Requests wait until Start. UNAVAILABLE: the port is in use or the address is invalid. INVALID_ARGUMENT:
+  // see access::MakeServerCredentials.
   static absl::StatusOr<std::unique_ptr<MetricsPort>> Open(const MetricsPortOptions& options);
-  // As Stop.
+  // Calls Stop().
   ~MetricsPort();
 
-  // Answers from now on. Once only.
+  // Starts answering requests. Must be called once only.
   void Start(ReadMetrics read_metrics);
 
   int port() const { return acceptor_->port(); }
-  // Closes the port and its connections. Afterwards nobody reads the metrics any more.
+  // Closes the port and its connections. The metrics are not read after that.
   void Stop();
 
  private:
@@ -74,7 +75,7 @@ class MetricsPort {
   ReadMetrics read_metrics_;
   const net::Socket wake_;
   access::LogLimit refusal_lines_;
-  std::list<Conversation> conversations_;  // the thread's only
+  std::list<Conversation> conversations_;  // used by the thread only
   mutable absl::Mutex mutex_;
   std::vector<net::Socket> taken_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

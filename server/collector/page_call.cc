@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kLastWrite{500};
 
-absl::Status ClientHasGone() { return absl::CancelledError("the client has gone"); }
+absl::Status ClientHasGone() { return absl::CancelledError("the client has disconnected"); }
 
 }  // namespace
 
@@ -28,7 +28,7 @@ PageCall::PageCall(const PageCallContext& context, AdmittedCall call, const Word
 
 void PageCall::OnReadDone(bool ok) {
   if (ok) CountMessage(request_);
-  absl::Status status = ok ? TakeRequest(request_) : absl::InvalidArgumentError("no request came");
+  absl::Status status = ok ? TakeRequest(request_) : absl::InvalidArgumentError("the call ended before its request");
   request_.Clear();
   const absl::MutexLock lock(&mutex_);
   if (finished_) return;
@@ -42,7 +42,7 @@ void PageCall::SchedulePage() {
   const bool waits = context_.pool.Run(sender(), [self = std::move(self)] {
     if (!self->has_ended()) self->BeginPage();
   });
-  if (!waits) FinishNow(absl::ResourceExhaustedError("too many calls of this client wait: come back later"));
+  if (!waits) FinishNow(absl::ResourceExhaustedError("too many calls of this client are waiting: retry later"));
 }
 
 bool PageCall::has_ended() {
@@ -98,9 +98,9 @@ void PageCall::CheckTime(SteadyTime now) {
   if (finished_) return;
   const SteadyTime unread_at = writing_since_ + absl::ToChronoNanoseconds(context_.unread_timeout);
   if (!has_request_ && now >= request_at_) {
-    EndBy(absl::DeadlineExceededError("the request did not come in time"), now);
+    EndBy(absl::DeadlineExceededError("the request did not arrive in time"), now);
   } else if (writing_ && now >= unread_at) {
-    EndBy(absl::DeadlineExceededError("the client does not read what it is sent"), now);
+    EndBy(absl::DeadlineExceededError("the client does not read its messages"), now);
   } else if (now >= limit_at_) {
     EndBy(absl::DeadlineExceededError(words_.overdue), unread_at);
   }

@@ -19,23 +19,23 @@
 
 namespace telemetry::collector {
 
-// The objects and limits that all calls of a kind share. The objects outlive the calls.
+// The objects and timeouts that all calls of a kind share. The objects must outlive the calls.
 struct PageCallContext {
   FairPool& pool;
   ReaderPool& readers;
-  // For the request.
+  // The longest time until the request arrives.
   absl::Duration request_timeout;
-  // A client that reads nothing for so long is cut off.
+  // The longest time that a sent message may remain unread; then the client is disconnected.
   absl::Duration unread_timeout;
-  // For a whole call.
+  // The longest time for the entire call.
   absl::Duration call_timeout;
 };
 
-// A call with one request, which is answered in pages of messages. One page at a time is begun by a thread of the pool;
-// it waits in memory until the client has taken it, and with it neither a thread nor a reader.
+// A call with one request, whose response is a stream of messages that are produced in pages. A pool thread begins each
+// page. A page stays in memory until the client has received it; meanwhile the call uses neither a thread nor a reader.
 class PageCall : public RawCall {
  public:
-  // Waits up to half a second for the write under way, so that the client receives the status.
+  // Ends the call. Waits up to half a second for a pending write, so that the client receives the status.
   void End(absl::Status status) final ABSL_LOCKS_EXCLUDED(mutex_);
   void CheckTime(SteadyTime now) final ABSL_LOCKS_EXCLUDED(mutex_);
   void Drain() final ABSL_LOCKS_EXCLUDED(mutex_) { End(absl::UnavailableError(words_.draining)); }
@@ -48,7 +48,8 @@ class PageCall : public RawCall {
 
     void Add(grpc::ByteBuffer message);
   };
-  // Literals: the message of a call that ends since the collector does, and of one that took longer than call_timeout.
+  // The status messages, which must be literals: for a call that ends because the collector shuts down, and for a call
+  // that exceeded call_timeout.
   struct Words {
     const char* draining;
     const char* overdue;
@@ -56,27 +57,27 @@ class PageCall : public RawCall {
 
   PageCall(const PageCallContext& context, AdmittedCall call, const Words& words);
 
-  // Takes the request. An error ends the call.
+  // Parses the request. An error ends the call.
   virtual absl::Status TakeRequest(const grpc::ByteBuffer& request) = 0;
-  // Begins the next page, which is given to Deliver from this thread or another one.
+  // Begins the next page. The page is passed to Deliver from this thread or another one.
   virtual void BeginPage() = 0;
-  // Told how the call ends, before its client is. Must not block.
+  // Called with the end status before the client receives it. Must not block.
   virtual void OnEnd(const absl::Status& status) = 0;
 
-  // The page that was begun, or the call's end.
+  // Sends the page that was begun, or ends the call with an error.
   void Deliver(absl::StatusOr<Page> page) ABSL_LOCKS_EXCLUDED(mutex_);
   bool has_ended() ABSL_LOCKS_EXCLUDED(mutex_);
   ReaderPool& readers() const { return context_.readers; }
 
  private:
   void Begin() final { wire().Read(&request_); }
-  // The reactions.
+  // The reactions to the operations of wire().
   void OnReadDone(bool ok) final ABSL_LOCKS_EXCLUDED(mutex_);
   void OnWriteDone(bool ok) final ABSL_LOCKS_EXCLUDED(mutex_);
   void OnCancel() final ABSL_LOCKS_EXCLUDED(mutex_);
 
   void SchedulePage() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Writes the page's next message, or has another page begun, or ends.
+  // Writes the next message of the page, or begins another page, or ends the call.
   void GoOn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void EndBy(absl::Status status, SteadyTime cut_at) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FinishNow(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -92,7 +93,7 @@ class PageCall : public RawCall {
   Page page_ ABSL_GUARDED_BY(mutex_);
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   SteadyTime writing_since_ ABSL_GUARDED_BY(mutex_);
-  // Set while a write is under way that is waited for until then.
+  // The end status that waits for a pending write, until cut_at_ at the latest.
   std::optional<absl::Status> end_ ABSL_GUARDED_BY(mutex_);
   SteadyTime cut_at_ ABSL_GUARDED_BY(mutex_) = kNever;
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;

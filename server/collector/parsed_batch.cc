@@ -35,7 +35,7 @@ absl::Status CheckBatch(const BatchOutline& batch, const Limits& limits) {
   }
   if (batch.crc32c != batch.claimed_crc32c) {
     return absl::DataLossError(absl::StrCat("crc32c of the batch at sequence number ", batch.first_seq, " is ",
-                                            absl::Hex(batch.crc32c), ", but the batch says ",
+                                            absl::Hex(batch.crc32c), ", but the batch contains ",
                                             absl::Hex(batch.claimed_crc32c)));
   }
   return absl::OkStatus();

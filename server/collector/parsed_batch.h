@@ -14,26 +14,26 @@
 
 namespace telemetry::collector {
 
-// A piece of a batch, parsed and validated, on its way to the writer. It owns its records.
+// A parsed and validated piece of a batch on its way to the writer. Owns its records.
 class ParsedBatch {
  public:
-  // `first_seq`: of the first record that is added.
+  // `first_seq`: the sequence number of the first record that is added.
   ParsedBatch(std::string producer_id, uint64_t epoch, uint64_t first_seq, const PieceOutline& piece);
 
-  // Appends the next record. One that does not parse, is larger than `sizes`, or that Validate has something against,
-  // is marked as refused.
+  // Appends the next record. The record is marked as refused if it does not parse, exceeds `sizes` or is rejected by
+  // Validate.
   void Add(const std::string& bytes, const storage::RecordSizes& sizes);
   // Appends the next record unparsed, marked as refused.
   void AddTooHeavy(const std::string& bytes);
 
-  // Moves the batch out for the writer; the records stay here and must outlive it.
+  // Returns the batch, which the writer moves out. The records stay in this object, which must outlive the moved batch.
   storage::ProducerBatch& mutable_batch() { return batch_; }
   const std::string& producer_id() const { return batch_.producer_id; }
   uint64_t bytes() const { return bytes_; }
   uint64_t memory_bytes() const { return memory_bytes_; }
-  // Records that were refused for their size.
+  // Records refused for their size.
   uint64_t too_large() const { return too_large_; }
-  // Estimated work of the writer (record_weight.h).
+  // The estimated work of the writer, in rows (record_weight.h).
   uint64_t rows() const { return rows_; }
 
  private:
@@ -48,11 +48,11 @@ class ParsedBatch {
   uint64_t too_large_ = 0;
 };
 
-// INVALID_ARGUMENT: empty, more than kMaxBatchRecords, or sequence numbers outside
-// 1..2^63-1. RESOURCE_EXHAUSTED: above max_batch_bytes. DATA_LOSS: its CRC does not match.
+// Returns INVALID_ARGUMENT if the batch is empty, has more than kMaxBatchRecords records or has sequence numbers
+// outside 1..2^63-1; RESOURCE_EXHAUSTED if it exceeds max_batch_bytes; DATA_LOSS if its CRC does not match.
 absl::Status CheckBatch(const BatchOutline& batch, const Limits& limits);
 
-// INVALID_ARGUMENT: producer_id is not 16 bytes, or client is longer than a line for a person.
+// Returns INVALID_ARGUMENT if producer_id is not 16 bytes long, or if client is longer than 1024 bytes.
 absl::Status CheckOpen(const v1::Open& open);
 
 }  // namespace telemetry::collector

@@ -16,7 +16,7 @@ absl::Duration ProducerRates::Take(const std::string& producer_id, uint64_t byte
   bucket.filled_at = now;
   const double missing = -bucket.bytes;
   if (buckets_.size() > forget_at_) {
-    // A full bucket is like none.
+    // A full bucket equals a new one.
     absl::erase_if(buckets_, [&](const auto& entry) { return Fill(entry.second, now) >= bytes_per_second_; });
     forget_at_ = 1024 + 2 * buckets_.size();
   }

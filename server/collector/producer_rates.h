@@ -11,19 +11,19 @@
 
 namespace telemetry::collector {
 
-// How fast each producer sends: a bucket that fills with `bytes_per_second`, up to a second's worth. Whoever takes more
-// than there is waits until it would be there. Outlives the producers' streams, so that a new one is no new bucket.
-// Thread-safe.
+// Rate limits of the producers: one token bucket per producer, which fills with `bytes_per_second` up to one second's
+// worth. A producer that takes more than its bucket holds must wait until the bucket would have held it. The buckets
+// outlive the streams, so that a new stream does not get a full bucket. Thread-safe.
 class ProducerRates {
  public:
   explicit ProducerRates(uint64_t bytes_per_second) : bytes_per_second_(static_cast<double>(bytes_per_second)) {}
 
-  // Takes the bytes and returns how long their producer has to wait before it sends more; zero: not at all.
+  // Takes `bytes` from the bucket and returns how long the producer must wait before it sends more, or zero.
   absl::Duration Take(const std::string& producer_id, uint64_t bytes, SteadyTime now) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // How often somebody had to wait so far.
+  // The number of times that a producer had to wait so far.
   uint64_t delays() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Producers whose buckets are remembered.
+  // The number of buckets in memory.
   size_t size() const ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

@@ -17,7 +17,7 @@
 
 namespace telemetry::collector {
 
-// One call of a RawService. Lives until gRPC is done with it and nobody else has it.
+// A call of a RawService. Lives until gRPC has finished the call and no other object refers to it.
 class RawCall : public RunningCall, public std::enable_shared_from_this<RawCall> {
  public:
   virtual ~RawCall() = default;
@@ -28,29 +28,29 @@ class RawCall : public RunningCall, public std::enable_shared_from_this<RawCall>
   const access::Caller& caller() const { return call_.caller; }
   std::string_view method() const { return call_.method; }
   const std::string& sender() const { return call_.sender; }
-  // Until OnDone returns; a call that is registered has not come to that.
+  // Valid until OnDone returns. A registered call has not reached OnDone.
   grpc::ServerContext& context() { return call_.context; }
   CallOnWire& wire() { return *wire_; }
 
-  // A message of the client is there whole.
+  // Counts a message that has arrived completely.
   void CountMessage(const grpc::ByteBuffer& message) { calls_->AddMessage(call_, message); }
 
-  // Begins to read. Called once, when the call is registered.
+  // Starts the first read. Called once, when the call is registered.
   virtual void Begin() = 0;
-  // The reactions to the operations of wire(), from the queue's thread. A write or a finish that fails means that the
-  // client has gone.
+  // The reactions to the operations of wire(), called on the queue's thread. A failed write or finish means that the
+  // client has disconnected.
   virtual void OnReadDone(bool ok) = 0;
   virtual void OnWriteDone(bool /*ok*/) {}
   virtual void OnTimer() {}
-  // The client has gone, or has been cut off.
+  // Called when the client has disconnected or was disconnected.
   virtual void OnCancel() {}
-  // gRPC is done with the call.
+  // Called when gRPC has finished the call.
   virtual void OnDone();
 
  private:
   friend class CallOnWire;
 
-  // Registers the call, and begins.
+  // Registers the call and begins it.
   void BeginOn(CallOnWire& wire, RunningCalls& calls);
 
   const AdmittedCall call_;
@@ -58,21 +58,21 @@ class RawCall : public RunningCall, public std::enable_shared_from_this<RawCall>
   RunningCalls* calls_ = nullptr;
 };
 
-// A gRPC service all of whose methods are streams of bytes to gRPC, unary methods too; on the wire that is the same. So
-// a call begins with its headers. gRPC's own unary methods begin when the request is there whole, and nobody can count
-// or end the calls that wait for one.
+// A gRPC service whose methods, including unary ones, are all byte streams to gRPC; the wire format is the same.
+// Therefore a call begins with its headers. gRPC's own unary methods begin only when the request has arrived
+// completely, so that calls that wait for their request can neither be counted nor ended.
 class RawService : public grpc::Service {
  public:
-  // Takes calls. The server that has this service and the queue has been built.
+  // Starts accepting calls. The server with this service and the queue must have been built.
   void Start(CallQueue& queue);
 
  protected:
   using Make = std::function<std::shared_ptr<RawCall>(AdmittedCall)>;
 
-  // `calls` outlives the service.
+  // `calls` must outlive the service.
   explicit RawService(RunningCalls& calls) : calls_(calls) {}
 
-  // `method` is a literal.
+  // `method` must be a literal.
   void AddMethod(const char* method, CallKind kind, Make make);
 
  private:

@@ -11,8 +11,9 @@
 
 namespace telemetry::collector {
 
-// Readers of the dataset that stay open between calls: a connection to a PostgreSQL server costs a process there. As
-// many as were ever used at once, which its callers' threads bound. Thread-safe; outlives what it lends.
+// A pool of dataset readers that stay open between calls, because each connection to PostgreSQL costs a server process.
+// The pool keeps as many readers as were ever in use at a time; the number of the callers' threads bounds it. Must
+// outlive the readers that it lends. Thread-safe.
 class ReaderPool {
  public:
   using Open = std::function<absl::StatusOr<std::unique_ptr<storage::StoreReader>>()>;
@@ -25,12 +26,12 @@ class ReaderPool {
    private:
     ReaderPool* pool_;
   };
-  // Of one thread at a time.
+  // A borrowed reader. One thread at a time may use it.
   using Borrowed = std::unique_ptr<storage::StoreReader, GiveBack>;
 
   explicit ReaderPool(Open open) : open_(std::move(open)) {}
 
-  // One that nobody uses, or a new one. Errors: those of opening it.
+  // Returns an idle reader or a new one. Errors: those of opening a reader.
   absl::StatusOr<Borrowed> Borrow() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

@@ -13,18 +13,19 @@ namespace {
 using google::protobuf::internal::WireFormatLite;
 using google::protobuf::io::CodedInputStream;
 
-// The objects of a record's kind, and what stands beside it for the writer.
+// The objects of a record's kind, and the least memory of a record with the writer's own data about it.
 constexpr uint64_t kKindBytes = 384;
 constexpr uint64_t kRecordBytes = 512;
-// A string's object; a number of a field that is not known.
+// The object of a string; the storage of a number in an unknown field.
 constexpr uint64_t kStringBytes = 40;
 constexpr uint64_t kNumberBytes = 12;
 constexpr uint64_t kRowsOfSuperseded = 8;
-// A graph's node with two short fields, the leanest that means something, takes about twenty times its bytes.
+// A record may use this many times its bytes plus a constant. The smallest meaningful graph node, with two short
+// fields, uses about twenty times its bytes.
 constexpr uint64_t kMostTimes = 24;
 constexpr uint64_t kAlways = 1024;
 
-// Calls `inside` for each field that has a length, at its content, and adds what it returns.
+// Calls `inside` at the content of each length-delimited field and returns the sum of the results.
 template <typename Inside>
 uint64_t WeighFields(CodedInputStream& in, uint32_t size, Inside inside) {
   const CodedInputStream::Limit limit = in.PushLimit(static_cast<int>(size));
@@ -39,7 +40,7 @@ uint64_t WeighFields(CodedInputStream& in, uint32_t size, Inside inside) {
     if (!in.ReadVarint32(&length) || length > static_cast<uint32_t>(in.BytesUntilLimit())) break;
     bytes += inside(WireFormatLite::GetTagFieldNumber(tag), length);
   }
-  // What is no field is not parsed either.
+  // The parser also stops at bytes that are not a field.
   if (const int left = in.BytesUntilLimit(); left > 0) in.Skip(left);
   in.PopLimit(limit);
   return bytes;

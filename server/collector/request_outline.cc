@@ -25,7 +25,8 @@ constexpr uint32_t kCrc32c = Tag(v1::Batch::kCrc32CFieldNumber, WireFormatLite::
 static_assert(int{v1::IngestRequest::kOpenFieldNumber} == int{v1::StreamRequest::kOpenFieldNumber});
 static_assert(int{v1::IngestRequest::kBatchFieldNumber} == int{v1::StreamRequest::kBatchFieldNumber});
 
-// Calls `read_record` at the beginning of each record; it reads that many bytes. False: this is no Batch.
+// Calls `read_record` at the beginning of each record; `read_record` must read that many bytes. Returns false if the
+// bytes are not a Batch.
 bool ReadBatch(CodedInputStream& in, uint32_t size, BatchOutline& batch,
                absl::FunctionRef<bool(CodedInputStream&, uint32_t)> read_record) {
   const CodedInputStream::Limit limit = in.PushLimit(static_cast<int>(size));
@@ -86,7 +87,7 @@ bool AddToCrc(CodedInputStream& in, uint32_t size, uint32_t& crc) {
   return true;
 }
 
-// Adds a record to the last piece, or begins another one where it does not fit.
+// Adds a record to the last piece, or begins another piece if the record does not fit.
 void AddToPieces(const PieceOutline& record, std::vector<PieceOutline>& pieces) {
   const auto has_room = [&record](const PieceOutline& piece) {
     return piece.rows + record.rows <= kMaxPieceRows && piece.record_bytes + record.record_bytes <= kMaxPieceBytes &&
@@ -127,7 +128,7 @@ absl::StatusOr<RequestOutline> ReadOutline(const grpc::ByteBuffer& message) {
       weight = {.memory_bytes = size, .rows = 1};
     }
     ++position;
-    // The limit of bytes in flight bounds the writer's work, too.
+    // Rows count as memory, so that the limit of bytes in flight also bounds the writer's work.
     const uint64_t memory_bytes = std::max(weight.memory_bytes, weight.rows * kLeastBytesOfRow);
     AddToPieces({.records = 1, .record_bytes = size, .memory_bytes = memory_bytes, .rows = weight.rows}, batch.pieces);
     return true;

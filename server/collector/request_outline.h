@@ -19,46 +19,47 @@ struct PieceOutline {
   uint64_t records = 0;
   uint64_t record_bytes = 0;
   // Estimated memory of the parsed records, and at least kLeastBytesOfRow for each row. A record that is too heavy is
-  // not parsed and counts its bytes.
+  // not parsed and counts with its bytes.
   uint64_t memory_bytes = 0;
-  // Estimated work of the writer (record_weight.h).
+  // Estimated work of the writer, in rows (record_weight.h).
   uint64_t rows = 0;
 };
 
-// The parts of a Batch that are known without making objects of its records.
+// The properties of a Batch that can be read without creating objects for its records.
 struct BatchOutline {
   uint64_t first_seq = 0;
   uint64_t records = 0;
   uint64_t record_bytes = 0;
-  // The whole batch in order, within the limits of kMaxPiece... (limits.h).
+  // All records of the batch, in order, in pieces within the limits kMaxPiece... (limits.h).
   std::vector<PieceOutline> pieces;
-  // Positions in the batch of the records that are too heavy to be parsed (record_weight.h), ascending.
+  // Positions in the batch of the records that are too heavy to be parsed (record_weight.h), in ascending order.
   std::vector<uint64_t> too_heavy;
   uint32_t claimed_crc32c = 0;
-  uint32_t crc32c = 0;  // of the records that are there
+  uint32_t crc32c = 0;  // computed from the received records
 };
 
-// A StreamRequest or an IngestRequest, which look alike on the wire.
+// A StreamRequest or an IngestRequest, which have the same wire format.
 struct RequestOutline {
   std::optional<v1::Open> open;
   std::optional<BatchOutline> batch;
 };
 
-// Reads a message where it lies. A few bytes of a message can ask for many objects (a million records, of nothing): so
-// they are counted here, and made only when there is room for them. INVALID_ARGUMENT: not such a message, or one that
-// says something twice.
+// Reads the outline of a message without copying the message. A few bytes of a message can ask for many objects, such
+// as a million empty records; therefore they are counted here and created only after admission. Returns
+// INVALID_ARGUMENT if the bytes are not such a message or repeat a field.
 absl::StatusOr<RequestOutline> ReadOutline(const grpc::ByteBuffer& message);
 
-// A cursor over the records of a message that ReadOutline has read. Shares the message's memory. Not thread-safe.
+// A cursor over the records of a message that ReadOutline has accepted. Shares the memory of the message. Not
+// thread-safe.
 class RecordCursor {
  public:
   explicit RecordCursor(const grpc::ByteBuffer& message);
 
-  // Reads the next record's bytes. False: the batch has no more records.
+  // Reads the bytes of the next record. Returns false if the batch has no more records.
   bool Next(std::string& bytes);
 
  private:
-  // Moves to the beginning of the batch; false: the message has none.
+  // Moves to the beginning of the batch. Returns false if the message has none.
   bool FindBatch();
 
   grpc::ByteBuffer message_;

@@ -9,7 +9,7 @@
 namespace telemetry::collector {
 namespace {
 
-// Less is not worth a transaction when the collector ends.
+// A shorter time is not worth a transaction when the collector ends.
 constexpr absl::Duration kLeastAtEnd = absl::Minutes(1);
 
 }  // namespace
@@ -73,18 +73,20 @@ void Retention::Add(const storage::PruneStep& step) {
 void Retention::EndPass(const storage::PruneStep& last) {
   passing_ = false;
   if (pass_.attempts + pass_.rejects > 0) {
-    log::Info("removed what was too old or too much", {{"attempts", pass_.attempts},
-                                                       {"rows", pass_.rows},
-                                                       {"rejects", pass_.rejects},
-                                                       {"freed_bytes", pass_.bytes},
-                                                       {"used_bytes", last.used_bytes}});
+    log::Info("removed old data", {{"attempts", pass_.attempts},
+                                   {"rows", pass_.rows},
+                                   {"rejects", pass_.rejects},
+                                   {"freed_bytes", pass_.bytes},
+                                   {"used_bytes", last.used_bytes}});
   }
   const bool too_large = last.used_bytes - last.reject_bytes > options_.rules.keep_bytes;
   if (too_large && !said_too_large_) {
-    log::Warn("the dataset is larger than --keep-bytes, and what is left are runs' only attempts or still arriving",
-              {{"used_bytes", last.used_bytes},
-               {"reject_bytes", last.reject_bytes},
-               {"keep_bytes", options_.rules.keep_bytes}});
+    log::Warn(
+        "the dataset is larger than --keep-bytes, but the remaining attempts are the only ones of their runs or still "
+        "arriving",
+        {{"used_bytes", last.used_bytes},
+         {"reject_bytes", last.reject_bytes},
+         {"keep_bytes", options_.rules.keep_bytes}});
   }
   said_too_large_ = too_large;
   absl::MutexLock lock(&mutex_);

@@ -15,41 +15,42 @@
 namespace telemetry::collector {
 
 struct RetentionOptions {
-  // What is kept; without rules: everything.
+  // The rules of what to keep. Without rules everything is kept.
   storage::PruneRules rules;
-  // How often the time that was served is written down, and what is too old or too much is looked for.
+  // The interval between passes. Each pass records the time served and looks for data that is too old or too large.
   absl::Duration interval = absl::Minutes(10);
-  // While records wait, a step of the removal is done no more often than this.
+  // While records wait, the least time between two removal steps.
   absl::Duration pause = absl::Milliseconds(100);
-  // Must not be one that can be set (ServedTime says why).
+  // A clock that cannot be set (the reason is in ServedTime).
   std::function<SteadyTime()> steady_clock = &SteadyNow;
 };
 
-// What the collector removes while it serves, and the counting of the time by which things grow old, which goes on
-// without any rule. It works in small steps on the writer's thread, between two transactions of records, so that those
-// wait no longer for it than for one another. For that thread; only state() is for all.
+// The retention of a collector that serves: removes old data by the rules, and counts the served time by which data
+// ages, also without rules. Retention works in small steps on the writer thread, between two transactions of records,
+// so that records wait no longer for a step than for another transaction. Only the writer thread may use it, except for
+// state().
 class Retention {
  public:
   struct State {
     uint64_t attempts_removed = 0;
     uint64_t bytes_removed = 0;
-    absl::Duration served;                    // by the dataset
-    std::optional<absl::Duration> last_pass;  // so long ago
+    absl::Duration served;                    // the time that the dataset has been served
+    std::optional<absl::Duration> last_pass;  // time since the end of the last pass; unset: no pass yet
   };
 
   explicit Retention(RetentionOptions options);
 
-  // How long until Step has something to do. `busy`: records wait.
+  // Returns the time until Step has something to do. `busy`: records wait.
   absl::Duration Patience(bool busy) const;
 
-  // Counts bytes of rejects that were stored. When they are as many as a sender may have, the next pass is due at once,
-  // so that no sender has more than twice its budget for long.
+  // Counts the bytes of stored rejects. When they reach the budget of one sender, the next pass becomes due
+  // immediately, so that no sender exceeds twice its budget for long.
   void AddRejects(uint64_t bytes);
 
-  // Does a little of what is due. Errors as CommitBatches: the process has to end.
+  // Executes one step of the work that is due. Errors are those of CommitBatches: the process must end.
   absl::Status Step(storage::StoreWriter& writer);
 
-  // Writes down what has been served since the last step.
+  // Records the time served since the last step.
   absl::Status End(storage::StoreWriter& writer);
 
   State state() const ABSL_LOCKS_EXCLUDED(mutex_);
@@ -68,13 +69,13 @@ class Retention {
   void EndPass(const storage::PruneStep& last) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const RetentionOptions options_;
-  SteadyTime counted_to_;        // what has been served up to here is written down
-  SteadyTime next_pass_;         // when none is under way
-  SteadyTime stepped_at_;        // when the last step was over
-  bool passing_ = false;         // a pass is under way
-  uint64_t reject_bytes_ = 0;    // stored since the last pass began
-  Removed pass_;                 // what it has removed
-  bool said_too_large_ = false;  // no rule lets the dataset become as small as it should be
+  SteadyTime counted_to_;        // the served time up to here is recorded
+  SteadyTime next_pass_;         // when no pass is running
+  SteadyTime stepped_at_;        // end of the last step
+  bool passing_ = false;         // a pass is running
+  uint64_t reject_bytes_ = 0;    // rejects stored since the last pass began
+  Removed pass_;                 // removed by the current pass
+  bool said_too_large_ = false;  // logged that the rules cannot make the dataset small enough
 
   mutable absl::Mutex mutex_;
   State state_ ABSL_GUARDED_BY(mutex_);

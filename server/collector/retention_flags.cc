@@ -4,7 +4,7 @@
 namespace telemetry::collector {
 namespace {
 
-// CLI11 knows no ages in days.
+// Parses an age; CLI11 has no type for ages in days. Returns the error message, or an empty string.
 std::string ReadAge(const std::string& text, absl::Duration& age) {
   const absl::StatusOr<absl::Duration> parsed = ParseLifetime(text);
   if (parsed.ok()) age = *parsed;
@@ -22,13 +22,13 @@ KeepFlags AddKeep(CLI::App* command, storage::PruneRules& rules) {
                                  throw CLI::ValidationError("--keep-age", why);
                                }
                              },
-                             "Remove attempts and rejects that have been served for longer: 90d, 12h")
+                             "Remove attempts and rejects that have been served for longer than this: 90d, 12h")
                          ->envname(EnvironmentName("keep-age"))
                          ->type_name("TIME");
   CLI::Option* bytes = Size(command, "keep-bytes", rules.keep_bytes,
-                            "Remove the oldest attempts until what is in use, but for rejects, fits: 20GiB");
+                            "Remove the oldest attempts until the used size, without rejects, is at most this: 20GiB");
   CLI::Option* rejects = Size(command, "keep-rejects-bytes", rules.keep_rejects_bytes,
-                              "Remove a sender's oldest rejects until its others fit; 0: no limit");
+                              "Remove the oldest rejects of a sender until the others use at most this; 0: no limit");
   return {.age = age, .bytes = bytes, .rejects = rejects};
 }
 

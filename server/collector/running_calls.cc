@@ -26,8 +26,8 @@ absl::Status RunningCalls::Count(CallKind kind, const std::string& sender) {
   SenderShares& shares = SharesOf(kind);
   if (shares.TryTake(sender, 1)) return absl::OkStatus();
   ++too_many_;
-  return TryAgainLater(absl::StrCat("the collector takes ", shares.total_limit(), " such calls at a time, ",
-                                    shares.sender_limit(), " of them of one sender: come back later"),
+  return TryAgainLater(absl::StrCat("the collector accepts ", shares.total_limit(), " such calls at a time, ",
+                                    shares.sender_limit(), " of them of one sender: retry later"),
                        limits_.retry_delay);
 }
 

@@ -8,11 +8,12 @@
 
 namespace telemetry::collector {
 
-// Amounts of one resource that senders hold, with a limit for all of them and one for each. A sender that holds nothing
-// gets an amount above its own limit, and the first of all gets one above both. Not thread-safe.
+// The amounts of one resource that senders hold, with a limit on the total and a limit for each sender. A sender that
+// holds nothing may take an amount above its own limit; while no sender holds anything, an amount above both limits.
+// Not thread-safe.
 class SenderShares {
  public:
-  // A sender has half of the total.
+  // The limit of a sender is half of the total.
   explicit SenderShares(uint64_t total_limit) : SenderShares(total_limit, total_limit / 2) {}
   SenderShares(uint64_t total_limit, uint64_t sender_limit)
       : total_limit_(total_limit), sender_limit_(std::max<uint64_t>(sender_limit, 1)) {}
@@ -28,7 +29,7 @@ class SenderShares {
     held_[sender] += amount;
     total_ += amount;
   }
-  // Takes nothing and returns false where there is no room.
+  // Takes the amount if there is room; otherwise returns false and changes nothing.
   bool TryTake(const std::string& sender, uint64_t amount) {
     if (RoomFor(sender, amount) != Room::kYes) return false;
     Take(sender, amount);

@@ -22,10 +22,11 @@
 namespace telemetry::collector {
 namespace {
 
-// Together with closing the dataset well below the 10 s that a drain may take.
+// The drain and the closing of the dataset together must stay well below the 10 s that a drain may take.
 constexpr absl::Duration kDrainPatience = absl::Seconds(5);
 
-// When the program ends though the drain is not over: a disk that does not answer holds up the last commits.
+// The time after which the program exits although the drain is not complete: a disk that does not respond blocks the
+// last commits.
 constexpr absl::Duration kMostDrain = absl::Seconds(9);
 
 // Blocks the signals that end the program, for this and all later threads, so that one thread can wait for them.
@@ -38,20 +39,21 @@ sigset_t BlockEndSignals() {
   return signals;
 }
 
-// SQLite may report a failed fsync once and go on as if nothing had happened: nothing may be acknowledged or even
-// closed in order after an error.
+// SQLite may report a failed fsync only once and continue as if nothing had happened. Therefore after an error nothing
+// may be acknowledged, and not even an orderly close is safe.
 void EndAtOnce(const absl::Status& status) {
-  log::Critical("the dataset failed, ending without acknowledging", {{"reason", status.ToString()}});
+  log::Critical("the dataset failed; exiting without acknowledging anything more", {{"reason", status.ToString()}});
   std::_Exit(EXIT_FAILURE);
 }
 
-// What cannot drain ends all the same.
+// Ends the process when the drain does not complete in time.
 void EndUndrained() {
-  log::Critical("the disk does not answer: ending as it is; everything acknowledged is durable");
+  log::Critical("the disk does not respond; exiting before the drain is complete; everything acknowledged is durable");
   std::_Exit(EXIT_SUCCESS);
 }
 
-// gRPC says which handshakes failed; whoever can reach the port could flood the log with them.
+// Limits the rate of gRPC's log lines. gRPC logs each failed handshake, so that any client that reaches the port could
+// flood the log.
 void LimitGrpcLog() {
   gpr_set_log_function([](gpr_log_func_args* line) {
     static access::LogLimit limit;
@@ -62,7 +64,8 @@ void LimitGrpcLog() {
   });
 }
 
-// A record that does not parse goes to the rejects; protobuf's own line about it would let a producer flood the log.
+// Logs protobuf's messages at the level debug. A record that does not parse goes to the rejects; protobuf's own line
+// about it would let a producer flood the log.
 void QuietProtobuf() {
   google::protobuf::SetLogHandler(
       [](google::protobuf::LogLevel /*level*/, const char* /*file*/, int /*line*/, const std::string& message) {
@@ -70,19 +73,18 @@ void QuietProtobuf() {
       });
 }
 
-// Whoever supervises the process starts it again.
+// Ends the process so that its supervisor restarts it.
 void EndWithoutPort(const absl::Status& status) {
-  log::Critical("a port cannot be listened on any more, ending; everything acknowledged is durable",
-                {{"reason", status.ToString()}});
+  log::Critical("lost a listening port; exiting; everything acknowledged is durable", {{"reason", status.ToString()}});
   std::_Exit(EXIT_FAILURE);
 }
 
-// The limits as this process can keep them.
+// Returns `asked` with the connection limits that this process can support.
 absl::StatusOr<Limits> LimitsHere(const Limits& asked) {
   const uint64_t files = net::RaiseFileLimit();
   absl::StatusOr<Limits> limits = FitConnections(asked, files);
   if (limits.ok() && limits->max_connections < asked.max_connections) {
-    log::Warn("the limit of open files leaves fewer connections than --max-connections",
+    log::Warn("the limit on open files allows fewer connections than --max-connections",
               {{"files", files}, {"reserved", net::kReservedFiles}, {"connections", limits->max_connections}});
   }
   return limits;
@@ -91,10 +93,11 @@ absl::StatusOr<Limits> LimitsHere(const Limits& asked) {
 void WarnOfOpenPort(const CommandLine& line, const std::string& address, const char* what) {
   if (address.empty() || access::StaysOnThisMachine(address)) return;
   if (line.tokens.empty()) {
-    log::Warn(absl::StrCat("there are no tokens: whoever reaches the port ", what), {{"listen", address}});
+    log::Warn(absl::StrCat("no tokens are configured: every client that reaches the port ", what),
+              {{"listen", address}});
   }
   if (line.tls.cert.empty()) {
-    log::Warn("there is no TLS: whoever is on the way reads along", {{"listen", address}});
+    log::Warn("no TLS is configured: the traffic can be read on its way", {{"listen", address}});
   }
 }
 
@@ -112,8 +115,8 @@ absl::Status Serve(const CommandLine& line) {
   QuietProtobuf();
   LimitGrpcLog();
   const sigset_t signals = BlockEndSignals();
-  WarnOfOpenPort(line, line.listen, "reads and writes");
-  WarnOfOpenPort(line, line.metrics_listen, "reads the metrics");
+  WarnOfOpenPort(line, line.listen, "can read and write");
+  WarnOfOpenPort(line, line.metrics_listen, "can read the metrics");
   absl::StatusOr<Limits> limits = LimitsHere(line.limits);
   if (!limits.ok()) return limits.status();
   absl::StatusOr<std::unique_ptr<CollectorServer>> server =

@@ -5,7 +5,7 @@
 
 namespace telemetry::collector {
 
-// Serves until SIGTERM or SIGINT, then drains. When the dataset fails the process ends at once with status 1.
+// Serves until SIGTERM or SIGINT, then drains. If the dataset fails, the process exits immediately with status 1.
 absl::Status Serve(const CommandLine& line);
 
 }  // namespace telemetry::collector

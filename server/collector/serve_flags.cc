@@ -9,7 +9,7 @@
 namespace telemetry::collector {
 namespace {
 
-// The flags that few need, in a group of --help-all.
+// The group of the rarely needed flags, which only --help-all shows.
 constexpr char kLimits[] = "Limits";
 
 std::string CheckListen(const std::string& text) {
@@ -18,11 +18,11 @@ std::string CheckListen(const std::string& text) {
 }
 
 void AddListening(CLI::App* serve, CommandLine& line) {
-  Flag(serve, "listen", line.listen, "Address to serve on; port 0 takes a free one")
+  Flag(serve, "listen", line.listen, "Address to serve on; port 0 selects a free port")
       ->type_name("HOST:PORT")
       ->check(CLI::Validator(CheckListen, ""));
   Flag(serve, "metrics-listen", line.metrics_listen,
-       "Address of Prometheus metrics, /metrics; beyond loopback over TLS, for tokens of a reader")
+       "Address of the Prometheus metrics page /metrics; beyond loopback with TLS and tokens of role reader")
       ->type_name("HOST:PORT")
       ->check(CLI::Validator(CheckListen, ""));
 }
@@ -32,32 +32,33 @@ void AddSecurity(CLI::App* serve, CommandLine& line) {
     return Flag(serve, name, value, help)->type_name("FILE");
   };
   CLI::Option* cert =
-      file("tls-cert", line.tls.cert, "Serve TLS with this certificate (PEM); read anew when it changes");
+      file("tls-cert", line.tls.cert, "Serve TLS with this certificate (PEM); reloaded when it changes");
   CLI::Option* key = file("tls-key", line.tls.key, "Private key of the certificate (PEM)");
   cert->needs(key);
   key->needs(cert);
-  file("tls-client-ca", line.tls.client_ca, "Ask clients for certificates of these authorities (PEM)")->needs(cert);
-  file("tokens", line.tokens, "Ask callers for tokens of this file (see the command token); read anew when it changes");
+  file("tls-client-ca", line.tls.client_ca, "Require client certificates of these authorities (PEM)")->needs(cert);
+  file("tokens", line.tokens,
+       "Require a token of this file from callers (see the command token); reloaded when it changes");
   Switch(serve, "insecure-beyond-loopback", line.insecure_beyond_loopback,
-         "Let other machines reach a port, also that of the metrics, without both TLS and tokens");
+         "Let other machines reach a port, including the metrics port, without both TLS and tokens");
 }
 
 void AddLogging(CLI::App* serve, CommandLine& line) {
-  Flag(serve, "log-level", line.log_level, "How much to log on stderr")
+  Flag(serve, "log-level", line.log_level, "Lowest level to log on stderr")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
-  Flag(serve, "log-format", line.log_format, "How to log: lines of text, or a JSON object a line")
+  Flag(serve, "log-format", line.log_format, "Log format: lines of text, or one JSON object per line")
       ->check(CLI::IsMember({"text", "json"}));
 }
 
-// Returns the reason to refuse to serve this address, or an empty text. `open`: the consequence of serving it anyway.
+// Returns the reason to refuse to serve this address, or an empty string. `open`: the consequence of serving it anyway.
 std::string WhyNotListen(const CommandLine& line, const char* flag, const std::string& address, const char* open) {
   if (access::StaysOnThisMachine(address)) return "";
   if (!line.tls.cert.empty() && !line.tokens.empty()) return "";
   const char* missing = line.tokens.empty() ? "are no tokens" : "is no TLS";
   if (line.tokens.empty() && line.tls.cert.empty()) missing = "are neither TLS nor tokens";
   return absl::StrCat(flag, " ", address, " lets other machines in, but there ", missing,
-                      ": give --tls-cert, --tls-key and --tokens, or listen on 127.0.0.1, or say "
-                      "--insecure-beyond-loopback where ",
+                      ": give --tls-cert, --tls-key and --tokens, or listen on 127.0.0.1, or give "
+                      "--insecure-beyond-loopback if ",
                       open);
 }
 
@@ -68,7 +69,7 @@ std::string WhyNotServe(const CommandLine& line) {
   const bool has_rule = line.keep.keep_age != usual.keep_age || line.keep.keep_bytes != usual.keep_bytes ||
                         line.keep.keep_rejects_bytes != usual.keep_rejects_bytes;
   if (storage::IsPostgresqlUrl(line.db) && has_rule) {
-    return "--keep-age, --keep-bytes and --keep-rejects-bytes are for a SQLite file: nothing is removed from a "
+    return "--keep-age, --keep-bytes and --keep-rejects-bytes work on SQLite files only: serve removes nothing from a "
            "PostgreSQL server";
   }
   if (line.insecure_beyond_loopback) return "";
@@ -82,12 +83,11 @@ std::string WhyNotServe(const CommandLine& line) {
 
 void AddServe(CLI::App& app, CommandLine& line) {
   CLI::App* serve =
-      app.add_subcommand("serve", "Take records from producers and answer readers, until SIGTERM or SIGINT");
+      app.add_subcommand("serve", "Accept records from producers and serve readers, until SIGTERM or SIGINT");
   File(serve, "db", line.db,
-       "The dataset's SQLite file, made when it is not there; or postgresql://USER@HOST/DATABASE, for several "
+       "The dataset's SQLite file, created if it does not exist; or postgresql://USER@HOST/DATABASE, for several "
        "collectors");
-  Switch(serve, "validate", line.validate,
-         "Look at everything that is configured, say what would be served, and begin nothing");
+  Switch(serve, "validate", line.validate, "Check the configuration, print what would be served, and start nothing");
   AddListening(serve, line);
   AddSecurity(serve, line);
   AddLogging(serve, line);

@@ -7,13 +7,14 @@
 
 namespace telemetry::collector {
 
-// What the server's health service says: records are taken where there is room and the dataset can be reached, readers
-// are answered where it can be reached, and neither where nobody is let in. Thread-safe.
+// The serving status that the health service reports. Ingest is serving while the disk has room, the dataset can be
+// reached and the token file is readable; the dataset service while the dataset can be reached and the token file is
+// readable. Thread-safe.
 class ServingHealth {
  public:
-  // From now on `service` says it; it must live until End.
+  // Starts reporting to `service`, which must live until End.
   void Begin(grpc::HealthCheckServiceInterface* service) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Says that nothing is served; what comes later changes nothing.
+  // Reports that nothing is served. Later changes have no effect.
   void End() ABSL_LOCKS_EXCLUDED(mutex_);
 
   void SetHasRoom(bool has_room) ABSL_LOCKS_EXCLUDED(mutex_);

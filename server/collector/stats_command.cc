@@ -52,13 +52,14 @@ void AppendProducers(const DatasetStats& stats, std::string* text) {
                           log::OneLine(producer.client));
   }
   if (stats.producers.size() > kProducersShown) {
-    absl::StrAppend(text, "  and ", stats.producers.size() - kProducersShown, " that came earlier; --json has all\n");
+    absl::StrAppend(text, "  and ", stats.producers.size() - kProducersShown,
+                    " that were opened earlier; --json lists all\n");
   }
 }
 
 void AppendDays(const DatasetStats& stats, std::string* text) {
   if (stats.rows_by_day.empty()) return;
-  absl::StrAppend(text, "measurements of the attempts that came on\n");
+  absl::StrAppend(text, "measurements by arrival day of their attempts\n");
   size_t shown = 0;
   for (const auto& [day, rows] : stats.rows_by_day) {
     if (shown++ == kDaysShown) break;
@@ -74,7 +75,7 @@ std::string ToTable(const DatasetStats& stats) {
   AppendCounts("rejects", stats.rejects, &text);
   AppendProducers(stats, &text);
   if (stats.oldest_unix_us) {
-    absl::StrAppend(&text, "attempts came from ", TimeText(*stats.oldest_unix_us), " to ",
+    absl::StrAppend(&text, "attempts arrived from ", TimeText(*stats.oldest_unix_us), " to ",
                     TimeText(*stats.newest_unix_us), "\n");
   }
   AppendDays(stats, &text);

@@ -5,7 +5,7 @@
 
 namespace telemetry::collector {
 
-// Prints what is in the dataset, as a table or, with --json, as one JSON object. Errors as storage::ReadStats.
+// Prints statistics of the dataset as a table or, with --json, as one JSON object. Errors: those of storage::ReadStats.
 absl::Status Stats(const CommandLine& line);
 
 }  // namespace telemetry::collector

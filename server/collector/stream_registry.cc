@@ -12,7 +12,8 @@ absl::Status StreamRegistry::Claim(ProducerStream* stream, const std::string& pr
   uint64_t& count = of_producer_[producer_id];
   if (count >= limits_.max_streams_per_producer) {
     ++counts_.too_many_of_producer;
-    return TryAgainLater(absl::StrCat("this producer has ", count, " streams and gets no more"), limits_.retry_delay);
+    return TryAgainLater(absl::StrCat("this producer has ", count, " streams, which is the limit"),
+                         limits_.retry_delay);
   }
   ++count;
   streams_.insert({stream, producer_id});

@@ -12,32 +12,33 @@
 
 namespace telemetry::collector {
 
-// Why a stream was ended for the time that something took.
+// The timeout that a stream exceeded.
 enum class Overdue { kNothing, kOpen, kMessage, kReading };
 
-// A stream that another one can take over from.
+// A stream that another stream of the same producer can replace.
 class ProducerStream {
  public:
-  // Ends it with this status, after what was read from it is committed. Does not block.
+  // Ends the stream with this status after the records read from it are committed. Does not block.
   virtual void EndAfterCommit(absl::Status status) = 0;
 
  protected:
   ~ProducerStream() = default;
 };
 
-// The ingest streams by producer, and which of them speaks for which producer. Thread-safe. Streams are ended under the
-// registry's lock, so that a stream which has removed itself is never touched again; a stream must not call in here
-// while it holds a lock that its EndAfterCommit takes.
+// The registry of the ingest streams and of the current stream of each producer. Thread-safe. The registry ends streams
+// under its lock, so that a stream that has removed itself is never touched again. Therefore a stream must not call the
+// registry while it holds a lock that its EndAfterCommit acquires.
 class StreamRegistry {
  public:
-  // `limits` outlives the registry.
+  // `limits` must outlive the registry.
   explicit StreamRegistry(const Limits& limits) : limits_(limits) {}
 
-  // A stream says whose it is. RESOURCE_EXHAUSTED with RetryInfo: the producer has max_streams_per_producer.
+  // Registers the producer of a stream. Returns RESOURCE_EXHAUSTED with RetryInfo if the producer has
+  // max_streams_per_producer streams.
   absl::Status Claim(ProducerStream* stream, const std::string& producer_id) ABSL_LOCKS_EXCLUDED(mutex_);
   void Remove(ProducerStream* stream) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // How many were turned away or ended so far.
+  // The numbers of streams rejected or ended so far.
   struct Counts {
     uint64_t too_many_of_producer = 0;
     uint64_t no_open = 0;
@@ -45,11 +46,11 @@ class StreamRegistry {
     uint64_t unread = 0;
   };
   Counts counts() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // A stream ends, or was ended, because its client took too long.
+  // Counts a stream that ended because its client exceeded a timeout.
   void Count(Overdue overdue) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // `stream` (nullptr: a unary call) speaks for this producer from now on, unless it was removed; who did so before is
-  // ended: FAILED_PRECONDITION when its epoch is lower, else ABORTED.
+  // Makes `stream` (nullptr: a unary call) the current stream of the producer, unless the stream was removed. Ends the
+  // previous one: with FAILED_PRECONDITION if its epoch is lower, otherwise with ABORTED.
   void TakeOver(const std::string& producer_id, uint64_t epoch, ProducerStream* stream) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -60,7 +61,7 @@ class StreamRegistry {
 
   const Limits& limits_;
   mutable absl::Mutex mutex_;
-  // Each with its producer, and how many a producer has.
+  // The producer of each stream, and the number of streams of each producer.
   absl::flat_hash_map<ProducerStream*, std::string> streams_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, uint64_t> of_producer_ ABSL_GUARDED_BY(mutex_);
   Counts counts_ ABSL_GUARDED_BY(mutex_);

@@ -13,29 +13,30 @@
 
 namespace telemetry::collector {
 
-// Adds an outcome to an Ack that may hold earlier ones.
+// Adds an outcome to an Ack, which may hold earlier ones.
 void AddOutcome(storage::BatchOutcome outcome, v1::Ack& ack);
 
-// What a stream's client is still to be told: Opened, then Acks, of which those that come while one is being written
-// become one. Not thread-safe.
+// The messages that a stream has yet to send: Opened, then Acks. Acks that are added while a write is pending are
+// merged into one. Not thread-safe.
 class StreamReplies {
  public:
-  // `context` outlives the object.
+  // `context` must outlive the object.
   explicit StreamReplies(const IngestContext& context)
       : limits_(context.limits), ack_claim_(context.unread_ack_bytes), written_claim_(context.unread_ack_bytes) {}
 
   void Add(v1::Opened opened) { opened_ = std::move(opened); }
-  // False: there is no room for what clients do not read, and this one is not reading.
+  // Adds the outcome to the next Ack. Returns false if unread Acks exceed their limit and this client does not read.
   bool Add(storage::BatchOutcome outcome);
 
-  // The next one, to be kept until OnWritten; nullptr while one is being written, or when there is none.
+  // Returns the next message, which stays valid until OnWritten; nullptr while a write is pending or if there is no
+  // message.
   const grpc::ByteBuffer* Next();
   void OnWritten();
-  // Nobody will read them.
+  // Discards the messages that have not been written.
   void Drop();
 
   bool is_writing() const { return writing_since_.has_value(); }
-  // Whether the client has let one wait for longer than it may.
+  // Returns true if the client has not read a message within unread_timeout.
   bool IsUnread(SteadyTime now) const;
 
  private:
@@ -44,7 +45,7 @@ class StreamReplies {
   std::optional<v1::Ack> ack_;
   grpc::ByteBuffer written_;
   std::optional<SteadyTime> writing_since_;
-  // What the rejects in them take.
+  // The bytes of the rejects in ack_ and in written_.
   ByteClaim ack_claim_;
   ByteClaim written_claim_;
 };

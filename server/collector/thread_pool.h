@@ -10,15 +10,15 @@
 
 namespace telemetry::collector {
 
-// A few threads for work that blocks, so that gRPC's own never do. Thread-safe.
+// A pool of threads for work that blocks, so that gRPC's threads do not block. Thread-safe.
 class ThreadPool {
  public:
   explicit ThreadPool(int threads);
-  // Does what is queued, then ends.
+  // Runs the queued work, then ends the threads.
   ~ThreadPool();
 
   void Run(std::function<void()> work) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Runs `work` on an idle thread or, where there is none, on this one.
+  // Runs `work` on an idle thread or, if there is none, on the calling thread.
   void RunOnIdle(std::function<void()> work) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:

@@ -17,7 +17,7 @@ constexpr int kLifetimesOfAuthority = 10;
 constexpr char kAuthority[] = "ca";
 constexpr char kCollector[] = "collector";
 
-// The files to be written: paths and contents.
+// The files to write: paths and contents.
 using Files = std::vector<std::pair<std::string, std::string>>;
 
 void Add(const std::string& folder, const std::string& name, const access::Identity& identity, Files& files) {
@@ -36,7 +36,7 @@ absl::StatusOr<Files> MakeFiles(const TlsInitFlags& flags, absl::Duration lifeti
   Add(flags.out, kCollector, *collector, files);
   for (const std::string& client : flags.clients) {
     if (client == kAuthority || client == kCollector) {
-      return absl::InvalidArgumentError(absl::StrCat("--client ", client, ": that name is taken; choose another"));
+      return absl::InvalidArgumentError(absl::StrCat("--client ", client, ": this name is reserved; choose another"));
     }
     const absl::StatusOr<access::Identity> identity = authority->Issue({client}, lifetime);
     if (!identity.ok()) return identity.status();
@@ -48,7 +48,7 @@ absl::StatusOr<Files> MakeFiles(const TlsInitFlags& flags, absl::Duration lifeti
 absl::Status Write(const Files& files) {
   for (const auto& [path, content] : files) {
     if (std::filesystem::exists(path)) {
-      return absl::AlreadyExistsError(absl::StrCat(path, " is there already; remove it or choose another --out"));
+      return absl::AlreadyExistsError(absl::StrCat(path, " exists; remove it or choose another --out"));
     }
   }
   for (const auto& [path, content] : files) {

@@ -23,11 +23,11 @@ absl::StatusOr<Token> TokenOf(const TokenFlags& flags, absl::Time now) {
   Token token = {.name = flags.name, .created = now, .producers = flags.producers};
   for (const std::string& name : flags.roles) {
     const std::optional<Role> role = access::ParseRole(name);
-    if (!role) return absl::InvalidArgumentError(absl::StrCat("--role ", name, ": is no role"));
+    if (!role) return absl::InvalidArgumentError(absl::StrCat("--role ", name, ": unknown role"));
     if (!token.Has(*role)) token.roles.push_back(*role);
   }
   if (!token.producers.empty() && !token.Has(Role::kWriter) && !token.Has(Role::kAdmin)) {
-    return absl::InvalidArgumentError("--producer binds writers: add --role writer");
+    return absl::InvalidArgumentError("--producer applies to writers only: add --role writer");
   }
   if (flags.expires.empty()) return token;
   absl::StatusOr<absl::Duration> lifetime = ParseLifetime(flags.expires);
@@ -60,7 +60,7 @@ absl::StatusOr<absl::Duration> ParseLifetime(const std::string& text) {
     lifetime = absl::ZeroDuration();
   }
   if (lifetime > absl::ZeroDuration() && lifetime <= absl::Hours(24) * kMostDays) return lifetime;
-  return absl::InvalidArgumentError(absl::StrCat("'", text, "' is no time like 90d or 12h"));
+  return absl::InvalidArgumentError(absl::StrCat("'", text, "' is not a time such as 90d or 12h"));
 }
 
 absl::Status AddToken(const TokenFlags& flags) {

@@ -9,28 +9,29 @@
 
 namespace telemetry::collector {
 
-// What the commands of `telemetry-collector token` are told.
+// The flags of the commands `telemetry-collector token`.
 struct TokenFlags {
   std::string file;
   std::vector<std::string> roles;
   std::string name;
   std::vector<std::string> producers;
   std::string expires;  // "90d"; empty: never
-  std::string out;      // where the new token goes; empty: stdout
+  std::string out;      // file for the new token; empty: stdout
   std::string id;
 };
 
-// Adds a token to the file, which is made when it is not there, and prints it on stdout or writes it to `out`: the only
-// time. INVALID_ARGUMENT: a flag; other errors as access::ChangeTokens and access::WriteSecretFile, after which no
-// token was added.
+// Adds a token to the file, which is created if it does not exist, and prints the token on stdout or writes it to
+// `out`. The token cannot be shown again. INVALID_ARGUMENT: a flag is invalid. Other errors are those of
+// access::ChangeTokens and access::WriteSecretFile. After an error no token was added.
 absl::Status AddToken(const TokenFlags& flags);
-// Prints what is known of each token. Errors as access::ReadTokens.
+// Prints the id, name, roles, times and state of each token. Errors: those of access::ReadTokens.
 absl::Status ListTokens(const TokenFlags& flags);
-// From within a second a running collector refuses it, and ends the streams that came with it. NOT_FOUND: no such
-// token.
+// Revokes a token. Within a second a running collector refuses the token and ends the streams that use it. NOT_FOUND:
+// the file has no such token.
 absl::Status RevokeToken(const TokenFlags& flags);
 
-// "90d", "12h", "1h30m". INVALID_ARGUMENT: something else, or nothing above 0.
+// Parses a lifetime: "90d", "12h", "1h30m". Returns INVALID_ARGUMENT for other texts, and for a lifetime that is not
+// positive.
 absl::StatusOr<absl::Duration> ParseLifetime(const std::string& text);
 
 }  // namespace telemetry::collector

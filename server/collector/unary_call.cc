@@ -23,7 +23,7 @@ void UnaryCall::CheckTime(SteadyTime now) {
     if (now >= read_at_) context().TryCancel();
     if (ended_ || now < request_at_) return;
   }
-  End(absl::DeadlineExceededError("the request did not come in time"));
+  End(absl::DeadlineExceededError("the request did not arrive in time"));
 }
 
 bool UnaryCall::has_ended() {

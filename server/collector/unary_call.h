@@ -15,8 +15,8 @@
 
 namespace telemetry::collector {
 
-// A call with one request and one answer, which may come from another thread. The call may end before the answer is
-// there. Thread-safe.
+// A call with one request and one response, which may come from another thread. The call may end before the response is
+// ready. Thread-safe.
 class UnaryCall : public RawCall {
  public:
   void End(absl::Status status) final { Answer(std::move(status)); }
@@ -24,12 +24,12 @@ class UnaryCall : public RawCall {
 
  protected:
   struct Timeouts {
-    // A request that is not there after this long ends the call with DEADLINE_EXCEEDED.
+    // A call whose request does not arrive within this time ends with DEADLINE_EXCEEDED.
     absl::Duration request;
-    // A client that has not read the answer after this long is cut off.
+    // A client that does not read the response within this time is disconnected.
     absl::Duration unread;
   };
-  // `gate` outlives the call.
+  // `gate` must outlive the call.
   UnaryCall(AdmittedCall call, access::Gate& gate, const Timeouts& timeouts)
       : RawCall(std::move(call)),
         gate_(gate),
@@ -39,25 +39,25 @@ class UnaryCall : public RawCall {
   // Handles the request.
   virtual void OnRequest() = 0;
 
-  // Only while the call handles it.
+  // Valid only while the call handles the request.
   grpc::ByteBuffer& request() { return request_; }
   bool has_ended() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Names the producer for the log.
+  // Sets the producer that the log line of the call's end names.
   void SetProducer(const std::string& producer_id) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Ends the call, unless it has ended.
+  // Ends the call with the response or an error, unless it has ended.
   void Answer(absl::StatusOr<grpc::ByteBuffer> answer) ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   void Begin() final { wire().Read(&request_); }
   void OnReadDone(bool ok) final ABSL_LOCKS_EXCLUDED(mutex_);
-  void OnCancel() final { End(absl::CancelledError("the client has gone")); }
+  void OnCancel() final { End(absl::CancelledError("the client has disconnected")); }
 
   access::Gate& gate_;
   const absl::Duration unread_timeout_;
   grpc::ByteBuffer request_;
   grpc::ByteBuffer response_;
   absl::Mutex mutex_;
-  // Until then the request has to be there, and the answer has to be read; kNever while neither is awaited.
+  // The deadlines for the request to arrive and for the response to be read; kNever if not awaited.
   SteadyTime request_at_ ABSL_GUARDED_BY(mutex_);
   SteadyTime read_at_ ABSL_GUARDED_BY(mutex_) = kNever;
   std::string producer_id_ ABSL_GUARDED_BY(mutex_);

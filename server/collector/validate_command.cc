@@ -18,7 +18,7 @@
 namespace telemetry::collector {
 namespace {
 
-// What would be served, and what is in the way.
+// The lines about what would be served, and the problems.
 struct Findings {
   std::vector<std::string> served;
   std::vector<std::string> problems;
@@ -31,11 +31,11 @@ void LookAtDataset(const CommandLine& line, Findings& findings) {
   if (!state.ok()) return findings.Problem(state.status());
   std::string text = absl::StrCat("dataset  ", storage::WithoutPasswords(line.db), ": ");
   if (!state->exists) {
-    absl::StrAppend(&text, "would be made");
+    absl::StrAppend(&text, "would be created");
   } else if (state->schema_version == state->newest_version) {
     absl::StrAppend(&text, "schema ", state->schema_version);
   } else {
-    absl::StrAppend(&text, "schema ", state->schema_version, ", would be brought to ", state->newest_version);
+    absl::StrAppend(&text, "schema ", state->schema_version, ", would be migrated to ", state->newest_version);
   }
   findings.served.push_back(text);
 }
@@ -82,7 +82,7 @@ std::string MetricsText(const CommandLine& line, const std::string& transport, c
 std::string WhatIsKept(const storage::PruneRules& rules) {
   std::string text;
   if (rules.keep_age != absl::InfiniteDuration()) {
-    absl::StrAppend(&text, "what has been served for less than ", absl::FormatDuration(rules.keep_age), ", ");
+    absl::StrAppend(&text, "data served for less than ", absl::FormatDuration(rules.keep_age), ", ");
   }
   if (rules.keep_bytes != INT64_MAX) absl::StrAppend(&text, "at most ", rules.keep_bytes, " bytes, ");
   text = text.empty() ? "everything" : text + "and each run's newest attempt";
@@ -106,7 +106,7 @@ absl::Status ValidateServe(const CommandLine& line) {
   for (const std::string& problem : findings.problems) std::printf("PROBLEM: %s\n", problem.c_str());
   if (findings.problems.empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
-      "serve would refuse to begin: ", record::Counted(findings.problems.size(), "problem"), ", see above"));
+      "serve would refuse to start: ", record::Counted(findings.problems.size(), "problem"), ", see above"));
 }
 
 }  // namespace telemetry::collector

@@ -5,8 +5,8 @@
 
 namespace telemetry::collector {
 
-// Looks at all that serve would use, prints what would be served and each problem, and begins nothing: no file is made
-// or changed, no port is taken. FAILED_PRECONDITION: serve would refuse to begin.
+// Checks everything that serve would use, and prints what would be served and each problem. Starts nothing: no file is
+// created or changed, and no port is opened. Returns FAILED_PRECONDITION if serve would refuse to start.
 absl::Status ValidateServe(const CommandLine& line);
 
 }  // namespace telemetry::collector

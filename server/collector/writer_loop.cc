@@ -13,29 +13,29 @@
 namespace telemetry::collector {
 namespace {
 
-// The longest wait for the producers of the last transactions, which are those of this long. Longer than a producer
-// takes to come back; a wait in vain is short beside it.
+// The longest wait for the expected producers, and the time for which a producer is expected after its last
+// transaction. kRecently is longer than a producer needs to send again; a wait in vain is short in comparison.
 constexpr absl::Duration kGatherFor = absl::Milliseconds(2);
 constexpr absl::Duration kRecently = absl::Milliseconds(25);
-// With this many rows a commit costs little beside them.
+// With this many rows the fixed cost of a commit is small in comparison.
 constexpr uint64_t kEnoughRows = 1000;
-// While others wait, a producer gets a quarter of a transaction, and a sender half of it.
+// While others wait, a producer gets at most a quarter of a transaction, and a sender half of it.
 constexpr uint64_t kProducersOfGroup = 4;
 constexpr uint64_t kSendersOfGroup = 2;
-// A producer with at most so much in the queue is light. One that keeps up sends less at a time.
+// A producer with at most this much in the queue is light. A producer that keeps up sends less at a time.
 constexpr uint64_t kLightRows = 128;
 constexpr uint64_t kLightBytes = uint64_t{64} << 10;
-// A transaction while a light producer may come: takes the writer about 20 ms.
+// The limits of a transaction while a light producer may send; they take the writer about 20 ms.
 constexpr uint64_t kUrgentRows = 4096;
 constexpr uint64_t kUrgentBytes = uint64_t{2} << 20;
-// After a batch of a light producer came among those of other senders, transactions are small for this time.
+// After a light producer's batch arrived among those of other senders, transactions stay small for this time.
 constexpr absl::Duration kUrgentFor = absl::Seconds(1);
-// Takes the writer a few milliseconds.
+// The most openings in one transaction; they take the writer a few milliseconds.
 constexpr size_t kMaxOpenings = 256;
-// While records wait, attempts are removed no more often than this.
+// While records wait, the least time between two removals.
 constexpr absl::Duration kRemovalPause = absl::Milliseconds(100);
 
-absl::Status NoWriter() { return absl::UnavailableError("the collector is ending"); }
+absl::Status NoWriter() { return absl::UnavailableError("the collector is shutting down"); }
 
 }  // namespace
 
@@ -154,15 +154,15 @@ void WriterLoop::Run() {
 }
 
 absl::Duration WriterLoop::Patience() const {
-  // What waits for room on the disk looks again.
+  // While the disk is full, the loop checks it again at this interval.
   if (!guard_.Check(/*calls=*/0).ok()) return limits_.idle_after;
   return std::min(idle_ ? writer_->idle_interval() : limits_.idle_after, retention_.Patience(/*busy=*/false));
 }
 
 bool WriterLoop::RetentionIsDue(bool busy) {
   if (retention_.Patience(busy) > absl::ZeroDuration()) return false;
-  // What is removed is written to the log first, and the file stays as long as it is. The disk may have been full
-  // before anybody looked.
+  // A removal first grows the write-ahead log, and the file keeps its size. The disk may have become full since the
+  // last check.
   guard_.Look();
   return guard_.Check(/*calls=*/0).ok();
 }
@@ -208,7 +208,7 @@ bool WriterLoop::IsLight(const std::string& producer_id) const {
 }
 
 void WriterLoop::TakeShares(const Shares& shares, const Rule& rule, BatchGroup& group) {
-  absl::flat_hash_set<std::string> passed;  // producers with a batch that stays: those behind it stay, too
+  absl::flat_hash_set<std::string> passed;  // producers with a batch that stays queued; their later batches stay, too
   std::deque<Job> left;
   bool in_any_case = rule.firsts;
   for (; !batches_.empty() && (in_any_case || group.work.rows < group.limit.rows); batches_.pop_front()) {
@@ -232,7 +232,7 @@ void WriterLoop::TakeShares(const Shares& shares, const Rule& rule, BatchGroup& 
     queued_ -= work;
     const auto queued = queued_of_.find(producer_id);
     queued->second -= work;
-    if (queued->second.rows == 0) queued_of_.erase(queued);  // each batch has rows
+    if (queued->second.rows == 0) queued_of_.erase(queued);  // every batch has at least one row
     group.jobs.push_back(std::move(batches_.front()));
   }
   batches_.insert(batches_.begin(), std::make_move_iterator(left.begin()), std::make_move_iterator(left.end()));
@@ -264,7 +264,7 @@ std::vector<WriterLoop::Job> WriterLoop::TakeRemoval(bool busy) {
 
 absl::Status WriterLoop::DoRemove(std::vector<Job>& group) {
   const RemoveJob& job = std::get<RemoveJob>(group.front());
-  // A removal adds to the write-ahead log before it frees pages.
+  // A removal grows the write-ahead log before it frees pages.
   guard_.Look();
   absl::Status why = guard_.Check();
   if (why.ok() && !job.is_wanted()) why = absl::CancelledError("the call has ended");
@@ -280,7 +280,7 @@ absl::Status WriterLoop::DoRemove(std::vector<Job>& group) {
 }
 
 absl::Status WriterLoop::DoGroup(std::vector<Job>& group) {
-  // What was taken in before may be more than there is room for by now.
+  // The disk may have less room by now than when the jobs were queued.
   guard_.Look();
   if (absl::Status status = guard_.Check(group.size()); !status.ok()) {
     Refuse(std::move(group), status);
@@ -318,7 +318,7 @@ void WriterLoop::Answer(std::vector<Job> group, std::vector<Outcome> outcomes) {
     std::vector<Job> group;
     std::vector<Outcome> outcomes;
   };
-  // Shared, since a std::function has to be copyable.
+  // Shared because a std::function must be copyable.
   events_.run_answers([answers = std::make_shared<Answers>(Answers{std::move(group), std::move(outcomes)})] {
     for (size_t i = 0; i < answers->group.size(); ++i) {
       std::get<JobKind>(answers->group[i]).done(std::move(answers->outcomes[i]));

@@ -24,21 +24,26 @@
 
 namespace telemetry::collector {
 
-// The one thread that writes. While it commits, what all streams send gathers in its queue; then it takes all of that
-// into the next transaction. It also waits a moment for the producers of the last transactions: a producer sends its
-// next batch a fixed time after its last Ack (client/session.h), so those that were acknowledged together come back
-// together, and after a while all of them share one commit. A lone producer waits for nothing but its own commit.
-// Producers with little to store take turns with those that have much: they wait for one transaction of the others at
-// most. While they come from several senders, a transaction is smaller, so that this takes about 20 ms.
-// Another thread may answer: a transaction of many producers has as many answers, each a call of the system, and
-// meanwhile the next transaction is under way. Thread-safe.
+// The thread that writes to the dataset. While it commits a transaction, the jobs of all streams collect in its queue;
+// the next transaction takes all of them, within its limits (group commit). Thread-safe.
+//
+// Before a transaction, the thread also waits briefly for the producers of the last transactions. A producer sends its
+// next batch a fixed time after its last Ack (client/session.h), so producers that were acknowledged together send
+// again together, and after a while all of them share one commit. A lone producer waits only for its own commit.
+//
+// Producers with few queued records take turns with those with many: they wait for at most one transaction of the
+// others. While their batches come from several senders, transactions are smaller, so that this wait is about 20 ms.
+//
+// The completion callbacks may run on another thread: a transaction of many producers has as many callbacks, each with
+// a system call, and meanwhile the next transaction is running.
 class WriterLoop {
  public:
-  // Called from the writer's thread, with the dataset's error. Nothing may be acknowledged any more.
+  // Called from the writer thread with the error of the dataset. After that nothing may be acknowledged.
   using OnFatal = std::function<void(const absl::Status&)>;
-  // Called from the writer's thread when the dataset cannot be reached any more, and when it can again.
+  // Called from the writer thread when the dataset can no longer be reached, and when it can be reached again.
   using OnReach = std::function<void(bool is_reachable)>;
-  // Called from the writer's thread with the answers to a transaction. Runs them soon, after those before.
+  // Called from the writer thread with the function that runs a transaction's callbacks. Must run the functions soon
+  // and in the order of the calls.
   using RunAnswers = std::function<void(std::function<void()> answers)>;
   struct Events {
     OnFatal on_fatal;
@@ -46,31 +51,32 @@ class WriterLoop {
     RunAnswers run_answers = [](const std::function<void()>& answers) { answers(); };
   };
   using RemoveDone = std::function<void(absl::StatusOr<v1::DeleteStep> step)>;
-  // Called after the commit, in the order of the commits and from one thread at a time. They must not block.
+  // Called after the commit, in the order of the commits and never concurrently. Must not block.
   using OpenDone = std::function<void(absl::StatusOr<uint64_t> committed_seq)>;
   using CommitDone = std::function<void(storage::BatchOutcome outcome)>;
 
-  // `guard`, `retention` and `metrics` outlive the loop; nullptr: nobody counts.
+  // `guard`, `retention` and `metrics` must outlive the loop. `metrics` may be nullptr.
   WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const Limits& limits, Events events, DiskGuard& guard,
              Retention& retention, CollectorMetrics* metrics = nullptr);
-  // As Stop.
+  // Calls Stop().
   ~WriterLoop();
 
   const std::string& dataset_id() const { return dataset_id_; }
 
-  // StoreWriter::OpenProducers. Calls done with UNAVAILABLE after a fatal error or Stop and while the dataset cannot be
-  // reached, with RESOURCE_EXHAUSTED while the disk has no room.
+  // Queues a StoreWriter::OpenProducers. Calls `done` with UNAVAILABLE after a fatal error, after Stop and while the
+  // dataset cannot be reached, and with RESOURCE_EXHAUSTED while the disk has no room.
   void Open(storage::ProducerOpening opening, OpenDone done) ABSL_LOCKS_EXCLUDED(mutex_);
-  // StoreWriter::CommitBatches. The outcome's status may be one of the same. `sender` as in sender.h.
+  // Queues a StoreWriter::CommitBatches. `sender` is a sender as sender.h defines it. The status of the outcome may be
+  // an error listed for Open.
   void Commit(const std::string& sender, std::unique_ptr<ParsedBatch> batch, CommitDone done)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // StoreWriter::RemoveAttempts, between two transactions of records; while records wait, at most ten times a second.
-  // `is_wanted` is asked before: false: nothing is removed, and done is called with CANCELLED. Other errors as Open has
-  // them.
+  // Queues a StoreWriter::RemoveAttempts, which runs between two transactions of records; while records wait, at most
+  // ten times a second. Calls `is_wanted` before the removal; if it returns false, removes nothing and calls `done`
+  // with CANCELLED. Other errors are those listed for Open.
   void Remove(storage::Removal removal, std::function<bool()> is_wanted, RemoveDone done) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Does the queued jobs except removals, which end with UNAVAILABLE, then ends the thread and closes the dataset.
+  // Executes the queued jobs except removals, which end with UNAVAILABLE, then ends the thread and closes the dataset.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -89,7 +95,7 @@ class WriterLoop {
     RemoveDone done;
   };
   using Job = std::variant<OpenJob, CommitJob, RemoveJob>;
-  // The cost of batches for the writer, or a limit of it.
+  // The writer's cost of batches, or a limit on it.
   struct Work {
     uint64_t rows = 0;
     uint64_t bytes = 0;
@@ -100,7 +106,7 @@ class WriterLoop {
     bool FitsIn(const Work& limit) const { return rows <= limit.rows && bytes <= limit.bytes; }
   };
   static Work WorkOf(const CommitJob& job) { return {job.batch->rows(), job.batch->bytes()}; }
-  // The batches of a transaction.
+  // The batches of the next transaction.
   struct BatchGroup {
     Work limit;
     std::vector<Job> jobs;
@@ -113,50 +119,51 @@ class WriterLoop {
     Work of_sender;
   };
   struct Rule {
-    bool light_only = false;  // takes batches of light producers only
-    // Takes the first batch of all, however large, and the first one of each sender that the group has room for.
+    bool light_only = false;  // take only batches of light producers
+    // Take the first batch regardless of its size, and the first batch of each sender if the group has room.
     bool firsts = false;
   };
 
   void Enqueue(Job job) ABSL_LOCKS_EXCLUDED(mutex_);
   bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Waits for the producers that are expected, but not for long.
+  // Waits up to kGatherFor for the expected producers.
   void Gather() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool HasGathered() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Expects these producers again.
+  // Adds the producers of the group to the expected ones.
   void Expect(const std::vector<Job>& group) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run() ABSL_LOCKS_EXCLUDED(mutex_);
-  // How long to wait for jobs until there is something else to do.
+  // Returns how long to wait for jobs before other work is due.
   absl::Duration Patience() const;
-  // `busy`: there are jobs, too.
+  // Returns true if a step of the retention is due and the disk has room for it. `busy`: jobs were executed.
   bool RetentionIsDue(bool busy);
-  // Returns the jobs of the next transaction: openings, or as many batches as the limits allow. The two kinds take
-  // turns.
+  // Returns the jobs of the next transaction: openings, or as many batches as the limits allow. Openings and batches
+  // take turns.
   std::vector<Job> TakeGroup() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<Job> TakeOpenings() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Returns the limit of the next transaction. It is lower while light producers of other senders would wait for it.
+  // Returns the limit of the next transaction. It is lower while light producers of other senders would otherwise wait
+  // long.
   Work LargestGroup() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::vector<Job> TakeBatches() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Returns true for a producer whose batches in the queue are small together.
+  // Returns true if the queued batches of the producer are small in total.
   bool IsLight(const std::string& producer_id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Moves queued batches to the group, in order, as far as the shares and the group have room; those of one producer
-  // keep their order.
+  // Moves queued batches to the group, in order, as far as the shares and the group have room. The batches of one
+  // producer keep their order.
   void TakeShares(const Shares& shares, const Rule& rule, BatchGroup& group) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Do(std::vector<Job>& group);
-  // Returns the next removal where it is due; `busy`: there are jobs, too.
+  // Returns the next removal if one is due. `busy`: jobs were executed.
   std::vector<Job> TakeRemoval(bool busy) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status DoGroup(std::vector<Job>& group);
   absl::Status DoOpen(std::vector<Job>& group);
   absl::Status DoCommit(std::vector<Job>& group);
   absl::Status DoRemove(std::vector<Job>& group);
-  // Hands each job its outcome, and frees what the group held, away from the writer's thread.
+  // Calls `done` of each job with its outcome and frees the memory of the group, both through run_answers.
   template <typename JobKind, typename Outcome>
   void Answer(std::vector<Job> group, std::vector<Outcome> outcomes);
-  // After an error that is no end: says so, and has the group answered.
+  // Handles an error after which the writer continues: logs the error and fails the group's jobs with UNAVAILABLE.
   void GoOnWithout(const absl::Status& status, std::vector<Job> group);
   void SetReachable(bool is_reachable);
   void Fatal(const absl::Status& status, std::vector<Job> group) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Has each job answered with `why`, behind those that were done before.
+  // Fails each job with `why` through run_answers, after the callbacks queued before.
   void Refuse(std::vector<Job> group, const absl::Status& why);
   static void Abandon(Job& job, const absl::Status& why);
 
@@ -166,28 +173,28 @@ class WriterLoop {
   Retention& retention_;
   CollectorMetrics* const metrics_;
   const std::string dataset_id_;
-  std::unique_ptr<storage::StoreWriter> writer_;  // the writer's thread only
-  bool idle_ = false;                             // nothing has been written since the log was emptied; it, too
-  bool is_reachable_ = true;                      // it, too
-  SteadyTime removed_at_{};                       // when it last ended a removal; it, too
+  std::unique_ptr<storage::StoreWriter> writer_;  // used by the writer thread only
+  bool idle_ = false;                             // nothing was written since the last checkpoint; writer thread only
+  bool is_reachable_ = true;                      // writer thread only
+  SteadyTime removed_at_{};                       // end of the last removal; writer thread only
 
   absl::Mutex mutex_;
-  // Openings pass batches: those of other producers, or of an earlier stream of the same one, whose records are then
-  // sent again.
+  // Openings overtake batches: those of other producers, and those of an earlier stream of the same producer, whose
+  // records are sent again.
   std::deque<Job> openings_ ABSL_GUARDED_BY(mutex_);
   std::deque<Job> batches_ ABSL_GUARDED_BY(mutex_);
   std::deque<Job> removals_ ABSL_GUARDED_BY(mutex_);
-  Work queued_ ABSL_GUARDED_BY(mutex_);                                       // of batches_
-  absl::flat_hash_map<std::string, Work> queued_of_ ABSL_GUARDED_BY(mutex_);  // by producer
-  std::string last_sender_ ABSL_GUARDED_BY(mutex_);                           // of the newest batch
-  SteadyTime urgent_until_ ABSL_GUARDED_BY(mutex_){};                         // transactions are small until then
+  Work queued_ ABSL_GUARDED_BY(mutex_);                                       // work of batches_
+  absl::flat_hash_map<std::string, Work> queued_of_ ABSL_GUARDED_BY(mutex_);  // queued work by producer
+  std::string last_sender_ ABSL_GUARDED_BY(mutex_);                           // sender of the newest batch
+  SteadyTime urgent_until_ ABSL_GUARDED_BY(mutex_){};                         // transactions are small until this time
   bool opened_last_ ABSL_GUARDED_BY(mutex_) = false;
   bool only_light_last_ ABSL_GUARDED_BY(mutex_) = false;
-  // When the producers of the last transactions were last part of one: those of the last kRecently (writer_loop.cc).
+  // The time at which each producer was last part of a transaction, for the last kRecently (writer_loop.cc).
   absl::flat_hash_map<std::string, SteadyTime> recent_producers_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   bool failed_ ABSL_GUARDED_BY(mutex_) = false;
-  SteadyCondition changed_;  // of openings_, batches_ and stopping_
+  SteadyCondition changed_;  // signals changes of openings_, batches_ and stopping_
   std::thread thread_;
 };
 

@@ -21,7 +21,7 @@ namespace {
 using storage::Statement;
 using storage::Transaction;
 
-// One call of CopyDataset.
+// The state of one call of CopyDataset().
 class DatasetCopy {
  public:
   DatasetCopy(CopyPlace& source, CopyPlace& target, std::vector<DatasetTable> tables, const CopyOptions& options)
@@ -47,14 +47,14 @@ class DatasetCopy {
 
   CopyPlace& source_;
   CopyPlace& target_;
-  const std::vector<DatasetTable> tables_;  // that both places have
+  const std::vector<DatasetTable> tables_;  // the tables that both places have
   const CopyOptions& options_;
   CopyProgress progress_;
   CopyReport report_;
 };
 
 absl::StatusOr<CopyReport> DatasetCopy::Run() {
-  // One view of the source for all of its tables.
+  // All tables are read in one snapshot of the source.
   absl::StatusOr<Transaction> view = Transaction::BeginRead(source_.database());
   if (!view.ok()) return view.status();
   absl::Status status = BeginOrGoOn();
@@ -64,7 +64,7 @@ absl::StatusOr<CopyReport> DatasetCopy::Run() {
   if (status.ok()) status = view->Commit();
   if (!status.ok()) return status;
   status = VerifyExports();
-  // An export of what is served meanwhile is another one, too.
+  // Checks for changes first: if a collector changed the source meanwhile, its export differs, too.
   if (absl::Status unchanged = RequireUnchanged(); !unchanged.ok()) return unchanged;
   if (status.ok()) status = Finish();
   if (!status.ok()) return status;
@@ -100,11 +100,11 @@ absl::Status DatasetCopy::BeginOrGoOn() {
   }
   if (absl::Status status = RequireEmpty(); !status.ok()) return status;
   progress_ = {.source_state = *state, .table = tables_.front().name};
-  // An empty dataset has an id already that nobody has met.
+  // An empty dataset already has an id, but no producer knows it.
   absl::Status status = target_.database().Execute("DELETE FROM dataset");
   if (status.ok()) status = BeginCopy(target_.database(), progress_);
   if (status.ok()) status = transaction->Commit();
-  // The mark is in the file itself then, for those who read no log.
+  // Moves the mark from the log to the file itself, for programs that read no log.
   return status.ok() ? target_.Settle() : status;
 }
 
@@ -116,13 +116,13 @@ absl::Status DatasetCopy::RequireEmpty() {
     if (!row.ok()) return row.status();
     if (!row->has_value()) continue;
     return absl::FailedPreconditionError(
-        absl::StrCat(To(), " holds a dataset already: give a file that is not there, or an empty database"));
+        absl::StrCat(To(), " holds a dataset already: use a new file or an empty database"));
   }
   return absl::OkStatus();
 }
 
 absl::Status DatasetCopy::CopyTables() {
-  if (progress_.table.empty()) return absl::OkStatus();  // only the end was missing
+  if (progress_.table.empty()) return absl::OkStatus();  // only the last step is missing
   const auto under_way = std::find_if(tables_.begin(), tables_.end(),
                                       [&](const DatasetTable& table) { return table.name == progress_.table; });
   if (under_way == tables_.end()) return absl::DataLossError(absl::StrCat("there is no table ", progress_.table));
@@ -136,7 +136,7 @@ absl::Status DatasetCopy::CopyTable(size_t index) {
   const DatasetTable& table = tables_[index];
   RowReader reader(source_.database(), table, progress_.place);
   bool more = true;
-  // The row that the reader is at belongs to the next transaction.
+  // The current row of the reader belongs to the next transaction.
   absl::StatusOr<bool> row = reader.Step();
   while (more) {
     if (!row.ok()) return row.status();
@@ -228,7 +228,7 @@ absl::Status DatasetCopy::Finish() {
   if (status.ok()) status = EndCopy(target_.database());
   if (status.ok()) status = transaction->Commit();
   if (!status.ok()) return status;
-  // The copy is whole whether or not this succeeds, and another call would find no copy to go on with.
+  // The copy is complete even if this fails, and a repeated call would find no copy to resume.
   target_.Settle().IgnoreError();
   return absl::OkStatus();
 }

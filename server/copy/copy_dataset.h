@@ -12,35 +12,39 @@
 
 namespace telemetry::copy {
 
+// The settings of a copy.
 struct CopyOptions {
-  // What --db takes: a SQLite file or postgresql://...
+  // Source and target in the form of --db: a SQLite file or postgresql://...
   std::string from;
   std::string to;
-  // Rows of one transaction; an unfinished copy goes on behind the last one.
+  // Rows per transaction. A repeated call resumes an unfinished copy after its last transaction.
   int64_t rows_per_step = 10000;
-  // Called with each transaction and each table: what is done, of which table, and how many rows of all went by.
+  // Called after each transaction and each table with the current step, its table and the number of rows of all tables
+  // so far.
   std::function<void(const char* what, const std::string& table, int64_t rows)> on_progress;
 };
 
+// The result of a copy.
 struct CopyReport {
-  std::string dataset_id;                                 // in hex
-  bool went_on = false;                                   // with what an earlier call had begun
-  int64_t rows = 0;                                       // that this call copied
-  std::vector<std::pair<std::string, TableHash>> tables;  // as they are in both places
-  std::vector<ExportHash> files;                          // the same
+  std::string dataset_id;                                 // in hex digits
+  bool went_on = false;                                   // the call resumed an unfinished copy
+  int64_t rows = 0;                                       // rows that this call copied
+  std::vector<std::pair<std::string, TableHash>> tables;  // equal in both places
+  std::vector<ExportHash> files;                          // equal in both places
 };
 
-// Makes `to` hold the same dataset as `from`, under the same dataset_id and with the same keys: producers go on there
-// with what they were acknowledged. Repeated after any interruption, it goes on where it was; until it returns OK
-// nobody else opens `to`. At the end each table and an export of both places are read again and must be the same.
+// Copies the dataset of `from` to `to`, with the same dataset_id and the same keys, so that producers continue there
+// after their last acknowledgement. After an interruption, a repeated call resumes the copy. Until a call returns OK,
+// no other program can open `to`. At the end, the function reads each table and an export of both places again and
+// requires them to be equal.
 //
-// `from` is only read. It must not change from the first call to the end of the last, so no collector may serve it; a
-// SQLite file is kept from them.
+// `from` is only read. It must not change from the first call to the end of the last one, so no collector may serve it.
+// A SQLite file is locked against collectors.
 //
-// ABORTED: it has changed, or another copy to the same place is under way. FAILED_PRECONDITION: `to` is not empty, or
-// an unfinished copy of another dataset, or of this one as it was before. DATA_LOSS: the copy is not the same. Of these
-// the message says what to do. ALREADY_EXISTS: a collector serves one of the files. Else the errors of both databases,
-// of which UNAVAILABLE may pass.
+// Errors: ABORTED if `from` has changed, or if another copy to the same place is running. FAILED_PRECONDITION if `to`
+// is not empty, or is an unfinished copy of another dataset or of an earlier state of this one. DATA_LOSS if the copy
+// differs. The messages of these three contain the remedy. ALREADY_EXISTS if a collector serves one of the files. Else
+// the errors of both databases, of which UNAVAILABLE may be temporary.
 absl::StatusOr<CopyReport> CopyDataset(const CopyOptions& options);
 
 }  // namespace telemetry::copy

@@ -45,7 +45,7 @@ class SqlitePlace : public CopyPlace {
   absl::StatusOr<std::unique_ptr<storage::StoreReader>> OpenReader() override {
     absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path_, {.read_only = true, .vfs = {}});
     if (!database.ok()) return database.status();
-    // They were verified when the place was opened.
+    // The pages were verified when the place was opened.
     if (absl::Status status = storage::AdmitForeignPages(*database); !status.ok()) return status;
     return std::make_unique<storage::SqlReader>(std::make_unique<SqliteDatabase>(*std::move(database)));
   }
@@ -55,7 +55,7 @@ class SqlitePlace : public CopyPlace {
   }
 
   absl::Status SetNextKeys(const std::vector<DatasetTable>& /*tables*/, int64_t next_attempt) override {
-    // The rest is given keys behind the largest.
+    // The other tables continue after their largest key.
     absl::Status status = database_.Execute("DELETE FROM sqlite_sequence WHERE name = 'attempts'");
     if (!status.ok()) return status;
     return Statement(database_, "INSERT INTO sqlite_sequence (name, seq) VALUES ('attempts', ?1)")
@@ -106,7 +106,7 @@ class PostgresqlPlace : public CopyPlace {
     return absl::OkStatus();
   }
 
-  // The server plans by what it knows of the tables.
+  // Updates the statistics with which the server plans queries.
   absl::Status Settle() override { return database_->Execute("ANALYZE"); }
 
  private:
@@ -118,7 +118,7 @@ absl::StatusOr<std::unique_ptr<CopyPlace>> OpenSqliteSource(const std::string& p
   absl::StatusOr<SqliteDatabase> database = storage::OpenDatasetForReading(path, {.vfs = {}});
   if (!database.ok()) return database.status();
   absl::StatusOr<LockFile> lock = LockFile::Acquire(path);
-  // A folder in which nothing can be made has no collector, either.
+  // A read-only folder cannot have a collector, either.
   if (!lock.ok() && !absl::IsPermissionDenied(lock.status())) return lock.status();
   std::optional<LockFile> held;
   if (lock.ok()) held = *std::move(lock);
@@ -129,7 +129,7 @@ absl::StatusOr<std::unique_ptr<CopyPlace>> OpenPostgresqlSource(const std::strin
   absl::StatusOr<std::unique_ptr<PgDatabase>> database = PgDatabase::Open(url);
   if (!database.ok()) return database.status();
   absl::Status status = storage::RequireCurrentPgSchema(**database);
-  // One transaction sees all of it, and is idle while the other place writes.
+  // One transaction reads the whole source, and it is idle while the target writes.
   if (status.ok()) status = (*database)->Execute("SET idle_in_transaction_session_timeout = 0");
   if (!status.ok()) return status;
   return std::make_unique<PostgresqlPlace>(url, *std::move(database));
@@ -149,7 +149,7 @@ absl::StatusOr<std::unique_ptr<CopyPlace>> OpenPostgresqlTarget(const std::strin
   const absl::StatusOr<bool> unfinished = storage::IsUnfinishedCopy(**database);
   absl::Status status = unfinished.status();
   if (status.ok() && !*unfinished) status = storage::MigratePg(**database, absl::Now());
-  // Its view waits while the source's tables are read.
+  // The transaction of the target is idle while the source's tables are read.
   if (status.ok()) status = (*database)->Execute("SET idle_in_transaction_session_timeout = 0");
   if (!status.ok()) return status;
   return std::make_unique<PostgresqlPlace>(url, *std::move(database));

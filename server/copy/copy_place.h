@@ -14,7 +14,7 @@
 
 namespace telemetry::copy {
 
-// One end of a copy: a dataset in a SQLite file or on a PostgreSQL server, for one thread.
+// The source or the target of a copy: a dataset in a SQLite file or on a PostgreSQL server. For one thread.
 class CopyPlace {
  public:
   virtual ~CopyPlace() = default;
@@ -23,22 +23,22 @@ class CopyPlace {
   virtual bool Has(const DatasetTable& table) const = 0;
   virtual absl::StatusOr<bool> IsUnfinished() = 0;
   virtual std::unique_ptr<RowWriter> NewRowWriter(const DatasetTable& table) = 0;
-  // A reader on a connection of its own, of an unfinished copy, too.
+  // Returns a reader on a connection of its own, also for an unfinished copy.
   virtual absl::StatusOr<std::unique_ptr<storage::StoreReader>> OpenReader() = 0;
-  // Greater than the key of each attempt that there is or was: keys are never used twice.
+  // Returns a key above every key that an attempt has or had. Keys are never reused.
   virtual absl::StatusOr<int64_t> NextAttempt() = 0;
-  // New rows get keys behind those that there are. In the caller's transaction.
+  // Sets the next keys of new rows above the existing keys. Must be called in a transaction.
   virtual absl::Status SetNextKeys(const std::vector<DatasetTable>& tables, int64_t next_attempt) = 0;
-  // After many changes: moves them out of a file's log, lets a server look at its tables.
+  // To be called after many changes: checkpoints the log of a file, or updates a server's statistics.
   virtual absl::Status Settle() = 0;
 };
 
-// `db` is what --db takes. A file is kept from collectors as long as this lives, where that may be. ALREADY_EXISTS: a
-// collector serves it. Else as storage::OpenReader.
+// Opens the source in the form of --db. A file is locked against collectors as long as the object exists, if its folder
+// is writable. Returns ALREADY_EXISTS if a collector serves the file, else errors as storage::OpenReader().
 absl::StatusOr<std::unique_ptr<CopyPlace>> OpenCopySource(const std::string& db);
 
-// Makes it, with this program's schema, when there is nothing. Errors as storage::OpenWriter, but an unfinished copy is
-// opened.
+// Opens the target, and creates it with this program's schema if it does not exist. An unfinished copy can be opened.
+// Errors as for storage::OpenWriter().
 absl::StatusOr<std::unique_ptr<CopyPlace>> OpenCopyTarget(const std::string& db);
 
 }  // namespace telemetry::copy

@@ -28,7 +28,7 @@ absl::StatusOr<CopyProgress> ReadProgress(storage::Database& target) {
   Statement read(target, sql.c_str());
   const absl::StatusOr<bool> row = read.Step();
   if (!row.ok()) return row.status();
-  if (!*row) return absl::DataLossError("the unfinished copy does not say how far it is: remove it");
+  if (!*row) return absl::DataLossError("the unfinished copy has no progress record: remove it");
   return CopyProgress{.source_state = std::string(read.Text(0)),
                       .step = read.Int(1),
                       .table = std::string(read.Text(2)),
@@ -39,7 +39,7 @@ absl::Status RequireStep(storage::Database& target, int64_t step) {
   const absl::StatusOr<CopyProgress> progress = ReadProgress(target);
   if (!progress.ok()) return progress.status();
   if (progress->step == step) return absl::OkStatus();
-  return absl::AbortedError("another copy to the same place is under way");
+  return absl::AbortedError("another copy to the same place is running");
 }
 
 absl::Status WriteProgress(storage::Database& target, const CopyProgress& progress) {

@@ -10,28 +10,28 @@
 
 namespace telemetry::copy {
 
-// How far an unfinished copy is.
+// The progress of an unfinished copy.
 struct CopyProgress {
-  std::string source_state;  // of the dataset that it is a copy of (SourceState)
-  int64_t step = 0;          // transactions until now
-  std::string table;         // the one that is under way; empty: all tables are there
-  RowPlace place;            // in it
+  std::string source_state;  // state of the source (SourceState())
+  int64_t step = 0;          // number of transactions so far
+  std::string table;         // current table; empty: all tables are copied
+  RowPlace place;            // position in the table
 };
 
-// The table that marks a dataset as an unfinished copy (storage::kUnfinishedCopyTable) and says how far it is, in the
-// same transactions as the rows. All calls are made inside the caller's transactions.
+// The table that marks a dataset as an unfinished copy (storage::kUnfinishedCopyTable) and stores its progress in the
+// same transactions as the rows. All functions must be called inside the caller's transactions.
 
 absl::Status BeginCopy(storage::Database& target, const CopyProgress& progress);
 
-// Nobody else goes on with the copy until the transaction ends.
+// Returns the progress and locks it: no other program continues the copy until the transaction ends.
 absl::StatusOr<CopyProgress> ReadProgress(storage::Database& target);
 
-// ABORTED: it is not where this one left it: another copy to the same place is under way.
+// Returns ABORTED if the progress differs from `step`, because another copy to the same place is running.
 absl::Status RequireStep(storage::Database& target, int64_t step);
 
 absl::Status WriteProgress(storage::Database& target, const CopyProgress& progress);
 
-// The dataset is one like any other from then on.
+// Removes the table. The dataset is then an ordinary one.
 absl::Status EndCopy(storage::Database& target);
 
 }  // namespace telemetry::copy

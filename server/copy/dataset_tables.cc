@@ -18,11 +18,11 @@ using storage::Statement;
 
 constexpr bool kByInteger = true;
 constexpr bool kAtOnce = false;
-// Of tables with texts of up to a MiB, and of all others.
+// Rows per read: for tables with texts of up to a MiB, and for all others.
 constexpr int kLongRows = 32;
 constexpr int kShortRows = 1000;
 
-// What the schema does not say of itself.
+// The properties of a table that the schema does not contain.
 struct Plan {
   const char* name;
   Owner owner;
@@ -123,7 +123,7 @@ absl::StatusOr<std::vector<DatasetTable>> DatasetTables() {
   if (!served_time.ok()) return served_time.status();
   served_time->only_in_sqlite = true;
   served_time->key_sequence.clear();
-  // Before the last one, which says that all of it is there.
+  // Inserted before the last table, whose rows confirm that all others are present.
   tables.insert(tables.end() - 1, *std::move(served_time));
   const absl::StatusOr<int64_t> count =
       schema->QueryInt("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");

@@ -7,40 +7,43 @@
 
 namespace telemetry::copy {
 
+// The type of a column's values.
 enum class ColumnType { kInteger, kReal, kText, kBytes };
 
+// A column of a table.
 struct Column {
   std::string name;
   ColumnType type = ColumnType::kInteger;
 };
 
-// What the rows of a table belong to, which they are read by. Tables of attempts and of IR graphs have the run in their
-// key, too, where they are partitioned (server/storage/partitions.h).
+// The kind of entity to which the rows of a table belong and by which they are read. Tables of attempts and of IR
+// graphs also have the run in their key if they are partitioned (server/storage/partitions.h).
 enum class Owner { kNone, kRun, kAttempt, kIrGraph };
 
-// One table of a dataset, as it is copied.
+// The description of one table for the copy.
 struct DatasetTable {
   std::string name;
   Owner owner = Owner::kNone;
-  std::string owner_column;  // of this table; empty: it has no owner
-  // By which the rows of an owner (or of the table) are ordered: an integer column, or several columns whose rows are
-  // few enough to be read at once.
+  std::string owner_column;  // column of this table; empty: no owner
+  // The order of an owner's (or the table's) rows: an integer column, or several columns if the rows are few enough to
+  // be read at once.
   std::string key;
   bool has_integer_key = false;
-  // PostgreSQL gives keys out of this sequence; empty: out of none.
+  // The sequence from which PostgreSQL draws keys. Empty: none.
   std::string key_sequence;
   bool only_in_sqlite = false;
-  int rows_at_once = 0;  // so many of them fit into memory, however long their texts are
-  // In the order of the schema; without the run that partitioned tables have besides.
+  int rows_at_once = 0;  // number of rows that fit into memory, whatever the length of their texts
+  // In the order of the schema, without the additional run column of partitioned tables.
   std::vector<Column> columns;
 
   bool HasRunBesides() const { return owner == Owner::kAttempt || owner == Owner::kIrGraph; }
-  // Names with commas between.
+  // Returns the names, separated by commas.
   std::string ColumnNames() const;
 };
 
-// All tables of a dataset, in an order in which a row comes after those that it refers to. Their columns are those of
-// the SQLite schema, which this program carries. INTERNAL: the schema has a table that is not among them.
+// Returns all tables of a dataset, ordered so that a row follows the rows to which it refers. The columns are those of
+// the SQLite schema, which this program contains. Returns INTERNAL if the schema has a table that is not described
+// here.
 absl::StatusOr<std::vector<DatasetTable>> DatasetTables();
 
 }  // namespace telemetry::copy

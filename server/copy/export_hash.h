@@ -8,7 +8,7 @@
 
 namespace telemetry::copy {
 
-// A file that an export would write, as its snapshot names it.
+// A file of an export, as its snapshot describes it.
 struct ExportHash {
   std::string suffix;  // ".csv", ".meta.jsonl", ...
   std::string sha256_hex;
@@ -16,7 +16,8 @@ struct ExportHash {
   bool operator==(const ExportHash&) const = default;
 };
 
-// What `telemetry-export --details` would write of the whole dataset, without writing it. Errors as ExportDataset.
+// Returns the files that `telemetry-export --details` would write of the complete dataset, without writing them. Errors
+// as for ExportDataset().
 absl::StatusOr<std::vector<ExportHash>> HashExport(storage::StoreReader& reader);
 
 }  // namespace telemetry::copy

@@ -68,7 +68,7 @@ absl::StatusOr<bool> RowReader::Step() {
 }
 
 absl::StatusOr<bool> RowReader::NextPage() {
-  // A full page may have others behind it.
+  // A full page may be followed by others.
   const bool same_owner = table_.has_integer_key && page_rows_ == table_.rows_at_once;
   const bool first = page_rows_ < 0;
   if (owner_keys_ != nullptr && !same_owner) {

@@ -15,37 +15,40 @@
 
 namespace telemetry::copy {
 
-// Between two rows of a table: behind row `after` of `owner`.
+// A position between two rows of a table: after row `after` of `owner`.
 struct RowPlace {
   static constexpr int64_t kBegin = std::numeric_limits<int64_t>::min();
   int64_t owner = kBegin;
   int64_t after = kBegin;
 };
 
-// Reads a table row by row in the order of its keys, which is the same in each kind of database, and never holds more
-// than DatasetTable::rows_at_once. One thread, in a read transaction.
+// Reads a table row by row in the order of its keys, which is equal in both kinds of database. Holds at most
+// DatasetTable::rows_at_once rows. For one thread, in a read transaction.
 class RowReader {
  public:
-  // Begins at a place that this gave, on whichever database of the same rows. What is passed must outlive this.
+  // Begins at a position from before(), possibly of another database with equal rows. The arguments must outlive the
+  // reader.
   RowReader(storage::Database& database, const DatasetTable& table, RowPlace from = {});
 
-  // Moves to the next row; false: there is none.
+  // Moves to the next row; returns false at the end.
   absl::StatusOr<bool> Step();
 
-  // The current row, with the table's columns. Valid until the next Step.
+  // Returns the current row with the table's columns. Valid until the next Step().
   const storage::Statement& row() const { return rows_; }
-  // Whom it belongs to, and in which run; 0 where the table has no owner.
+  // Returns the run of the current row's owner, or 0 if the table has no owner.
   int64_t run() const { return owners_.empty() ? 0 : owners_[owner_].run; }
-  // Right before the current row; nullopt: rows are read at once here, and no reader can begin between them.
+  // Returns the position before the current row. Returns nullopt between rows that are read at once, because no reader
+  // can begin there.
   std::optional<RowPlace> before() const { return before_; }
 
  private:
+  // The key of an owner and of its run.
   struct OwnerKey {
     int64_t key = 0;
     int64_t run = 0;
   };
 
-  // Begins the next page of rows; false: there is none.
+  // Starts the next page of rows; returns false if there is none.
   absl::StatusOr<bool> NextPage();
   absl::StatusOr<bool> NextOwner();
   void BindRows();
@@ -54,12 +57,12 @@ class RowReader {
   storage::Statement rows_;
   std::unique_ptr<storage::Statement> owner_keys_;  // nullptr: no owners
   int key_column_ = -1;
-  std::vector<OwnerKey> owners_;  // some, from the current one on
+  std::vector<OwnerKey> owners_;  // a page of owners, from the current one on
   size_t owner_ = 0;
-  RowPlace place_;  // behind the current row
+  RowPlace place_;  // position after the current row
   std::optional<RowPlace> before_;
   bool page_open_ = false;
-  int page_rows_ = -1;  // of the current page that were read; -1: none was begun
+  int page_rows_ = -1;  // rows read of the current page; -1: no page was started
 };
 
 }  // namespace telemetry::copy

@@ -11,14 +11,14 @@
 
 namespace telemetry::copy {
 
-// Adds rows to a table, inside a transaction. One thread.
+// Adds rows to a table inside a transaction. For one thread.
 class RowWriter {
  public:
   virtual ~RowWriter() = default;
 
-  // `row` has the table's columns and belongs to `run`.
+  // Adds a row with the table's columns, which belongs to `run`.
   virtual absl::Status Add(int64_t run, const storage::Statement& row) = 0;
-  // All rows are in the table when this is OK. Called once, last.
+  // Completes the writing; all rows are in the table if this returns OK. Must be called once, last.
   virtual absl::Status Finish() = 0;
 };
 

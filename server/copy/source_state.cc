@@ -7,12 +7,12 @@
 namespace telemetry::copy {
 namespace {
 
-// Small, and changed by all who write.
+// Returns true for small tables that every writer changes.
 bool TellsOfChanges(const DatasetTable& table) {
   return table.name == "dataset" || table.name == "producers" || table.name == "served_time";
 }
 
-// Large, and added to or removed from.
+// Returns true for large tables whose row count changes.
 bool IsCounted(const DatasetTable& table) { return table.name == "attempts" || table.name == "rejects"; }
 
 }  // namespace

@@ -9,9 +9,9 @@
 
 namespace telemetry::copy {
 
-// A text that is another one as soon as anything of the dataset has changed, without reading all of it: records come
-// with a step of their producer, what is removed leaves fewer attempts or rejects. It depends on the program's schema,
-// too. In the caller's read transaction.
+// Returns a text that changes with every change of the dataset, without reading all of the dataset: new records advance
+// the committed_seq of their producer, and deletions reduce the number of attempts or rejects. The text also depends on
+// the program's schema. Must be called in a read transaction.
 absl::StatusOr<std::string> SourceState(CopyPlace& source, const std::vector<DatasetTable>& tables);
 
 }  // namespace telemetry::copy

@@ -15,7 +15,7 @@ void AppendNumber(uint64_t bits, std::string* out) {
   for (int shift = 56; shift >= 0; shift -= 8) out->push_back(static_cast<char>(bits >> shift & 0xff));
 }
 
-// One value so that no two sequences of values give the same bytes.
+// Appends one value in a form in which no two sequences of values yield equal bytes.
 void AppendValue(const storage::Statement& row, int column, ColumnType type, std::string* out) {
   if (row.IsNull(column)) return out->push_back('n');
   switch (type) {

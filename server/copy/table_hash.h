@@ -9,14 +9,15 @@
 
 namespace telemetry::copy {
 
+// The contents of a table in short form.
 struct TableHash {
   int64_t rows = 0;
-  std::string sha256_hex;  // over all values of all rows, in the order of the keys
+  std::string sha256_hex;  // hash of all values of all rows, ordered by key
 
   bool operator==(const TableHash&) const = default;
 };
 
-// The same for the same rows, whichever kind of database they are in. In the caller's read transaction.
+// Hashes a table. Equal rows have equal hashes in both kinds of database. Must be called in a read transaction.
 absl::StatusOr<TableHash> HashTable(storage::Database& database, const DatasetTable& table);
 
 }  // namespace telemetry::copy

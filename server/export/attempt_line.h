@@ -7,14 +7,14 @@
 
 namespace telemetry::exporter {
 
-// How many of an attempt's rows an export holds.
+// The number of an attempt's rows in an export.
 struct AttemptRows {
   uint64_t rows = 0;
   uint64_t ok_rows = 0;
 };
 
-// All that is known of an attempt, as one JSON object (no line end), except for what depends on the way that the
-// dataset came together: when and in how many pieces it arrived. What is not known is null.
+// Returns the attempt as one JSON object without a line end. Unknown values are null. The object omits properties that
+// depend on the history of the dataset: when and in how many pieces the attempt arrived.
 std::string FormatAttempt(const v1::AttemptSummary& summary, const AttemptRows& exported);
 
 }  // namespace telemetry::exporter

@@ -12,8 +12,8 @@ namespace {
 
 std::shared_ptr<grpc::Channel> Connect(const std::string& address, const access::Connection& connection) {
   grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(64 << 20);  // a record may have 8 MiB, and an item holds several
-  // Notices a collector whose machine went away in mid-stream, which TCP alone does not.
+  arguments.SetMaxReceiveMessageSize(64 << 20);  // a record may have 8 MiB, and an item contains several
+  // Detects the failure of the collector's machine during a stream, which TCP alone does not.
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
   return grpc::CreateCustomChannel(address, connection.channel_credentials(), arguments);
@@ -29,7 +29,7 @@ absl::Status Receive(const access::Connection& connection, const std::string& ad
   const std::unique_ptr<v1::DatasetService::Stub> stub = v1::DatasetService::NewStub(Connect(address, connection));
   grpc::ClientContext context;
   connection.Authorize(&context);
-  // First of all: the call below already waits for a connection.
+  // Registered before the call below, which already waits for a connection.
   const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
   std::unique_ptr<grpc::ClientReader<v1::ExportItem>> items = stub->Export(&context, request);
   absl::Status sink_status;

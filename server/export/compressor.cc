@@ -19,7 +19,7 @@ class GzipCompressor : public Compressor {
 
   absl::Status Init() {
     constexpr int kLevel = 6;
-    constexpr int kGzipWindow = MAX_WBITS + 16;  // 16: a gzip header, whose time and name zlib leaves at 0
+    constexpr int kGzipWindow = MAX_WBITS + 16;  // 16: a gzip header; zlib leaves its time and name at 0
     constexpr int kMemory = 8;
     if (deflateInit2(&stream_, kLevel, Z_DEFLATED, kGzipWindow, kMemory, Z_DEFAULT_STRATEGY) != Z_OK) {
       return absl::ResourceExhaustedError("gzip: no memory for the compressor");
@@ -40,7 +40,7 @@ class GzipCompressor : public Compressor {
 
  private:
   absl::Status Deflate(std::string_view piece, int flush, std::string* out) {
-    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(piece.data()));  // zlib does not write to it
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(piece.data()));  // zlib does not write to the input
     stream_.avail_in = static_cast<uInt>(piece.size());
     do {
       size_t filled = out->size();

@@ -9,26 +9,28 @@
 
 namespace telemetry::exporter {
 
+// The compression of an export's files.
 enum class Compression { kNone, kGzip, kZstd };
 
-// INVALID_ARGUMENT: not one of "none", "gzip", "zstd".
+// Returns INVALID_ARGUMENT unless `name` is "none", "gzip" or "zstd".
 absl::StatusOr<Compression> ParseCompression(std::string_view name);
 std::string_view CompressionName(Compression compression);
-// What a compressed file's name ends in: "", ".gz", ".zst".
+// Returns the suffix of a compressed file's name: "", ".gz" or ".zst".
 std::string_view CompressionSuffix(Compression compression);
 
-// Compresses one stream. Levels are fixed and no time or name is put into the stream, so that the same text gives the
-// same bytes with the same library. Not thread-safe.
+// A compressor of one stream. Levels are fixed and the stream contains no time or name, so that equal texts yield equal
+// bytes with the same library. Not thread-safe.
 class Compressor {
  public:
-  // Null for kNone: there the text itself is the stream. RESOURCE_EXHAUSTED: no memory for the library's state.
+  // Returns null for kNone, because the text itself is the stream. Returns RESOURCE_EXHAUSTED if there is no memory for
+  // the library's state.
   static absl::StatusOr<std::unique_ptr<Compressor>> Create(Compression compression);
 
   virtual ~Compressor() = default;
 
-  // Appends to `out` what is ready of the compressed `text`. INTERNAL: the library failed.
+  // Compresses `text` and appends the finished output to `out`. Returns INTERNAL if the library fails.
   virtual absl::Status Compress(std::string_view text, std::string* out) = 0;
-  // Appends what is left and the end of the stream. Called once, last.
+  // Appends the remaining output and the end of the stream. Must be called once, last.
   virtual absl::Status Finish(std::string* out) = 0;
 };
 

@@ -87,12 +87,12 @@ bool DatasetRenderer::IsDue(Part part) const {
 
 absl::Status DatasetRenderer::BeginRun(const v1::RunSummary& summary) {
   const std::string last_run_id = run_.has_value() ? run_->columns.run().run_id() : "";
-  // The runs of several senders may have the same run_id.
+  // Runs of several senders may have the same run_id.
   const bool is_another = summary.run().run_id() != last_run_id;
   if (layout_ == Layout::kPr2699 && run_.has_value() && is_another) {
-    return absl::InvalidArgumentError(absl::StrCat("the pr2699 layout holds one run, and the selection has several (",
-                                                   last_run_id, ", ", summary.run().run_id(),
-                                                   ", ...): choose one with --run, or another --layout"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the pr2699 layout can hold only one run, but the selection has several (", last_run_id, ", ",
+                     summary.run().run_id(), ", ...): select one with --run, or use another --layout"));
   }
   if (absl::Status status = EndRun(); !status.ok()) return status;
   run_.emplace(layout_, summary.run());
@@ -118,9 +118,9 @@ absl::Status DatasetRenderer::EndRun() {
 
 absl::Status DatasetRenderer::FlushRecords() {
   if (layout_ == Layout::kPr2699 && records_.size() > 1) {
-    return absl::InvalidArgumentError(absl::StrCat("the pr2699 layout holds one record, and senders describe run ",
-                                                   records_.front().run.run_id(),
-                                                   " in several ways: choose another --layout"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the pr2699 layout can hold only one record, but senders describe run ",
+                     records_.front().run.run_id(), " differently: use another --layout"));
   }
   absl::Status status;
   if (layout_ == Layout::kKeyed && !records_.empty()) {
@@ -155,7 +155,7 @@ absl::Status DatasetRenderer::AddGraph(const v1::IrGraph& graph) {
   const bool is_in_record = layout_ == Layout::kHelion && !is_wrapper;
   const std::string line =
       is_in_record ? graph.SerializeAsString() : record::FormatIrRecord(graph, run_->columns.run());
-  // Equal graphs of several senders count and are written once.
+  // Equal graphs of several senders are counted and written once.
   const bool is_new = graphs_written_.insert(absl::StrCat(graph.kind(), record::Sha256(line))).second;
   if (is_new) ++counts_.ir_graphs;
   if (is_in_record) run_->record.SetGraph(graph);

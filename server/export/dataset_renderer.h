@@ -21,38 +21,42 @@
 
 namespace telemetry::exporter {
 
-// Turns a dataset, item by item in the order of dataset.proto, into the text of an export's parts. It knows no files
-// and no source: a database and a collector give the same bytes because both come through here. Not thread-safe.
+// A renderer that converts a dataset, item by item in the order of dataset.proto, to the text of an export's parts. It
+// uses neither files nor a data source. A database and a collector yield equal bytes because both are rendered here.
+// Not thread-safe.
 class DatasetRenderer {
  public:
-  // Takes some of a part's text, in order, and leaves an empty string in its place. Called with large pieces; for a
-  // part that is always written at least once.
+  // Receives a piece of a part's text, in order, and leaves an empty string in its place. The pieces are large. A part
+  // that is always written is emitted at least once.
   using Emit = std::function<absl::Status(Part part, std::string* text)>;
 
-  // with_details: the part kDetails is written, too.
+  // With with_details, the part kDetails is also written.
   DatasetRenderer(Layout layout, Emit emit, bool with_details = false);
 
-  // INVALID_ARGUMENT: the layout cannot hold this dataset; the message says what to do. DATA_LOSS: the items
-  // contradict their own order. Otherwise Emit's error. IR graphs of an unknown kind are only counted.
+  // Adds the next item. Errors: INVALID_ARGUMENT if the layout cannot represent this dataset (the message contains the
+  // remedy), DATA_LOSS if the items violate their order, else the error of Emit. IR graphs of an unknown kind are only
+  // counted.
   absl::Status Add(const v1::ExportItem& item);
 
-  // Call after the last item: writes what waits for the end.
+  // Emits the remaining text. Must be called after the last item.
   absl::Status Finish();
 
   const DatasetCounts& counts() const { return counts_; }
 
  private:
+  // The run of the current items.
   struct CurrentRun {
     CurrentRun(Layout layout, const v1::Run& run) : columns(run), record(layout) {}
     RunColumns columns;
     RunRecord record;
   };
+  // The attempt of the current items.
   struct CurrentAttempt {
     v1::AttemptSummary summary;
     std::string attempt_id;  // hex digits
     AttemptRows exported;
   };
-  // The config of the row before: rows of one config follow one another.
+  // The config of the previous row. Rows of one config follow one another.
   struct CurrentConfig {
     uint64_t config_id = 0;
     std::string_view field;
@@ -61,7 +65,7 @@ class DatasetRenderer {
 
   absl::Status BeginRun(const v1::RunSummary& summary);
   absl::Status EndRun();
-  // Writes the records of a run_id, one for each way in which its senders describe it.
+  // Writes the records of a run_id, one for each distinct description by its senders.
   absl::Status FlushRecords();
   absl::Status AppendRecord(const std::string& record);
   absl::Status AddGraph(const v1::IrGraph& graph);
@@ -73,7 +77,7 @@ class DatasetRenderer {
   void AppendRow(const v1::Measurement& row, std::string_view source_hash);
   void AppendSidecarRow(record::Dialect dialect, const v1::Measurement& row);
   absl::Status AppendSourceHashes(const v1::ExportRows& rows);
-  // A line for each row of which there is a detail or a failure.
+  // Appends a line for each row that has a detail or a failure.
   absl::Status AppendDetails(const v1::ExportRows& rows);
   void CountStatus(const std::string& status);
 
@@ -90,12 +94,12 @@ class DatasetRenderer {
   std::array<bool, kPartCount> emitted_{};
   ConfigTable configs_;
   std::optional<CurrentRun> run_;
-  std::vector<RecordParts> records_;                 // of the run_id of the current run
-  absl::flat_hash_set<std::string> graphs_written_;  // of that run_id: hashes of their lines
+  std::vector<RecordParts> records_;                 // records of the current run_id
+  absl::flat_hash_set<std::string> graphs_written_;  // hashes of the lines of the current run_id's graphs
   std::optional<CurrentAttempt> attempt_;
   CurrentConfig config_;
   DatasetCounts counts_;
-  std::vector<std::pair<std::string, uint64_t>> status_counts_;  // few: searched one by one
+  std::vector<std::pair<std::string, uint64_t>> status_counts_;  // few elements; searched linearly
 };
 
 }  // namespace telemetry::exporter

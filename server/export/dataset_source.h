@@ -10,20 +10,20 @@
 
 namespace telemetry::exporter {
 
-// Receives a dataset item by item; its error ends the delivery. The item is valid during the call.
+// Receives a dataset item by item. An error ends the delivery. The item is valid during the call.
 using ItemSink = std::function<absl::Status(const v1::ExportItem&)>;
 
-// Delivers the part of a dataset that is asked for in the order of dataset.proto and returns the sink's error or its
-// own.
+// Delivers the requested part of a dataset in the order of dataset.proto. Returns the error of the sink or its own.
 using DatasetSource = std::function<absl::Status(const v1::ExportRequest&, const ItemSink&)>;
 
-// A database file, served or not. NOT_FOUND: no such file. FAILED_PRECONDITION: a newer database. DATA_LOSS, INTERNAL:
-// it cannot be read.
+// Returns a source that reads a database file, whether a collector serves it or not. Errors of the source: NOT_FOUND if
+// there is no such file, FAILED_PRECONDITION for a newer database, DATA_LOSS or INTERNAL if the database cannot be
+// read.
 DatasetSource FromDatabase(std::string path);
 
-// A running collector at HOST:PORT, which is shown the credentials. UNAVAILABLE: it cannot be reached or went away;
-// UNAUTHENTICATED, PERMISSION_DENIED: the credentials; otherwise the service's status. CANCELLED: a stop came, also
-// while the collector was silent.
+// Returns a source that reads from the collector at HOST:PORT with the credentials. Errors of the source: UNAVAILABLE
+// if the collector cannot be reached or the connection is lost, UNAUTHENTICATED or PERMISSION_DENIED if it refuses the
+// credentials, CANCELLED after a stop request (also while the collector sends nothing), else the status of the service.
 DatasetSource FromCollector(std::string address, access::Credentials credentials = {}, std::stop_token stop = {});
 
 }  // namespace telemetry::exporter

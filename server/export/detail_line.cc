@@ -12,7 +12,7 @@ namespace {
 
 using record::Json;
 
-// As many digits as it takes to read the number back as it was measured.
+// Returns the number with as many digits as are needed to parse the same value again.
 Json NumberJson(double value) { return Json::Number(record::FloatRepr(value)); }
 
 Json CountOrNull(bool has, uint64_t count) { return has ? Json::Integer(static_cast<int64_t>(count)) : Json::Null(); }

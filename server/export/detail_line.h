@@ -6,8 +6,8 @@
 
 namespace telemetry::exporter {
 
-// What is known of a row beyond its columns, and why its config failed, as one JSON object (no line end). What is not
-// known is null. `detail` may be null.
+// Returns the details of a row beyond its columns, and the reason of its failure, as one JSON object without a line
+// end. Unknown values are null. `detail` may be null.
 std::string FormatDetail(const v1::Attempt& attempt, const v1::Measurement& row, const v1::MeasurementDetail* detail);
 
 }  // namespace telemetry::exporter

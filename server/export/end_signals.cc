@@ -24,7 +24,7 @@ EndSignals::EndSignals() {
 
 EndSignals::~EndSignals() {
   done_ = true;
-  pthread_kill(thread_.native_handle(), SIGINT);  // wakes it; it lets no signal through
+  pthread_kill(thread_.native_handle(), SIGINT);  // wakes the thread, which has these signals blocked
   thread_.join();
   const sigset_t signals = Signals();
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);

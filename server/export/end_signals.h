@@ -6,8 +6,9 @@
 
 namespace telemetry::exporter {
 
-// While it lives, the first SIGTERM or SIGINT asks for a stop instead of ending the program, so that what was begun can
-// be removed; a second one ends the program as it stands. Make it before other threads, which inherit its signal mask.
+// A handler of SIGTERM and SIGINT. While the object exists, the first signal requests a stop instead of ending the
+// program, so that temporary files can be removed. A second signal ends the program at once. Must be created before
+// other threads, which inherit its signal mask.
 class EndSignals {
  public:
   EndSignals();

@@ -13,7 +13,7 @@
 namespace telemetry::exporter {
 namespace {
 
-// Tells how far the export is from the items that go by.
+// Computes the progress of the export from the items.
 class Progress {
  public:
   explicit Progress(const ExportOptions& options) : report_(options.on_progress) {}
@@ -35,7 +35,7 @@ absl::Status Cancelled(const ExportOptions& options) {
   return absl::CancelledError(absl::StrCat("the export to ", options.base, " was interrupted and left no files"));
 }
 
-// Streams the dataset through the renderer into the files, which are all written when this returns.
+// Streams the dataset through the renderer into the files. All files are written on return.
 absl::StatusOr<DatasetCounts> Render(const DatasetSource& source, const ExportOptions& options, FileSet* files) {
   WriteBehind writer(files);
   DatasetRenderer renderer(

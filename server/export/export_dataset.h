@@ -16,37 +16,39 @@
 
 namespace telemetry::exporter {
 
+// The settings of an export.
 struct ExportOptions {
   // BASE of BASE.csv, BASE.meta.jsonl, ...
   std::string base;
   Layout layout = Layout::kHelion;
   Compression compression = Compression::kNone;
   v1::Filter filter;
-  // Also BASE.details.jsonl.
+  // Also write BASE.details.jsonl.
   bool details = false;
-  // Write an export without rows, too.
+  // Write the files even if no row is selected.
   bool allow_empty = false;
-  // Replace files that are not an earlier export's.
+  // Also replace files that are not from an earlier export.
   bool force = false;
-  // Called now and then with the rows that went by and how many there are; never, where that is not known.
+  // Called from time to time with the number of processed rows and their total. Not called if the total is unknown.
   std::function<void(uint64_t done, uint64_t total)> on_progress;
-  // Looked at with every item: a stop ends the export.
+  // Checked with every item. A stop request ends the export.
   std::stop_token stop;
 };
 
+// The result of an export.
 struct ExportResult {
   DatasetCounts counts;
-  // Without the snapshot.
+  // All files except the snapshot.
   std::vector<WrittenFile> files;
 };
 
-// Writes the selected part of the dataset as sidecars, BASE.attempts.jsonl and BASE.snapshot.json. After an error the
-// files of an earlier export stand untouched, or BASE.incomplete says that they may not (file_set.h). The same dataset
-// gives the same bytes. CANCELLED: it was stopped. NOT_FOUND: it has no rows. Otherwise errors of the source, of
-// DatasetRenderer and of FileSet.
+// Writes the selected part of the dataset as sidecars, BASE.attempts.jsonl and BASE.snapshot.json. Equal datasets yield
+// equal bytes. After an error, either the files of an earlier export are unchanged, or BASE.incomplete marks that they
+// may not be (file_set.h). Errors: CANCELLED after a stop request, NOT_FOUND if no row is selected, else those of the
+// source, of DatasetRenderer and of FileSet.
 absl::StatusOr<ExportResult> ExportDataset(const DatasetSource& source, const ExportOptions& options);
 
-// "out/softmax.csv" and "out/softmax" name the same base.
+// Returns the base of a path: "out/softmax.csv" and "out/softmax" have the same base.
 std::string BaseOfPath(std::string path);
 
 }  // namespace telemetry::exporter

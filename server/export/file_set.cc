@@ -29,15 +29,15 @@ absl::Status Rename(const std::string& from, const std::string& to) {
   return absl::ErrnoToStatus(errno, absl::StrCat("cannot rename ", from, " to ", to));
 }
 
-// Returns an empty text for a file that cannot be read.
+// Returns the contents of a file, or an empty text if the file cannot be read.
 std::string ReadWhole(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return "";  // reading a folder throws
+  if (!std::filesystem::is_regular_file(path, error)) return "";  // because reading a folder throws
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// True if `fd` is the file that has this path now, and not one that was renamed away meanwhile.
+// Returns true if `fd` refers to the file that has this path now, and not to a file that has been renamed meanwhile.
 bool HasPath(int fd, const std::string& path) {
   struct stat open_file;
   struct stat named_file;
@@ -45,7 +45,8 @@ bool HasPath(int fd, const std::string& path) {
          open_file.st_dev == named_file.st_dev;
 }
 
-// Opens or makes the file, locked for this process alone. `wait`: 0, or LOCK_NB. UNAVAILABLE: another one has the lock.
+// Opens or creates the file and locks it. `wait` is 0 or LOCK_NB. Returns UNAVAILABLE if another process holds the
+// lock.
 absl::StatusOr<int> OpenLocked(const std::string& path, int wait) {
   while (true) {
     const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
@@ -60,7 +61,7 @@ absl::StatusOr<int> OpenLocked(const std::string& path, int wait) {
       return absl::ErrnoToStatus(error, absl::StrCat("cannot lock ", path));
     }
     if (HasPath(fd, path)) return fd;
-    close(fd);  // whoever held the lock has just renamed or removed the file
+    close(fd);  // the previous lock holder has just renamed or removed the file
   }
 }
 
@@ -77,7 +78,7 @@ absl::Status WriteWhole(int fd, const std::string& path, std::string_view text) 
     if (written < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
     text.remove_prefix(static_cast<size_t>(written));
   }
-  if (fsync(fd) != 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot force to disk ", path));
+  if (fsync(fd) != 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot fsync ", path));
   return absl::OkStatus();
 }
 
@@ -165,7 +166,7 @@ absl::Status FileSet::CheckTarget(const std::string& name) const {
                                                " does not name it): choose another --out, or replace it with --force"));
 }
 
-// Checks all names before the first rename, so that an error of the last one leaves the earlier export whole.
+// Checks all names before the first rename, so that a bad name leaves the earlier export intact.
 absl::Status FileSet::CheckTargets() const {
   absl::Status status = CheckTarget(absl::StrCat(name_, kSnapshot));
   if (status.ok()) status = CheckTarget(absl::StrCat(name_, kIncomplete));
@@ -183,14 +184,14 @@ absl::Status FileSet::Publish(std::string_view snapshot_json) {
   if (!status.ok()) return status;
   if (status = RenameAll(partial_snapshot); !status.ok()) {
     return {status.code(), absl::StrCat(status.message(), "; the files of ", folder_, name_,
-                                        " may be of two exports, as ", MarkerPath(), " says: export again")};
+                                        " may be from two exports (", MarkerPath(), "): export again")};
   }
   files_.clear();
   return Unmark();
 }
 
-// The marker is on disk before the first file of the earlier export is touched. It holds the snapshot that is to come,
-// so that the next export knows which files an interrupted one may have left.
+// Writes the marker to the disk before the first file of the earlier export is changed. The marker contains the new
+// snapshot, so that the next export knows the files that an interrupted export may have left.
 absl::Status FileSet::Mark(std::string_view snapshot_json) {
   absl::StatusOr<int> marker = OpenLocked(MarkerPath(), /*wait=*/0);
   if (!marker.ok()) return marker.status();
@@ -199,7 +200,7 @@ absl::Status FileSet::Mark(std::string_view snapshot_json) {
   absl::Status status = left.empty() ? absl::OkStatus() : RemoveOthers(left);
   if (status.ok()) status = WriteWhole(marker_fd_, MarkerPath(), snapshot_json);
   if (status.ok()) status = SyncFolder();
-  if (!status.ok() && left.empty()) unlink(MarkerPath().c_str());  // nothing was touched
+  if (!status.ok() && left.empty()) unlink(MarkerPath().c_str());  // no file was changed
   return status;
 }
 
@@ -212,7 +213,7 @@ absl::Status FileSet::RenameAll(const std::string& partial_snapshot) {
   return SyncFolder();
 }
 
-// Everything has its name, on disk.
+// Removes the marker, after all renames are durable.
 absl::Status FileSet::Unmark() {
   if (absl::Status status = Unlink(MarkerPath()); !status.ok()) return status;
   return SyncFolder();
@@ -220,7 +221,7 @@ absl::Status FileSet::Unmark() {
 
 absl::Status FileSet::RemoveOthers(std::string_view snapshot_json) {
   for (const std::string& name : FileNamesInSnapshot(snapshot_json)) {
-    // A snapshot can be edited: only this base's own files are ever removed.
+    // A user can edit a snapshot, so only files of this base are removed.
     if (!absl::StartsWith(name, absl::StrCat(name_, ".")) || absl::StrContains(name, '/')) continue;
     if (files_.contains(name)) continue;
     if (absl::Status status = Unlink(absl::StrCat(folder_, name)); !status.ok()) return status;
@@ -233,7 +234,7 @@ absl::Status FileSet::SyncFolder() const {
   int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open the folder ", path));
   absl::Status status =
-      fsync(fd) == 0 ? absl::OkStatus() : absl::ErrnoToStatus(errno, absl::StrCat("cannot force to disk ", path));
+      fsync(fd) == 0 ? absl::OkStatus() : absl::ErrnoToStatus(errno, absl::StrCat("cannot fsync ", path));
   close(fd);
   return status;
 }

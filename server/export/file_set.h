@@ -15,33 +15,35 @@
 
 namespace telemetry::exporter {
 
-// A file of an export as its snapshot names it.
+// A file of an export, as its snapshot describes it.
 struct WrittenFile {
-  std::string name;  // without its folder
+  std::string name;  // file name without its folder
   uint64_t size_bytes = 0;
   std::string sha256_hex;
 };
 
-// The files of one export. They are written as NAME.partial beside their final place, forced to disk, and renamed at
-// the very end, BASE.snapshot.json last. Until Publish the files of an earlier export stand untouched; a set that is
-// destroyed before Publish removes its own files. Publish also removes the files of an earlier export that this export
-// does not have.
+// The files of one export. They are written as NAME.partial next to their final path, fsynced, and renamed at the end,
+// BASE.snapshot.json last. Until Publish(), the files of an earlier export are unchanged. A set that is destroyed
+// before Publish() removes its own files. Publish() also removes files of the earlier export that this export does not
+// have.
 //
-// A folder has no rename of several files at once, so Publish marks the base: BASE.incomplete is on disk from before
-// the first rename until after the last one. Whenever a process is killed, a step fails or the power goes:
-//   - without BASE.incomplete, the files that BASE.snapshot.json names are all of one export, the old or the new one;
-//   - with it, they may be of two exports, unless they have the sizes and SHA-256 that BASE.snapshot.json gives.
-// The next export of the base that succeeds replaces all files and removes the marker.
+// A folder offers no atomic rename of several files, so Publish() marks the base: BASE.incomplete is on disk from
+// before the first rename until after the last one. If the process is killed, a step fails or the power is cut at any
+// moment, then
+//   - without BASE.incomplete, the files that BASE.snapshot.json names are all from one export, the old or the new one;
+//   - with it, they may be from two exports, unless they have the sizes and SHA-256 in BASE.snapshot.json.
+// The next successful export of the base replaces all files and removes the marker.
 //
-// Files that no earlier export of the base has made are not replaced: those that BASE.snapshot.json does not name,
-// while there is no BASE.incomplete.
+// Files that are not from an earlier export of the base are not replaced. These are the files that BASE.snapshot.json
+// does not name, while there is no BASE.incomplete.
 //
-// BASE.snapshot.json.partial is locked from the beginning, so two exports cannot write one base at the same time. Not
-// thread-safe, but may move from one thread to another.
+// BASE.snapshot.json.partial is locked from the beginning, so that two exports cannot write one base at the same time.
+// Not thread-safe, but may be moved between threads.
 class FileSet {
  public:
-  // force: replace any file. INVALID_ARGUMENT: `base` names a folder. UNAVAILABLE: another export is writing this base.
-  // NOT_FOUND: there is no such folder. Others as OutputFile::Create.
+  // Locks the base. With `force`, any file may be replaced. Errors: INVALID_ARGUMENT if `base` names a folder,
+  // UNAVAILABLE if another export is writing this base, NOT_FOUND if the folder does not exist, else those of
+  // OutputFile::Create().
   static absl::StatusOr<std::unique_ptr<FileSet>> Create(const std::string& base, Compression compression,
                                                          bool force = false);
 
@@ -49,22 +51,23 @@ class FileSet {
   FileSet(const FileSet&) = delete;
   FileSet& operator=(const FileSet&) = delete;
 
-  // Adds text to the file base + suffix (+ the suffix of the compression), which the first call for it makes.
-  // Errors as OutputFile's and, so that a long export fails early, Publish's.
+  // Appends text to the file base + suffix (+ the suffix of the compression). The first call for a file creates it.
+  // Errors are those of OutputFile and of Publish(), the latter so that a long export fails early.
   absl::Status Append(std::string_view suffix, std::string_view text);
 
-  // Ends all files: they are complete, on disk, and still under temporary names. In the order of their names.
+  // Completes and fsyncs all files, which keep their temporary names. Returns them ordered by name.
   absl::StatusOr<std::vector<WrittenFile>> Finish();
 
-  // Gives all files and the snapshot their names, durably. Call after Finish, once. FAILED_PRECONDITION: a folder has
-  // one of the names. ALREADY_EXISTS: a file that is not an earlier export's has.
+  // Renames all files and the snapshot to their final names, durably. Must be called once, after Finish(). Errors:
+  // FAILED_PRECONDITION if a folder has one of the names, ALREADY_EXISTS if a file has one that is not from an earlier
+  // export.
   absl::Status Publish(std::string_view snapshot_json);
 
  private:
   FileSet(std::string folder, std::string name, Compression compression);
 
   absl::Status Lock();
-  // Finds out which files may be replaced.
+  // Determines the files that may be replaced.
   void RecogniseEarlier(bool force);
   absl::Status CheckTarget(const std::string& name) const;
   absl::Status CheckTargets() const;
@@ -73,18 +76,18 @@ class FileSet {
   absl::Status Mark(std::string_view snapshot_json);
   absl::Status RenameAll(const std::string& partial_snapshot);
   absl::Status Unmark();
-  // Removes the files that a snapshot names and this set does not have.
+  // Removes the files that a snapshot names and that this set does not have.
   absl::Status RemoveOthers(std::string_view snapshot_json);
   absl::Status SyncFolder() const;
 
-  const std::string folder_;  // with its last '/'; empty: the working folder
-  const std::string name_;    // the base without its folder
+  const std::string folder_;  // with a trailing '/'; empty: the working folder
+  const std::string name_;    // base name without its folder
   const Compression compression_;
   bool may_replace_all_ = false;
-  std::set<std::string, std::less<>> earlier_names_;  // of the files of the earlier export, its snapshot included
+  std::set<std::string, std::less<>> earlier_names_;  // files of the earlier export, including its snapshot
   int lock_fd_ = -1;
-  int marker_fd_ = -1;  // locked while the base is marked: another export waits for it
-  std::map<std::string, std::unique_ptr<OutputFile>, std::less<>> files_;  // by final name, without folder
+  int marker_fd_ = -1;  // locked while the base is marked, so that another export waits
+  std::map<std::string, std::unique_ptr<OutputFile>, std::less<>> files_;  // by final name without folder
 };
 
 }  // namespace telemetry::exporter

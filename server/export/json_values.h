@@ -8,21 +8,21 @@
 
 namespace telemetry::exporter {
 
-// Values as the export's own JSON files write them.
+// The form of values in the export's own JSON files.
 
-// RFC 3339 in UTC with microseconds.
+// Returns the time as RFC 3339 in UTC with microseconds.
 record::Json TimeJson(int64_t unix_us);
 
-// As the perf_ms column writes it: "%.6f".
+// Returns the number in the form of the perf_ms column, "%.6f".
 record::Json MillisecondsJson(double ms);
 
-// JSON text as a value; the text itself, as a string, where it is no JSON.
+// Returns JSON text as a value, or as a string if it is not JSON.
 record::Json EmbeddedJson(std::string_view text);
 
-// A config's text as an object; the text itself, as a string, where it is no call with literals.
+// Returns a config's text as an object, or as a string if it is not a call with literals.
 record::Json ConfigJson(std::string_view text);
 
-// Adds a member behind the others.
+// Appends a member.
 void Put(record::Json* object, std::string key, record::Json value);
 
 }  // namespace telemetry::exporter

@@ -7,13 +7,13 @@
 
 namespace telemetry::exporter {
 
-// The rows of the keyed layout (DATA.md): attempt_id and seq name a row as they do in .details.jsonl, numbers have all
+// The rows of the keyed layout (DATA.md). (attempt_id, seq) identifies a row as in .details.jsonl, numbers have all
 // their digits, and the config is JSON.
 
-// The header line without its line end.
+// Returns the header line without its line end.
 std::string_view KeyedHeader();
 
-// The fields of a row that stand elsewhere in the dataset.
+// The fields of a row that other items of the dataset contain.
 struct KeyedRowParts {
   std::string_view run_id;
   std::string_view attempt_id;    // hex digits
@@ -21,7 +21,7 @@ struct KeyedRowParts {
   std::string_view source_hash;   // empty: not known
 };
 
-// Appends the row, line end included.
+// Appends the row with its line end.
 void AppendKeyedRow(const v1::Measurement& row, const KeyedRowParts& parts, std::string* out);
 
 }  // namespace telemetry::exporter

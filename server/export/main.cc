@@ -1,4 +1,4 @@
-// telemetry-export: the dataset back as the sidecars that an autotuner would have written.
+// telemetry-export: writes a dataset as the sidecars that an autotuner would have written.
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -28,13 +28,11 @@ namespace {
 constexpr char kDescription[] =
     "Writes the dataset of a database file or a running collector as sidecar files:\n"
     "BASE.csv (rows), BASE.meta.jsonl or BASE.runs.jsonl (runs), by layout BASE.ir.jsonl or BASE.sources.csv,\n"
-    "BASE.attempts.jsonl (what is known of each attempt), on demand BASE.details.jsonl (samples, resources and "
-    "failures\n"
-    "of rows) and BASE.snapshot.json (filters, counts, SHA-256 of each file). server/export/DATA.md describes them "
-    "all.\n"
-    "The files replace those of an earlier export, and no others, when all are on disk. They are renamed one by one:\n"
-    "while BASE.incomplete is there, also after a crash, they may be of two exports; without it, all are of one.\n"
-    "Exporting again replaces them and removes BASE.incomplete. The same dataset gives the same bytes.";
+    "BASE.attempts.jsonl (attempts), with --details BASE.details.jsonl (samples, resources and failures of rows) and\n"
+    "BASE.snapshot.json (filters, counts, SHA-256 of each file). server/export/DATA.md describes all files.\n"
+    "When all files are on disk, they replace those of an earlier export, and no others. They are renamed one by one:\n"
+    "while BASE.incomplete exists, even after a crash, they may be from two exports. Without it, all are from one.\n"
+    "A repeated export replaces them and removes BASE.incomplete. Equal datasets yield equal bytes.";
 
 constexpr char kExamples[] =
     "Examples:\n"
@@ -45,10 +43,9 @@ constexpr char kExamples[] =
     "  telemetry-export --db telemetry.db --out softmax --run e0486903 --details\n"
     "  telemetry-export --db telemetry.db --out h200 --hardware 'NVIDIA H200' --status ok --since 7d --compress zstd\n"
     "\n"
-    "Every option can be given as an environment variable, TELEMETRY_EXPORT_OUT for --out, and in the file that\n"
-    "--config names, one 'out = \"dataset\"' a line. TELEMETRY_EXPORT_DB and TELEMETRY_EXPORT_COLLECTOR count where "
-    "neither\n"
-    "a flag nor the file names a source.\n"
+    "Every option can be given as an environment variable (TELEMETRY_EXPORT_OUT for --out) and in the file of\n"
+    "--config, one line such as 'out = \"dataset\"' per option. TELEMETRY_EXPORT_DB and TELEMETRY_EXPORT_COLLECTOR\n"
+    "are used if neither a flag nor the file names a source.\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage.";
 
 struct Arguments {
@@ -80,7 +77,8 @@ CLI::Option* AddOption(CLI::App* app, const std::string& name, std::string* valu
   return app->add_option(absl::StrCat("--", name), *value, help)->envname(VariableOf(name))->check(cli::NotEmpty());
 }
 
-// Without a variable: to CLI11 that were a second source beside the other's flag. See SourceFromEnvironment.
+// Adds a flag without an environment variable. CLI11 would treat the variable as a second source that conflicts with
+// the other source's flag. See SourceFromEnvironment().
 CLI::Option* AddSource(CLI::App* app, const std::string& name, std::string* value, const std::string& help) {
   return AddOption(app, name, value, help)->envname("");
 }
@@ -93,44 +91,47 @@ void Declare(CLI::App* app, Arguments* arguments) {
   app->set_version_flag("--version", "telemetry-export " TELEMETRY_VERSION);
   cli::AddConfigFlag(app, "TELEMETRY_EXPORT_CONFIG");
   app->footer(kExamples);
-  CLI::Option* db = AddSource(app, "db", &arguments->db, "Read this SQLite file, or postgresql://USER@HOST/DATABASE")
+  CLI::Option* db = AddSource(app, "db", &arguments->db, "Source: a SQLite file or postgresql://USER@HOST/DATABASE")
                         ->type_name("FILE");
-  AddSource(app, "collector", &arguments->collector, "Read from the collector at this address")
+  AddSource(app, "collector", &arguments->collector, "Source: address of a running collector")
       ->type_name("HOST:PORT")
       ->excludes(db);
   access::AddCredentialFlags(*app, arguments->credentials, VariableOf);
-  AddOption(app, "out", &arguments->out, "Base path of the files; a '.csv' at its end is left out")
+  AddOption(app, "out", &arguments->out, "Base path of the files; a trailing '.csv' is ignored")
       ->type_name("BASE")
       ->required();
   AddOption(app, "layout", &arguments->layout,
-            "Dialect of the files: helion, pr2750, pr2699 (one run), v1.1 (rows only); keyed: rows, runs, attempts and "
-            "details that join by key, configs as JSON")
+            "Format of the files: helion, pr2750, pr2699 (one run) or v1.1 (rows only), or keyed (rows, runs, attempts "
+            "and details that join by key, configs as JSON)")
       ->capture_default_str();
-  AddOption(app, "kernel", &arguments->kernel, "Only runs of the kernel with this name")->type_name("NAME");
-  AddOption(app, "hardware", &arguments->hardware, "Only runs on this device, as \"NVIDIA H200\"")->type_name("NAME");
+  AddOption(app, "kernel", &arguments->kernel, "Only runs of this kernel")->type_name("NAME");
+  AddOption(app, "hardware", &arguments->hardware, "Only runs on this device, such as \"NVIDIA H200\"")
+      ->type_name("NAME");
   AddOption(app, "run", &arguments->run, "Only the run with this run_id, or a prefix of at least 4 digits")
       ->type_name("ID");
-  AddOption(app, "status", &arguments->status, "Only rows with this status, as ok")->type_name("STATUS");
-  AddOption(app, "since", &arguments->since,
-            "Only attempts that began then or later: 2025-03-01T12:00:00Z, 2025-03-01, or an age like 24h or 7d")
+  AddOption(app, "status", &arguments->status, "Only rows with this status, such as ok")->type_name("STATUS");
+  AddOption(
+      app, "since", &arguments->since,
+      "Only attempts that started at or after this time: 2025-03-01T12:00:00Z, 2025-03-01, or an age such as 24h or 7d")
       ->type_name("TIME");
   AddOption(app, "attempts", &arguments->attempts,
-            "Which attempts of a run, for each sender: all, latest (the last to arrive), best (the fastest ok row of a "
-            "final, else the fastest that was not given up)")
+            "Attempts of each run and sender: all, latest (the last to arrive) or best (with the fastest final ok row, "
+            "else the fastest ok row that was not stopped early)")
       ->capture_default_str();
-  AddOption(app, "compress", &arguments->compress, "none, gzip (.gz) or zstd (.zst)")->capture_default_str();
+  AddOption(app, "compress", &arguments->compress, "Compression of the files: none, gzip (.gz) or zstd (.zst)")
+      ->capture_default_str();
   AddSwitch(app, "details", &arguments->details,
             "Also write BASE.details.jsonl: raw samples, resources of the compiled code, errors of its results, and "
-            "why configs failed");
+            "reasons of failures");
   AddSwitch(app, "allow-empty", &arguments->allow_empty, "Write the files even if no row is selected");
-  AddSwitch(app, "force", &arguments->force, "Replace files of these names that are not from an earlier export");
+  AddSwitch(app, "force", &arguments->force, "Also replace files that are not from an earlier export");
 }
 
 absl::StatusOr<v1::Filter::Attempts> ParseAttempts(const std::string& name) {
   if (name == "all") return v1::Filter::ATTEMPTS_ALL;
   if (name == "latest") return v1::Filter::ATTEMPTS_LATEST;
   if (name == "best") return v1::Filter::ATTEMPTS_BEST;
-  return absl::InvalidArgumentError(absl::StrCat("'", name, "' is no choice of attempts: use all, latest or best"));
+  return absl::InvalidArgumentError(absl::StrCat("'", name, "' is not a choice of attempts: use all, latest or best"));
 }
 
 absl::Status CheckRun(const std::string& run) {
@@ -139,7 +140,7 @@ absl::Status CheckRun(const std::string& run) {
   const bool is_hex = run.find_first_not_of("0123456789abcdef") == std::string::npos;
   if (run.empty() || (is_hex && run.size() >= kShortestPrefix && run.size() <= kRunIdDigits)) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("'", run, "' is no run_id: give its 64 lower-case hex digits or at least the first 4"));
+      absl::StrCat("'", run, "' is not a run_id: give its 64 lower-case hex digits or at least the first 4"));
 }
 
 absl::StatusOr<v1::Filter> ParseFilter(const Arguments& arguments) {
@@ -165,7 +166,7 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Where neither a flag nor the configuration file named a source.
+// Reads the source from the environment if neither a flag nor the configuration file names one.
 absl::Status SourceFromEnvironment(Arguments* arguments) {
   if (!arguments->db.empty() || !arguments->collector.empty()) return absl::OkStatus();
   arguments->db = Variable(kDbVariable);
@@ -210,7 +211,7 @@ void PrintSummary(const ExportResult& result, const std::string& base) {
 void WarnOfGraphs(const DatasetCounts& counts) {
   for (const auto& [kind, count] : counts.unknown_ir_graphs) {
     absl::FPrintF(stderr,
-                  "telemetry-export: left out %d IR graphs of the unknown kind '%s': export with a newer version\n",
+                  "telemetry-export: omitted %d IR graphs of the unknown kind '%s': export with a newer version\n",
                   count, kind);
   }
 }

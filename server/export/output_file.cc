@@ -36,7 +36,7 @@ absl::Status OutputFile::Finish() {
     if (absl::Status status = compressor_->Finish(&compressed_); !status.ok()) return status;
     if (absl::Status status = Write(compressed_); !status.ok()) return status;
   }
-  if (fsync(fd_) != 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot force to disk ", path_));
+  if (fsync(fd_) != 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot fsync ", path_));
   absl::StatusOr<std::string> hex = hash_.Hex();
   if (!hex.ok()) return hex.status();
   sha256_hex_ = *std::move(hex);
@@ -56,7 +56,8 @@ absl::Status OutputFile::Write(std::string_view bytes) {
   return absl::OkStatus();
 }
 
-// Lets the disk begin now, so that the fsync at the end finds little to do. A hint: it may fail, as on a pipe.
+// Starts the write-back now, so that the final fsync has little left to do. This is only a hint, and it may fail, for
+// example on a pipe.
 void OutputFile::StartWriteback() {
   constexpr uint64_t kStepBytes = 8 << 20;
   if (size_bytes_ - writeback_begin_ < kStepBytes) return;

@@ -12,25 +12,26 @@
 
 namespace telemetry::exporter {
 
-// A file under its temporary name: compresses, hashes and writes what is appended. The destructor closes it and leaves
-// it in place; whoever named it renames or removes it. Not thread-safe.
+// A file under its temporary name. It compresses, hashes and writes the appended text. The destructor closes the file
+// and leaves it in place; the owner of the name renames or removes it. Not thread-safe.
 class OutputFile {
  public:
-  // Makes the file, or empties one that an interrupted export left. Follows no symbolic link. The error names the path:
-  // NOT_FOUND (no such folder), PERMISSION_DENIED, RESOURCE_EXHAUSTED (disk full), ...
+  // Creates the file, or truncates a file that an interrupted export left. Does not follow symbolic links. Errors name
+  // the path: NOT_FOUND if the folder does not exist, PERMISSION_DENIED, RESOURCE_EXHAUSTED if the disk is full, and
+  // others.
   static absl::StatusOr<std::unique_ptr<OutputFile>> Create(std::string path, Compression compression);
 
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  // RESOURCE_EXHAUSTED: the disk is full. INTERNAL and others: it fails.
+  // Returns RESOURCE_EXHAUSTED if the disk is full, or INTERNAL and other codes if it fails.
   absl::Status Append(std::string_view text);
 
-  // Ends the stream and forces it to disk; called once, last. Errors as Append.
+  // Ends the stream and calls fsync. Must be called once, last. Errors as for Append().
   absl::Status Finish();
 
-  // Of the bytes on disk. Valid after Finish.
+  // Size and hash of the bytes on disk. Valid after Finish().
   uint64_t size_bytes() const { return size_bytes_; }
   const std::string& sha256_hex() const { return sha256_hex_; }
   const std::string& path() const { return path_; }

@@ -13,7 +13,8 @@ namespace telemetry::exporter {
 ProgressBar::ProgressBar(std::FILE* out) : out_(out), is_terminal_(isatty(fileno(out)) == 1) {}
 
 ProgressBar::~ProgressBar() {
-  if (drawn_at_ != absl::InfinitePast()) std::fputs("\r\x1b[K", out_);  // to the line's beginning, and wipe it
+  if (drawn_at_ != absl::InfinitePast())
+    std::fputs("\r\x1b[K", out_);  // returns to the beginning of the line and erases it
 }
 
 void ProgressBar::Update(uint64_t done, uint64_t total) {

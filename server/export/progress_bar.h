@@ -7,8 +7,8 @@
 
 namespace telemetry::exporter {
 
-// One line on a terminal that shows how far a count is; nothing at all where `out` is no terminal. Redrawn at most ten
-// times a second, wiped out by the destructor. Not thread-safe.
+// A progress bar in one line on a terminal. It prints nothing if `out` is not a terminal. It is redrawn at most ten
+// times per second and erased by the destructor. Not thread-safe.
 class ProgressBar {
  public:
   explicit ProgressBar(std::FILE* out);

@@ -10,10 +10,11 @@
 
 namespace telemetry::exporter {
 
-// What the rows of one run say of the run and, config by config, of the kernel that it makes. What no record brought is
-// computed where its parts are known (FORMATS.md, Identity), else it is empty. Not thread-safe.
+// The columns that depend on the run and, for each config, on its kernel. A value that no record contains is computed
+// if its inputs are known (FORMATS.md, Identity), and is empty otherwise. Not thread-safe.
 class RunColumns {
  public:
+  // The columns of one config.
   struct OfConfig {
     std::string sample_id;
     std::string decorator_field;  // as a CSV field
@@ -24,13 +25,14 @@ class RunColumns {
 
   void Add(const v1::RunConfig& run_config);
 
-  // The run, with its kernel_id where that can be computed.
+  // Returns the run, with its kernel_id if that can be computed.
   const v1::Run& run() const { return run_; }
 
-  // The reference is valid until the next call.
+  // Returns the columns of a config. The reference is valid until the next call.
   const OfConfig& Of(uint64_t config_id, const ConfigText& config);
 
  private:
+  // The values that a RunConfig contains.
   struct Known {
     std::optional<std::string> sample_id;  // raw
     std::optional<std::string> decorator;

@@ -15,7 +15,7 @@ namespace {
 
 using record::Json;
 
-// Moves the members that `keys_json` (an array of strings) names to the front, in its order.
+// Moves the members that `keys_json` (an array of strings) names to the front, in the order of the array.
 void OrderMembers(const std::string& keys_json, Json* config) {
   absl::StatusOr<Json> keys = record::ParseJson(keys_json);
   if (!keys.ok()) return;
@@ -99,7 +99,8 @@ absl::StatusOr<std::optional<RecordParts>> RunRecord::Parts(const v1::Run& run, 
   return parts;
 }
 
-// What the run's records listed, else what its rows tried; in the order of the rows, the rest by config_id.
+// Returns the configs that the run's records list, else those of its rows: in the order of the rows, the rest by
+// config_id.
 std::vector<uint64_t> RunRecord::ConfigsInOrder() const {
   if (listed_.empty()) return seen_in_order_;
   std::vector<uint64_t> order;

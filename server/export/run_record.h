@@ -16,35 +16,40 @@
 
 namespace telemetry::exporter {
 
-// The content of a meta record: what one sender says of a run, or several who do not contradict each other.
+// The content of a meta record: the description of a run by one sender, or by several senders that do not contradict
+// each other.
 struct RecordParts {
   v1::Run run;
   std::optional<v1::IrGraph> graph;
-  // The configs of a helion record, in its order. is_listed: true if a record listed them, false if rows named them.
+  // The configs of a helion record, in its order. is_listed is true if a record listed them, false if rows referred to
+  // them.
   bool is_listed = false;
   std::vector<record::RecordConfig> configs;
 
-  // Adds the configs of `other`. False: it describes the run, its graph or a config in another way; nothing changes.
+  // Adds the configs of `other`. Returns false and changes nothing if `other` describes the run, its graph or a config
+  // differently.
   bool Merge(const RecordParts& other);
 
-  // The record in the layout's form, its line end included; empty: the layout has none, or (keyed) run_line.h makes it.
+  // Returns the record in the layout's form with its line end. Returns an empty string if the layout has no records, or
+  // for the keyed layout, whose records run_line.h formats.
   std::string Format(Layout layout) const;
 };
 
-// Collects what a sender says of a run while the run goes by. Not thread-safe.
+// Collects a sender's description of a run from the items of the run. Not thread-safe.
 class RunRecord {
  public:
   explicit RunRecord(Layout layout) : layout_(layout) {}
 
-  // The run's device graph: a helion record holds it.
+  // Sets the run's device graph, which a helion record contains.
   void SetGraph(const v1::IrGraph& graph) { graph_ = graph; }
-  // A config that belongs to the run; listed if one of its records named it.
+  // Adds a config of the run. The config is listed if one of the run's records contained it.
   void Add(const v1::RunConfig& run_config);
-  // A row of the run with this config goes by.
+  // Marks the config as used by a row of the run.
   void SawConfig(uint64_t config_id);
 
-  // Nullopt: neither name nor source came, and there is no record, but in the keyed layout, which has one of every run.
-  // DATA_LOSS: a listed config was never announced.
+  // Returns the content of the record. Returns nullopt if neither name nor source of the kernel are known: then there
+  // is no record, except in the keyed layout, which has one for every run. Returns DATA_LOSS if the text of a listed
+  // config is missing.
   absl::StatusOr<std::optional<RecordParts>> Parts(const v1::Run& run, const ConfigTable& configs) const;
 
  private:

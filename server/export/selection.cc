@@ -27,7 +27,8 @@ std::string Suggest(const std::string& value, const Values& known) {
   return absl::StrCat("the dataset has ", listed, candidates.size() > kMostListed ? ", ..." : "");
 }
 
-// Empty: the value is not given or exists, or it is not known which exist.
+// Returns a message about an unknown value, or an empty string if the value is not given, exists, or the existing
+// values are unknown.
 std::string Unknown(const char* no, const std::string& value, const Values& known) {
   if (value.empty() || known.empty() || absl::c_linear_search(known, value)) return "";
   return absl::StrCat(no, " ", Quoted(value), "; ", Suggest(value, known));

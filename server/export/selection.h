@@ -5,8 +5,9 @@
 
 namespace telemetry::exporter {
 
-// Returns the NOT_FOUND of an export whose filter selects no row. The message names a value that does not exist and the
-// values that do; where all exist, or `values` is empty since the collector is older, the flags of the filter.
+// Returns the NOT_FOUND error of an export whose filter selects no row. The message names a value that does not exist
+// and the values that do. If all values exist, or if `values` is empty because the collector is older, the message
+// names the flags of the filter.
 absl::Status NothingSelected(const v1::Filter& filter, const v1::FilterValues& values);
 
 }  // namespace telemetry::exporter

@@ -11,7 +11,7 @@ namespace telemetry::exporter {
 namespace {
 
 std::optional<absl::Duration> ParseAge(const std::string& text) {
-  // absl's durations end at hours.
+  // The largest unit of absl::ParseDuration() is the hour.
   int days = 0;
   if (absl::EndsWith(text, "d") && absl::SimpleAtoi(text.substr(0, text.size() - 1), &days)) {
     return absl::Hours(24) * days;
@@ -39,7 +39,7 @@ absl::StatusOr<absl::Time> ParseSince(const std::string& text, absl::Time now) {
   }
   if (!time.has_value() || *time < absl::UnixEpoch() || *time == absl::InfiniteFuture()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("'", text, "' is no time: use 2025-03-01T12:00:00Z, 2025-03-01, or an age like 24h or 7d"));
+        absl::StrCat("'", text, "' is not a time: use 2025-03-01T12:00:00Z, 2025-03-01, or an age like 24h or 7d"));
   }
   return *time;
 }

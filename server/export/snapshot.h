@@ -12,11 +12,11 @@
 
 namespace telemetry::exporter {
 
-// Version of the .snapshot.json. Grows when a reader of the older one would misread the newer.
+// Version of the .snapshot.json. It increases when a reader of the older version would misread the newer one.
 inline constexpr int kSnapshotFormatVersion = 1;
 
-// What BASE.snapshot.json says: what was selected, how it is written, how much it is, and the SHA-256 of each file.
-// Nothing in it depends on when, where or from which source the export was made.
+// The content of BASE.snapshot.json: the selection, the format, the counts, and the SHA-256 of each file. It does not
+// depend on the time, the place or the source of the export.
 struct Snapshot {
   v1::Filter filter;
   Layout layout = Layout::kHelion;
@@ -25,10 +25,10 @@ struct Snapshot {
   std::vector<WrittenFile> files;
 };
 
-// One JSON object over several lines, with its last line end.
+// Returns one JSON object on several lines, with a final line end.
 std::string FormatSnapshot(const Snapshot& snapshot);
 
-// The names in the `files` of a snapshot of any version. Empty for a text that is no snapshot.
+// Returns the names in the `files` of a snapshot of any version, or nothing for a text that is not a snapshot.
 std::vector<std::string> FileNamesInSnapshot(std::string_view json);
 
 }  // namespace telemetry::exporter

@@ -10,17 +10,19 @@ struct evp_md_ctx_st;
 
 namespace telemetry::exporter {
 
-// SHA-256 of what is appended piece by piece. Not thread-safe.
+// A SHA-256 hash that is computed piece by piece. Not thread-safe.
 class StreamHash {
  public:
   StreamHash();
   StreamHash(StreamHash&&) = default;
 
   void Update(std::string_view bytes);
-  // 64 lower-case digits; called once, last. INTERNAL: the cryptographic library has no SHA-256.
+  // Returns 64 lower-case digits. Must be called once, last. Returns INTERNAL if the cryptographic library has no
+  // SHA-256.
   absl::StatusOr<std::string> Hex();
 
  private:
+  // The deleter of an OpenSSL context.
   struct Free {
     void operator()(evp_md_ctx_st* context) const;
   };

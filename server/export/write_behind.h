@@ -13,23 +13,25 @@
 
 namespace telemetry::exporter {
 
-// Compresses, hashes and writes on a thread of its own, so that reading and rendering the dataset need not wait for it.
-// One thread calls the methods; between construction and Finish nobody else touches the FileSet, which must live
-// longer.
+// A thread that compresses, hashes and writes, so that reading and rendering the dataset need not wait. One thread
+// calls the methods. Between construction and Finish() no other code may use the FileSet, which must outlive this
+// object.
 class WriteBehind {
  public:
   explicit WriteBehind(FileSet* files);
-  // What was pushed and is not yet written may be lost: call Finish for what shall stay.
+  // Discards chunks that are not written yet. Call Finish() first to keep them.
   ~WriteBehind();
 
-  // Hands `text` over for the file with this suffix (which must outlive the object) and leaves an empty string in its
-  // place. Waits while too much is queued. Returns the first error of any write so far; after one nothing is written.
+  // Queues `text` for the file with this suffix and leaves an empty string in its place. The suffix must outlive the
+  // object. Blocks while too many chunks are queued. Returns the first error of any write so far; after an error
+  // nothing is written.
   absl::Status Push(std::string_view suffix, std::string* text);
 
-  // Waits until everything is written and ends the thread. The first error of any write.
+  // Blocks until everything is written, and ends the thread. Returns the first error of any write.
   absl::Status Finish();
 
  private:
+  // A text and the suffix of its file.
   struct Chunk {
     std::string_view suffix;
     std::string text;
@@ -45,7 +47,7 @@ class WriteBehind {
   FileSet* const files_;
   absl::Mutex mutex_;
   std::deque<Chunk> queue_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::string> spare_ ABSL_GUARDED_BY(mutex_);  // written chunks: their memory is used again
+  std::vector<std::string> spare_ ABSL_GUARDED_BY(mutex_);  // buffers of written chunks, for reuse
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
   bool done_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;

@@ -23,17 +23,18 @@ namespace {
 
 constexpr absl::Duration kLookEvery = absl::Seconds(1);
 constexpr absl::Duration kLookMostOften = absl::Milliseconds(20);
-// Without descriptors or memory.
+// The pause in accepting when there are no descriptors or no memory.
 constexpr absl::Duration kRest = absl::Milliseconds(50);
-// At a limit, each connection asks whether another has ended meanwhile.
+// At a limit, each new connection would check for connections that have closed meanwhile.
 constexpr absl::Duration kRemoveClosedMostOften = absl::Milliseconds(50);
-// A server takes in some MiB meanwhile. With many connections the pause is so many times the CPU time of the readings.
+// The interval of the meter readings, in which a server reads some MiB. With many connections the pause is
+// kReadMetersPause times the CPU time of a reading.
 constexpr absl::Duration kReadMetersMostOften = absl::Milliseconds(10);
 constexpr absl::Duration kReadMetersAtLeastEvery = absl::Milliseconds(50);
 constexpr int kReadMetersPause = 20;
-// All connections that wait are looked at, of which there may be thousands.
+// Each round checks all waiting connections, of which there may be thousands.
 constexpr absl::Duration kTakeTurnsMostOften = absl::Milliseconds(5);
-// Between them, connections that have sent something are handed over.
+// The most accepts before connections that have sent something are handed over.
 constexpr int kAcceptsAtATime = 64;
 constexpr int kEventsAtATime = 64;
 
@@ -230,14 +231,14 @@ bool Acceptor::HandleError(Listener& listener, int error) {
       Rest(listener);
       return false;
     default:
-      // Most are errors of the connection that was to be accepted.
+      // Most errors concern the connection that was to be accepted.
       if (listener.IsListening()) return true;
       Reopen(listener);
       return false;
   }
 }
 
-// accept4 takes a descriptor before it looks for a connection, so that it may fail where none waits.
+// accept4 allocates a descriptor before it looks for a connection, so it may fail although none waits.
 bool Acceptor::DropOne(const Listener& listener) {
   spare_.Close();
   const int fd = accept4(listener.fd(), nullptr, nullptr, SOCK_CLOEXEC);
@@ -258,7 +259,7 @@ void Acceptor::Rest(const Listener& listener) {
 }
 
 void Acceptor::Admit(int fd, const Peer& peer) {
-  table_.Remove(fd);  // whoever had this number is gone
+  table_.Remove(fd);  // the connection that had this descriptor is closed
   const bool is_shunned = pace_.IsShunned(peer.network, SteadyNow());
   if (is_shunned || !MakeRoom(peer.network)) {
     if (is_shunned) ++shunned_;
@@ -289,7 +290,7 @@ bool Acceptor::CloseSilent(const Network& network) {
     const bool is_network = room == ConnectionTable::Room::kNetworkIsFull;
     const std::optional<int> fd = is_network ? table_.OldestSilent(network) : table_.OldestSilent();
     if (!fd) return false;
-    // It may have sent something that no event has told of yet.
+    // The connection may have sent something whose event has not been handled.
     Hear(*fd);
     if (table_.IsSilent(*fd)) {
       ++made_room_;
@@ -311,7 +312,7 @@ void Acceptor::Drop(int fd) {
 }
 
 void Acceptor::Hear(int fd) {
-  // An event of a connection that another event closed meanwhile.
+  // Ignores the event of a connection that another event has closed meanwhile.
   if (!table_.IsSilent(fd)) return;
   char byte = 0;
   const ssize_t size = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);

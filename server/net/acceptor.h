@@ -27,59 +27,60 @@
 namespace telemetry::net {
 
 struct AcceptorOptions {
-  std::string address;  // as ListenAt takes it
+  std::string address;  // in the format of ListenAt
   ConnectionLimits limits;
-  // A connection that has sent nothing for so long is closed.
+  // The longest time that a connection may stay open without sending anything.
   absl::Duration silent_timeout = absl::Seconds(20);
   ListenerOptions listener;
-  // A listening socket that is lost is opened again for so long before `on_lost` is called.
+  // The longest time to try to reopen a lost listening socket before `on_lost` is called.
   absl::Duration reopen_timeout = absl::Seconds(10);
-  // Called on the acceptor's thread when a listening socket could not be opened again for so long, and again each time
-  // so much time has passed; the process should end.
+  // Called on the acceptor's thread when a lost listening socket could not be reopened within reopen_timeout, and again
+  // after each further reopen_timeout. The process should exit.
   std::function<void(const absl::Status& status)> on_lost;
-  // Is told what each connection has read, and says which to end; nullptr: none. Outlives the acceptor.
+  // Receives the number of bytes read from each connection and selects the connections to end. nullptr: none. Must
+  // outlive the acceptor.
   ReceiveMeter* meter = nullptr;
-  // The resident memory of the process beyond which it is scarce for the meter; 0: none. A network whose connections
-  // are ended for that is shunned (NetworkPace).
+  // The resident memory of the process above which memory counts as scarce for the meter; 0: no limit. A network whose
+  // connections are ended for this reason is shunned (NetworkPace).
   uint64_t memory_bytes = 0;
 };
 
-// Accepts the connections of a port on a thread of its own. Connections beyond the limits are reset at once; a
-// connection that has sent nothing makes room for a new one. The others are handed over with their first byte unread,
-// at the pace of their network (NetworkPace); a shunned network's are reset.
+// Accepts the connections of a port on its own thread. Connections above the limits are reset immediately; a connection
+// that has sent nothing is closed to make room for a new one. A connection whose first byte has arrived is handed over,
+// with this byte unread, at the pace of its network (NetworkPace). Connections of a shunned network are reset.
 //
-// Out of descriptors or memory, the acceptor drops the connections that wait and goes on; it never stops listening. It
-// checks its listening sockets each second.
+// Without free descriptors or memory, the acceptor drops the waiting connections and continues; it never stops
+// listening. It checks its listening sockets each second.
 class Acceptor {
  public:
-  // Takes a connected, non-blocking socket, and closes it in the end. Called on the acceptor's thread.
+  // Takes ownership of a connected, non-blocking socket. Called on the acceptor's thread.
   using TakeConnection = std::function<void(int fd)>;
 
-  // Listens; connections wait until Start. UNAVAILABLE: as ListenAt.
+  // Listens. Connections wait until Start. UNAVAILABLE: see ListenAt.
   static absl::StatusOr<std::unique_ptr<Acceptor>> Open(AcceptorOptions options);
-  // As Stop.
+  // Calls Stop().
   ~Acceptor();
 
   int port() const { return port_; }
-  // Accepts from now on. Once only.
+  // Starts accepting. Must be called once only.
   void Start(TakeConnection take);
-  // Ends the connection of this peer, which floods the server, also one that was handed over: whoever serves it finds
-  // it closed. Its network is shunned. Thread-safe.
+  // Ends the connection of this peer, because the peer floods the server, and shuns its network. A connection that was
+  // handed over is reset too; its server then finds it closed. Thread-safe.
   void EndConnection(const Peer& peer) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Stops listening and closes the connections that were not handed over. Afterwards nothing is handed over.
+  // Stops listening and closes the connections that were not handed over. After that no connection is handed over.
   void Stop();
 
   // Counts since Open. Thread-safe.
   struct Counts {
-    uint64_t open = 0;             // connections now, silent ones included
-    uint64_t refused = 0;          // no room in total
-    uint64_t refused_network = 0;  // no room for the network
-    uint64_t shunned = 0;          // the network floods
-    uint64_t made_room = 0;        // silent, closed for another
-    uint64_t silent = 0;           // silent, closed by the time limit
+    uint64_t open = 0;             // open connections, including silent ones
+    uint64_t refused = 0;          // above the total limit
+    uint64_t refused_network = 0;  // above the limit of the network
+    uint64_t shunned = 0;          // reset because the network was shunned
+    uint64_t made_room = 0;        // silent, closed to make room
+    uint64_t silent = 0;           // silent, closed after silent_timeout
     uint64_t dropped = 0;          // no descriptor was free
-    uint64_t ended = 0;            // by EndConnection or the meter
-    uint64_t reopened = 0;         // listening sockets that were lost
+    uint64_t ended = 0;            // ended by EndConnection or the meter
+    uint64_t reopened = 0;         // listening sockets that were lost and reopened
   };
   Counts counts() const;
 
@@ -87,34 +88,34 @@ class Acceptor {
   Acceptor(AcceptorOptions options, std::vector<Listener> listeners);
   absl::Status SetUp();
   void Run();
-  // Handles an event of this descriptor. False: Stop was called.
+  // Handles an event of this descriptor. Returns false if Stop was called.
   bool Handle(int fd);
   Listener* FindListener(int fd);
   bool Watch(int fd, uint32_t events) const;
 
   void AcceptFrom(Listener& listener);
-  // Handles an accept that failed with `error`. False: no use to try again now.
+  // Handles an accept that failed with `error`. Returns false if another attempt would fail now.
   bool HandleError(Listener& listener, int error);
-  // Accepts one connection on the spare descriptor and resets it. False: none was there.
+  // Accepts one connection with the spare descriptor and resets it. Returns false if none was waiting.
   bool DropOne(const Listener& listener);
-  // Leaves the listener alone for a moment.
+  // Ignores the listener for a moment.
   void Rest(const Listener& listener);
   void Admit(int fd, const Peer& peer);
-  // Returns whether there is room for a connection from `network`, after closing a silent one if that is needed.
+  // Returns true if there is room for a connection from `network`, after closing a silent one if necessary.
   bool MakeRoom(const Network& network);
-  // Closes silent connections until there is room. False: there are no more.
+  // Closes silent connections until there is room. Returns false if no silent connection is left.
   bool CloseSilent(const Network& network);
   void RemoveClosed();
   void Drop(int fd);
-  // Takes note that a silent connection may have sent something.
+  // Handles a possible first byte of a silent connection.
   void Hear(int fd);
-  // Hands the waiting connections over whose networks have a turn.
+  // Hands over the waiting connections whose networks have a turn.
   void TakeTurns();
   void EndConnections() ABSL_LOCKS_EXCLUDED(mutex_);
   void End(const Peer& peer);
   void ReadMeters();
 
-  // Looks after everything that no event tells of.
+  // Does the periodic work that no event triggers.
   void Look();
   void CheckListeners();
   void Reopen(Listener& listener);
@@ -125,15 +126,15 @@ class Acceptor {
   const int port_;
   const absl::Duration look_interval_;
 
-  // The thread's only, once it runs.
+  // Used only by the thread once it runs.
   std::vector<Listener> listeners_;
   Socket epoll_;
-  Socket spare_;  // closed to accept and close one connection where no descriptor is free
+  Socket spare_;  // closed to accept and reset one connection when no descriptor is free
   ConnectionTable table_;
   TakeConnection take_;
   ProcessMemory memory_;
   NetworkPace pace_;
-  std::vector<int> waiting_;  // connections that have sent something and wait for their network's turn
+  std::vector<int> waiting_;  // connections that have sent something and wait for a turn of their network
   SteadyTime next_turns_ = kLongAgo;
   SteadyTime next_look_;
   SteadyTime next_remove_closed_ = kLongAgo;
@@ -142,11 +143,11 @@ class Acceptor {
   std::optional<SteadyTime> lost_since_;
   uint64_t logged_refusals_ = 0;
   std::string last_refused_;
-  uint64_t excesses_ = 0;  // connections that the meter ended, since the last log line
+  uint64_t excesses_ = 0;  // connections that the meter ended since the last log line
   std::string last_excess_;
 
   Socket stop_;
-  Socket end_;  // there are peers_to_end_
+  Socket end_;  // signals that peers_to_end_ is not empty
   absl::Mutex mutex_;
   std::vector<Peer> peers_to_end_ ABSL_GUARDED_BY(mutex_);
   std::atomic<uint64_t> open_ = 0;

@@ -25,34 +25,35 @@ class ConnectionTable {
   explicit ConnectionTable(ConnectionLimits limits) : limits_(limits) {}
 
   enum class Room { kYes, kNetworkIsFull, kAllIsFull };
-  // Returns whether there is room for one more connection from `network`.
+  // Returns kYes if there is room for one more connection from `network`, or the limit that is reached.
   Room RoomFor(const Network& network) const;
 
-  // Adds a silent connection. `fd` is open; a connection that had the same descriptor is over and makes room.
+  // Adds a silent connection. `fd` must be open. An older connection with the same descriptor has been closed and is
+  // removed.
   void Add(int fd, const Peer& peer, SteadyTime now);
   void SetTalking(int fd);
   void Remove(int fd);
   bool IsSilent(int fd) const;
-  // The connection is there.
+  // Requires that the connection is in the table.
   const Network& NetworkOf(int fd) const { return connections_.at(fd).peer.network; }
-  // Removes the connections whose descriptors were closed by whoever serves them. Costs one fstat for each.
+  // Removes the connections whose descriptors were closed by their server. Costs one fstat per connection.
   void RemoveClosed();
 
-  // Returns a new descriptor of the connection from `peer`, if it is still open.
+  // Returns a duplicate descriptor of the connection from `peer`, or nullopt if it is not open.
   std::optional<Socket> Share(const Peer& peer) const;
-  // Reads the meters of the connections that have sent something.
+  // Returns the number of bytes read from each connection that has sent something.
   std::vector<ReceiveMeter::Reading> ReadMeters() const;
 
-  // Returns the silent connection that came first, of all or of one network; nothing: none is silent.
+  // Returns the oldest silent connection of all or of one network, or nullopt.
   std::optional<int> OldestSilent() const;
   std::optional<int> OldestSilent(const Network& network) const;
-  // Returns the same if it came at `time` or before.
+  // Returns the oldest silent connection if it was added at `time` or before.
   std::optional<int> OldestSilent(SteadyTime time) const;
 
   uint64_t size() const { return connections_.size(); }
 
  private:
-  // The order in which they came, and their descriptors.
+  // Descriptors by order of arrival.
   using Queue = std::map<uint64_t, int>;
   struct Connection {
     Peer peer;

@@ -14,9 +14,9 @@
 namespace telemetry::net {
 namespace {
 
-// The kernel lowers it to net.core.somaxconn.
+// The kernel lowers the backlog to net.core.somaxconn.
 constexpr int kBacklog = 4096;
-// A free port of one address may be taken at the host's next address.
+// A port that is free at one address of the host may be in use at the next one.
 constexpr int kPortAttempts = 16;
 
 using Addresses = std::vector<sockaddr_storage>;
@@ -25,7 +25,7 @@ socklen_t SizeOf(const sockaddr_storage& address) {
   return address.ss_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
 }
 
-// At the same place for both families.
+// Returns the port, which both families store at the same offset.
 in_port_t& PortOf(sockaddr_storage& address) {
   static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
   return reinterpret_cast<sockaddr_in&>(address).sin_port;
@@ -33,7 +33,8 @@ in_port_t& PortOf(sockaddr_storage& address) {
 
 absl::Status SystemError(const char* call) {
   const int error = errno;
-  if (error == EADDRINUSE) return absl::UnavailableError("the port is in use: end what listens there, or take another");
+  if (error == EADDRINUSE)
+    return absl::UnavailableError("the port is in use: stop the program that listens there or choose another port");
   const std::string message = absl::StrCat(call, ": ", std::strerror(error));
   const bool is_missing = error == EADDRNOTAVAIL || error == EAFNOSUPPORT;
   return is_missing ? absl::NotFoundError(message) : absl::UnavailableError(message);
@@ -41,7 +42,7 @@ absl::Status SystemError(const char* call) {
 
 void Set(int fd, int level, int option, int value) { setsockopt(fd, level, option, &value, sizeof(value)); }
 
-// Connections inherit these from the socket that accepts them.
+// Sets the socket options, which accepted connections inherit.
 void SetOptions(int fd, sa_family_t family, const ListenerOptions& options) {
   Set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
   Set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
@@ -49,7 +50,7 @@ void SetOptions(int fd, sa_family_t family, const ListenerOptions& options) {
   if (family == AF_INET6) Set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0);
 }
 
-// An IPv6 socket at [::] takes connections over IPv4, too.
+// Returns [::], whose IPv6 socket accepts IPv4 connections, too.
 Addresses EveryAddress(in_port_t port) {
   Addresses addresses(1);
   auto& v6 = reinterpret_cast<sockaddr_in6&>(addresses[0]);
@@ -89,7 +90,7 @@ absl::StatusOr<Addresses> Resolve(const std::string& host, const std::string& po
   return addresses;
 }
 
-// NOT_FOUND: the machine has none of the addresses.
+// Listens at each address. NOT_FOUND: the machine has none of the addresses.
 absl::StatusOr<std::vector<Listener>> ListenAtEach(Addresses addresses, const ListenerOptions& options) {
   std::vector<Listener> listeners;
   absl::Status missing = absl::NotFoundError("the host has no address");
@@ -152,7 +153,7 @@ bool Listener::IsListening() const {
 }
 
 absl::Status Listener::Reopen() {
-  // A number that now belongs to another file is not ours to close.
+  // A descriptor that now refers to another file must not be closed here.
   if (socket_.is_open() && FileOf(socket_.fd()) != file_) socket_.Release();
   socket_.Close();
   return Listen();

@@ -14,37 +14,38 @@
 namespace telemetry::net {
 
 struct ListenerOptions {
-  // A connection whose peer does not acknowledge sent bytes for so long is closed by the kernel (TCP_USER_TIMEOUT).
+  // The kernel closes a connection whose peer does not acknowledge sent bytes for this long (TCP_USER_TIMEOUT).
   absl::Duration unacknowledged_timeout = absl::Seconds(15);
 };
 
-// A listening TCP socket, non-blocking, that can be opened again at the same address. No other socket shares its port.
+// A listening, non-blocking TCP socket that can be reopened at the same address. It does not share its port with other
+// sockets.
 class Listener {
  public:
-  // UNAVAILABLE: the system refuses; the message says why.
+  // UNAVAILABLE: the system call failed; the message contains the reason.
   static absl::StatusOr<Listener> Open(const sockaddr_storage& address, const ListenerOptions& options);
 
   int fd() const { return socket_.fd(); }
   int port() const;
-  // Returns whether the socket is still the one that was opened, and listens.
+  // Returns true if the descriptor still refers to the socket that was opened, and the socket listens.
   bool IsListening() const;
-  // Opens another socket at the same address and port, after closing the one before. Errors as Open.
+  // Closes the socket and opens another one at the same address and port. Errors: those of Open.
   absl::Status Reopen();
 
  private:
   Listener(const sockaddr_storage& address, const ListenerOptions& options) : address_(address), options_(options) {}
   absl::Status Listen();
 
-  sockaddr_storage address_;  // with the port that was taken
+  sockaddr_storage address_;  // with the port that was assigned
   ListenerOptions options_;
   Socket socket_;
   FileId file_;
 };
 
-// Listens at every address of HOST:PORT, as in "127.0.0.1:4747", "localhost:4747" or "[::1]:0"; port 0 takes a free
-// one, the same for all. The hosts 0.0.0.0 and [::] stand for every address of the machine, IPv4 and IPv6. Addresses
-// that the machine does not have are left out if others remain. UNAVAILABLE: the port is taken, or the host has no
-// address here.
+// Listens at every address of HOST:PORT, such as "127.0.0.1:4747", "localhost:4747" or "[::1]:0"; port 0 selects a free
+// port, the same for all addresses. The hosts 0.0.0.0 and [::] stand for every IPv4 and IPv6 address of the machine.
+// Addresses that the machine does not have are skipped if others remain. UNAVAILABLE: the port is in use, or the
+// machine has no address of the host.
 absl::StatusOr<std::vector<Listener>> ListenAt(const std::string& address, const ListenerOptions& options);
 
 }  // namespace telemetry::net

@@ -10,14 +10,14 @@
 
 namespace telemetry::net {
 
-// A peer's address as limits count it: an IPv4 address, or the /64 of an IPv6 address, since one host usually has a
-// whole /64 to itself. An IPv4 address mapped into IPv6 counts as the IPv4 address.
+// The unit by which limits count peers: an IPv4 address, or the /64 of an IPv6 address, because one host usually owns
+// an entire /64. An IPv4 address mapped into IPv6 counts as the IPv4 address.
 class Network {
  public:
   // Returns the network "unknown" for an address that is neither IPv4 nor IPv6.
   static Network Of(const sockaddr_storage& address);
 
-  // "192.0.2.7", "2001:db8::/64" or "unknown".
+  // Returns "192.0.2.7", "2001:db8::/64" or "unknown".
   std::string ToString() const;
 
   friend bool operator==(const Network&, const Network&) = default;

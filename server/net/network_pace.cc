@@ -5,7 +5,7 @@
 namespace telemetry::net {
 namespace {
 
-// A network that has been quiet for so long after it was shunned begins anew.
+// After this much time without a flood, the next shun is again the shortest one.
 constexpr absl::Duration kRemember = absl::Seconds(10);
 
 SteadyTime Later(SteadyTime time, absl::Duration duration) { return time + absl::ToChronoNanoseconds(duration); }

@@ -7,29 +7,29 @@
 
 namespace telemetry::net {
 
-// Decides when each network's connections may be served: a few at once, then one each kTurnEvery, so that whatever they
-// sent beforehand does not have to be read in one piece. A network that floods is shunned for a time, which doubles
-// each time it goes on. Not thread-safe.
+// The pace at which connections of each network are handed over: kTurnsAtOnce immediately, then one every kTurnEvery,
+// so that the server does not have to read at once everything that they sent beforehand. A network that floods is
+// shunned for a time that doubles while the flood continues. Not thread-safe.
 class NetworkPace {
  public:
   static constexpr absl::Duration kTurnEvery = absl::Milliseconds(10);
   static constexpr int kTurnsAtOnce = 4;
   static constexpr absl::Duration kShortestShun = absl::Seconds(1);
-  // A client that tries again is served within 5 s after its network's flood.
+  // A client that retries is served within 5 s after its network's flood.
   static constexpr absl::Duration kLongestShun = absl::Seconds(4);
 
-  // Takes the network's next turn. False: it has none yet.
+  // Takes the next turn of the network. Returns false if its next turn is not due.
   bool TakeTurn(const Network& network, SteadyTime now);
   void Shun(const Network& network, SteadyTime now);
   bool IsShunned(const Network& network, SteadyTime now) const;
-  // Forgets networks of which nothing matters any more. To be called now and then.
+  // Forgets networks whose state no longer matters. Should be called periodically.
   void Forget(SteadyTime now);
 
  private:
   struct State {
     SteadyTime next_turn;
     SteadyTime shunned_until;
-    absl::Duration shun = absl::ZeroDuration();  // how long the last one was
+    absl::Duration shun = absl::ZeroDuration();  // duration of the last shun
   };
 
   absl::flat_hash_map<Network, State> networks_;

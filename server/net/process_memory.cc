@@ -14,7 +14,7 @@ namespace telemetry::net {
 namespace {
 
 constexpr absl::Duration kTrimMostOften = absl::Milliseconds(100);
-// Other threads cannot allocate during a trim, so the pause is so many times the duration of the trim.
+// Other threads cannot allocate during a trim, so the pause between trims is this many times the duration of a trim.
 constexpr int kTrimPause = 20;
 
 }  // namespace

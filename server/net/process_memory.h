@@ -7,14 +7,14 @@
 
 namespace telemetry::net {
 
-// The resident memory of this process, held against a limit. Not thread-safe.
+// The resident memory of this process, compared with a limit. Not thread-safe.
 class ProcessMemory {
  public:
-  // 0: no limit.
+  // `limit_bytes` 0: no limit.
   explicit ProcessMemory(uint64_t limit_bytes);
 
-  // Returns whether the process has more than the limit. Before that, returns free memory of the heap to the system,
-  // which takes milliseconds.
+  // Returns true if the process exceeds the limit even after returning free heap memory to the system, which takes
+  // milliseconds.
   bool IsScarce();
 
  private:

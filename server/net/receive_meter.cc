@@ -6,10 +6,10 @@
 namespace telemetry::net {
 namespace {
 
-// More than a message costs in the frames around it, in TLS and in the client's answers to ours.
+// The allowance per message: more than its HTTP/2 frames, TLS and the client's replies to our frames add.
 constexpr uint64_t kFramingBytes = 64;
 constexpr uint64_t kFramingPart = 64;
-// The same for what a client sends without messages, such as pings.
+// The allowance for bytes that a client sends without messages, such as pings: one byte per this time.
 constexpr absl::Duration kTimeOfByte = absl::Milliseconds(15);
 constexpr absl::Duration kRecent = absl::Milliseconds(100);
 // Covers the bytes that gRPC reads ahead of the messages of a working client.

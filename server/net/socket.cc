@@ -42,7 +42,7 @@ std::optional<uint64_t> ReadBytesOf(int fd) {
 
 void Disconnect(int fd) {
   const sockaddr none = {.sa_family = AF_UNSPEC, .sa_data = {}};
-  // Fails only where the connection is over.
+  // Fails only if the connection has ended.
   static_cast<void>(connect(fd, &none, sizeof(none)));
 }
 

@@ -8,7 +8,7 @@
 
 namespace telemetry::net {
 
-// A descriptor that is closed with its owner; -1: none.
+// An owned descriptor, which the destructor closes. -1: none.
 class Socket {
  public:
   explicit Socket(int fd = -1) : fd_(fd) {}
@@ -19,14 +19,14 @@ class Socket {
   int fd() const { return fd_; }
   bool is_open() const { return fd_ >= 0; }
   void Close();
-  // Gives the descriptor away without closing it.
+  // Returns the descriptor and gives up its ownership without closing it.
   int Release() { return std::exchange(fd_, -1); }
 
  private:
   int fd_;
 };
 
-// Identifies an open file; a descriptor's number alone is used again as soon as it is closed.
+// The identity of an open file. The number of a descriptor does not identify it, because the system reuses numbers.
 struct FileId {
   dev_t device = 0;
   ino_t inode = 0;
@@ -34,17 +34,18 @@ struct FileId {
   friend bool operator==(const FileId&, const FileId&) = default;
 };
 
-// Returns the file that `fd` refers to; nothing: `fd` is closed.
+// Returns the file that `fd` refers to, or nullopt if `fd` is closed.
 std::optional<FileId> FileOf(int fd);
 
-// Returns how many bytes whoever serves this connection has read from it; nothing: the system does not say.
+// Returns the number of bytes that the server of this connection has read from it, or nullopt if the system does not
+// report it.
 std::optional<uint64_t> ReadBytesOf(int fd);
 
-// Resets a connection, also for other descriptors of the same socket, and drops the received bytes that nobody has
-// read.
+// Resets a connection, including all other descriptors of the same socket, and discards received bytes that have not
+// been read.
 void Disconnect(int fd);
 
-// Closes a connection with a reset, so that the kernel keeps nothing of it.
+// Closes a connection with a reset, so that the kernel keeps no state of it.
 void Reset(int fd);
 
 }  // namespace telemetry::net

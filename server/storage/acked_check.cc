@@ -9,9 +9,9 @@
 namespace telemetry::storage {
 namespace {
 
-// Whose records, and how many, the database holds as acknowledged.
+// The dataset_id and the number of acknowledged records that the database holds.
 struct Held {
-  std::string dataset_id;  // empty: it is no dataset yet
+  std::string dataset_id;  // empty: not a dataset yet
   uint64_t records = 0;
 };
 
@@ -33,7 +33,7 @@ absl::StatusOr<AckedCheck> CheckOnce(SqliteDatabase& database, const std::option
   AckedCheck check{.log = *std::move(log), .damage = {}};
   const absl::StatusOr<Held> held = HeldBy(database);
   if (!held.ok()) return held.status();
-  // Another dataset was put into this one's place: the mark says nothing about it.
+  // If another dataset was put in this one's place, the mark does not apply to it.
   const bool applies = mark.has_value() && (held->dataset_id.empty() || held->dataset_id == mark->dataset_id);
   if (applies && check.log.salts == mark->log_salts) {
     check.log.durable = std::max(check.log.durable, mark->log_frames);
@@ -51,7 +51,7 @@ absl::StatusOr<AckedCheck> CheckOnce(SqliteDatabase& database, const std::option
 absl::StatusOr<AckedCheck> CheckAcked(SqliteDatabase& database, const std::optional<AckedMark>& mark) {
   absl::StatusOr<AckedCheck> first = CheckOnce(database, mark);
   if (!first.ok() || first->damage.empty()) return first;
-  // A writer may begin its log anew, or add to it, while it is read: what is damaged is so twice.
+  // A writer may restart or extend its log during the scan. Only damage that two scans find is reported.
   absl::StatusOr<AckedCheck> second = CheckOnce(database, mark);
   if (second.ok() && (second->log.salts != first->log.salts || second->log.first_bad != first->log.first_bad)) {
     second = CheckOnce(database, mark);
@@ -65,8 +65,8 @@ absl::Status RequireAcked(SqliteDatabase& database, const std::string& path, con
   if (check->damage.empty()) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat(
       path, ": ", absl::StrJoin(check->damage, "; "),
-      ". Nothing was changed. Go back to a backup with telemetry-collector restore; or, to go on without what is "
-      "missing, make one of what can be read (telemetry-collector backup) and restore that"));
+      ". No file was changed. Restore a backup with telemetry-collector restore. To continue without the missing "
+      "records, back up the readable ones (telemetry-collector backup) and restore that backup"));
 }
 
 }  // namespace telemetry::storage

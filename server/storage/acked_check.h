@@ -12,16 +12,18 @@
 
 namespace telemetry::storage {
 
+// The result of CheckAcked().
 struct AckedCheck {
   WalScan log;
-  std::vector<std::string> damage;  // for a person; empty: nothing that was acknowledged is known to be missing
+  std::vector<std::string> damage;  // for people; empty if no acknowledged record is known to be missing
 };
 
-// Holds a database and its write-ahead log against what was acknowledged (`mark`, read before the transaction that the
-// connection is in began; nullopt: not known). Beside a writer, too. Errors are the disk's.
+// Compares a database and its write-ahead log with `mark`, the amount that was acknowledged. The caller must read
+// `mark` before it begins the transaction that the connection is in; nullopt means that no mark is known. May run
+// beside a writer. Errors are I/O errors.
 absl::StatusOr<AckedCheck> CheckAcked(SqliteDatabase& database, const std::optional<AckedMark>& mark);
 
-// DATA_LOSS: something acknowledged is missing from `path`; the message says what, and what to do.
+// Returns DATA_LOSS if an acknowledged record is missing from `path`. The message names the damage and the remedy.
 absl::Status RequireAcked(SqliteDatabase& database, const std::string& path, const std::optional<AckedMark>& mark);
 
 }  // namespace telemetry::storage

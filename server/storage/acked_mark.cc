@@ -17,7 +17,7 @@
 namespace telemetry::storage {
 namespace {
 
-// acked 00000000000000001234 records of 3f..., log 0123456789abcdef frames 0000000012, crc 01234567
+// The line's format: acked 00000000000000001234 records of 3f..., log 0123456789abcdef frames 0000000012, crc 01234567
 constexpr int kRecordsAt = 6;
 constexpr int kRecordsDigits = 20;
 constexpr int kIdAt = kRecordsAt + kRecordsDigits + 12;
@@ -37,7 +37,7 @@ std::string Encode(const AckedMark& mark) {
   return line;
 }
 
-// A writer that was stopped in the middle of a line has gone on by then.
+// A writer that was preempted in the middle of a line has continued after this many reads.
 constexpr int kReads = 25;
 constexpr absl::Duration kBetweenReads = absl::Milliseconds(10);
 
@@ -48,7 +48,7 @@ Number NumberAt(const std::string& line, int at, int digits, int base) {
   return number;
 }
 
-// Returns the file's first line, or less where the file ends before.
+// Returns the file's first line, or less if the file ends before it does.
 absl::StatusOr<std::string> ReadLine(int fd, const std::string& path) {
   std::string line(kLineBytes + 1, '\0');
   const ssize_t read = pread(fd, line.data(), line.size(), 0);
@@ -57,7 +57,7 @@ absl::StatusOr<std::string> ReadLine(int fd, const std::string& path) {
   return line;
 }
 
-// nullopt: damaged, or half of a newer one.
+// Returns nullopt if the line is damaged, or is only half overwritten by a newer one.
 std::optional<AckedMark> Decode(const std::string& line) {
   if (line.size() != kLineBytes) return std::nullopt;
   AckedMark mark;
@@ -90,9 +90,10 @@ absl::StatusOr<std::optional<AckedMark>> AckedMarkFile::Read(const std::string& 
     if (std::optional<AckedMark> mark = Decode(*line)) return mark;
     if (reads < kReads) absl::SleepFor(kBetweenReads);
   }
-  return absl::DataLossError(absl::StrCat(path,
-                                          ", which says how much was acknowledged, is damaged: run "
-                                          "telemetry-collector check, and move the file away when nothing else is"));
+  return absl::DataLossError(
+      absl::StrCat(path,
+                   ", which records how much was acknowledged, is damaged: run "
+                   "telemetry-collector check, and move the file away if it finds no other damage"));
 }
 
 AckedMarkFile::AckedMarkFile(AckedMarkFile&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
@@ -110,7 +111,7 @@ absl::Status AckedMarkFile::Store(const AckedMark& mark) {
   const std::string line = Encode(mark);
   const ssize_t written = pwrite(fd_, line.data(), line.size(), 0);
   if (written == static_cast<ssize_t>(line.size())) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat("cannot write down what is acknowledged: ",
+  return absl::UnavailableError(absl::StrCat("cannot store the number of acknowledged records: ",
                                              absl::ErrnoToStatus(written < 0 ? errno : ENOSPC, "").ToString()));
 }
 

@@ -9,26 +9,28 @@
 
 namespace telemetry::storage {
 
-// What the writer has acknowledged, written down beside the dataset: SQLite itself takes a log that was cut short, or
-// damaged in its middle, for one that ends there.
+// The amount that the writer has acknowledged, stored beside the dataset. SQLite alone cannot detect a write-ahead log
+// that was truncated or damaged in its middle: it treats the log as ending there.
 struct AckedMark {
   std::string dataset_id;
-  uint64_t records = 0;     // of all producers together
-  uint64_t log_salts = 0;   // of the write-ahead log then (WalScan)
-  uint32_t log_frames = 0;  // that were committed in it
+  uint64_t records = 0;     // total over all producers
+  uint64_t log_salts = 0;   // of the write-ahead log at that time (WalScan::salts)
+  uint32_t log_frames = 0;  // committed frames in that log
 
   bool operator==(const AckedMark&) const = default;
 };
 
-// The file DATABASE.acked: one line, overwritten in place after each commit and before its acknowledgement. It is not
-// forced to the disk: whoever dies takes nothing back, and a power cut leaves an older line, which promises less. Since
-// it is written after the commit was forced to the disk, it never promises more than there is. For one thread.
+// The file DATABASE.acked: one line that the writer overwrites in place after each commit and before the
+// acknowledgement. The file is not fsynced. A crash of the process loses nothing of it, and a power cut leaves an older
+// line, which promises less. The line is written after the commit was fsynced, so it never promises more than the
+// database holds. Not thread-safe.
 class AckedMarkFile {
  public:
-  // `database` with its links resolved (LockFile::path); the file is made when it is not there.
+  // Opens the file, and creates it if it does not exist. `database` is a path without symbolic links (LockFile::path).
   static absl::StatusOr<AckedMarkFile> Open(const std::string& database);
-  // Also beside the process that overwrites the line: one that is read half old and half new is read again, for a
-  // quarter of a second. nullopt: none was ever written. DATA_LOSS: it is damaged; the message says what to do.
+  // Reads the mark, also while another process overwrites the line: a line that is half old and half new is read again
+  // for up to a quarter of a second. Returns nullopt if no mark was ever written. Returns DATA_LOSS if the line is
+  // damaged; the message names the remedy.
   static absl::StatusOr<std::optional<AckedMark>> Read(const std::string& database);
   static std::string PathOf(const std::string& database) { return database + ".acked"; }
 
@@ -36,7 +38,7 @@ class AckedMarkFile {
   AckedMarkFile& operator=(AckedMarkFile&& other) noexcept;
   ~AckedMarkFile();
 
-  // UNAVAILABLE: the disk.
+  // Overwrites the line. Returns UNAVAILABLE on an I/O error.
   absl::Status Store(const AckedMark& mark);
 
  private:

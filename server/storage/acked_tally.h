@@ -10,15 +10,17 @@
 
 namespace telemetry::storage {
 
-// How many records of all producers the writer has stored, and the mark that says so beside its database. One thread.
+// The number of records of all producers that the writer has stored, and the mark file beside the database that records
+// this number. Not thread-safe.
 class AckedTally {
  public:
-  // Begins with what the database holds. Errors: AckedMarkFile's, and the database's.
+  // Starts from the number of records that the database holds. Returns errors of AckedMarkFile and of the database.
   static absl::StatusOr<AckedTally> Open(SqliteDatabase& database, const std::string& path);
 
   const std::string& dataset_id() const { return dataset_id_; }
 
-  // Writes down that so many more may be acknowledged: they are committed, and the log has `log_pages` frames.
+  // Records in the mark file that `records` more records may be acknowledged. The caller has committed them, and the
+  // log has `log_pages` frames.
   absl::Status Add(SqliteDatabase& database, uint64_t records, int log_pages);
 
  private:
@@ -27,7 +29,7 @@ class AckedTally {
   AckedMarkFile mark_;
   std::string dataset_id_;
   uint64_t records_;
-  uint32_t padding_frames_;  // PaddingFrames
+  uint32_t padding_frames_;  // the result of PaddingFrames()
 };
 
 }  // namespace telemetry::storage

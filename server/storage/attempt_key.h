@@ -4,7 +4,7 @@
 
 namespace telemetry::storage {
 
-// Where an attempt's rows lie.
+// The primary keys of an attempt and of its run, which together locate the attempt's rows.
 struct AttemptKey {
   int64_t run = 0;
   int64_t attempt = 0;

@@ -73,7 +73,7 @@ absl::StatusOr<std::vector<int64_t>> AttemptRemover::LockRuns(const Removal& rem
   }
   std::vector<int64_t> locked;
   for (const auto& [name, run] : keys) {
-    // A run that has gone meanwhile is not locked, and none of its attempts will be found.
+    // A run that was removed in the meantime is not locked, and none of its attempts will be found.
     if (absl::Status status = lock_run_.Bind(run).QueryInt().status(); !status.ok()) return status;
     locked.push_back(run);
   }

@@ -19,40 +19,41 @@ struct Removal {
   std::vector<int64_t> keys;
   // attempts[i] describes keys[i].
   std::vector<v1::DeletedAttempt> attempts;
-  // The runs of all senders with this run_id go, too, where they have no attempts. Empty: no such runs go.
+  // All runs with this run_id that have no attempts, of all senders, are removed too. Empty: no such runs are removed.
   std::string empty_runs_of;
 
   bool empty() const { return keys.empty() && empty_runs_of.empty(); }
 };
 
-// Removes attempts, and runs without attempts, with all rows that belong to them: from any kind of database, also while
-// others write to it. Configs, statuses and senders stay, and what the producers have committed. Part of a writer: one
-// thread, inside its transaction.
+// Removes attempts, and runs without attempts, with all rows that belong to them. Works on any kind of database, also
+// while other processes write to it. Configs, statuses, senders and the producers' committed_seq stay. Part of the
+// writer: used by one thread, inside the writer's transaction.
 class AttemptRemover {
  public:
-  // A transaction that removes at most so many attempts, and ends with the one with which it has removed so many rows,
-  // takes SQLite some ten milliseconds, and the write-ahead log stays short.
+  // Limits for one transaction: it removes at most kAttemptsAtOnce attempts, and ends with the attempt that reaches
+  // kRowsAtOnce removed rows. SQLite needs about ten milliseconds for such a transaction, and the write-ahead log stays
+  // short.
   static constexpr int64_t kRowsAtOnce = 2000;
   static constexpr int64_t kAttemptsAtOnce = 100;
 
-  // `database` must outlive this.
+  // `database` must outlive this object.
   explicit AttemptRemover(Database& database);
 
-  // Removes the attempts that are still there, and their runs if no attempt is left. Returns those that were there,
-  // with the number of rows that each had.
+  // Removes the attempts that still exist, and their runs if no attempt is left. Returns the attempts that existed,
+  // with the number of rows of each.
   absl::StatusOr<v1::DeleteStep> Remove(const Removal& removal);
 
-  // Removes one attempt. Returns the number of its rows; nullopt: it was not there. The caller has locked its run,
-  // where others write.
+  // Removes one attempt and returns the number of its rows, or nullopt if it did not exist. If other processes write to
+  // the database, the caller must have locked the attempt's run.
   absl::StatusOr<std::optional<int64_t>> Remove(int64_t attempt);
-  // Removes a run that has no attempts, and its kernel if no other run has it. Returns whether it did.
+  // Removes a run that has no attempts, and its kernel if no other run has it. Returns whether the run was removed.
   absl::StatusOr<bool> RemoveIfEmpty(int64_t run);
 
-  // Waits until whoever is removing the attempt is done.
+  // Returns whether the attempt exists. Blocks while another transaction is removing it.
   absl::StatusOr<bool> IsThere(int64_t attempt);
 
  private:
-  // The keys of the runs that the removal is about, locked in the order in which all writers lock runs.
+  // Returns the keys of the runs that the removal affects. Locks them in the order in which all writers lock runs.
   absl::StatusOr<std::vector<int64_t>> LockRuns(const Removal& removal);
 
   Statement run_of_;

@@ -6,7 +6,7 @@
 
 namespace telemetry::storage {
 
-// An attempt's state as the attempts table has it.
+// The names of v1::Attempt::State in the attempts table, indexed by state.
 constexpr std::string_view kAttemptStates[] = {"unspecified", "open", "complete", "abandoned"};
 
 inline std::string_view AttemptStateName(v1::Attempt::State state) { return kAttemptStates[state]; }

@@ -12,16 +12,17 @@
 namespace telemetry::storage {
 namespace {
 
-// A condition on the column run: the given run, or another sender's with the same run_id.
+// A condition on the column run: the given run, or another sender's run with the same run_id.
 #define TELEMETRY_SAME_RUN(given) \
   "run IN (SELECT o.run FROM runs AS r JOIN runs AS o ON o.run_id = r.run_id WHERE r.run = " given ") "
 
-// Begins a statement: the ids of ?1 (the bytes of all of them) as rows of a table `ids`; ?2 is their count.
+// The beginning of a statement: a table `ids` with one row for each id in ?1 (all ids concatenated); ?2 is their
+// number.
 #define TELEMETRY_WITH_IDS                                                                             \
   "WITH RECURSIVE places (place) AS (SELECT CAST(0 AS BIGINT) UNION ALL SELECT place + 1 FROM places " \
   "WHERE place + 1 < ?2), "                                                                            \
   "ids (attempt_id) AS (SELECT substr(?1, CAST(16 * place + 1 AS INTEGER), 16) FROM places) "
-// The attempts of them that may be dropped.
+// A condition for those of the ids whose attempts may be dropped.
 #define TELEMETRY_DROPPABLE                                                                 \
   "attempt_id IN (SELECT attempt_id FROM ids) AND provisional = 1 AND " TELEMETRY_SAME_RUN( \
       "?3") "AND origin = ?4 AND (sender IS NULL OR sender IS NOT DISTINCT FROM ?5)"
@@ -74,7 +75,7 @@ absl::StatusOr<AttemptTable::Known> AttemptTable::KnownOf(const std::string& att
   if (attempt_id == last_id_) return last_;
   if (const auto it = keys_.find(attempt_id); it == keys_.end()) {
     absl::StatusOr<Known> known = Find(attempt_id);
-    // An unknown attempt may become known; an answer that can change is not kept.
+    // An unknown attempt may become known later, so this result is not cached.
     if (!known.ok() || known->key.attempt == kUnknown) return known;
     keys_.emplace(attempt_id, *known);
     last_ = *known;
@@ -112,12 +113,12 @@ absl::StatusOr<AttemptTable::Known> AttemptTable::Find(const std::string& attemp
 absl::Status AttemptTable::Store(const v1::Attempt& attempt, int64_t now_unix_us, MaybeRefusal& refusal) {
   absl::StatusOr<std::optional<Row>> row = Read(attempt.attempt_id());
   if (!row.ok()) return row.status();
-  // A record that turns out to contradict a known attempt must not leave a new run behind.
+  // A record that contradicts a known attempt must not create a new run.
   absl::StatusOr<int64_t> run = row->has_value() ? LockRun(attempt, **row) : runs_.KeyOf(attempt.run_id());
   if (!run.ok()) return run.status();
   if (row->has_value()) {
     if (absl::Status status = Merge(attempt, **row, refusal); !status.ok() || refusal) return status;
-    // A repeat changes nothing.
+    // The record is a duplicate that changes nothing.
     if (sender_.IsForeignTo((*row)->sender)) return absl::OkStatus();
   }
   absl::StatusOr<bool> superseded = IsSuperseded(attempt, *run);
@@ -125,7 +126,7 @@ absl::Status AttemptTable::Store(const v1::Attempt& attempt, int64_t now_unix_us
   if (!row->has_value() && !*superseded) {
     if (absl::Status status = Insert(attempt, *run, now_unix_us); !status.ok()) return status;
   }
-  // A superseded attempt is a longer view than those that it supersedes itself, so they go too.
+  // A superseded attempt covers more than the attempts that it supersedes itself, so these are removed too.
   if (attempt.supersedes_size() == 0) return absl::OkStatus();
   return Supersede(attempt, *run);
 }
@@ -151,7 +152,7 @@ absl::StatusOr<std::optional<AttemptTable::Row>> AttemptTable::Read(const std::s
 }
 
 absl::StatusOr<int64_t> AttemptTable::LockRun(const v1::Attempt& attempt, const Row& row) {
-  // The run of most attempts is the current sender's own, which may be locked already.
+  // Most attempts belong to the current sender's own run, which may be locked already.
   absl::StatusOr<int64_t> own = runs_.Find(attempt.run_id());
   if (!own.ok() || *own == row.run) return own;
   if (absl::Status status = runs_.Lock(row.run); !status.ok()) return status;
@@ -173,7 +174,7 @@ absl::Status AttemptTable::Merge(const v1::Attempt& attempt, Row& row, MaybeRefu
     refusal = std::move(merge.conflict());
     return absl::OkStatus();
   }
-  // Whoever knows that the attempt is whole knows more than who does not; a state never goes back.
+  // provisional only changes from true to false, and a state only advances: a record with more knowledge wins.
   const bool provisional = row.provisional && attempt.provisional();
   const v1::Attempt::State state = std::max(row.state, attempt.state());
   if (!merge.changed() && provisional == row.provisional && state == row.state) return absl::OkStatus();
@@ -192,7 +193,7 @@ absl::Status AttemptTable::Merge(const v1::Attempt& attempt, Row& row, MaybeRefu
 }
 
 absl::Status AttemptTable::Insert(const v1::Attempt& attempt, int64_t run, int64_t now_unix_us) {
-  // What is remembered of the id may be that it was superseded.
+  // The cache may contain the id as superseded.
   keys_.erase(attempt.attempt_id());
   last_id_.clear();
   const absl::StatusOr<int64_t> inserted =

@@ -17,36 +17,36 @@
 
 namespace telemetry::storage {
 
-// Tables attempts and superseded_attempts. Part of the writer: one thread, inside its transaction.
+// The tables attempts and superseded_attempts. Part of the writer: used by one thread, inside the writer's transaction.
 class AttemptTable {
  public:
-  // What becomes of a row that names an attempt: it is stored under the attempt's key, or left out without a word since
-  // the attempt was superseded, or refused.
+  // Values of AttemptKey::attempt for an attempt without a key. A row of a superseded attempt is skipped without a
+  // reject; a row of an unknown attempt is refused.
   static constexpr int64_t kUnknown = -1;
   static constexpr int64_t kSuperseded = -2;
 
-  // Where a row goes.
+  // The attempt under which a row is to be stored.
   struct RowTarget {
-    AttemptKey key;        // .attempt is 0: the row is to be left out, with or without a refusal
-    bool foreign = false;  // the attempt is somebody else's: nothing may be added to it
+    AttemptKey key;        // .attempt is 0 if the row must not be stored, with or without a refusal
+    bool foreign = false;  // the attempt belongs to another sender, so no row may be added to it
 
     bool left_out() const { return key.attempt == 0; }
   };
 
-  // `runs` and `sender` must outlive this.
+  // `runs` and `sender` must outlive this object.
   AttemptTable(Database& database, RunTable& runs, const CurrentSender& sender);
 
-  // Merges the record into what is known of its attempt, and drops the attempts that it supersedes.
+  // Merges the record into the stored attempt, and removes the attempts that it supersedes.
   absl::Status Store(const v1::Attempt& attempt, int64_t now_unix_us, MaybeRefusal& refusal);
 
-  // For a row that names the attempt.
+  // Returns the target of a row that names the attempt.
   absl::StatusOr<RowTarget> TargetOf(const std::string& attempt_id, MaybeRefusal& refusal);
 
-  // Forgets what was remembered of the transaction that is not going to be committed.
+  // Discards cached state of a transaction that will not be committed.
   void Forget();
 
  private:
-  // An attempt's key, kUnknown or kSuperseded, and whose it is.
+  // An attempt's key (or kUnknown or kSuperseded) and its sender.
   struct Known {
     AttemptKey key = {.attempt = kUnknown};
     int64_t sender = 0;
@@ -64,7 +64,7 @@ class AttemptTable {
   };
 
   absl::StatusOr<std::optional<Row>> Read(const std::string& attempt_id);
-  // Locks the run of a known attempt and returns its key.
+  // Locks the run of a known attempt and returns the run's key.
   absl::StatusOr<int64_t> LockRun(const v1::Attempt& attempt, const Row& row);
   absl::Status Merge(const v1::Attempt& attempt, Row& row, MaybeRefusal& refusal);
   absl::Status Insert(const v1::Attempt& attempt, int64_t run, int64_t now_unix_us);
@@ -76,7 +76,7 @@ class AttemptTable {
   RunTable& runs_;
   const CurrentSender& sender_;
   ByteBoundedCache<std::string, Known> keys_{kAttemptCacheBytes};
-  // Rows come in long stretches of one attempt.
+  // A cache of one entry: consecutive rows usually belong to the same attempt.
   std::string last_id_;
   Known last_;
 

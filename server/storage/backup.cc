@@ -25,20 +25,19 @@ absl::Status Sync(const std::string& path, int flags) {
 }
 
 absl::Status Copy(const std::string& from, const std::string& to) {
-  // Also of what is left where something is missing: that is how one goes on with it.
+  // Also backs up a dataset with missing acknowledged records: this is how an operator continues with such a dataset.
   absl::StatusOr<SqliteDatabase> database = OpenDatasetForReading(from, {.vfs = {}, .check_acked = false});
   if (!database.ok()) return database.status();
-  // An empty file is no obstacle.
+  // VACUUM INTO accepts an empty file.
   if (absl::Status status = MakePrivateFile(to); !status.ok()) return status;
-  // VACUUM INTO reads one snapshot and, unlike the backup interface, does not begin anew with each commit of the
-  // writer.
+  // VACUUM INTO reads one snapshot. Unlike the backup API, it does not restart with each commit of the writer.
   return Statement(*database, "VACUUM INTO ?1").Bind(to).Run();
 }
 
-// link() refuses to replace, so that of two backups to one name the second fails.
+// link() never replaces a file, so the second of two backups with the same name fails.
 absl::Status Publish(const std::string& draft, const std::string& to) {
   if (link(draft.c_str(), to.c_str()) == 0) return absl::OkStatus();
-  return absl::ErrnoToStatus(errno, absl::StrCat("cannot name the copy ", to));
+  return absl::ErrnoToStatus(errno, absl::StrCat("cannot link the copy to ", to));
 }
 
 }  // namespace
@@ -50,7 +49,7 @@ absl::Status SyncFolderOf(const std::string& path) {
 
 absl::Status BackUpDataset(const std::string& from, const std::string& to) {
   if (std::filesystem::exists(to)) {
-    return absl::AlreadyExistsError(absl::StrCat(to, " is there already: give another --to, or move it away"));
+    return absl::AlreadyExistsError(absl::StrCat(to, " already exists: give another --to, or move the file away"));
   }
   const std::string draft = absl::StrCat(to, ".draft-", getpid());
   absl::Cleanup remove = [&draft] { unlink(draft.c_str()); };

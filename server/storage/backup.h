@@ -6,12 +6,13 @@
 
 namespace telemetry::storage {
 
-// Copies the dataset at `from` to the new file `to`: one consistent state of it, also while a collector serves it. The
-// copy is written under another name, forced to disk and only then named `to`.
-// ALREADY_EXISTS: `to` is there. Errors of `from` as OpenSqliteReader; UNAVAILABLE, PERMISSION_DENIED: the copy's disk.
+// Copies one consistent state of the dataset at `from` to the new file `to`, also while a collector serves the dataset.
+// The copy is written under a temporary name, fsynced, and only then named `to`.
+// Errors: ALREADY_EXISTS if `to` exists; UNAVAILABLE or PERMISSION_DENIED for I/O errors of the copy; errors of
+// OpenSqliteReader for `from`.
 absl::Status BackUpDataset(const std::string& from, const std::string& to);
 
-// Forces names in the folder of `path` to the disk.
+// Fsyncs the folder that contains `path`.
 absl::Status SyncFolderOf(const std::string& path);
 
 }  // namespace telemetry::storage

@@ -10,7 +10,7 @@ namespace telemetry::storage {
 namespace {
 
 absl::Status OpenAgain() {
-  return absl::UnavailableError("the dataset no longer knows that this producer was opened: open it again");
+  return absl::UnavailableError("the dataset has no record of this opening: open the producer again");
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ void BatchWriter::BeginTransaction(int64_t now_unix_us) {
   now_unix_us_ = now_unix_us;
   producers_.Trim();
   if (writers_ == Writers::kThisOne) return;
-  // Others advance producers, and remove runs and attempts. Configs, statuses and the like stay as long as the dataset.
+  // Other writers advance producers and remove runs and attempts. Configs, statuses and similar rows are never removed.
   producers_.Forget();
   ForgetAttempts();
 }
@@ -68,7 +68,7 @@ absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> BatchWriter::OpenProducers
 
 absl::StatusOr<absl::StatusOr<uint64_t>> BatchWriter::Open(const ProducerOpening& opening) {
   if (absl::StrContains(opening.client, '\0')) {
-    return absl::StatusOr<uint64_t>(absl::InvalidArgumentError("client holds a NUL"));
+    return absl::StatusOr<uint64_t>(absl::InvalidArgumentError("client contains a NUL"));
   }
   const absl::StatusOr<ProducerTable::Producer*> producer = FindOrAdd(opening);
   if (!producer.ok()) return producer.status();
@@ -101,7 +101,7 @@ absl::StatusOr<ProducerTable::Producer*> BatchWriter::FindOrAdd(const ProducerOp
     return nullptr;
   }
   known = producers_.Find(opening.producer_id);
-  if (known.ok() && *known == nullptr) return absl::AbortedError("a producer that others made has gone again");
+  if (known.ok() && *known == nullptr) return absl::AbortedError("another writer created and removed this producer");
   return known;
 }
 
@@ -149,7 +149,7 @@ absl::StatusOr<std::optional<BatchWriter::NewRecords>> BatchWriter::Accept(const
   const uint64_t committed_seq = (*producer)->committed_seq;
   outcome.committed_seq = committed_seq;
   outcome.status = ProducerTable::CheckEpoch(**producer, batch.epoch);
-  // The row that knew the batch's epoch was removed, and an older process has opened the log since.
+  // The row with the batch's epoch was removed, and an older process has opened the log since.
   if (batch.epoch > (*producer)->epoch) outcome.status = OpenAgain();
   if (!outcome.status.ok()) return std::nullopt;
   if (batch.first_seq > committed_seq + 1) {
@@ -236,14 +236,14 @@ absl::Status BatchWriter::Store(const v1::Record& record, const std::string& pro
     case v1::Record::KIND_NOT_SET:
       break;
   }
-  return absl::InternalError("a record without a kind was taken for valid");
+  return absl::InternalError("a record without a kind passed validation");
 }
 
 absl::Status BatchWriter::Refuse(const v1::Record& record, RefusedRecord refused, const std::string& producer_id,
                                  BatchOutcome& outcome) {
   v1::Reject reject;
   if (record.has_reject() && record.reject().message() == refused.message) {
-    reject = record.reject();  // it holds the bytes that were not parsed
+    reject = record.reject();  // it contains the bytes that could not be parsed
   } else {
     reject.set_reason(refused.reason);
     reject.set_message(refused.message);

@@ -25,42 +25,45 @@
 
 namespace telemetry::storage {
 
-// Merges what producers send into the tables of any kind of database: what a StoreWriter does between the beginning of
-// a transaction and its end. One thread.
+// Merges the records of producers into the tables of any kind of database: the part of a StoreWriter's work between
+// BEGIN and COMMIT. Not thread-safe.
 //
-// The caller begins the transaction, and commits it. After an error, or where nothing tells that it was committed, the
-// caller calls Forget.
+// The caller begins and commits the transaction. After an error, or if the outcome of the commit is unknown, the caller
+// calls Forget().
 class BatchWriter {
  public:
-  // Who writes to the dataset while this is open. kThisOne: nobody else, but for ForgetAttempts.
+  // The processes that write to the dataset while this object exists. kThisOne: only this one, except for removals that
+  // are reported through ForgetAttempts().
   enum class Writers { kThisOne, kMany };
 
-  // `database` must outlive this, and `look_ahead`, where there is one.
+  // `database` and `look_ahead` (nullptr: none) must outlive this object.
   BatchWriter(Database& database, Writers writers, LookAhead* look_ahead = nullptr);
 
-  // As StoreWriter has them.
+  // Implement StoreWriter::OpenProducers and StoreWriter::CommitBatches.
   absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> OpenProducers(absl::Span<const ProducerOpening> openings,
                                                                       int64_t now_unix_us);
   absl::StatusOr<std::vector<BatchOutcome>> Store(absl::Span<const ProducerBatch> batches, int64_t now_unix_us);
 
-  // Forgets what was remembered of the transaction that was not committed.
+  // Discards cached state of a transaction that was not committed.
   void Forget();
-  // Attempts, and runs with them, were removed: rows of them may still come, and must not find them here.
+  // Discards cached attempts and runs after a removal. Rows of removed attempts may still arrive and must not find them
+  // in the caches.
   void ForgetAttempts();
 
  private:
-  // Forgets what others may have changed since the last transaction, and takes the locks on it anew when it is read.
+  // Discards cached state that other writers may have changed since the last transaction. State that is read again is
+  // locked.
   void BeginTransaction(int64_t now_unix_us);
   // The inner status is about the producer, the outer one about the database.
   absl::StatusOr<absl::StatusOr<uint64_t>> Open(const ProducerOpening& opening);
-  // The known producer; nullptr: it was not known, and is made.
+  // Returns the producer, or nullptr if it was unknown and has been created.
   absl::StatusOr<ProducerTable::Producer*> FindOrAdd(const ProducerOpening& opening);
-  // Removes producers that never stored anything, where this new one is one too many.
+  // Removes producers that never stored anything if this new one exceeds the limit.
   absl::Status LimitUnsent(const std::string& producer_id, int64_t sender);
-  // Whether the producer belongs to another sender than the one that opens it.
+  // Returns whether the producer belongs to another sender than the one that opens it.
   absl::StatusOr<bool> IsSomebodyElses(const ProducerTable::Producer& producer, const ProducerOpening& opening);
 
-  // What of a batch has to be stored.
+  // The records of a batch that are new and have to be stored.
   struct NewRecords {
     const ProducerBatch& batch;
     BatchOutcome& outcome;
@@ -68,8 +71,8 @@ class BatchWriter {
     int64_t sender = 0;
   };
 
-  // Advances the producer over the batch; its outcome says so when the batch is not in order. nullopt: nothing of it is
-  // to be stored.
+  // Advances the producer past the batch. If the batch is not in order, sets the status of its outcome. Returns nullopt
+  // if no record of the batch is to be stored.
   absl::StatusOr<std::optional<NewRecords>> Accept(const ProducerBatch& batch, BatchOutcome& outcome);
   absl::Status LookAt(absl::Span<const NewRecords> accepted);
   absl::Status Store(const NewRecords& records);

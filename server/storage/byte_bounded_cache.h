@@ -9,11 +9,11 @@
 
 namespace telemetry::storage {
 
-// Return the memory that a key or a value holds beside its own object.
+// Return the heap memory that a key or a value holds, in addition to the object itself.
 template <typename T>
 requires std::is_trivially_copyable_v<T> uint64_t HeapBytes(const T& /*value*/) { return 0; }
 inline uint64_t HeapBytes(const std::string& text) {
-  // A short text lies in the object; the allocator adds a header to any other.
+  // A short text is stored inside the object. For any other text the allocator adds a header.
   return text.capacity() <= std::string().capacity() ? 0 : text.capacity() + 2 * sizeof(void*);
 }
 template <typename First, typename Second>
@@ -21,8 +21,9 @@ uint64_t HeapBytes(const std::pair<First, Second>& pair) {
   return HeapBytes(pair.first) + HeapBytes(pair.second);
 }
 
-// A flat_hash_map that takes at most so many bytes: keys, values and the table. When an entry has no room, all others
-// are forgotten; an entry without room of its own is not kept. Entries are not changed in place. Not thread-safe.
+// A flat_hash_map that uses at most `budget_bytes` for keys, values and the table. If a new entry does not fit, all
+// others are dropped first; an entry that is larger than the budget is not stored. Entries are never changed in place.
+// Not thread-safe.
 template <typename Key, typename Value>
 class ByteBoundedCache {
   using Map = absl::flat_hash_map<Key, Value>;
@@ -38,7 +39,7 @@ class ByteBoundedCache {
   size_t size() const { return map_.size(); }
   uint64_t bytes() const { return bytes_; }
 
-  // Adds an entry; changes nothing when the key is there.
+  // Adds an entry. Does nothing if the key exists.
   void emplace(Key key, Value value) {
     if (map_.contains(key)) return;
     const uint64_t bytes = EntryBytes(key, value);
@@ -62,8 +63,8 @@ class ByteBoundedCache {
 
  private:
   static uint64_t EntryBytes(const Key& key, const Value& value) {
-    // The table has a byte of its own for each place, is at least 7/16 full, and while it grows there is a second one
-    // of half its size.
+    // The table stores one control byte per slot and is at least 7/16 full. While it grows, a second table of half the
+    // size exists.
     constexpr uint64_t kPlaceBytes = (sizeof(typename Map::value_type) + 1) * 24 / 7;
     return kPlaceBytes + HeapBytes(key) + HeapBytes(value);
   }

@@ -4,8 +4,7 @@
 
 namespace telemetry::storage {
 
-// The most memory that the writer's caches take, which are all there are in a collector that last from one transaction
-// to the next.
+// Memory limits of the writer's caches. The collector keeps no other caches from one transaction to the next.
 inline constexpr uint64_t kConfigKeyCacheBytes = uint64_t{8} << 20;
 inline constexpr uint64_t kArgumentCacheBytes = uint64_t{8} << 20;
 inline constexpr uint64_t kKeyListCacheBytes = uint64_t{1} << 20;

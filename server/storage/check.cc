@@ -22,8 +22,8 @@ constexpr const char* kCounted[] = {"kernels",     "runs",         "attempts",  
                                     "ir_graphs",   "ir_nodes",     "ir_edges",      "rejects",
                                     "producers",   "senders"};
 
-// Each page and the log, as they lie on the disk: SQLite's own check sees neither a flipped bit inside of a value nor
-// what the log lost.
+// Checks each page and the log as they are stored on disk. SQLite's own check finds neither a flipped bit inside a
+// value nor frames that the log lost.
 absl::Status CheckBytes(SqliteDatabase& database, const std::optional<AckedMark>& mark, CheckReport* report) {
   absl::StatusOr<AckedCheck> acked = CheckAcked(database, mark);
   if (!acked.ok()) return acked.status();
@@ -58,7 +58,7 @@ absl::Status CheckDatasetId(SqliteDatabase& database, CheckReport* report) {
 
 absl::Status Count(SqliteDatabase& database, CheckReport* report) {
   for (const char* table : kCounted) {
-    // The names are our own, from the list above.
+    // The names come from the list above, so they need no escaping.
     absl::StatusOr<int64_t> count = database.QueryInt(absl::StrCat("SELECT count(*) FROM ", table).c_str());
     if (!count.ok()) return count.status();
     report->counts.emplace_back(table, *count);
@@ -79,7 +79,7 @@ absl::StatusOr<CheckReport> CheckDataset(const std::string& path) {
   if (!database.ok()) return database.status();
   absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database);
   if (!transaction.ok()) return transaction.status();
-  // The transaction begins with what it reads first.
+  // The transaction begins with its first read.
   if (absl::Status status = database->QueryInt("SELECT count(*) FROM sqlite_schema").status(); !status.ok()) {
     return status;
   }
@@ -88,7 +88,7 @@ absl::StatusOr<CheckReport> CheckDataset(const std::string& path) {
   }
   for (std::string& damage : CheckContent(*database)) report.damage.push_back(std::move(damage));
   for (auto* part : {&CheckDatasetId, &Count}) {
-    // A query that cannot be run to its end over a file that could be opened is damage, too.
+    // In a file that could be opened, a query that fails is damage, too.
     absl::Status status = part(*database, &report);
     if (!status.ok()) report.damage.emplace_back(status.message());
   }
@@ -117,10 +117,11 @@ std::string FormatReport(const CheckReport& report) {
 
 absl::Status ReportStatus(const CheckReport& report) {
   if (report.damage.empty()) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat(report.damage.size(),
-                                          " kinds of damage: stop the collector and go back to a backup; "
-                                          "producers send again what they still hold. If another program changed the "
-                                          "pages that do not fit their checksums: telemetry-collector check --reseal"));
+  return absl::DataLossError(
+      absl::StrCat(report.damage.size(),
+                   " kinds of damage: stop the collector and restore a backup; "
+                   "producers resend the records that they still hold. If another program changed the "
+                   "pages whose checksums do not match: telemetry-collector check --reseal"));
 }
 
 }  // namespace telemetry::storage

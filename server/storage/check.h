@@ -10,25 +10,25 @@
 
 namespace telemetry::storage {
 
-// What `telemetry-collector check` finds.
+// The result of `telemetry-collector check`.
 struct CheckReport {
-  std::vector<std::pair<std::string, int64_t>> counts;  // what, how many
-  std::vector<std::string> damage;                      // for a person; empty: none
-  std::vector<std::string> notes;                       // what could not be checked
+  std::vector<std::pair<std::string, int64_t>> counts;  // name and number of the objects counted
+  std::vector<std::string> damage;                      // for people; empty: none
+  std::vector<std::string> notes;                       // parts that could not be checked
 };
 
-// Reads the whole dataset, each page of its file and its write-ahead log, also while a collector serves it. Errors as
-// OpenSqliteReader: it could not be read at all.
+// Reads the complete dataset: each page of its file and of its write-ahead log. May run while a collector serves the
+// dataset. Returns errors of OpenSqliteReader if the dataset could not be read at all.
 absl::StatusOr<CheckReport> CheckDataset(const std::string& path);
 
-// Seals all pages of the file on its owner's word (ResealDataset), then checks the dataset. The notes of the report
-// list the pages and the checks that they passed. Errors as OpenSqliteWriter: nothing was changed.
+// Seals all pages of the file on its owner's request (ResealDataset), then checks the dataset. The notes of the report
+// list the pages and the checks that they passed. Returns errors of OpenSqliteWriter; nothing was changed then.
 absl::StatusOr<CheckReport> ResealAndCheckDataset(const std::string& path);
 
-// A line per count, then a line per damage and per note.
+// Formats the report: one line per count, then one per damage, then one per note.
 std::string FormatReport(const CheckReport& report);
 
-// DATA_LOSS: there is damage.
+// Returns DATA_LOSS if the report contains damage.
 absl::Status ReportStatus(const CheckReport& report);
 
 }  // namespace telemetry::storage

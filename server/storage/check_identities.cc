@@ -12,7 +12,7 @@ namespace {
 using record::IdentityCheck;
 
 constexpr int64_t kConfigsAtOnce = 1000;
-constexpr int64_t kRunsAtOnce = 32;  // with sources of up to a MiB each
+constexpr int64_t kRunsAtOnce = 32;  // with sources of up to 1 MiB each
 
 std::string Text(const Statement& row, int column) { return std::string(row.Text(column)); }
 
@@ -63,7 +63,8 @@ void AddRun(const Statement& row, IdentityScan& scan) {
   scan.Add(record::CheckRunId(run), {.what = "run_id", .id = run.run_id(), .expected = {}, .sender = Text(row, 10)});
 }
 
-// Calls `use` for all rows of a query that takes the key to begin behind, and how many; its first column is the key.
+// Calls `use` for all rows of a query with two parameters: the key after which a page begins, and the page's number of
+// rows. The query's first column is the key.
 absl::Status ForEachRow(Database& database, const char* sql, int64_t rows_at_once,
                         absl::FunctionRef<void(const Statement&)> use) {
   Statement query(database, sql);

@@ -8,11 +8,11 @@
 namespace telemetry::storage {
 namespace {
 
-// A log that readers have kept from being reused for this many steps is worth waiting for them.
+// Once readers have prevented a restart of the log for this many steps, a checkpoint waits for them.
 constexpr int kPatienceSteps = 2;
-// A reader that was in the way may be gone a fraction of a step later.
+// A reader that was in the way may end soon, so retries are made at this fraction of a step.
 constexpr int kTriesAStep = 16;
-// A log of so many steps must not grow, as long as there is hope.
+// Hard limit: at this many steps, commits block until readers release the log (once, for at most reader_patience).
 constexpr int kMostSteps = 3;
 
 }  // namespace
@@ -30,7 +30,7 @@ int Checkpointer::OnWal(void* self, sqlite3* /*handle*/, const char* /*schema*/,
 }
 
 absl::Status Checkpointer::AfterCommit() {
-  // A log that became short again was begun anew.
+  // A log that became shorter was restarted.
   if (log_pages_ < tried_at_pages_) {
     tried_at_pages_ = 0;
     waited_ = false;
@@ -66,7 +66,7 @@ absl::Status Checkpointer::Idle() {
 absl::Status Checkpointer::Run(int mode) {
   const int code = sqlite3_wal_checkpoint_v2(database_.handle(), "main", mode, nullptr, nullptr);
   if (code == SQLITE_OK || (code & 0xff) == SQLITE_BUSY) return absl::OkStatus();
-  // No room to make the database longer: all of it stays in the log, as after a crash in the middle of this.
+  // The disk has no space to extend the database. All pages stay in the log, as after a crash during a checkpoint.
   if (code == SQLITE_FULL) return absl::OkStatus();
   return SqliteStatus(database_.handle(), code);
 }

@@ -6,24 +6,24 @@
 
 namespace telemetry::storage {
 
-// Moves the write-ahead log into the database file, on the writer's own connection: in steady state after so many
-// pages, without waiting for readers, and where one was in the way again soon; when the writer is idle, down to an
-// empty log. Uses the connection's WAL hook. One thread, outside of transactions.
+// Checkpoints the write-ahead log on the writer's own connection. Under load it checkpoints after every `pages` pages
+// without waiting for readers, and retries soon if a reader was in the way. When the writer is idle, it truncates the
+// log to zero bytes. Uses the connection's WAL hook. Used by one thread, outside of transactions.
 class Checkpointer {
  public:
-  // `database` must outlive this.
-  // `reader_patience`: WriterOptions.
+  // `database` must outlive this object. For `reader_patience` see WriterOptions.
   Checkpointer(SqliteDatabase& database, int pages, absl::Duration reader_patience);
   ~Checkpointer();
   Checkpointer(const Checkpointer&) = delete;
   Checkpointer& operator=(const Checkpointer&) = delete;
 
-  // After each commit. An error is the disk's; a reader in the way, or no room to make the database longer, is none.
+  // Must be called after each commit. Returns I/O errors only; a reader in the way, or no disk space to extend the
+  // database, is not an error.
   absl::Status AfterCommit();
-  // When nothing is to be done.
+  // Must be called when the writer is idle.
   absl::Status Idle();
 
-  // Frames in the log after the last commit; 0: it has been emptied since, or nothing was committed.
+  // Frames in the log after the last commit. 0: the log has been emptied since, or nothing was committed.
   int log_pages() const { return log_pages_; }
 
  private:
@@ -34,9 +34,9 @@ class Checkpointer {
   SqliteDatabase& database_;
   const int step_pages_;
   const absl::Duration reader_patience_;
-  bool waited_ = false;     // in vain, since the log was begun anew
-  int log_pages_ = 0;       // in the log, after the last commit
-  int tried_at_pages_ = 0;  // the log length at the last checkpoint; 0: none since it was begun anew
+  bool waited_ = false;     // has already waited for readers in vain since the log was restarted
+  int log_pages_ = 0;       // frames in the log after the last commit
+  int tried_at_pages_ = 0;  // the log length at the last checkpoint; 0: none since the log was restarted
 };
 
 }  // namespace telemetry::storage

@@ -19,7 +19,8 @@ namespace telemetry::storage {
 namespace {
 
 thread_local std::string last_damage;
-// A thread's own variables lie on its stack, and some stacks are small.
+// Thread-local variables may be stored on the thread's stack, and some stacks are small. A vector keeps its bytes on
+// the heap.
 thread_local std::vector<char> page_buffer;
 
 char* PageBuffer(int size) {
@@ -31,18 +32,18 @@ constexpr std::string_view kLogSuffix = "-wal";
 constexpr int kLogHeaderBytes = 32;
 constexpr int kFrameHeaderBytes = 24;
 constexpr int kLeastPageBytes = 512;
-constexpr char kCut[] = "the file ends before it does";
-constexpr char kWrongChecksum[] = "its checksum does not fit it";
+constexpr char kCut[] = "the file ends before the page";
+constexpr char kWrongChecksum[] = "its checksum does not match";
 
-// A database file or its write-ahead log. SQLite allocates the bytes; the base's file lies behind it.
+// A database file or its write-ahead log. SQLite allocates the memory; the base VFS's file follows this object.
 struct ChecksumFile {
   sqlite3_file base;
-  const char* path;   // SQLite's, which outlives the file
-  PageLayout layout;  // this and the next three: of a database file
+  const char* path;   // owned by SQLite, which keeps it longer than the file
+  PageLayout layout;  // this member and the next three are used for a database file only
   Admission admission = {};
   LogSeals::Pages logged = {};
   bool knows_logged = false;
-  std::unique_ptr<LogSeals> seals = nullptr;  // of a log
+  std::unique_ptr<LogSeals> seals = nullptr;  // used for a log only
 
   static ChecksumFile& Of(sqlite3_file* file) { return *reinterpret_cast<ChecksumFile*>(file); }
   static sqlite3_file* Real(sqlite3_file* file) { return reinterpret_cast<sqlite3_file*>(&Of(file) + 1); }
@@ -54,7 +55,7 @@ int ReadReal(sqlite3_file* file, void* to, int size, sqlite3_int64 offset) {
   return Methods(file).xRead(Real(file), to, size, offset);
 }
 
-// Learns the layout where it is not known yet.
+// Returns the layout. Reads it from the file if it is not known yet.
 PageLayout& KnownLayout(sqlite3_file* file) {
   PageLayout& layout = ChecksumFile::Of(file).layout;
   char header[kDatabaseHeaderBytes];
@@ -64,9 +65,10 @@ PageLayout& KnownLayout(sqlite3_file* file) {
   return layout;
 }
 
-// The state of a page that is not sealed.
+// Returns the state of a page that is not sealed.
 PageState StateIn(ChecksumFile& file, uint32_t number, std::string_view page) {
-  // The log may have grown, and without a seal in it the read fails.
+  // Reads the seals again unless foreign pages are admitted: the log may have grown, and a page without a recorded seal
+  // would be refused.
   if (!file.knows_logged || !file.admission.foreign) file.logged = LogSeals::Read(file.path);
   file.knows_logged = true;
   const auto logged = file.logged.find(number);
@@ -86,7 +88,7 @@ int Damaged(sqlite3_file* file, uint32_t number, const char* what) {
   return SQLITE_IOERR_DATA;
 }
 
-// A whole page.
+// Reads a complete page.
 int ReadPage(sqlite3_file* file, char* to, int size, sqlite3_int64 offset) {
   const int result = ReadReal(file, to, size, offset);
   if (result != SQLITE_OK && result != SQLITE_IOERR_SHORT_READ) return result;
@@ -94,7 +96,7 @@ int ReadPage(sqlite3_file* file, char* to, int size, sqlite3_int64 offset) {
   const PageLayout& layout = KnownLayout(file);
   if (!layout.checked || layout.page_bytes != size) return result;
   const auto number = static_cast<uint32_t>(offset / size + 1);
-  // SQLite asks for pages that must be there.
+  // SQLite only reads pages that must exist.
   if (result == SQLITE_IOERR_SHORT_READ) return Damaged(file, number, kCut);
   if (!IsAdmitted(ChecksumFile::Of(file), number, {to, static_cast<size_t>(size)})) {
     return Damaged(file, number, kWrongChecksum);
@@ -106,7 +108,7 @@ int ReadPage(sqlite3_file* file, char* to, int size, sqlite3_int64 offset) {
 int ReadHeader(sqlite3_file* file, void* to, int size, sqlite3_int64 offset) {
   char header[kDatabaseHeaderBytes];
   const int result = ReadReal(file, header, sizeof header, 0);
-  // A file that ends in its header ends where SQLite finds it.
+  // If the file ends inside its header, SQLite must see this end.
   if (result != SQLITE_OK) return ReadReal(file, to, size, offset);
   if (LayoutOf({header, sizeof header}).checked) ShowSize(header);
   std::memcpy(to, header + offset, size);
@@ -122,7 +124,7 @@ int Close(sqlite3_file* file) {
 int Read(sqlite3_file* file, void* to, int size, sqlite3_int64 offset) {
   const int page_bytes = offset == 0 && size >= kLeastPageBytes ? size : KnownLayout(file).page_bytes;
   if (size == page_bytes && offset % size == 0) return ReadPage(file, static_cast<char*>(to), size, offset);
-  // The header has to be read before anything can be known.
+  // SQLite reads the header before the layout can be known.
   const bool in_header = offset + size <= kDatabaseHeaderBytes;
   const bool in_one_page = page_bytes > 0 && offset / page_bytes == (offset + size - 1) / page_bytes;
   if (in_header) return ReadHeader(file, to, size, offset);
@@ -136,12 +138,12 @@ int Read(sqlite3_file* file, void* to, int size, sqlite3_int64 offset) {
 
 int Write(sqlite3_file* file, const void* from, int size, sqlite3_int64 offset) {
   if (offset == 0 && size >= kLeastPageBytes) {
-    // The page's own trailer is still that of what it held before.
+    // The page's trailer is still the one of its previous content.
     ChecksumFile::Of(file).layout = LayoutOf({static_cast<const char*>(from), kDatabaseHeaderBytes});
   }
   const PageLayout& layout = KnownLayout(file);
-  // Of a new database the first page may come last. It has room for checksums: Database asks for it, and so it is in
-  // what VACUUM INTO makes.
+  // The first page of a new database may be written last. A new database has room for checksums, because
+  // SqliteDatabase::Open() reserves it, also in the databases that VACUUM INTO creates.
   const bool is_new = layout.page_bytes == 0 && size >= kLeastPageBytes;
   const bool seals = is_new || (layout.checked && size == layout.page_bytes);
   if (!seals || offset % size != 0) {
@@ -154,7 +156,7 @@ int Write(sqlite3_file* file, const void* from, int size, sqlite3_int64 offset) 
   return Methods(file).xWrite(Real(file), page, size, offset);
 }
 
-// SQLite writes a frame's header and then its page, or, where a transaction writes a page again, the page alone.
+// SQLite writes a frame's header and then its page. If a transaction writes a page again, SQLite writes only the page.
 int WriteLog(sqlite3_file* file, const void* from, int size, sqlite3_int64 offset) {
   LogSeals& seals = *ChecksumFile::Of(file).seals;
   if (offset == 0) seals.Clear();
@@ -229,7 +231,7 @@ constexpr sqlite3_io_methods LogMethods() {
 }
 constexpr sqlite3_io_methods kLogMethods = LogMethods();
 
-// The database whose log has this name.
+// Returns the path of the database to which a log belongs.
 std::string DatabaseOf(std::string_view log) {
   return std::string(log.substr(0, log.size() - (log.ends_with(kLogSuffix) ? kLogSuffix.size() : 0)));
 }
@@ -244,7 +246,7 @@ int Open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int*
   auto* opened = new (file) ChecksumFile{.base = {}, .path = name, .layout = {}};
   if (is_log) opened->seals = std::make_unique<LogSeals>(DatabaseOf(name));
   const int result = RealVfs(vfs)->xOpen(RealVfs(vfs), name, Real(file), flags, out_flags);
-  // SQLite closes what has methods, also after an error.
+  // SQLite closes a file that has methods, also after an error.
   if (Real(file)->pMethods != nullptr) {
     opened->base.pMethods = is_log ? &kLogMethods : &kMethods;
   } else {
@@ -296,12 +298,12 @@ std::string ChecksumVfsOver(const std::string& base) {
   static absl::Mutex mutex(absl::kConstInit);
   static auto& all ABSL_GUARDED_BY(mutex) = *new std::list<Registered>();
   sqlite3_vfs* real = sqlite3_vfs_find(base.empty() ? nullptr : base.c_str());
-  if (real == nullptr) return base;  // SQLite says that there is no such VFS
+  if (real == nullptr) return base;  // SQLite will report that the VFS does not exist
   const absl::MutexLock lock(&mutex);
   std::string name = absl::StrCat("telemetry-checksum-", real->zName);
   for (Registered& known : all) {
     if (known.name != name) continue;
-    known.vfs.pAppData = real;  // another may have come under the name
+    known.vfs.pAppData = real;  // another VFS may have been registered under this name
     return name;
   }
   all.push_back({.name = name, .vfs = {}});

@@ -7,9 +7,9 @@
 namespace telemetry::storage {
 namespace {
 
-// Texts of arguments that are kept, for they are in many configs.
+// Limit of the cached texts of arguments, which many configs share.
 constexpr size_t kMostArgumentBytes = size_t{2} << 20;
-// Ids that a stream remembers: 128 KiB.
+// The number of ids that a stream caches: 128 KiB.
 constexpr size_t kRememberedIds = 8192;
 
 }  // namespace
@@ -61,7 +61,7 @@ absl::Status ConfigReader::Load(int64_t config, v1::ExportConfigs* announced, Se
 absl::Status ConfigReader::Find(int64_t config) {
   absl::StatusOr<bool> found = read_.Bind(config).Step();
   if (!found.ok()) return found.status();
-  if (!*found) return absl::DataLossError(absl::StrCat("config ", config, " is named but not there"));
+  if (!*found) return absl::DataLossError(absl::StrCat("config ", config, " is referenced but missing"));
   return absl::OkStatus();
 }
 
@@ -69,7 +69,8 @@ absl::Status ConfigReader::Fill(v1::Config* entry) {
   entry->set_config_id(static_cast<uint64_t>(read_.Int(0)));
   absl::StatusOr<bool> filled = FillText(read_, 1, 2, entry->mutable_text());
   if (!filled.ok() || *filled) return filled.status();
-  // A text that came without a name stands in for a missing one, and any text for one of a config without a name.
+  // A text from a sender without a name replaces a missing one, and any sender's text replaces one that is missing for
+  // a config without a sender's name.
   const absl::StatusOr<bool> found = read_nameless_.Bind(entry->config_id(), read_.Int(3)).Step();
   if (!found.ok() || !*found) return found.status();
   filled = FillText(read_nameless_, 0, 1, entry->mutable_text());
@@ -89,10 +90,10 @@ absl::Status ConfigReader::AppendText(std::string_view arguments, std::string* t
   text->append("Config(");
   const char* at = arguments.data();
   const char* const end = at + arguments.size();
-  for (bool first = true; ++at < end; first = false) {  // over '[', then over each ','
+  for (bool first = true; ++at < end; first = false) {  // skips '[', then each ','
     int64_t key = 0;
     const auto [next, error] = std::from_chars(at, end, key);
-    if (error != std::errc()) return absl::DataLossError("configs.arguments is no array of keys");
+    if (error != std::errc()) return absl::DataLossError("configs.arguments is not an array of keys");
     absl::StatusOr<const std::string*> argument = Argument(key);
     if (!argument.ok()) return argument.status();
     if (!first) text->append(", ");
@@ -110,7 +111,7 @@ absl::StatusOr<const std::string*> ConfigReader::Argument(int64_t argument) {
   if (!arguments_[key].empty()) return &arguments_[key];
   absl::StatusOr<bool> found = read_argument_.Bind(argument).Step();
   if (!found.ok()) return found.status();
-  if (!*found) return absl::DataLossError(absl::StrCat("config argument ", argument, " is named but not there"));
+  if (!*found) return absl::DataLossError(absl::StrCat("config argument ", argument, " is referenced but missing"));
   const std::string_view text = read_argument_.Text(0);
   if (argument_bytes_ + text.size() > kMostArgumentBytes) {
     ForgetArguments();

@@ -12,33 +12,34 @@
 
 namespace telemetry::storage {
 
-// Turns config keys into ids, and knows which configs a stream has announced. Senders may have different configs under
-// one id, so what one sender's rows name is announced again behind another's. Keys are small and dense, so vectors hold
-// what has been seen. Part of a reader: one thread.
+// Maps config keys to ids, and tracks the configs that a stream has announced. Senders may have different configs under
+// one id, so a config that one sender's rows name is announced again after another sender's rows. Keys are small and
+// dense, so vectors indexed by key hold the state. Part of a reader: used by one thread.
 class ConfigReader {
  public:
-  // The configs that a stream has named so far. The stream may go on over another connection. One bit for each config
-  // of the dataset, and a bounded number of ids.
+  // The configs that a stream has named so far: one bit for each config of the dataset, and a bounded number of ids.
+  // The stream may continue over another connection.
   struct Seen {
     struct Entry {
       int64_t config = 0;  // 0: none
       uint64_t id = 0;
     };
-    std::vector<Entry> ids;       // each at its key modulo the size
+    std::vector<Entry> ids;       // each at index key % ids.size()
     std::vector<bool> announced;  // by key
     int64_t sender = 0;
   };
 
   explicit ConfigReader(Database& database);
 
-  // From now on `seen` is used and filled, which must live as long; nullptr: the reader's own.
+  // Uses and fills `seen` from now on; nullptr: the reader's own. `seen` must outlive its use.
   void Use(Seen* seen) { seen_ = seen == nullptr ? &own_ : seen; }
 
-  // Begins the rows of a sender (0: none). When the sender changes, no config counts as announced.
+  // Begins the rows of a sender (0: none). If the sender changes, no config counts as announced.
   void BeginSender(int64_t sender);
-  // The id of a config. One that has not been announced yet is added to `announced`, with its text, when that is given.
+  // Returns the id of a config. Appends a config that has not been announced yet to `announced`, with its text, unless
+  // `announced` is null.
   absl::StatusOr<uint64_t> Id(int64_t config, v1::ExportConfigs* announced);
-  // A config, which is not announced thereby. Its text is empty where it has not come.
+  // Reads a config without announcing it. Its text is empty if the text has not arrived.
   absl::StatusOr<v1::Config> Read(int64_t config);
 
   void Forget() {
@@ -48,12 +49,12 @@ class ConfigReader {
 
  private:
   absl::Status Load(int64_t config, v1::ExportConfigs* announced, Seen::Entry* entry);
-  // Puts `read_` on the config's row; whoever read from it resets it.
+  // Positions `read_` on the config's row. The caller resets `read_` after reading it.
   absl::Status Find(int64_t config);
   absl::Status Fill(v1::Config* entry);
-  // Sets the text from the columns `arguments` and `unsplit_text`; false: both are NULL.
+  // Sets the text from the columns `arguments` and `unsplit_text`. Returns false if both are NULL.
   absl::StatusOr<bool> FillText(const Statement& row, int arguments, int unsplit, std::string* text);
-  // Appends the text that `arguments`, a JSON array of keys, stands for.
+  // Appends the text that `arguments`, a JSON array of argument keys, encodes.
   absl::Status AppendText(std::string_view arguments, std::string* text);
   absl::StatusOr<const std::string*> Argument(int64_t argument);
 
@@ -64,7 +65,7 @@ class ConfigReader {
 
   Seen own_;
   Seen* seen_ = &own_;
-  std::vector<std::string> arguments_;  // by key; empty: not known
+  std::vector<std::string> arguments_;  // by key; empty: not cached
   size_t argument_bytes_ = 0;
   Statement read_;
   Statement read_argument_;

@@ -115,13 +115,14 @@ absl::StatusOr<bool> ConfigTable::InsertNew(const v1::Config& config) {
 }
 
 absl::Status ConfigTable::Merge(int64_t config, const std::string& text, MaybeRefusal& refusal) {
-  // All who run a kernel send its configs: of equal ones none waits for another.
+  // All processes that run a kernel send its configs. Equal texts are detected without a lock, so that their writers do
+  // not wait for each other.
   absl::StatusOr<std::string> stored = ReadText(config);
   if (!stored.ok() || *stored == text) return stored.status();
   const absl::StatusOr<std::optional<int64_t>> known = lock_text_.Bind(config).QueryInt();
   if (!known.ok()) return known.status();
   if (known->value_or(0) == 0) return WriteText(config, text);
-  // Another writer may have changed it before it was locked.
+  // Another writer may have changed the text before the row was locked.
   stored = ReadText(config);
   if (!stored.ok() || *stored == text) return stored.status();
   if (!SameConfig(*stored, text)) {

@@ -18,25 +18,26 @@
 
 namespace telemetry::storage {
 
-// Tables configs, config_arguments, run_configs and key_lists. Under one config_id each sender has a config of its own,
-// and all of these are about the current sender's. Part of the writer: one thread, inside its transaction.
+// The tables configs, config_arguments, run_configs and key_lists. Each sender has its own config under a config_id;
+// this class works on those of the current sender. Part of the writer: used by one thread, inside the writer's
+// transaction.
 class ConfigTable {
  public:
-  // `runs` and `sender` must outlive this.
+  // `runs` and `sender` must outlive this object.
   ConfigTable(Database& database, RunTable& runs, const CurrentSender& sender);
 
-  // Stores the config's text. Two texts of one config from one sender (arguments in another order) become the smaller
-  // one by bytes, so that the order of arrival does not matter; texts that are not the same config are a conflict.
+  // Stores the config's text. If one sender sends two texts of one config (arguments in another order), the smaller one
+  // by bytes is kept, so that the order of arrival does not matter. Texts of different configs are a conflict.
   absl::Status Store(const v1::Config& config, MaybeRefusal& refusal);
 
-  // Merges what a run determines of a config. Of several key orders the smaller by bytes is kept,
-  // or somebody else's that is there.
+  // Merges the fields that a run determines of a config. Of several key orders, the smaller one by bytes is kept, but a
+  // key order of another sender that is already stored stays.
   absl::Status Store(const v1::RunConfig& config, MaybeRefusal& refusal);
 
-  // The config's key. A config that the sender has not named becomes a row without a text.
+  // Returns the config's key. Creates a row without a text if the sender has not named the config.
   absl::StatusOr<int64_t> KeyOf(uint64_t config_id);
 
-  // A config_id and its sender, as CurrentSender::key.
+  // A config_id and its sender (CurrentSender::key).
   struct Id {
     uint64_t config_id = 0;
     int64_t sender = 0;
@@ -48,20 +49,20 @@ class ConfigTable {
     }
   };
 
-  // A text as the columns `arguments` and `unsplit_text` hold it.
+  // A config's text as the columns `arguments` and `unsplit_text` store it.
   struct StoredText {
     OptionalText arguments;
-    std::optional<std::string_view> unsplit;  // a part of the text
+    std::optional<std::string_view> unsplit;  // a view into the text
   };
-  // Arguments that are not known become rows.
+  // Splits a text into its stored form. Creates rows for unknown arguments.
   absl::StatusOr<StoredText> Encode(std::string_view text);
 
-  // What is found out beforehand (look_ahead.h).
+  // Methods for a LookAhead (look_ahead.h), which fills the caches before the records are stored.
   bool Knows(const Id& id) const { return keys_.contains(id); }
   bool KnowsArgument(const std::string& text) const { return arguments_.contains(text); }
   void Remember(const Id& id, int64_t key);
   void RememberArgument(const std::string& text, int64_t key);
-  // What a run determines of a config, as it is stored.
+  // The fields that a run determines of a config, as they are stored.
   struct RunConfigRow {
     bool is_stored = false;
     std::optional<int64_t> key_list;
@@ -69,21 +70,21 @@ class ConfigTable {
     int64_t sender = 0;
   };
   std::optional<int64_t> KnownKey(const Id& id) const;
-  // The run is locked: until the transaction's end the row is as it says.
+  // Caches the stored row until the end of the transaction. The run is locked, so no other writer can change it.
   void Remember(int64_t run, int64_t config, RunConfigRow row) { run_configs_[{run, config}] = std::move(row); }
-  // The text is stored: it need not be when it comes. It lives until ForgetLook.
+  // Notes that `text` is already stored, so that the record with it needs no work. `text` must live until ForgetLook().
   void Settle(const Id& id, const std::string& text) { settled_.emplace(id, &text); }
-  // What holds for one transaction alone.
+  // Discards the state that is valid for one transaction only.
   void ForgetLook();
 
-  // Forgets what was remembered of the transaction that is not going to be committed.
+  // Discards cached state of a transaction that will not be committed.
   void Forget();
 
  private:
-  // True: the config was not known, and is stored now.
+  // Returns true if the config was unknown and has been stored.
   absl::StatusOr<bool> InsertNew(const v1::Config& config);
   absl::Status Merge(int64_t config, const std::string& text, MaybeRefusal& refusal);
-  // Empty: its text has not come.
+  // Returns an empty string if the config's text has not arrived.
   absl::StatusOr<std::string> ReadText(int64_t config);
   absl::Status WriteText(int64_t config, std::string_view text);
   absl::StatusOr<int64_t> ArgumentKey(std::string_view text);

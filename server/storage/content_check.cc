@@ -27,8 +27,8 @@ absl::Status CheckReferences(SqliteDatabase& database, std::vector<std::string>*
   return ForEachRow(
       database, "SELECT \"table\", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2 ORDER BY 1, 2",
       [damage](const Statement& row) {
-        damage->push_back(absl::StrCat(row.Int(2), " rows of ", std::string(row.Text(0)), " name a row of ",
-                                       std::string(row.Text(1)), " that is not there"));
+        damage->push_back(absl::StrCat(row.Int(2), " rows of ", std::string(row.Text(0)), " reference a row of ",
+                                       std::string(row.Text(1)), " that does not exist"));
       });
 }
 
@@ -38,7 +38,7 @@ std::vector<std::string> CheckContent(SqliteDatabase& database) {
   std::vector<std::string> damage;
   for (auto* part : {&CheckFile, &CheckReferences}) {
     const absl::Status status = part(database, &damage);
-    // A query that cannot be run to its end over a file that could be opened is damage, too.
+    // In a file that could be opened, a query that fails is damage, too.
     if (!status.ok()) damage.emplace_back(status.message());
   }
   return damage;

@@ -7,9 +7,9 @@
 
 namespace telemetry::storage {
 
-// Checks a dataset's file without its checksums: SQLite's integrity_check (the structure of the pages, each index
-// against its table, the constraints of each column) and the foreign keys. Returns the damage, for a person; empty:
-// none. A changed value that breaks no constraint is not found. Reads the whole file.
+// Checks a dataset's file without its checksums: runs SQLite's integrity_check (the structure of the pages, each index
+// against its table, the constraints of each column) and checks the foreign keys. Returns a description of each damage,
+// for people; empty: no damage. Does not detect a changed value that violates no constraint. Reads the entire file.
 std::vector<std::string> CheckContent(SqliteDatabase& database);
 
 }  // namespace telemetry::storage

@@ -27,12 +27,14 @@ namespace {
 
 absl::Status InFile(const std::string& path, const absl::Status& status) {
   if (status.ok()) return status;
-  const char* remedy = absl::IsDataLoss(status) ? ": the file is damaged or no database; restore a backup of it" : "";
+  const char* remedy =
+      absl::IsDataLoss(status) ? ": the file is damaged or not a database; restore a backup of it" : "";
   return absl::Status(status.code(), absl::StrCat(path, ": ", status.message(), remedy));
 }
 
 absl::Status UseWal(SqliteDatabase& database) {
-  // Keys are the writer's own work and checked by `check`; testing them for each row would cost more than the row.
+  // The writer itself creates all keys, and `check` verifies them. Enforcing foreign keys for each row would cost more
+  // than storing the row.
   absl::Status status = database.Execute("PRAGMA foreign_keys = OFF; PRAGMA cache_size = -32768");
   if (status.ok()) {
     Statement wal(database, "PRAGMA journal_mode = WAL");
@@ -50,7 +52,7 @@ absl::StatusOr<std::optional<AckedMark>> MarkOf(const std::string& path) {
   return AckedMarkFile::Read(*real_path);
 }
 
-// Before anything is written: is it one of ours, not too new, and is all there?
+// Checks, before anything is written, that the file is a dataset, not too new, and not missing acknowledged records.
 absl::Status Inspect(SqliteDatabase& database, const std::string& path) {
   if (absl::Status status = SchemaVersion(database).status(); !status.ok()) return InFile(path, status);
   const absl::StatusOr<std::optional<AckedMark>> mark = MarkOf(path);
@@ -58,12 +60,13 @@ absl::Status Inspect(SqliteDatabase& database, const std::string& path) {
   return RequireAcked(database, path, *mark);
 }
 
-// Sets whether closing the connection leaves the log as it is: a damaged log must not go into the database.
+// Sets whether closing the connection leaves the log as it is: a damaged log must not be checkpointed into the
+// database.
 void KeepLog(SqliteDatabase& database, bool keep) {
   sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep ? 1 : 0, nullptr);
 }
 
-// Opens a file of ours that is whole, or to become one, with all of its pages sealed.
+// Opens an intact dataset, or an empty file that will become one, and seals all of its pages.
 absl::StatusOr<SqliteDatabase> OpenSealed(const std::string& path, const SqliteDatabase::Options& options,
                                           absl::FunctionRef<absl::Status(SqliteDatabase&)> inspect,
                                           const std::function<void(const ResealReport&)>& on_reseal) {
@@ -89,8 +92,8 @@ absl::Status Prepare(SqliteDatabase& database, const WriterOptions& options) {
   return name.Bind(absl::ToUnixMicros(options.clock())).Run();
 }
 
-// A file in a folder where SQLite cannot make its shared memory can still be read when nothing waits in a log: then it
-// does not change under the reader either.
+// Returns whether a file can be read without SQLite's shared memory, which SQLite cannot create in some folders. That
+// is the case if the log is empty; then the file does not change during the read either.
 bool MayBeReadAsImmutable(const std::string& path) {
   std::error_code error;
   const auto log_bytes = std::filesystem::file_size(path + "-wal", error);
@@ -152,7 +155,7 @@ absl::StatusOr<SqliteDatabase> OpenDatasetForReading(const std::string& path, co
   if (!database.ok()) return database.status();
   absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database);
   absl::Status status = transaction.status();
-  // Where the mark may not be read, the log can still tell.
+  // If the mark is not readable, the log alone is checked.
   if (status.ok()) status = RequireAcked(*database, path, mark.ok() ? *mark : std::nullopt);
   if (!status.ok()) return status;
   transaction->Commit().IgnoreError();
@@ -191,7 +194,7 @@ absl::StatusOr<bool> AddPageChecksums(const std::string& path) {
   const absl::StatusOr<bool> has = HasPageChecksums(*database);
   if (!has.ok()) return InFile(path, has.status());
   if (*has) return false;
-  // SqliteDatabase::Open has asked for the room.
+  // SqliteDatabase::Open() has reserved the bytes for checksums.
   status = database->Execute("VACUUM");
   if (status.ok()) status = database->Execute(kEmptyLog);
   if (!status.ok()) return InFile(path, status);

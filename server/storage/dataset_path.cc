@@ -9,7 +9,7 @@
 namespace telemetry::storage {
 
 absl::StatusOr<std::string> RealPath(const std::string& path) {
-  constexpr int kMostLinks = 40;  // as the kernel has it
+  constexpr int kMostLinks = 40;  // the limit of the Linux kernel
   std::filesystem::path file = path;
   std::error_code error;
   for (int links = 0; std::filesystem::is_symlink(file, error); ++links) {
@@ -28,7 +28,7 @@ absl::Status RefuseFolder(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) return absl::OkStatus();
   const std::string file = (std::filesystem::path(path) / "telemetry.db").string();
-  return absl::FailedPreconditionError(absl::StrCat(path, " is a folder: give a file in it, as ", file));
+  return absl::FailedPreconditionError(absl::StrCat(path, " is a folder: give a file in it, for example ", file));
 }
 
 absl::Status RequireFile(const std::string& path) {

@@ -7,15 +7,15 @@
 
 namespace telemetry::storage {
 
-// Returns the file that `path` leads to through symbolic links, also when it is yet to be made. NOT_FOUND,
-// PERMISSION_DENIED: its folder.
+// Returns the file that `path` leads to through symbolic links, even if the file does not exist yet. Returns NOT_FOUND
+// or PERMISSION_DENIED if its folder cannot be resolved.
 absl::StatusOr<std::string> RealPath(const std::string& path);
 
-// FAILED_PRECONDITION: `path` is a folder, so that no dataset can be there.
+// Returns FAILED_PRECONDITION if `path` is a folder, which cannot be a dataset.
 absl::Status RefuseFolder(const std::string& path);
 
-// For commands that work on a dataset and must not make one. NOT_FOUND: there is no such file. FAILED_PRECONDITION: as
-// RefuseFolder.
+// Returns NOT_FOUND if the file does not exist, and FAILED_PRECONDITION as RefuseFolder does. For commands that must
+// not create a dataset.
 absl::Status RequireFile(const std::string& path);
 
 }  // namespace telemetry::storage

@@ -22,7 +22,7 @@ namespace {
   "coalesce(" run ".input_shapes, " run ".dtypes, " run ".hardware, CASE WHEN " run \
   ".kernel > 0 THEN '' END) IS NOT NULL "
 
-// SELECTs the distinct values of a column, within the bounds of v1::FilterValues.
+// SELECTs the distinct values of a column, within the limits of v1::FilterValues.
 #define TELEMETRY_VALUES_OF(column, table)                                                                \
   "SELECT DISTINCT " column " FROM " table " WHERE length(" column ") BETWEEN 1 AND 256 ORDER BY " column \
   " LIMIT "                                                                                               \
@@ -45,8 +45,9 @@ DatasetReader::DatasetReader(Database& database)
       measurements_(database, configs_),
       details_(database),
       ir_graphs_(database),
-      // d holds the description of r: r itself, or, if r has none, the run without a sender's name; if r is that run, the
-      // first one that has a description. ?4 and ?5 enclose the prefix: no digit sorts behind 'g'.
+      // d is the run that describes r: r itself if it has a description, or else the run without a sender's name. If r
+      // is the run without a name, d is the first run that has a description. ?4 and ?5 enclose the prefix: 'g' sorts
+      // after all hex digits.
       runs_(database,
             "SELECT r.run, r.run_id, k.kernel_id, k.name, k.source, d.input_shapes, d.dtypes, d.hardware, "
             "d.settings_signature, d.extra_json, (SELECT min(settings_json) FROM run_settings WHERE run = d.run), "
@@ -120,7 +121,7 @@ absl::StatusOr<std::vector<StoredRun>> DatasetReader::RunsOf(const std::string& 
   v1::Filter filter;
   filter.set_run_id(run_id);
   absl::StatusOr<std::vector<StoredRun>> runs = std::vector<StoredRun>();
-  // A shorter id would be a prefix.
+  // A shorter id would be treated as a prefix.
   if (record::IsHexId(run_id)) runs = Runs(filter, {}, std::numeric_limits<int64_t>::max());
   if (runs.ok() && runs->empty()) return absl::NotFoundError(absl::StrCat("no run has the id \"", run_id, "\""));
   return runs;
@@ -143,7 +144,7 @@ absl::StatusOr<std::vector<StoredAttempt>> DatasetReader::ReadAttempts(Statement
     if (!found.ok()) return found.status();
     if (!*found) return attempts;
     attempts.push_back(FillAttempt(bound));
-    // A run may have very many attempts, and a field that is cleared keeps its memory.
+    // A run may have very many attempts, and clearing a field does not free its memory, so only two fields are kept.
     v1::Attempt& attempt = *attempts.back().summary.mutable_attempt();
     v1::Attempt brief;
     brief.set_attempt_id(attempt.attempt_id());
@@ -196,7 +197,7 @@ absl::StatusOr<v1::RunSummary> DatasetReader::Summarise(const StoredRun& run, st
   summary.set_measurements(stats.measurements);
   summary.set_configs(stats.configs);
   if (stats.best.has_value()) {
-    // Without announcing it: an export's rows do.
+    // Does not announce the config: an export's rows do so.
     absl::StatusOr<v1::Config> config = configs_.Read(stats.best_config);
     if (!config.ok()) return config.status();
     summary.set_best_perf_ms(stats.best->perf_ms);

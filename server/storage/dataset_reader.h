@@ -18,17 +18,18 @@
 
 namespace telemetry::storage {
 
-// A sender's run with its key.
+// A sender's run and its key.
 struct StoredRun {
   int64_t key = 0;
-  // The run that describes it, with IR graphs and run configs: it itself, but for one of which its sender says nothing.
+  // Key of the run that supplies the description, IR graphs and run configs: this run itself, unless its sender has not
+  // described it.
   int64_t described_by = 0;
   int64_t sender = 0;
   std::string sender_name;  // empty: none
   v1::Run run;
 };
 
-// The place behind a run, where the next page begins.
+// The position after a run, where the next page begins.
 struct RunPlace {
   std::string run_id;
   std::string sender_name;
@@ -36,48 +37,48 @@ struct RunPlace {
   static RunPlace Behind(const StoredRun& run) { return {.run_id = run.run.run_id(), .sender_name = run.sender_name}; }
 };
 
-// An attempt with its key.
+// An attempt and its key.
 struct StoredAttempt {
   AttemptKey key;
-  v1::AttemptSummary summary;   // its counts are filled in by Summarise
-  std::optional<BestRow> best;  // as its best_perf_ms
+  v1::AttemptSummary summary;   // Summarise() fills in the counts
+  std::optional<BestRow> best;  // the row of best_perf_ms
 };
 
-// Reads runs and attempts, and holds the readers of what belongs to them. Part of a reader: one thread, inside the
-// caller's transaction.
+// Reads runs and attempts, and owns the readers of the rows that belong to them. Part of a reader: used by one thread,
+// inside the caller's transaction.
 class DatasetReader {
  public:
   explicit DatasetReader(Database& database);
 
-  // Runs behind a place that the filter selects, in the order of run_id, then of their senders' names. A run without
-  // attempts is left out where another sender has attempts under its run_id; where none has, one without a description
-  // is left out where another sender describes it.
+  // Returns the runs after `after` that the filter selects, ordered by run_id, then by their sender's name. A run
+  // without attempts is omitted if another sender has attempts under its run_id. If no sender has, a run without a
+  // description is omitted if another sender describes it.
   absl::StatusOr<std::vector<StoredRun>> Runs(const v1::Filter& filter, const RunPlace& after, int64_t limit);
-  // All of this run_id. NOT_FOUND: there is none.
+  // Returns all runs with this run_id, or NOT_FOUND if there is none.
   absl::StatusOr<std::vector<StoredRun>> RunsOf(const std::string& run_id);
 
-  // A run's attempts that began at or after `since`, in the order of attempt_id; only their ids and times, Attempt has
-  // the rest.
+  // Returns a run's attempts that began at or after `since_unix_us`, ordered by attempt_id. Fills in only their ids and
+  // times; Attempt() reads the rest.
   absl::StatusOr<std::vector<StoredAttempt>> Attempts(const StoredRun& run, int64_t since_unix_us);
-  // The same of the attempts of all senders' runs of this run_id above after_attempt_id.
+  // Does the same for the attempts of all senders' runs with this run_id whose attempt_id is above `after_attempt_id`.
   absl::StatusOr<std::vector<StoredAttempt>> AttemptsOf(const std::string& run_id, const std::string& after_attempt_id,
                                                         int64_t limit);
-  // NOT_FOUND: no such attempt.
+  // Returns NOT_FOUND if the attempt does not exist.
   absl::StatusOr<StoredAttempt> Attempt(const std::string& attempt_id);
 
-  // Counts over the rows of these attempts, whose own counts are filled in on the way.
+  // Count the rows of the attempts. Also fill in the counts of each attempt.
   absl::StatusOr<v1::RunSummary> Summarise(const StoredRun& run, std::vector<StoredAttempt>* attempts);
   absl::StatusOr<v1::RunSummary> Summarise(const StoredRun& run);
   absl::Status Summarise(StoredAttempt* attempt);
 
-  // Keys and ids of a run's run_configs, in the order of config_id.
+  // Returns the ids and keys of a run's run_configs, ordered by config_id.
   absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> RunConfigKeys(int64_t run);
   absl::Status ReadRunConfig(int64_t run, int64_t config, v1::RunConfig* out);
 
-  // Reads the values that exist in the dataset for the fields of a filter.
+  // Returns the values that exist in the dataset for the fields of a filter.
   absl::StatusOr<v1::FilterValues> ReadFilterValues();
 
-  // Forgets what keys stand for.
+  // Discards all cached keys.
   void Forget() {
     configs_.Forget();
     measurements_.Forget();
@@ -92,7 +93,7 @@ class DatasetReader {
   absl::StatusOr<std::vector<StoredAttempt>> ReadAttempts(Statement& bound);
   StoredRun FillRun();
   static StoredAttempt FillAttempt(const Statement& row);
-  // Counts an attempt's rows into its own summary and into `stats`.
+  // Adds the attempt's rows to its own summary and to `stats`.
   absl::Status Count(StoredAttempt* attempt, RowStats* stats);
 
   ConfigReader configs_;

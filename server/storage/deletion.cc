@@ -17,20 +17,21 @@ namespace {
 constexpr size_t kShortestPrefix = 4;
 constexpr size_t kRunIdDigits = 64;
 constexpr size_t kAttemptIdBytes = 16;
-// Looking at this many attempts is quick even where none of them is named.
+// The number of attempts that one step examines. This is quick even if none of them matches.
 constexpr int64_t kKeysAtOnce = 10'000;
 
-// Begins a statement: describes the attempts of a table `found`, which has some of the attempts table.
+// The end of a statement: describes the attempts of a table `found`, which holds some rows of the attempts table.
 #define TELEMETRY_DESCRIBE                                                                                        \
   "SELECT a.attempt, a.attempt_id, r.run_id, coalesce(k.name, ''), a.origin, a.state, a.first_received_unix_us, " \
   "(SELECT count(*) FROM measurements AS m WHERE /*postgresql m.run = a.run AND */ m.attempt = a.attempt) "       \
   "FROM found AS a JOIN runs AS r ON r.run = a.run LEFT JOIN kernels AS k ON k.kernel = r.kernel ORDER BY a.attempt"
-// ?1: the name; ?2, ?3: keys from, to; ?4: at most so many. Rows are counted for these alone.
+// A statement that selects attempts. ?1: the name; ?2, ?3: first and last key; ?4: limit. Measurements are counted only
+// for the selected attempts.
 #define TELEMETRY_FIND(condition)                          \
   "WITH found AS (SELECT * FROM attempts WHERE " condition \
   " AND attempt BETWEEN ?2 AND ?3 ORDER BY attempt LIMIT ?4) " TELEMETRY_DESCRIBE
 
-// By Deletion::Kind.
+// Indexed by Deletion::Kind.
 constexpr const char* kFind[] = {TELEMETRY_FIND("run IN (SELECT run FROM runs WHERE run_id = ?1)"),
                                  TELEMETRY_FIND("attempt_id = ?1"), TELEMETRY_FIND("origin = ?1")};
 
@@ -45,7 +46,7 @@ absl::StatusOr<std::vector<std::string>> Texts(Statement& statement) {
   }
 }
 
-// Ends with what may have been meant.
+// Returns an error that suggests the nearest candidate.
 absl::Status NotFound(const std::string& what, const std::string& word, const std::vector<std::string>& candidates) {
   const std::string nearest = cli::Nearest(word, candidates);
   return absl::NotFoundError(
@@ -54,8 +55,8 @@ absl::Status NotFound(const std::string& what, const std::string& word, const st
 
 bool IsHex(const std::string& text) { return text.find_first_not_of("0123456789abcdef") == std::string::npos; }
 
-// Returns the ids beside the place where `id` would stand in the order of ids. A typing error at the end of an id
-// leaves it near the right one.
+// Returns the ids directly before and after the position of `id` in the order of ids. A typing error at the end of an
+// id leaves it close to the correct one.
 template <typename Id>
 absl::StatusOr<std::vector<std::string>> Neighbours(Database& database, const char* before, const char* behind,
                                                     const Id& id) {
@@ -72,7 +73,7 @@ absl::StatusOr<std::vector<std::string>> Neighbours(Database& database, const ch
 absl::StatusOr<std::string> FindRun(Database& database, const std::string& prefix) {
   if (!IsHex(prefix) || prefix.size() < kShortestPrefix || prefix.size() > kRunIdDigits) {
     return absl::InvalidArgumentError(
-        absl::StrCat("'", prefix, "' is no run_id: give its 64 lower-case hex digits or at least the first 4"));
+        absl::StrCat("'", prefix, "' is not a run_id: give its 64 lower-case hex digits or at least the first 4"));
   }
   Statement find(database,
                  "SELECT DISTINCT run_id FROM runs WHERE run_id >= ?1 AND run_id < ?2 ORDER BY run_id LIMIT 2");
@@ -81,8 +82,8 @@ absl::StatusOr<std::string> FindRun(Database& database, const std::string& prefi
   if (!found.ok()) return found.status();
   if (found->size() == 1) return found->front();
   if (found->size() > 1) {
-    return absl::FailedPreconditionError(absl::StrCat("several run_ids begin with ", prefix, ", as ", found->front(),
-                                                      " and ", found->back(), ": give more digits"));
+    return absl::FailedPreconditionError(absl::StrCat("several run_ids begin with ", prefix, ", for example ",
+                                                      found->front(), " and ", found->back(), ": give more digits"));
   }
   absl::StatusOr<std::vector<std::string>> near =
       Neighbours(database, "SELECT DISTINCT run_id FROM runs WHERE run_id < ?1 ORDER BY run_id DESC LIMIT 4",
@@ -107,7 +108,8 @@ absl::Status FindAttempt(Database& database, const std::string& attempt_id) {
 }
 
 absl::Status FindOrigin(Database& database, const std::string& origin) {
-  if (origin.empty()) return absl::InvalidArgumentError("an origin is empty: name attempts without one by their ids");
+  if (origin.empty())
+    return absl::InvalidArgumentError("an origin is empty: name attempts without an origin by their ids");
   Statement find(database, "SELECT attempt FROM attempts WHERE origin = ?1 LIMIT 1");
   const absl::StatusOr<std::optional<int64_t>> found = find.Bind(origin).QueryInt();
   if (!found.ok() || found->has_value()) return found.status();
@@ -135,7 +137,7 @@ v1::DeletedAttempt Describe(const Statement& row) {
 
 absl::StatusOr<Deletion> Deletion::Begin(Database& database, const v1::DeleteRequest& request) {
   const int count = request.run_ids_size() + request.attempt_ids_size() + request.origins_size();
-  if (count == 0) return absl::InvalidArgumentError("a deletion names runs, attempts or origins");
+  if (count == 0) return absl::InvalidArgumentError("a deletion must name runs, attempts or origins");
   if (count > kMostNames) {
     return absl::InvalidArgumentError(absl::StrCat("a deletion has at most ", kMostNames, " names"));
   }
@@ -166,7 +168,7 @@ absl::StatusOr<Removal> Deletion::Next(Database& database) {
   const absl::StatusOr<std::optional<int64_t>> first = next.Bind(looked_at_).QueryInt();
   if (!first.ok()) return first.status();
   if (first->has_value() && **first <= through_) {
-    // Only those of an origin are found by looking at all attempts.
+    // Attempts of an origin are found by a scan of all attempts, so their search is limited per step.
     const bool at_once = names_[at_].kind != Kind::kOrigin || through_ - **first < kKeysAtOnce;
     const int64_t last = at_once ? through_ : **first + kKeysAtOnce - 1;
     if (absl::Status status = Find(database, **first, last, removal); !status.ok()) return status;

@@ -6,7 +6,7 @@
 namespace telemetry::storage {
 namespace {
 
-// By the number of the stage.
+// Indexed by v1::MeasurementDetail::Stage.
 constexpr std::string_view kStages[] = {"unspecified", "screening", "search", "final"};
 
 v1::MeasurementDetail::Stage ParseStage(std::string_view name) {
@@ -21,8 +21,7 @@ absl::Status FillSamples(std::string_view text, v1::MeasurementDetail* detail) {
   if (!samples.ok()) return absl::DataLossError("samples_ms_json is not JSON: check the database");
   for (const record::Json& sample : samples->items) {
     const std::optional<double> ms = record::ParseDecimal(sample.text);
-    if (!ms.has_value())
-      return absl::DataLossError("samples_ms_json holds something else than numbers: check the database");
+    if (!ms.has_value()) return absl::DataLossError("samples_ms_json is not an array of numbers: check the database");
     detail->add_samples_ms(*ms);
   }
   return absl::OkStatus();

@@ -10,14 +10,15 @@
 
 namespace telemetry::storage {
 
-// Reads what is known of measurements beyond their rows. Part of a reader: one thread, inside the caller's transaction.
+// Reads the details of measurements (table measurement_details). Part of a reader: used by one thread, inside the
+// caller's transaction.
 class DetailReader {
  public:
   explicit DetailReader(Database& database);
 
   absl::StatusOr<bool> HasDetails(const AttemptKey& key);
-  // Reads the details of the rows of one page, in their order, up to the first one that reaches `most_bytes`; the rows
-  // behind that are removed from the page, and the result is true. attempt_id is left empty.
+  // Reads the details of the rows of one page, in their order, up to the first one that reaches `most_bytes`. If that
+  // cuts the page, removes the remaining rows from the page and returns true. Leaves attempt_id empty.
   absl::StatusOr<bool> Read(const AttemptKey& key, size_t most_bytes,
                             google::protobuf::RepeatedPtrField<v1::Measurement>* rows,
                             google::protobuf::RepeatedPtrField<v1::MeasurementDetail>* details);

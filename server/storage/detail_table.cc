@@ -68,7 +68,7 @@ absl::Status DetailTable::CompareStored(const v1::MeasurementDetail& detail, con
   if (!status.ok()) return status;
   stored.set_attempt_id(detail.attempt_id());
   stored.set_seq(detail.seq());
-  // What a newer producer says beyond this version is not stored, and does not count.
+  // Fields of a newer producer that this version does not know are not stored, and are not compared.
   v1::MeasurementDetail sent = detail;
   sent.DiscardUnknownFields();
   if (!google::protobuf::util::MessageDifferencer::Equals(stored, sent)) {

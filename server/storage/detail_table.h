@@ -11,15 +11,15 @@
 
 namespace telemetry::storage {
 
-// Table measurement_details. Part of the writer: one thread, inside its transaction.
+// The table measurement_details. Part of the writer: used by one thread, inside the writer's transaction.
 class DetailTable {
  public:
-  // `attempts` must outlive this.
+  // `attempts` must outlive this object.
   DetailTable(Database& database, AttemptTable& attempts);
 
   absl::Status Store(const v1::MeasurementDetail& detail, MaybeRefusal& refusal);
 
-  // For a LookAhead, as MeasurementTable's.
+  // Methods for a LookAhead; see those of MeasurementTable.
   void BeginKnownRows(bool is_on) { known_.Begin(is_on); }
   void RememberRow(int64_t attempt, uint64_t seq) { known_.Remember(attempt, seq); }
 

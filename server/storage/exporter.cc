@@ -17,25 +17,25 @@ namespace {
 
 using google::protobuf::internal::WireFormatLite;
 
-// Few, since a run may have more than a megabyte while it is read.
+// A small number, since a run may be larger than a megabyte in memory.
 constexpr int64_t kRunsPerPage = 8;
 constexpr int64_t kRowsPerPage = 1000;
 constexpr size_t kRunConfigsPerPage = 1000;
-// A page of rows ends with the first one that reaches this; so does one of run configs. Small, so that a client which
-// reads 10 kB/s takes less than --unread-timeout for it.
+// A page of rows or run configs ends with the item that reaches this size. It is small enough that a client that reads
+// 10 kB/s needs less than --unread-timeout for a page.
 constexpr size_t kPageBytes = size_t{256} << 10;
 constexpr size_t kShortestPrefix = 4;
 constexpr size_t kRunIdDigits = 64;
 
-// Where an attempt's start is not known, the time when the collector first saw it counts.
+// Returns the attempt's start, or if that is not known, the time when the collector first received a record of it.
 int64_t BeganAt(const StoredAttempt& attempt) {
   const v1::AttemptSummary& summary = attempt.summary;
   return summary.attempt().has_started_unix_us() ? summary.attempt().started_unix_us()
                                                  : summary.first_received_unix_us();
 }
 
-// One attempt of several: the last to arrive (keys grow), or the best measured and then fastest (of equals the first by
-// id, which is the order they stand in).
+// Reduces the attempts to one: the last to arrive (keys grow with arrival), or the one with the best row (highest rank,
+// then fastest; among equals the first by id, which is the order of the vector).
 void KeepOne(v1::Filter::Attempts which, std::vector<StoredAttempt>* attempts) {
   if (which == v1::Filter::ATTEMPTS_ALL) return;
   if (which == v1::Filter::ATTEMPTS_BEST) {
@@ -340,7 +340,8 @@ absl::StatusOr<bool> Exporter::ReadRows(const AttemptKey& attempt, uint64_t afte
   return more;
 }
 
-// The pages are transactions of their own. An attempt that went away between them was announced, but came only in part.
+// Each page is read in its own transaction. An attempt that was removed between two pages was announced but exported
+// only in part.
 absl::Status Exporter::CheckStillThere(const StoredAttempt& attempt) {
   absl::StatusOr<StoredAttempt> now = reader_->Attempt(attempt.summary.attempt().attempt_id());
   if (now.ok() && now->key == attempt.key) return absl::OkStatus();

@@ -1,6 +1,7 @@
 #pragma once
 
-// Behind the INSERT of a statement "INSERT INTO table (columns) VALUES (?1, ...)", with or without ON CONFLICT DO
-// NOTHING: its rows need not be stored one by one. A database that stores many at once much faster may take them for
-// inserted, and find out before the commit; then the transaction is done again, with one INSERT after the other.
+// Marks a statement "INSERT INTO table (columns) VALUES (?1, ...)", with or without ON CONFLICT DO NOTHING, whose rows
+// need not be stored one by one. The mark follows the word INSERT. A database that stores many rows at once much faster
+// may treat the rows as inserted and detect a row that already exists only later in the transaction. It then repeats
+// the transaction, in the end with single INSERTs.
 #define TELEMETRY_GATHERED "/*gathered*/ "

@@ -26,10 +26,10 @@ std::string FolderOf(const std::string& path) {
 }
 
 absl::StatusOr<int> ReadVersion(const std::string& path) {
-  // The file alone: opening a write-ahead log would make files.
+  // Reads the database file only, since opening a write-ahead log would create files.
   absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path, {.read_only = true, .immutable = true});
   if (!database.ok()) return database.status();
-  // Another program may have written to it: a collector verifies it before it serves it.
+  // Another program may have written to the file. The collector verifies it before it serves the dataset.
   if (absl::Status status = AdmitForeignPages(*database); !status.ok()) return status;
   absl::StatusOr<int> version = SchemaVersion(*database);
   if (version.ok() && *version > EmbeddedMigrations().back().number) return RequireCurrentSchema(*database);

@@ -11,7 +11,7 @@ template <typename Message>
 absl::Status SetOmitted(const Statement& row, int column, Message* message) {
   if (row.IsNull(column)) return absl::OkStatus();
   absl::StatusOr<record::Json> keys = record::ParseJson(row.Text(column));
-  if (!keys.ok()) return absl::DataLossError("omitted_json is no JSON");
+  if (!keys.ok()) return absl::DataLossError("omitted_json is not JSON: check the database");
   for (record::Json& key : keys->items) message->add_omitted(std::move(key.text));
   return absl::OkStatus();
 }

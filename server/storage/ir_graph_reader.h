@@ -11,13 +11,13 @@
 
 namespace telemetry::storage {
 
-// Puts stored IR graphs together again. A graph stays serialised, since its parsed form may take twenty times as much
-// memory. Part of a reader: one thread, inside the caller's transaction.
+// Reassembles stored IR graphs. A graph stays serialised, since its parsed form may take twenty times the memory. Part
+// of a reader: used by one thread, inside the caller's transaction.
 class IrGraphReader {
  public:
   explicit IrGraphReader(Database& database);
 
-  // In the order of kind.
+  // Returns the kinds of the run's graphs, ordered by kind.
   absl::StatusOr<std::vector<std::string>> Kinds(int64_t run);
   // Returns a serialised IrGraph.
   absl::StatusOr<std::string> Read(int64_t run, const std::string& run_id, const std::string& kind);

@@ -12,7 +12,7 @@
 namespace telemetry::storage {
 namespace {
 
-// NULL when the record had every key, as it does nearly always.
+// Returns NULL if the record had every key, which is nearly always the case.
 template <typename Message>
 OptionalText OmittedJson(const Message& message) {
   if (message.omitted_size() == 0) return std::nullopt;

@@ -11,18 +11,18 @@
 
 namespace telemetry::storage {
 
-// Tables ir_graphs, ir_nodes and ir_edges. Part of the writer: one thread, inside its transaction.
+// The tables ir_graphs, ir_nodes and ir_edges. Part of the writer: used by one thread, inside the writer's transaction.
 class IrGraphTable {
  public:
-  // `runs` and `sender` must outlive this.
+  // `runs` and `sender` must outlive this object.
   IrGraphTable(Database& database, RunTable& runs, const CurrentSender& sender);
 
-  // Stores the graph, unless for its run and kind there is one with a smaller or equal SHA-256, or one of somebody
-  // else.
+  // Stores the graph unless the run already has one of this kind that has a smaller or equal SHA-256, or that belongs
+  // to another sender.
   absl::Status Store(const v1::IrGraph& graph);
 
  private:
-  // Removes the graph that has to give way. False: the stored one stays.
+  // Removes a stored graph that the new one replaces. Returns false if the stored graph stays.
   absl::StatusOr<bool> MakeRoom(int64_t run, const v1::IrGraph& graph, const std::string& digest);
   absl::Status InsertNodes(int64_t run, int64_t ir_graph, const v1::IrGraph& graph);
   absl::Status InsertEdges(int64_t run, int64_t ir_graph, const v1::IrGraph& graph);

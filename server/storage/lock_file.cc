@@ -35,7 +35,7 @@ absl::Status WriteHolder(int fd) {
 absl::Status RequireOneName(const std::string& path) {
   std::error_code error;
   const auto names = std::filesystem::hard_link_count(path, error);
-  if (error || names == 1) return absl::OkStatus();  // what is not there gets one name
+  if (error || names == 1) return absl::OkStatus();  // a file that does not exist yet will have one name
   return absl::FailedPreconditionError(absl::StrCat(
       path, " has ", names, " names (hard links), and SQLite would keep a separate log under each: remove the others, ",
       "or make a copy with telemetry-collector backup and give that as --db"));

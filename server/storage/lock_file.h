@@ -6,14 +6,14 @@
 
 namespace telemetry::storage {
 
-// Holds the file PATH.lock, so that one process at a time writes to PATH. Symbolic links are followed first: all names
-// that lead to one file lead to one lock. The kernel lets go of it when the process ends, however it ends; the lock
-// file itself stays, since removing it would let two processes hold two files of one name.
+// Holds a lock on the file PATH.lock, so that only one process at a time writes to PATH. Symbolic links are resolved
+// first, so all names of one file share one lock. The kernel releases the lock when the process ends for any reason.
+// The lock file is never removed: otherwise two processes could hold two files of the same name.
 class LockFile {
  public:
-  // ALREADY_EXISTS: another process has it; the message names its pid. FAILED_PRECONDITION: it is a folder, or the file
-  // has a second name (a hard link), under which it could not be kept from others. PERMISSION_DENIED, NOT_FOUND: the
-  // folder.
+  // Acquires the lock. Errors: ALREADY_EXISTS if another process holds it (the message contains its pid);
+  // FAILED_PRECONDITION if `path` is a folder, or a file with a second name (hard link) that the lock would not cover;
+  // PERMISSION_DENIED or NOT_FOUND for the folder.
   static absl::StatusOr<LockFile> Acquire(const std::string& path);
 
   LockFile(LockFile&& other) noexcept;

@@ -12,10 +12,10 @@ namespace telemetry::storage {
 //
 //   page number:u32  crc:u32       as in a page's trailer, but in the byte order of the machine
 //
-// SQLite writes pages to the log with the trailers of before; a checkpoint by this program seals them. When another
+// SQLite writes pages to the log with their previous trailers; a checkpoint by this program seals them. If another
 // program recovers the log of a killed collector and moves its pages into the database, this file proves that they are
-// the collector's, bit for bit. A seal is written before its frame and not forced to the disk: a process that dies
-// takes nothing back, and after a power cut a page without a seal counts as another program's. For one thread.
+// the collector's pages, bit for bit. A seal is written before its frame and is not fsynced: a crash of the process
+// loses no seal, and after a power cut a page without a seal counts as foreign. Not thread-safe.
 class LogSeals {
  public:
   explicit LogSeals(const std::string& database) : path_(PathOf(database)) {}
@@ -25,13 +25,14 @@ class LogSeals {
 
   static std::string PathOf(const std::string& database) { return database + ".seals"; }
 
-  // Seals by page number; empty where the file cannot be read.
+  // Seals by page number. Empty if the file cannot be read.
   using Pages = absl::flat_hash_map<uint32_t, std::vector<uint32_t>>;
   static Pages Read(const std::string& database);
 
-  // Makes the file where it is not there. `frame` counts from 0. An error only costs the proof.
+  // Stores the seal of a frame (counted from 0). Creates the file if it does not exist. An error is ignored: it only
+  // loses the proof.
   void Store(uint32_t frame, uint32_t number, uint32_t seal);
-  // The log begins anew.
+  // Must be called when SQLite restarts the log from its beginning.
   void Clear();
 
  private:

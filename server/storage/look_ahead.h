@@ -10,25 +10,26 @@
 
 namespace telemetry::storage {
 
-// Tells the tables beforehand, in few statements, what they would ask the database for record by record: for a database
-// where each statement is a journey. What it does not tell, they ask. Part of the writer: one thread, inside its
-// transaction.
+// Fills the caches of the tables with few statements before the records are stored, for a database where each statement
+// costs a round trip. The tables query the database for any entry that the look-ahead did not supply. Part of the
+// writer: used by one thread, inside the writer's transaction.
 class LookAhead {
  public:
   virtual ~LookAhead() = default;
 
   struct Entry {
     const v1::Record* record = nullptr;
-    int64_t sender = 0;  // as CurrentSender::key
+    int64_t sender = 0;  // CurrentSender::key
   };
 
-  // `records` are valid, and the transaction is going to store them in this order. Runs and configs that are new are
-  // made where their records are never refused.
+  // Looks up the runs and configs of `records`, which are valid and which the transaction will store in this order.
+  // Creates new runs and configs whose records can never be refused.
   virtual absl::Status LookAt(absl::Span<const Entry> records, RunTable& runs, ConfigTable& configs) = 0;
-  // The same of the rows that belong to attempts: those that are stored already.
+  // Looks up the rows of attempts that are already stored.
   virtual absl::Status LookAtRows(absl::Span<const Entry> records, MeasurementTable& measurements,
                                   DetailTable& details) = 0;
-  // Returns true if the last look made the run or the config that the record describes; once for each.
+  // Returns true if the last look-ahead created the run or the config that the record describes. Returns true at most
+  // once for each.
   virtual bool TakeMade(const Entry& entry) = 0;
 };
 

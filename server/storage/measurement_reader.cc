@@ -10,10 +10,10 @@
 namespace telemetry::storage {
 namespace {
 
-// Statuses have keys from 1; these stand for all of them, and for one that no row has.
+// Status keys start at 1. These values stand for all statuses, and for a status that no row has.
 constexpr int64_t kAnyStatus = 0;
 constexpr int64_t kNoStatus = -1;
-// Names of statuses that are kept: the usual ones are few and short.
+// Limit of the cached names of statuses: the usual ones are few and short.
 constexpr size_t kMostStatusBytes = size_t{1} << 20;
 
 }  // namespace
@@ -42,7 +42,7 @@ absl::StatusOr<bool> MeasurementReader::ReadPage(const AttemptKey& key, uint64_t
                                                  v1::ExportConfigs* announced) {
   absl::StatusOr<int64_t> status_key = status.empty() ? kAnyStatus : StatusKey(status);
   if (!status_key.ok()) return status_key.status();
-  // SQLite's integers end where sequence numbers do: nothing is behind.
+  // SQLite's integers end at the largest sequence number, so no row follows.
   if (after_seq > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return false;
   read_page_.Bind(InRun{key.run}, key.attempt, after_seq, *status_key, end.rows + 1);
   size_t bytes = 0;
@@ -168,7 +168,7 @@ absl::StatusOr<const std::string*> MeasurementReader::StatusName(int64_t status)
   if (statuses_[key].empty()) {
     absl::StatusOr<bool> found = status_name_.Bind(status).Step();
     if (!found.ok()) return found.status();
-    if (!*found) return absl::DataLossError(absl::StrCat("status ", status, " is named but not there"));
+    if (!*found) return absl::DataLossError(absl::StrCat("status ", status, " is referenced but missing"));
     const std::string_view name = status_name_.Text(0);
     if (status_bytes_ + name.size() > kMostStatusBytes) {
       statuses_.assign(key + 1, "");

@@ -87,7 +87,7 @@ absl::Status MeasurementTable::Store(const v1::Measurement& row, MaybeRefusal& r
   return StoreRow(row, target->key, refusal);
 }
 
-// The row may only be what is there already.
+// Accepts a row for another sender's attempt only if it equals the stored one.
 absl::Status MeasurementTable::StoreForeign(const v1::Measurement& row, const AttemptKey& key, MaybeRefusal& refusal) {
   absl::StatusOr<bool> stored = read_.Bind(InRun{key.run}, key.attempt, row.seq()).Step();
   read_.Reset();
@@ -140,7 +140,7 @@ absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, const A
   const OptionalText failure = Failure(row);
   absl::StatusOr<bool> found = read_.Bind(InRun{key.run}, key.attempt, row.seq()).Step();
   if (!found.ok()) return found.status();
-  if (!*found) return absl::AbortedError("a row that was there has gone again");
+  if (!*found) return absl::AbortedError("another writer removed the stored row");
   const bool equal = read_.Double(0) == row.timestamp_s() && read_.Int(1) == row.generation() &&
                      read_.Int(2) == status && DoubleColumn(read_, 3) == Perf(row) &&
                      DoubleColumn(read_, 4) == CompileTime(row) && TextColumn(read_, 6) == failure &&
@@ -155,8 +155,8 @@ absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, const A
     refusal = Conflict("another row is stored under this attempt_id and seq");
     return absl::OkStatus();
   }
-  // What it names was never committed: it is left of a transaction that half of the servers of a spread dataset knew
-  // (deploy/fleet/README.md), and comes again now.
+  // The stored row references a config or status that was never committed: it remains from a transaction that only some
+  // of the servers of a distributed dataset committed (deploy/fleet/README.md). The producer now sends the row again.
   return replace_
       .Bind(InRun{key.run}, key.attempt, row.seq(), row.timestamp_s(), int64_t{row.generation()}, status, Perf(row),
             CompileTime(row), config, failure)
@@ -167,7 +167,7 @@ absl::Status MeasurementTable::Store(const v1::SourceHash& hash, MaybeRefusal& r
   absl::StatusOr<AttemptTable::RowTarget> target = attempts_.TargetOf(hash.attempt_id(), refusal);
   if (!target.ok() || target->left_out()) return target.status();
   absl::StatusOr<std::string> bytes = record::HexDecode(hash.source_hash());
-  if (!bytes.ok()) return bytes.status();  // Validate has seen to it
+  if (!bytes.ok()) return bytes.status();  // cannot fail: Validate() has checked it
   const KnownRows::Is is = known_hashes_.is_on() && !target->foreign
                                ? known_hashes_.Add(target->key.attempt, hash.seq(), *bytes)
                                : KnownRows::Is::kNew;

@@ -18,24 +18,26 @@
 
 namespace telemetry::storage {
 
-// Tables measurements, statuses and source_hashes: the writer's hot path. One thread, inside its transaction.
+// The tables measurements, statuses and source_hashes: the writer's hot path. Used by one thread, inside the writer's
+// transaction.
 //
-// A row costs one INSERT; keys come from the caches of the other tables. Whether the row was there already shows in the
-// count of changes, and only then is it read and compared.
+// A row costs one INSERT; keys come from the caches of the other tables. The number of changed rows shows whether the
+// row existed. Only an existing row is read and compared.
 class MeasurementTable {
  public:
-  // `attempts` and `configs` must outlive this.
+  // `attempts` and `configs` must outlive this object.
   MeasurementTable(Database& database, AttemptTable& attempts, ConfigTable& configs);
 
   absl::Status Store(const v1::Measurement& measurement, MaybeRefusal& refusal);
   absl::Status Store(const v1::SourceHash& hash, MaybeRefusal& refusal);
 
-  // For a LookAhead that finds the rows of a transaction which are stored already, or does not (`is_on`).
+  // Begins a transaction of a LookAhead that reports the rows that are already stored (`is_on`), or does not.
   void BeginKnownRows(bool is_on) {
     known_rows_.Begin(is_on);
     known_hashes_.Begin(is_on);
   }
-  // A row's contents: the key of its status, SHA-256 of its failure. config_id 0: that of a config that has gone.
+  // A row's contents, with the key of its status and the SHA-256 of its failure. config_id is 0 if the config no longer
+  // exists.
   struct Contents {
     double timestamp_s = 0;
     int64_t generation = 0;
@@ -47,7 +49,7 @@ class MeasurementTable {
   void RememberRow(int64_t attempt, uint64_t seq, const Contents& contents);
   void RememberHash(int64_t attempt, uint64_t seq, std::string_view source_hash);
 
-  // Forgets what was remembered of the transaction that is not going to be committed.
+  // Discards cached state of a transaction that will not be committed.
   void Forget() { statuses_.clear(); }
 
  private:
@@ -55,7 +57,7 @@ class MeasurementTable {
   absl::Status StoreRow(const v1::Measurement& measurement, const AttemptKey& key, MaybeRefusal& refusal);
   absl::Status StoreForeign(const v1::Measurement& measurement, const AttemptKey& key, MaybeRefusal& refusal);
   absl::StatusOr<int64_t> StatusKey(const std::string& name);
-  // `config` stands in for the stored one where that was never committed; not used for somebody else's row.
+  // `config` replaces the stored config if that was never committed. Not used for a row of another sender.
   absl::Status CompareStored(const v1::Measurement& measurement, const AttemptKey& key, Whose whose, int64_t status,
                              int64_t config, MaybeRefusal& refusal);
 

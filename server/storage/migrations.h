@@ -11,7 +11,7 @@ struct Migration {
   const char* sql;
 };
 
-// All of them, embedded at build time, in the order of their numbers: 1, 2, 3, ...
+// Returns all migrations, embedded at build time, in the order of their numbers: 1, 2, 3, ...
 absl::Span<const Migration> EmbeddedMigrations();
 
 }  // namespace telemetry::storage

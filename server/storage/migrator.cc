@@ -14,7 +14,7 @@ absl::Status Apply(SqliteDatabase& database, const Migration& migration) {
   absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(database);
   if (!transaction.ok()) return transaction.status();
   absl::Status status = database.Execute(migration.sql);
-  // PRAGMA takes no parameters; both values are our own numbers.
+  // PRAGMA accepts no parameters. Both values are the program's own numbers.
   const std::string stamp =
       absl::StrCat("PRAGMA user_version = ", migration.number, "; PRAGMA application_id = ", kApplicationId);
   if (status.ok()) status = database.Execute(stamp.c_str());

@@ -8,23 +8,23 @@
 
 namespace telemetry::storage {
 
-// Marks a file as one of ours ("TELE"); `file` and `sqlite3` show it.
+// SQLite's application_id of our files ("TELE"); the programs `file` and `sqlite3` show it.
 inline constexpr int kApplicationId = 0x54454c45;
 
-// Brings a database to the newest of `migrations`, each in a transaction of its own that also sets PRAGMA user_version
-// to its number. An empty file becomes a database; one that is up to date is not written to.
-// FAILED_PRECONDITION: the database is newer than this program, or none of ours; the message says what to do.
+// Brings a database to the newest of `migrations`. Each migration runs in its own transaction, which also sets PRAGMA
+// user_version to its number. An empty file becomes a dataset; a dataset that is up to date is not written to. Returns
+// FAILED_PRECONDITION if the database is newer than this program or is not a dataset; the message names the remedy.
 absl::Status Migrate(SqliteDatabase& database, absl::Span<const Migration> migrations = EmbeddedMigrations());
 
-// The version of a database's schema; 0: an empty file. FAILED_PRECONDITION: no database of ours, or an unfinished
-// copy.
+// Returns the version of a database's schema; 0: an empty file. Returns FAILED_PRECONDITION if the database is not a
+// dataset, or is an unfinished copy.
 absl::StatusOr<int> SchemaVersion(SqliteDatabase& database);
 
-// Whether `telemetry-collector copy` has begun to fill this database and not ended (schema_version.h).
+// Returns whether `telemetry-collector copy` has begun but not finished to fill this database (schema_version.h).
 absl::StatusOr<bool> IsUnfinishedCopy(SqliteDatabase& database);
 
-// OK when the schema is the one that this program reads. FAILED_PRECONDITION: older or newer; the message says what to
-// do.
+// Returns FAILED_PRECONDITION if the schema is older or newer than the one that this program reads; the message names
+// the remedy.
 absl::Status RequireCurrentSchema(SqliteDatabase& database);
 
 }  // namespace telemetry::storage

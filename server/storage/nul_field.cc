@@ -13,7 +13,7 @@ using google::protobuf::Reflection;
 
 bool HasNul(const std::string& text) { return text.find('\0') != std::string::npos; }
 
-// A field that is set: each of its texts, or of its messages.
+// Checks each text, or each message, of a field that is set.
 std::optional<std::string> FieldWithNulIn(const Message& message, const FieldDescriptor& field) {
   const Reflection& reflection = *message.GetReflection();
   const int count = field.is_repeated() ? reflection.FieldSize(message, &field) : 1;

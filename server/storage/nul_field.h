@@ -7,8 +7,8 @@
 
 namespace telemetry::storage {
 
-// The name of the first text field in the message, or in one that it holds, that has a NUL in it. Bytes are no text.
-// PostgreSQL's texts cannot hold one, and no producer has a reason to send it.
+// Returns the name of the first text field that contains a NUL, in the message or in its sub-messages. Fields of type
+// bytes are not texts. PostgreSQL cannot store a NUL in a text, and no producer has a reason to send one.
 std::optional<std::string> FieldWithNul(const google::protobuf::Message& message);
 
 }  // namespace telemetry::storage

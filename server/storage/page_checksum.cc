@@ -30,9 +30,10 @@ void StoreU32(uint32_t value, char* to) {
 uint32_t NumberIn(std::string_view page) { return LoadU32(page.data() + page.size() - kPageTrailerBytes); }
 uint32_t CrcIn(std::string_view page) { return LoadU32(page.data() + page.size() - kCrcBytes); }
 
-// Returns true if messages of `bytes` bytes with these two values of CRC-32C may differ in one bit only. Of unrelated
-// messages one pair in 2^32 / (8 * bytes) appears to. The CRC is linear: the difference of two values is that
-// of a message with one bit set, moved on by as many zeros as follow the bit. Moves it back until the bit appears.
+// Returns true if two messages of `bytes` bytes with these CRC-32C values may differ in only one bit. Of pairs of
+// unrelated messages, one in 2^32 / (8 * bytes) gives a false positive. CRC is linear: the XOR of the two values is the
+// CRC of a message with a single bit set, shifted by the number of zero bits that follow that bit. The loop shifts it
+// back until the single bit appears.
 bool DifferInOneBit(uint32_t crc, uint32_t other, size_t bytes) {
   uint32_t difference = crc ^ other;
   for (size_t bit = 0; bit < 8 * bytes; ++bit) {

@@ -11,7 +11,7 @@
 namespace telemetry::storage {
 namespace {
 
-// A page may be read while a checkpoint writes it.
+// Limit of reads of one page: a checkpoint may write the page during a read.
 constexpr int kTries = 100;
 
 bool IsOwn(PageState state) { return state == PageState::kSealed || state == PageState::kLogged; }
@@ -39,7 +39,7 @@ class Scanner {
 
   absl::Status Take(uint32_t number) {
     PageState state = PageState::kSealed;
-    // Nobody serves a file that another program has written to.
+    // No collector serves a file that another program has written to, so one read is sufficient.
     const int code = ReadPage(file_, number, scan_.rewritten ? 1 : kTries, page_, &state);
     if (code == SQLITE_IOERR_DATA) {
       scan_.damage.push_back(LastPageDamage());
@@ -94,7 +94,7 @@ absl::StatusOr<bool> IsRewritten(SqliteDatabase& database) {
   std::vector<char> page(layout->page_bytes);
   PageState state = PageState::kSealed;
   const int code = ReadPage(*file, 1, kTries, page, &state);
-  if (code == SQLITE_IOERR_DATA) return false;  // cut, which its reader finds
+  if (code == SQLITE_IOERR_DATA) return false;  // the file is truncated, which a reader of the page detects
   if (code != SQLITE_OK) return SqliteStatus(code);
   return state == PageState::kForeign;
 }
@@ -112,7 +112,7 @@ absl::StatusOr<PageScan> ScanPages(SqliteDatabase& database, const absl::flat_ha
   sqlite3_int64 bytes = 0;
   if (const int code = (*file)->pMethods->xFileSize(*file, &bytes); code != SQLITE_OK) return SqliteStatus(code);
 
-  // A last page that was cut counts, too, and those that should be there.
+  // Counts a truncated last page, and pages that should exist.
   PageScan scan{.checked = *checked,
                 .page_bytes = static_cast<int>(*page_bytes),
                 .pages = static_cast<uint32_t>(std::max<int64_t>((bytes + *page_bytes - 1) / *page_bytes, *pages)),

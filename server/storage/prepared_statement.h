@@ -9,37 +9,37 @@
 
 namespace telemetry::storage {
 
-// Stands for -0.0 in databases that do not store its sign: the negative number next to zero. A Statement reads this
-// number as -0.0 from any database, so that all give the same bytes.
+// Represents -0.0 in databases that do not store its sign: the negative number closest to zero. A Statement reads this
+// number as -0.0 from any database, so that all databases give the same bytes.
 inline constexpr double kNegativeZero = -std::numeric_limits<double>::denorm_min();
 
-// Bytes that are no text.
+// Binary data, as opposed to text.
 struct Blob {
   std::string_view bytes;
 };
 
-// What a kind of database does for a Statement, which is how to use one.
+// The database-specific implementation of a Statement. Use Statement instead.
 class PreparedStatement {
  public:
   virtual ~PreparedStatement() = default;
 
-  // Parameters are numbered from 1. Text and blobs are not copied: they must live until Reset. An error is kept and
-  // returned by the next Step.
+  // Parameters are numbered from 1. Text and blobs are not copied: they must live until Reset(). An error is stored and
+  // returned by the next Step().
   virtual void Bind(int index, int64_t value) = 0;
   virtual void Bind(int index, double value) = 0;
   virtual void Bind(int index, std::string_view text) = 0;
   virtual void Bind(int index, Blob blob) = 0;
   virtual void Bind(int index, std::nullopt_t null) = 0;
-  // The run whose rows are meant, where the tables are partitioned by it (partitions.h).
+  // Binds the run, for tables that are partitioned by run (partitions.h).
   virtual void BindRun(int64_t run) = 0;
 
-  // Moves to the next row; false: there is none, and the statement is reset.
+  // Moves to the next row. Returns false, and resets the statement, if there is none.
   virtual absl::StatusOr<bool> Step() = 0;
   virtual void Reset() = 0;
-  // Rows that this INSERT, UPDATE or DELETE changed, right after it ran to its end.
+  // Returns the number of rows that this INSERT, UPDATE or DELETE changed. Valid directly after it ran to its end.
   virtual int64_t changes() const = 0;
 
-  // The current row, columns from 0. Views live until the next Step or Reset.
+  // Values of the current row; columns are numbered from 0. Views are valid until the next Step() or Reset().
   virtual bool IsNull(int column) const = 0;
   virtual int64_t Int(int column) const = 0;
   virtual double Double(int column) const = 0;

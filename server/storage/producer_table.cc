@@ -8,7 +8,7 @@
 namespace telemetry::storage {
 namespace {
 
-// The node, its place in the table, and the allocator's headers.
+// The node, its slot in the table, and the allocator's headers.
 constexpr uint64_t kEntryBytes = 256;
 
 std::optional<int64_t> SenderColumn(int64_t sender) {

@@ -11,32 +11,32 @@
 
 namespace telemetry::storage {
 
-// Table producers: each producer's epoch and how far its log is stored. Part of the writer: one thread, inside its
-// transaction. A batch moves a producer on in memory; Save writes that down once per transaction.
+// The table producers: each producer's epoch and committed_seq. A batch advances a producer in memory; Save() writes
+// the rows once per transaction. Part of the writer: used by one thread, inside the writer's transaction.
 class ProducerTable {
  public:
   struct Producer {
     uint64_t epoch = 0;
     uint64_t committed_seq = 0;
     std::string client;
-    int64_t sender = 0;  // whose it is; 0: nobody's
+    int64_t sender = 0;  // the sender that owns the producer; 0: none
     bool dirty = false;
   };
 
   explicit ProducerTable(Database& database);
 
-  // nullptr: not known. The pointer lives until Forget.
+  // Returns nullptr if the producer is unknown. The pointer is valid until Forget() or Trim().
   absl::StatusOr<Producer*> Find(const std::string& producer_id);
 
-  // FAILED_PRECONDITION: a higher epoch is known.
+  // Returns FAILED_PRECONDITION if a higher epoch is stored.
   static absl::Status CheckEpoch(const Producer& producer, uint64_t epoch);
 
-  // Makes a producer that is not known, at committed_seq 0. False: another writer has made it meanwhile.
+  // Inserts an unknown producer with committed_seq 0. Returns false if another writer has inserted it in the meantime.
   absl::StatusOr<bool> Add(const ProducerOpening& opening, int64_t sender, int64_t now_unix_us);
-  // Writes down who opened a known one. One that is nobody's becomes the sender's (0: stays).
+  // Stores the opening of a known producer. A producer without an owner becomes the sender's (0: stays without one).
   absl::Status Reopen(Producer& producer, const ProducerOpening& opening, int64_t sender, int64_t now_unix_us);
 
-  // True when the row says this already, so that nothing needs to be written.
+  // Returns true if the row already has these values, so that nothing needs to be written.
   static bool IsOpen(const Producer& producer, const ProducerOpening& opening) {
     return producer.epoch == opening.epoch && producer.client == opening.client &&
            (producer.sender != 0 || opening.sender.empty());
@@ -48,19 +48,19 @@ class ProducerTable {
   }
   absl::Status Save();
 
-  // Forgets a producer whose row was removed.
+  // Removes a producer from the cache after its row was deleted.
   void Remove(const std::string& producer_id) { producers_.erase(producer_id); }
 
-  // Forgets the producers when they take more than kProducerCacheBytes. Between two transactions: pointers end here.
+  // Empties the cache if it uses more than kProducerCacheBytes. Called between two transactions; invalidates pointers.
   void Trim();
-  // Forgets what was remembered of the transaction that is not going to be committed.
+  // Discards cached state of a transaction that will not be committed.
   void Forget();
 
  private:
   Producer& Remember(const std::string& producer_id, Producer producer);
 
   absl::node_hash_map<std::string, Producer> producers_;
-  uint64_t bytes_ = 0;  // of producers_, roughly
+  uint64_t bytes_ = 0;  // approximate size of producers_
   Statement find_;
   Statement add_;
   Statement reopen_;

@@ -11,24 +11,26 @@
 
 namespace telemetry::storage {
 
+// The result of PruneDataset().
 struct PruneReport {
   std::vector<PrunedAttempt> attempts;
   int64_t rejects = 0;
   int64_t bytes_before = 0;
-  int64_t bytes_after = 0;  // of a dry run: as before
-  absl::Duration served;    // what ages are counted in, without a clock
+  int64_t bytes_after = 0;  // a dry run leaves it equal to bytes_before
+  absl::Duration served;    // the total served time (ServedTime), from which ages are computed
 };
 
+// Options of PruneDataset().
 struct PruneOptions {
   PruneRules rules;
-  // What a clock says that is right, and was right whenever something arrived: ages are taken from it. nullopt: from
-  // ServedTime.
+  // The current time, if the caller vouches that the clock is right and was right whenever records arrived; ages are
+  // then computed from it. nullopt: ages are computed from ServedTime.
   std::optional<absl::Time> trusted_now;
-  bool dry_run = false;  // changes nothing; also while a collector serves the dataset
+  bool dry_run = false;  // changes nothing; allowed while a collector serves the dataset
 };
 
-// Prunes a dataset that no collector serves. FAILED_PRECONDITION: the clock is wrong after all (ReachByClock). Other
-// errors are OpenSqliteWriter's and OpenSqliteReader's.
+// Prunes a dataset that no collector serves. Returns FAILED_PRECONDITION if the clock turns out to be wrong
+// (ReachByClock), and errors of OpenSqliteWriter and OpenSqliteReader.
 absl::StatusOr<PruneReport> PruneDataset(const std::string& path, const PruneOptions& options);
 
 }  // namespace telemetry::storage

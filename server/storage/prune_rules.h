@@ -8,17 +8,19 @@
 
 namespace telemetry::storage {
 
-// What may leave the dataset. An attempt goes whole, the one that arrived first goes first. Whatever the rules, there
-// stay a run's newest attempt (unless also_only_attempts), and attempts that began to arrive in the last kOpenFor and
-// have not ended: their producer may still send rows. How old something is, ServedTime says, and no clock.
+// The rules for removing old data. Attempts are removed completely, in the order of arrival. Two kinds of attempts
+// always stay: the newest attempt of each run (unless also_only_attempts), and attempts that began to arrive within the
+// last kOpenFor and have not ended, since their producer may still send rows. Ages are computed from ServedTime, never
+// from a clock.
 struct PruneRules {
-  absl::Duration keep_age = absl::InfiniteDuration();  // older attempts go, and older rejects but the newest
-  // Limit of the bytes in use, without those of rejects: the oldest attempts go until it is met.
+  absl::Duration keep_age =
+      absl::InfiniteDuration();  // older attempts are removed, and older rejects except the newest one
+  // Limit of the bytes in use, without those of rejects. The oldest attempts are removed until the limit is met.
   int64_t keep_bytes = INT64_MAX;
-  // Limit of the bytes of each sender's rejects: its oldest ones go, but never the newest reject of all. 0: no limit.
-  // Producers without a name are one sender.
+  // Limit of the bytes of each sender's rejects: its oldest ones are removed, but never the newest reject of all. 0: no
+  // limit. Producers without a name count as one sender.
   int64_t keep_rejects_bytes = 0;
-  bool also_only_attempts = false;  // and with them runs, their graphs and their kernels
+  bool also_only_attempts = false;  // also removes a run's only attempt, with the run, its graphs and its kernel
 
   bool is_empty() const {
     return keep_age == absl::InfiniteDuration() && keep_bytes == INT64_MAX && keep_rejects_bytes == 0;
@@ -27,9 +29,10 @@ struct PruneRules {
 
 inline constexpr absl::Duration kOpenFor = absl::Hours(7 * 24);
 
+// An attempt that was removed, or would be removed by a dry run.
 struct PrunedAttempt {
-  int64_t attempt = 0;  // its key
-  int64_t run = 0;      // its run's key
+  int64_t attempt = 0;  // primary key
+  int64_t run = 0;      // primary key of its run
   std::string attempt_id;
   std::string run_id;
   std::string kernel_name;
@@ -37,14 +40,14 @@ struct PrunedAttempt {
   int64_t rows = 0;
 };
 
-// What one transaction removed.
+// The rows that one transaction removed.
 struct PruneStep {
   std::vector<PrunedAttempt> attempts;
   int64_t rejects = 0;
-  int64_t bytes = 0;         // of pages that hold nothing any more; new records are put there
-  int64_t used_bytes = 0;    // of pages that still hold something
-  int64_t reject_bytes = 0;  // of these what rejects take, about; known when the pass is over
-  bool done = false;         // the pass is over
+  int64_t bytes = 0;         // of pages that became free; new records reuse them
+  int64_t used_bytes = 0;    // of pages that are still in use
+  int64_t reject_bytes = 0;  // estimated part of used_bytes that rejects occupy; known when the pass is done
+  bool done = false;         // the pass is complete
 };
 
 }  // namespace telemetry::storage

@@ -11,11 +11,11 @@
 namespace telemetry::storage {
 namespace {
 
-// Looking at this many attempts is quick even where none of them may go.
+// The number of attempts that one step examines. This is quick even if none of them may be removed.
 constexpr int64_t kKeysAtOnce = 1000;
 
-// In the order of arrival. ?1, ?2: keys from, to; ?3: unfinished ones only up to this key; ?4: also a run's newest; ?5:
-// at most so many.
+// Selects attempts in the order of arrival. ?1, ?2: first and last key; ?3: unfinished attempts only up to this key;
+// ?4: also a run's newest attempt; ?5: limit.
 constexpr char kCandidates[] = R"sql(
 SELECT a.attempt, lower(hex(a.attempt_id)), r.run_id, coalesce(k.name, ''), a.first_received_unix_us,
        (SELECT count(*) FROM measurements AS m WHERE m.attempt = a.attempt), a.run
@@ -27,14 +27,14 @@ WHERE a.attempt BETWEEN ?1 AND ?2
   AND (?4 OR EXISTS (SELECT 1 FROM attempts AS newer WHERE newer.run = a.run AND newer.attempt > a.attempt))
 ORDER BY a.attempt LIMIT ?5)sql";
 
-// Returns about how many bytes of the file a reject takes. A large one has pages of its own.
+// Returns the approximate number of bytes that a reject occupies in the file. A large reject has its own pages.
 int64_t RejectBytes(int64_t content_bytes) {
   constexpr int64_t kBesides = 256;
   constexpr int64_t kPage = 4096;
   return content_bytes < kPage / 4 ? content_bytes + kBesides : (content_bytes / kPage + 1) * kPage + kBesides;
 }
 
-// ?1: below this key; ?2: at most so many.
+// ?1: rejects below this key; ?2: limit.
 constexpr char kRejects[] = R"sql(
 SELECT r.reject, coalesce(p.sender, 0), length(r.raw) + length(r.message) + length(r.source) + length(r.origin)
 FROM rejects AS r LEFT JOIN producers AS p ON p.producer_id = r.producer_id
@@ -54,13 +54,13 @@ PrunedAttempt CandidateOf(const Statement& row) {
           .rows = row.Int(5)};
 }
 
-// An age that goes back to before the dataset is made is a mistake in the clock more often than in the dataset.
+// Refuses an age that covers the complete dataset: that is more often caused by a wrong clock than by an old dataset.
 absl::Status CheckClock(Database& database, const PruneRules& rules, absl::Time now) {
   Statement query(database, "SELECT max(first_received_unix_us) FROM attempts");
   const absl::StatusOr<bool> row = query.Step();
   if (!row.ok() || query.IsNull(0)) return row.status();
   const int64_t newest = query.Int(0);
-  // Clocks are set by seconds, not by days.
+  // Ordinary corrections of a clock are seconds, not days.
   const bool in_the_future = absl::FromUnixMicros(newest) > now + absl::Hours(24);
   if (!in_the_future && absl::FromUnixMicros(newest) >= now - rules.keep_age) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
@@ -69,7 +69,7 @@ absl::Status CheckClock(Database& database, const PruneRules& rules, absl::Time 
       in_the_future ? ", which is in the future" : ": all are too old", "; set the clock, or choose another age"));
 }
 
-// The last key before the first arrival that is not older than `time`.
+// Returns the largest key before the first arrival that is not older than `time`.
 absl::StatusOr<int64_t> KeyBefore(Database& database, const char* sql, absl::Time time) {
   const absl::StatusOr<std::optional<int64_t>> key = Statement(database, sql).Bind(absl::ToUnixMicros(time)).QueryInt();
   if (!key.ok()) return key.status();
@@ -257,7 +257,8 @@ absl::StatusOr<bool> Pruner::NextRejects(std::vector<int64_t>& found) {
     int64_t& of_sender = reject_bytes_by_sender_[next.Int(1)];
     of_sender += bytes;
     const bool too_much = rules_.keep_rejects_bytes > 0 && of_sender > rules_.keep_rejects_bytes;
-    // The newest stays: without it its key would be given again, and the reject that gets it count as old.
+    // The newest reject stays: otherwise its key would be assigned again, and the reject that gets it would count as
+    // old.
     const bool is_newest = newest_reject_ == 0;
     newest_reject_ = std::max(newest_reject_, reject);
     if (!is_newest && (too_much || reject <= reach_.old.reject)) {

@@ -15,51 +15,52 @@
 
 namespace telemetry::storage {
 
-// What is old enough for a pass: by keys, since they are in the order of arrival.
+// The attempts and rejects that are old enough for a pass, as keys: keys are in the order of arrival.
 struct PruneReach {
   OldKeys old;           // older than keep_age
-  int64_t given_up = 0;  // attempts up to this key are older than kOpenFor: nobody will end them
+  int64_t given_up = 0;  // attempts up to this key are older than kOpenFor: no producer will end them
 };
 
-// By ServedTime.
+// Computes the reach from ServedTime.
 absl::StatusOr<PruneReach> ReachOf(Database& database, const PruneRules& rules);
-// By the times of arrival, where somebody says that the clock was right then and is right now. FAILED_PRECONDITION: by
-// it everything is too old, or something arrived in the future.
+// Computes the reach from arrival times, if the caller vouches that the clock was right then and is right now. Returns
+// FAILED_PRECONDITION if by this clock everything is too old, or something arrived in the future.
 absl::StatusOr<PruneReach> ReachByClock(Database& database, const PruneRules& rules, absl::Time now);
 
-// Bytes of pages that hold something.
+// Returns the bytes of pages that are in use.
 absl::StatusOr<int64_t> UsedBytes(Database& database);
 
-// One pass over the dataset by the rules, on the writer's connection: first the rejects, from the newest on, then the
-// attempts, from the oldest on. Removed rows leave free pages, which are used again; the file does not shrink. For one
-// thread.
+// One pass over the dataset by the rules, on the writer's connection: first over the rejects, newest first, then over
+// the attempts, oldest first. Removed rows leave free pages, which are reused; the file does not shrink. Not
+// thread-safe.
 class Pruner {
  public:
-  // Each step ends with the attempt with which it has removed as much as AttemptRemover says, or with the reject with
-  // which it has removed or seen so many rejects or bytes of them: some ten milliseconds, too.
+  // Limits of a step over rejects. A step over attempts has the limits of AttemptRemover. Either step takes about ten
+  // milliseconds.
   static constexpr int64_t kRejectsAtOnce = 1000;
   static constexpr int64_t kRejectBytesAtOnce = int64_t{16} << 20;
   static constexpr int64_t kRejectsLookedAt = 4000;
 
-  // `database` must outlive this.
+  // `database` must outlive this object.
   Pruner(Database& database, const PruneRules& rules, const PruneReach& reach);
 
-  // What the pass would remove, in that order; by size as far as the rows' share of the bytes says. Reads only.
+  // Returns the attempts that the pass would remove, in that order. For keep_bytes it is an estimate from the rows'
+  // share of the bytes. Only reads.
   absl::StatusOr<std::vector<PrunedAttempt>> Plan();
 
-  // Removes some of it in one transaction of its own. After an error nothing is known to be durable.
+  // Takes one step of the pass, in a transaction of its own. After an error nothing is known to be durable.
   absl::StatusOr<PruneStep> RemoveSome();
 
  private:
-  // Of the attempts from key `first` to `last` those that may go, at most so many.
+  // Selects at most `most` attempts from key `first` to `last` that may be removed.
   Statement& Candidates(int64_t first, int64_t last, int64_t most);
-  // Adds to `step`; true: no attempt is left that would go.
+  // Adds to `step`. Returns true if no attempt is left to remove.
   absl::StatusOr<bool> RemoveAttempts(int64_t used_bytes, PruneStep& step);
-  // The same for rejects.
+  // Does the same for rejects.
   absl::StatusOr<bool> RemoveRejects(PruneStep& step);
-  // Finds the rejects that are to go among the next ones; true: there are no further ones.
+  // Finds the next rejects to remove. Returns true if there are no further rejects.
   absl::StatusOr<bool> NextRejects(std::vector<int64_t>& found);
-  // Counts those that arrived since they were last counted: they, too, must not cost an attempt its place.
+  // Counts the rejects that arrived since the last count, so that these do not cost an attempt its space either.
   absl::Status CountNewRejects();
   bool IsTooMuch(int64_t used_bytes) const { return used_bytes - reject_bytes_ > rules_.keep_bytes; }
   absl::Status Remove(const PrunedAttempt& attempt);
@@ -67,12 +68,12 @@ class Pruner {
   Database& database_;
   const PruneRules rules_;
   const PruneReach reach_;
-  int64_t looked_at_ = 0;  // all attempts up to this key
+  int64_t looked_at_ = 0;  // attempts up to this key were examined
   bool rejects_done_ = false;
-  int64_t rejects_below_ = INT64_MAX;                             // those from this key on were looked at
-  int64_t newest_reject_ = 0;                                     // those up to this key are counted
-  int64_t reject_bytes_ = 0;                                      // of those that stay
-  absl::flat_hash_map<int64_t, int64_t> reject_bytes_by_sender_;  // of those that were looked at
+  int64_t rejects_below_ = INT64_MAX;                             // rejects from this key on were examined
+  int64_t newest_reject_ = 0;                                     // rejects up to this key are counted
+  int64_t reject_bytes_ = 0;                                      // of rejects that stay
+  absl::flat_hash_map<int64_t, int64_t> reject_bytes_by_sender_;  // of rejects that were examined
   Statement candidates_;
   AttemptRemover remover_;
 };

@@ -5,7 +5,7 @@
 namespace telemetry::storage {
 namespace {
 
-// Keeps the first part that is too large.
+// Collects the first part that is too large.
 class Sizes {
  public:
   explicit Sizes(const RecordSizes& most) : most_(most) {}

@@ -8,14 +8,14 @@
 
 namespace telemetry::storage {
 
-// Why a record cannot be taken. Its message says only what the record's content decides, so that the same record
-// refused twice makes one and the same reject.
+// The reason why a record is refused. The message depends on the record's content only, so that the same record refused
+// twice results in the same reject.
 struct Refusal {
   v1::Reject::Reason reason = v1::Reject::REASON_UNSPECIFIED;
   std::string message;
 };
 
-// Set by a table that refuses a record; then the table has changed nothing. A table's Status, by contrast, is about the
+// Set by a table that refuses a record; the table has changed nothing then. A table's Status, in contrast, is about the
 // database: after an error the transaction is lost.
 using MaybeRefusal = std::optional<Refusal>;
 

@@ -7,7 +7,7 @@
 namespace telemetry::storage {
 namespace {
 
-// REASON_UNKNOWN_REFERENCE is 'unknown_reference' to those who query.
+// Returns the name that queries use, for example 'unknown_reference' for REASON_UNKNOWN_REFERENCE.
 std::string ReasonName(v1::Reject::Reason reason) {
   return absl::AsciiStrToLower(absl::StripPrefix(v1::Reject::Reason_Name(reason), "REASON_"));
 }

@@ -9,12 +9,12 @@
 
 namespace telemetry::storage {
 
-// Table rejects. Part of the writer: one thread, inside its transaction.
+// The table rejects. Part of the writer: used by one thread, inside the writer's transaction.
 class RejectTable {
  public:
   explicit RejectTable(Database& database);
 
-  // Stores the reject, unless an equal one is there, whoever sent that.
+  // Stores the reject unless an equal one is stored, from any sender.
   absl::Status Store(const v1::Reject& reject, const std::string& producer_id, int64_t now_unix_us);
 
  private:

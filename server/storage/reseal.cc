@@ -32,7 +32,7 @@ absl::Status AdmitPages(SqliteDatabase& database, bool damaged) {
   return absl::OkStatus();
 }
 
-// Scans the file in a transaction of the caller, and begins its view of the database.
+// Scans the file in the caller's transaction, which begins its view of the database with this call.
 absl::StatusOr<PageScan> ScanInTransaction(SqliteDatabase& database, PagesToScan which) {
   const absl::Status begun = database.QueryInt("SELECT count(*) FROM sqlite_schema").status();
   if (!begun.ok()) return begun;
@@ -41,15 +41,15 @@ absl::StatusOr<PageScan> ScanInTransaction(SqliteDatabase& database, PagesToScan
   return ScanPages(database, log->pages, which);
 }
 
-// Checksums cannot verify pages of other programs.
+// Verifies the content if there are pages of other programs, which checksums cannot verify.
 absl::Status VerifyContent(SqliteDatabase& database, const PageScan& scan) {
   if (scan.foreign.empty() && scan.damaged.empty()) return absl::OkStatus();
   const std::vector<std::string> damage = CheckContent(database);
   return damage.empty() ? absl::OkStatus() : Damaged(damage);
 }
 
-// Keeps other connections from moving the log into the file. SQLite's write lock does not. Rollback journals have no
-// such lock, and need none.
+// Prevents other connections from checkpointing the log into the file, which SQLite's write lock does not do. A
+// database in rollback journal mode has no such lock and needs none.
 class CheckpointLock {
  public:
   static absl::StatusOr<CheckpointLock> Take(SqliteDatabase& database) {
@@ -85,8 +85,8 @@ std::vector<uint32_t> UnsealedIn(const PageScan& scan) {
   return all;
 }
 
-// Writes pages back as they lie in the file, durably; the VFS seals them. The first page is not among them: a write of
-// it that a power cut tears could not be told from damage.
+// Writes the pages back as they are stored in the file, durably; the VFS seals them. Skips the first page: a write of
+// it that is torn by a power cut could not be told from damage.
 absl::Status SealInPlace(sqlite3_file* file, const std::vector<uint32_t>& numbers, const PageScan& scan) {
   std::vector<char> page(scan.page_bytes);
   PageState state = PageState::kSealed;
@@ -101,7 +101,7 @@ absl::Status SealInPlace(sqlite3_file* file, const std::vector<uint32_t>& number
   return code == SQLITE_OK ? absl::OkStatus() : SqliteStatus(code);
 }
 
-// Has SQLite write the first page.
+// Makes SQLite write the first page.
 absl::Status TouchFirstPage(SqliteDatabase& database) {
   const absl::StatusOr<int64_t> version = database.QueryInt("PRAGMA user_version");
   if (!version.ok()) return version.status();
@@ -119,9 +119,9 @@ absl::StatusOr<ResealReport> Reseal(SqliteDatabase& database, PagesToScan which,
     absl::StatusOr<PageScan> scanned = ScanInTransaction(database, which);
     if (!scanned.ok()) return scanned.status();
     *scan = *std::move(scanned);
-    // After a kill without another program the log holds all of these pages.
+    // After a crash of the collector, if no other program has written, the log holds all of these pages.
     if (UnsealedIn(*scan).empty() && scan->damage.empty() && !scan->rewritten) return ResealReport{};
-    // Pages that are missing cannot be sealed.
+    // Missing pages cannot be sealed.
     const size_t tolerated = AdmissionOf(*file).damaged ? scan->damaged.size() : 0;
     absl::Status status = scan->damage.size() > tolerated ? Damaged(scan->damage) : VerifyContent(database, *scan);
     if (status.ok()) status = SealInPlace(*file, UnsealedIn(*scan), *scan);
@@ -130,7 +130,7 @@ absl::StatusOr<ResealReport> Reseal(SqliteDatabase& database, PagesToScan which,
   }
   if (absl::Status status = transaction->Commit(); !status.ok()) return status;
   AdmissionOf(*file) = {};
-  // A reader may be in the way; then the first page is sealed later.
+  // A reader may be in the way. The first page is then sealed by a later checkpoint.
   if (absl::Status status = database.Execute("PRAGMA wal_checkpoint"); !status.ok()) return status;
   return ResealReport{.logged = scan->logged.size(), .foreign = scan->foreign.size() + scan->damaged.size()};
 }

@@ -8,32 +8,33 @@
 
 namespace telemetry::storage {
 
-// Other programs may write to a dataset's file while no collector serves it, and recover its log after a collector was
-// killed. They leave pages whose checksums do not match. This is how such pages are told from damaged ones:
+// Other programs may write to a dataset's file while no collector serves it, and may recover its log after a collector
+// was killed. They leave pages whose checksums do not match. The functions below tell such pages from damaged ones:
 //
-//   the page was in the log     its seal was recorded (LogSeals): it is the collector's page, bit for bit
-//   another program wrote       each SQLite write transaction changes the first page (HideSize). Where it did, pages
-//   to the file                 without a matching seal are read after CheckContent over the whole file, unless they
-//                               are one bit from their seal
-//   no other program wrote      the page is damaged
+// - The page was in the log: its seal was recorded (LogSeals), so it is the collector's page, bit for bit.
+// - Another program wrote to the file: each SQLite write transaction changes the first page (HideSize). If the first
+//   page was changed, pages without a matching seal are read after CheckContent() over the entire file, unless they are
+//   one bit from their seal.
+// - No other program wrote to the file: the page is damaged.
 
-// Lets a connection read the pages of other programs where one has written to the file, unverified. To be called before
-// it reads anything. Errors are the disk's.
+// Lets a connection read the pages of other programs, unverified, if one has written to the file. Must be called before
+// the connection reads anything. Errors are I/O errors.
 absl::Status AdmitForeignPages(SqliteDatabase& database);
 
-// For a connection for reading: verifies the file where AdmitForeignPages lets pages of other programs be read.
-// DATA_LOSS: the file is damaged.
+// Verifies the file if AdmitForeignPages() allowed pages of other programs. For a connection for reading. Returns
+// DATA_LOSS if the file is damaged.
 absl::Status VerifyForeignPages(SqliteDatabase& database);
 
-// For a connection for writing: verifies the file like VerifyForeignPages, and seals each page that is not sealed. From
-// then on the connection reads sealed pages alone. The caller holds the file's lock. Crash-safe: in place no page's
-// content changes, and the first page comes last, in a transaction. DATA_LOSS: the file is damaged, and was not
-// changed.
+// Verifies the file like VerifyForeignPages(), and seals each page that is not sealed. From then on the connection
+// reads only sealed pages. For a connection for writing; the caller holds the file's lock. Crash-safe: pages are sealed
+// in place without a change of their content, and the first page is sealed last, in a transaction. Returns DATA_LOSS if
+// the file is damaged; it was not changed then.
 absl::StatusOr<ResealReport> ResealPages(SqliteDatabase& database);
 
-// Seals all pages where the owner of the file says that it is sound (`telemetry-collector check --reseal`), also those
-// that count as damaged, if CheckContent finds nothing. AdmitAllPages lets the connection read them, before it reads
-// anything. `scan` says which pages they were. Else as ResealPages.
+// Seal all pages, including those that count as damaged, if CheckContent() finds nothing: for a file whose owner
+// vouches for it (`telemetry-collector check --reseal`). AdmitAllPages() lets the connection read the pages; it must be
+// called before the connection reads anything. ResealAllPages() stores their states in `scan`, and otherwise behaves
+// like ResealPages().
 absl::Status AdmitAllPages(SqliteDatabase& database);
 absl::StatusOr<ResealReport> ResealAllPages(SqliteDatabase& database, PageScan* scan);
 

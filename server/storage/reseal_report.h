@@ -5,13 +5,13 @@
 
 namespace telemetry::storage {
 
-// Pages that were sealed anew.
+// The numbers of pages that were sealed.
 struct ResealReport {
-  uint64_t logged = 0;   // from the log; their recorded seals verified them
-  uint64_t foreign = 0;  // written by another program; CheckContent verified the file
+  uint64_t logged = 0;   // pages from the log, verified by their recorded seals
+  uint64_t foreign = 0;  // pages of another program; CheckContent() verified the file
 };
 
-// For a person.
+// Describes the report for people.
 std::string DescribeReseal(const ResealReport& report);
 
 }  // namespace telemetry::storage

@@ -19,8 +19,8 @@
 namespace telemetry::storage {
 namespace {
 
-// What belongs to the old database. Its mark stays until the copy is in its place: without a database, or with a part
-// of the old one, it keeps a collector from beginning anew.
+// The files of the old database, except for its mark. The mark stays until the copy is in place: without a database, or
+// with a part of the old one, the mark prevents a collector from creating a new dataset.
 constexpr const char* kFiles[] = {"-shm", "-wal", ".seals", ""};
 constexpr char kMark[] = ".acked";
 
@@ -31,7 +31,7 @@ absl::Status CheckBackup(const std::string& from) {
   return absl::DataLossError(absl::StrCat("the backup ", from, " is damaged: ", report->damage.front()));
 }
 
-// renameat2's flag would be Linux' own; the lock keeps others of our kind out.
+// A flag of renameat2 would be specific to Linux. The lock keeps other processes of this program out.
 absl::Status Rename(const std::string& from, const std::string& to) {
   if (rename(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
   return absl::ErrnoToStatus(errno, absl::StrCat("cannot rename ", from, " to ", to));
@@ -42,7 +42,7 @@ absl::Status SetAside(const std::string& database, const std::string& kept, cons
   return Rename(database + suffix, kept + suffix);
 }
 
-// Puts the draft into the database's place, and what was there aside, durably.
+// Moves the old files aside and renames the draft to the database's name, durably.
 absl::Status Exchange(const std::string& draft, const std::string& database, const std::string& kept) {
   absl::Status status;
   for (const char* suffix : kFiles) {
@@ -73,13 +73,13 @@ absl::StatusOr<RestoreReport> RestoreDataset(const std::string& from, const std:
   if (!database.ok()) return database.status();
   if (absl::Status status = CheckBackup(from); !status.ok()) return status;
 
-  TightenDataset(*database);  // the dataset that is replaced is kept
-  // The mark is asked before it is moved; a damaged one only costs the number.
+  TightenDataset(*database);  // the replaced dataset is kept, so its files must be private too
+  // The mark is read before it is moved. If it is damaged, only the number of missing records is unknown.
   const absl::StatusOr<std::optional<AckedMark>> mark = AckedMarkFile::Read(*database);
   const std::string time = absl::FormatTime("%Y%m%dT%H%M%SZ", now, absl::UTCTimeZone());
   const std::string kept = absl::StrCat(*database, ".replaced-", time);
   if (std::filesystem::exists(kept) || std::filesystem::exists(kept + kMark)) {
-    return absl::AlreadyExistsError(absl::StrCat(kept, " is there already: try again in a second"));
+    return absl::AlreadyExistsError(absl::StrCat(kept, " already exists: try again in a second"));
   }
   const std::string draft = absl::StrCat(*database, ".restored-", time);
   if (absl::Status status = BackUpDataset(from, draft); !status.ok()) return status;

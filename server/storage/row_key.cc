@@ -5,13 +5,14 @@
 namespace telemetry::storage {
 
 absl::StatusOr<int64_t> KeyOfRow(Statement& find, Statement& insert) {
-  // A row that another writer has made meanwhile hinders the INSERT and is found the second time.
+  // If another writer has inserted the row in the meantime, the INSERT does nothing and the second SELECT finds the
+  // row.
   for (Statement* statement : {&find, &insert, &find}) {
     const absl::StatusOr<std::optional<int64_t>> key = statement->QueryInt();
     if (!key.ok()) return key.status();
     if (key->has_value()) return **key;
   }
-  return absl::AbortedError("a row that others made has gone again");
+  return absl::AbortedError("another writer inserted and removed the same row");
 }
 
 }  // namespace telemetry::storage

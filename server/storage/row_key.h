@@ -7,8 +7,9 @@
 
 namespace telemetry::storage {
 
-// The key of a row that is made when it is not there. Both statements are bound, and their first column is the key;
-// `insert` is an INSERT ... ON CONFLICT DO NOTHING RETURNING. ABORTED: others made it and removed it meanwhile.
+// Returns the key of a row, and inserts the row if it does not exist. Both statements are bound, and their first column
+// is the key; `insert` is an INSERT ... ON CONFLICT DO NOTHING RETURNING. Returns ABORTED if other writers inserted and
+// removed the row in the meantime.
 absl::StatusOr<int64_t> KeyOfRow(Statement& find, Statement& insert);
 
 }  // namespace telemetry::storage

@@ -6,7 +6,7 @@
 namespace telemetry::storage {
 namespace {
 
-// Fields so framed that no two different kernels give the same bytes.
+// Appends a field with its length, so that two different kernels never give the same bytes.
 void AppendFramed(const OptionalText& field, std::string* out) {
   if (field) absl::StrAppend(out, "+", field->size(), ":", *field);
   out->push_back(';');
@@ -93,7 +93,7 @@ absl::Status RunTable::Store(const v1::Run& run, MaybeRefusal& refusal) {
 absl::StatusOr<RunTable::Row> RunTable::Read(int64_t run) {
   absl::StatusOr<bool> found = read_.Bind(run).Step();
   if (!found.ok()) return found.status();
-  if (!*found) return absl::DataLossError(absl::StrCat("run ", run, " has gone"));
+  if (!*found) return absl::DataLossError(absl::StrCat("run ", run, " is missing"));
   Row row{.kernel = {TextColumn(read_, 1), TextColumn(read_, 2), TextColumn(read_, 3)},
           .kernel_key = IntColumn(read_, 0),
           .input_shapes = TextColumn(read_, 4),
@@ -129,7 +129,7 @@ absl::StatusOr<int64_t> RunTable::KernelKey(const Kernel& kernel) {
                   insert_kernel_.Bind(kernel.kernel_id, kernel.name, kernel.source, Blob{digest}));
 }
 
-// A kernel row of which more became known was replaced by another row.
+// Removes a kernel row that was replaced by another row with more fields.
 absl::Status RunTable::DropUnusedKernel(std::optional<int64_t> kernel) {
   return kernel ? drop_kernel_.Bind(*kernel).Run() : absl::OkStatus();
 }

@@ -16,27 +16,28 @@
 
 namespace telemetry::storage {
 
-// Tables runs, run_settings and kernels. Under one run_id each sender has a run of its own: all of these are about the
-// current sender's, unless they say otherwise. Part of the writer: one thread, inside its transaction.
+// The tables runs, run_settings and kernels. Each sender has its own run under a run_id; methods work on those of the
+// current sender unless noted otherwise. Part of the writer: used by one thread, inside the writer's transaction.
 class RunTable {
  public:
-  // `sender` must outlive this.
+  // `sender` must outlive this object.
   RunTable(Database& database, const CurrentSender& sender);
 
-  // Merges the record into what the sender has said of its run.
+  // Merges the record into the sender's description of its run.
   absl::Status Store(const v1::Run& run, MaybeRefusal& refusal);
 
-  // The run's key; 0: the sender has not named it.
+  // Returns the run's key, or 0 if the sender has not named the run.
   absl::StatusOr<int64_t> Find(const std::string& run_id);
-  // The run's key. A run that the sender has not named becomes a row that has only its run_id.
+  // Returns the run's key. Creates a row with only the run_id if the sender has not named the run.
   absl::StatusOr<int64_t> KeyOf(const std::string& run_id);
-  // Locks a run of any sender by its key, where others write, too. ABORTED: it has gone.
+  // Locks a run of any sender by its key, if other processes write to the database. Returns ABORTED if the run no
+  // longer exists.
   absl::Status Lock(int64_t run);
-  // Found out beforehand (look_ahead.h), and locked where others write, too.
+  // Caches a key that a LookAhead has found (look_ahead.h). The run is locked if other processes write to the database.
   void Remember(const std::string& run_id, int64_t sender, int64_t key);
   std::optional<int64_t> KnownKey(const std::string& run_id, int64_t sender) const;
 
-  // Forgets what was remembered of the transaction that is not going to be committed.
+  // Discards cached state of a transaction that will not be committed.
   void Forget() { keys_.clear(); }
 
  private:

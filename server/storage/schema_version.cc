@@ -20,9 +20,8 @@ absl::Status RequireSchemaVersion(int version, int newest) {
 
 absl::Status UnfinishedCopy() {
   return absl::FailedPreconditionError(
-      "the dataset is an unfinished copy of another one: run the same telemetry-collector copy again, which goes on "
-      "with "
-      "it, or remove it");
+      "the dataset is an unfinished copy of another one: run the same telemetry-collector copy again to "
+      "resume it, or remove it");
 }
 
 }  // namespace telemetry::storage

@@ -4,17 +4,18 @@
 
 namespace telemetry::storage {
 
-// What to say of a database with schema `version` where this program knows them up to `newest`. FAILED_PRECONDITION;
-// the message says what to do.
+// Returns the FAILED_PRECONDITION error for a database with schema `version` when this program knows versions up to
+// `newest`. The message names the remedy.
 absl::Status NewerSchema(int version, int newest);
 
-// OK when it is the one that this program reads. FAILED_PRECONDITION: older or newer.
+// Returns FAILED_PRECONDITION if `version` is older or newer than the one that this program reads.
 absl::Status RequireSchemaVersion(int version, int newest);
 
-// A table of this name marks a dataset that `telemetry-collector copy` has not finished: how far it is.
+// A table of this name marks a dataset that `telemetry-collector copy` has not finished. It stores the progress of the
+// copy.
 inline constexpr char kUnfinishedCopyTable[] = "unfinished_copy";
 
-// What to say of such a dataset. FAILED_PRECONDITION; the message says what to do.
+// Returns the FAILED_PRECONDITION error for an unfinished copy. The message names the remedy.
 absl::Status UnfinishedCopy();
 
 }  // namespace telemetry::storage

@@ -13,38 +13,38 @@
 
 namespace telemetry::storage {
 
-// Who sent what is being stored. Several tables look at it; the writer sets it for each batch.
+// The sender of the records that are being stored. The writer sets it for each batch; several tables read it.
 class CurrentSender {
  public:
-  // 0: it came without a name.
+  // 0: a sender without a name
   void Set(int64_t key) { key_ = key; }
-  // The value of the columns runs.sender and configs.sender. 0: it came without a name.
+  // Returns the value for the columns runs.sender and configs.sender. 0: a sender without a name.
   int64_t key() const { return key_; }
-  // The value of the columns `sender` of other tables.
+  // Returns the value for the columns `sender` of other tables.
   std::optional<int64_t> column() const { return key_ == 0 ? std::nullopt : std::optional<int64_t>(key_); }
-  // Whether what belongs to `owner` (0: to nobody) must not be changed.
+  // Returns whether the current sender must not change rows of `owner` (0: rows without an owner).
   bool IsForeignTo(int64_t owner) const { return owner != 0 && owner != key_; }
 
  private:
   int64_t key_ = 0;
 };
 
-// Of a row that is not there yet.
+// The refusal message for a row of another sender's attempt that is not stored yet.
 inline constexpr char kForeignAttempt[] =
     "attempt_id names an attempt of another sender, and this would add to it: send it with a token of that name";
 inline Refusal NotYours(std::string message) { return {v1::Reject::REASON_NOT_YOURS, std::move(message)}; }
 
-// Table senders. Part of the writer: one thread, inside its transaction.
+// The table senders. Part of the writer: used by one thread, inside the writer's transaction.
 class SenderTable {
  public:
   explicit SenderTable(Database& database);
 
-  // The key of a name; 0: the name is empty. A new name becomes a row.
+  // Returns the key of a name; 0 if the name is empty. Inserts a new name.
   absl::StatusOr<int64_t> KeyOf(const std::string& name);
-  // Without making a row; 0: not known.
+  // Returns the key of a name without inserting it; 0: unknown.
   absl::StatusOr<int64_t> Find(const std::string& name);
 
-  // Forgets what was remembered of the transaction that is not going to be committed.
+  // Discards cached state of a transaction that will not be committed.
   void Forget() { keys_.clear(); }
 
  private:

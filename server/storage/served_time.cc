@@ -6,7 +6,7 @@ namespace telemetry::storage {
 
 absl::Status ServedTime::Add(absl::Duration passed) {
   const int64_t passed_us = absl::ToInt64Microseconds(passed);
-  // Keys of served_time, too, are used once.
+  // A call without time adds no row; keys of served_time are never reused either.
   if (passed_us <= 0) return absl::OkStatus();
   return Statement(database_,
                    "INSERT INTO served_time (served_us, newest_attempt, newest_reject) "

@@ -9,38 +9,38 @@
 
 namespace telemetry::storage {
 
-// The last of a table's keys that are old enough; 0: none.
+// For each table, the largest key that is old enough; 0: none.
 struct OldKeys {
   int64_t attempt = 0;
   int64_t reject = 0;
 };
 
-// How old things are, without any clock that can be set.
+// The age of rows, measured without a clock that can be set.
 //
-// What is removed by its age is gone, so the age must not depend on a clock being right. Arrival times do twice: an
-// attempt that came while the clock was ten years behind looks ten years old once it is set, and to a clock that is ten
-// years ahead all of them do. Looking whether the newest arrivals fit the clock does not help: one attempt that arrives
-// under the wrong clock makes it fit.
+// Rows that are removed because of their age are lost, so the age must not depend on a correct clock. Arrival times
+// depend on one twice: an attempt that arrived while the clock was ten years behind looks ten years old once the clock
+// is corrected, and to a clock that is ten years ahead all attempts look old. Comparing the clock with the newest
+// arrivals does not help: one attempt that arrives under the wrong clock makes the wrong clock plausible.
 //
-// So age is counted in time that a collector has served the dataset. It hands over how much of it has passed, by a
-// steady clock, and each time it is written down with the newest keys there are. Keys grow with each arrival and are
-// never used twice: what has a key up to those has been there since. The age found in this way is never more than the
-// true one. It is less by what nobody served (a machine that is off, a dataset that was copied), and by up to one step
-// of the counting; then things are kept for longer.
+// Age is therefore counted in time during which a collector served the dataset. The collector reports how much of it
+// has passed according to a steady clock. Each report is stored with the newest keys of the tables. Keys grow with each
+// arrival and are never reused, so a row whose key is not above a stored one is at least as old as that report. The age
+// found this way is never more than the true age. It is less by the time during which no collector served the dataset
+// (a machine that was off, a dataset that was copied) and by up to one reporting interval; rows are then kept longer.
 //
-// Table served_time. One thread.
+// Uses the table served_time. Not thread-safe.
 class ServedTime {
  public:
-  // `database` must outlive this.
+  // `database` must outlive this object.
   explicit ServedTime(Database& database) : database_(database) {}
 
-  // So much has passed since the last call. In the caller's transaction; not negative.
+  // Adds the time since the last call, which is not negative. Runs in the caller's transaction.
   absl::Status Add(absl::Duration passed);
 
-  // All that was ever added.
+  // Returns the sum of all added times.
   absl::StatusOr<absl::Duration> Total();
 
-  // What has been there for at least `age`; InfiniteDuration: nothing has.
+  // Returns the keys of rows that have existed for at least `age`; none for InfiniteDuration.
   absl::StatusOr<OldKeys> OlderThan(absl::Duration age);
 
  private:

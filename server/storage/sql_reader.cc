@@ -17,14 +17,14 @@ constexpr int32_t kDefaultPage = 100;
 constexpr int32_t kLargestPage = 1000;
 constexpr int32_t kDefaultRows = 1000;
 constexpr int32_t kMostRows = 10000;
-// A list ends with the first entry that reaches this.
+// A list ends with the first entry that reaches this size.
 constexpr size_t kMostListBytes = size_t{1} << 20;
-// Few: a run may have more than a megabyte.
+// A small number: a run may be larger than a megabyte.
 constexpr int64_t kRunsAtOnce = 8;
 
 int32_t PageSize(int32_t asked, int32_t usual, int32_t most) { return asked <= 0 ? usual : std::min(asked, most); }
 
-// The token of the page behind a run: its run_id, and the name of its sender in hex digits.
+// The token of the page after a run: its run_id, and its sender's name in hex digits.
 std::string TokenOf(const RunPlace& place) { return absl::StrCat(place.run_id, record::HexEncode(place.sender_name)); }
 
 std::optional<RunPlace> PlaceOf(const std::string& token) {
@@ -38,9 +38,9 @@ std::optional<RunPlace> PlaceOf(const std::string& token) {
   return place;
 }
 
-absl::Status BadToken() { return absl::InvalidArgumentError("page_token is none that this service gave"); }
+absl::Status BadToken() { return absl::InvalidArgumentError("page_token was not issued by this service"); }
 
-// Returns the first run whose run_id is derived from its description; if there is none, the first run.
+// Returns the first run whose run_id is derived from its description, or the first run if there is none.
 const StoredRun& TrueOf(const std::vector<StoredRun>& runs) {
   const auto found = std::find_if(runs.begin(), runs.end(), [](const StoredRun& run) {
     return record::CheckRunId(run.run).verdict == record::IdentityCheck::kTrue;
@@ -166,7 +166,7 @@ absl::Status SqlReader::Export(const v1::ExportRequest& request, const Sink& sin
     absl::StatusOr<Exporter::Step> step = Next(exporter);
     if (!step.ok() || step->done) return step.status();
     if (!step->serialised.empty() && !step->item.emplace().ParseFromString(step->serialised)) {
-      return absl::DataLossError("an IR graph cannot be read");
+      return absl::DataLossError("cannot parse a stored IR graph");
     }
     if (!step->item.has_value()) continue;
     if (absl::Status status = sink(*step->item); !status.ok()) return status;

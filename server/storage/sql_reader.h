@@ -30,8 +30,8 @@ class SqlReader : public StoreReader {
   absl::StatusOr<Removal> Next(Deletion& deletion) override;
 
  private:
-  // Makes a connection anew that was lost since the last call, and knows nothing of what it read there: the server may
-  // be another one.
+  // Begins a read transaction. If a connection was lost since the last call, re-establishes it and discards everything
+  // cached from it: the server may be another one.
   absl::StatusOr<Transaction> BeginCall();
 
   std::unique_ptr<Database> database_;

@@ -37,7 +37,7 @@ absl::StatusCode CodeOf(int sqlite_code) {
   }
 }
 
-// A path as SQLite's URI form takes it.
+// Returns a path in SQLite's URI form.
 std::string FileUri(const std::string& path, const char* query) {
   std::string uri = "file:";
   for (char c : path) {
@@ -79,7 +79,7 @@ absl::StatusOr<SqliteDatabase> SqliteDatabase::Open(const std::string& path, con
     return absl::Status(status.code(), absl::StrCat("cannot open ", path, ": ", status.message()));
   }
   sqlite3_busy_timeout(handle, static_cast<int>(absl::ToInt64Milliseconds(options.busy_timeout)));
-  // For a database that is made here, and for one that VACUUM makes.
+  // Applies to a database that is created here, and to one that VACUUM rewrites.
   int trailer_bytes = kPageTrailerBytes;
   sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &trailer_bytes);
   if (options.read_only) {

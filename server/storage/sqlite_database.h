@@ -13,20 +13,22 @@ struct sqlite3;
 
 namespace telemetry::storage {
 
-// One SQLite connection, over ChecksumVfsOver.
+// A SQLite connection over ChecksumVfsOver().
 class SqliteDatabase : public Database {
  public:
   struct Options {
     bool read_only = false;
-    // Promises SQLite that nobody changes the file: needs neither locks nor a WAL, so a read-only folder will do.
+    // Promises SQLite that nobody changes the file. The connection then needs neither locks nor a WAL, so a read-only
+    // folder is sufficient.
     bool immutable = false;
-    // SQLite's VFS below the checksums; empty: the default one.
+    // SQLite's VFS below the checksums; empty: the default VFS.
     std::string vfs;
-    // How long a call waits for a lock of another connection.
+    // The maximum time that a call waits for a lock of another connection.
     absl::Duration busy_timeout = absl::Seconds(5);
   };
 
-  // NOT_FOUND: no such file or folder. PERMISSION_DENIED, UNAVAILABLE: it cannot be opened.
+  // Opens a connection. Returns NOT_FOUND if the file or its folder does not exist, and PERMISSION_DENIED or
+  // UNAVAILABLE if the file cannot be opened.
   static absl::StatusOr<SqliteDatabase> Open(const std::string& path, const Options& options);
 
   SqliteDatabase(SqliteDatabase&& other) noexcept;
@@ -36,7 +38,7 @@ class SqliteDatabase : public Database {
   std::unique_ptr<PreparedStatement> Prepare(const char* sql) override;
   absl::Status Execute(const char* sql) override;
   int64_t changed_rows() const override;
-  // kWrite takes the write lock at once, so that no later statement can find it taken.
+  // kWrite acquires the write lock immediately, so that no later statement fails because of it.
   absl::Status Begin(Access access) override;
   absl::Status Commit() override;
   absl::Status RollBack() override;
@@ -49,9 +51,9 @@ class SqliteDatabase : public Database {
   sqlite3* handle_ = nullptr;
 };
 
-// The status for a SQLite result code, with SQLite's own words. SQLITE_CORRUPT, a page whose checksum does not fit and
-// the like: DATA_LOSS. Full disk and I/O errors: UNAVAILABLE. Another connection's lock: ABORTED. Anything else:
-// INTERNAL.
+// Returns the status for a SQLite result code, with SQLite's own message. DATA_LOSS for SQLITE_CORRUPT, a page whose
+// checksum does not match, and similar codes; UNAVAILABLE for a full disk and I/O errors; ABORTED for a lock of another
+// connection; INTERNAL for anything else.
 absl::Status SqliteStatus(sqlite3* handle, int code);
 absl::Status SqliteStatus(int code);
 

@@ -50,7 +50,7 @@ void SqliteStatement::Bind(int index, double value) {
 }
 
 void SqliteStatement::Bind(int index, std::string_view text) {
-  // A null pointer would bind NULL; an empty view may hold one.
+  // A null pointer would bind NULL, and an empty view may contain one.
   Keep(
       sqlite3_bind_text64(statement_, index, text.empty() ? "" : text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8));
 }

@@ -13,6 +13,7 @@ struct sqlite3_stmt;
 
 namespace telemetry::storage {
 
+// A PreparedStatement over sqlite3_stmt.
 class SqliteStatement : public PreparedStatement {
  public:
   SqliteStatement(sqlite3* database, const char* sql);
@@ -25,7 +26,7 @@ class SqliteStatement : public PreparedStatement {
   void Bind(int index, std::string_view text) override;
   void Bind(int index, Blob blob) override;
   void Bind(int index, std::nullopt_t null) override;
-  // Its tables are not partitioned.
+  // Does nothing: SQLite's tables are not partitioned.
   void BindRun(int64_t /*run*/) override {}
 
   absl::StatusOr<bool> Step() override;
@@ -43,8 +44,8 @@ class SqliteStatement : public PreparedStatement {
 
   sqlite3* database_;
   sqlite3_stmt* statement_ = nullptr;
-  int error_ = 0;          // the first result code of a bind that was no SQLITE_OK
-  absl::Status prepared_;  // why there is no statement
+  int error_ = 0;          // the first result code of a bind other than SQLITE_OK
+  absl::Status prepared_;  // the error of the prepare, if it failed
 };
 
 }  // namespace telemetry::storage

@@ -12,40 +12,45 @@
 
 namespace telemetry::storage {
 
+// Options of OpenSqliteWriter().
 struct WriterOptions {
-  // SQLite's VFS; empty: the default one.
+  // SQLite's VFS; empty: the default VFS.
   std::string vfs;
-  // How long a checkpoint waits for a reader.
+  // The maximum time that a checkpoint waits for a reader.
   absl::Duration busy_timeout = absl::Milliseconds(100);
-  // The write-ahead log is moved into the database each time it has grown by this many pages of 4 KiB.
+  // The writer checkpoints the write-ahead log each time it has grown by this many pages of 4 KiB.
   int checkpoint_pages = 4096;
-  // Where a reader (a backup) keeps the log from being begun anew and it is three times as long, commits wait for the
-  // reader: so long once, and then no more until the log is short again. The log stays below 64 MiB beside readers that
-  // take no longer.
+  // If a reader (a backup) prevents a restart of the log and the log is three times as long, commits block for the
+  // reader: once for at most this long, and then not again until the log is short. The log stays below 64 MiB if no
+  // reader takes longer.
   absl::Duration reader_patience = absl::Seconds(20);
   std::function<absl::Time()> clock = absl::Now;
-  // Called when pages were sealed that another program had written, or moved from the log.
+  // Called when the writer has sealed pages that another program had written, or moved from the log.
   std::function<void(const ResealReport&)> on_reseal = nullptr;
 };
 
+// Options of OpenSqliteReader().
 struct ReaderOptions {
   std::string vfs;
-  // Hold the dataset against what was acknowledged when it is opened. The collector that serves it has done so.
+  // Compares the dataset with the acknowledged records when it is opened. The collector that serves the dataset has
+  // already done so.
   bool check_acked = true;
-  // Verify the file first where another program has written to it (VerifyForeignPages).
+  // Verifies the file first if another program has written to it (VerifyForeignPages).
   bool verify_foreign = true;
   absl::Duration busy_timeout = absl::Seconds(5);
 };
 
-// The dataset in a SQLite file, made when it is not there, its schema brought up to date.
-// ALREADY_EXISTS: another collector has it; the message names its pid. FAILED_PRECONDITION: it is newer than this
-// program, no dataset, or has several names (hard links). NOT_FOUND, PERMISSION_DENIED: the folder. DATA_LOSS: it is
-// damaged, or acknowledged records are missing; the files are left as they are. UNAVAILABLE: the disk.
+// Opens a writer of the dataset in a SQLite file. Creates the file if it does not exist, and migrates its schema.
+// Errors: ALREADY_EXISTS if another collector holds the file (the message contains its pid); FAILED_PRECONDITION if the
+// file is newer than this program, is not a dataset, or has several names (hard links); NOT_FOUND or PERMISSION_DENIED
+// for the folder; DATA_LOSS if the file is damaged or acknowledged records are missing (the files are left unchanged);
+// UNAVAILABLE for I/O errors.
 absl::StatusOr<std::unique_ptr<StoreWriter>> OpenSqliteWriter(const std::string& path,
                                                               const WriterOptions& options = {});
 
-// A reader, whether a collector serves the file or not. FAILED_PRECONDITION: newer or older than this program, or no
-// dataset. NOT_FOUND: there is no such file. PERMISSION_DENIED, DATA_LOSS, UNAVAILABLE: as above.
+// Opens a reader, whether a collector serves the file or not. Returns FAILED_PRECONDITION if the file is newer or older
+// than this program, or is not a dataset; NOT_FOUND if the file does not exist; PERMISSION_DENIED, DATA_LOSS and
+// UNAVAILABLE as above.
 absl::StatusOr<std::unique_ptr<StoreReader>> OpenSqliteReader(const std::string& path,
                                                               const ReaderOptions& options = {});
 

@@ -16,8 +16,8 @@
 
 namespace telemetry::storage {
 
-// The StoreWriter over SQLite. After its first error it gives the same error for ever: what SQLite holds then cannot be
-// told from here (DESIGN.md, SQLite), and the process has to end.
+// The StoreWriter over SQLite. After its first error it returns the same error for ever: the state of the database is
+// unknown then (DESIGN.md, SQLite), and the process has to end.
 class SqliteWriter : public StoreWriter {
  public:
   SqliteWriter(LockFile lock, SqliteDatabase database, AckedTally acked, const WriterOptions& options);
@@ -37,10 +37,10 @@ class SqliteWriter : public StoreWriter {
   absl::StatusOr<absl::Duration> TryAddServedTime(absl::Duration passed);
   absl::StatusOr<PruneStep> TryPrune(const PruneRules& rules);
   absl::StatusOr<v1::DeleteStep> TryRemove(const Removal& removal);
-  // Attempts were removed, and that is committed.
+  // Completes a committed removal of attempts.
   absl::Status AfterRemoval();
   int64_t NowUnixUs() const { return absl::ToUnixMicros(clock_()); }
-  // Remembers an error of the database.
+  // Stores an error of the database as the writer's final one.
   absl::Status Fail(absl::Status status);
 
   LockFile lock_;
@@ -49,7 +49,7 @@ class SqliteWriter : public StoreWriter {
   const std::function<absl::Time()> clock_;
   absl::Status failed_;
   BatchWriter batches_;
-  std::optional<Pruner> pruner_;  // of the pass under way
+  std::optional<Pruner> pruner_;  // the pass in progress
   Checkpointer checkpointer_;
 };
 

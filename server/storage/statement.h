@@ -13,13 +13,12 @@
 
 namespace telemetry::storage {
 
-// The run whose rows a statement is about, where its SQL has something of partitions.h: bound beside the numbered
-// parameters.
+// The run whose rows a statement is about. Binds the fragments of partitions.h, in addition to the numbered parameters.
 struct InRun {
   int64_t run = 0;
 };
 
-// One prepared statement. An error while preparing or binding is kept and returned by the next Step or Run, so that a
+// A prepared statement. An error of preparing or binding is stored and returned by the next Step() or Run(), so that a
 // use is one expression. Text and blobs are not copied: they must live until the statement is reset.
 class Statement {
  public:
@@ -27,8 +26,7 @@ class Statement {
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
 
-  // Resets the statement and binds its parameters ?1, ?2, ... An empty optional is NULL. They stay bound when the
-  // statement is reset.
+  // Resets the statement and binds its parameters ?1, ?2, ... An empty optional is NULL. Bindings survive a reset.
   template <typename... Values>
   Statement& Bind(const Values&... values) {
     Reset();
@@ -37,18 +35,19 @@ class Statement {
     return *this;
   }
 
-  // Moves to the next row; false: there is none, and the statement is reset.
+  // Moves to the next row. Returns false, and resets the statement, if there is none.
   absl::StatusOr<bool> Step() { return prepared_->Step(); }
-  // For statements without rows: runs to the end and resets.
+  // Runs a statement without rows to its end, and resets it.
   absl::Status Run();
-  // The same, and says how many rows were inserted, updated or deleted.
+  // Does the same, and returns the number of rows that were inserted, updated or deleted.
   absl::StatusOr<int64_t> RunCounting();
-  // The first column of the first row, as of a SELECT or of an INSERT ... RETURNING; nullopt: no row. Resets.
+  // Returns the first column of the first row, for example of a SELECT or of an INSERT ... RETURNING; nullopt: no row.
+  // Resets the statement.
   absl::StatusOr<std::optional<int64_t>> QueryInt();
-  // Ends the statement's read of the database. Views of its columns end here.
+  // Ends the statement's read of the database. Invalidates views of its columns.
   void Reset() { prepared_->Reset(); }
 
-  // The current row, columns from 0. Views live until the next Step or Reset.
+  // Values of the current row; columns are numbered from 0. Views are valid until the next Step() or Reset().
   bool IsNull(int column) const { return prepared_->IsNull(column); }
   int64_t Int(int column) const { return prepared_->Int(column); }
   double Double(int column) const {

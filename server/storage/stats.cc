@@ -10,11 +10,11 @@
 namespace telemetry::storage {
 namespace {
 
-// Each query is a transaction of its own: some milliseconds.
+// Each query is a transaction of its own that takes a few milliseconds.
 constexpr int kAttemptsAtOnce = 200;
 constexpr int64_t kMicrosADay = int64_t{86400} * 1000000;
 
-// Calls `use` for each row of a query that was bound.
+// Calls `use` for each row of a bound query.
 template <typename Use>
 absl::Status ForEachRow(Statement& query, Use use) {
   while (true) {
@@ -58,7 +58,8 @@ absl::Status ReadProducers(Database& database, DatasetStats* stats) {
   });
 }
 
-// Where the attempts behind `last` end, of so many as one query may take; `last` itself: there are none.
+// Returns the largest key among the next attempts after `last`, at most as many as one query may count, or `last` if
+// there are none.
 absl::StatusOr<int64_t> EndOfNext(Statement& next, int64_t last) {
   next.Bind(last, kAttemptsAtOnce);
   const absl::StatusOr<bool> found = next.Step();

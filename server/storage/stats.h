@@ -11,7 +11,7 @@
 
 namespace telemetry::storage {
 
-// What is known of a producer. `owner`: under whose token it sends; empty: nobody's.
+// A producer. `owner` is the name under whose token it sends; empty: none.
 struct ProducerStats {
   std::string producer_id;  // 32 hex digits
   std::string client;
@@ -20,27 +20,27 @@ struct ProducerStats {
   int64_t last_opened_unix_us = 0;
 };
 
-// What `telemetry-collector stats` tells.
+// The result of `telemetry-collector stats`.
 struct DatasetStats {
   int64_t runs = 0;
   int64_t configs = 0;
   std::map<std::string, int64_t> attempts;      // by state
   std::map<std::string, int64_t> measurements;  // by status
   std::map<std::string, int64_t> rejects;       // by reason
-  std::vector<ProducerStats> producers;         // who came last first
-  // When the first and the last attempt came; nothing: there is none.
+  std::vector<ProducerStats> producers;         // most recently opened first
+  // Arrival times of the first and the last attempt; nullopt: no attempts.
   std::optional<int64_t> oldest_unix_us;
   std::optional<int64_t> newest_unix_us;
-  // Rows of the attempts that first came on that day (UTC, in days since 1970), newest first.
+  // Rows of the attempts that first arrived on that day (UTC, in days since 1970), newest first.
   std::map<int64_t, int64_t, std::greater<>> rows_by_day;
   int64_t database_bytes = 0;
-  int64_t free_bytes = 0;  // of them: pages that nothing is in
+  int64_t free_bytes = 0;  // the part of database_bytes in unused pages
   int64_t wal_bytes = 0;
 };
 
-// Counts, beside a collector that serves the file, too. It reads every measurement, in transactions of a few hundred
-// attempts, so that the write-ahead log need not wait for it: what comes meanwhile may be in one number and not in
-// another. Errors as OpenSqliteReader.
+// Counts the rows of a dataset, also while a collector serves it. Reads every measurement, in transactions of a few
+// hundred attempts, so that the write-ahead log is not held back; rows that arrive in the meantime may be included in
+// one number and not in another. Returns errors of OpenSqliteReader.
 absl::StatusOr<DatasetStats> ReadStats(const std::string& path);
 
 }  // namespace telemetry::storage

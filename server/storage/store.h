@@ -20,19 +20,20 @@
 
 namespace telemetry::storage {
 
+// A record that was refused, with its sequence number and the reason.
 struct RefusedRecord {
   uint64_t seq = 0;
   v1::Reject::Reason reason = v1::Reject::REASON_UNSPECIFIED;
   std::string message;
 };
 
-// A producer that presents itself.
+// A producer that opens its log.
 struct ProducerOpening {
   std::string producer_id;  // 16 bytes
   uint64_t epoch = 0;
   std::string client;
-  // Under which name it was let in. From then on the producer, and what it sends, belongs to that name. Empty: there
-  // are no names here, and everyone may speak for every producer.
+  // The name of the token that authorised the producer. From then on the producer, and the records that it sends,
+  // belong to that name. Empty: the collector uses no names, and any client may send for any producer.
   std::string sender;
 };
 
@@ -41,80 +42,82 @@ struct ProducerBatch {
   std::string producer_id;  // 16 bytes
   uint64_t epoch = 0;
   uint64_t first_seq = 0;
-  // records[i] has sequence number first_seq + i. A record that did not parse stands here as a Reject.
+  // records[i] has sequence number first_seq + i. A record that could not be parsed is represented by a Reject.
   std::vector<const v1::Record*> records;
-  // The records that must not be stored, in the order of seq: those that did not parse, and those against which
-  // Validate (validate.h) has something. The caller has run Validate over all records.
+  // The records that must not be stored, ordered by seq: those that could not be parsed, and those that Validate()
+  // (validate.h) refuses. The caller has run Validate() on all records.
   std::vector<RefusedRecord> refused;
 };
 
-// What became of one ProducerBatch.
+// The result of storing one ProducerBatch.
 struct BatchOutcome {
-  // OK; OUT_OF_RANGE: first_seq leaves a gap (the message names what is expected); FAILED_PRECONDITION: a higher epoch
-  // of this producer is known; UNAVAILABLE: this opening is not known (any more), open again. Nothing of a batch that
-  // is not OK was stored.
+  // OUT_OF_RANGE: first_seq leaves a gap (the message contains the expected number). FAILED_PRECONDITION: a higher
+  // epoch of this producer is stored. UNAVAILABLE: this opening is unknown or forgotten; open again. If the status is
+  // not OK, no record of the batch was stored.
   absl::Status status;
-  // The producer's log is durable up to here.
+  // The producer's log is durable up to and including this sequence number.
   uint64_t committed_seq = 0;
-  // Of an OK batch: so many of its records had been committed before.
+  // For an OK batch: the number of its records that had been committed before.
   uint64_t skipped = 0;
-  // Records among the others that changed nothing: their contents were stored already, or their attempt was
+  // The number of other records that changed nothing: their contents were already stored, or their attempt was
   // superseded.
   uint64_t repeated = 0;
-  // Measurements among the others: those that were stored, and those counted in `repeated`.
+  // Measurements among the other records: those that were stored, and those counted in `repeated`.
   uint64_t new_rows = 0;
   uint64_t known_rows = 0;
   std::vector<RefusedRecord> refused;
-  // Bytes of the batch's rejects: of the refused records, and of those that the producer itself sent as rejects.
+  // Bytes of the batch's rejects: refused records, and rejects that the producer itself sent.
   uint64_t reject_bytes = 0;
 };
 
-// The one writer of a dataset. Not thread-safe: one thread owns it. Does its own locking against other processes.
+// The only writer of a dataset. Not thread-safe: one thread owns it. Does its own locking against other processes.
 class StoreWriter {
  public:
   virtual ~StoreWriter() = default;
 
-  // 16 bytes, chosen when the dataset was made.
+  // 16 bytes, chosen when the dataset was created.
   virtual const std::string& dataset_id() const = 0;
 
-  // Records in ONE durable transaction that these epochs exist. results[i] belongs to openings[i]: the producer's
-  // committed_seq (0: a new one); FAILED_PRECONDITION: a higher epoch is known; PERMISSION_DENIED: the producer belongs
-  // to another sender. Errors: as CommitBatches.
+  // Stores in ONE durable transaction that these epochs exist. results[i] belongs to openings[i]: the producer's
+  // committed_seq (0: a new producer); FAILED_PRECONDITION: a higher epoch is stored; PERMISSION_DENIED: the producer
+  // belongs to another sender. Returns errors of CommitBatches.
   virtual absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> OpenProducers(
       absl::Span<const ProducerOpening> openings) = 0;
 
-  // The same for one.
+  // Opens one producer.
   absl::StatusOr<uint64_t> OpenProducer(const std::string& producer_id, uint64_t epoch, const std::string& client) {
     absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> results = OpenProducers({{producer_id, epoch, client}});
     return results.ok() ? results->front() : results.status();
   }
 
   // Stores all batches in ONE durable transaction, in the given order; a later batch of the same producer continues the
-  // earlier one. Records at or below committed_seq are skipped. outcomes[i] belongs to batches[i].
-  // An error means that nothing is known to be durable: the caller must stop acknowledging and end the process
-  // (DESIGN.md, SQLite), but for one that GoesOnAfter names.
+  // earlier one. Skips records at or below committed_seq. outcomes[i] belongs to batches[i].
+  // After an error nothing is known to be durable: the caller must stop acknowledging and end the process (DESIGN.md,
+  // SQLite), unless GoesOnAfter() returns true for the error.
   virtual absl::StatusOr<std::vector<BatchOutcome>> CommitBatches(absl::Span<const ProducerBatch> batches) = 0;
 
-  // Writes down, durably, that the dataset was served for so long since the last call; returns how long that is in all.
-  // It is what the rules below take for time (ServedTime). Errors: as CommitBatches.
+  // Adds, durably, the time that the dataset was served since the last call. Returns the total, which the rules below
+  // use as time (ServedTime). Returns errors of CommitBatches.
   virtual absl::StatusOr<absl::Duration> AddServedTime(absl::Duration passed) = 0;
 
-  // Removes a little of what the rules do not keep, in ONE durable transaction of some ten milliseconds (longer where
-  // an attempt has very many rows). Steps with the same rules make a pass over the dataset; the one behind the last
-  // begins another. Readers see an attempt whole or not at all. Errors: as CommitBatches.
+  // Removes a few rows that the rules do not keep, in ONE durable transaction of about ten milliseconds (longer if an
+  // attempt has very many rows). Steps with the same rules make a pass over the dataset; the step after the last one
+  // begins another pass. Readers see an attempt completely or not at all. Returns errors of CommitBatches.
   virtual absl::StatusOr<PruneStep> PruneSome(const PruneRules& rules) = 0;
 
-  // Removes attempts, and their runs if no attempt is left, in ONE durable transaction of some ten milliseconds (longer
-  // where an attempt has very many rows). Returns those that were still there. Rows of theirs that arrive later are
-  // refused until the attempt is sent again. Errors: as CommitBatches.
+  // Removes attempts, and their runs if no attempt is left, in ONE durable transaction of about ten milliseconds
+  // (longer if an attempt has very many rows). Returns the attempts that still existed. Rows of these attempts that
+  // arrive later are refused until the attempt is sent again. Returns errors of CommitBatches.
   virtual absl::StatusOr<v1::DeleteStep> RemoveAttempts(const Removal& removal) = 0;
 
-  // Housekeeping between transactions (WAL checkpoint), called when the writer is idle.
+  // Does housekeeping between transactions (WAL checkpoint). Called when the writer is idle.
   virtual absl::Status Idle() = 0;
-  // How often Idle is called while nothing else happens, so that it notices when the dataset cannot be reached.
+  // The interval at which Idle() is called while nothing else happens, so that it detects when the dataset cannot be
+  // reached.
   virtual absl::Duration idle_interval() const { return absl::InfiniteDuration(); }
 
-  // Whether this error of a call is no end: nothing of the call may be acknowledged, and a later one may succeed.
+  // Returns true if the writer can continue after this error of a call: nothing of the call may be acknowledged, and a
+  // later call may succeed.
   virtual bool GoesOnAfter(const absl::Status& /*error*/) const { return false; }
 };
 
@@ -126,7 +129,7 @@ class StoreReader {
 
   virtual ~StoreReader() = default;
 
-  // How many producers have ever been opened.
+  // Returns the number of producers that have ever been opened.
   virtual absl::StatusOr<uint64_t> CountProducers() = 0;
   virtual absl::StatusOr<v1::ListRunsResponse> ListRuns(const v1::ListRunsRequest& request) = 0;
   virtual absl::StatusOr<v1::RunSummary> GetRun(const std::string& run_id) = 0;
@@ -134,13 +137,13 @@ class StoreReader {
   virtual absl::StatusOr<v1::AttemptSummary> GetAttempt(const std::string& attempt_id) = 0;
   virtual absl::StatusOr<v1::ListMeasurementsResponse> ListMeasurements(const v1::ListMeasurementsRequest& request) = 0;
 
-  // Hands the part of the dataset that is asked for to `sink` in the order that dataset.proto gives. Ends early with
-  // the sink's error. The item is reused between calls: copy what must outlive the call.
+  // Passes the requested part of the dataset to `sink`, in the order that dataset.proto defines. Ends early with the
+  // sink's error. The item is reused between calls: copy any part that must outlive the call.
   virtual absl::Status Export(const v1::ExportRequest& request, const Sink& sink) = 0;
-  // Takes the next step of an export (exporter.h). Its steps may be taken by different readers of one dataset.
+  // Takes the next step of an export (exporter.h). Different readers of one dataset may take the steps.
   virtual absl::StatusOr<Exporter::Step> Next(Exporter& exporter) = 0;
 
-  // Deletion::Begin and Deletion::Next, each in a read transaction. Different readers of one dataset may take the
+  // Run Deletion::Begin and Deletion::Next in a read transaction each. Different readers of one dataset may take the
   // steps.
   virtual absl::StatusOr<Deletion> BeginDeletion(const v1::DeleteRequest& request) = 0;
   virtual absl::StatusOr<Removal> Next(Deletion& deletion) = 0;

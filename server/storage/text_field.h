@@ -10,11 +10,11 @@
 
 namespace telemetry::storage {
 
-// A field that may be unset: views into a message, or copies of a column.
+// A text field that may be unset: a view into a message, or a copy of a column.
 using OptionalView = std::optional<std::string_view>;
 using OptionalText = std::optional<std::string>;
 
-// The field NAME of a message with presence, as an OptionalView.
+// Returns the field NAME of a message with field presence as an OptionalView.
 #define TELEMETRY_OPTIONAL(message, name) \
   ((message).has_##name() ? ::telemetry::storage::OptionalView((message).name()) : std::nullopt)
 
@@ -30,14 +30,14 @@ inline std::optional<int64_t> IntColumn(const Statement& row, int column) {
   return row.IsNull(column) ? std::nullopt : std::optional<int64_t>(row.Int(column));
 }
 
-// The field as a value that may be unset.
+// Returns the value, or nullopt if `has` is false.
 template <typename Value>
 std::optional<Value> Optional(bool has, Value value) {
   return has ? std::optional<Value>(value) : std::nullopt;
 }
 
-// Merges the fields of one record into what is stored: an unset one changes nothing, a new one is filled in, an equal
-// one changes nothing, a different one makes the record a conflict.
+// Merges the fields of one record into the stored ones. An unset or equal field changes nothing, a field that was unset
+// so far is filled in, and a different value makes the record a conflict.
 class FieldMerge {
  public:
   template <typename Stored, typename Sent>
@@ -51,7 +51,7 @@ class FieldMerge {
     }
   }
 
-  // For fields that are always set.
+  // Compares a field that is always set.
   template <typename Stored, typename Sent>
   void Required(const char* name, const Stored& stored, const Sent& sent) {
     if (!conflict_ && stored != sent) conflict_ = Conflict(absl::StrCat(name, " differs from what is stored"));

@@ -17,7 +17,8 @@ absl::StatusOr<Transaction> Transaction::BeginRead(Database& database) {
 Transaction::Transaction(Transaction&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
 
 Transaction::~Transaction() {
-  // A database rolls back by itself after some errors; then there is nothing left to do here, and no one to tell.
+  // After some errors a database has already rolled back by itself. An error here is ignored, since a destructor cannot
+  // return it.
   if (database_ != nullptr) database_->RollBack().IgnoreError();
 }
 

@@ -10,20 +10,20 @@ namespace telemetry::storage {
 class Transaction {
  public:
   static absl::StatusOr<Transaction> BeginWrite(Database& database);
-  // One consistent view of the database for several statements.
+  // Begins a transaction in which several statements see one consistent state of the database.
   static absl::StatusOr<Transaction> BeginRead(Database& database);
 
   Transaction(Transaction&& other) noexcept;
   Transaction& operator=(Transaction&& other) = delete;
   ~Transaction();
 
-  // After an error nothing of the transaction may be taken for durable.
+  // Commits. After an error no part of the transaction may be considered durable.
   absl::Status Commit();
 
  private:
   explicit Transaction(Database& database) : database_(&database) {}
 
-  Database* database_;  // nullptr: over
+  Database* database_;  // nullptr: ended
 };
 
 }  // namespace telemetry::storage

@@ -3,7 +3,7 @@
 namespace telemetry::storage {
 namespace {
 
-// A dataset that has many of them loses them bit by bit, so that no transaction is long.
+// A dataset with too many of them loses them gradually, so that no transaction is long.
 constexpr size_t kMostRemovedAtOnce = 4;
 
 }  // namespace

@@ -13,28 +13,29 @@
 
 namespace telemetry::storage {
 
-// The producers that were opened and have stored nothing yet. Their rows cost disk and say nothing but an epoch, so
-// each sender has at most kMostOfSender of them: another one removes the oldest. A producer whose row was removed is
-// told to open again when its first batch comes. Part of the writer: one thread, inside its transaction.
+// The producers that were opened and have stored nothing yet. Their rows cost disk space and contain only an epoch, so
+// each sender has at most kMostOfSender of them: another one removes the oldest. A producer whose row was removed gets
+// UNAVAILABLE for its first batch and opens again. Part of the writer: used by one thread, inside the writer's
+// transaction.
 class UnsentProducers {
  public:
   static constexpr size_t kMostOfSender = 4096;
 
   explicit UnsentProducers(Database& database);
 
-  // Takes in a producer whose row was made in this transaction, and removes the sender's oldest rows beyond the limit,
-  // a few at a time. Returns the ids that were taken for removal; some of them may have stored something meanwhile, and
+  // Adds a producer whose row was inserted in this transaction, and removes the sender's oldest rows above the limit, a
+  // few at a time. Returns the ids that were selected for removal; those that have stored something in the meantime
   // stay.
   absl::StatusOr<std::vector<std::string>> Add(const std::string& producer_id, int64_t sender);
 
-  // Forgets everything; the next Add reads it from the dataset. For a transaction that is not going to be committed.
+  // Discards everything, for a transaction that will not be committed. The next Add() reloads it from the dataset.
   void Forget();
 
  private:
   absl::Status Load();
 
   bool is_loaded_ = false;
-  // By sender (0: nobody's), oldest first. Some may have stored something meanwhile.
+  // By sender (0: none), oldest first. Some may have stored something in the meantime.
   absl::flat_hash_map<int64_t, std::deque<std::string>> of_sender_;
   Statement list_;
   Statement remove_;

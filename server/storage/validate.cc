@@ -22,7 +22,8 @@ constexpr size_t kSha256Bytes = 32;
 constexpr uint64_t kMaxInteger = std::numeric_limits<int64_t>::max();
 constexpr int64_t kNewestIrSchema = 1;
 
-// What sidecar records have under these names has fields of its own: among the unknown keys it would be written twice.
+// Keys of sidecar records that have fields of their own. If they were also among the unknown keys, an export would
+// write them twice.
 using Keys = absl::Span<const std::string_view>;
 constexpr std::string_view kRunKeys[] = {"run_id", "kernel_id", "kernel_name", "kernel_source", "input_shapes",
                                          "dtypes", "hardware",  "settings",    "ir_graph",      "configs"};
@@ -30,7 +31,7 @@ constexpr std::string_view kGraphKeys[] = {"schema_version", "run_id", "directed
                                            "graph",          "nodes",  "links",    "edges"};
 constexpr std::string_view kGraphIdentity[] = {"run_id", "kernel_id", "kernel_name", "input_shapes"};
 
-// Collects the first thing that is wrong.
+// Collects the first error.
 class Checker {
  public:
   void Require(bool condition, const char* what) {
@@ -41,7 +42,7 @@ class Checker {
 
   void AttemptId(std::string_view id) { Require(id.size() == kAttemptIdBytes, "attempt_id is not 16 bytes"); }
 
-  // Of all text fields; a walk over the message.
+  // Checks all text fields of a message by reflection.
   void NoNul(const google::protobuf::Message& message) {
     if (refusal_) return;
     if (const std::optional<std::string> field = FieldWithNul(message)) NulIn(*field);
@@ -65,7 +66,7 @@ class Checker {
     if (value > kMaxInteger) Refuse(absl::StrCat(name, " is above 2^63-1"));
   }
 
-  // Empty stands for unset in the fields without presence.
+  // In fields without presence, an empty text means unset.
   void OptionalJson(std::string_view text, const char* name, record::Json::Kind kind) {
     if (!text.empty()) Json(text, name, kind);
   }
@@ -78,7 +79,8 @@ class Checker {
     Refuse(absl::StrCat(name, kind == record::Json::Kind::kObject ? " is no JSON object" : " is no JSON array"));
   }
 
-  // An object for what has no field of its own, or empty: `known` names what has one.
+  // Checks a JSON object of keys that have no field of their own, or an empty text. `known` contains the keys that have
+  // a field.
   void Members(std::string_view text, const char* name, Keys known) {
     if (refusal_ || text.empty()) return;
     absl::StatusOr<record::Json> json = record::ParseJson(text);
@@ -224,7 +226,7 @@ void Check(const v1::IrGraph& graph, Checker& check) {
 }
 
 void CheckUnset(const v1::Record& record, Checker& check) {
-  // A newer producer's kind of record arrives as an unknown field.
+  // A record of a kind that only newer producers know arrives as an unknown field.
   if (record.GetReflection()->GetUnknownFields(record).empty()) return check.Require(false, "the record is empty");
   check.Unsupported("the record is of a kind that this collector does not know");
 }

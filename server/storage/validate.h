@@ -5,8 +5,8 @@
 
 namespace telemetry::storage {
 
-// Everything that can be said against a record without the dataset: forms of ids, ranges, JSON. Thread-safe and without
-// side effects, so that callers can do it away from the writer's thread. Strings are taken to be UTF-8, which parsing a
+// Checks everything that can be checked without the dataset: forms of ids, ranges, JSON. Thread-safe and without side
+// effects, so that callers can validate outside the writer's thread. Assumes that strings are UTF-8, which parsing a
 // message has checked.
 MaybeRefusal Validate(const v1::Record& record);
 

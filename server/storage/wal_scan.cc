@@ -14,7 +14,7 @@ namespace {
 constexpr uint64_t kHeaderBytes = 32;
 constexpr int kSaltsAt = 16;
 constexpr uint64_t kFrameHeaderBytes = 24;
-constexpr uint32_t kMagic = 0x377f0682;  // with bit 0 the checksums take words of the other byte order
+constexpr uint32_t kMagic = 0x377f0682;  // bit 0 set: the checksums use big-endian words
 
 uint32_t BigEndian(const char* from) {
   uint32_t value = 0;
@@ -24,7 +24,7 @@ uint32_t BigEndian(const char* from) {
 uint64_t BigEndian64(const char* from) { return uint64_t{BigEndian(from)} << 32 | BigEndian(from + 4); }
 uint32_t LittleEndian(const char* from) { return __builtin_bswap32(BigEndian(from)); }
 
-// SQLite's checksum over bytes in words of eight, gone on with.
+// SQLite's cumulative checksum over pairs of 32-bit words.
 struct Checksum {
   uint32_t first = 0;
   uint32_t second = 0;
@@ -77,7 +77,7 @@ class Scanner {
     scan_.salts = BigEndian64(header + kSaltsAt);
     whole_ = scan_.header_ok;
     if (whole_) return absl::OkStatus();
-    // Which log it was, its first frame says, too.
+    // The first frame also contains the salts of its log.
     MarkBad(0);
     if (absl::Status status = Read(header, kFrameHeaderBytes, kHeaderBytes); !status.ok()) return status;
     scan_.salts = BigEndian64(header + 8);
@@ -92,7 +92,8 @@ class Scanner {
     sum.Add(frame + kFrameHeaderBytes, frame_.size() - kFrameHeaderBytes, big_endian_);
     before_ = StoredAt(frame + 16);
     const bool follows = of_this_log && sum == before_;
-    // A commit's last frame is repeated to fill a sector: the repetitions may be there before it is, and go missing.
+    // SQLite repeats a commit's last frame to fill a sector. The repetitions may be written before the commit is
+    // complete, and may be missing.
     const uint64_t page_and_size = BigEndian64(frame);
     const bool repeats = commit_before_ && page_and_size == page_and_size_before_;
     if (follows && commit_before_ && !repeats) scan_.durable = commit_;
@@ -116,14 +117,14 @@ class Scanner {
 
   sqlite3_file& log_;
   std::vector<char> frame_;
-  std::vector<uint32_t> transaction_;  // pages of the one that is being read
+  std::vector<uint32_t> transaction_;  // pages of the transaction that is being read
   WalScan scan_;
-  Checksum before_;  // stored in the frame before, or in the header
+  Checksum before_;  // the checksum stored in the previous frame, or in the header
   uint64_t page_and_size_before_ = 0;
   uint32_t commit_ = 0;  // the last frame that ends a transaction, without its repetitions
   bool big_endian_ = false;
-  bool whole_ = false;          // nothing bad up to here
-  bool commit_before_ = false;  // the frame before ends a transaction
+  bool whole_ = false;          // no bad frame so far
+  bool commit_before_ = false;  // the previous frame ends a transaction
 };
 
 // nullptr: no log is open.

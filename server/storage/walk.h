@@ -8,14 +8,15 @@
 
 namespace telemetry::storage {
 
-// A coroutine that goes through something step by step, and may wait inside others of its kind: co_await runs one to
-// its end and gives its status. It begins when it is resumed or awaited. Of one thread at a time, not always the same.
+// A coroutine that traverses something step by step and may wait for other walks: co_await runs one to its end and
+// returns its status. A walk starts when it is resumed or awaited. Used by one thread at a time, not always the same
+// one.
 class [[nodiscard]] Walk {
  public:
   struct promise_type;
   using Handle = std::coroutine_handle<promise_type>;
 
-  // Goes on with whoever waits for the walk that has ended.
+  // Resumes the coroutine that waits for the walk that has ended.
   struct Return {
     bool await_ready() const noexcept { return false; }
     std::coroutine_handle<> await_suspend(Handle ended) const noexcept;
@@ -29,7 +30,7 @@ class [[nodiscard]] Walk {
     void unhandled_exception() const noexcept { std::terminate(); }
 
     absl::Status status;
-    std::coroutine_handle<> waiting;  // null: nobody
+    std::coroutine_handle<> waiting;  // null: none
   };
 
   explicit Walk(Handle handle) : handle_(handle) {}
@@ -41,7 +42,7 @@ class [[nodiscard]] Walk {
 
   std::coroutine_handle<> handle() const { return handle_; }
   bool done() const { return handle_.done(); }
-  // Valid when it is done.
+  // Valid once done() is true.
   const absl::Status& status() const { return handle_.promise().status; }
 
   bool await_ready() const noexcept { return false; }

@@ -135,7 +135,7 @@ grpc::Status FakeCollector::HandleOpen(const v1::Open& open, v1::StreamResponse*
   open_times_.push_back(absl::Now());
   if (!refusals_.empty()) {
     grpc::Status refusal = refusals_.front();
-    // The last one stays for good when it is not OK.
+    // The last status stays in force if it is an error.
     if (refusals_.size() > 1 || refusal.ok()) refusals_.pop_front();
     if (!refusal.ok()) return refusal;
   }

@@ -15,11 +15,11 @@
 
 namespace telemetry::client {
 
-// A collector in the test's own process that keeps its logs in memory, follows the rules of ingest.proto and misbehaves
-// as it is told. Thread-safe.
+// A collector in the test's process that keeps its logs in memory and follows the rules of ingest.proto. Tests make it
+// misbehave. Thread-safe.
 class FakeCollector final : public v1::IngestService::Service {
  public:
-  // What happens to the next batch.
+  // The treatment of the next batch.
   enum class Act {
     kAck,       // stored and acknowledged
     kRefuse,    // stored and acknowledged, each record in the rejects
@@ -29,7 +29,7 @@ class FakeCollector final : public v1::IngestService::Service {
     kFence,     // FAILED_PRECONDITION, nothing stored
     kTwin,      // ABORTED, nothing stored
     kOverload,  // RESOURCE_EXHAUSTED, nothing stored
-    kRest,      // stored and acknowledged, and the stream ends as one that says nothing for too long
+    kRest,      // stored and acknowledged; the stream ends as an idle one does
     kSwallow,   // stored, never acknowledged on this stream
   };
 
@@ -43,19 +43,19 @@ class FakeCollector final : public v1::IngestService::Service {
 
   void OnNextBatches(std::deque<Act> acts);
   void OnNextOpens(std::deque<grpc::Status> refusals);
-  // Streams without this token are refused from now on.
+  // Refuses later streams without this token.
   void RequireToken(std::string token);
-  // What streams are called from now on, as a collector tells it.
+  // Sets the request id that the collector sends to later streams.
   void SetRequestId(std::string id);
   void SetWindow(uint64_t window_bytes, uint64_t max_batch_bytes);
-  // Another, empty database takes the place of this one.
+  // Replaces the database by another, empty one.
   void ReplaceDatabase();
-  // Everybody's logs end here again, as in an older copy of the database.
+  // Truncates all logs, as in an older copy of the database.
   void RollBack(uint64_t committed_seq);
-  // As if the collector had stored records which the producer has lost since.
+  // Pretends that the collector has stored records that the producer has lost since.
   void Pretend(const std::string& producer_id, uint64_t committed_seq);
 
-  // The kernel names of the stored runs, all logs in the order of their arrival. Waits for so many.
+  // Blocks until `count` runs are stored. Returns the kernel names of all stored runs in the order of arrival.
   std::vector<std::string> AwaitStored(size_t count);
   void AwaitOpens(size_t count);
   std::vector<v1::Open> opens() const;
@@ -66,6 +66,7 @@ class FakeCollector final : public v1::IngestService::Service {
  private:
   using Stream_ = grpc::ServerReaderWriter<v1::StreamResponse, v1::StreamRequest>;
 
+  // The state of one producer's log.
   struct Log {
     uint64_t epoch = 0;
     uint64_t committed_seq = 0;
@@ -85,8 +86,8 @@ class FakeCollector final : public v1::IngestService::Service {
   std::map<std::string, Log> logs_ ABSL_GUARDED_BY(mu_);
   std::string dataset_id_ ABSL_GUARDED_BY(mu_) = std::string(16, 'A');
   std::vector<std::string> stored_ ABSL_GUARDED_BY(mu_);
-  std::string request_id_ ABSL_GUARDED_BY(mu_);  // empty: not told
-  std::string token_ ABSL_GUARDED_BY(mu_);       // empty: none is needed
+  std::string request_id_ ABSL_GUARDED_BY(mu_);  // empty: not sent
+  std::string token_ ABSL_GUARDED_BY(mu_);       // empty: none is required
   std::deque<Act> acts_ ABSL_GUARDED_BY(mu_);
   std::deque<grpc::Status> refusals_ ABSL_GUARDED_BY(mu_);
   std::vector<v1::Open> opens_ ABSL_GUARDED_BY(mu_);

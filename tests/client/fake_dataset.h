@@ -13,7 +13,7 @@
 
 namespace telemetry::client {
 
-// A dataset in memory that answers questions about runs, listening on a socket in `folder`. Thread-safe.
+// A DatasetService over a dataset in memory, listening on a socket in `folder`. Thread-safe.
 class FakeDataset final : public v1::DatasetService::Service {
  public:
   explicit FakeDataset(const std::string& folder);
@@ -21,14 +21,15 @@ class FakeDataset final : public v1::DatasetService::Service {
 
   const std::string& address() const { return address_; }
 
-  // A run on hardware "H" whose id is that digit, 64 times; `best_config`: it won a final; empty: the run has none.
+  // Adds a run on hardware "H" with an id of 64 times `digit`. Its best row is final. An empty `best_config` means that
+  // the run has no best row.
   void Add(char digit, const std::string& kernel, const std::string& shapes, const std::string& best_config,
            double best_perf_ms);
   void Add(v1::RunSummary summary);
-  // What Export sends of a run, in that order; nothing of runs of which none was given.
+  // Sets the items that Export() sends for a run, in their order. By default it sends none.
   void AddExport(const std::string& run_id, std::vector<v1::ExportItem> items);
   void SetLargestPage(int size);
-  // Calls from now on are not answered.
+  // Leaves later calls unanswered.
   void Hang();
   int calls() const;
 

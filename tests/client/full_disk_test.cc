@@ -14,7 +14,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A producer whose spool has a small disk to itself.
+// A producer with its spool on a small disk of its own.
 class FullDiskTest : public ProducerTest {
  protected:
   static constexpr uint64_t kDiskBytes = uint64_t{256} << 10;
@@ -22,7 +22,7 @@ class FullDiskTest : public ProducerTest {
   void SetUp() override {
     if (!disk_.mounted()) GTEST_SKIP() << "no file system may be mounted here";
   }
-  // Appends until there is no room; returns how many records went in.
+  // Appends until the disk is full; returns the number of appended records.
   int AppendUntilItWaits(int count, std::thread* appender) {
     *appender = std::thread([this, count] {
       for (int i = 0; i < count; ++i) {

@@ -18,7 +18,7 @@ namespace telemetry::client {
 
 inline constexpr absl::Duration kLong = absl::Seconds(60);
 
-// A producer and the collector that it talks to. Records are runs that are told apart by their kernel's name.
+// A producer and its collector. The records are runs with distinct kernel names.
 class ProducerTest : public testing::Test {
  protected:
   ProducerTest() {

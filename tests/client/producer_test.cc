@@ -42,7 +42,7 @@ TEST_F(ProducerTest, DeliversInOrder) {
 TEST_F(ProducerTest, ACollectorThatComesLaterGetsEverything) {
   Open();
   Append("a");
-  AwaitNotice("cannot take records now");
+  AwaitNotice("cannot accept records now");
   Append("b");
   const absl::Status early = producer_->Drain(absl::ZeroDuration());
   EXPECT_EQ(early.code(), absl::StatusCode::kDeadlineExceeded);
@@ -50,7 +50,7 @@ TEST_F(ProducerTest, ACollectorThatComesLaterGetsEverything) {
   collector_.Start();
   Drain();
   EXPECT_THAT(collector_.AwaitStored(2), ElementsAre("a", "b"));
-  EXPECT_THAT(notices(), ElementsAre(HasSubstr("cannot take records now"), HasSubstr("is back")));
+  EXPECT_THAT(notices(), ElementsAre(HasSubstr("cannot accept records now"), HasSubstr("is back")));
 }
 
 TEST_F(ProducerTest, WhoWaitsForACollectorIsToldEveryFewSeconds) {
@@ -182,7 +182,7 @@ TEST_F(ProducerTest, OfAClonedMachineBothDeliver) {
   Drain();
   EXPECT_TRUE((*other)->Drain(kLong).ok());
   std::vector<std::string> stored = collector_.AwaitStored(names.size());
-  // This collector stores a record that is sent twice two times; a real one knows its contents.
+  // The fake collector stores duplicates; a real collector recognises records by content.
   std::sort(stored.begin(), stored.end());
   stored.erase(std::unique(stored.begin(), stored.end()), stored.end());
   EXPECT_THAT(stored, testing::UnorderedElementsAreArray(names));
@@ -278,7 +278,8 @@ TEST_F(ProducerTest, TheWindowAndTheBatchLimitAreKept) {
   EXPECT_GT(collector_.most_unacked(), 3000) << "several batches are under way at once";
 }
 
-// Only the collector's operator can help, so that is said, once, and the record is kept and offered again.
+// Checks that a record above the collector's limits is reported once, and that it is kept and offered again. Only the
+// collector's operator can repair this.
 class TooLargeRecordTest : public ProducerTest {
  protected:
   void ExpectToWaitForLargerLimits(uint64_t window_bytes, uint64_t max_batch_bytes) {
@@ -364,7 +365,7 @@ TEST_F(ProducerTest, AnotherDatabaseGetsWhatWaitsAsANewLog) {
   AwaitNotice("another database");
 }
 
-// Who appends can send again what only the old database has.
+// The caller can append the records again that only the old database has.
 TEST_F(ProducerTest, ANewDatabaseIsToldOnceAndBeforeItGetsRecords) {
   std::vector<size_t> stored_when_told;
   options_.on_new_dataset = [&] { stored_when_told.push_back(collector_.AwaitStored(0).size()); };
@@ -378,7 +379,7 @@ TEST_F(ProducerTest, ANewDatabaseIsToldOnceAndBeforeItGetsRecords) {
   Append("b");
   collector_.Start();
   Drain();
-  Open();  // the next process has nothing to tell
+  Open();  // the next process does not report the change
   Append("c");
   Drain();
   producer_.reset();
@@ -399,7 +400,7 @@ TEST_F(ProducerTest, ADatabaseThatWentBackGetsAllThatIsStillHere) {
 }
 
 TEST_F(ProducerTest, ADatabaseThatWentBackTooFarIsSaid) {
-  options_.spool_limit_bytes = kMinSpoolLimitBytes;  // small files, which go as they are acknowledged
+  options_.spool_limit_bytes = kMinSpoolLimitBytes;  // small files, which are removed as they are acknowledged
   std::atomic<int> told = 0;
   options_.on_new_dataset = [&] { ++told; };
   collector_.Start();
@@ -418,7 +419,7 @@ TEST_F(ProducerTest, ADatabaseThatWentBackTooFarIsSaid) {
   EXPECT_EQ(told, 1);
 }
 
-// A power cut took back records that the collector has; their numbers now stand for others.
+// A power cut loses records that the collector has, and other records receive their numbers.
 TEST_F(ProducerTest, NumbersThatWereLostHereAreNotUsedAgain) {
   Open();
   Append("a");

@@ -1,4 +1,4 @@
-// What a producer shows to its collector, and what becomes of one that is turned away.
+// Tests the credentials that a producer sends and its behaviour when the collector refuses them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ class ShownCredentialsTest : public ProducerTest {
     collector_.Start();
     options_.credentials.token_file = file_;
   }
-  // Long before the time that it may take.
+  // Expects that Drain() fails long before its timeout.
   void ExpectShutOut(const std::string& why) {
     const absl::Status status = producer_->Drain(absl::Hours(1));
     EXPECT_TRUE(absl::IsUnauthenticated(status)) << status;

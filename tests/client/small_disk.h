@@ -13,8 +13,7 @@
 
 namespace telemetry::client {
 
-// A file system in memory that can be filled up, mounted on a folder. It is seen by this thread and those that it
-// starts from now on, and by no one else.
+// A small file system in memory, mounted on a folder. Only this thread and the threads that it starts later can see it.
 class SmallDisk {
  public:
   SmallDisk(std::string folder, uint64_t size_bytes) : folder_(std::move(folder)) {
@@ -28,12 +27,12 @@ class SmallDisk {
   SmallDisk(const SmallDisk&) = delete;
   SmallDisk& operator=(const SmallDisk&) = delete;
 
-  // False: the system does not let this user mount anything.
+  // Returns false if the system does not allow this user to mount a file system.
   bool mounted() const { return mounted_; }
 
   uint64_t free_bytes() const { return std::filesystem::space(folder_).available; }
 
-  // Takes all the room that is left.
+  // Fills the remaining space.
   void Fill() const {
     std::ofstream file(FillerPath(), std::ios::binary | std::ios::app);
     const std::string page(4096, 'x');
@@ -44,7 +43,7 @@ class SmallDisk {
  private:
   std::string FillerPath() const { return folder_ + "/filler"; }
 
-  // Root may have them at once, others as root of a user namespace of their own.
+  // Enters a mount namespace of its own: directly as root, otherwise as root of a user namespace.
   static bool HaveMountsOfOwn() {
     if (unshare(CLONE_NEWNS) == 0) return true;
     const std::string map = absl::StrCat("0 ", getuid(), " 1");

@@ -1,7 +1,7 @@
-// A flipped bit and a cut at places all over the files of a spool: whole records are kept, nothing wrong is delivered,
-// the damage is said, and what was there stays on the disk.
+// Tests damage to a spool's files: bits flipped and files truncated at random offsets. Checks that intact records are
+// kept, no wrong record is delivered, the damage is reported, and the damaged bytes stay on the disk.
 //
-// TELEMETRY_FAULTS: how many places each sweep takes (default 80); TELEMETRY_SEED: which.
+// TELEMETRY_FAULTS: number of offsets per sweep (default 80). TELEMETRY_SEED: seed of the offsets.
 
 #include <algorithm>
 #include <map>
@@ -15,7 +15,7 @@
 namespace telemetry::client {
 namespace {
 
-using Files = std::map<std::string, std::string>;  // by name
+using Files = std::map<std::string, std::string>;  // contents by name
 
 constexpr int kRecords = 60;
 constexpr uint64_t kSegmentBytes = 700;
@@ -37,7 +37,7 @@ class SpoolDamageTest : public SpoolTest {
   static int Places() { return Faults(80); }
   static std::string TextOf(int record) { return absl::StrCat("record ", record, std::string(record % 13, 'x')); }
 
-  // A random place in one of the files that `kind` ends, harmed.
+  // Damages one of the files with the suffix `kind` at a random offset, many times.
   void Sweep(const std::string& kind, const std::function<void(std::string&, std::mt19937_64&)>& harm,
              size_t most_lost) {
     for (int place = 0; place < Places() && !HasFailure(); ++place) {
@@ -62,7 +62,7 @@ class SpoolDamageTest : public SpoolTest {
     const std::vector<std::string> read = ReadAll(spool_->state().committed_seq + 1);
     std::vector<std::string> expected;
     for (int i = kCommitted + 1; i <= kRecords; ++i) expected.push_back(TextOf(i));
-    // Acknowledged ones may come again where it was forgotten that they are.
+    // Acknowledged records may be read again if the acknowledgement was lost.
     std::vector<std::string> waiting;
     for (const std::string& record : read) {
       const bool known = std::find(expected.begin(), expected.end(), record) != expected.end();
@@ -83,7 +83,7 @@ class SpoolDamageTest : public SpoolTest {
     Close();
   }
 
-  // Some file still holds these bytes, or they are the beginning of one and the end of another.
+  // Returns true if a file contains these bytes, or if they are the end of one file and the beginning of another.
   bool IsKept(const std::string& bytes) const {
     std::vector<std::string> contents;
     for (const auto& entry : std::filesystem::directory_iterator(folder())) {

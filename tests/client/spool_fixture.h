@@ -18,7 +18,7 @@
 
 namespace telemetry::client {
 
-// A folder of its own, removed at the end.
+// A temporary folder that is removed with the object.
 class TempFolder {
  public:
   TempFolder() {
@@ -45,7 +45,7 @@ inline void SetContents(const std::string& path, std::string_view bytes) {
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-// The records of a batch, as text.
+// Returns the payloads of a batch.
 inline std::vector<std::string> PayloadsOf(const SpoolBatch& batch) {
   std::vector<std::string> payloads;
   for (std::string_view rest = batch.frames; !rest.empty();) {
@@ -89,7 +89,7 @@ class SpoolTest : public testing::Test {
     for (const std::string& text : texts) Append(text);
   }
 
-  // Everything from `from_seq` on that can be read, holes skipped.
+  // Returns every readable record from `from_seq` on and skips holes.
   std::vector<std::string> ReadAll(uint64_t from_seq = 1, size_t max_bytes = 1 << 20) {
     std::vector<std::string> records;
     while (from_seq <= spool_->state().appended_seq) {

@@ -128,7 +128,8 @@ TEST_F(SpoolTest, KeepsASecondOneOut) {
   EXPECT_THAT(std::string(second.status().message()), HasSubstr(folder()));
 }
 
-// The oldest opening that the collector has not answered counts: numbers above it may have been used for other records.
+// Checks that the number of the oldest unanswered opening is kept: numbers above it may have been used for other
+// records.
 TEST_F(SpoolTest, RemembersWhatIsUnprovenUntilTheCollectorAnswers) {
   Open();
   AppendAll({"a", "b"});
@@ -167,7 +168,7 @@ TEST_F(SpoolTest, TruncatedAnywhereGivesAPrefix) {
     const std::vector<std::string> left = ReadAll();
     ASSERT_LT(left.size(), texts.size()) << "at " << size;
     ASSERT_TRUE(std::equal(left.begin(), left.end(), texts.begin())) << "at " << size;
-    // The log goes on behind the prefix.
+    // The log continues after the prefix.
     Append("next");
     ASSERT_THAT(ReadAll(left.size() + 1), ElementsAre("next")) << "at " << size;
     Close();
@@ -214,7 +215,7 @@ TEST_F(SpoolTest, AFlippedBitAnywhereIsSaidAndCostsOneRecordAtMost) {
                               }))
         << "a wrong record, at " << at;
     const bool in_last_record = at >= bytes.size() - texts.back().size() - kFrameHeaderBytes;
-    // The last record cannot be told from one that was never written to its end.
+    // A damaged last record looks like an incomplete one.
     ASSERT_EQ(FilesEndingIn(".tail.damaged").size(), in_last_record ? 1 : 0) << "at " << at;
     ASSERT_EQ(FilesEndingIn(".seg.damaged").size(), in_last_record ? 0 : 1) << "at " << at;
     Close();
@@ -245,7 +246,7 @@ TEST_F(SpoolTest, ADamagedMetaFileMakesANewLogOfTheSameRecords) {
   EXPECT_THAT(ReadAll(), ElementsAre("a", "b"));
 }
 
-// As after a power cut while one of the two was written.
+// Simulates a power cut during the write of one of the two slots.
 TEST_F(SpoolTest, OneGoodHalfOfTheMetaFileIsEnough) {
   Open();
   AppendAll({"a", "b"});
@@ -305,7 +306,7 @@ TEST_F(SpoolTest, DamageWhileOpenIsAHoleAndNothingElse) {
   EXPECT_EQ(batch->first_seq, 3);
 }
 
-// A file size limit stands for a full disk: the write stops in the middle of a frame.
+// Simulates a full disk by a file size limit: the write stops in the middle of a frame.
 TEST_F(SpoolTest, AFullDiskIsAnErrorAndTheLogGoesOn) {
   std::signal(SIGXFSZ, SIG_IGN);
   Open();

@@ -118,7 +118,7 @@ TEST_F(BackupTest, ProducersGoOnBehindAnOlderOneThatIsRestored) {
   const ProgramOutcome restored =
       RunProgram("telemetry-collector", absl::StrCat("restore --from ", backup, " --to ", db()));
   ASSERT_EQ(restored.exit_status, 0) << restored.output;
-  EXPECT_THAT(restored.output, HasSubstr("acknowledged after the backup and not in it: "));
+  EXPECT_THAT(restored.output, HasSubstr("acknowledged after the backup and missing from it: "));
   ASSERT_LT(Query("SELECT count(*) FROM measurements"), rows_before);
   StartCollector();
   AwaitProgress();

@@ -19,8 +19,8 @@ namespace {
 using client::SmallDisk;
 
 constexpr uint64_t kMib = uint64_t{1} << 20;
-constexpr char kTurnedAway[] = "records are turned away";
-constexpr char kTakenAgain[] = "records are taken";
+constexpr char kTurnedAway[] = "rejecting records";
+constexpr char kTakenAgain[] = "accepting records";
 
 class DiskTest : public FaultTest {
  protected:
@@ -79,7 +79,7 @@ TEST_F(DiskTest, WithoutTheGuardACommitFindsItFullAndTheNextCollectorGoesOn) {
     AwaitProgress();
     disk_.Fill();
     EXPECT_EQ(collector_->AwaitEnd(), 1);
-    EXPECT_TRUE(AwaitLog("the dataset failed, ending without acknowledging", round)) << LogText();
+    EXPECT_TRUE(AwaitLog("the dataset failed; exiting without acknowledging", round)) << LogText();
     ExpectAckedIsStored();
     MakeRoom();
     StartCollector(flags);

@@ -139,7 +139,7 @@ class SetMeanwhile(ClocksTest):
                                       env=environment_with(self.client_clock.environment)) as client:  # fmt: skip
                     self.addCleanup(client.kill)
                     said = iter(client.stderr.readline, "")
-                    self.assertTrue(any("cannot take records now" in line for line in said))
+                    self.assertTrue(any("cannot accept records now" in line for line in said))
                     # It pauses between two tries, each time longer.
                     self.client_clock.set(shift_s)
                     with pipeline.serving(listen=address):

@@ -91,7 +91,7 @@ class Delete(unittest.TestCase):
             self.assertIn("would delete", printed)
             self.assertEqual(self.pipeline.export("helion", "--details", live=True), both)
             printed = self.delete("--origin=ci/2", "--yes", through="operator")
-            self.assertIn("0 runs that had no others", printed)
+            self.assertIn("0 runs that had no other attempts", printed)
             self.assertEqual(self.pipeline.export("helion", "--details", live=True), one)
             self.forward("ci/2")
             self.assertEqual(self.pipeline.export("helion", "--details", live=True), both)
@@ -109,7 +109,7 @@ class Delete(unittest.TestCase):
         runs = sorted({json.loads(line)["run_id"] for line in before[".meta.jsonl"].splitlines()})
         database = f"--db={self.pipeline.database}"
         self.assertIn("nothing is deleted", self.complaint(database, "--run=00000000", "--yes"))
-        self.assertIn("--yes, or --dry-run", self.complaint(database, f"--run={runs[0]}", status=2))
+        self.assertIn("--yes or --dry-run", self.complaint(database, f"--run={runs[0]}", status=2))
         status, shown = self.answer(b"no\n", database, f"--run={runs[0][:8]}")
         self.assertEqual(status, 1, shown)
         self.assertIn("the answer was not yes", shown)
@@ -129,7 +129,7 @@ class Delete(unittest.TestCase):
             if server() is None:
                 self.assertIn("--collector HOST:PORT", self.complaint(database, "--origin=ci/1", "--yes"))
                 return
-            self.assertIn("that had no others", self.delete("--origin=ci/1", "--yes"))
+            self.assertIn("that had no other attempts", self.delete("--origin=ci/1", "--yes"))
             self.forward("ci/1")
             self.assertIn("would delete", self.delete("--origin=ci/1", "--dry-run"))
 

@@ -6,8 +6,8 @@
 
 namespace telemetry::worker {
 
-// Returns false where CUDA sources cannot be compiled: the tests that do so are skipped. True in any case where
-// TELEMETRY_NVRTC names a compiler, so that one that cannot be loaded fails those tests.
+// Returns false if CUDA sources cannot be compiled; tests that compile them are then skipped. Always returns true if
+// TELEMETRY_NVRTC is set, so that these tests fail if the library that it names cannot be loaded.
 inline bool HasNvrtc() {
   return std::getenv("TELEMETRY_NVRTC") != nullptr || !absl::IsUnavailable(CompileCuda("", "sm_80").status());
 }

@@ -75,7 +75,7 @@ bool IsContiguous(const ir::DeviceIr& ir, const ir::Graph& graph, const ir::Node
   int found = 0;
   for (size_t d = 0; d < indices.size(); ++d) {
     if (indices[d].kind == ir::Index::Kind::kGather) {
-      // Neighbours along an axis that the index itself has lie wherever the index says.
+      // Along an axis of the gathered index, the index values determine the addresses.
       const std::vector<int>& shape = graph.at(indices[d].value).shape;
       if (std::find(shape.begin(), shape.end(), axis) != shape.end()) return false;
     }

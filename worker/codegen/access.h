@@ -9,36 +9,39 @@
 
 namespace telemetry::worker::codegen {
 
-// Loads and stores as the config numbers them. Pure functions.
+// The loads and stores of a kernel, in the order in which the config numbers them, and facts about their addresses.
+// All functions are pure.
 
-// A load or a store of a graph that was traced, not of one made by rolling.
+// A load or a store of a traced graph. Graphs made by rolling have no accesses of their own.
 struct Access {
   int graph = 0;
   int node = 0;
   bool is_store = false;
 };
 
-// The index of a load's or a store's tensor.
+// Returns the index of the tensor that this load or store accesses.
 int TensorOf(const ir::Graph& graph, const ir::Node& node);
 
-// All axes that a store walks: of its indices and of its value.
+// Returns all axes of a store: those of its indices and those of its value.
 std::vector<int> StoreAxes(const ir::Graph& graph, const ir::Node& node);
 
-// In the order in which the kernel's function reads, bodies of loops and branches where they stand.
+// Returns the accesses in program order; the body of a loop or branch is visited at the loop or branch.
 std::vector<Access> AccessesOf(const ir::DeviceIr& ir);
 
-// Which access of that list a node is, or was before its graph was rolled.
+// Returns the position of a node in `accesses`. A node of a rolled graph is matched to the traced node that it was
+// made from (same operation, tensor and source line).
 int AccessIndexOf(const ir::DeviceIr& ir, const std::vector<Access>& accesses, int graph, int node);
 
-// The tensor's elements lie next to each other along this axis, as far as this access goes.
+// Reports whether the elements of this access are contiguous in memory along `axis`.
 bool IsContiguous(const ir::DeviceIr& ir, const ir::Graph& graph, const ir::Node& node, int axis);
 
-// Up to how many neighbours along `axis`, a power of two not above `most`, every group of them that starts at a
-// multiple of itself is aligned to its own size. 1 where nothing is known. `blocks`: of each axis.
+// Returns the widest vector along `axis`, in elements: a power of two, at most `most` and at most 16 bytes, such that
+// every vector that starts at a multiple of its length is aligned to its own size. Returns 1 if the alignment is not
+// known. `blocks` holds the block size of each axis.
 int64_t AlignedVector(const ir::DeviceIr& ir, const ir::Graph& graph, const ir::Node& node, int axis, int64_t most,
                       const std::vector<int64_t>& blocks);
 
-// The tensor's offsets, or the axes' positions, may need 64 bits.
+// Reports whether the offsets into the tensor, or the positions along the axis, may need 64 bits.
 bool IsWide(const ir::HostTensor& tensor);
 bool IsWide(const ir::Axis& axis);
 

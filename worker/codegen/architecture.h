@@ -7,9 +7,10 @@
 
 namespace telemetry::worker::codegen {
 
-// What code for a CUDA architecture ("sm_90") may count on where the device is not here to be asked: the limits of the
-// data-centre GPU of that architecture. "sm_90a" is the same as "sm_90": the code has every instruction of the
-// architecture. INVALID_ARGUMENT: not "sm_" and a number of at least 80, or of at least 90 and "a".
+// Returns the target for a CUDA architecture ("sm_90") when no such device is present. Its limits are those of the
+// data-centre GPU of that architecture. "sm_90a" means the same as "sm_90": generated code always uses every
+// instruction of the architecture. INVALID_ARGUMENT unless the text is "sm_" with a number of at least 80, or "sm_"
+// with a number of at least 90 and "a".
 absl::StatusOr<Target> TargetOfArchitecture(std::string_view architecture);
 
 }  // namespace telemetry::worker::codegen

@@ -41,7 +41,8 @@ bool Reduces(const ir::DeviceIr& ir) {
   });
 }
 
-// Blocks would have to wait for each other. An argument that is written may be another argument as well.
+// Reports whether a tile may read data that another block of the cluster writes, in which case the blocks would have to
+// wait for each other. A stored argument counts, because it may alias another argument.
 bool MayReadWhatItWrites(const ir::DeviceIr& ir) {
   const std::vector<Access> accesses = AccessesOf(ir);
   const auto tensor_of = [&ir](const Access& access) {

@@ -8,26 +8,29 @@
 
 namespace telemetry::worker::codegen {
 
-// Clusters: num_ctas blocks work on one tile (CUDA, sm_90 and later). The threads of all of them count as those of one
-// large block, so that a block's rank is the upper bits of the thread's index in a layout; only what a reduction adds
-// up across blocks tells them apart. Pure functions; what they return is CUDA C++.
+// Thread block clusters: num_ctas blocks work on one tile (CUDA, sm_90 and later). Layouts treat the threads of all
+// blocks as one large block, so the block's rank is the upper bits of the thread's index. Only reductions across blocks
+// distinguish the blocks. All functions are pure; the code that they add is CUDA C++.
 
-// Of a cluster: as many as every device that has clusters can run.
+// The most blocks in a cluster: the size that every device with clusters supports.
 inline constexpr int64_t kMostClusterBlocks = 8;
 
-// A kernel that reduces, without dots, whose tiles read nothing that they write.
+// Reports whether the kernel can use clusters: it has a reduction, has no dot, and reads no tensor that it writes.
 bool SuitsClusters(const ir::DeviceIr& ir);
 
 bool HasClusters(const Target& target);
 
-// "CUDA and sm_90 or later".
+// Returns the text "CUDA and sm_90 or later", for messages.
 std::string ClusterRequirement();
 
 class DialectText;
 
-// Between a block's `cluster_arrive` and the `cluster_wait` after it, every other block of the cluster has arrived as
-// often; what was written to shared memory before is visible after. All threads of the cluster have to call them.
-// Reads 32 bits that lie in another block's shared memory where `own` lies in this one's: u32(own, rank).
+// Adds the functions for clusters to the prelude.
+// `cluster_arrive` and `cluster_wait`, both void(), are the two halves of a barrier of the cluster: `cluster_wait`
+// returns when every block of the cluster has arrived, and writes to shared memory before the arrival are then visible
+// to all blocks. All threads of the cluster must call both.
+// `cluster_read`, u32(own, rank), reads 32 bits from the shared memory of block `rank`, at the address that `own` has
+// in this block.
 void AddClusterFunctions(DialectText* dialect);
 
 }  // namespace telemetry::worker::codegen

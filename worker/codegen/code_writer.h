@@ -7,7 +7,7 @@
 
 namespace telemetry::worker::codegen {
 
-// Lines of C with their indentation. Not thread-safe.
+// A buffer of C source lines that indents them by nesting depth. Not thread-safe.
 class CodeWriter {
  public:
   template <typename... Parts>
@@ -16,7 +16,7 @@ class CodeWriter {
     text_ += record::Cat(parts...);
     text_ += '\n';
   }
-  // "for (...) {": what follows is inside until Close.
+  // Appends the line "... {" and indents the following lines until Close().
   template <typename... Parts>
   void Open(const Parts&... parts) {
     Line(parts..., parts_separator<Parts...>(), "{");

@@ -12,18 +12,18 @@
 
 namespace telemetry::worker::codegen {
 
-// One point of a kernel's search space: an object of Helion's keys, in alphabetical order. Prints and reads as Helion's
-// literal, `Config(block_sizes=[32, 32], num_warps=4)`. Immutable once made; safe to share.
+// One point of a kernel's search space: an object with Helion's keys in alphabetical order. Its text form is Helion's
+// literal, `Config(block_sizes=[32, 32], num_warps=4)`. Immutable; safe to share between threads.
 class Config {
  public:
   Config() = default;
   explicit Config(record::Json object);
-  // INVALID_ARGUMENT: not such a literal (`Config(...)`, `helion.Config(...)`), nor a JSON object.
+  // Parses a literal (`Config(...)`, `helion.Config(...)`) or a JSON object. INVALID_ARGUMENT for any other text.
   static absl::StatusOr<Config> Parse(std::string_view text);
 
   const record::Json& json() const { return object_; }
   std::string ToString() const;
-  // FORMATS.md, Identity: 16 hex digits as a number, as proto/record has it.
+  // Returns the config's id, as FORMATS.md (Identity) defines it: the number whose text form is 16 hex digits.
   uint64_t id() const;
 
   friend bool operator==(const Config& a, const Config& b) { return a.ToString() == b.ToString(); }
@@ -34,49 +34,55 @@ class Config {
 
 struct Target;
 
-// One element of a key's value: block_sizes[1] is a parameter of its own.
+// One dimension of the search space: a key's value, or one element of it if the value is a list. block_sizes[1] is a
+// parameter of its own.
 struct ConfigParameter {
   enum class Kind { kPowerOfTwo, kInteger, kBoolean, kChoice, kPermutation };
 
   std::string key;  // "block_sizes"
-  int index = -1;   // -1: the key holds one value, not a list
+  int index = -1;   // position in the key's list; -1 if the key holds a single value
   Kind kind = Kind::kInteger;
-  int64_t low = 0;  // kPowerOfTwo, kInteger: the range, inclusive. kPermutation: low == high == how many
+  int64_t low = 0;  // kPowerOfTwo, kInteger: the inclusive range. kPermutation: low == high == the number of items
   int64_t high = 0;
-  bool optional = false;              // None is allowed too (reduction_loops: all at once)
-  std::vector<record::Json> choices;  // kChoice, in order
+  bool optional = false;              // None is also allowed (reduction_loops: the axis is held at once)
+  std::vector<record::Json> choices;  // kChoice: the allowed values, in order
   record::Json default_value;
-  std::string constraint;  // what else has to hold, for people: "block_sizes[0] * ... <= 1048576"
+  std::string constraint;  // a further constraint, as text for messages; empty if there is none
 };
 
-// The typed search space of one kernel on one dialect. Keys that Helion has mean what they mean there:
-//   block_sizes            per grid and loop axis without a fixed block, in the order of the axes
-//   reduction_loops        per reduction axis: None (held at once) or the chunk
-//                          (of two axes that cannot be walked in one kernel, the second is held at once all the same)
-//   loop_orders            [permutation of the grid's axes], the first walks slowest
-//   l2_groupings           [n]: n tiles along the last axis but one take turns before the last one moves on (1: off)
-//   num_stages             of kernels with dots in loops: how many tiles of what a loop loads for tensor cores are in
-//                          shared memory, all but one of them copied ahead (1: none ahead); nothing in OpenCL, nor for
-//                          dots that tensor cores do not do
-//   num_warps, pid_type ('flat', 'persistent_blocked', 'persistent_interleaved')
-//   range_unroll_factors   per loop axis (0: the compiler decides)
-//   load_eviction_policies per load ('', 'first', 'last'); nothing in OpenCL, nor for what is copied to shared memory
-//   indexing               per load and store: 'pointer'
-// one that Triton has
-//   num_ctas               blocks of a cluster that work on one tile; kernels that reduce, without dots, have it.
-//                          Above 1 with CUDA and sm_90 or later only
-// and two of this project's own:
-//   store_eviction_policies per store ('', 'first': what is stored makes room first); nothing in OpenCL
-//   vector_widths          per load and store: the most elements that one instruction moves
+// The typed search space of one kernel. Helion's keys have the same meaning as in Helion:
+//   block_sizes            for each grid or loop axis without a fixed block, in the order of the axes
+//   reduction_loops        for each reduction axis: None (the axis is held at once) or the chunk size. If two axes
+//                          cannot both be walked in chunks in one kernel, the second is held at once in any case
+//   loop_orders            [a permutation of the grid's axes], slowest first
+//   l2_groupings           [n]: n consecutive tiles of the second-to-last grid axis run before the last axis advances
+//                          (1: off)
+//   num_stages             only in kernels with dots in loops: the number of tiles that shared memory holds of each
+//                          operand that a loop loads for tensor cores; all but one are prefetched (1: no prefetch).
+//                          Has no effect in OpenCL or for dots that do not use tensor cores
+//   num_warps              warps of a thread block
+//   pid_type               'flat', 'persistent_blocked' or 'persistent_interleaved'
+//   range_unroll_factors   for each loop axis (0: the compiler decides)
+//   load_eviction_policies for each load: '', 'first' or 'last'. Has no effect in OpenCL or for loads that are
+//                          copied to shared memory
+//   indexing               for each load and store: 'pointer'
+// One key is Triton's:
+//   num_ctas               thread blocks of the cluster that works on one tile. Only in kernels with reductions and
+//                          without dots. Values above 1 need CUDA and sm_90 or later
+// Two keys are this project's own:
+//   store_eviction_policies for each store: '' or 'first' (the stored cache line is evicted first). Has no effect in
+//                          OpenCL
+//   vector_widths          for each load and store: the most elements that one instruction moves
 class ConfigSpace {
  public:
   const std::vector<ConfigParameter>& parameters() const { return parameters_; }
-  // Every default. Compiles and runs on the smallest supported device.
+  // Returns the config of all defaults, which compiles and runs on the smallest supported device.
   Config Default() const;
-  // Fills in what is missing with defaults and orders the keys. INVALID_ARGUMENT names the key, the value and what is
-  // allowed, for an unknown key, a value out of range, a list of another length, or a broken constraint.
+  // Sets missing keys to their defaults and orders the keys. INVALID_ARGUMENT for an unknown or repeated key, a value
+  // out of range, a list of the wrong length, or a violated constraint; the message names the key, the value and the
+  // allowed values.
   absl::StatusOr<Config> Normalize(const Config& config) const;
-  // Every parameter as text, a line each.
+  // Returns one line of text for each parameter.
   std::string DebugString() const;
 
  private:
@@ -86,9 +92,9 @@ class ConfigSpace {
   std::vector<int64_t> fixed_blocks_;
 };
 
-// What some target can do.
+// Returns the space for any target: every value is supported by at least one target.
 ConfigSpace ConfigSpaceFor(const ir::DeviceIr& ir);
-// What this target can do, too: values that Generate refuses for it, whatever the sizes, are not in the space.
+// Returns the space for one target. Excludes the values that Generate() rejects for this target at any size.
 ConfigSpace ConfigSpaceFor(const ir::DeviceIr& ir, const Target& target);
 
 }  // namespace telemetry::worker::codegen

@@ -17,13 +17,13 @@ using record::Json;
 using Kind = ConfigParameter::Kind;
 
 constexpr int64_t kMostBlock = 4096;
-constexpr int64_t kMostPersistent = 8192;  // elements of a reduction that are held at once by default
-constexpr int64_t kTileElements = 1024;    // of a tile of the grid by default
-constexpr int64_t kLoopRows = 4;           // the same, of kernels that walk a loop axis
+constexpr int64_t kMostPersistent = 8192;  // the longest reduction that is held at once by default, in elements
+constexpr int64_t kTileElements = 1024;    // default elements of a tile of the grid
+constexpr int64_t kLoopRows = 4;           // the same for kernels with a loop axis
 constexpr int64_t kDotBlock = 64;
 constexpr int64_t kDotDepth = 32;
 constexpr int64_t kMostStages = 8;
-constexpr int64_t kStageBytes = 20 << 10;  // of what a loop's dots take at once, for two of it by default
+constexpr int64_t kStageBytes = 20 << 10;  // the default is two stages up to this size of a loop's dot operands
 
 int64_t PowerOfTwo(int64_t at_least) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(at_least, 1))));
@@ -41,7 +41,8 @@ bool IsDotInLoop(const ir::Graph& graph, const ir::Node& node) {
   return loops && node.op == ir::Op::kDot;
 }
 
-// Elements that come along with each element of the grid's tile: of reduction axes, chunked by default where long.
+// Returns the number of elements along reduction axes that a thread block holds for each element of the grid's tile.
+// Long reduction axes are walked in chunks by default.
 int64_t HeldByReductions(const ir::DeviceIr& ir) {
   int64_t held = 1;
   for (const ir::Axis& axis : ir.axes) {
@@ -75,7 +76,7 @@ class Builder {
     const bool has_loop = std::any_of(ir_.axes.begin(), ir_.axes.end(),
                                       [](const ir::Axis& axis) { return axis.kind == AxisKind::kLoop; });
     int64_t room = std::max<int64_t>(1, (has_loop ? kLoopRows : kTileElements) / HeldByReductions(ir_));
-    // The last axis is likely the contiguous one: it has the first pick.
+    // Visits the last axis first, because it is likely the contiguous one.
     std::vector<int64_t>& blocks = default_blocks_;
     blocks.assign(ir_.axes.size(), 1);
     for (size_t id = ir_.axes.size(); id-- > 0;) {
@@ -138,7 +139,7 @@ class Builder {
   void Reductions() {
     int index = 0;
     const std::vector<int> axes = ChoosableAxes(ir_, true);
-    // Two that meet in one value share its elements.
+    // Smaller chunks if there are several axes, because one value may have two of them.
     const int64_t chunk = axes.size() > 1 ? kMostBlock / 64 : kMostBlock;
     for (const int id : axes) {
       const ir::Size& extent = ir_.axes[static_cast<size_t>(id)].extent;
@@ -161,10 +162,11 @@ class Builder {
                            .low = 1,
                            .high = kMostClusterBlocks,
                            .default_value = Json::Integer(1),
-                           .constraint = Cat("above 1 with ", ClusterRequirement(), " only")});
+                           .constraint = Cat("for values above 1 ", ClusterRequirement(), " is required")});
   }
 
-  // All of an axis, as far as that is known; `most` at most, and not less than blocks of dots are.
+  // Returns the block size that covers an axis, at most `most` and at least 16, the smallest block of a dot. Returns
+  // `most` if the extent is not known.
   static int64_t Whole(const ir::Size& extent, int64_t most) {
     if (!extent.is_static) return most;
     return std::clamp<int64_t>(PowerOfTwo(extent.value), 16, most);
@@ -192,7 +194,7 @@ class Builder {
     }
   }
 
-  // After Blocks and Reductions.
+  // Uses default_blocks_, so Blocks() must run before.
   void Stages() {
     int64_t bytes = 0;
     for (const ir::Graph& graph : ir_.graphs) {
@@ -211,7 +213,7 @@ class Builder {
                            .default_value = Json::Integer(bytes <= kStageBytes ? 2 : 1)});
   }
 
-  // Of a tile of this value, with default blocks.
+  // Returns the bytes of a tile of this value with default blocks.
   int64_t DefaultBytes(const ir::Node& value) const {
     auto bytes = static_cast<int64_t>(SizeOf(*value.dtype));
     for (const int axis : value.shape) bytes *= default_blocks_[static_cast<size_t>(axis)];
@@ -234,7 +236,7 @@ class Builder {
 
 }  // namespace
 
-std::string BlockConstraint() { return Cat("all grid blocks together at most ", kMostTileElements, " elements"); }
+std::string BlockConstraint() { return Cat("all grid blocks together have at most ", kMostTileElements, " elements"); }
 
 std::vector<ConfigParameter> ParametersFor(const ir::DeviceIr& ir) { return Builder(ir).Build(); }
 

@@ -8,13 +8,13 @@
 
 namespace telemetry::worker::codegen {
 
-// The most elements that the grid's blocks may make together.
+// The upper limit of the product of the block sizes of all grid axes, in elements.
 inline constexpr int64_t kMostTileElements = int64_t{1} << 20;
 
-// Says so, for people.
+// Returns the text of this limit, for messages.
 std::string BlockConstraint();
 
-// The parameters of a kernel's space with their ranges and defaults, from its IR.
+// Returns the parameters of the search space of a kernel, with ranges and defaults derived from its IR.
 std::vector<ConfigParameter> ParametersFor(const ir::DeviceIr& ir);
 
 }  // namespace telemetry::worker::codegen

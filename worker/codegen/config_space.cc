@@ -23,19 +23,19 @@ std::string Repr(const Json& value) {
   return text;
 }
 
-// "block_sizes[1]".
+// Returns the parameter's name: "block_sizes[1]".
 std::string PlaceOf(const ConfigParameter& parameter) {
   return parameter.index < 0 ? parameter.key : Cat(parameter.key, "[", parameter.index, "]");
 }
 
 absl::Status CheckedItem(const ConfigParameter& parameter, const Json& value) {
   if (Allows(parameter, value)) return absl::OkStatus();
-  return absl::InvalidArgumentError(Cat(PlaceOf(parameter), "=", Repr(value),
-                                        " is not allowed: ", AllowedText(parameter),
-                                        parameter.constraint.empty() ? "" : ", ", parameter.constraint));
+  return absl::InvalidArgumentError(Cat(PlaceOf(parameter), "=", Repr(value), " is not allowed; expected ",
+                                        AllowedText(parameter), parameter.constraint.empty() ? "" : ", ",
+                                        parameter.constraint));
 }
 
-// The keys in order, each with how many parameters it has (0: one value, no list).
+// Returns the keys in order, each with the length of its list (0: the key holds a single value).
 std::vector<std::pair<std::string, size_t>> KeysOf(const std::vector<ConfigParameter>& parameters) {
   std::vector<std::pair<std::string, size_t>> keys;
   for (const ConfigParameter& parameter : parameters) {
@@ -80,7 +80,7 @@ absl::StatusOr<Config> ConfigSpace::Normalize(const Config& config) const {
     const bool is_list = known->second > 0;
     if (is_list && (value.kind != Json::Kind::kArray || value.items.size() != known->second)) {
       return absl::InvalidArgumentError(
-          Cat(key, "=", Repr(value), " is not allowed: a list of ", known->second, " values"));
+          Cat(key, "=", Repr(value), " is not allowed; expected a list of ", known->second, " values"));
     }
     for (const ConfigParameter& parameter : parameters_) {
       if (parameter.key != key) continue;
@@ -99,8 +99,8 @@ absl::StatusOr<Config> ConfigSpace::Normalize(const Config& config) const {
     elements *= std::atoll(blocks->items[static_cast<size_t>(parameter.index)].text.c_str());
   }
   if (elements > kMostTileElements) {
-    return absl::InvalidArgumentError(
-        Cat("block_sizes=", Repr(*blocks), " is not allowed: a tile of ", elements, " elements; ", BlockConstraint()));
+    return absl::InvalidArgumentError(Cat("block_sizes=", Repr(*blocks), " is not allowed: the tile has ", elements,
+                                          " elements; ", BlockConstraint()));
   }
   return Config(std::move(complete));
 }

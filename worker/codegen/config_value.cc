@@ -73,7 +73,7 @@ std::string AllowedText(const ConfigParameter& parameter) {
       }
       break;
     case Kind::kPermutation:
-      text = Cat("an order of 0 to ", parameter.low - 1);
+      text = Cat("a permutation of 0 to ", parameter.low - 1);
       break;
   }
   if (parameter.optional) text += ", or None";

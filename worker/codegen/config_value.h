@@ -6,10 +6,10 @@
 
 namespace telemetry::worker::codegen {
 
-// The value is one that the parameter can have.
+// Reports whether the parameter allows this value. Does not check ConfigParameter::constraint.
 bool Allows(const ConfigParameter& parameter, const record::Json& value);
 
-// "a power of two from 1 to 1024, or None".
+// Returns the allowed values as text: "a power of two from 1 to 1024, or None".
 std::string AllowedText(const ConfigParameter& parameter);
 
 }  // namespace telemetry::worker::codegen

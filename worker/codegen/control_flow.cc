@@ -1,4 +1,4 @@
-// Loops, branches and calls of RegionEmitter.
+// The methods of RegionEmitter for loops, branches and calls.
 
 #include <algorithm>
 
@@ -93,7 +93,7 @@ absl::Status RegionEmitter::EmitIf(int index, Frame* frame) {
   const Node& node = frame->graph.nodes[static_cast<size_t>(index)];
   CodeWriter& out = code_.out();
   const Values arguments = ValuesOf(node.args[1], frame);
-  // The results' types stand in the output of the branch.
+  // The output of the branch determines the types of the results.
   const ir::Graph& then = code_.plan().GraphFor(node.graphs[0]);
   Values results;
   for (const ir::Arg& item : std::get<ir::Arg::List>(then.nodes.back().args[0].value)) {

@@ -26,7 +26,7 @@ void CopyAhead::Open() {
   CodeWriter& out = code_.out();
   held_at_ = code_.Hold(stages_ * tile_bytes_);
   out.Open("");
-  // Others may still read what was here before.
+  // Other threads may still read earlier data in this memory.
   out.Line("BARRIER();");
   out.Line("UNROLL");
   out.Open("for (int stage = 0; stage < ", stages_ - 1, "; ++stage)");

@@ -8,25 +8,26 @@
 
 namespace telemetry::worker::codegen {
 
-// What a loop loads for tensor cores alone, copied to shared memory iterations before it is needed: Plan::stages tiles
-// of it are there, in a ring. An iteration waits for its own tile, passes the one barrier that it needs for that
-// (behind it nobody reads the tile of the iteration before any more), and sends for the tile that takes that one's
-// place while it computes. Each iteration closes a group of copies, an empty one where nothing is left to copy, so that
-// their number says how far the copies are. Does nothing where there is nothing to copy, or nothing ahead.
+// The prefetches of a loop: operands that the loop loads only for tensor cores are copied to shared memory some
+// iterations before their use, into a ring of Plan::stages tiles. An iteration waits for its own tile and passes one
+// barrier. After the barrier no thread reads the tile of the previous iteration any more, so the iteration starts the
+// copy of a later tile into that slot while it computes. Each iteration closes exactly one group of copies, which is
+// empty if nothing is left to copy, so the number of closed groups tells which copies are complete. No code is
+// emitted if the loop has no such operand or Plan::stages is 1.
 class CopyAhead {
  public:
-  // The loop along `axis` to `end` with this body.
+  // For the loop with this body along `axis`, which ends before the position `end` (a C expression).
   CopyAhead(TileCode& code, const ir::Graph& body, int axis, std::string end);
 
-  void Open();     // before the loop
-  void Next();     // first thing in its body: from here on TileCode::copies_ahead knows of it
-  void Advance();  // last thing in its body
-  void Close();    // behind it
+  void Open();     // call before the loop
+  void Next();     // call at the start of the body; from here on TileCode::copies_ahead() lists the loop's copies
+  void Advance();  // call at the end of the body
+  void Close();    // call after the loop
 
  private:
-  // One of the copied sets, of the tile at the current `begin...`, to this place in the ring.
+  // Emits the copy of the operand sets_[index], for the tile at the current `begin...`, to this slot of the ring.
   void Copy(size_t index, const std::string& slot);
-  // The same of the tile ahead.
+  // Emits the same copy for the tile that is prefetched in this iteration.
   void Send(size_t index);
   std::string PlaceOf(size_t index, const std::string& slot) const;
   std::string Slot() const { return record::Cat("slot", axis_); }
@@ -37,8 +38,8 @@ class CopyAhead {
   const int axis_;
   const std::string end_;
   const int64_t stages_;
-  std::vector<int> sets_;
-  std::vector<int64_t> offsets_;  // of each of them in a tile
+  std::vector<int> sets_;         // the layout sets of the copied operands
+  std::vector<int64_t> offsets_;  // of each operand in a ring slot, in bytes
   int64_t tile_bytes_ = 0;
   int64_t held_at_ = 0;
 };

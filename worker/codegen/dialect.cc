@@ -60,19 +60,19 @@ constexpr std::string_view kOpenClToF16 = R"(FN u16 to_f16(float x) {
   return bits;
 }
 )";
-// As accurate as exp2f, in one instruction: results below 2^-126 are 0.
+// One instruction, as accurate as exp2f, except that results below 2^-126 are 0.
 constexpr std::string_view kCudaExp2 = R"(FN float exp2_f(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 )";
-// Two instructions for the dozen of expf; the relative error is 2^-22 and 2^-24 for each |x|.
+// Two instructions instead of the dozen of expf. The relative error is 2^-22 + |x| * 2^-24.
 constexpr std::string_view kCudaExp = R"(FN float exp_f(float x) { return exp2_f(x * 1.44269504f); }
 )";
-// To 2 units in the last place, as OpenCL's division is to 2.5 and PTX's div.full.f32 to 2. All but the last line is
-// the same for a whole row that is divided by its sum, which compilers see. The factor keeps inverses of the largest
-// and the smallest numbers from becoming 0 or infinite.
+// Accurate to 2 units in the last place; OpenCL's division is accurate to 2.5 and PTX's div.full.f32 to 2. If a row is
+// divided by its sum, all lines but the last have the same result for the entire row, and compilers compute them once.
+// The factor keeps the inverses of the largest and the smallest numbers from becoming 0 or infinite.
 constexpr std::string_view kCudaDivide = R"(FN float divide_f(float x, float y) {
   const float size = fabsf(y);
   const float factor = size > 1.26765060e+30f ? 5.42101086e-20f : size < 7.88860905e-31f ? 1.84467441e+19f : 1.0f;
@@ -96,11 +96,11 @@ constexpr std::string_view kOpenClToBf16 = R"(FN u16 to_bf16(float x) {
 }
 )";
 
-// How an access of so many bytes is done: as `count` words of `type`.
+// The C and PTX types of an access of 1 to 16 bytes.
 struct Words {
   std::string type;   // "uint4"
   std::string ptx;    // "v4.u32"
-  int64_t count = 1;  // 32-bit words; 1 for what is smaller, too
+  int64_t count = 1;  // 32-bit words; also 1 for smaller accesses
 };
 
 Words WordsOf(int64_t bytes) {
@@ -126,14 +126,14 @@ std::string_view EvictionName(Eviction eviction) {
   return eviction == Eviction::kFirst ? "evict_first" : eviction == Eviction::kLast ? "evict_last" : "";
 }
 
-// As an operand of PTX: "{%1, %2}", the first one's number given.
+// Returns the words as an operand of PTX: "{%1, %2}". `first` is the number of the first register.
 std::string Registers(const Words& words, int64_t first) {
   std::string list;
   for (int64_t i = 0; i < words.count; ++i) list += Cat(i == 0 ? "%" : ", %", first + i);
   return words.count == 1 ? list : Cat("{", list, "}");
 }
 
-// "w = *(const GLOBAL uint4*)from;", or PTX that says how long the line is worth keeping.
+// Returns "w = *(const GLOBAL uint4*)from;", or a PTX load with an eviction policy.
 std::string ReadWords(const Words& words, Eviction eviction) {
   if (eviction == Eviction::kNone) return Cat("  const ", words.type, " w = *(const GLOBAL ", words.type, "*)from;\n");
   std::string outputs;
@@ -147,7 +147,7 @@ std::string ReadWords(const Words& words, Eviction eviction) {
              ", [%", words.count, "];\" : ", outputs, " : \"l\"(from));\n");
 }
 
-// "*(GLOBAL uint4*)to = w;", or PTX that says that nobody will ask for it soon.
+// Returns "*(GLOBAL uint4*)to = w;", or a PTX store that marks the cache line as the first to evict.
 std::string WriteWords(const Words& words, Eviction eviction) {
   if (eviction == Eviction::kNone) return Cat("  *(GLOBAL ", words.type, "*)to = w;\n");
   std::string inputs;

@@ -12,40 +12,41 @@
 
 namespace telemetry::worker::codegen {
 
-// How the caches are to treat what is loaded or stored.
+// The cache eviction policy of a load or store.
 enum class Eviction { kNone, kFirst, kLast };
 
-// What differs between CUDA C++ and OpenCL C, and the small functions that generated code calls. The code between is
-// the same text in both: it says GLOBAL, LOCAL, FN, UNROLL, BARRIER() and leaves the rest to the prelude. Functions are
-// named by the calls below, which also see to it that the prelude has them. Not thread-safe.
+// The differences between CUDA C++ and OpenCL C, and the helper functions that generated code calls. The kernel body is
+// the same text in both dialects: it uses the macros GLOBAL, LOCAL, FN, UNROLL and BARRIER(), which the prelude
+// defines. Each ...Function() method adds a helper function to the prelude and returns its name. Not thread-safe.
 class DialectText {
  public:
   DialectText(const Target& target, const GenerateOptions& options) : target_(target), options_(options) {}
   bool is_cuda() const { return target_.dialect == Dialect::kCuda; }
 
-  // A function void(const GLOBAL T* from, float or int* to) that loads `count` elements, aligned to all of them.
+  // void(const GLOBAL T* from, float* or int* to): loads `count` elements. `from` is aligned to their total size.
   std::string LoadFunction(DType dtype, int64_t count, Eviction eviction);
-  // void(GLOBAL T* to, const float or int* from). Eviction: kNone or kFirst.
+  // void(GLOBAL T* to, const float* or int* from): stores `count` elements. `eviction` is kNone or kFirst.
   std::string StoreFunction(DType dtype, int64_t count, Eviction eviction);
-  // float(float): to the nearest f16 or bf16 and back.
+  // float(float): rounds to the nearest f16 or bf16 value.
   std::string RoundFunction(DType dtype);
-  // The bits of a float as f16 or bf16: u16(float).
+  // u16(float): returns the bits of the float rounded to f16 or bf16.
   std::string ToBitsFunction(DType dtype);
-  // CUDA: two floats as f16 or bf16 in one instruction, the first one low: u32(float, float).
+  // u32(float, float): converts two floats to f16 or bf16 in one instruction; the first is in the low half. CUDA only.
   std::string PackFunction(DType dtype);
-  // The C expression of an elementary function of floats; empty: not one.
+  // Returns the C expression of an elementary function of a float, or "" if `op` is not an elementary function.
   std::string Math(ir::Op op, const std::string& x);
   std::string Divide(const std::string& x, const std::string& y);
-  // Comparisons in which a NaN wins: float or int (x, y).
+  // float(float, float) or int(int, int): returns the larger argument, or the smaller one if `minimum`; NaN if either
+  // is NaN.
   std::string MaximumFunction(bool is_float, bool minimum);
-  // Adds a function of the caller's to the prelude, once.
+  // Adds a function to the prelude unless a function of that name was added before.
   void AddFunction(const std::string& name, const std::string& text);
 
-  // "const GLOBAL u16* RESTRICT".
+  // Returns the C type that stores an element in memory, such as "u16" for f16.
   static std::string StorageType(DType dtype);
   static std::string FloatLiteral(double value);
 
-  // Everything that stands before the kernel.
+  // Returns the source text that precedes the kernel.
   std::string Prelude() const;
 
  private:

@@ -7,22 +7,22 @@
 
 namespace telemetry::worker::codegen {
 
-// A node's argument in a layout set.
+// Returns the value of a node's argument in a layout set.
 using ValueIn = std::function<TileValue(const ir::Arg& arg, int set)>;
 
-// A dot with its accumulator, in one of the ways below.
+// Emits a dot with its accumulator by one of the functions below; returns the result in the main layout set.
 TileValue EmitDot(TileCode& code, const ir::Graph& graph, int node, const ValueIn& value_in);
 
-// result += a * b. The operands go to shared memory as float32, from whatever layout each is in; every thread then
-// multiplies and adds up its own registers of the result, whose layout may be any.
+// Emits result += a * b with float32 multiply-adds. The operands, in any layout, are written to shared memory as
+// float32. Each thread then computes its own registers of the result, which may have any layout.
 void AddDotFma(TileCode& code, const ir::Node& dot, const TileValue& a, const TileValue& b, const TileValue& result);
 
-// The same on tensor cores. `rows` is the operand with the rows of the result, which is in MmaLayout. Operands go
-// through shared memory in their own dtype, but for rows that are in MmaLayout already. Of an operand that is copied
-// there (SharedCopy) only the set counts.
+// Emits the same product on tensor cores with mma. The result is in MmaLayout; `rows` is the operand with the rows of
+// the result, and `columns` the other one. Operands pass through shared memory in their own dtype, except rows that are
+// already in MmaLayout. Only TileValue::set is used of an operand that is copied to shared memory (SharedCopy).
 void AddDotMma(TileCode& code, const MmaDot& dot, int summed, const TileValue& rows, const TileValue& columns,
                const TileValue& result);
-// The same with wgmma (MmaPlan::by_warpgroups).
+// Emits the same product with wgmma (MmaPlan::by_warpgroups).
 void AddDotWgmma(TileCode& code, const MmaDot& dot, int summed, const TileValue& rows, const TileValue& columns,
                  const TileValue& result);
 

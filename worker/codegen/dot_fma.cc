@@ -8,12 +8,12 @@ namespace {
 using ir::Node;
 using record::Cat;
 
-// An operand in shared memory, float32: the summed axis slowest, then the others.
+// An operand in shared memory as float32, with the summed axis slowest, then the other axes.
 struct Shared {
   std::string name;
-  int axis = -1;                 // summed
-  std::vector<int> others;       // with more than one element
-  std::vector<int64_t> strides;  // of them
+  int axis = -1;                 // the summed axis
+  std::vector<int> others;       // the other axes with more than one element
+  std::vector<int64_t> strides;  // of `others`, in elements
   int64_t row = 1;               // elements from one position of the summed axis to the next
   int64_t elements = 0;
 };
@@ -28,7 +28,7 @@ Shared SharedFor(const TileCode& code, const std::string& name, const TileValue&
     shared.strides.push_back(size);
     size *= span;
   }
-  // One more, so that neither rows nor columns fall on one bank.
+  // One element of padding avoids bank conflicts along both rows and columns.
   shared.row = size + 1;
   shared.elements = shared.row * code.plan().spans[static_cast<size_t>(axis)];
   return shared;
@@ -50,7 +50,7 @@ void Stage(TileCode& code, const Shared& shared, const TileValue& value) {
   });
 }
 
-// The registers of an operand's row, read once per step of the summed axis.
+// Emits the reads of an operand's row into registers, once for each step of the summed axis.
 TileValue ReadRow(TileCode& code, const Shared& shared) {
   TileValue row = code.Declare(true, shared.others, 0);
   code.ForRegisters(0, shared.others,

@@ -8,10 +8,10 @@ namespace {
 
 using record::Cat;
 
-// Registers that sums and two steps' operands may take, so that one step is read while the other is multiplied.
+// The most registers for the sums and the operands of two steps if one step is read while the other is multiplied.
 constexpr int64_t kRegistersForTwoSteps = 200;
 
-// One dot on its way to text.
+// The emitter of one dot with mma.
 class MmaEmitter : public TensorCoreDot {
  public:
   using TensorCoreDot::TensorCoreDot;
@@ -32,7 +32,7 @@ class MmaEmitter : public TensorCoreDot {
   }
 
  private:
-  // Tiles of columns that are read together.
+  // Returns the number of column tiles that are read together.
   int64_t ColumnsAtOnce() const { return Tiles(dot_.column) % 2 == 0 && !is_tf32() ? 2 : 1; }
 
   bool TwoStepsFit() const {
@@ -50,9 +50,9 @@ class MmaEmitter : public TensorCoreDot {
     }
   }
 
-  // Of the matrix rows that the lane points ldmatrix at, for the first step and tile. Matrices are in the order of the
-  // instruction's registers: of a, rows, rows further down, then the same further along the summed axis; of b, along
-  // the summed axis, then the next tile.
+  // Declares the addresses of the matrix rows that the lane passes to ldmatrix, for the first step and tile. The
+  // matrices are in the order of the instruction's registers. Those of `a` are the upper rows, the lower rows, then
+  // both again further along the summed axis. Those of `b` follow the summed axis, then the next column tile.
   void DeclareAddresses() {
     const std::string address = SharedAddressFunction(code_.dialect());
     if (!RowsAreInPlace()) {
@@ -68,7 +68,7 @@ class MmaEmitter : public TensorCoreDot {
     out_.Line("const u32 columns_at = ", address, "(", shared_columns_.AddressOf(own, summed), ");");
   }
 
-  // Step after step, a few columns at a time.
+  // Emits the steps one after the other, with a few columns at a time.
   void Multiply() {
     const int64_t at_once = ColumnsAtOnce();
     out_.Line("UNROLL");
@@ -85,7 +85,7 @@ class MmaEmitter : public TensorCoreDot {
     out_.Close();
   }
 
-  // The next step's operands are on their way to registers while this one's are multiplied.
+  // Emits the steps so that the next step's operands are read into registers while this step's are multiplied.
   void MultiplyWhileReading() {
     const int64_t columns = Tiles(dot_.column);
     out_.Line("u32 a[2][", Tiles(dot_.row), "][4];");
@@ -112,7 +112,7 @@ class MmaEmitter : public TensorCoreDot {
     out_.Close();
   }
 
-  // The sums of all row tiles and column tile c + `more`.
+  // Emits the products of all row tiles with column tile c + `more`.
   void AddProducts(const std::string& a, const std::string& b, int64_t more) {
     out_.Line("UNROLL");
     const std::string sums = Cat(Sum(0, 0, more), ", ", Sum(0, 1, more), ", ", Sum(1, 0, more), ", ", Sum(1, 1, more));
@@ -120,14 +120,14 @@ class MmaEmitter : public TensorCoreDot {
               ", ", a, "[r], ", b, ");");
   }
 
-  // The result's element in row tile r and column tile c + `more`.
+  // Returns the result's element in row tile r and column tile c + `more`.
   std::string Sum(int row_half, int column_half, int64_t more) const {
     const std::string column = more == 0 ? "c" : Cat("(c + ", more, ")");
     return ElementOf(result_, dot_.row, Cat("(2 * r + ", row_half, ")"), dot_.column,
                      Cat("(2 * ", column, " + ", column_half, ")"));
   }
 
-  // All row tiles of a step, to `to`[r].
+  // Emits the reads of all row tiles of a step into `to`[r].
   void ReadRows(const std::string& step, const std::string& to) {
     out_.Line("UNROLL");
     out_.Open("for (int r = 0; r < ", Tiles(dot_.row), "; ++r)");
@@ -151,7 +151,7 @@ class MmaEmitter : public TensorCoreDot {
     }
   }
 
-  // Column tiles from c on, to as many pairs at `to`.
+  // Emits the reads of ColumnsAtOnce() column tiles from c on into as many pairs of registers at `to`.
   void ReadColumns(const std::string& step, const std::string& to) {
     if (is_tf32()) {
       const std::string column = Cat("warp_column + c * ", TileStride(dot_.column), " + lane / 4");

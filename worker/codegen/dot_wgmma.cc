@@ -9,9 +9,9 @@ namespace {
 using record::Cat;
 
 constexpr int64_t kMostColumns = 256;  // of one instruction
-constexpr int64_t kColumnsOfTile = 8;  // of those that MmaLayout counts
+constexpr int64_t kColumnsOfTile = 8;  // of a column tile in MmaLayout
 
-// One dot on its way to text: all of its instructions are sent for, then waited for.
+// The emitter of one dot with wgmma. The code issues all instructions of the dot, then waits for them.
 class WgmmaEmitter : public TensorCoreDot {
  public:
   using TensorCoreDot::TensorCoreDot;
@@ -32,11 +32,12 @@ class WgmmaEmitter : public TensorCoreDot {
   }
 
  private:
-  // Of a warpgroup.
+  // Returns the number of columns of a warpgroup.
   int64_t Columns() const { return Tiles(dot_.column) * kColumnsOfTile; }
   int64_t ColumnsAtOnce() const { return std::min(Columns(), kMostColumns); }
 
-  // Where the warpgroup's parts of the operands begin. The compiler has to see that all of a warp have the same.
+  // Declares the matrices at which the warpgroup's parts of the operands begin. The shuffle shows the compiler that the
+  // value is the same for all threads of a warp.
   void DeclareMatrices() {
     out_.Line("const int group = __shfl_sync(0xffffffffu, thread & ~127, 0);");
     if (!RowsAreInPlace()) DeclareMatrix("rows", shared_rows_, layout(dot_.row).ThreadOffset("group"));
@@ -44,7 +45,7 @@ class WgmmaEmitter : public TensorCoreDot {
   }
 
   void DeclareMatrix(const std::string& name, const MmaOperand& operand, const std::string& first) {
-    // An instruction never reaches the next block along the summed axis.
+    // The distance has no effect if the summed axis is inside: an instruction never reaches the next block along it.
     const int64_t next_block = operand.summed_is_inside() ? 16 : operand.block_bytes();
     const std::string matrix = MatrixFunction(code_.dialect(), operand.block_row_bytes(), next_block);
     out_.Line("const u64 ", name, " = ", matrix, "((LOCAL u8*)", name, "_shared + ", operand.BlockOffset(first, "0"),
@@ -63,7 +64,7 @@ class WgmmaEmitter : public TensorCoreDot {
     Settle("rows[0][0]", Steps() * Tiles(dot_.row) * 4);
   }
 
-  // Of an array.
+  // Emits the settle call for `count` registers from `first` on.
   void Settle(const std::string& first, int64_t count) {
     out_.Line(SettleFunction(code_.dialect()), "(", first, ", ", count, ");");
   }
@@ -90,7 +91,7 @@ class WgmmaEmitter : public TensorCoreDot {
     out_.Close();
   }
 
-  // The thread's first sum in row tile r from that column on.
+  // Returns the thread's first sum in row tile r from this column on.
   std::string Sums(int row_half, const std::string& column) const {
     return ElementOf(result_, dot_.row, Cat("(2 * r + ", row_half, ")"), dot_.column, Cat("(", column, " / 4)"));
   }
@@ -100,7 +101,7 @@ class WgmmaEmitter : public TensorCoreDot {
     return Part("rows", shared_rows_, Cat("r * ", TileStride(dot_.row)));
   }
 
-  // From this position of the operand's own axis on, at the current step.
+  // Returns the descriptor of the matrix from this position of the operand's own axis on, at the current step.
   static std::string Part(const std::string& name, const MmaOperand& operand, const std::string& own) {
     return Cat(name, " + ", operand.BlockOffset(own, "step * 16"), " / 16");
   }

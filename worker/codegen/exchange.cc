@@ -12,7 +12,7 @@ using record::Cat;
 constexpr int64_t kMostScratchBytes = 16 << 10;
 constexpr int64_t kLanes = 32;
 
-// The most registers, of so many, that fit the scratch at a time; they divide them.
+// Returns the largest divisor of `registers` such that this many registers fit into scratch memory at a time.
 int64_t RegistersAtOnce(int64_t registers, int64_t bytes_each) {
   int64_t at_once = std::clamp<int64_t>(kMostScratchBytes / bytes_each, 1, registers);
   while (registers % at_once != 0) --at_once;
@@ -24,7 +24,7 @@ class Exchange {
   Exchange(TileCode& code, const Partials& partials, const Bits& run, bool across_blocks)
       : code_(code), partials_(partials), run_(run), across_blocks_(across_blocks) {}
 
-  // As many registers at a time as there is room for.
+  // Emits the exchange, with as many registers at a time as fit into kMostScratchBytes.
   void Emit() {
     CodeWriter& out = code_.out();
     const int64_t words = has_position() ? 2 : 1;
@@ -37,7 +37,7 @@ class Exchange {
     const std::string memory = across_blocks_ ? "exchange" : "scratch";
     out.Line("LOCAL ", type(), "* partial = (LOCAL ", type(), "*)", memory, ";");
     if (words == 2) out.Line("LOCAL int* partial_at = (LOCAL int*)", memory, " + ", at_once * threads(), ";");
-    // An arrival is under way between exchanges: the others have read what they wanted.
+    // In a cluster an arrival is pending between exchanges. After the wait, all blocks have read the earlier results.
     out.Line(across_blocks_ ? "cluster_wait();" : "BARRIER();");
     Leave(at_once);
     if (across_blocks_) out.Line("cluster_arrive();");
@@ -52,7 +52,7 @@ class Exchange {
   bool has_position() const { return partials_.combiner.has_position(); }
   int64_t threads() const { return code_.plan().threads; }
   std::string type() const { return result().is_float ? "float" : "int"; }
-  // Bits of the thread's index, inside a block, in which results differ.
+  // Returns the bits of the thread's index inside a block that distinguish results.
   int64_t ResultBits() const { return code_.set(result().set).ThreadBits(result().axes) & (threads() - 1); }
   static std::string ArrayOf(const TileValue& v) { return v.axes.empty() ? Cat("(&", v.name, ")") : v.name; }
 
@@ -70,7 +70,8 @@ class Exchange {
     if (only_first) out.Close();
   }
 
-  // Where a thread's partial result lies: of copies in a block, the first thread's stands for all in other blocks.
+  // Returns the position of the thread's partial result. Across blocks, all copies in a block use the first thread's
+  // position.
   std::string Place() const {
     return across_blocks_ ? Cat("(", code_.BlockThread(), " & ", ResultBits(), ")") : code_.BlockThread();
   }
@@ -92,8 +93,8 @@ class Exchange {
     out.Close();
   }
 
-  // The lowest of the neighbouring bits that number so many lanes of a warp with copies of each result; 0 where there
-  // are fewer.
+  // Returns the lowest of the consecutive bits of the lane's index that distinguish `count` lanes with copies of the
+  // same result, or 0 if a warp does not have that many copies.
   int64_t LaneOfCopies(int64_t count) const {
     if (!code_.dialect().is_cuda()) return 0;
     for (int64_t lowest = 1; lowest * count <= kLanes; lowest *= 2) {
@@ -102,7 +103,7 @@ class Exchange {
     return 0;
   }
 
-  // Each of the lanes takes up one part.
+  // Emits reads in which each of the lanes reads one part; shuffles combine the parts.
   void TakeUpByLanes(int64_t lane) {
     CodeWriter& out = code_.out();
     out.Line("const int j = ", code_.BlockThread(), " / ", lane, " % ", run_.count, ";");
@@ -121,7 +122,7 @@ class Exchange {
     out.Close();
   }
 
-  // The part of the run's `j`th thread, or of its block.
+  // Returns the partial result of the run's `j`th thread, or across blocks of its `j`th block.
   std::string Part(const std::string& array, const std::string& j) const {
     const std::string offset = Cat(j, " * ", run_.lowest);
     if (!across_blocks_) return Cat(array, "[mine + ", offset, "]");

@@ -7,25 +7,26 @@
 
 namespace telemetry::worker::codegen {
 
-// A run of neighbouring bits of the thread's index.
+// A run of consecutive bits of the thread's index.
 struct Bits {
-  int64_t lowest = 1;  // as a value
-  int64_t count = 1;   // of the run's values
+  int64_t lowest = 1;  // the value of the lowest bit of the run, a power of two
+  int64_t count = 1;   // the number of values that the bits can have, a power of two
 
   int64_t mask() const { return lowest * (count - 1); }
 };
 
-// What each thread has of a reduction's result so far; `position` for kArgMax only.
+// The partial result that each thread holds of a reduction. `position` is used for kArgMax only.
 struct Partials {
   const Combiner& combiner;
   const TileValue& value;
   const TileValue& position;
 };
 
-// Threads leave what they have in shared memory and take up that of all threads of their run, in the same order, so
-// that all have the same bits in the end. The run's threads are those of a block, which differ in these bits of their
-// index; or, across blocks, those at the same place in the blocks of a cluster that differ in these bits of their rank.
-// What threads differ in inside a warp, and for runs across blocks inside the block, is combined already.
+// Emits the exchange of partial results through shared memory. Each thread writes its partial result, then combines the
+// partial results of all threads of its run, in the same order as they do, so that all get bit-identical results. The
+// threads of a run belong to one block and differ in the bits `run` of their index. With `across_blocks`, they are the
+// threads at the same index in the blocks of a cluster whose ranks differ in the bits `run`. Partial results must
+// already be combined inside a warp (on CUDA), and for `across_blocks` also inside the block.
 void EmitExchange(TileCode& code, const Partials& partials, const Bits& run, bool across_blocks);
 
 }  // namespace telemetry::worker::codegen

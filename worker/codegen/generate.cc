@@ -26,7 +26,7 @@ bool Uses64BitSize(const ir::Size& size, int tensor, int dimension) {
   return !size.is_static && size.tensor == tensor && size.dimension == dimension;
 }
 
-// Tensors, what of their sizes and strides only the launch knows, then scalars.
+// Returns the parameters: tensors, the sizes and strides that only the launch knows, then scalars.
 std::vector<Parameter> ParametersOf(const ir::DeviceIr& ir) {
   std::vector<Parameter> parameters;
   for (size_t t = 0; t < ir.tensors.size(); ++t) {
@@ -36,7 +36,7 @@ std::vector<Parameter> ParametersOf(const ir::DeviceIr& ir) {
     const int index = static_cast<int>(t);
     for (size_t d = 0; d < ir.tensors[t].sizes.size(); ++d) {
       const int dimension = static_cast<int>(d);
-      // Sizes are passed under the name of the dimension that they come from.
+      // The parameter of a size has the name of the dimension that the size comes from.
       const bool is_extent = std::any_of(ir.axes.begin(), ir.axes.end(), [&](const ir::Axis& axis) {
         return Uses64BitSize(axis.extent, index, dimension);
       });
@@ -72,7 +72,7 @@ std::string Declaration(const ir::DeviceIr& ir, const Parameter& parameter, bool
   return "";
 }
 
-// The kernel writes to an argument: it may be another argument as well.
+// Reports whether the kernel writes to an argument, which may alias another argument.
 bool StoresToArguments(const ir::DeviceIr& ir) {
   for (size_t t = 0; t < ir.tensors.size(); ++t) {
     if (!ir.tensors[t].is_output && IsStored(ir, static_cast<int>(t))) return true;
@@ -99,13 +99,13 @@ std::string Signature(const TileCode& code, const GeneratedKernel& kernel, bool 
     return Cat("extern \"C\" __global__ void ", cluster, "__launch_bounds__(", kernel.threads, ") ", kernel.function,
                "(\n    ", list, ") {\n");
   }
-  // Aligned for whatever is kept there: OpenCL aligns local memory to the type that a parameter points to.
+  // OpenCL aligns local memory to the type that the parameter points to; uint4 is sufficient for all contents.
   if (kernel.shared_bytes > 0) list += ",\n    LOCAL uint4* shared";
   return Cat("__kernel __attribute__((reqd_work_group_size(", kernel.threads, ", 1, 1))) void ", kernel.function,
              "(\n    ", list, ") {\n");
 }
 
-// The thread's index, in the block and in the tile.
+// Returns the declarations of the thread's index in the block and in the tile.
 std::string ThreadIndex(const TileCode& code, bool is_cuda) {
   const std::string in_block = is_cuda ? "(int)threadIdx.x" : "(int)get_local_id(0)";
   if (code.plan().cluster_blocks == 1) return Cat("  const int thread = ", in_block, ";\n");
@@ -113,7 +113,7 @@ std::string ThreadIndex(const TileCode& code, bool is_cuda) {
              ");\n  const int thread = rank * ", code.plan().threads, " + local;\n");
 }
 
-// The parts of shared memory.
+// Returns the declarations of the parts of shared memory.
 std::string SharedMemory(const TileCode& code, bool is_cuda) {
   std::string text;
   if (SharedBytes(code) == 0) return text;
@@ -128,7 +128,8 @@ std::string SharedMemory(const TileCode& code, bool is_cuda) {
   return Cat(text, "  LOCAL u8* exchange = scratch + ", AlignedScratch(code), ";\n  cluster_arrive();\n");
 }
 
-// The thread's index, and its part of the position along each axis.
+// Returns the declarations at the beginning of the kernel: the thread's index, shared memory, the thread's part of the
+// position along each axis, and the beginning of each reduction axis.
 std::string Head(const TileCode& code, size_t sets, bool is_cuda) {
   std::string text = Cat(ThreadIndex(code, is_cuda), SharedMemory(code, is_cuda));
   for (size_t set = 0; set < sets; ++set) {
@@ -146,7 +147,8 @@ std::string Head(const TileCode& code, size_t sets, bool is_cuda) {
   return text;
 }
 
-// A block's shared memory has to stay until the others have read it.
+// Returns the end of the kernel: with clusters, a wait that keeps the block's shared memory alive until the other
+// blocks have read it.
 std::string_view Tail(const TileCode& code) { return code.exchange_bytes() == 0 ? "" : "  cluster_wait();\n"; }
 
 }  // namespace
@@ -198,7 +200,7 @@ absl::StatusOr<GeneratedKernel> Generate(const ir::DeviceIr& ir, const Config& c
                             .persistent_tiles = PersistentTiles(*plan),
                             .cluster_blocks = plan->cluster_blocks};
   if (kernel.shared_bytes > target.shared_bytes_per_block) {
-    return absl::ResourceExhaustedError(Cat("the kernel takes ", kernel.shared_bytes,
+    return absl::ResourceExhaustedError(Cat("the kernel needs ", kernel.shared_bytes,
                                             " bytes of shared memory in a block; the device has ",
                                             target.shared_bytes_per_block, ": choose smaller blocks or fewer stages"));
   }

@@ -18,7 +18,7 @@ std::string TileCount(const TileCode& code, int axis) {
 
 std::string TileName(int axis) { return Cat("tile", axis); }
 
-// The first axes, slowest first, are split off the tile's number from the fastest on.
+// Emits the tile's position along each of these axes, slowest first. Splits the number `rest` from the fastest axis on.
 void SplitTile(TileCode& code, const std::vector<int>& axes) {
   CodeWriter& out = code.out();
   for (size_t i = axes.size(); i-- > 0;) {

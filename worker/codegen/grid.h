@@ -5,16 +5,17 @@
 
 namespace telemetry::worker::codegen {
 
-// Which tile a block, or a cluster of blocks, works on. Tiles are numbered along the grid's axes, in the order of
-// loop_orders; l2_groupings makes as many tiles of the last axis but one take turns before the last one moves on, so
-// that what they share stays in the cache. A flat grid has one per tile; a persistent one has as many as the device
-// runs at once, each of which takes a range of tiles (blocked) or every n-th (interleaved).
+// The mapping of thread blocks, or of clusters of blocks, to tiles. Tiles are numbered along the grid's axes in the
+// order of loop_orders. With l2_groupings n, n consecutive tiles of the second-to-last axis run before the last axis
+// advances, so that data they share stays in the cache. A flat grid has one block or cluster for each tile. A
+// persistent grid has as many as the device runs at once, and each of them processes a range of tiles (blocked) or
+// every n-th tile (interleaved).
 
-// Opens the loop over tiles of a persistent grid, and declares where the tile begins along each axis of the grid. To be
-// closed by the caller once, whatever the type.
+// Opens the loop over tiles of a persistent grid, or a plain scope for a flat one, and declares the position at which
+// the tile begins along each grid axis. The caller closes the scope with one CodeWriter::Close().
 void OpenTiles(TileCode& code);
 
-// So many tiles at most has a persistent grid under way at once; 0 for a flat one, which has all of them.
+// Returns the most tiles that a persistent grid processes at once, or 0 for a flat grid, which has no such limit.
 int64_t PersistentTiles(const Plan& plan);
 
 }  // namespace telemetry::worker::codegen

@@ -6,58 +6,65 @@
 
 namespace telemetry::worker::codegen {
 
-// Which elements of a tile a thread holds, axis by axis. An axis' positions inside the block are split in two: bits of
-// them are bits of the thread's index, the others number the thread's registers. A value with axes [m, n] takes
-// Registers(m) * Registers(n) registers of each thread; along axes that it has not, threads hold copies. As all values
-// of a region share their axes' layouts, broadcasting and pointwise work never move data between threads.
+// Layouts: the assignment of the elements of a tile to threads and registers, axis by axis. A position along an axis
+// inside the block is the sum of a part that the thread's index determines and a part that the register's index
+// determines. A value with axes [m, n] uses Registers(m) * Registers(n) registers in each thread; threads that differ
+// only along other axes hold copies. All values of a layout set share the layouts of their axes, so broadcasting and
+// pointwise operations never move data between threads.
 
-// A field of a power of two of values: ((index / divisor) % count) * stride positions of the axis. The last field of
-// registers may have any number of values.
+// A bit field of an index: contributes ((index / divisor) % count) * stride to the position along the axis. `count` is
+// a power of two, except in the last field of AxisLayout::registers, which may have any count.
 struct Field {
   int64_t divisor = 1;
   int64_t count = 1;
   int64_t stride = 1;
 };
 
+// The layout of one axis.
 struct AxisLayout {
-  std::vector<Field> threads;    // of the thread's index
-  std::vector<Field> registers;  // of the register's index along this axis; divisors ascend from 1, without gaps
+  std::vector<Field> threads;    // fields of the thread's index
+  std::vector<Field> registers;  // fields of the register's index along this axis; divisors ascend from 1 without gaps
 
+  // Returns the number of registers of a thread along this axis.
   int64_t Registers() const;
+  // Returns the number of different positions that the thread's index selects.
   int64_t ThreadCount() const;
-  // Positions that threads and registers together number.
+  // Returns the number of positions that threads and registers cover together.
   int64_t Positions() const { return ThreadCount() * Registers(); }
-  // Bits of the thread's index that say where along the axis the thread is.
+  // Returns the mask of the bits of the thread's index that select a position along this axis.
   int64_t ThreadBits() const;
-  // Registers that hold neighbouring positions, from each multiple of this count on.
+  // Returns the number of consecutive registers, starting at each multiple of this number, that hold consecutive
+  // positions.
   int64_t VectorLength() const;
-  // C expressions: the thread's and the register's part of the position.
+  // Return C expressions for the part of the position that the thread or the register determines.
   std::string ThreadOffset(const std::string& thread) const;
   std::string RegisterOffset(const std::string& index) const;
 };
 
-// The layouts of all axes, by axis id. `name` tells the sets of a kernel apart in its source; `order` is the order in
-// which registers are numbered, the last axis fastest.
+// The layouts of all axes, by axis id. `name` is the suffix that the names of this set have in the generated source;
+// `order` is the order in which registers are numbered, the last axis fastest.
 struct LayoutSet {
   std::string name;
   std::vector<AxisLayout> axes;
   std::vector<int> order;
 
   const AxisLayout& of(int axis) const { return axes[static_cast<size_t>(axis)]; }
+  // Return the number of registers, or the mask of thread bits, for a value with these axes.
   int64_t Registers(const std::vector<int>& shape) const;
   int64_t ThreadBits(const std::vector<int>& shape) const;
-  // `shape` in the order of registers.
+  // Returns the axes of `shape` in the order of registers.
   std::vector<int> Ordered(const std::vector<int>& shape) const;
 };
 
-// Axes that never meet in one value can share threads.
+// A group of axes that share bits of the thread's index, because no value has two of them.
 struct Slot {
   std::vector<int> axes;
 };
 
-// A layout of `slots`, the one whose neighbours lie next to each other in memory last: its elements go to registers by
-// `vector` first, then to threads, and what threads are left go to the slots before it. `spans` (by axis) and `threads`
-// are powers of two; registers that only number positions from `reaches` (by axis, at most the span) on are left out.
+// Returns a layout of the axes of `slots`. The last slot has the axis that is contiguous in memory: `vector`
+// consecutive elements go to the registers of one thread, then to consecutive threads. The remaining threads are
+// divided among the earlier slots, the last of them first. `spans` (by axis) and `threads` are powers of two. Registers
+// whose positions are all at or beyond `reaches` (by axis, at most the span) are left out.
 LayoutSet SimtLayout(const std::string& name, const std::vector<Slot>& slots, const std::vector<int64_t>& spans,
                      const std::vector<int64_t>& reaches, int64_t vector, int64_t threads);
 

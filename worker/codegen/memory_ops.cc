@@ -10,7 +10,7 @@ namespace {
 using ir::Index;
 using record::Cat;
 
-// One access on its way to text.
+// The load or store that is being emitted.
 struct Accessing {
   TileCode& code;
   const ir::Graph& graph;
@@ -23,18 +23,18 @@ struct Accessing {
   const ir::HostTensor& host() const { return code.ir().tensors[static_cast<size_t>(tensor)]; }
 };
 
-// The axis along which elements are moved together, and how many.
+// The vectors of an access: the axis along which elements are moved together, and their number.
 struct Vector {
   int axis = -1;
   int64_t length = 1;
-  bool whole = true;  // no vector is cut by the end
+  bool whole = true;  // the end of the axis splits no vector
 };
 
 Vector VectorFor(const Accessing& access, const std::vector<int>& axes) {
   const LayoutSet& layout = access.code.set(access.set);
   const std::vector<int> ordered = layout.Ordered(axes);
   if (ordered.empty()) return {};
-  // Only along the last axis with registers are neighbours in the tensor neighbours in the array.
+  // Elements that are consecutive in the tensor are consecutive in the array only along the last axis with registers.
   int axis = -1;
   for (const int candidate : ordered) {
     if (layout.of(candidate).Registers() > 1) axis = candidate;
@@ -87,7 +87,8 @@ std::string Address(const Accessing& access) {
   return AddressOfAccess(access.code, access.graph, access.node, access.set, access.element);
 }
 
-// `body(count, step)` with the condition in front; where a vector may be cut, once more for its single elements.
+// Emits body(length) under the condition that the vector is in range. If the end may split a vector, also emits an else
+// branch with body(1) for each element in range.
 void Guarded(const Accessing& access, const std::vector<int>& axes, const Vector& vector, const std::string& extra,
              const std::function<void(int64_t)>& body) {
   TileCode& code = access.code;
@@ -95,7 +96,7 @@ void Guarded(const Accessing& access, const std::vector<int>& axes, const Vector
     if (!extra.empty()) condition += Cat(condition.empty() ? "" : " && ", extra);
     return condition;
   };
-  // Of a vector that the end cannot cut, the first element speaks for all.
+  // If the end cannot split a vector, checking its first element is sufficient.
   const std::string condition = all_of(code.InRange(access.set, axes, vector.whole ? -1 : vector.axis, vector.length));
   if (condition.empty()) {
     body(vector.length);
@@ -145,7 +146,8 @@ TileValue EmitLoad(TileCode& code, const ir::Graph& graph, int node, int set, co
   const DType dtype = access.host().dtype;
   TileValue value = code.Declare(IsFloat(dtype), load.shape, set);
   const Vector vector = VectorFor(access, load.shape);
-  // What another thread of the block may just have written must not come from a line kept aside.
+  // No eviction policy for a tensor that the kernel stores: another thread of the block may have just written the
+  // element, and a cached line would be stale.
   const Eviction eviction = IsStored(code.ir(), tensor) ? Eviction::kNone : plan.eviction;
   const auto read = [&](int64_t count) {
     code.out().Line(code.dialect().LoadFunction(dtype, count, eviction), "(", Address(access), ", &",
@@ -172,7 +174,7 @@ TileValue EmitLoad(TileCode& code, const ir::Graph& graph, int node, int set, co
 
 namespace {
 
-// What a store rounds need not be rounded to the same type before.
+// Returns the value to store, without a conversion to the tensor's dtype: the store itself rounds to f16 and bf16.
 const ir::Arg& StoredValue(const ir::Graph& graph, const ir::Node& store, DType dtype) {
   const ir::Arg& value = store.args[2];
   const auto* ref = std::get_if<ir::NodeRef>(&value.value);

@@ -7,16 +7,17 @@
 
 namespace telemetry::worker::codegen {
 
-// The functions that a dot on tensor cores calls. Each of these sees to it that the prelude has it, and says its name.
+// The helper functions that dots on tensor cores call. Each function here adds a helper to the prelude and returns its
+// name.
 
-// void(float& c0, float& c1, float& c2, float& c3, const u32* a, const u32* b): c += a * b, a tile of 16 x 8 sums.
+// void(float& c0, float& c1, float& c2, float& c3, const u32* a, const u32* b): c += a * b for a tile of 16 x 8 sums.
 std::string MmaFunction(DialectText& dialect, MmaType type);
-// void(u32 row, u32* to): four (two) matrices of 8 x 8 elements of 16 bits, whose rows the lanes point at in shared
-// memory, eight of them each.
+// void(u32 row, u32* to): loads `count` (2 or 4) matrices of 8 x 8 elements of 16 bits from shared memory. Each lane
+// passes the address of one row; eight consecutive lanes address the rows of one matrix.
 std::string LoadMatrixFunction(DialectText& dialect, int count, bool transposed);
-// u32(const void* p): the address inside shared memory.
+// u32(const void* p): returns the address in shared memory.
 std::string SharedAddressFunction(DialectText& dialect);
-// u32(float x): as tf32, to the nearest.
+// u32(float x): rounds to the nearest tf32.
 std::string ToTf32Function(DialectText& dialect);
 
 }  // namespace telemetry::worker::codegen

@@ -18,7 +18,8 @@ DType StorageOf(MmaType type) {
   return type == MmaType::kTf32 ? DType::kF32 : type == MmaType::kF16 ? DType::kF16 : DType::kBF16;
 }
 
-// int(int outside, int inside, int rows): the element at this position of blocks of so many rows.
+// Adds the helper int(int outside, int inside, int rows) and returns its name. It returns the index of the element at
+// this position in blocks of `rows` rows.
 std::string SwizzleFunction(DialectText& dialect, int64_t row_bytes) {
   std::string name = Cat("swizzled_", row_bytes);
   dialect.AddFunction(name, Cat("FN int ", name, "(int outside, int inside, int rows) {\n  const int at = (inside / ",

@@ -9,42 +9,43 @@
 
 namespace telemetry::worker::codegen {
 
-// An operand of a tensor core's dot in shared memory: a matrix of its own axis and the summed one, with the axis that
-// is contiguous in its layout inside.
+// An operand of a tensor core dot in shared memory: a matrix of the operand's own axis and the summed axis. The inside
+// axis, the contiguous one, is the axis that is contiguous in the operand's layout.
 //
-// For mma, rows are 16 bytes longer than what they hold, so that eight of them, which ldmatrix reads at once, lie on
-// different banks. For wgmma it lies as that instruction wants it: in blocks of rows of 128 bytes (64, 32, where it is
-// narrower), a block after the other, and inside a block the pieces of 16 bytes of a row have changed places (swizzle),
-// in a way that eight rows after each other have all of them on different banks. Blocks begin at multiples of 1024.
+// For mma, rows are padded by 16 bytes, so that the eight rows that ldmatrix reads at once are on different banks. For
+// wgmma, the matrix has the format that the instruction requires: consecutive blocks with rows of 128 bytes (64 or 32
+// if the matrix is narrower). Inside a block the 16-byte pieces of a row are permuted (swizzled), so that eight
+// consecutive rows have their pieces on different banks. Blocks begin at multiples of 1024 bytes.
 class MmaOperand {
  public:
-  // `axes`: of the operand, in the order of its layout.
+  // An operand that is written from registers. `axes` are the operand's axes in the order of its layout.
   MmaOperand(TileCode& code, MmaType type, std::string name, const std::vector<int>& axes, int own, int summed);
-  // What a layout set copies.
+  // An operand that layout set `copied_set` copies to shared memory (SharedCopy).
   MmaOperand(TileCode& code, std::string name, int copied_set);
 
   int own() const { return own_; }
   int summed() const { return summed_; }
-  // The axis along which the matrix is contiguous: ldmatrix has to transpose where it is not the summed one.
+  // The axis along which the matrix is contiguous. ldmatrix must transpose if this is not the summed axis.
   int inside() const { return summed_is_inside_ ? summed_ : own_; }
   bool summed_is_inside() const { return summed_is_inside_; }
+  // Returns the size in shared memory, padding included.
   int64_t bytes() const;
-  // For mma. From one position of the axis to the next.
+  // Return the distance from one position of the axis to the next. For mma only.
   int64_t OwnStrideBytes() const;
   int64_t SummedStrideBytes() const;
 
-  // For wgmma. The bytes from the matrix's beginning to this position, before pieces change places; the positions are
-  // multiples of eight.
+  // Returns the offset in bytes of a position from the beginning of the matrix, before swizzling. Both positions are
+  // multiples of eight. For wgmma only.
   std::string BlockOffset(const std::string& own, const std::string& summed) const;
   int64_t block_row_bytes() const { return block_row_bytes_; }
-  // From a block to the next.
+  // The distance from one block to the next.
   int64_t block_bytes() const { return block_row_bytes_ * outside_span_; }
 
-  // Declares the matrix where this pointer to bytes points.
+  // Emits the declaration of the matrix at this address, an expression of type u8*.
   void Declare(const std::string& pointer) const;
-  // Writes the value into it, in pieces as wide as its registers allow.
+  // Emits the stores of the value into the matrix, in pieces as wide as the value's registers allow.
   void Write(const TileValue& value) const;
-  // The address of the element at these positions: of its own axis, and of the summed one.
+  // Returns the address of the element at these positions along its own axis and the summed axis.
   std::string AddressOf(const std::string& own, const std::string& summed) const;
 
  private:
@@ -54,13 +55,13 @@ class MmaOperand {
   int own_;
   int summed_;
   bool summed_is_inside_ = false;
-  int64_t outside_span_ = 0;
-  int64_t row_ = 0;              // elements from one row to the next
-  int64_t block_row_bytes_ = 0;  // 0: for mma
+  int64_t outside_span_ = 0;     // span of the axis that is not inside
+  int64_t row_ = 0;              // for mma: elements from one row to the next
+  int64_t block_row_bytes_ = 0;  // for wgmma; 0 for mma
 };
 
-// What threads have written of operands, copies included that they have waited for, is there for all of the block and
-// for its tensor cores behind this: a barrier.
+// Emits a barrier after which operands that threads have written, and copies that they have waited for, are visible to
+// all threads of the block and to its tensor cores.
 void ShareOperands(TileCode& code);
 
 }  // namespace telemetry::worker::codegen

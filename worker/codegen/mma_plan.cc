@@ -8,17 +8,18 @@ namespace {
 
 constexpr int64_t kRows = 16;
 constexpr int64_t kColumns = 8;
-// Of wgmma.
+// The requirements of wgmma.
 constexpr int kWarpgroupSm = 90;
 constexpr int64_t kWarpgroupWarps = 4;
 constexpr int64_t kWarpgroupRows = 64;
-constexpr int64_t kWarpgroupColumns = 16;  // at least: of fewer, a row in shared memory is too short to be swizzled
+constexpr int64_t kWarpgroupColumns = 16;  // minimum; with fewer, a row in shared memory is too short to be swizzled
 
 bool Contains(const std::vector<int>& axes, int axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
-// The one axis of the operand with more than one element, beside the summed one; -1: none, or several.
+// Returns the operand's only axis with more than one element apart from the summed axis, or -1 if there is none or
+// several.
 int OwnAxis(const Plan& plan, const ir::Node& operand, int summed) {
   int own = -1;
   for (const int axis : operand.shape) {
@@ -57,9 +58,9 @@ void Consider(const Plan& plan, const ir::Graph& graph, int index, MmaPlan* mma)
   mma->dots[{graph.id, index}] = dot;
 }
 
-// How many warps stand side by side along the rows. All of them, where sums of one dot are the rows of another: then
-// they need not pass through shared memory; and for wgmma, which then reads least. Else so that each warp's part is
-// near to a square.
+// Returns the number of warps along the rows. All warps are along the rows if the sums of one dot are the rows of
+// another, so that the sums need not pass through shared memory, and for wgmma, which reads the least data that way.
+// Otherwise the part of each warp is as close to a square as possible.
 int64_t WarpsAlongRows(const Plan& plan, const MmaPlan& mma, const Uses& uses, int64_t rows, int64_t columns) {
   const int64_t warps = plan.threads / 32;
   const int64_t most = std::min(warps, rows / kRows);
@@ -83,7 +84,7 @@ int64_t SmallestSpan(const Plan& plan, const std::vector<int>& axes) {
   return smallest;
 }
 
-// What a value is made of in its own graph has a dot in it.
+// Reports whether the value depends on a dot in the same graph.
 bool ComesFromDot(const ir::Graph& graph, ir::NodeRef ref) {
   const ir::Node& node = graph.at(ref);
   const std::vector<ir::NodeRef> used = ir::UsesOf(node);
@@ -91,8 +92,9 @@ bool ComesFromDot(const ir::Graph& graph, ir::NodeRef ref) {
          std::any_of(used.begin(), used.end(), [&graph](ir::NodeRef operand) { return ComesFromDot(graph, operand); });
 }
 
-// Rows that wgmma would take from registers are another dot's sums. What a loop has from outside is not: ptxas (13.0)
-// loses it where a second wgmma of the loop takes as many rows from registers.
+// Reports whether wgmma can use the rows of this dot. If they come from registers, they must be another dot's sums.
+// Values from outside a loop are excluded: ptxas 13.0 loses them if a second wgmma of the loop reads as many rows from
+// registers.
 bool RowsSuitWarpgroups(const Plan& plan, const Uses& uses, std::pair<int, int> at, const MmaDot& dot) {
   const ir::Graph& graph = plan.ir->graphs[static_cast<size_t>(at.first)];
   const auto operand = static_cast<size_t>(dot.row_operand);

@@ -10,37 +10,41 @@
 
 namespace telemetry::worker::codegen {
 
-// Which dots go to tensor cores, and the layout that they ask for. The instruction m16n8k16 (tf32: m16n8k8) leaves its
-// sums in a thread's registers so: rows by lane / 4, and 8 further down; columns by twice the lane % 4, and next to it.
-// An axis that runs along the rows or the columns of a dot has that layout in all of the kernel, and everything else,
-// row reductions and stores among it, works on the sums where they are.
+// The choice of the dots that run on tensor cores, and the layout that these dots need. The instruction m16n8k16 (for
+// tf32 m16n8k8) leaves four sums in each thread's registers: in the rows lane / 4 and lane / 4 + 8, and in the columns
+// 2 * (lane % 4) and 2 * (lane % 4) + 1. An axis along the rows or columns of a dot has that layout in the entire
+// kernel. All other code, such as row reductions and stores, operates on the sums in these registers.
 
+// The element type of the operands of a dot on tensor cores.
 enum class MmaType { kF16, kBF16, kTf32 };
 
+// The assignment of the axes of one dot to the rows and columns of the instruction.
 struct MmaDot {
   MmaType type = MmaType::kF16;
   int row = -1;         // the axis along the rows of the result
-  int column = -1;      // and along its columns
-  int row_operand = 0;  // which of the dot's operands has the rows; the other one has the columns
+  int column = -1;      // the axis along the columns of the result
+  int row_operand = 0;  // index (0 or 1) of the operand that has the rows; the other operand has the columns
 };
 
+// The dots of a kernel that run on tensor cores.
 struct MmaPlan {
   std::map<std::pair<int, int>, MmaDot> dots;  // by graph and node
-  std::vector<int> rows;
-  std::vector<int> columns;
-  // All of them are done by wgmma, which four warps issue together for 64 rows (sm_90 alone has it), rather than by
-  // mma. Its sums lie as those of four mma below each other.
+  std::vector<int> rows;                       // the axes that are along the rows of some dot
+  std::vector<int> columns;                    // the axes that are along the columns of some dot
+  // All dots use wgmma instead of mma. Four warps issue wgmma together for 64 rows; only sm_90 has the instruction. Its
+  // sums are in the same registers as those of four mma instructions for consecutive groups of 16 rows.
   bool by_warpgroups = false;
   bool any() const { return !dots.empty(); }
 };
 
-// Nothing for OpenCL. Dots whose shapes do not suit, or that want an axis both ways, are left out.
+// Chooses the dots for tensor cores. The plan is empty for OpenCL. Leaves out dots whose shapes are unsuitable and dots
+// that would need an axis along both rows and columns.
 MmaPlan PlanMma(const Plan& plan, const Uses& uses);
 
-// The main layout: rows and columns as above, other axes in registers only.
+// Returns the main layout set: row and column axes in the layout described above, all other axes in registers only.
 LayoutSet MmaLayout(const Plan& plan, const MmaPlan& mma, const Uses& uses);
 
-// Elements of the summed axis that one instruction takes.
+// Returns the number of elements of the summed axis that one instruction multiplies.
 constexpr int64_t MmaDepth(MmaType type) { return type == MmaType::kTf32 ? 8 : 16; }
 
 }  // namespace telemetry::worker::codegen

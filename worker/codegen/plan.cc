@@ -20,7 +20,7 @@ int64_t PowerOfTwo(int64_t at_least) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(at_least, 1))));
 }
 
-// The item of a list, or nullptr where the key is not there.
+// Returns an item of a key's list, or nullptr if the config does not have it.
 const Json* Item(const Config& config, std::string_view key, size_t index) {
   const Json* list = config.json().Find(key);
   return list != nullptr && index < list->items.size() ? &list->items[index] : nullptr;
@@ -31,7 +31,7 @@ int64_t Number(const Config& config, std::string_view key, int64_t otherwise) {
   return value == nullptr ? otherwise : IntegerOf(*value);
 }
 
-// Something along `axis` is computed by the graph or its children, not counting reduction loops over it.
+// Reports whether the graph or its children compute a value along `axis` outside of reduction loops over `axis`.
 bool UsesOutsideLoops(const ir::DeviceIr& ir, const std::vector<int>& alternate, int graph, int axis) {
   const ir::Graph& emitted = ir.graphs[static_cast<size_t>(alternate[static_cast<size_t>(graph)])];
   for (const ir::Node& node : emitted.nodes) {
@@ -44,7 +44,8 @@ bool UsesOutsideLoops(const ir::DeviceIr& ir, const std::vector<int>& alternate,
   return false;
 }
 
-// Of two axes that no rolled graph walks both, the second is held at once whatever the config says.
+// Clears Plan::looped for axes that the emitted graphs do not walk in chunks. If no rolled graph walks both of two
+// axes, the second axis is held at once whatever the config contains.
 void HoldWhatIsNotWalked(const ir::DeviceIr& ir, Plan* plan) {
   for (size_t id = ir.axes.size(); id-- > 0;) {
     const int axis = ir.axes[id].id;
@@ -96,7 +97,8 @@ void ReadBlocks(const ir::DeviceIr& ir, const Config& config, Plan* plan) {
   for (const int64_t size : plan->blocks) plan->spans.push_back(PowerOfTwo(size));
 }
 
-// What is at the ends of tiles goes through shared memory in dots, which take all of a span.
+// Sets Plan::reaches. In kernels with dots they are the spans, because operands of dots fill shared memory for all
+// positions of a span.
 void SetReaches(const ir::DeviceIr& ir, Plan* plan) {
   plan->reaches = plan->spans;
   if (HasDot(ir)) return;
@@ -198,7 +200,7 @@ absl::StatusOr<Plan> MakePlan(const ir::DeviceIr& ir, const Config& config, cons
     }
     return absl::UnimplementedError(Cat("the reduction axis ", axis.symbol(),
                                         " has a size that is only known at launch, ", axis.extent.text,
-                                        ": it can be walked in chunks only (reduction_loops)"));
+                                        ": it can only be walked in chunks; set reduction_loops to a chunk size"));
   }
   return plan;
 }

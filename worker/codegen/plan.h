@@ -12,34 +12,36 @@
 
 namespace telemetry::worker::codegen {
 
+// The mapping of blocks to tiles: the config's pid_type.
 enum class PidType { kFlat, kPersistentBlocked, kPersistentInterleaved };
 
-// What the config says of one load or store.
+// The config's settings for one load or store.
 struct AccessPlan {
   int64_t vector_width = 1;
   Eviction eviction = Eviction::kNone;
 };
 
-// A kernel and a config together: every choice made, nothing of it text yet. Refers to the IR.
+// The choices for one kernel, config and target, made before any code is emitted. Refers to the device IR, which must
+// outlive the plan.
 struct Plan {
   const ir::DeviceIr* ir = nullptr;
   Target target;
   GenerateOptions options;
 
   int64_t threads = 32;        // of a block
-  int64_t cluster_blocks = 1;  // that work on a tile together
-  int64_t stages = 1;          // tiles of a loop's copies that are in shared memory at a time
+  int64_t cluster_blocks = 1;  // blocks that work on a tile together
+  int64_t stages = 1;          // tiles of a loop's prefetched operands that shared memory holds at a time
   PidType pid_type = PidType::kFlat;
-  std::vector<int> grid;         // the grid's axes, the first walks slowest
-  int64_t l2_grouping = 1;       // of the last two of them
-  std::vector<int64_t> blocks;   // by axis: how far a tile reaches
-  std::vector<int64_t> spans;    // the blocks as powers of two
-  std::vector<int64_t> reaches;  // by axis: nothing is at the span's positions from here on
-  std::vector<bool> looped;      // by axis: a reduction in chunks
-  std::vector<int64_t> unroll;   // by axis; 0: as the compiler likes
-  std::vector<int> alternate;    // by graph: what to emit for it
+  std::vector<int> grid;         // the grid's axes, slowest first
+  int64_t l2_grouping = 1;       // applies to the last two axes of `grid`
+  std::vector<int64_t> blocks;   // by axis: elements of a tile
+  std::vector<int64_t> spans;    // by axis: the block rounded up to a power of two
+  std::vector<int64_t> reaches;  // by axis: positions of the span from this one on hold no elements
+  std::vector<bool> looped;      // by axis: a reduction that is walked in chunks
+  std::vector<int64_t> unroll;   // by axis: unroll factor of the loop; 0: the compiler decides
+  std::vector<int> alternate;    // by graph id: the graph to emit in its place, or the id itself
   std::vector<Access> accesses;
-  std::vector<AccessPlan> access_plans;
+  std::vector<AccessPlan> access_plans;  // in the order of `accesses`
 
   int64_t tile_threads() const { return threads * cluster_blocks; }
   const ir::Graph& GraphFor(int id) const {
@@ -50,17 +52,19 @@ struct Plan {
   }
 };
 
-// `config` is complete (ConfigSpace::Normalize). UNIMPLEMENTED: a reduction over an axis whose size is not known can
-// only be done in chunks. RESOURCE_EXHAUSTED: the target has not as many threads in a block, or no clusters.
+// Makes the plan for a complete config (ConfigSpace::Normalize). UNIMPLEMENTED: a reduction axis whose size is known
+// only at launch is not walked in chunks. RESOURCE_EXHAUSTED: the config needs more threads than the target allows in a
+// block, or clusters on a target without them.
 absl::StatusOr<Plan> MakePlan(const ir::DeviceIr& ir, const Config& config, const Target& target,
                               const GenerateOptions& options);
 
-// By graph: the graph to emit when the reductions along these axes are done in chunks.
+// Returns, by graph id, the graph to emit if the reductions along the axes in `looped` are walked in chunks.
 std::vector<int> AlternatesFor(const ir::DeviceIr& ir, const std::vector<bool>& looped);
-// All that is computed along a reduction axis can be done in chunks.
+// Reports whether every computation along this reduction axis can be done in chunks.
 bool CanBeLooped(const ir::DeviceIr& ir, int axis);
 bool HasDot(const ir::DeviceIr& ir);
-// The axes of one kind, without those of a fixed block, in order.
+// Returns, in order, the axes whose block size or chunk size the config chooses: the reduction axes that can be walked
+// in chunks if `reductions`, else the other axes without a fixed block.
 std::vector<int> ChoosableAxes(const ir::DeviceIr& ir, bool reductions);
 
 }  // namespace telemetry::worker::codegen

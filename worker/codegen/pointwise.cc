@@ -51,7 +51,8 @@ std::string Convert(const ir::Node& node, const ElementOf& element, const IsFloa
   return "";
 }
 
-// Integers wrap, which signed ones in C need not.
+// Returns integer arithmetic that wraps on overflow. It uses unsigned integers, because signed overflow is undefined
+// in C.
 std::string Wrapping(const std::string& x, std::string_view sign, const std::string& y) {
   return Cat("(int)((u32)", x, " ", sign, " (u32)", y, ")");
 }

@@ -9,12 +9,12 @@
 
 namespace telemetry::worker::codegen {
 
-// An argument as an expression for the current register.
+// Returns the C expression of an argument's element at the current register.
 using ElementOf = std::function<std::string(const ir::Arg& arg, bool as_float)>;
-// Whether an argument is a float.
+// Reports whether an argument is a float.
 using IsFloatArg = std::function<bool(const ir::Arg& arg)>;
 
-// The C expression of a pointwise node's element. UNIMPLEMENTED: not a pointwise op.
+// Returns the C expression of a pointwise node's element. UNIMPLEMENTED if the node's operation is not pointwise.
 absl::StatusOr<std::string> PointwiseExpression(const ir::Node& node, const ElementOf& element,
                                                 const IsFloatArg& is_float, DialectText* dialect);
 

@@ -9,15 +9,16 @@ namespace {
 
 using record::Cat;
 
-constexpr int64_t kLength = 8;  // elements of 16 bits that one instruction stores
+constexpr int64_t kLength = 8;  // 16-bit elements that one instruction stores
 
 DType StoredType(const TileCode& code, const ir::Graph& graph, int node) {
   const ir::Node& store = graph.nodes[static_cast<size_t>(node)];
   return code.ir().tensors[static_cast<size_t>(TensorOf(graph, store))].dtype;
 }
 
-// void(int thread, const float* own, int* whole): `own` are two columns of each of four tiles; `whole` becomes the
-// eight columns of the tile whose number is that of the thread in its quad. All threads of the warp have to call it.
+// Adds the helper void(int thread, const float* own, int* whole) and returns its name. `own` holds two columns of each
+// of four tiles. `whole` receives the eight columns of the tile with the thread's number in its quad. All threads of
+// the warp must call the helper.
 std::string ExchangeFunction(DialectText& dialect, DType dtype) {
   std::string name = Cat("exchange_in_quad_", ShortName(dtype));
   const std::string pack = dialect.PackFunction(dtype);
@@ -70,7 +71,7 @@ void EmitQuadStore(TileCode& code, const ir::Graph& graph, int node, int axis, c
     out.Line("own[j] = ", value(), ";");
     out.Close();
     out.Line(ExchangeFunction(code.dialect(), StoredType(code, graph, node)), "(thread, own, whole);");
-    // From here on the thread stands at the first column of its tile.
+    // From here on the thread's position is the first column of its tile.
     out.Open("");
     out.Line("const int ", i, " = from + thread % 4 * 2;");
     out.Line("const int ", offset, " = quad_offset - thread % 4 * 2;");

@@ -8,15 +8,17 @@
 
 namespace telemetry::worker::codegen {
 
-// Stores of f16 and bf16 from MmaLayout. There four neighbouring threads, a quad, share eight neighbouring columns, two
-// each, and a store of two elements is an eighth of what an instruction can move. So quads exchange four such column
-// tiles: each thread has one of them whole then, 16 bytes that lie together.
+// Wide stores of f16 and bf16 from MmaLayout. In that layout four consecutive threads, a quad, hold eight consecutive
+// columns, two each. A store of two elements moves 4 bytes, although one instruction can move 16. A quad therefore
+// exchanges the elements of four such column tiles, after which each thread has all eight columns of one tile: 16
+// contiguous bytes.
 
-// The store can go so: its config says eight elements at once, the tensor has them together and aligned, and no end
-// cuts them. `axis`: along which the elements lie next to each other in registers; -1: none.
+// Reports whether a store can use the exchange: its config allows eight elements at once, the elements are contiguous
+// and aligned in the tensor, and no end splits them. `axis` is the axis along which the elements are consecutive in
+// registers, or -1 if there is none.
 bool SuitsQuads(const TileCode& code, const ir::Graph& graph, int node, int axis);
 
-// Emits it. `value`: the float expression of the element where the loops over registers stand.
+// Emits such a store. `value` returns the float expression of the element at the current register.
 void EmitQuadStore(TileCode& code, const ir::Graph& graph, int node, int axis, const ElementOf& element,
                    const std::function<std::string()>& value);
 

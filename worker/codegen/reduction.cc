@@ -10,7 +10,7 @@ namespace {
 
 using record::Cat;
 
-constexpr int64_t kMostReads = 16;  // of shared memory, by a thread in one step
+constexpr int64_t kMostReads = 16;  // reads of shared memory by a thread in one exchange
 constexpr int64_t kLanes = 32;
 
 std::vector<Bits> RunsOf(int64_t mask, int64_t most) {

@@ -4,9 +4,9 @@
 
 namespace telemetry::worker::codegen {
 
-// Reduces a value along an axis: each thread its own registers first, then across threads: by shuffles inside a warp
-// (CUDA), through shared memory elsewhere, through that of other blocks in a cluster. All threads get the same result,
-// bit for bit. kSum, kAMax, kAMin, kProd and kArgMax.
+// Emits a reduction (kSum, kAMax, kAMin, kProd or kArgMax) of a value along an axis. Each thread first reduces its own
+// registers. Threads then combine their results: with shuffles inside a warp (CUDA only), through shared memory inside
+// a block, and through the shared memory of the other blocks in a cluster. All threads get bit-identical results.
 TileValue EmitReduction(TileCode& code, const ir::Node& node, const TileValue& value);
 
 }  // namespace telemetry::worker::codegen

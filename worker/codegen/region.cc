@@ -16,7 +16,7 @@ using ir::NodeRef;
 using ir::Op;
 using record::Cat;
 
-// A number among the arguments, as a C literal.
+// Returns a number argument as a C literal.
 std::string Literal(const ir::Arg& arg, bool as_float) {
   double number = 0;
   if (const auto* boolean = std::get_if<bool>(&arg.value)) number = *boolean ? 1 : 0;
@@ -24,7 +24,7 @@ std::string Literal(const ir::Arg& arg, bool as_float) {
   if (const auto* real = std::get_if<double>(&arg.value)) number = *real;
   if (as_float) return DialectText::FloatLiteral(number);
   const auto integer = static_cast<int64_t>(number);
-  // The least int is no literal of C.
+  // C has no literal for the smallest int.
   if (integer == INT32_MIN) return "(-2147483647 - 1)";
   return integer < 0 ? Cat("(", integer, ")") : std::to_string(integer);
 }
@@ -34,7 +34,7 @@ bool IsFloatArgument(const ir::Graph& graph, const ir::Arg& arg) {
   return std::holds_alternative<double>(arg.value);
 }
 
-// What lies beyond the ends of this value is 0 anyway.
+// Reports whether this value is already 0 beyond the ends of its axes.
 bool IsZeroBeyondEnds(const ir::Graph& graph, const Node& node) {
   if (node.op == Op::kLoad) return true;
   return node.op == Op::kConvert && IsZeroBeyondEnds(graph, graph.at(std::get<NodeRef>(node.args[0].value)));
@@ -125,7 +125,7 @@ absl::StatusOr<TileValue> RegionEmitter::MakeValue(int index, int set, Frame* fr
 std::string RegionEmitter::TileBound(const Node& node) const {
   const ir::Axis& axis = code_.ir().axes[static_cast<size_t>(node.axis)];
   std::string extent = code_.Extent(axis.extent);
-  // A tile has all of a reduction axis, also where it is walked in chunks.
+  // A tile covers the entire reduction axis, even if the axis is walked in chunks.
   const bool is_whole = axis.kind == ir::AxisKind::kReduction;
   if (node.op == Op::kTileBegin) return is_whole ? "0" : Cat("(int)", TileCode::Begin(node.axis));
   if (is_whole) return Cat("(int)", extent);

@@ -9,25 +9,26 @@
 
 namespace telemetry::worker::codegen {
 
-// Emits graphs, node by node, control flow included: bodies of loops and branches stand where they are called, with the
-// placeholders bound to the caller's values. Only what is needed (Uses) is emitted. UNIMPLEMENTED names the node.
+// The emitter of graphs. It emits code node by node, including control flow: the body of a loop or branch is emitted at
+// its call, with the placeholders bound to the caller's values. It skips nodes that are not needed (Uses).
 class RegionEmitter {
  public:
   explicit RegionEmitter(TileCode& code) : code_(code) {}
 
   using Values = std::vector<TileValue>;
-  // The graph or its alternate; the values of its output.
+  // Emits the graph or its alternate (Plan::alternate) and returns the values of its output. UNIMPLEMENTED: an
+  // operation is not supported; the message names the node.
   absl::StatusOr<Values> Emit(int graph, const Values& arguments);
 
  private:
-  // One graph being emitted.
+  // The state of one graph during its emission.
   struct Frame {
     const ir::Graph& graph;
     const GraphUses& uses;
     const Values& arguments;
-    size_t placeholders = 0;
+    size_t placeholders = 0;                          // placeholders that are bound so far
     std::map<std::pair<int, int>, TileValue> values;  // by node and layout set
-    std::map<int, Values> results;                    // of control flow, by node
+    std::map<int, Values> results;                    // by control flow node: its results
   };
 
   absl::Status EmitNode(int index, Frame* frame);
@@ -35,7 +36,7 @@ class RegionEmitter {
   absl::StatusOr<TileValue> MakeValue(int index, int set, Frame* frame);
   absl::StatusOr<TileValue> EmitPointwise(const ir::Node& node, int set, Frame* frame);
   TileValue EmitGenerated(const ir::Node& node, int set, const std::string& element);
-  // Where a tile begins or ends along the node's axis.
+  // Returns the expression for the first position of the tile along the node's axis, or for its end.
   std::string TileBound(const ir::Node& node) const;
   absl::StatusOr<TileValue> EmitMaskTo(const ir::Node& node, int set, Frame* frame);
 
@@ -43,12 +44,12 @@ class RegionEmitter {
   absl::Status EmitLoop(int index, Frame* frame);
   absl::Status EmitWhile(int index, Frame* frame);
   absl::Status EmitIf(int index, Frame* frame);
-  // OpenCL: another barrier, if the loop or branch whose text begins there has one. Without it PoCL 3.1 may take
-  // branches behind it for all threads as the first thread does.
+  // Emits another barrier, in OpenCL only, if the loop or branch whose text begins at this offset contains one. Without
+  // it PoCL 3.1 may execute later branches for all threads as the first thread does.
   void MeetAgain(size_t begins_at);
-  // Variables of their own with these values: what a loop carries.
+  // Emits new variables with these values; loops use them for the values that they carry.
   Values Copies(const Values& values);
-  // to = from, all at once: none is overwritten before it was read.
+  // Emits the parallel assignment to = from: no variable is overwritten before it is read.
   void AssignAll(const Values& to, const Values& from);
 
   TileValue ValueOf(const ir::Arg& arg, int set, Frame* frame);

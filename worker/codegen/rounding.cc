@@ -37,7 +37,7 @@ class Users {
     switch (node.op) {
       case Op::kMaskTo:
         return AllRound(user);
-      case Op::kDot:  // of operands of its own dtype; sums are none
+      case Op::kDot:  // a dot rounds its operands to their dtype, but not its accumulator
         return mma_.dots.contains({graph_.id, user}) && !IsArg(node, 2, value);
       case Op::kStore:
         return plan_.ir->tensors[static_cast<size_t>(TensorOf(graph_, node))].dtype == dtype_;

@@ -6,8 +6,8 @@
 
 namespace telemetry::worker::codegen {
 
-// Whether everything that uses this conversion of a float to f16 or bf16 rounds to that dtype itself: stores and dots
-// on tensor cores, also of what is masked before. Then the conversion is nothing to do.
+// Reports whether every user of this conversion from float to f16 or bf16 rounds to that dtype itself, so that the
+// conversion can be left out. Such users are stores and dots on tensor cores, also behind a mask.
 bool UsersRound(const Plan& plan, const MmaPlan& mma, const GraphUses& uses, const ir::Graph& graph, int conversion);
 
 }  // namespace telemetry::worker::codegen

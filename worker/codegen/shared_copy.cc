@@ -14,9 +14,10 @@ using ir::Graph;
 using ir::Node;
 using record::Cat;
 
-// cp.async of so many bytes, of which `limit` can be read; the rest become zeros. What is 4 and 8 bytes long goes
-// through the first level cache, as the instruction has it. It says nothing of evictions: ptxas 13.0 loses the
-// descriptor of a cp.async with a cache hint at times, and the kernel ends with an illegal instruction.
+// Adds the helper for a cp.async of this many bytes and returns its name. If `limited`, only the first `limit` bytes
+// are read and the rest become zeros. Copies of 4 and 8 bytes pass through the L1 cache, as the instruction requires.
+// The copies have no eviction policy: ptxas 13.0 sometimes loses the descriptor of a cp.async with a cache hint, and
+// the kernel then ends with an illegal instruction.
 std::string CopyFunction(DialectText& dialect, int64_t bytes, bool limited) {
   std::string name = Cat("copy_async_", bytes, limited ? "_of" : "");
   dialect.AddFunction(name,
@@ -27,7 +28,7 @@ std::string CopyFunction(DialectText& dialect, int64_t bytes, bool limited) {
   return name;
 }
 
-// One copy on its way to text.
+// The emitter of one copy.
 class CopyEmitter {
  public:
   CopyEmitter(TileCode& code, int set, const MmaOperand& operand)
@@ -67,18 +68,18 @@ class CopyEmitter {
     code_.out().Line(function, "(", to, ", ", from, limit.empty() ? "" : ", ", limit, ");");
   }
 
-  // Too short for cp.async.
+  // Emits a plain assignment of one element, which is too short for cp.async.
   void MoveElement(const std::string& to, const std::string& from) {
     const std::string inside = code_.InRange(set_, load_.shape);
     code_.out().Line("*(", to, ") = ", inside.empty() ? "" : Cat(inside, " ? "), "*(", from, ")",
                      inside.empty() ? "" : " : 0", ";");
   }
 
-  // How many of the bytes can be read; empty: always all.
+  // Returns the expression for the number of bytes that can be read, or "" if all bytes always can.
   std::string Limit() {
     const ir::Size& extent = code_.ir().axes[static_cast<size_t>(inside_)].extent;
     if (extent.is_static && extent.value % length_ == 0) {
-      // Of pieces that the end cannot cut, the first element speaks for all.
+      // The end cannot split a piece, so checking its first element is sufficient.
       const std::string condition = code_.InRange(set_, load_.shape);
       return condition.empty() ? "" : Cat(condition, " ? ", bytes(), " : 0");
     }

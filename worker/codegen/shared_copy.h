@@ -13,28 +13,28 @@ namespace telemetry::worker::codegen {
 class MmaOperand;
 class TileCode;
 
-// An operand of a tensor core's dot that is a load and nothing else. It goes from the tensor to shared memory as it is,
-// past the registers and, with cp.async, while the block does something else. Each has a layout set of its own, which
-// here says which thread copies what.
+// A copy of an operand of a tensor core dot from a tensor to shared memory. The operand is a load without any further
+// operation, so its bytes bypass the registers, and with cp.async the block can do other work during the copy. Each
+// copy has a layout set of its own, which determines the elements that each thread copies.
 struct SharedCopy {
   int graph = 0;
   int load = 0;
   MmaType type = MmaType::kF16;
-  int own = -1;                // the operand's axis beside
-  int summed = -1;             // the summed one
-  bool may_run_ahead = false;  // nothing that its loop does can change what it reads
+  int own = -1;                // the operand's own axis: the one that is not summed
+  int summed = -1;             // the summed axis
+  bool may_run_ahead = false;  // the loop stores nothing, so the load can run in an earlier iteration
 };
 
-// By layout set: what is copied.
+// Returns, by layout set, the operands that are copied.
 std::vector<std::optional<SharedCopy>> PlanCopies(const Plan& plan, const Uses& uses, const MmaPlan& mma);
 
-// Copies what the tile at the current `begin...` has of it, zeros beyond the ends, to the operand's place. The copies
-// of a thread are there for itself after WaitForCopies, for the block after a barrier behind that.
+// Emits the copy of the operand's part of the tile at the current `begin...` to `operand`; elements beyond the ends
+// become 0. A thread sees its own copies after WaitForCopies(), and the block sees them after a barrier that follows.
 void EmitCopy(TileCode& code, int set, const MmaOperand& operand);
 
-// Closes a group of copies: those since the last one.
+// Emits the end of a group of copies: all that the thread started since the previous group.
 void CloseCopies(TileCode& code);
-// Until at most so many groups of the thread's, the last ones, are on their way.
+// Emits a wait until at most the last `groups_left` groups of the thread are in flight.
 void WaitForCopies(TileCode& code, int64_t groups_left);
 
 }  // namespace telemetry::worker::codegen

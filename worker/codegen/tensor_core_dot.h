@@ -10,8 +10,8 @@
 
 namespace telemetry::worker::codegen {
 
-// What all dots on tensor cores have in common while they become text: the tile's parts, and operands that come to
-// shared memory, or stay in registers. `rows` and `columns` are the operands, as AddDotMma has them.
+// The base class of the emitters of dots on tensor cores. It computes the parts of the tile and puts the operands into
+// shared memory, or leaves them in registers. `rows` and `columns` are the operands as in AddDotMma().
 class TensorCoreDot {
  public:
   TensorCoreDot(TileCode& code, const MmaDot& dot, int summed, const TileValue& rows, const TileValue& columns,
@@ -20,21 +20,23 @@ class TensorCoreDot {
  protected:
   bool is_tf32() const { return dot_.type == MmaType::kTf32; }
   const AxisLayout& layout(int axis) const { return code_.set(0).of(axis); }
-  // Tiles of one instruction, of a warp, along an axis, and how far it is from one to the next.
+  // Return the number of a warp's instruction tiles along an axis, and the distance in elements from one to the next.
   int64_t Tiles(int axis) const { return layout(axis).registers[1].count; }
   int64_t TileStride(int axis) const { return layout(axis).registers[1].stride; }
-  // Instructions along the summed axis.
+  // Returns the number of instructions along the summed axis.
   int64_t Steps() const { return code_.plan().spans[static_cast<size_t>(summed_)] / MmaDepth(dot_.type); }
 
-  // Sums of an earlier dot: along the summed axis they have the layout of columns, and each warp has all of them.
+  // Reports whether the rows are sums of an earlier dot that can stay in registers: they have the layout of columns
+  // along the summed axis, and each warp has all of them.
   bool RowsAreInPlace() const;
-  // Sees to it that the operands are in shared memory, but for rows that stay where they are.
+  // Emits code that puts the operands into shared memory, except rows that are in place.
   void Place();
-  // What the loop around has left for this dot to send for (CopiesAhead), in parts.
+  // The prefetches that the surrounding loop leaves for this dot to emit between its steps (CopiesAhead::unsent).
   std::vector<std::function<void()>>& unsent() { return unsent_; }
-  // Rows that are in place, of row tile r, as the instruction takes them, to `to`[r].
+  // Emits code that packs the rows that are in place, for row tile r, into the instruction's registers `to`[r].
   void PackRows(const std::string& step, const std::string& to);
-  // The element of a value at these registers of two of its axes; of the others it has one each.
+  // Returns the element of a value at these registers of two of its axes. The value has one register along each other
+  // axis.
   std::string ElementOf(const TileValue& value, int first, const std::string& first_index, int second,
                         const std::string& second_index) const;
 
@@ -49,7 +51,8 @@ class TensorCoreDot {
   MmaOperand shared_columns_;
 
  private:
-  // Whether the operand has still to be filled, in scratch.
+  // Declares the operand. Returns true if it is in scratch memory and must still be filled, and adds its size to
+  // `*scratch_bytes`; returns false if a prefetch has filled it.
   bool Declare(const TileValue& value, const MmaOperand& operand, int64_t* scratch_bytes);
   void Fill(const TileValue& value, const MmaOperand& operand);
   void TakeUnsent(int graph);

@@ -81,7 +81,7 @@ std::string TileCode::End(int axis) const {
   const auto id = static_cast<size_t>(axis);
   std::string extent = Extent(ir().axes[id].extent);
   if (plan_.blocks[id] == plan_.spans[id]) return extent;
-  // The block is not all of its power of two.
+  // The block is smaller than its span, the next power of two.
   const std::string reach = Cat(Begin(axis), " + ", plan_.blocks[id]);
   return Cat("(", reach, " < ", extent, " ? ", reach, " : ", extent, ")");
 }

@@ -20,20 +20,21 @@ namespace telemetry::worker::codegen {
 struct TileValue {
   std::string name;
   bool is_float = true;
-  std::vector<int> axes;  // in the order of registers; none: a plain variable
-  int set = 0;            // of layouts
+  std::vector<int> axes;  // in the order of registers; empty: a plain variable
+  int set = 0;            // the layout set
 };
 
-// What is known of copies ahead of a loop while its body is emitted.
+// The prefetches of the surrounding loops during the emission of their bodies.
 struct CopiesAhead {
-  std::map<int, std::string> places;  // by layout set: where the iteration's own tile is, as a pointer
-  // By graph, the loop's body: each writes a part of the copies that the iteration has yet to send for, in order. Who
-  // computes places them between what it does, so that nobody waits until all are on their way.
+  std::map<int, std::string> places;  // by layout set: a pointer expression for the tile of the current iteration
+  // By id of the loop's body: callbacks that emit the prefetches that the iteration has not started yet, in order. A
+  // dot emits them between its own steps, so that the threads do not wait until all copies are started.
   std::map<int, std::vector<std::function<void()>>> unsent;
 };
 
-// What all parts of the generator share: the text so far, the names, and the words of the generated code for loops over
-// a thread's registers, positions and ends. Not thread-safe.
+// The state that all parts of the generator share: the text so far, the names of variables, and the expressions for
+// loops over a thread's registers, for positions and for ends. Not thread-safe. The arguments of the constructor must
+// outlive it.
 class TileCode {
  public:
   TileCode(const Plan& plan, const Uses& uses, const Layouts& layouts, DialectText* dialect)
@@ -45,58 +46,62 @@ class TileCode {
   const LayoutSet& set(int index) const { return sets_[static_cast<size_t>(index)]; }
   const MmaPlan& mma() const { return mma_; }
   const std::vector<std::optional<SharedCopy>>& copies() const { return copies_; }
-  // The values of the set are copied to shared memory and never in registers.
+  // Reports whether the values of the set are copied to shared memory and are never in registers.
   bool IsCopied(int set) const { return copies_[static_cast<size_t>(set)].has_value(); }
   DialectText& dialect() { return dialect_; }
   CodeWriter& out() { return out_; }
 
   std::string NewName() { return record::Cat("v", next_name_++); }
-  // Declares a value of that shape; without `initial`, and an array always, uninitialised.
+  // Emits the declaration of an uninitialised value with these axes.
   TileValue Declare(bool is_float, const std::vector<int>& shape, int set);
-  // "v3[i0 * 4 + i1]": the value's element where the loops over registers stand.
+  // Returns the value's element at the current register: "v3[i0 * 4 + i1]".
   std::string Element(const TileValue& value) const;
   std::string ElementAs(const TileValue& value, bool is_float) const;
-  // "v3[... + 0]" with the index of one axis replaced.
+  // Returns the same with the index of one axis replaced: "v3[... + 0]".
   std::string Element(const TileValue& value, int replaced_axis, const std::string& index) const;
 
-  // Loops over the registers of these axes, in the set's order; `step` of them at a time along `step_axis`.
+  // Emits loops over the registers of these axes in the set's order, with increment `step` along `step_axis`. `body`
+  // emits the body.
   void ForRegisters(int set, const std::vector<int>& axes, const std::function<void()>& body, int step_axis = -1,
                     int64_t step = 1);
-  // Copies or broadcasts.
+  // Emits the assignment to = from; broadcasts along axes that `from` does not have.
   void Assign(const TileValue& to, const TileValue& from);
 
   static std::string RegisterIndex(int axis) { return record::Cat("i", axis); }
-  // The position inside the block, and along the axis, of the current register.
+  // Return the position of the current register: inside the block, and along the axis.
   std::string LocalPosition(int set, int axis) const;
   std::string Position(int set, int axis) const;
-  // Where the current block begins and where what is valid of it ends.
+  // Return the first position of the current block, and the end of its valid positions.
   static std::string Begin(int axis) { return record::Cat("begin", axis); }
   std::string End(int axis) const;
-  // An axis' extent as an expression; `begin...` and positions have PositionType.
+  // Returns the expression of an axis extent.
   std::string Extent(const ir::Size& size) const;
+  // Returns the C type of `begin...` and of positions.
   std::string PositionType() const;
-  // "p < end && ...": of the axes where it is not certain; empty where it is for all. `ahead`: of `step_axis`, that
-  // many elements.
+  // Returns the condition that the position is valid: "p < end && ...", for the axes that have invalid positions; empty
+  // if there are none. Checks the last of `step` elements along `step_axis`.
   std::string InRange(int set, const std::vector<int>& axes, int step_axis = -1, int64_t step = 1) const;
-  // Some block's positions, as the set numbers them, reach beyond the end.
+  // Reports whether some positions of the set, in some block, are beyond the end.
   bool IsRagged(int set, int axis) const;
-  // The thread's index in its block; `thread` is that in the tile, whose blocks may be several.
+  // Returns the name of the thread's index in its block. `thread` is its index among all threads of the tile, which a
+  // cluster of several blocks may share.
   std::string BlockThread() const { return plan_.cluster_blocks > 1 ? "local" : "thread"; }
-  // "(thread & 96) == 0": of all threads that hold copies of such a value, the first; empty where there are no copies.
+  // Returns the condition that selects one of the threads that hold copies of a value with these axes, the first:
+  // "(thread & 96) == 0". Empty if there are no copies.
   std::string FirstCopy(int set, const std::vector<int>& axes) const;
 
-  // Shared memory that is free again after the statement; at least so many bytes are there under the name `scratch`.
+  // Reserves shared memory named `scratch`, at least this many bytes, for use within one statement.
   void NeedScratch(int64_t bytes);
   int64_t scratch_bytes() const { return scratch_bytes_; }
-  // The same for what other blocks of the cluster read, under the name `exchange`. Between statements that use it, a
-  // `cluster_arrive` is under way.
+  // Reserves shared memory named `exchange`, which the other blocks of the cluster read. Between statements that use it
+  // a `cluster_arrive` is pending.
   void NeedExchange(int64_t bytes);
   int64_t exchange_bytes() const { return exchange_bytes_; }
-  // Shared memory that is kept until Release, beside scratch: where so many bytes begin, as an offset from `held`.
+  // Reserves shared memory, apart from `scratch`, until Release(). Returns its offset in bytes from `held`.
   int64_t Hold(int64_t bytes);
   void Release(int64_t bytes) { held_bytes_ -= bytes; }
   int64_t most_held_bytes() const { return most_held_bytes_; }
-  // Of the loops around (CopyAhead).
+  // The prefetches of the surrounding loops (CopyAhead).
   CopiesAhead& copies_ahead() { return copies_ahead_; }
 
  private:

@@ -12,7 +12,7 @@ using ir::Graph;
 using ir::Node;
 using record::Cat;
 
-constexpr int64_t kMostRegisters = 512;  // of one value, of a thread
+constexpr int64_t kMostRegisters = 512;  // of one value in one thread
 
 // The values and accesses of one layout set.
 struct Occupants {
@@ -20,7 +20,7 @@ struct Occupants {
   struct Contact {
     const Graph* graph;
     const Node* node;
-    int index;  // in the graph
+    int index;  // of the node in the graph
   };
   std::vector<Contact> accesses;
 };
@@ -43,7 +43,7 @@ Occupants OccupantsOf(const Plan& plan, const Uses& uses, int set) {
   return occupants;
 }
 
-// The axis that most accesses find contiguous in memory; else the last one; -1 where there is none.
+// Returns the axis that is contiguous in memory for most accesses, preferring later axes, or -1 if there is no axis.
 int MinorAxis(const Plan& plan, const Occupants& occupants) {
   std::vector<int64_t> score(plan.blocks.size(), -1);
   for (const std::vector<int>& shape : occupants.shapes) {
@@ -65,7 +65,8 @@ int MinorAxis(const Plan& plan, const Occupants& occupants) {
   return best;
 }
 
-// Colours the axes so that no two of a value share a slot; the minor axis' slot comes last.
+// Assigns the axes to slots (graph colouring) such that no two axes of a value share a slot. The slot of the minor axis
+// is last.
 std::vector<Slot> SlotsOf(const Occupants& occupants, int minor) {
   std::set<std::pair<int, int>> meet;
   std::set<int> axes;
@@ -98,7 +99,8 @@ std::vector<Slot> SlotsOf(const Occupants& occupants, int minor) {
   return slots;
 }
 
-// The most that an access can take at once, as long as every thread has something to do. Copies need not keep all busy.
+// Returns the widest vector that an access can use, in elements. Narrows the vector until every thread has an element,
+// except for copies, which need not keep all threads busy.
 int64_t VectorOf(const Plan& plan, const Occupants& occupants, int minor, const std::vector<Slot>& slots,
                  bool is_copy) {
   if (minor < 0) return 1;
@@ -135,9 +137,9 @@ absl::Status CheckRegisters(const Plan& plan, const Occupants& occupants, const 
       sizes += Cat(sizes.empty() ? "" : " x ", plan.ir->axes[static_cast<size_t>(axis)].symbol(), "=",
                    plan.spans[static_cast<size_t>(axis)]);
     }
-    return absl::ResourceExhaustedError(Cat("a tile of ", sizes, " takes ", registers, " registers of each of ",
-                                            plan.tile_threads(), " threads; at most ", kMostRegisters,
-                                            " can be had: choose smaller blocks or more warps"));
+    return absl::ResourceExhaustedError(Cat("a tile of ", sizes, " needs ", registers, " registers in each of ",
+                                            plan.tile_threads(), " threads; the limit is ", kMostRegisters,
+                                            ": choose smaller blocks or more warps"));
   }
   return absl::OkStatus();
 }

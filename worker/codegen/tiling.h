@@ -12,14 +12,15 @@
 
 namespace telemetry::worker::codegen {
 
-// How a kernel's tiles lie in its threads.
+// The layouts of a kernel's tiles in its threads.
 struct Layouts {
-  std::vector<LayoutSet> sets;  // 0 is the main one, then one per Uses::stagings
+  std::vector<LayoutSet> sets;  // 0 is the main set, followed by one set for each of Uses::stagings
   MmaPlan mma;
-  std::vector<std::optional<SharedCopy>> copies;  // by set
+  std::vector<std::optional<SharedCopy>> copies;  // by layout set
 };
 
-// RESOURCE_EXHAUSTED: a tile has more elements than a block of these threads can hold (says how many).
+// Chooses the layouts. RESOURCE_EXHAUSTED: a tile has more elements than the registers of its threads can hold; the
+// message contains the number of registers that are needed.
 absl::StatusOr<Layouts> ChooseLayouts(const Plan& plan, const Uses& uses);
 
 }  // namespace telemetry::worker::codegen

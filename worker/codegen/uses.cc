@@ -11,7 +11,8 @@ using ir::Node;
 using ir::NodeRef;
 using ir::Op;
 
-// The value is made of loads and pointwise work alone, so that it can be had in any layout.
+// Reports whether the value is computed only from loads and pointwise operations, so that it can be emitted in any
+// layout.
 bool IsSlice(const Graph& graph, const Node& node) {
   if (node.shape.empty()) return true;
   const bool follows = node.op == Op::kLoad || ir::IsPointwise(node.op) || node.op == Op::kMaskTo;
@@ -31,7 +32,7 @@ bool LoadsAnything(const Graph& graph, const Node& node) {
   return std::any_of(used.begin(), used.end(), [&graph](NodeRef ref) { return LoadsAnything(graph, graph.at(ref)); });
 }
 
-// See Staging::load. What lies beyond an end is 0 in any load.
+// Returns Staging::load for an operand. Ignores masks to 0, because loads are 0 beyond the ends of axes.
 int SoleLoad(const Graph& graph, NodeRef ref) {
   const Node& node = graph.at(ref);
   if (node.op == Op::kMaskTo && node.value == 0) return SoleLoad(graph, std::get<NodeRef>(node.args[0].value));

@@ -43,8 +43,8 @@ std::string WgmmaFunction(DialectText& dialect, const Wgmma& wgmma) {
   return name;
 }
 
-// The bits of the matrix descriptor are from the description of wgmma in the PTX ISA: the address, and the distances to
-// the next block and to the next eight rows, in units of 16 bytes; how pieces have changed places.
+// The bits of the matrix descriptor are defined in the description of wgmma in the PTX ISA: the address, the distances
+// to the next block and to the next eight rows, all three in units of 16 bytes, and the swizzle mode.
 std::string MatrixFunction(DialectText& dialect, int64_t row_bytes, int64_t next_block) {
   std::string name = Cat("matrix_", row_bytes, "_", next_block);
   const int64_t swizzle = row_bytes == 128 ? 1 : row_bytes == 64 ? 2 : 3;

@@ -27,7 +27,7 @@ absl::StatusOr<DebugLevel> ParseDebugLevel(std::string_view text) {
   if (text.empty()) return DebugLevel::kOff;
   if (text.size() == 1 && text[0] >= '0' && text[0] <= '3') return static_cast<DebugLevel>(text[0] - '0');
   return absl::InvalidArgumentError(
-      Cat("\"", text, "\" is no level: 0 off, 1 saves values, 2 prints them, 3 prints kernel names"));
+      Cat("invalid level \"", text, "\": 0 is off, 1 saves values, 2 prints them, 3 prints kernel names"));
 }
 
 std::vector<std::string> SplitKernelNames(std::string_view text) {

@@ -12,13 +12,13 @@ namespace {
 
 using record::Cat;
 
-// Enough digits to tell f32 numbers apart.
+// Formats a number with enough digits to distinguish any two f32 numbers.
 std::string Digits(double value) {
   if (std::isnan(value)) return "nan";
   return absl::StrFormat("%.9g", value);
 }
 
-// Where there is none.
+// Returns "none" if the value does not exist.
 std::string DigitsOrNone(bool any, double value) { return any ? Digits(value) : "none"; }
 
 std::string ElementText(DType dtype, double value) {
@@ -34,7 +34,8 @@ std::string StatisticsText(const TensorStatistics& statistics, DType dtype) {
       Cat("mean=", DigitsOrNone(any, statistics.mean), " min=", DigitsOrNone(any, statistics.minimum),
           " max=", DigitsOrNone(any, statistics.maximum), " std=", DigitsOrNone(any, statistics.deviation),
           " nan=", statistics.nans, " inf=", statistics.infinities);
-  if (IsFloat(dtype) && any && statistics.finite() < statistics.elements) text += " (the others' mean, min, max, std)";
+  if (IsFloat(dtype) && any && statistics.finite() < statistics.elements)
+    text += " (mean, min, max, std of the finite elements)";
   return text;
 }
 

@@ -12,19 +12,17 @@
 
 namespace telemetry::worker::debug {
 
-// A size that is not fixed in the code: what it is, and what it is in this launch.
+// A size that the generated code reads at run time, with its value in this launch.
 struct SymbolicSize {
   int64_t value = 0;
 };
 
 // An argument of a launch, an output, or an input of a program.
 struct DebugValue {
-  std::string name;  // the kernel's: "x", "eps", "x.size(0)"
+  std::string name;  // the kernel's name for the argument: "x", "eps", "x.size(0)"
   std::variant<Tensor, int64_t, double, bool, SymbolicSize> value;
-  // Of a tensor in a program: what the program calls it, and the memory that it lies in, which differs from that for
-  // views. Empty: as its name.
-  std::string buffer;
-  std::string memory;
+  std::string buffer;  // of a tensor in a program: the program's name for it; empty: `name`
+  std::string memory;  // of a tensor in a program: the memory that holds it, which differs for views; empty: `buffer`
   bool is_output = false;  // the launch writes it
 
   const Tensor* tensor() const { return std::get_if<Tensor>(&value); }
@@ -32,14 +30,16 @@ struct DebugValue {
   const std::string& memory_name() const { return memory.empty() ? buffer_name() : memory; }
 };
 
-// All elements are shown of tensors that have no more than so many.
+// The largest number of elements of a tensor whose elements are printed.
 inline constexpr int64_t kMostShownElements = 64;
 
-// "mean=0.5 min=0 max=1 std=0.25 nan=0 inf=0"
+// Returns "mean=0.5 min=0 max=1 std=0.25 nan=0 inf=0".
 std::string StatisticsText(const TensorStatistics& statistics, DType dtype);
-// "buffer=buf0 elements=2 sizes=[2] strides=[1] dtype=f32 mean=... values=[0.5, 1]"; `elements` are those to show.
+// Returns "buffer=buf0 elements=2 sizes=[2] strides=[1] dtype=f32 mean=... values=[0.5, 1]". `elements` are all
+// elements of the tensor in row-major order; they are ignored, and may be empty, for more than kMostShownElements
+// elements.
 std::string TensorText(const DebugValue& value, const TensorStatistics& statistics, absl::Span<const double> elements);
-// "0.5 (float)". Not for tensors.
+// Returns "0.5 (float)", or an empty string for a tensor.
 std::string NumberText(const DebugValue& value);
 
 }  // namespace telemetry::worker::debug

@@ -21,7 +21,7 @@ DebugValue NumberOf(std::string name, const Argument& argument) {
   return value;
 }
 
-// The tensors and numbers in the arguments, whatever contains them; then the outputs.
+// Returns the tensors and numbers in the arguments, including those in lists and tuples, then the outputs.
 absl::StatusOr<std::vector<DebugValue>> ValuesOfCall(const BoundKernel& kernel, absl::Span<const Argument> arguments,
                                                      absl::Span<const Tensor> outputs) {
   const Signature& signature = kernel.definition().signature;

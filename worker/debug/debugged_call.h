@@ -7,12 +7,13 @@
 
 namespace telemetry::worker::debug {
 
-// Whether a call looks for its config first, so that nobody knows beforehand what it launches: the kernel has several,
-// or none and not the default one either, or is to be autotuned in any case.
+// Returns true if a call searches for its config first, so that its launches are not known beforehand: the kernel has
+// several configs, or none without use_default_config, or force_autotune is set.
 bool PicksAtRunTime(const KernelDefinition& kernel);
 
-// BoundKernel::RunInto with its arguments looked at before and after, as a program of one launch. `debugger` may be
-// null. Waits for the launch where it is not. Errors are RunInto's and the launch's.
+// Calls BoundKernel::RunInto as a program of one launch and lets the debugger inspect the arguments before and after
+// it. `debugger` may be null. If it is not, waits for the launch to complete. Returns the errors of RunInto and the
+// launch.
 absl::Status RunInto(BoundKernel& kernel, absl::Span<const Argument> arguments, absl::Span<const Tensor> outputs,
                      ValueDebugger* debugger);
 

@@ -7,11 +7,12 @@
 namespace telemetry::worker::debug {
 namespace {
 
-// Where so few elements lie so far apart, each is fetched alone.
+// A tensor with at most kFewElements elements that are on average more than kFarApart elements apart is downloaded
+// element by element.
 constexpr int64_t kFewElements = 64;
 constexpr int64_t kFarApart = 64;
 
-// Calls visit(offset) for every element in row-major order, until one fails.
+// Calls visit(offset) for every element in row-major order until a call fails.
 template <typename Visit>
 absl::Status ForEachOffset(const Tensor& tensor, Visit visit) {
   Dimensions index(tensor.sizes.size(), 0);
@@ -32,6 +33,7 @@ absl::Status Download(const Tensor& tensor, size_t element, absl::Span<std::byte
   return tensor.device->Download(tensor.buffer.get(), element * SizeOf(tensor.dtype), to);
 }
 
+// Downloads the memory that the tensor spans and copies its elements.
 absl::Status Gather(const Tensor& tensor, absl::Span<std::byte> to) {
   const size_t size = SizeOf(tensor.dtype);
   std::vector<std::byte> memory(static_cast<size_t>(tensor.span()) * size);
@@ -44,6 +46,7 @@ absl::Status Gather(const Tensor& tensor, absl::Span<std::byte> to) {
   });
 }
 
+// Downloads each element separately.
 absl::Status GatherEach(const Tensor& tensor, absl::Span<std::byte> to) {
   return ForEachOffset(tensor, [&](size_t offset) {
     const absl::Span<std::byte> element = to.first(SizeOf(tensor.dtype));
@@ -78,7 +81,7 @@ absl::StatusOr<std::vector<std::byte>> DenseBytes(const Tensor& tensor) {
 
 std::vector<double> ValuesOf(DType dtype, absl::Span<const std::byte> dense) {
   ir::HostArray array = ir::HostArray::Dense(dtype, {static_cast<int64_t>(dense.size() / SizeOf(dtype))});
-  ir::FromBytes(dense, &array).IgnoreError();  // the array has that many
+  ir::FromBytes(dense, &array).IgnoreError();  // cannot fail: the sizes agree
   return std::move(array.data);
 }
 

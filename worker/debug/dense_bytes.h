@@ -10,11 +10,11 @@
 
 namespace telemetry::worker::debug {
 
-// The elements of a tensor on the host, as a device stores them, in row-major order without gaps. Waits for what was
-// queued before. Errors are the device's.
+// Returns the elements of a tensor, in the representation of the device, in row-major order without gaps. Waits for
+// work queued before. Returns the errors of the device.
 absl::StatusOr<std::vector<std::byte>> DenseBytes(const Tensor& tensor);
 
-// Their values; a bool is 0 or 1.
+// Returns the values of such elements as numbers; a bool is 0 or 1.
 std::vector<double> ValuesOf(DType dtype, absl::Span<const std::byte> dense);
 
 }  // namespace telemetry::worker::debug

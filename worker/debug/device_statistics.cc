@@ -28,8 +28,8 @@ absl::StatusOr<StatisticsPart> AddUp(Device* device, const Buffer* parts, int64_
   return all;
 }
 
-// A layout with as few dimensions as it takes: those of one element are left out, and neighbours that lie one behind
-// the other are one.
+// A tensor's layout with as few dimensions as possible: dimensions of size 1 are removed, and adjacent dimensions
+// without a gap between them are merged.
 struct Layout {
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides;

@@ -13,19 +13,20 @@
 
 namespace telemetry::worker::debug {
 
-// Computes statistics on the device, which reads each element once: every block leaves a part, and the host adds them
-// up. Sums are doubles, and those of distances from an element of the tensor, so that a small deviation of large
-// numbers is not lost; on a device without doubles they are floats, good for four digits of the largest element. One
-// thread at a time.
+// Computes the statistics of tensors on their device. The device reads each element once: every thread block writes a
+// partial result, and the host combines them. Sums are doubles and add distances from an element of the tensor, so that
+// a small deviation of large numbers is not lost. On a device without doubles the sums are floats, which are accurate
+// to about four digits of the largest element. Thread-compatible.
 class DeviceStatistics {
  public:
   using Sums = StatisticsSums;
 
-  // Compiles; with floats where the device has no doubles. Errors are the device's.
+  // Compiles the kernel, with floats if the device has no doubles. Returns the errors of the device.
   static absl::StatusOr<std::unique_ptr<DeviceStatistics>> Create(std::shared_ptr<Device> device);
   static absl::StatusOr<std::unique_ptr<DeviceStatistics>> CreateWith(std::shared_ptr<Device> device, Sums sums);
 
-  // Of a tensor of that device, of any rank and strides. Waits for what was queued before. Errors are the device's.
+  // Returns the statistics of a tensor on this device with any rank and strides. Waits for work queued before. Returns
+  // the errors of the device.
   absl::StatusOr<TensorStatistics> Compute(const Tensor& tensor);
 
  private:
@@ -33,7 +34,7 @@ class DeviceStatistics {
 
   absl::Status Compile();
   absl::Status AllocateBuffers();
-  // The launch's blocks.
+  // Launches the kernel and returns the number of thread blocks.
   absl::StatusOr<int64_t> Launch(const Tensor& tensor);
 
   const std::shared_ptr<Device> device_;

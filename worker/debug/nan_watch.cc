@@ -21,7 +21,8 @@ bool NanWatch::See(const DebugValue& value, const TensorStatistics& statistics, 
   if (first_.has_value() || statistics.nans == 0) return false;
   if (made_by.empty() && value.is_output) return false;
   std::string kernel(made_by);
-  // An argument that was looked at before the launch had none then.
+  // If the launch has run (`made_by` is set), it wrote the NaN, because its arguments were inspected before it and had
+  // none. Otherwise the NaN comes from the last kernel that wrote the memory.
   if (const auto maker = makers_.find(value.memory_name()); made_by.empty() && maker != makers_.end()) {
     kernel = maker->second;
   }

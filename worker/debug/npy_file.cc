@@ -13,7 +13,7 @@ namespace {
 
 using record::Cat;
 
-// Magic number and version; the length of the rest of the header follows.
+// The magic number and the version. The length of the rest of the header follows them.
 constexpr char kMagic[] = "\x93NUMPY\x01";
 constexpr size_t kAlignment = 64;
 
@@ -32,7 +32,7 @@ std::string_view Description(DType dtype) {
   return "|V1";
 }
 
-// As Python writes a tuple: "()", "(3,)", "(3, 4)".
+// Formats a tuple like Python: "()", "(3,)", "(3, 4)".
 std::string TupleText(absl::Span<const int64_t> sizes) {
   std::string text = "(";
   for (size_t i = 0; i < sizes.size(); ++i) text += Cat(i > 0 ? " " : "", sizes[i], i + 1 < sizes.size() ? "," : "");
@@ -50,7 +50,7 @@ std::vector<std::byte> WidenedBF16(absl::Span<const std::byte> narrow) {
 std::string NpyHeader(DType dtype, absl::Span<const int64_t> sizes) {
   std::string text =
       Cat("{'descr': '", Description(dtype), "', 'fortran_order': False, 'shape': ", TupleText(sizes), ", }");
-  const size_t prefix = sizeof(kMagic) + 2;  // the 0 at the magic's end is the minor version
+  const size_t prefix = sizeof(kMagic) + 2;  // the terminating 0 of kMagic is the minor version
   const size_t length = prefix + text.size() + 1;
   text.append((kAlignment - length % kAlignment) % kAlignment, ' ');
   text += '\n';
@@ -93,7 +93,7 @@ absl::Status NewFile::Write(absl::Span<const std::byte> bytes) {
 }
 
 absl::Status NewFile::Close() {
-  // A network's file system may say only now that there is no room.
+  // A network file system may report a full disk only at this point.
   if (close(fd_) != 0) {
     absl::Status status = Error();
     fd_ = -1;

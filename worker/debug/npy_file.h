@@ -11,16 +11,17 @@
 
 namespace telemetry::worker::debug {
 
-// Numpy's own format, version 1.0 (numpy.lib.format). numpy has no bf16: such elements are written as f32, which holds
-// every one of them.
+// NumPy's file format, version 1.0 (numpy.lib.format). NumPy has no bf16. Such elements are written as f32, which
+// represents every bf16 exactly.
 
-// What stands before the elements: "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", padded.
+// Returns the header before the elements: "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }" with the magic
+// number, the version and padding.
 std::string NpyHeader(DType dtype, absl::Span<const int64_t> sizes);
 
-// The elements as the file has them, of those that a device stores, row-major; bools become 0 and 1.
+// Converts row-major elements in the representation of a device to those of the file. Bools become 0 and 1.
 std::vector<std::byte> NpyElements(DType dtype, std::vector<std::byte> dense);
 
-// A file that is being made, and was not there before. It is removed again unless it becomes whole.
+// A new file that is being written. Its destructor deletes the file unless Close() succeeded.
 class NewFile {
  public:
   NewFile() = default;
@@ -28,10 +29,11 @@ class NewFile {
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
-  // ALREADY_EXISTS: there is one of that name, which stays as it is. Other errors name the file and say why not.
+  // Returns ALREADY_EXISTS if the file exists; it is not changed. Error messages contain the path and the reason.
   absl::Status Create(const std::string& path);
-  // RESOURCE_EXHAUSTED: the disk is full. Other errors name the file, too.
+  // Returns RESOURCE_EXHAUSTED if the disk is full. Error messages contain the path.
   absl::Status Write(absl::Span<const std::byte> bytes);
+  // Closes the file, which then stays. On an error, which may be a delayed write error, deletes the file.
   absl::Status Close();
 
  private:

@@ -19,8 +19,8 @@ constexpr char kFloat[] = R"(
 typedef float real;
 )";
 
-// Extremes are kept as numbers that are ordered as the elements are, which is exact whatever `real` is: floats by their
-// bits, integers by their distance from the smallest.
+// Minimum and maximum are encoded as unsigned numbers with the same order as the elements, which is exact for any type
+// `real`: floats by their bits, integers by their distance from the smallest integer.
 constexpr char kBody[] = R"(
 typedef struct {
   i64 finite;

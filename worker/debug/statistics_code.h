@@ -8,19 +8,19 @@
 
 namespace telemetry::worker::debug {
 
-// The kernel that computes statistics (device_statistics.h), one text for both dialects:
+// The source of the kernel that computes statistics (device_statistics.h), the same for both dialects:
 //   tensor_statistics(memory, dtype, elements, rank, stride, layout, parts)
-// in blocks of StatisticsThreads, each of which writes one part. `layout` has sizes, then strides, of a rank beyond 1;
-// `stride` is that of rank 1.
+// Its thread blocks have StatisticsThreads() threads and write one part each. For a rank above 1, `layout` contains the
+// sizes, then the strides; for rank 1, `stride` is the stride.
 
-// What sums are kept in.
+// The type of the sums.
 enum class StatisticsSums { kDouble, kFloat };
 
 std::string StatisticsSource(Dialect dialect, StatisticsSums sums);
-// A power of two.
+// Returns the number of threads of a thread block, a power of two.
 int StatisticsThreads(Dialect dialect);
 
-// A part as the kernel writes it; Real is the sums' type.
+// The memory layout of a part as the kernel writes it. Real is the type of the sums.
 template <typename Real>
 struct StatisticsCodePart {
   int64_t finite;
@@ -34,7 +34,7 @@ struct StatisticsCodePart {
 static_assert(sizeof(StatisticsCodePart<double>) == 48 && sizeof(StatisticsCodePart<float>) == 40,
               "no gaps that dialects may differ in");
 
-// The element that the kernel's extreme stands for.
+// Converts the kernel's encoding of a minimum or maximum back to the element's value.
 double ValueOfOrder(uint32_t order, DType dtype);
 
 }  // namespace telemetry::worker::debug

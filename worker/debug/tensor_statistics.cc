@@ -17,7 +17,7 @@ void StatisticsPart::Add(const StatisticsPart& other) {
   const auto here = static_cast<double>(finite);
   const auto there = static_cast<double>(other.finite);
   const double apart = other.mean - mean;
-  // Chan, Golub, LeVeque: the squares of both, and what their means are apart.
+  // Chan, Golub, LeVeque: combines the sums of squares and adds a term for the distance of the means.
   mean += apart * (there / (here + there));
   squares += other.squares + apart * apart * (here * (there / (here + there)));
   finite += other.finite;

@@ -68,7 +68,7 @@ void ValueDebugger::AfterLaunch(std::string_view kernel, absl::Span<const std::s
 void ValueDebugger::StayOff(std::string_view kernel) {
   if (!off_.emplace(kernel).second) return;
   print_(Cat("[", kernel,
-             "] picks among several kernels at run time, which is not supported: nothing of it is shown; give it one "
+             "] picks among several kernels at run time, which is not supported: its values are not shown; give it one "
              "config"));
 }
 
@@ -108,7 +108,7 @@ void ValueDebugger::Print(std::string_view when, std::string_view kernel, const 
     if (!dense.ok()) return Report("look at", dense.status());
     elements = ValuesOf(tensor.dtype, *dense);
   }
-  // What an output's memory holds is nobody's result yet.
+  // Before the launch, the memory of an output contains no result yet.
   const bool is_unwritten = when == kBefore && value.is_output;
   print_(Cat("[", when, " - ", kernel, " - ", value.name, "] ", is_unwritten ? "(output) " : "",
              TensorText(value, statistics, elements)));
@@ -126,7 +126,7 @@ void ValueDebugger::Report(std::string_view doing, const absl::Status& status) {
   ++errors_;
   if (!reported_.emplace(doing, status.code()).second) return;
   print_(Cat("[error] cannot ", doing, " values: ", status.message(),
-             ". The run goes on; more errors of this kind are not shown"));
+             ". The run continues; further errors of this kind are not shown"));
 }
 
 }  // namespace telemetry::worker::debug

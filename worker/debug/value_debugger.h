@@ -21,44 +21,45 @@
 
 namespace telemetry::worker::debug {
 
-// Saves or prints what launches read and write. Who launches holds a null pointer where it is off, and tells it of each
-// launch otherwise. Not thread-safe.
+// Saves or prints the arguments of launches. The code that launches kernels holds a null pointer if debugging is off,
+// and otherwise calls the debugger around each launch. Not thread-safe.
 //
-// Nothing that goes wrong with it disturbs the run: it is printed as an error, once for each kind.
+// Errors of the debugger do not affect the run. The debugger prints the first error of each kind.
 class ValueDebugger {
  public:
-  // Makes the arguments of a launch as they are now; called where they are wanted.
+  // Returns the current arguments of a launch. Called only if the debugger needs them.
   using ListValues = absl::FunctionRef<absl::StatusOr<std::vector<DebugValue>>()>;
 
-  // Null at level 0. Without `print`: to standard error.
+  // Returns null at level 0. An empty `print` prints to standard error.
   static std::unique_ptr<ValueDebugger> Create(DebugOptions options, DebugPrint print = nullptr);
-  // Of DebugOptionsFromEnvironment, whose errors it has.
+  // Creates a debugger with the options of DebugOptionsFromEnvironment. Returns the errors of that function.
   static absl::StatusOr<std::unique_ptr<ValueDebugger>> FromEnvironment();
 
-  // A run of a program begins. Its inputs are printed at level 2, whatever kernels are wanted; outputs in the list are
-  // left out.
+  // Begins a run of a program. Prints the inputs at level 2, regardless of DebugOptions::kernels. Ignores outputs in
+  // the list.
   void BeginProgram(std::string_view program, ListValues inputs);
 
-  // Around a launch. What it reads and writes, outputs included, is all there both times: before, outputs hold what was
-  // in their memory. The launch is over at AfterLaunch. `written`: the memory (DebugValue::memory_name) of its outputs.
+  // Inspect the arguments of a launch, outputs included. Before the launch, outputs contain the earlier content of
+  // their memory. The launch must be complete when AfterLaunch is called. `written` lists the memory
+  // (DebugValue::memory_name) of its outputs.
   void BeforeLaunch(std::string_view kernel, ListValues values);
   void AfterLaunch(std::string_view kernel, absl::Span<const std::string> written, ListValues values);
 
-  // For calls of which nobody knows beforehand which kernel they launch: says once that they are not supported. Nothing
-  // of this kernel is shown from then on.
+  // Turns the debugger off for a kernel whose launches are not known beforehand (PicksAtRunTime). Prints once that such
+  // calls are not supported.
   void StayOff(std::string_view kernel);
 
-  // Whether values of this kernel are saved or printed.
+  // Returns true if values of this kernel are saved or printed.
   bool WantsValues(std::string_view kernel) const;
 
-  // The number that the files of this kernel's last launch have in their names; 0: none was saved.
+  // Returns the number in the file names of this kernel's last launch; 0: no tensor was saved.
   int saved_launch(std::string_view kernel) const {
     return options_.level == DebugLevel::kSave ? files_.launch(kernel) : 0;
   }
 
-  // Of the run that began last, among what was looked at.
+  // The first inspected tensor with a NaN in the current run; unset: none has one.
   const std::optional<FirstNan>& first_nan() const { return nans_.first(); }
-  // What went wrong so far, each time.
+  // The number of errors so far, including those that were not printed.
   int errors() const { return errors_; }
 
  private:
@@ -75,12 +76,12 @@ class ValueDebugger {
   const DebugOptions options_;
   const DebugPrint print_;
   std::set<std::string, std::less<>> kernels_;  // in lower case
-  std::set<std::string, std::less<>> off_;
+  std::set<std::string, std::less<>> off_;      // kernels passed to StayOff
   std::set<std::pair<std::string, absl::StatusCode>> reported_;
   int errors_ = 0;
   ValueFiles files_;
   NanWatch nans_;
-  // An error stays: what does not compile once need not be tried for every tensor.
+  // Errors are kept, so that a kernel that does not compile is not compiled again for every tensor.
   std::map<const Device*, absl::StatusOr<std::unique_ptr<DeviceStatistics>>> statistics_;
 };
 

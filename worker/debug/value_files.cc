@@ -14,9 +14,10 @@ namespace {
 
 using record::Cat;
 
-// Of a kernel's or an argument's name; a file's name may have 255 bytes.
+// Limit of the bytes that the name of a kernel or of an argument has in a file name, which is limited to 255 bytes.
 constexpr size_t kLongestName = 100;
 
+// Truncates a name and replaces characters that are not portable in file names.
 std::string FileNameOf(std::string_view name) {
   std::string text(name.substr(0, kLongestName));
   for (char& c : text) {

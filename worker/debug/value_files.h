@@ -9,25 +9,25 @@
 
 namespace telemetry::worker::debug {
 
-// A folder of tensors, as files that numpy opens: before_launch_softmax_x.npy of a kernel's first launch,
-// before_launch_softmax_x.2.npy of its second. What is in the folder stays as it is: a kernel's launches are numbered
-// on from there. Not thread-safe; several processes may use one folder.
+// A folder of tensors in NumPy files: before_launch_softmax_x.npy for the first launch of a kernel,
+// before_launch_softmax_x.2.npy for the second. Existing files are never overwritten; the numbers of a kernel's
+// launches continue after them. Not thread-safe; several processes may use one folder.
 class ValueFiles {
  public:
   explicit ValueFiles(std::string folder) : folder_(std::move(folder)) {}
 
-  // The files of this launch have a number of their own.
+  // Begins a launch, whose files get a new number.
   void BeginLaunch(std::string_view kernel) { ++launches_[std::string(kernel)]; }
 
-  // The number of the launch that began last; 0: none did.
+  // Returns the number of the last launch of a kernel; 0: there was none.
   int launch(std::string_view kernel) const {
     const auto found = launches_.find(std::string(kernel));
     return found == launches_.end() ? 0 : found->second;
   }
 
-  // `when`: "before_launch" or "after_launch". Makes the folder when it is not there. What cannot be written whole is
-  // not left behind. RESOURCE_EXHAUSTED: the disk is full. Other errors are the file system's, which name the file, and
-  // the device's.
+  // Saves one argument of the last launch. `when` is "before_launch" or "after_launch". Creates the folder if
+  // necessary. Deletes a file that cannot be written completely. Returns RESOURCE_EXHAUSTED if the disk is full; other
+  // errors are those of the file system, with the path, and of the device.
   absl::Status Save(std::string_view when, std::string_view kernel, std::string_view argument, const Tensor& tensor);
 
  private:

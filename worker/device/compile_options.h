@@ -5,12 +5,12 @@
 
 namespace telemetry::worker {
 
-// The options that devices compile sources with: for who writes a program that has to get the same code.
+// The options that devices pass to their compilers, for programs that must get the same code.
 
-// NVRTC's. `architecture`: "sm_80", "sm_90".
+// Returns NVRTC's options. `architecture` is a name such as "sm_80" or "sm_90".
 std::vector<std::string> CudaCompileOptions(const std::string& architecture);
 
-// clBuildProgram's. Values exactly as written: no option of fast mathematics, ever.
+// The options of clBuildProgram. They never include fast-math options, so values are computed exactly as written.
 inline constexpr char kOpenClCompileOptions[] = "-cl-std=CL1.2";
 
 }  // namespace telemetry::worker

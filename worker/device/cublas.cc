@@ -16,8 +16,8 @@ using record::Cat;
 
 namespace {
 
-// The types and numbers of cuBLAS's documentation (docs.nvidia.com/cuda/cublas); its pointers to device memory are the
-// driver's.
+// The types and constants of cuBLAS's documentation (docs.nvidia.com/cuda/cublas). Its pointers to device memory are
+// the driver's.
 using cublasStatus_t = int;
 using cublasHandle_t = void*;
 constexpr cublasStatus_t CUBLAS_STATUS_SUCCESS = 0;
@@ -26,12 +26,12 @@ constexpr int CUBLAS_COMPUTE_32F = 68;
 constexpr int CUBLAS_GEMM_DEFAULT = -1;
 
 std::vector<std::string> Candidates() {
-  // A path that was asked for is not silently replaced by another library.
+  // If the user chose a path, no other library is tried.
   if (const char* chosen = std::getenv("TELEMETRY_CUBLAS"); chosen != nullptr && *chosen != '\0') return {chosen};
   return {"libcublas.so.13", "libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so"};
 }
 
-// cudaDataType_t.
+// Returns the cudaDataType_t of a dtype.
 std::optional<int> DataTypeOf(DType dtype) {
   switch (dtype) {
     case DType::kF32:
@@ -118,7 +118,7 @@ absl::Status Cublas::Multiply(const MatrixProduct& product) const {
   const auto m = static_cast<int>(product.m);
   const auto n = static_cast<int>(product.n);
   const auto k = static_cast<int>(product.k);
-  // Row major is column major transposed: out^T = y^T x^T.
+  // A row-major matrix is the transpose of a column-major one: out^T = y^T x^T.
   const cublasStatus_t status = api_->multiply(
       handle_, CUBLAS_OP_N, CUBLAS_OP_N, n, m, k, &one, product.y->handle(), *type, n, product.k * product.n,
       product.x->handle(), *type, k, product.m * product.k, &zero, product.out->handle(), *type, n,

@@ -9,16 +9,18 @@
 
 namespace telemetry::worker {
 
-// A context's cuBLAS, which queues in the context's stream. One call at a time, as with its device.
+// The cuBLAS library for one CUDA context; queues in the context's stream. Like the device, it allows one call at a
+// time.
 class Cublas {
  public:
-  // UNAVAILABLE: there is no cuBLAS on this machine (says where it was looked for). INTERNAL: its error.
+  // UNAVAILABLE: there is no cuBLAS on this machine (the message lists the paths that were tried). INTERNAL: an error
+  // of cuBLAS.
   static absl::StatusOr<std::unique_ptr<Cublas>> Create(std::shared_ptr<const CudaContext> context);
   ~Cublas();
   Cublas(const Cublas&) = delete;
   Cublas& operator=(const Cublas&) = delete;
 
-  // Device::Multiply, of a product whose buffers were checked.
+  // Implements Device::Multiply for a product whose buffers were checked.
   absl::Status Multiply(const MatrixProduct& product) const;
 
  private:

@@ -10,7 +10,7 @@ namespace telemetry::worker {
 namespace {
 
 absl::Status BindAll(const SharedLibrary& library, CudaApi* api) {
-  // The suffixes are the ABI's: cuda.h redirects the plain names to these.
+  // The suffixes are part of the ABI: cuda.h redirects the plain names to these functions.
   return FunctionBinder(library)
       .Bind("cuGetErrorName", &api->get_error_name)
       .Bind("cuGetErrorString", &api->get_error_string)

@@ -9,7 +9,7 @@
 
 namespace telemetry::worker {
 
-// The functions of CUDA's driver that this room calls, out of libcuda.so.1. Any thread.
+// The functions of the CUDA driver (libcuda.so.1) that this folder calls. Any thread may use them.
 struct CudaApi {
   CUresult (*get_error_name)(CUresult error, const char** text);
   CUresult (*get_error_string)(CUresult error, const char** text);
@@ -55,11 +55,12 @@ struct CudaApi {
                             void** parameters, void** extra);
 };
 
-// The driver, loaded and initialised by the first call. UNAVAILABLE: there is none, or it has no device to offer; says
-// what was looked for, or the driver's error.
+// Returns the driver's functions. The first call loads and initialises the driver. UNAVAILABLE: there is no driver, or
+// it has no device; the message contains the libraries that were tried, or the driver's error.
 absl::StatusOr<const CudaApi*> GetCudaApi();
 
-// OK, RESOURCE_EXHAUSTED for a lack of device memory, else INTERNAL: `what` with the error's name and meaning.
+// Returns OK, RESOURCE_EXHAUSTED for a lack of device memory, else INTERNAL. The message is `what` with the error's
+// name and description.
 absl::Status CudaStatus(const CudaApi& api, CUresult result, std::string_view what);
 
 }  // namespace telemetry::worker

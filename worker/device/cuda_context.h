@@ -11,10 +11,10 @@
 
 namespace telemetry::worker {
 
-// A CUDA device's primary context, held, and a stream in it. Everything made in it (memory, modules, events) shares it.
+// A reference to a CUDA device's primary context, with one stream. Memory, modules and events of the context share it.
 class CudaContext {
  public:
-  // INTERNAL: the driver's error.
+  // INTERNAL: an error of the driver.
   static absl::StatusOr<std::shared_ptr<const CudaContext>> Create(const CudaApi* api,
                                                                    const DeviceProperties& properties);
   ~CudaContext();
@@ -25,9 +25,9 @@ class CudaContext {
   const DeviceProperties& properties() const { return properties_; }
   CUstream stream() const { return stream_; }
 
-  // The driver's current context belongs to a thread, so every entry from outside begins with this.
+  // Makes the context current for the calling thread. Every public entry point calls this first.
   absl::Status MakeCurrent() const;
-  // As CudaStatus. `what` is the driver's function.
+  // Returns CudaStatus() for a call of the driver's function `what`.
   absl::Status Check(CUresult result, std::string_view what) const;
 
  private:
@@ -41,7 +41,7 @@ class CudaContext {
   CUstream stream_ = nullptr;
 };
 
-// Owns one thing that the driver made in a context; `release` is its function that gives the thing back.
+// Owns one object of the driver; `release` is the driver's function that frees it.
 template <typename Handle, CUresult (*CudaApi::*release)(Handle)>
 class CudaHandle {
  public:
@@ -50,7 +50,7 @@ class CudaHandle {
   CudaHandle(CudaHandle&& other) noexcept = default;  // leaves `other` without a context
   CudaHandle& operator=(CudaHandle&&) = delete;
   ~CudaHandle() {
-    // After a sticky error nothing can be given back; the process has to end.
+    // After a sticky error nothing can be freed; the process has to end.
     if (context_ != nullptr && context_->MakeCurrent().ok()) (context_->api().*release)(handle_);
   }
 

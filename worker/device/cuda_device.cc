@@ -73,7 +73,7 @@ class CudaDevice final : public Device {
     if (status.ok()) status = Begin("matrix product, y", product.y, 0, ProductBytes(product, product.k, product.n));
     if (status.ok()) status = Begin("matrix product, out", product.out, 0, out_bytes);
     if (!status.ok() || out_bytes == 0) return status;
-    if (product.k == 0) {  // a sum of nothing, which the library does not take
+    if (product.k == 0) {  // an empty sum, which the library does not support
       return context_->Check(api().memset_bytes(product.out->handle(), 0, out_bytes, context_->stream()),
                              "cuMemsetD8Async");
     }
@@ -132,14 +132,14 @@ class CudaDevice final : public Device {
     return context_->MakeCurrent();
   }
 
-  // Waits for what was queued, `queued` being the last of it.
+  // Waits for all queued work. `queued` is the result of the last call that queued work.
   absl::Status Finish(CUresult queued, std::string_view what) const {
     if (queued != CUDA_SUCCESS) return context_->Check(queued, what);
     return context_->Check(api().stream_synchronize(context_->stream()), "cuStreamSynchronize");
   }
 
   const std::shared_ptr<const CudaContext> context_;
-  std::unique_ptr<Cublas> cublas_;  // null before the first product
+  std::unique_ptr<Cublas> cublas_;  // null until the first product
 };
 
 }  // namespace

@@ -9,10 +9,10 @@
 
 namespace telemetry::worker {
 
-// CUDA's part of ListDevices. UNAVAILABLE: there is no driver, or it has no device; says which.
+// Implements ListDevices for CUDA. UNAVAILABLE: there is no driver, or it has no device; the message names which.
 absl::StatusOr<std::vector<DeviceProperties>> ListCudaDevices(std::vector<std::string>* notices);
 
-// `properties` out of ListCudaDevices.
+// `properties` must be an element of ListCudaDevices().
 absl::StatusOr<std::shared_ptr<Device>> OpenCudaDevice(const DeviceProperties& properties);
 
 }  // namespace telemetry::worker

@@ -16,9 +16,9 @@ namespace telemetry::worker {
 namespace {
 
 using SharedModule = std::shared_ptr<const CudaModuleHandle>;
-constexpr int64_t kMostBlocks = 0x7fffffff;  // of a grid's first dimension, on every architecture since sm_30
+constexpr int64_t kMostBlocks = 0x7fffffff;  // of a grid's first dimension, on all architectures since sm_30
 
-// Where an argument's value lies, and how long it is; nullptr: a buffer of another device.
+// Returns the address and the size of an argument's value. The address is null for a buffer of another device.
 std::pair<const void*, size_t> ValueOf(const CudaContext& context, const LaunchArgument& argument) {
   if (const auto* buffer = std::get_if<const Buffer*>(&argument)) {
     const CudaBuffer* own = OwnBuffer(context, *buffer);
@@ -104,7 +104,7 @@ class CudaFunction final : public Function {
     return absl::OkStatus();
   }
 
-  // A driver before 12.4 does not tell; then the arguments are not checked.
+  // Drivers before 12.4 do not report the parameters. Arguments are then not checked.
   void ReadParameters() {
     if (context().api().function_get_parameter == nullptr) return;
     size_t offset = 0;
@@ -116,7 +116,7 @@ class CudaFunction final : public Function {
     parameters_known_ = true;
   }
 
-  // The driver copies what `values` points to before the launch call returns.
+  // The driver copies the values that `values` points to before the launch call returns.
   absl::Status Collect(absl::Span<const LaunchArgument> arguments, absl::InlinedVector<void*, 32>* values) const {
     if (parameters_known_) {
       absl::Status status = CheckArgumentCount(name_, arguments.size(), parameter_bytes_.size());
@@ -138,7 +138,7 @@ class CudaFunction final : public Function {
     return absl::OkStatus();
   }
 
-  // More than 48 KiB has to be asked for once.
+  // Dynamic shared memory above 48 KiB must be enabled once per function.
   absl::Status AllowShared(size_t bytes) {
     if (bytes <= allowed_shared_bytes_) return absl::OkStatus();
     const CUresult result = context().api().function_set_attribute(

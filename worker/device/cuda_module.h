@@ -8,7 +8,7 @@
 
 namespace telemetry::worker {
 
-// Loads a cubin. INTERNAL: the driver's error (a cubin of another architecture, for one).
+// Loads a cubin. INTERNAL: an error of the driver (for example, a cubin for another architecture).
 absl::StatusOr<std::unique_ptr<Module>> LoadCudaModule(const std::shared_ptr<const CudaContext>& context,
                                                        const CompiledCode& code);
 

@@ -10,7 +10,7 @@
 namespace telemetry::worker {
 namespace {
 
-// 13020: "13.2".
+// 13020 becomes "13.2".
 std::string VersionText(int version) { return absl::StrCat(version / 1000, ".", version % 1000 / 10); }
 
 absl::StatusOr<DeviceProperties> ReadProperties(const CudaApi& api, int ordinal) {
@@ -24,7 +24,7 @@ absl::StatusOr<DeviceProperties> ReadProperties(const CudaApi& api, int ordinal)
   }
   if (status.ok()) status = CudaStatus(api, api.device_total_mem(&global_bytes, device), "cuDeviceTotalMem");
   if (!status.ok()) return status;
-  // 0 is this interface's "not known".
+  // The value 0 means "not known" in DeviceProperties.
   const auto attribute = [&api, device](CUdevice_attribute which) {
     int value = 0;
     return api.device_get_attribute(&value, which, device) == CUDA_SUCCESS ? value : 0;
@@ -60,7 +60,7 @@ absl::StatusOr<std::vector<DeviceProperties>> ListCudaDevices(std::vector<std::s
     status = CudaStatus(**api, (*api)->driver_get_version(&driver_version), "cuDriverGetVersion");
   }
   if (!status.ok()) return absl::UnavailableError(absl::StrCat("no CUDA: ", status.message()));
-  if (count == 0) return absl::UnavailableError("no CUDA: NVIDIA's driver is there, but has no device");
+  if (count == 0) return absl::UnavailableError("no CUDA: NVIDIA's driver is installed, but reports no device");
 
   const absl::StatusOr<std::string> nvrtc = NvrtcVersion();
   if (!nvrtc.ok()) notices->push_back(std::string(nvrtc.status().message()));

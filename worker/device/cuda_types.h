@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-// The few types and numbers of CUDA's driver API that this room uses, under the names of its documentation
-// (docs.nvidia.com/cuda/cuda-driver-api), so that building needs no CUDA toolkit. They are part of a stable ABI.
+// The types and constants of CUDA's driver API that this folder uses, with the names of its documentation
+// (docs.nvidia.com/cuda/cuda-driver-api), so that the build needs no CUDA toolkit. They are part of a stable ABI.
 
 namespace telemetry::worker {
 

@@ -14,13 +14,15 @@
 
 namespace telemetry::worker {
 
-// One interface over CUDA's driver and OpenCL. Both are loaded at run time (dlopen), so that one binary serves machines
-// with neither, either or both; nothing outside worker/device knows which it is but for the dialect of the source.
-// Objects keep what they need of each other alive. Calls on one device may come from any thread, one at a time; calls
-// on one stream are executed in order.
+// A common interface over the CUDA driver and OpenCL. Both are loaded at run time (dlopen), so that one binary serves
+// machines with neither, either or both. Code outside of worker/device depends on the API only through the dialect of
+// the source. Objects keep the objects that they depend on alive. Any thread may call a device, but only one at a time.
+// Calls on one stream are executed in order.
 
+// The language of a kernel's source.
 enum class Dialect { kCuda, kOpenCl };
 
+// Properties of a device.
 struct DeviceProperties {
   Dialect dialect = Dialect::kOpenCl;
   int ordinal = 0;
@@ -29,10 +31,10 @@ struct DeviceProperties {
   std::string driver_version;   // CUDA: "13.0"; OpenCL: the driver's own text
   std::string runtime_version;  // CUDA: NVRTC's "13.0"; OpenCL: the platform's name and version
   int compute_units = 0;
-  int warp_size = 1;  // CUDA: 32. OpenCL: 1, nothing is assumed of sub-groups
+  int warp_size = 1;  // CUDA: 32. OpenCL: 1, because nothing is assumed about sub-groups
   int max_threads_per_block = 0;
   int max_threads_per_compute_unit = 0;  // 0: not known
-  size_t shared_bytes_per_block = 0;     // the most that a kernel can ask for
+  size_t shared_bytes_per_block = 0;     // the maximum that a kernel can request
   uint64_t global_bytes = 0;
   uint64_t l2_bytes = 0;     // 0: not known
   int clock_khz = 0;         // 0: not known
@@ -40,46 +42,49 @@ struct DeviceProperties {
   int memory_bus_bits = 0;   // 0: not known
 };
 
-// Device memory, released with the object. At least one byte is behind an empty buffer. Aligned to 128 bytes, which is
-// what OpenCL promises (CUDA gives 256).
+// Device memory, released with the object. An empty buffer has at least one byte of memory. Aligned to 128 bytes, the
+// guarantee of OpenCL (CUDA: 256).
 class Buffer {
  public:
   virtual ~Buffer() = default;
   virtual size_t size_bytes() const = 0;
-  // A number that tells buffers apart: the address on CUDA.
+  // Returns a number that identifies the buffer: the address on CUDA.
   virtual uint64_t handle() const = 0;
 };
 
-// Where a view of a buffer may begin: multiples of this are enough for the base addresses of every device.
+// The required alignment of a view's offset. Multiples of it satisfy the base address alignment of every device.
 inline constexpr size_t kViewAlignment = 4096;
 
 // One argument of a launch, in the order of the kernel's parameters.
 using LaunchArgument = std::variant<const Buffer*, int32_t, int64_t, float>;
 
+// The shape of a launch.
 struct LaunchShape {
   int64_t grid = 1;  // blocks, in one dimension; 0 launches nothing
-  int threads = 1;   // a block's
-  size_t shared_bytes =
-      0;  // dynamic shared (local) memory. OpenCL: the last parameter is this __local pointer when not 0
+  int threads = 1;   // threads per block
+  // Dynamic shared (local) memory. OpenCL: if not 0, the kernel's last parameter is a __local pointer to it.
+  size_t shared_bytes = 0;
 };
 
-// What the device's compiler says of a kernel.
+// Properties of a compiled kernel that the device's compiler reports.
 struct FunctionAttributes {
   int registers = 0;       // 0: not known
-  size_t spill_bytes = 0;  // a thread's local memory: what registers did not hold
+  size_t spill_bytes = 0;  // local memory per thread: values that did not fit into registers
   size_t static_shared_bytes = 0;
   int max_threads_per_block = 0;
 };
 
-// A loaded kernel. Launches only queue.
+// A loaded kernel. Launches are queued.
 class Function {
  public:
   virtual ~Function() = default;
   virtual FunctionAttributes attributes() const = 0;
-  // RESOURCE_EXHAUSTED: more threads or shared memory than this kernel can have. INVALID_ARGUMENT: no launch is so, or
-  // the arguments are not the kernel's. INTERNAL: the driver's error by name, of each call after a sticky one of CUDA.
+  // RESOURCE_EXHAUSTED: more threads or shared memory than this kernel supports. INVALID_ARGUMENT: an invalid shape, or
+  // the arguments do not match the kernel's parameters. INTERNAL: an error of the driver with its name; after a sticky
+  // error of CUDA, every call returns it.
   virtual absl::Status Launch(const LaunchShape& shape, absl::Span<const LaunchArgument> arguments) = 0;
-  // Blocks of this shape that a compute unit holds at once. 0: not known (OpenCL does not tell).
+  // Returns the number of blocks of this shape that fit a compute unit at once. 0: not known (OpenCL does not report
+  // it).
   virtual int BlocksPerUnit(const LaunchShape& shape) const = 0;
 };
 
@@ -89,23 +94,23 @@ class Event {
   virtual ~Event() = default;
 };
 
-// Compiled code, loaded. Functions keep it alive.
+// Loaded code. Its functions keep it alive.
 class Module {
  public:
   virtual ~Module() = default;
-  // NOT_FOUND names what the module holds not.
+  // NOT_FOUND: the module has no such function; the message contains the name.
   virtual absl::StatusOr<std::unique_ptr<Function>> GetFunction(const std::string& name) = 0;
 };
 
-// What a compiler made of a source, to be loaded by any device of that architecture: a cubin, or OpenCL's binary (or,
-// where a platform has none, the source itself).
+// Compiled code that any device of the same architecture can load: a cubin, or OpenCL's binary (or the source itself,
+// if a platform has no binaries).
 struct CompiledCode {
   std::string binary;
-  std::string log;  // the compiler's remarks, also when it succeeded
+  std::string log;  // the compiler's output, also after success
 };
 
-// out[i] = x[i] y[i] for each of `batch` pairs of matrices, dense and row major, one pair behind the other: x m by k, y
-// k by n.
+// Operands of out[i] = x[i] y[i] for `batch` pairs of matrices. All matrices are dense and row major, and each pair
+// follows the one before it: x is m by k, y is k by n.
 struct MatrixProduct {
   DType dtype = DType::kF32;
   int64_t batch = 1;
@@ -117,56 +122,60 @@ struct MatrixProduct {
   Buffer* out = nullptr;
 };
 
+// A device with one queue of work.
 class Device {
  public:
   virtual ~Device() = default;
   virtual const DeviceProperties& properties() const = 0;
-  // "cuda:0", "opencl:0".
+  // Returns a name such as "cuda:0" or "opencl:0".
   virtual std::string id() const = 0;
 
-  // RESOURCE_EXHAUSTED: the device has not so much memory.
+  // RESOURCE_EXHAUSTED: the device does not have enough memory.
   virtual absl::StatusOr<std::unique_ptr<Buffer>> Allocate(size_t size_bytes) = 0;
-  // A part of a buffer of Allocate (of a view there is none) as a buffer of its own, which keeps the memory alive.
-  // INVALID_ARGUMENT: the offset is not a multiple of kViewAlignment. OUT_OF_RANGE: beyond the buffer.
+  // Returns a part of a buffer from Allocate() as a buffer of its own, which keeps the memory alive. Views of views are
+  // not supported. INVALID_ARGUMENT: the offset is not a multiple of kViewAlignment. OUT_OF_RANGE: the range exceeds
+  // the buffer.
   virtual absl::StatusOr<std::unique_ptr<Buffer>> View(const Buffer* whole, size_t offset_bytes, size_t size_bytes) = 0;
-  // Copies wait for what was queued before, and return when they are done. OUT_OF_RANGE: beyond the buffer.
+  // Copies wait for the work queued before and return when they are done. OUT_OF_RANGE: the range exceeds the buffer.
   virtual absl::Status Upload(Buffer* to, size_t offset_bytes, absl::Span<const std::byte> from) = 0;
   virtual absl::Status Download(const Buffer* from, size_t offset_bytes, absl::Span<std::byte> to) = 0;
-  // Queues: every byte becomes `value`.
+  // Queues a fill of all bytes with `value`.
   virtual absl::Status Fill(Buffer* buffer, uint8_t value) = 0;
-  // Queues a copy of the first bytes.
+  // Queues a copy of the first `size_bytes` bytes.
   virtual absl::Status Copy(Buffer* to, const Buffer* from, size_t size_bytes) = 0;
 
-  // Queues it as the vendor's library computes it (cuBLAS, opened at the first call): f32 without TF32, f16 and bf16
-  // added up in f32. UNAVAILABLE: there is no such library, says what was looked for. UNIMPLEMENTED: not for this
-  // dtype. OUT_OF_RANGE: beyond a buffer, or a number beyond the library's 2^31 - 1.
+  // Queues a matrix product of the vendor's library (cuBLAS, opened at the first call): f32 without TF32, f16 and bf16
+  // accumulated in f32. UNAVAILABLE: there is no such library; the message lists the paths that were tried.
+  // UNIMPLEMENTED: the library does not support the dtype. OUT_OF_RANGE: a matrix exceeds its buffer, or a size exceeds
+  // the library's limit of 2^31 - 1.
   virtual absl::Status Multiply(const MatrixProduct& product) = 0;
 
-  // INVALID_ARGUMENT with the compiler's log when the source does not compile.
+  // INVALID_ARGUMENT: the source does not compile; the message is the compiler's log.
   virtual absl::StatusOr<CompiledCode> Compile(const std::string& source) = 0;
   virtual absl::StatusOr<std::unique_ptr<Module>> Load(const CompiledCode& code) = 0;
 
-  // Marks this point of the queue.
+  // Records an event at this point of the queue.
   virtual absl::StatusOr<std::unique_ptr<Event>> Record() = 0;
-  // Waits for `end`; milliseconds between two points of this device.
+  // Waits for `end` and returns the milliseconds between two events of this device.
   virtual absl::StatusOr<double> ElapsedMs(const Event& begin, const Event& end) = 0;
-  // Waits until all that was queued is done. INTERNAL: one of the launches failed.
+  // Waits until all queued work is done. INTERNAL: a launch failed.
   virtual absl::Status Synchronize() = 0;
 };
 
-// "cuda:0", "opencl:1".
+// Returns a name such as "cuda:0" or "opencl:1".
 std::string DeviceId(const DeviceProperties& properties);
 
-// All devices of this machine, CUDA's first. Empty where neither driver is there. `notices` says what was looked for
-// and is not there, and what was left out because it answered with an error.
+// Returns all devices of this machine, CUDA devices first; empty if there is no driver. `notices` receives the drivers
+// that were not found and the devices that were skipped because of an error.
 std::vector<DeviceProperties> ListDevices(std::vector<std::string>* notices = nullptr);
 
-// "cuda:0", "opencl:1"; "" takes the first of ListDevices. NOT_FOUND says what is there.
+// Opens a device by its name, such as "cuda:0" or "opencl:1"; "" opens the first of ListDevices(). NOT_FOUND: the
+// message lists the devices that exist.
 absl::StatusOr<std::shared_ptr<Device>> OpenDevice(const std::string& id);
 
-// NVRTC without a device: compiles CUDA source for an architecture ("sm_80", "sm_90") to a cubin, with every
-// instruction that architecture has. UNAVAILABLE: there is
-// no NVRTC on this machine (says where it was looked for). INVALID_ARGUMENT: the log.
+// Compiles CUDA source with NVRTC, without a device, to a cubin for an architecture ("sm_80", "sm_90") with all
+// instructions of that architecture. UNAVAILABLE: there is no NVRTC on this machine (the message lists the paths that
+// were tried). INVALID_ARGUMENT: the message is the compiler's log.
 absl::StatusOr<CompiledCode> CompileCuda(const std::string& source, const std::string& architecture);
 
 }  // namespace telemetry::worker

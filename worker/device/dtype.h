@@ -7,13 +7,13 @@
 
 namespace telemetry::worker {
 
-// The element types of tensors. Values in registers are float32 (int32 for integers and booleans); f16 and bf16 are
-// how tensors are stored, and what the tensor cores multiply.
+// The element types of tensors. Values in registers are float32 (int32 for integers and booleans). f16 and bf16 are
+// storage types and operand types of the tensor cores.
 enum class DType { kF32, kF16, kBF16, kI32, kBool };
 
 inline constexpr DType kAllDTypes[] = {DType::kF32, DType::kF16, DType::kBF16, DType::kI32, DType::kBool};
 
-// Bytes of one element in a tensor.
+// Returns the bytes of one element in a tensor.
 constexpr size_t SizeOf(DType dtype) {
   switch (dtype) {
     case DType::kF32:
@@ -30,11 +30,11 @@ constexpr size_t SizeOf(DType dtype) {
 
 constexpr bool IsFloat(DType dtype) { return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16; }
 
-// "f32", "f16", "bf16", "i32", "bool": how commands spell them.
+// Returns the name that commands use: "f32", "f16", "bf16", "i32", "bool".
 std::string_view ShortName(DType dtype);
-// "torch.float32": how the sidecars spell them (FORMATS.md).
+// Returns the name that sidecars use (FORMATS.md), such as "torch.float32".
 std::string_view TorchName(DType dtype);
-// Either spelling. INVALID_ARGUMENT names what is allowed.
+// Parses either name. INVALID_ARGUMENT: the message lists the valid names.
 absl::StatusOr<DType> ParseDType(std::string_view text);
 
 }  // namespace telemetry::worker

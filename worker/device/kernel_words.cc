@@ -67,7 +67,7 @@ uint is_infinite(uint bits) { return (bits & 0x7fffffffu) == INFINITE; }
 static_assert(static_cast<int>(DType::kF32) == 0 && static_cast<int>(DType::kF16) == 1 &&
                   static_cast<int>(DType::kBF16) == 2 && static_cast<int>(DType::kI32) == 3 &&
                   static_cast<int>(DType::kBool) == 4,
-              "the kernels' numbers of dtypes");
+              "the kernels use these numbers for dtypes");
 
 }  // namespace
 

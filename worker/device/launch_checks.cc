@@ -25,7 +25,8 @@ absl::Status CheckProduct(const MatrixProduct& product) {
   constexpr int64_t kMostElements = int64_t{1} << 40;
   for (const int64_t size : {product.batch, product.m, product.n, product.k}) {
     if (size < 0 || size > kMost) {
-      return absl::OutOfRangeError(record::Cat("matrix product: a size of ", size, "; the library takes 0 to ", kMost));
+      return absl::OutOfRangeError(
+          record::Cat("matrix product: a size of ", size, "; the library accepts 0 to ", kMost));
     }
   }
   for (const int64_t elements : {product.m * product.k, product.k * product.n, product.m * product.n}) {
@@ -43,22 +44,22 @@ size_t ProductBytes(const MatrixProduct& product, int64_t rows, int64_t columns)
 
 absl::Status CheckShape(const std::string& kernel, const LaunchShape& shape, const LaunchLimits& limits) {
   if (shape.grid < 0 || shape.grid > limits.grid) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("launch of ", kernel, ": a grid of ", shape.grid, " blocks; the device takes 0 to ", limits.grid));
+    return absl::InvalidArgumentError(absl::StrCat("launch of ", kernel, ": a grid of ", shape.grid,
+                                                   " blocks; the device accepts 0 to ", limits.grid));
   }
   if (shape.threads < 1) {
     return absl::InvalidArgumentError(
-        absl::StrCat("launch of ", kernel, ": ", shape.threads, " threads a block; a block has at least 1"));
+        absl::StrCat("launch of ", kernel, ": ", shape.threads, " threads per block; the minimum is 1"));
   }
   if (shape.threads > limits.threads) {
     return absl::ResourceExhaustedError(absl::StrCat("launch of ", kernel, ": ", shape.threads,
-                                                     " threads a block, but as compiled this kernel takes ",
+                                                     " threads per block, but this compiled kernel supports ",
                                                      limits.threads, " at most: choose fewer warps or smaller blocks"));
   }
   if (shape.shared_bytes > limits.shared_bytes) {
     return absl::ResourceExhaustedError(absl::StrCat("launch of ", kernel, ": ", shape.shared_bytes,
-                                                     " bytes of shared memory; the device has ", limits.shared_bytes,
-                                                     " to give to it: choose smaller blocks"));
+                                                     " bytes of shared memory, but this kernel can use ",
+                                                     limits.shared_bytes, " at most: choose smaller blocks"));
   }
   return absl::OkStatus();
 }

@@ -9,31 +9,33 @@
 
 namespace telemetry::worker {
 
-// What both kinds of device refuse before a driver sees it.
+// Checks that both kinds of device make before they call the driver.
 
-// OUT_OF_RANGE: [offset, offset + bytes) is not inside a buffer of `size_bytes`. `what` begins the message.
+// OUT_OF_RANGE: [offset, offset + bytes) exceeds a buffer of `size_bytes`. The message begins with `what`.
 absl::Status CheckRange(std::string_view what, size_t offset, size_t bytes, size_t size_bytes);
 
-// As Device::View: also INVALID_ARGUMENT for an offset that is not a multiple of kViewAlignment.
+// Checks the range of a view. INVALID_ARGUMENT: the offset is not a multiple of kViewAlignment. OUT_OF_RANGE: see
+// CheckRange.
 absl::Status CheckView(size_t offset, size_t bytes, size_t size_bytes);
 
-// OUT_OF_RANGE: a size is negative or beyond 2^31 - 1. Then the bytes below do not overflow.
+// OUT_OF_RANGE: a size is negative or exceeds 2^31 - 1, or a matrix batch exceeds 2^40 elements. ProductBytes() does
+// not overflow for a product that passes this check.
 absl::Status CheckProduct(const MatrixProduct& product);
-// Of as many matrices as the product has pairs. Of a checked product.
+// Returns the bytes of `rows` by `columns` matrices, one per pair of the product, which must have passed CheckProduct.
 size_t ProductBytes(const MatrixProduct& product, int64_t rows, int64_t columns);
 
-// What a kernel may be launched with.
+// The limits of a kernel's launches.
 struct LaunchLimits {
   int64_t grid = 0;
   int threads = 0;
-  size_t shared_bytes = 0;  // dynamic: what the kernel's static memory leaves
+  size_t shared_bytes = 0;  // dynamic: the remainder after the kernel's static memory
 };
 
-// Both errors name the kernel, the value and the limit. RESOURCE_EXHAUSTED: more threads or shared memory than there is
-// for this kernel; another config of it may fit. INVALID_ARGUMENT: no launch has such a shape.
+// Messages name the kernel, the value and the limit. RESOURCE_EXHAUSTED: more threads or shared memory than this kernel
+// supports; another config of it may fit. INVALID_ARGUMENT: the shape is invalid for every kernel.
 absl::Status CheckShape(const std::string& kernel, const LaunchShape& shape, const LaunchLimits& limits);
 
-// INVALID_ARGUMENT: another number of arguments than the kernel has parameters.
+// INVALID_ARGUMENT: the number of arguments differs from the number of parameters.
 absl::Status CheckArgumentCount(const std::string& kernel, size_t given, size_t wanted);
 
 }  // namespace telemetry::worker

@@ -8,16 +8,17 @@
 
 namespace telemetry::worker {
 
-// A shared library opened at run time. Drivers keep threads and exit handlers of their own, so a library stays open
-// until the process ends; copies are the same library. Any thread.
+// A shared library opened at run time. Drivers have their own threads and exit handlers, so a library stays open until
+// the process ends. Copies refer to the same library. Any thread may use it.
 class SharedLibrary {
  public:
-  // The first of `names` (what the loader finds, or paths) that opens. NOT_FOUND says for each why it did not.
+  // Opens the first of `names` (names for the loader, or paths) that can be opened. NOT_FOUND: the message contains the
+  // error of each.
   static absl::StatusOr<SharedLibrary> Open(const std::vector<std::string>& names);
 
-  // What it was opened as.
+  // Returns the name that was opened.
   const std::string& name() const { return name_; }
-  // nullptr: there is no such symbol.
+  // Returns null if there is no such symbol.
   void* Find(const char* symbol) const;
 
  private:
@@ -27,7 +28,7 @@ class SharedLibrary {
   void* handle_;
 };
 
-// Takes functions out of a library into typed pointers, and remembers the first that is missing.
+// Binds functions of a library to typed pointers and records the first missing function.
 class FunctionBinder {
  public:
   explicit FunctionBinder(const SharedLibrary& library) : library_(library) {}
@@ -39,14 +40,14 @@ class FunctionBinder {
     return *this;
   }
 
-  // The pointer is null where the library has no such function.
+  // Sets the pointer to null if the library has no such function.
   template <typename Signature>
   FunctionBinder& BindOptional(const char* symbol, Signature** function) {
     *function = reinterpret_cast<Signature*>(library_.Find(symbol));
     return *this;
   }
 
-  // FAILED_PRECONDITION names the library and the first function that it lacks: it is too old.
+  // FAILED_PRECONDITION: the library is too old; the message names the library and the first missing function.
   absl::Status status() const;
 
  private:

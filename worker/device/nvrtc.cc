@@ -34,7 +34,7 @@ struct NvrtcApi {
 };
 
 std::vector<std::string> Candidates() {
-  // A path that was asked for is not silently replaced by another library.
+  // If the user chose a path, no other library is tried.
   if (const char* chosen = std::getenv("TELEMETRY_NVRTC"); chosen != nullptr && *chosen != '\0') return {chosen};
   return {"libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so",
           "/usr/local/cuda/lib64/libnvrtc.so.13", "/usr/local/cuda/lib64/libnvrtc.so.12"};
@@ -75,7 +75,7 @@ absl::Status Check(const NvrtcApi& api, nvrtcResult result, std::string_view wha
   return absl::InternalError(record::Cat(what, " failed: ", api.get_error_string(result)));
 }
 
-// One source on its way through the compiler.
+// One source while it is compiled.
 class Program {
  public:
   static absl::StatusOr<Program> Create(const NvrtcApi& api, const std::string& source) {
@@ -128,8 +128,9 @@ class Program {
 
 }  // namespace
 
-// sm_90's own instructions, wgmma among them, are refused in code that later devices could run as well. What is
-// compiled here is for one device, or for a look at it. Helper functions without a qualifier run on the device.
+// The architecture sm_90a enables instructions of sm_90, wgmma among them, that NVRTC rejects in code that later
+// devices could run too. Code compiled here is for one device, or for inspection only. The option -default-device
+// compiles functions without a qualifier for the device.
 std::vector<std::string> CudaCompileOptions(const std::string& architecture) {
   const std::string own = architecture == "sm_90" ? "sm_90a" : architecture;
   return {absl::StrCat("--gpu-architecture=", own), "--std=c++17", "-default-device"};

@@ -7,13 +7,13 @@
 
 namespace telemetry::worker {
 
-// NVIDIA's run-time compiler, loaded by the first call: the library that TELEMETRY_NVRTC names, else what the loader or
-// /usr/local/cuda has. Any thread.
+// NVIDIA's run-time compiler, loaded by the first call: the library in TELEMETRY_NVRTC if it is set, else the one that
+// the loader or /usr/local/cuda has. Any thread may call these functions.
 
-// "13.0". UNAVAILABLE: there is none; says where it was looked for.
+// Returns a version such as "13.0". UNAVAILABLE: there is no NVRTC; the message lists the paths that were tried.
 absl::StatusOr<std::string> NvrtcVersion();
 
-// As CompileCuda of device.h.
+// Implements CompileCuda of device.h.
 absl::StatusOr<CompiledCode> NvrtcCompile(const std::string& source, const std::string& architecture);
 
 }  // namespace telemetry::worker

@@ -13,7 +13,7 @@
 
 namespace telemetry::worker {
 
-// The functions of OpenCL 1.2 that this room calls, out of libOpenCL.so.1. Any thread.
+// The functions of OpenCL 1.2 (libOpenCL.so.1) that this folder calls. Any thread may use them.
 struct OpenClApi {
   decltype(&clGetPlatformIDs) get_platform_ids;
   decltype(&clGetPlatformInfo) get_platform_info;
@@ -51,13 +51,14 @@ struct OpenClApi {
   decltype(&clReleaseKernel) release_kernel;
 };
 
-// The loader of OpenCL's platforms, opened by the first call. UNAVAILABLE: there is none; says what was looked for.
+// Returns the functions of OpenCL's loader. The first call opens it. UNAVAILABLE: there is no loader; the message lists
+// the libraries that were tried.
 absl::StatusOr<const OpenClApi*> GetOpenClApi();
 
-// OK, RESOURCE_EXHAUSTED for a lack of memory, else INTERNAL: `what` with the error's name.
+// Returns OK, RESOURCE_EXHAUSTED for a lack of memory, else INTERNAL. The message is `what` with the error's name.
 absl::Status OpenClStatus(cl_int result, std::string_view what);
 
-// Owns one reference to an object of OpenCL; `release` is the function that drops it.
+// Owns one reference to an OpenCL object; `release` is the function that drops it.
 template <typename Handle, cl_int (*OpenClApi::*release)(Handle)>
 class OpenClHandle {
  public:

@@ -31,7 +31,7 @@ absl::StatusOr<std::unique_ptr<Buffer>> AllocateOpenClBuffer(const std::shared_p
 absl::StatusOr<std::unique_ptr<Buffer>> ViewOpenClBuffer(const std::shared_ptr<const OpenClContext>& context,
                                                          const OpenClBuffer& whole, size_t offset_bytes,
                                                          size_t size_bytes) {
-  if (size_bytes == 0) return AllocateOpenClBuffer(context, 0);  // OpenCL has no empty ones
+  if (size_bytes == 0) return AllocateOpenClBuffer(context, 0);  // OpenCL has no empty sub-buffers
   const OpenClApi& api = context->api();
   const cl_buffer_region region = {.origin = offset_bytes, .size = size_bytes};
   cl_int result = CL_SUCCESS;

@@ -12,11 +12,11 @@
 
 namespace telemetry::worker {
 
-// An OpenCL device with a context and an in-order queue of its own, whose commands tell when they ran. Everything made
-// in it shares it.
+// An OpenCL device with its own context and an in-order queue that records when its commands ran. Objects of the
+// context share it.
 class OpenClContext {
  public:
-  // INTERNAL: OpenCL's error.
+  // INTERNAL: an error of OpenCL.
   static absl::StatusOr<std::shared_ptr<const OpenClContext>> Create(const OpenClApi* api, OpenClDeviceEntry entry);
 
   const OpenClApi& api() const { return *api_; }
@@ -35,6 +35,7 @@ class OpenClContext {
   OpenClQueueHandle queue_;
 };
 
+// Device memory in an OpenCL context, or a view of it.
 class OpenClBuffer final : public Buffer {
  public:
   OpenClBuffer(std::shared_ptr<const OpenClContext> context, OpenClMemoryHandle memory, size_t size_bytes)
@@ -51,16 +52,16 @@ class OpenClBuffer final : public Buffer {
   const size_t size_bytes_;
 };
 
-// RESOURCE_EXHAUSTED: more than the device has, or gives at once.
+// RESOURCE_EXHAUSTED: the size exceeds the device's memory or its limit for one allocation.
 absl::StatusOr<std::unique_ptr<Buffer>> AllocateOpenClBuffer(const std::shared_ptr<const OpenClContext>& context,
                                                              size_t size_bytes);
 
-// As Device::View; the range was checked.
+// Implements Device::View for a range that was checked.
 absl::StatusOr<std::unique_ptr<Buffer>> ViewOpenClBuffer(const std::shared_ptr<const OpenClContext>& context,
                                                          const OpenClBuffer& whole, size_t offset_bytes,
                                                          size_t size_bytes);
 
-// The buffer as this context's own; nullptr where it is none (null, or another device's).
+// Returns the buffer as an object of this context; null if it is null or belongs to another device.
 const OpenClBuffer* OwnBuffer(const OpenClContext& context, const Buffer* buffer);
 
 }  // namespace telemetry::worker

@@ -13,6 +13,7 @@
 namespace telemetry::worker {
 namespace {
 
+// A marker in an OpenCL queue.
 class OpenClEvent final : public Event {
  public:
   OpenClEvent(std::shared_ptr<const OpenClContext> context, OpenClEventHandle event)
@@ -24,7 +25,7 @@ class OpenClEvent final : public Event {
     return OpenClStatus(context_->api().wait_for_events(1, &event_.get()), "clWaitForEvents");
   }
 
-  // When all that was queued before had ended, by the device's clock. After Wait().
+  // Returns the time, by the device's clock, at which all work queued before had ended. Call after Wait().
   absl::StatusOr<cl_ulong> EndNs() const {
     cl_ulong end_ns = 0;
     const cl_int result =
@@ -94,7 +95,7 @@ class OpenClDevice final : public Device {
   }
 
   absl::Status Multiply(const MatrixProduct& /*product*/) override {
-    return absl::UnavailableError("OpenCL has no library of matrix products");
+    return absl::UnavailableError("OpenCL has no matrix product library");
   }
 
   absl::StatusOr<CompiledCode> Compile(const std::string& source) override { return CompileOpenCl(*context_, source); }
@@ -125,7 +126,7 @@ class OpenClDevice final : public Device {
     return (static_cast<double>(*end_ns) - static_cast<double>(*begin_ns)) * 1e-6;
   }
 
-  // Waits for a marker: clFinish would not tell that a command failed.
+  // Waits for a marker, because clFinish does not report that a command failed.
   absl::Status Synchronize() override {
     absl::StatusOr<OpenClEventHandle> event = Mark();
     if (!event.ok()) return event.status();
@@ -143,7 +144,7 @@ class OpenClDevice final : public Device {
     return own->memory();
   }
 
-  // The queue runs in order, so a marker ends when all before it has ended.
+  // The queue runs in order, so a marker completes when all commands before it have completed.
   absl::StatusOr<OpenClEventHandle> Mark() const {
     cl_event event = nullptr;
     const cl_int result = api().enqueue_marker(queue(), 0, nullptr, &event);

@@ -8,7 +8,7 @@
 
 namespace telemetry::worker {
 
-// `entry` out of ListOpenClDevices.
+// `entry` must be an element of ListOpenClDevices().
 absl::StatusOr<std::shared_ptr<Device>> OpenOpenClDevice(const OpenClApi* api, const OpenClDeviceEntry& entry);
 
 }  // namespace telemetry::worker

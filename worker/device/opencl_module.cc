@@ -14,7 +14,7 @@
 namespace telemetry::worker {
 namespace {
 
-// A program with the context that it was built in.
+// A program with the context in which it was built.
 struct LoadedProgram {
   std::shared_ptr<const OpenClContext> context;
   OpenClProgram program;
@@ -22,7 +22,7 @@ struct LoadedProgram {
 
 using SharedProgram = std::shared_ptr<const LoadedProgram>;
 
-// Global sizes are 64-bit numbers on every device that this serves; half of that leaves room for the block's size.
+// Global sizes are 64-bit on every supported device. This limit leaves room for the factor of the block's size.
 constexpr int64_t kMostBlocks = std::numeric_limits<int32_t>::max();
 
 class OpenClFunction final : public Function {

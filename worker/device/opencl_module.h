@@ -8,7 +8,7 @@
 
 namespace telemetry::worker {
 
-// As Device::Load.
+// Implements Device::Load.
 absl::StatusOr<std::unique_ptr<Module>> LoadOpenClModule(const std::shared_ptr<const OpenClContext>& context,
                                                          const CompiledCode& code);
 

@@ -28,7 +28,7 @@ absl::StatusOr<std::string> DeviceText(const OpenClApi& api, cl_device_id device
   return text;
 }
 
-// 0 where the device does not say.
+// Returns 0 if the device does not report the value.
 template <typename Number>
 Number DeviceNumber(const OpenClApi& api, cl_device_id device, cl_device_info what) {
   Number number = 0;
@@ -58,10 +58,10 @@ absl::StatusOr<DeviceProperties> ReadProperties(const OpenClApi& api, cl_device_
 
 absl::StatusOr<std::vector<cl_platform_id>> Platforms(const OpenClApi& api) {
   cl_uint count = 0;
-  // With no platform installed the loader answers with an error or with none.
+  // If no platform is installed, the loader returns an error or no platforms.
   if (api.get_platform_ids(0, nullptr, &count) != CL_SUCCESS || count == 0) {
     return absl::UnavailableError(
-        "no OpenCL: libOpenCL.so.1 is there, but knows no platform (none in /etc/OpenCL/vendors)");
+        "no OpenCL: libOpenCL.so.1 is installed, but finds no platform (none in /etc/OpenCL/vendors)");
   }
   std::vector<cl_platform_id> platforms(count);
   absl::Status status = OpenClStatus(api.get_platform_ids(count, platforms.data(), nullptr), "clGetPlatformIDs");
@@ -98,7 +98,7 @@ absl::StatusOr<std::vector<OpenClDeviceEntry>> ListOpenClDevices(const OpenClApi
     }
     for (cl_device_id device : *devices) {
       absl::StatusOr<DeviceProperties> properties = ReadProperties(api, device);
-      const int number = ordinal++;  // also of one that is left out, so that the others keep theirs
+      const int number = ordinal++;  // also counts skipped devices, so that the others keep their numbers
       if (!properties.ok()) {
         notices->push_back(absl::StrCat("opencl:", number, " is left out: ", properties.status().message()));
         continue;

@@ -9,16 +9,16 @@
 
 namespace telemetry::worker {
 
-// A device of one of OpenCL's platforms.
+// A device of an OpenCL platform.
 struct OpenClDeviceEntry {
   DeviceProperties properties;
   cl_device_id device = nullptr;
-  // Whether a compiled program's binary is worth taking; see opencl_program.h.
+  // True if compiled binaries are used for this device; see opencl_program.h.
   bool takes_binaries = true;
 };
 
-// The devices of all platforms, numbered in the order in which the platforms offer them. UNAVAILABLE: there is no
-// loader or no device; says which. `notices` says which platforms or devices answered with an error.
+// Returns the devices of all platforms, numbered in the order of the platforms. UNAVAILABLE: there is no platform or no
+// device; the message names which. `notices` receives the platforms and devices that were skipped because of an error.
 absl::StatusOr<std::vector<OpenClDeviceEntry>> ListOpenClDevices(const OpenClApi& api,
                                                                  std::vector<std::string>* notices);
 

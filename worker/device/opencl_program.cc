@@ -11,7 +11,7 @@
 namespace telemetry::worker {
 namespace {
 
-// What code begins with that is to be built again; no platform's binary begins so.
+// The first bytes of code that holds source. No platform's binary begins with them.
 constexpr std::string_view kSourceMark = "opencl-source\n";
 
 std::string BuildLog(const OpenClContext& context, cl_program program) {
@@ -29,7 +29,7 @@ std::string BuildLog(const OpenClContext& context, cl_program program) {
   return log;
 }
 
-// clBuildProgram, for a program of either kind.
+// Calls clBuildProgram for a program from source or binary.
 absl::StatusOr<OpenClProgram> Build(const OpenClContext& context, OpenClProgramHandle program, const char* options) {
   const cl_device_id device = context.device();
   const cl_int result = context.api().build_program(program.get(), 1, &device, options, nullptr, nullptr);
@@ -70,7 +70,7 @@ absl::StatusOr<std::string> BinaryOf(const OpenClContext& context, const OpenClP
   const OpenClApi& api = context.api();
   size_t size = 0;
   cl_int result = api.get_program_info(program.program.get(), CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr);
-  if (result == CL_SUCCESS && size == 0) return absl::FailedPreconditionError("the platform gives no binary");
+  if (result == CL_SUCCESS && size == 0) return absl::FailedPreconditionError("the platform provides no binary");
   std::string binary(size, '\0');
   char* bytes = binary.data();
   if (result == CL_SUCCESS) {

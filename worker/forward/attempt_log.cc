@@ -5,7 +5,7 @@
 namespace telemetry::forward {
 namespace {
 
-// What a row of .sources.csv and its row of .csv have in common.
+// Returns the fields that a row of .sources.csv and its row of .csv have in common.
 std::string SourceKey(const record::SidecarRow& row) {
   record::SidecarRow key;
   key.run_id = row.run_id;

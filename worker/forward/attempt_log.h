@@ -17,46 +17,48 @@
 
 namespace telemetry::forward {
 
-// Takes one record; an error ends the forwarding.
+// Receives one record. An error ends the forwarding.
 using RecordSink = std::function<absl::Status(const v1::Record&)>;
 
-// Turns the rows of one CSV file, in their order, into attempts and their measurements. Rows of an attempt whose
-// identity is not settled yet are held back until Settle, which hands them over under a provisional id. Not
-// thread-safe.
+// A converter from the rows of one CSV file, in file order, to attempts and measurements. Rows of an attempt whose
+// chain is open are held until Settle(), which emits them under a provisional id. Not thread-safe.
 class AttemptLog {
  public:
   AttemptLog(std::string origin, RecordSink sink) : origin_(std::move(origin)), sink_(std::move(sink)) {}
 
-  // A row with its run_id and config_id, as read from a file of that dialect.
+  // Adds a row that was read from a file of `dialect`. Its run_id and config_id must be set.
   absl::Status Add(record::Dialect dialect, const record::SidecarRow& row);
 
-  // A row of .sources.csv: gives its hash to the first row of that time, config, generation and status that has none.
-  // False: there is no such row (yet). Only while TrackSources is on.
+  // Adds a row of .sources.csv: assigns its hash to the first row with the same time, config, generation and status
+  // that has no hash. Returns false if there is no such row yet. Requires TrackSources().
   absl::StatusOr<bool> AddSourceHash(const record::SidecarRow& source_row);
-  // Remembers rows for AddSourceHash; to be called before the first row.
+  // Keeps the rows that AddSourceHash() needs. Must be called before the first row.
   void TrackSources() { track_sources_ = true; }
 
-  // Hands over what is held back. More rows may follow: they supersede what was handed over here.
+  // Emits the rows held so far. Rows that follow supersede them.
   absl::Status Settle();
 
   uint64_t rows() const { return rows_; }
   uint64_t attempts() const { return attempts_.size(); }
 
  private:
+  // A row of an attempt whose chain is open.
   struct HeldRow {
     uint64_t seq;
     record::SidecarRow row;
   };
+  // The position of a row: number of its attempt, and seq.
   struct PlacedRow {
     size_t attempt;
     uint64_t seq;
   };
+  // An attempt and its held rows.
   struct Attempt {
     Attempt(std::string_view origin, std::string_view run_id) : identity(origin, run_id) {}
     record::Dialect dialect{};
     AttemptIdentity identity;
-    std::vector<HeldRow> held;  // while the identity is open: all rows so far
-    bool settled = false;       // nothing is held that was not handed over
+    std::vector<HeldRow> held;  // all rows so far, while the chain is open
+    bool settled = false;       // every held row has been emitted
   };
 
   absl::Status Announce(const Attempt& attempt, const std::string& run_id);
@@ -67,11 +69,11 @@ class AttemptLog {
   std::string origin_;
   RecordSink sink_;
   AttemptSplitter splitter_;
-  std::deque<Attempt> attempts_;  // by the splitter's number
+  std::deque<Attempt> attempts_;  // indexed by the splitter's number
   AttemptIdentity::Occurrences occurrences_;
-  std::vector<size_t> open_;  // numbers of attempts with an open identity
+  std::vector<size_t> open_;  // numbers of the attempts with an open chain
   bool track_sources_ = false;
-  absl::flat_hash_map<std::string, std::deque<PlacedRow>> without_hash_;  // by what a .sources.csv row says of its row
+  absl::flat_hash_map<std::string, std::deque<PlacedRow>> without_hash_;  // rows without a hash, by SourceKey()
   uint64_t rows_ = 0;
 };
 

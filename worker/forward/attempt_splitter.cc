@@ -19,7 +19,7 @@ std::optional<AttemptSplitter::Fit> AttemptSplitter::FitOf(const Attempt& attemp
   for (const auto& [config, compile_time_s] : attempt.running) {
     if (config == row.config_id && compile_time_s == row.compile_time_s) is_result = true;
   }
-  // Where rows are counted the count alone tells a new attempt; a gap in it is a row that was lost.
+  // With config_index, only the count decides about a new attempt; a gap in it is a lost row.
   if (IsStart(row) && !row.config_index.has_value()) {
     const bool started_before = attempt.started.contains({row.generation, *row.config_id});
     if (started_before || !attempt.running.empty()) return std::nullopt;
@@ -50,7 +50,7 @@ AttemptSplitter::Placement AttemptSplitter::Place(const record::SidecarRow& row)
   Fit best_fit;
   for (Attempt& attempt : attempts) {
     std::optional<Fit> fit = FitOf(attempt, row);
-    // Of equals the younger attempt: its process is the likelier one to be alive.
+    // Among equals, the younger attempt is chosen, because its process is more likely to be alive.
     if (fit.has_value() && (best == nullptr || *fit >= best_fit)) {
       best = &attempt;
       best_fit = *std::move(fit);

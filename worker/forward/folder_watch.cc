@@ -73,7 +73,7 @@ absl::Status FolderWatch::ReadEvents(Changes* changes) {
       if (folder == folders_.end() || event->len == 0) continue;
       std::string path = absl::StrCat(folder->second.path, "/", event->name);
       if ((event->mask & IN_ISDIR) != 0) {
-        // Files may have been written there before the watch was in place.
+        // Files may have been written to the folder before the watch was added.
         changes->all = true;
         if (!folder->second.below) continue;
         if (absl::Status status = Add(path, /*below=*/true); !status.ok()) return status;

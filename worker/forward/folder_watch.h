@@ -11,27 +11,29 @@
 
 namespace telemetry::forward {
 
-// Waits for files to change below some folders (inotify), new folders included. Not thread-safe.
+// Watches folders for changed files with inotify, including new folders. Not thread-safe.
 class FolderWatch {
  public:
+  // The changes that ended a wait.
   struct Changes {
-    std::vector<std::string> paths;  // files that were made, written, renamed or removed
-    bool all = false;                // changes were missed, or the time is up: look at everything
+    std::vector<std::string> paths;  // files that were created, written, renamed or removed
+    bool all = false;                // changes were missed or the limit has expired: check all files
     bool stop = false;               // stop_fd became readable
   };
 
-  // `stop_fd`: a descriptor that ends a wait. UNAVAILABLE: the system has no inotify instance left (the message names
-  // the setting).
+  // Creates a watch without folders. A wait ends when `stop_fd` becomes readable. Returns UNAVAILABLE if the system has
+  // no free inotify instance; the message names the setting.
   static absl::StatusOr<std::unique_ptr<FolderWatch>> Create(int stop_fd);
   ~FolderWatch();
   FolderWatch(const FolderWatch&) = delete;
   FolderWatch& operator=(const FolderWatch&) = delete;
 
-  // Watches the folder and, with `below`, those below it; again is allowed. A folder that is not there, or may not be
-  // read, is passed over. RESOURCE_EXHAUSTED: the system's limit of watches is reached (the message names the setting).
+  // Watches the folder and, with `below`, all folders below it. May be called again for the same folder. A folder that
+  // is missing or unreadable is skipped. Returns RESOURCE_EXHAUSTED if the system's limit of watches is reached; the
+  // message names the setting.
   absl::Status Add(const std::string& folder, bool below);
 
-  // Returns at the first changes, at the latest after `limit` (then with `all`).
+  // Blocks until the first changes or until `limit` has passed, in which case `all` is set.
   absl::StatusOr<Changes> Wait(absl::Duration limit);
 
  private:
@@ -40,11 +42,12 @@ class FolderWatch {
 
   int inotify_fd_;
   int stop_fd_;
+  // A watched folder.
   struct Folder {
     std::string path;
     bool below = false;
   };
-  absl::flat_hash_map<int, Folder> folders_;  // by watch descriptor
+  absl::flat_hash_map<int, Folder> folders_;  // indexed by watch descriptor
 };
 
 }  // namespace telemetry::forward

@@ -11,14 +11,14 @@
 namespace telemetry::forward {
 namespace {
 
-// The groups below some paths, each with what was read of it.
+// The groups below the paths, each with the state of its reading.
 class Groups {
  public:
   Groups(const ForwardOptions& options, const RecordSink& sink) : options_(options) {
     sink_ = [this, &sink](const v1::Record& record) { return sink_status_ = sink(record); };
   }
 
-  // Adds the groups that are there now and were not before.
+  // Adds the groups that are new.
   void Find(bool may_come_later) {
     if (options_.start_again && options_.start_again()) groups_.clear();
     path_problems_.clear();
@@ -68,7 +68,7 @@ class Groups {
     return result;
   }
 
-  // Says each problem that has come since the last call. The number of refused rows may grow without a word.
+  // Reports each problem that is new since the last call. A higher number of refused rows is not reported again.
   void SayProblems() {
     std::set<std::string> present(path_problems_.begin(), path_problems_.end());
     for (const std::string& problem : path_problems_) Say(problem, problem);
@@ -91,7 +91,7 @@ class Groups {
     if (options_.on_problem && !said_.contains(what)) options_.on_problem(problem);
   }
 
-  // A file that cannot be read concerns its group alone; an error of the sink concerns all.
+  // Reads a group. An unreadable file affects only its group; an error of the sink affects all.
   absl::Status Read(GroupForwarder* group, absl::Status (GroupForwarder::*read)()) {
     sink_status_ = absl::OkStatus();
     absl::Status status = (group->*read)();
@@ -107,12 +107,13 @@ class Groups {
   RecordSink sink_;
   absl::Status sink_status_;
   std::map<std::string, std::unique_ptr<GroupForwarder>> groups_;  // by base
-  std::map<std::string, std::string> unreadable_;                  // by base: what is wrong
+  std::map<std::string, std::string> unreadable_;                  // error message by base
   std::vector<std::string> path_problems_;
-  std::set<std::string> said_;  // path problems, and bases of groups with one
+  std::set<std::string> said_;  // reported path problems, and bases of groups with a reported problem
 };
 
-// A folder is watched with all below it, a base path's folder alone. Again and again, since either may come later.
+// Watches each path: a folder with all folders below it, or the folder of a base path. Called repeatedly, because
+// either may be created later.
 absl::Status WatchPaths(const std::vector<std::string>& paths, FolderWatch* watch) {
   for (const std::string& path : paths) {
     std::error_code ignored;
@@ -162,7 +163,7 @@ absl::StatusOr<ForwardResult> ForwardAndWatch(const ForwardOptions& options, int
     }
     if (!status.ok()) return status;
     groups.SayProblems();
-    // What was written before the stop is read above: the stop is looked at last.
+    // Checks for the stop last, because the code above reads everything that was written before the stop.
     if (changes.stop) break;
     absl::StatusOr<FolderWatch::Changes> next = (*watch)->Wait(options.rescan_interval);
     if (!next.ok()) return next.status();

@@ -12,34 +12,37 @@
 
 namespace telemetry::forward {
 
+// The settings of a forwarding.
 struct ForwardOptions {
   std::vector<std::string> paths;
   std::string origin;
   IdentityFlags identity;
-  // How often --watch looks at everything even though nothing was reported (a network file system reports nothing).
+  // Interval at which --watch checks all files without a report of a change. Network file systems do not report
+  // changes.
   absl::Duration rescan_interval = absl::Seconds(10);
-  // Asked before each look at the files; true: what was handed over so far is wanted again, from the start (the
-  // collector has another dataset).
+  // Called before each check of the files. Returns true if all records must be sent again from the start, because the
+  // collector has another dataset.
   std::function<bool()> start_again;
-  // Called once for each problem of ForwardResult as soon as it arises.
+  // Called once for each problem of ForwardResult, as soon as it occurs.
   std::function<void(const std::string&)> on_problem;
-  // Called after each group that was read, with the groups read so far, all of them, and the counts so far.
+  // Called after each group that was read, with the number of groups read, the number of all groups, and the counts so
+  // far.
   std::function<void(size_t, size_t, const ForwardCounts&)> on_progress;
 };
 
+// The result of a forwarding.
 struct ForwardResult {
   size_t groups = 0;
   ForwardCounts counts;
-  // Refused rows, files that could not be read and paths without a sidecar, each a line for a person.
+  // Refused rows, unreadable files and paths without a sidecar, each a line for a person.
   std::vector<std::string> problems;
 };
 
-// Reads every sidecar below the paths once and hands its records to the sink. A group that cannot be read is a problem
-// in the result and the others go on; an error is the sink's.
+// Reads every sidecar below the paths once and passes its records to the sink. A group that cannot be read becomes a
+// problem in the result, and the others continue. An error is an error of the sink.
 absl::StatusOr<ForwardResult> ForwardOnce(const ForwardOptions& options, const RecordSink& sink);
 
-// The same, then follows the files as they grow and new ones as they come, until stop_fd is readable. Then all of them
-// count as complete.
+// Does the same and then follows growing and new files until stop_fd is readable. Then it treats all files as complete.
 absl::StatusOr<ForwardResult> ForwardAndWatch(const ForwardOptions& options, int stop_fd, const RecordSink& sink);
 
 }  // namespace telemetry::forward

@@ -11,14 +11,14 @@
 namespace telemetry::forward {
 namespace {
 
-// Where a record begins in a torn or merged line.
+// The beginning of a record in a torn or merged line.
 constexpr char kMetaStart[] = R"({"run_id")";
 constexpr char kIrStart[] = R"({"schema_version")";
 
-// A pr2699 .meta.json holds one record, written over several lines.
+// Limit for a pr2699 .meta.json, which contains one record on several lines.
 constexpr uint64_t kMaxMetaJsonBytes = uint64_t{16} << 20;
 
-// More of something unreadable is no use, and would not fit a record.
+// Limit for the bytes kept of unreadable data. More would not be useful and would not fit into a record.
 constexpr size_t kMaxRejectBytes = size_t{4} << 20;
 
 v1::Reject::Reason ReasonOf(const absl::Status& status) {
@@ -62,8 +62,8 @@ struct GroupForwarder::Reading {
   RunLog runs;
   AttemptLog attempts;
   bool tracks_sources = false;
-  std::vector<std::pair<record::Dialect, record::SidecarRow>> waiting_rows;  // their run is not known yet
-  std::vector<record::SidecarCsv::Item> waiting_sources;                     // their row has not come yet
+  std::vector<std::pair<record::Dialect, record::SidecarRow>> waiting_rows;  // rows of an unknown run
+  std::vector<record::SidecarCsv::Item> waiting_sources;                     // hashes whose row has not arrived
 
   ForwardCounts counts;
 };
@@ -102,7 +102,7 @@ std::string GroupForwarder::refusal() const {
 }
 
 absl::Status GroupForwarder::ReadAll(Pass pass) {
-  // A replaced file shows as ABORTED; one more replacement while reading is left for the next call.
+  // A replaced file is reported as ABORTED. A second replacement during the reading is left to the next call.
   for (int tries = 0; tries < 2; ++tries) {
     absl::Status status = ReadRecords(&reading_->meta, pass, &GroupForwarder::TakeMeta);
     if (status.ok()) status = ReadSingleRecord(pass);
@@ -136,7 +136,7 @@ absl::Status GroupForwarder::ReadRecords(RecordFile* file, Pass pass,
       absl::Status bad = absl::InvalidArgumentError(item.error);
       if (item.ok) bad = (this->*take)(item.record);
       if (bad.ok()) continue;
-      // The sink's own errors end the reading; what is wrong with a record does not.
+      // An error of the sink ends the reading; a faulty record does not.
       if (bad.code() != absl::StatusCode::kInvalidArgument && bad.code() != absl::StatusCode::kFailedPrecondition) {
         return bad;
       }
@@ -151,7 +151,7 @@ absl::Status GroupForwarder::ReadRecords(RecordFile* file, Pass pass,
 }
 
 absl::Status GroupForwarder::ReadSingleRecord(Pass pass) {
-  // The file is truncated and written anew for each attempt, so it is read whole, and half of it may be there.
+  // Each attempt truncates and rewrites the file, so it is read completely, and it may be incomplete.
   GrowingFile& file = reading_->single_meta;
   std::string text;
   std::string bytes;
@@ -179,7 +179,7 @@ absl::Status GroupForwarder::ReadSingleRecord(Pass pass) {
 absl::Status GroupForwarder::ReadRows(Pass pass) {
   std::error_code ignored;
   if (!reading_->tracks_sources && std::filesystem::exists(files_.sources(), ignored)) {
-    // Rows that were read before can no longer be matched.
+    // Hashes cannot be matched to rows that were read without tracking.
     if (reading_->attempts.rows() > 0) return absl::AbortedError("sources came");
     reading_->tracks_sources = true;
     reading_->attempts.TrackSources();

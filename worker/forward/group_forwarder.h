@@ -19,48 +19,51 @@
 
 namespace telemetry::forward {
 
+// Counters of a forwarding.
 struct ForwardCounts {
   uint64_t rows = 0;
   uint64_t attempts = 0;
-  uint64_t records = 0;  // of runs
+  uint64_t records = 0;  // records of runs
   uint64_t graphs = 0;
-  uint64_t rejects = 0;       // rows and records that could not be read
-  uint64_t waiting_rows = 0;  // rows whose run is not known
-  uint64_t bytes = 0;         // read
+  uint64_t rejects = 0;       // unreadable rows and records
+  uint64_t waiting_rows = 0;  // rows of an unknown run
+  uint64_t bytes = 0;         // bytes read
   ForwardCounts& operator+=(const ForwardCounts& other);
 };
 
-// Reads the sidecars of one base path, now and as they grow, and hands what they say to the sink as records of the
-// wire. Reading the same content again, in this process or another, gives records that change nothing at the collector.
-// A file that was replaced makes the whole group be read again from the start. Not thread-safe.
+// Reads the sidecars of one base path, also as they grow, and passes their contents to the sink as records. Reading the
+// same content again, in this process or another, yields records that change nothing at the collector. If a file was
+// replaced, the forwarder reads the complete group again from the start. Not thread-safe.
 class GroupForwarder {
  public:
   GroupForwarder(SidecarFiles files, std::string origin, IdentityFlags identity, RecordSink sink);
 
-  // Reads and hands over what has come since the last call. An error is the sink's, or a file cannot be read.
+  // Reads and emits the content that was added since the last call. Returns an error of the sink or of reading a file.
   absl::Status Advance();
 
-  // The files will not change any more: also reads what waits for the end of its line, and gives up on what waits for
-  // another file.
+  // Treats the files as complete: also reads a last line without its end, and stops waiting for content of other files.
   absl::Status Finish();
 
   const SidecarFiles& files() const { return files_; }
   ForwardCounts counts() const;
-  // Says which rows are not handed over, since their run is not known, and what the user can do about it. Empty: none.
+  // Returns a message about the rows that are not emitted because their run is unknown, with the remedy. Empty: there
+  // are none.
   std::string refusal() const;
 
  private:
+  // A CSV file and its parser.
   struct CsvFile {
     explicit CsvFile(std::string path) : file(std::move(path)) {}
     GrowingFile file;
     record::SidecarCsv csv;
   };
+  // A .jsonl file and its parser.
   struct RecordFile {
     RecordFile(std::string path, std::string start) : file(std::move(path)), lines(std::move(start)) {}
     GrowingFile file;
     RecordLines lines;
   };
-  // All that was learnt from the files; made anew when one of them was replaced.
+  // The state of reading the files, created anew when a file was replaced.
   struct Reading;
   enum class Pass { kMoreMayCome, kComplete };
 
@@ -86,7 +89,7 @@ class GroupForwarder {
   IdentityFlags identity_;
   RecordSink sink_;
   std::shared_ptr<Reading> reading_;
-  ForwardCounts replaced_counts_;  // of files that are no longer there
+  ForwardCounts replaced_counts_;  // counts of the files that were replaced
 };
 
 }  // namespace telemetry::forward

@@ -18,7 +18,7 @@ absl::Status ReadError(const std::string& path) {
   return absl::ErrnoToStatus(errno, absl::StrCat("cannot read ", path));
 }
 
-// Reads up to `size` bytes at `offset`; fewer at the end of the file.
+// Returns up to `size` bytes at `offset`, fewer only at the end of the file.
 absl::StatusOr<std::string> ReadAt(int fd, const std::string& path, uint64_t offset, size_t size) {
   std::string bytes(size, '\0');
   size_t have = 0;
@@ -37,7 +37,7 @@ absl::StatusOr<std::string> ReadAt(int fd, const std::string& path, uint64_t off
 
 absl::StatusOr<GrowingFile::Change> GrowingFile::Read(std::string* bytes) {
   bytes->clear();
-  // Opening a FIFO must not wait for its writer.
+  // O_NONBLOCK: opening a FIFO must not block until it has a writer.
   const int fd = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return errno == ENOENT ? absl::StatusOr<Change>(Change::kNone) : ReadError(path_);
   absl::Cleanup close_fd = [fd] { close(fd); };

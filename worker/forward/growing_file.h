@@ -9,24 +9,24 @@
 
 namespace telemetry::forward {
 
-// Reads a file that others append to, each byte once. Notices when the file is no longer the one whose beginning was
-// read: another inode, shorter than before, or other bytes at its beginning or just before the place read up to. Not
-// thread-safe. The file need not exist yet.
+// A reader of a file to which other processes append. It reads each byte once. It detects a replaced file by another
+// inode, a smaller size, or different bytes at the beginning or just before the read offset. The file need not exist
+// yet. Not thread-safe.
 class GrowingFile {
  public:
   enum class Change { kNone, kGrown, kReplaced };
 
   explicit GrowingFile(std::string path) : path_(std::move(path)) {}
 
-  // Replaces `*bytes` with what came since the last call, at most kChunkBytes. kNone: nothing, also when there is no
-  // such file. kReplaced: nothing was read; call Restart and read from the beginning.
-  // PERMISSION_DENIED, UNAVAILABLE: the file cannot be read; the message names it.
+  // Replaces `*bytes` with the bytes added since the last call, at most kChunkBytes. Returns kNone if there are none or
+  // the file does not exist. Returns kReplaced without reading if the file was replaced; call Restart() and read from
+  // the beginning. Returns PERMISSION_DENIED or UNAVAILABLE if the file cannot be read; the message names the file.
   absl::StatusOr<Change> Read(std::string* bytes);
 
   void Restart();
 
   const std::string& path() const { return path_; }
-  // The name without its folder.
+  // Returns the name without its folder.
   std::string name() const;
   uint64_t offset() const { return offset_; }
 
@@ -39,8 +39,8 @@ class GrowingFile {
   uint64_t offset_ = 0;
   dev_t device_ = 0;
   ino_t inode_ = 0;
-  std::string head_;  // the first bytes that were read, at most kProbeBytes
-  std::string tail_;  // the last ones
+  std::string head_;  // the first bytes of the file, at most kProbeBytes
+  std::string tail_;  // the last bytes before offset_, at most kProbeBytes
 };
 
 }  // namespace telemetry::forward

@@ -10,13 +10,13 @@ namespace {
 
 struct CiSystem {
   const char* label;
-  const char* present;                 // set in every job of this system
-  std::vector<const char*> variables;  // what tells its jobs apart
+  const char* present;                 // variable that every job of this system has
+  std::vector<const char*> variables;  // variables that identify a job
 };
 
 const std::vector<CiSystem>& CiSystems() {
-  // GitHub has no variable for a matrix leg; the runner's name tells legs that run side by side apart, and a check run
-  // id does so exactly where a workflow exports one.
+  // GitHub has no variable for a matrix leg. The runner's name distinguishes legs that run at the same time. A check
+  // run id distinguishes them exactly, if the workflow exports it.
   static const auto& systems = *new std::vector<CiSystem>{
       {"github",
        "GITHUB_RUN_ID",

@@ -14,10 +14,11 @@ std::string_view Strip(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kWhite) - begin + 1);
 }
 
-// Each torn piece of a line costs a look at the rest of the line.
+// Limit for the torn pieces of a line, because each costs a scan of the rest of the line.
 constexpr size_t kMostTornPieces = 1000;
 
-// The bytes from an opening brace to the one that closes it; 0: none does.
+// Returns the size of the object at the beginning of `text`, from its opening brace to its closing brace, or 0 if it is
+// not closed.
 size_t SizeOfObject(std::string_view text) {
   int depth = 0;
   bool in_string = false;
@@ -57,7 +58,7 @@ void RecordLines::Finish(std::vector<Item>* items) {
 void RecordLines::ReadLine(std::string_view line, std::vector<Item>* items) {
   line = Strip(line);
   if (line.empty() || AddRecord(line, items)) return;
-  size_t bad_from = 0;  // bytes from here on belong to no record so far
+  size_t bad_from = 0;  // the bytes from here on belong to no record so far
   size_t torn = 0;
   size_t at = line.front() == '{' ? 0 : line.find(start_);
   while (at != std::string_view::npos && torn < kMostTornPieces) {

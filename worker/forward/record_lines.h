@@ -9,29 +9,31 @@
 
 namespace telemetry::forward {
 
-// Cuts a growing .jsonl file into its JSON records, whatever happened to its lines: a record torn by a killed job, two
-// processes' records run together in one line. In a line that is no JSON value, each place where a record begins (the
-// `start` text, such as `{"run_id"`) is tried; what belongs to no record is bad.
+// A parser that splits a growing .jsonl file into its JSON records, also if lines are damaged: a record torn by a
+// killed job, or records of two processes merged in one line. In a line that is not a JSON value, the parser tries each
+// position at which a record may begin (the `start` text, such as `{"run_id"`). Bytes that belong to no record are bad.
 class RecordLines {
  public:
+  // One record, or one stretch of bad bytes.
   struct Item {
     bool ok = false;
-    record::Json record;  // ok
-    std::string raw;      // not ok: the bytes
-    std::string error;    // not ok
+    record::Json record;  // if ok
+    std::string raw;      // if not ok: the bytes
+    std::string error;    // if not ok: the fault
     uint64_t line = 0;    // from 1
   };
 
   explicit RecordLines(std::string start) : start_(std::move(start)) {}
 
-  // Adds bytes; what is whole now is appended to `items`. The last line waits for its end.
+  // Adds bytes and appends the items that are now complete to `items`. The last line stays pending until its end
+  // arrives.
   void Feed(std::string_view bytes, std::vector<Item>* items);
-  // The file is complete: a last line without its end is read, too.
+  // Ends the file: also parses a last line without its end.
   void Finish(std::vector<Item>* items);
 
  private:
   void ReadLine(std::string_view line, std::vector<Item>* items);
-  // False: the text is no JSON value.
+  // Appends the record in `text`; returns false if the text is not a JSON value.
   bool AddRecord(std::string_view text, std::vector<Item>* items) const;
   void AddBad(std::string_view bytes, std::vector<Item>* items) const;
 

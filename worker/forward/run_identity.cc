@@ -23,7 +23,7 @@ absl::StatusOr<v1::Run> RunOfRow(const record::SidecarRow& row, const v1::Run* r
   need(flags.hardware, "--hardware");
   if (!missing.empty()) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "its rows do not say which run they belong to",
+        "its rows do not name their run",
         row.kernel_id.empty() ? "" : absl::StrCat(", and no .meta.json beside it describes kernel_id ", row.kernel_id),
         "; give ", absl::StrJoin(missing, ", ")));
   }
@@ -33,7 +33,7 @@ absl::StatusOr<v1::Run> RunOfRow(const record::SidecarRow& row, const v1::Run* r
                                           : row.kernel_id);
   run.set_kernel_name(flags.kernel_name);
   if (!flags.kernel_source.empty()) {
-    // A source that is not this kernel's would give the run a false one.
+    // The source of another kernel would give the run a wrong source.
     if (record::KernelId(flags.kernel_source, flags.settings_signature) != run.kernel_id()) {
       return absl::FailedPreconditionError(absl::StrCat("--kernel-source with --settings-signature \"",
                                                         flags.settings_signature,

@@ -10,7 +10,7 @@
 
 namespace telemetry::forward {
 
-// What the user says of runs whose dialect does not say it; empty: not said.
+// The user's description of runs for dialects that do not contain it. Empty fields are not given.
 struct IdentityFlags {
   std::string kernel_name;
   std::string kernel_source;
@@ -20,9 +20,9 @@ struct IdentityFlags {
   std::string settings_signature = "static_shapes=True";
 };
 
-// The run that a row belongs to, where the row itself does not name it (v1.1, pr2699): from its record where there is
-// one, else from the flags. `record`: the run of the group's .meta.json, or null. FAILED_PRECONDITION: something is
-// missing; the message names the flags that would help.
+// Returns the run of a row that does not name it (v1.1, pr2699): from `record`, the run of the group's .meta.json, or,
+// if that is null, from the flags. Returns FAILED_PRECONDITION if information is missing; the message names the flags
+// to give.
 absl::StatusOr<v1::Run> RunOfRow(const record::SidecarRow& row, const v1::Run* record, const IdentityFlags& flags);
 
 }  // namespace telemetry::forward

@@ -15,16 +15,17 @@
 
 namespace telemetry::forward {
 
-// Hands over what the records and the rows of one group say of runs and configs. What many rows say is sent once.
-// Not thread-safe. Errors are the sink's.
+// Emits the runs and configs that the records and rows of one group describe, each only once. Not thread-safe. Errors
+// are those of the sink.
 class RunLog {
  public:
   explicit RunLog(RecordSink sink) : sink_(std::move(sink)) {}
 
-  // A record of a run, with its configs. Its graph is left to the caller.
+  // Adds a record of a run with its configs. The caller handles its graph.
   absl::Status AddRecord(const record::MetaRecord& record);
 
-  // A row with its run_id and config_id; `run`: the row's run where the row does not describe it itself, or null.
+  // Adds a row, whose run_id and config_id must be set. `run` is the row's run if the row does not describe it itself,
+  // else null.
   absl::Status AddRow(const record::SidecarRow& row, const v1::Run* run);
 
  private:
@@ -34,9 +35,10 @@ class RunLog {
   absl::Status Send(const v1::Run& run);
 
   RecordSink sink_;
-  absl::flat_hash_map<std::string, std::string> signature_of_run_;  // of runs that rows named
+  absl::flat_hash_map<std::string, std::string>
+      signature_of_run_;  // settings signatures by run_id, for runs that rows named
   absl::flat_hash_set<uint64_t> configs_;
-  absl::flat_hash_set<std::pair<std::string, uint64_t>> samples_;  // run_id, config_id
+  absl::flat_hash_set<std::pair<std::string, uint64_t>> samples_;  // pairs of run_id and config_id
 };
 
 }  // namespace telemetry::forward

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Longer suffixes first: ".sources.csv" is also a ".csv".
+// Longer suffixes come first, because ".sources.csv" also ends in ".csv".
 constexpr std::string_view kSuffixes[] = {".sources.csv", ".meta.jsonl",    ".meta.json",
                                           ".ir.jsonl",    ".wrapper.jsonl", ".csv"};
 
@@ -26,7 +26,8 @@ bool AnyExists(const SidecarFiles& files) {
   return false;
 }
 
-// Folders come and go while they are looked at: only what is there and cannot be read is a problem.
+// Finds the groups below a folder. Folders may disappear during the search, so only an existing folder that cannot be
+// read is a problem.
 void FindBelow(const fs::path& folder, std::set<std::string>* bases, std::vector<std::string>* problems) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error); !error && entry != fs::end(entry); entry.increment(error)) {

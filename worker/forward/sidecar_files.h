@@ -5,9 +5,9 @@
 
 namespace telemetry::forward {
 
-// The files that one HELION_AUTOTUNE_LOG base path gives. Any of them may be absent, now or for good.
+// The files of one HELION_AUTOTUNE_LOG base path, called a group. Each of them may be missing, now or permanently.
 struct SidecarFiles {
-  std::string base;  // the path without a suffix and without "./"; names the group
+  std::string base;  // path without a suffix and without "./"; names the group
 
   std::string csv() const { return base + ".csv"; }
   std::string sources() const { return base + ".sources.csv"; }
@@ -19,15 +19,15 @@ struct SidecarFiles {
   bool operator==(const SidecarFiles& other) const = default;
 };
 
-// The group that a sidecar's path belongs to; empty base: the name is not that of a sidecar.
+// Returns the group of a sidecar's path, or a group with an empty base if the name is not that of a sidecar.
 SidecarFiles GroupOfSidecar(const std::string& path);
 
-// What a PATH of the command line means, each group once, in the order of their names:
+// Returns the groups that a PATH of the command line denotes, each once, ordered by name:
 //   a folder          every group below it
 //   a sidecar         its group
 //   a base path       its group; its last suffix is replaced as Helion replaces it ("v1.1.0-softmax" gives v1.1.csv)
-// A path without any sidecar, and a folder that cannot be read, is a line in `problems`. With `may_come_later` a base
-// path gives its group all the same.
+// Adds a line to `problems` for a path without any sidecar and for a folder that cannot be read. With `may_come_later`,
+// a base path without files also yields its group.
 std::vector<SidecarFiles> FindSidecars(const std::string& path, bool may_come_later,
                                        std::vector<std::string>* problems);
 

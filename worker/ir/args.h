@@ -7,22 +7,23 @@
 
 namespace telemetry::worker::ir {
 
-// Walking and rewriting the nested arguments of nodes.
+// Functions that visit and rewrite the nested arguments of nodes.
 
-// Out of line: gcc 12 takes the destruction of a variant that it sees being made for a use of what was not initialised.
+// Returns an argument that holds a node or a number. Defined out of line: where gcc 12 sees a variant being built and
+// destroyed, it reports the use of an uninitialised value.
 Arg RefArg(NodeRef ref);
 Arg NumberArg(int64_t number);
 Arg NumberArg(double number);
-// The list in an argument; nullptr where it is something else.
+// Returns the list in an argument, or nullptr if the argument is not a list.
 const Arg::List* AsList(const Arg& arg);
-// The node in an argument; nullptr where it is something else.
+// Returns the node in an argument, or nullptr if the argument is not a node.
 const NodeRef* AsRef(const Arg& arg);
 
-// Calls `visit` for each node that the argument names, in order.
+// Calls `visit` for each node in the argument, in order.
 void ForEachRef(const Arg& arg, const std::function<void(NodeRef)>& visit);
-// The argument with each node in it replaced.
+// Returns the argument with each node in it replaced.
 Arg MapRefs(const Arg& arg, const std::function<NodeRef(NodeRef)>& replace);
-// The same for all arguments of a node.
+// Replaces each node in the arguments of a node.
 void ReplaceRefs(const std::function<NodeRef(NodeRef)>& replace, Node* node);
 
 }  // namespace telemetry::worker::ir

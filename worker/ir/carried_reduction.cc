@@ -10,7 +10,7 @@
 namespace telemetry::worker::ir {
 namespace {
 
-// What combines the partial results of two chunks.
+// Returns the op that combines the partial results of two chunks.
 Op CombinerOf(Op reduction) {
   switch (reduction) {
     case Op::kAMax:
@@ -72,7 +72,7 @@ void CarriedReduction::Combine(NodeRef chunk, GraphBuilder* body, Arg::List* res
   }
 }
 
-// A later position wins only with a larger value: of equal ones the first counts.
+// A later position wins only with a larger value: the first of equal elements counts.
 void CarriedReduction::CombineArgMax(NodeRef chunk, GraphBuilder* body, Arg::List* results) const {
   const Arg before = RefArg(parameters_[0]);
   const DType dtype = *body->graph().at(parameters_[0]).dtype;

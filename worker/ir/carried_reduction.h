@@ -8,23 +8,25 @@
 
 namespace telemetry::worker::ir {
 
-// A reduction that a loop does chunk by chunk: what of it goes from one round to the next. A sum, maximum, minimum or
-// product carries its partial result, an argmax the largest value and its position, a dot its accumulator. Keeps
-// references to what it is made of; for one thread.
+// The values that a loop carries for a reduction that it computes chunk by chunk. A sum, maximum, minimum or product
+// carries its partial result, an argmax the largest value and its position, a dot its accumulator. Keeps a reference to
+// the graph, which must outlive this object. For use by one thread.
 class CarriedReduction {
  public:
-  // `graph` holds the reduction as it was before, `node`.
+  // `node` is the index of the reduction in `graph`, the graph before rolling.
   CarriedReduction(const Graph& graph, int node) : graph_(graph), node_(node) {}
 
   int node() const { return node_; }
-  // Adds the placeholders to the loop's body, and appends what they begin with to `initial`. `accumulator` is the one
-  // that a dot adds to, where it has one; what is neutral instead is made in `outside`.
+  // Adds the placeholders of the carried values to the loop's body, and appends their initial values to `initial`. A
+  // dot that has an accumulator starts from `accumulator`. Every other reduction starts from its neutral value, which
+  // is created in `outside`.
   void Begin(std::optional<NodeRef> accumulator, GraphBuilder* outside, GraphBuilder* body, Arg::List* initial);
-  // What a dot in the body adds to.
+  // Returns the value that a dot in the body adds to.
   NodeRef accumulator() const { return parameters_[0]; }
-  // Appends what the next round begins with, from what this one had and `chunk`, the body's own reduction.
+  // Appends the carried values of the next round to `results`. They are computed from the values of this round and from
+  // `chunk`, the node in the body that reduces the chunk.
   void Combine(NodeRef chunk, GraphBuilder* body, Arg::List* results) const;
-  // How many values it carries; the last is the result.
+  // Returns the number of carried values. The last one is the result of the reduction.
   int count() const { return static_cast<int>(parameters_.size()); }
 
  private:

@@ -10,7 +10,7 @@
 namespace telemetry::worker::ir {
 namespace {
 
-// 0 where both are NaN or equal; infinity where only one is finite.
+// Returns 0 if both are NaN or equal, and infinity if only one of them is finite.
 double AbsoluteError(double expected, double actual) {
   if (expected == actual || (std::isnan(expected) && std::isnan(actual))) return 0;
   const double error = std::abs(actual - expected);

@@ -4,7 +4,7 @@
 
 namespace telemetry::worker::ir {
 
-// The graph without the nodes that nothing uses and that do nothing. Placeholders stay.
+// Returns the graph without the nodes that no other node uses and that have no effect. Placeholders stay.
 Graph WithoutDeadNodes(const Graph& graph);
 
 }  // namespace telemetry::worker::ir

@@ -16,7 +16,7 @@ namespace {
 
 using record::Cat;
 
-// Shortest text that reads back as the same number.
+// Returns the shortest text that reads back as the same number.
 std::string NumberText(double number) {
   char buffer[32];
   const auto end = std::to_chars(buffer, buffer + sizeof(buffer), number).ptr;

@@ -13,48 +13,50 @@
 
 namespace telemetry::worker::ir {
 
-// The device IR: what a kernel does to tiles, as graphs of nodes in the manner of torch.fx. Plain data, copyable; made
-// by Trace (trace.h), read by the code generator, the reference and the extractor of telemetry's graph record.
+// The device IR: the operations of a kernel on tiles, as graphs of nodes in the style of torch.fx. Plain data,
+// copyable. Trace (trace.h) builds it. The code generator, the reference and the extractor of the graph record read it.
 //
-// Axes. A kernel walks its tensors along axes; each has a block, the piece of it that a tile holds. The shape of a
-// value is a list of distinct axes, and axes are what broadcasting goes by: [m] and [m, n] make [m, n], whatever their
-// order. A value without axes is a scalar, the same for the whole tile. The order of a shape is how it prints, no more.
-// There are no dimensions of size 1 and no transposes; the indices of a load or a store say which axis runs along which
-// dimension.
+// Axes. A kernel walks its tensors along axes. Each axis has a block, the part of the axis that a tile holds. The shape
+// of a value is a list of distinct axes, and values broadcast by axis: [m] and [m, n] make [m, n], whatever their
+// order. A value without axes is a scalar, the same for all elements of the tile. The order of a shape only affects how
+// the shape is printed. There are no dimensions of size 1 and no transposes: the indices of a load or a store name the
+// axis that runs along each dimension.
 //
-// Arithmetic. Floating values are computed in float32 whatever their dtype says (the dtype is what torch's promotion
-// would give); kConvert rounds to f16 or bf16, and so does a store. Integers are int32 and wrap; division of integers
-// is not there. Elements of a tile beyond the end of an axis hold anything: a load does not read and a store does not
-// write them, kMaskTo gives them a value, and reductions and dots only see values that are masked along the axis that
-// they sum.
+// Arithmetic. Floating-point values are computed in float32 whatever their dtype, which is the dtype that torch's
+// promotion gives. kConvert rounds to f16 or bf16, and so does a store. Integers are int32 and wrap. There is no
+// integer division. The elements of a tile beyond the end of an axis have arbitrary values: a load does not read them,
+// a store does not write them, and kMaskTo sets them. The inputs of reductions and dots are always masked along the
+// axis that they sum.
 
-// A size that a tensor has: text as the sidecars print it ("4096", or a symbol "s0" where shapes are not static) and
-// its value in this binding.
+// A size of a tensor: its text as the sidecars print it ("4096", or a symbol such as "s0" if shapes are not static),
+// and its value in this binding.
 struct Size {
   std::string text;
   int64_t value = 0;
   bool is_static = true;
-  int tensor = -1;  // where it comes from: dimension `dimension` of tensors[tensor]; -1: nowhere
+  int tensor = -1;  // the size is dimension `dimension` of tensors[tensor]; -1: it belongs to no tensor
   int dimension = -1;
 
   friend bool operator==(const Size&, const Size&) = default;
 };
 
+// The ways in which a kernel walks an axis.
 enum class AxisKind {
-  kGrid,       // a block of it per tile; tiles of the grid run in any order
+  kGrid,       // one block per tile; the tiles of the grid run in any order
   kLoop,       // walked by a for loop inside a tile
-  kReduction,  // a tile has all of it: held at once (persistent) or walked in chunks (looped), as the config says
+  kReduction,  // a tile covers all of it, at once (persistent) or in chunks (looped); the config chooses
 };
 
+// An axis along which a kernel walks its tensors.
 struct Axis {
-  int id = 0;  // index in DeviceIr::axes: Helion's block id
+  int id = 0;  // index in DeviceIr::axes; Helion's block id
   AxisKind kind = AxisKind::kGrid;
   Size extent;
-  int64_t fixed_block = 0;  // 0: the config chooses; else the block size, always (1: an index, as for batches)
+  int64_t fixed_block = 0;  // block size of every config (1: an index, as for batches); 0: the config chooses
   std::string symbol() const { return "u" + std::to_string(id); }
 };
 
-// A tensor in device memory: an argument of the kernel, or an output that the host allocates (dense, row major).
+// A tensor in device memory: an argument of the kernel, or an output that the host allocates (dense, row-major).
 struct HostTensor {
   std::string name;
   DType dtype = DType::kF32;
@@ -63,36 +65,36 @@ struct HostTensor {
   bool is_output = false;
 };
 
-// A scalar argument of the kernel. f32 or i32.
+// A scalar argument of the kernel, f32 or i32.
 struct ScalarParameter {
   std::string name;
   DType dtype = DType::kF32;
 };
 
+// The operations of nodes. The comments give the arguments (args) and the attributes of Node that an operation uses.
 enum class Op {
-  // What graphs begin and end with.
+  // The begin and the end of graphs.
   kPlaceholder,  // a captured or carried value of a child graph, in the order of the call's arguments
   kOutput,       // args[0]: the list of results
-  // The host's things.
+  // Values that the host knows.
   kHostTensor,  // node.tensor
   kBlockSize,   // the symbol of node.axis's block: the index "this axis" of loads and stores
   kScalar,      // node.scalar: a scalar argument
   // Memory. args: host tensor, list of one index per dimension [, value to store]. An index is the kBlockSize node of
-  // an
-  // axis, a Slice of a reduction axis, an i32 value (gather), or an integer. A load's shape is the union of the axes of
-  // its
-  // indices. Gathered indices must be inside.
+  // an axis, a Slice of a reduction axis, an i32 value (gather), or an integer. The shape of a load is the union of the
+  // axes of its indices. Gathered indices must be inside the dimension.
   kLoad,
   kStore,
-  // Made from nothing.
-  kFull,   // node.value everywhere; shape as given (no axes: a constant)
-  kIndex,  // i32: each element's position along node.axis. Shape [axis]
-  // i32 scalars: the position of the tile's first element along node.axis, and one beyond its last, at most the axis'
-  // extent. Of a reduction axis always 0 and the extent, also inside the loop that walks it in chunks.
+  // Values without operands.
+  kFull,   // node.value in every element; any shape (no axes: a constant)
+  kIndex,  // i32: the position of each element along node.axis; shape [axis]
+  // i32 scalars: the position of the tile's first element along node.axis, and the position after its last element,
+  // which is at most the extent of the axis. For a reduction axis they are always 0 and the extent, also inside the
+  // loop that walks the axis in chunks.
   kTileBegin,
   kTileEnd,
-  // Pointwise, args: values or numbers. The values are all floating, all i32 or all bool (kConvert makes them so); a
-  // number becomes what they are.
+  // Pointwise operations. args: values or numbers. The values are all floating, all i32 or all bool (kConvert makes
+  // them so). A number is converted to their category.
   kAdd,
   kSub,
   kMul,
@@ -123,69 +125,72 @@ enum class Op {
   kNot,      // bool
   kWhere,    // condition, then, else
   kConvert,  // to node.dtype
-  kMaskTo,   // node.value where the element lies beyond the end of any of its axes
-  // Along node.axis; that axis leaves the shape. f32 for floats; kSum of i32 and bool is i32; kArgMax is the i32
-  // position
-  // of the first largest, along the axis as kIndex counts it.
+  kMaskTo,   // node.value in the elements that are beyond the end of any axis
+  // Reductions along node.axis, which the result does not have. Floats give f32. i32 gives i32, and so does kSum of
+  // bool. kArgMax gives the i32 position of the first largest element along the axis, counted as by kIndex.
   kSum,
   kAMax,
   kAMin,
   kProd,
   kArgMax,
-  // a, b [, accumulator]: sums a * b along node.axis (both have it), float32. Axes that a and b share beside it have
-  // blocks of 1. f16 and bf16 (both the same), f32: tensor cores with tf32 when settings allow, else FMA.
+  // args: a, b [, accumulator]. Sums a * b along node.axis, which both have, in float32. Other axes that a and b share
+  // have blocks of 1. The dtypes are both f16, both bf16 or both f32. f32 uses tensor cores with tf32 if the settings
+  // allow it, else FMA.
   kDot,
-  // Control flow, with child graphs. args: ..., list of arguments for the children's placeholders.
-  kForLoop,  // node.graphs[0] once per block of node.axis, in order; args[0]: list of captured values, args[1]: list of
-             // initial carried values, args[2]: where the loop ends (i32 scalar; None: the axis' extent). The
-             // placeholders are the captured, then the carried values; the output is the next carried values.
-  kReductionLoop,  // as kForLoop, over the chunks of a reduction axis. Only made by rolling
+  // Control flow, with child graphs. args: ..., list of arguments for the placeholders of the child graphs.
+  kForLoop,  // runs node.graphs[0] once per block of node.axis, in order; args[0]: list of captured values, args[1]:
+             // list of initial carried values, args[2]: the end of the loop (i32 scalar; None: the axis' extent). The
+             // placeholders are the captured, then the carried values; the output lists the next carried values.
+  kReductionLoop,  // as kForLoop, over the chunks of a reduction axis; only rolling creates it
   kIf,             // args[0]: bool scalar, args[1]: list; graphs: then, else (same outputs)
   kWhile,          // args[0]: list of captured, args[1]: list of initial carried values; graphs: condition (one bool
                    // scalar), body
-  kCall,           // args[0]: list; graphs[0]: a helper function
-  kGetItem,        // result number node.item of args[0], which is control flow
+  kCall,           // args[0]: list of arguments; graphs[0]: a helper function
+  kGetItem,        // result number node.item of args[0], a control-flow node
 };
-// The last one: for tables and tests over all ops.
+// The last op, for tables and tests that cover all ops.
 inline constexpr Op kLastOp = Op::kGetItem;
 
+// A reference to a node from another node of the same graph.
 struct NodeRef {
-  int index = 0;  // in the same graph
+  int index = 0;  // in Graph::nodes
   friend bool operator==(const NodeRef&, const NodeRef&) = default;
 };
-// All of a reduction axis, as torch's `:`.
+// All of a reduction axis, like `:` in torch.
 struct Slice {
   int axis = 0;
   friend bool operator==(const Slice&, const Slice&) = default;
 };
 
-// An argument of a node: nested as deep as one likes. std::monostate is None.
+// An argument of a node, nested to any depth. std::monostate is None.
 struct Arg {
   using List = std::vector<Arg>;
   using Map = std::map<std::string, Arg>;
   std::variant<std::monostate, NodeRef, bool, int64_t, double, std::string, DType, Slice, List, Map> value;
 };
 
-// "softmax.cc:12"
+// The line of source code that created a node: "softmax.cc:12".
 struct SourceLocation {
   std::string file;
   int line = 0;
 };
 
+// The kinds of lowering that Helion applies to nodes.
 enum class Lowering { kNone, kApi, kPointwise, kReduction, kDot, kControlFlow };
 
+// A node of a graph: one operation.
 struct Node {
   std::string name;  // unique in its graph: "exp", "exp_1"
   Op op = Op::kPlaceholder;
   std::vector<Arg> args;
   std::map<std::string, Arg> kwargs;
 
-  // No dtype: the node has no value of its own (host tensors, block sizes, stores, outputs, control flow: its results
-  // come out through kGetItem).
+  // The dtype of the value. Unset if the node has no value of its own: host tensors, block sizes, stores, outputs, and
+  // control flow, whose results kGetItem reads.
   std::optional<DType> dtype;
-  std::vector<int> shape;  // ids of axes
+  std::vector<int> shape;  // ids of the axes of the value
 
-  // What op needs beside its arguments (see Op); -1 where it does not apply.
+  // Attributes of the op besides its arguments (see Op); -1 if the op does not use them.
   int tensor = -1;
   int scalar = -1;
   int axis = -1;
@@ -196,29 +201,31 @@ struct Node {
   SourceLocation location;
 };
 
+// The roles of graphs: the root, or a child graph of a control-flow node.
 enum class GraphKind { kRoot, kForLoop, kReductionLoop, kIf, kElse, kWhileCondition, kWhileLoop, kHelperFunction };
 inline constexpr GraphKind kLastGraphKind = GraphKind::kHelperFunction;
 
-// Nodes in an order in which each comes after what it uses. The last node is the output.
+// A list of nodes in which each node comes after the nodes that it uses. The last node is the output.
 struct Graph {
   int id = 0;
   GraphKind kind = GraphKind::kRoot;
-  std::string name;       // of a helper function
-  std::vector<int> axes;  // of a loop: the axis that it walks (Helion: block_ids)
+  std::string name;       // of a helper function; else empty
+  std::vector<int> axes;  // the axis that a loop walks (Helion: block_ids); else empty
   std::vector<Node> nodes;
 
   const Node& at(NodeRef ref) const { return nodes[static_cast<size_t>(ref.index)]; }
 };
 
-// A graph with reductions and what it becomes when they are done in chunks (roll.h).
+// A graph with reductions, and the alternate graph that computes them in chunks (roll.h).
 struct RolledReduction {
   int original_graph = 0;
   int rolled_graph = 0;        // the original with its reductions replaced by kReductionLoop nodes
-  std::vector<int> axes;       // that were rolled
+  std::vector<int> axes;       // the axes that were rolled
   bool used_reduction = true;  // Helion: used_rdim
   bool can_be_rolled_by_caller = false;
 };
 
+// The device IR of one kernel.
 struct DeviceIr {
   std::string kernel_name;
   std::vector<Axis> axes;
@@ -227,22 +234,23 @@ struct DeviceIr {
   std::vector<Graph> graphs;  // graphs[i].id == i
   int root = 0;
   std::vector<RolledReduction> rolled;
-  // Sizes and scalars that the traced function looked at: other values need another trace.
+  // Sizes and scalars whose values the traced function used. Other values need another trace.
   std::vector<Size> specialized_sizes;
   std::map<std::string, double> specialized_scalars;
 
   const Graph& root_graph() const { return graphs[static_cast<size_t>(root)]; }
 };
 
-// "helion.language.memory_ops.load", "torch._ops.aten.aten::exp": names that Helion and torch give the same operation.
+// Returns the name that Helion and torch give the operation: "helion.language.memory_ops.load",
+// "torch._ops.aten.aten::exp".
 std::string_view TargetName(Op op);
-// What a node is called before it is made unique: "load", "exp".
+// Returns the name that a node of this op has before it is made unique: "load", "exp".
 std::string_view BaseName(Op op);
 Lowering LoweringOf(Op op);
 bool IsPointwise(Op op);
 bool IsReduction(Op op);
 bool IsControlFlow(Op op);
-std::string_view GraphKindName(GraphKind kind);  // "RootGraphInfo", "ForLoopGraphInfo", ...: Helion's names
+std::string_view GraphKindName(GraphKind kind);  // Helion's name: "RootGraphInfo", "ForLoopGraphInfo", ...
 
 // One index of a load or a store.
 struct Index {
@@ -252,17 +260,17 @@ struct Index {
   NodeRef value;        // kGather
   int64_t literal = 0;  // kLiteral
 };
-// Of a kLoad or kStore node of `graph`, one per dimension of the tensor.
+// Returns the indices of a kLoad or kStore node of `graph`, one per dimension of the tensor.
 std::vector<Index> IndicesOf(const Graph& graph, const Node& node);
 
-// The nodes that a node uses, in the order of the arguments, once per occurrence.
+// Returns the nodes that a node uses, in the order of the arguments, once per occurrence.
 std::vector<NodeRef> UsesOf(const Node& node);
 
-// INTERNAL, with graph and node, unless every rule above holds. The extractor, the reference and the code generator may
-// rely on it.
+// Returns INTERNAL, naming graph and node, if a rule above is broken. The extractor, the reference and the code
+// generator may rely on these rules.
 absl::Status Verify(const DeviceIr& ir);
 
-// The graphs as text, a node a line, for people.
+// Returns the graphs as text for people, one node per line.
 std::string DebugString(const DeviceIr& ir);
 
 }  // namespace telemetry::worker::ir

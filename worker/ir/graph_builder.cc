@@ -14,7 +14,8 @@
 namespace telemetry::worker::ir {
 namespace {
 
-// What torch.fx does not call a node: Python's keywords and builtins, those that name operations or tensors somewhere.
+// Names that torch.fx does not give to nodes: keywords and builtins of Python. The list has those that are names of
+// operations or tensors somewhere.
 constexpr std::string_view kTakenNames[] = {
     "abs",  "all",  "and",   "any",    "as",  "bool",   "del",   "dict",  "dir",  "divmod", "else",   "filter", "float",
     "for",  "from", "hash",  "id",     "if",  "in",     "input", "int",   "is",   "iter",   "lambda", "len",    "list",
@@ -26,7 +27,7 @@ bool IsTaken(std::string_view name) {
   return std::find(std::begin(kTakenNames), std::end(kTakenNames), name) != std::end(kTakenNames);
 }
 
-// 0.0 and -0.0 are two constants, and a NaN is the same as itself.
+// Returns true for the same constant: 0.0 and -0.0 differ, and a NaN equals a NaN.
 bool SameNumber(double a, double b) {
   return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
 }

@@ -11,7 +11,7 @@ namespace {
 // A binary floating-point format narrower than double.
 struct Format {
   int fraction_bits;
-  int min_exponent;  // of the normal numbers; subnormals have its spacing
+  int min_exponent;  // of the normal numbers; subnormals have the same spacing
   double max;
 };
 constexpr Format kF16Format = {.fraction_bits = 10, .min_exponent = -14, .max = 65504};
@@ -21,7 +21,7 @@ double RoundToFormat(const Format& format, double value) {
   if (value == 0 || !std::isfinite(value)) return value;
   const int exponent = std::max(std::ilogb(value), format.min_exponent);
   const int shift = format.fraction_bits - exponent;
-  // rint rounds to nearest even; both scalings are exact.
+  // std::rint rounds to nearest even. Both scalings are exact.
   const double rounded = std::ldexp(std::rint(std::ldexp(value, shift)), -shift);
   return std::abs(rounded) > format.max ? std::copysign(std::numeric_limits<double>::infinity(), value) : rounded;
 }
@@ -60,7 +60,7 @@ uint16_t EncodeF16(double value) {
   if (std::isinf(magnitude)) return sign | 0x7C00;
   if (magnitude == 0) return sign;
   const int exponent = std::max(std::ilogb(magnitude), kF16Format.min_exponent);
-  // Of a normal number the leading one stands in bit 10, where it adds to the exponent field.
+  // The leading one of a normal number is bit 10, where it increments the exponent field.
   const auto significand = static_cast<int>(std::ldexp(magnitude, kF16Format.fraction_bits - exponent));
   const int field = (exponent - kF16Format.min_exponent) << kF16Format.fraction_bits;
   return static_cast<uint16_t>(sign | (field + significand));

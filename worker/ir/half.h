@@ -6,14 +6,14 @@
 
 namespace telemetry::worker::ir {
 
-// The narrow float formats on the host. Rounding is to nearest even, from double in one step; beyond the largest finite
-// value comes infinity, as the hardware's conversions do. Pure functions.
+// The narrow float formats on the host. Values are rounded from double to nearest even in one step. A value beyond the
+// largest finite value becomes infinity, as in the conversions of the hardware. Pure functions.
 
-// The nearest value that the dtype can hold: f32, f16, bf16 round, i32 truncates towards zero and saturates (NaN: 0),
-// bool is 1 unless 0.
+// Returns the nearest value that the dtype can hold. f32, f16 and bf16 round. i32 truncates towards zero and saturates;
+// NaN becomes 0. bool is 0 for 0 and 1 for all other values.
 double RoundTo(DType dtype, double value);
 
-// A sum, difference or product of i32 values, as the 32 bits that remain of it.
+// Returns the low 32 bits of a sum, difference or product of i32 values.
 double WrapInt32(int64_t value);
 
 uint16_t EncodeF16(double value);

@@ -15,13 +15,13 @@ namespace {
 using record::Cat;
 using record::Json;
 
-// Edges of one consumer, one per producer.
+// The edges of one consumer, one per producer.
 class EdgeList {
  public:
   EdgeList(const DeviceIr& ir, const Graph& graph, const IrGraphOptions& options)
       : ir_(ir), graph_(graph), options_(options) {}
 
-  // Another occurrence of `from` among the arguments of `to`.
+  // Adds an occurrence of `from` among the arguments of `to`.
   void Add(const Node& from, const std::string& to, std::string_view kind, size_t position) {
     std::string source = RecordId(graph_, from);
     auto edge = std::find_if(edges_.begin(), edges_.end(), [&](const Json& one) {
@@ -37,7 +37,7 @@ class EdgeList {
   std::vector<Json>& edges() { return edges_; }
 
  private:
-  static constexpr size_t kPositions = 3;  // where arg_positions stands
+  static constexpr size_t kPositions = 3;  // index of arg_positions in the members of an edge
 
   Json NewEdge(std::string source, const std::string& target, std::string_view kind, const Node& from) const {
     ValueFeatures value = ValueFeaturesOf(ir_, from, options_);
@@ -57,7 +57,8 @@ class EdgeList {
   std::vector<Json> edges_;
 };
 
-// How a control-flow node is made: the arguments that together are the children's, and how many children there are.
+// The form of a control-flow node: the arguments that together are passed to the child graphs, and the number of child
+// graphs.
 struct CallForm {
   std::vector<size_t> lists;
   size_t graphs = 1;
@@ -79,7 +80,8 @@ std::optional<CallForm> FormOf(Op op) {
   }
 }
 
-// What the node passes to its children's placeholders; empty optional: it is not made as its op says.
+// Returns the values that the node passes to the placeholders of its child graphs, or nullopt if the node does not have
+// the form of its op.
 std::optional<Arg::List> LiveArguments(const CallForm& form, const Node& node) {
   if (node.graphs.size() != form.graphs) return std::nullopt;
   Arg::List live;
@@ -104,14 +106,14 @@ void AddDataEdges(const Graph& graph, const Node& node, IrGraphWarnings* warning
   for (size_t i = 0; i < uses.size(); ++i) {
     const Node* producer = FindNode(graph, uses[i]);
     if (producer == nullptr) {
-      warnings->Warn(Cat(RecordId(graph, node), " uses a node that is not there; the edge is left out"));
+      warnings->Warn(Cat(RecordId(graph, node), " uses a node that does not exist; the edge is left out"));
       continue;
     }
     edges->Add(*producer, RecordId(graph, node), "data", i);
   }
 }
 
-// False: the child is missing, or takes another number of values than it is given.
+// Returns false if the child graph does not exist or has another number of placeholders than there are values.
 bool AddEdgesInto(const DeviceIr& ir, const Graph& graph, int child_id, const Arg::List& live, EdgeList* edges) {
   if (child_id < 0 || child_id >= static_cast<int>(ir.graphs.size())) return false;
   const Graph& child = ir.graphs[static_cast<size_t>(child_id)];
@@ -123,7 +125,7 @@ bool AddEdgesInto(const DeviceIr& ir, const Graph& graph, int child_id, const Ar
   return placeholders.size() == live.size();
 }
 
-// False: the node is not as it should be; there may be some edges all the same.
+// Returns false if the node is malformed. Some edges may have been added even then.
 bool AddRegionEdges(const DeviceIr& ir, const Graph& graph, const Node& node, const CallForm& form, EdgeList* edges) {
   const std::optional<Arg::List> live = LiveArguments(form, node);
   if (!live.has_value()) return false;

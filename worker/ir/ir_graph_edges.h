@@ -10,11 +10,12 @@
 
 namespace telemetry::worker::ir {
 
-// The graphs that the root leads to through control flow, itself included.
+// Returns the graphs that the root reaches through control flow, including the root.
 std::set<int> LiveGraphs(const DeviceIr& ir);
 
-// The edges that end at a node (data) and, where its graph is live, those that begin a child graph it runs (region), in
-// the order of the arguments, appended to `links`. What leads nowhere is left out with a warning.
+// Appends the edges of a node to `links`, in the order of the arguments: the data edges that end at the node and, if
+// its graph is live, the region edges into the child graphs that it runs. An edge from or to a missing node is left out
+// with a warning.
 void AppendEdges(const DeviceIr& ir, const Graph& graph, const Node& node, bool is_live, const IrGraphOptions& options,
                  IrGraphWarnings* warnings, std::vector<record::Json>* links);
 

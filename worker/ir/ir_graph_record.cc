@@ -26,7 +26,7 @@ Json Integers(const std::vector<int>& values) {
 
 Json Text(std::string_view text) { return Json::String(RecordText(text)); }
 
-// The graphs that the record has.
+// Returns the graphs that are recorded.
 std::vector<const Graph*> GraphsOf(const DeviceIr& ir) {
   std::set<int> alternates;
   for (const RolledReduction& rolled : ir.rolled) {
@@ -42,7 +42,8 @@ std::vector<const Graph*> GraphsOf(const DeviceIr& ir) {
 std::string RegionKindOf(const Graph& graph, IrGraphWarnings* warnings) {
   bool known = false;
   std::string kind = RegionKind(graph.kind, &known);
-  if (!known) warnings->Warn(Cat("a graph is of an unknown kind (", kind, "); it is recorded as it is"));
+  if (!known)
+    warnings->Warn(Cat("a graph has an unknown kind (", kind, "); the record contains the number of the kind"));
   return kind;
 }
 

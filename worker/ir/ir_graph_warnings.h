@@ -6,7 +6,7 @@
 
 namespace telemetry::worker::ir {
 
-// Passes each distinct warning on once. For one extraction, one thread.
+// A filter that passes each distinct warning on once. For one extraction, one thread. The sink must outlive it.
 class IrGraphWarnings {
  public:
   using Sink = std::function<void(const std::string&)>;

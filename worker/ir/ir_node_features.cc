@@ -18,7 +18,7 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 Json Text(std::string_view text) { return Json::String(RecordText(text)); }
 
-// One dimension: its text, and its value where it is known.
+// A dimension: its text, and its value if it is known.
 struct Dimension {
   std::string text;
   std::optional<int64_t> value;
@@ -47,7 +47,7 @@ Dimensions DimensionsOf(const std::vector<Size>& sizes) {
 
 constexpr int64_t kLargestHint = int64_t{1} << 62;
 
-// An axis as a dimension of a tile.
+// Returns an axis as a dimension of a tile.
 Dimension BlockDimension(const DeviceIr& ir, int axis, const IrGraphOptions& options) {
   if (axis < 0 || axis >= static_cast<int>(ir.axes.size())) return {Cat("u", axis), std::nullopt};
   const Axis& walked = ir.axes[static_cast<size_t>(axis)];
@@ -67,7 +67,8 @@ bool IsNumber(const Dimension& dimension) {
   return dimension.value.has_value() && dimension.text == Cat(*dimension.value);
 }
 
-// Of a tile without gaps, as torch prints them: products of "Max(1, u1)", with the numbers in front.
+// Returns the strides of a tile without gaps, as torch prints them: products of "Max(1, u1)", with the numbers in
+// front.
 Dimensions TileStrides(const Dimensions& shape) {
   Dimensions strides(shape.size());
   int64_t number = 1;
@@ -100,7 +101,7 @@ void SetTensor(std::string_view dtype, const Dimensions& shape, const Dimensions
 
 bool IsKnown(Op op) { return op >= Op::kPlaceholder && op <= kLastOp; }
 
-// A number that the host knows: a block size or a scalar argument.
+// Returns true for a number that the host knows: a block size or a scalar argument.
 bool IsSymbol(const Node& node) { return node.op == Op::kBlockSize || node.op == Op::kScalar; }
 
 void SetSymbol(const DeviceIr& ir, const Node& node, const IrGraphOptions& options, ValueFeatures* features) {
@@ -147,7 +148,7 @@ Json ReductionType(Op op) {
   }
 }
 
-// Operands that are tiles, once per occurrence.
+// Sets the operands that are tiles, once per occurrence.
 void SetInputs(const DeviceIr& ir, const Graph& graph, const Node& node, const IrGraphOptions& options,
                LoweringFeatures* features) {
   features->input_dtypes = Json::Array();

@@ -10,27 +10,28 @@
 
 namespace telemetry::worker::ir {
 
-// What the record says of one node. Nothing here trusts the IR: an index that leads nowhere gives null.
+// The features of one node in the graph record. No function here trusts the IR: an index out of range gives null.
 
-// With U+FFFD for each byte that is not UTF-8.
+// Returns the text with U+FFFD in place of each byte that is not valid UTF-8.
 std::string ValidUtf8(std::string_view text);
-// Free text as a record may hold it: valid UTF-8, capped.
+// Returns free text as a record may contain it: valid UTF-8, cut to kMaxTextBytes.
 std::string RecordText(std::string_view text);
 
-// The node's name in the record: "g0:exp".
+// Returns the id of the node in the record: "g0:exp".
 std::string RecordId(const Graph& graph, const Node& node);
 
-// The op's target in the record; "op 99" for one that is not known.
+// Returns the target of the op in the record; "op 99" for an unknown op.
 std::string TargetOf(const Node& node);
 
-// The kind's name; "kind 9" for one that this extractor does not know, and `known` is false.
+// Returns the name of the kind and sets `known` to true. For a kind that this extractor does not know it returns "kind
+// 9" and sets `known` to false.
 std::string RegionKind(GraphKind kind, bool* known);
 
-// The node that an argument names; nullptr where it names none or one that is not there.
+// Returns the node that the argument or reference names, or nullptr if there is no such node.
 const Node* FindNode(const Graph& graph, const Arg& arg);
 const Node* FindNode(const Graph& graph, NodeRef ref);
 
-// What a node gives, as "dtype" and "shape" of nodes and edges say it.
+// The features of the value of a node. Edges repeat its dtype and shape.
 struct ValueFeatures {
   record::Json dtype;
   record::Json shape;
@@ -42,7 +43,7 @@ struct ValueFeatures {
 };
 ValueFeatures ValueFeaturesOf(const DeviceIr& ir, const Node& node, const IrGraphOptions& options);
 
-// How a node is computed.
+// The features of the lowering of a node.
 struct LoweringFeatures {
   record::Json lowering_class;
   record::Json input_dtypes;

@@ -16,7 +16,7 @@ struct OpInfo {
 
 constexpr size_t kOps = static_cast<size_t>(kLastOp) + 1;
 
-// In the order of Op.
+// Properties of each op, in the order of Op.
 constexpr std::array<OpInfo, kOps> kInfo = {{
     {Op::kPlaceholder, "arg", "placeholder", Lowering::kNone},
     {Op::kOutput, "output", "output", Lowering::kNone},

@@ -47,7 +47,7 @@ std::vector<size_t> GridAxes(const DeviceIr& ir) {
   return axes;
 }
 
-// The root graph, or its alternate for these axes.
+// Returns the root graph, or its alternate for these axes.
 absl::StatusOr<int> RootFor(const DeviceIr& ir, const std::vector<int>& rolled_axes) {
   if (rolled_axes.empty()) return ir.root;
   const std::set<int> wanted(rolled_axes.begin(), rolled_axes.end());
@@ -60,7 +60,7 @@ absl::StatusOr<int> RootFor(const DeviceIr& ir, const std::vector<int>& rolled_a
       Cat("kernel ", ir.kernel_name, " has no alternate with rolled axes ", absl::StrJoin(rolled_axes, ", ")));
 }
 
-// Moves the grid on by one tile, the last axis first. False: it was the last tile.
+// Advances the grid by one tile, the last axis first. Returns false after the last tile.
 bool NextTile(const std::vector<size_t>& grid, AxisRanges* ranges) {
   for (size_t d = grid.size(); d-- > 0;) {
     AxisRange& range = (*ranges)[grid[d]];

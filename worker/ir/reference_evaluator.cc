@@ -19,13 +19,13 @@ absl::Status WithPlace(const absl::Status& status, const Graph& graph, const Nod
   return {status.code(), Cat("graph ", graph.id, ", ", node.name, ": ", status.message())};
 }
 
-// What the node's elements beyond an end become: nothing that anyone may rely on.
+// Returns the value of a node: the tile, with FillValue() in the elements beyond an end, which no other node may use.
 TilePtr Finished(const AxisRanges& ranges, Tile tile) {
   SetBeyondEnds(ranges, FillValue(tile.dtype), &tile);
   return std::make_shared<const Tile>(std::move(tile));
 }
 
-// The union of the axes that indices walk and gathers have.
+// Returns the union of the axes that indices walk and of those that gathered positions have.
 std::vector<int> AxesOf(const std::vector<TileIndex>& indices) {
   std::vector<int> axes;
   const auto add = [&axes](int axis) {
@@ -39,12 +39,13 @@ std::vector<int> AxesOf(const std::vector<TileIndex>& indices) {
   return axes;
 }
 
-// All of a reduction axis is a power of two, so that there is something beyond its end.
+// Returns the block that covers all of an axis. It is a power of two, so that there are usually elements beyond the
+// end.
 int64_t WholeBlock(int64_t extent) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(extent, 1))));
 }
 
-// The block of a grid or loop axis, the chunk of a rolled reduction.
+// Returns the block of a grid or loop axis, or the chunk of a rolled reduction axis.
 int64_t BlockOf(const Axis& axis, int64_t extent, const ReferenceOptions& options) {
   if (axis.fixed_block > 0) return axis.fixed_block;
   const auto id = static_cast<size_t>(axis.id);

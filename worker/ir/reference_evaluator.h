@@ -12,21 +12,21 @@
 
 namespace telemetry::worker::ir {
 
-// Runs graphs for one tile at a time: what EvaluateReference does between two steps of its grid. Keeps references to
-// what it is made of. For one thread.
+// An evaluator of graphs for one tile at a time: the work of EvaluateReference() in one step of the grid. Keeps
+// references to the arguments of the constructor, which must outlive it. For use by one thread.
 class ReferenceEvaluator {
  public:
   using Values = std::vector<TilePtr>;
 
   ReferenceEvaluator(const DeviceIr& ir, const ReferenceOptions& options, ReferenceTensors* tensors);
 
-  // Grid axes are set by the caller, loops and reductions set theirs.
+  // Returns the ranges of the axes. The caller sets those of the grid; loops and reductions set their own.
   AxisRanges& ranges() { return ranges_; }
-  // The results of the graph. Errors name graph and node.
+  // Returns the results of the graph. Errors name graph and node.
   absl::StatusOr<Values> RunGraph(int graph, const Values& arguments);
 
  private:
-  // What each node of a graph has given, by index: one value, none, or several (control flow).
+  // The values of the nodes of one graph so far, by index: one value, none, or several (control flow).
   struct Frame {
     const Graph& graph;
     const Values& arguments;

@@ -12,10 +12,10 @@
 namespace telemetry::worker::ir {
 namespace {
 
-// With more axes than that, the graphs for several at once would be too many.
+// Limits the number of graphs for several axes at once, which grows exponentially with the number of axes.
 constexpr size_t kMostAxesTogether = 3;
 
-// Rolls the axes one after the other; graphs that a failure leaves behind are taken away.
+// Rolls the axes one after the other. On failure, removes the graphs that were added.
 absl::StatusOr<int> RollInOrder(const std::vector<int>& axes, DeviceIr* ir) {
   const size_t graphs = ir->graphs.size();
   int root = ir->root;
@@ -43,7 +43,8 @@ bool RollOne(int axis, DeviceIr* ir) {
   return !roller.rolled().empty();
 }
 
-// A reduction within another's loop has to be rolled after it, so each order is tried.
+// Rolls several axes at once. A reduction in the loop of another reduction must be rolled after it, so each order is
+// tried.
 void RollTogether(std::vector<int> axes, DeviceIr* ir) {
   const std::vector<int> sorted = axes;
   do {
@@ -77,7 +78,7 @@ std::string WhyNotRolled(const DeviceIr& ir, int axis) {
   if (status.ok()) {
     DeviceIr scratch = ir;
     const absl::StatusOr<int> rolled = Roller(&scratch, axis).Roll(ir.root);
-    if (rolled.ok()) return *rolled == ir.root ? "nothing works along it" : "";
+    if (rolled.ok()) return *rolled == ir.root ? "no node works along the axis" : "";
     status = rolled.status();
   }
   return std::string(status.message().data(), status.message().size());

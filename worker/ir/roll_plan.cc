@@ -41,7 +41,7 @@ void ForEachNodeBelow(const DeviceIr& ir, int graph, const Visit& visit) {
 
 int TensorOf(const Graph& graph, const Node& node) { return graph.at(*AsRef(node.args[0])).tensor; }
 
-// Whether a call or a branch works on each chunk by itself, as a pointwise operation does.
+// Returns true if a call or a branch works on each chunk separately, as a pointwise operation does.
 bool WorksOnChunks(const DeviceIr& ir, const Node& node, int axis) {
   if (node.op != Op::kCall && node.op != Op::kIf) return false;
   bool fine = true;
@@ -112,7 +112,7 @@ class Planner {
         Cat("a value that has the axis u", axis_, " ", what, " ", graph, " (node ", node.name, ")"));
   }
 
-  // Loops reorder what is stored: fine as long as no two nodes write the same elements.
+  // Checks the order of stores, which loops change. That is correct if no two nodes write the same elements.
   absl::Status CheckStoreOrder() const {
     std::map<int, std::vector<size_t>> writers;
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
@@ -143,7 +143,7 @@ class Planner {
   bool KeepOrder(size_t first, size_t second) const {
     if (plan_.level[first] != plan_.level[second]) return plan_.level[first] < plan_.level[second];
     if (plan_.chunked[first] != plan_.chunked[second]) return !plan_.chunked[first];
-    // In one loop, each chunk of theirs is elsewhere when the axis runs along the same dimension.
+    // In one loop, the chunks do not overlap if the axis runs along the same dimension.
     return !plan_.chunked[first] || DimensionOf(first) == DimensionOf(second);
   }
 
@@ -152,7 +152,7 @@ class Planner {
     for (size_t i = 0; i < indices.size(); ++i) {
       if (indices[i].kind == Index::Kind::kAxis && indices[i].axis == axis_) return static_cast<int>(i);
     }
-    return -1 - static_cast<int>(store);  // gathered: as none other
+    return -1 - static_cast<int>(store);  // gathered: differs from all other stores
   }
 
   const DeviceIr& ir_;

@@ -14,7 +14,7 @@
 namespace telemetry::worker::ir {
 namespace {
 
-// Writes one graph anew, with loops over the chunks of an axis.
+// A writer of the rolled form of one graph, with loops over the chunks of an axis.
 class GraphRoller {
  public:
   GraphRoller(DeviceIr* ir, const Graph& original, RollPlan plan, int axis, const std::map<int, int>& rolled)
@@ -97,13 +97,14 @@ class GraphRoller {
     CallLoop(carried, std::move(passed), std::move(initial), location);
   }
 
-  // What a dot adds to, outside of the loops.
+  // Returns the value outside of the loops that a dot adds to.
   std::optional<NodeRef> Accumulator(int i) const {
     if (node(i).op != Op::kDot || node(i).args.size() != 3) return std::nullopt;
     return Outer(*AsRef(node(i).args[2]));
   }
 
-  // The targets, and what has the axis and they are computed from; `captured`: what else is.
+  // Returns the targets and every node with this axis that they depend on. Adds the other nodes that they depend on to
+  // `captured`.
   std::set<int> NeededBy(const std::vector<int>& targets, std::set<int>* captured) const {
     std::set<int> needed(targets.begin(), targets.end());
     for (int i = count() - 1; i >= 0; --i) {
@@ -122,7 +123,7 @@ class GraphRoller {
     return needed;
   }
 
-  // A dot of the copy adds to what is carried.
+  // Copies a node into the body of a loop. A copied dot adds to the carried accumulator.
   NodeRef CopyInto(int i, std::optional<NodeRef> accumulator, GraphBuilder* body, std::map<int, NodeRef>* inside) {
     Node copy = node(i);
     const bool accumulates = copy.op == Op::kDot && accumulator.has_value();
@@ -158,12 +159,12 @@ class GraphRoller {
   }
 
   DeviceIr* ir_;
-  const Graph original_;  // a copy: graphs are appended while it is read
+  const Graph original_;  // a copy, because appending graphs to the IR moves the original
   const RollPlan plan_;
   const int axis_;
   const std::map<int, int>& rolled_;
   GraphBuilder outer_;
-  std::map<int, NodeRef> outer_of_;  // a node of the original -> what stands for it outside of the loops
+  std::map<int, NodeRef> outer_of_;  // a node of the original -> the node for it outside of the loops
 };
 
 }  // namespace
@@ -175,7 +176,7 @@ absl::StatusOr<int> Roller::Roll(int graph) {
   absl::StatusOr<RollPlan> plan = PlanRoll(*ir_, original, axis_);
   if (!plan.ok()) return plan.status();
   for (size_t i = 0; i < original.nodes.size(); ++i) {
-    if (plan->chunked[i]) continue;  // works on each chunk as it is
+    if (plan->chunked[i]) continue;  // works on each chunk without changes
     for (int child : original.nodes[i].graphs) {
       const absl::StatusOr<int> rolled = Roll(child);
       if (!rolled.ok()) return rolled.status();

@@ -10,16 +10,18 @@
 
 namespace telemetry::worker::ir {
 
-// Rolls one axis in a graph and its children (roll.h). For one thread; outlived by the DeviceIr, to which it appends.
+// A rewriter that rolls one axis in a graph and its child graphs (roll.h). It appends graphs to the DeviceIr, which
+// must outlive it. For use by one thread.
 class Roller {
  public:
   Roller(DeviceIr* ir, int axis) : ir_(ir), axis_(axis) {}
 
-  // The id of the rolled graph; the graph's own where nothing in it works along the axis. FAILED_PRECONDITION: why not;
-  // some graphs may have been appended then.
+  // Rolls a graph and returns the id of the new graph, or of the graph itself if nothing in it works along the axis.
+  // FAILED_PRECONDITION: the axis cannot be rolled; the message has the reason. Some graphs may have been appended even
+  // then.
   absl::StatusOr<int> Roll(int graph);
 
-  // Original to rolled, each graph that was rolled.
+  // Returns the id of the rolled graph for each graph that was rolled, by the id of the original.
   const std::map<int, int>& rolled() const { return rolled_; }
 
  private:

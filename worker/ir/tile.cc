@@ -10,7 +10,7 @@
 namespace telemetry::worker::ir {
 namespace {
 
-// How far to step in `tile` for a step along each axis of `shape`; 0 along axes that it lacks.
+// Returns the step in `tile` for a step along each axis of `shape`; 0 for axes that the tile lacks.
 std::vector<int64_t> StepsIn(const Tile& tile, const TileShape& shape) {
   std::vector<int64_t> steps(shape.axes.size(), 0);
   int64_t step = 1;
@@ -21,7 +21,7 @@ std::vector<int64_t> StepsIn(const Tile& tile, const TileShape& shape) {
   return steps;
 }
 
-// Axes of `tile` with the one at `moved` last.
+// Returns the shape of `tile` with the axis at position `moved` last.
 TileShape WithLast(const Tile& tile, int moved) {
   TileShape shape;
   for (size_t d = 0; d < tile.axes.size(); ++d) {
@@ -37,7 +37,7 @@ TileShape WithLast(const Tile& tile, int moved) {
 double Largest(const double* values, int64_t count) {
   double largest = -std::numeric_limits<double>::infinity();
   for (int64_t i = 0; i < count; ++i) {
-    // A NaN stays: an element that should have been masked must show.
+    // A NaN is kept, so that an element that should have been masked shows in the result.
     if (values[i] > largest || std::isnan(values[i])) largest = values[i];
     if (std::isnan(largest)) break;
   }
@@ -56,7 +56,7 @@ double Smallest(const double* values, int64_t count) {
 double Sum(DType dtype, const double* values, int64_t count) {
   double sum = 0;
   for (int64_t i = 0; i < count; ++i) sum += values[i];
-  // A tile's sum of integers is exact in a double.
+  // The sum of the integers of a tile is exact in a double.
   return dtype == DType::kI32 ? WrapInt32(static_cast<int64_t>(sum)) : sum;
 }
 
@@ -153,7 +153,8 @@ Tile Reduce(Op op, DType dtype, const Tile& tile, int axis, int64_t first) {
 }
 
 Tile Dot(const Tile& a, const Tile& b, int axis, const TileShape& shape) {
-  // Rows are a's own axes, columns b's; what both have beside `axis` has blocks of 1 and may stand with the rows.
+  // Rows are the axes of a, columns are those that only b has. The axes that both have besides `axis` have blocks of 1
+  // and can count as rows.
   const TileShape by_depth = WithLast(a, ShapeOf(a).PositionOf(axis));
   TileShape depth_first = {.axes = {axis}, .sizes = {by_depth.sizes.back()}};
   for (size_t d = 0; d < b.axes.size(); ++d) {

@@ -8,8 +8,8 @@ namespace {
 
 constexpr int64_t kBeyondEnd = -1;
 
-// Calls visit(position of the row's first element, index of the outer axes) for each row along the last axis. A scalar
-// is one row.
+// Calls visit(position of the first element of the row, index of the outer axes) for each row along the last axis. A
+// scalar is one row.
 template <typename Visit>
 void ForEachRow(const TileShape& shape, Visit visit) {
   const int64_t count = shape.element_count();
@@ -33,10 +33,10 @@ bool RowIsInside(const AxisRanges& ranges, const TileShape& shape, const std::ve
 
 absl::Status OutOfRange(size_t dimension, int64_t index, int64_t size) {
   return absl::OutOfRangeError(
-      record::Cat("index ", index, " in dimension ", dimension, ", which has ", size, " elements"));
+      record::Cat("index ", index, " is outside of dimension ", dimension, ", which has ", size, " elements"));
 }
 
-// The offset of the tile's first element, and what a step along each axis of the shape adds.
+// The offset of the first element of a tile, and the step of each axis of its shape.
 struct Affine {
   int64_t base = 0;
   std::vector<int64_t> steps;
@@ -73,7 +73,7 @@ absl::Status AddGather(const HostArray& array, size_t dimension, const Tile& pos
   return absl::OkStatus();
 }
 
-// Of every element of the tile: where it lies in the array's data, or kBeyondEnd.
+// Returns the offset of every element of the tile in the data of the array, or kBeyondEnd.
 absl::StatusOr<std::vector<int64_t>> Offsets(const HostArray& array, const std::vector<TileIndex>& indices,
                                              const TileShape& shape, const AxisRanges& ranges) {
   absl::StatusOr<Affine> affine = AffinePart(array, indices, shape, ranges);

@@ -6,7 +6,7 @@
 namespace telemetry::worker::ir {
 namespace {
 
-// An operand in the result's layout: its own elements where they lie so already.
+// An operand in the layout of the result. Copies the elements only if their layout differs.
 class Operand {
  public:
   Operand(const TilePtr& tile, const TileShape& shape) : tile_(tile) {
@@ -42,7 +42,7 @@ struct Result {
   }
 };
 
-// Integers wrap; the product of two is exact in 64 bits.
+// Applies an arithmetic function. Integers wrap; the product of two is exact in 64 bits.
 template <typename Function>
 void Arithmetic(DType dtype, const Result& result, Function function) {
   if (dtype == DType::kI32) {
@@ -178,7 +178,7 @@ bool OtherFunctionOp(Op op, DType dtype, const Result& result) {
 }
 
 void Convert(DType dtype, const Result& result) {
-  // Floats stay as they are in registers unless they are narrowed: f32 is computed in double here.
+  // Floats are only rounded when they are narrowed: the reference computes f32 in double.
   if (dtype == DType::kF32 && IsFloat(result.operands[0]->dtype)) {
     result.Unary([](double x) { return x; });
   } else {

@@ -21,7 +21,7 @@ namespace {
 
 using record::Cat;
 
-// The number of elements that one step along a dimension of a dense tensor passes: the product of the later sizes.
+// Returns the stride of a dimension of a dense tensor: the product of the sizes of the later dimensions.
 Size ProductOf(absl::Span<const Size> sizes) {
   Size product{.text = "1", .value = 1, .is_static = true};
   int64_t factor = 1;
@@ -106,7 +106,7 @@ int64_t Trace::Specialize(const Size& size) {
 double Trace::SpecializeScalar(const std::string& name) {
   const auto found = state_->inputs.scalar_values.find(name);
   if (found == state_->inputs.scalar_values.end()) {
-    state_->Error(Cat("there is no value of scalar '", name, "' to specialise on"));
+    state_->Error(Cat("scalar '", name, "' has no value to specialise on"));
     return 0;
   }
   state_->ir.specialized_scalars[name] = found->second;
@@ -116,7 +116,7 @@ double Trace::SpecializeScalar(const std::string& name) {
 TensorRef Trace::Output(const std::string& name, std::vector<Size> sizes, DType dtype) {
   auto& tensors = state_->ir.tensors;
   if (std::any_of(tensors.begin(), tensors.end(), [&](const HostTensor& tensor) { return tensor.name == name; })) {
-    state_->Error(Cat("there is a tensor '", name, "' already"));
+    state_->Error(Cat("tensor '", name, "' already exists"));
     return TensorRef();
   }
   HostTensor output{.name = name, .dtype = dtype, .sizes = std::move(sizes), .is_output = true};
@@ -135,7 +135,7 @@ TensorRef Trace::OutputLike(const std::string& name, TensorRef tensor) {
 
 AxisRef Trace::Tile(const Size& extent, int64_t fixed_block) {
   if (!state_->in_root() || !state_->current().builder.graph().nodes.empty()) {
-    state_->Error("Tile() comes after the first computation; the axes of the grid come first");
+    state_->Error("Tile() is called after the first computation; add the axes of the grid first");
   }
   return state_->AddAxis(AxisKind::kGrid, extent, fixed_block);
 }

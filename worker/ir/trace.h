@@ -18,21 +18,22 @@ namespace telemetry::worker::ir {
 
 class Trace;
 
-// A tile's values, or a scalar, in the kernel that is being traced. Cheap to copy; belongs to its Trace and to the
-// region (loop body, branch) it was made in, and may be used in regions inside that one. Arithmetic on it adds nodes:
+// A value in the kernel that is being traced: the elements of a tile, or a scalar. Cheap to copy. It belongs to its
+// Trace and to the region (loop body, branch) that made it, and may be used in regions inside that one. Arithmetic on
+// it adds nodes:
 //
-//   Value y = exp(x - x_max) / sum;      // -, / also take numbers
+//   Value y = exp(x - x_max) / sum;      // -, / also accept numbers
 //
-// A mistake (values of two traces, a dot over an axis that one side lacks) makes a value that is not valid and is the
-// error that Trace::Finish returns; what is computed from it is not valid either.
+// A mistake (values of two traces, a dot over an axis that one operand lacks) makes an invalid value and is the error
+// that Trace::Finish returns. Values computed from an invalid value are invalid as well.
 class Value {
  public:
   Value() = default;
   bool valid() const { return trace_ != nullptr; }
-  // Of a value that is not valid: f32, no axes.
+  // Returns the dtype and the axes. An invalid value is f32 and has no axes.
   DType dtype() const;
   const std::vector<int>& shape() const;
-  // Rounds to that dtype (f16, bf16), or converts.
+  // Rounds to the dtype (f16, bf16), or converts to it.
   Value To(DType dtype) const;
 
  private:
@@ -44,7 +45,7 @@ class Value {
   int node_ = -1;
 };
 
-// A value or a number.
+// An operand: a value or a number.
 class Operand {
  public:
   Operand(Value value) : value_(value), is_value_(true) {}     // NOLINT(google-explicit-constructor)
@@ -59,30 +60,32 @@ class Operand {
   bool is_value_ = false;
 };
 
-// Names of things of a trace; indices into DeviceIr.
+// A tensor of a trace, as an index into DeviceIr; -1: invalid.
 struct TensorRef {
   int id = -1;
 };
+// An axis of a trace, as an index into DeviceIr; -1: invalid.
 struct AxisRef {
   int id = -1;
 };
 
-// What a dimension is indexed with: an axis, an i32 value (gather), an integer.
+// The index of one dimension: an axis, an i32 value (gather), or an integer.
 using IndexArg = std::variant<AxisRef, Value, int64_t>;
 
-// A compile-time parameter's value.
+// The value of a compile-time parameter.
 using Constant = std::variant<bool, int64_t, double, std::string, DType>;
 
-// What is known of the arguments when a kernel is traced.
+// The properties of the arguments that are known when a kernel is traced.
 struct TraceInputs {
   std::string kernel_name;
   std::vector<HostTensor> tensors;
   std::vector<ScalarParameter> scalars;
-  std::map<std::string, double> scalar_values;  // what SpecializeScalar gives
+  std::map<std::string, double> scalar_values;  // the results of SpecializeScalar
   std::map<std::string, Constant> constants;
 };
 
-// Where a call stands, as a default argument: std::source_location, which clang has from 16 on.
+// The source location of a call, for use as a default argument. It replaces std::source_location, which clang has only
+// from version 16 on.
 class CallSite {
  public:
   static constexpr CallSite current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
@@ -97,7 +100,7 @@ class CallSite {
   int line_;
 };
 
-// Writes down what a kernel's C++ function does to symbolic tiles. For one thread.
+// A recorder of the operations that the C++ function of a kernel applies to symbolic tiles. For use by one thread.
 //
 //   absl::Status Softmax(Trace& t) {
 //     TensorRef x = t.Tensor("x");
@@ -110,8 +113,9 @@ class CallSite {
 //     return absl::OkStatus();
 //   }
 //
-// Nodes are in the order in which C++ makes them, and it does not say which operand of one expression comes first:
-// loads of one expression get names of their own, so that the graph is the same with every compiler.
+// Nodes are in the order in which C++ evaluates the calls. C++ does not define which operand of an expression is
+// evaluated first: give the loads of one expression names of their own, so that the graph is the same with every
+// compiler.
 class Trace {
  public:
   using Location = CallSite;
@@ -134,14 +138,14 @@ class Trace {
   const HostTensor& TensorInfo(TensorRef tensor) const;
   int Rank(TensorRef tensor) const { return static_cast<int>(TensorInfo(tensor).sizes.size()); }
   Size SizeOf(TensorRef tensor, int dimension) const;
-  // The number itself: the trace holds for this size only.
+  // Returns the value as a number. The trace then holds for this value only.
   int64_t Specialize(const Size& size);
   double SpecializeScalar(const std::string& name);
-  // A dense tensor that the host allocates before the launch.
+  // Adds a dense tensor that the host allocates before the launch.
   TensorRef Output(const std::string& name, std::vector<Size> sizes, DType dtype);
   TensorRef OutputLike(const std::string& name, TensorRef tensor);
 
-  // Axes. The grid's come first, before anything is computed.
+  // Axes. Those of the grid come first, before any computation.
   AxisRef Tile(const Size& extent, int64_t fixed_block = 0);
   AxisRef ReductionAxis(const Size& extent);
 
@@ -157,7 +161,7 @@ class Trace {
   Value Pointwise(Op op, const std::vector<Operand>& operands, Location at = Location::current());
   Value Where(Value condition, Operand then, Operand otherwise, Location at = Location::current());
 
-  // Reductions and dots mask their inputs beyond the ends of the axis by themselves.
+  // Reductions and dots. They mask the elements of their inputs beyond the end of the axis.
   Value Sum(Value value, AxisRef axis, Location at = Location::current());
   Value Mean(Value value, AxisRef axis, Location at = Location::current());
   Value AMax(Value value, AxisRef axis, Location at = Location::current());
@@ -167,10 +171,11 @@ class Trace {
   Value Dot(Value a, Value b, AxisRef axis, Location at = Location::current());
   Value Dot(Value a, Value b, AxisRef axis, Value accumulator, Location at = Location::current());
 
-  // Control flow. What the body uses of the world outside is captured. `carried` go in, the body's results come out.
+  // Control flow. Values from outside that a body uses are captured. A loop passes `carried` to the first round of its
+  // body and the results of each round to the next one; the results of the last round are returned.
   struct ForOptions {
-    int64_t fixed_block = 0;
-    Value end;  // i32 scalar; not valid: the extent
+    int64_t fixed_block = 0;  // 0: the config chooses
+    Value end;                // i32 scalar; invalid: the extent
   };
   using Carried = std::vector<Value>;
   using LoopBody = std::function<Carried(AxisRef axis, const Carried& carried)>;
@@ -181,16 +186,18 @@ class Trace {
              Location at = Location::current());
   Carried While(const Carried& carried, const std::function<Value(const Carried&)>& condition,
                 const std::function<Carried(const Carried&)>& body, Location at = Location::current());
-  // A function of its own in the generated code; traced anew at each call.
+  // Calls a function that becomes a function of its own in the generated code. `function` is traced anew at each call.
   Value Call(const std::string& name, const std::vector<Value>& arguments,
              const std::function<Value(const std::vector<Value>&)>& function, Location at = Location::current());
 
-  // Pointwise by the trace that the operands belong to: what operators are. They have no location, and take the latest.
+  // Applies a pointwise op in the trace of the operands. The operators call it. They have no location and use the
+  // latest one.
   static Value Apply(Op op, const std::vector<Operand>& operands);
 
-  // Remembers the first error.
+  // Records an error, if there was none before.
   void Fail(absl::Status status);
-  // Closes the root graph, rolls its reductions (roll.h), verifies. The first error, if there was one. Once.
+  // Closes the root graph, rolls its reductions (roll.h) and verifies the IR. Returns the first error, if there was
+  // one. FAILED_PRECONDITION: it was called before.
   absl::StatusOr<DeviceIr> Finish();
 
  private:

@@ -10,7 +10,7 @@
 #include "worker/ir/trace_state.h"
 #include "worker/ir/type_rules.h"
 
-// Nodes that compute, in the region that is being traced.
+// The part of Trace::State that adds computing nodes to the current region.
 
 namespace telemetry::worker::ir {
 
@@ -27,7 +27,7 @@ Value Trace::State::Convert(const Value& value, DType dtype) {
 Value Trace::State::Broadcast(const Value& value, const std::vector<int>& shape) {
   const ValueType type = TypeOf(value);
   if (SameAxes(type.shape, shape)) return value;
-  // Adding -0.0 changes no floating number, not even 0.0.
+  // Adding -0.0 does not change any floating-point number, including 0.0.
   const double nothing = IsFloat(type.dtype) ? -0.0 : 0.0;
   const Value full = Add({.op = Op::kFull, .dtype = type.dtype, .shape = shape, .value = nothing});
   return Pointwise(type.dtype == DType::kBool ? Op::kOr : Op::kAdd, {full, value});
@@ -55,7 +55,7 @@ std::optional<OperandType> Trace::State::TypeOfOperand(const Operand& operand) c
 
 Value Trace::State::Pointwise(Op op, const std::vector<Operand>& operands) {
   if (!IsPointwise(op) || op == Op::kConvert || static_cast<int>(operands.size()) != ArityOf(op)) {
-    Error(Cat(BaseName(op), " with ", operands.size(), " operands is no pointwise operation"));
+    Error(Cat(BaseName(op), " with ", operands.size(), " operands is not a pointwise operation"));
     return Value();
   }
   std::vector<OperandType> types;
@@ -91,7 +91,7 @@ Value Trace::State::Pointwise(Op op, const std::vector<Operand>& operands) {
     node.shape = UnionOfAxes(node.shape, TypeOf(value).shape);
   }
   if (!any_value) {
-    Error(Cat(BaseName(op), " of numbers only"));
+    Error(Cat(BaseName(op), " has only numbers as operands"));
     return Value();
   }
   return Add(std::move(node));

@@ -10,7 +10,7 @@
 #include "worker/ir/trace_state.h"
 #include "worker/ir/type_rules.h"
 
-// Control flow: each body is traced once, as a region of its own.
+// The part of Trace that adds control flow. Each body is traced once, as a region of its own.
 
 namespace telemetry::worker::ir {
 
@@ -19,14 +19,15 @@ using record::Cat;
 bool Trace::State::Adapt(const std::vector<ValueType>& types, const Carried& values, std::string_view what,
                          Region* region) {
   if (values.size() != types.size()) {
-    Error(Cat(what, " gives ", values.size(), " values where ", types.size(), " are wanted"));
+    Error(Cat(what, " returns ", values.size(), " values, but ", types.size(), " are expected"));
     return false;
   }
   for (size_t i = 0; i < values.size(); ++i) {
     if (!Reach(values[i]).has_value()) return false;
     const std::vector<int> shape = TypeOf(values[i]).shape;
     if (const int surplus = AxisNotIn(shape, types[i].shape); surplus != -1) {
-      Error(Cat("result ", i, " of ", what, " has the axis u", surplus, ", beyond ", AxisNames(types[i].shape)));
+      Error(
+          Cat("result ", i, " of ", what, " has the axis u", surplus, ", which is not in ", AxisNames(types[i].shape)));
       return false;
     }
     const Value adapted = Broadcast(Convert(values[i], types[i].dtype), types[i].shape);
@@ -100,7 +101,7 @@ Trace::Carried Trace::If(Value condition, const std::function<Carried()>& then,
   state.Enter(else_region.get());
   const Carried else_results = otherwise();
   state.At(at);
-  // What the branches give is of the dtype and has the axes that both of them fit in.
+  // The results have the dtype and the axes that the results of both branches convert to.
   std::vector<ValueType> types = then_types;
   const std::vector<ValueType> else_types = state.TypesOf(else_results);
   for (size_t i = 0; i < types.size() && i < else_types.size(); ++i) {

@@ -1,7 +1,7 @@
 #include "worker/ir/trace.h"
 #include "worker/ir/trace_state.h"
 
-// Reductions and dots.
+// The part of Trace that adds reductions and dots.
 
 namespace telemetry::worker::ir {
 

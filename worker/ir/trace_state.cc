@@ -19,7 +19,8 @@ namespace {
 
 using record::Cat;
 
-// What follows the last "worker/", or else the base name: where the sources lie on this machine is nobody's business.
+// Returns the part of a path after the last "worker/", or the base name. The location of the sources on the build
+// machine stays private.
 std::string ShortPath(std::string_view path) {
   constexpr std::string_view kRoot = "worker/";
   const size_t root = path.rfind(kRoot);
@@ -62,7 +63,8 @@ void Trace::State::CloseRoot() {
 void Trace::State::Close(Region* region) {
   const Graph& traced = region->builder.graph();
   std::vector<NodeRef> placeholders;
-  // A region takes all that its siblings take, used or not: their node has one list of arguments.
+  // A region has placeholders for all values that its sibling regions capture, used or not, because their node has one
+  // list of arguments.
   Enter(region);
   for (NodeRef captured : *region->captures) {
     const Region* around = open_[open_.size() - 2];
@@ -131,7 +133,7 @@ Value Trace::State::AddParameter(const ValueType& type) {
 
 std::optional<NodeRef> Trace::State::Reach(const Value& value) {
   if (!value.valid()) {
-    Error("a value that holds nothing is used");
+    Error("a value that is not valid is used");
     return std::nullopt;
   }
   if (value.trace_ != trace_) {
@@ -210,7 +212,7 @@ bool Trace::State::Expect(const Value& value, const ValueType& type, std::string
 }
 
 AxisRef Trace::State::AddAxis(AxisKind kind, const Size& extent, int64_t fixed_block) {
-  if (fixed_block < 0) Error(Cat("a block of ", fixed_block, " is asked for"));
+  if (fixed_block < 0) Error(Cat("the fixed block ", fixed_block, " is negative"));
   const int id = static_cast<int>(ir.axes.size());
   ir.axes.push_back({.id = id, .kind = kind, .extent = extent, .fixed_block = fixed_block});
   return AxisRef{id};

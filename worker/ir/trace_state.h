@@ -17,13 +17,13 @@
 
 namespace telemetry::worker::ir {
 
-// What a value is: which dtype, along which axes.
+// The dtype and the axes of a value.
 struct ValueType {
   DType dtype = DType::kF32;
   std::vector<int> shape;
 };
 
-// A graph that is being traced: the root's, or the child of a control flow node.
+// A graph that is being traced: the root, or a child graph of a control-flow node.
 struct Region {
   Region(const DeviceIr* ir, Graph graph, std::vector<NodeRef>* captures)
       : builder(ir, std::move(graph)), captures(captures) {}
@@ -32,16 +32,16 @@ struct Region {
   int axis() const { return builder.graph().axes.empty() ? -1 : builder.graph().axes[0]; }
 
   GraphBuilder builder;
-  // What the regions of one control flow node take from the graph around it, in order of first use: nodes of that
-  // graph.
+  // The values that the regions of one control-flow node capture from the enclosing graph, in order of first use: nodes
+  // of the enclosing graph.
   std::vector<NodeRef>* captures;
-  std::map<int, NodeRef> captured;  // a node of the graph around this one -> its placeholder here
-  std::vector<NodeRef> parameters;  // placeholders of what is passed explicitly
+  std::map<int, NodeRef> captured;  // a node of the enclosing graph -> its placeholder here
+  std::vector<NodeRef> parameters;  // placeholders of values that are passed explicitly
   std::vector<NodeRef> results;
 };
 
-// The device IR that a Trace makes, and where it stands in it. Regions are a stack: a value is reached from the
-// innermost one through placeholders, one in each region between.
+// The device IR that a Trace builds, and the current position in it. Regions form a stack: a value is reached from the
+// innermost region through placeholders, one in each region between.
 class Trace::State {
  public:
   State(Trace* trace, TraceInputs inputs);
@@ -51,38 +51,40 @@ class Trace::State {
   absl::Status error;
   bool finished = false;
 
-  // Where the function of the kernel is.
+  // Sets the source location of the nodes that follow.
   void At(const Location& at);
   const SourceLocation& location() const { return location_; }
-  // Keeps the first error; the message is given the kernel and the location.
+  // Records the first error. Kernel and location are added to the message.
   void Error(std::string_view message);
 
   Region& current() { return *open_.back(); }
   bool in_root() const { return open_.size() == 1; }
-  // An id for a graph of the next region.
+  // Adds an empty graph to the IR and returns the region that traces it.
   std::unique_ptr<Region> NewRegion(GraphKind kind, std::vector<int> axes, std::vector<NodeRef>* captures,
                                     const std::string& name = "");
   void Enter(Region* region) { open_.push_back(region); }
   void Leave() { open_.pop_back(); }
-  // The region's graph is complete: placeholders first, captured ones before the others.
+  // Completes the graph of the region. Placeholders come first, those of captured values before the others.
   void Close(Region* region);
   void CloseRoot();
 
-  // Nodes of the current region.
+  // Appends a node to the current region.
   Value Add(Node node);
-  // The node of a value, in the current region. None, and an error, for one that cannot be used here.
+  // Returns the node of a value in the current region. Returns nullopt and records an error if the value cannot be used
+  // here.
   std::optional<NodeRef> Reach(const Value& value);
   Value ValueOf(NodeRef ref) { return Value(trace_, current().graph_id(), ref.index); }
-  // nullptr: not valid, or its region is closed.
+  // Returns the node of a value, or nullptr if the value is invalid or its region is closed.
   const Node* Find(const Value& value) const;
   ValueType TypeOf(const Value& value) const;
-  // The same shape, for as long as this lives: nodes move.
+  // Returns a copy of the shape that lives as long as this object. References into nodes become invalid when nodes
+  // move.
   const std::vector<int>& Keep(std::vector<int> shape) { return *shapes_.insert(std::move(shape)).first; }
   Value AddParameter(const ValueType& type);
   Carried AddParameters(const std::vector<ValueType>& types);
   static Arg Refs(const std::vector<NodeRef>& nodes);
 
-  // Checks with errors.
+  // Returns true if the axis or tensor can be used, or the value has this type; else records an error.
   bool IsUsable(AxisRef axis);
   bool IsUsable(TensorRef tensor);
   bool Expect(const Value& value, const ValueType& type, std::string_view what);
@@ -91,16 +93,16 @@ class Trace::State {
   std::string AxisNames(const std::vector<int>& shape) const;
 
   Value Convert(const Value& value, DType dtype);
-  // The value with more axes: the same along those.
+  // Returns the value with the axes of `shape`. Along the added axes it is constant.
   Value Broadcast(const Value& value, const std::vector<int>& shape);
   Value Mask(const Value& value, double neutral);
   Value Pointwise(Op op, const std::vector<Operand>& operands);
   Value Reduce(Op op, const Value& value, AxisRef axis);
   Value Dot(Value a, Value b, AxisRef axis, const Value* accumulator);
-  // The indices as an argument, and the axes that they make.
+  // Returns the indices as an argument, and adds their axes to `shape`. Returns nullopt after an error.
   std::optional<Arg> IndexList(TensorRef tensor, const std::vector<IndexArg>& indices, std::vector<int>* shape);
 
-  // Converts and broadcasts what a body gave to what it is to be; the errors say that it is `what`'s.
+  // Converts and broadcasts the results of a body to `types`, and stores them in the region. Errors name `what`.
   bool Adapt(const std::vector<ValueType>& types, const Carried& values, std::string_view what, Region* region);
   Carried AddResults(const std::vector<ValueType>& types, const Value& call);
   std::optional<Arg::List> ReachAll(const Carried& values);

@@ -21,7 +21,7 @@ int CategoryOf(DType dtype) {
 DType PromoteTensors(DType a, DType b) {
   if (a == b) return a;
   if (CategoryOf(a) != CategoryOf(b)) return CategoryOf(a) > CategoryOf(b) ? a : b;
-  return DType::kF32;  // two floating dtypes of which neither holds the other
+  return DType::kF32;  // two floating dtypes, neither of which contains the other
 }
 
 DType Promote(absl::Span<const OperandType> operands) {
@@ -41,7 +41,7 @@ DType Promote(absl::Span<const OperandType> operands) {
 }
 
 absl::Status Refuse(Op op, DType dtype, std::string_view remedy) {
-  return absl::InvalidArgumentError(Cat(BaseName(op), " of ", ShortName(dtype), " is not there: ", remedy));
+  return absl::InvalidArgumentError(Cat(BaseName(op), " of ", ShortName(dtype), " is not supported: ", remedy));
 }
 
 bool IsComparison(Op op) { return op >= Op::kEq && op <= Op::kGe; }
@@ -53,7 +53,8 @@ bool IsFloatFunction(Op op) { return op >= Op::kExp && op <= Op::kCos; }
 absl::StatusOr<PointwiseType> TypeOfPointwise(Op op, absl::Span<const OperandType> operands) {
   DType common = Promote(operands);
   if (IsLogic(op)) {
-    if (common != DType::kBool) return Refuse(op, common, "it takes bool, as comparisons give");
+    if (common != DType::kBool)
+      return Refuse(op, common, "the operands must be bool, such as the results of comparisons");
     return PointwiseType{common, common};
   }
   if (IsComparison(op)) return PointwiseType{common, DType::kBool};

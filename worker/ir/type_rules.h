@@ -9,40 +9,43 @@
 
 namespace telemetry::worker::ir {
 
-// What dtypes and axes operations give: torch's promotion, and broadcasting by axes. Pure functions.
+// The rules for the dtypes and axes of results: the promotion of torch, and broadcasting by axes. Pure functions.
 
-// An operand's dtype as promotion sees it. A number (of C++, or a scalar argument) decides only when it is of a higher
-// category than the tensors are: bool, then integers, then floating.
+// The dtype of an operand for promotion. A number (of C++, or a scalar argument) counts only if its category is higher
+// than that of the tensors. The categories are bool, then integers, then floating.
 struct OperandType {
   DType dtype = DType::kF32;
   bool is_number = false;
 };
 
+// The dtypes of a pointwise op.
 struct PointwiseType {
-  DType operands = DType::kF32;  // what the operands are promoted to
+  DType operands = DType::kF32;  // the dtype that the operands are promoted to
   DType result = DType::kF32;
 };
 
-// Of a pointwise op but kConvert; of kWhere, without its condition. INVALID_ARGUMENT: not for these dtypes.
+// Returns the dtypes of a pointwise op other than kConvert. For kWhere, `operands` are those without its condition.
+// INVALID_ARGUMENT: the op does not support these dtypes.
 absl::StatusOr<PointwiseType> TypeOfPointwise(Op op, absl::Span<const OperandType> operands);
 
-// How many arguments a pointwise op takes.
+// Returns the number of arguments of a pointwise op.
 int ArityOf(Op op);
 
-// All floating, all i32, all bool: values of one category need no conversion to be computed with.
+// Returns true if both are floating, both i32 or both bool. Values of one category need no conversion before they are
+// combined.
 bool SameCategory(DType a, DType b);
 
 DType TypeOfReduction(Op op, DType input);
-// What elements beyond the end of an axis have to be for a reduction or a dot over it. Positions, for kArgMax, are of
-// the largest: the same as kAMax.
+// Returns the value that elements beyond the end of an axis must have for a reduction or a dot along it. kArgMax has
+// the value of kAMax, because it looks for the largest element.
 double NeutralValue(Op op, DType input);
 
 bool HasAxis(const std::vector<int>& shape, int axis);
-// Those of a, then those of b that a lacks.
+// Returns the axes of a, followed by those of b that a lacks.
 std::vector<int> UnionOfAxes(const std::vector<int>& a, const std::vector<int>& b);
 std::vector<int> WithoutAxis(std::vector<int> shape, int axis);
 bool SameAxes(const std::vector<int>& a, const std::vector<int>& b);
-// The first axis of `inner` that `outer` lacks; -1: none.
+// Returns the first axis of `inner` that `outer` lacks, or -1.
 int AxisNotIn(const std::vector<int>& inner, const std::vector<int>& outer);
 
 }  // namespace telemetry::worker::ir

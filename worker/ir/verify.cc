@@ -45,19 +45,19 @@ class Verifier {
   absl::Status CheckTables() const {
     for (size_t i = 0; i < ir_.axes.size(); ++i) {
       if (ir_.axes[i].id != static_cast<int>(i) || ir_.axes[i].fixed_block < 0) {
-        return absl::InternalError(Cat("axis ", i, " has another id, or a block of less than nothing"));
+        return absl::InternalError(Cat("axis ", i, " has a wrong id or a negative fixed block"));
       }
     }
     for (const HostTensor& tensor : ir_.tensors) {
       if (tensor.sizes.size() == tensor.strides.size()) continue;
-      return absl::InternalError(Cat("tensor '", tensor.name, "' has not one stride per size"));
+      return absl::InternalError(Cat("tensor '", tensor.name, "' does not have one stride per size"));
     }
     return IsGraph(ir_.root) ? absl::OkStatus() : absl::InternalError("there is no root graph");
   }
 
-  // That the graph can be read at all: its end, names, and what its nodes refer to.
+  // Checks that the graph can be read: its end, names, and the references of its nodes.
   absl::Status CheckForm(const Graph& graph, size_t index) const {
-    if (graph.id != static_cast<int>(index)) return Wrong(graph, "has another id than its place");
+    if (graph.id != static_cast<int>(index)) return Wrong(graph, "has an id that differs from its index");
     if (graph.nodes.empty() || graph.nodes.back().op != Op::kOutput) return Wrong(graph, "does not end with an output");
     if (!std::all_of(graph.axes.begin(), graph.axes.end(), [this](int axis) { return IsAxis(axis); })) {
       return Wrong(graph, "walks an axis that does not exist");
@@ -65,10 +65,12 @@ class Verifier {
     std::unordered_set<std::string> names;
     for (size_t i = 0; i < graph.nodes.size(); ++i) {
       const Node& node = graph.nodes[i];
-      if (node.name.empty() || !names.insert(node.name).second) return Wrong(graph, node, "has no name of its own");
-      if (node.op == Op::kOutput && i + 1 != graph.nodes.size()) return Wrong(graph, node, "is not at the end");
+      if (node.name.empty() || !names.insert(node.name).second)
+        return Wrong(graph, node, "does not have a unique name");
+      if (node.op == Op::kOutput && i + 1 != graph.nodes.size())
+        return Wrong(graph, node, "is an output before the end");
       if (node.op == Op::kPlaceholder && i > 0 && graph.nodes[i - 1].op != Op::kPlaceholder) {
-        return Wrong(graph, node, "is a placeholder behind other nodes");
+        return Wrong(graph, node, "is a placeholder after other nodes");
       }
       const std::string wrong = WhatIsWrongWithForm(node, static_cast<int>(i));
       if (!wrong.empty()) return Wrong(graph, node, wrong);
@@ -78,21 +80,22 @@ class Verifier {
 
   std::string WhatIsWrongWithForm(const Node& node, int index) const {
     for (NodeRef use : UsesOf(node)) {
-      if (use.index < 0 || use.index >= index) return "uses what does not come before it";
+      if (use.index < 0 || use.index >= index) return "uses a node that does not come before it";
     }
     std::set<int> distinct;
     for (int axis : node.shape) {
-      if (!IsAxis(axis) || !distinct.insert(axis).second) return "has axes that are no shape";
+      if (!IsAxis(axis) || !distinct.insert(axis).second) return "has a shape with an unknown or repeated axis";
     }
-    if (node.axis != -1 && !IsAxis(node.axis)) return "is along an axis that does not exist";
-    if (!node.dtype.has_value() && !node.shape.empty()) return "has axes and no value";
+    if (node.axis != -1 && !IsAxis(node.axis)) return "works along an axis that does not exist";
+    if (!node.dtype.has_value() && !node.shape.empty()) return "has axes but no dtype";
     for (int child : node.graphs) {
       if (!IsGraph(child)) return "has a child graph that does not exist";
     }
     return "";
   }
 
-  // Control flow last: it relies on what the child graphs give.
+  // Checks the nodes with control flow, or those without. Control flow comes last, because it depends on the results of
+  // the child graphs.
   absl::Status CheckNodes(const Graph& graph, bool flow) const {
     for (const Node& node : graph.nodes) {
       if ((IsControlFlow(node.op) || node.op == Op::kGetItem) != flow) continue;
@@ -104,28 +107,28 @@ class Verifier {
 
   absl::Status CheckRoot(int id) {
     const Graph& root = GraphOf(id);
-    if (root.kind != GraphKind::kRoot) return Wrong(root, "is a root of another kind");
+    if (root.kind != GraphKind::kRoot) return Wrong(root, "is a root of the wrong kind");
     if (root.nodes[0].op == Op::kPlaceholder || !UsesOf(root.nodes.back()).empty()) {
-      return Wrong(root, "is a root that takes or gives values");
+      return Wrong(root, "is a root with arguments or results");
     }
     return Walk(root);
   }
 
   absl::Status CheckRolled(const RolledReduction& rolled) {
     if (!IsGraph(rolled.original_graph) || !IsGraph(rolled.rolled_graph)) {
-      return absl::InternalError("a rolled reduction names no graph");
+      return absl::InternalError("a rolled reduction names a graph that does not exist");
     }
     const Graph& original = GraphOf(rolled.original_graph);
     const Graph& graph = GraphOf(rolled.rolled_graph);
-    if (graph.kind != original.kind) return Wrong(graph, "is of another kind than what it is rolled from");
+    if (graph.kind != original.kind) return Wrong(graph, "has another kind than the graph that it is rolled from");
     for (int axis : rolled.axes) {
       if (IsAxis(axis) && ir_.axes[static_cast<size_t>(axis)].kind == AxisKind::kReduction) continue;
-      return Wrong(graph, "is rolled along what is no reduction axis");
+      return Wrong(graph, "is rolled along an axis that is not a reduction axis");
     }
     return graph.kind == GraphKind::kRoot ? CheckRoot(rolled.rolled_graph) : absl::OkStatus();
   }
 
-  // From a root down: which axes of loops may be used where, and that no graph calls itself.
+  // Checks the graphs from a root down: axes of loops are only used inside the loops, and no graph calls itself.
   absl::Status Walk(const Graph& graph) {
     if (!open_graphs_.insert(graph.id).second) return Wrong(graph, "calls itself");
     const std::set<int> axes_before = open_axes_;

@@ -11,7 +11,7 @@
 namespace telemetry::worker::ir {
 namespace {
 
-// What a graph's output lists.
+// Returns the results of a graph.
 std::vector<const Node*> ResultsOf(const Graph& graph) {
   std::vector<const Node*> results;
   for (NodeRef ref : UsesOf(graph.nodes.back())) results.push_back(&graph.at(ref));
@@ -45,15 +45,18 @@ class FlowChecker {
 
   std::string CheckGetItem() const {
     const NodeRef* ref = node_.args.empty() ? nullptr : AsRef(node_.args[0]);
-    if (ref == nullptr || !IsControlFlow(graph_.at(*ref).op)) return "is of no control flow";
+    if (ref == nullptr || !IsControlFlow(graph_.at(*ref).op))
+      return "reads a result of a node that is not control flow";
     const std::vector<const Node*> results = ResultsOf(GraphOf(graph_.at(*ref).graphs.back()));
     if (node_.item < 0 || static_cast<size_t>(node_.item) >= results.size()) {
-      return "is of a result that is not there";
+      return "reads a result that does not exist";
     }
-    return SameTypes({&node_}, {results[static_cast<size_t>(node_.item)]}) ? "" : "is not what the child graph gives";
+    return SameTypes({&node_}, {results[static_cast<size_t>(node_.item)]})
+               ? ""
+               : "does not have the type of the child graph's result";
   }
 
-  // What a control flow node passes: `arguments` is the list of all, `carried` how many of the last are carried.
+  // The values that a control-flow node passes: all arguments, and those of them that are carried.
   struct Passed {
     std::vector<const Node*> arguments;
     std::vector<const Node*> carried;
@@ -79,8 +82,8 @@ class FlowChecker {
 
   std::string CheckCall() const {
     const std::vector<GraphKind> kinds = KindsOfChildren(node_.op);
-    if (node_.dtype.has_value()) return "is control flow and has a dtype";
-    if (node_.graphs.size() != kinds.size()) return "has not its child graphs";
+    if (node_.dtype.has_value()) return "is control flow but has a dtype";
+    if (node_.graphs.size() != kinds.size()) return "has a wrong number of child graphs";
     Passed passed;
     const bool loops = node_.op == Op::kForLoop || node_.op == Op::kReductionLoop || node_.op == Op::kWhile;
     Take(node_.op == Op::kIf ? 1 : 0, false, &passed);
@@ -89,7 +92,7 @@ class FlowChecker {
     for (size_t i = 0; i < kinds.size(); ++i) {
       if (GraphOf(node_.graphs[i]).kind != kinds[i]) return "has a child graph of another kind";
       if (!SameTypes(PlaceholdersOf(GraphOf(node_.graphs[i])), passed.arguments)) {
-        return "does not pass what its child graph takes";
+        return "passes values that do not match the child graph's placeholders";
       }
     }
     return CheckResults(passed);
@@ -115,27 +118,29 @@ class FlowChecker {
     const std::vector<const Node*> last = ResultsOf(GraphOf(node_.graphs.back()));
     if (node_.op == Op::kIf) {
       const NodeRef* condition = AsRef(node_.args[0]);
-      if (condition == nullptr || !IsBoolScalar(graph_.at(*condition))) return "has a condition that is no bool scalar";
-      return SameTypes(first, last) ? "" : "has branches that give different things";
+      if (condition == nullptr || !IsBoolScalar(graph_.at(*condition)))
+        return "has a condition that is not a bool scalar";
+      return SameTypes(first, last) ? "" : "has branches with results of different types";
     }
     if (node_.op == Op::kCall) return "";
-    if (!SameTypes(last, passed.carried)) return "carries something else than its body gives";
+    if (!SameTypes(last, passed.carried)) return "carries values that do not match the results of its body";
     if (node_.op == Op::kWhile) {
-      return first.size() == 1 && IsBoolScalar(*first[0]) ? "" : "has a condition that is no bool scalar";
+      return first.size() == 1 && IsBoolScalar(*first[0]) ? "" : "has a condition that is not a bool scalar";
     }
     const AxisKind kind = node_.op == Op::kForLoop ? AxisKind::kLoop : AxisKind::kReduction;
-    if (node_.axis == -1 || ir_.axes[static_cast<size_t>(node_.axis)].kind != kind) return "loops along no axis for it";
+    if (node_.axis == -1 || ir_.axes[static_cast<size_t>(node_.axis)].kind != kind)
+      return "loops along an axis of the wrong kind";
     if (GraphOf(node_.graphs[0]).axes != std::vector<int>{node_.axis}) return "has a body that walks another axis";
     return CheckEnd();
   }
 
   std::string CheckEnd() const {
-    if (node_.args.size() != 3) return "has not its arguments";
+    if (node_.args.size() != 3) return "has a wrong number of arguments";
     if (std::holds_alternative<std::monostate>(node_.args[2].value)) return "";
     const NodeRef* end = AsRef(node_.args[2]);
     const bool fits = node_.op == Op::kForLoop && end != nullptr && graph_.at(*end).dtype == DType::kI32 &&
                       graph_.at(*end).shape.empty();
-    return fits ? "" : "has an end that is no i32 scalar";
+    return fits ? "" : "has an end that is not an i32 scalar";
   }
 
   const DeviceIr& ir_;

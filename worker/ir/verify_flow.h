@@ -6,8 +6,8 @@
 
 namespace telemetry::worker::ir {
 
-// What is wrong with a control flow node, or with a kGetItem, and how it fits its child graphs; empty: nothing. The
-// form of all graphs is right (Verify saw to that).
+// Returns the rule that a control-flow node or a kGetItem breaks, alone or together with its child graphs. Empty if
+// there is none. The form of all graphs must be valid (Verify() has checked it).
 std::string WhatIsWrongWithFlow(const DeviceIr& ir, const Graph& graph, const Node& node);
 
 }  // namespace telemetry::worker::ir

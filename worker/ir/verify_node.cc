@@ -52,7 +52,7 @@ class NodeChecker {
  private:
   static bool Exists(int index, size_t count) { return index >= 0 && static_cast<size_t>(index) < count; }
 
-  // The value that an argument names; nullptr: it names none.
+  // Returns the value that an argument names, or nullptr if it names none.
   const Node* ValueAt(size_t arg) const { return arg < node_.args.size() ? ValueOf(node_.args[arg]) : nullptr; }
   const Node* ValueOf(const Arg& arg) const {
     const NodeRef* ref = AsRef(arg);
@@ -70,7 +70,7 @@ class NodeChecker {
   std::string CheckBlockSize() const {
     if (!Exists(node_.axis, ir_.axes.size()) || node_.dtype) return "names no axis, or has a dtype";
     const bool whole = ir_.axes[static_cast<size_t>(node_.axis)].kind == AxisKind::kReduction;
-    return whole ? "is of a reduction axis, which a slice indexes" : "";
+    return whole ? "names a reduction axis, which only a slice can index" : "";
   }
 
   std::string CheckScalar() const {
@@ -87,14 +87,14 @@ class NodeChecker {
 
   std::string CheckMemory() const {
     const size_t wanted = node_.op == Op::kLoad ? 2 : 3;
-    if (node_.args.size() != wanted) return "has not its arguments";
+    if (node_.args.size() != wanted) return "has a wrong number of arguments";
     const NodeRef* host = AsRef(node_.args[0]);
     const Arg::List* indices = AsList(node_.args[1]);
     if (host == nullptr || graph_.at(*host).op != Op::kHostTensor || indices == nullptr) {
-      return "takes a host tensor and a list of indices";
+      return "has arguments that are not a host tensor and a list of indices";
     }
     const HostTensor& tensor = ir_.tensors[static_cast<size_t>(graph_.at(*host).tensor)];
-    if (indices->size() != tensor.sizes.size()) return "has not one index per dimension";
+    if (indices->size() != tensor.sizes.size()) return "does not have one index per dimension";
     std::vector<int> shape;
     for (size_t i = 0; i < indices->size(); ++i) {
       std::string wrong = CheckIndex((*indices)[i], tensor.sizes[i], &shape);
@@ -111,18 +111,18 @@ class NodeChecker {
       const bool fits = Exists(slice->axis, ir_.axes.size()) &&
                         ir_.axes[static_cast<size_t>(slice->axis)].kind == AxisKind::kReduction;
       *shape = UnionOfAxes(*shape, {slice->axis});
-      return fits ? "" : "has a slice of what is no reduction axis";
+      return fits ? "" : "has a slice of an axis that is not a reduction axis";
     }
     const NodeRef* ref = AsRef(index);
-    if (ref == nullptr) return "has an index that is no index";
+    if (ref == nullptr) return "has an index of an unsupported type";
     const Node& used = graph_.at(*ref);
     *shape = UnionOfAxes(*shape, used.op == Op::kBlockSize ? std::vector<int>{used.axis} : used.shape);
     return used.op == Op::kBlockSize || used.dtype == DType::kI32 ? "" : "has an index that is not i32";
   }
 
   std::string CheckLoaded(const HostTensor& tensor, const std::vector<int>& shape) const {
-    if (node_.dtype != tensor.dtype) return "has not the tensor's dtype";
-    return SameAxes(node_.shape, shape) ? "" : "has not the axes of its indices";
+    if (node_.dtype != tensor.dtype) return "does not have the tensor's dtype";
+    return SameAxes(node_.shape, shape) ? "" : "does not have the axes of its indices";
   }
 
   std::string CheckStored(const std::vector<int>& shape) const {
@@ -131,16 +131,17 @@ class NodeChecker {
     return AxisNotIn(value->shape, shape) == -1 ? "" : "stores an axis that no index has";
   }
 
-  // kConvert, kMaskTo.
+  // Checks kConvert and kMaskTo.
   std::string CheckOneToOne() const {
     const Node* input = ValueAt(0);
-    if (input == nullptr || !node_.dtype.has_value()) return "has no value to work on, or no dtype";
+    if (input == nullptr || !node_.dtype.has_value()) return "has no input value, or no dtype";
     if (node_.op == Op::kMaskTo && input->dtype != node_.dtype) return "changes the dtype";
     return SameAxes(input->shape, node_.shape) ? "" : "changes the axes";
   }
 
   std::string CheckPointwise() const {
-    if (static_cast<int>(node_.args.size()) != ArityOf(node_.op) || !node_.dtype) return "has not its arguments";
+    if (static_cast<int>(node_.args.size()) != ArityOf(node_.op) || !node_.dtype)
+      return "has a wrong number of arguments";
     std::vector<int> shape;
     const Node* first_value = nullptr;
     size_t i = 0;
@@ -152,15 +153,15 @@ class NodeChecker {
     for (; i < node_.args.size(); ++i) {
       const Node* value = ValueAt(i);
       if (value == nullptr) {
-        if (!IsNumber(node_.args[i])) return "has an argument that is no value and no number";
+        if (!IsNumber(node_.args[i])) return "has an argument that is neither a value nor a number";
         continue;
       }
       if (first_value == nullptr) first_value = value;
       if (!SameCategory(*first_value->dtype, *value->dtype)) return "mixes dtypes";
       shape = UnionOfAxes(shape, value->shape);
     }
-    if (!SameAxes(node_.shape, shape)) return "has not the axes of its operands";
-    if (first_value == nullptr) return node_.op == Op::kWhere ? "" : "is of numbers only";
+    if (!SameAxes(node_.shape, shape)) return "does not have the axes of its operands";
+    if (first_value == nullptr) return node_.op == Op::kWhere ? "" : "has only numbers as operands";
     return CheckResult(*first_value->dtype);
   }
 
@@ -171,15 +172,15 @@ class NodeChecker {
   std::string CheckResult(DType operands) const {
     for (const Arg& arg : node_.args) {
       const bool fraction = std::holds_alternative<double>(arg.value);
-      if (fraction && !IsFloat(operands)) return "has a floating number beside integers";
+      if (fraction && !IsFloat(operands)) return "has a floating-point number among integers";
     }
     const bool arithmetic = !IsComparison(node_.op) && !IsLogic(node_.op) && node_.op != Op::kWhere;
-    if (IsLogic(node_.op) && operands != DType::kBool) return "is logic of what is not bool";
-    if (arithmetic && operands == DType::kBool) return "is arithmetic of bool";
+    if (IsLogic(node_.op) && operands != DType::kBool) return "is a logical operation on values that are not bool";
+    if (arithmetic && operands == DType::kBool) return "is arithmetic on bool";
     const bool needs_float = node_.op == Op::kDiv || (node_.op >= Op::kExp && node_.op <= Op::kCos);
-    if (needs_float && !IsFloat(operands)) return "is not there for integers";
+    if (needs_float && !IsFloat(operands)) return "is not supported for integers";
     const DType result = IsComparison(node_.op) ? DType::kBool : operands;
-    return SameCategory(*node_.dtype, result) ? "" : "has a dtype that its operands do not give";
+    return SameCategory(*node_.dtype, result) ? "" : "has a dtype that does not follow from its operands";
   }
 
   bool IsMasked(const Node& input, double neutral) const { return input.op == Op::kMaskTo && input.value == neutral; }
@@ -187,20 +188,23 @@ class NodeChecker {
   std::string CheckReduction() const {
     const Node* input = ValueAt(0);
     if (input == nullptr || !HasAxis(input->shape, node_.axis)) return "reduces along an axis that its input lacks";
-    if (input->dtype == DType::kBool && node_.op != Op::kSum) return "is not there for bool";
-    if (node_.dtype != TypeOfReduction(node_.op, *input->dtype)) return "has a dtype that its input does not give";
-    if (!SameAxes(node_.shape, WithoutAxis(input->shape, node_.axis))) return "has not its input's other axes";
+    if (input->dtype == DType::kBool && node_.op != Op::kSum) return "is not supported for bool";
+    if (node_.dtype != TypeOfReduction(node_.op, *input->dtype))
+      return "has a dtype that does not follow from its input";
+    if (!SameAxes(node_.shape, WithoutAxis(input->shape, node_.axis))) return "does not have its input's other axes";
     return IsMasked(*input, NeutralValue(node_.op, *input->dtype)) ? "" : "has an input that is not masked";
   }
 
   std::string CheckDot() const {
     const Node* a = ValueAt(0);
     const Node* b = ValueAt(1);
-    if (a == nullptr || b == nullptr || node_.args.size() > 3) return "has not its arguments";
-    if (!HasAxis(a->shape, node_.axis) || !HasAxis(b->shape, node_.axis)) return "sums along an axis that a side lacks";
-    if (a->dtype != b->dtype || !IsFloat(*a->dtype) || node_.dtype != DType::kF32) return "has dtypes that do not fit";
+    if (a == nullptr || b == nullptr || node_.args.size() > 3) return "has a wrong number of arguments";
+    if (!HasAxis(a->shape, node_.axis) || !HasAxis(b->shape, node_.axis))
+      return "sums along an axis that one operand lacks";
+    if (a->dtype != b->dtype || !IsFloat(*a->dtype) || node_.dtype != DType::kF32)
+      return "has dtypes that do not match";
     const std::vector<int> shape = WithoutAxis(UnionOfAxes(a->shape, b->shape), node_.axis);
-    if (!SameAxes(node_.shape, shape)) return "has not the axes of its operands";
+    if (!SameAxes(node_.shape, shape)) return "does not have the axes of its operands";
     for (int axis : WithoutAxis(a->shape, node_.axis)) {
       if (HasAxis(b->shape, axis) && ir_.axes[static_cast<size_t>(axis)].fixed_block != 1) {
         return "has an axis on both sides whose block is not 1";
@@ -211,7 +215,7 @@ class NodeChecker {
     const Node* accumulator = ValueAt(2);
     const bool fits =
         accumulator != nullptr && accumulator->dtype == DType::kF32 && SameAxes(accumulator->shape, shape);
-    return fits ? "" : "has an accumulator of another kind";
+    return fits ? "" : "has an accumulator with a wrong dtype or wrong axes";
   }
 
   const DeviceIr& ir_;

@@ -6,8 +6,9 @@
 
 namespace telemetry::worker::ir {
 
-// What is wrong with a node, by the rules of graph.h that concern it and what it uses; empty: nothing. What it uses
-// comes before it, and its axes exist (Verify saw to that). Not what concerns child graphs.
+// Returns the rule of graph.h that a node breaks, alone or together with the nodes that it uses. Empty if there is
+// none. The nodes that it uses must come before it, and its axes must exist (Verify() has checked both). Does not check
+// child graphs.
 std::string WhatIsWrongWith(const DeviceIr& ir, const Graph& graph, const Node& node);
 
 }  // namespace telemetry::worker::ir

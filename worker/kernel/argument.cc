@@ -5,7 +5,7 @@
 namespace telemetry::worker {
 namespace {
 
-// Without contents is the same as with no contents.
+// A null pointer equals empty contents.
 template <typename T>
 bool SameContents(const std::shared_ptr<const T>& a, const std::shared_ptr<const T>& b) {
   if (a == b) return true;

@@ -18,41 +18,45 @@ namespace telemetry::worker {
 class Argument;
 using Arguments = std::vector<Argument>;
 
-// What an argument can be beside a tensor, a number, a string, a dtype or a device. All share what they hold, so that
-// copies are cheap, and none of it changes.
+// The kinds of arguments beside tensors, numbers, strings, dtypes and devices. All of them share their contents, so
+// copies are cheap, and the contents are immutable.
 
-// An unknown kind of value that a caller wants to pass. Kernels refuse it by the name of its type.
+// A value of an unknown kind. Kernels reject it with the name of its type.
 struct Opaque {
   std::string type_name;
   friend bool operator==(const Opaque&, const Opaque&) = default;
 };
 
-// A function that is passed to a kernel: which one it is, and the values that it captured. The traced function knows
-// what `callable` holds.
+// A function that is passed to a kernel: its identity and the values that it captured. The traced function knows the
+// type of `callable`.
 struct FunctionRef {
   std::string name;                // for people
-  const void* identity = nullptr;  // tells functions apart
+  const void* identity = nullptr;  // identifies the function
   std::shared_ptr<const Arguments> captures;
   std::any callable;
   friend bool operator==(const FunctionRef& a, const FunctionRef& b);
 };
 
+// A list of arguments.
 struct List {
   std::shared_ptr<const Arguments> items;
   friend bool operator==(const List& a, const List& b);
 };
 
+// A tuple of arguments.
 struct Tuple {
   std::shared_ptr<const Arguments> items;
   friend bool operator==(const Tuple& a, const Tuple& b);
 };
 
+// Arguments by key.
 struct Map {
   using Entries = std::map<std::string, Argument>;
   std::shared_ptr<const Entries> entries;
   friend bool operator==(const Map& a, const Map& b);
 };
 
+// The fields of a struct in their order.
 struct Struct {
   using Fields = std::vector<std::pair<std::string, Argument>>;
   std::string type_name;
@@ -60,7 +64,8 @@ struct Struct {
   friend bool operator==(const Struct& a, const Struct& b);
 };
 
-// One argument of a kernel. Thread-safe in the manner of values: shared freely, each copy changed by one thread.
+// One argument of a kernel. Has the thread rules of a value: copies are independent, and one thread may change each
+// copy.
 class Argument {
  public:
   using None = std::monostate;
@@ -92,13 +97,15 @@ class Argument {
   }
   bool is_none() const { return As<None>() != nullptr; }
   bool is_number() const;
-  // A number's value; of bools 0 and 1, of anything else 0.
+  // Returns a number's value; 0 or 1 for a bool, 0 for any other kind.
   double number() const;
 
-  // "tensor", "int", "float", "bool", "str", "list", ...; of structs and of opaque values the name of their type.
+  // Returns "tensor", "int", "float", "bool", "str", "list" and so on; for structs and opaque values the name of their
+  // type.
   std::string TypeName() const;
 
-  // Deep, and of tensors as Tensor's; 1, 1.0 and true all differ. NaN equals no value, itself included.
+  // Compares contents; tensors are compared as in tensor.h. 1, 1.0 and true differ from each other. NaN equals no
+  // value, not even itself.
   friend bool operator==(const Argument& a, const Argument& b) { return a.value_ == b.value_; }
 
  private:

@@ -23,7 +23,7 @@ absl::StatusOr<ir::DeviceIr> TraceKernel(const KernelDefinition& definition, con
   absl::StatusOr<ir::TraceInputs> inputs = MakeTraceInputs(definition.name, *names, leaves, definition.settings);
   if (!inputs.ok()) return inputs.status();
   ir::Trace trace(*std::move(inputs));
-  // The trace keeps the first error with its location, which tells more than what follows from it.
+  // The trace keeps the first error with its location. Later errors are often only consequences of it.
   trace.Fail(definition.body(trace, arguments));
   absl::StatusOr<ir::DeviceIr> ir = trace.Finish();
   if (!ir.ok()) return ir.status();

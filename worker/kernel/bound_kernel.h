@@ -21,16 +21,16 @@
 
 namespace telemetry::worker {
 
-// A kernel bound to arguments: traced for their specialization key and extra keys, with the code of each config that
-// was asked for, and the config that calls run. Thread-safe, but for what the device asks of its callers (device.h).
-// Made by Kernel::Bind; may outlive the Kernel.
+// A kernel that is bound to arguments: the trace for their specialization key and extra keys, the code of each
+// requested config, and the config that calls run. Thread-safe, except for the thread rules of the device (device.h).
+// Created by Kernel::Bind; may outlive the Kernel.
 //
-// Arguments are complete, one per parameter in order (Signature::Normalize), and each call checks that the code is for
-// them: INVALID_ARGUMENT where it is not.
+// Arguments are complete: one per parameter, in order (Signature::Normalize). Each call checks that the code supports
+// its arguments and returns INVALID_ARGUMENT if it does not.
 class BoundKernel {
  public:
-  // Traces. `device` is null in reference mode. INVALID_ARGUMENT: the arguments are not on the device, or the traced
-  // function made a mistake (the message says where). `cache` is shared by a kernel's BoundKernels.
+  // Traces the kernel. `device` is null in reference mode. BoundKernels of one kernel share `cache`. INVALID_ARGUMENT:
+  // the arguments are not on the device, or the traced function made a mistake (the message contains the location).
   static absl::StatusOr<std::shared_ptr<BoundKernel>> Create(std::shared_ptr<const KernelDefinition> definition,
                                                              std::string key, absl::Span<const Argument> arguments,
                                                              std::shared_ptr<Device> device,
@@ -45,45 +45,46 @@ class BoundKernel {
   // Null in reference mode.
   const std::shared_ptr<Device>& device() const { return device_; }
 
-  // The code of a config, keys that it lacks at their defaults. Errors are codegen::Generate's; FAILED_PRECONDITION:
-  // there is no device to generate for.
+  // Generates the code of a config; missing keys get their defaults. Returns the errors of codegen::Generate.
+  // FAILED_PRECONDITION: there is no device to generate code for.
   absl::StatusOr<codegen::GeneratedKernel> Generate(const codegen::Config& config) const;
   absl::StatusOr<std::string> ToSource(const codegen::Config& config) const;
 
-  // Generated, compiled and loaded; from the cache where it was before. Logs the code at debug level, and prints it
-  // with print_output_code. Errors are Generate's and CompileCache::Get's.
+  // Generates, compiles and loads a config, or returns it from the cache. Logs the code at debug level, and prints it
+  // if print_output_code is set. Returns the errors of Generate and CompileCache::Get.
   absl::StatusOr<std::shared_ptr<CompiledKernel>> CompileConfig(const codegen::Config& config);
 
-  // Compiles, and lets calls run it from now on. Errors leave what was set before.
+  // Compiles a config and makes calls run it. After an error, the previous config stays set.
   absl::Status SetConfig(const codegen::Config& config);
-  // What SetConfig or autotuning set.
+  // Returns the config that SetConfig or Autotune set.
   std::optional<codegen::Config> config() const;
 
-  // The config that a call runs without autotuning: the one set, else the only fixed one, else, where there is no fixed
-  // one, the default with use_default_config. FAILED_PRECONDITION: there is none; the message says how to give one.
+  // Returns the config that a call runs without autotuning: the one that is set, else the only fixed config, else the
+  // default config if there are no fixed configs and use_default_config is set. FAILED_PRECONDITION: there is none; the
+  // message says how to provide one.
   absl::StatusOr<codegen::Config> ImplicitConfig() const;
 
-  // Finds a config and sets it. Without force (nor the setting force_autotune) the only fixed config is taken as it is,
-  // and of several each is tried (FiniteSearch). Else a full search by the kernel's Search.
-  // FAILED_PRECONDITION: autotuning is disallowed, there is no Search, or this is reference mode. Other errors are the
-  // search's.
+  // Finds a config and sets it. Without `force` (and without the setting force_autotune), a single fixed config is used
+  // without measurement, and several fixed configs are measured by FiniteSearch. Otherwise the kernel's Search does a
+  // full search. FAILED_PRECONDITION: autotuning is disallowed, there is no Search, or this is reference mode. Other
+  // errors are the search's.
   absl::StatusOr<codegen::Config> Autotune(absl::Span<const Argument> arguments, bool force = false);
 
-  // Runs the set config, or the implicit one, or autotunes first. Queues: synchronise before reading. Returns the
-  // outputs in the order in which the kernel declares them, dense, in memory that each call allocates (RunInto: none).
-  // In reference mode evaluates on the host, where they are then.
+  // Runs the config that is set, or the implicit one, or autotunes first. Queues the launch: synchronise before
+  // reading. Returns the outputs in the order in which the kernel declares them: dense, in newly allocated memory
+  // (RunInto allocates none). In reference mode the kernel is evaluated on the host, and the outputs are there.
   absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Argument> arguments);
-  // The same into outputs that the caller keeps, of AllocateOutputs. INVALID_ARGUMENT: they are not as the kernel wants
-  // them. Costs little more than a launch.
+  // Runs the kernel into outputs that the caller owns, from AllocateOutputs. INVALID_ARGUMENT: they do not fit the
+  // kernel. The overhead over a launch is small.
   absl::Status RunInto(absl::Span<const Argument> arguments, absl::Span<const Tensor> outputs);
 
-  // Dense, not initialised.
+  // Returns dense outputs that are not initialised.
   absl::StatusOr<std::vector<Tensor>> AllocateOutputs(absl::Span<const Argument> arguments) const;
-  // Queues that code, of CompileConfig, whichever config is set: what searches measure.
+  // Queues a launch of `compiled`, a result of CompileConfig, independent of the config that is set. Used by searches.
   absl::Status Launch(CompiledKernel& compiled, absl::Span<const Argument> arguments,
                       absl::Span<const Tensor> outputs) const;
 
-  // What this is: keys, config, settings, config space and IR, for people.
+  // Returns the keys, config, settings, config space and IR as text for people.
   std::string DebugString() const;
 
  private:
@@ -98,7 +99,7 @@ class BoundKernel {
   absl::StatusOr<std::vector<Tensor>> AllocateOutputs(const Leaves& leaves) const;
   void ShowCode(const codegen::Config& config, const std::string& source) const;
 
-  // Runs with arguments that are known to match.
+  // Runs the kernel with arguments that are known to match.
   absl::Status RunMatchedInto(absl::Span<const Argument> arguments, const Leaves& leaves,
                               absl::Span<const Tensor> outputs);
   absl::StatusOr<std::vector<Tensor>> RunMatched(absl::Span<const Argument> arguments, const Leaves& leaves);
@@ -117,14 +118,14 @@ class BoundKernel {
   const std::shared_ptr<CompileCache> cache_;
   std::vector<const ir::HostTensor*> output_tensors_;
 
-  // Held while a call looks for its first config, so that others wait for that one.
+  // Held while a call looks for its first config, so that other calls wait for that config.
   absl::Mutex autotune_mutex_;
 
   mutable absl::Mutex mutex_;
   std::optional<codegen::Config> config_ ABSL_GUARDED_BY(mutex_);
-  std::shared_ptr<CompiledKernel> current_ ABSL_GUARDED_BY(mutex_);  // of config_
+  std::shared_ptr<CompiledKernel> current_ ABSL_GUARDED_BY(mutex_);  // for config_
   absl::flat_hash_map<std::string, std::shared_ptr<CompiledKernel>> compiled_
-      ABSL_GUARDED_BY(mutex_);  // by config text
+      ABSL_GUARDED_BY(mutex_);  // by the config's text
 };
 
 }  // namespace telemetry::worker

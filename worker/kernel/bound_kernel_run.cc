@@ -53,7 +53,7 @@ absl::StatusOr<std::shared_ptr<CompiledKernel>> BoundKernel::ConfigToRun(absl::S
   }
   const absl::MutexLock autotune_lock(&autotune_mutex_);
   absl::StatusOr<codegen::Config> config = ImplicitConfig();
-  const bool is_set = this->config().has_value();  // by the thread that this one waited for
+  const bool is_set = this->config().has_value();  // by a thread that held autotune_mutex_ before
   if (!is_set && (!config.ok() || definition_->settings.force_autotune)) config = FindConfig(arguments, false);
   if (!config.ok()) return config.status();
   if (absl::Status status = SetConfig(*config); !status.ok()) return status;
@@ -105,8 +105,8 @@ absl::Status BoundKernel::CheckOutputs(const Leaves& leaves, absl::Span<const Te
                       output.device == device_ && output.buffer != nullptr &&
                       output.buffer->size_bytes() >= static_cast<size_t>(output.span()) * SizeOf(output.dtype);
     if (fits) continue;
-    return absl::InvalidArgumentError(Cat(name(), "(): output '", wanted.name, "' cannot go into ", output.ToString(),
-                                          "; AllocateOutputs makes what is needed"));
+    return absl::InvalidArgumentError(
+        Cat(name(), "(): output '", wanted.name, "' does not fit ", output.ToString(), "; use AllocateOutputs"));
   }
   return absl::OkStatus();
 }
@@ -123,7 +123,7 @@ absl::Status BoundKernel::RunMatchedInto(absl::Span<const Argument> arguments, c
                                          absl::Span<const Tensor> outputs) {
   if (ReferenceMode()) {
     return absl::FailedPreconditionError(
-        Cat("kernel '", name(), "' is in reference mode, which makes its outputs itself"));
+        Cat("kernel '", name(), "' is in reference mode, which allocates its own outputs"));
   }
   if (absl::Status status = CheckOutputs(leaves, outputs); !status.ok()) return status;
   absl::StatusOr<std::shared_ptr<CompiledKernel>> compiled = ConfigToRun(arguments);
@@ -152,7 +152,7 @@ absl::StatusOr<std::vector<Tensor>> BoundKernel::RunReference(const Leaves& leav
   ir::ReferenceOptions options;
   for (size_t i = 0; i < leaves.scalars.size(); ++i) options.scalars[ir_.scalars[i].name] = leaves.scalars[i]->number();
   if (absl::Status status = ir::EvaluateReference(ir_, options, &tensors); !status.ok()) return status;
-  // What the kernel stored to its arguments is there for the caller too.
+  // Copies results that the kernel stored to its arguments back to the caller's tensors.
   for (size_t i = 0; i < leaves.tensors.size(); ++i) {
     if (leaves.tensors[i]->host != nullptr) *leaves.tensors[i]->host = std::move(tensors[i]);
   }

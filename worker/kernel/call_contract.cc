@@ -13,7 +13,7 @@ using record::Cat;
 
 namespace {
 
-// Without the captures, which are leaves of their own, and without the memory of any tensor.
+// Returns the argument without its captures, which are separate leaves, and without any tensor's memory.
 Argument AsConstant(const Argument& argument) {
   const FunctionRef* function = argument.As<FunctionRef>();
   return function == nullptr ? argument : Argument::OfFunction(function->name, function->identity);
@@ -93,7 +93,7 @@ absl::Status CallContract::Check(const Leaves& leaves) const {
   if (leaves.tensors.size() != tensors_.size() || leaves.scalars.size() != scalar_types_.size() ||
       leaves.constants.size() != constants_.size()) {
     return absl::InvalidArgumentError(
-        Cat(kernel_name_, "(): the arguments have other parts than those that it was bound for"));
+        Cat(kernel_name_, "(): the arguments have another structure than those that the kernel was bound for"));
   }
   for (size_t i = 0; i < tensors_.size(); ++i) {
     const Tensor& bound = tensors_[i];
@@ -110,8 +110,8 @@ absl::Status CallContract::Check(const Leaves& leaves) const {
   }
   for (size_t i = 0; i < constants_.size(); ++i) {
     if (IsSameConstant(constants_[i], *leaves.constants[i])) continue;
-    return absl::InvalidArgumentError(
-        Cat(kernel_name_, "(): a constant (", constants_[i].TypeName(), ") has another value than the code is for"));
+    return absl::InvalidArgumentError(Cat(kernel_name_, "(): a constant (", constants_[i].TypeName(),
+                                          ") has another value than the one in the code"));
   }
   if (!extra_keys_.Match(leaves)) {
     return absl::InvalidArgumentError(

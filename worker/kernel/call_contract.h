@@ -11,27 +11,28 @@
 
 namespace telemetry::worker {
 
-// Which arguments the code of one trace may be launched with, such that it reads and writes inside their memory. Checks
-// what a specialization key and extra keys would, without computing them: a call costs some comparisons. Immutable.
+// The conditions on the arguments under which the code of one trace reads and writes only inside their memory. Checks
+// the content of the specialization key and the extra keys without computing them, so that a call costs only some
+// comparisons. Immutable.
 class CallContract {
  public:
-  // `arguments` are those of the trace; constants are kept.
+  // `arguments` are those of the trace; constants are copied.
   CallContract(const ir::DeviceIr& ir, const Leaves& leaves, bool static_shapes, ExtraKeys extra_keys);
 
-  // INVALID_ARGUMENT names the argument that the code is not for.
+  // INVALID_ARGUMENT: the code does not support an argument; the message names it.
   absl::Status Check(const Leaves& leaves) const;
 
-  // The part that a matching key does not already say: where sizes are not static, that a tensor has every element
-  // along the axes that index it, and the memory that its sizes and strides want.
+  // Checks the conditions that a matching key does not imply: if sizes are not static, each tensor has every element
+  // along the axes that index it, and the memory that its sizes and strides need.
   absl::Status CheckExtents(const Leaves& leaves) const;
 
-  // Sizes of an output of these arguments.
+  // Returns the sizes of an output for these arguments.
   static Dimensions SizesOf(const ir::HostTensor& tensor, const Leaves& leaves);
 
   const ExtraKeys& extra_keys() const { return extra_keys_; }
 
  private:
-  // A dimension of a tensor, `size` long, is indexed by an axis that is `extent` long.
+  // An axis of length `extent` indexes a dimension of length `size` of a tensor.
   struct Guard {
     std::string tensor;
     size_t dimension = 0;
@@ -49,12 +50,12 @@ class CallContract {
   std::vector<std::string> tensor_names_;
   std::vector<Tensor> tensors_;  // without memory
   std::vector<std::string> scalar_names_;
-  std::vector<size_t> scalar_types_;  // indices of Argument::Value
+  std::vector<size_t> scalar_types_;  // indices into Argument::Value
   Arguments constants_;
   std::vector<Guard> guards_;
 };
 
-// The value of a size for these arguments.
+// Returns the value of a size for these arguments.
 int64_t ValueOf(const ir::Size& size, const Leaves& leaves);
 
 }  // namespace telemetry::worker

@@ -11,23 +11,24 @@
 
 namespace telemetry::worker {
 
-// A function that is loaded on a device. One thread launches it at a time: drivers keep a launch's arguments with it.
+// A function that is loaded on a device. Only one thread may launch it at a time, because drivers store a launch's
+// arguments in the function.
 struct LoadedFunction {
   std::unique_ptr<Module> module;
   absl::Mutex mutex;
   std::unique_ptr<Function> function ABSL_PT_GUARDED_BY(mutex);
 };
 
-// Compiles each source once per device. Thread-safe: of threads that ask for one source at the same time the first
-// compiles and the others wait for what it gets, while other sources are compiled beside it.
+// Compiles each source once per device. Thread-safe: if several threads request the same source, the first compiles it
+// and the others wait for the result. Different sources are compiled concurrently.
 class CompileCache {
  public:
-  // Errors are Device::Compile's, Device::Load's and Module::GetFunction's. That a source does not compile
-  // (INVALID_ARGUMENT) is remembered too; after another error the next call tries again.
+  // Returns the errors of Device::Compile, Device::Load and Module::GetFunction. An INVALID_ARGUMENT error (the source
+  // does not compile) is cached too; after another error the next call tries again.
   absl::StatusOr<std::shared_ptr<LoadedFunction>> Get(Device& device, const std::string& source,
                                                       const std::string& function);
 
-  // Forgets everything; what callers still hold stays loaded.
+  // Removes all entries. Functions that callers hold stay loaded.
   void Clear();
 
  private:

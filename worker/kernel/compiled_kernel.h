@@ -14,14 +14,14 @@
 
 namespace telemetry::worker {
 
-// The code of one config, ready to be launched. Thread-safe as far as its device is (device.h): launches of one
-// function wait for each other.
+// The code of one config, ready to be launched. Thread-safe within the thread rules of the device (device.h): launches
+// of one function wait for each other.
 class CompiledKernel {
  public:
   CompiledKernel(const ir::DeviceIr& ir, codegen::GeneratedKernel generated, std::shared_ptr<LoadedFunction> function);
 
-  // Queues a launch. The arguments fit the code (CallContract), and the outputs are as the IR wants them.
-  // OUT_OF_RANGE: an int that i32 cannot hold. Other errors are Function::Launch's.
+  // Queues a launch. The arguments must fit the code (CallContract), and the outputs must fit the IR. OUT_OF_RANGE: an
+  // int does not fit i32. Other errors are those of Function::Launch.
   absl::Status Launch(const Leaves& leaves, absl::Span<const Tensor> outputs);
 
   const codegen::GeneratedKernel& generated() const { return generated_; }
@@ -34,7 +34,7 @@ class CompiledKernel {
   const std::shared_ptr<LoadedFunction> function_;
   bool has_static_grid_ = true;
   int64_t static_grid_ = 0;
-  // The IR's tensors with the sizes of one launch: kept, for making them takes longer than a launch.
+  // The IR's tensors with the sizes of one launch. Kept, because creating them takes longer than a launch.
   std::vector<ir::HostTensor> sized_tensors_ ABSL_GUARDED_BY(function_->mutex);
 };
 

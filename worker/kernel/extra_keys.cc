@@ -12,7 +12,7 @@ using record::Cat;
 
 namespace {
 
-// A key that is NaN matches NaN; else each call with it would be traced anew.
+// A NaN key matches NaN; otherwise each call with NaN would be traced again.
 bool IsSame(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 }  // namespace
@@ -32,7 +32,7 @@ absl::Status ExtraKeys::AddSizes(const ir::DeviceIr& ir, const Leaves& leaves) {
     const auto tensor = static_cast<size_t>(size.tensor);
     const auto dimension = static_cast<size_t>(size.dimension);
     if (tensor >= leaves.tensors.size() || dimension >= leaves.tensors[tensor]->sizes.size()) {
-      return absl::InternalError(Cat("specialised on '", size.text, "', which no argument has"));
+      return absl::InternalError(Cat("the IR specialises on '", size.text, "', which is not a size of an argument"));
     }
     sizes_.push_back({tensor, dimension, size.value, Cat(ir.tensors[tensor].name, ".size(", dimension, ")")});
   }
@@ -45,7 +45,7 @@ absl::Status ExtraKeys::AddScalars(const ir::DeviceIr& ir, const Leaves& leaves)
                                     [&name = name](const auto& scalar) { return scalar.name == name; });
     const auto scalar = static_cast<size_t>(found - ir.scalars.begin());
     if (scalar >= leaves.scalars.size()) {
-      return absl::InternalError(Cat("specialised on '", name, "', which is no argument"));
+      return absl::InternalError(Cat("the IR specialises on '", name, "', which is not an argument"));
     }
     scalars_.push_back({scalar, value, name});
   }

@@ -11,21 +11,21 @@
 
 namespace telemetry::worker {
 
-// What one trace holds for beside its specialization key: values that the traced function asked for (Trace::Specialize,
-// Trace::SpecializeScalar), which strides are 1 where shapes are not static, and the device that the code is loaded on.
-// Which values these are can differ from trace to trace of one key, for the function may ask for more where a value
-// makes it take another way. Immutable.
+// The values, beside the specialization key, for which one trace is valid: the values that the traced function
+// requested (Trace::Specialize, Trace::SpecializeScalar), the strides that are 1 if shapes are not static, and the
+// device on which the code is loaded. The set of values can differ between traces of one key, because the function may
+// request more values if one value makes it take another branch. Immutable.
 class ExtraKeys {
  public:
-  // Of a trace with these arguments. `device` may be null (reference mode); it has to outlive this.
-  // INTERNAL: the IR specialises on what is none of the arguments.
+  // Returns the extra keys of a trace with these arguments. `device` may be null (reference mode) and must outlive the
+  // result. INTERNAL: the IR specialises on a value that is not an argument.
   static absl::StatusOr<ExtraKeys> Of(const ir::DeviceIr& ir, const Leaves& leaves, bool static_shapes,
                                       const Device* device);
 
-  // Whether these arguments, whose specialization key is the same, have the same values. Allocates nothing.
+  // Returns true if these arguments, which have the same specialization key, have the same values. Does not allocate.
   bool Match(const Leaves& leaves) const;
 
-  // "x.size(1)=4096, scale=0.5, opencl:0"
+  // Returns a text such as "x.size(1)=4096, scale=0.5, opencl:0".
   std::string ToString() const;
 
  private:

@@ -25,7 +25,7 @@ absl::StatusOr<double> TimeOnce(BoundKernel& kernel, CompiledKernel& compiled, a
   return device.ElapsedMs(**begin, **end);
 }
 
-// The median of a few launches, after one that nobody times.
+// Returns the median time of several launches after one warm-up launch.
 absl::StatusOr<double> MedianMs(BoundKernel& kernel, const codegen::Config& config,
                                 absl::Span<const Argument> arguments, absl::Span<const Tensor> outputs) {
   auto compiled = kernel.CompileConfig(config);
@@ -64,8 +64,9 @@ absl::StatusOr<codegen::Config> FiniteSearch::Find(BoundKernel& kernel, absl::Sp
     }
   }
   if (best != nullptr) return *best;
-  return absl::Status(first_error.code(), record::Cat("none of the ", configs_.size(), " configs of kernel '",
-                                                      kernel.name(), "' runs; the first: ", first_error.message()));
+  return absl::Status(first_error.code(),
+                      record::Cat("none of the ", configs_.size(), " configs of kernel '", kernel.name(),
+                                  "' runs; the first error: ", first_error.message()));
 }
 
 }  // namespace telemetry::worker

@@ -6,9 +6,9 @@
 
 namespace telemetry::worker {
 
-// Tries each of a few configs, one after the other, and takes the one with the smallest median time. A config that does
-// not compile or run is left out with a warning. It measures in any
-// case. Errors: none of them ran (says why the first did not).
+// Measures a few configs, one after the other, and returns the one with the smallest median time. A config that does
+// not compile or run is skipped with a warning. `force` has no effect: configs are always measured. Returns the first
+// config's error if no config runs.
 class FiniteSearch : public Search {
  public:
   explicit FiniteSearch(std::vector<codegen::Config> configs) : configs_(std::move(configs)) {}

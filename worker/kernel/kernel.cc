@@ -6,9 +6,9 @@
 
 namespace telemetry::worker {
 
-// The arguments of a call and the BoundKernel that they go to. `leaves` points into `arguments`.
+// The arguments of a call and its BoundKernel. `leaves` points into `arguments`.
 struct Kernel::Call {
-  Arguments completed;  // where the caller's were not complete
+  Arguments completed;  // used if the caller's arguments were not complete
   absl::Span<const Argument> arguments;
   Leaves leaves;
   std::shared_ptr<BoundKernel> bound;
@@ -44,7 +44,7 @@ absl::StatusOr<std::shared_ptr<BoundKernel>> Kernel::FindOrTrace(absl::Span<cons
     bindings = entry;
     cache = cache_;
   }
-  // Traced under the lock of this key alone: who asks for the same waits, others go on.
+  // Traces under the lock of this key only. Calls with the same key wait; calls with other keys do not.
   const absl::MutexLock lock(&bindings->mutex);
   if (std::shared_ptr<BoundKernel> found = bindings->Find(leaves); found != nullptr) return found;
   std::shared_ptr<Device> device;
@@ -70,7 +70,7 @@ absl::StatusOr<Kernel::Call> Kernel::Prepare(absl::Span<const Argument> position
     call.completed = *std::move(completed);
     call.arguments = call.completed;
   }
-  // Kept from call to call, so that a call of a known kernel allocates nothing.
+  // Reused by later calls, so that a call of a known kernel allocates nothing.
   static thread_local std::string key;
   absl::Status status = WriteSpecializationKey(signature, call.arguments, definition_->settings.static_shapes, &key);
   if (!status.ok()) return status;

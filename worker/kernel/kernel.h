@@ -16,38 +16,38 @@
 
 namespace telemetry::worker {
 
-// A kernel as it is defined, whatever it will be called with, and the BoundKernels that were made of it. Thread-safe:
-// for one specialization key and the same extra keys there is one BoundKernel, however many threads ask.
+// A kernel's definition and the BoundKernels created from it. Thread-safe: there is one BoundKernel per specialization
+// key and extra keys, even if several threads call Bind at the same time.
 //
 //   auto kernel = Kernel::Create({.name = "softmax", .parameters = {{.name = "x"}}, .body = Softmax});
 //   auto outputs = (*kernel)->Run({x});
 class Kernel {
  public:
-  // Errors are Define's.
+  // Returns the errors of Define.
   static absl::StatusOr<std::unique_ptr<Kernel>> Create(KernelSpec spec);
 
   const std::string& name() const { return definition_->name; }
   const KernelDefinition& definition() const { return *definition_; }
 
-  // Signature::Normalize.
+  // See Signature::Normalize.
   absl::StatusOr<Arguments> Normalize(absl::Span<const Argument> positional, const Signature::Named& named = {}) const {
     return definition_->signature.Normalize(positional, named);
   }
-  // WriteSpecializationKey of these arguments and the kernel's settings.
+  // Returns the SpecializationKey of these arguments with the kernel's settings.
   absl::StatusOr<std::string> Key(absl::Span<const Argument> positional, const Signature::Named& named = {}) const;
 
-  // Errors are Normalize's, Key's, FindDevice's (but in reference mode) and BoundKernel::Create's.
+  // Returns the errors of Normalize, Key, FindDevice (not in reference mode) and BoundKernel::Create.
   absl::StatusOr<std::shared_ptr<BoundKernel>> Bind(absl::Span<const Argument> positional,
                                                     const Signature::Named& named = {});
 
-  // Binds and runs; see BoundKernel::Run.
+  // Binds and runs the kernel; see BoundKernel::Run.
   absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Argument> positional, const Signature::Named& named = {});
 
-  // The same into outputs that the caller keeps, of BoundKernel::AllocateOutputs; see BoundKernel::RunInto.
+  // Runs the kernel into outputs that the caller owns, from BoundKernel::AllocateOutputs; see BoundKernel::RunInto.
   absl::Status RunInto(absl::Span<const Argument> positional, absl::Span<const Tensor> outputs,
                        const Signature::Named& named = {});
 
-  // Forgets every BoundKernel and all compiled code. What callers hold goes on working.
+  // Removes all BoundKernels and all compiled code. BoundKernels that callers hold continue to work.
   void Reset();
 
  private:
@@ -56,14 +56,14 @@ class Kernel {
     absl::Mutex mutex;
     std::vector<std::shared_ptr<BoundKernel>> bound ABSL_GUARDED_BY(mutex);
 
-    // Null where none matches.
+    // Returns null if none matches.
     std::shared_ptr<BoundKernel> Find(const Leaves& leaves) const ABSL_SHARED_LOCKS_REQUIRED(mutex);
   };
   struct Call;
 
   explicit Kernel(std::shared_ptr<const KernelDefinition> definition) : definition_(std::move(definition)) {}
 
-  // Normalises, computes the key, binds.
+  // Normalises the arguments, computes the key and binds.
   absl::StatusOr<Call> Prepare(absl::Span<const Argument> positional, const Signature::Named& named);
   absl::StatusOr<std::shared_ptr<BoundKernel>> FindOrTrace(absl::Span<const Argument> arguments, const Leaves& leaves,
                                                            const std::string& key);

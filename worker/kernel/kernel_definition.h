@@ -17,31 +17,32 @@
 
 namespace telemetry::worker {
 
-// What a kernel does to symbolic tiles (ir/trace.h). Called once per binding, from any thread; several at once.
+// A function that defines a kernel's operations on symbolic tiles (ir/trace.h). Called once per binding, from any
+// thread, possibly concurrently.
 using KernelBody = std::function<absl::Status(ir::Trace&)>;
-// The same for a function that looks at the arguments themselves: at a function that was passed, or at a None.
+// A kernel body that also reads the arguments, for example a function that was passed, or None.
 using KernelBodyOfArguments = std::function<absl::Status(ir::Trace&, absl::Span<const Argument>)>;
 
-// A kernel as its author writes it down; see Define for what is refused.
+// A kernel as its author defines it. Define() lists the errors.
 //
 //   KernelSpec{.name = "softmax", .parameters = {{.name = "x"}}, .body = Softmax, .source = kSoftmaxSource}
 struct KernelSpec {
   std::string name;
   std::vector<Parameter> parameters;
   KernelBody body;
-  KernelBodyOfArguments body_of_arguments;  // instead of body
+  KernelBodyOfArguments body_of_arguments;  // used instead of body
 
-  std::optional<codegen::Config> config;  // the only one, or
-  std::vector<codegen::Config> configs;   // the ones to choose from
+  std::optional<codegen::Config> config;  // the only config, or
+  std::vector<codegen::Config> configs;   // the configs to choose from
 
-  std::optional<Settings> settings;          // all of them, or
-  std::vector<NamedSetting> named_settings;  // some by name
+  std::optional<Settings> settings;          // all settings, or
+  std::vector<NamedSetting> named_settings;  // some settings by name
 
-  std::string source;              // the text of the definition: what identifies the kernel in the dataset
+  std::string source;              // the text of the definition, which identifies the kernel in the dataset
   std::shared_ptr<Search> search;  // a full search; null: autotuning without fixed configs is an error
 };
 
-// A kernel that was found good. Immutable, shared by what was made of it.
+// A valid kernel definition. Immutable, shared by the objects created from it.
 struct KernelDefinition {
   std::string name;
   Signature signature;
@@ -52,8 +53,9 @@ struct KernelDefinition {
   std::shared_ptr<Search> search;
 };
 
-// INVALID_ARGUMENT: a name that is no identifier or is reserved, a signature that Signature::Create refuses, no body or
-// two, `config` together with `configs`, settings given both ways, or a named setting that SettingsOf refuses.
+// Validates a spec. INVALID_ARGUMENT: the name is not an identifier or is reserved, Signature::Create rejects the
+// signature, there is no body or two, both `config` and `configs` are set, settings are given in both ways, or
+// SettingsOf rejects a named setting.
 absl::StatusOr<std::shared_ptr<const KernelDefinition>> Define(KernelSpec spec);
 
 }  // namespace telemetry::worker

@@ -14,16 +14,16 @@
 
 namespace telemetry::worker {
 
-// From a call's arguments to a launch of generated code, wherever that is launched.
+// Conversion of a call's arguments to the arguments of a launch of generated code.
 
 using LaunchArguments = absl::InlinedVector<LaunchArgument, 16>;
 
-// One for each of the code's parameters. Tensors are passed as their buffers, null where they have no memory.
-// OUT_OF_RANGE: an int that i32 cannot hold.
+// Appends one argument per parameter of the code. A tensor is passed as its buffer, or null if it has no memory.
+// OUT_OF_RANGE: an int does not fit i32.
 absl::Status BuildLaunchArguments(const codegen::GeneratedKernel& generated, const Leaves& leaves,
                                   absl::Span<const Tensor> outputs, LaunchArguments* arguments);
 
-// Gives the IR's tensors the sizes that they have in this call, as GeneratedKernel::GridSize wants them.
+// Sets the sizes of the IR's tensors to those of this call, as GeneratedKernel::GridSize requires.
 void SetSizes(const Leaves& leaves, std::vector<ir::HostTensor>* tensors);
 
 }  // namespace telemetry::worker

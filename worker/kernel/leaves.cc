@@ -15,15 +15,15 @@ using record::Cat;
 
 namespace {
 
-// The items of a list or a tuple; nullptr for anything else, and where there are none.
+// Returns the items of a list or tuple; null for any other argument, and if there are no items.
 const Arguments* SequenceOf(const Argument& argument) {
   if (const List* list = argument.As<List>()) return list->items.get();
   const Tuple* tuple = argument.As<Tuple>();
   return tuple == nullptr ? nullptr : tuple->items.get();
 }
 
-// Walks into one argument: each leaf, and each container's items with their part of the name, which is an
-// index or the key of a map or a field.
+// Visits one argument: calls `on_leaf` for a leaf, and `on_item` for each item of a container with its part of the
+// name, which is an index, a map's key or a field's name.
 template <typename OnLeaf, typename OnItem>
 void Descend(const Argument& argument, const OnLeaf& on_leaf, const OnItem& on_item) {
   const auto items = [&](const Arguments* arguments) {
@@ -58,7 +58,7 @@ void Collect(const Argument& argument, Leaves* leaves) {
       [leaves](const Argument& item, const auto&) { Collect(item, leaves); });
 }
 
-// A part of a name as an identifier's: other characters become underscores.
+// Returns a part of a name with all characters that are invalid in identifiers replaced by underscores.
 std::string AsIdentifierPart(std::string_view text) {
   std::string part(text);
   std::replace_if(
@@ -79,7 +79,7 @@ void CollectNames(const Argument& argument, const std::string& name, LeafNames* 
       });
 }
 
-// The first tensor's device, or the first device; depth first.
+// Returns the device of the first tensor, or the first device, depth first.
 const std::shared_ptr<Device>* FirstDevice(const Argument& argument) {
   const std::shared_ptr<Device>* found = nullptr;
   Descend(
@@ -126,7 +126,7 @@ absl::StatusOr<LeafNames> LeafNamesOf(const Signature& signature, absl::Span<con
       if (absl::Status status = CheckName("a part of the arguments", name); !status.ok()) return status;
       if (seen.insert(name).second) continue;
       return absl::InvalidArgumentError(
-          Cat("two parts of the arguments are called '", name, "' in the code; rename a parameter or a key"));
+          Cat("two parts of the arguments have the name '", name, "' in the code; rename a parameter or a key"));
     }
   }
   return names;
@@ -136,14 +136,14 @@ absl::StatusOr<std::shared_ptr<Device>> FindDevice(absl::Span<const Argument> ar
   for (const Argument& argument : arguments) {
     if (const std::shared_ptr<Device>* found = FirstDevice(argument); found != nullptr) return *found;
   }
-  return absl::InvalidArgumentError("no device in the arguments: pass at least one tensor that lies on a device");
+  return absl::InvalidArgumentError("no device in the arguments: pass at least one tensor that is on a device");
 }
 
 absl::Status CheckDevices(const Leaves& leaves, const Device& device) {
   for (const Tensor* tensor : leaves.tensors) {
     if (tensor->device.get() == &device) continue;
     return absl::InvalidArgumentError(
-        Cat("the kernel runs on ", device.id(), ", where ", tensor->ToString(), " does not lie; copy it there"));
+        Cat("the kernel runs on ", device.id(), ", but ", tensor->ToString(), " is not on that device; copy it there"));
   }
   return absl::OkStatus();
 }

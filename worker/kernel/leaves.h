@@ -12,35 +12,36 @@
 
 namespace telemetry::worker {
 
-// What is in a call's arguments, depth first in the order of the signature; into containers and the captures of
-// functions. Points into the arguments, which have to stay. Small calls need no allocation.
+// The tensors and values in a call's arguments, depth first in the order of the signature, including the contents of
+// containers and the captures of functions. Holds pointers into the arguments, which must outlive it. Small calls need
+// no allocation.
 struct Leaves {
   template <typename T>
   using Pointers = absl::InlinedVector<const T*, 8>;
 
   Pointers<Tensor> tensors;
-  Pointers<Argument> scalars;    // numbers that the code takes as arguments
-  Pointers<Argument> constants;  // everything else: fixed when the kernel is traced
+  Pointers<Argument> scalars;    // numbers that are arguments of the code
+  Pointers<Argument> constants;  // all other values, which are fixed when the kernel is traced
 };
 
 Leaves LeavesOf(const Signature& signature, absl::Span<const Argument> arguments);
 
-// The name of each leaf in the traced function and in the code: that of its parameter, and for what is nested the way
-// to it, joined by underscores: "xs_0", "options_scale".
+// The name of each leaf in the traced function and in the code: the name of its parameter, followed for nested values
+// by the path, joined with underscores: "xs_0", "options_scale".
 struct LeafNames {
   std::vector<std::string> tensors;
   std::vector<std::string> scalars;
   std::vector<std::string> constants;
 };
 
-// INVALID_ARGUMENT: two leaves of one name, or a name that is reserved (reserved_names.h).
+// INVALID_ARGUMENT: two leaves have the same name, or a name is reserved (reserved_names.h).
 absl::StatusOr<LeafNames> LeafNamesOf(const Signature& signature, absl::Span<const Argument> arguments);
 
-// The device of the first tensor on a device, or the first device, in the arguments; depth first. INVALID_ARGUMENT:
-// there is none.
+// Returns the device of the first tensor on a device, or the first device, in the arguments, depth first.
+// INVALID_ARGUMENT: there is none.
 absl::StatusOr<std::shared_ptr<Device>> FindDevice(absl::Span<const Argument> arguments);
 
-// INVALID_ARGUMENT: a tensor lies elsewhere than on this device.
+// INVALID_ARGUMENT: a tensor is not on this device.
 absl::Status CheckDevices(const Leaves& leaves, const Device& device);
 
 }  // namespace telemetry::worker

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMostCharacters = 64;
 
-// Each between spaces.
+// Each name is between spaces.
 constexpr std::string_view kKeywords =
     " alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const const_cast "
     "consteval constexpr constinit continue decltype default delete do double dynamic_cast else enum explicit export "
@@ -42,7 +42,8 @@ bool IsIdentifier(std::string_view name) {
 }  // namespace
 
 bool IsReservedName(std::string_view name) {
-  // The compilers' own names begin with an underscore and a capital or have two; so do the generator's.
+  // Names of the compilers and of the generator begin with an underscore and a capital letter, or contain two
+  // underscores.
   const bool is_compilers =
       name.size() > 1 && name[0] == '_' && (name[1] == '_' || absl::ascii_isupper(static_cast<unsigned char>(name[1])));
   return is_compilers || name.find("__") != std::string_view::npos || Holds(kKeywords, name) || Holds(kTypes, name) ||
@@ -51,7 +52,7 @@ bool IsReservedName(std::string_view name) {
 
 absl::Status CheckName(std::string_view what, std::string_view name) {
   if (!IsIdentifier(name)) {
-    return absl::InvalidArgumentError(record::Cat(what, " has the name '", name, "', which is no identifier"));
+    return absl::InvalidArgumentError(record::Cat(what, " has the name '", name, "', which is not an identifier"));
   }
   if (name.size() > kMostCharacters) {
     return absl::InvalidArgumentError(

@@ -6,13 +6,13 @@
 
 namespace telemetry::worker {
 
-// Names of parameters and kernels stand in the generated code, so they may not be what that code uses itself: keywords
-// of C and C++, OpenCL C and CUDA, the types and built-ins that both dialects have, what the generator names its own
-// variables. The whole list is in reserved_names.cc.
+// Returns true if a parameter or kernel must not have this name. Names appear in the generated code, so names that this
+// code uses itself are reserved: keywords of C and C++, OpenCL C and CUDA, the types and built-ins of both dialects,
+// and the names of the generator's variables. The complete list is in reserved_names.cc.
 bool IsReservedName(std::string_view name);
 
-// INVALID_ARGUMENT unless it is a C identifier, at most 64 characters, that is not reserved. `what` begins the message:
-// "parameter 3 of kernel 'add'".
+// INVALID_ARGUMENT: the name is not a C identifier of at most 64 characters, or is reserved. The message begins with
+// `what`, for example "parameter 3 of kernel 'add'".
 absl::Status CheckName(std::string_view what, std::string_view name);
 
 }  // namespace telemetry::worker

@@ -9,14 +9,14 @@ namespace telemetry::worker {
 
 class BoundKernel;
 
-// Looks for the fastest config of a bound kernel: what autotuning a kernel without fixed configs asks. Implementations
-// say which threads may call them; kernels call from the thread that was asked to autotune, once at a time per
-// BoundKernel.
+// A search for the fastest config of a bound kernel, used to autotune a kernel without fixed configs. Implementations
+// document their thread rules. A kernel calls Find on the thread that called Autotune or Run, and one call at a time
+// per BoundKernel.
 class Search {
  public:
   virtual ~Search() = default;
-  // A config of kernel.config_space(), measured with these arguments. It may compile and run any number of them; it
-  // does not set one. `force`: measures, whatever is known of this call.
+  // Returns a config of kernel.config_space(), measured with these arguments. Find may compile and run any number of
+  // configs, but does not set one. If `force` is true, it measures even if results for this call are known.
   virtual absl::StatusOr<codegen::Config> Find(BoundKernel& kernel, absl::Span<const Argument> arguments,
                                                bool force) = 0;
 };

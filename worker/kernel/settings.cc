@@ -17,7 +17,8 @@ namespace {
 
 constexpr int kMostReservedUnits = 1024;
 
-// A setting that has a name: how its value is read from text. False where the text is not one of `allowed`.
+// The name of a setting and the function that parses its value. The function returns false if the text is not one of
+// `allowed`.
 struct Setting {
   std::string_view name;
   std::string_view allowed;
@@ -108,7 +109,7 @@ absl::StatusOr<Settings> SettingsOf(const std::vector<NamedSetting>& named) {
   for (const auto& [name, text] : named) {
     const Setting* setting = FindSetting(name);
     if (setting == nullptr) {
-      return absl::InvalidArgumentError(Cat("no setting is called '", name, "'; there are ", AllNames()));
+      return absl::InvalidArgumentError(Cat("unknown setting '", name, "'; valid settings are ", AllNames()));
     }
     if (!seen.insert(name).second) return absl::InvalidArgumentError(Cat("setting '", name, "' is given twice"));
     if (!setting->read(text, &settings)) {

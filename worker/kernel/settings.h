@@ -12,39 +12,43 @@
 
 namespace telemetry::worker {
 
+// The integer type of tensor indices.
 enum class IndexDType { kAuto, kInt32, kInt64 };
+// The precision of dots of f32 values.
 enum class DotPrecision { kTf32, kIeee };
 
-// How a kernel is specialised, generated and run. Helion's names and defaults where the meaning is the same.
+// Settings for the specialisation, generation and execution of a kernel. Names and defaults are Helion's if the meaning
+// is the same.
 struct Settings {
-  // One code per sizes and strides; else sizes of two and more, and strides, are arguments of the code.
+  // True: separate code for each combination of sizes and strides. False: sizes of two and more, and strides, are
+  // arguments of the code.
   bool static_shapes = true;
-  // kInt32 refuses tensors whose elements it cannot count; the other two do not.
+  // kInt32 rejects tensors with more elements than an int32 can count; the other two accept them.
   IndexDType index_dtype = IndexDType::kAuto;
-  // Dots of f32: on tensor cores with 10 bits of mantissa, or exact.
+  // kTf32: tensor cores with 10 bits of mantissa. kIeee: exact.
   DotPrecision dot_precision = DotPrecision::kTf32;
   bool fast_math = false;
-  // Compute units that persistent kernels leave to others.
+  // The number of compute units that persistent kernels leave free.
   int persistent_reserved_sms = 0;
 
-  bool use_default_config = false;   // a kernel without a config runs its default one instead of being autotuned
+  bool use_default_config = false;   // a kernel without a config runs its default config instead of autotuning
   bool disallow_autotuning = false;  // a full search is an error
-  bool force_autotune = false;       // search although there are fixed configs
-  bool print_output_code = false;    // every source that is compiled goes to stderr
-  bool reference_mode = false;       // evaluated on the host: no compiler, no device
+  bool force_autotune = false;       // search even if there are fixed configs
+  bool print_output_code = false;    // print each compiled source to stderr
+  bool reference_mode = false;       // evaluate on the host, without compiler and device
 
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 
-// One setting by its name and value as text: {"static_shapes", "false"}.
+// The name of a setting and its value as text: {"static_shapes", "false"}.
 using NamedSetting = std::pair<std::string, std::string>;
 
-// The defaults with these changed. INVALID_ARGUMENT: an unknown name, one given twice, or a value that is not allowed;
-// the message says what is.
+// Returns the defaults with these changes. INVALID_ARGUMENT: an unknown name, a repeated name, or an invalid value; the
+// message lists the valid ones.
 absl::StatusOr<Settings> SettingsOf(const std::vector<NamedSetting>& named);
 
-// As the sidecars write them, an object of Helion's names with its values: what identities are computed over
-// (record::SettingsSignature, record::RunIdHelion). The backend is the device's: "cuda", "opencl".
+// Returns the settings as sidecars contain them: an object of Helion's names and values, from which ids are computed
+// (record::SettingsSignature, record::RunIdHelion). "backend" is the device's: "cuda" or "opencl".
 record::Json SettingsToJson(const Settings& settings, Dialect dialect);
 
 }  // namespace telemetry::worker

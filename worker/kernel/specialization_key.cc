@@ -9,12 +9,12 @@
 namespace telemetry::worker {
 namespace {
 
-// Writes one argument; recursive. Not absl::StrAppend: its temporary pieces cost more than the digits.
+// Writes one argument recursively. Does not use absl::StrAppend, whose temporary pieces cost more than the digits.
 class KeyWriter {
  public:
   KeyWriter(bool static_shapes, std::string* out) : static_shapes_(static_shapes), out_(*out) {}
 
-  // False where a value of an unknown kind is in it: `unknown` is that one's type.
+  // Returns false if the argument contains a value of an unknown kind; unknown() is then its type.
   bool Write(const Argument& argument, bool by_value);
   const std::string& unknown() const { return unknown_; }
 
@@ -52,8 +52,7 @@ class KeyWriter {
   template <typename T>
   bool Number(T value) {
     char digits[32];
-    const auto end =
-        std::to_chars(digits, digits + sizeof(digits), value).ptr;  // of doubles the shortest that is exact
+    const auto end = std::to_chars(digits, digits + sizeof(digits), value).ptr;  // for doubles, the shortest exact form
     out_.append(digits, static_cast<size_t>(end - digits));
     return true;
   }

@@ -10,9 +10,9 @@
 
 namespace telemetry::worker {
 
-// What a trace of a kernel depends on, as text: two calls whose keys are the same bytes may share their code, unless
-// the traced function asked for more (extra_keys.h). Readable, and canonical: strings stand with their length before
-// them, so that different arguments never print alike.
+// The inputs of a kernel's trace as text. Two calls with equal keys may share their code, unless the traced function
+// requested more values (extra_keys.h). The text is readable and canonical: strings are preceded by their length, so
+// that different arguments never give the same text.
 //
 //   tensor                with static_shapes: tensor(f16,cuda,[4096,5120],[5120,1])
 //                         without:            tensor(f16,cuda,[2+,1])    each size as 0, 1 or 2+
@@ -23,13 +23,14 @@ namespace telemetry::worker {
 //   list, tuple, map, struct   recursively with their type: list[..], tuple[..], map{..}, struct(4:Opts){..}
 //   function              identity and captures: function(94532,[..])
 //
-// Parameters are separated by semicolons. INVALID_ARGUMENT: a value of another kind; names its type and the parameter.
+// Parameters are separated by semicolons. INVALID_ARGUMENT: an argument contains a value of an unknown kind; the
+// message names its type and the parameter.
 
 // `arguments` are complete (Signature::Normalize).
 absl::StatusOr<std::string> SpecializationKey(const Signature& signature, absl::Span<const Argument> arguments,
                                               bool static_shapes);
 
-// The same into a string that the caller keeps, for a call that must not allocate. Replaces what it held.
+// Writes the key to a string that the caller owns, for calls that must not allocate. Replaces its contents.
 absl::Status WriteSpecializationKey(const Signature& signature, absl::Span<const Argument> arguments,
                                     bool static_shapes, std::string* key);
 

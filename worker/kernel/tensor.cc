@@ -13,7 +13,7 @@ using record::Cat;
 
 namespace {
 
-// The host's array with this tensor's layout, its elements yet to be filled in.
+// Returns a host array with this tensor's layout and without elements.
 ir::HostArray LayoutOf(const Tensor& tensor) {
   ir::HostArray array;
   array.dtype = tensor.dtype;
@@ -97,7 +97,7 @@ absl::StatusOr<Tensor> ToDevice(std::shared_ptr<Device> device, const ir::HostAr
 absl::StatusOr<ir::HostArray> ToHost(const Tensor& tensor) {
   if (tensor.host != nullptr) return *tensor.host;
   if (tensor.device == nullptr || tensor.buffer == nullptr) {
-    return absl::FailedPreconditionError(Cat("no memory behind ", tensor.ToString()));
+    return absl::FailedPreconditionError(Cat("no memory for ", tensor.ToString()));
   }
   ir::HostArray array = LayoutOf(tensor);
   std::vector<std::byte> bytes(static_cast<size_t>(tensor.span()) * SizeOf(tensor.dtype));
@@ -115,12 +115,13 @@ absl::Status CheckTensor(const Tensor& tensor) {
     return absl::InvalidArgumentError(Cat(tensor.ToString(), ": ", why));
   };
   const auto negative = [](int64_t value) { return value < 0; };
-  if (tensor.sizes.size() != tensor.strides.size()) return refuse("not as many strides as sizes");
+  if (tensor.sizes.size() != tensor.strides.size())
+    return refuse("the number of strides differs from the number of sizes");
   if (std::any_of(tensor.sizes.begin(), tensor.sizes.end(), negative)) return refuse("a negative size");
   if (std::any_of(tensor.strides.begin(), tensor.strides.end(), negative)) return refuse("a negative stride");
   if ((tensor.device == nullptr) != (tensor.buffer == nullptr))
     return refuse("a device without memory, or the reverse");
-  if (tensor.device == nullptr && tensor.host == nullptr) return refuse("no memory behind it");
+  if (tensor.device == nullptr && tensor.host == nullptr) return refuse("it has no memory");
   const auto needed = static_cast<uint64_t>(tensor.span());
   const uint64_t there =
       tensor.buffer == nullptr ? tensor.host->data.size() : tensor.buffer->size_bytes() / SizeOf(tensor.dtype);

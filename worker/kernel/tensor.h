@@ -14,17 +14,17 @@
 
 namespace telemetry::worker {
 
-// Sizes or strides: up to five dimensions without an allocation.
+// Sizes or strides. Up to five dimensions need no allocation.
 using Dimensions = absl::InlinedVector<int64_t, 5>;
 
-// A tensor as kernels take and return it: how its elements lie, and a share of the memory that holds them, of a device
-// or of the host. Copies are cheap and show the same memory. Element (i, j) is at i * strides[0] + j * strides[1].
+// A tensor argument or result of a kernel: the layout of its elements and a reference to their memory, on a device or
+// on the host. Copies are cheap and share the memory. Element (i, j) is at i * strides[0] + j * strides[1].
 struct Tensor {
   DType dtype = DType::kF32;
   Dimensions sizes;
   Dimensions strides;  // in elements, not negative
 
-  // On a device both are set. On the host `host` is, with the same dtype, sizes and strides.
+  // On a device, `device` and `buffer` are set. On the host, `host` is set, with the same dtype, sizes and strides.
   std::shared_ptr<Device> device;
   std::shared_ptr<Buffer> buffer;
   std::shared_ptr<ir::HostArray> host;
@@ -32,35 +32,35 @@ struct Tensor {
   static Tensor OnHost(ir::HostArray array);
 
   int64_t element_count() const;
-  // The elements that memory must have for this: one beyond the offset of the last; 0 where there is none.
+  // Returns the number of elements that the memory must have: the offset of the last element plus one; 0 if there is
+  // none.
   int64_t span() const;
-  // "cuda", "opencl", "cpu".
+  // Returns "cuda", "opencl" or "cpu".
   std::string_view device_type() const;
-  // "cuda:0", "cpu".
+  // Returns a name such as "cuda:0", or "cpu".
   std::string device_id() const;
-  // "Tensor(f16, [4096, 5120], strides [5120, 1], cuda:0)"
+  // Returns a text such as "Tensor(f16, [4096, 5120], strides [5120, 1], cuda:0)".
   std::string ToString() const;
 
-  // The same layout and the same memory.
+  // Returns true if both have the same layout and the same memory.
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };
 
-// Row major without gaps. A dimension of size 0 counts as 1.
+// Returns row-major strides without gaps. A dimension of size 0 counts as 1.
 Dimensions DenseStrides(absl::Span<const int64_t> sizes);
 
-// "cuda" or "opencl".
+// Returns "cuda" or "opencl".
 std::string_view DeviceTypeName(Dialect dialect);
 
-// Dense, the memory not initialised. Errors are Device::Allocate's.
+// Returns a dense tensor whose memory is not initialised. Returns the errors of Device::Allocate.
 absl::StatusOr<Tensor> AllocateTensor(std::shared_ptr<Device> device, DType dtype, absl::Span<const int64_t> sizes);
 
-// Copies between host and device, layout and all. Errors are the device's; FAILED_PRECONDITION: the tensor is not where
-// it would be copied from.
+// Copy a tensor with its layout between host and device. Return the errors of the device. FAILED_PRECONDITION: the
+// tensor has no memory to copy from.
 absl::StatusOr<Tensor> ToDevice(std::shared_ptr<Device> device, const ir::HostArray& array);
 absl::StatusOr<ir::HostArray> ToHost(const Tensor& tensor);
 
-// INVALID_ARGUMENT: sizes and strides differ in number or are negative, there is no memory, or it is too small for
-// them.
+// INVALID_ARGUMENT: sizes and strides differ in number or are negative, there is no memory, or the memory is too small.
 absl::Status CheckTensor(const Tensor& tensor);
 
 }  // namespace telemetry::worker

@@ -8,7 +8,7 @@
 namespace telemetry::worker {
 namespace {
 
-// Hands out s0, s1, ... for sizes and strides that are arguments of the code.
+// Assigns s0, s1 and so on to sizes and strides that are arguments of the code.
 class SizeMaker {
  public:
   explicit SizeMaker(bool all_static) : all_static_(all_static) {}

@@ -9,10 +9,10 @@
 
 namespace telemetry::worker {
 
-// What a trace may know of the arguments: with static shapes every size and stride; else sizes of 0 and 1, and strides
-// of 1 (which decide how memory is read, and are extra keys therefore), while every other is a symbol, s0 and on.
-// Numbers become f32, or i32 for ints and bools. INVALID_ARGUMENT: a tensor that CheckTensor refuses, or with more
-// elements than index_dtype counts.
+// Returns the properties of the arguments that a trace may use. With static shapes these are all sizes and strides.
+// Otherwise they are sizes of 0 and 1 and strides of 1 (which determine how memory is read, and are therefore extra
+// keys), and all other sizes and strides are symbols s0, s1 and so on. Numbers become f32, or i32 for ints and bools.
+// INVALID_ARGUMENT: CheckTensor rejects a tensor, or a tensor has more elements than index_dtype can count.
 absl::StatusOr<ir::TraceInputs> MakeTraceInputs(const std::string& kernel_name, const LeafNames& names,
                                                 const Leaves& leaves, const Settings& settings);
 

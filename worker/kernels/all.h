@@ -4,7 +4,7 @@
 
 namespace telemetry::worker::kernels {
 
-// One function per file of this folder; library.cc lists them.
+// Return the kernels of the library. Each function is defined in the file of its name; library.cc lists them.
 const LibraryKernel& Add();
 const LibraryKernel& Attention();
 const LibraryKernel& Bmm();

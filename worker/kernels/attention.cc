@@ -18,9 +18,9 @@ using ir::Value;
 
 constexpr double kLowest = -std::numeric_limits<double>::infinity();
 
-// Online softmax over tiles of keys: carries each query's maximum score, the sum of its weights, and the weighted sum
-// of values, the last two scaled anew whenever the maximum grows. Scores are in units of log2, as exp2 is what devices
-// have.
+// Computes an online softmax over tiles of keys. Carries each query's maximum score, the sum of its weights, and the
+// weighted sum of values; rescales both sums whenever the maximum grows. Scores are in units of log2, because devices
+// have an instruction for exp2.
 absl::Status Body(Trace& t) {
   const TensorRef q = t.Tensor("q");
   const TensorRef k = t.Tensor("k");
@@ -34,7 +34,8 @@ absl::Status Body(Trace& t) {
   const AxisRef b = t.Tile(t.SizeOf(q, 0), /*fixed_block=*/1);
   const AxisRef h = t.Tile(t.SizeOf(q, 1), /*fixed_block=*/1);
   const AxisRef m = t.Tile(t.SizeOf(q, 2));
-  // Held at once, whatever else may be of any size: sums over it are the queries' scores, which are needed whole.
+  // Specialised, so that the axis is always held at once: the sums over it are the scores, which the softmax needs
+  // complete.
   const int64_t depth = t.Specialize(t.SizeOf(q, 3));
   const AxisRef d = t.ReductionAxis({.text = std::to_string(depth), .value = depth});
   const double scale = std::numbers::log2e / std::sqrt(static_cast<double>(depth));
@@ -51,14 +52,14 @@ absl::Status Body(Trace& t) {
     const Value sum = so_far[1] * shrink + t.Sum(weights, n);
     return {max, sum, t.Dot(weights.To(dtype), t.Load(v, {b, h, n, d}), n, so_far[2] * shrink)};
   };
-  // Keys behind a tile's last query have no weight in it.
+  // Keys after a tile's last query have no weight in the tile.
   const Trace::ForOptions keys = {.end = causal ? t.TileEnd(m) : Value()};
   const Trace::Carried sums = t.For(t.SizeOf(k, 2), nothing, add_keys, keys);
   t.Store(out, {b, h, m, d}, sums[2] / sums[1]);
   return absl::OkStatus();
 }
 
-// The weights of one query over keys that are `n` rows of `d` elements, and with them the mean of values.
+// Computes the weights of one query over `n` keys of `d` elements, and the weighted mean of the values.
 void Attend(const double* query, const double* keys, const double* values, int64_t n, int64_t d, double* out) {
   std::vector<double> weights(static_cast<size_t>(n));
   double max = kLowest;
@@ -92,8 +93,8 @@ Outputs Reference(const Case& c) {
   return {{"out", std::move(out)}};
 }
 
-// The weights are rounded to the dtype before the second product: half a unit each, of weights that sum to 1, times
-// values of magnitude 2.
+// Returns the tolerance. The weights are rounded to the dtype before the second product: an error of half a unit for
+// each, of weights that sum to 1, times values of magnitude 2.
 ir::Tolerance ToleranceOf(const Problem& /*problem*/, DType output) {
   const ir::Tolerance rounded = Rounded(output, 1e-5);
   return {.absolute = output == DType::kF32 ? rounded.absolute : rounded.relative, .relative = rounded.relative};
@@ -109,12 +110,12 @@ double Flops(const Problem& p) {
 const LibraryKernel& Attention() {
   static const auto* const kernel = new LibraryKernel{
       .name = "attention",
-      .summary = "out = softmax(q @ k^T / sqrt(d)) @ v; causal: a query sees the keys up to its own",
+      .summary = "out = softmax(q @ k^T / sqrt(d)) @ v; causal: a query uses the keys up to its own",
       .tensors = {{"q", {"b", "h", "m", "d"}}, {"k", {"b", "h", "n", "d"}}, {"v", {"b", "h", "n", "d"}}},
       .numbers = {{.name = "causal", .is_flag = true}},
       .default_sizes = {{"b", 2}, {"h", 32}, {"m", 1024}, {"n", 1024}, {"d", 64}},
       .default_dtype = DType::kF16,
-      // Wide enough that some weights stand out.
+      // Wide enough that some weights are much larger than others.
       .low = -2,
       .high = 2,
       .body = Body,

@@ -45,7 +45,7 @@ Outputs Reference(const Case& c) {
 const LibraryKernel& CrossEntropy() {
   static const auto* const kernel = new LibraryKernel{
       .name = "cross_entropy",
-      .summary = "losses = -log softmax(logits)[labels], f32, one per row; labels are inside, or memory beyond is read",
+      .summary = "losses = -log softmax(logits)[labels], f32, one per row; labels out of range read other memory",
       .tensors = {{"logits", {"n", "v"}}, {"labels", {"n"}, DType::kI32, "v"}},
       .default_sizes = {{"n", 4096}, {"v", 16384}},
       .default_dtype = DType::kF16,
@@ -53,7 +53,7 @@ const LibraryKernel& CrossEntropy() {
       .high = 4,
       .body = Body,
       .reference = Reference,
-      // Near 0 for a row whose label stands out, but computed from terms near 10.
+      // The loss is near 0 for a row whose label dominates, but it is computed from terms near 10.
       .tolerance = [](const Problem&, DType output) { return Rounded(output, 1e-5); },
       .flops = [](const Problem& p) { return 4.0 * static_cast<double>(p.size("n") * p.size("v")); },
   };

@@ -11,17 +11,18 @@
 
 namespace telemetry::worker::kernels {
 
-// How the values of inputs come from a seed, in few words, for programs that do it themselves: a 64-bit Mersenne
-// Twister gives one number for each element of memory; its upper 53 bits, over 2^53, are u. Then floats are
-// low + (high - low) * u, rounded once, and integers low + floor(u * (high - low)).
+// The range of the values of an input. The values come from a seed, by an algorithm that other programs can repeat: a
+// 64-bit Mersenne Twister yields one number for each element in memory order, and u is its upper 53 bits divided by
+// 2^53. A float is low + (high - low) * u, rounded once to its dtype; an integer is low + floor(u * (high - low)).
 struct DrawRange {
   double low = -1;
   double high = 1;
 };
 
-// What the argument at that position of the kernel is drawn from.
+// Returns the range of the values of the kernel's tensor argument at this position.
 DrawRange RangeOf(const LibraryKernel& kernel, size_t argument, const Problem& problem);
 
+// Draws the values of `elements` elements; advances `random` by one number for each element.
 std::vector<double> Draw(DType dtype, const DrawRange& range, int64_t elements, std::mt19937_64& random);
 
 }  // namespace telemetry::worker::kernels

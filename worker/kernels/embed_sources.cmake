@@ -1,5 +1,5 @@
-# Writes OUTPUT, a C++ source that holds the text of the files of FOLDER that NAMES lists, separated by commas
-# (cmake -DFOLDER=... -DNAMES=add,exp -DOUTPUT=... -P embed_sources.cmake).
+# Writes OUTPUT, a C++ source that contains the text of the files NAME.cc in FOLDER. NAMES lists the names, separated by
+# commas (cmake -DFOLDER=... -DNAMES=add,exp -DOUTPUT=... -P embed_sources.cmake).
 string(REPLACE "," ";" names "${NAMES}")
 set(entries "")
 foreach(name ${names})

@@ -9,7 +9,7 @@
 namespace telemetry::worker::kernels {
 
 absl::Status CheckFitsMemory(const Problem& problem) {
-  // The product of sizes may be too large for an integer.
+  // A double, because the product of the sizes may overflow an integer.
   double bytes = 0;
   for (const TensorSpec& tensor : problem.tensors) {
     double elements = 1;
@@ -19,8 +19,8 @@ absl::Status CheckFitsMemory(const Problem& problem) {
   const double there = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   if (bytes <= there) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrFormat("%s: the expected results are computed from %.1f GiB of values, and this machine has %.1f GiB of "
-                      "memory: make the "
+      absl::StrFormat("%s: the reference needs %.1f GiB for the input values, and this machine has %.1f GiB of "
+                      "memory; make the "
                       "tensors smaller",
                       problem.ToString(), std::ldexp(bytes, -30), std::ldexp(there, -30)));
 }

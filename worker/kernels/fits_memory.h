@@ -5,7 +5,7 @@
 
 namespace telemetry::worker::kernels {
 
-// INVALID_ARGUMENT: this machine's memory does not hold the values of a Case of the problem.
+// Returns INVALID_ARGUMENT if the input values of a Case of this problem exceed this machine's physical memory.
 absl::Status CheckFitsMemory(const Problem& problem);
 
 }  // namespace telemetry::worker::kernels

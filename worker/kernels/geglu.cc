@@ -49,7 +49,7 @@ const LibraryKernel& Geglu() {
       .high = 4,
       .body = Body,
       .reference = Reference,
-      // 1 + tanh loses what tanh has near -1: units of 2^-24 there, times 4 * 4.
+      // 1 + tanh cancels where tanh is near -1: an error of units of 2^-24, times 4 * 4.
       .tolerance = [](const Problem&, DType output) { return Rounded(output, 1e-5); },
       .flops = [](const Problem& p) { return 10.0 * static_cast<double>(p.size("m") * p.size("n")); },
   };

@@ -11,15 +11,17 @@
 
 namespace telemetry::worker::kernels {
 
-// A library kernel as Kernel::Create takes it: tensors, then numbers with their defaults. Settings and configs are the
-// caller's to add.
+// Returns a library kernel as an argument of Kernel::Create: its tensors, then its numbers with their defaults. The
+// caller adds settings and configs.
 KernelSpec SpecOf(const LibraryKernel& kernel);
 
-// The arguments of a case, its tensors copied to the device with their strides. Errors are the device's.
+// Returns the arguments of a case after copying its tensors, with their strides, to the device. Returns the device's
+// errors.
 absl::StatusOr<Arguments> ArgumentsOn(const std::shared_ptr<Device>& device, const LibraryKernel& kernel,
                                       const Case& made);
 
-// The file that defines the kernel, as it was when this program was built: what identifies a kernel in the dataset.
+// Returns the text of the file that defines the kernel, as it was when this program was built, or "" for an unknown
+// name. The text identifies the kernel in the dataset.
 std::string_view SourceText(std::string_view kernel_name);
 
 }  // namespace telemetry::worker::kernels

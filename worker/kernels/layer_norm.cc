@@ -62,7 +62,7 @@ const LibraryKernel& LayerNorm() {
       .numbers = {{"eps", 1e-5}},
       .default_sizes = {{"m", 4096}, {"n", 5120}},
       .default_dtype = DType::kF16,
-      // Not around 0: a mean that is left out must show.
+      // Not symmetric around 0, so that omitting the mean changes the results.
       .low = -1,
       .high = 3,
       .body = Body,

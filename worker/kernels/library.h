@@ -13,42 +13,45 @@
 
 namespace telemetry::worker::kernels {
 
-// What one launch does, for rates. Bytes are those of every input read once and every output written once.
+// The work of one launch, for rates: floating-point operations, and the bytes of reading every input once and writing
+// every output once.
 struct Cost {
   double flops = 0;
   double bytes = 0;
 };
 
-// A kernel of the library: one file, one function that returns one of these. Immutable, never destroyed, safe to share.
+// A kernel of the library. Each kernel has one file with one function that returns its LibraryKernel. Immutable, never
+// destroyed, safe to share between threads.
 //
-// The reference is plain C++ in double precision, and knows nothing of the IR: it is what results are judged by, those
-// of the device as well as those of the IR evaluated on the host (ir/reference.h).
+// The reference is plain C++ in double precision and does not use the IR. Tests and the tuner compare with it the
+// results of the device and those of the IR that is evaluated on the host (ir/reference.h).
 struct LibraryKernel {
   std::string name;
-  std::string summary;  // what it computes, in a line: "out = x + y"
+  std::string summary;  // one line that describes the computation: "out = x + y"
   std::vector<TensorArgument> tensors;
   std::vector<NumberArgument> numbers;
   Sizes default_sizes;
   DType default_dtype = DType::kF32;
-  std::vector<DType> dtypes = {DType::kF32, DType::kF16, DType::kBF16};  // that its tensors may have
-  // What inputs are drawn from, evenly.
+  std::vector<DType> dtypes = {DType::kF32, DType::kF16, DType::kBF16};  // the dtypes that its tensors may have
+  // Float inputs are drawn uniformly from [low, high).
   double low = -1;
   double high = 1;
 
   absl::Status (*body)(ir::Trace& t) = nullptr;
   Outputs (*reference)(const Case& c) = nullptr;
-  // How far an output of that dtype may be from the reference.
+  // Returns the allowed difference between an output of this dtype and the reference.
   ir::Tolerance (*tolerance)(const Problem& problem, DType output) = nullptr;
   double (*flops)(const Problem& problem) = nullptr;
 };
 
-// All of them, by name.
+// Returns all kernels, sorted by name.
 absl::Span<const LibraryKernel* const> AllKernels();
 
-// NOT_FOUND suggests the nearest name and lists all.
+// Returns the kernel of this name. NOT_FOUND if there is none; the message suggests the nearest name and lists all
+// names.
 absl::StatusOr<const LibraryKernel*> FindKernel(std::string_view name);
 
-// `outputs`: of that problem, as the reference or a trace has them.
+// Returns the work of one launch. `outputs` are the outputs of this problem (OutputsOf, or those of the reference).
 Cost CostOf(const LibraryKernel& kernel, const Problem& problem, absl::Span<const TensorSpec> outputs);
 
 }  // namespace telemetry::worker::kernels

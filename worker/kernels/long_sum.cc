@@ -9,7 +9,7 @@ namespace {
 using ir::AxisRef;
 using ir::TensorRef;
 
-// The same as `sum`: what makes it another kernel to tune is that rows are few and too long to be held at once.
+// Computes the same as `sum`. It is a separate kernel to tune because its rows are few and too long to be held at once.
 absl::Status Body(ir::Trace& t) {
   const TensorRef x = t.Tensor("x");
   const TensorRef out = t.Output("out", {t.SizeOf(x, 0)}, t.TensorInfo(x).dtype);

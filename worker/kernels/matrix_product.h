@@ -5,13 +5,14 @@
 
 namespace telemetry::worker::kernels {
 
+// The shape of a matrix product: (m x k) times (k x n).
 struct ProductShape {
   int64_t m = 0;
   int64_t n = 0;
   int64_t k = 0;
 };
 
-// For references: out[m, n] = x[m, k] * y[k, n], dense and row major.
+// Computes out[m, n] = x[m, k] * y[k, n] for references. All matrices are dense and row-major.
 inline void WriteProduct(const ProductShape& shape, const double* x, const double* y, double* out) {
   std::fill(out, out + shape.m * shape.n, 0.0);
   for (int64_t i = 0; i < shape.m; ++i) {

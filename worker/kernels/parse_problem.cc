@@ -16,18 +16,18 @@
 namespace telemetry::worker::kernels {
 namespace {
 
-// A dimension longer than this is a typing mistake: no device holds it.
+// A longer dimension is rejected as a typing mistake, because it fits no device.
 constexpr int64_t kLongestDimension = int64_t{1} << 40;
 
 absl::Status Refuse(const std::string& argument, const std::string& why) {
   return absl::InvalidArgumentError(absl::StrCat("argument \"", argument, "\": ", why));
 }
 
-// What of a problem was given.
+// The parts of a problem that the arguments set.
 struct Given {
   Sizes sizes;
   std::map<std::string, DType, std::less<>> dtypes;  // by tensor
-  std::optional<DType> first_dtype;
+  std::optional<DType> first_dtype;                  // of the first tensor that has a dtype but no fixed one
   Numbers numbers;
 };
 

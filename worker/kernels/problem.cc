@@ -16,7 +16,7 @@ namespace {
 
 using record::AbslView;
 
-// Integers that are data: sums of a few thousand of them stay inside i32.
+// The largest magnitude of integer inputs; sums of a few thousand of them fit into i32.
 constexpr double kLargestInteger = 1000;
 
 int64_t ElementsOf(absl::Span<const int64_t> sizes) {
@@ -25,7 +25,8 @@ int64_t ElementsOf(absl::Span<const int64_t> sizes) {
   return elements;
 }
 
-// Evenly distributed in [0, 1): written out, as the standard's distributions differ between libraries.
+// Returns a value that is uniformly distributed in [0, 1). Does not use the standard's distributions, because their
+// results differ between libraries.
 double Uniform(std::mt19937_64& random) { return std::ldexp(static_cast<double>(random() >> 11), -53); }
 
 }  // namespace

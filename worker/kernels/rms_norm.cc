@@ -18,7 +18,8 @@ absl::Status Body(ir::Trace& t) {
   const AxisRef m = t.Tile(t.SizeOf(x, 0));
   const AxisRef n = t.ReductionAxis(t.SizeOf(x, 1));
   const Value values = t.Load(x, {m, n}).To(DType::kF32);
-  const Value weights = t.Load(weight, {n}).To(DType::kF32);  // on its way while the squares are summed up
+  // Loaded here so that the load overlaps the sum of squares.
+  const Value weights = t.Load(weight, {n}).To(DType::kF32);
   const Value inv_rms = rsqrt(t.Mean(values * values, n) + t.Scalar("eps"));
   t.Store(out, {m, n}, values * inv_rms * weights);
   t.Store(inv_rms_out, {m}, inv_rms);
@@ -53,7 +54,7 @@ const LibraryKernel& RmsNorm() {
       .default_dtype = DType::kF16,
       .body = Body,
       .reference = Reference,
-      // Only products, and a sum of terms of one sign: nothing cancels.
+      // There are only products and a sum of terms of the same sign, so nothing cancels.
       .tolerance = [](const Problem&, DType output) { return Rounded(output); },
       .flops = [](const Problem& p) { return 4.0 * static_cast<double>(p.size("m") * p.size("n")); },
   };

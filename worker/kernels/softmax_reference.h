@@ -4,11 +4,12 @@
 
 namespace telemetry::worker::kernels {
 
-// What the kernels that compute a softmax of `x` along its rows have in common.
+// The reference, tolerance and cost of the kernels that compute a softmax of `x` along its rows.
 
 Outputs SoftmaxReference(const Case& c);
-// The maximum is exact and the sum's terms all have one sign: no error but the roundings'. Results may be as small as
-// the inverse of a row's length, hence the absolute part: half a unit of f16's smallest numbers.
+// Returns the tolerance of a softmax. The maximum is exact and all terms of the sum have the same sign, so rounding is
+// the only error. Results may be as small as the inverse of a row's length; the absolute part is therefore half a unit
+// of the smallest f16 numbers.
 ir::Tolerance SoftmaxTolerance(const Problem& problem, DType output);
 double SoftmaxFlops(const Problem& problem);
 

@@ -12,7 +12,8 @@ using ir::TensorRef;
 using ir::Trace;
 using ir::Value;
 
-// The first pass carries a row's maximum and the sum of exp(x - maximum), scaled anew whenever the maximum grows.
+// Carries a row's maximum and the sum of exp(x - maximum) through the first pass; the sum is rescaled whenever the
+// maximum grows. The second pass computes the results.
 absl::Status Body(Trace& t) {
   const TensorRef x = t.Tensor("x");
   const TensorRef out = t.OutputLike("out", x);
@@ -39,7 +40,7 @@ absl::Status Body(Trace& t) {
 const LibraryKernel& SoftmaxTwoPass() {
   static const auto* const kernel = new LibraryKernel{
       .name = "softmax_two_pass",
-      .summary = "out = softmax of x along its rows, which it walks twice in tiles",
+      .summary = "out = softmax of x along its rows, in two passes over tiles of a row",
       .tensors = {{"x", {"m", "n"}}},
       .default_sizes = {{"m", 4096}, {"n", 2560}},
       .default_dtype = DType::kF16,

@@ -10,13 +10,13 @@
 
 namespace telemetry::worker::kernels {
 
-// The device IR of a kernel for a problem with dense tensors and static shapes, for who has no device that a kernel
-// could be bound to: show-code, the tests of the compiler. With `strides`, one list for each tensor, they lie so.
-// Errors are the trace's, which names the kernel.
+// Returns the device IR of a kernel for a problem with static shapes. Callers need no device: show-code and the tests
+// of the compiler use it. The tensors are dense unless `strides` is given, with one list for each tensor. Returns the
+// errors of the trace, which name the kernel.
 absl::StatusOr<ir::DeviceIr> TraceProblem(const LibraryKernel& kernel, const Problem& problem,
                                           absl::Span<const std::vector<int64_t>> strides = {});
 
-// The outputs that a traced kernel writes, with their sizes in this binding.
+// Returns the outputs that a traced kernel writes, with their sizes.
 std::vector<TensorSpec> OutputsOf(const ir::DeviceIr& device_ir);
 
 }  // namespace telemetry::worker::kernels

@@ -19,16 +19,16 @@ absl::StatusOr<v1::RunSummary> FindRun(client::DatasetClient& collector, const s
   if (!runs.ok()) return runs.status();
   if (runs->empty()) {
     return absl::NotFoundError(
-        Cat("the collector knows no run ", run, "; the runs it knows are in the run_id column of an export"));
+        Cat("the collector has no run ", run, "; the run_id column of an export lists its runs"));
   }
   if (runs->size() > 1) {
     return absl::InvalidArgumentError(Cat("several runs begin with ", run, ": ", (*runs)[0].run().run_id(), ", ",
-                                          (*runs)[1].run().run_id(), ", ...; give more digits"));
+                                          (*runs)[1].run().run_id(), ", ...; pass more digits"));
   }
   return std::move(runs->front());
 }
 
-// Better ones are greater. Rows of an unknown stage count as those of a search.
+// The preference among rows; a greater rank is preferred. Rows of an unknown stage count as search rows.
 enum class Rank { kNoTime, kGivenUp, kSearch, kFinal };
 
 Rank RankOf(const v1::Measurement& row, const v1::ExportRows& page) {
@@ -41,7 +41,7 @@ Rank RankOf(const v1::Measurement& row, const v1::ExportRows& page) {
   return Rank::kSearch;
 }
 
-// Takes one config's text and row out of a run's export.
+// Extracts the text and the preferred row of one config from the export of a run.
 class Reader {
  public:
   Reader(v1::Run run, uint64_t config_id) { found_ = {.run = std::move(run), .config_id = config_id}; }
@@ -67,7 +67,7 @@ class Reader {
     const std::string id = record::FormatConfigId(found_.config_id);
     if (!has_row_ || text_.empty()) {
       return absl::NotFoundError(Cat("run ", found_.run.run_id(), " has no measurement of config ", id,
-                                     "; the configs it has are in the config_id column of an export"));
+                                     "; the config_id column of an export lists its configs"));
     }
     absl::StatusOr<codegen::Config> config = codegen::Config::Parse(text_);
     if (!config.ok()) return absl::InvalidArgumentError(Cat("config ", id, ": ", config.status().message()));
@@ -76,7 +76,7 @@ class Reader {
   }
 
  private:
-  // Than the row found so far; of rows without a time, the last one is.
+  // Returns true if the row is preferred to the one found so far. Among rows without a time, the last one is preferred.
   bool IsBetter(const v1::Measurement& row, Rank rank) const {
     if (rank != rank_) return rank > rank_;
     return rank == Rank::kNoTime || row.perf_ms() < found_.row.perf_ms();

@@ -11,8 +11,8 @@
 
 namespace telemetry::worker::repro {
 
-// One config of a run in a collector: its best "ok" row (the fastest of finals, else of searches, else of those that
-// were given up), else its last row, and the attempt of that row.
+// One config of a run in a collector, with one of its rows and the attempt of that row. The row is the fastest "ok" row
+// of finals, else of searches, else of measurements that stopped early; without an "ok" row it is the last row.
 struct RecordedMeasurement {
   v1::Run run;
   uint64_t config_id = 0;
@@ -21,9 +21,10 @@ struct RecordedMeasurement {
   v1::Attempt attempt;
 };
 
-// `run`: a run_id or the beginning of one, at least 4 digits. No config_id: the run's best config.
-// NOT_FOUND: no such run, or it has no such config; says how to find what there is. INVALID_ARGUMENT: several runs
-// begin so, or the config's text is no config. Other errors are DatasetClient's.
+// Queries the collector for a measurement. `run` is a run_id or at least its first 4 digits. Without a `config_id`,
+// finds the run's best config. Returns NOT_FOUND if the run does not exist or does not have the config; the message
+// explains how to list the existing ones. Returns INVALID_ARGUMENT if several runs begin with `run`, or if the config's
+// text cannot be parsed. Other errors are those of DatasetClient.
 absl::StatusOr<RecordedMeasurement> FindMeasurement(client::DatasetClient& collector, const std::string& run,
                                                     std::optional<uint64_t> config_id);
 

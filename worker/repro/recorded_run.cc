@@ -19,10 +19,10 @@ using record::Json;
 namespace {
 
 absl::Status NotUnderstood(std::string_view what, std::string_view text) {
-  return absl::UnimplementedError(Cat("the run's ", what, " cannot be understood: ", text));
+  return absl::UnimplementedError(Cat("this version cannot parse the run's ", what, ": ", text));
 }
 
-// "(4096, 2560)" and "torch.float16" as "x=4096x2560:float16" of each tensor.
+// Returns one argument per tensor: "x=4096x2560:torch.float16" for the shape "(4096, 2560)" and "torch.float16".
 absl::StatusOr<std::vector<std::string>> TensorArguments(const kernels::LibraryKernel& kernel, const v1::Run& run) {
   const absl::StatusOr<Json> lists =
       record::ParseConfig(Cat("Config(shapes=", run.input_shapes(), ", dtypes=", run.dtypes(), ")"));
@@ -43,7 +43,7 @@ absl::StatusOr<std::vector<std::string>> TensorArguments(const kernels::LibraryK
   return arguments;
 }
 
-// Flags are part of the kernel's source (tune/library_subject.h).
+// Returns the flags as arguments. The kernel's source contains them (tune/library_subject.cc).
 std::vector<std::string> FlagArguments(const kernels::LibraryKernel& kernel, std::string_view source) {
   std::vector<std::string> arguments;
   for (const kernels::NumberArgument& number : kernel.numbers) {
@@ -57,22 +57,22 @@ std::vector<std::string> FlagArguments(const kernels::LibraryKernel& kernel, std
 }
 
 absl::Status NotOurs(const v1::Run& run, std::string_view why) {
-  return absl::UnimplementedError(Cat("programs are written of this program's own kernels only, and '",
-                                      run.kernel_name(), "' is none", why,
-                                      ": what was measured is in the run's kernel_source and the config's text"));
+  return absl::UnimplementedError(Cat("programs can be written only for kernels of the library, and '",
+                                      run.kernel_name(), "' is not one of them", why,
+                                      "; see the run's kernel_source and the config's text"));
 }
 
 absl::Status ReadSettings(const v1::Run& run, RecordedRun* read) {
-  if (!run.has_settings_json()) return NotUnderstood("settings", "none are known");
+  if (!run.has_settings_json()) return NotUnderstood("settings", "none are recorded");
   const absl::StatusOr<Json> json = record::ParseJson(run.settings_json());
   if (!json.ok()) return NotUnderstood("settings", run.settings_json());
   std::vector<NamedSetting> named;
   for (const auto& [name, value] : json->members) {
     if (name == "backend") {
       read->dialect = value.text == DeviceTypeName(Dialect::kOpenCl) ? Dialect::kOpenCl : Dialect::kCuda;
-      // The name alone does not tell: Helion's examples have kernels of the same names.
+      // The kernel's name is not enough, because Helion's examples have kernels with the same names.
       if (value.text != DeviceTypeName(read->dialect))
-        return NotOurs(run, Cat(", but another tuner's (backend '", value.text, "')"));
+        return NotOurs(run, Cat(", because another tuner measured it (backend '", value.text, "')"));
     } else if (!value.is_null()) {
       named.emplace_back(name, value.kind == Json::Kind::kString ? value.text : record::ToJson(value));
     }
@@ -102,10 +102,10 @@ absl::StatusOr<RecordedRun> ReadRun(const v1::Run& run) {
   const DeviceProperties device = {.dialect = read.dialect, .name = run.hardware()};
   if (tune::RunOf(**kernel, read.problem, read.settings, device).run_id() != run.run_id()) {
     read.notices.push_back(
-        "the kernel's source is not the one that was measured: the program is made from this version's");
+        "the kernel's source differs from the measured one; the program uses the source of this version");
   }
   if (!read.settings.static_shapes) {
-    read.notices.push_back("it was measured with static_shapes=false; the program's sizes are part of its code");
+    read.notices.push_back("the run was measured with static_shapes=false, but the program's code has fixed sizes");
   }
   return read;
 }

@@ -11,18 +11,18 @@
 
 namespace telemetry::worker::repro {
 
-// A run of a library kernel, understood again.
+// The parsed form of a run of a library kernel.
 struct RecordedRun {
-  const kernels::LibraryKernel* kernel = nullptr;  // never null
-  kernels::Problem problem;                        // scalars, which no run says, have their defaults
+  const kernels::LibraryKernel* kernel = nullptr;  // never null in a result of ReadRun
+  kernels::Problem problem;                        // scalars have their defaults, because runs do not contain them
   Settings settings;
   Dialect dialect = Dialect::kCuda;
-  // What differs from the run as it was measured; empty where the same run_id comes of it.
+  // The differences from the measured run; empty if a program made from this struct has none.
   std::vector<std::string> notices;
 };
 
-// UNIMPLEMENTED: a kernel that is not in the library (one of Helion's, say), or shapes, dtypes or settings that this
-// version does not understand; says which.
+// Parses a run. Returns UNIMPLEMENTED, with the reason, for a kernel that is not in the library (for example one of
+// Helion's) and for shapes, dtypes or settings that this version does not support.
 absl::StatusOr<RecordedRun> ReadRun(const v1::Run& run);
 
 }  // namespace telemetry::worker::repro

@@ -25,7 +25,7 @@ namespace {
 
 constexpr char kDefaultArchitecture[] = "sm_90";
 
-// The text of a member of the attempt's environment's device; empty where it does not say.
+// Returns a property of the device in the attempt's environment; empty if it is not recorded.
 std::string DeviceText(const v1::Attempt& attempt, std::string_view name) {
   const absl::StatusOr<Json> environment = record::ParseJson(attempt.environment_json());
   if (!environment.ok()) return "";
@@ -36,13 +36,13 @@ std::string DeviceText(const v1::Attempt& attempt, std::string_view name) {
 
 absl::StatusOr<codegen::Target> TargetOf(const RecordedMeasurement& measured, const RecordedRun& run,
                                          std::vector<std::string>* notices) {
-  // The config ran there: what else the device has room for does not matter.
+  // The config ran on the device, so its limits need not be checked again.
   codegen::Target target = {.max_threads_per_block = 1 << 20, .shared_bytes_per_block = size_t{1} << 30};
   std::string architecture = DeviceText(measured.attempt, "architecture");
   if (run.dialect == Dialect::kCuda) {
     if (architecture.empty()) {
       architecture = kDefaultArchitecture;
-      notices->push_back(Cat("the architecture that it was measured on is not known; taken for ", architecture));
+      notices->push_back(Cat("the architecture of the measurement is not recorded; assuming ", architecture));
     }
     absl::StatusOr<codegen::Target> known = codegen::TargetOfArchitecture(architecture);
     if (!known.ok()) return known.status();
@@ -53,6 +53,7 @@ absl::StatusOr<codegen::Target> TargetOf(const RecordedMeasurement& measured, co
   return target;
 }
 
+// Returns the comments at the top of the program, which identify the measurement.
 std::vector<std::string> Provenance(const RecordedMeasurement& measured) {
   const v1::Measurement& row = measured.row;
   std::string result = Cat("status ", row.status());
@@ -66,7 +67,7 @@ std::vector<std::string> Provenance(const RecordedMeasurement& measured) {
           Cat("measured: ", result)};
 }
 
-// The path as a shell reads it, and never as a flag.
+// Quotes a path for a shell. A path that begins with '-' gets the prefix "./", so that no program parses it as a flag.
 std::string ForShell(const std::string& path) {
   const std::string safe = path.starts_with('-') ? "./" + path : path;
   const bool is_plain = std::all_of(safe.begin(), safe.end(), [](unsigned char c) {
@@ -77,10 +78,10 @@ std::string ForShell(const std::string& path) {
 
 std::string CppCommand(const wrapper::Plan& plan, const wrapper::ProgramOptions& options, const std::string& path) {
   const std::filesystem::path source = path;
-  // Beside its source, under another name.
+  // The executable is in the folder of its source.
   const std::string program =
       source.has_extension() ? std::filesystem::path(source).replace_extension().string() : path + ".out";
-  // g++ takes a file with another ending for an object.
+  // g++ would link a file with another extension as an object file.
   const std::string input = source.extension() == ".cpp" ? ForShell(path) : Cat("-x c++ ", ForShell(path), " -x none");
   return Cat(wrapper::CompileCommand(plan, options, input, ForShell(program)), " && ",
              ForShell(source.has_parent_path() ? program : "./" + program));

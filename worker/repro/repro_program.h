@@ -8,18 +8,20 @@
 
 namespace telemetry::worker::repro {
 
+// The language of a generated program.
 enum class ProgramLanguage { kCpp, kPython };
 
+// A standalone program that repeats a measurement.
 struct ReproProgram {
-  std::string path;  // where it is to be written
+  std::string path;  // the file to write `text` to
   std::string text;
-  std::string command;               // that makes and runs it there, for a shell
-  std::vector<std::string> notices;  // what differs from what was measured
+  std::string command;               // a shell command that compiles (C++) and runs the file at `path`
+  std::vector<std::string> notices;  // differences from the measured run
 };
 
-// The program of a measurement, for the device that it was measured on. Its inputs are those that were measured with.
-// `path` is where the program will be; empty: the current folder, as "softmax_0123456789abcdef.cpp". Errors are
-// ReadRun's, PlanOfLaunch's and CppProgram's or PythonProgram's.
+// Returns the program of a measurement, for the device that it was measured on and with the same inputs. `path` is the
+// future path of the program; empty: a file in the current folder, such as "softmax_0123456789abcdef.cpp". Returns the
+// errors of ReadRun, PlanOfLaunch, and CppProgram or PythonProgram.
 absl::StatusOr<ReproProgram> ProgramOf(const RecordedMeasurement& measured, ProgramLanguage language,
                                        const std::string& path = "");
 

@@ -8,8 +8,8 @@
 
 namespace telemetry::worker::tune {
 
-// A new attempt at that run, started now: with the kernel's IR graph, and the environment of this process and of the
-// kernel's device. A graph that cannot be written is a warning in the log: what is measured is worth more.
+// Returns a new attempt at `run` that starts now, with the kernel's IR graph and the environment of this process and of
+// the kernel's device. Logs a warning and omits the IR graph if it cannot be extracted, so that the attempt still runs.
 AttemptInfo DescribeAttempt(const BoundKernel& kernel, v1::Run run);
 
 }  // namespace telemetry::worker::tune

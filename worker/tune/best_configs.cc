@@ -44,14 +44,14 @@ absl::StatusOr<BestConfig> FromJson(const Json& object) {
 
 absl::StatusOr<BestConfig> Read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(Cat(path, ": is not there"));
+  if (!file) return absl::NotFoundError(Cat(path, ": does not exist"));
   std::ostringstream text;
   text << file.rdbuf();
   absl::StatusOr<Json> object = record::ParseJson(text.str());
   absl::StatusOr<BestConfig> best = object.ok() ? FromJson(*object) : object.status();
   if (best.ok()) return best;
   return absl::FailedPreconditionError(
-      Cat(path, ": ", best.status().message(), "; remove it, and the next tuning writes it anew"));
+      Cat(path, ": ", best.status().message(), "; remove the file, and the next tuning of the run rewrites it"));
 }
 
 }  // namespace

@@ -21,10 +21,11 @@ struct BestConfig {
   std::string hardware;
   codegen::Config config;
   double perf_ms = 0;
-  std::string attempt_id;  // 32 hex digits: which attempt measured it; may be empty
-  bool is_final = true;    // measured in a final, as all that tuning keeps; not part of the JSON
+  std::string attempt_id;  // 32 hex digits: the attempt that measured it; empty: unknown
+  bool is_final = true;    // measured in a final, like every config in BestConfigCache; not part of the JSON
 
-  // A final measurement is better than any other, however fast a few samples were; then the smaller time.
+  // Returns true if this config is better than `other`: a final measurement beats any other measurement, because a few
+  // samples of a search may be too fast; otherwise the smaller time wins.
   bool IsBetterThan(const BestConfig& other) const {
     return is_final != other.is_final ? is_final : perf_ms < other.perf_ms;
   }
@@ -32,21 +33,23 @@ struct BestConfig {
 
 BestConfig BestOf(const v1::Run& run, codegen::Config config, double perf_ms, std::string_view attempt_id);
 
-// An object with the members' names as keys; `config` both as an object and, under `config_text`, as Helion's literal.
+// Returns an object with the names of the members as keys. The config appears twice: as an object under `config` and as
+// Helion's literal under `config_text`.
 record::Json ToJson(const BestConfig& best);
 
-// The best configs that this machine knows: one small file per run in a folder. Any number of processes may use it:
-// files are replaced whole.
+// The best configs found on this machine: a folder with one small file per run. Any number of processes may use the
+// folder at the same time, because files are replaced atomically.
 class BestConfigCache {
  public:
   explicit BestConfigCache(std::string folder) : folder_(std::move(folder)) {}
 
-  // NOT_FOUND: none is known. FAILED_PRECONDITION: the file cannot be read; says which.
+  // Returns NOT_FOUND if no config of the run is stored, and FAILED_PRECONDITION, with the path, if the file is
+  // invalid.
   absl::StatusOr<BestConfig> Find(const std::string& run_id) const;
-  // Those of a kernel on that hardware, whatever its shapes, the newest first. Files that cannot be read are
-  // left out.
+  // Returns the configs of a kernel on this hardware for all shapes, newest first. Skips invalid files.
   std::vector<BestConfig> FindAll(const std::string& kernel_name, const std::string& hardware) const;
-  // Keeps it, whatever was known before: the newest attempt had the newest compiler. Errors are client::ReplaceFile's.
+  // Stores `best` and replaces the run's earlier config even if that was faster: the newest attempt used the newest
+  // compiler. Returns the errors of client::ReplaceFile.
   absl::Status Put(const BestConfig& best) const;
 
  private:

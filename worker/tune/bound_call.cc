@@ -26,13 +26,13 @@ std::string TextOf(const Argument& constant) {
   return constant.TypeName();
 }
 
-// A constant is part of the code, and so of the kernel's identity; sidecars have no other place for it.
+// Returns the kernel's source followed by its constants. Constants are part of the code and therefore of the kernel's
+// identity, and sidecars have no other field for them.
 absl::StatusOr<std::string> SourceOf(const KernelDefinition& definition, const Arguments& arguments,
                                      const Leaves& leaves) {
   if (definition.source.empty()) {
     return absl::FailedPreconditionError(
-        Cat("kernel '", definition.name,
-            "' has no source, which tells what is known of it from what is known of others; give KernelSpec::source"));
+        Cat("kernel '", definition.name, "' has no source, which identifies its runs; set KernelSpec::source"));
   }
   const absl::StatusOr<LeafNames> names = LeafNamesOf(definition.signature, arguments);
   if (!names.ok()) return names.status();

@@ -11,17 +11,19 @@
 
 namespace telemetry::worker::tune {
 
-// A call of any bound kernel as what is tuned: its own arguments are the inputs, and its IR is the reference.
+// Makes a call of any bound kernel a tuning subject: the call's arguments are the inputs, and evaluating the kernel's
+// IR gives the reference results.
 
-// The run that such a call is measured as; of library kernels the one that `telemetry-worker tune` gives. Shapes,
-// dtypes, the kernel's source, its constants, settings and device decide; strides and scalars do not.
-// FAILED_PRECONDITION: the kernel has no source (KernelSpec::source), or is in reference mode.
+// Returns the run of this call. For a library kernel it is the run that `telemetry-worker tune` records. The run
+// depends on the shapes, dtypes, the kernel's source, constants and settings, and the device; not on strides and
+// scalars. Returns FAILED_PRECONDITION if the kernel has no source (KernelSpec::source) or is in reference mode.
 absl::StatusOr<v1::Run> RunOfCall(const BoundKernel& kernel, const Arguments& arguments);
 
-// Borrows the kernel, which must outlive the subject. The arguments are read, from another thread, and not written.
+// Borrows the kernel, which must outlive the subject. Another thread reads the arguments; nothing writes to them.
 TuneSubject SubjectOfCall(BoundKernel& kernel, const Arguments& arguments, ToleranceOf tolerance);
 
-// ir::ToleranceFor, and that of f16 where dots of f32 have 10 bits of mantissa.
+// Returns ir::ToleranceFor(dtype); for f32 results of a kernel with TF32 dots, whose mantissas have 10 bits, returns
+// the tolerance of f16.
 ir::Tolerance UsualTolerance(const BoundKernel& kernel, DType dtype);
 
 }  // namespace telemetry::worker::tune

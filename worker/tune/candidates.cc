@@ -8,7 +8,7 @@
 namespace telemetry::worker::tune {
 namespace {
 
-// Equal sources are launched in different ways only where this differs.
+// Returns the launch parameters as text. Two configs with equal sources and equal texts launch identically.
 std::string LaunchOf(const codegen::GeneratedKernel& kernel) {
   std::string text =
       record::Cat(kernel.threads, " ", kernel.shared_bytes, " ", kernel.persistent_tiles, " ", kernel.cluster_blocks);

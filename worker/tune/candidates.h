@@ -13,29 +13,30 @@
 
 namespace telemetry::worker::tune {
 
-// A config with its code.
+// A config with its generated code.
 struct Candidate {
   codegen::Config config;
   codegen::GeneratedKernel generated;
   std::string source_hash;  // SHA-256 of the source in lower-case hex
 };
 
-// Generates what a search asks for, and tells which configs need not be run. Not thread-safe.
+// Generates and caches the code of configs, and detects configs that need not be run. Not thread-safe.
 class Candidates {
  public:
   using Generate = std::function<absl::StatusOr<codegen::GeneratedKernel>(const codegen::Config& config)>;
-  // Hears, once, of each config that is considered and not run: one without code (the status says why), and one whose
-  // code an earlier config has (OK, and the hash of the source).
+  // Called once for each considered config that will not run: with the error if its code cannot be generated, or with
+  // the source's hash if an earlier config has the same code.
   using OnPassedOver =
       std::function<void(const codegen::Config& config, const absl::StatusOr<std::string>& source_hash)>;
 
   Candidates(Generate generate, OnPassedOver on_passed_over)
       : generate_(std::move(generate)), on_passed_over_(std::move(on_passed_over)) {}
 
-  // What configs share that make the same code: SearchOptions::fingerprint. Errors are Generate's.
+  // Returns a text that is equal for configs with the same code and the same launch parameters; used as
+  // SearchOptions::fingerprint. Returns the errors of Generate.
   absl::StatusOr<std::string> Fingerprint(const codegen::Config& config);
 
-  // A config with its code, which is generated the first time. Errors are Generate's.
+  // Returns a config with its code, which the first call for the config generates. Returns the errors of Generate.
   absl::StatusOr<std::shared_ptr<const Candidate>> Find(const codegen::Config& config);
 
  private:

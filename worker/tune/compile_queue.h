@@ -17,29 +17,30 @@
 
 namespace telemetry::worker::tune {
 
-// A candidate and what its source compiled to.
+// A candidate and the result of compiling its source.
 struct CompiledCandidate {
   std::shared_ptr<const Candidate> candidate;
   CompileResult result;
 };
 
-// Candidates on their way through a compile pool, for one device. The tuner's thread only.
+// A queue of candidates that a compile pool compiles for one device. Used by the tuner's thread only.
 class CompileQueue {
  public:
-  // The pool outlives the queue.
+  // `pool` must outlive the queue.
   CompileQueue(CompilePool* pool, const DeviceProperties& device, const std::string& device_id);
 
   void Submit(const std::shared_ptr<const Candidate>& candidate);
-  // The next one that is compiled, in the order in which they get ready; empty: none is ready within that time.
-  // There must be one under way.
+  // Waits at most `patience` for a candidate to be compiled and returns it, in the order in which they complete;
+  // returns nullopt on timeout. under_way() must not be 0.
   std::optional<CompiledCandidate> Next(absl::Duration patience);
-  // Waits for that config, which was submitted; others stay for Next.
+  // Waits until this config, which was submitted before, is compiled. Other candidates remain for Next.
   CompiledCandidate Await(uint64_t config_id);
 
+  // The number of submitted candidates that neither Next nor Await has returned.
   size_t under_way() const { return under_way_; }
 
  private:
-  // What the pool's thread fills; it may outlive the queue in a callback.
+  // The compiled candidates. The pool's thread fills it; its callbacks keep it alive after the queue is destroyed.
   struct Ready {
     absl::Mutex mutex;
     std::deque<CompiledCandidate> compiled ABSL_GUARDED_BY(mutex);

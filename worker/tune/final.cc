@@ -10,7 +10,7 @@ namespace {
 
 using codegen::Config;
 
-// Measured in full: one that was given up is known only roughly.
+// Returns true if the config was measured completely. The time of a measurement that stopped early is only approximate.
 bool IsContender(const RecordedRow& row) {
   return row.status == status::kOk && row.perf_ms && row.detail &&
          row.detail->stage() == v1::MeasurementDetail::STAGE_SEARCH;

@@ -13,26 +13,27 @@
 
 namespace telemetry::worker::tune {
 
-// The final: the fastest of all generations against each other and the default config. What came of it is read from
-// the rows of the attempt, so that it does not matter which process held it.
+// The final: measures the fastest configs of all generations and the default config against each other. Its ranking is
+// computed from the attempt's rows, so it does not matter which process ran the final.
 
-// The configs that were measured in full and were right, the fastest first, at most `count`; the default config is
-// among them where it ran.
+// Returns the `count` fastest configs that were fully measured and gave correct results, fastest first. Adds the
+// default config if it qualifies and is slower than those.
 std::vector<codegen::Config> FinalistsOf(absl::Span<const RecordedRow> rows, int count,
                                          const codegen::Config& default_config);
 
-// Results of those configs, in their order.
+// Returns the results of the finalists, in the order of `finalists`.
 std::vector<TrialResult> ResultsOf(int64_t generation, absl::Span<const CompiledCandidate> finalists,
                                    const FinalOutcome& outcome);
 
+// The outcome of a final.
 struct FinalRanking {
   struct Best {
     codegen::Config config;
     double perf_ms = 0;
   };
-  std::optional<Best> best;               // none was right
-  std::vector<codegen::Config> ties;      // others that could not be told from the best
-  std::optional<double> default_perf_ms;  // measured in turn with the best
+  std::optional<Best> best;               // unset: no config ran with correct results, or there was no final
+  std::vector<codegen::Config> ties;      // other configs whose times do not differ from the best beyond the noise
+  std::optional<double> default_perf_ms;  // measured in the same final; unset: the default config was not in it
 };
 
 FinalRanking RankingOf(absl::Span<const RecordedRow> rows, const codegen::Config& default_config);

@@ -65,7 +65,7 @@ absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(const std::string& path) 
   if (!file.ok()) return file.status();
   if (flock(file->fd(), LOCK_EX | LOCK_NB) != 0) {
     return absl::AlreadyExistsError(
-        Cat(path, ": another process is at this attempt; wait for it, or give this one another --state-dir or --seed"));
+        Cat(path, ": another process is running this attempt; wait for it, or pass another --state-dir or --seed"));
   }
   auto journal = std::unique_ptr<Journal>(new Journal(path, *std::move(file)));
   if (absl::Status status = journal->Read(); !status.ok()) return status;
@@ -76,10 +76,11 @@ absl::Status Journal::Read() {
   absl::StatusOr<std::string> bytes = ReadAll(file_);
   if (!bytes.ok()) return bytes.status();
   const std::optional<client::SegmentHeader> header = client::DecodeSegmentHeader(*bytes);
-  // A process that was killed here has written nothing else.
+  // A process that crashed while it wrote the header has written nothing else.
   if (bytes->size() < client::kSegmentHeaderBytes) return WriteHeader();
   if (!header || header->version != client::kSegmentVersion) {
-    return absl::FailedPreconditionError(Cat(path_, ": no journal of this version; remove it to tune from the start"));
+    return absl::FailedPreconditionError(
+        Cat(path_, ": not a journal of this version; remove the file to tune from the start"));
   }
   salt_ = header->salt;
   size_bytes_ = client::kSegmentHeaderBytes;
@@ -163,7 +164,7 @@ absl::Status Journal::Write(const JournalEntry& entry) {
   std::string frame;
   payload.copy(client::AddFrame(payload.size(), &frame), payload.size());
   client::SealFrame(salt_, next_entry_, frame.data());
-  // At its place: what a write that failed has left behind is overwritten by the next.
+  // Writes at the end of the last complete entry, so that the next write overwrites the rest of a failed one.
   if (absl::Status status = file_.WriteAt(size_bytes_, frame); !status.ok()) return status;
   if (absl::Status status = file_.Sync(); !status.ok()) return status;
   size_bytes_ += frame.size();

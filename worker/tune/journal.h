@@ -17,37 +17,39 @@
 
 namespace telemetry::worker::tune {
 
-// An attempt on the local disk while it goes on: what was measured, before anybody is told of it, so that a process
-// that was killed is followed by one that goes on. Each entry is forced to the disk, in a frame with a checksum
-// (client/SPOOL_FORMAT.md); a torn last one is as if it had never been. Not thread-safe; one process at a time.
+// A durable log of an unfinished attempt on the local disk. A row is written here before it is recorded anywhere else,
+// so that the next process can resume the attempt after a crash. Each entry is a frame with a checksum
+// (client/SPOOL_FORMAT.md) and is followed by an fsync; a torn last entry is discarded. Not thread-safe; a file lock
+// admits one process at a time.
 class Journal {
  public:
-  // What earlier processes wrote.
+  // The entries that earlier processes wrote.
   struct Contents {
-    std::string attempt_id;  // empty: the attempt has not begun
+    std::string attempt_id;  // 16 bytes; empty: the attempt has not begun
     absl::Time started;
     std::vector<codegen::Config> starting_points;  // of the search
     std::vector<RecordedRow> rows;
-    double active_s = 0;
+    double active_s = 0;  // seconds that earlier processes worked on the attempt
   };
 
-  // Makes the file, and its folder, when they are not there. ALREADY_EXISTS: another process has it: it is at this
-  // attempt. FAILED_PRECONDITION: not such a file, or of another version; says how to begin anew. Errors of the disk
-  // are client::File's.
+  // Opens the journal; creates the file and its folder if they do not exist. Returns ALREADY_EXISTS if another process
+  // holds the lock, and FAILED_PRECONDITION, with instructions to start over, if the file is not a journal or has
+  // another version. I/O errors are those of client::File.
   static absl::StatusOr<std::unique_ptr<Journal>> Open(const std::string& path);
 
   bool has_begun() const { return !contents_.attempt_id.empty(); }
-  // Empty after Begin or Append.
+  // Returns the entries of earlier processes and leaves none here. Call it before Begin or Append.
   Contents TakeContents() { return std::move(contents_); }
 
   absl::Status Begin(const std::string& attempt_id, absl::Time started,
                      absl::Span<const codegen::Config> starting_points = {});
-  // All of the rows, or after an error none.
+  // Appends the rows atomically: after an error the journal has none of them.
   absl::Status Append(absl::Span<const RecordedRow> rows, double active_s);
-  // The attempt is about to be ended with these counters. Gives those of the first call, also one of an earlier
-  // process: what may have been said of an attempt has to be said alike when it is said again.
+  // Writes the counters that the attempt is about to end with. Returns the counters of the first such call, which an
+  // earlier process may have made: an end record that may already have been sent must have the same content when it is
+  // sent again.
   absl::StatusOr<std::string> End(const std::string& counters_json, double active_s);
-  // The attempt has ended, and everybody knows.
+  // Deletes the file. Call it after the attempt's end is recorded.
   absl::Status Remove();
 
   const std::string& path() const { return path_; }
@@ -67,7 +69,7 @@ class Journal {
   uint64_t next_entry_ = 1;
   uint64_t size_bytes_ = 0;
   Contents contents_;
-  std::string end_counters_json_;  // empty: the attempt goes on
+  std::string end_counters_json_;  // empty: End was not called yet
 };
 
 }  // namespace telemetry::worker::tune

@@ -16,9 +16,9 @@ namespace {
 using codegen::Config;
 using record::Cat;
 
-// Of other shapes, from each source: more would crowd out the search's own.
+// Limit of configs for other shapes from each source. More would displace the search's own proposals.
 constexpr size_t kMostOfOthers = 5;
-// Runs of other shapes that a collector is asked for.
+// Limit of the runs that a query to the collector returns.
 constexpr size_t kMostRuns = 100;
 
 void Notice(const KnownSources& sources, const std::string& text) {
@@ -40,7 +40,8 @@ absl::StatusOr<BestConfig> AskForRun(const v1::Run& run, client::DatasetClient& 
   return BestOfSummary(*summary);
 }
 
-// Other shapes' best configs, the same dtypes and then the nearest shapes first.
+// Queries the collector for the best configs for other shapes. Returns those with the same dtypes first, and among them
+// those with the nearest shapes.
 absl::StatusOr<std::vector<BestConfig>> AskForOthers(const v1::Run& run, client::DatasetClient& collector) {
   v1::Filter filter;
   filter.set_kernel_name(run.kernel_name());
@@ -61,7 +62,7 @@ absl::StatusOr<std::vector<BestConfig>> AskForOthers(const v1::Run& run, client:
   return others;
 }
 
-// Configs in the order in which they are added, each once.
+// A list of distinct configs in the order in which they were added.
 class UniqueConfigs {
  public:
   void Add(Config config) {
@@ -74,22 +75,24 @@ class UniqueConfigs {
   std::vector<Config> configs_;
 };
 
-// `others` receives those of other shapes.
+// Adds the collector's config for this run to `configs` and its configs for other shapes to `others`.
 void AddFromCollector(const v1::Run& run, const KnownSources& sources, UniqueConfigs* configs,
                       std::vector<BestConfig>* others) {
   if (sources.collector == nullptr) return;
   absl::StatusOr<BestConfig> same = AskForRun(run, *sources.collector);
   if (same.ok()) configs->Add(std::move(same->config));
-  // One that does not answer the first question is not asked the second.
+  // If the first query failed, the second one would probably wait for its deadline, too, so it is skipped.
   absl::Status status = same.ok() || absl::IsNotFound(same.status()) ? absl::OkStatus() : same.status();
   if (status.ok()) {
     absl::StatusOr<std::vector<BestConfig>> answer = AskForOthers(run, *sources.collector);
     status = answer.status();
     if (answer.ok()) *others = *std::move(answer);
   }
-  if (!status.ok()) Notice(sources, Cat("begins without what the collector knows: ", std::string(status.message())));
+  if (!status.ok())
+    Notice(sources, Cat("starting without the configs of the collector: ", std::string(status.message())));
 }
 
+// Returns all numbers in a text such as "[(4096, 2560)]".
 std::vector<double> SizesIn(const std::string& shapes) {
   std::vector<double> sizes;
   for (const char* at = shapes.c_str(); *at != '\0';) {

@@ -12,24 +12,25 @@
 
 namespace telemetry::worker::tune {
 
-// Who knows of earlier attempts. All must outlive the calls below.
+// The sources of configs from earlier attempts. All of them must outlive the calls below.
 struct KnownSources {
-  const BestConfigCache* cache = nullptr;
-  client::DatasetClient* collector = nullptr;         // null: is not asked
-  std::function<void(const std::string&)> on_notice;  // what could not be asked
+  const BestConfigCache* cache = nullptr;             // never null in a call
+  client::DatasetClient* collector = nullptr;         // null: no collector is queried
+  std::function<void(const std::string&)> on_notice;  // receives the errors of sources; may be empty
 };
 
-// The better of the two that the sources know of this run. NOT_FOUND: they know none. Where the cache knows one, an
-// error of the collector is only a notice; else it is the result.
+// Returns the better of the two configs that the cache and the collector have for this run, or NOT_FOUND if they have
+// none. If the cache has a config, an error of the collector is only a notice; otherwise it is returned. An error of
+// the cache other than NOT_FOUND is returned without a query to the collector.
 absl::StatusOr<BestConfig> FindBestConfig(const v1::Run& run, const KnownSources& sources);
 
-// What a search for this run's best config may begin with, the most promising first, each config once: what is known
-// of this run, the cache's newest of other shapes on this hardware, then the collector's, the nearest shapes first. At
-// most 12. A source that fails is a notice.
+// Returns starting points for a search for this run's best config, most promising first, each config once: the known
+// configs of this run; then the cache's newest configs for other shapes on this hardware; then the collector's configs
+// for other shapes, nearest shapes first. Returns at most 12 configs. An error of a source is a notice.
 std::vector<codegen::Config> StartingPointsFor(const v1::Run& run, const KnownSources& sources);
 
-// How far apart two runs' shapes are: the sum of the doublings between their sizes. Infinite: of another rank or
-// number.
+// Returns the distance between the shapes of two runs: the sum of |log2| of the ratios of their sizes; infinity if the
+// number of sizes differs.
 double ShapeDistance(const std::string& shapes, const std::string& other_shapes);
 
 }  // namespace telemetry::worker::tune

@@ -20,7 +20,8 @@ using kernels::LibraryKernel;
 using kernels::Problem;
 using kernels::TensorSpec;
 
-// A flag is part of the code, and so of the kernel's identity; sidecars have no other place for it.
+// Returns the kernel's source followed by its flags. Flags are part of the code and therefore of the kernel's identity,
+// and sidecars have no other field for them.
 std::string SourceOf(const LibraryKernel& kernel, const Problem& problem) {
   std::string source(kernels::SourceText(kernel.name));
   for (const kernels::NumberArgument& number : kernel.numbers) {

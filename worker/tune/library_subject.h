@@ -14,20 +14,20 @@
 
 namespace telemetry::worker::tune {
 
-// A library kernel to be tuned on one device, and all that telemetry says of it but for the search.
+// A library kernel to tune on one device, and the attempt's description without the fields of the search.
 struct LibrarySubject {
-  std::unique_ptr<Kernel> kernel;  // what the subject is bound from
+  std::unique_ptr<Kernel> kernel;  // the kernel that the subject's bound kernel belongs to
   TuneSubject subject;
-  AttemptInfo info;  // with a new attempt_id, started now
+  AttemptInfo info;  // has a new attempt_id; the attempt starts now
 };
 
-// Inputs are drawn from `input_seed`: two sets, the second for the final. Errors are CheckFitsMemory's,
-// Kernel::Create's, Bind's and the device's.
+// Binds the kernel to arguments on the device. Draws two sets of inputs from `input_seed`; the final uses the second.
+// Returns the errors of CheckFitsMemory, Kernel::Create, Bind and the device.
 absl::StatusOr<LibrarySubject> SubjectOf(const kernels::LibraryKernel& kernel, const kernels::Problem& problem,
                                          const Settings& settings, const std::shared_ptr<Device>& device,
                                          uint64_t input_seed);
 
-// The run that such a subject is measured as, without binding it.
+// Returns the run of such a subject without binding the kernel.
 v1::Run RunOf(const kernels::LibraryKernel& kernel, const kernels::Problem& problem, const Settings& settings,
               const DeviceProperties& device);
 

@@ -22,7 +22,8 @@ absl::Status Wrong(std::string_view where, std::string_view what) {
   return absl::InvalidArgumentError(Cat(where, ": ", what));
 }
 
-// Every key by its reader; a key without one is a mistake of whoever wrote the file.
+// Reads each member of an object with the reader for its key. A key without a reader is an error, because it is
+// probably misspelt.
 absl::Status ReadObject(const Json& object, const std::string& where, const Readers& readers) {
   if (object.kind != Json::Kind::kObject) return Wrong(where, "expected an object");
   for (const auto& [key, value] : object.members) {
@@ -32,7 +33,7 @@ absl::Status ReadObject(const Json& object, const std::string& where, const Read
       if (name == key) reader = &read;
       names += Cat(names.empty() ? "" : ", ", name);
     }
-    if (reader == nullptr) return Wrong(where, Cat("unknown key '", key, "'; there are ", names));
+    if (reader == nullptr) return Wrong(where, Cat("unknown key '", key, "'; expected one of ", names));
     if (absl::Status status = (*reader)(value); !status.ok()) return Wrong(Cat(where, ".", key), Text(status));
   }
   return absl::OkStatus();

@@ -13,10 +13,10 @@
 
 namespace telemetry::worker::tune {
 
-// What `run --suite FILE` tunes, a JSON object:
+// One kernel of a suite. A suite is the JSON object in the file of `run --suite FILE`:
 //
-//   {"devices": ["cuda:0", "cuda:1"],            left out: all of the first device's kind
-//    "effort": "quick",                          left out: as the command says
+//   {"devices": ["cuda:0", "cuda:1"],            default: all devices of the same kind as the first one
+//    "effort": "quick",                          default: the command's --effort
 //    "kernels": [
 //      {"kernel": "softmax", "args": ["x=4096x2560:f16"]},
 //      {"kernel": "attention", "args": ["q=2x32x1024x64:f16", "causal=true"], "effort": "full",
@@ -25,19 +25,20 @@ namespace telemetry::worker::tune {
 struct SuiteEntry {
   const kernels::LibraryKernel* kernel = nullptr;
   kernels::Problem problem;
-  std::optional<Settings> settings;
-  std::optional<Effort> effort;
+  std::optional<Settings> settings;  // unset: the command's
+  std::optional<Effort> effort;      // unset: the suite's
 };
 
+// The parsed form of a suite file.
 struct Suite {
-  std::vector<std::string> devices;
-  std::optional<Effort> effort;
+  std::vector<std::string> devices;  // ids such as "cuda:0"; empty: all devices of the same kind as the first one
+  std::optional<Effort> effort;      // unset: the command's
   std::vector<SuiteEntry> entries;
 };
 
-// INVALID_ARGUMENT says which entry and key, and what was expected.
+// Returns INVALID_ARGUMENT, with the entry, the key and the expected value, if the text is not a suite.
 absl::StatusOr<Suite> ParseSuite(std::string_view text);
-// The same of a file, which the message names. NOT_FOUND: there is none.
+// Reads and parses a suite file; the path is part of error messages. Returns NOT_FOUND if the file cannot be read.
 absl::StatusOr<Suite> ReadSuite(const std::string& path);
 
 }  // namespace telemetry::worker::tune

@@ -19,7 +19,7 @@ namespace {
 
 using record::Cat;
 
-// Devices of one name, and the entries that they share.
+// Devices with the same name, and the entries that they share.
 struct DeviceKind {
   std::vector<std::string> ids;
   std::vector<SuiteOutcome> outcomes;
@@ -33,12 +33,12 @@ absl::StatusOr<std::vector<DeviceProperties>> DevicesOf(const Suite& suite) {
     const auto found =
         std::find_if(all.begin(), all.end(), [&](const DeviceProperties& device) { return DeviceId(device) == id; });
     if (found == all.end()) {
-      return absl::NotFoundError(Cat("the suite's device ", id, " is not here; see telemetry-worker devices"));
+      return absl::NotFoundError(Cat("the suite's device ", id, " does not exist; see telemetry-worker devices"));
     }
     chosen.push_back(*found);
   }
   if (!chosen.empty()) return chosen;
-  if (all.empty()) return absl::NotFoundError("no CUDA or OpenCL device is here; see telemetry-worker devices");
+  if (all.empty()) return absl::NotFoundError("no CUDA or OpenCL device found; see telemetry-worker devices");
   for (const DeviceProperties& device : all) {
     if (device.name == all.front().name && device.dialect == all.front().dialect) chosen.push_back(device);
   }
@@ -103,7 +103,7 @@ class SuiteRunner {
     return task;
   }
 
-  // A suite that was made for GPUs takes many times as long on a CPU: says so while there is time to change it.
+  // Reports the expected duration at the start, because a suite made for GPUs runs many times as long on a CPU.
   void SayHowLong() {
     const absl::Duration most = options_.tuner.time_budget;
     Say(Cat(record::Counted(entries_, "entry"),
@@ -135,7 +135,7 @@ class SuiteRunner {
   const Suite& suite_;
   const SuiteOptions& options_;
   const SteadyTime began_ = SteadyNow();
-  size_t entries_ = 0;  // of all kinds of devices
+  size_t entries_ = 0;  // total over all kinds of devices
   std::atomic<size_t> done_ = 0;
   absl::Mutex mutex_;
 };
@@ -146,7 +146,7 @@ std::string RowOf(const SuiteOutcome& outcome) {
   if (!outcome.result.ok()) return Cat(head, std::string(outcome.result.status().message()), "\n");
   const TuneResult& tuned = outcome.result->tuned;
   if (tuned.stopped) return Cat(head, "stopped\n");
-  if (!tuned.ranking.best) return Cat(head, "no config ran and was right\n");
+  if (!tuned.ranking.best) return Cat(head, "no config ran with correct results\n");
   const double best_ms = tuned.ranking.best->perf_ms;
   const double default_ms = tuned.ranking.default_perf_ms.value_or(0);
   return head + absl::StrFormat("%10.4f %10.4f %7.2fx %8d %8.1f\n", best_ms, default_ms, default_ms / best_ms,

@@ -12,29 +12,31 @@
 
 namespace telemetry::worker::tune {
 
+// The options of RunSuite.
 struct SuiteOptions {
-  TunerOptions tuner;  // what an entry does not say otherwise
-  Settings settings;   // likewise
-  // From the threads of the devices, one at a time: a generation's summary, a notice, how a task ended.
+  TunerOptions tuner;  // defaults for entries; an entry's or the suite's effort overrides the effort
+  Settings settings;   // of entries without settings of their own
+  // Receives the summary of each generation, notices, errors of tasks and estimates of the time left. Called from the
+  // threads of the devices, one call at a time.
   std::function<void(const std::string& line)> on_line;
 };
 
-// What became of one entry on one kind of device.
+// The outcome of one entry on one kind of device.
 struct SuiteOutcome {
   const SuiteEntry* entry = nullptr;
   std::string device;  // "cuda:1"
   absl::StatusOr<TaskResult> result = absl::CancelledError("not begun");
 };
 
-// Tunes every entry of a suite once on each kind of device that it names, with one thread per device: devices of one
-// name share their entries, so that two GPUs take half the time. An entry that fails is an outcome, and the others go
-// on. With options.tuner.stop set the rest is left out. Outcomes are in the order of the suite, by kind of device.
-// NOT_FOUND: a device that is not there.
+// Tunes every entry of a suite once on each kind of device in the suite, with one thread per device. Devices with the
+// same name share the entries, so two GPUs need half the time. An entry that fails gives an outcome with its error, and
+// the other entries continue. Once options.tuner.stop is set, no further entry begins. Outcomes are grouped by kind of
+// device, in the order of the suite. Returns NOT_FOUND if a device does not exist.
 absl::StatusOr<std::vector<SuiteOutcome>> RunSuite(TuneSession& session, const Suite& suite,
                                                    const SuiteOptions& options);
 
-// A line for each outcome: kernel, shapes, device, best and default time, speed-up, configs, seconds; or what went
-// wrong.
+// Returns a table with a header and a line for each outcome: kernel and shapes, device, best and default time,
+// speed-up, number of configs, seconds; or the error.
 std::string SummaryTable(const std::vector<SuiteOutcome>& outcomes);
 
 }  // namespace telemetry::worker::tune

@@ -109,7 +109,7 @@ std::optional<codegen::Config> TrialLog::Interrupted() const {
 
 double TrialLog::Now() const {
   const double since = absl::ToDoubleSeconds(since_start_ + ElapsedSince(began_));
-  // The wall clock may have been set back since the last process; rows are not.
+  // The wall clock may have been set back since the last process ran. The timestamps of rows never decrease.
   return rows_.empty() ? std::max(since, 0.0) : std::max(since, rows_.back().timestamp_s);
 }
 

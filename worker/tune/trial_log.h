@@ -21,52 +21,59 @@
 
 namespace telemetry::worker::tune {
 
-// What became of a config in a generation.
+// The result of a config in a generation.
 struct TrialResult {
   int64_t generation = 0;
   codegen::Config config;
   Verdict verdict;
 };
 
-// A row of the final. All others are the search's, which proposes no config twice.
+// Returns true if the row belongs to the final. All other rows belong to the search, which never proposes a config
+// twice.
 bool IsOfFinal(const RecordedRow& row);
 
-// Every row of an attempt: written down in the journal, then recorded, so that a process that is killed at any moment
-// is followed by one that knows what was measured, and no row has two contents. Not thread-safe.
+// The rows of an attempt. Each row is written to the journal first and then recorded. After a crash at any moment, the
+// next process therefore knows every recorded row and records no row with two different contents. Not thread-safe.
 class TrialLog {
  public:
-  // Both must outlive the log. `journal` null: the attempt cannot be resumed.
+  // Both must outlive the log. `journal` may be null; then the attempt cannot be resumed. `active_before` is the time
+  // that earlier processes worked on the attempt.
   TrialLog(AttemptRecorder* recorder, Journal* journal, absl::Duration active_before)
       : recorder_(*recorder), journal_(journal), active_before_(active_before) {}
 
-  // Records the rows that earlier processes wrote down. Call first. Errors here and below are the recorder's and the
-  // journal's.
+  // Records the rows that earlier processes wrote to the journal. Call it before any other method. Here and below,
+  // errors are those of the recorder and the journal.
   absl::Status Replay(std::vector<RecordedRow> rows);
 
-  // A config is about to be measured. Nothing is recorded where an earlier process had come so far.
+  // Records that the measurement of a config begins. Records nothing if an earlier process did so and then ended.
   absl::Status Start(int64_t generation, const codegen::Config& config);
+  // Records the result of a config.
   absl::Status Finish(TrialResult result);
-  // Several at once: after a crash all of them are known, or none.
+  // Records several results atomically: after a crash the journal has all of them or none.
   absl::Status FinishAll(std::vector<TrialResult> results);
 
-  // The attempt is complete. Says what an earlier process said where one came so far.
+  // Records that the attempt is complete. Uses the counters that an earlier process wrote to the journal, if any,
+  // instead of `counters`.
   absl::Status End(const record::Json& counters);
 
-  // The search's result of that config; null: there is none yet. Until the next call that is not const.
+  // Returns the search's result of this config, or null if there is none yet. The pointer is valid until the next call
+  // of a non-const method.
   const RecordedRow* Find(uint64_t config_id) const;
-  // The config that was being measured when an earlier process ended.
+  // Returns the config whose measurement has begun and has no result yet: the one that an earlier process was measuring
+  // when it ended.
   std::optional<codegen::Config> Interrupted() const;
 
-  // How long processes have worked on the attempt, this one included.
+  // Seconds that processes have worked on the attempt, this process included.
   double ActiveSeconds() const;
-  // From the rows: the same whether the attempt was resumed or not. Times and unique_sources are the caller's to add.
+  // Returns counters computed from the rows; they do not depend on whether the attempt was resumed. Sets seconds_total;
+  // the caller adds the other times and unique_sources.
   AttemptCounters Counters() const;
-  // How many generations have a result, those without counted that come before: the number of the next.
+  // The number of the generation after the last one with a result. Earlier generations without a result count, too.
   int64_t generations() const { return generations_; }
   const std::vector<RecordedRow>& rows() const { return rows_; }
 
  private:
-  // What is being measured.
+  // The config that is being measured.
   struct Started {
     uint64_t config_id;
     size_t row;  // index of rows_
@@ -80,10 +87,10 @@ class TrialLog {
   Journal* const journal_;
   const absl::Duration active_before_;
   const SteadyTime began_ = SteadyNow();
-  const absl::Duration since_start_ = absl::Now() - recorder_.info().started;  // of the attempt, at began_
+  const absl::Duration since_start_ = absl::Now() - recorder_.info().started;  // age of the attempt at began_
   std::vector<RecordedRow> rows_;
-  std::map<uint64_t, size_t> results_;  // the search's, by config id: indexes of rows_
-  std::optional<Started> started_;      // without a result
+  std::map<uint64_t, size_t> results_;  // the search's results: config id to index of rows_
+  std::optional<Started> started_;      // unset: every started config has a result
   int64_t generations_ = 0;
 };
 

@@ -29,7 +29,7 @@ int Run(std::string_view name) {
     std::cerr << "tune-child " << name << ": " << status.message() << "\n";
     return 1;
   }
-  std::cerr << "tune-child: there is no role \"" << name << "\"\n";
+  std::cerr << "tune-child: unknown role \"" << name << "\"\n";
   return 2;
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using record::Cat;
 
-// For each of the two questions before a search.
+// The deadline of each of the two queries before a search.
 constexpr absl::Duration kCollectorDeadline = absl::Milliseconds(500);
 constexpr size_t kJournalDigits = 16;
 
@@ -36,7 +36,7 @@ TuneSession::TuneSession(SessionOptions options)
 
 absl::StatusOr<std::unique_ptr<TuneSession>> TuneSession::Open(SessionOptions options) {
   if (options.collector.empty() && options.log_base.empty()) {
-    return absl::InvalidArgumentError("nothing would keep what is measured: give --collector, --log or both");
+    return absl::InvalidArgumentError("measurements would not be stored anywhere: pass --collector, --log or both");
   }
   auto session = std::unique_ptr<TuneSession>(new TuneSession(std::move(options)));
   if (absl::Status status = session->OpenProducer(); !status.ok()) return status;

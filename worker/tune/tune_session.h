@@ -21,52 +21,57 @@
 
 namespace telemetry::worker::tune {
 
+// The options of TuneSession::Open.
 struct SessionOptions {
   std::string collector;  // HOST:PORT; empty: nothing is sent
   access::Credentials credentials;
-  // Spool, journals of attempts that go on, best configs. One process at a time where there is a collector.
+  // The folder of the spool, the journals of unfinished attempts and the best configs. With a collector, only one
+  // process at a time can use it.
   std::string state_dir;
   std::string origin;    // label of the CI job
-  std::string log_base;  // of local sidecars; empty: none
-  // Searches begin with what the best configs on this machine and the collector know of the kernel on this hardware.
+  std::string log_base;  // base path of local sidecars; empty: none are written
+  // Use the best known configs of the kernel on this hardware, from this machine and from the collector, as starting
+  // points of searches.
   bool begin_with_known = true;
   uint64_t spool_limit_bytes = uint64_t{4} << 30;
-  std::function<void(const std::string&)> on_notice;  // what a person should read; from any thread
+  std::function<void(const std::string&)> on_notice;  // receives messages for the user, from any thread; may be empty
 };
 
-// What to tune, and how.
+// A library kernel to tune, with its arguments and options.
 struct TuneTask {
   const kernels::LibraryKernel* kernel = nullptr;
   kernels::Problem problem;
   Settings settings;
-  std::string device;  // as OpenDevice takes it
-  TunerOptions tuner;  // its starting points are added to those that the session knows
+  std::string device;  // an argument of OpenDevice
+  TunerOptions tuner;  // its starting points come before the known configs
 };
 
+// The run and the result of a tuning task.
 struct TaskResult {
   v1::Run run;
   TuneResult tuned;
 };
 
-// What attempts of one process share: the producer with its spool, the folder of journals and the best configs.
-// Thread-safe: one task per device may run at a time.
+// The state that the attempts of one process share: the producer with its spool, the folder of journals and the best
+// configs. Thread-safe; at most one task per device may run at a time.
 class TuneSession {
  public:
-  // INVALID_ARGUMENT: neither a collector nor a log. Other errors are Producer::Open's.
+  // Returns INVALID_ARGUMENT if neither a collector nor a log is given. Other errors are those of Producer::Open.
   static absl::StatusOr<std::unique_ptr<TuneSession>> Open(SessionOptions options);
 
-  // An attempt, from where an earlier process with the same task left it. Puts the best config into the cache. Errors
-  // are OpenDevice's, SubjectOf's, Journal::Open's, SidecarLog::Open's and Tune's.
+  // Runs an attempt, or resumes the unfinished attempt of an earlier process with the same task. Stores the best config
+  // in best_configs(). Returns the errors of OpenDevice, SubjectOf, Journal::Open, SidecarLog::Open and tune::Tune.
   absl::StatusOr<TaskResult> Run(const TuneTask& task);
-  // The same for what somebody else has bound; `info` says what it is. Errors are Journal::Open's, SidecarLog::Open's
-  // and Tune's.
+  // Does the same for a kernel that the caller has bound; `info` describes the attempt. Returns the errors of
+  // Journal::Open, SidecarLog::Open and tune::Tune.
   absl::StatusOr<TaskResult> Tune(TuneSubject subject, AttemptInfo info, TunerOptions tuner);
 
-  // Waits until the collector has everything. DEADLINE_EXCEEDED: not in that time; the spool keeps it.
+  // Waits until the collector has acknowledged every record. Returns DEADLINE_EXCEEDED if it has not within `timeout`;
+  // the spool keeps the rest.
   absl::Status Drain(absl::Duration timeout);
 
   const BestConfigCache& best_configs() const { return best_configs_; }
-  // Records that the collector refused; each was said.
+  // The number of records that the collector refused. Each refusal was a notice.
   uint64_t refused() const { return refused_; }
   // Null without a collector.
   client::Producer* producer() { return producer_.get(); }
@@ -75,11 +80,11 @@ class TuneSession {
   explicit TuneSession(SessionOptions options);
 
   absl::Status OpenProducer();
-  // The caller's, then what is known. A collector that is away costs a second at most.
+  // Returns the caller's starting points, then the known configs. Waits at most one second for the collector.
   std::vector<codegen::Config> StartingPoints(const v1::Run& run, const TunerOptions& tuner);
-  // Of its own for each attempt; null without a base.
+  // Opens a log for one attempt; returns null without log_base.
   absl::StatusOr<std::unique_ptr<SidecarLog>> OpenLog() const;
-  // Keeps the best config of an attempt that has ended, and then no journal of it. What fails is said.
+  // Stores the best config of an attempt that has ended, then removes its journal. Errors are notices.
   void Conclude(const TaskResult& result, Journal* journal) const;
   void Notice(const std::string& text) const {
     if (options_.on_notice) options_.on_notice(text);
@@ -89,10 +94,10 @@ class TuneSession {
   const BestConfigCache best_configs_;
   std::atomic<uint64_t> refused_ = 0;
   std::unique_ptr<client::Producer> producer_;
-  std::unique_ptr<client::DatasetClient> dataset_;  // null without a collector, or where nobody asks it
+  std::unique_ptr<client::DatasetClient> dataset_;  // null without a collector or without begin_with_known
 };
 
-// Where an attempt at this run with these options keeps its journal, below a session's state_dir.
+// Returns the path, below a session's state_dir, of the journal of an attempt at this run with these options.
 std::string JournalName(const std::string& run_id, const TunerOptions& options, bool begin_with_known);
 
 }  // namespace telemetry::worker::tune

@@ -31,7 +31,7 @@ absl::StatusOr<Config> TunedSearch::Find(BoundKernel& kernel, absl::Span<const A
 absl::StatusOr<Config> TunedSearch::FindKnown(const BoundKernel& kernel, const v1::Run& run) const {
   absl::StatusOr<BestConfig> best = known_.Find(run.run_id());
   if (!best.ok()) return best.status();
-  // A run does not tell strides apart, nor a generator from its next version.
+  // The config may not fit this kernel: calls with other strides and other versions of the generator have the same run.
   absl::Status status = kernel.Generate(best->config).status();
   if (status.ok()) return std::move(best->config);
   return absl::Status(status.code(), Cat("the known config ", best->config.ToString(),
@@ -41,9 +41,10 @@ absl::StatusOr<Config> TunedSearch::FindKnown(const BoundKernel& kernel, const v
 absl::StatusOr<Config> TunedSearch::Tune(BoundKernel& kernel, const Arguments& arguments, const v1::Run& run) {
   const std::string name = Cat(kernel.name(), " ", run.input_shapes(), " on ", run.hardware());
   if (options_.session == nullptr) {
-    return absl::FailedPreconditionError(Cat("no config of ", name,
-                                             " is known, and this search does not tune; give it a session, turn on "
-                                             "use_default_config, or bring the best configs of a program that tuned"));
+    return absl::FailedPreconditionError(
+        Cat("no config of ", name,
+            " is known, and this search has no session to tune with; pass a session, "
+            "set use_default_config, or copy the best configs of a program that tuned it"));
   }
   ToleranceOf tolerance = options_.tolerance;
   if (!tolerance) {
@@ -54,7 +55,8 @@ absl::StatusOr<Config> TunedSearch::Tune(BoundKernel& kernel, const Arguments& a
   if (!result.ok()) return result.status();
   if (result->tuned.stopped) return absl::CancelledError(Cat("the tuning of ", name, " was stopped"));
   if (result->tuned.ranking.best) return result->tuned.ranking.best->config;
-  return absl::NotFoundError(Cat("no config of ", name, " ran and was right; its rows say why of each"));
+  return absl::NotFoundError(
+      Cat("no config of ", name, " ran with correct results; the rows of the attempt contain the failures"));
 }
 
 }  // namespace telemetry::worker::tune

@@ -12,31 +12,33 @@
 
 namespace telemetry::worker::tune {
 
+// The options of TunedSearch.
 struct TunedSearchOptions {
-  // Tunes calls of which nothing is known, and records what it measures; must outlive the search. Null: such a call is
-  // an error.
+  // Tunes calls without a known config and records the measurements; must outlive the search. Null: a call without a
+  // known config is an error.
   TuneSession* session = nullptr;
   TunerOptions tuner;
-  // Of the results. Empty: UsualTolerance.
+  // The tolerance of the results. Empty: UsualTolerance.
   ToleranceOf tolerance;
 };
 
-// KernelSpec::search of programs that link this library: gives a call the best config that is known of it (its run;
-// bound_call.h), else tunes it, which takes minutes and needs a main that begins with RunTuneChild. Forced to
-// (BoundKernel::Autotune, the setting force_autotune), it always tunes. Thread-safe; one call is tuned at a time, and
-// others wait.
+// The KernelSpec::search of programs that link this library. Returns the best known config of a call's run
+// (bound_call.h). Tunes the call if no config is known, which takes minutes and needs a main that begins with
+// RunTuneChild. Always tunes if forced to (BoundKernel::Autotune, the setting force_autotune). Thread-safe; one call is
+// tuned at a time, and others wait.
 class TunedSearch final : public Search {
  public:
-  // `known`: the session's best_configs(), or the folder `best` in the --state-dir of telemetry-worker tune.
+  // `known` is the session's best_configs(), or the folder `best` in the --state-dir of telemetry-worker tune.
   TunedSearch(BestConfigCache known, TunedSearchOptions options);
 
-  // FAILED_PRECONDITION: nothing is known and there is no session, or RunOfCall's. NOT_FOUND: no config ran and was
-  // right. CANCELLED: stopped (TunerOptions::stop); the next call goes on. Other errors are TuneSession::Tune's.
+  // Returns FAILED_PRECONDITION if no config is known and there is no session, or if RunOfCall does; NOT_FOUND if no
+  // config ran with correct results; CANCELLED if the tuning was stopped (TunerOptions::stop), in which case the next
+  // call resumes it. Other errors are those of TuneSession::Tune.
   absl::StatusOr<codegen::Config> Find(BoundKernel& kernel, absl::Span<const Argument> arguments, bool force) override
       ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
-  // NOT_FOUND: nothing is known that this kernel can be.
+  // Returns NOT_FOUND if no config of the run is known, or an error if the known config does not fit this kernel.
   absl::StatusOr<codegen::Config> FindKnown(const BoundKernel& kernel, const v1::Run& run) const;
   absl::StatusOr<codegen::Config> Tune(BoundKernel& kernel, const Arguments& arguments, const v1::Run& run)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -21,15 +21,16 @@ using record::Cat;
 
 constexpr char kOverBudget[] = "the time budget was used up before its turn";
 constexpr absl::Duration kStopInterval = absl::Milliseconds(100);
-// A few configs can take a hundred times as long to compile as the others, and are hardly ever fast. A generation waits
-// for them no longer than this after the last other one; they are measured when they are ready.
+// A few configs (stragglers) can need a hundred times as long to compile as the others, and are hardly ever fast. A
+// generation waits for them at most this long after its last other config; they are measured once they are compiled.
 constexpr absl::Duration kStragglerPatience = absl::Milliseconds(500);
 
-// There is no compiler.
+// Returns true if the error affects every config: there is no compiler.
 bool IsOfEveryConfig(const absl::Status& compiling) {
   return absl::IsUnavailable(compiling) || absl::IsNotFound(compiling);
 }
 
+// An attempt while this process works on it.
 class Attempt {
  public:
   Attempt(TuneSubject subject, TunerOptions options)
@@ -45,23 +46,25 @@ class Attempt {
  private:
   absl::Status Begin(TuneRecord record);
   absl::Status CreateSearch(std::vector<Config> starting_points);
-  // What an earlier process left of this attempt enters the info; else the journal begins.
+  // Sets the attempt_id and the start time of an earlier process in `record`, or begins the journal.
   absl::Status ResumeOrBegin(const Journal::Contents& earlier, TuneRecord* record);
 
   absl::Status Search();
   absl::StatusOr<std::vector<Trial>> RunGeneration(const std::vector<Config>& configs);
   absl::Status Submit(const std::vector<Config>& pending);
   absl::Status RunInterrupted(const std::vector<Config>& pending);
-  // What is submitted and has no result, in the order in which its code is ready, until at most `left` are compiling
-  // and have been for a while.
+  // Runs the submitted configs in the order in which they are compiled. Returns when at most `left` stragglers are
+  // still compiling.
   absl::Status RunSubmitted(size_t left);
   absl::Status RunOne(const CompiledCandidate& compiled);
   absl::StatusOr<Verdict> Measure(const CompiledCandidate& compiled);
+  // Records the submitted configs without a result as not run, because the time budget is used up.
   absl::Status FinishUnrun();
+  // Records a config that the search considered and that is not run: a duplicate, or one without code.
   void PassOver(const Config& config, const absl::StatusOr<std::string>& hash);
 
   absl::Status HoldFinal();
-  // Those that compile.
+  // Compiles the configs and returns those that compile.
   absl::StatusOr<std::vector<CompiledCandidate>> CompileAll(const std::vector<Config>& configs);
   TuneResult Result() const;
 
@@ -73,7 +76,7 @@ class Attempt {
   void NoteTime(const std::optional<double>& perf_ms) {
     if (perf_ms) best_ms_ = std::min(best_ms_.value_or(*perf_ms), *perf_ms);
   }
-  // So many stragglers leave compilers for the next generation.
+  // Half of the compilers, so that the others are free for the next generation.
   size_t MostStragglers() const { return static_cast<size_t>(bench_->compilers()) / 2; }
   void ReportProgress() const;
   void ReportRounds(int rounds, SteadyTime began) const;
@@ -92,13 +95,13 @@ class Attempt {
   std::unique_ptr<Workbench> bench_;
 
   int64_t generation_ = 0;
-  size_t proposed_ = 0;                        // of this generation: configs that had no result
-  std::map<uint64_t, TrialResult> submitted_;  // by config id: those without a result, the verdict still empty
-  absl::Status passing_over_;                  // the first error of recording what was not run
+  size_t proposed_ = 0;                        // configs of this generation that this process has to run
+  std::map<uint64_t, TrialResult> submitted_;  // by config id: configs without a result; their verdict is empty
+  absl::Status passing_over_;                  // the first error of PassOver
   std::optional<double> best_ms_;
   // For the pace in TuneProgress.
   SteadyTime search_began_ = kLongAgo;
-  int64_t run_ = 0;  // configs that were compiled and, where that went well, measured by this process
+  int64_t run_ = 0;  // configs that this process compiled and, if they compiled, measured
 };
 
 absl::StatusOr<TuneResult> Attempt::Run(TuneRecord record) {
@@ -152,7 +155,7 @@ absl::Status Attempt::ResumeOrBegin(const Journal::Contents& earlier, TuneRecord
   }
   info.attempt_id = earlier.attempt_id;
   info.started = earlier.started;
-  Notice(Cat("going on with the attempt of ", absl::FormatTime(earlier.started), ", which has ",
+  Notice(Cat("resuming the attempt of ", absl::FormatTime(earlier.started), ", which has ",
              record::Counted(earlier.rows.size(), "row")));
   return absl::OkStatus();
 }
@@ -166,7 +169,8 @@ absl::Status Attempt::Search() {
     if (IsStopped()) return absl::OkStatus();
     ReportGeneration();
     ++generation_;
-    // What an earlier process measured is gone through all the same, so that the final is numbered behind it.
+    // Replays all generations that an earlier process measured even if the budget is used up, so that the number of the
+    // final comes after theirs.
     if (IsOverBudget() && generation_ >= log_->generations()) return passing_over_;
     search_->Learn(*trials);
   }
@@ -214,7 +218,8 @@ absl::Status Attempt::Submit(const std::vector<Config>& pending) {
   return absl::OkStatus();
 }
 
-// The sidecars want a config that was started to be followed by its result.
+// Runs the config that an earlier process had started, before all others: in sidecars, the row of a started config must
+// be followed by its result.
 absl::Status Attempt::RunInterrupted(const std::vector<Config>& pending) {
   const std::optional<Config> interrupted = log_->Interrupted();
   if (!interrupted || std::find(pending.begin(), pending.end(), *interrupted) == pending.end()) return absl::OkStatus();
@@ -288,7 +293,7 @@ absl::Status Attempt::HoldFinal() {
   if (!compiled.ok()) return compiled.status();
   if (compiled->empty()) return absl::OkStatus();
   const SteadyTime began = SteadyNow();
-  Notice(Cat("the final: ", record::Counted(compiled->size(), "config"), " in turn"));
+  Notice(Cat("final: measuring ", record::Counted(compiled->size(), "config"), " in turn"));
   ReportRounds(0, began);
   absl::StatusOr<FinalOutcome> outcome =
       bench_->MeasureInterleaved(*compiled, {.rounds = options_.final_rounds,
@@ -301,7 +306,8 @@ absl::Status Attempt::HoldFinal() {
 }
 
 absl::StatusOr<std::vector<CompiledCandidate>> Attempt::CompileAll(const std::vector<Config>& configs) {
-  // After a resume this process has not seen all of them, and what one of another version made may not do here.
+  // After a resume, configs may come from another version of the program, and their code may not generate or compile
+  // in this one.
   const auto leave_out = [this](const Config& config, const absl::Status& status) {
     Notice(Cat("left out of the final: ", config.ToString(), ": ", status.message()));
   };

@@ -18,48 +18,52 @@
 
 namespace telemetry::worker::tune {
 
+// The options of Tune().
 struct TunerOptions {
-  SearchOptions search;  // its fingerprint is the tuner's
-  // Limit of the whole attempt. After kSearchPart of it no config is begun; the remaining ones are recorded as
-  // filtered. The final takes the rest of the time, but at least FinalEffort::kLeastRounds.
+  SearchOptions search;  // the tuner sets its fingerprint
+  // Time limit of the whole attempt. After the fraction kSearchPart of it no config begins; the remaining configs of
+  // the generation are recorded as filtered. The final uses the rest of the time, but runs at least
+  // FinalEffort::kLeastRounds rounds.
   absl::Duration time_budget = absl::InfiniteDuration();
-  // Configs slower than the best so far by this factor are not measured further than needed to know it.
+  // The measurement of a config stops early once the config is known to be slower than the best so far by this factor.
   double give_up_factor = 3;
   static constexpr double kSearchPart = 0.7;
-  int finalists = 6;  // the fastest, and the default config
+  int finalists = 6;  // the number of fastest configs in the final; the default config is added
   int final_rounds = 60;
   WorkbenchOptions workbench;
-  // Makes the code of a config; empty: BoundKernel::Generate. Tests and benchmarks give one that makes bad code.
+  // Generates the code of a config; empty: BoundKernel::Generate. Tests and benchmarks inject bad code here.
   Candidates::Generate generate;
   std::function<void(const TuneProgress&)> on_progress;         // after each config
   std::function<void(const GenerationSummary&)> on_generation;  // after each generation, the final included
-  std::function<void(const std::string&)> on_notice;            // what a person should read
-  const std::atomic<bool>* stop = nullptr;  // set from anywhere: ends after the config that is being measured
+  std::function<void(const std::string&)> on_notice;            // receives messages for the user
+  const std::atomic<bool>* stop = nullptr;  // once set, from any thread: tuning ends after the current config
 };
 
-// Where an attempt is recorded. What the info says of the search is filled in.
+// The destinations of an attempt's records. The tuner sets the fields of `info` that describe the search.
 struct TuneRecord {
   AttemptInfo info;
   AttemptSinks sinks;
-  Journal* journal =
-      nullptr;  // null: it cannot be resumed. Else what it says of the beginning holds where it has begun
+  // Null: the attempt cannot be resumed. If the journal has begun, its attempt_id, start time and starting points
+  // replace those given here.
+  Journal* journal = nullptr;
 };
 
+// The result of Tune().
 struct TuneResult {
   FinalRanking ranking;
   AttemptCounters counters;
   std::string attempt_id;
-  bool stopped = false;  // the attempt is open; the same call goes on with it
+  bool stopped = false;  // the attempt is unfinished; the same call resumes it
   bool resumed = false;
 };
 
-// One attempt from its first record to its last: asks the search, generates, compiles in processes, measures in
-// another, records each config as it is known, and holds a final among the fastest. What a config does wrong is that
-// config's row. Not thread-safe.
+// Runs one attempt from its first record to its last: proposes configs, generates their code, compiles it in compiler
+// processes, measures it in a measuring process, records each result immediately, and runs a final among the fastest
+// configs. The failure of a config is recorded in its row and does not end the attempt. Not thread-safe.
 //
-// Errors end this process's work and leave the attempt open: no compiler (UNAVAILABLE, NOT_FOUND), a measuring process
-// that cannot be started, a problem that does not fit the device, a spool or journal that cannot be written.
-// INVALID_ARGUMENT: the search's options.
+// After an error the attempt remains unfinished and can be resumed. Errors are: no compiler (UNAVAILABLE, NOT_FOUND), a
+// measuring process that cannot be started, a problem that does not fit the device, a spool or journal that cannot be
+// written. Returns INVALID_ARGUMENT if the options of the search are invalid.
 absl::StatusOr<TuneResult> Tune(TuneSubject subject, TunerOptions options, TuneRecord record);
 
 }  // namespace telemetry::worker::tune

@@ -11,13 +11,14 @@ namespace {
 
 constexpr char kHang[] = "Hang";
 
-// A log belongs into a file, not into a row.
+// The limit of a message in bytes. Compiler logs are too long for a row.
 constexpr size_t kLongestMessage = 2000;
 
+// Truncates a message to kLongestMessage bytes.
 std::string Shortened(std::string message) {
   if (message.size() <= kLongestMessage) return message;
   size_t end = kLongestMessage;
-  while (end > 0 && (static_cast<unsigned char>(message[end]) & 0xC0) == 0x80) --end;  // not within a character
+  while (end > 0 && (static_cast<unsigned char>(message[end]) & 0xC0) == 0x80) --end;  // do not split a UTF-8 character
   message.resize(end);
   return message + "...";
 }
@@ -33,7 +34,7 @@ v1::Failure FailureOf(std::string phase, std::string error_class, std::string co
   return failure;
 }
 
-// "UNIMPLEMENTED" as a class: "Unimplemented".
+// Returns the code as an error class: "Unimplemented" for UNIMPLEMENTED.
 std::string ClassOf(absl::StatusCode code) {
   std::string name;
   bool begins = true;

@@ -10,7 +10,7 @@
 
 namespace telemetry::worker::tune {
 
-// What a row says of its config, however far the config came.
+// The result of a config as its row contains it, whichever stage the config reached.
 struct Verdict {
   std::string status;  // record/statuses.h
   std::optional<double> perf_ms;
@@ -20,7 +20,7 @@ struct Verdict {
   std::optional<v1::MeasurementDetail> detail;
 };
 
-// How failures become Helion's statuses:
+// Failures map to Helion's statuses as follows:
 //
 //   generate  does not fit the device (RESOURCE_EXHAUSTED)   filtered     OutOfResources
 //             anything else                                  error        by the status code: Unimplemented...
@@ -29,18 +29,20 @@ struct Verdict {
 //             the compiler's process died                    peer_compilation_fail   CompilerCrash
 //   load, launch, run, check
 //             time limit                                     timeout      Hang
-//             anything else                                  error        as the measuring process says
+//             anything else                                  error        the class from the measuring process
 //   never run, since the budget was used up                  filtered     OverBudget
 
-// A config whose code could not be generated.
+// Returns the verdict on a config whose code could not be generated.
 Verdict NotGenerated(const absl::Status& status);
-// A source that has no code. `result.code` is not ok.
+// Returns the verdict on a config whose source did not compile: result.code is not OK.
 Verdict NotCompiled(const CompileResult& result);
-// A config whose code is that of a config before it: the one with the same source_hash has the time.
+// Returns the verdict on a config with the same code as an earlier one. The time is in the row of the earlier config,
+// which has the same source_hash.
 Verdict Duplicate();
-// A config that was proposed, and then there was no time left.
+// Returns the verdict on a config that was proposed but not run because the time budget was used up.
 Verdict NeverRun(const std::string& why);
-// A config that ran, or was to. `perf_ms` of one that was given up is what its few samples say.
+// Returns the verdict on a config that the measuring process ran or failed to run. If the measurement stopped early,
+// `perf_ms` is the median of the samples until then.
 Verdict Measured(const MeasureOutcome& outcome, v1::MeasurementDetail::Stage stage);
 
 }  // namespace telemetry::worker::tune

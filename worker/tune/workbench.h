@@ -15,43 +15,45 @@
 
 namespace telemetry::worker::tune {
 
-// What is tuned: a kernel bound to arguments, and what it is measured on.
+// The subject of an attempt: a kernel bound to arguments, and the inputs it is measured with.
 struct TuneSubject {
   std::shared_ptr<BoundKernel> kernel;
   Arguments arguments;
-  // Called once, from another thread: inputs and what has to come of them (measure/kernel_problem.h). References are
-  // slow; compiling goes on meanwhile.
+  // Returns the inputs and the expected results (measure/kernel_problem.h). Called once, from another thread, because
+  // computing references is slow and the tuner compiles meanwhile.
   std::function<absl::StatusOr<MeasureProblem>()> measure_problem;
 };
 
+// The options of Workbench.
 struct WorkbenchOptions {
   CompilePoolOptions compile;
   MeasurerOptions measure;
   MeasureEffort effort;
-  absl::Duration load_limit = absl::Seconds(60);
-  absl::Duration run_limit = absl::Seconds(5);
+  absl::Duration load_limit = absl::Seconds(60);  // time limit for loading the code of one config
+  absl::Duration run_limit = absl::Seconds(5);    // time limit for one run of a config
 };
 
-// The processes that compile and measure the configs of one subject. One thread at a time.
+// The processes that compile and measure the configs of one subject. Thread-compatible.
 class Workbench {
  public:
-  // Starts the measuring process in the background. Errors are CompilePool::Create's.
+  // Starts the measuring process in the background. Returns the errors of CompilePool::Create.
   static absl::StatusOr<std::unique_ptr<Workbench>> Create(const TuneSubject& subject, WorkbenchOptions options);
 
-  // What is compiled, or waits for it.
+  // The candidates that are compiling or waiting for a compiler.
   CompileQueue& queue() { return queue_; }
-  // Ends all that is not compiled yet; it is no longer under way.
+  // Cancels every compilation that has not completed and empties the queue.
   void CancelCompiling();
-  // At most so many compile at the same time.
+  // The maximum number of concurrent compilations.
   int compilers() const { return pool_->processes(); }
   CompilePoolStats compile_stats() const { return pool_->stats(); }
 
-  // Of code that compiled. Waits for the measuring process at first. Errors are TuneSubject::measure_problem's,
-  // Measurer::Start's, Measurer::Measure's and RequestOf's.
+  // Measure candidates that compiled successfully. The first call waits until the measuring process has started. Return
+  // the errors of TuneSubject::measure_problem, Measurer::Start, RequestOf and of the Measurer's method of the same
+  // name.
   absl::StatusOr<MeasureOutcome> Measure(const CompiledCandidate& compiled, double give_up_above_ms);
   absl::StatusOr<FinalOutcome> MeasureInterleaved(const std::vector<CompiledCandidate>& compiled,
                                                   const FinalEffort& effort);
-  // How long these two took, all calls together.
+  // The total duration of all calls of Measure and MeasureInterleaved.
   absl::Duration measuring() const { return measuring_; }
 
  private:

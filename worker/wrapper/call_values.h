@@ -12,18 +12,18 @@
 
 namespace telemetry::worker::wrapper {
 
-// What a debugger is shown of a plan that runs.
+// The values of a running plan that a debugger sees.
 
-// A run's inputs, in the plan's order.
+// Returns the inputs of a run, in the plan's order.
 std::vector<debug::DebugValue> InputValues(const Plan& plan, absl::Span<const Tensor> inputs);
 
-// Arguments, numbers, outputs; of extern kernels no numbers. `tensor_of` gives a buffer as it is now; errors are its
-// own.
+// Returns the arguments, numbers and outputs of a call; for extern kernels without the numbers. `tensor_of` returns the
+// current content of a buffer. Errors are those of `tensor_of`.
 absl::StatusOr<std::vector<debug::DebugValue>> CallValues(const Plan& plan, const std::vector<Place>& places,
                                                           const KernelCall& call, bool is_extern,
                                                           absl::FunctionRef<absl::StatusOr<Tensor>(int)> tensor_of);
 
-// The buffers whose memory the call writes, by name.
+// Returns the names of the buffers whose memory the call writes.
 std::vector<std::string> WrittenMemory(const Plan& plan, const std::vector<Place>& places, const KernelCall& call);
 
 }  // namespace telemetry::worker::wrapper

@@ -17,7 +17,7 @@ using record::Cat;
 
 namespace {
 
-// Makes a problem of a call's tensors and numbers.
+// A builder of the problem of a call from its tensors and numbers.
 class ProblemMaker {
  public:
   explicit ProblemMaker(const kernels::LibraryKernel& kernel) : kernel_(kernel) {}
@@ -41,7 +41,7 @@ class ProblemMaker {
       }
       known->second = value;
     }
-    // Of dimensions that no tensor has.
+    // Adds the dimensions that no tensor has.
     problem_.sizes.insert(kernel_.default_sizes.begin(), kernel_.default_sizes.end());
     return std::move(problem_);
   }
@@ -81,7 +81,7 @@ class ProblemMaker {
 
   const kernels::LibraryKernel& kernel_;
   kernels::Problem problem_;
-  std::map<std::string, std::string> first_with_;  // the argument that gave a dimension its size
+  std::map<std::string, std::string> first_with_;  // by dimension: the argument that gave it its size
 };
 
 }  // namespace

@@ -8,10 +8,10 @@
 
 namespace telemetry::worker::wrapper {
 
-// What a call of a kernel with these tensors needs: the problem, with all numbers, and the outputs, of a trace; without
-// name and config. INVALID_ARGUMENT names kernel and argument and says what was given and what is wanted: a number of
-// arguments, a dtype, a rank, a dimension that is of another size in an earlier argument, an unknown number. Errors of
-// the trace name the kernel.
+// Returns the kernel for a call with these tensors: the problem, with all numbers, and the outputs that a trace gives.
+// Name and config are not set. INVALID_ARGUMENT names the kernel and the argument, with the given and the expected
+// value: a wrong number of arguments, a wrong dtype or rank, a dimension whose size differs from an earlier argument,
+// or an unknown number. Errors of the trace name the kernel.
 absl::StatusOr<PlanKernel> KernelFor(const kernels::LibraryKernel& kernel, absl::Span<const PlanBuffer> arguments,
                                      const kernels::Numbers& numbers);
 

@@ -9,8 +9,8 @@
 
 namespace telemetry::worker::wrapper {
 
-// A plan of one launch: the problem's tensors are its inputs, what the kernel writes its outputs. It is named after the
-// kernel. Errors are PlanBuilder::Finish's.
+// Returns a plan of one launch, named after the kernel. Its inputs are the tensors of the problem, its outputs those of
+// the kernel. Errors are those of kernels::TraceProblem() and PlanBuilder::Finish().
 absl::StatusOr<Plan> PlanOfLaunch(const kernels::LibraryKernel& kernel, const kernels::Problem& problem,
                                   std::optional<codegen::Config> config = std::nullopt);
 

@@ -13,7 +13,7 @@ namespace {
 
 std::string ListText(absl::Span<const int64_t> numbers) { return Cat("[", absl::StrJoin(numbers, ", "), "]"); }
 
-// What a line is called in a plan's text.
+// The text of a line in a plan's text.
 class LineWriter {
  public:
   explicit LineWriter(const Plan& plan) : plan_(plan) {}

@@ -13,50 +13,53 @@
 
 namespace telemetry::worker::wrapper {
 
-// A program of several kernels as structured lines: what happens around the launches, before any backend has turned it
-// into calls or code. Buffers and kernels are known by their index in the plan. Plain data.
+// A program of several kernels as structured lines: the launches and the operations around them, before a backend turns
+// them into calls or code. Buffers and kernels are identified by their index in the plan. Plain data.
 
-// A kernel for arguments of these sizes and dtypes: what a device binds and compiles once (kernel/bound_kernel.h).
+// A kernel for arguments of given sizes and dtypes: the unit that a device binds and compiles once
+// (kernel/bound_kernel.h).
 struct PlanKernel {
   std::string name;                                 // unique in the plan: "bmm", "bmm_1"
   const kernels::LibraryKernel* library = nullptr;  // never null in a plan
   kernels::Problem problem;                         // its numbers are the flags; scalars belong to the calls
-  std::optional<codegen::Config> config;            // none: the default one
+  std::optional<codegen::Config> config;            // unset: the default config
   std::vector<kernels::TensorSpec> outputs;         // dense
 };
 
+// The definition of a kernel. It comes before the calls of the kernel.
 struct DefineKernel {
   int kernel = -1;
 };
 
-// New memory, not initialised.
+// An allocation of new memory, not initialised.
 struct Allocate {
   int buffer = -1;
 };
 
+// The end of a buffer. Its memory is freed.
 struct Free {
   int buffer = -1;
 };
 
-// Nobody needs the buffer any more. Memory planning may give its memory to another; else it is freed.
+// The end of the use of a buffer. Memory planning may give its memory to another buffer; else the memory is freed.
 struct FreeIfNotReused {
   int buffer = -1;
 };
 
-// `to` begins with the memory of `from`, which ends.
+// A transfer of memory: `to` begins with the memory of `from`, which ends.
 struct Reuse {
   int from = -1;
   int to = -1;
 };
 
-// `view` shows the memory of `base` from an element on, which its own memory need not begin with.
+// A view: `view` shows the memory of `base` from an element on. `base` may be a view too.
 struct Reinterpret {
   int view = -1;
   int base = -1;
-  int64_t offset = 0;  // in elements, from the first of `base`
+  int64_t offset = 0;  // in elements, from the first element of `base`
 };
 
-// Arguments and outputs are buffers in the kernel's order.
+// The call of a kernel. Arguments and outputs are buffers, in the order of the kernel.
 struct KernelCall {
   int kernel = -1;
   std::vector<int> arguments;
@@ -64,29 +67,31 @@ struct KernelCall {
   std::vector<int> outputs;
 };
 
-// A launch into memory that is there.
+// A launch that writes to existing memory.
 struct CallKernel {
   KernelCall call;
 };
 
-// A kernel out of a library (cuBLAS where there is one, else the reference), into memory that is there.
+// A call of a kernel in a library (cuBLAS if there is one, else the reference) that writes to existing memory.
 struct CallExtern {
   KernelCall call;
 };
 
-// The same by a library that allocates what it returns. One output is there at once; several are a pack, whose parts
-// are there once they are unpacked.
+// A call of a kernel in a library that allocates the outputs. A single output exists after the call. Several outputs
+// are a pack; each of them exists once it is unpacked.
 struct CallExternAllocating {
   KernelCall call;
-  std::string pack;  // empty where there is one output
+  std::string pack;  // empty if there is one output
 };
 
+// The output number `index` of a pack, as a buffer.
 struct Unpack {
   std::string pack;
   int index = 0;
   int buffer = -1;
 };
 
+// A comment for readers of the plan.
 struct Comment {
   std::string text;
 };
@@ -94,40 +99,44 @@ struct Comment {
 using Line = std::variant<DefineKernel, Allocate, Free, FreeIfNotReused, Reuse, Reinterpret, CallKernel, CallExtern,
                           CallExternAllocating, Unpack, Comment>;
 
+// The buffers, kernels and lines of a program.
 struct Plan {
   std::string name;
   std::vector<PlanBuffer> buffers;
   std::vector<PlanKernel> kernels;
-  std::vector<int> inputs;   // the caller's, read only
-  std::vector<int> outputs;  // the caller's after the last line
+  std::vector<int> inputs;   // owned by the caller, read only
+  std::vector<int> outputs;  // owned by the caller after the last line
   std::vector<Line> lines;
 
   const PlanBuffer& buffer(int id) const { return buffers[static_cast<size_t>(id)]; }
   const PlanKernel& kernel(int id) const { return kernels[static_cast<size_t>(id)]; }
-  // One line of text for each line, for people and golden tests. The plan has to be verified (verify_plan.h).
+  // Returns one line of text per line, for people and golden tests. The plan must be verified (verify_plan.h).
   std::string DebugString() const;
   std::string LineText(const Line& line) const;
 };
 
-// What a line does to buffers.
+// The effects of a line on buffers.
 struct LineEffects {
-  std::vector<int> uses;   // have to be there, and stay until after the line
-  std::vector<int> makes;  // have memory of their own from this line on
-  int frees = -1;          // has none from the next line on
+  std::vector<int> uses;   // must exist, and stay until after the line
+  std::vector<int> makes;  // get memory of their own at this line
+  int frees = -1;          // has no memory from the next line on; -1: none
 };
 LineEffects EffectsOf(const Line& line);
 
-// The call of a line; null where it is none.
+// Returns the call of a line, or null if the line is not a call.
 const KernelCall* CallOf(const Line& line);
 
-// A kernel's problem with a call's scalars, and the defaults of what it does not say.
+// Returns the problem of a kernel with the scalars of a call, and with the defaults of the numbers that the call does
+// not give.
 kernels::Problem ProblemOf(const PlanKernel& kernel, const KernelCall& call);
 
-// Where a buffer's memory is: in a buffer that is no view, from an element on. Of each buffer of the plan.
+// The memory of a buffer: the buffer that owns it, which is not a view, and the offset of the first element, in
+// elements.
 struct Place {
   int root = -1;
   int64_t offset = 0;
 };
+// Returns the place of each buffer of the plan.
 std::vector<Place> PlacesOf(const Plan& plan);
 
 }  // namespace telemetry::worker::wrapper

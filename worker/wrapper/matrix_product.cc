@@ -15,7 +15,7 @@ std::optional<MatrixProduct> ProductOf(const kernels::LibraryKernel& kernel, abs
   if (!std::all_of(arguments.begin(), arguments.end(), IsDense)) return std::nullopt;
   const Tensor& x = arguments[0];
   const Tensor& y = arguments[1];
-  const size_t rows = x.sizes.size() - 2;  // behind the batch of bmm
+  const size_t rows = x.sizes.size() - 2;  // the dimension of the rows, after the batch of bmm
   return MatrixProduct{.dtype = x.dtype,
                        .batch = rows == 0 ? 1 : x.sizes[0],
                        .m = x.sizes[rows],

@@ -9,8 +9,8 @@
 
 namespace telemetry::worker::wrapper {
 
-// What an extern kernel asks of the device's library: "matmul" and "bmm" of dense tensors. None where it is another
-// kernel or its tensors lie otherwise. Valid as long as the tensors.
+// Returns the product that an extern kernel requests from the library of the device: "matmul" or "bmm" of dense
+// tensors. Returns nullopt for other kernels and other layouts. The result is valid as long as the tensors.
 std::optional<MatrixProduct> ProductOf(const kernels::LibraryKernel& kernel, absl::Span<const Tensor> arguments,
                                        absl::Span<const Tensor> outputs);
 

@@ -12,7 +12,7 @@ namespace {
 
 int64_t ClassOf(const Plan& plan, int buffer) { return SizeClass(plan.buffer(buffer).bytes()); }
 
-// What is held while each line runs.
+// Returns the bytes that are held while each line runs.
 std::vector<int64_t> HeldBytes(const Plan& plan) {
   std::vector<int64_t> held;
   int64_t now = 0;
@@ -35,7 +35,7 @@ int CountAllocations(const Plan& plan) {
                                         [](const Line& line) { return std::holds_alternative<Allocate>(line); }));
 }
 
-// The lines that use a buffer, itself or through a view; -1: none.
+// The lines that use a buffer, directly or through a view; -1: none.
 struct Uses {
   int first = -1;
   int last = -1;
@@ -53,7 +53,7 @@ std::vector<Uses> UsesOf(const Plan& plan) {
     const Line& line = plan.lines[i];
     const LineEffects effects = EffectsOf(line);
     for (const int id : effects.uses) add(id, i);
-    // What a library allocates, what is reused, and what is freed at once is not moved away from there.
+    // These lines are not moved: allocations by a library, reuses, and frees with Free.
     const bool is_fixed_make = !std::holds_alternative<Allocate>(line);
     for (const int id : effects.makes) {
       if (is_fixed_make) add(id, i);
@@ -67,7 +67,7 @@ std::vector<Uses> UsesOf(const Plan& plan) {
   return uses;
 }
 
-// Allocations to first uses, releases to last ones.
+// Moves allocations to the first uses, and releases behind the last ones.
 Plan Tightened(const Plan& plan) {
   const std::vector<Uses> uses = UsesOf(plan);
   std::map<int, std::vector<Line>> before;
@@ -95,7 +95,7 @@ Plan Tightened(const Plan& plan) {
   return tightened;
 }
 
-// Gives released memory to the allocations that follow.
+// A pass that gives released memory to the allocations that follow.
 class Reuser {
  public:
   explicit Reuser(Plan plan)
@@ -121,7 +121,7 @@ class Reuser {
 
   Key KeyOf(int buffer) const { return {plan_.buffer(buffer).dtype, ClassOf(plan_, buffer)}; }
 
-  // Holding the memory from one line until another stays within the peak.
+  // Returns true if the peak does not rise when the memory is held from one line to the other.
   bool IsWithinBudget(size_t released, size_t allocated, int64_t bytes) const {
     return std::all_of(held_.begin() + static_cast<std::ptrdiff_t>(released) + 1,
                        held_.begin() + static_cast<std::ptrdiff_t>(allocated),
@@ -131,7 +131,7 @@ class Reuser {
   void Serve(size_t at, int buffer, Line* line) {
     std::vector<size_t>& released = pool_[KeyOf(buffer)];
     const int64_t bytes = ClassOf(plan_, buffer);
-    // The nearest first: of one farther away the gap is a longer one.
+    // The nearest release is tried first: an earlier one would hold the memory longer.
     if (released.empty() || !IsWithinBudget(released.back(), at, bytes)) return;
     const size_t from = released.back();
     released.pop_back();
@@ -156,8 +156,8 @@ class Reuser {
   std::vector<int64_t> held_;
   const int64_t budget_;
   std::vector<bool> is_dropped_;
-  std::map<int, bool> is_planned_;           // by buffer: memory of the plan's own
-  std::map<Key, std::vector<size_t>> pool_;  // lines that release
+  std::map<int, bool> is_planned_;           // by buffer: the plan allocated its memory
+  std::map<Key, std::vector<size_t>> pool_;  // by dtype and size class: lines that release a buffer
 };
 
 }  // namespace

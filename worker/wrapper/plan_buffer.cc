@@ -32,13 +32,14 @@ absl::Status CheckLayout(const PlanBuffer& buffer) {
     return absl::InvalidArgumentError(Cat("buffer '", buffer.name, "' with sizes [", absl::StrJoin(buffer.sizes, ", "),
                                           "], strides [", absl::StrJoin(buffer.strides, ", "), "]: ", why));
   };
-  if (buffer.sizes.size() != buffer.strides.size()) return refuse("not as many strides as sizes");
-  int64_t room = kMostElements;  // for what the next dimension multiplies
+  if (buffer.sizes.size() != buffer.strides.size())
+    return refuse("the number of strides differs from the number of sizes");
+  int64_t room = kMostElements;  // the largest size that the next dimension may have
   int64_t reach = kMostElements;
   for (size_t i = 0; i < buffer.sizes.size(); ++i) {
     const int64_t size = buffer.sizes[i];
     const int64_t stride = buffer.strides[i];
-    if (size < 0 || stride < 0) return refuse("negative");
+    if (size < 0 || stride < 0) return refuse("a size or a stride is negative");
     if (size > room || (size > 1 && stride > reach / (size - 1))) return refuse("more than 2^40 elements");
     room /= std::max<int64_t>(size, 1);
     if (size > 1) reach -= (size - 1) * stride;

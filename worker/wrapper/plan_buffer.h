@@ -10,26 +10,27 @@
 
 namespace telemetry::worker::wrapper {
 
-// How the elements of a buffer lie. A view has its own layout over its base's memory.
+// The layout of a buffer in memory. A view has its own layout over the memory of its base.
 struct PlanBuffer {
   std::string name;  // unique in the plan
   DType dtype = DType::kF32;
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides;  // in elements, not negative
 
-  // The elements that memory must have: one beyond the offset of the last; 0 where there is none.
+  // Returns the number of elements that the memory must have: one beyond the offset of the last element, or 0 if there
+  // is none.
   int64_t span() const;
   int64_t bytes() const { return span() * static_cast<int64_t>(SizeOf(dtype)); }
   bool is_dense() const;
-  // "f16[2, 64]", with the strides where it is not dense.
+  // Returns "f16[2, 64]", with the strides if the buffer is not dense.
   std::string LayoutText() const;
 };
 
-// Sizes and strides of one number, none negative, at most 2^40 elements, gaps included. INVALID_ARGUMENT names the
-// buffer.
+// Checks that there are as many strides as sizes, that none is negative, and that there are at most 2^40 elements,
+// including gaps. INVALID_ARGUMENT names the buffer.
 absl::Status CheckLayout(const PlanBuffer& buffer);
 
-// "f16[2, 64]".
+// Returns dtype and sizes as text: "f16[2, 64]".
 std::string ShapeText(DType dtype, absl::Span<const int64_t> sizes);
 
 }  // namespace telemetry::worker::wrapper

@@ -106,7 +106,7 @@ void PlanBuilder::End(BufferRef buffer, bool may_be_reused) {
     if (is_input_[id]) why = named("is an input, which belongs to the caller");
     if (roots_[id] != buffer.id) why = named("is a view, which has no memory of its own");
     const auto is_of = [&](int output) { return roots_[static_cast<size_t>(output)] == buffer.id; };
-    if (std::any_of(plan_.outputs.begin(), plan_.outputs.end(), is_of)) why = named("is given out");
+    if (std::any_of(plan_.outputs.begin(), plan_.outputs.end(), is_of)) why = named("is an output of the plan");
   }
   if (!why.empty()) {
     Fail(absl::InvalidArgumentError(Cat("free: ", why)));
@@ -133,7 +133,7 @@ void PlanBuilder::Output(BufferRef buffer) {
   if (failed()) return;
   std::string why = WhyNot(buffer);
   if (why.empty() && is_input_[static_cast<size_t>(roots_[static_cast<size_t>(buffer.id)])]) {
-    why = Cat("buffer '", plan_.buffer(buffer.id).name, "' shows an input");
+    why = Cat("buffer '", plan_.buffer(buffer.id).name, "' is an input or a view of one");
   }
   if (!why.empty()) return Fail(absl::InvalidArgumentError(Cat("output: ", why)));
   plan_.outputs.push_back(buffer.id);

@@ -16,12 +16,12 @@
 
 namespace telemetry::worker::wrapper {
 
-// A buffer of the plan that is being built. Not valid (-1) after a mistake.
+// A buffer of the plan that is being built. -1 (invalid) after a mistake.
 struct BufferRef {
   int id = -1;
 };
 
-// Those of a call. One that the kernel does not have is not valid.
+// The output buffers of a call. An output that the kernel does not have is an invalid BufferRef.
 class CallOutputs {
  public:
   CallOutputs() = default;
@@ -32,13 +32,13 @@ class CallOutputs {
   std::vector<BufferRef> buffers_;
 };
 
-// A kernel of the library by its name (kernels/library.h), or one of its kind, which has to outlive the plan.
+// A kernel of the library by its name (kernels/library.h), or a kernel of the same type, which must outlive the plan.
 class KernelRef {
  public:
   KernelRef(const char* name) : name_(name) {}                           // NOLINT(google-explicit-constructor)
   KernelRef(std::string name) : name_(std::move(name)) {}                // NOLINT(google-explicit-constructor)
   KernelRef(const kernels::LibraryKernel& kernel) : kernel_(&kernel) {}  // NOLINT(google-explicit-constructor)
-  // NOT_FOUND is FindKernel's.
+  // Returns the kernel. NOT_FOUND: FindKernel() does not know the name.
   absl::StatusOr<const kernels::LibraryKernel*> Find() const {
     if (kernel_ != nullptr) return kernel_;
     return kernels::FindKernel(name_);
@@ -49,15 +49,15 @@ class KernelRef {
   const kernels::LibraryKernel* kernel_ = nullptr;
 };
 
-// Beside the tensors of a call.
+// The options of a call besides its tensors.
 struct CallOptions {
-  std::vector<std::string> names = {};  // of the buffers that are made for the outputs; none: "buf0" and on
-  std::vector<BufferRef> into = {};     // dense buffers to write instead of making some
+  std::vector<std::string> names = {};  // of the buffers that are made for the outputs; empty: "buf0", "buf1", ...
+  std::vector<BufferRef> into = {};     // existing dense buffers to write; empty: makes new ones
   kernels::Numbers numbers = {};        // scalars and flags that differ from the kernel's defaults
   std::optional<codegen::Config> config = std::nullopt;
 };
 
-// Writes down a plan, line by line. For one thread.
+// A builder of a plan, line by line. For use by one thread.
 //
 //   PlanBuilder b("attention");
 //   BufferRef scores = b.Call("bmm", {q, k})[0];
@@ -65,37 +65,40 @@ struct CallOptions {
 //   b.Output(b.Call("softmax", {rows})[0]);
 //   absl::StatusOr<Plan> plan = b.Finish();
 //
-// A mistake is the error that Finish returns, INVALID_ARGUMENT with kernel, argument and both values: an unknown
-// kernel, buffer or number, a use after the free, a dtype or shape that the kernel does not take. What is built on it
-// is not valid either.
+// Finish() returns the first mistake. It is INVALID_ARGUMENT with kernel, argument and both values for an unknown
+// buffer or number, a use after the free, or a dtype or shape that the kernel does not accept. An unknown kernel is
+// NOT_FOUND. Buffers that are built on a mistake are invalid as well.
 class PlanBuilder {
  public:
   explicit PlanBuilder(std::string name) { plan_.name = std::move(name); }
 
-  // Of the caller, never written. Without strides: dense.
+  // Adds a buffer of the caller, which the plan never writes. Without strides it is dense.
   BufferRef Input(const std::string& name, DType dtype, std::vector<int64_t> sizes, std::vector<int64_t> strides = {});
-  // Dense memory, not initialised. An empty name: "buf0" and on.
+  // Allocates dense memory, not initialised. An empty name becomes "buf0", "buf1", ...
   BufferRef Allocate(const std::string& name, DType dtype, std::vector<int64_t> sizes);
+  // Adds a view that shows the memory of `base` from element `offset` on.
   BufferRef View(BufferRef base, std::vector<int64_t> sizes, std::vector<int64_t> strides, int64_t offset,
                  const std::string& name = "");
 
-  // A launch, into buffers that are made for it or into those of `into`.
+  // Launches a kernel. It writes to new buffers, or to those of `into`.
   CallOutputs Call(const KernelRef& kernel, const std::vector<BufferRef>& arguments, const CallOptions& options = {});
-  // The same computed by an external library, into memory of the plan, or of its own: then `into` has to be empty.
+  // Calls a kernel of an external library. CallExtern writes to memory of the plan. With CallExternAllocating the
+  // library allocates the outputs; `into` must be empty.
   CallOutputs CallExtern(const KernelRef& kernel, const std::vector<BufferRef>& arguments,
                          const CallOptions& options = {});
   CallOutputs CallExternAllocating(const KernelRef& kernel, const std::vector<BufferRef>& arguments,
                                    const CallOptions& options = {});
 
-  // Now, whatever comes; or when memory planning thinks best. What is neither freed nor given out is released at the
-  // end.
+  // Ends a buffer: Free at this line, Release when memory planning decides. Finish() releases the buffers that are
+  // neither freed nor outputs.
   void Free(BufferRef buffer);
   void Release(BufferRef buffer);
   void Comment(std::string text);
-  // What the plan gives out: a buffer that was made, or a view of one; not freed.
+  // Makes a buffer an output of the plan: a buffer that the plan made, or a view of one. It must not be freed.
   void Output(BufferRef buffer);
 
-  // Releases what is left and verifies. The first error, if there was one. Once.
+  // Releases the remaining buffers and verifies the plan. Returns the first error, if there was one. Must be called
+  // once.
   absl::StatusOr<Plan> Finish();
 
  private:
@@ -103,27 +106,28 @@ class PlanBuilder {
 
   void Fail(absl::Status status);
   bool failed() const { return !error_.ok(); }
-  // Why the buffer cannot be used; empty where it can.
+  // Returns the reason why the buffer cannot be used; empty if it can.
   std::string WhyNot(BufferRef buffer) const;
   BufferRef AddBuffer(PlanBuffer buffer);
   CallOutputs Record(CallKind kind, const KernelRef& kernel, const std::vector<BufferRef>& arguments,
                      const CallOptions& options);
-  // Fills in a call, its kernel defined and its outputs there. Errors are for Fail.
+  // Fills in a call: defines its kernel and makes or checks its outputs. The caller passes an error to Fail().
   absl::Status Prepare(CallKind kind, const kernels::LibraryKernel& kernel, const std::vector<BufferRef>& arguments,
                        const CallOptions& options, KernelCall* call);
   absl::Status CheckArguments(const kernels::LibraryKernel& kernel, const std::vector<BufferRef>& arguments) const;
   absl::Status TakeOutputs(const CallOptions& options, KernelCall* call);
   absl::Status MakeOutputs(CallKind kind, const CallOptions& options, KernelCall* call);
-  // With the lines that unpack what it returns.
+  // Appends the call and the lines that unpack its outputs.
   void AddAllocatingCall(KernelCall call);
+  // Returns the reason why the call cannot write the output to the buffer; empty if it can.
   std::string WhyNotWritten(const kernels::TensorSpec& output, const KernelCall& call, BufferRef buffer) const;
-  // The index of a kernel like this one, defined now where there was none.
+  // Returns the index of an equal kernel of the plan, which is defined first if there is none.
   int Define(PlanKernel kernel);
   void End(BufferRef buffer, bool may_be_reused);
 
   Plan plan_;
   absl::Status error_;
-  std::vector<int> roots_;  // by buffer: where its memory is
+  std::vector<int> roots_;  // by buffer: the buffer that owns its memory
   std::vector<bool> is_input_;
   std::vector<bool> is_ended_;  // freed or released
   std::map<std::string, int, std::less<>> names_;

@@ -1,4 +1,4 @@
-// Calls of kernels in a plan.
+// The part of PlanBuilder that adds calls of kernels.
 
 #include <algorithm>
 #include <string_view>
@@ -14,7 +14,7 @@ using record::Cat;
 
 namespace {
 
-// Takes the numbers that are arguments of each launch out of a problem.
+// Removes the numbers that are arguments of each launch from a problem, and returns them.
 kernels::Numbers TakeScalars(PlanKernel* kernel) {
   kernels::Numbers scalars;
   for (const kernels::NumberArgument& number : kernel->library->numbers) {

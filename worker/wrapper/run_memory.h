@@ -14,26 +14,28 @@
 
 namespace telemetry::worker::wrapper {
 
-// The memory of a plan's buffers while it runs, on a device or on the host. The plan has to be verified and to outlive
-// this. One thread.
+// The memory of the buffers of a plan while it runs, on a device or on the host. The plan must be verified and outlive
+// this object. For use by one thread.
 class RunMemory {
  public:
-  // `device` null: on the host.
+  // If `device` is null, the memory is on the host.
   RunMemory(const Plan* plan, std::shared_ptr<Device> device)
       : plan_(*plan), device_(std::move(device)), places_(PlacesOf(plan_)) {}
 
-  // Begins a run. INVALID_ARGUMENT: they are not the plan's.
+  // Begins a run. INVALID_ARGUMENT: the inputs do not match the plan's.
   absl::Status TakeInputs(absl::Span<const Tensor> inputs);
-  // What a line does to memory before it calls a kernel: makes, hands on, frees. Errors are the device's.
+  // Applies the effects of a line on memory: allocates, transfers and frees. Must be called before the kernel of the
+  // line. Errors are those of the device.
   absl::Status Update(const Line& line);
   void Clear() { memory_.clear(); }
 
-  // The buffer over its memory; on the host a copy. INVALID_ARGUMENT: a view that begins where none of the device can.
+  // Returns the buffer as a tensor over its memory; on the host it is a copy. INVALID_ARGUMENT: a view begins where no
+  // buffer of the device can begin.
   absl::StatusOr<Tensor> TensorOf(int buffer) const;
   absl::StatusOr<std::vector<Tensor>> TensorsOf(absl::Span<const int> buffers) const;
-  // Their elements on the host, without gaps.
+  // Returns the elements of the buffers on the host, without gaps.
   absl::StatusOr<std::vector<ir::HostArray>> DenseArrays(absl::Span<const int> buffers) const;
-  // Into the memory of a buffer that is dense and no view.
+  // Writes to the memory of a buffer that is dense and not a view.
   absl::Status Write(int buffer, const ir::HostArray& dense);
 
   const std::vector<Place>& places() const { return places_; }
@@ -44,7 +46,7 @@ class RunMemory {
   const Plan& plan_;
   const std::shared_ptr<Device> device_;
   const std::vector<Place> places_;
-  std::vector<Tensor> memory_;  // by buffer that is no view; flat where it is the plan's
+  std::vector<Tensor> memory_;  // by buffer that is not a view; one-dimensional if the plan allocated it
 };
 
 }  // namespace telemetry::worker::wrapper

@@ -20,7 +20,7 @@ PlanRunner::PlanRunner(Plan plan, std::shared_ptr<Device> device, debug::ValueDe
 
 absl::StatusOr<std::unique_ptr<PlanRunner>> PlanRunner::Create(Plan plan, std::shared_ptr<Device> device,
                                                                debug::ValueDebugger* debugger) {
-  // Before the constructor, which looks buffers up.
+  // Must come before the constructor, which looks up buffers.
   if (absl::Status status = VerifyPlan(plan); !status.ok()) return status;
   std::unique_ptr<PlanRunner> runner(new PlanRunner(std::move(plan), std::move(device), debugger));
   if (absl::Status status = runner->Prepare(); !status.ok()) return status;
@@ -57,7 +57,7 @@ absl::StatusOr<std::vector<Tensor>> PlanRunner::Run(absl::Span<const Tensor> inp
   for (size_t i = 0; i < plan_.lines.size(); ++i) {
     status = RunLine(plan_.lines[i]);
     if (status.ok()) continue;
-    // What the lines before queued is done before the caller hears of it: nobody else would wait for it.
+    // Waits for the work that earlier lines queued, because the caller cannot wait for it after the error.
     if (device_ != nullptr) device_->Synchronize().IgnoreError();
     memory_.Clear();
     return absl::Status(status.code(), Cat("plan '", plan_.name, "', line ", i, " (", plan_.LineText(plan_.lines[i]),
@@ -93,7 +93,8 @@ absl::Status PlanRunner::RunDebugged(const Line& line, const KernelCall& call) {
   };
   debugger_->BeforeLaunch(kernel, list);
   absl::Status status = RunCall(line, call);
-  // So that a launch that fails is told as such, not as the debugger's first copy.
+  // Synchronises here so that a failed launch is reported as a launch error, not as an error of the first copy of the
+  // debugger.
   if (status.ok() && device_ != nullptr) status = device_->Synchronize();
   if (status.ok()) debugger_->AfterLaunch(kernel, WrittenMemory(plan_, memory_.places(), call), list);
   return status;
@@ -138,7 +139,8 @@ absl::Status PlanRunner::CallLibrary(const KernelCall& call) {
   absl::StatusOr<std::vector<Tensor>> outputs = memory_.TensorsOf(call.outputs);
   if (!outputs.ok()) return outputs.status();
   const auto product = ProductOf(*plan_.kernel(call.kernel).library, *arguments, *outputs);
-  return product.has_value() ? device_->Multiply(*product) : absl::UnimplementedError("no library has it");
+  return product.has_value() ? device_->Multiply(*product)
+                             : absl::UnimplementedError("the library does not have this kernel");
 }
 
 absl::Status PlanRunner::RunExtern(const KernelCall& call) {
@@ -160,7 +162,7 @@ absl::Status PlanRunner::EvaluateExtern(const KernelCall& call) {
     const kernels::TensorSpec& output = kernel.outputs[i];
     const auto result = results.find(output.name);
     if (result == results.end()) return absl::InternalError(Cat("the reference lacks the output '", output.name, "'"));
-    // Rounded to what the dtype holds.
+    // Rounds the values to the dtype.
     ir::HostArray dense = ir::HostArray::Dense(output.dtype, output.sizes);
     dense.SetRowMajor(result->second.RowMajor());
     if (absl::Status status = memory_.Write(call.outputs[i], dense); !status.ok()) return status;

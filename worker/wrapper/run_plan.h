@@ -15,22 +15,23 @@
 
 namespace telemetry::worker::wrapper {
 
-// Runs a plan line by line, on a device or on the host. On a device kernels are launched (compiled once, at their first
-// call), and extern kernels are computed by the device's library (Device::Multiply) or, where it has them not, by their
-// reference on the host, with copies there and back. On the host
-// kernels are their IR evaluated (ir/reference.h), which is for looking at results, not for speed. One Run at a time.
+// A runner of a plan, line by line, on a device or on the host. On a device, kernels are launched and compiled once, at
+// their first call. The library of the device computes extern kernels (Device::Multiply). If it does not have a kernel,
+// the reference computes it on the host, with copies from and to the device. On the host, kernels are evaluated from
+// their IR (ir/reference.h), which is for inspecting results, not for speed. Only one Run() may be active at a time.
 class PlanRunner {
  public:
-  // `device` null: on the host. `debugger` is shown the inputs of each Run and what its calls read and write, each of
-  // which is waited for then; it has to outlive this. Null: a call costs nothing more. Errors are VerifyPlan's, those
-  // of traces, and Kernel::Create's.
+  // Creates a runner. If `device` is null, the plan runs on the host. `debugger` sees the inputs of each Run() and the
+  // values that its calls read and write; the runner then waits for each call. `debugger` must outlive the runner. If
+  // it is null, calls have no extra cost. Errors are those of VerifyPlan(), of traces and of Kernel::Create().
   static absl::StatusOr<std::unique_ptr<PlanRunner>> Create(Plan plan, std::shared_ptr<Device> device,
                                                             debug::ValueDebugger* debugger = nullptr);
 
-  // Inputs and outputs in the plan's order, on the device or on the host. Queues: synchronise before reading, and
-  // before the program ends; after an error nothing is queued any more. Outputs may have more memory behind them than
-  // they show. INVALID_ARGUMENT: inputs that are not the plan's, or, on a device, a view that begins where no buffer
-  // can (kViewAlignment). Other errors are those of kernels and device; they name the line.
+  // Runs the plan. Inputs and outputs are in the order of the plan, on the device or on the host. Run() only queues the
+  // work: synchronise before reading the outputs and before the program ends. After an error no work is queued any
+  // more. The memory of an output may be larger than the output. INVALID_ARGUMENT: the inputs do not match the plan,
+  // or, on a device, a view begins where no buffer can begin (kViewAlignment). Other errors are those of kernels and
+  // device; they name the line.
   absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Tensor> inputs);
 
   const Plan& plan() const { return plan_; }
@@ -44,7 +45,7 @@ class PlanRunner {
   absl::Status RunDebugged(const Line& line, const KernelCall& call);
   absl::Status LaunchKernel(const KernelCall& call);
   absl::Status EvaluateKernel(const KernelCall& call);
-  // By the device's library where it has the kernel, else evaluated.
+  // Calls the library of the device. If it does not have the kernel, evaluates the kernel's reference.
   absl::Status RunExtern(const KernelCall& call);
   absl::Status CallLibrary(const KernelCall& call);
   absl::Status EvaluateExtern(const KernelCall& call);

@@ -16,7 +16,7 @@ namespace {
 
 bool IsIn(const std::vector<int>& ids, int id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
 
-// Every index that a line holds.
+// The indices of buffers and of a kernel in a line.
 struct Indices {
   std::vector<int> buffers;
   int kernel = -1;
@@ -34,7 +34,7 @@ Indices IndicesOf(const Line& line) {
   return indices;
 }
 
-// Follows the lines with what is there.
+// A verifier that tracks the state of the buffers from line to line.
 class Verifier {
  public:
   explicit Verifier(const Plan& plan) : plan_(plan), buffers_(plan.buffers.size()), defined_(plan.kernels.size()) {}
@@ -53,9 +53,9 @@ class Verifier {
   enum class State { kNotYet, kPacked, kThere, kFreed };
   struct Known {
     State state = State::kNotYet;
-    int root = -1;  // of views too
+    int root = -1;  // the buffer that owns the memory, also for views
     int64_t offset = 0;
-    bool is_planned = false;  // of Allocate or Reuse: memory that may be reused
+    bool is_planned = false;  // made by Allocate or Reuse: its memory may be reused
     int freed_at = 0;
     std::string pack;
     int pack_index = 0;
@@ -114,7 +114,7 @@ class Verifier {
     return check("outputs", kernel.outputs.size(), call.outputs.size());
   }
 
-  // Why a line cannot be run; empty where it can.
+  // Applies a line to the state. Returns the reason why it cannot be run; empty if it can.
   std::string Follow(const Line& line) {
     const LineEffects effects = EffectsOf(line);
     if (const auto* part = std::get_if<Unpack>(&line)) return FollowUnpack(*part);
@@ -139,7 +139,7 @@ class Verifier {
 
   std::string WhyNotThere(int id) {
     const Known& known = At(id);
-    if (known.state == State::kNotYet) return Cat(Named(id), " is not there yet");
+    if (known.state == State::kNotYet) return Cat(Named(id), " does not exist yet");
     if (known.state == State::kPacked) return Cat(Named(id), " is still in pack '", known.pack, "'");
     const Known& root = At(known.root);
     if (root.state != State::kFreed) return "";
@@ -147,7 +147,7 @@ class Verifier {
     return Cat(Named(id), of, " was freed in line ", root.freed_at);
   }
 
-  // Each tensor is as the kernel was traced for.
+  // Checks that each tensor has the dtype and sizes that the kernel was traced for.
   std::string WhyNotCalled(const KernelCall& call) {
     const PlanKernel& kernel = plan_.kernel(call.kernel);
     if (!defined_[static_cast<size_t>(call.kernel)]) return Cat("kernel '", kernel.name, "' is not defined yet");
@@ -172,7 +172,7 @@ class Verifier {
     const int id = call.outputs[index];
     const Known& known = At(id);
     if (!plan_.buffer(id).is_dense()) return Cat(Named(id), " is written, but is not dense");
-    if (known.state == State::kNotYet) return "";  // of the call's own allocation
+    if (known.state == State::kNotYet) return "";  // the call allocates it
     if (known.root != id) return Cat(Named(id), " is written, but is a view");
     if (IsIn(plan_.inputs, id)) return Cat(Named(id), " is written, but is an input");
     const auto shares = [&](int other) { return At(other).root == id; };
@@ -189,7 +189,7 @@ class Verifier {
     if (!At(reuse.from).is_planned) return Cat(Named(reuse.from), " is not the plan's own memory");
     if (from.dtype != to.dtype) return Cat(ShortName(from.dtype), " memory cannot become ", ShortName(to.dtype));
     if (SizeClass(from.bytes()) == SizeClass(to.bytes())) return "";
-    return Cat(Named(reuse.from), " has size class ", SizeClass(from.bytes()), ", ", Named(reuse.to), " wants ",
+    return Cat(Named(reuse.from), " has size class ", SizeClass(from.bytes()), ", ", Named(reuse.to), " needs ",
                SizeClass(to.bytes()));
   }
 
@@ -207,10 +207,10 @@ class Verifier {
     Known& view = At(line.view);
     const Known& base = At(line.base);
     const PlanBuffer& memory = plan_.buffer(base.root);
-    if (view.state != State::kNotYet) return Cat(Named(line.view), " is there already");
+    if (view.state != State::kNotYet) return Cat(Named(line.view), " exists already");
     if (plan_.buffer(line.view).dtype != memory.dtype) return Cat(Named(line.view), " has another dtype than its base");
     const int64_t span = plan_.buffer(line.view).span();
-    // What is compared fits: layouts are small, but an offset may be anything.
+    // The comparison cannot overflow: layouts are small, but the offset may have any value.
     if (line.offset < 0 || line.offset > memory.span() - base.offset - span) {
       return Cat(Named(line.view), " shows elements ", line.offset, " to ", line.offset, " + ", span, " from element ",
                  base.offset, " of '", memory.name, "', which has ", memory.span());
@@ -224,7 +224,7 @@ class Verifier {
     const bool is_packed = allocating != nullptr && makes.size() > 1;
     for (size_t i = 0; i < makes.size(); ++i) {
       Known& known = At(makes[i]);
-      if (known.state != State::kNotYet) return Cat(Named(makes[i]), " is there already");
+      if (known.state != State::kNotYet) return Cat(Named(makes[i]), " exists already");
       known = {.state = is_packed ? State::kPacked : State::kThere, .root = makes[i], .is_planned = !allocating};
       if (is_packed) known.pack = allocating->pack;
       known.pack_index = static_cast<int>(i);
@@ -258,7 +258,7 @@ class Verifier {
   const Plan& plan_;
   std::vector<Known> buffers_;
   std::vector<bool> defined_;
-  std::vector<int> kept_;  // for the caller
+  std::vector<int> kept_;  // by output: the buffer that owns its memory
   int position_ = 0;
 };
 

@@ -5,11 +5,15 @@
 
 namespace telemetry::worker::wrapper {
 
-// Whether the lines can be run: indices are in range, kernels are defined before their calls, calls have the buffers
-// that their kernels take and write outputs that no argument shares memory with, every buffer is there when it is used
-// and not freed before (a view ends with its base), views lie inside their memory, a reuse is of the same dtype and
-// size class, inputs and outputs are never freed, and all else that has memory is, once. INVALID_ARGUMENT names plan,
-// line and buffer.
+// Checks that the lines of a plan can be run:
+// - Indices are in range.
+// - Kernels are defined before their calls.
+// - Calls have buffers of the kernel's layout, and no output shares memory with an argument of the call.
+// - Every buffer exists when it is used and has not been freed before. A view ends with its base.
+// - Views are inside their memory.
+// - A reuse keeps the dtype and the size class.
+// - Inputs and outputs are never freed. All other memory is freed exactly once.
+// INVALID_ARGUMENT names plan, line and buffer.
 absl::Status VerifyPlan(const Plan& plan);
 
 }  // namespace telemetry::worker::wrapper

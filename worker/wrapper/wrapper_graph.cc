@@ -27,7 +27,8 @@ Json Numbers(absl::Span<const int64_t> values) {
   return list;
 }
 
-// Sizes are known when a plan is written; the record has them as text as well, as it has symbols elsewhere.
+// Returns sizes as text. They are known when a plan is built; the record also has them as text because the sizes of
+// other graphs can be symbols.
 Json Texts(absl::Span<const int64_t> values) {
   Json list = Json::Array();
   for (const int64_t value : values) list.items.push_back(Json::String(Cat(value)));
@@ -116,7 +117,7 @@ class GraphWriter {
     return node;
   }
 
-  // Of what makes a buffer.
+  // Adds the node that makes a buffer.
   v1::IrNode* AddBufferNode(std::string_view op_kind, std::string_view target, int id) {
     const PlanBuffer& buffer = plan_.buffer(id);
     const std::string name = Cat("g0:", buffer.name);
@@ -178,7 +179,7 @@ class GraphWriter {
     for (size_t i = 0; i < call.outputs.size(); ++i) {
       const int output = call.outputs[i];
       if (allocating == nullptr) Take(output, id, call.arguments.size() + i);
-      if (allocating != nullptr && !allocating->pack.empty()) continue;  // the part is what Unpack makes
+      if (allocating != nullptr && !allocating->pack.empty()) continue;  // Unpack makes the parts
       if (allocating != nullptr) made_by_[static_cast<size_t>(output)] = id;
       WrittenBy(output) = id;
     }
@@ -188,7 +189,7 @@ class GraphWriter {
   static std::string LineId(size_t index, const std::string& name) { return Cat("g0:", index, ":", name); }
 
   const std::string& MadeBy(int buffer) const { return made_by_[static_cast<size_t>(buffer)]; }
-  // The last call that wrote the memory behind a buffer; empty before one did.
+  // Returns the node of the last call that wrote the memory of a buffer; empty if there was none.
   std::string& WrittenBy(int buffer) {
     return written_by_[static_cast<size_t>(places_[static_cast<size_t>(buffer)].root)];
   }
@@ -198,7 +199,7 @@ class GraphWriter {
     const bool is_view = seen != seen_write_.end();
     const std::string& writer = WrittenBy(buffer);
     if (is_view || writer.empty()) AddEdge(MadeBy(buffer), reader, "data", position, buffer);
-    // What was written behind a view's back.
+    // A call wrote the memory after the view was made.
     if (!writer.empty() && (!is_view || seen->second != writer)) AddEdge(writer, reader, "data", position, buffer);
   }
 
@@ -206,7 +207,8 @@ class GraphWriter {
     AddEdge(MadeBy(buffer), taker, "memory", position, buffer);
   }
 
-  // One edge for each pair of nodes, however many arguments it stands for. A value that is read outweighs the memory.
+  // Adds an edge. There is one edge per pair of nodes, for any number of arguments. Its kind is "data" if any of them
+  // is read.
   void AddEdge(const std::string& source, const std::string& target, std::string_view kind, size_t position,
                int buffer) {
     const auto [known, is_new] = edges_.try_emplace({source, target}, graph_.edges_size());
@@ -226,8 +228,8 @@ class GraphWriter {
   const Plan& plan_;
   const std::string& device_;
   const std::vector<Place> places_;
-  std::vector<std::string> made_by_;       // by buffer: the node
-  std::vector<std::string> written_by_;    // by root
+  std::vector<std::string> made_by_;       // by buffer: the node that made it
+  std::vector<std::string> written_by_;    // by buffer that owns memory: the node of the last call that wrote it
   std::map<int, std::string> seen_write_;  // by view: the last writer when it was made
   std::map<std::string, std::string> packs_;
   std::map<std::pair<std::string, std::string>, int> edges_;  // by source and target: its index

@@ -7,17 +7,20 @@
 
 namespace telemetry::worker::wrapper {
 
-// A verified plan as telemetry keeps it: a node-link graph of kind "wrapper", in the form of torch.fx's graphs, which
-// record::FormatIrRecord writes as a line of .wrapper.jsonl. The run's identity is the caller's to fill in.
+// Returns a verified plan as a graph record of telemetry: a node-link graph of kind "wrapper", in the form of the
+// graphs of torch.fx, which record::FormatIrRecord() writes as a line of .wrapper.jsonl. The caller sets the identity
+// of the run.
 //
-// Nodes. A placeholder for each input, a call_function for each line but definitions and comments, one output. The
-// target is the kind of the line (allocate, free, free_if_not_reused, reuse, reinterpret, call_kernel, call_extern,
-// call_extern_allocating, unpack); the lowering_class of a call is its kernel, whose definition stands in the graph's
-// attribute `kernels`; a call's value are its scalars, a view's value its offset. Ids: "g0:x" for what a line makes,
-// "g0:3:softmax" for line 3 where it makes nothing of its own.
+// Nodes. There is a placeholder for each input, a call_function for each line other than definitions and comments, and
+// one output. The target is the kind of the line (allocate, free, free_if_not_reused, reuse, reinterpret, call_kernel,
+// call_extern, call_extern_allocating, unpack). The lowering_class of a call is its kernel, whose definition is in the
+// graph's attribute `kernels`. The value of a call is its scalars, the value of a view its offset, the value of an
+// unpack its index in the pack. The id is "g0:x" for a line that makes buffer x, and "g0:3:softmax" for line 3 if it
+// makes none.
 //
-// Edges. "data" from whatever wrote what a line reads: the input, the view, the last call that wrote that memory.
-// "memory" from what a line writes, frees or takes over. arg_positions count arguments, then outputs.
+// Edges. "data" edges begin at the node that wrote the data that a line reads: the input, the view, or the last call
+// that wrote the memory. "memory" edges begin at the node that made the memory that a line writes, frees or takes over.
+// arg_positions count arguments, then outputs.
 v1::IrGraph WrapperGraph(const Plan& plan, const std::string& device);
 
 }  // namespace telemetry::worker::wrapper

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kHidden = "***";
 
-// Of user:password@host.
+// Hides the password in user:password@host.
 void HideInAuthority(size_t begin, std::string* url) {
   const size_t end = std::min(url->find_first_of("/?", begin), url->size());
   const size_t at = url->rfind('@', end);
@@ -23,7 +23,7 @@ void HideInAuthority(size_t begin, std::string* url) {
   if (colon < at) url->replace(colon + 1, at - colon - 1, kHidden);
 }
 
-// Of ?password=..., &sslpassword=...
+// Hides the passwords in ?password=..., &sslpassword=...
 void HideInParameters(std::string* url) {
   constexpr std::string_view kKey = "password=";
   for (size_t at = url->find(kKey); at != std::string::npos; at = url->find(kKey, at)) {

@@ -12,24 +12,25 @@
 
 namespace telemetry::storage {
 
-// Whether --db names a database on a PostgreSQL server (postgresql://..., postgres://...) and not a SQLite file.
+// Returns whether --db names a database on a PostgreSQL server (postgresql://..., postgres://...) and not a SQLite
+// file.
 bool IsPostgresqlUrl(std::string_view db);
 
-// --db as it may be logged: of a url without its passwords.
+// Returns --db in a form that may be logged: a URL without its passwords.
 std::string WithoutPasswords(std::string_view db);
 
-// What a collector would find there, without making or changing anything. Errors as InspectDataset, or as
-// OpenPostgresqlReader.
+// Returns the state of the dataset that --db names, without creating or changing anything. Returns errors of
+// InspectDataset or OpenPostgresqlReader.
 absl::StatusOr<DatasetState> Inspect(const std::string& db);
 
-// The dataset that --db names, as OpenSqliteWriter or OpenPostgresqlWriter opens it. Options of the other kind do not
-// matter.
+// Opens a writer of the dataset that --db names, as OpenSqliteWriter or OpenPostgresqlWriter does. Options for the
+// other kind are ignored.
 absl::StatusOr<std::unique_ptr<StoreWriter>> OpenWriter(const std::string& db, const WriterOptions& options = {});
 
-// Its database, to be read. Errors as OpenReader.
+// Opens the dataset's database for reading. Returns errors of OpenReader.
 absl::StatusOr<std::unique_ptr<Database>> OpenDatabaseForReading(const std::string& db);
 
-// As OpenSqliteReader or OpenPostgresqlReader.
+// Opens a reader, as OpenSqliteReader or OpenPostgresqlReader does.
 absl::StatusOr<std::unique_ptr<StoreReader>> OpenReader(const std::string& db, const ReaderOptions& options = {});
 
 }  // namespace telemetry::storage

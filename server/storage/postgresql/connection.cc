@@ -13,7 +13,8 @@
 namespace telemetry::storage {
 namespace {
 
-// What a connection is like unless the url says otherwise: a machine that went away without a word is noticed.
+// Connection parameters unless the URL sets them. They detect a server that became unreachable without closing the
+// connection.
 constexpr std::array<std::pair<const char*, const char*>, 6> kDefaults = {{
     {"application_name", "autotune-telemetry"},
     {"connect_timeout", "10"},
@@ -23,10 +24,15 @@ constexpr std::array<std::pair<const char*, const char*>, 6> kDefaults = {{
     {"tcp_user_timeout", "30000"},
 }};
 
-// A lock is another collector's, for one transaction; one that died holds it until the server notices. An acknowledged
-// record is on the server's disk, even where commits need not be by default. All statements find rows by keys, and
-// joins follow them row by row: planned once they are as good as planned for each value, which takes ten times as long
-// as most of them where there are partitions. Such a plan expects too many rows, and would rather read a table whole.
+// Settings of each connection.
+// - lock_timeout: a lock belongs to another collector's transaction; a crashed collector holds it until the server
+//   notices.
+// - plan_cache_mode, enable_*, max_parallel_*: all statements find rows by keys, and joins follow the keys row by row.
+//   A plan that is made once is as good as one for each value. If there are partitions, planning for each value takes
+//   ten times as long as most of these statements. Such a generic plan expects too many rows and would prefer a
+//   sequential scan.
+// - synchronous_commit: an acknowledged record is on the server's disk, even if the server's default does not require
+//   it.
 constexpr char kSetUp[] =
     "SET lock_timeout = '30s';"
     "SET plan_cache_mode = force_generic_plan;"
@@ -36,26 +42,26 @@ constexpr char kSetUp[] =
     "SET idle_in_transaction_session_timeout = '60s';"
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";
 
-// By the class and the code of an SQLSTATE, the longest first.
+// The status code for an SQLSTATE, matched by prefix: complete codes first, then their classes.
 struct Meaning {
   std::string_view sqlstate;
   absl::StatusCode code;
 };
 constexpr Meaning kMeanings[] = {
-    {"40001", absl::StatusCode::kAborted},           // serialization_failure
-    {"40P01", absl::StatusCode::kAborted},           // deadlock_detected
-    {"55P03", absl::StatusCode::kAborted},           // lock_not_available
-    {"57014", absl::StatusCode::kAborted},           // query_canceled
-    {"23503", absl::StatusCode::kAborted},           // another writer removed what a row names
-    {"23505", absl::StatusCode::kAborted},           // another writer made the same row
-    {"25006", absl::StatusCode::kUnavailable},       // a standby, which may become the server
-    {"25P03", absl::StatusCode::kUnavailable},       // idle_in_transaction_session_timeout
+    {"40001", absl::StatusCode::kAborted},      // serialization_failure
+    {"40P01", absl::StatusCode::kAborted},      // deadlock_detected
+    {"55P03", absl::StatusCode::kAborted},      // lock_not_available
+    {"57014", absl::StatusCode::kAborted},      // query_canceled
+    {"23503", absl::StatusCode::kAborted},      // foreign_key_violation: another writer removed the referenced row
+    {"23505", absl::StatusCode::kAborted},      // unique_violation: another writer inserted the same row
+    {"25006", absl::StatusCode::kUnavailable},  // read_only_sql_transaction: a standby, which may become the primary
+    {"25P03", absl::StatusCode::kUnavailable},  // idle_in_transaction_session_timeout
     {"42501", absl::StatusCode::kPermissionDenied},  // insufficient_privilege
     {"3D000", absl::StatusCode::kNotFound},          // invalid_catalog_name
     {"58030", absl::StatusCode::kUnavailable},       // io_error
     {"08", absl::StatusCode::kUnavailable},          // connection exceptions
     {"53", absl::StatusCode::kUnavailable},          // insufficient resources
-    {"57P", absl::StatusCode::kUnavailable},         // the server stops, or begins
+    {"57P", absl::StatusCode::kUnavailable},         // the server is shutting down or starting
     {"28", absl::StatusCode::kPermissionDenied},     // invalid authorization
     {"XX", absl::StatusCode::kDataLoss},             // data or an index is corrupted
 };
@@ -89,7 +95,7 @@ absl::Status PgConnection::Connect() {
   }
   keys[count] = "target_session_attrs";
   values[count++] = target_ == Target::kReadWrite ? "read-write" : "any";
-  // A later one wins: the url over the defaults, and the encoding over the url.
+  // Later parameters take precedence: the URL over the defaults, and the encoding over the URL.
   keys[count] = "dbname";
   values[count++] = url_.c_str();
   keys[count] = "client_encoding";
@@ -98,12 +104,12 @@ absl::Status PgConnection::Connect() {
   ++generation_;
   if (alive()) {
     absl::Status status = SetUp();
-    // One without its settings must not be used.
+    // A connection without these settings must not be used.
     if (!status.ok()) connection_.reset();
     return status;
   }
   const std::string why = OneLine(PQerrorMessage(connection_.get()));
-  // libpq tells why in words alone when it cannot connect.
+  // When a connection fails, libpq reports the reason only as text.
   const bool refused = absl::StrContains(why, "authentication") || absl::StrContains(why, "password") ||
                        absl::StrContains(why, "pg_hba") || absl::StrContains(why, "role \"");
   const bool missing = absl::StrContains(why, "database \"") && absl::StrContains(why, "does not exist");

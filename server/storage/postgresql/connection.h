@@ -11,46 +11,49 @@
 
 namespace telemetry::storage {
 
+// Deletes a PGresult.
 struct PgResultDeleter {
   void operator()(PGresult* result) const { PQclear(result); }
 };
 using PgResult = std::unique_ptr<PGresult, PgResultDeleter>;
 
-// A connection to a PostgreSQL server that can be made anew, as after a restart of the server. Used by one thread at a
-// time.
+// A connection to a PostgreSQL server that can be re-established, for example after a restart of the server. Used by
+// one thread at a time.
 //
-// Errors: UNAVAILABLE: no server, or the connection was lost, or the server has no room. ABORTED: others were in the
-// way, and the same transaction may succeed when it is done again. PERMISSION_DENIED, NOT_FOUND: the user, the
-// database. DATA_LOSS: the server found its files damaged. INTERNAL: anything else. No message holds a password.
+// Errors: UNAVAILABLE if the server cannot be reached, the connection was lost, or the server is out of resources.
+// ABORTED if another transaction was in the way; the same transaction may succeed when it is repeated.
+// PERMISSION_DENIED and NOT_FOUND for the user and the database. DATA_LOSS if the server found its files damaged.
+// INTERNAL for anything else. No message contains a password.
 class PgConnection {
  public:
-  // Of several hosts in a url, and of one whose part may change: the first that is there, or the first that may be
-  // written to.
+  // The server to choose if a URL names several hosts: the first one that answers, or the first one that accepts
+  // writes. kReadWrite also applies to a single host whose role may change.
   enum class Target { kAny, kReadWrite };
 
-  // `url`: postgresql://..., or what else libpq takes. What it leaves open comes from libpq's usual places: PG*
-  // variables, the service and the password file.
+  // `url` is postgresql://..., or any other form that libpq accepts. Parameters that it omits come from libpq's usual
+  // sources: PG* variables, the service file and the password file.
   explicit PgConnection(std::string url, Target target = Target::kAny);
   PgConnection(const PgConnection&) = delete;
   PgConnection& operator=(const PgConnection&) = delete;
 
-  // Begins anew, whatever there was; a transaction under way is rolled back by the server.
+  // Opens a new connection, whether there was one or not. The server rolls back a transaction in progress.
   absl::Status Connect();
-  // Connects when the connection was lost. Not to be called inside a transaction, which is lost with it.
+  // Connects again if the connection was lost. Must not be called inside a transaction, which would be lost with the
+  // connection.
   absl::Status Restore();
-  // False: it was never made, or was lost.
+  // Returns false if no connection was made or the connection was lost.
   bool alive() const { return PQstatus(connection_.get()) == CONNECTION_OK; }
-  // Counts connections: what was prepared on an earlier one is gone.
+  // Counts connections. Statements prepared on an earlier one no longer exist.
   uint64_t generation() const { return generation_; }
-  // Counts the connections of this process that Restore found lost.
+  // Counts the lost connections of this process that Restore() has detected.
   static uint64_t connections_lost();
 
-  // Runs SQL without parameters, several statements at once too; the last one's result.
+  // Runs one or more SQL statements without parameters. Returns the result of the last one.
   absl::StatusOr<PgResult> Execute(const char* sql);
-  // The result of a call on this connection, or its error.
+  // Returns the result of a libpq call on this connection, or its error.
   absl::StatusOr<PgResult> Check(PGresult* result) const;
 
-  // Counts the rows that were changed, for who runs statements on the handle.
+  // Adds to the count of changed rows, for callers that run statements on handle().
   void AddChangedRows(int64_t rows) { changed_rows_ += rows; }
   int64_t changed_rows() const { return changed_rows_; }
 

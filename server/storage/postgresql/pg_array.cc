@@ -6,8 +6,8 @@
 namespace telemetry::storage {
 namespace {
 
-// Before the elements: the number of dimensions, whether there is a NULL, the elements' type; how many they are, and
-// the first one's index.
+// Header before the elements: number of dimensions, NULL flag, element type, number of elements, index of the first
+// element.
 constexpr size_t kHasNullAt = 4;
 constexpr size_t kSizeAt = 12;
 

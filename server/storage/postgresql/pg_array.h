@@ -9,7 +9,7 @@
 
 namespace telemetry::storage {
 
-// An array as a statement's parameter: a column of values in one, all of one type.
+// An array that is bound as one parameter of a statement: a column of values, all of one type.
 class PgArray {
  public:
   static PgArray OfIntegers();
@@ -17,11 +17,11 @@ class PgArray {
   static PgArray OfBytes();
 
   void Add(int64_t value);
-  // nullopt is NULL.
+  // nullopt: NULL
   void Add(std::optional<std::string_view> value);
 
   bool empty() const { return size_ == 0; }
-  // For a statement, which keeps the view until it is reset.
+  // The type and the value to bind. The statement keeps the view until it is reset.
   Oid type() const { return type_; }
   std::string_view bytes() const { return bytes_; }
 
@@ -31,7 +31,7 @@ class PgArray {
 
   Oid type_;
   uint32_t size_ = 0;
-  std::string bytes_;  // PostgreSQL's binary form
+  std::string bytes_;  // in PostgreSQL's binary format
 };
 
 }  // namespace telemetry::storage

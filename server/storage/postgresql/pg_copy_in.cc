@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kFlushBytes = size_t{64} << 10;
 
-// What COPY's text format keeps for itself.
+// Returns the escape letter of a character that is special in COPY's text format, or NUL.
 char EscapeOf(char c) {
   switch (c) {
     case '\\':
@@ -62,7 +62,7 @@ void PgCopyIn::Append(double value) {
     buffer_.append(std::isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
     return;
   }
-  // The shortest text that is read as the same number.
+  // The shortest text that converts back to the same number.
   std::array<char, 32> text;
   const std::to_chars_result end = std::to_chars(text.data(), text.data() + text.size(), value);
   buffer_.append(text.data(), end.ptr);
@@ -108,10 +108,10 @@ absl::Status PgCopyIn::End(const char* why_not) {
   absl::Status status;
   while (PGresult* const result = PQgetResult(connection_.handle())) {
     if (absl::Status of_one = connection_.Check(result).status(); status.ok()) status = of_one;
-    // A connection that was lost ends no COPY.
+    // A lost connection never ends the COPY.
     if (PQstatus(connection_.handle()) != CONNECTION_OK) break;
   }
-  return status.ok() && why_not != nullptr ? absl::UnavailableError("PostgreSQL: COPY did not go on") : status;
+  return status.ok() && why_not != nullptr ? absl::UnavailableError("PostgreSQL: COPY was aborted") : status;
 }
 
 }  // namespace telemetry::storage

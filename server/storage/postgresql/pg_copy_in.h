@@ -9,19 +9,19 @@
 
 namespace telemetry::storage {
 
-// Many rows into one table at once: COPY ... FROM STDIN, in the transaction that the connection is in. Keys that the
-// server would give by itself are taken as they come. Values are appended column by column, in the order of `columns`;
-// the server gives each the type of its column. Errors are PgConnection's.
+// A bulk insert of rows into one table: COPY ... FROM STDIN, in the transaction that the connection is in. Generated
+// keys can be set explicitly. Values are appended column by column, in the order of `columns`; the server converts each
+// to the type of its column. Errors are those of PgConnection.
 class PgCopyIn {
  public:
-  // `connection` must outlive this.
+  // `connection` must outlive this object.
   explicit PgCopyIn(PgConnection& connection) : connection_(connection) {}
   PgCopyIn(const PgCopyIn&) = delete;
   PgCopyIn& operator=(const PgCopyIn&) = delete;
-  // Rows that were not finished are not stored; the transaction has failed then.
+  // Aborts an unfinished COPY: its rows are not stored, and the transaction has failed.
   ~PgCopyIn();
 
-  // `columns`: their names, with commas between. Not while another one is under way on this connection.
+  // Begins a COPY into `columns` (names separated by commas). No other COPY may be in progress on this connection.
   absl::Status Begin(const std::string& table, const std::string& columns);
 
   void AppendNull();
@@ -31,13 +31,13 @@ class PgCopyIn {
   void AppendBytes(std::string_view bytes);
   absl::Status EndRow();
 
-  // The rows are in the table when this is OK.
+  // Ends the COPY. The rows are in the table if the result is OK.
   absl::Status Finish();
 
  private:
   void BeginValue();
   absl::Status Flush();
-  // The server's word on the whole; also where it had refused before.
+  // Returns the server's result for the COPY, also if the server has already refused it.
   absl::Status End(const char* why_not);
 
   PgConnection& connection_;

@@ -31,7 +31,8 @@ absl::Status PgDatabase::Begin(Access access) {
   if (absl::Status status = connection_.Restore(); !status.ok()) return status;
   absl::Status status = Execute(sql);
   if (status.ok() || connection_.alive()) return status;
-  // A connection that was lost since its last use shows only now, and nothing has been done on it.
+  // A connection that was lost since its last use fails here first, and no statement has run on it, so it can be
+  // replaced.
   status = connection_.Connect();
   return status.ok() ? Execute(sql) : status;
 }
@@ -42,13 +43,13 @@ absl::Status PgDatabase::Commit() {
   const absl::StatusOr<PgResult> result = connection_.Execute("COMMIT");
   commit_unknown_ = !result.ok() && !connection_.alive();
   if (!result.ok()) return result.status();
-  // A transaction in which a statement failed is rolled back, and that counts as a success.
+  // The server reports success for a COMMIT of a transaction in which a statement failed, but rolls it back.
   if (std::string_view(PQcmdStatus(result->get())) == "COMMIT") return absl::OkStatus();
   return absl::AbortedError("PostgreSQL: the transaction was rolled back");
 }
 
 absl::Status PgDatabase::RollBack() {
-  // What was sent is taken back, too, whatever became of it.
+  // The rollback also undoes rows that were sent, so the result of the COPY does not matter.
   gathering_.Settle().IgnoreError();
   return connection_.alive() ? Execute("ROLLBACK") : absl::OkStatus();
 }

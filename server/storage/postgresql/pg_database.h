@@ -13,34 +13,35 @@
 
 namespace telemetry::storage {
 
-// The Database that a PostgreSQL server has. Begin makes a lost connection anew; whatever else fails on one says so
-// once, as PgConnection's errors do.
+// A Database on a PostgreSQL server. Begin() re-establishes a lost connection. Any other call on a lost connection
+// fails once with an error of PgConnection.
 class PgDatabase : public Database {
  public:
-  // kWrite: where one may write; UNAVAILABLE: all that is there is a standby.
+  // Connects. With kWrite, connects to a server that accepts writes, and returns UNAVAILABLE if there are only
+  // standbys.
   static absl::StatusOr<std::unique_ptr<PgDatabase>> Open(const std::string& url, Access access = Access::kRead);
 
   std::unique_ptr<PreparedStatement> Prepare(const char* sql) override;
-  // The same, for what only PostgreSQL has.
+  // Prepares a statement, for callers that use features of PostgreSQL only.
   std::unique_ptr<PgStatement> PreparePg(const char* sql);
   absl::Status Execute(const char* sql) override;
-  // Those of prepared statements.
+  // Counts rows of prepared statements only.
   int64_t changed_rows() const override { return connection_.changed_rows(); }
-  // kRead: all statements see the dataset as it was at the first. kWrite: each sees what was committed before it, and
-  // rows are locked where the SQL says so.
+  // kRead: all statements see the dataset as it was at the first statement. kWrite: each statement sees the
+  // transactions that were committed before it, and the SQL locks rows explicitly.
   absl::Status Begin(Access access) override;
   absl::Status Commit() override;
   absl::Status RollBack() override;
   uint64_t connections_lost() const override { return PgConnection::connections_lost(); }
 
-  // After a failed Commit: false: the server has rolled back; true: nobody has said what became of it.
+  // After a failed Commit(): false if the server has rolled back, true if the outcome is unknown.
   bool commit_unknown() const { return commit_unknown_; }
 
-  // Whether the next transactions gather their INSERTs (gathered.h), and copy the rows into the tables at last. It is
-  // off in the beginning.
+  // Sets whether the next transactions gather their INSERTs (gathered.h) and copy the rows into the tables at the end.
+  // Off at first.
   void set_gathers(bool gathers) { gathers_ = gathers; }
-  // Whether the last transaction failed since rows that it had gathered could not be copied: one that does not gather
-  // may succeed.
+  // Returns whether the last transaction failed because its gathered rows could not be copied. A transaction that does
+  // not gather may succeed.
   bool gathering_failed() const { return gathering_.has_failed(); }
 
   PgConnection& connection() { return connection_; }

@@ -6,10 +6,11 @@
 namespace telemetry::storage {
 namespace {
 
-// Around the rows: a signature, no flags, no further header; and a row of -1 columns.
+// COPY's binary format has a signature, no flags and no header extension before the rows, and a row of -1 columns after
+// them.
 constexpr std::string_view kHeader("PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\0", 19);
 constexpr std::string_view kTrailer("\377\377", 2);
-// A COPY costs the server some 50 us beside its rows, of which this is a thousand and more.
+// A COPY costs the server about 50 us in addition to its rows. This many bytes are a thousand rows or more.
 constexpr size_t kSentAt = 128 << 10;
 
 }  // namespace
@@ -69,7 +70,7 @@ absl::Status PgGathering::Send(PgGatheredRows& rows) {
     is_sent = is_sent && PQputCopyData(handle, part.data(), static_cast<int>(part.size())) == 1;
   }
   rows.bytes.clear();
-  // Without its end the server would say nothing; only a connection that was lost does not take it.
+  // Without the end of the COPY the server would not respond. Only a lost connection refuses it.
   if (!is_sent || PQputCopyEnd(handle, nullptr) != 1) return connection_.Check(nullptr).status();
   is_under_way_ = true;
   return absl::OkStatus();

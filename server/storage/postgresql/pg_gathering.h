@@ -11,34 +11,36 @@
 
 namespace telemetry::storage {
 
-// What a transaction's gathered INSERTs (gathered.h) have for one table and the same columns.
+// The rows of a transaction's gathered INSERTs (gathered.h) into the same columns of one table.
 struct PgGatheredRows {
   PgCopy copy;
-  std::string bytes;  // as COPY's binary format has rows
+  std::string bytes;  // rows in COPY's binary format
 };
 
-// The rows of one transaction on their way into their tables. Where many of a table wait they are sent, and the server
-// stores them while more are gathered; what became of them is asked before anything else is done on the connection.
+// The gathered rows of one transaction. When many rows of a table have been gathered, they are sent, and the server
+// stores them while more are gathered. The result of the COPY is read before anything else is done on the connection.
 class PgGathering {
  public:
-  // `connection` must outlive this.
+  // `connection` must outlive this object.
   explicit PgGathering(PgConnection& connection) : connection_(connection) {}
 
-  // A transaction begins, in which rows wait or do not. What was left of another is forgotten.
+  // Begins a transaction that gathers rows (`is_on`) or does not. Discards the rows left over from an earlier one.
   void Begin(bool is_on);
   bool is_on() const { return is_on_; }
 
-  // Where the rows of a statement wait; lives as long as this.
+  // Returns the buffer for a statement's rows, which lives as long as this object.
   PgGatheredRows* RowsOf(PgCopy copy);
-  // A row was added. Errors: as of Settle.
+  // Must be called after a row was added. Returns errors of Settle().
   absl::Status Added(PgGatheredRows& rows);
-  // Copies what `sql` would have to see, the rows of each table that it names, and frees the connection for it.
+  // Copies the rows that `sql` must see (those of each table that it names), and makes the connection available for it.
   absl::Status FlushFor(std::string_view sql);
   absl::Status FlushAll();
-  // Frees the connection: what was sent is stored, or this is why not.
+  // Makes the connection available: waits until the rows that were sent are stored, or returns the reason why they were
+  // not.
   absl::Status Settle();
   bool is_under_way() const { return is_under_way_; }
-  // Since Begin: a row was there already, or others were in the way, and one of these said ABORTED.
+  // Returns true if a call since Begin() returned ABORTED because a row already existed or another transaction was in
+  // the way.
   bool has_failed() const { return has_failed_; }
 
  private:
@@ -47,7 +49,7 @@ class PgGathering {
   PgConnection& connection_;
   bool is_on_ = false;
   bool has_failed_ = false;
-  bool is_under_way_ = false;  // the server has yet to say what became of a COPY
+  bool is_under_way_ = false;  // a COPY has been sent and its result has not been read
   std::vector<std::unique_ptr<PgGatheredRows>> tables_;
 };
 

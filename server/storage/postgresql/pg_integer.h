@@ -4,7 +4,7 @@
 
 namespace telemetry::storage {
 
-// An unsigned integer as PostgreSQL's binary formats have it: all its bytes, the most significant one first.
+// Appends an unsigned integer in PostgreSQL's binary format: all its bytes, the most significant one first.
 template <typename Integer>
 void AppendPgInteger(Integer value, std::string* out) {
   char bytes[sizeof(Integer)];

@@ -13,7 +13,7 @@
 namespace telemetry::storage {
 namespace {
 
-// Runs a bound statement and hands each of its rows to `take`.
+// Runs a bound statement and calls `take` for each of its rows.
 absl::Status ForEachRow(PgStatement& statement, absl::FunctionRef<void()> take) {
   while (true) {
     const absl::StatusOr<bool> row = statement.Step();
@@ -30,10 +30,11 @@ std::optional<double> DoubleColumn(const PgStatement& row, int column) {
   return row.IsNull(column) ? std::nullopt : std::optional<double>(row.Double(column));
 }
 
-// Far less memory than the transaction's records take.
+// A chunk of this size needs far less memory than the transaction's records.
 constexpr size_t kRowsAtOnce = 4096;
 
-// Of the rows (?1: attempt_ids, ?2: seqs) those that the table has: attempt, seq and `columns` of it, called m.
+// Returns a statement that finds the rows (?1: attempt_ids, ?2: seqs) that exist in `table`. It selects the attempt's
+// key, seq, and `columns` of the row, whose alias is m.
 std::string FindRows(absl::string_view columns, absl::string_view table) {
   return absl::StrCat("SELECT a.attempt, w.seq, ", columns,
                       " FROM unnest(?1, ?2) AS w (attempt_id, seq) JOIN attempts AS a ON a.attempt_id = w.attempt_id "
@@ -41,7 +42,7 @@ std::string FindRows(absl::string_view columns, absl::string_view table) {
                       table, " AS r WHERE r.run = a.run AND r.attempt = a.attempt AND r.seq = w.seq OFFSET 0) AS m");
 }
 
-// Runs a statement of FindRows for the records' rows of one kind.
+// Runs a statement of FindRows() for the records' rows of one kind.
 class RowSearch {
  public:
   explicit RowSearch(PgStatement& statement) : statement_(statement) {}
@@ -51,7 +52,8 @@ class RowSearch {
     attempt_ids_.Add(row.attempt_id());
     seqs_.Add(static_cast<int64_t>(row.seq()));
   }
-  // `take`: the attempt's key and the row's seq; further columns from 2 on are in the statement.
+  // Calls `take` with the attempt's key and the row's seq. The caller reads further columns, from 2 on, from the
+  // statement.
   absl::Status Run(absl::FunctionRef<void(int64_t, uint64_t)> take) {
     if (seqs_.empty()) return absl::OkStatus();
     statement_.Bind(1, attempt_ids_);
@@ -71,7 +73,7 @@ PgArray ArrayOf(const absl::flat_hash_set<std::string>& texts) {
   return array;
 }
 
-// The same length: a run_id and who named it.
+// Two arrays of the same length: run_ids and the senders that named them.
 struct RunArrays {
   PgArray run_ids = PgArray::OfTexts();
   PgArray senders = PgArray::OfIntegers();
@@ -86,7 +88,7 @@ RunArrays ArraysOf(const absl::flat_hash_set<std::pair<std::string, int64_t>>& r
   return arrays;
 }
 
-// Remembers the run in a row of run_id, sender and run.
+// Caches the run of a row with the columns run_id, sender and run.
 void Remember(const PgStatement& row, RunTable& runs) {
   runs.Remember(std::string(row.Text(0)), row.Int(1), row.Int(2));
 }
@@ -96,7 +98,7 @@ ConfigTable::Id ConfigIdColumns(const PgStatement& row) {
   return {.config_id = static_cast<uint64_t>(row.Int(0)), .sender = row.Int(1)};
 }
 
-// Whether all arguments of a text have keys.
+// Returns whether all arguments of a text have keys.
 bool KnowsArguments(const ConfigTable& configs, const std::string& text) {
   const std::vector<std::string_view> pieces = record::SplitConfigArguments(text);
   return std::all_of(pieces.begin(), pieces.end(),
@@ -111,7 +113,8 @@ PgLookAhead::PgLookAhead(PgDatabase& database)
       make_runs_(database.PreparePg(
           "INSERT INTO runs (run_id, sender) SELECT r.run_id, r.sender FROM unnest(?1, ?2) AS r (run_id, sender) "
           "ORDER BY r.run_id, r.sender ON CONFLICT DO NOTHING RETURNING run_id, sender, run")),
-      // By its key, row by row: planned while the table was small, a join would read all of it ever after.
+      // Looks up each row by its key. A join that was planned while the table was small would scan the complete table
+      // ever after.
       find_run_configs_(database.PreparePg(
           "SELECT c.run, c.config, c.key_list, l.keys_json, c.sample_id, c.decorator, coalesce(c.sender, 0) "
           "FROM unnest(?1, ?2) AS w (run, config) CROSS JOIN LATERAL (SELECT * FROM run_configs AS r "
@@ -154,7 +157,7 @@ bool PgLookAhead::TakeMade(const Entry& entry) {
 
 absl::Status PgLookAhead::LookAtRuns(absl::Span<const Entry> records, RunTable& runs) {
   Runs named;
-  Runs described;  // these become rows in any case
+  Runs described;  // these runs are created in any case
   for (const auto& [record, sender] : records) {
     if (record->has_attempt()) named.emplace(record->attempt().run_id(), sender);
     if (record->has_run()) described.emplace(record->run().run_id(), sender);
@@ -175,7 +178,7 @@ absl::Status PgLookAhead::LookAtRuns(absl::Span<const Entry> records, RunTable& 
     Remember(*make_runs_, runs);
   });
   if (!status.ok()) return status;
-  // Those that others have made meanwhile.
+  // Finds the runs that other writers have created in the meantime.
   absl::erase_if(described, is_known);
   return FindRuns(described, runs);
 }
@@ -284,7 +287,7 @@ PgLookAhead::Configs PgLookAhead::Collect(absl::Span<const Entry> records, const
   for (const auto& [record, sender] : records) {
     if (record->has_measurement()) add_named({record->measurement().config_id(), sender});
     if (record->has_run_config()) add_named({record->run_config().config_id(), sender});
-    // Of several texts the first one is looked at.
+    // If there are several texts, only the first one is considered.
     if (record->has_config()) {
       wanted.incoming.try_emplace({record->config().config_id(), sender}, Incoming{.text = &record->config().text()});
     }
@@ -348,13 +351,13 @@ absl::Status PgLookAhead::MakeArguments(const Configs& wanted, ConfigTable& conf
     configs.RememberArgument(std::string(make_arguments_->Text(0)), make_arguments_->Int(1));
   });
   if (!status.ok()) return status;
-  // Those that others have made meanwhile.
+  // Finds the arguments that other writers have created in the meantime.
   return FindArguments(UnknownArguments(wanted, Of::kNewConfigs, configs), configs);
 }
 
 absl::Status PgLookAhead::SettleKnown(const Configs& wanted, ConfigTable& configs) {
   for (const auto& [id, incoming] : wanted.incoming) {
-    // A text with an argument that is not known is another one.
+    // A text with an unknown argument cannot be the stored text.
     if (!incoming.is_known || !KnowsArguments(configs, *incoming.text)) continue;
     const absl::StatusOr<ConfigTable::StoredText> text = configs.Encode(*incoming.text);
     if (!text.ok()) return text.status();

@@ -15,12 +15,13 @@
 
 namespace telemetry::storage {
 
-// Finds the runs and configs that a transaction's records name, and makes the runs of which something comes with it and
-// the configs whose texts come, in a handful of statements however many they are. All writers lock and make them in one
-// order, so that of two who have the same ones the second waits for the first, and not each for the other.
+// A LookAhead for PostgreSQL. Finds the runs and configs that a transaction's records name. Creates the new runs that
+// its run, run config and IR graph records describe, and the new configs whose texts arrive. Uses a fixed number of
+// statements for any number of records. All writers lock and create these rows in the same order, so that two writers
+// with the same rows wait for each other without a deadlock.
 class PgLookAhead : public LookAhead {
  public:
-  // `database` must outlive this.
+  // `database` must outlive this object.
   explicit PgLookAhead(PgDatabase& database);
 
   absl::Status LookAt(absl::Span<const Entry> records, RunTable& runs, ConfigTable& configs) override;
@@ -29,12 +30,12 @@ class PgLookAhead : public LookAhead {
 
   bool TakeMade(const Entry& entry) override;
 
-  // Lets the next transactions find the rows that are stored already, at the cost of one index lookup per row. Off in
-  // the beginning.
+  // Sets whether the next transactions look up the rows that are already stored, which costs one index lookup per row.
+  // Off at first.
   void set_finds_rows(bool finds_rows) { finds_rows_ = finds_rows; }
 
  private:
-  // A config of which a text comes.
+  // A config whose text arrives.
   struct Incoming {
     const std::string* text = nullptr;
     bool is_known = false;
@@ -50,17 +51,17 @@ class PgLookAhead : public LookAhead {
   absl::Status LookAtRuns(absl::Span<const Entry> records, RunTable& runs);
   absl::Status FindRuns(const Runs& wanted, RunTable& runs);
   absl::Status LookAtConfigs(absl::Span<const Entry> records, ConfigTable& configs);
-  // Of runs and configs that are known by now.
+  // Looks up the run configs of runs and configs whose keys are known by now.
   absl::Status LookAtRunConfigs(absl::Span<const Entry> records, const RunTable& runs, ConfigTable& configs);
 
   static Configs Collect(absl::Span<const Entry> records, const ConfigTable& configs);
   absl::Status FindConfigs(Configs& wanted, ConfigTable& configs);
   enum class Of { kAllTexts, kNewConfigs };
-  // The arguments that have no key yet.
+  // Returns the arguments that have no key yet.
   static Texts UnknownArguments(const Configs& wanted, Of of, const ConfigTable& configs);
   absl::Status FindArguments(const Texts& texts, ConfigTable& configs);
   absl::Status MakeArguments(const Configs& wanted, ConfigTable& configs);
-  // Settles the texts that are stored as they come.
+  // Marks the texts that are already stored as they arrive (ConfigTable::Settle).
   static absl::Status SettleKnown(const Configs& wanted, ConfigTable& configs);
   absl::Status MakeConfigs(const Configs& wanted, ConfigTable& configs);
 

@@ -11,14 +11,14 @@
 namespace telemetry::storage {
 namespace {
 
-// Of all programs that lock something of a database by a number; this one is drawn by lot.
+// PostgreSQL's advisory locks share one number space per database. This number was chosen at random.
 constexpr char kLock[] = "SELECT pg_advisory_xact_lock(5503941702385144881)";
 
 constexpr char kMakeVersions[] =
     "CREATE TABLE IF NOT EXISTS schema_versions (version integer PRIMARY KEY, name text NOT NULL, "
     "applied_unix_us bigint NOT NULL)";
 
-// All or nothing: PostgreSQL rolls back tables, too.
+// Applies all missing migrations or none: PostgreSQL rolls back schema changes, too.
 absl::Status ApplyMissing(PgDatabase& database, int version, absl::Time now, absl::Span<const Migration> migrations) {
   if (absl::Status status = database.Execute(kMakeVersions); !status.ok()) return status;
   Statement note(database, "INSERT INTO schema_versions (version, name, applied_unix_us) VALUES (?1, ?2, ?3)");
@@ -39,7 +39,7 @@ absl::Status ApplyMissing(PgDatabase& database, int version, absl::Time now, abs
 }  // namespace
 
 absl::StatusOr<int> PgSchemaVersion(PgDatabase& database) {
-  // One question: another collector may be making them.
+  // Uses a single query, since another collector may be creating the tables at the same time.
   constexpr int64_t kNone = 0;
   constexpr int64_t kOthers = 1;
   const absl::StatusOr<int64_t> tables = database.QueryInt(
@@ -49,7 +49,7 @@ absl::StatusOr<int> PgSchemaVersion(PgDatabase& database) {
   if (*tables == kNone) return 0;
   if (*tables == kOthers) {
     return absl::FailedPreconditionError(
-        "the database holds tables that are none of telemetry-collector's: give another --db");
+        "the database contains tables that do not belong to telemetry-collector: give another --db");
   }
   const absl::StatusOr<bool> unfinished = IsUnfinishedCopy(database);
   if (!unfinished.ok()) return unfinished.status();
@@ -78,7 +78,7 @@ absl::Status MigratePg(PgDatabase& database, absl::Time now, absl::Span<const Mi
   if (!transaction.ok()) return transaction.status();
   absl::Status status = database.Execute(kLock);
   if (!status.ok()) return status;
-  // Another collector may have done it while this one waited.
+  // Another collector may have migrated the schema while this one waited.
   const absl::StatusOr<int> version = PgSchemaVersion(database);
   if (!version.ok()) return version.status();
   if (*version > newest) return NewerSchema(*version, newest);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kBinary = 1;
 
-// How many bytes an integer of this type has; 0: it is none.
+// Returns the size of an integer type in bytes; 0: not an integer type.
 size_t IntegerBytes(Oid type) {
   switch (type) {
     case kPgBool:
@@ -28,7 +28,7 @@ size_t IntegerBytes(Oid type) {
   }
 }
 
-// An integer of any size, most significant byte first.
+// Reads an integer of any size, most significant byte first.
 int64_t ReadInteger(std::string_view bytes) {
   if (bytes.empty()) return 0;
   int64_t value = static_cast<signed char>(bytes.front());
@@ -52,9 +52,9 @@ PgStatement::PgStatement(PgConnection& connection, PgGathering& gathering, std::
       values_(sql_.parameters) {}
 
 PgStatement::~PgStatement() {
-  // What became of a COPY must not be lost on the way.
+  // During a COPY, another command would lose the COPY's result.
   if (prepared_on_ != connection_.generation() || !connection_.alive() || gathering_.is_under_way()) return;
-  // Inside a transaction that failed the server refuses, and keeps the statement as long as the connection.
+  // In a failed transaction the server refuses this, and keeps the statement as long as the connection lives.
   connection_.Execute(absl::StrCat("DEALLOCATE ", name_).c_str()).IgnoreError();
 }
 
@@ -121,12 +121,12 @@ absl::Status PgStatement::MakeReady() {
   return absl::Status(status.code(), absl::StrCat(status.message(), " in: ", sql_.text));
 }
 
-// The server may have kept a statement of which it said that it failed, as when it is canceled in the end, and a
-// transaction that has failed cannot drop it: each try has a name of its own.
+// Prepares the statement under a new name. The server may have kept a statement for which it reported an error (for
+// example after a late cancel), and a failed transaction cannot drop it, so each attempt uses a new name.
 absl::Status PgStatement::Prepare() {
   name_ = absl::StrCat(base_name_, "_", ++names_);
   std::vector<Oid> types(values_.size());
-  // What is copied has the types of the columns.
+  // The parameters of a gathered INSERT get the types of the columns, which COPY requires.
   for (size_t i = 0; gathered_ == nullptr && i < values_.size(); ++i) types[i] = values_[i].type;
   const absl::StatusOr<PgResult> result = connection_.Check(
       PQprepare(connection_.handle(), name_.c_str(), sql_.text.c_str(), sql_.parameters, types.data()));
@@ -134,7 +134,7 @@ absl::Status PgStatement::Prepare() {
   return result.status();
 }
 
-// A parameter that was NULL has the type that follows from the SQL.
+// Reads the parameter types. The server inferred the type of a parameter that was NULL from the SQL.
 absl::Status PgStatement::Describe() {
   const absl::StatusOr<PgResult> result = connection_.Check(PQdescribePrepared(connection_.handle(), name_.c_str()));
   if (!result.ok()) return result.status();
@@ -147,7 +147,7 @@ absl::Status PgStatement::Describe() {
 absl::StatusOr<std::string_view> PgStatement::Encode(size_t index) const {
   const Value& value = values_[index];
   if (value.null) return std::string_view();
-  // A null pointer would be NULL; an empty view may hold one.
+  // A null pointer would mean NULL, and an empty view may contain one.
   if (value.at) return value.at->data() == nullptr ? std::string_view("") : *value.at;
   const std::string_view bytes(value.number.data(), value.number.size());
   const size_t size = IntegerBytes(types_[index]);

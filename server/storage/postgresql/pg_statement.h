@@ -17,13 +17,12 @@
 
 namespace telemetry::storage {
 
-// A statement that is prepared when it is run for the first time, and again on a connection that was made anew. Its
-// rows are all fetched at the first Step, so that another statement can be run between two of them: what may select
-// many rows has to be given a limit.
+// A statement that is prepared on its first run, and again on each new connection. The first Step() fetches all rows,
+// so that another statement can run between two steps. A query that may return many rows therefore needs a LIMIT.
 class PgStatement : public PreparedStatement {
  public:
-  // `name` begins the statement's name on this connection and is no other's. The connection must outlive the
-  // statement, as `gathering` must.
+  // `name` is the prefix of the statement's name on this connection and must be unique. `connection` and `gathering`
+  // must outlive the statement.
   PgStatement(PgConnection& connection, PgGathering& gathering, std::string name, std::string_view sql);
   ~PgStatement() override;
   PgStatement(const PgStatement&) = delete;
@@ -48,38 +47,39 @@ class PgStatement : public PreparedStatement {
   std::string_view Bytes(int column) const override { return Text(column); }
 
  private:
-  // A bound value in PostgreSQL's binary form.
+  // A bound value in PostgreSQL's binary format.
   struct Value {
-    Oid type = 0;                        // 0: NULL before anything else, so that its type follows from the SQL
-    std::array<char, 8> number = {};     // of a number, most significant byte first
-    std::optional<std::string_view> at;  // of a text or bytes; `number` is not used then
+    Oid type = 0;                        // 0: only NULL has been bound so far; the server infers the type from the SQL
+    std::array<char, 8> number = {};     // a number, most significant byte first
+    std::optional<std::string_view> at;  // a text or bytes; `number` is not used then
     bool null = true;
   };
 
   Value* ValueAt(int index);
   void BindNumber(int index, Oid type, uint64_t bits);
-  // Prepares and describes the statement on this connection, as far as that is still to be done.
+  // Prepares and describes the statement on this connection, unless that has been done.
   absl::Status MakeReady();
   absl::Status Prepare();
   absl::Status Describe();
   absl::Status Run();
-  // A bound value as the server takes it for parameter `index` from 0; no data: NULL.
+  // Returns the bound value of parameter `index` (from 0) in the type that the server expects. A view without data is
+  // NULL.
   absl::StatusOr<std::string_view> Encode(size_t index) const;
-  // Leaves the row to `gathered_`.
+  // Appends the row to `gathered_`.
   absl::Status Gather();
   std::string_view Cell(int column) const;
 
   PgConnection& connection_;
   const std::string base_name_;
   std::string name_;  // on the server
-  int names_ = 0;     // how many were tried
+  int names_ = 0;     // number of names tried so far
   const PgSql sql_;
   PgGathering& gathering_;
   PgGatheredRows* const gathered_;  // nullptr: not a gathered INSERT
   std::vector<Value> values_;
-  std::vector<Oid> types_;     // of the parameters, as the server took them
-  uint64_t prepared_on_ = 0;   // the connection's generation; 0: on none yet
-  uint64_t described_on_ = 0;  // the same for types_
+  std::vector<Oid> types_;     // parameter types, as reported by the server
+  uint64_t prepared_on_ = 0;   // the connection's generation; 0: not prepared yet
+  uint64_t described_on_ = 0;  // the generation for which types_ is valid
   absl::Status bound_;         // the first error of a Bind
   PgResult result_;            // nullptr: not running
   int row_ = -1;

@@ -4,7 +4,7 @@
 
 namespace telemetry::storage {
 
-// Types of pg_type, whose numbers never change.
+// Types of the catalog pg_type. Their numbers never change.
 inline constexpr Oid kPgBool = 16;
 inline constexpr Oid kPgBytes = 17;
 inline constexpr Oid kPgInt8 = 20;

@@ -15,8 +15,8 @@ namespace {
 constexpr auto kFirstPause = std::chrono::milliseconds(5);
 constexpr auto kLongestPause = std::chrono::milliseconds(1000);
 
-// After so many transactions that failed since others stored the same rows at the same time, rows are inserted one by
-// one.
+// After this many transactions that failed because rows already existed or other writers stored the same rows at the
+// same time, rows are inserted one by one.
 constexpr int kMostGatherings = 4;
 
 bool MayBeDoneAgain(const absl::Status& status) { return absl::IsAborted(status) || absl::IsUnavailable(status); }
@@ -58,7 +58,7 @@ absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> PgWriter::OpenProducers(
         results = batches_.OpenProducers(openings, NowUnixUs());
         return results.status();
       },
-      // Opened again, a producer is as it was.
+      // Opening a producer again gives the same result.
       [] { return false; });
   if (!status.ok()) return status;
   return results;
@@ -98,7 +98,7 @@ absl::StatusOr<v1::DeleteStep> PgWriter::RemoveAttempts(const Removal& removal) 
 }
 
 absl::StatusOr<bool> PgWriter::AreRemoved(const Removal& removal) {
-  // Runs without attempts are removed again, and only their number is lost.
+  // Runs without attempts are removed again; only the count of removed runs is lost.
   if (removal.keys.empty()) return false;
   const absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(*database_);
   if (!transaction.ok()) return transaction.status();
@@ -112,7 +112,7 @@ absl::Status PgWriter::Idle() {
   return transaction.status();
 }
 
-// What is wrong with the server or the way to it; a user or a database that has gone may come back, too.
+// These errors concern the server or the network. A missing user or database may also be restored.
 bool PgWriter::GoesOnAfter(const absl::Status& error) const {
   return MayBeDoneAgain(error) || absl::IsPermissionDenied(error) || absl::IsNotFound(error);
 }
@@ -139,7 +139,8 @@ absl::Status PgWriter::Transact(absl::FunctionRef<absl::Status()> work,
     }
     batches_.Forget();
     if (database_->gathering_failed()) {
-      // Nobody need be in the way: some of the rows are there already, and the others are found by a look.
+      // This does not need a conflict with another writer: some of the rows already exist. The next try looks them up
+      // first.
       look_ahead_.set_finds_rows(true);
       database_->set_gathers(++gatherings < kMostGatherings);
       continue;
@@ -153,7 +154,7 @@ absl::Status PgWriter::Transact(absl::FunctionRef<absl::Status()> work,
 absl::Status PgWriter::TransactOnce(absl::FunctionRef<absl::Status()> work, bool& is_unknown) {
   absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(*database_);
   if (!transaction.ok()) return transaction.status();
-  // After a takeover the server may not have what was committed on the one before.
+  // After a failover the new primary may not have the rows that were committed on the old one.
   if (const uint64_t connection = database_->connection().generation(); connection != remembered_on_) {
     batches_.Forget();
     remembered_on_ = connection;

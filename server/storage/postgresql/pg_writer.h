@@ -19,9 +19,9 @@
 
 namespace telemetry::storage {
 
-// The StoreWriter over PostgreSQL. A transaction in whose way others were, or whose connection was lost, is done again
-// for as long as PgWriterOptions says. Where the connection was lost during COMMIT, the producers' committed_seq tells
-// what became of it: their rows stay locked until the server knows.
+// The StoreWriter over PostgreSQL. If other transactions were in the way or the connection was lost, the writer repeats
+// the transaction for up to PgWriterOptions::patience. If the connection was lost during COMMIT, the producers'
+// committed_seq shows the outcome: their rows stay locked until the server has decided it.
 class PgWriter : public StoreWriter {
  public:
   PgWriter(std::unique_ptr<PgDatabase> database, std::string dataset_id, const PgWriterOptions& options);
@@ -30,23 +30,24 @@ class PgWriter : public StoreWriter {
   absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> OpenProducers(
       absl::Span<const ProducerOpening> openings) override;
   absl::StatusOr<std::vector<BatchOutcome>> CommitBatches(absl::Span<const ProducerBatch> batches) override;
-  // Nothing is removed from a server by age or size yet: served time is returned, but not written down, and PruneSome
-  // is UNIMPLEMENTED.
+  // Pruning by age or size is not implemented for PostgreSQL: AddServedTime() returns the time without storing it, and
+  // PruneSome() returns UNIMPLEMENTED.
   absl::StatusOr<absl::Duration> AddServedTime(absl::Duration passed) override;
   absl::StatusOr<PruneStep> PruneSome(const PruneRules& rules) override;
   absl::StatusOr<v1::DeleteStep> RemoveAttempts(const Removal& removal) override;
-  // Asks the server whether it is there.
+  // Checks that the server can be reached.
   absl::Status Idle() override;
   absl::Duration idle_interval() const override { return absl::Seconds(1); }
   bool GoesOnAfter(const absl::Status& error) const override;
 
  private:
-  // Does `work` in a transaction, as often as it takes. `is_stored` is asked, in a transaction of its own, where nobody
-  // knows whether the one before was committed.
+  // Runs `work` in a transaction, and repeats it as long as necessary. If the outcome of a commit is unknown, calls
+  // `is_stored` in a transaction of its own.
   absl::Status Transact(absl::FunctionRef<absl::Status()> work, absl::FunctionRef<absl::StatusOr<bool>()> is_stored);
-  // Once. `is_unknown`: the transaction may or may not have been committed.
+  // Runs `work` in a transaction once. Sets `is_unknown` if the transaction may or may not have been committed.
   absl::Status TransactOnce(absl::FunctionRef<absl::Status()> work, bool& is_unknown);
-  // In a transaction that waits for one that may be still under way.
+  // Return whether an earlier transaction was committed. Run in a transaction that waits for the earlier one if that is
+  // still in progress.
   absl::StatusOr<bool> AreRemoved(const Removal& removal);
   absl::StatusOr<bool> AreStored(absl::Span<const ProducerBatch> batches, const std::vector<BatchOutcome>& outcomes);
   int64_t NowUnixUs() const { return absl::ToUnixMicros(options_.clock()); }
@@ -55,10 +56,10 @@ class PgWriter : public StoreWriter {
   const std::string dataset_id_;
   const PgWriterOptions options_;
   absl::Duration served_;
-  std::minstd_rand random_;  // so that two who were in each other's way do not meet again
+  std::minstd_rand random_;  // adds jitter to the back-off, so that two conflicting writers do not collide again
   PgLookAhead look_ahead_;
   BatchWriter batches_;
-  uint64_t remembered_on_ = 0;  // the connection on which it did
+  uint64_t remembered_on_ = 0;  // the connection generation for which the caches are valid
   Statement committed_seq_;
   AttemptRemover remover_;
 };

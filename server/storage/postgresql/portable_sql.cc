@@ -15,7 +15,7 @@ constexpr std::string_view kRun = "?run";
 constexpr std::string_view kGathered = "INSERT " TELEMETRY_GATHERED "INTO ";
 constexpr std::string_view kValues = " VALUES (";
 
-// The highest number of a parameter.
+// Returns the highest parameter number.
 int Parameters(std::string_view sql) {
   int most = 0;
   for (size_t at = sql.find('?'); at != std::string_view::npos; at = sql.find('?', at + 1)) {

@@ -7,25 +7,25 @@
 
 namespace telemetry::storage {
 
-// The project's SQL as PostgreSQL takes it.
+// The project's SQL translated to PostgreSQL's dialect.
 struct PgSql {
   std::string text;
-  int parameters = 0;     // how many of them, $1 and so on
-  int run_parameter = 0;  // which of them is the run (PreparedStatement::BindRun); 0: none
+  int parameters = 0;     // number of parameters ($1, $2, ...)
+  int run_parameter = 0;  // index of the run parameter (PreparedStatement::BindRun); 0: none
 };
 
-// Translates: ?1 becomes $1, a comment that begins with /*postgresql is opened, and ?run in it becomes a parameter
-// behind the numbered ones.
+// Translates SQL: ?1 becomes $1, the text in a comment that begins with /*postgresql becomes SQL, and ?run in it
+// becomes a parameter after the numbered ones.
 PgSql ToPgSql(std::string_view sql);
 
-// A gathered INSERT (gathered.h) as a COPY.
+// A gathered INSERT (gathered.h) expressed as a COPY.
 struct PgCopy {
   std::string table;
   std::string text;             // COPY table (columns) FROM STDIN (FORMAT binary)
-  std::vector<int> parameters;  // which parameter of the INSERT, from 1, each column takes
+  std::vector<int> parameters;  // for each column, the parameter of the INSERT (from 1) that supplies it
 };
 
-// nullopt: it is another statement.
+// Returns nullopt if `sql` is not a gathered INSERT.
 std::optional<PgCopy> ToPgCopy(const PgSql& sql);
 
 }  // namespace telemetry::storage

@@ -29,8 +29,8 @@ TEST(Address, OrSaysWhatIsWrong) {
       {"127.0.0.1", "has no port"},      {"collector:", "has no port"},
       {"collector:0", "has no port"},    {"collector:65536", "has no port"},
       {"collector:http", "has no port"}, {"http://127.0.0.1:4747", "has a scheme"},
-      {"::1:4747", "brackets"},          {"", "is no host"},
-      {":4747", "is no host"},           {"a b:80", "is no host"}};
+      {"::1:4747", "brackets"},          {"", "is not a host"},
+      {":4747", "is not a host"},        {"a b:80", "is not a host"}};
   for (const auto& [address, words] : mistakes) {
     const absl::Status status = CheckAddress(address);
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << address;

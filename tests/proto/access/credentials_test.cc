@@ -104,7 +104,7 @@ TEST_F(CredentialsTest, TheFilesOfTlsBelongTogether) {
   ExpectRefused({.tls_ca = pem_, .tls_key = pem_}, "--tls-cert");
   ExpectRefused({.tls_cert = pem_, .tls_key = pem_}, "--tls-ca");
   ExpectRefused({.tls_ca = folder_.Path("missing")}, "missing");
-  ExpectRefused({.tls_ca = File("text", "hello")}, "no PEM file");
+  ExpectRefused({.tls_ca = File("text", "hello")}, "not a PEM file");
 }
 
 TEST_F(CredentialsTest, TheEnvironmentsTokenIsTakenOutOfIt) {

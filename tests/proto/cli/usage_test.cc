@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// A program with a command, as all here are.
+// A program with a command, like all programs here.
 class UsageTest : public testing::Test {
  protected:
   UsageTest() {
@@ -23,7 +23,7 @@ class UsageTest : public testing::Test {
     app_.add_subcommand("stats");
   }
 
-  // Returns the error message for a command line; the last argument stands first, as in CLI11.
+  // Returns the error message for a command line. The arguments are in reverse order, as CLI11 expects.
   std::string Said(std::vector<std::string> arguments) {
     testing::internal::CaptureStderr();
     try {

@@ -50,7 +50,7 @@ TEST(JsonMembers, AreJsonWhateverTheyHold) {
 
 TEST(JsonMembers, ACharacterThatIsCutIsNoFault) {
   std::string text(999, 'a');
-  text += "\xc3\xa4 and more";  // the limit is in the middle of it
+  text += "\xc3\xa4 and more";  // the limit is in the middle of this character
   EXPECT_TRUE(record::ParseJson("{" + JsonMembers(text, {}) + "}").ok());
 }
 

@@ -13,7 +13,7 @@ TEST(Ids, Sha256OfTheStandardsExamples) {
   EXPECT_EQ(HexEncode(Sha256("abc")), Sha256Hex("abc"));
 }
 
-// RFC 3720, B.4.
+// The examples of RFC 3720, B.4.
 TEST(Ids, Crc32cOfTheStandardsExamples) {
   std::string ascending;
   std::string descending;

@@ -115,11 +115,10 @@ TEST(Json, WhatIsNoJsonIsRefused) {
   }
 }
 
-// A line that was torn, or two that ran together.
+// A torn line, or two merged lines.
 TEST(Json, WhatEndsTooEarlyOrTooLateIsRefusedAndNamed) {
   for (const char* text : {"[1] 2", "{\"a\": 1} true", "[1, 2", "{\"a\": [1]"}) {
-    EXPECT_THAT(std::string(ParseJson(text).status().message()), HasSubstr("has no end, or something stands behind it"))
-        << text;
+    EXPECT_THAT(std::string(ParseJson(text).status().message()), HasSubstr("has no end, or text follows it")) << text;
   }
 }
 
@@ -153,15 +152,15 @@ TEST(Json, OnlyTheFourWhiteSpacesStandBetweenTokens) {
 }
 
 TEST(Json, ErrorsSayWhere) {
-  EXPECT_EQ(ParseJson("[1, x]").status().message(), "no JSON value at byte 4");
-  EXPECT_EQ(ParseJson("[1] [2]").status().message(), "something stands behind the value at byte 4");
-  EXPECT_EQ(ParseJson("1 2").status().message(), "something stands behind the value at byte 2");
+  EXPECT_EQ(ParseJson("[1, x]").status().message(), "not a JSON value at byte 4");
+  EXPECT_EQ(ParseJson("[1] [2]").status().message(), "unexpected text after the value at byte 4");
+  EXPECT_EQ(ParseJson("1 2").status().message(), "unexpected text after the value at byte 2");
   EXPECT_THAT(std::string(ParseJson(R"({"a" 1, "b": 2})").status().message()), HasSubstr("at byte 5"));
   EXPECT_THAT(std::string(ParseJson(R"(["a", "\x"])").status().message()), HasSubstr("at byte 6"));
   EXPECT_EQ(ParseJson("\"ab\xff\"").status().message(), "invalid UTF-8 at byte 3");
 }
 
-// Overlong forms, surrogates, what is beyond U+10FFFF, sequences without their end.
+// Overlong forms, surrogates, values beyond U+10FFFF, truncated sequences.
 TEST(Json, OnlyUtf8) {
   for (const std::string bytes : {"\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xF0\x80\x80\x80",
                                   "\x80", "\xE2\x82", "\xF5\x80\x80\x80"}) {
@@ -173,7 +172,7 @@ TEST(Json, OnlyUtf8) {
   }
 }
 
-// Python writes them for strings that are no text; they cannot be kept, so they must not be changed in silence.
+// Python writes them for strings that are not valid text. They cannot be kept, so they must not be changed silently.
 TEST(Json, HalvesOfSurrogatePairsAreRefused) {
   for (const char* text : {R"("\ud800")", R"("\udc00")", R"("\ud800\ud800")", R"("\ud800x")", R"("\ud800\u0041")"}) {
     EXPECT_THAT(std::string(ParseJson(text).status().message()), HasSubstr("half a surrogate pair")) << text;

@@ -84,7 +84,7 @@ TEST(PythonLiteral, WhatIsNoConfigIsRefused) {
 }
 
 TEST(PythonLiteral, ErrorsSayWhere) {
-  EXPECT_EQ(AsJson("Config(a=1, a=2)"), "\"a\" stands there twice at byte 14");
+  EXPECT_EQ(AsJson("Config(a=1, a=2)"), "\"a\" occurs twice at byte 14");
   EXPECT_EQ(AsJson("Config(a=1"), "',' or ')' is missing at byte 10");
 }
 

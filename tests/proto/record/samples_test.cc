@@ -1,4 +1,4 @@
-// What Helion really wrote goes through every codec and comes back byte for byte.
+// Tests that real files of Helion survive a round trip through every codec byte for byte.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -28,7 +28,7 @@ constexpr char kConfig[] = "Config(block_sizes=[32, 16], num_warps=4)";
 
 std::string HeaderLine(Dialect dialect) { return std::string(DialectHeader(dialect)) + "\r\n"; }
 
-// One row of that dialect, with its line end; rows with different times differ.
+// Returns one row of the dialect with its line end. Rows with different times differ.
 std::string RowLine(Dialect dialect, double timestamp_s) {
   SidecarRow row = {.run_id = kRunId,
                     .kernel_id = kKernelId,
@@ -50,7 +50,7 @@ std::string RowLine(Dialect dialect, double timestamp_s) {
 
 std::string WithoutLineEnd(const std::string& line) { return line.substr(0, line.size() - 2); }
 
-// "row pr2750 1.50", "header helion", "bad <bytes>": what a test wants to know of an item.
+// Returns a short description of an item: "row pr2750 1.50", "header helion", "bad <bytes>".
 std::string Describe(const Item& item) {
   switch (item.kind) {
     case Kind::kHeader:
@@ -83,7 +83,7 @@ std::vector<Item> Read(std::string_view bytes, std::optional<Dialect> dialect = 
 
 std::vector<std::string> ReadAndDescribe(std::string_view bytes) { return DescribeAll(Read(bytes)); }
 
-// All that an item says, to compare two readings.
+// Returns all contents of an item, to compare two readings.
 std::string Whole(const Item& item) {
   std::string row;
   AppendRow(item.dialect, item.row, &row);
@@ -116,7 +116,7 @@ std::string TestName(const ::testing::TestParamInfo<Dialect>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Csv, EveryDialect, ::testing::ValuesIn(kAllDialects), TestName);
 
-// A row of v1.1 begins with a number, a row of the others with an id.
+// The dialects whose rows begin with an id; rows of v1.1 begin with a number.
 class EveryDialectWithIds : public EveryDialect {};
 
 INSTANTIATE_TEST_SUITE_P(Csv, EveryDialectWithIds,
@@ -149,20 +149,22 @@ TEST_P(EveryDialect, AByteOrderMarkIsSkipped) {
               ElementsAre("header " + Name(), "row " + Name() + " 1.00"));
 }
 
-// Wherever a line is torn, with a line end behind the torn part, all other rows survive and none is invented.
+// Tears a line at every byte, with a line end after the torn part. Checks that all other rows survive and that none is
+// invented.
 TEST_P(EveryDialect, ATornLineHarmsNoOther) {
   const std::string whole = WithoutLineEnd(Row(5));
   for (size_t length = 1; length < whole.size(); ++length) {
     SCOPED_TRACE(whole.substr(0, length));
     const bool hash_is_shorter = GetParam() == Dialect::kHelionSources && length > whole.size() - 57;
-    if (hash_is_shorter) continue;  // no one can tell
+    if (hash_is_shorter) continue;  // a shorter hash is indistinguishable from a complete one
     EXPECT_THAT(ReadAndDescribe(HeaderLine(GetParam()) + Row(1) + whole.substr(0, length) + "\r\n" + Row(2) + Row(3)),
                 ElementsAre("header " + Name(), "row " + Name() + " 1.00", "bad " + whole.substr(0, length),
                             "row " + Name() + " 2.00", "row " + Name() + " 3.00"));
   }
 }
 
-// Nor where the next row follows on the torn part. Only bytes of the torn row are lost.
+// Tears a line at every byte, with the next row directly after the torn part. Checks that only bytes of the torn row
+// are lost.
 TEST_P(EveryDialectWithIds, ATornLineDoesNotTakeTheNextRowWithIt) {
   const std::string whole = WithoutLineEnd(Row(5));
   for (size_t length = 1; length < whole.size(); ++length) {
@@ -175,10 +177,10 @@ TEST_P(EveryDialectWithIds, ATornLineDoesNotTakeTheNextRowWithIt) {
   }
 }
 
-// A v1.1 row begins with a number, so a torn one before it may only spoil it, never change it.
+// A v1.1 row begins with a number, so a torn row before it may make it unreadable but must not change it.
 TEST(SidecarCsv, ATornV11RowMaySpoilTheNextButNeverChangesIt) {
   const std::string whole = WithoutLineEnd(RowLine(Dialect::kV11, 5));
-  // Torn within its first digits it could not be told from a later time: "5" before "2.00" is "52.00".
+  // A row torn within its first digits would look like a later time: "5" before "2.00" is "52.00".
   for (size_t length = 2; length < whole.size(); ++length) {
     SCOPED_TRACE(whole.substr(0, length));
     const auto items = ReadAndDescribe(whole.substr(0, length) + RowLine(Dialect::kV11, 2) + RowLine(Dialect::kV11, 3));
@@ -221,7 +223,7 @@ TEST(SidecarCsv, AHeaderInMidFileIsAnItemOfItsOwn) {
               ElementsAre("header v1.1", "row v1.1 1.00", "header helion", "row helion 2.00"));
 }
 
-// A helion row torn behind perf_ms is as wide as a row of a sources file.
+// A helion row that is torn after perf_ms has the same width as a row of a sources file.
 TEST(SidecarCsv, ATornHelionRowIsNoSourceHash) {
   const std::string torn = kRunId + ",1.00,124ac513101e6336,0,ok,12345678";
   EXPECT_THAT(ReadAndDescribe(HeaderLine(Dialect::kHelion) + torn + "\r\n"),
@@ -294,7 +296,7 @@ TEST(SidecarCsv, AConfigThatItsIdDoesNotNameIsBad) {
   const std::string wrong = kRunId + ",1.00,7e2fba4013c19d18,0,ok,0.250000,,Config(num_warps=4)";
   const std::vector<Item> items = Read(wrong + RowLine(Dialect::kHelion, 2));
   ASSERT_THAT(DescribeAll(items), ElementsAre("bad " + wrong, "row helion 2.00"));
-  EXPECT_THAT(items[0].error, HasSubstr("config: not the config that config_id names"));
+  EXPECT_THAT(items[0].error, HasSubstr("config: does not have the id in config_id"));
 }
 
 TEST(SidecarCsv, BadItemsSayWhereTheyAreAndWhy) {
@@ -327,7 +329,7 @@ TEST(SidecarCsv, AnOpenQuoteDoesNotHoldMoreThanFourMebibytes) {
   EXPECT_THAT(items, SizeIs(1 + SidecarCsv::kMostLineBytes / line.size()));
 }
 
-// However the bytes are divided, the items are the same.
+// Checks that the division of the bytes into calls does not change the items.
 TEST(SidecarCsv, ChunksChangeNothing) {
   const unsigned seed = std::random_device{}();
   RecordProperty("seed", std::to_string(seed));
@@ -354,7 +356,8 @@ TEST(SidecarCsv, ChunksChangeNothing) {
   }
 }
 
-// Every byte but line ends is in some item: an item's bytes reach from its offset to the next one's.
+// Checks that every byte except line ends is in some item: an item's bytes extend from its offset to the next item's
+// offset.
 TEST(SidecarCsv, NothingIsDroppedInSilence) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));

@@ -23,7 +23,7 @@ Json Parsed(std::string_view text) {
   return json.value_or(Json::Null());
 }
 
-// `{"run_id": ..., "kernel_name": ...` without its end.
+// Returns `{"run_id": ..., "kernel_name": ...` without the closing brace.
 std::string Description(std::string_view ids) {
   return "{" + std::string(ids) +
          R"(, "kernel_name": "add", "kernel_source": "def add", "input_shapes": "[(1,)]", "dtypes": "[]", "hardware": "H")";
@@ -114,14 +114,14 @@ TEST(MetaRecord, ErrorsNameTheKey) {
             "configs: 7e2fba4013c19d17 is not the id of its config");
   EXPECT_EQ(MetaError(HelionRecord(R"(, "configs": {"7e2fba4013c19d17": {"num_warps": 4}})")), "ok");
   EXPECT_EQ(MetaError(HelionRecord(R"(, "ir_graph": {})")), "ir_graph: directed: missing");
-  EXPECT_EQ(MetaError(HelionRecord(R"(, "hardware": "H")")), "hardware: stands twice in one object");
+  EXPECT_EQ(MetaError(HelionRecord(R"(, "hardware": "H")")), "hardware: occurs twice in one object");
   EXPECT_EQ(MetaError(HelionRecord(R"(, "ir_graph": 1)")), "ir_graph: not a JSON object");
   const auto graph_with = [](std::string_view rest) {
     return HelionRecord(Cat(
         R"(, "ir_graph": {"directed": true, "multigraph": false, "graph": {}, "nodes": [], "edges": [])", rest, "}"));
   };
   EXPECT_EQ(MetaError(graph_with("")), "ok");
-  EXPECT_EQ(MetaError(graph_with(R"(, "links": [])")), "ir_graph: links: stands beside edges");
+  EXPECT_EQ(MetaError(graph_with(R"(, "links": [])")), "ir_graph: links: conflicts with edges");
   EXPECT_EQ(MetaError(graph_with(R"(, "run_id": "x")")), "ir_graph: run_id: belongs to the record, not to its graph");
 }
 
@@ -207,8 +207,8 @@ TEST(IrRecord, ErrorsNameTheKey) {
   EXPECT_EQ(IrThereAndBack(IrRecord("", "{\"source\": \"a\"}")), "links[0]: target: missing");
   EXPECT_EQ(IrThereAndBack(IrRecord("5", "")), "nodes[0]: not an object");
   EXPECT_EQ(IrThereAndBack(IrRecord(R"({"id": "a", "graph_id": 0, "graph_id": 1})", "")),
-            "graph_id: stands twice in one object");
-  EXPECT_EQ(IrThereAndBack(IrRecord("", "", R"(, "edges": [])")), "links: stands beside edges");
+            "graph_id: occurs twice in one object");
+  EXPECT_EQ(IrThereAndBack(IrRecord("", "", R"(, "edges": [])")), "links: conflicts with edges");
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 
 const std::string kId(64, 'a');
 
-// The fields of a good row; a test changes one.
+// Returns the fields of a valid row, of which a test changes one.
 std::vector<std::string> HelionFields() {
   return {kId, "6.60", "7e2fba4013c19d17", "0", "ok", "0.031776", "0.04", "Config(num_warps=4)"};
 }
@@ -71,7 +71,7 @@ TEST(SidecarRow, ErrorsNameTheColumn) {
   EXPECT_EQ(ErrorWith(4, std::string("o\0k", 3)), "status: holds a NUL");
   EXPECT_EQ(ErrorWith(5, "nan"), "perf_ms: not a finite number");
   EXPECT_EQ(ErrorWith(6, "x"), "compile_time_s: not a finite number");
-  EXPECT_EQ(ErrorWith(7, "Config(num_warps=8)"), "config: not the config that config_id names");
+  EXPECT_EQ(ErrorWith(7, "Config(num_warps=8)"), "config: does not have the id in config_id");
   EXPECT_EQ(ParseRow(Dialect::kV11, HelionFields()).status().message(), "8 fields; a v1.1 row has 7");
 }
 

@@ -6,12 +6,12 @@
 
 namespace telemetry::record {
 
-// Paths of the real sidecars whose names end so, in order: ".csv", ".meta.jsonl".
+// Returns the sorted paths of the real sidecars with the suffix, such as ".csv" or ".meta.jsonl".
 std::vector<std::string> SampleFiles(std::string_view suffix);
 
 std::string ReadFile(const std::string& path);
 
-// The lines of a text without their LF; the last one may lack it.
+// Returns the lines of a text without their LF, which the last line may lack.
 std::vector<std::string> LinesOf(std::string_view text);
 
 }  // namespace telemetry::record

@@ -21,7 +21,7 @@ constexpr char kDelete[] = "/telemetry.v1.DeletionService/Delete";
 
 class AuthorizerTest : public ::testing::Test {
  protected:
-  // The token's text.
+  // Adds a token and returns its text.
   std::string Add(Token token) {
     token.created = now_;
     const absl::StatusOr<NewToken> added = MakeNewToken(std::move(token));

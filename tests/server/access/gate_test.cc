@@ -5,7 +5,7 @@
 namespace telemetry::access {
 namespace {
 
-// What calls look like through the gate is shown with a whole server, in tests/server/collector.
+// Tests the log limit of the gate. The tests in tests/server/collector check the gate itself with a server.
 
 TEST(LogLimit, LeavesOutWhatFloodsAndSaysHowMuch) {
   LogLimit limit;

@@ -7,14 +7,14 @@
 
 namespace telemetry::access {
 
-// While one lives, everything that is logged goes into it. Thread-safe.
+// Captures everything that is logged during its lifetime. Thread-safe.
 class LogCapture {
  public:
   LogCapture();
   ~LogCapture();
 
   std::string text() const;
-  // Returns how often it holds these words.
+  // Returns the number of occurrences of `words`.
   size_t Count(const std::string& words) const;
 
  private:

@@ -39,7 +39,7 @@ class TokenWatchTest : public ::testing::Test {
     });
     return *std::move(watch);
   }
-  // Two whole looks at the file.
+  // Blocks until the watch has completed two checks of the file.
   void AwaitLooks() {
     const absl::MutexLock lock(&mutex_);
     const int before = ticks_;
@@ -79,10 +79,10 @@ TEST_F(TokenWatchTest, AFileThatBreaksLeavesTheTokensAsTheyWere) {
   EXPECT_EQ(watch->tokens()->FindText(token), nullptr);
   watch->Stop();
   EXPECT_THAT(log.text(), HasSubstr(path_));
-  EXPECT_THAT(log.text(), HasSubstr("the tokens stay as they were"));
+  EXPECT_THAT(log.text(), HasSubstr("the last tokens stay valid"));
 }
 
-// While one lives, this process can open no file.
+// Prevents this process from opening files during its lifetime.
 class NoDescriptors {
  public:
   NoDescriptors() {
@@ -100,7 +100,7 @@ TEST_F(TokenWatchTest, AChangeThatCouldNotBeReadAtFirstIsReadLater) {
   const LogCapture log;
   const std::string old_token = Add();
   const std::unique_ptr<TokenWatch> watch = Watch();
-  // UBSan looks at the type of an object when it is first used, and needs descriptors for that.
+  // UBSan needs descriptors when it first checks the type of an object; wait for that check.
   AwaitLooks();
   const std::string changed = folder_.Path("changed.json");
   ASSERT_TRUE(ChangeTokens(changed, [](std::vector<Token>&) { return absl::OkStatus(); }).ok());
@@ -111,7 +111,7 @@ TEST_F(TokenWatchTest, AChangeThatCouldNotBeReadAtFirstIsReadLater) {
   }
   EXPECT_NE(watch->tokens()->FindText(old_token), nullptr);
   AwaitLooks();
-  EXPECT_EQ(watch->tokens()->FindText(old_token), nullptr) << "a removed token still counts";
+  EXPECT_EQ(watch->tokens()->FindText(old_token), nullptr) << "a removed token is still accepted";
   watch->Stop();
 }
 
@@ -131,7 +131,7 @@ TEST_F(TokenWatchTest, NobodyIsLetInAfterAMinuteWithoutTheFile) {
   EXPECT_TRUE(absl::IsUnavailable(late)) << late;
   EXPECT_THAT(std::string(late.message()), HasSubstr("token file for 61 s"));
   EXPECT_EQ(watch->UnreadableFor(), absl::Seconds(61));
-  EXPECT_EQ(log.Count("the tokens stay as they were"), 1u) << "said once";
+  EXPECT_EQ(log.Count("the last tokens stay valid"), 1u) << "the failure is logged once";
   std::filesystem::rename(hidden, path_);
   watch->Look();
   now += std::chrono::seconds(100);

@@ -16,7 +16,7 @@ TEST(Admission, WhoDoesNotFitWaitsForRoom) {
     EXPECT_TRUE(status.ok());
     first.Notify();
   });
-  EXPECT_TRUE(first.HasBeenNotified()) << "there was room at once";
+  EXPECT_TRUE(first.HasBeenNotified()) << "there is room";
   admission.Admit("a", 80, 1, [&](const absl::Status& status) {
     EXPECT_TRUE(status.ok());
     second.Notify();
@@ -51,7 +51,7 @@ TEST(Admission, ASmallBatchWaitsForNoLargeOnes) {
     EXPECT_TRUE(status.ok());
     small.Notify();
   });
-  EXPECT_TRUE(small.HasBeenNotified()) << "it waits for a large one";
+  EXPECT_TRUE(small.HasBeenNotified()) << "the small batch waits for a large one";
   EXPECT_FALSE(large.HasBeenNotified());
   EXPECT_EQ(admission.state().used_bytes, 5700u);
   admission.Release("a", 100);
@@ -75,7 +75,7 @@ TEST(Admission, WhoFindsNoRoomToWaitIsTurnedAwayAtOnce) {
   admission.Admit("a", 100, 1000, [](const absl::Status&) {});
   absl::Notification alone;
   admission.Admit("a", 2, 60, [&](const absl::Status& status) {
-    EXPECT_TRUE(status.ok()) << "alone it may wait though it is larger than the room";
+    EXPECT_TRUE(status.ok()) << "a single batch may wait although it is larger than the room";
     alone.Notify();
   });
   absl::Status refused;
@@ -98,7 +98,7 @@ TEST(Admission, ABatchLargerThanTheBudgetIsLetInAlone) {
   EXPECT_TRUE(admitted.HasBeenNotified());
 }
 
-// Counts those who are admitted and those who are turned away.
+// Counts admitted and rejected batches.
 class Counter {
  public:
   Admission::Done Done() {
@@ -109,20 +109,20 @@ class Counter {
 };
 
 TEST(Admission, ASenderThatHasItsShareHoldsUpNobodyElse) {
-  // Large batches have seven eighths of it.
+  // Large batches have seven eighths of the budget.
   Admission admission(Limits{.in_flight_bytes = 800, .waiting_bytes = 100, .admission_timeout = absl::Minutes(1)});
   Counter greedy;
   for (int i = 0; i < 200; ++i) admission.Admit("greedy", 105, 10, greedy.Done());
   EXPECT_EQ(greedy.admitted, 5) << "three quarters of the budget";
-  EXPECT_EQ(greedy.refused, 185) << "ten wait";
+  EXPECT_EQ(greedy.refused, 185) << "ten batches wait";
   absl::Notification admitted;
   admission.Admit("modest", 175, 50, [&](const absl::Status& status) {
     EXPECT_TRUE(status.ok()) << status;
     admitted.Notify();
   });
-  EXPECT_TRUE(admitted.WaitForNotificationWithTimeout(absl::Seconds(30))) << "waits for another sender";
+  EXPECT_TRUE(admitted.WaitForNotificationWithTimeout(absl::Seconds(30))) << "the batch waits for another sender";
   EXPECT_EQ(greedy.admitted, 5);
-  EXPECT_EQ(greedy.refused, 190) << "five made way";
+  EXPECT_EQ(greedy.refused, 190) << "five waiting batches made room";
 }
 
 TEST(Admission, TwoSendersDoNotDisplaceEachOther) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::chrono::seconds kDeadline{60};
 
-// Waits for the one operation that is under way.
+// Blocks until the one pending operation has ended.
 bool Await(grpc::CompletionQueue& queue) {
   void* tag = nullptr;
   bool ok = false;
@@ -54,7 +54,7 @@ CallOutcome CallAnything(const std::shared_ptr<grpc::Channel>& channel, const st
   call->Finish(&outcome.status, nullptr);
   Await(queue);
   queue.Shutdown();
-  Await(queue);  // nothing
+  Await(queue);  // returns when the queue is empty
   return outcome;
 }
 
@@ -69,7 +69,7 @@ SilentCall::~SilentCall() {
   context_.TryCancel();
   if (!finished_) AwaitEnd();
   queue_.Shutdown();
-  Await(queue_);  // nothing
+  Await(queue_);  // returns when the queue is empty
 }
 
 grpc::Status SilentCall::AwaitEnd() {

@@ -15,21 +15,21 @@ namespace telemetry::collector {
 struct CallOutcome {
   grpc::Status status;
   int responses = 0;
-  std::string response;  // the last one's bytes
+  std::string response;  // bytes of the last response
 };
 
-// Calls any method of any kind: sends one request, says that there are no more, reads all responses. `authorization`:
-// the values of that metadata key.
+// Calls any method of any kind: sends one request, half-closes, and reads all responses. `authorization`: the values of
+// that metadata key.
 CallOutcome CallAnything(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
                          const std::string& request_bytes, const std::vector<std::string>& authorization = {});
 
-// A call to any method of which only the headers are sent. Cancelled in the end.
+// A call to any method that sends only its headers. The destructor cancels the call.
 class SilentCall {
  public:
   SilentCall(const std::shared_ptr<grpc::Channel>& channel, const std::string& method);
   ~SilentCall();
 
-  // Waits until the collector ends it.
+  // Blocks until the collector ends the call.
   grpc::Status AwaitEnd();
 
  private:

@@ -1,4 +1,4 @@
-// Who may call what: every method of every service, with every kind of credential.
+// Tests the authorization of every method of every service with every kind of credential.
 
 #include <gmock/gmock.h>
 #include <google/protobuf/descriptor.h>
@@ -39,7 +39,7 @@ constexpr char kHealth[] = "/grpc.health.v1.Health/Check";
 constexpr char kHex[] = "70707070707070707070707070707070";       // ProducerId('p')
 constexpr char kOtherHex[] = "71717171717171717171717171717171";  // ProducerId('q')
 
-// All that the descriptors know of, so that a new method is in the table as soon as it is in a .proto file.
+// Returns all methods in the descriptors, so that a new method is tested as soon as it is in a .proto file.
 std::vector<std::string> OwnMethods() {
   std::vector<std::string> methods;
   for (const google::protobuf::FileDescriptor* file :
@@ -73,7 +73,7 @@ std::string RequestFor(const std::string& method) {
   return request.SerializeAsString();
 }
 
-// What becomes of a call: let in, or turned away with one of two codes.
+// Returns the verdict on a call: admitted, or refused with one of two codes.
 std::string VerdictOf(const CallOutcome& outcome) {
   if (outcome.status.error_code() == grpc::StatusCode::UNAUTHENTICATED) return "unauthenticated";
   if (outcome.status.error_code() == grpc::StatusCode::PERMISSION_DENIED) return "denied";
@@ -243,7 +243,7 @@ TEST_F(AuthorizationTest, AProducerIsNotTakenOverByAnotherName) {
   EXPECT_FALSE(thief.Open('p', 99));
   const grpc::Status refused = thief.AwaitEnd();
   EXPECT_EQ(refused.error_code(), grpc::StatusCode::PERMISSION_DENIED) << refused.error_message();
-  // Nor does anything of the attempt that it sent change.
+  // The attempt that the first name sent does not change either.
   TestStream elsewhere(story.channel(), other);
   ASSERT_TRUE(elsewhere.Open('q', 1));
   elsewhere.Send(MakeBatch(1, {Row('x', 1, 0.5)}));
@@ -251,7 +251,7 @@ TEST_F(AuthorizationTest, AProducerIsNotTakenOverByAnotherName) {
   ASSERT_TRUE(ack);
   ASSERT_EQ(ack->rejects_size(), 1);
   EXPECT_EQ(ack->rejects(0).reason(), v1::Reject::REASON_NOT_YOURS);
-  // The first one was not disturbed; a renewed token of its name goes on where it was.
+  // The first stream was not disturbed; a renewed token of its name resumes at its position.
   first.Send(MakeBatch(3, {Row('x', 1, 0.25)}));
   EXPECT_TRUE(first.AwaitAck(3));
   TestStream next(story.channel(), renewed);
@@ -260,7 +260,7 @@ TEST_F(AuthorizationTest, AProducerIsNotTakenOverByAnotherName) {
   EXPECT_EQ(opened->committed_seq(), 3u);
 }
 
-// All that an export hands out but the time of arrival.
+// Returns all that an export contains, except arrival times.
 std::string ExportFrom(CollectorStory& story, const std::string& reader) {
   grpc::ClientContext context;
   context.AddMetadata("authorization", "Bearer " + reader);
@@ -335,7 +335,7 @@ TEST_F(AuthorizationTest, ARevokedTokensStreamEnds) {
   EXPECT_TRUE(stays.AwaitAck(1));
 }
 
-// A disk that answers nobody while it stalls: the writer asks for its room before each transaction.
+// A disk whose free space cannot be read while it stalls. The writer reads the free space before each transaction.
 class StallingDisk {
  public:
   void Stall() { Set(false); }
@@ -356,7 +356,8 @@ class StallingDisk {
   bool goes_on_ ABSL_GUARDED_BY(mutex_) = true;
 };
 
-// The batch of one stream waits for the disk, that of another stream for room in memory, and a unary call for the disk.
+// The batch of one stream waits for the disk, the batch of another stream for room in memory, and a unary call for the
+// disk.
 TEST_F(AuthorizationTest, CallsOfARevokedTokenThatWaitEndAtOnce) {
   const access::LogCapture log;
   const std::string keeps = tokens_.Add({.name = "keeps", .roles = {Role::kWriter}});
@@ -375,7 +376,7 @@ TEST_F(AuthorizationTest, CallsOfARevokedTokenThatWaitEndAtOnce) {
   const std::string method = "/telemetry.v1.IngestService/Ingest";
   CallOutcome unary;
   std::thread call([&] { unary = CallAnything(story.channel(), method, RequestFor(method), {"Bearer " + loses}); });
-  while (log.Count("let in a producer") < 3) continue;
+  while (log.Count("admitted a producer") < 3) continue;
   tokens_.Revoke("loses");
   const SteadyTime revoked = SteadyNow();
   const grpc::Status end = goes.AwaitEnd();
@@ -403,7 +404,7 @@ TEST_F(AuthorizationTest, NobodyIsLetInAfterAMinuteWithoutTheTokenFile) {
   EXPECT_TRUE(list().ok());
   EXPECT_EQ(health(), "\x08\x01") << "serving";
   seconds = 61;
-  // The file is looked at twice a second.
+  // The watch checks the file twice a second.
   grpc::Status status;
   while (status.ok()) status = list();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE) << status.error_message();
@@ -415,7 +416,7 @@ TEST_F(AuthorizationTest, NobodyIsLetInAfterAMinuteWithoutTheTokenFile) {
 }
 
 TEST_F(AuthorizationTest, AnExpiredTokensStreamEnds) {
-  // Long enough for the server and the stream to begin, on a machine that others use, too.
+  // The lifetime is long enough to start the server and the stream on a busy machine.
   const std::string token =
       tokens_.Add({.name = "short", .roles = {Role::kWriter}, .expires = absl::Now() + absl::Seconds(8)});
   CollectorStory story(ServerOptions{.tokens = tokens_.path()});

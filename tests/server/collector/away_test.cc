@@ -1,5 +1,5 @@
-// A collector and the sessions that it has on its PostgreSQL server. When that goes away it says so, takes nothing, and
-// goes on by itself.
+// Tests that a collector survives the loss of its PostgreSQL server: it reports the loss, accepts nothing meanwhile,
+// and resumes by itself. Also tests how many sessions it uses.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class AwayTest : public ::testing::Test {
     if (!service.empty()) request = std::string("\x0a") + static_cast<char>(service.size()) + service;
     return CallAnything(channel_, "/grpc.health.v1.Health/Check", request).response;
   }
-  // The database lets nobody in, and whoever was in is put out.
+  // Makes the database refuse connections and terminates the existing ones.
   void TakeAway() {
     name_ = dataset_->Query("SELECT current_database()");
     OnServer(absl::StrCat("ALTER DATABASE ", name_, " ALLOW_CONNECTIONS false"));
@@ -110,8 +110,8 @@ TEST_F(AwayTest, ExportsComeAgainOverANewConnection) {
 }
 
 TEST_F(AwayTest, AQuestionUsesTheSessionOfTheOneBefore) {
-  // Both times over one connection: the server may still count one that has been closed. It also counts workers of its
-  // own, as those that clean tables up.
+  // Both counts use one connection, because the server may still count a connection that was just closed. Backends of
+  // the server itself, such as autovacuum workers, are excluded.
   constexpr char kSessions[] =
       "SELECT count(*) || ', the youngest of ' || max(backend_start) FROM pg_stat_activity "
       "WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'";
@@ -123,7 +123,7 @@ TEST_F(AwayTest, AQuestionUsesTheSessionOfTheOneBefore) {
   };
   ASSERT_TRUE(ListRuns().ok());
   const std::string before = sessions();
-  EXPECT_THAT(before, ::testing::StartsWith("2,")) << "the writer's and a reader's";
+  EXPECT_THAT(before, ::testing::StartsWith("2,")) << "one session of the writer and one of a reader";
   for (int question = 0; question < 20; ++question) ASSERT_TRUE(ListRuns().ok());
   EXPECT_EQ(sessions(), before);
 }

@@ -38,7 +38,7 @@ class CallQueueTest : public ::testing::Test {
 };
 
 TEST_F(CallQueueTest, RunsPostedWorkInOrderOnOneThread) {
-  // ThreadSanitizer sees the lock, and not the notification.
+  // ThreadSanitizer recognises the lock, but not the notification.
   absl::Mutex mutex;
   std::vector<int> done;
   std::vector<std::thread::id> threads;

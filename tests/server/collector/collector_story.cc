@@ -41,7 +41,7 @@ v1::Batch MakeBatch(uint64_t first_seq, const std::vector<v1::Record>& records) 
 
 TestStream::TestStream(const std::shared_ptr<grpc::Channel>& channel, const std::string& token)
     : stub_(v1::IngestService::NewStub(channel)) {
-  // A stream that should end and does not fails its test, rather than hold it up.
+  // Without this deadline, a stream that fails to end would block its test.
   context_.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(90)));
   if (!token.empty()) context_.AddMetadata("authorization", "Bearer " + token);
   stream_ = stub_->Stream(&context_);

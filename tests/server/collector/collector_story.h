@@ -18,30 +18,30 @@ namespace telemetry::collector {
 
 std::string ProducerId(char letter);
 
-// The advice in a RESOURCE_EXHAUSTED; -1: there is none.
+// Returns the delay of a RESOURCE_EXHAUSTED in seconds, or -1 if it has no RetryInfo.
 double RetrySeconds(const grpc::Status& status);
 
-// A batch with the right CRC.
+// Returns a batch with the correct CRC.
 v1::Batch MakeBatch(uint64_t first_seq, const std::vector<v1::Record>& records);
 v1::Batch MakeBatchOfBytes(uint64_t first_seq, const std::vector<std::string>& records);
 
-// One producer's stream, blocking.
+// A blocking stream of one producer.
 class TestStream {
  public:
-  // `token`: shown to the collector; empty: none is.
+  // `token`: sent to the collector; empty: none.
   explicit TestStream(const std::shared_ptr<grpc::Channel>& channel, const std::string& token = "");
-  // Ends it, as a client that goes away.
+  // Cancels the stream, as a client that disconnects.
   ~TestStream();
 
-  // Sends Open and returns the answer; nothing when the stream ended instead.
+  // Sends Open and returns Opened, or nullopt if the stream ended instead.
   std::optional<v1::Opened> Open(char producer, uint64_t epoch = 1);
   void SendOpen(const std::string& producer_id, uint64_t epoch);
   void Send(const v1::Batch& batch);
-  // Reads Acks until `seq` is committed. Nothing: the stream ended.
+  // Reads Acks until `seq` is committed, and returns them merged. Returns nullopt if the stream ended first.
   std::optional<v1::Ack> AwaitAck(uint64_t seq);
-  // Half-closes, reads what is left and returns the end status.
+  // Half-closes, reads the remaining messages and returns the end status.
   grpc::Status Finish();
-  // The same without the half-close: the collector ends the stream.
+  // Reads the remaining messages and returns the end status, without a half-close: the collector ends the stream.
   grpc::Status AwaitEnd();
 
  private:
@@ -51,16 +51,16 @@ class TestStream {
   bool finished_ = false;
 };
 
-// A running collector over a dataset of its own, without a port.
+// A running collector with its own dataset and without a port.
 class CollectorStory {
  public:
   explicit CollectorStory(Limits limits = {}, storage::WriterOptions writer = {});
-  // With these options, but for db and on_fatal.
+  // Starts with these options, except for `db` and `on_fatal`.
   explicit CollectorStory(ServerOptions options);
 
   CollectorServer& server() { return *server_; }
   std::shared_ptr<grpc::Channel> channel() { return server_->InProcessChannel(); }
-  // The first column of a query's first row.
+  // Returns the first column of a query's first row.
   std::string Query(const std::string& sql) const;
   int64_t fatal_errors() const { return fatal_errors_; }
 

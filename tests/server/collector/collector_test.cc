@@ -225,7 +225,7 @@ TEST(Collector, DrainingAcknowledgesWhatWasReadAndEndsStreams) {
   ASSERT_TRUE(busy.Open('p'));
   busy.Send(MakeBatch(1, {RunRecord('a')}));
   ASSERT_TRUE(busy.AwaitAck(1));
-  TestStream hung(story.channel());  // never reads, never ends
+  TestStream hung(story.channel());  // neither reads nor ends
   hung.SendOpen(ProducerId('h'), 1);
   std::thread drain([&] { story.server().Drain(absl::Seconds(5)); });
   EXPECT_EQ(busy.AwaitEnd().error_code(), grpc::StatusCode::UNAVAILABLE);

@@ -41,7 +41,7 @@ TEST(ConnectionLimits, LeaveDescriptorsToTheDataset) {
   EXPECT_THAT(std::string(limits.status().message()), HasSubstr("LimitNOFILE"));
 }
 
-// A connection to the port of a collector that ignores the bytes it receives.
+// A connection to the port of a collector; ignores the content of received bytes.
 class Peer {
  public:
   explicit Peer(CollectorServer& server) : fd_(http2::ConnectToLoopback(server.port())) {}
@@ -51,7 +51,7 @@ class Peer {
 
   void Send(std::string_view bytes) const { send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
   void SendPreface() const { Send(std::string(http2::kPreface) + http2::FrameBytes({.type = http2::kSettings})); }
-  // Waits until the collector has sent something, or has closed the connection; a minute at most.
+  // Blocks until the collector has sent something or closed the connection, for a minute at most.
   bool AwaitBytes() const { return Receive().value_or(0) > 0; }
   bool AwaitEnd() const {
     std::optional<ssize_t> size = Receive();
@@ -60,7 +60,7 @@ class Peer {
   }
 
  private:
-  // Nothing: nothing came in time.
+  // Returns the result of recv, or nullopt if nothing arrived in time.
   std::optional<ssize_t> Receive() const {
     pollfd poll_fd = {.fd = fd_, .events = POLLIN};
     if (poll(&poll_fd, 1, 60'000) != 1) return std::nullopt;
@@ -106,7 +106,7 @@ TEST(ConnectionLimits, AConnectionThatHasEndedMakesRoom) {
     first.SendPreface();
     ASSERT_TRUE(first.AwaitBytes());
   }
-  // gRPC closes the socket and the acceptor notices it a little later.
+  // gRPC closes the socket, and the acceptor notices it a little later.
   bool is_served = false;
   for (int attempt = 0; attempt < 10'000 && !is_served; ++attempt) {
     const Peer next(story.server());

@@ -1,4 +1,4 @@
-// telemetry-collector delete on a PostgreSQL database beside a collector that serves it, and a producer in mid-stream.
+// Tests telemetry-collector delete on a PostgreSQL database while a collector serves it and a producer streams to it.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST(DeletionBesideProducers, AStreamGoesOnAndWhatIsAcknowledgedAfterItIsStored)
   bool alive = true;
   while (alive && deletes) {
     ++row;
-    // The row of the attempt that is deleted is stored or refused; the other one is stored.
+    // The row of the deleted attempt is stored or refused; the other row is stored.
     const int refused = send({Row('x', row, 0.5), Row('y', row, 0.5)});
     alive = refused >= 0;
     EXPECT_LE(refused, 1);
@@ -64,7 +64,7 @@ TEST(DeletionBesideProducers, AStreamGoesOnAndWhatIsAcknowledgedAfterItIsStored)
   EXPECT_THAT(outcome.output, ::testing::HasSubstr("deleted 1 attempt with "));
   EXPECT_EQ(dataset->Query("SELECT count(*) FROM measurements"), absl::StrCat(row));
 
-  EXPECT_EQ(send({Row('x', row + 1, 0.5)}), 1) << "rows of an attempt that has gone are refused";
+  EXPECT_EQ(send({Row('x', row + 1, 0.5)}), 1) << "rows of a deleted attempt are refused";
   EXPECT_EQ(send(announced), 0);
   EXPECT_EQ(send({Row('x', row + 1, 0.5), Row('y', row + 1, 0.5)}), 0);
   EXPECT_EQ(dataset->Query("SELECT count(*) FROM measurements"), absl::StrCat(row + 2));

@@ -1,4 +1,4 @@
-// Deletions over gRPC: by whom, in which steps, and how they end.
+// Tests deletions over gRPC: authorization, steps, and the ways in which they end.
 
 #include <gmock/gmock.h>
 #include <grpcpp/client_context.h>
@@ -28,7 +28,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// One deletion, of which the client reads as much as it is told to.
+// A deletion whose client reads only as many messages as requested.
 class TestDeletion {
  public:
   TestDeletion(const std::shared_ptr<grpc::Channel>& channel, const std::string& token,
@@ -54,7 +54,7 @@ class TestDeletion {
     context_.TryCancel();
     return ReadAll();
   }
-  // The number in the messages that were read.
+  // Returns the number of attempts in the messages that were read.
   int attempts() const { return attempts_; }
 
  private:
@@ -72,12 +72,12 @@ v1::DeleteRequest Origin(const std::string& origin) {
 
 class DeletionCallTest : public ::testing::Test {
  protected:
-  // Many steps.
+  // Enough attempts for many steps.
   static constexpr int kAttempts = 1500;
 
   DeletionCallTest() { story_.emplace(ServerOptions{.tokens = tokens_.path()}); }
 
-  // Attempts of one origin with a row each, and one of another origin.
+  // Stores attempts of one origin with a row each, and one attempt of another origin.
   void Fill(int attempts) {
     TestStream stream(story_->channel(), writer_);
     ASSERT_TRUE(stream.Open('p'));
@@ -98,19 +98,20 @@ class DeletionCallTest : public ::testing::Test {
     return TestDeletion(story_->channel(), token, request).ReadAll();
   }
 
-  // Waits for the audit line of a deletion.
+  // Blocks until the audit line of a deletion is logged.
   void AwaitAudit() {
     const absl::Time deadline = absl::Now() + absl::Minutes(1);
     while (log_.Count("deleted from the dataset") == 0 && absl::Now() < deadline) absl::SleepFor(absl::Milliseconds(5));
     EXPECT_EQ(log_.Count("deleted from the dataset"), 1u) << log_.text();
   }
 
-  // Every attempt is there with its row, or gone with it; the audit line has the number of those that went.
+  // Expects that every attempt exists with its row or was deleted with it, and that the audit line contains the number
+  // of deleted attempts.
   void ExpectWholeAttempts() {
     const int64_t left = std::stoll(story_->Query("SELECT count(*) FROM attempts WHERE origin = 'ci/1'"));
     EXPECT_EQ(story_->Query("SELECT count(*) FROM measurements"), absl::StrCat(left + 1));
     EXPECT_EQ(story_->Query("SELECT count(DISTINCT attempt) FROM measurements"), absl::StrCat(left + 1));
-    EXPECT_GT(left, 0) << "the deletion went on to its end";
+    EXPECT_GT(left, 0) << "the deletion ran to its end";
     EXPECT_THAT(log_.text(), HasSubstr(absl::StrCat("attempts=", kAttempts - left, " ")));
     EXPECT_THAT(log_.text(), HasSubstr("ended_early="));
   }
@@ -133,7 +134,7 @@ TEST_F(DeletionCallTest, WhatIsNamedGoesAndTheLogSaysByWhom) {
   AwaitAudit();
   EXPECT_THAT(log_.text(), ::testing::ContainsRegex("deleted from the dataset: by=operator token=[0-9a-f]+ peer=.* "
                                                     "request_id=.* origins=ci/1 attempts=250 rows=250 runs=1\n"));
-  EXPECT_THAT(log_.text(), AllOf(HasSubstr("let in a deleter"), Not(HasSubstr(deleter_.substr(3)))));
+  EXPECT_THAT(log_.text(), AllOf(HasSubstr("admitted a deleter"), Not(HasSubstr(deleter_.substr(3)))));
 }
 
 TEST_F(DeletionCallTest, OthersMayNot) {

@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 
 constexpr uint64_t kMib = uint64_t{1} << 20;
 
-// A guard that keeps 80 MiB of a disk that is as full as the test says; nobody looks but the test.
+// A guard that keeps 80 MiB free on a disk whose free space the test sets. Only the test triggers checks.
 class DiskGuardTest : public ::testing::Test {
  protected:
   DiskGuardOptions Options(uint64_t keep_free_bytes) {
@@ -51,7 +51,7 @@ class DiskGuardTest : public ::testing::Test {
 TEST_F(DiskGuardTest, BelowWhatIsKeptNothingIsTakenUntilThereIsMore) {
   EXPECT_TRUE(HasRoomWith(80));
   EXPECT_FALSE(HasRoomWith(79));
-  EXPECT_FALSE(HasRoomWith(80)) << "room that comes and goes is none";
+  EXPECT_FALSE(HasRoomWith(80)) << "the limit itself is not enough room to accept records again";
   EXPECT_FALSE(HasRoomWith(89));
   EXPECT_TRUE(HasRoomWith(90));
   EXPECT_TRUE(HasRoomWith(80));
@@ -63,7 +63,7 @@ TEST_F(DiskGuardTest, WhoIsTurnedAwayLearnsWhyAndWhen) {
   const absl::Status status = guard_.Check();
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
   EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr(" at /"), HasSubstr("12.0 MiB free"),
-                                                   HasSubstr("80.0 MiB (--keep-free)"), HasSubstr("make room")));
+                                                   HasSubstr("80.0 MiB (--keep-free)"), HasSubstr("free some space")));
   EXPECT_TRUE(status.GetPayload("type.googleapis.com/google.rpc.RetryInfo").has_value());
 }
 
@@ -71,13 +71,13 @@ TEST_F(DiskGuardTest, EachChangeIsToldAndLoggedOnce) {
   const access::LogCapture log;
   std::vector<bool> changes;
   guard_.Start([&changes](bool has_room) { changes.push_back(has_room); });
-  EXPECT_THAT(changes, IsEmpty()) << "there was room";
+  EXPECT_THAT(changes, IsEmpty()) << "the disk had room from the start";
   for (const uint64_t mib : {79, 60, 85, 100, 80, 100, 10}) HasRoomWith(mib);
   guard_.Stop();
   EXPECT_THAT(changes, ElementsAre(false, true, false));
   const std::string text = log.text();
-  EXPECT_EQ(log.Count("records are turned away"), 2u) << text;
-  EXPECT_EQ(log.Count("records are taken"), 1u) << text;
+  EXPECT_EQ(log.Count("rejecting records"), 2u) << text;
+  EXPECT_EQ(log.Count("accepting records"), 1u) << text;
 }
 
 TEST_F(DiskGuardTest, ItLooksByItself) {
@@ -88,13 +88,13 @@ TEST_F(DiskGuardTest, ItLooksByItself) {
   absl::Notification full;
   absl::Notification room;
   guard.Start([&](bool has_room) { (has_room ? room : full).Notify(); });
-  EXPECT_TRUE(full.HasBeenNotified()) << "the first look is not waited for";
+  EXPECT_TRUE(full.HasBeenNotified()) << "Start() itself checks the disk";
   free_bytes_ = 100 * kMib;
   room.WaitForNotification();
   guard.Stop();
   const int looks = looks_;
   guard.Look();
-  EXPECT_EQ(looks_, looks + 1) << "nobody else looks";
+  EXPECT_EQ(looks_, looks + 1) << "no thread checks the disk after Stop()";
 }
 
 TEST_F(DiskGuardTest, ADiskThatCannotBeLookedAtLeavesAllAsItWas) {
@@ -124,7 +124,7 @@ TEST_F(DiskGuardTest, WithZeroItIsOff) {
 
 TEST_F(DiskGuardTest, ARealDiskHasSomethingFree) {
   EXPECT_GT(FreeDiskBytes(folder_.File("dataset.db")).value(), 0u);
-  EXPECT_GT(FreeDiskBytes("dataset.db").value(), 0u) << "of the current folder";
+  EXPECT_GT(FreeDiskBytes("dataset.db").value(), 0u) << "the disk of the current folder";
   EXPECT_FALSE(FreeDiskBytes(folder_.File("no such folder/dataset.db")).ok());
 }
 

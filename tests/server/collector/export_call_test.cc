@@ -1,4 +1,4 @@
-// Exports whose clients read slowly, not at all, or lose the right to.
+// Tests exports whose clients read slowly or not at all, or lose their authorization.
 
 #include <gmock/gmock.h>
 #include <grpcpp/client_context.h>
@@ -23,7 +23,7 @@ using storage::AttemptRecord;
 using storage::Row;
 using storage::RunRecord;
 
-// One export, of which the client reads as much as it is told to.
+// An export whose client reads only as many messages as requested.
 class TestExport {
  public:
   explicit TestExport(const std::shared_ptr<grpc::Channel>& channel, const std::string& token = "")
@@ -56,7 +56,7 @@ class TestExport {
   bool finished_ = false;
 };
 
-// Waits for what happens on other threads, for a minute at most.
+// Blocks until the condition is true, for a minute at most.
 template <typename Condition>
 bool Eventually(Condition condition) {
   const absl::Time deadline = absl::Now() + absl::Minutes(1);
@@ -69,7 +69,7 @@ bool Eventually(Condition condition) {
 
 class ExportCallTest : public ::testing::Test {
  protected:
-  // Some items, each of which waits for its reader.
+  // Stores records for some items, each of which waits for its reader.
   void Fill(const std::string& token = "") {
     TestStream stream(story_->channel(), token);
     ASSERT_TRUE(stream.Open('p'));
@@ -100,7 +100,7 @@ TEST_F(ExportCallTest, WhoDoesNotReadKeepsNobodyFromReading) {
 TEST_F(ExportCallTest, OneThatTakesTooLongEnds) {
   story_.emplace(Limits{.export_timeout = absl::ZeroDuration()});
   Fill();
-  // The time is looked at now and then; at some time in the middle of an export.
+  // Timeouts are checked periodically; sooner or later a check happens during an export.
   grpc::Status status;
   for (int attempt = 0; attempt < 10000 && status.ok(); ++attempt) status = TestExport(channel()).ReadAll();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
@@ -117,7 +117,7 @@ TEST_F(ExportCallTest, OneOfARevokedTokenEnds) {
   ASSERT_TRUE(running.ReadOne());
   tokens_.Revoke("reader");
   const SteadyTime revoked = SteadyNow();
-  EXPECT_TRUE(Eventually([&] { return log.Count("was revoked") > 0; })) << "the export goes on\n" << log.text();
+  EXPECT_TRUE(Eventually([&] { return log.Count("was revoked") > 0; })) << "the export continues\n" << log.text();
   EXPECT_FALSE(running.ReadAll().ok());
   EXPECT_LT(ElapsedSince(revoked), absl::Seconds(2));
 }

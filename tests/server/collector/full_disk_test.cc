@@ -1,4 +1,5 @@
-// A collector whose disk is nearly full: it takes nothing new, says so, answers readers, and goes on by itself.
+// Tests a collector whose disk is nearly full: it rejects new records, reports the reason, serves readers, and resumes
+// by itself.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -67,10 +68,11 @@ TEST_F(NearlyFullDiskTest, TheUnaryCallIsTurnedAwayToo) {
     *request.mutable_batch() = MakeBatch(1, {RunRecord('a')});
     v1::IngestResponse response;
     const grpc::Status status = stub->Ingest(&context, request, &response);
-    EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << "the first, and all later ones";
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED)
+        << "every call is rejected, not only the first";
     EXPECT_EQ(RetrySeconds(status), 7);
   }
-  EXPECT_EQ(story_.Query("SELECT count(*) FROM producers"), "0") << "an opening is written, too";
+  EXPECT_EQ(story_.Query("SELECT count(*) FROM producers"), "0") << "opening a producer writes to the disk, too";
 }
 
 TEST_F(NearlyFullDiskTest, HealthSaysSoButForReadersAndTheyAreAnswered) {

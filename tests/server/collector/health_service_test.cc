@@ -1,4 +1,4 @@
-// The health service, as gRPC clients call it.
+// Tests the health service through gRPC clients.
 
 #include "server/collector/health_service.h"
 
@@ -14,7 +14,7 @@
 namespace telemetry::collector {
 namespace {
 
-// A Watch or Check that waits for each thing that happens.
+// A Watch or Check call that blocks for each event.
 class HealthCall {
  public:
   explicit HealthCall(const std::shared_ptr<grpc::Channel>& channel, const std::string& method = "Watch")
@@ -41,7 +41,7 @@ class HealthCall {
     call_->WriteLast(grpc::ByteBuffer(&slice, 1), {}, this);
     return Await();
   }
-  // The next status: 1 serving, 2 not serving, 3 unknown; 0: the call has ended.
+  // Returns the next status: 1 serving, 2 not serving, 3 unknown; 0 if the call has ended.
   int Read() {
     grpc::ByteBuffer response;
     call_->Read(&response, this);

@@ -1,4 +1,4 @@
-// Each limit of serve, in a collector that has a small one.
+// Tests each limit of serve on a collector with a low limit.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,11 +40,11 @@ TEST(Limits, ACallWhoseRequestDoesNotComeEnds) {
                              "/telemetry.v1.DatasetService/Export", "/grpc.health.v1.Health/Check"}) {
     const grpc::Status status = SilentCall(story.channel(), method).AwaitEnd();
     EXPECT_EQ(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED) << method;
-    EXPECT_THAT(status.error_message(), HasSubstr("request did not come")) << method;
+    EXPECT_THAT(status.error_message(), HasSubstr("request did not arrive")) << method;
   }
 }
 
-// Without a token a sender is an address. It has half of the calls.
+// Without a token the sender is the address, which may have half of the calls.
 TEST(Limits, ACallCountsFromItsHeaders) {
   constexpr char kListRuns[] = "/telemetry.v1.DatasetService/ListRuns";
   CollectorStory story(Limits{.max_streams = 6});
@@ -57,15 +57,16 @@ TEST(Limits, ACallCountsFromItsHeaders) {
   for (int attempt = 0; attempt < 10000 && outcome.status.ok(); ++attempt) {
     outcome = CallAnything(story.channel(), kListRuns, "");
   }
-  EXPECT_EQ(outcome.status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << "the fifth call was let in";
+  EXPECT_EQ(outcome.status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED) << "the fifth call was admitted";
   EXPECT_EQ(RetrySeconds(outcome.status), 1);
-  EXPECT_TRUE(CallAnything(story.channel(), "/grpc.health.v1.Health/Check", "").status.ok()) << "counts apart";
-  EXPECT_TRUE(CallAnything(story.channel(), "/telemetry.v1.DatasetService/Export", "").status.ok()) << "counts apart";
+  EXPECT_TRUE(CallAnything(story.channel(), "/grpc.health.v1.Health/Check", "").status.ok()) << "has its own limit";
+  EXPECT_TRUE(CallAnything(story.channel(), "/telemetry.v1.DatasetService/Export", "").status.ok())
+      << "has its own limit";
   silent.clear();
   for (int attempt = 0; attempt < 10000 && !outcome.status.ok(); ++attempt) {
     outcome = CallAnything(story.channel(), kListRuns, "");
   }
-  EXPECT_TRUE(outcome.status.ok()) << "the calls that were cancelled still count";
+  EXPECT_TRUE(outcome.status.ok()) << "cancelled calls still count";
 }
 
 TEST(Limits, AStreamTooManyIsToldToComeBack) {
@@ -78,7 +79,7 @@ TEST(Limits, AStreamTooManyIsToldToComeBack) {
     EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
     EXPECT_FALSE(status.error_details().empty()) << "RetryInfo";
   }
-  // The first one's place is free as soon as the collector has noticed that it is gone.
+  // The first stream's place becomes free when the collector has noticed the end of the stream.
   bool served = false;
   for (int attempt = 0; attempt < 10000 && !served; ++attempt) {
     TestStream third(story.channel());
@@ -100,7 +101,7 @@ TEST(Limits, AStreamTooManyOfOneProducerIsToldToComeBack) {
   EXPECT_TRUE(first.AwaitAck(1));
 }
 
-// Four thousand bytes at one byte a second: the next message would be read in an hour.
+// Sends four thousand bytes at one byte per second: the next message would be read after an hour.
 TEST(Limits, AProducerThatIsTooFastIsNotReadFromAndCanStillBeEnded) {
   CollectorStory story(Limits{.producer_bytes_per_second = 1});
   TestStream fast(story.channel());
@@ -151,7 +152,7 @@ TEST(Limits, RecordsAboveTheirSizesGoToTheRejectsAndTheLogGoesOn) {
   EXPECT_EQ(story.Query("SELECT count(*) FROM attempts"), "1");
 }
 
-// Some 8 MB that are 150 MiB in memory.
+// Returns a record of about 8 MB that uses 150 MiB in memory.
 v1::Record ManyShortEdges() {
   v1::Record record;
   v1::IrGraph& graph = *record.mutable_ir_graph();
@@ -192,7 +193,7 @@ TEST(Limits, ARecordThatIsTooHeavyIsRejectedAloneAndTheLogGoesOn) {
   EXPECT_EQ(response.ack().rejects_size(), 1);
 }
 
-// Records that each may be stored, and together would take more memory than a batch may.
+// Sends records that are small enough one by one, but together exceed the memory of a piece.
 TEST(Limits, ABatchThatIsHeavyIsStoredInPieces) {
   CollectorStory story;
   std::vector<v1::Record> records;

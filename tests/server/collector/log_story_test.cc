@@ -1,4 +1,4 @@
-// What the program logs as JSON, and that a caller's error names the line that tells of it.
+// Tests the JSON log of the program, and that the request id of a caller's error leads to its log line.
 
 #include <gmock/gmock.h>
 #include <grpcpp/create_channel.h>
@@ -27,7 +27,7 @@ using record::Json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// While one lives, programs that are started have this variable.
+// Sets an environment variable for programs started during its lifetime.
 class Variable {
  public:
   Variable(std::string name, const std::string& value) : name_(std::move(name)) {
@@ -62,7 +62,7 @@ class LogStory : public ::testing::Test {
     return {status, entry == metadata.end() ? "" : std::string(entry->second.data(), entry->second.size())};
   }
 
-  // Opens as this client, sends the batch and ends.
+  // Opens a stream as this client, sends the batch and ends the stream.
   Heard Stream(const std::string& token, const std::string& client, const v1::Batch& batch,
                const std::string& request_id = "") {
     const auto stub = v1::IngestService::NewStub(channel_);
@@ -107,7 +107,7 @@ class LogStory : public ::testing::Test {
     channel_ = grpc::CreateChannel(address, grpc::InsecureChannelCredentials());
   }
 
-  // Each line has to be an object that tells when, how bad and what.
+  // Reads the log. Each line must be an object with time, level and message.
   std::vector<Json> ReadLog() {
     std::ifstream file(db_ + ".log", std::ios::binary);
     std::vector<Json> lines;
@@ -127,7 +127,7 @@ class LogStory : public ::testing::Test {
     return lines;
   }
 
-  // The values of `field` in the lines about this call.
+  // Returns the values of `field` in the log lines of this call.
   static std::vector<std::string> Told(const std::vector<Json>& lines, const std::string& request_id,
                                        const std::string& field) {
     std::vector<std::string> told;
@@ -175,7 +175,7 @@ TEST_F(LogStory, EachLineIsJsonAndACallersErrorMeetsIt) {
     EXPECT_TRUE(access::IsRequestId(heard.request_id)) << heard.request_id;
     ids.insert(heard.request_id);
   }
-  EXPECT_EQ(ids.size(), 7u) << "two calls have one id";
+  EXPECT_EQ(ids.size(), 7u) << "two calls have the same id";
 
   const std::vector<Json> lines = ReadLog();
   EXPECT_THAT(Told(lines, good.request_id, "client"), testing::ElementsAre(client));

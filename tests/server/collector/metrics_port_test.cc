@@ -1,4 +1,4 @@
-// The port of the metrics: who may read them, over what, and how many at a time.
+// Tests the metrics port: authorization, HTTP and HTTPS, and the connection limits.
 
 #include "server/collector/metrics_port.h"
 
@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-// A connection to the port; reads until the other side closes it.
+// A connection to the port; reads until the server closes it.
 class Peer {
  public:
   explicit Peer(const MetricsPort& port) : socket_(http2::ConnectToLoopback(port.port())) {}
@@ -83,7 +83,7 @@ TEST(MetricsPort, ClosesWhoTakesTooLongOrSaysTooMuch) {
   const auto port = Start();
   const Peer talkative(*port);
   talkative.Send("GET /metrics HTTP/1.1\r\nX: " + std::string(20'000, 'x'));
-  // Unread bytes reset the connection, and the answer may be lost with it.
+  // Unread bytes reset the connection, and the response may be lost.
   EXPECT_THAT(talkative.ReadAll(), testing::AnyOf(IsEmpty(), StartsWith("HTTP/1.1 431")));
 }
 
@@ -116,7 +116,7 @@ TEST(MetricsPort, AsksForATokenOfAReader) {
   EXPECT_THAT(Peer(*port).Get("Authorization: Bearer " + reader + "\r\n"), EndsWith("numbers 1\n"));
 }
 
-// A page that no socket buffer holds.
+// Starts a port with a page that is larger than any socket buffer.
 std::unique_ptr<MetricsPort> StartLarge(const access::TlsFiles& tls = {}) {
   auto port = MetricsPort::Open({.address = "127.0.0.1:0", .tls = tls});
   EXPECT_TRUE(port.ok()) << port.status();
@@ -134,7 +134,7 @@ TEST(MetricsPort, OutlivesAPeerThatGoesAway) {
   EXPECT_GT(Peer(*port).Get().size(), 32 << 20);
 }
 
-// The answer over TLS; `ca`: the file of the authority that the client trusts.
+// Returns the response over TLS. `ca`: the file of the authority that the client trusts.
 std::string GetOverTls(const MetricsPort& port, const std::string& ca, const std::string& cert = "",
                        const std::string& key = "", size_t most = SIZE_MAX) {
   SSL_CTX* context = SSL_CTX_new(TLS_client_method());
@@ -184,7 +184,7 @@ TEST_F(MetricsPortTlsTest, ServesOverTlsAlone) {
   EXPECT_THAT(GetOverTls(*port, folder_.File("ca.pem")), EndsWith("numbers 1\n"));
   EXPECT_THAT(Peer(*port).Get(), testing::Not(HasSubstr("numbers")));
 
-  // Another certificate counts from the next connection on.
+  // The next connection uses the new certificate.
   access::TestAuthority other("other");
   Install("server", other.Issue("localhost"));
   Write("other.pem", other.certificate());

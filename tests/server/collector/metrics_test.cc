@@ -1,4 +1,4 @@
-// The metrics, as Prometheus reads them: over HTTP, from a collector that works.
+// Tests the metrics that a running collector serves over HTTP.
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
@@ -28,7 +28,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// The whole answer to a GET on this machine.
+// Returns the complete response to a GET on this machine.
 std::string Get(int port, const std::string& path) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(static_cast<uint16_t>(port))};
@@ -51,7 +51,7 @@ std::string Get(int port, const std::string& path) {
 
 std::string Scrape(CollectorServer& server) { return Get(server.metrics_port(), "/metrics"); }
 
-// The value of one time series, named as in the text; -1: it is not there.
+// Returns the value of a time series, named as in the text, or -1 if it does not exist.
 double Value(const std::string& text, const std::string& series) {
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(line, absl::MaxSplits(' ', 1));
@@ -74,7 +74,7 @@ TEST(Metrics, SayWhatBecameOfTheRecords) {
   records.emplace_back("\xff\xff no record");
   stream.Send(MakeBatchOfBytes(1, records));
   ASSERT_TRUE(stream.AwaitAck(4));
-  // The same again, and one that is new.
+  // Sends the same records again, and a new one.
   records.push_back(Row('x', 2, 1).SerializeAsString());
   stream.Send(MakeBatchOfBytes(1, records));
   ASSERT_TRUE(stream.AwaitAck(5));

@@ -54,10 +54,11 @@ TEST(ParsedBatch, EmptyRecordsCountForTheMemoryThatTheyTake) {
   EXPECT_EQ(parsed[0]->mutable_batch().records.size(), 1000u);
 }
 
-// Records of all sizes; each piece is within the limits, or is one record, and together they are the batch.
+// Parses records of many sizes: each piece is within the limits or has one record, and the pieces together are the
+// batch.
 TEST(ParsedBatch, PiecesAreTheWholeBatchInOrder) {
   std::vector<std::string> records;
-  for (size_t i = 0; i < 10000; ++i) records.push_back(std::string(i % 300, '\xff'));  // no record
+  for (size_t i = 0; i < 10000; ++i) records.push_back(std::string(i % 300, '\xff'));  // not a Record
   records.push_back(std::string(5 << 20, '\xff'));
   records.emplace_back();
   const auto pieces = PiecesOf(Records(records));
@@ -131,7 +132,7 @@ TEST(ParsedBatch, UnknownFieldsAreSkipped) {
   EXPECT_EQ(OutlineOf(grpc::ByteBuffer(&slice, 1)).records, 1u);
 }
 
-// Records of few bytes that ask for much memory.
+// Returns records of few bytes that would use much memory.
 std::vector<v1::Record> HollowRecords() {
   v1::Record nodes;
   for (int i = 0; i < 10000; ++i) nodes.mutable_ir_graph()->add_nodes();
@@ -159,7 +160,7 @@ TEST(ParsedBatch, EmptyStringsCountForTheMemoryThatTheyTake) {
   EXPECT_GE(OutlineOf(Records({supersedes.SerializeAsString()})).pieces[0].memory_bytes, 10000 * sizeof(std::string));
 }
 
-// The writer needs much longer for many ids than their bytes suggest.
+// Ids cost the writer far more time than their bytes suggest.
 TEST(ParsedBatch, SupersededAttemptsCountByTheWritersWork) {
   v1::Record supersedes;
   for (int i = 0; i < 256; ++i) supersedes.mutable_attempt()->add_supersedes(std::string(16, 'x'));
@@ -168,7 +169,7 @@ TEST(ParsedBatch, SupersededAttemptsCountByTheWritersWork) {
   EXPECT_GE(piece.memory_bytes, piece.rows * kLeastBytesOfRow);
 }
 
-// A record of kinds that overwrite each other, each an object of its own.
+// Builds a record whose kinds overwrite each other, each with its own object.
 TEST(ParsedBatch, ManyKindsInOneRecordAreTooHeavy) {
   std::string bytes;
   for (int i = 0; i < 1000; ++i) bytes += std::string("\x0a\x00\x12\x00", 4);

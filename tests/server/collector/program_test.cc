@@ -1,4 +1,4 @@
-// The command line of telemetry-collector: what it refuses, and with which words.
+// Tests the command line of telemetry-collector: refused arguments and their messages.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ TEST_F(ProgramTest, CommandsForFilesSayWhatElseAServerNeeds) {
   for (const char* command : {"check", "stats", "backup --to copy.db", "prune --keep-age 1d"}) {
     ExpectWrongUsage(command + server, "works on SQLite files");
   }
-  ExpectWrongUsage("serve --keep-bytes 1GiB" + server, "nothing is removed from a PostgreSQL server");
+  ExpectWrongUsage("serve --keep-bytes 1GiB" + server, "removes nothing from a PostgreSQL server");
   const ProgramOutcome outcome = RunCollector("migrate" + server);
   EXPECT_EQ(outcome.exit_status, 1);
   EXPECT_THAT(outcome.output, AllOf(HasSubstr("127.0.0.1"), Not(HasSubstr("sesame"))));
@@ -155,12 +155,12 @@ TEST_F(ProgramTest, DeleteWantsADatasetANameAndAYes) {
   ExpectWrongUsage(db + " --yes", "--run, --attempt or --origin");
   ExpectWrongUsage(db + " --origin '' --yes", "--origin");
   ExpectWrongUsage(db + " --attempt 12 --yes", "'12' is no attempt_id");
-  ExpectWrongUsage(db + " --origin ci/1 </dev/null", "give --yes, or --dry-run");
+  ExpectWrongUsage(db + " --origin ci/1 </dev/null", "give --yes or --dry-run");
   ExpectWrongUsage("delete --collector nowhere --origin ci/1 --yes", "nowhere");
   ExpectWrongUsage("delete --collector 127.0.0.1:1 --tls-cert x --origin ci/1 --yes", "--tls-key");
   const ProgramOutcome none = RunCollector(db + " --origin ci/1 --yes");
   EXPECT_EQ(none.exit_status, 1) << none.output;
-  EXPECT_FALSE(std::filesystem::exists(folder_.File("dataset.db"))) << "it makes no dataset";
+  EXPECT_FALSE(std::filesystem::exists(folder_.File("dataset.db"))) << "delete creates no dataset";
 }
 
 TEST_F(ProgramTest, AFlagOfDeleteCountsMoreThanTheVariableOfServe) {
@@ -193,11 +193,11 @@ TEST_F(ProgramTest, DeletePrintsWhatGoesAndLeavesAFileThatIsServed) {
   }
   const ProgramOutcome deleted = RunCollector("delete --run aaaa --yes --db " + path);
   EXPECT_EQ(deleted.exit_status, 0) << deleted.output;
-  EXPECT_THAT(deleted.output, HasSubstr("deleted 1 attempt with 2 rows, and 1 run that had no others"));
+  EXPECT_THAT(deleted.output, HasSubstr("deleted 1 attempt with 2 rows, and 1 run that had no other attempts"));
   EXPECT_THAT(deleted.output,
               HasSubstr("info deleted from the dataset: by=local run_ids=aaaa attempts=1 rows=2 runs=1"));
   EXPECT_EQ(RunCollector("check --db " + path).exit_status, 0);
-  EXPECT_EQ(RunCollector("delete --run aaaa --yes --db " + path).exit_status, 1) << "it has gone";
+  EXPECT_EQ(RunCollector("delete --run aaaa --yes --db " + path).exit_status, 1) << "the run was deleted before";
 }
 
 TEST_F(ProgramTest, AMistypedWordIsNamed) {
@@ -242,7 +242,7 @@ TEST_F(ProgramTest, OtherMachinesAreNotLetInByAccident) {
     ExpectWrongUsage(serve_ + " --listen " + address + " --tls-cert c --tls-key k", "there are no tokens:");
     ExpectWrongUsage(serve_, "--insecure-beyond-loopback", std::string("TELEMETRY_COLLECTOR_LISTEN=") + address);
   }
-  // What is then wrong is found by serve itself: it went on.
+  // With TLS and tokens the command line is accepted, and serve itself reports the missing files.
   const ProgramOutcome outcome = RunCollector(serve_ + " --listen 0.0.0.0:0 --tls-cert c --tls-key k --tokens t");
   EXPECT_EQ(outcome.exit_status, 1) << outcome.output;
 }
@@ -305,7 +305,8 @@ TEST_F(ProgramTest, ATokenGoesToANewFileOfItsOwner) {
   const ProgramOutcome again = RunCollector(add);
   EXPECT_EQ(again.exit_status, 1);
   EXPECT_THAT(again.output, HasSubstr(out));
-  EXPECT_EQ(access::ReadTokens(folder_.File("tokens.json"))->size(), 1u) << "a token that nobody has is not added";
+  EXPECT_EQ(access::ReadTokens(folder_.File("tokens.json"))->size(), 1u)
+      << "a token that could not be handed out is not added";
 }
 
 TEST_F(ProgramTest, CertificatesOfTlsInitServe) {
@@ -321,7 +322,7 @@ TEST_F(ProgramTest, CertificatesOfTlsInitServe) {
 
   const ProgramOutcome again = RunCollector(init);
   EXPECT_EQ(again.exit_status, 1);
-  EXPECT_THAT(again.output, HasSubstr("there already"));
+  EXPECT_THAT(again.output, HasSubstr("exists; remove it"));
   EXPECT_EQ(RunCollector("tls init --host 'a b' --out " + folder_.File("other")).exit_status, 1);
   EXPECT_FALSE(std::filesystem::exists(folder_.File("other")));
   ExpectWrongUsage("tls init --out " + tls, "--host");

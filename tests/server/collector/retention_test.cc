@@ -1,4 +1,5 @@
-// What serve removes by itself: what is old in served time, whatever any clock says, and never a run's only attempt.
+// Tests the retention of serve: it removes data by served time, regardless of any clock, and never the only attempt of
+// a run.
 
 #include "server/collector/retention.h"
 
@@ -36,7 +37,7 @@ std::vector<v1::Record> EndedAttempt(char attempt, char run, int rows, absl::Tim
   return records;
 }
 
-// A machine whose time passes as the test says, a clock on it that may be wrong, and a dataset that is served there.
+// A dataset served on a machine whose time the test controls and whose clock may be wrong.
 class ServedDataset {
  public:
   explicit ServedDataset(storage::PruneRules rules, absl::Duration clock_error = absl::ZeroDuration())
@@ -53,7 +54,7 @@ class ServedDataset {
     EXPECT_THAT(story_.Send(batches_.back()).refused, IsEmpty());
   }
 
-  // As a client does that did not hear of the Acks, and as another that forwards the same files.
+  // Resends everything, as a client that missed the Acks, and as another client that forwards the same files.
   void EverythingArrivesAgain() {
     uint64_t seq = 1;
     for (const std::vector<v1::Record>& batch : batches_) {
@@ -78,10 +79,10 @@ class ServedDataset {
     }
   }
 
-  // One step of a pass, as between two transactions.
+  // Executes one step of a pass, as the writer does between two transactions.
   void DoAStep() { ASSERT_TRUE(retention_->Step(story_.writer()).ok()); }
 
-  // In order, or killed: then nothing is written down at the end.
+  // Restarts the collector in order, or as after a kill, which records no time at the end.
   void Restart(bool killed = false) {
     if (!killed) {
       EXPECT_TRUE(retention_->End(story_.writer()).ok());
@@ -90,7 +91,7 @@ class ServedDataset {
     Serve();
   }
 
-  // In the order of arrival.
+  // Returns the first letters of the attempts' ids in the order of arrival.
   std::string Attempts() const {
     return story_.Query(
         "SELECT ifnull(group_concat(substr(CAST(attempt_id AS TEXT), 1, 1), ''), '') "
@@ -168,7 +169,7 @@ TEST(Retention, ARestartTakesNothingFromTheTime) {
 
 enum class Set { kNever, kBeforeTheDataset, kBetweenRuns, kWhileServing, kAtTheClient, kAndSetRightAgain };
 
-// What is in the dataset day by day, where a clock is set at some moment: attempts in order, and rows.
+// Returns the content of the dataset day by day, attempts in order and rows, with a clock that is set at some moment.
 std::vector<std::string> Days(Set when, absl::Duration error) {
   ServedDataset dataset(kKeepThirtyDays, when == Set::kBeforeTheDataset ? error : absl::ZeroDuration());
   std::vector<std::string> days;
@@ -183,7 +184,7 @@ std::vector<std::string> Days(Set when, absl::Duration error) {
   pass(5);
   dataset.Arrives('y', 'a');
   if (when == Set::kWhileServing || when == Set::kAndSetRightAgain) dataset.SetClock(error);
-  // Under the clock as it is now: by this arrival it is no proof of anything.
+  // This attempt arrives while the clock may be wrong, so its arrival time proves nothing.
   dataset.Arrives('z', 'a');
   pass(5);
   if (when == Set::kBetweenRuns) dataset.SetClock(error);
@@ -221,7 +222,7 @@ TEST(Retention, BySizeTheFirstToArriveGoFirstAndTheirRoomIsUsedAgain) {
     EXPECT_LE(dataset.UsedBytes(), kKeep) << i;
     if (i == 20) file_pages = dataset.FilePages();
   }
-  EXPECT_GT(dataset.UsedBytes(), kKeep / 2) << "no more than it takes";
+  EXPECT_GT(dataset.UsedBytes(), kKeep / 2) << "removes no more than necessary";
   EXPECT_THAT(dataset.Attempts(), ::testing::EndsWith("fgh"));
   EXPECT_LE(dataset.FilePages(), file_pages + file_pages / 10);
   EXPECT_GT(dataset.retention().state().bytes_removed, uint64_t{kKeep});
@@ -257,7 +258,7 @@ TEST(Retention, APassGoesInStepsBetweenWhichACollectorMayBeKilled) {
   for (int step = 0; step < 4; ++step) {
     dataset.DoAStep();
     const std::string left = dataset.Attempts();
-    EXPECT_EQ(left, before.substr(2)) << "two of 1000 rows are enough for a step";
+    EXPECT_EQ(left, before.substr(2)) << "two attempts of 1000 rows are enough for a step";
     EXPECT_EQ(dataset.Rows(), std::to_string(1000 * left.size()));
     before = left;
     dataset.Restart(/*killed=*/true);
@@ -268,7 +269,8 @@ TEST(Retention, APassGoesInStepsBetweenWhichACollectorMayBeKilled) {
   EXPECT_EQ(dataset.Attempts(), "l");
 }
 
-// An export holds no transaction open between two pages: whatever goes meanwhile, it has an attempt whole, or says so.
+// An export holds no transaction open between two pages. If attempts are removed meanwhile, it contains each attempt
+// completely or fails.
 TEST(Retention, AnExportHasAttemptsWholeOrSaysThatItHasNot) {
   int whole = 0;
   int aborted = 0;
@@ -291,7 +293,7 @@ TEST(Retention, AnExportHasAttemptsWholeOrSaysThatItHasNot) {
       ++whole;
     } else {
       EXPECT_TRUE(absl::IsAborted(status)) << status;
-      EXPECT_THAT(std::string(status.message()), HasSubstr("export again"));
+      EXPECT_THAT(std::string(status.message()), HasSubstr("repeat the export"));
       ++aborted;
     }
   }
@@ -312,7 +314,7 @@ TEST(Retention, WhereRecordsWaitItsStepsAreApart) {
   EXPECT_EQ(retention.Patience(/*busy=*/false), absl::Hours(12));
 }
 
-// Sends records that cannot be read, each with so many bytes, as one batch of a producer.
+// Returns records that cannot be parsed, each of `bytes` bytes, which are sent as one batch of a producer.
 std::vector<v1::Record> Unreadable(char letter, int count, size_t bytes) {
   std::vector<v1::Record> records(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) {
@@ -339,7 +341,8 @@ TEST(Retention, ManyRejectsAreLookedAtAtOnce) {
   dataset.DoWhatIsDue();
   EXPECT_EQ(rejects(), "7");
   send('c', 5);
-  EXPECT_GT(dataset.retention().Patience(/*busy=*/true), absl::ZeroDuration()) << "those of the last pass do not count";
+  EXPECT_GT(dataset.retention().Patience(/*busy=*/true), absl::ZeroDuration())
+      << "rejects before the last pass do not count";
 }
 
 // ---- In a collector ------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ class FloodsOfCalls : public ::testing::Test {
 TEST_F(FloodsOfCalls, AConnectionBeginsOnlySoManyAtATime) {
   const std::string peer = PeerOf("192.0.2.1", 1);
   for (int i = 0; i < 3; ++i) calls_.AddBeginning(peer);
-  for (int i = 0; i < 100; ++i) {  // one after the other
+  for (int i = 0; i < 100; ++i) {  // sequential calls
     calls_.AddEnd(peer);
     calls_.AddBeginning(peer);
   }

@@ -23,14 +23,14 @@ TEST(SenderShares, ASenderHasHalf) {
   EXPECT_TRUE(shares.TryTake("a", 1));
   EXPECT_FALSE(shares.TryTake("a", 1));
   EXPECT_TRUE(shares.TryTake("b", 2));
-  EXPECT_FALSE(shares.TryTake("c", 1)) << "all is full";
+  EXPECT_FALSE(shares.TryTake("c", 1)) << "the total limit is reached";
   shares.Release("a", 1);
   EXPECT_TRUE(shares.TryTake("c", 1));
 }
 
 TEST(SenderShares, WhoHoldsNothingGetsMoreThanItsShare) {
   SenderShares shares(10);
-  EXPECT_TRUE(shares.TryTake("a", 20)) << "nobody holds anything";
+  EXPECT_TRUE(shares.TryTake("a", 20)) << "no sender holds anything";
   EXPECT_FALSE(shares.TryTake("b", 1));
   shares.Release("a", 20);
   EXPECT_TRUE(shares.TryTake("b", 1));

@@ -1,4 +1,4 @@
-// The command stats: what it counts, beside a collector that serves.
+// Tests the counts of the command stats while a collector serves the dataset.
 
 #include "server/storage/stats.h"
 
@@ -31,7 +31,7 @@ std::string Text(const Json& json, std::initializer_list<const char*> path) {
   return at->text;
 }
 
-// A run with two attempts of three rows, and a record that is refused.
+// Stores a run with two attempts of three rows, and a record that is refused.
 void Fill(DatasetStory& story) {
   v1::Record ended = AttemptRecord('x', 'a');
   ended.mutable_attempt()->set_state(v1::Attempt::STATE_COMPLETE);

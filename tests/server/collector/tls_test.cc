@@ -1,4 +1,4 @@
-// A collector behind TLS: who gets through to it, and how its certificates are renewed.
+// Tests a collector with TLS: which clients can connect, and how its certificates are renewed.
 
 #include <gmock/gmock.h>
 #include <grpcpp/create_channel.h>
@@ -39,7 +39,7 @@ class TlsTest : public ::testing::Test {
   }
 
   std::string File(const std::string& name) const { return folder_.File(name); }
-  // As an administrator would: the new file takes the old one's place at once.
+  // Replaces a file atomically, as an administrator should.
   void Write(const std::string& name, const std::string& content) {
     std::ofstream(File(name + ".next")) << content;
     std::filesystem::rename(File(name + ".next"), File(name));
@@ -58,7 +58,7 @@ class TlsTest : public ::testing::Test {
   access::Credentials Client() {
     return {.tls_ca = File("ca.pem"), .tls_cert = File("client.pem"), .tls_key = File("client.key"), .token = token_};
   }
-  // The status of a question put with these credentials over a connection of its own.
+  // Returns the status of a unary call with these credentials over a new connection.
   grpc::Status Ask(const std::string& address, const access::Credentials& credentials) {
     const absl::StatusOr<access::Connection> connection = access::Connection::Prepare(credentials, address);
     if (!connection.ok()) return {grpc::StatusCode::INTERNAL, std::string(connection.status().message())};
@@ -76,7 +76,7 @@ class TlsTest : public ::testing::Test {
     EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE) << what << ": " << status.error_message();
     EXPECT_THAT(status.error_message(), Not(HasSubstr(token_.substr(3))));
   }
-  // Until connections with these credentials succeed, or fail.
+  // Blocks until connections with these credentials succeed, or fail if `succeed` is false.
   bool Await(CollectorStory& story, const access::Credentials& credentials, bool succeed) {
     const absl::Time deadline = absl::Now() + absl::Seconds(60);
     while (absl::Now() < deadline) {
@@ -89,7 +89,7 @@ class TlsTest : public ::testing::Test {
   TokenFolder tokens_;
   std::string token_;
   TestAuthority own_{"own authority"};
-  TestAuthority other_{"own authority"};  // another, of the same name
+  TestAuthority other_{"own authority"};  // another authority of the same name
 };
 
 TEST_F(TlsTest, OnlyWhoShowsWhatIsAskedForGetsThrough) {
@@ -116,7 +116,7 @@ TEST_F(TlsTest, OnlyWhoShowsWhatIsAskedForGetsThrough) {
   ExpectKeptOut(story, {.token = token_}, "plaintext");
   ExpectKeptOut(story, {}, "plaintext without a token");
 
-  // The certificate says which machine it is, not what it may do.
+  // The certificate authenticates the machine; it grants no access without a token.
   client = Client();
   client.token = "";
   EXPECT_EQ(Ask(AddressOf(story), client).error_code(), grpc::StatusCode::UNAUTHENTICATED);
@@ -171,7 +171,7 @@ TEST_F(TlsTest, CertificatesAreRenewedWhileItServes) {
   EXPECT_TRUE(Await(story, trusting_the_new, true));
   EXPECT_FALSE(Ask(AddressOf(story), Client()).ok());
 
-  // The clients' authority, too.
+  // The authority of the client certificates can be renewed as well.
   Write("ca.pem", other_.certificate());
   EXPECT_TRUE(Await(story, trusting_the_new, false));
   Install("client", other_.Issue("runner-18"));

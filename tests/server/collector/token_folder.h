@@ -12,12 +12,12 @@
 
 namespace telemetry::collector {
 
-// A file of tokens.
+// A token file in a temporary folder.
 class TokenFolder {
  public:
   const std::string& path() const { return path_; }
 
-  // Returns the token's text.
+  // Adds a token and returns its text.
   std::string Add(access::Token token) {
     token.created = absl::Now();
     const absl::StatusOr<access::NewToken> added = access::MakeNewToken(std::move(token));

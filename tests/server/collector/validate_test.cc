@@ -1,4 +1,4 @@
-// serve --validate: finds what serve would stumble over, and leaves everything as it was.
+// Tests serve --validate: it reports every problem that serve would have, and changes nothing.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class ValidateTest : public ::testing::Test {
     std::ofstream(folder_.File(name), std::ios::binary) << content;
     return folder_.File(name);
   }
-  // A pair of files, cert and key.
+  // Writes a certificate and its key and returns the flags for them.
   std::string TlsFlags(const std::string& name, const access::Identity& identity) {
     return " --tls-cert " + Write(name + ".pem", identity.certificate) + " --tls-key " +
            Write(name + ".key", identity.key);
@@ -62,9 +62,10 @@ TEST_F(ValidateTest, SaysWhatWouldBeServedAndMakesNothing) {
   const std::set<std::string> before = Files();
   const ProgramOutcome outcome = Validate(flags);
   EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
-  EXPECT_THAT(outcome.output, AllOf(HasSubstr("would be made"), HasSubstr("0.0.0.0:4747: TLS, certificate valid until"),
-                                    HasSubstr("2 tokens, 1 of them valid"), HasSubstr("127.0.0.1:4748"),
-                                    Not(HasSubstr("PROBLEM")), Not(HasSubstr("listening"))));
+  EXPECT_THAT(outcome.output,
+              AllOf(HasSubstr("would be created"), HasSubstr("0.0.0.0:4747: TLS, certificate valid until"),
+                    HasSubstr("2 tokens, 1 of them valid"), HasSubstr("127.0.0.1:4748"), Not(HasSubstr("PROBLEM")),
+                    Not(HasSubstr("listening"))));
   EXPECT_EQ(Files(), before);
 }
 

@@ -15,10 +15,10 @@ namespace {
 
 using testing::ElementsAre;
 
-// A dataset that stores nothing: it writes down whose batches each transaction has, and whose openings.
+// A writer that stores nothing. It records the producers of each transaction's batches and openings.
 class TransactionList final : public storage::StoreWriter {
  public:
-  // The first transaction notifies `began`, and ends when `go_on` is notified.
+  // The first transaction notifies `began` and blocks until `go_on` is notified.
   TransactionList(absl::Notification& began, absl::Notification& go_on, std::vector<std::string>& transactions)
       : began_(began), go_on_(go_on), transactions_(transactions) {}
 
@@ -82,7 +82,8 @@ class WriterLoopTest : public testing::Test {
         {.keys = {attempt}, .attempts = {{}}, .empty_runs_of = ""}, [is_wanted] { return is_wanted; },
         [this](const absl::StatusOr<v1::DeleteStep>& step) { removals_.push_back(step.status().code()); });
   }
-  // Returns the transactions of all that was queued while the first one, which opens a producer, was under way.
+  // Returns the transactions of all jobs that were queued while the first transaction, which opens a producer, was
+  // running.
   std::vector<std::string> Transactions() {
     go_on_.Notify();
     loop_.Stop();
@@ -93,7 +94,7 @@ class WriterLoopTest : public testing::Test {
   absl::Notification began_;
   absl::Notification go_on_;
   std::vector<std::string> transactions_;
-  std::vector<absl::StatusCode> removals_;  // how they ended
+  std::vector<absl::StatusCode> removals_;  // status codes of the removals
   DiskGuard guard_{DiskGuardOptions{}};
   Retention retention_{RetentionOptions{}};
   WriterLoop loop_;
@@ -149,7 +150,7 @@ TEST_F(WriterLoopTest, WhileRecordsWaitOneRemovalIsDoneAtATime) {
   for (const char* producer : {"a", "b", "c"}) Commit(producer, 1000);
   const std::vector<std::string> transactions = Transactions();
   ASSERT_GE(transactions.size(), 4u);
-  // The second one comes later, or not at all when the loop is stopped.
+  // The second removal runs later, or not at all if the loop is stopped first.
   EXPECT_THAT(std::vector<std::string>(transactions.begin(), transactions.begin() + 4),
               ElementsAre("remove 1", "commit a", "commit b", "commit c"));
   EXPECT_EQ(removals_.size(), 2u);

@@ -1,4 +1,4 @@
-// A dataset in another place: the same, whatever happened on the way.
+// Tests that a copied dataset equals its source, also after interruptions.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ std::unique_ptr<TestDataset> NewPlace(Kind kind) {
 
 const std::string kProducer(16, 'p');
 
-// Sends the records as the producer's next ones; what came before is skipped.
+// Sends the records as the producer's next ones. The records before them are skipped.
 void Send(TestDataset& dataset, uint64_t first_seq, const std::vector<v1::Record>& records) {
   absl::StatusOr<std::unique_ptr<storage::StoreWriter>> writer = dataset.OpenWriter();
   ASSERT_TRUE(writer.ok()) << writer.status();
@@ -91,7 +91,7 @@ v1::Record FullRun(char run) {
   return record;
 }
 
-// Something in each table, and texts that a format might trip over.
+// Returns records for each table, with texts that are difficult for a format.
 std::vector<v1::Record> Everything() {
   std::vector<v1::Record> records;
   for (const char run : {'1', '2', '3'}) {
@@ -112,7 +112,7 @@ std::vector<v1::Record> Everything() {
   return records;
 }
 
-// Everything that an export hands out, as text.
+// Returns all items of an export as text.
 std::string Export(TestDataset& dataset) {
   absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader = dataset.OpenReader();
   if (!reader.ok()) return reader.status().ToString();
@@ -135,7 +135,8 @@ void DamageOneRow(const std::string& db) {
   }
 }
 
-// Ends with SIGKILL right behind the `death`th transaction; false: there were fewer, and the copy is done.
+// Runs a copy in a child process that kills itself after the transaction number `death`. Returns false if the copy was
+// complete before.
 bool DiesIn(CopyOptions options, int death) {
   const pid_t child = fork();
   if (child == 0) {
@@ -183,7 +184,7 @@ TEST_P(CopyTest, EachTableHasRowsAndTheExportIsTheSame) {
   const absl::StatusOr<CopyReport> report = Copy();
   ASSERT_TRUE(report.ok()) << report.status();
   for (const auto& [table, hash] : report->tables) {
-    // Nobody has served it.
+    // No collector has served the dataset.
     EXPECT_EQ(hash.rows > 0, table != "served_time") << table;
   }
   EXPECT_EQ(Export(*to_), Export(*from_));
@@ -192,7 +193,7 @@ TEST_P(CopyTest, EachTableHasRowsAndTheExportIsTheSame) {
 
 TEST_P(CopyTest, AProducerGoesOnWhereItWasAcknowledged) {
   ASSERT_TRUE(Copy().ok());
-  // What it sends again is skipped, what is new gets keys of its own.
+  // Repeated records are skipped, and new ones get keys of their own.
   std::vector<v1::Record> more = Everything();
   more.push_back(FullRun('4'));
   more.push_back(GraphRecord('4'));

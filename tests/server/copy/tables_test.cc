@@ -1,4 +1,4 @@
-// What is copied is what the schemas have.
+// Tests that the copied tables and columns are those of the schemas.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ const char* NameOf(ColumnType type) {
   return "";
 }
 
-// "table.column type" of all that PostgreSQL does not compute by itself.
+// Returns "table.column type" of every column that PostgreSQL does not compute itself.
 std::set<std::string> ColumnsOnTheServer(storage::Database& database) {
   storage::Statement columns(
       database,
@@ -54,7 +54,7 @@ TEST(DatasetTables, AreThoseOfBothSchemas) {
   const std::unique_ptr<storage::TestDataset> dataset = storage::NewPostgresqlDataset();
   const std::unique_ptr<storage::PgDatabase> database = *storage::PgDatabase::Open(dataset->db());
   ASSERT_TRUE(storage::MigratePg(*database, absl::Now()).ok());
-  // That they are SQLite's, too, is said by DatasetTables, which takes them from there.
+  // DatasetTables() reads the columns from SQLite's schema, so only PostgreSQL's must be compared.
   const absl::StatusOr<std::vector<DatasetTable>> tables = DatasetTables();
   ASSERT_TRUE(tables.ok()) << tables.status();
   std::set<std::string> copied;
@@ -85,7 +85,7 @@ TEST(DatasetTables, EachSequenceOfTheServerBelongsToOne) {
 }
 
 TEST(DatasetTables, ProducersComeLast) {
-  // A producer's step says that all that came before it is there.
+  // A producer's committed_seq confirms that all records before it are present.
   EXPECT_EQ((*DatasetTables()).back().name, "producers");
 }
 

@@ -13,7 +13,7 @@
 namespace telemetry::exporter {
 namespace {
 
-// A collector that takes connections and never says a word.
+// A collector that accepts connections and never sends a byte.
 class SilentCollector {
  public:
   SilentCollector() : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {

@@ -10,7 +10,7 @@
 namespace telemetry::exporter {
 namespace {
 
-// Compresses the text in pieces of the given size.
+// Returns the text compressed in pieces of the given size.
 std::string Compressed(Compression compression, std::string_view text, size_t piece) {
   auto compressor = Compressor::Create(compression);
   EXPECT_TRUE(compressor.ok()) << compressor.status();
@@ -71,7 +71,7 @@ TEST(Compressor, AGzipHeaderHasNeitherTimeNorName) {
   const std::string bytes = Compressed(Compression::kGzip, "text", 4);
   ASSERT_GT(bytes.size(), 10u);
   EXPECT_EQ(bytes[3], 0);                            // no flags: no name
-  EXPECT_EQ(bytes.substr(4, 4), std::string(4, 0));  // time
+  EXPECT_EQ(bytes.substr(4, 4), std::string(4, 0));  // no time
 }
 
 TEST(Compressor, NoneIsNoCompressor) {

@@ -101,7 +101,7 @@ TEST_F(ExportDatasetTest, DetailsAreWrittenWhereTheyAreAskedFor) {
   options.details = true;
   ASSERT_TRUE(Export(options).ok());
   EXPECT_TRUE(dataset_.asked().details());
-  EXPECT_THAT(folder_.Names(), Contains("data.details.jsonl"));  // empty: there are none, and that is said
+  EXPECT_THAT(folder_.Names(), Contains("data.details.jsonl"));  // an empty file, because there are no details
   EXPECT_THAT(Read("data.snapshot.json"), HasSubstr("\"details\": 0"));
   EXPECT_THAT(Read("data.snapshot.json"), HasSubstr("\"name\": \"data.details.jsonl\""));
   ASSERT_TRUE(Export(Options()).ok());

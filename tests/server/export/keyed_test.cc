@@ -1,4 +1,4 @@
-// The keyed layout: rows with their keys, a record of every run.
+// Tests the keyed layout: rows with their keys, and a record of every run.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

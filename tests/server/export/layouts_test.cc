@@ -1,4 +1,4 @@
-// Each layout on real samples: what one attempt of one run wrote comes back byte by byte.
+// Tests each layout with real samples: the files of one attempt of one run survive a round trip byte for byte.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST(Layouts, V11HasOnlyRows) {
 }
 
 TEST(Layouts, DecoratorAndSampleIdOfPr2750AreComputedWhereOnlyTheSignatureIsKnown) {
-  // The same kernel and configs, without what the rows said of them.
+  // The same kernel and configs without the RunConfigs, which only the rows contained.
   MemoryDataset whole;
   AddSample("helion-pr2750/long_sum", {}, &whole);
   const DatasetSource without_run_configs = [&](const v1::ExportRequest& request, const ItemSink& sink) {
@@ -80,7 +80,7 @@ TEST(Layouts, ARecordThatHelionWroteGivesTheIdsOfPr2750) {
 }
 
 TEST(Layouts, WhatNobodyKnowsIsLeftEmpty) {
-  auto parts = RenderSample("helion-main/bmm", Layout::kPr2750);  // no record: neither source nor settings
+  auto parts = RenderSample("helion-main/bmm", Layout::kPr2750);  // no record, so neither source nor settings are known
   EXPECT_THAT(parts[Part::kRows], testing::HasSubstr("0f9156344513f951b806f6be4990520694f54b53c1a878b396970a01223393bb,"
                                                      ",,6.60,1,0,started,,0.04,,\"Config("));
 }

@@ -11,10 +11,11 @@
 
 namespace telemetry::exporter {
 
-// A dataset made by hand, delivered in the order of dataset.proto. Runs and attempts are delivered in the order in
-// which they were added.
+// A dataset built by a test and delivered in the order of dataset.proto. Runs and attempts are delivered in the order
+// in which they were added.
 class MemoryDataset {
  public:
+  // A row with its config, hash, failure and detail.
   struct Row {
     std::string config_text = "Config(num_warps=4)";
     std::string status = "ok";
@@ -30,23 +31,23 @@ class MemoryDataset {
   MemoryDataset();
   ~MemoryDataset();
 
-  // What follows belongs to this run, until the next one.
+  // Adds a run. The items that follow belong to it.
   MemoryDataset& Run(const v1::Run& run);
-  // A run with this id of which no record came.
+  // Adds a run with this id without a description.
   MemoryDataset& Run(const std::string& run_id);
   MemoryDataset& Graph(const v1::IrGraph& graph);
   MemoryDataset& RunConfig(const v1::RunConfig& run_config);
   MemoryDataset& Config(uint64_t config_id, const std::string& text);
-  // The rows that follow belong to this attempt of the run.
+  // Adds an attempt of the run. The rows that follow belong to it.
   MemoryDataset& Attempt(const v1::Attempt& attempt);
-  MemoryDataset& Attempt(char id_byte);  // 16 times this byte
-  // seq counts from 1.
+  MemoryDataset& Attempt(char id_byte);  // with an id of 16 times this byte
+  // Adds a row with the next seq, from 1.
   MemoryDataset& Add(const Row& row);
 
-  // Rows come in items of this many. The source must not outlive the dataset.
+  // Returns a source that delivers rows in items of `rows_per_item`. The source must not outlive the dataset.
   DatasetSource Source(int rows_per_item = 1000) const;
 
-  // What the source was last asked for. Nothing is selected here: that is the store's part.
+  // Returns the last request to the source. The source ignores the filter, which is the Store's task.
   const v1::ExportRequest& asked() const { return asked_; }
 
  private:
@@ -58,13 +59,13 @@ class MemoryDataset {
   mutable v1::ExportRequest asked_;
 };
 
-// 64 times this digit.
+// Returns 64 times this digit.
 std::string Id64(char digit);
 
-// The config_id that a config's text has.
+// Returns the config_id of a config's text.
 uint64_t ConfigIdOf(const std::string& config_text);
 
-// A run of the kernel "softmax" on an H200, of which everything is known but its settings.
+// Returns a run of the kernel "softmax" on an H200 with every field except its settings.
 v1::Run SoftmaxRun(char id_digit);
 
 }  // namespace telemetry::exporter

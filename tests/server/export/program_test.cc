@@ -1,4 +1,4 @@
-// The command line of telemetry-export: what it accepts, and how it ends.
+// Tests the command line of telemetry-export: accepted arguments, messages and exit status.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

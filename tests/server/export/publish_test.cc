@@ -1,4 +1,4 @@
-// Exports that are killed, or fail, at each step of their publishing.
+// Tests exports that are killed or that fail at each step of publishing.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ enum class Fault { kNone, kKill, kError };
 Fault fault = Fault::kNone;
 int steps_left = 0;
 
-// True: this step on the disk fails.
+// Returns true if this disk operation fails.
 bool Fails() {
   if (fault == Fault::kNone || --steps_left != 0) return false;
   if (fault == Fault::kKill) _exit(9);
@@ -35,7 +35,7 @@ bool Fails() {
 
 }  // namespace
 
-// Replace the C library's functions in this program.
+// These functions replace those of the C library in this program.
 extern "C" {
 int rename(const char* from, const char* to) noexcept {
   return Fails() ? -1 : static_cast<int>(syscall(SYS_rename, from, to));
@@ -47,7 +47,7 @@ int fsync(int fd) { return Fails() ? -1 : static_cast<int>(syscall(SYS_fsync, fd
 namespace telemetry::exporter {
 namespace {
 
-using Contents = std::map<std::string, std::string>;  // by suffix
+using Contents = std::map<std::string, std::string>;  // contents by suffix
 
 const Contents kOld = {{".csv", "old rows"}, {".meta.jsonl", "old records"}, {".sources.csv", "old sources"}};
 const Contents kNew = {{".csv", "new rows"}, {".ir.jsonl", "new graphs"}, {".meta.jsonl", "new records"}};
@@ -63,7 +63,8 @@ absl::Status Export(const std::string& base, const Contents& contents) {
   return (*files)->Publish(FormatSnapshot({.files = *written}));
 }
 
-// Runs the export in a process that the n-th step kills, or in which that step fails. True: it was done before.
+// Runs the export in a child process that is killed, or fails, at the n-th step. Returns true if the export ended
+// before that step.
 bool ExportWithFault(Fault kind, int step, const std::string& base) {
   const pid_t child = fork();
   if (child == 0) {
@@ -78,7 +79,7 @@ bool ExportWithFault(Fault kind, int step, const std::string& base) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// The files that the snapshot names.
+// Returns the files that the snapshot names.
 Contents ReadSet(const TempFolder& folder) {
   Contents contents;
   for (const std::string& name : FileNamesInSnapshot(ReadFile(folder.Path("data.snapshot.json")))) {
@@ -102,7 +103,7 @@ void ExpectWholeOrMarked(Fault kind) {
       EXPECT_THAT(ReadSet(folder), testing::AnyOf(kOld, kNew)) << "a mixed set, and nothing says so";
     }
     EXPECT_TRUE(!done || ReadSet(folder) == kNew);
-    // The next export leaves its own files and no others.
+    // The next export must leave its own files and no others.
     ASSERT_TRUE(Export(folder.Path("data"), kOld).ok());
     EXPECT_EQ(ReadSet(folder), kOld);
     std::set<std::string> names = folder.Names();

@@ -9,7 +9,7 @@
 
 namespace telemetry::exporter {
 
-// The text of each part that an export of the whole dataset has in this layout.
+// Returns the text of each part of an export of the whole dataset in this layout.
 absl::StatusOr<std::map<Part, std::string>> Render(const DatasetSource& source, Layout layout);
 
 }  // namespace telemetry::exporter

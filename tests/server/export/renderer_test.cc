@@ -96,7 +96,7 @@ TEST(Renderer, AConfigThatTwoRunsShareStandsInBothRecords) {
   EXPECT_NE(meta.find(listed, first + 1), std::string::npos);
 }
 
-// One dataset's items behind the other's, as those of two senders come.
+// Returns a source that delivers one dataset after the other, like the runs of two senders.
 DatasetSource Behind(DatasetSource one, DatasetSource other) {
   return [one = std::move(one), other = std::move(other)](const v1::ExportRequest& request, const ItemSink& sink) {
     absl::Status status = one(request, sink);

@@ -52,7 +52,7 @@ void AddListedConfigs(const record::MetaRecord& meta, MemoryDataset* dataset) {
   }
 }
 
-// What only the rows say of the run: sample ids and, where it is an unusual one, the decorator.
+// Adds the properties of the run that only the rows contain: sample ids and unusual decorators.
 void AddRunConfigs(const std::vector<record::SidecarRow>& rows, MemoryDataset* dataset) {
   for (const record::SidecarRow& row : rows) {
     if (row.sample_id.empty()) continue;

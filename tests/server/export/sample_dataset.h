@@ -6,12 +6,12 @@
 
 namespace telemetry::exporter {
 
-// Reads a sample under tests/testdata that holds one attempt of one run, as in "helion-main/rms_norm": its .csv and,
-// where they exist, its .meta.jsonl or .meta.json and its .ir.jsonl. `run` says what the sample's dialect does not; it
-// fails the test when the sample cannot be read.
+// Adds a sample under tests/testdata that contains one attempt of one run, such as "helion-main/rms_norm": its .csv
+// and, if they exist, its .meta.jsonl or .meta.json and its .ir.jsonl. `run` contains the description that the sample's
+// dialect lacks. Fails the test if the sample cannot be read.
 void AddSample(const std::string& name, const v1::Run& run, MemoryDataset* dataset);
 
-// A file's bytes; empty where there is none.
+// Returns a file's bytes, or an empty string if there is no file.
 std::string ReadFile(const std::string& path);
 std::string ReadSample(const std::string& name);
 

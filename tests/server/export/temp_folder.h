@@ -6,7 +6,7 @@
 
 namespace telemetry::exporter {
 
-// A folder of its own, gone with the object.
+// A temporary folder that is removed with the object.
 class TempFolder {
  public:
   TempFolder() : path_(Make()) {}
@@ -16,7 +16,7 @@ class TempFolder {
 
   std::string Path(const std::string& name) const { return path_ + "/" + name; }
 
-  // The names of what is in it.
+  // Returns the names of the entries.
   std::set<std::string> Names() const {
     std::set<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(path_)) names.insert(entry.path().filename());

@@ -1,4 +1,4 @@
-// An acceptor over real sockets on loopback; whoever serves its connections only keeps them.
+// Tests an acceptor with real sockets on loopback. The test server only keeps the connections that it is given.
 
 #include "server/net/acceptor.h"
 
@@ -26,7 +26,7 @@ constexpr int kPatienceMs = 60'000;
 
 class Client {
  public:
-  // `host`: the last number of the address 127.0.0.x that it connects from.
+  // `host`: the last byte of the client's address 127.0.0.x.
   explicit Client(int port, uint32_t host = 1) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in from = {.sin_family = AF_INET};
     from.sin_addr.s_addr = htonl(0x7f000000 + host);
@@ -48,7 +48,7 @@ class Client {
   bool Send(const std::string& text) const {
     return send(socket_.fd(), text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
   }
-  // Waits until the connection is over.
+  // Blocks until the connection has ended.
   bool AwaitEnd() const {
     pollfd poll_fd = {.fd = socket_.fd(), .events = POLLIN};
     char byte = 0;
@@ -88,14 +88,14 @@ class AcceptorTest : public ::testing::Test {
     const auto is_so = [this, count]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return taken_.size() >= count; };
     return mutex_.AwaitWithTimeout(absl::Condition(&is_so), absl::Milliseconds(kPatienceMs));
   }
-  // Waits until a count has this value.
+  // Blocks until the count has this value. Returns false on timeout.
   template <typename Count>
   bool AwaitCount(Count Acceptor::Counts::*count, uint64_t value) {
     const SteadyTime deadline = SteadyAfter(absl::Milliseconds(kPatienceMs));
     while (acceptor_->counts().*count != value && SteadyNow() < deadline) absl::SleepFor(absl::Milliseconds(1));
     return acceptor_->counts().*count == value;
   }
-  // A client that is handed over, from the same address as others that are not.
+  // Returns true if a new client from this address is handed over.
   bool IsServed(uint32_t host = 1) {
     const size_t before = taken();
     const Client client(acceptor_->port(), host);
@@ -127,7 +127,7 @@ class AcceptorTest : public ::testing::Test {
   std::unique_ptr<Acceptor> acceptor_;
 };
 
-// While one lives, the process may open no more descriptors than it has.
+// Prevents the process from opening further descriptors during its lifetime.
 class NoMoreFiles {
  public:
   NoMoreFiles() {
@@ -149,7 +149,7 @@ TEST_F(AcceptorTest, HandsOverWhoSaysSomething) {
   ASSERT_TRUE(AwaitTaken(1));
   absl::MutexLock lock(&mutex_);
   std::string text(5, ' ');
-  EXPECT_EQ(recv(taken_[0].fd(), text.data(), text.size(), 0), 5) << "nothing has been read";
+  EXPECT_EQ(recv(taken_[0].fd(), text.data(), text.size(), 0), 5) << "the acceptor has read nothing";
   EXPECT_EQ(text, "hello");
   EXPECT_NE(fcntl(taken_[0].fd(), F_GETFL) & O_NONBLOCK, 0);
   EXPECT_NE(fcntl(taken_[0].fd(), F_GETFD) & FD_CLOEXEC, 0);
@@ -185,10 +185,10 @@ TEST_F(AcceptorTest, RefusesWhatIsBeyondTheLimitOfANetwork) {
   const Client third(acceptor_->port());
   EXPECT_TRUE(third.AwaitEnd());
   EXPECT_TRUE(AwaitCount(&Acceptor::Counts::refused_network, 1));
-  EXPECT_TRUE(IsServed(2)) << "from another address";
+  EXPECT_TRUE(IsServed(2)) << "a client from another address";
   for (const Client& client : clients) EXPECT_TRUE(client.IsOpen());
 
-  // Whoever serves them closes them without a word.
+  // The server closes its connections without notifying the acceptor.
   CloseTaken();
   EXPECT_TRUE(AwaitCount(&Acceptor::Counts::open, 0));
   EXPECT_TRUE(IsServed());
@@ -216,7 +216,7 @@ TEST_F(AcceptorTest, ServesANewClientAmongSilentOnes) {
   for (uint32_t i = 0; i < 100; ++i) silent.emplace_back(acceptor_->port(), 2 + i);
   EXPECT_TRUE(IsServed());
   EXPECT_TRUE(IsServed(200));
-  EXPECT_TRUE(talking.IsOpen()) << "who has said something stays";
+  EXPECT_TRUE(talking.IsOpen()) << "a connection that has sent something stays open";
 }
 
 TEST_F(AcceptorTest, GoesOnAfterItHadNoDescriptor) {
@@ -225,17 +225,17 @@ TEST_F(AcceptorTest, GoesOnAfterItHadNoDescriptor) {
   ASSERT_TRUE(before.Send("x") && AwaitTaken(1));
   std::vector<Client> clients;
   {
-    // Their own descriptors are open before those of the acceptor are used up.
+    // The clients have their descriptors before those of the acceptor are used up.
     std::vector<Socket> held;
     for (int i = 0; i < 8; ++i) held.emplace_back(dup(STDERR_FILENO));
     const NoMoreFiles no_more;
     for (Socket& socket : held) {
       socket.Close();
       clients.emplace_back(acceptor_->port());
-      // A client that finds the descriptor that is free leaves none for the acceptor.
+      // A client that takes the free descriptor leaves none for the acceptor.
       ASSERT_TRUE(clients.back().connected() && clients.back().AwaitEnd());
     }
-    EXPECT_TRUE(AwaitCount(&Acceptor::Counts::dropped, 8)) << "they do not wait";
+    EXPECT_TRUE(AwaitCount(&Acceptor::Counts::dropped, 8)) << "the connections are dropped immediately";
   }
   EXPECT_TRUE(IsServed());
   EXPECT_TRUE(before.IsOpen());
@@ -267,7 +267,7 @@ TEST_F(AcceptorTest, TellsOfAListenerThatCannotBeOpenedAgain) {
     while (lost_ == 0 && SteadyNow() < deadline) absl::SleepFor(absl::Milliseconds(1));
   }
   EXPECT_GT(lost_, 0);
-  EXPECT_TRUE(AwaitCount(&Acceptor::Counts::reopened, 1)) << "it goes on trying";
+  EXPECT_TRUE(AwaitCount(&Acceptor::Counts::reopened, 1)) << "the acceptor keeps trying";
   EXPECT_TRUE(IsServed());
 }
 
@@ -295,7 +295,7 @@ TEST_F(AcceptorTest, EndsAConnectionThatWasHandedOver) {
   EXPECT_TRUE(flooding.AwaitEnd());
   EXPECT_TRUE(other.IsOpen());
   EXPECT_EQ(acceptor_->counts().ended, 1u);
-  // Its network has to wait, but no other one.
+  // Its network is shunned, but no other one.
   EXPECT_TRUE(Client(acceptor_->port(), 2).AwaitEnd());
   EXPECT_EQ(acceptor_->counts().shunned, 1u);
   const Client of_another(acceptor_->port(), 3);
@@ -355,9 +355,9 @@ TEST_F(AcceptorTest, ANetworkThatHoldsMuchMakesWayWhenMemoryIsScarce) {
   {
     absl::MutexLock lock(&mutex_);
     char byte = 0;
-    EXPECT_LE(read(taken_[0].fd(), &byte, 1), 0) << "what it has sent is dropped";
+    EXPECT_LE(read(taken_[0].fd(), &byte, 1), 0) << "the bytes that it sent are discarded";
   }
-  EXPECT_TRUE(Client(acceptor_->port(), 2).AwaitEnd()) << "it is not let in at once";
+  EXPECT_TRUE(Client(acceptor_->port(), 2).AwaitEnd()) << "its network is shunned";
   EXPECT_TRUE(IsServed(3));
   acceptor_->Stop();
 }

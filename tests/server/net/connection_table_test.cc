@@ -19,7 +19,7 @@ Network Address(uint32_t number) {
   return Network::Of(address);
 }
 
-// Any descriptor of an inode of its own.
+// Returns a descriptor with its own inode.
 Socket Open() {
   std::pair<int, int> ends;
   socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, &ends.first);
@@ -78,7 +78,7 @@ TEST(ConnectionTable, NoticesThatANumberIsUsedAgain) {
 
   table.Add(number, {Address(1)}, SteadyNow());
   table.Add(number, {Address(2)}, SteadyNow());
-  EXPECT_EQ(table.size(), 1) << "the first cannot be open any more";
+  EXPECT_EQ(table.size(), 1) << "the first connection must have been closed";
   EXPECT_TRUE(table.OldestSilent(Address(2)));
   EXPECT_FALSE(table.OldestSilent(Address(1)));
 }

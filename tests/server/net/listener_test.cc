@@ -7,7 +7,7 @@
 namespace telemetry::net {
 namespace {
 
-// Connects over IPv4, or over IPv6 where `host` is one of its addresses.
+// Connects over IPv4 or IPv6 on loopback. Returns true on success.
 bool Connects(sa_family_t family, int port) {
   const Socket socket(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(static_cast<uint16_t>(port))};
@@ -18,7 +18,7 @@ bool Connects(sa_family_t family, int port) {
   return connect(socket.fd(), reinterpret_cast<sockaddr*>(&v6), sizeof(v6)) == 0;
 }
 
-// A machine may be without IPv6.
+// Returns true if the machine has IPv6.
 bool HasIpv6() { return ListenAt("[::1]:0", {}).ok(); }
 
 TEST(ListenAt, TakesAFreePortAndTellsIt) {
@@ -78,7 +78,7 @@ TEST(Listener, DoesNotTakeAnotherFileForItsSocket) {
   ASSERT_EQ(dup2(others->at(0).fd(), number), number);
   EXPECT_FALSE(listener.IsListening());
   EXPECT_TRUE(listener.Reopen().ok());
-  EXPECT_TRUE(FileOf(number)) << "what has its number now is not closed";
+  EXPECT_TRUE(FileOf(number)) << "the file that now has the number is not closed";
   Socket(number).Close();
 }
 

@@ -21,7 +21,7 @@ class NetworkPaceTest : public ::testing::Test {
     return turns;
   }
   void Pass(absl::Duration time) { now_ += absl::ToChronoNanoseconds(time); }
-  // Returns for how long the network is shunned from now on, in seconds.
+  // Returns for how many seconds from now the network is shunned.
   int ShunnedS(const Network& network) {
     int seconds = 0;
     for (; pace_.IsShunned(network, now_); ++seconds) Pass(absl::Seconds(1));

@@ -15,10 +15,10 @@ TEST(ProcessMemory, IsScarceBeyondTheLimit) {
   EXPECT_FALSE(ProcessMemory(0).IsScarce()) << "there is no limit";
 }
 
-// The last block keeps the heap from shrinking by itself.
+// The last block prevents the heap from shrinking by itself.
 TEST(ProcessMemory, FreeMemoryOfTheHeapDoesNotCount) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer has a heap of its own";
+  GTEST_SKIP() << "sanitizers use their own heap";
 #endif
   constexpr size_t kBlocks = 32'768;
   constexpr size_t kBlockBytes = 4096;

@@ -23,7 +23,7 @@ class ReceiveMeterTest : public testing::Test {
  protected:
   explicit ReceiveMeterTest(uint64_t limit_bytes = 1000) : meter_(limit_bytes) {}
 
-  // The peers' connections have read so many bytes so far. Returns the ports of those to be ended.
+  // Reports the total bytes read from each peer. Returns the ports of the connections to end.
   std::vector<uint16_t> Read(const std::vector<ReceiveMeter::Reading>& readings,
                              absl::Duration elapsed = absl::ZeroDuration()) {
     std::vector<uint16_t> ports;
@@ -40,7 +40,7 @@ class ReceiveMeterTest : public testing::Test {
   bool memory_is_scarce_ = false;
 };
 
-// A limit that nothing here reaches.
+// The limit is higher than all amounts in these tests.
 class ScarceMemoryTest : public ReceiveMeterTest {
  protected:
   ScarceMemoryTest() : ReceiveMeterTest(uint64_t{1} << 30) { memory_is_scarce_ = true; }
@@ -52,7 +52,7 @@ TEST_F(ReceiveMeterTest, TheConnectionThatHoldsMostIsEnded) {
   meter_.BeginCall(b_);
   EXPECT_THAT(Read({{a1_, 400}, {a2_, 300}, {b_, 300}}), IsEmpty());
   EXPECT_THAT(Read({{a1_, 400}, {a2_, 301}, {b_, 300}}), ElementsAre(11));
-  EXPECT_THAT(Read({{a1_, 400}, {a2_, 301}, {b_, 300}}), IsEmpty()) << "was ended already";
+  EXPECT_THAT(Read({{a1_, 400}, {a2_, 301}, {b_, 300}}), IsEmpty()) << "the connection was ended before";
 }
 
 TEST_F(ReceiveMeterTest, OneNetworkHasThreeQuarters) {
@@ -75,7 +75,8 @@ TEST_F(ReceiveMeterTest, WholeMessagesAreNotHeld) {
     meter_.AddMessage(b_, 700);
     EXPECT_THAT(Read({{b_, message * (700 + 14)}}), IsEmpty());
   }
-  EXPECT_THAT(Read({{b_, 100 * 714 + 751}}), ElementsAre(21)) << "framing of earlier messages is no credit";
+  EXPECT_THAT(Read({{b_, 100 * 714 + 751}}), ElementsAre(21))
+      << "the allowance of earlier messages is not carried over";
 }
 
 TEST_F(ReceiveMeterTest, AMessageThatIsReadInPartsIsHeldUntilItIsWhole) {
@@ -87,7 +88,7 @@ TEST_F(ReceiveMeterTest, AMessageThatIsReadInPartsIsHeldUntilItIsWhole) {
   EXPECT_THAT(Read({{b_, 714 + 760}}), ElementsAre(21));
 }
 
-// A ping of 17 bytes each second, for three minutes.
+// Sends a ping of 17 bytes each second for three minutes.
 TEST_F(ReceiveMeterTest, PingsAreNotHeld) {
   meter_.BeginCall(b_);
   for (uint64_t reading = 1; reading <= 18'000; ++reading) {
@@ -130,7 +131,7 @@ TEST_F(ScarceMemoryTest, ANetworkThatHoldsNextToNothingIsSpared) {
   EXPECT_THAT(Read({{b_, 256 << 10}}), IsEmpty());
 }
 
-// Calls that are over before the next reading, or were never let in.
+// Covers calls that end before the next reading or were never admitted.
 TEST_F(ScarceMemoryTest, HeadersAloneCountForAMoment) {
   memory_is_scarce_ = false;
   EXPECT_THAT(Read({{a1_, 400'000}, {b_, 400'000}}), IsEmpty());

@@ -12,7 +12,7 @@
 namespace telemetry::storage {
 namespace {
 
-// Marks of which any two differ nearly everywhere.
+// Returns marks any two of which differ in nearly every character of the line.
 AckedMark MarkOf(uint64_t number) {
   return {.dataset_id = std::string(16, static_cast<char>(number % 251)),
           .records = number * 1'234'567'891'234'567,

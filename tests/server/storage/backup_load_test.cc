@@ -1,7 +1,7 @@
-// Backups and exports while rows are committed as fast as they can be: each holds a prefix of what was acknowledged,
-// and all of what was when it began; the write-ahead log stays short.
+// Tests backups and exports while rows are committed as fast as possible: each contains a prefix of the acknowledged
+// rows, and at least all rows that were acknowledged when it began. The write-ahead log stays short.
 //
-// TELEMETRY_FAULTS: how many backups (default 4).
+// TELEMETRY_FAULTS: number of backups (default 4).
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ class BackupLoadTest : public testing::Test {
     EXPECT_LT(most_log_bytes_, kMostLogBytes);
   }
 
-  // Each transaction adds the same rows to each attempt.
+  // Sends rows until the test ends. Each transaction adds the same number of rows to each attempt.
   void Write() {
     for (uint64_t seq = 1; !stopping_;) {
       std::vector<v1::Record> records;
@@ -67,7 +67,7 @@ class BackupLoadTest : public testing::Test {
     while (acked_ == before) std::this_thread::yield();
   }
 
-  // The rows of each attempt: a prefix, in order and none twice.
+  // Returns the number of rows of each attempt. Checks that the rows are a prefix, in order and without duplicates.
   static std::vector<uint64_t> RowsOf(const std::string& path) {
     const auto reader = OpenSqliteReader(path);
     EXPECT_TRUE(reader.ok()) << reader.status();
@@ -86,7 +86,7 @@ class BackupLoadTest : public testing::Test {
   }
 
   TempFolder folder_;
-  DatasetStory story_;  // the writing thread's
+  DatasetStory story_;  // used by the writing thread only
   std::atomic<uint64_t> acked_ = 0;
   std::atomic<uint64_t> most_log_bytes_ = 0;
   std::atomic<bool> stopping_ = false;
@@ -107,8 +107,8 @@ TEST_F(BackupLoadTest, EachBackupHoldsAPrefixOfWhatWasAcknowledged) {
     ASSERT_EQ(rows.size(), std::string(kAttempts).size());
     EXPECT_GE(rows[0], before);
     EXPECT_LE(rows[0], after);
-    EXPECT_EQ(rows[0] % 300, 0) << "transactions are whole";
-    EXPECT_EQ(rows, std::vector<uint64_t>(3, rows[0])) << "one state of all";
+    EXPECT_EQ(rows[0] % 300, 0) << "each transaction is complete";
+    EXPECT_EQ(rows, std::vector<uint64_t>(3, rows[0])) << "all attempts are in the same state";
     if (i + 1 == Backups()) {
       std::cout << "the last of " << Backups() << " backups: " << std::filesystem::file_size(copy) << " bytes in "
                 << absl::FormatDuration(took) << std::endl;
@@ -117,7 +117,8 @@ TEST_F(BackupLoadTest, EachBackupHoldsAPrefixOfWhatWasAcknowledged) {
   }
 }
 
-// The pager's transactions are one per page: an attempt's rows are a prefix, at least what was acknowledged before.
+// An export reads each page in its own transaction, so the rows of each attempt are a prefix that contains at least the
+// rows acknowledged before.
 TEST_F(BackupLoadTest, ExportsHoldAPrefixOfEachAttempt) {
   for (int i = 0; i < Backups(); ++i) {
     AwaitMoreRows();

@@ -36,7 +36,7 @@ TEST_F(CheckBackupTest, ASoundDatasetIsCounted) {
 TEST_F(CheckBackupTest, OrphansAreDamage) {
   ASSERT_TRUE(SqliteDatabase::Open(story_.path(), {})->Execute("DELETE FROM attempts").ok());
   const CheckReport report = *CheckDataset(story_.path());
-  EXPECT_THAT(report.damage, Contains(HasSubstr("2 rows of measurements name a row of attempts")));
+  EXPECT_THAT(report.damage, Contains(HasSubstr("2 rows of measurements reference a row of attempts")));
   EXPECT_TRUE(absl::IsDataLoss(ReportStatus(report)));
 }
 
@@ -56,7 +56,7 @@ TEST_F(CheckBackupTest, ABackupIsTakenWhileTheWriterGoesOn) {
   EXPECT_TRUE(OpenSqliteWriter(copy).ok()) << "a backup can be served";
 }
 
-// SQLite writes pages of the copy before its first one when its cache is full.
+// If its cache is full, SQLite writes other pages of the copy before the first page.
 TEST_F(CheckBackupTest, ABackupLargerThanTheCacheIsSound) {
   for (const char run : std::string("0123456789bc")) {
     v1::Record record = RunRecord(run);

@@ -1,7 +1,7 @@
-// A flipped bit and a cut, at places all over the files of a dataset: it is said, or the bytes meant nothing and the
-// dataset is what it was. Never does a changed dataset pass for a sound one, and what is damaged stays as it is.
+// Tests that a flipped bit or a truncation anywhere in the files of a dataset is reported, or has no effect on the
+// dataset. A changed dataset must never be accepted as intact, and damaged files must be left unchanged.
 //
-// TELEMETRY_FAULTS: how many places each sweep takes (default 40); TELEMETRY_SEED: which.
+// TELEMETRY_FAULTS: number of places per sweep (default 40); TELEMETRY_SEED: seed of the places.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ using ::testing::IsEmpty;
 
 int Places() { return Faults(40); }
 
-// Records of every kind on several pages each, and pages that became free.
+// Stores records of every kind on several pages each, and leaves free pages.
 void Fill(DatasetStory& story, uint64_t rows) {
   story.Send({RunRecord('a'), GraphRecord('a'), AttemptRecord('x', 'a'), RunRecord('b'), AttemptRecord('y', 'b')});
   for (uint64_t seq = 1; seq <= rows; ++seq) {
@@ -46,7 +46,7 @@ void Fill(DatasetStory& story, uint64_t rows) {
   }
 }
 
-// A dataset whose collector ended in order.
+// Returns the files of a dataset whose collector shut down in order.
 const Files& Closed() {
   static const auto& files = *new Files([] {
     DatasetStory story;
@@ -64,8 +64,8 @@ const Files& Closed() {
   return files;
 }
 
-// One whose collector was killed: what it acknowledged lies in the log, of which `checkpoint_pages` say how often it
-// was moved into the database meanwhile, and whether it was begun anew.
+// Returns the files of a dataset whose collector was killed. The acknowledged records are in the log.
+// `checkpoint_pages` determines how often the log was checkpointed and whether it was restarted.
 Files MakeKilled(int checkpoint_pages, uint64_t rows) {
   DatasetStory story({.checkpoint_pages = checkpoint_pages});
   Fill(story, rows);
@@ -82,7 +82,7 @@ const Files& KilledWithALogBegunAnew() {
   return files;
 }
 
-// All of the log is in the database already, and nothing was added since.
+// Returns the files of a killed collector whose log is completely checkpointed, with no commit after the checkpoint.
 const Files& KilledAfterACheckpoint() {
   static const auto& files = *new Files([] {
     DatasetStory story({.checkpoint_pages = 100000});
@@ -109,10 +109,10 @@ absl::StatusOr<std::string> ExportOf(const std::string& path) {
 
 class DamageTest : public testing::Test {
  protected:
-  // What came of a damage.
+  // The effect of a damage.
   enum class Outcome { kSaid, kMeaningless, kSilent };
 
-  // `damaged` as a collector, a check and an export find it, each for itself.
+  // Determines how a collector, a check and an export react to `damaged`, each independently.
   static Outcome Try(const Files& sound, const Files& damaged) {
     static auto& exports = *new std::map<const Files*, std::string>();
     if (!exports.contains(&sound)) {
@@ -132,14 +132,14 @@ class DamageTest : public testing::Test {
     if (exported.ok() && !same) return Outcome::kSilent;
     const absl::Status opened = OpenSqliteWriter(folder.database()).status();
     if (!opened.ok()) {
-      EXPECT_EQ(ReadFiles(folder.database()), damaged) << "what is refused stays: " << opened;
+      EXPECT_EQ(ReadFiles(folder.database()), damaged) << "refused files stay unchanged: " << opened;
     }
-    // Of a file that opens, an export says what of it is damaged; a log is taken as a whole or not at all.
+    // If a file opens, an export reports its damaged pages. A log is accepted completely or not at all.
     if (said) return opened.ok() && damaged.at("-wal") != sound.at("-wal") ? Outcome::kSilent : Outcome::kSaid;
     return same && opened.ok() ? Outcome::kMeaningless : Outcome::kSilent;
   }
 
-  // Damages one file at many places. `harm` says what it did.
+  // Damages one file at many places. `harm` damages the bytes and returns a description.
   void Sweep(const Files& sound, const std::string& suffix,
              const std::function<std::string(std::string& bytes, std::mt19937_64& random)>& harm) {
     std::mt19937_64 random(TestSeed());
@@ -163,7 +163,7 @@ class DamageTest : public testing::Test {
     return absl::StrCat("bit ", bit, " of byte ", at);
   }
 
-  // Where pages, or a log's frames, end more often than elsewhere.
+  // Truncates the bytes, more often than not at the end of a page or of a log frame.
   static std::string Cut(std::string& bytes, std::mt19937_64& random) {
     size_t length = random() % bytes.size();
     const size_t begin = bytes.starts_with("SQLite") ? 0 : 32;
@@ -185,7 +185,7 @@ TEST_F(DamageTest, ACutDatabase) {
   EXPECT_EQ(said_, Places());
 }
 
-// Behind the last commit the log is empty, or holds what was there before it was begun anew.
+// After the last commit the log is empty, or contains frames from before its last restart.
 TEST_F(DamageTest, AFlippedBitInALog) {
   Sweep(KilledWithALongLog(), "-wal", FlipABit);
   EXPECT_EQ(said_, Places()) << "all of the log was acknowledged";
@@ -211,7 +211,8 @@ TEST_F(DamageTest, AFlippedBitInWhatWasAcknowledged) {
   EXPECT_EQ(said_, Places());
 }
 
-// Without the mark (a power cut may take it) the log itself shows what was on the disk once, but for its last commits.
+// Without the mark, which a power cut may remove, the log itself shows the frames that were on disk once, except for
+// its last commits.
 TEST_F(DamageTest, ALogWithoutAMarkIsDamagedInItsMiddle) {
   Files sound = KilledWithALongLog();
   sound[".acked"].clear();
@@ -220,7 +221,7 @@ TEST_F(DamageTest, ALogWithoutAMarkIsDamagedInItsMiddle) {
   EXPECT_EQ(Try(sound, damaged), Outcome::kSaid);
 }
 
-// A page that a disk wrote to another page's place is whole in itself.
+// A page that the disk wrote to another page's position is intact in itself.
 TEST_F(DamageTest, APageInTheWrongPlace) {
   Files damaged = Closed();
   damaged[""].replace(4096 * 7, 4096, Closed().at(""), 4096 * 8, 4096);
@@ -238,7 +239,7 @@ TEST_F(DamageTest, EachBadPageIsNamed) {
   }
 }
 
-// A reader who meets the page is told which, and what to do.
+// The error of a reader names the damaged page and the remedy.
 TEST_F(DamageTest, AnExportOfABadPageIsRefused) {
   const MemoryFolder folder;
   Files damaged = Closed();
@@ -247,10 +248,10 @@ TEST_F(DamageTest, AnExportOfABadPageIsRefused) {
   const absl::Status status = ExportOf(folder.database()).status();
   EXPECT_TRUE(absl::IsDataLoss(status)) << status;
   EXPECT_THAT(std::string(status.message()),
-              AllOf(HasSubstr("its checksum does not fit"), HasSubstr("restore a backup")));
+              AllOf(HasSubstr("its checksum does not match"), HasSubstr("restore a backup")));
 }
 
-// As an older program made it.
+// Creates a dataset as an older program did.
 std::string MakeDatasetWithoutChecksums(const MemoryFolder& folder) {
   sqlite3* plain = nullptr;
   EXPECT_EQ(sqlite3_open(folder.database().c_str(), &plain), SQLITE_OK);
@@ -267,7 +268,7 @@ TEST_F(DamageTest, AnOlderDatasetIsCheckedWithoutChecksumsAndCanGetThem) {
   const absl::StatusOr<bool> added = AddPageChecksums(path);
   ASSERT_TRUE(added.ok()) << added.status();
   EXPECT_TRUE(*added);
-  EXPECT_FALSE(*AddPageChecksums(path)) << "they are there";
+  EXPECT_FALSE(*AddPageChecksums(path)) << "the pages already have checksums";
   const CheckReport report = *CheckDataset(path);
   EXPECT_THAT(report.notes, IsEmpty());
   EXPECT_THAT(report.damage, IsEmpty());

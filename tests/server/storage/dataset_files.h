@@ -5,13 +5,13 @@
 
 namespace telemetry::storage {
 
-// Contents of a dataset's files by the suffix of their names: "", "-wal", ".acked", ".seals".
+// The contents of a dataset's files, by the suffix of their names: "", "-wal", ".acked", ".seals".
 using Files = std::map<std::string, std::string>;
 
 Files ReadFiles(const std::string& database);
 void WriteFiles(const Files& files, const std::string& database);
 
-// A folder of a test's own, in memory where there is such a place: a sweep syncs often.
+// A temporary folder, in memory if possible, since a sweep fsyncs often.
 class MemoryFolder {
  public:
   MemoryFolder();

@@ -89,7 +89,7 @@ std::string ExportText(StoreReader& reader, const v1::Filter& filter) {
   std::string text;
   absl::Status status = reader.Export(request, [&text](const v1::ExportItem& item) {
     v1::ExportItem copy = item;
-    // The one thing that depends on when it was sent.
+    // The only field that depends on the time of sending.
     if (copy.has_attempt()) copy.mutable_attempt()->clear_first_received_unix_us();
     absl::StrAppend(&text, copy.DebugString(), "\n");
     return absl::OkStatus();

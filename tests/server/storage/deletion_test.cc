@@ -1,4 +1,4 @@
-// Attempts deleted by run, attempt or origin.
+// Tests the deletion of attempts by run, attempt and origin.
 
 #include "server/storage/deletion.h"
 
@@ -40,7 +40,7 @@ v1::DeleteRequest Origin(const std::string& origin) {
 
 class DeletionTest : public ::testing::Test {
  protected:
-  // All that a producer sends of an attempt with two rows.
+  // Returns all records that a producer sends for an attempt with two rows.
   static std::vector<v1::Record> Whole(char attempt, char run, const std::string& origin = "ci/1") {
     v1::Record announced = AttemptRecord(attempt, run);
     announced.mutable_attempt()->set_origin(origin);
@@ -58,7 +58,7 @@ class DeletionTest : public ::testing::Test {
     ASSERT_THAT(story_.Send(Whole(attempt, run, origin)).refused, IsEmpty());
   }
 
-  // Returns the letters of the attempts, or the error.
+  // Returns the letters of the deleted attempts, or the error.
   std::string Delete(const v1::DeleteRequest& request) {
     const std::unique_ptr<StoreReader> reader = story_.OpenReader();
     absl::StatusOr<Deletion> deletion = reader->BeginDeletion(request);
@@ -136,7 +136,7 @@ TEST_F(DeletionTest, ARunGoesWithItsLastAttempt) {
   EXPECT_EQ(runs_, 1u);
   EXPECT_EQ(Count("runs"), "1");
   EXPECT_EQ(Count("ir_graphs"), "1");
-  EXPECT_EQ(Count("kernels"), "1") << "another run has it, too";
+  EXPECT_EQ(Count("kernels"), "1") << "another run uses the kernel, too";
 }
 
 TEST_F(DeletionTest, AnOriginGoesWithTheAttemptsOfAllItsRuns) {

@@ -1,5 +1,5 @@
-// Ids are claims: under the same run_id or config_id each sender's rows say what that sender said, whoever else sends
-// what, before or after it.
+// Tests that ids are claims of their sender: under the same run_id or config_id each sender's rows are exported as that
+// sender sent them, whatever other senders send before or after.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ v1::Record DescribedRun(const std::string& name, const std::string& hardware, co
   return record;
 }
 
-// With fields that the owner never sets.
+// Returns a run with fields that the owner never sets.
 v1::Record FilledRun() {
   v1::Record record = RunRecord('a');
   v1::Run& run = *record.mutable_run();
@@ -63,7 +63,7 @@ v1::Record GraphOf(const std::string& target) {
   return record;
 }
 
-// All kinds of record of one run.
+// Returns records of all kinds for one run.
 Records OwnersRecords() {
   return {DescribedRun("softmax", "NVIDIA H200", R"({"static_shapes": true})"),
           AttemptRecord('x', 'a'),
@@ -85,7 +85,7 @@ void PrintTo(const Forgery& forgery, std::ostream* out) { *out << forgery.name; 
 Forgery Everything() {
   Records records = {DescribedRun("evil", "A100", R"({"a": 1})"), ConfigRecord(7, "Config(n=666)"),
                      ConfigRecord(8, "a"), RunConfigRecord("@evil", R"(["a"])"), FilledRun()};
-  // Some of them have a smaller hash than the owner's.
+  // Some of these graphs have a smaller hash than the owner's.
   for (int i = 0; i < 10; ++i) records.push_back(GraphOf(std::string(i + 1, 'z')));
   return {"Everything", records};
 }
@@ -104,7 +104,7 @@ std::vector<Forgery> Forgeries() {
   };
 }
 
-// A dataset to which several send, each with a producer of its own. The name "" stands for nobody.
+// A dataset with several senders, each with its own producer. The name "" stands for a sender without a name.
 class Senders {
  public:
   // Returns the records that were refused.
@@ -139,12 +139,12 @@ std::string ExportOf(const std::string& sender, const Records& records) {
   return senders.Export();
 }
 
-// Without the first item, the totals.
+// Removes the first item, the totals.
 std::string WithoutTotals(const std::string& text) { return text.substr(text.find("\n\n") + 2); }
 
 class IdentityTest : public ::testing::TestWithParam<Forgery> {
  protected:
-  // With an attempt of the forger's own, so that an export has its rows, too.
+  // Adds an attempt of the forger, so that an export contains the forger's rows, too.
   static Records WithRows(Records records) {
     records.insert(records.begin(), AttemptRecord('f', 'a'));
     records.push_back(Row('f', 1, 0.125));
@@ -195,7 +195,7 @@ TEST_P(IdentityTest, TheOrderOfArrivalDoesNotShow) {
   EXPECT_EQ(senders_.Export(), reversed.Export());
 }
 
-// Records without a sender's name, as all records were before senders had rows of their own.
+// Tests records without a sender's name, as all records were before each sender had its own rows.
 class NamelessIdentityTest : public ::testing::Test {
  protected:
   Senders senders_;

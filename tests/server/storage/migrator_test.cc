@@ -78,7 +78,7 @@ TEST_F(MigratorTest, WhatWasThereBeforeSendersHadRunsOfTheirOwnIsReadAndGoneOnWi
   const std::string before = text();
   for (const char* part : {"softmax", "Config(n=4)", "@decorator", "perf_ms: 0.5"})
     EXPECT_THAT(before, HasSubstr(part));
-  // The owner sends it all again, and a row more.
+  // The owner sends all records again, and one more row.
   const std::string producer(16, 'p');
   ASSERT_TRUE(writer->OpenProducers({{producer, 1, "test", "owner"}})->front().ok());
   const std::vector<v1::Record> records = {AttemptRecord('x', 'a'), ConfigRecord(7, "Config(n=4)"), Row('x', 1, 0.5),

@@ -11,15 +11,15 @@
 #include "tests/server/storage/dataset_story.h"
 #include "tests/server/storage/power_cut_vfs.h"
 
-// What an acknowledgement is worth: a writer on a disk whose power is cut at a random moment, with random luck for what
-// was not synced. The driver has to find loss on a disk that ignores syncs, or it would find nothing anywhere.
+// Tests the durability of acknowledged records: the power of the writer's disk is cut at a random moment, and each
+// unsynced sector survives at random. As a control, the driver must find losses on a disk that ignores fsync.
 
 namespace telemetry::storage {
 namespace {
 
 constexpr int kSeeds = 150;
 
-// What is wrong after one power cut; empty: nothing.
+// One power cut and its inspection. Run() returns a description of the error; empty: none.
 class PowerCutStory {
  public:
   explicit PowerCutStory(uint64_t seed) : random_(seed), vfs_(absl::StrCat("power-cut-", seed)) {
@@ -28,7 +28,7 @@ class PowerCutStory {
   }
 
   std::string Run(bool syncs = true) {
-    // Power goes at some write or sync, at the latest when the writer ends and would tidy up.
+    // Power is cut at some write or fsync, at the latest when the writer closes and would checkpoint.
     WriteUntilTheCut(/*batches=*/3, /*cut_at_end=*/false);
     if (!syncs) vfs_.IgnoreSyncs();
     vfs_.CutAfter(1 + static_cast<int64_t>(random_() % 300));
@@ -38,7 +38,7 @@ class PowerCutStory {
   }
 
  private:
-  // Sends batches and notes what is acknowledged.
+  // Sends batches and records the acknowledged sequence number.
   void WriteUntilTheCut(int batches, bool cut_at_end) {
     absl::StatusOr<std::unique_ptr<StoreWriter>> writer = OpenSqliteWriter(path_, options_);
     if (!writer.ok()) return;
@@ -58,7 +58,8 @@ class PowerCutStory {
     if (cut_at_end) vfs_.CutAfter(0);
   }
 
-  // Record 1 announces the attempt; the others are its rows, with content that can be told from their number.
+  // Returns record `seq`: record 1 announces the attempt; the others are its rows, with contents derived from their
+  // number.
   static v1::Record RecordAt(uint64_t seq) {
     return seq == 1 ? AttemptRecord('x', 'a') : Row('x', seq, static_cast<double>(seq) / 8, 1 + seq % 5);
   }

@@ -15,7 +15,7 @@ constexpr int64_t kForEver = std::numeric_limits<int64_t>::max();
 
 }  // namespace
 
-// SQLite's idea of an open file: it allocates the bytes, we fill them.
+// An open file of SQLite, which allocates the memory.
 struct PowerCutFile {
   sqlite3_file base;
   PowerCutVfs* vfs;
@@ -46,7 +46,7 @@ struct PowerCutFile {
     *size = static_cast<sqlite3_int64>(vfs.disks_[*Of(file).name].live.size());
     return SQLITE_OK;
   }
-  // One connection at a time: nobody to lock out.
+  // There is only one connection at a time, so locks do nothing.
   static int Lock(sqlite3_file*, int) { return SQLITE_OK; }
   static int CheckReservedLock(sqlite3_file*, int* reserved) {
     *reserved = 0;
@@ -130,7 +130,7 @@ int PowerCutFile::Open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, i
 
 PowerCutVfs::PowerCutVfs(const std::string& name)
     : name_(name), vfs_(std::make_unique<sqlite3_vfs>()), operations_left_(kForEver) {
-  // Time, randomness and sleep are the real ones.
+  // Time, randomness and sleep are those of the default VFS.
   *vfs_ = *sqlite3_vfs_find(nullptr);
   vfs_->pNext = nullptr;
   vfs_->iVersion = 1;

@@ -14,12 +14,11 @@ struct sqlite3_vfs;
 
 namespace telemetry::storage {
 
-// A disk in memory, as a SQLite VFS, whose power can be cut: what was written but not synced survives sector by sector,
-// or not at all, as chance has it. It can also fail its syncs, or ignore them. For one connection at a time.
-// Thread-safe.
+// A disk in memory, as a SQLite VFS, whose power can be cut: each sector that was written but not synced survives at
+// random. The disk can also fail fsyncs or ignore them. For one connection at a time. Thread-safe.
 class PowerCutVfs {
  public:
-  // `name` is what connections open it under; it must be unique in the process.
+  // Registers the VFS as `name`, which must be unique in the process.
   explicit PowerCutVfs(const std::string& name);
   ~PowerCutVfs();
   PowerCutVfs(const PowerCutVfs&) = delete;
@@ -27,14 +26,15 @@ class PowerCutVfs {
 
   const std::string& name() const { return name_; }
 
-  // After so many more writes and syncs the power is gone: everything fails.
+  // Cuts the power after `operations` more writes and fsyncs: from then on everything fails.
   void CutAfter(int64_t operations) ABSL_LOCKS_EXCLUDED(mutex_);
-  // Power is back: each sector of each unsynced write has made it to the disk with even chance, earlier ones first.
+  // Restores the power. Each sector of each unsynced write has reached the disk with probability 1/2, earlier writes
+  // first.
   void Restore(std::mt19937_64& random) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // From now on every sync fails, and syncs nothing.
+  // Makes every fsync fail, without syncing anything.
   void FailSyncs() ABSL_LOCKS_EXCLUDED(mutex_);
-  // From now on every sync succeeds, and syncs nothing.
+  // Makes every fsync succeed, without syncing anything.
   void IgnoreSyncs() ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
@@ -47,14 +47,14 @@ class PowerCutVfs {
     std::string data;
   };
   struct Disk {
-    std::string live;     // what a reader sees
-    std::string durable;  // what a power cut leaves for certain
+    std::string live;     // contents that a reader sees
+    std::string durable;  // contents that certainly survive a power cut
     std::vector<Operation> unsynced;
     std::map<int, std::unique_ptr<char[]>> shared_memory;
   };
 
   static void Apply(const Operation& operation, std::string* bytes);
-  // False: the power is gone.
+  // Counts an operation. Returns false if the power is cut.
   bool Spend() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   int Read(const std::string& file, void* to, int size, int64_t offset) ABSL_LOCKS_EXCLUDED(mutex_);
   int Change(const std::string& file, Operation operation) ABSL_LOCKS_EXCLUDED(mutex_);

@@ -26,12 +26,12 @@ using ::testing::Pair;
 
 class PrivateFileTest : public ::testing::Test {
  protected:
-  // The widest umask: new files are open to everybody.
+  // Sets the widest umask: new files are accessible to everybody.
   PrivateFileTest() : umask_(umask(0)) {}
   ~PrivateFileTest() override { umask(umask_); }
 
   std::string File(const std::string& name) const { return folder_.File(name); }
-  // By their names.
+  // Returns the modes of the files, by name.
   std::map<std::string, int> Modes() const {
     std::map<std::string, int> modes;
     for (const auto& entry : std::filesystem::directory_iterator(folder_.File(""))) {

@@ -28,7 +28,7 @@ v1::Record Ended(v1::Record attempt) {
   return attempt;
 }
 
-// A dataset that is served day by day, and whose attempts arrive on days of their own.
+// A dataset that is served day by day, and whose attempts arrive on different days.
 class PruneTest : public testing::Test {
  protected:
   PruneTest() : story_({.clock = [this] { return Day(day_) + clock_error_; }}) {}
@@ -45,7 +45,7 @@ class PruneTest : public testing::Test {
     ASSERT_THAT(story_.Send(records).refused, IsEmpty());
   }
 
-  // The letters of the attempts that go.
+  // Returns the letters of the attempts that are removed.
   std::string Letters(const std::vector<PrunedAttempt>& attempts) {
     std::string letters;
     for (const PrunedAttempt& attempt : attempts) {
@@ -59,7 +59,7 @@ class PruneTest : public testing::Test {
     return Letters({.rules = rules, .dry_run = dry_run});
   }
 
-  // With a clock that says that it is this day.
+  // Prunes with a trusted clock that shows this day.
   std::string PruneByClock(const PruneRules& rules, int day) {
     return Letters({.rules = rules, .trusted_now = Day(day), .dry_run = false});
   }
@@ -69,7 +69,7 @@ class PruneTest : public testing::Test {
     return report.ok() ? Letters(report->attempts) : report.status().ToString();
   }
 
-  // Of a copy: the story has its own file to itself.
+  // Prunes a copy, since the story holds the lock of its own file.
   absl::StatusOr<PruneReport> PruneClosed(const PruneOptions& options) {
     const std::string copy = folder_.File("pruned.db");
     std::filesystem::remove(copy);
@@ -136,14 +136,15 @@ TEST_F(PruneTest, ADryRunBySizeNamesAboutAsMany) {
   EXPECT_NEAR(static_cast<double>(planned.size()), static_cast<double>(removed.size()), 1);
 }
 
-// Its producer may still send rows, which would be refused without it. Sidecars do not say whether theirs has ended.
+// The attempt's producer may still send rows, which would be refused without the attempt. Sidecars do not record
+// whether their attempt has ended.
 TEST_F(PruneTest, WhatIsStillArrivingStays) {
   story_.Send({RunRecord('a'), AttemptRecord('x', 'a'), Row('x', 1, 1)});
   story_.Send({Ended(AttemptRecord('y', 'a'))});
   const PruneRules rules = {.keep_bytes = 0};
   EXPECT_EQ(Prune(rules, 6), "");
   EXPECT_EQ(PruneByClock(rules, 6), "");
-  EXPECT_EQ(PruneByClock(rules, 8), "x") << "nobody sends any more";
+  EXPECT_EQ(PruneByClock(rules, 8), "x") << "the attempt counts as abandoned";
   EXPECT_EQ(Prune(rules, 8), "x");
 }
 
@@ -151,7 +152,7 @@ TEST_F(PruneTest, AgesAreThoseThatWereServed) {
   Arrives(0, 'x', 'a');
   Arrives(1, 'y', 'a');
   const PruneRules rules = {.keep_age = absl::Hours(24 * 30)};
-  day_ = 100;  // nobody served it
+  day_ = 100;  // no collector served the dataset in the meantime
   EXPECT_EQ(Prune(rules, 100), "");
   EXPECT_EQ(Prune(rules, 128), "");
   EXPECT_EQ(Prune(rules, 131), "x");
@@ -162,7 +163,7 @@ TEST_F(PruneTest, NoClockMakesAnythingOlder) {
     SCOPED_TRACE(error_days);
     clock_error_ = absl::Hours(24 * error_days);
     Arrives(day_, static_cast<char>('p' + day_), 'a');
-    // What producers say of their own clocks plays no part either.
+    // Start times from the producers' clocks have no influence either.
     v1::Record ahead = Ended(AttemptRecord(static_cast<char>('P' + day_), 'a'));
     ahead.mutable_attempt()->set_started_unix_us(absl::ToUnixMicros(Day(9999)));
     story_.Send({ahead});
@@ -170,7 +171,7 @@ TEST_F(PruneTest, NoClockMakesAnythingOlder) {
   }
 }
 
-// The newest attempt fits the clock, and so says nothing about it.
+// The newest attempt arrived under the wrong clock, so it cannot reveal that the clock is wrong.
 TEST_F(PruneTest, AWrongClockUnderWhichSomethingArrivedRemovesNothing) {
   Arrives(0, 'x', 'a');
   Arrives(1, 'y', 'a');
@@ -192,7 +193,7 @@ TEST_F(PruneTest, AClockIsTrustedWhereThatIsAskedForUnlessItCannotBeRight) {
 }
 
 TEST_F(PruneTest, OldRejectsGoButNotTheNewest) {
-  story_.Send({Row('q', 1, 1), Row('q', 2, 1), Row('q', 3, 1)});  // of an attempt that nobody announced
+  story_.Send({Row('q', 1, 1), Row('q', 2, 1), Row('q', 3, 1)});  // rows of an attempt that was never announced
   ServeUntil(60);
   const absl::StatusOr<PruneReport> report = PruneClosed({.rules = {.keep_age = absl::Hours(24 * 30)}});
   ASSERT_TRUE(report.ok()) << report.status();
@@ -200,7 +201,7 @@ TEST_F(PruneTest, OldRejectsGoButNotTheNewest) {
   EXPECT_THAT(report->attempts, IsEmpty());
 }
 
-// Sends records that cannot be read, each with so many bytes, under a sender's name.
+// Sends unreadable records of `bytes` bytes each, under a sender's name.
 void SendRejects(StoreWriter& writer, char producer, const std::string& sender, int count, size_t bytes) {
   const std::string id(16, producer);
   const auto opened = writer.OpenProducers({{.producer_id = id, .epoch = 1, .client = "test", .sender = sender}});

@@ -20,7 +20,7 @@ class ReaderTest : public ::testing::Test {
  protected:
   std::unique_ptr<StoreReader> Reader() { return story_.OpenReader(); }
 
-  // The rows of an export as "run attempt seq", by their first letters.
+  // Returns the rows of an export as "run attempt seq", with the first letters of the ids.
   std::vector<std::string> Rows(const v1::Filter& filter) {
     std::vector<std::string> rows;
     v1::ExportRequest request;
@@ -86,7 +86,8 @@ TEST_F(ReaderTest, AttemptsLongerThanAPageComeWhole) {
     for (const v1::Config& config : item.configs().configs()) ++announced[config.config_id()];
     for (const v1::Measurement& row : item.rows().measurements()) {
       EXPECT_EQ(row.seq(), next++);
-      EXPECT_EQ(announced[row.config_id()], 1u) << "a config stands once, before the first row that names it";
+      EXPECT_EQ(announced[row.config_id()], 1u)
+          << "a config is announced once, before the first row that references it";
     }
     return absl::OkStatus();
   });
@@ -95,7 +96,7 @@ TEST_F(ReaderTest, AttemptsLongerThanAPageComeWhole) {
 }
 
 TEST_F(ReaderTest, ConfigsThatShareAPlaceInMemoryKeepTheirIds) {
-  constexpr uint64_t kConfigs = 9000;  // more than an export remembers
+  constexpr uint64_t kConfigs = 9000;  // more than an export caches
   std::vector<v1::Record> log = {AttemptRecord('x', 'a')};
   const auto add_row = [&log](uint64_t config_id) {
     log.push_back(Row('x', log.size(), static_cast<double>(config_id), config_id));
@@ -153,7 +154,7 @@ TEST_F(ReaderTest, DetailsComeBackWhereTheyAreAskedFor) {
   v1::Record failed = Row('x', 3, 1);
   failed.mutable_measurement()->set_status("error");
   story_.Send({AttemptRecord('x', 'a'), DetailRecord('x', 1), Row('x', 1, 1), Row('x', 2, 1), failed, bare,
-               DetailRecord('x', 4)});  // whose row does not come
+               DetailRecord('x', 4)});  // its row never arrives
   v1::ListMeasurementsRequest request;
   request.set_attempt_id(AttemptId('x'));
   EXPECT_EQ(Reader()->ListMeasurements(request)->details_size(), 0);
@@ -164,7 +165,7 @@ TEST_F(ReaderTest, DetailsComeBackWhereTheyAreAskedFor) {
   EXPECT_EQ(response.details(1).DebugString(), bare.measurement_detail().DebugString());
 
   v1::ExportRequest exported;
-  exported.mutable_filter()->set_status("error");  // a detail comes with its row only
+  exported.mutable_filter()->set_status("error");  // a detail is exported only with its row
   for (const bool details : {false, true}) {
     exported.set_details(details);
     std::vector<uint64_t> seqs;
@@ -324,7 +325,7 @@ TEST_F(ReaderTest, AMeasurementThatWasGivenUpIsNeverTheBest) {
 
 TEST_F(ReaderTest, SummariesHaveTheTextOfTheBestConfig) {
   story_.Send({AttemptRecord('x', 'a'), Row('x', 1, 3, 5), Row('x', 2, 2, 6)});
-  EXPECT_FALSE(Reader()->GetRun(RunId('a'))->has_best_config()) << "its text has not come";
+  EXPECT_FALSE(Reader()->GetRun(RunId('a'))->has_best_config()) << "its text has not arrived";
   story_.Send({ConfigRecord(5, "Config(a=1)"), ConfigRecord(6, "Config(a=[1, 2], b='x')")});
   EXPECT_EQ(Reader()->GetRun(RunId('a'))->best_config(), "Config(a=[1, 2], b='x')");
   EXPECT_EQ(Reader()->ListRuns({})->runs(0).best_config(), "Config(a=[1, 2], b='x')");
@@ -370,10 +371,10 @@ TEST_F(ReaderTest, TheViewsPreferAFinalAndLeaveOutWhatWasGivenUp) {
   EXPECT_EQ(story_.Query("SELECT CAST(best_perf_ms AS integer) FROM run_summary"), "4");
 }
 
-// More than a page may have, in texts of this size.
+// More texts of this size than fit on a page.
 constexpr size_t kTextBytes = 20000;
 constexpr size_t kTexts = 200;
-// A page of rows, as many bytes of their details, and one text more of each.
+// One page of rows, as many bytes of details, and one more text of each.
 constexpr size_t kMostPageBytes = 600'000;
 
 v1::Record FailedRow(char attempt, uint64_t seq) {

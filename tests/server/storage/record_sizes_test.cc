@@ -57,7 +57,7 @@ std::vector<SizeCase> SizeCases() {
            [](v1::Record& record, std::string text) { record.mutable_run()->set_kernel_source(text); }),
       Case("--max-config-bytes", "the config's text",
            [](v1::Record& record, std::string text) { record.mutable_config()->set_text(text); }),
-      // Two bytes frame it.
+      // The encoding adds two bytes.
       Case("--max-ir-graph-bytes", "the IR graph",
            [](v1::Record& record, std::string text) { record.mutable_ir_graph()->set_kind(text.substr(2)); }),
       Case(json, "settings_json",
@@ -70,7 +70,7 @@ std::vector<SizeCase> SizeCases() {
            [](v1::Record& record, std::string text) { record.mutable_attempt()->set_counters_json(text); }),
       Case("--max-config-bytes", "decorator",
            [](v1::Record& record, std::string text) { record.mutable_run_config()->set_decorator(text); }),
-      // Two bytes frame it.
+      // The encoding adds two bytes.
       Case("--max-failure-bytes", "failure",
            [](v1::Record& record, std::string text) {
              record.mutable_measurement()->mutable_failure()->set_message(text.substr(2));
@@ -127,7 +127,7 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-// From a record to a field of it, or of a part of it.
+// The fields from a record to a field of it or of one of its sub-messages.
 using Path = std::vector<const FieldDescriptor*>;
 
 // Adds the paths of the fields whose size is not fixed: texts, bytes and repeated fields.
@@ -148,7 +148,7 @@ std::string NameOf(const Path& path) {
   return name.substr(1);
 }
 
-// The part that holds the path's field, made where it is not there.
+// Returns the message that holds the path's field. Creates it if it does not exist.
 Message& HolderOf(v1::Record& record, const Path& path) {
   Message* message = &record;
   for (size_t i = 0; i + 1 < path.size(); ++i) {
@@ -159,7 +159,7 @@ Message& HolderOf(v1::Record& record, const Path& path) {
   return *message;
 }
 
-// Above each limit but that of a record.
+// Above every limit except that of a complete record.
 constexpr size_t kLargeBytes = (size_t{4} << 20) + 1;
 constexpr int kMany = 300'000;
 
@@ -194,9 +194,9 @@ void AddMany(v1::Record& record, const Path& path) {
   }
 }
 
-// A new field of any record needs a limit, or a reason here.
+// A new field of any record needs a limit, or a reason in this test why it has none.
 TEST(RecordSizes, EveryFieldOfEveryRecordHasALimit) {
-  // Validate takes only one length of these; a reject's bytes are limited as the record is.
+  // Validate() accepts only one length of these. The bytes of a reject are limited by the record's own limit.
   const std::set<std::string> fixed = {"run.run_id",
                                        "run.kernel_id",
                                        "attempt.attempt_id",
@@ -228,7 +228,7 @@ TEST(RecordSizes, EveryFieldOfEveryRecordHasALimit) {
   }
 }
 
-// Sidecars are about as large as their records.
+// The lines of sidecars are about as large as their records.
 TEST(RecordSizes, RealSidecarsAreFarBelow) {
   const RecordSizes sizes;
   int lines = 0;

@@ -1,7 +1,7 @@
-// Other programs recover, read, maintain and change a dataset's file while no collector serves it. The dataset can be
-// used afterwards, all of its pages are sealed again, and damage is still found.
+// Tests a dataset's file that other programs recover, read, maintain and change while no collector serves it. The
+// dataset remains usable, all of its pages are sealed again, and damage is still found.
 //
-// TELEMETRY_FAULTS: how many places each sweep takes (default 40); TELEMETRY_SEED: which.
+// TELEMETRY_FAULTS: number of places per sweep (default 40); TELEMETRY_SEED: seed of the places.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,19 +52,19 @@ Files MakeKilled(int checkpoint_pages) {
   return ReadFiles(story.path());
 }
 
-// The files of a collector that was killed, and had moved a part of its log into the database.
+// Returns the files of a killed collector that had checkpointed a part of its log.
 const Files& Killed() {
   static const auto& files = *new Files(MakeKilled(100));
   return files;
 }
 
-// The files of one that had moved nothing: the first page is in the log, too.
+// Returns the files of a killed collector that had checkpointed nothing: the log contains the first page, too.
 const Files& KilledEarly() {
   static const auto& files = *new Files(MakeKilled(100000));
   return files;
 }
 
-// The files of one that ended in order.
+// Returns the files of a collector that shut down in order.
 const Files& Closed() {
   static const auto& files = *new Files([] {
     const MemoryFolder folder;
@@ -75,7 +75,7 @@ const Files& Closed() {
   return files;
 }
 
-// Opens the file with SQLite's defaults, runs SQL and closes it, as the sqlite3 shell and Python's sqlite3 do.
+// Opens the file with SQLite's defaults, runs SQL and closes the file, as the sqlite3 shell and Python's sqlite3 do.
 void RunElsewhere(const std::string& path, const std::string& sql) {
   sqlite3* other = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &other), SQLITE_OK);
@@ -110,7 +110,7 @@ void ExpectSealed(const std::string& path) {
   EXPECT_THAT(report->notes, IsEmpty()) << "all pages are sealed";
 }
 
-// Opens and closes it, as `serve` and `migrate` do.
+// Opens and closes the dataset, as `serve` and `migrate` do.
 absl::Status Serve(const std::string& path, ResealReport* report = nullptr) {
   return OpenSqliteWriter(path, {.on_reseal =
                                      [report](const ResealReport& done) {
@@ -122,7 +122,7 @@ absl::Status Serve(const std::string& path, ResealReport* report = nullptr) {
 struct Elsewhere {
   std::string name;
   const Files& (*files)();
-  std::vector<std::string> sessions;  // SQL, each in a connection of its own
+  std::vector<std::string> sessions;  // SQL, each run in its own connection
 };
 
 std::vector<Elsewhere> AllElsewhere() {
@@ -146,7 +146,7 @@ std::vector<Elsewhere> AllElsewhere() {
       {"RollbackJournal", &Closed, {"PRAGMA journal_mode = DELETE", "VACUUM"}},
       {"LargerPages", &Closed, {"PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM"}},
       {"TheirOwnTable", &Closed, {"CREATE TABLE notes (text TEXT); INSERT INTO notes VALUES ('ours')"}},
-      // A write transaction that leaves the page count alone.
+      // A write transaction that does not change the page count.
       {"UpdateInPlace", &Closed, {"UPDATE measurements SET perf_ms = perf_ms WHERE seq < 30", kCount}},
   };
 }
@@ -165,11 +165,11 @@ TEST_P(ElsewhereTest, TheDatasetCanBeUsedAndIsSealedAgain) {
   ASSERT_TRUE(Serve(path).ok()) << Serve(path);
   ExpectSealed(path);
   EXPECT_EQ(ExportOf(path), exported);
-  // The next one finds nothing to do.
+  // The next open finds nothing to seal.
   ResealReport again;
   ASSERT_TRUE(Serve(path, &again).ok());
   EXPECT_EQ(again.logged + again.foreign, 0u);
-  EXPECT_FALSE(*AddPageChecksums(path)) << "migrate: they are there";
+  EXPECT_FALSE(*AddPageChecksums(path)) << "migrate: the pages already have checksums";
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, ElsewhereTest, testing::ValuesIn(AllElsewhere()),
@@ -189,7 +189,7 @@ class ResealTest : public testing::Test {
     WriteFiles(files, path_);
   }
 
-  // Each of many flipped bits in the pages that `concerns` names is found, by a check and by a collector.
+  // Checks that a check and a collector find each of many flipped bits in the pages that `concerns` selects.
   void SweepFlips(const std::function<bool(size_t page)>& concerns) {
     const Files sound = ReadFiles(path_);
     std::mt19937_64 random(TestSeed());
@@ -197,7 +197,7 @@ class ResealTest : public testing::Test {
       Files damaged = sound;
       std::string& bytes = damaged[""];
       const size_t at = random() % bytes.size();
-      // The trailer of a page that another program moved from the log belongs to what the page held before.
+      // If another program moved a page from the log, the page's trailer belongs to its previous content.
       const bool in_trailer = at % kPageBytes >= kPageBytes - kPageTrailerBytes;
       if (in_trailer || !concerns(at / kPageBytes + 1)) continue;
       ++place;
@@ -207,7 +207,7 @@ class ResealTest : public testing::Test {
       const std::string what = absl::StrCat("byte ", at % kPageBytes, " of page ", at / kPageBytes + 1);
       const absl::StatusOr<CheckReport> report = CheckDataset(folder.database());
       EXPECT_TRUE(!report.ok() || !report->damage.empty()) << what;
-      // A page that only readers read does not keep a collector from beginning, but it is never sealed.
+      // A damaged page that only readers read does not prevent a collector from starting, but is never sealed.
       if (!Serve(folder.database()).ok()) continue;
       const absl::StatusOr<CheckReport> later = CheckDataset(folder.database());
       EXPECT_TRUE(!later.ok() || !later->damage.empty()) << what << ", after a collector";
@@ -265,7 +265,7 @@ TEST_F(ResealTest, AFlippedBitIsFoundInPagesThatAnotherProgramLeftAlone) {
   });
 }
 
-// A page of that program is checked without a checksum.
+// Pages of another program are verified without checksums.
 TEST_F(ResealTest, DamagedStructureIsFoundInAPageOfAnotherProgram) {
   Begin(Closed());
   RunElsewhere(path_, "VACUUM");
@@ -274,14 +274,14 @@ TEST_F(ResealTest, DamagedStructureIsFoundInAPageOfAnotherProgram) {
   WriteFiles(files, path_);
   EXPECT_THAT(CheckDataset(path_)->damage, Not(IsEmpty()));
   EXPECT_TRUE(absl::IsDataLoss(Serve(path_))) << Serve(path_);
-  EXPECT_TRUE(ReadFiles(path_).at("") == files.at("")) << "what is refused stays";
+  EXPECT_TRUE(ReadFiles(path_).at("") == files.at("")) << "a refused file stays unchanged";
 }
 
 TEST_F(ResealTest, BrokenReferencesOfAnotherProgramAreFound) {
   Begin(Closed());
   RunElsewhere(path_, "DELETE FROM attempts");
   EXPECT_TRUE(absl::IsDataLoss(Serve(path_)));
-  EXPECT_THAT(std::string(Serve(path_).message()), HasSubstr("name a row of attempts"));
+  EXPECT_THAT(std::string(Serve(path_).message()), HasSubstr("reference a row of attempts"));
 }
 
 TEST_F(ResealTest, AcknowledgedRecordsThatAnotherProgramRemovedAreFound) {
@@ -290,7 +290,7 @@ TEST_F(ResealTest, AcknowledgedRecordsThatAnotherProgramRemovedAreFound) {
   EXPECT_THAT(std::string(Serve(path_).message()), HasSubstr("acknowledged records are missing"));
 }
 
-// Nobody else wrote: a page that does not fit is damaged whatever it looks like.
+// If no other program wrote, a page that does not match its checksum is damaged, whatever its content.
 TEST_F(ResealTest, APageThatLooksLikeAnotherProgramsIsDamageWhereNoneWrote) {
   Begin(Closed());
   RunElsewhere(path_, kCount);
@@ -315,7 +315,7 @@ TEST_F(ResealTest, WhatWasSealedIsReported) {
   EXPECT_GT(report.foreign, 0u);
 }
 
-// The first page of the log states the size: once another program has moved that page into the file, a change that
+// The first page in the log contains the size. Once another program has moved that page into the file, a change that
 // keeps the size does not change the page.
 TEST_F(ResealTest, AChangeThatCannotBeToldFromDamageIsSealedOnItsOwnersWord) {
   Begin(KilledEarly());

@@ -26,7 +26,7 @@ std::string Contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// A backup with two rows, and a dataset that has a third.
+// A backup with two rows, and a dataset that has a third one.
 class RestoreTest : public ::testing::Test {
  protected:
   RestoreTest() {
@@ -35,7 +35,7 @@ class RestoreTest : public ::testing::Test {
     at_backup_ = story_->Export();
     story_->Send({Row('x', 3, 1)});
   }
-  // The collector is killed: what it wrote last is in the log only.
+  // Returns the dataset of a killed collector: its last writes are only in the log.
   std::string Killed() {
     const std::string path = folder_.File("dataset.db");
     for (const char* suffix : {"", "-wal", ".acked"})
@@ -77,7 +77,7 @@ TEST_F(RestoreTest, TheBackupIsServedAndTheOldFilesAreKept) {
   EXPECT_TRUE(OpenSqliteWriter(path).ok());
   EXPECT_THAT(CheckDataset(path)->damage, IsEmpty());
   EXPECT_EQ(Contents(path + kKept + "-wal"), old_log);
-  EXPECT_THAT(ExportOf(path + kKept), HasSubstr("seq: 3")) << "what was replaced can still be read";
+  EXPECT_THAT(ExportOf(path + kKept), HasSubstr("seq: 3")) << "the replaced dataset can still be read";
 }
 
 TEST_F(RestoreTest, ADamagedDatasetIsReplaced) {
@@ -89,7 +89,7 @@ TEST_F(RestoreTest, ADamagedDatasetIsReplaced) {
   EXPECT_TRUE(OpenSqliteWriter(path).ok());
 }
 
-// As the runbook says: a backup of what can be read, put in the place of what cannot.
+// Follows the runbook: backs up the readable part of a damaged dataset and restores that backup.
 TEST_F(RestoreTest, OneCanGoOnWithWhatIsLeft) {
   const std::string path = Killed();
   std::filesystem::resize_file(path + "-wal", std::filesystem::file_size(path + "-wal") - 1);
@@ -120,7 +120,7 @@ TEST_F(RestoreTest, ToAPlaceWhereNothingIs) {
   EXPECT_EQ(ExportOf(folder_.File("new.db")), at_backup_);
 }
 
-// A restore, or a person, that stops halfway.
+// Simulates a restore, or an operator, that stops halfway.
 TEST_F(RestoreTest, WhereTheDatabaseIsGoneNoCollectorBeginsAnew) {
   const std::string path = Killed();
   std::filesystem::remove(path);

@@ -1,4 +1,4 @@
-// What one sender has sent, another cannot change.
+// Tests that one sender cannot change rows of another sender.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 
 constexpr v1::Reject::Reason kNotYours = v1::Reject::REASON_NOT_YOURS;
 
-// A dataset to which several send, each with a producer of its own. The name "" stands for nobody.
+// A dataset with several senders, each with its own producer. The name "" stands for a sender without a name.
 class SenderTest : public ::testing::Test {
  protected:
   static std::string ProducerOf(const std::string& sender) {
@@ -31,7 +31,7 @@ class SenderTest : public ::testing::Test {
         .OpenProducers({{.producer_id = ProducerOf(producer), .epoch = epoch, .client = "test", .sender = sender}})
         ->front();
   }
-  // The reasons of what was refused.
+  // Returns the reasons of the refused records.
   std::vector<v1::Reject::Reason> Send(const std::string& sender, const std::vector<v1::Record>& records) {
     const absl::StatusOr<uint64_t> committed_seq = Open(sender, sender);
     EXPECT_TRUE(committed_seq.ok()) << committed_seq.status();
@@ -44,7 +44,7 @@ class SenderTest : public ::testing::Test {
     for (const RefusedRecord& refused : outcomes->front().refused) reasons.push_back(refused.reason);
     return reasons;
   }
-  // All that was sent is refused, and the dataset stays as it is.
+  // Checks that the record is refused and that the dataset stays unchanged.
   void ExpectKeptFrom(const std::string& sender, const v1::Record& record) {
     const std::string before = story_.Export();
     EXPECT_THAT(Send(sender, {record}), ElementsAre(kNotYours)) << record.DebugString();
@@ -92,7 +92,7 @@ TEST_F(SenderTest, AnAttemptIsContinuedByItsSenderAlone) {
   EXPECT_THAT(Send("one", {Attempt('x', v1::Attempt::STATE_COMPLETE), Row('x', 2, 0.25), HashOf('x', 2, "cd"),
                            DetailRecord('x', 2)}),
               IsEmpty());
-  // The row of two and of nobody is the same one.
+  // The row of sender "two" and the row without a sender's name give the same reject.
   EXPECT_EQ(Count("rejects WHERE reason = 'not_yours'"), "5");
 }
 
@@ -141,7 +141,7 @@ TEST_F(SenderTest, AnIrGraphStaysWhereItIs) {
   };
   Send("one", {RunRecord('a'), graph("mine")});
   const std::string before = story_.Export();
-  // Of these some have a smaller hash, with which they would take its place.
+  // Some of these graphs have a smaller hash, which would replace the stored graph.
   for (int i = 0; i < 20; ++i) EXPECT_THAT(Send("two", {graph(std::string(i + 1, 'x'))}), IsEmpty());
   EXPECT_EQ(story_.Export(), before);
   for (int i = 0; i < 20; ++i) Send("one", {graph(std::string(i + 1, 'x'))});
@@ -177,7 +177,7 @@ TEST_F(SenderTest, AProducerBelongsToWhoOpenedItFirst) {
   story_.Restart();
   EXPECT_TRUE(absl::IsPermissionDenied(Open("p", "two", 3).status()));
   EXPECT_TRUE(Open("p", "one", 2).ok());
-  // Where there are no names at all everyone may do everything.
+  // Without names, any client may send for any producer.
   EXPECT_TRUE(Open("p", "", 4).ok());
   EXPECT_TRUE(absl::IsPermissionDenied(Open("p", "two", 5).status()));
 }

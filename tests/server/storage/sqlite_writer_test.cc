@@ -48,13 +48,13 @@ TEST(SqliteWriter, TheLogIsEmptiedWhenIdle) {
 
 TEST(SqliteWriter, TheLogStaysBoundedWhileRowsCome) {
   DatasetStory story({.checkpoint_pages = 16});
-  story.Restart();  // the log of the making of the schema is gone
+  story.Restart();  // removes the log of the schema's creation
   story.Send({AttemptRecord('x', 'a')});
   for (uint64_t seq = 1; seq <= 400; ++seq) story.Send({Row('x', seq, 1)});
   EXPECT_LT(std::filesystem::file_size(story.path() + "-wal"), 64u * 4200);
 }
 
-// Readers that each take no longer than a few commits, one nearly always under way, as questions to a busy collector.
+// Each reader's transaction lasts a few commits, and nearly always one is open, like queries to a busy collector.
 TEST(SqliteWriter, TheLogStaysBoundedBesideReadersThatComeAndGo) {
   constexpr int kStep = 64;
   DatasetStory story(

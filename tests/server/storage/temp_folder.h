@@ -5,7 +5,7 @@
 
 namespace telemetry::storage {
 
-// A folder of a test's own, gone when the test is over.
+// A temporary folder that is removed when the test ends.
 class TempFolder {
  public:
   TempFolder();

@@ -47,7 +47,7 @@ class SqliteDataset : public TestDataset {
 class PostgresqlDataset : public TestDataset {
  public:
   explicit PostgresqlDataset(const std::string& server) : server_(server), name_(NewName()) {
-    // The url's own database is "postgres".
+    // The server's URL names the database "postgres".
     db_ = absl::StrReplaceAll(server, {{"/postgres?", absl::StrCat("/", name_, "?")}});
     OnServer(absl::StrCat("CREATE DATABASE ", name_));
   }

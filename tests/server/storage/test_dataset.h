@@ -9,24 +9,24 @@
 
 namespace telemetry::storage {
 
-// Where a test's dataset is kept, gone when the test is over.
+// A dataset for a test, of either kind. It is removed when the test ends.
 class TestDataset {
  public:
   virtual ~TestDataset() = default;
 
   virtual absl::StatusOr<std::unique_ptr<StoreWriter>> OpenWriter() = 0;
   virtual absl::StatusOr<std::unique_ptr<StoreReader>> OpenReader() = 0;
-  // The first column of a query's first row, as text.
+  // Returns the first column of a query's first row, as text.
   virtual std::string Query(const std::string& sql) = 0;
-  // What --db takes: a file's path, or a url.
+  // Returns the value for --db: a file's path, or a URL.
   virtual const std::string& db() const = 0;
 };
 
-// In a SQLite file.
+// Creates a dataset in a SQLite file.
 std::unique_ptr<TestDataset> NewSqliteDataset(const WriterOptions& options);
-// In a database of its own on the PostgreSQL server that a url in TELEMETRY_TEST_POSTGRESQL names.
+// Creates a dataset in its own database on the PostgreSQL server whose URL is in TELEMETRY_TEST_POSTGRESQL.
 std::unique_ptr<TestDataset> NewPostgresqlDataset();
-// On the server where there is one, else in a file.
+// Creates a dataset on that server if TELEMETRY_TEST_POSTGRESQL is set, otherwise in a file.
 std::unique_ptr<TestDataset> NewTestDataset(const WriterOptions& options);
 
 }  // namespace telemetry::storage

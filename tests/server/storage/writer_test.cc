@@ -41,7 +41,7 @@ TEST(Writer, SendingTheSameAgainChangesNothing) {
   EXPECT_EQ(story.Send(log).committed_seq, 5u);
   const std::string before = story.Export();
   EXPECT_EQ(story.SendAt(1, log).committed_seq, 5u);     // the same part of the log
-  EXPECT_THAT(story.SendAt(6, log).refused, IsEmpty());  // the same records under other numbers
+  EXPECT_THAT(story.SendAt(6, log).refused, IsEmpty());  // the same records with other sequence numbers
   EXPECT_EQ(story.Query("SELECT count(*) FROM measurements"), "2");
   EXPECT_EQ(story.Export(), before);
 }
@@ -100,7 +100,7 @@ TEST(Writer, AHigherEpochFencesTheLower) {
   EXPECT_TRUE(story.SendAt(1, {RunRecord('a')}, 5).status.ok());
 }
 
-// Opens as many other producers as may be there without having sent anything, and some more.
+// Opens as many other producers as may exist without having sent anything, and some more.
 void OpenManyOthers(DatasetStory& story) {
   constexpr size_t kSome = 10;
   std::vector<ProducerOpening> openings;
@@ -121,7 +121,8 @@ TEST(Writer, ProducersThatSendNothingAreBoundedAndOpenAgain) {
   story.Restart();
   EXPECT_TRUE(story.Send({RunRecord('a')}).status.ok());
   OpenManyOthers(story);
-  EXPECT_EQ(story.Query("SELECT count(*) FROM producers WHERE committed_seq = 1"), "1") << "who has sent stays";
+  EXPECT_EQ(story.Query("SELECT count(*) FROM producers WHERE committed_seq = 1"), "1")
+      << "a producer that has sent records stays";
   EXPECT_TRUE(story.Send({RunRecord('b')}).status.ok());
 }
 
@@ -139,7 +140,7 @@ TEST(Writer, AnEpochThatWasForgottenFencesWhenItIsOpenedAgain) {
 
 TEST(Writer, ProducersThatOpenTogetherAreEachAnswered) {
   DatasetStory story;
-  story.Send({RunRecord('a'), RunRecord('b')});  // as epoch 1
+  story.Send({RunRecord('a'), RunRecord('b')});  // with epoch 1
   const std::string other(16, 'o');
   const auto results = story.writer().OpenProducers(
       {{story.producer_id(), 3, "test"}, {other, 1, "other"}, {story.producer_id(), 2, "older"}, {other, 1, "other"}});
@@ -245,14 +246,14 @@ TEST(Writer, ASupersededAttemptLeavesTheDatasetInWhateverOrder) {
   only_longer.Send(longer);
   EXPECT_EQ(in_order.Export(), only_longer.Export());
   EXPECT_EQ(reversed.Export(), only_longer.Export());
-  EXPECT_THAT(in_order.Send({Row('x', 2, 1)}).refused, IsEmpty());  // late rows are taken and left out
+  EXPECT_THAT(in_order.Send({Row('x', 2, 1)}).refused, IsEmpty());  // late rows are acknowledged and skipped
   EXPECT_EQ(in_order.Query("SELECT count(*) FROM measurements"), "2");
 }
 
 TEST(Writer, AChainOfSupersededAttemptsLeavesOnlyTheLast) {
   DatasetStory story;
   story.Send({Provisional('z', 'a', {'y'}), Provisional('x', 'a'), Row('x', 1, 1)});
-  story.Send({Provisional('y', 'a', {'x'}), Row('y', 1, 1)});  // superseded itself, it still takes x with it
+  story.Send({Provisional('y', 'a', {'x'}), Row('y', 1, 1)});  // it is superseded itself, but still removes x
   EXPECT_EQ(story.Query("SELECT count(*) FROM attempts"), "1");
   EXPECT_THAT(story.Export(), HasSubstr(AttemptId('z')));
   EXPECT_EQ(story.Query("SELECT count(*) FROM measurements"), "0");
@@ -264,7 +265,7 @@ TEST(Writer, ARecordSupersedesManyAttemptsAtOnce) {
   std::vector<v1::Record> seen = {RunRecord('a')};
   for (char letter = 'a'; letter < 'u'; ++letter) {
     by.mutable_attempt()->add_supersedes(AttemptId(letter));
-    // Every second one has been there.
+    // Only every second attempt was stored before.
     if (letter % 2 == 0) continue;
     v1::Record& attempt = seen.emplace_back(AttemptRecord(letter, 'a'));
     attempt.mutable_attempt()->set_provisional(letter != 'c');
@@ -392,7 +393,7 @@ TEST(Writer, ASupersededAttemptTakesItsDetailsAlong) {
   DatasetStory story;
   story.Send({Provisional('x', 'a'), Row('x', 1, 1), DetailRecord('x', 1), Provisional('y', 'a', {'x'})});
   EXPECT_EQ(story.Query("SELECT count(*) FROM measurement_details"), "0");
-  EXPECT_THAT(story.Send({DetailRecord('x', 2)}).refused, IsEmpty());  // late ones are taken and left out
+  EXPECT_THAT(story.Send({DetailRecord('x', 2)}).refused, IsEmpty());  // late details are acknowledged and skipped
   EXPECT_EQ(story.Query("SELECT count(*) FROM measurement_details"), "0");
 }
 

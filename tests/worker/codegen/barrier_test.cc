@@ -1,9 +1,9 @@
 #include "gtest/gtest.h"
 #include "tests/worker/codegen/kernel_case.h"
 
-// Loops and branches in which threads wait for each other, and behind them what only some threads do. The rows of x
-// fill no whole number of tiles, and `out` is transposed: a thread that should have stayed away writes over another's
-// result.
+// Tests code that only some threads execute after loops and branches with barriers. The number of rows of x is not a
+// multiple of the tile and `out` is transposed, so a thread that wrongly executes the code overwrites the result of
+// another thread.
 
 namespace telemetry::worker::codegen {
 namespace {
@@ -19,7 +19,7 @@ KernelCase CaseOf(const std::function<void(Trace&)>& kernel) {
   return result;
 }
 
-// out[n, m] = x[m, n] - max(x[m, :]): a loop that reduces, then one that stores.
+// Checks a loop that reduces, followed by a loop that stores: out[n, m] = x[m, n] - max(x[m, :]).
 TEST(Barrier, InALoopBeforeALoop) {
   CaseOf([](Trace& t) {
     const TensorRef x = t.Tensor("x");
@@ -32,7 +32,7 @@ TEST(Barrier, InALoopBeforeALoop) {
           "Config(block_sizes=[8], num_warps=8, reduction_loops=[8], pid_type='persistent_interleaved')");
 }
 
-// The branch that reduces, then one under the same condition that stores.
+// Checks a branch that reduces, followed by a branch under the same condition that stores.
 TEST(Barrier, InABranchBeforeABranch) {
   CaseOf([](Trace& t) {
     const TensorRef x = t.Tensor("x");

@@ -9,7 +9,7 @@
 #include "tests/worker/codegen/kernel_case.h"
 #include "tests/worker/codegen/proof_test.h"
 
-// Blocks of a cluster that work on one tile.
+// Tests clusters of blocks that work on one tile (num_ctas).
 
 namespace telemetry::worker::codegen {
 namespace {
@@ -25,7 +25,8 @@ const Target kHopper = {
     .dialect = Dialect::kCuda, .sm = 90, .compute_units = 132, .shared_bytes_per_block = size_t{227} << 10};
 const Target kAmpere = {.dialect = Dialect::kCuda, .sm = 80, .compute_units = 108};
 
-// Every kind of reduction along n, the rows less their sums, and the sums of those again.
+// Traces a kernel with every kind of reduction along n. All but argmax reduce the rows after subtracting a multiple of
+// their sums.
 void ReduceTwice(ir::Trace& t) {
   const TensorRef x = t.Tensor("x");
   const AxisRef m = t.Tile(t.SizeOf(x, 0));
@@ -48,7 +49,7 @@ KernelCase Reductions(DType dtype, int64_t m, int64_t n) {
   return kernel;
 }
 
-// out = a @ b
+// Returns the kernel out = a @ b.
 KernelCase Dot() {
   KernelCase kernel;
   kernel.Input("a", DType::kF32, {64, 64}).Input("b", DType::kF32, {64, 64}).Trace([](ir::Trace& t) {
@@ -63,7 +64,7 @@ KernelCase Dot() {
   return kernel;
 }
 
-// x = x - max(x), where it lies.
+// Returns the kernel x = x - max(x), which overwrites its argument.
 KernelCase InPlace() {
   KernelCase kernel;
   kernel.Input("x", DType::kF32, {64, 64}).Trace([](ir::Trace& t) {
@@ -130,7 +131,7 @@ TEST(Cluster, GivesTheSameTextAgain) {
 }
 
 TEST(Cluster, ExchangesOnlyWhatBlocksShare) {
-  // 4 threads have all of a row: the other bits of the index are rows'.
+  // Four threads hold all of a row, and the other bits of the thread's index select rows, so no block shares a row.
   KernelCase kernel;
   kernel.Input("x", DType::kF32, {4096, 16}).Trace([](ir::Trace& t) {
     const TensorRef x = t.Tensor("x");

@@ -12,7 +12,7 @@ using ir::AxisRef;
 using ir::TensorRef;
 using testing::HasSubstr;
 
-// A copy of rows, with a sum along each.
+// Returns a kernel that sums each row of an m x n tensor.
 KernelCase Rows(int64_t m, int64_t n) {
   KernelCase kernel;
   kernel.Input("x", DType::kF32, {m, n}).Trace([](ir::Trace& t) {
@@ -52,9 +52,9 @@ TEST(ConfigSpace, NamesTheKeyAndWhatIsAllowed) {
   const KernelCase kernel = Rows(64, 100);
   EXPECT_THAT(Refusal(kernel, "Config(num_wraps=4)"), HasSubstr("no config key 'num_wraps'; it has block_sizes, "));
   EXPECT_THAT(Refusal(kernel, "Config(num_warps=3)"),
-              HasSubstr("num_warps=3 is not allowed: a power of two from 1 to 32"));
+              HasSubstr("num_warps=3 is not allowed; expected a power of two from 1 to 32"));
   EXPECT_THAT(Refusal(kernel, "Config(block_sizes=[8, 8])"),
-              HasSubstr("block_sizes=[8, 8] is not allowed: a list of 1"));
+              HasSubstr("block_sizes=[8, 8] is not allowed; expected a list of 1"));
   EXPECT_THAT(Refusal(kernel, "Config(block_sizes=8)"), HasSubstr("a list of 1"));
   EXPECT_THAT(Refusal(kernel, "Config(block_sizes=[128])"), HasSubstr("block_sizes[0]=128 is not allowed"));
   EXPECT_THAT(Refusal(kernel, "Config(reduction_loops=[24])"), HasSubstr("reduction_loops[0]=24"));

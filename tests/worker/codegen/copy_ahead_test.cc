@@ -5,7 +5,7 @@
 #include "tests/worker/codegen/kernel_case.h"
 #include "tests/worker/codegen/proof_test.h"
 
-// Copies of dots' operands to shared memory, and those that run ahead of a loop.
+// Tests copies of dot operands to shared memory, and their prefetches in loops.
 
 namespace telemetry::worker::codegen {
 namespace {
@@ -15,7 +15,7 @@ constexpr ir::Tolerance kTolerance = {.absolute = 1e-2, .relative = 1e-2};
 class CopyAheadCode : public ProofTest {
  protected:
   bool HasInstructions(const Target& target) const override { return target.sm >= 80; }
-  // The kernel of each of the two dtypes.
+  // Checks the kernel for f16 and for bf16.
   template <typename MakeCase>
   void ExpectBothRight(MakeCase make_case, const std::string& config) const {
     for (const DType dtype : {DType::kF16, DType::kBF16}) {
@@ -30,7 +30,7 @@ class CopyAheadCode : public ProofTest {
 INSTANTIATE_TEST_SUITE_P(Proofs, CopyAheadCode,
                          testing::Values(Proof::kCompiles, Proof::kRunsOnGpu, Proof::kRunsInOpenCl), NameOf);
 
-// Loops of fewer tiles than there are stages, as many, and more.
+// Checks loops with fewer tiles than stages, as many, and more.
 TEST_P(CopyAheadCode, AnyNumberOfTilesAndStages) {
   for (const int64_t depth : {16, 48, 144}) {
     for (const char* stages : {"2", "3", "5"}) {
@@ -41,7 +41,7 @@ TEST_P(CopyAheadCode, AnyNumberOfTilesAndStages) {
   }
 }
 
-// Rows of tensors begin at multiples of 16, 8, 4 and 2 bytes; none of the ends is a multiple of a block.
+// Checks tensors whose rows begin at multiples of 16, 8, 4 and 2 bytes. No size is a multiple of a block.
 TEST_P(CopyAheadCode, AnyAlignment) {
   for (const int64_t size : {72, 68, 66, 67}) {
     SCOPED_TRACE(size);
@@ -64,7 +64,7 @@ size_t CountOf(const std::string& text, const std::string& piece) {
   return count;
 }
 
-// What stands between the head of the loop along axis `axis` and the end of the kernel.
+// Returns the source from the head of the loop along `axis` to the end of the kernel.
 std::string LoopOf(const std::string& source, int axis) {
   const std::string begin = "begin" + std::to_string(axis);
   return source.substr(source.find("; " + begin + " += "));
@@ -98,7 +98,7 @@ TEST(CopyAhead, TakesPiecesAsWideAsTheConfigAndMemoryAllow) {
   EXPECT_EQ(odd.find("copy_async"), std::string::npos) << odd;
 }
 
-// ptxas makes illegal instructions of copies that say so.
+// Checks that copies have no cache hint, because ptxas generates illegal instructions for such copies.
 TEST(CopyAhead, DoesNotSayHowLongLinesAreWorthKeeping) {
   const KernelCase kernel = MatmulCase(DType::kF16, 256, 256, 256);
   const std::string source =
@@ -113,7 +113,7 @@ TEST(CopyAhead, RefusesMoreStagesThanSharedMemoryHolds) {
                                        {.dialect = Dialect::kCuda, .shared_bytes_per_block = 48 << 10})
                                   .status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
-  // Rows of 64 elements of 2 bytes and 16 more, 64 of them, of two operands, six times.
+  // Two operands of 64 rows with 64 elements of 2 bytes and 16 bytes of padding, in six stages.
   EXPECT_NE(std::string(status.message()).find(std::to_string(144 * 64 * 2 * 6)), std::string::npos) << status;
 }
 
@@ -125,7 +125,8 @@ TEST(CopyAhead, DoesNothingInOpenCl) {
   EXPECT_EQ(source("Config(num_stages=1)"), source("Config(num_stages=4)"));
 }
 
-// out = in; in += a * b at every step of the loop: what is loaded next may be what was just stored.
+// Traces out = a * b in a loop that stores the sums in every iteration. Loads of later iterations must not run before
+// the stores.
 void StoringLoop(ir::Trace& t) {
   const ir::TensorRef a = t.Tensor("a");
   const ir::TensorRef b = t.Tensor("b");

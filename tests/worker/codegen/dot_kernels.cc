@@ -9,7 +9,7 @@ using ir::AxisRef;
 using ir::TensorRef;
 using ir::Value;
 
-// softmax(q * k) * v, a block of k and v after the other: the running maximum and sum rescale what was added up before.
+// Traces softmax(q * k) * v in a loop over blocks of k and v. Rescales the sums so far by the running maximum.
 void Attention(ir::Trace& t) {
   const TensorRef q = t.Tensor("q");
   const TensorRef k = t.Tensor("k");
@@ -38,7 +38,7 @@ void Attention(ir::Trace& t) {
 
 }  // namespace
 
-// out[m, n] = a[m, k] * b[k, n]; strides as the arguments have them.
+// Works for arguments with any strides.
 void Matmul(ir::Trace& t) {
   const TensorRef a = t.Tensor("a");
   const TensorRef b = t.Tensor("b");

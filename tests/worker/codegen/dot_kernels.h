@@ -7,15 +7,15 @@
 
 namespace telemetry::worker::codegen {
 
-// Kernels with dots in loops, dense.
+// Kernels with dots in loops, on dense tensors.
 
-// a[m, k] * b[k, n], a block of k after the other.
+// Traces out = a[m, k] * b[k, n], in a loop over blocks of k.
 void Matmul(ir::Trace& t);
 KernelCase MatmulCase(DType dtype, int64_t m, int64_t n, int64_t k);
-// softmax(q[batch, m, d] * k[batch, n, d]) * v[batch, n, d], a block of n after the other.
+// Returns the kernel softmax(q[batch, m, d] * k[batch, n, d]) * v[batch, n, d], in a loop over blocks of n.
 KernelCase AttentionCase(DType dtype, int64_t batch, int64_t m, int64_t n, int64_t d);
 
-// Its CUDA C++; empty, and the test fails, where none is made.
+// Returns the kernel's CUDA C++. Fails the test and returns "" if the kernel cannot be generated.
 std::string CudaSource(const KernelCase& kernel, const std::string& config, const GenerateOptions& options = {},
                        int sm = 80);
 

@@ -4,7 +4,7 @@
 #include "tests/worker/codegen/dot_kernels.h"
 #include "tests/worker/codegen/kernel_case.h"
 
-// Dots: sums of products in float32, on tensor cores where the device has them (TELEMETRY_TEST_DEVICE=cuda:0).
+// Tests dots with float32 multiply-adds and, on devices that have them, on tensor cores (TELEMETRY_TEST_DEVICE=cuda:0).
 
 namespace telemetry::worker::codegen {
 namespace {

@@ -113,7 +113,7 @@ void KernelCase::ExpectCompiles(const std::string& config, const GenerateOptions
     EXPECT_TRUE(compiled.ok()) << compiled;
     ++architectures;
   }
-  EXPECT_GT(architectures, 0) << "no architecture has " << complete.ToString();
+  EXPECT_GT(architectures, 0) << "no architecture allows " << complete.ToString();
 }
 
 void KernelCase::ExpectReferenceResults(const std::string& config, ir::Tolerance tolerance,

@@ -16,27 +16,29 @@
 
 namespace telemetry::worker::codegen {
 
-// A kernel with arguments, written down where it is tested.
+// A kernel with its arguments, as a test defines it.
 class KernelCase {
  public:
-  // A dense argument with small random values; the name decides which.
+  // Adds a dense argument with small random values, seeded by the name.
   KernelCase& Input(const std::string& name, DType dtype, std::vector<int64_t> sizes);
-  // The same with strides.
+  // Adds the same with these strides.
   KernelCase& Input(const std::string& name, DType dtype, std::vector<int64_t> sizes, std::vector<int64_t> strides);
-  // The arguments so far have sizes and strides that are known at launch only.
+  // Makes the sizes and strides of the arguments so far dynamic: known only at launch.
   KernelCase& SizesAtLaunch();
   KernelCase& Scalar(const std::string& name, double value);
+  // Traces the kernel with the arguments so far.
   KernelCase& Trace(const std::function<void(ir::Trace&)>& kernel);
 
   const ir::DeviceIr& ir() const { return ir_; }
-  // The config as text; what it leaves out has its default.
+  // Parses a config; missing keys get their defaults.
   Config With(const std::string& config) const;
 
   // Runs the kernel on the test device and compares every output with the reference.
   void ExpectResults(const std::string& config, ir::Tolerance tolerance, const GenerateOptions& options = {}) const;
-  // Compiles the kernel with NVRTC for those of sm_80 and sm_90 that have the config, at least one.
+  // Compiles the kernel with NVRTC for sm_80 and sm_90, except targets whose search space excludes the config. At least
+  // one target must allow the config.
   void ExpectCompiles(const std::string& config, const GenerateOptions& options = {}) const;
-  // Both; only the first where there is no NVRTC.
+  // Does both; only the first if NVRTC is not available.
   void ExpectReferenceResults(const std::string& config = "Config()", ir::Tolerance tolerance = {2e-5, 2e-5},
                               const GenerateOptions& options = {}) const;
 

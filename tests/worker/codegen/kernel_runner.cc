@@ -11,7 +11,7 @@ namespace {
 
 using record::Cat;
 
-// The tensors as they are, outputs included, made and uploaded.
+// The arguments of one launch: uploads tensors, creates missing outputs, and downloads the results.
 class Launch {
  public:
   Launch(const ir::DeviceIr& ir, Device* device, ir::ReferenceTensors* tensors)

@@ -13,17 +13,17 @@
 
 namespace telemetry::worker::codegen {
 
-// Generated code on a device: what the tests of this room compare with the reference.
+// Execution of generated code on a device, for tests that compare the results with the reference.
 
-// The device that TELEMETRY_TEST_DEVICE names; "opencl:0" without it.
+// Opens the device that TELEMETRY_TEST_DEVICE names, by default "opencl:0". Aborts if it cannot be opened.
 std::shared_ptr<Device> TestDevice();
 
-// Generates, compiles and runs the kernel. `tensors` holds the arguments at least, as EvaluateReference takes them; the
-// outputs are made, filled with what nobody may read, and hold the results afterwards.
+// Generates, compiles and runs the kernel. `tensors` holds at least the arguments, as for EvaluateReference(). Missing
+// outputs are appended, and `tensors` holds the results afterwards.
 absl::Status RunKernel(const ir::DeviceIr& ir, const Config& config, const std::map<std::string, double>& scalars,
                        Device* device, ir::ReferenceTensors* tensors, const GenerateOptions& options = {});
 
-// Compiles the CUDA source for the architecture, 80 for sm_80. UNAVAILABLE: there is no NVRTC.
+// Compiles the CUDA source for an architecture: `sm` is 80 for sm_80. UNAVAILABLE if there is no NVRTC.
 absl::Status CompileForCuda(const ir::DeviceIr& ir, const Config& config, int sm, const GenerateOptions& options = {});
 
 }  // namespace telemetry::worker::codegen

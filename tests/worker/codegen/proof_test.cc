@@ -7,16 +7,17 @@ namespace telemetry::worker::codegen {
 
 void ProofTest::SetUp() {
   if (GetParam() == Proof::kCompiles) {
-    if (!HasNvrtc()) GTEST_SKIP() << "no NVRTC: set TELEMETRY_NVRTC to the path of libnvrtc.so.13";
+    if (!HasNvrtc()) GTEST_SKIP() << "no NVRTC; set TELEMETRY_NVRTC to the path of libnvrtc.so.13";
     return;
   }
   const auto device = TestDevice();
   const Target target = Target::For(device->properties());
   const bool is_cuda = target.dialect == Dialect::kCuda;
   if (GetParam() == Proof::kRunsInOpenCl) {
-    if (is_cuda) GTEST_SKIP() << device->id() << " is no OpenCL device";
+    if (is_cuda) GTEST_SKIP() << device->id() << " is not an OpenCL device";
   } else if (!is_cuda || !HasInstructions(target)) {
-    GTEST_SKIP() << device->id() << " has no such instructions: set TELEMETRY_TEST_DEVICE to a GPU that has them";
+    GTEST_SKIP() << device->id()
+                 << " does not have the instructions under test; set TELEMETRY_TEST_DEVICE to a GPU that has them";
   }
 }
 

@@ -4,7 +4,7 @@
 #include "tests/worker/codegen/dot_kernels.h"
 #include "tests/worker/codegen/kernel_case.h"
 
-// Stores of dots' sums, 16 bytes at a time.
+// Tests stores of the sums of dots with 16 bytes at a time.
 
 namespace telemetry::worker::codegen {
 namespace {
@@ -15,7 +15,8 @@ class QuadStoreOf : public testing::TestWithParam<DType> {};
 INSTANTIATE_TEST_SUITE_P(DTypes, QuadStoreOf, testing::Values(DType::kF16, DType::kBF16),
                          [](const auto& info) { return std::string(ShortName(info.param)); });
 
-// Ends cut tiles along both axes; warps stand along rows, columns and both, more of them than there is to do.
+// Checks tiles that the ends cut along both axes, with warps along rows, along columns and along both, and with more
+// warps than work.
 TEST_P(QuadStoreOf, RaggedTiles) {
   const KernelCase kernel = MatmulCase(GetParam(), 37, 72, 24);
   for (const char* config : {"block_sizes=[16, 32, 16], num_warps=1", "block_sizes=[16, 128, 16], num_warps=4",
@@ -36,7 +37,7 @@ TEST(QuadStore, IsForWholeAlignedPiecesOf16Bits) {
   EXPECT_FALSE(Exchanges(MatmulCase(DType::kF16, 64, 72, 64), "Config(" + tile + ", vector_widths=[8, 8, 4])"));
   EXPECT_FALSE(Exchanges(MatmulCase(DType::kF16, 64, 68, 64), "Config(" + tile + ")"));
   EXPECT_FALSE(Exchanges(MatmulCase(DType::kF32, 64, 72, 64), "Config(" + tile + ")"));
-  // Each thread has but two columns of two tiles.
+  // Each thread has only two columns of each of two column tiles.
   EXPECT_FALSE(Exchanges(MatmulCase(DType::kF16, 64, 72, 64), "Config(block_sizes=[32, 16, 16], num_warps=1)"));
 }
 

@@ -6,7 +6,7 @@
 
 namespace telemetry::worker::codegen {
 
-// Some config of the space, small enough a tile that a CPU gets through it; the seed decides which.
+// Returns a random config of the space for this seed. Its block sizes are at most 32, so that a CPU can run the kernel.
 Config RandomConfig(const ConfigSpace& space, uint64_t seed);
 
 }  // namespace telemetry::worker::codegen

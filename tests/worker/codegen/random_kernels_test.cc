@@ -9,8 +9,8 @@
 #include "tests/worker/ir/random_kernel.h"
 #include "worker/ir/compare.h"
 
-// Random kernels with random configs: a device gives what the reference gives. A failure names its seed.
-// TELEMETRY_RANDOM_KERNELS=N runs N of them, TELEMETRY_RANDOM_SEED=S begins at S.
+// Checks that random kernels with random configs give the same results on a device as the reference. A failure reports
+// its seed. TELEMETRY_RANDOM_KERNELS sets the number of kernels, and TELEMETRY_RANDOM_SEED the first seed.
 
 namespace telemetry::worker::codegen {
 namespace {
@@ -18,8 +18,8 @@ namespace {
 uint64_t FirstSeed() { return static_cast<uint64_t>(NumberFromEnvironment("TELEMETRY_RANDOM_SEED", 0, 0)); }
 uint64_t KernelCount() { return static_cast<uint64_t>(NumberFromEnvironment("TELEMETRY_RANDOM_KERNELS", 40)); }
 
-// A reduction over a size that is only known at launch, in a graph that cannot be rolled; a config whose tile is too
-// large. Both are said so.
+// Reports whether the generator rejected the kernel for a documented limit: a reduction over a size that is only known
+// at launch in a graph that cannot be rolled (UNIMPLEMENTED), or a tile that is too large (RESOURCE_EXHAUSTED).
 bool IsBeyondTheGenerator(const absl::Status& status) {
   return absl::IsUnimplemented(status) || absl::IsResourceExhausted(status);
 }

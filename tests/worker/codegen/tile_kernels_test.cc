@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "tests/worker/codegen/kernel_case.h"
 
-// Pointwise kernels and reductions over tiles, at the sizes and layouts where generators go wrong.
+// Tests pointwise kernels and reductions over tiles at the sizes and layouts that are most error-prone.
 
 namespace telemetry::worker::codegen {
 namespace {
@@ -15,7 +15,7 @@ using ir::Value;
 using testing::HasSubstr;
 using testing::Not;
 
-// out[m, n] = x[m, n] + bias[n].
+// Traces out[m, n] = x[m, n] + bias[n].
 void AddBias(ir::Trace& t) {
   const TensorRef x = t.Tensor("x");
   const TensorRef bias = t.Tensor("bias");
@@ -64,7 +64,7 @@ TEST(Tile, SaysOfStoresThatTheyMakeRoomFirst) {
   EXPECT_EQ(source(Dialect::kOpenCl, "first"), source(Dialect::kOpenCl, ""));
 }
 
-// Inverses of such numbers are 0 or infinite in single precision.
+// Checks divisors whose inverses are 0 or infinite in single precision.
 TEST(Tile, DividesByTheLargestAndTheSmallest) {
   const auto divide = [](ir::Trace& t) {
     const TensorRef x = t.Tensor("x");
@@ -101,7 +101,7 @@ TEST(Tile, OfTensorsThatAreNotContiguous) {
   gaps.ExpectReferenceResults();
 }
 
-// out[m] = x[m, last - m]: what lies side by side in memory is not what neighbours read.
+// Traces out[m] = x[m, last - m]. Consecutive threads do not read consecutive elements.
 void Antidiagonal(ir::Trace& t) {
   const TensorRef x = t.Tensor("x");
   const TensorRef out = t.Output("out", {t.SizeOf(x, 0)}, DType::kF32);
@@ -116,7 +116,7 @@ TEST(Tile, OfGathersAlongTheAxisThatIsContiguous) {
   kernel.ExpectReferenceResults("Config(block_sizes=[512], num_warps=1)");
 }
 
-// out[m, n] = exp(x - max(x)) / sum, along n.
+// Traces out[m, n] = exp(x - max(x)) / sum along n.
 void Softmax(ir::Trace& t) {
   const TensorRef x = t.Tensor("x");
   const TensorRef out = t.OutputLike("out", x);

@@ -5,8 +5,8 @@
 #include "tests/worker/codegen/kernel_case.h"
 #include "tests/worker/codegen/proof_test.h"
 
-// Dots of tiles that suit wgmma, the tensor cores' instruction of sm_90; on other devices the same tiles go another
-// way.
+// Tests dots whose tiles suit wgmma, the tensor core instruction of sm_90. Other devices use other instructions for the
+// same tiles.
 
 namespace telemetry::worker::codegen {
 namespace {
@@ -22,8 +22,8 @@ INSTANTIATE_TEST_SUITE_P(Proofs, WgmmaCode, testing::Values(Proof::kCompiles, Pr
 
 constexpr DType kDTypes[] = {DType::kF16, DType::kBF16};
 
-// Rows in shared memory of 32, 64, 128 bytes and several blocks of that; one warpgroup and several, below each other
-// and side by side; one instruction's columns and more.
+// Checks rows in shared memory of 32, 64 and 128 bytes, and of several such blocks; one warpgroup, and several along
+// rows and along columns.
 TEST_P(WgmmaCode, TilesOfAnySize) {
   const KernelCase f16 = MatmulCase(DType::kF16, 96, 136, 144);
   const KernelCase bf16 = MatmulCase(DType::kBF16, 96, 136, 144);
@@ -68,7 +68,7 @@ TEST_P(WgmmaCode, StagesAndTilesOfAPersistentBlock) {
   }
 }
 
-// Sums of the first dot, of loads as they are, are the rows of the second, in registers.
+// Traces a dot of plain loads whose sums are the rows of a second dot, in registers.
 void TwoDots(ir::Trace& t) {
   const ir::TensorRef a = t.Tensor("a");
   const ir::TensorRef b = t.Tensor("b");
@@ -98,7 +98,7 @@ TEST_P(WgmmaCode, DotsOfDots) {
   }
 }
 
-// Rows that the loop has from outside, and those of the loop.
+// Checks a dot with rows from outside the loop and a dot with rows that the loop computes.
 TEST_P(WgmmaCode, Attention) {
   const ir::Tolerance tolerance = {.absolute = 1e-2, .relative = 1e-2};
   const KernelCase kernel = AttentionCase(DType::kF16, 2, 100, 150, 64);
@@ -136,7 +136,8 @@ TEST(Wgmma, LeavesTf32ToMma) {
   EXPECT_TRUE(Has(source, "mma.sync"));
 }
 
-// What threads write is for wgmma to read only behind a fence of their own, and a barrier.
+// Checks the order of the fence, the barrier and wgmma: wgmma sees a thread's writes only after a fence of that thread
+// and a barrier.
 TEST(Wgmma, FencesOperandsBeforeTheBarrier) {
   for (const char* stages : {"1", "3"}) {
     const std::string source =

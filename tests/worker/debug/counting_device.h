@@ -9,16 +9,16 @@
 
 namespace telemetry::worker {
 
-// What was asked of a device.
+// Counts of the calls of a device.
 struct DeviceCalls {
   int launches = 0;
-  int copies = 0;  // uploads, downloads, fills, copies within
+  int copies = 0;  // uploads, downloads, fills, copies on the device
   int allocations = 0;
   int waits = 0;
   friend bool operator==(const DeviceCalls&, const DeviceCalls&) = default;
 };
 
-// A device that counts, and leaves the work to another.
+// A device that counts calls and forwards them to another device.
 class CountingDevice final : public Device {
  public:
   explicit CountingDevice(std::shared_ptr<Device> device) : device_(std::move(device)) {}

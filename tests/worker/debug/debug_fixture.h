@@ -19,7 +19,8 @@
 
 namespace telemetry::worker::debug {
 
-// A device, a folder of the test's own, and what debuggers print.
+// A test fixture with a device (TELEMETRY_TEST_DEVICE, default opencl:0), a temporary folder, and the text that
+// debuggers print.
 class DebugTest : public testing::Test {
  protected:
   DebugTest() {
@@ -33,10 +34,11 @@ class DebugTest : public testing::Test {
   DebugPrint Print() {
     return [this](std::string_view text) { printed_.emplace_back(text); };
   }
-  // Everything, a line each.
+  // Returns all printed text, joined by newlines.
   std::string printed() const { return absl::StrJoin(printed_, "\n"); }
 
-  // Elements in row-major order, rounded to the dtype. Dense without strides.
+  // Returns an array with these elements, given in row-major order and rounded to the dtype. Dense if no strides are
+  // given.
   static ir::HostArray Array(DType dtype, std::vector<int64_t> sizes, const std::vector<double>& elements,
                              std::vector<int64_t> strides = {}) {
     if (strides.empty()) strides = ir::RowMajorStrides(sizes);

@@ -53,7 +53,7 @@ TEST_F(DebugEnvironmentTest, TakesAllThree) {
 TEST_F(DebugEnvironmentTest, NamesTheVariableThatIsWrong) {
   Set("VALUES", "7");
   EXPECT_THAT(std::string(DebugOptionsFromEnvironment().status().message()),
-              testing::HasSubstr("TELEMETRY_WORKER_DEBUG_VALUES: \"7\" is no level"));
+              testing::HasSubstr("TELEMETRY_WORKER_DEBUG_VALUES: invalid level \"7\""));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// debug-values-probe DEVICE FOLDER: shows a debugger tensors of every dtype and layout, on the device and on the host
-// (DEVICE: cpu). Prints what it prints, and saves what it saves. The values are those of debug_values_test.py.
+// debug-values-probe DEVICE FOLDER: passes tensors of every dtype and layout to a debugger at levels 1 and 2. The
+// tensors are on the device, or on the host if DEVICE is cpu. Prints the debugger's text and saves its files to FOLDER.
+// debug_values_test.py computes the same values.
 
 #include <cmath>
 #include <iostream>
@@ -36,7 +37,7 @@ const std::vector<Layout>& Layouts() {
   return layouts;
 }
 
-// By its place in memory.
+// Returns the element at a place in memory.
 double ValueAt(DType dtype, int64_t place) {
   const auto value = static_cast<double>(place * 7919 % 1000 - 500) / 8;
   if (dtype == DType::kBool) return place % 3 == 0 ? 1 : 0;
@@ -51,7 +52,7 @@ DebugValue ValueOf(DType dtype, const Layout& layout, const std::shared_ptr<Devi
   for (size_t i = 0; i < array.data.size(); ++i) array.data[i] = ValueAt(dtype, static_cast<int64_t>(i));
   const std::string name = std::string(ShortName(dtype)) + "_" + layout.name;
   if (device == nullptr) {
-    // On the host elements are values that the dtype can hold.
+    // Rounds the elements to the dtype, as an upload to a device does.
     const std::vector<std::byte> bytes = ir::ToBytes(array);
     ir::FromBytes(bytes, &array).IgnoreError();
     return {.name = name, .value = Tensor::OnHost(std::move(array))};

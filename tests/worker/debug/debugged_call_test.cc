@@ -14,7 +14,7 @@ using ::testing::StartsWith;
 
 class DebuggedCallTest : public DebugTest {
  protected:
-  // add_scaled(x, x, 2) twice, with a debugger that prints.
+  // Runs add_scaled(x, x, 2) twice with a debugger and returns the result.
   std::vector<double> RunTwice(KernelSpec spec, DebugLevel level = DebugLevel::kPrint) {
     const std::unique_ptr<ValueDebugger> debugger = ValueDebugger::Create({.level = level, .folder = folder_}, Print());
     const std::unique_ptr<Kernel> kernel = MakeKernel(std::move(spec));
@@ -34,7 +34,7 @@ class DebuggedCallTest : public DebugTest {
 
 TEST_F(DebuggedCallTest, ShowsWhatTheCallIsGiven) {
   EXPECT_THAT(RunTwice(WithDefaultConfig()), ElementsAre(3, 6, 9));
-  ASSERT_EQ(printed_.size(), 22u);  // two inputs and a number, then with the output before and after, twice
+  ASSERT_EQ(printed_.size(), 22u);  // twice: 3 program inputs, then 4 values before and 4 after the launch
   EXPECT_THAT(printed_[2], StartsWith("[program_inputs - add_scaled - scale] 2 (float)"));
   EXPECT_THAT(printed_[5], StartsWith("[before_launch - add_scaled - scale] 2 (float)"));
   EXPECT_THAT(printed_[6], StartsWith("[before_launch - add_scaled - out] (output) elements=3"));

@@ -15,7 +15,7 @@ namespace {
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// In two passes, in extended precision.
+// Computes the statistics in two passes in extended precision.
 TensorStatistics Expected(const std::vector<double>& elements) {
   TensorStatistics expected = {
       .elements = static_cast<int64_t>(elements.size()), .minimum = kInfinity, .maximum = -kInfinity};
@@ -50,7 +50,7 @@ std::vector<double> Random(DType dtype, int64_t count, double low, double high) 
   return elements;
 }
 
-// Within `tolerance` of the largest element, but for counts and extremes, which are exact.
+// Expects equal counts and extremes, and a mean and deviation within `tolerance` times the largest absolute element.
 void ExpectNear(const TensorStatistics& actual, const TensorStatistics& expected, double tolerance) {
   EXPECT_EQ(actual.elements, expected.elements);
   EXPECT_EQ(actual.nans, expected.nans);
@@ -73,7 +73,7 @@ constexpr double kFloatTolerance = 1e-4;
 
 class TensorStatisticsTest : public DebugTest {
  protected:
-  // On the host, and on the device with either kind of sums.
+  // Checks the statistics computed on the host, and on the device with both types of sums.
   void ExpectStatistics(const ir::HostArray& array) {
     const TensorStatistics expected = Expected(array.RowMajor());
     ExpectNear(StatisticsOf(array.RowMajor()), expected, kDoubleTolerance);
@@ -96,7 +96,7 @@ TEST_F(TensorStatisticsTest, EveryDType) {
   for (const DType dtype : kAllDTypes) {
     SCOPED_TRACE(std::string(ShortName(dtype)));
     const double bound = dtype == DType::kI32 ? 2e9 : dtype == DType::kBool ? 1.0 : 3;
-    // Truncated, half of the bools are 0.
+    // Values in (-2, 2), truncated to integers: about half of the bools are 0.
     ir::HostArray array = Array(dtype, {1000, 77}, Random(DType::kF32, 77000, -bound, bound));
     if (dtype == DType::kBool) array.SetRowMajor(Random(DType::kI32, 77000, -2, 2));
     ExpectStatistics(array);
@@ -158,7 +158,7 @@ TEST_F(TensorStatisticsTest, TheCodeIsCudaToo) {
   }
 }
 
-// A bool that no kernel wrote is true.
+// Checks that a bool with a byte other than 0 and 1, as in memory that no kernel has written, counts as true.
 TEST_F(TensorStatisticsTest, AByteOtherThanZeroIsTrue) {
   Tensor tensor = AllocateTensor(device_, DType::kBool, {100}).value();
   ASSERT_EQ(device_->Fill(tensor.buffer.get(), 0xa5), absl::OkStatus());

@@ -17,7 +17,7 @@ using ::testing::Not;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-// A program of launches that do nothing: their values are what the test says.
+// A test fixture that reports launches to a debugger without running any; the test gives the values.
 class ValueDebuggerTest : public DebugTest {
  protected:
   void Start(DebugOptions options) {
@@ -79,7 +79,7 @@ TEST_F(ValueDebuggerTest, Level2PrintsInputsThenEveryArgument) {
             "[after_launch - exp - x] elements=2 sizes=[2] strides=[1] dtype=f32 mean=2.5 min=1 max=4 std=1.5 nan=0 "
             "inf=0 values=[1, 4]\n"
             "[after_launch - exp - out] elements=2 sizes=[2] strides=[1] dtype=f32 mean=2 min=2 max=2 std=0 nan=1 "
-            "inf=0 (the others' mean, min, max, std) values=[2, nan]\n"
+            "inf=0 (mean, min, max, std of the finite elements) values=[2, nan]\n"
             "[first_nan] the first tensor with a NaN is 'out' (1 of 2 elements), made by kernel 'exp'");
   EXPECT_THAT(Files(), IsEmpty());
 }

@@ -56,7 +56,7 @@ TEST_F(DeviceCompileTest, KnowsAKernelsOwnSharedMemory) {
 }
 
 TEST_F(DeviceCompileTest, ComputesWithoutFastMathematics) {
-  // Divisions and square roots are rounded correctly, and tiny numbers are not flushed to zero.
+  // Divisions must be rounded correctly, and subnormal numbers must not be flushed to zero.
   const std::unique_ptr<Function> kernel = Kernel("exact", R"(
 KERNEL exact(GLOBAL float* values) {
   values[0] = values[0] / values[1];

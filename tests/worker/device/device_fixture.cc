@@ -32,7 +32,7 @@ DeviceTest::DeviceTest() : device_(Open()) {}
 std::shared_ptr<Device> DeviceTest::Open() const {
   const char* id = std::getenv("TELEMETRY_TEST_DEVICE");
   absl::StatusOr<std::shared_ptr<Device>> device = OpenDevice(id == nullptr ? "opencl:0" : id);
-  // Nothing below makes sense without one.
+  // No test can run without a device.
   if (!device.ok()) throw std::runtime_error(std::string(device.status().message()));
   return *std::move(device);
 }

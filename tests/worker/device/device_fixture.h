@@ -13,15 +13,15 @@
 
 namespace telemetry::worker {
 
-// The device that TELEMETRY_TEST_DEVICE names ("opencl:0" without it), opened once more for each test. Kernels are
-// written once, in words that the fixture defines for both dialects: KERNEL, GLOBAL, SHARED, BLOCK, THREAD, THREADS,
+// A fixture with the device in TELEMETRY_TEST_DEVICE ("opencl:0" if it is not set), opened again for each test. Kernels
+// are written once, with macros that the fixture defines for both dialects: KERNEL, GLOBAL, BLOCK, THREAD, THREADS,
 // SYNC.
 class DeviceTest : public testing::Test {
  protected:
   DeviceTest();
 
   std::shared_ptr<Device> Open() const;
-  // Puts the definitions of `device`'s dialect in front.
+  // Returns `body` preceded by the macros of `device`'s dialect.
   static std::string InDialect(const Device& device, const std::string& body);
 
   std::unique_ptr<Function> Kernel(const std::string& name, const std::string& body) {
@@ -33,7 +33,7 @@ class DeviceTest : public testing::Test {
   static std::unique_ptr<Buffer> BufferOn(Device* device, const std::vector<float>& values);
   std::vector<float> Values(const Buffer& buffer) { return ValuesOn(device_.get(), buffer); }
   static std::vector<float> ValuesOn(Device* device, const Buffer& buffer);
-  // How a kernel takes dynamic shared memory: the last parameter in OpenCL, a declaration in CUDA.
+  // Return the code that declares dynamic shared memory: a last parameter in OpenCL, a declaration in CUDA.
   std::string SharedParameter() const;
   std::string SharedDeclaration() const;
 

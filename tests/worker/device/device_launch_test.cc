@@ -109,9 +109,9 @@ TEST_F(DeviceLaunchTest, RefusesShapesBeyondTheDevice) {
   EXPECT_EQ(wide.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(wide.message()),
               testing::AllOf(HasSubstr("launch of scale"), HasSubstr(std::to_string(most + 1) + " threads"),
-                             HasSubstr("takes " + std::to_string(most) + " at most")));
+                             HasSubstr("supports " + std::to_string(most) + " at most")));
   EXPECT_THAT(Values(*values), ElementsAre(1));
-  EXPECT_EQ(scale->Launch({.threads = most}, arguments), absl::OkStatus()) << "the device is as it was";
+  EXPECT_EQ(scale->Launch({.threads = most}, arguments), absl::OkStatus()) << "the device still works";
   EXPECT_THAT(Values(*values), ElementsAre(2));
 }
 
@@ -147,7 +147,7 @@ TEST_F(DeviceLaunchTest, LaunchesRunInTheirOrder) {
 
 TEST_F(DeviceLaunchTest, FunctionsKeepTheirModuleAndDevice) {
   const std::unique_ptr<Buffer> values = BufferOf({1});
-  const std::unique_ptr<Function> scale = Kernel("scale", kScale);  // its module object is gone already
+  const std::unique_ptr<Function> scale = Kernel("scale", kScale);  // its module object is already destroyed
   device_.reset();
   EXPECT_EQ(scale->Launch({.grid = 1, .threads = 1}, {values.get(), values.get(), int32_t{1}, 3.0f}), absl::OkStatus());
 }

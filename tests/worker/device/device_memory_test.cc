@@ -37,7 +37,7 @@ TEST_F(DeviceMemoryTest, RefusesWhatLiesBeyondTheBuffer) {
   EXPECT_EQ(upload.code(), absl::StatusCode::kOutOfRange);
   EXPECT_THAT(std::string(upload.message()), HasSubstr("8 bytes at offset 4 of a buffer of 8 bytes"));
   EXPECT_EQ(device_->Download(buffer.get(), 4, MutableBytesOf(&two)).code(), absl::StatusCode::kOutOfRange);
-  // An offset so large that the end of the range wraps around.
+  // The end of this range overflows.
   EXPECT_EQ(device_->Download(buffer.get(), SIZE_MAX - 3, MutableBytesOf(&two)).code(), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(device_->Copy(buffer.get(), larger.get(), 12).code(), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(device_->Copy(larger.get(), buffer.get(), 12).code(), absl::StatusCode::kOutOfRange);
@@ -54,7 +54,7 @@ TEST_F(DeviceMemoryTest, CopiesTheFirstBytes) {
 }
 
 TEST_F(DeviceMemoryTest, FillsEveryByte) {
-  const std::unique_ptr<Buffer> buffer = *device_->Allocate(1021);  // no multiple of anything
+  const std::unique_ptr<Buffer> buffer = *device_->Allocate(1021);  // an odd size
   ASSERT_EQ(device_->Fill(buffer.get(), 0xa5), absl::OkStatus());
   std::vector<std::byte> bytes(1021);
   ASSERT_EQ(device_->Download(buffer.get(), 0, absl::MakeSpan(bytes)), absl::OkStatus());
@@ -83,7 +83,7 @@ TEST_F(DeviceMemoryTest, ViewsShareTheMemoryOfTheirPart) {
   EXPECT_EQ(Values(*whole), values);
   ASSERT_EQ(device_->Fill(view.get(), 0), absl::OkStatus());
   for (size_t i = 0; i < 3; ++i) values[kViewAlignment / sizeof(float) + i] = 0;
-  EXPECT_EQ(Values(*whole), values) << "a fill of a view fills nothing else";
+  EXPECT_EQ(Values(*whole), values) << "filling a view must not change other memory";
   whole.reset();
   EXPECT_THAT(Values(*view), ElementsAre(0, 0, 0)) << "the view keeps the memory alive";
 }
@@ -111,7 +111,7 @@ TEST_F(DeviceMemoryTest, RefusesViewsBeyondTheBufferOrBetweenAlignments) {
 TEST_F(DeviceMemoryTest, SaysWhenMemoryIsExhausted) {
   const absl::StatusOr<std::unique_ptr<Buffer>> buffer = device_->Allocate(size_t{1} << 50);
   EXPECT_EQ(buffer.status().code(), absl::StatusCode::kResourceExhausted) << buffer.status();
-  EXPECT_THAT(Values(*BufferOf({1})), ElementsAre(1)) << "a refused allocation does no harm";
+  EXPECT_THAT(Values(*BufferOf({1})), ElementsAre(1)) << "the device works after a failed allocation";
 }
 
 TEST_F(DeviceMemoryTest, RefusesAnotherDevicesBuffers) {
@@ -127,7 +127,7 @@ TEST_F(DeviceMemoryTest, RefusesAnotherDevicesBuffers) {
 TEST_F(DeviceMemoryTest, BuffersKeepWhatTheyNeedOfTheDevice) {
   const std::unique_ptr<Buffer> buffer = BufferOf({1});
   device_.reset();
-  EXPECT_EQ(buffer->size_bytes(), 4u);  // and is released after this
+  EXPECT_EQ(buffer->size_bytes(), 4u);  // the buffer is released after this line
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ class DeviceProductTest : public DeviceTest {
   bool HasLibrary() const { return device_->properties().dialect == Dialect::kCuda; }
 };
 
-// [1 2 3; 4 5 6] [1 0; 0 1; 1 1], and the same with the first matrix tenfold.
+// Computes [1 2 3; 4 5 6] [1 0; 0 1; 1 1], and the same with the first matrix times ten.
 TEST_F(DeviceProductTest, MultipliesEachPairRowMajor) {
   const std::unique_ptr<Buffer> x = BufferOf({1, 2, 3, 4, 5, 6, 10, 20, 30, 40, 50, 60});
   const std::unique_ptr<Buffer> y = BufferOf({1, 0, 0, 1, 1, 1, 1, 0, 0, 1, 1, 1});

@@ -31,7 +31,7 @@ TEST(LaunchChecksTest, ShapesMayReachTheirLimits) {
   }
 }
 
-// A config that does not fit, which is no mistake of the caller's: another may.
+// Tests that a config that does not fit gets an error of its own, because another config may fit.
 TEST(LaunchChecksTest, WhatAKernelHasNoRoomForIsExhausted) {
   const LaunchLimits limits = {.grid = 100, .threads = 64, .shared_bytes = 1000};
   EXPECT_EQ(CheckShape("k", {.threads = 65}, limits).code(), absl::StatusCode::kResourceExhausted);

@@ -13,7 +13,7 @@ using testing::StartsWith;
 
 class NvrtcTest : public testing::Test {
  protected:
-  // Without NVRTC there is nothing to test, unless one was named.
+  // Skips the tests if there is no NVRTC, unless TELEMETRY_NVRTC is set.
   void SetUp() override {
     const absl::Status status = NvrtcVersion().status();
     if (!status.ok() && std::getenv("TELEMETRY_NVRTC") == nullptr) GTEST_SKIP() << status;
@@ -37,7 +37,7 @@ TEST_F(NvrtcTest, CompilesForEachArchitecture) {
   EXPECT_THAT(hopper.binary, HasSubstr("kernel"));
 }
 
-// wgmma and its like: of sm_90 alone, not of what comes after it.
+// Tests instructions such as wgmma, which only sm_90 has, not later architectures.
 TEST_F(NvrtcTest, KnowsTheInstructionsOfHopper) {
   const std::string source = "extern \"C\" __global__ void kernel() { asm volatile(\"wgmma.fence.sync.aligned;\"); }\n";
   EXPECT_EQ(CompileCuda(source, "sm_90").status(), absl::OkStatus());

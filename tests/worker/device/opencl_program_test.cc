@@ -32,8 +32,8 @@ class OpenClProgramTest : public testing::Test {
       OpenClContext::Create(api_, ListOpenClDevices(*api_, &notices_).value().front()).value();
 };
 
-// PoCL hands out binaries too, but CompileOpenCl does not ask it for them. It takes them from its cache, and ends the
-// program when another process is just putting the same source there: so this one is nobody else's.
+// PoCL provides binaries too, but CompileOpenCl does not request them. PoCL reads a binary from its cache and aborts
+// the program if another process is writing the same source to the cache, so this source is used by no other test.
 TEST_F(OpenClProgramTest, TakesItsBinaryBack) {
   const OpenClProgram program = BuildOpenClSource(*context_, std::string(kSource) + " // for its binary").value();
   const std::string binary = BinaryOf(*context_, program).value();

@@ -25,7 +25,7 @@ record::SidecarRow Row(double timestamp_s, std::optional<double> perf_ms = std::
   return row;
 }
 
-// The identity of an attempt of a file of its own.
+// Returns the identity of an attempt that is alone in its file.
 AttemptIdentity Identity(const std::vector<record::SidecarRow>& rows, const std::string& origin = "",
                          AttemptIdentity::Occurrences occurrences = {}) {
   AttemptIdentity identity(origin, kRun);
@@ -54,7 +54,7 @@ TEST(AttemptIdentity, EqualAttemptsOfOneFileAreTwo) {
 }
 
 TEST(AttemptIdentity, AnEqualBeginningInTheSameFileChangesNothing) {
-  // Files that are joined keep their attempts.
+  // Joining files does not change the ids of their attempts.
   AttemptIdentity::Occurrences file;
   for (const double perf_ms : {0.5, 0.25}) {
     AttemptIdentity identity("", kRun);

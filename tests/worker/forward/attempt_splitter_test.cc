@@ -84,7 +84,7 @@ TEST(AttemptSplitter, SeqIsTheConfigIndexElseThePosition) {
   EXPECT_EQ(counted.Place(Counted(7, 0.1, "started", 1)).seq, 7U);
 }
 
-// Rows per attempt in the order in which the attempts begin.
+// Returns the number of rows of each attempt, ordered by first rows.
 std::vector<int> AttemptSizes(const std::string& sample) {
   record::SidecarCsv csv;
   std::vector<record::SidecarCsv::Item> items;
@@ -104,7 +104,7 @@ TEST(AttemptSplitter, RealFiles) {
   EXPECT_THAT(AttemptSizes("helion-main/rms_norm.csv"), ElementsAre(36));
   EXPECT_THAT(AttemptSizes("helion-pr2750/long_sum.csv"), ElementsAre(58));
   EXPECT_THAT(AttemptSizes("helion-v1.1/softmax_two_pass.csv"), ElementsAre(44));
-  // Several processes, read off the file by hand.
+  // Files of several processes; the expected sizes were determined by hand.
   EXPECT_THAT(AttemptSizes("helion-main/softmax.csv"), ElementsAre(58, 2, 2));
   EXPECT_THAT(AttemptSizes("helion-pr2750/add.csv"), ElementsAre(54, 2, 2, 60, 2, 2));
   EXPECT_THAT(AttemptSizes("helion-pr2750/softmax.csv"), ElementsAre(86, 4, 4, 84, 4, 4));

@@ -62,7 +62,7 @@ TEST(ForwardOnce, APathWithoutSidecarsIsAProblemAndTheOthersGoOn) {
   EXPECT_EQ(said, result->problems);
 }
 
-// Runs ForwardAndWatch in a thread and waits for what arrives.
+// Runs ForwardAndWatch() in a thread and waits for records.
 class WatchTest : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_EQ(pipe(stop_), 0); }
@@ -113,7 +113,7 @@ class WatchTest : public ::testing::Test {
 
   TempFolder folder_;
   int stop_[2] = {-1, -1};
-  // By default so long that it does not hide a change which inotify misses.
+  // Long by default, so that a rescan does not hide a change that inotify misses.
   absl::Duration rescan_interval_ = absl::Hours(1);
   bool start_again_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Mutex mutex_;

@@ -26,7 +26,7 @@ const IdentityFlags kSoftmaxTwoPass = {.kernel_name = "softmax_two_pass",
                                        .dtypes = "['torch.float16']",
                                        .hardware = "NVIDIA H200"};
 
-// Bases of the samples; the v1.1 one needs flags.
+// Returns the base paths of the samples. The v1.1 sample needs flags.
 const std::vector<std::string>& SampleBases() {
   static const auto& bases = *new std::vector<std::string>{"helion-main/bmm",
                                                            "helion-main/rms_norm",
@@ -51,13 +51,13 @@ class GroupForwarderTest : public ::testing::Test {
     return group.counts();
   }
 
-  // Copies a sample's files below this test's folder, each cut to a part of its bytes.
+  // Copies a sample's files below the test's folder, each truncated to a fraction of its bytes.
   std::string CopySample(const std::string& base, double part = 1) {
     for (const char* suffix : {".csv", ".meta.jsonl", ".meta.json", ".ir.jsonl"}) {
       const std::string from = Sample(base) + suffix;
       if (!std::filesystem::exists(from)) continue;
       const std::string bytes = ReadFile(from);
-      // A .meta.json is never read by halves.
+      // A .meta.json is never read partially.
       const double keep = std::string_view(suffix) == ".meta.json" ? 1 : part;
       WriteFile(folder_ / (base + suffix),
                 std::string_view(bytes).substr(0, static_cast<size_t>(keep * static_cast<double>(bytes.size()))));
@@ -77,7 +77,7 @@ TEST_F(GroupForwarderTest, EveryRowOfEverySampleArrivesOnce) {
     csv.Feed(ReadFile(Sample(base) + ".csv"), &items);
     ModelDataset dataset;
     const ForwardCounts counts = Forward(Sample(base), &dataset);
-    EXPECT_EQ(dataset.rows.size(), items.size() - 1);  // but for the header
+    EXPECT_EQ(dataset.rows.size(), items.size() - 1);  // without the header
     EXPECT_EQ(counts.rows, dataset.rows.size());
     EXPECT_EQ(dataset.conflicts, 0);
     EXPECT_EQ(dataset.unknown_attempts, 0);
@@ -136,7 +136,7 @@ TEST_F(GroupForwarderTest, FollowedInSmallStepsGivesTheSame) {
       at += step;
       ASSERT_TRUE(group.Advance().ok());
     }
-    CopySample(base);  // the records come last
+    CopySample(base);  // the records arrive last
     ASSERT_TRUE(group.Finish().ok());
     EXPECT_EQ(followed, whole);
     EXPECT_THAT(followed.rejects, IsEmpty());
@@ -151,7 +151,7 @@ TEST_F(GroupForwarderTest, TwoOriginsKeepTheirRowsApart) {
 }
 
 TEST_F(GroupForwarderTest, EqualAttemptsOfOneFileStayTwo) {
-  // Two jobs that were killed at once: nothing but their place tells their rows apart.
+  // Two jobs that were killed early. Only the position of their rows distinguishes them.
   const std::string row = std::string(64, 'a') + ",0.04,44136fa355b3678a,0,started,,0.03,Config()\r\n";
   WriteFile(folder_ / "k.csv", std::string(record::DialectHeader(record::Dialect::kHelion)) + "\r\n" + row + row);
   ModelDataset dataset;
@@ -160,7 +160,7 @@ TEST_F(GroupForwarderTest, EqualAttemptsOfOneFileStayTwo) {
 }
 
 TEST_F(GroupForwarderTest, JoinedFilesAddNothing) {
-  // Both attempts begin with the same row, as they do where each tries the default config first.
+  // Both attempts begin with the same row, as attempts do that measure the default config first.
   const std::string header = std::string(record::DialectHeader(record::Dialect::kHelion)) + "\r\n";
   const auto row = [](const std::string& timestamp, const std::string& rest) {
     return std::string(64, 'a') + "," + timestamp + ",44136fa355b3678a,0," + rest + ",Config()\r\n";
@@ -250,7 +250,7 @@ TEST_F(GroupForwarderTest, RowsWaitForARecordThatComesLater) {
 
 class SourceHashTest : public GroupForwarderTest {
  protected:
-  // Takes the rows of a sample as they would stand in its .sources.csv.
+  // Builds a .sources.csv from the rows of a sample.
   SourceHashTest() : csv_(ReadFile(Sample("helion-main/rms_norm.csv"))) {
     record::SidecarCsv csv;
     std::vector<record::SidecarCsv::Item> items;

@@ -12,11 +12,12 @@
 
 namespace telemetry::forward {
 
-// What a collector would hold after the records that the sink took: the rules of records.proto that forwarding rests
-// on, in memory.
+// A model of a collector's dataset in memory, built from the records that the sink received. It implements the rules of
+// records.proto on which forwarding relies.
 class ModelDataset {
  public:
-  using RowKey = std::pair<std::string, uint64_t>;  // attempt_id, seq
+  // The identity of a row: attempt_id and seq.
+  using RowKey = std::pair<std::string, uint64_t>;
 
   RecordSink Sink() {
     return [this](const v1::Record& record) { return Take(record); };

@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// "+N" for a record with run_id N, "-BYTES" for bad bytes.
+// Returns "+N" for a record with run_id N and "-BYTES" for bad bytes.
 std::vector<std::string> Read(const std::vector<std::string>& feeds) {
   RecordLines lines(R"({"run_id")");
   std::vector<RecordLines::Item> items;

@@ -11,7 +11,7 @@
 
 namespace telemetry::forward {
 
-// A folder of a test's own, removed with it.
+// A temporary folder that is removed with the object.
 class TempFolder {
  public:
   TempFolder() {
@@ -45,7 +45,7 @@ inline void AppendFile(const std::string& path, std::string_view bytes) {
   std::ofstream(path, std::ios::binary | std::ios::app) << bytes;
 }
 
-// A new file under an old name, as a program that rotates its log makes it.
+// Replaces a file by a new one with the same name, as log rotation does.
 inline void ReplaceFile(const std::string& path, std::string_view bytes) {
   WriteFile(path + ".new", bytes);
   std::filesystem::rename(path + ".new", path);

@@ -44,7 +44,8 @@ TEST(HalfTest, KnowsItsValues) {
   EXPECT_EQ(DecodeBF16(0x0001), 0x1p-133);
 }
 
-// Between two neighbours: to the nearer one, and from the middle to the one whose last bit is 0.
+// Checks that a value between two neighbours is rounded to the nearer one, and the middle to the one whose last bit is
+// 0.
 TEST(HalfTest, RoundsToNearestEven) {
   for (int bits = 0; bits < 0x7BFF; ++bits) {
     const double low = DecodeF16(static_cast<uint16_t>(bits));

@@ -26,7 +26,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing::UnorderedElementsAre;
 
-// A record with readers for tests. Every warning is a failure unless it is asked for.
+// A record with accessors for tests. Every warning is a test failure unless the test passes a list for warnings.
 class Record {
  public:
   explicit Record(const DeviceIr& ir, std::vector<std::string>* warnings = nullptr) {
@@ -51,7 +51,7 @@ class Record {
     return "no node " + id;
   }
 
-  // "source > target [positions]" of each edge of the kind.
+  // Returns "source > target [positions]" of each edge of the kind.
   std::vector<std::string> Edges(const std::string& kind) const {
     std::vector<std::string> edges;
     for (const Json& link : json_.Find("links")->items) {
@@ -85,7 +85,7 @@ std::vector<std::string> Keys(const Json& object) {
   return keys;
 }
 
-// A record that another program wrote.
+// Returns a record that another program wrote.
 Json RealRecord(const std::string& name) {
   std::ifstream file(TestdataDir() + "/helion-pr2750/" + name + ".ir.jsonl");
   std::string line;
@@ -108,7 +108,7 @@ TEST(IrGraphRecordTest, HasTheKeysOfRealRecordsInTheirOrder) {
             Keys(real.Find("graph")->Find("rolled_reductions")->items[0]));
 }
 
-// One kernel, written in two languages: the same edges, up to the names of nodes.
+// Checks that one kernel written in two languages has the same edges, except for the names of nodes.
 TEST(IrGraphRecordTest, HasTheRootEdgesThatARealRecordOfTheSameKernelHas) {
   const auto targets = [](const Json& record) {
     std::map<std::string, std::string> target_of;
@@ -121,7 +121,7 @@ TEST(IrGraphRecordTest, HasTheRootEdgesThatARealRecordOfTheSameKernelHas) {
     }
     return edges;
   };
-  // Stores round by themselves in a real record's kernel, in ours as well: there is a conversion before each.
+  // Stores round to the tensor's dtype in both kernels: there is a conversion before each store.
   EXPECT_EQ(targets(Record(SoftmaxKernel()).json()), targets(RealRecord("softmax")));
 }
 
@@ -155,7 +155,7 @@ TEST(IrGraphRecordTest, SaysOfEachNodeWhatThereIsToSay) {
 
 TEST(IrGraphRecordTest, PrintsStridesOfTilesAsTorchDoes) {
   const Record record(AttentionKernel());
-  // A batch of one, a block that the config chooses, a reduction axis of 16.
+  // The dimensions are a batch of one, a block that the config chooses, and a reduction axis of 16.
   EXPECT_EQ(record.Feature("g0:load", "shape"), R"(["1", "u1", "u2"])");
   EXPECT_EQ(record.Feature("g0:load", "concrete_shape"), "[1, 64, 16]");
   EXPECT_EQ(record.Feature("g0:load", "stride"), R"j(["Max(1, u1)*Max(1, u2)", "Max(1, u2)", "1"])j");
@@ -211,7 +211,7 @@ TEST(IrGraphRecordTest, RolledReductionsAreMetadataAndNoEdges) {
       const size_t target = edge.find(" > ") + 3;
       EXPECT_EQ(edge.substr(0, edge.find(':')), edge.substr(target, edge.find(':', target) - target)) << edge;
     }
-    // The loops are there as graphs, the alternate that calls them is not.
+    // The loops are recorded as graphs; the alternate that calls them is not.
     int64_t roots = 0;
     for (const Json& graph : record.Attribute("graphs").items) {
       const std::string kind = graph.Find("region_kind")->text;
@@ -226,7 +226,7 @@ TEST(IrGraphRecordTest, RolledReductionsAreMetadataAndNoEdges) {
 TEST(IrGraphRecordTest, BmmAndAttentionHaveRegionEdgesIntoTheirLoops) {
   EXPECT_THAT(Record(BmmKernel()).Edges("region"), ElementsAre(testing::StartsWith("g0:full > g1:")));
   const std::vector<std::string> edges = Record(AttentionKernel()).Edges("region");
-  // The query, which is captured, and three carried values.
+  // The edges are for the captured query and three carried values.
   EXPECT_THAT(edges, SizeIs(4));
   EXPECT_THAT(edges, testing::Each(AllOf(testing::StartsWith("g0:"), HasSubstr(" > g1:"))));
   EXPECT_THAT(edges[0], testing::StartsWith("g0:load > "));
@@ -237,7 +237,7 @@ TEST(IrGraphRecordTest, BranchesLoopsAndHelperFunctionsHaveRegionEdges) {
   const std::vector<std::string> edges = Record(ir).Edges("region");
   std::set<std::string> targets;
   for (const std::string& edge : edges) targets.insert(edge.substr(edge.find(" > ") + 3, 3));
-  // The value into both branches, two carried values into condition and body each, two arguments.
+  // The edges are: one value into both branches, two carried values each into condition and body, two arguments.
   EXPECT_THAT(edges, SizeIs(8));
   EXPECT_THAT(targets, ElementsAre("g1:", "g2:", "g3:", "g4:", "g5:"));
 }
@@ -283,7 +283,8 @@ TEST(IrGraphRecordTest, WarnsOnceOfAKindThatItDoesNotKnowAndGoesOn) {
   EXPECT_THAT(record.Edges("region"), SizeIs(1));
 }
 
-// Every way to break a control-flow node: a warning each, no edge that is not there, and the rest as it was.
+// Checks that every malformed control-flow node gives one warning and no edge to a missing node, and does not change
+// the rest of the record.
 TEST(IrGraphRecordTest, WarnsOfMalformedControlFlowAndGoesOn) {
   const auto is_loop = [](const Node& node) { return node.op == Op::kForLoop; };
   const std::vector<std::function<void(Node*)>> breakages = {

@@ -13,7 +13,8 @@
 #include "worker/ir/ir_graph_record.h"
 #include "worker/ir/reference.h"
 
-// What holds for every kernel, over random ones. A failure names its seed; one test's seeds are the same in every run.
+// Tests properties that hold for every kernel on random kernels. A failure names its seed. The seeds of a test are the
+// same in every run.
 
 namespace telemetry::worker::ir {
 namespace {
@@ -69,7 +70,7 @@ TEST(RandomKernels, CoverEveryOperation) {
   }
 }
 
-// No garbage from beyond an end may reach a result: it would be NaN, or an integer that stands out.
+// Checks that no element from beyond an end reaches a result, where it would be NaN or a conspicuous integer.
 TEST(RandomKernels, GiveFiniteResultsThatDoNotDependOnTheBlocks) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     const RandomKernel kernel = MakeRandomKernel(seed);
@@ -101,7 +102,7 @@ TEST(RandomKernels, GiveTheSameResultsRolled) {
   EXPECT_GT(alternates, 500);
 }
 
-// (source, target, kind) of every edge, with the positions.
+// The positions of every edge, by (source, target, kind).
 using Edges = std::map<std::tuple<std::string, std::string, std::string>, std::vector<int>>;
 
 std::string IdOf(const Graph& graph, NodeRef ref) { return "g" + std::to_string(graph.id) + ":" + graph.at(ref).name; }
@@ -114,7 +115,8 @@ std::vector<std::string> PlaceholdersOf(const Graph& graph) {
   return ids;
 }
 
-// What a control-flow node passes on: everything it uses but the condition of an if and the end of a for loop.
+// Returns the values that a control-flow node passes: all that it uses except the condition of an if and the end of a
+// for loop.
 std::vector<NodeRef> PassedBy(const Node& node) {
   std::vector<NodeRef> passed = UsesOf(node);
   if (node.op == Op::kIf) passed.erase(passed.begin());

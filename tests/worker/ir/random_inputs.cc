@@ -10,7 +10,8 @@ namespace {
 std::vector<int64_t> RandomStrides(const std::vector<int64_t>& sizes, Rng* rng) {
   std::vector<int64_t> strides = RowMajorStrides(sizes);
   if (sizes.empty() || rng->OneIn(2)) return strides;
-  // Memory order: a permutation of the dimensions, the innermost perhaps with a step, rows perhaps apart.
+  // Makes a random memory order: a permutation of the dimensions, possibly with a step in the innermost one and gaps
+  // between rows.
   std::vector<size_t> order(sizes.size());
   for (size_t d = 0; d < order.size(); ++d) order[d] = d;
   if (rng->OneIn(2)) rng->Shuffle(&order);

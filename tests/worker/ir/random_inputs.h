@@ -10,24 +10,26 @@
 
 namespace telemetry::worker::ir {
 
-// Arguments of random kernels: which axes run along the dimensions of a tensor, how it lies in memory, what is in it.
+// The arguments of random kernels: the axes along the dimensions of a tensor, its strides, and its elements.
 
+// A tensor that is planned before the kernel is traced.
 struct PlannedTensor {
   std::string name;
   DType dtype = DType::kF32;
   std::vector<size_t> axes;  // numbers of planned axes, one per dimension
   std::vector<int64_t> sizes;
-  int64_t below = 0;  // not 0: integers from 0 up to it, to be used as indices
+  int64_t below = 0;  // if not 0: the elements are indices, integers in [0, below)
 };
 
-// Dense, transposed, with rows apart, or every second element: strides that fit the sizes.
+// Returns a random array. Its strides fit the sizes: dense, transposed, with gaps between rows, or every second
+// element.
 HostArray RandomArray(const PlannedTensor& plan, Rng* rng);
 
-// Values of a float tensor lie within these bounds, those of an integer tensor (without `below`) too.
+// Bounds of the elements of float tensors, and of integer tensors without `below`.
 inline constexpr double kLargestInput = 2;
 inline constexpr int64_t kLargestIntegerInput = 9;
 
-// The tensor as the kernel is bound to it; `symbolic`: sizes and strides are symbols.
+// Returns the tensor that the kernel is bound to. `symbolic`: sizes and strides are symbols.
 HostTensor Describe(const PlannedTensor& plan, const HostArray& array, int tensor, bool symbolic);
 
 }  // namespace telemetry::worker::ir

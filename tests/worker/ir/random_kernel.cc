@@ -17,7 +17,7 @@ namespace {
 
 using record::Cat;
 
-constexpr int64_t kMostElements = 3'000;  // of all axes together
+constexpr int64_t kMostElements = 3'000;  // elements of all axes together
 constexpr int64_t kTableSize = 11;
 
 struct PlannedAxis {
@@ -25,15 +25,15 @@ struct PlannedAxis {
   int64_t extent = 1;
 };
 
-// What a kernel has to work on, chosen before it is traced.
+// The axes and tensors of a kernel, chosen before it is traced.
 struct Plan {
-  std::vector<PlannedAxis> axes;  // of the grid, then reductions, then loops
+  std::vector<PlannedAxis> axes;  // axes of the grid, then reductions, then loops
   std::vector<PlannedTensor> tensors;
-  size_t all = 0;               // the tensor that has every axis of the grid and of the reductions
+  size_t all = 0;               // the tensor with every axis of the grid and of the reductions
   std::vector<size_t> data;     // tensors to load
   std::vector<size_t> walked;   // tensors with a loop axis
-  std::vector<size_t> factors;  // two with an axis of loops or reductions, to be multiplied along it
-  std::vector<size_t> lookup;   // positions, then the table that they are in
+  std::vector<size_t> factors;  // two tensors to be multiplied along an axis of a loop or reduction
+  std::vector<size_t> lookup;   // a tensor of positions, then the table that they index
 };
 
 class Planner {
@@ -133,7 +133,7 @@ class Planner {
   Plan plan_;
 };
 
-// Traces a kernel over a plan.
+// A tracer of a random kernel over a plan.
 class KernelTracer {
  public:
   KernelTracer(const Plan& plan, const RandomKernelOptions& options, Trace* trace, Rng* rng)
@@ -194,7 +194,7 @@ class KernelTracer {
   void Step() {
     if (options_.control_flow && rng_.OneIn(12)) return Keep(RegionStep());
     if (rng_.OneIn(4)) return Keep(ReductionStep());
-    // What was made last is used more often: chains, not only a flat soup.
+    // The latest term is used more often, which makes chains of operations.
     Terms pool = pool_;
     pool.insert(pool.end(), 2, pool_.back());
     Keep(terms_.Pointwise(pool));

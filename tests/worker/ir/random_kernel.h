@@ -11,12 +11,12 @@
 
 namespace telemetry::worker::ir {
 
-// A kernel made of random operations, with arguments to call it with: for properties that hold for every kernel, and to
-// compare code generators with the reference. The seed decides everything.
+// A kernel of random operations, with arguments for a call. Tests use it to check properties that hold for every
+// kernel, and to compare code generators with the reference. The seed determines everything.
 //
-// Results are finite, and do not depend on how the axes are cut into blocks nor on how a float32 is rounded: whatever
-// is discontinuous (comparisons, argmax, conversions to integers) only sees exact values, and for the others a bound of
-// the error that float32 makes is kept with each value, which becomes the tolerance of the outputs.
+// Results are finite. They do not depend on the division of the axes into blocks, nor on the rounding of a float32:
+// discontinuous operations (comparisons, argmax, conversions to integers) only have exact operands, and for all other
+// values the generator tracks a bound of the float32 error, which becomes the tolerance of the outputs.
 struct RandomKernel {
   uint64_t seed = 0;
   DeviceIr ir;
@@ -25,7 +25,7 @@ struct RandomKernel {
   std::map<int, Tolerance> tolerances;  // by tensor: of each output
 };
 
-// What may stand in a kernel. All of it by default.
+// The kinds of operations that a kernel may have. All by default.
 struct RandomKernelOptions {
   bool control_flow = true;  // if, while, helper functions
   bool loops = true;         // loops over tiles that carry values, dots among them
@@ -33,7 +33,8 @@ struct RandomKernelOptions {
   bool dynamic_shapes = true;  // sizes and strides that are symbols
 };
 
-// Ends the program, naming the seed, if the trace fails: the generator is wrong then, or the trace.
+// Makes the kernel of a seed. If the trace fails, prints the seed and aborts: either the generator or the trace has a
+// bug.
 RandomKernel MakeRandomKernel(uint64_t seed, const RandomKernelOptions& options = {});
 
 }  // namespace telemetry::worker::ir

@@ -103,7 +103,7 @@ std::optional<Term> RegionMaker::Branch(const Term& x, Value condition) {
         otherwise = Simple(x);
         return {otherwise.value};
       });
-  // A branch's result may be converted, but to no narrower dtype than it has.
+  // The result of a branch may be converted, but never to a narrower dtype.
   return Bounded(results[0], std::min(then.low, otherwise.low), std::max(then.high, otherwise.high),
                  std::max(then.error, otherwise.error));
 }

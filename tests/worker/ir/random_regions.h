@@ -9,39 +9,40 @@
 
 namespace telemetry::worker::ir {
 
-// The parts of random kernels that have graphs of their own. Whatever a loop carries, its result does not depend on the
-// block it steps by.
+// The parts of random kernels that have graphs of their own. The result of a loop never depends on the block of the
+// loop.
 
-// A tensor that a loop walks: loads its tile, given the loop's axis.
+// A tensor that a loop walks. `load` loads its tile for the axis of the loop.
 struct LoopInput {
   Size extent;
   std::function<Value(AxisRef)> load;
 };
 
+// A generator of loops, branches and helper functions.
 class RegionMaker {
  public:
   RegionMaker(Trace* trace, Rng* rng, TermMaker* terms) : trace_(*trace), rng_(*rng), terms_(*terms) {}
 
-  // A loop that carries a sum, a largest value and a count, of what a random computation makes of the tile and the
-  // pool. `axes` are those of the carried values: all that the tile and the terms of the pool have.
+  // Adds a loop that carries a sum, a maximum and a count. They are computed from random operations on the tile and the
+  // pool. `axes` are the axes of the carried values: all that the tile and the terms of the pool have.
   Terms Accumulate(const LoopInput& input, const std::vector<AxisRef>& axes, const Terms& pool);
-  // The sum of exponentials less the largest value seen so far, as attention has it.
+  // Adds a loop with the sum of exponentials relative to the running maximum, as in attention.
   std::optional<Term> OnlineSum(const LoopInput& input, const std::vector<AxisRef>& axes);
-  // a and b along the loop's axis.
+  // Adds a loop with the dot of a and b along the axis of the loop.
   std::optional<Term> DotProduct(const LoopInput& a, const LoopInput& b, const std::vector<AxisRef>& axes);
-  // A dot of inputs along `count` elements, brought into bounds.
+  // Returns a dot of inputs along `count` elements, scaled into bounds.
   static std::optional<Term> ScaledDot(const Value& dot, int64_t count);
 
-  // One of two computations, as a scalar of the tile says.
+  // Adds a branch: one of two computations, chosen by a scalar.
   std::optional<Term> Branch(const Term& x, Value condition);
-  // Halves a few times, the count being carried.
+  // Adds a while loop that halves a few times and carries the count.
   std::optional<Term> Repeat(const Term& x);
-  // A helper function of two values.
+  // Adds a call of a helper function of two values.
   std::optional<Term> Helper(const Term& x, const Term& y);
 
  private:
   Term Tile(Value value) const;
-  // A term with the axis, from a few random steps; at least the tile itself.
+  // Returns a term with the axis after a few random steps, or the tile itself.
   Term Computed(const Term& tile, int axis, Terms pool);
   Term Simple(const Term& x);
 

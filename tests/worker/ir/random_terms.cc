@@ -9,14 +9,14 @@ namespace telemetry::worker::ir {
 namespace {
 
 constexpr double kIntegerLimit = 2147483648.0;
-// Integers below this are exact in float32, sums of a few included.
+// Integers below this are exact in float32, and so are sums of a few of them.
 constexpr double kExactInFloat = 1 << 20;
 
 double InputError(const Term& x, double slope) { return x.error * slope; }
 
 Term Boolean(Value value) { return {.value = value, .low = 0, .high = 1}; }
 
-// An i32 that wraps when it leaves the range: then it can be anything.
+// Returns an i32 term. If it can leave the range it wraps, and can have any value.
 Term Integer(Value value, double low, double high) {
   const bool wraps = low < -kIntegerLimit || high >= kIntegerLimit;
   return {.value = value, .low = wraps ? -kIntegerLimit : low, .high = wraps ? kIntegerLimit - 1 : high};
@@ -91,7 +91,7 @@ std::optional<Term> TermMaker::FloatUnary(const Term& x) {
       return Bounded(exp2(v), 0, std::exp2(x.high),
                      InputError(x, std::exp2(x.high)) + RoundingError(std::exp2(x.high)));
     case 10:
-      // From |x| + 1/4 on, the slope of log is at most 4, of log2 6.
+      // For arguments of at least 1/4 the slope of log is at most 4, and that of log2 at most 6.
       return Bounded(log(abs(v) + 0.25), -1.4, 4.2, InputError(x, 4) + RoundingError(kLargestTerm));
     case 11:
       return Bounded(log2(abs(v) + 0.25), -2.1, 6.1, InputError(x, 6) + RoundingError(kLargestTerm));
@@ -125,7 +125,7 @@ std::optional<Term> TermMaker::FloatBinary(const Term& x, const Term& y) {
                      x.error * y.magnitude() + y.error * x.magnitude() + error + RoundingError(product));
     }
     case 4: {
-      // Divided by at least 1/2.
+      // The divisor is at least 1/2.
       const double bound = 2 * x.magnitude();
       return Bounded(a / (abs(b) + 0.5), -bound, bound,
                      2 * x.error + 4 * x.magnitude() * y.error + RoundingError(bound + sum));
@@ -157,7 +157,7 @@ std::optional<Term> TermMaker::IntegerBinary(const Term& x, const Term& y) {
     case 5:
       return Integer(a * static_cast<int>(rng_.Between(100'000, 1'000'000)), -kIntegerLimit - 1, kIntegerLimit);
     default:
-      // The smallest integer has no opposite.
+      // The negation of the smallest integer overflows.
       if (x.magnitude() >= kIntegerLimit) return std::nullopt;
       return rng_.OneIn(2) ? Integer(abs(a), 0, x.magnitude()) : Integer(-a, -x.high, -x.low);
   }
@@ -176,7 +176,7 @@ std::optional<Term> TermMaker::Logical(const Term& x, const Term& y) {
 
 std::optional<Term> TermMaker::Compared(const Term& x, const Term& y) {
   if (x.value.dtype() == DType::kBool || y.value.dtype() == DType::kBool) return std::nullopt;
-  // An integer beyond float32 must not be compared as a float.
+  // An integer that float32 cannot represent must not be compared as a float.
   if (x.is_float() != y.is_float() && std::max(x.magnitude(), y.magnitude()) > kExactInFloat) return std::nullopt;
   switch (rng_.Below(6)) {
     case 0:
@@ -210,13 +210,13 @@ std::optional<Term> TermMaker::Converted(const Term& x) {
   switch (rng_.Below(5)) {
     case 0:
     case 1: {
-      // Beside a tie the device and the reference may round to different sides.
+      // Near a tie, device and reference may round to different sides.
       const DType narrow = rng_.OneIn(2) ? DType::kF16 : DType::kBF16;
       const double unit = narrow == DType::kF16 ? 0x1p-10 : 0x1p-7;
       if (x.magnitude() > kLargestTerm) return std::nullopt;
       result.value = x.value.To(narrow);
       if (!x.exact()) result.error += unit * x.magnitude() + 0x1p-24;
-      // Rounding may leave the bounds by half a unit.
+      // Rounding may exceed the bounds by half a unit.
       result.low -= unit * x.magnitude();
       result.high += unit * x.magnitude();
       break;

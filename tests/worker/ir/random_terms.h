@@ -10,7 +10,7 @@
 
 namespace telemetry::worker::ir {
 
-// A traced value with what is known of it: every element lies in [low, high], and float32 arithmetic is off by at most
+// A traced value with its bounds: every element is in [low, high], and the error of float32 arithmetic is at most
 // `error`. Exact values are the same on every device.
 struct Term {
   Value value;
@@ -24,25 +24,25 @@ struct Term {
 };
 using Terms = std::vector<Term>;
 
-// Values stay below this, so that nothing grows out of float32 or f16.
+// Bound of the values, which keeps them within the range of float32 and f16.
 inline constexpr double kLargestTerm = 64;
-// And errors below this, so that the comparison still says something.
+// Bound of the errors, which keeps comparisons meaningful.
 inline constexpr double kLargestError = 1e-2;
 
-// The error of one float32 operation that gives values of that magnitude; the functions of OpenCL may be off by 16
-// units in the last place.
+// Returns the error of one float32 operation with results of this magnitude. Functions of OpenCL may have an error of
+// 16 units in the last place.
 double RoundingError(double magnitude);
 
-// Makes terms of terms. Each returns nothing where the result would leave the bounds.
+// A generator of terms from terms. Each function returns nullopt if the result would exceed the bounds.
 class TermMaker {
  public:
   TermMaker(Trace* trace, Rng* rng) : trace_(*trace), rng_(*rng) {}
 
-  // A random pointwise operation on terms of the pool (nearly always possible).
+  // Applies a random pointwise operation to terms of the pool. This is nearly always possible.
   std::optional<Term> Pointwise(const Terms& pool);
-  // A random reduction of the term along an axis that it has, of so many elements.
+  // Applies a random reduction along an axis of the term, which has `extent` elements.
   std::optional<Term> Reduction(const Term& term, AxisRef axis, int64_t extent);
-  // To f16, bf16, f32, i32 or bool, as far as that is possible with what is known.
+  // Converts to f16, bf16, f32, i32 or bool, if the bounds of the term allow it.
   std::optional<Term> Converted(const Term& term);
 
  private:
@@ -57,7 +57,7 @@ class TermMaker {
   Rng& rng_;
 };
 
-// A term whose value is `value`, with float bounds; nothing where they are too wide.
+// Returns a term of this value and these bounds, or nullopt if the bounds are too wide.
 std::optional<Term> Bounded(Value value, double low, double high, double error);
 
 }  // namespace telemetry::worker::ir

@@ -31,7 +31,7 @@ HostArray RandomArray(DType dtype, std::vector<int64_t> sizes, uint64_t seed) {
   return array;
 }
 
-// The kernel's first output.
+// Returns the first output of the kernel.
 HostArray OutputOf(const DeviceIr& ir, ReferenceTensors tensors, const ReferenceOptions& options = {}) {
   const size_t output = tensors.size();
   const absl::Status status = EvaluateReference(ir, options, &tensors);
@@ -110,7 +110,7 @@ TEST(ReferenceTest, LetsNoGarbageFromBeyondAnEndIntoAResult) {
               ElementsAre(10, 10, 10));
 }
 
-// The same kernel with its mask taken away: the reference must tell.
+// Checks that the reference gives NaN for a kernel whose masks have no effect.
 TEST(ReferenceTest, ShowsAMaskThatIsMissing) {
   DeviceIr ir = TraceKernel("softmax", {{"x", DType::kF32, {3, 5}}}, TraceSoftmax);
   for (Graph& graph : ir.graphs) {
@@ -132,7 +132,7 @@ TEST(ReferenceTest, RoundsWhereDtypesNarrow) {
     t.Store(narrow, {m}, v);
     t.Store(back, {m}, v.To(DType::kBF16).To(DType::kF32) - 1);
   });
-  // Halfway between two of f16: to the even one. Beyond its largest: infinity.
+  // A value halfway between two f16 values rounds to the even one. A value beyond the largest becomes infinity.
   ReferenceTensors tensors = {Array(DType::kF32, {3}, {1 + 0x1p-11, 1 + 3 * 0x1p-11, 70000})};
   ASSERT_TRUE(EvaluateReference(ir, {}, &tensors).ok());
   EXPECT_THAT(tensors[1].data, ElementsAre(1, 1 + 0x1p-9, std::numeric_limits<double>::infinity()));
@@ -211,7 +211,8 @@ TEST(ReferenceTest, DoesNothingForEmptyTensors) {
   EXPECT_THAT(OutputOf(sum, {HostArray::Dense(DType::kF32, {2, 0})}).data, ElementsAre(0, 0));
 }
 
-// Fast enough for tests of real sizes: about 0.2 s, held to a bound that a busy machine keeps too.
+// Checks a product of the size that other tests use. It takes about 0.2 s, and only the timeout of the test program
+// limits it.
 TEST(ReferenceTest, MultipliesMatricesOfTestSizeInSeconds) {
   const DeviceIr ir =
       TraceKernel("bmm", {{"a", DType::kF16, {1, 512, 512}}, {"b", DType::kF16, {1, 512, 512}}}, TraceBmm);

@@ -7,12 +7,13 @@
 
 namespace telemetry::worker::ir {
 
-// Random numbers that are the same for a seed on every platform (the standard's distributions are not).
+// A generator of random numbers that are the same for a seed on every platform. The distributions of the standard
+// library are not.
 class Rng {
  public:
   explicit Rng(uint64_t seed) : engine_(seed) {}
 
-  // 0 <= result < bound.
+  // Returns a number in [0, bound).
   int64_t Below(int64_t bound) { return static_cast<int64_t>(engine_() % static_cast<uint64_t>(bound)); }
   int64_t Between(int64_t low, int64_t high) { return low + Below(high - low + 1); }
   double Real(double low, double high) {

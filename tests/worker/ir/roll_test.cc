@@ -53,7 +53,7 @@ std::vector<const Graph*> LoopsOf(const DeviceIr& ir, const Graph& graph) {
   return loops;
 }
 
-// Numbers that are all different, and small.
+// Returns inputs of small numbers that repeat only after 61 elements.
 ReferenceTensors InputsOf(const DeviceIr& ir) {
   ReferenceTensors tensors;
   for (const HostTensor& tensor : ir.tensors) {
@@ -91,7 +91,7 @@ TEST(RollTest, SoftmaxBecomesThreeLoops) {
   EXPECT_THAT(ir.rolled[0].axes, ElementsAre(1));
   const auto loops = LoopsOf(ir, RolledRoot(ir, {1}));
   ASSERT_EQ(loops.size(), 3U);
-  // As Helion numbers them: the loops are graphs 1, 2 and 3.
+  // The loops are graphs 1, 2 and 3, as Helion numbers them.
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(loops[static_cast<size_t>(i)]->id, i + 1);
     EXPECT_EQ(loops[static_cast<size_t>(i)]->kind, GraphKind::kReductionLoop);
@@ -242,7 +242,7 @@ TEST(RollTest, KeepsStoresInTheirOrder) {
     const AxisRef n = t.ReductionAxis(t.SizeOf(x, 1));
     const Value v = t.Load(x, {m, n});
     t.Store(out, {m, n}, v / t.Sum(v, n));
-    t.Store(out, {m, n}, v);  // would come first in loops
+    t.Store(out, {m, n}, v);  // rolling would execute it first
   });
   EXPECT_THAT(ir.rolled, IsEmpty());
   EXPECT_THAT(WhyNotRolled(ir, 1), HasSubstr("several nodes of graph 0 write to 'out'"));

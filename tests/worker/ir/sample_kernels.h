@@ -19,7 +19,7 @@ inline Size DynamicSize(std::string text, int64_t value) {
   return {.text = std::move(text), .value = value, .is_static = false};
 }
 
-// Row major.
+// Returns a dense row-major tensor.
 inline HostTensor TensorOf(std::string name, const std::vector<int64_t>& sizes, DType dtype = DType::kF32) {
   HostTensor tensor{.name = std::move(name), .dtype = dtype};
   int64_t stride = 1;
@@ -92,7 +92,7 @@ inline TraceInputs AttentionInputs() {
           .scalars = {{"scale", DType::kF32}}};
 }
 
-// Online softmax; the loop captures the tile of q and the scale.
+// Traces an online softmax. The loop captures the tile of q and the scale.
 inline void TraceAttention(Trace& t) {
   const TensorRef q = t.Tensor("q");
   const TensorRef k = t.Tensor("k");

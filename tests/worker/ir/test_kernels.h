@@ -10,18 +10,19 @@
 
 namespace telemetry::worker::ir {
 
-// Small kernels by hand, for tests of what reads the IR.
+// Small handwritten kernels, for tests of the readers of the IR.
 
+// The name, dtype and sizes of a tensor.
 struct TensorSpec {
   std::string name;
   DType dtype = DType::kF32;
   std::vector<int64_t> sizes;
 };
 
-// Sizes and strides as numbers, dense.
+// Returns a dense tensor with static sizes and strides.
 HostTensor StaticTensor(const TensorSpec& spec);
 
-// Traces `body` over dense tensors of these sizes; a test failure and an empty IR when that fails.
+// Traces `body` over dense tensors of these sizes. If that fails, fails the test and returns an empty IR.
 DeviceIr TraceKernel(const std::string& name, const std::vector<TensorSpec>& tensors,
                      const std::function<void(Trace&)>& body, const std::vector<ScalarParameter>& scalars = {});
 

@@ -23,7 +23,7 @@ DeviceIr Traced(TraceInputs inputs, const Function& function) {
   return ir.ok() ? *std::move(ir) : DeviceIr();
 }
 
-// The text of one graph, a node a line, without where the nodes come from.
+// Returns the text of one graph, one node per line, without source locations.
 std::string TextOf(const DeviceIr& ir, int graph) {
   const std::string all = DebugString(ir);
   const size_t begin = all.find('\n', all.find("graph " + std::to_string(graph) + " ")) + 1;
@@ -238,7 +238,7 @@ TEST(TraceTest, TracesWhileAndCall) {
             "%add : i32[] = add(%arg1_1, 8)\n%output = output([%add, %getitem])\n");
 }
 
-// What is carried keeps the dtype and the axes that it began with.
+// Checks that carried values keep the dtype and the axes of their initial values.
 TEST(TraceTest, BringsCarriedValuesToTheirTypes) {
   const DeviceIr ir = Traced({.kernel_name = "k", .tensors = {TensorOf("x", {20, 30})}}, [](Trace& t) {
     const TensorRef x = t.Tensor("x");
@@ -339,7 +339,7 @@ TEST(TraceTest, MakesDenseOutputsOfSymbolicSizes) {
     EXPECT_EQ(t.Specialize(rows), 20);
     EXPECT_EQ(t.Specialize(rows), 20);
     EXPECT_EQ(t.Specialize(t.SizeOf(t.Tensor("x"), 2)), 4);
-    // Not a number in the graph: it holds for other sizes too.
+    // The size is not a number in the graph, which holds for other sizes too.
     const AxisRef n = t.ReductionAxis(rows);
     t.Mean(t.Index(n), n);
   });
@@ -386,7 +386,7 @@ TEST_P(TraceErrors, SayWhatIsWrong) {
   EXPECT_THAT(std::string(ir.status().message()), HasSubstr(GetParam().message));
 }
 
-// The first tensor, a grid axis for each dimension, and its tile.
+// The first tensor, a grid axis for each of its dimensions, and its tile.
 struct Tile {
   explicit Tile(Trace& t)
       : x(t.Tensor("x")), m(t.Tile(t.SizeOf(x, 0))), n(t.Tile(t.SizeOf(x, 1))), v(t.Load(x, {m, n})) {}
@@ -412,13 +412,13 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{"scalar", [](Trace& t) { t.Scalar("z"); }, "there is no scalar 'z'"},
         ErrorCase{"constexpr", [](Trace& t) { t.Constexpr<int64_t>("causal"); }, "'causal' is missing or of another"},
         ErrorCase{"dimension", [](Trace& t) { t.SizeOf(t.Tensor("x"), 2); }, "tensor 'x' has no dimension 2"},
-        ErrorCase{"output_twice", [](Trace& t) { t.OutputLike("x", t.Tensor("x")); }, "there is a tensor 'x' already"},
+        ErrorCase{"output_twice", [](Trace& t) { t.OutputLike("x", t.Tensor("x")); }, "tensor 'x' already exists"},
         ErrorCase{"late_tile",
                   [](Trace& t) {
                     const Tile tile(t);
                     t.Tile(StaticSize(4));
                   },
-                  "Tile() comes after the first computation"},
+                  "Tile() is called after the first computation"},
         ErrorCase{"rank",
                   [](Trace& t) {
                     const Tile tile(t);
@@ -454,19 +454,19 @@ INSTANTIATE_TEST_SUITE_P(
                     const Tile tile(t);
                     t.Index(tile.m) / 2;
                   },
-                  "div of i32 is not there"},
+                  "div of i32 is not supported"},
         ErrorCase{"bool_arithmetic",
                   [](Trace& t) {
                     const Tile tile(t);
                     (tile.v < 1.0) + (tile.v > 2.0);
                   },
-                  "add of bool is not there"},
+                  "add of bool is not supported"},
         ErrorCase{"logic",
                   [](Trace& t) {
                     const Tile tile(t);
                     tile.v&& tile.v;
                   },
-                  "logical_and of f32 is not there"},
+                  "logical_and of f32 is not supported"},
         ErrorCase{"condition",
                   [](Trace& t) {
                     const Tile tile(t);
@@ -513,7 +513,7 @@ INSTANTIATE_TEST_SUITE_P(
                     const Tile tile(t);
                     t.For(StaticSize(4), {tile.v}, [](AxisRef, const Trace::Carried&) { return Trace::Carried{}; });
                   },
-                  "the loop body gives 0 values where 1 are wanted"},
+                  "the loop body returns 0 values, but 1 are expected"},
         ErrorCase{"carried_axes",
                   [](Trace& t) {
                     const Tile tile(t);
@@ -521,7 +521,7 @@ INSTANTIATE_TEST_SUITE_P(
                       return Trace::Carried{carried[0] + t.Index(i)};
                     });
                   },
-                  "result 0 of the loop body has the axis u2, beyond [u0, u1]"},
+                  "result 0 of the loop body has the axis u2, which is not in [u0, u1]"},
         ErrorCase{"if_condition",
                   [](Trace& t) {
                     const Tile tile(t);
@@ -536,8 +536,8 @@ INSTANTIATE_TEST_SUITE_P(
                         t.TileBegin(tile.m) < 4, [&] { return Trace::Carried{tile.v}; },
                         [] { return Trace::Carried{}; });
                   },
-                  "the else branch gives 0 values where 1 are wanted"},
-        ErrorCase{"nothing", [](Trace& t) { t.Where(Value(), 1, 0); }, "a value that holds nothing is used"},
+                  "the else branch returns 0 values, but 1 are expected"},
+        ErrorCase{"nothing", [](Trace& t) { t.Where(Value(), 1, 0); }, "a value that is not valid is used"},
         ErrorCase{"other_trace",
                   [](Trace& t) {
                     Trace other({.kernel_name = "other"});

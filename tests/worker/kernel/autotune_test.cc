@@ -1,4 +1,4 @@
-// What a kernel runs that was given no config, one or several.
+// Tests which config a kernel runs that has no fixed config, one or several.
 
 #include <memory>
 #include <string>
@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Answers with one config and counts how often it was asked.
+// A search that returns one config and counts its calls.
 class FakeSearch : public Search {
  public:
   explicit FakeSearch(codegen::Config answer) : answer_(std::move(answer)) {}
@@ -26,7 +26,7 @@ class FakeSearch : public Search {
     return answer_;
   }
   int asked() const { return asked_; }
-  bool forced() const { return forced_; }  // when it was asked last
+  bool forced() const { return forced_; }  // in the last call
 
  private:
   codegen::Config answer_;
@@ -94,7 +94,7 @@ TEST_F(AutotuneTest, NoneThatRunsIsAnErrorWithTheFirstsReason) {
   const absl::Status status = bound->Autotune(arguments_).status();
   EXPECT_THAT(std::string(status.message()), HasSubstr("none of the 2 configs of kernel 'add_scaled' runs"));
   EXPECT_THAT(std::string(status.message()), HasSubstr("line 3"));
-  EXPECT_EQ(device_->compile_count(), 1) << "that it does not compile is remembered";
+  EXPECT_EQ(device_->compile_count(), 1) << "the compile error must be cached";
   EXPECT_FALSE(bound->config().has_value());
 }
 

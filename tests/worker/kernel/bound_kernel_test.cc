@@ -59,7 +59,8 @@ TEST_F(BoundKernelTest, AConfigIsCompiledOnce) {
 
 TEST_F(BoundKernelTest, ThreadsThatCompileOneConfigCompileItOnce) {
   const auto bound = Bound(AddScaledSpec());
-  spdlog::default_logger();  // made here: the sanitizer does not see how the library guards the first use
+  spdlog::default_logger();  // created here, because the thread sanitizer does not recognise the library's guard of the
+                             // first use
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&, i] { EXPECT_TRUE(bound->CompileConfig(i % 2 == 0 ? narrow_ : wide_).ok()); });
@@ -164,7 +165,7 @@ TEST_F(BoundKernelTest, OutputsThatDoNotFitAreRefused) {
   const auto bound = Bound(WithDefault());
   EXPECT_THAT(Message(bound->RunInto(arguments_, {})), HasSubstr("has 1 output, but 0 are given"));
   for (const Tensor& output : {Vector(511), TensorOn(device_, {512}, DType::kF16), StridedOn(device_, {512}, {2})}) {
-    EXPECT_THAT(Message(bound->RunInto(arguments_, {output})), HasSubstr("output 'out' cannot go into"));
+    EXPECT_THAT(Message(bound->RunInto(arguments_, {output})), HasSubstr("output 'out' does not fit"));
   }
 }
 

@@ -1,4 +1,4 @@
-// Kernels on a real device: OpenCL's first, which is PoCL where there is no other.
+// Tests kernels on a real device: the first OpenCL device, which is PoCL if there is no other.
 
 #include <cmath>
 #include <memory>
@@ -33,7 +33,8 @@ ir::HostArray Waves(std::vector<int64_t> sizes, std::vector<int64_t> strides) {
   return array;
 }
 
-// out[m, n] = mask[m] ? table[at[m], n] : -1; missed[m]: no mask, or the table's first row.
+// Computes out[m, n] = mask[m] ? table[at[m], n] : -1. missed[m] is true without the mask, or for the table's first
+// row.
 absl::Status PickRows(ir::Trace& trace) {
   const ir::TensorRef at = trace.Tensor("at");
   const ir::TensorRef table = trace.Tensor("table");
@@ -69,7 +70,7 @@ class DeviceRunTest : public ::testing::TestWithParam<bool> {
     return With({.name = "softmax", .parameters = {{.name = "x"}}, .body = Softmax}, reference);
   }
 
-  // A kernel of tensors gives on the device what the reference gives on the host.
+  // Checks that a kernel of tensors gives the same results on the device as in the reference on the host.
   void ExpectReferenceResults(const KernelSpec& spec, const std::vector<ir::HostArray>& arrays) {
     Arguments on_host;
     Arguments on_device;

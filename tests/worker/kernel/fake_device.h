@@ -13,16 +13,16 @@
 
 namespace telemetry::worker {
 
-// A device in memory that compiles anything, counts what it is asked, and has a clock of its own: a launch takes as
-// long as the test says of its source. Thread-safe.
+// A device in memory that compiles any source and records the calls. Its clock is simulated: the test defines the
+// duration of a launch by its source. Thread-safe.
 class FakeDevice : public Device {
  public:
   struct Behaviour {
     Dialect dialect = Dialect::kOpenCl;
     int ordinal = 0;
-    // Milliseconds of a launch of that source.
+    // Returns the milliseconds of a launch of this source.
     std::function<double(const std::string& source)> launch_ms = [](const std::string&) { return 1.0; };
-    // What Compile answers for it.
+    // The result that Compile() returns for this source.
     std::function<absl::Status(const std::string& source)> compile = [](const std::string&) {
       return absl::OkStatus();
     };
@@ -52,7 +52,7 @@ class FakeDevice : public Device {
   absl::StatusOr<double> ElapsedMs(const Event& begin, const Event& end) override;
   absl::Status Synchronize() override { return absl::OkStatus(); }
 
-  // How often each source was compiled.
+  // Returns the number of compilations by source.
   std::map<std::string, int> compiles() const;
   int compile_count() const;
   std::vector<LaunchRecord> launches() const;
@@ -68,9 +68,9 @@ class FakeDevice : public Device {
   std::vector<LaunchRecord> launches_ ABSL_GUARDED_BY(mutex_);
 };
 
-// A dense tensor of zeros on the device.
+// Returns a dense tensor on the device whose memory is zero.
 Tensor TensorOn(const std::shared_ptr<Device>& device, const std::vector<int64_t>& sizes, DType dtype = DType::kF32);
-// Of a memory that is large enough for the strides.
+// Returns a tensor with these strides and enough memory for them.
 Tensor StridedOn(const std::shared_ptr<Device>& device, const std::vector<int64_t>& sizes,
                  const std::vector<int64_t>& strides, DType dtype = DType::kF32);
 

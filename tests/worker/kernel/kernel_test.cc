@@ -35,7 +35,7 @@ TEST(KernelCreateTest, WhatIsGivenTwiceOrNotAtAllIsRefused) {
       {with([](KernelSpec* spec) {
          spec->named_settings = {{"speed", "high"}};
        }),
-       "no setting is called 'speed'"},
+       "unknown setting 'speed'"},
       {with([](KernelSpec* spec) { spec->body = nullptr; }), "either body or body_of_arguments"},
       {with([](KernelSpec* spec) { spec->name = "kernel"; }), "'kernel', which is reserved"},
       {with([](KernelSpec* spec) { spec->parameters.push_back({.name = "x"}); }), "parameter 4"},
@@ -141,7 +141,7 @@ TEST_F(KernelTest, ResetForgets) {
   kernel->Reset();
   EXPECT_NE(Bind(*kernel, {Vector(64), Vector(64)}), bound);
   EXPECT_EQ(traces_, 2);
-  EXPECT_TRUE(bound->ToSource(bound->config_space().Default()).ok()) << "what is held goes on working";
+  EXPECT_TRUE(bound->ToSource(bound->config_space().Default()).ok()) << "a held BoundKernel must continue to work";
 }
 
 TEST_F(KernelTest, AMistakeInTheTracedFunctionIsTheErrorOfEachBinding) {

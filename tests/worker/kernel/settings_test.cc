@@ -33,7 +33,7 @@ TEST(SettingsTest, EachIsReadByItsName) {
 
 TEST(SettingsTest, RefusalsSayWhatIsAllowed) {
   const std::vector<std::pair<std::vector<NamedSetting>, std::string>> cases = {
-      {{{"static_shape", "true"}}, "no setting is called 'static_shape'; there are static_shapes, index_dtype"},
+      {{{"static_shape", "true"}}, "unknown setting 'static_shape'; valid settings are static_shapes, index_dtype"},
       {{{"static_shapes", "yes"}}, "'static_shapes' cannot be 'yes'; allowed are true, false"},
       {{{"dot_precision", "tf32x3"}}, "'dot_precision' cannot be 'tf32x3'; allowed are tf32, ieee"},
       {{{"persistent_reserved_sms", "-1"}}, "allowed are 0 to 1024"},

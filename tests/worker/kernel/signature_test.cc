@@ -51,16 +51,16 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedSignature{"CudaBuiltin", {Any("threadIdx")}, "'threadIdx', which is reserved"},
         RefusedSignature{"OpenClQualifier", {Any("global")}, "'global', which is reserved"},
         RefusedSignature{"CompilersName", {Any("__x")}, "'__x', which is reserved"},
-        RefusedSignature{"NoIdentifier", {Any("x-y")}, "'x-y', which is no identifier"},
-        RefusedSignature{"BeginsWithADigit", {Any("2x")}, "'2x', which is no identifier"},
-        RefusedSignature{"NoName", {Any("")}, "no identifier"},
+        RefusedSignature{"NoIdentifier", {Any("x-y")}, "'x-y', which is not an identifier"},
+        RefusedSignature{"BeginsWithADigit", {Any("2x")}, "'2x', which is not an identifier"},
+        RefusedSignature{"NoName", {Any("")}, "not an identifier"},
         RefusedSignature{"TooLong", {Any(std::string(65, 'x'))}, "65 characters"},
         RefusedSignature{"Variadic", {Any("x"), {.name = "rest", .is_variadic = true}}, "'rest', is variadic"},
         RefusedSignature{"DefaultBeforeNone", {Scalar("eps", 1e-5), Any("x")}, "'x', has no default"},
         RefusedSignature{"DefaultOfAnotherKind", {Scalar("eps", "small")}, "'eps' takes a number, not str"}),
     [](const auto& info) { return info.param.why; });
 
-// norm(x, weight, eps=1e-5, rounds=1)
+// Normalises arguments of norm(x, weight, eps=1e-5, rounds=1).
 class NormalizeTest : public ::testing::Test {
  protected:
   absl::StatusOr<Arguments> Normalize(const Arguments& positional, const Signature::Named& named = {}) {

@@ -23,7 +23,7 @@ std::shared_ptr<Device> CudaDevice() {
   return std::make_shared<FakeDevice>(FakeDevice::Behaviour{.dialect = Dialect::kCuda});
 }
 
-// Of one argument of the parameter `a`.
+// Returns the key of one argument of the parameter `a`.
 absl::StatusOr<std::string> KeyOf(const Argument& argument, ParameterKind kind = ParameterKind::kAny,
                                   bool static_shapes = true) {
   return SpecializationKey(*Signature::Create("k", {{.name = "a", .kind = kind}}), Arguments{argument}, static_shapes);
@@ -72,7 +72,7 @@ struct Pair {
   bool same_constexpr = false;
 };
 
-// What a test gives to both sides stays alive meanwhile.
+// Returns the pairs to compare. The objects that they refer to are static, so that they stay alive.
 std::vector<Pair> Pairs() {
   static const auto device = OpenClDevice();
   static const auto second = OpenClDevice(1);

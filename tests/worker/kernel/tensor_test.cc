@@ -57,7 +57,8 @@ TEST_F(TensorTest, WhatHasTooLittleMemoryIsRefused) {
   tensor.strides = {-8, 1};
   EXPECT_THAT(std::string(CheckTensor(tensor).message()), HasSubstr("a negative stride"));
   tensor.strides = {1};
-  EXPECT_THAT(std::string(CheckTensor(tensor).message()), HasSubstr("not as many strides as sizes"));
+  EXPECT_THAT(std::string(CheckTensor(tensor).message()),
+              HasSubstr("the number of strides differs from the number of sizes"));
   tensor = TensorOn(device_, {4});
   tensor.buffer = nullptr;
   EXPECT_THAT(std::string(CheckTensor(tensor).message()), HasSubstr("a device without memory"));

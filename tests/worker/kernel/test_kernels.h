@@ -10,7 +10,7 @@
 
 namespace telemetry::worker {
 
-// out = x + scale * y, over vectors.
+// Computes out = x + scale * y for vectors.
 inline absl::Status AddScaled(ir::Trace& trace) {
   const ir::TensorRef x = trace.Tensor("x");
   const ir::TensorRef y = trace.Tensor("y");
@@ -20,7 +20,7 @@ inline absl::Status AddScaled(ir::Trace& trace) {
   return absl::OkStatus();
 }
 
-// add_scaled(x, y, scale=1.0), its settings and configs left to the test.
+// Returns the spec of add_scaled(x, y, scale=1.0), without settings and configs.
 inline KernelSpec AddScaledSpec() {
   return {.name = "add_scaled",
           .parameters = {{.name = "x"},
@@ -35,7 +35,7 @@ inline std::unique_ptr<Kernel> MakeKernel(KernelSpec spec) {
   return kernel.ok() ? *std::move(kernel) : nullptr;
 }
 
-// The spec with each trace of it counted.
+// Returns the spec with a body that counts its traces.
 inline KernelSpec Counted(KernelSpec spec, std::atomic<int>* traces) {
   spec.body = [body = std::move(spec.body), traces](ir::Trace& trace) {
     ++*traces;

@@ -51,7 +51,7 @@ void Set(const ConfigParameter& parameter, const Json& value, Json* config) {
   }
 }
 
-// With this value, and the other blocks small where it is refused otherwise.
+// Returns the default config with this value. If it is rejected, retries with the smallest other blocks.
 std::optional<Config> With(const ConfigSpace& space, const ConfigParameter& parameter, const Json& value) {
   Json changed = space.Default().json();
   Set(parameter, value, &changed);
@@ -107,7 +107,7 @@ std::vector<Config> AllAtOnce(const ConfigSpace& space) {
   std::vector<Config> configs = {space.Default()};
   for (size_t i = 0; i < most; ++i) {
     Json changed = space.Default().json();
-    // Large blocks meet small ones: the sum of two neighbours' positions stays about the same.
+    // Combines large blocks with small ones: every second parameter runs through its values backwards.
     bool backwards = false;
     for (const ConfigParameter& parameter : space.parameters()) {
       const std::vector<Json> values = ValuesOf(parameter);

@@ -8,18 +8,18 @@
 
 namespace telemetry::worker::kernels {
 
-// Configs that between them have each value of each parameter of a space.
+// Lists of configs that together contain each value of each parameter of a search space.
 
-// What a parameter can be: every choice, power of two and permutation; of a range of integers the ends and what is near
-// them.
+// Returns the values of a parameter: every choice, power of two and permutation; for a range of integers the ends,
+// values near them and the middle.
 std::vector<record::Json> ValuesOf(const codegen::ConfigParameter& parameter);
 
-// The default with one parameter changed, for every parameter and value. Where that breaks a constraint the other block
-// sizes are made small; what even then is refused is left out.
+// Returns the default config, and for every parameter and value a config with only that parameter changed. If a config
+// violates a constraint, all other block sizes are set to their minimum; a config that is still rejected is left out.
 std::vector<codegen::Config> OneAtATime(const codegen::ConfigSpace& space);
 
-// The same values in as few configs as have them all: each changes every parameter. What a constraint refuses is
-// replaced by OneAtATime's configs of its values.
+// Returns the same values in as few configs as possible: each config changes every parameter. A config that violates a
+// constraint is replaced by one config for each of its values, as in OneAtATime().
 std::vector<codegen::Config> AllAtOnce(const codegen::ConfigSpace& space);
 
 }  // namespace telemetry::worker::kernels

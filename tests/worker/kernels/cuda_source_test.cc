@@ -1,4 +1,4 @@
-// Compiles what is generated for CUDA, for each architecture, where there is NVRTC; needs no GPU.
+// Compiles the generated CUDA source of every kernel for each architecture. Needs NVRTC but no GPU.
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ class CudaSourceTest : public testing::TestWithParam<Parameter> {
   }
   std::string Architecture() const { return "sm_" + std::to_string(GetParam().sm); }
 
-  // Each source once, however many configs give it.
+  // Compiles the source for a config, unless another config gave the same source.
   void Compile(const ir::DeviceIr& device_ir, const codegen::Config& config,
                const codegen::GenerateOptions& options = {}) {
     const absl::StatusOr<codegen::GeneratedKernel> generated =
@@ -72,7 +72,7 @@ TEST_P(CudaSourceTest, Compiles) {
 
 class CudaDotSourceTest : public CudaSourceTest {
  protected:
-  // How many of the compiled sources multiply in tf32.
+  // Returns the number of compiled sources that multiply in tf32.
   int64_t Tf32Sources() const {
     return std::count_if(compiled_.begin(), compiled_.end(),
                          [](const std::string& source) { return source.find("tf32") != std::string::npos; });

@@ -1,6 +1,6 @@
-// Every kernel of the library on a device, against its reference. Runs anywhere that TELEMETRY_TEST_DEVICE names;
-// TELEMETRY_ALL_CONFIGS=1 takes one config per value of each parameter and dtype, where otherwise one config changes
-// all.
+// Compares every kernel of the library on a device with its reference. TELEMETRY_TEST_DEVICE names the device.
+// TELEMETRY_ALL_CONFIGS=1 runs one config for each dtype and each value of each parameter; the default is configs that
+// change all parameters at once.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ class KernelOnDeviceTest : public testing::TestWithParam<const LibraryKernel*> {
     EXPECT_EQ(Mismatch(kernel(), made.problem, kernel().reference(made), *outputs), "");
   }
 
-  // What does not fit the device is passed over; how many did not is in the test's output.
+  // Checks each config. Skips configs that do not fit the device; the test's output contains the number that ran.
   void ExpectReferenceWithEach(const Case& made, const std::vector<codegen::Config>& configs) {
     const Outputs expected = kernel().reference(made);
     KernelRunner runner(kernel());
@@ -48,7 +48,7 @@ class KernelOnDeviceTest : public testing::TestWithParam<const LibraryKernel*> {
   }
 };
 
-// The same elements with other strides: the dimensions in reverse order in memory, and a gap behind each row.
+// Returns the same elements with other strides: the dimensions in reverse order in memory and a gap after each row.
 Case Restrided(const LibraryKernel& kernel, Case made) {
   for (const TensorArgument& argument : kernel.tensors) {
     ir::HostArray& array = made.tensors.at(argument.name);
@@ -68,7 +68,7 @@ Case Restrided(const LibraryKernel& kernel, Case made) {
 TEST_P(KernelOnDeviceTest, SolvesEveryProblem) {
   KernelRunner runner(kernel());
   for (const NamedProblem& problem : TestProblems(kernel())) {
-    // The long ones are left to code that is compiled once for all sizes.
+    // Long problems run in the next test, with code that is compiled once for all sizes.
     if (!AllConfigs() && absl::StartsWith(problem.name, "long")) continue;
     SCOPED_TRACE(problem.problem.ToString());
     const Case made = MakeCase(kernel(), problem.problem, kSeed);
@@ -76,9 +76,9 @@ TEST_P(KernelOnDeviceTest, SolvesEveryProblem) {
   }
 }
 
-// Code for any size is not for any: a size of 0 or 1 and what a kernel specialises on have code of their own. Each
-// takes PoCL seconds, so that there all but one, the one that solves most problems, are left to
-// TELEMETRY_ALL_CONFIGS=1.
+// Checks code for dynamic sizes. Sizes of 0 and 1 and sizes that the kernel specialises on have separate code, and PoCL
+// needs seconds to compile each. On OpenCL, only the code that solves most problems therefore runs by default;
+// TELEMETRY_ALL_CONFIGS=1 runs all.
 TEST_P(KernelOnDeviceTest, SolvesEveryProblemWithCodeForAnySize) {
   const bool all = AllConfigs() || TestDevice()->properties().dialect == Dialect::kCuda;
   KernelRunner runner(kernel(), {.static_shapes = false, .dot_precision = DotPrecision::kIeee});
@@ -96,7 +96,8 @@ TEST_P(KernelOnDeviceTest, SolvesEveryProblemWithCodeForAnySize) {
     SCOPED_TRACE(problem.ToString());
     ExpectReference(made, runner.Run(made));
   }
-  if (left_out > 0) std::cout << left_out << " problems, each with code of its own, run with TELEMETRY_ALL_CONFIGS=1\n";
+  if (left_out > 0)
+    std::cout << left_out << " problems with separate code are skipped; set TELEMETRY_ALL_CONFIGS=1 to run them\n";
 }
 
 TEST_P(KernelOnDeviceTest, TakesInputsThatAreNotContiguous) {
@@ -124,7 +125,7 @@ TEST_P(KernelOnDeviceTest, GivesTheSameForEveryConfig) {
 
 class KernelWithDotsTest : public KernelOnDeviceTest {};
 
-// Operands cut to 10 bits of mantissa, where the device's tensor cores do that, of values near 1 and below.
+// The tolerance for operands of magnitude 1 or less that tensor cores truncate to 10 bits of mantissa.
 constexpr ir::Tolerance kTf32Tolerance = {.absolute = 0.05, .relative = 0x1p-9};
 
 TEST_P(KernelWithDotsTest, StayNearTheReferenceInTf32) {

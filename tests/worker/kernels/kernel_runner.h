@@ -13,24 +13,24 @@
 
 namespace telemetry::worker::kernels {
 
-// The device that TELEMETRY_TEST_DEVICE names, "opencl:0" without it. Opened once. Ends the program where there is
-// none.
+// Returns the device that TELEMETRY_TEST_DEVICE names, by default "opencl:0". Opens it once; aborts if it cannot be
+// opened.
 std::shared_ptr<Device> TestDevice();
 
-// Whether TELEMETRY_ALL_CONFIGS asks for everything rather than a sample that takes about a minute.
+// Reports whether TELEMETRY_ALL_CONFIGS requests all configs instead of a sample that needs about a minute.
 bool AllConfigs();
 
-// A library kernel on the test's device.
+// A library kernel on the test device.
 class KernelRunner {
  public:
-  // Dots of f32 are exact unless `settings` says otherwise.
+  // By default, f32 dots have full f32 precision (no tf32).
   explicit KernelRunner(const LibraryKernel& kernel, Settings settings = {.dot_precision = DotPrecision::kIeee});
 
-  // The case's arguments on the device, bound.
+  // Copies the arguments of a case to the device and binds the kernel to them.
   absl::Status Bind(const Case& made);
   BoundKernel& bound() { return *bound_; }
 
-  // What a launch with that config wrote into memory that held NaN before.
+  // Launches the kernel with this config and returns the outputs, whose memory was filled with NaN before.
   absl::StatusOr<Outputs> Launch(const codegen::Config& config);
   // Binds and launches with the default config.
   absl::StatusOr<Outputs> Run(const Case& made);

@@ -14,7 +14,7 @@ namespace {
 
 using record::AbslView;
 
-// Of kernels with so many dimensions, which take them in the order of their names. Small enough for a host to evaluate.
+// Sizes by number of dimensions, in the order of the dimensions' names. Small enough for evaluation on the host.
 using Shapes = std::map<size_t, std::vector<int64_t>>;
 const Shapes& Ragged() {
   static const auto* const shapes =
@@ -26,10 +26,10 @@ const Shapes& Even() {
       new Shapes{{1, {64}}, {2, {32, 64}}, {3, {32, 64, 64}}, {4, {2, 32, 64, 64}}, {5, {2, 32, 2, 64, 64}}};
   return *shapes;
 }
-// Some tiles of any size, with a ragged end.
+// Returns a size of several tiles with a ragged end.
 int64_t LongOf(const LibraryKernel& kernel) { return kernel.default_sizes.size() <= 2 ? 1100 : 300; }
 
-// Causal attention has as many keys as queries.
+// Sets the number of keys to the number of queries for causal attention, which requires it.
 Sizes Fit(const LibraryKernel& kernel, Sizes sizes, const Numbers& flags) {
   if (kernel.name == "attention" && flags.at("causal") != 0) sizes["n"] = sizes["m"];
   return sizes;
@@ -75,10 +75,10 @@ class ProblemList {
   std::vector<NamedProblem> problems_;
 };
 
-// Each dimension in its turn with another size.
+// Adds the ragged problem with each dimension in turn set to `size`.
 void AddEachDimension(const LibraryKernel& kernel, const std::string& name, int64_t size, ProblemList* list) {
   for (const auto& [dimension, unused] : kernel.default_sizes) {
-    if (size == 0 && IsIndexed(kernel, dimension)) continue;  // no index is inside
+    if (size == 0 && IsIndexed(kernel, dimension)) continue;  // an empty dimension has no valid index
     Sizes sizes = SizesOf(kernel, Ragged());
     sizes[dimension] = size;
     list->Add(absl::StrCat(name, "_", dimension), kernel.default_dtype, sizes);

@@ -8,27 +8,29 @@
 
 namespace telemetry::worker::kernels {
 
-// Problems that every kernel of the library has to solve. Made of what a kernel declares, so that a new one is tested
-// without a word here.
+// Problems that every kernel of the library must solve. They are derived from the declarations of a kernel, so a new
+// kernel is tested without changes here.
 
+// A problem and its name.
 struct NamedProblem {
   std::string name;  // "ragged_f16_causal1": for test names
   Problem problem;
 };
 
-// Every flag both ways.
+// Returns all combinations of the values of the kernel's flags.
 std::vector<Numbers> FlagsOf(const LibraryKernel& kernel);
 
-// Those of the library that multiply matrices.
+// Returns the kernels of the library that have dots.
 std::vector<const LibraryKernel*> KernelsWithDots();
 
-// A shape that no tile divides.
+// Returns a problem whose shape is not a multiple of any tile.
 Problem RaggedProblem(const LibraryKernel& kernel, DType dtype, const Numbers& flags = {});
 
-// Ragged, even, long, of size 1 and empty along each dimension; every dtype with the ragged one; every flag both ways.
+// Returns problems with ragged and even shapes, and with each dimension in turn long, of size 1 and empty. The ragged
+// shape is used with every dtype, and every problem with every combination of flags.
 std::vector<NamedProblem> TestProblems(const LibraryKernel& kernel);
 
-// The worst of all outputs, or "" where all are within the kernel's tolerances.
+// Returns a report on the outputs that exceed the kernel's tolerances, or "" if there are none.
 std::string Mismatch(const LibraryKernel& kernel, const Problem& problem, const Outputs& expected,
                      const Outputs& actual);
 

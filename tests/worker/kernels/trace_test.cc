@@ -1,4 +1,4 @@
-// Every kernel of the library as its IR, evaluated on the host, against its own reference: neither knows of the other.
+// Compares the IR of every kernel of the library, evaluated on the host, with the kernel's independent reference.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ struct Parameter {
   NamedProblem problem;
 };
 
-// GoogleTest prints a parameter by this.
+// Prints a parameter for GoogleTest.
 void PrintTo(const Parameter& parameter, std::ostream* out) { *out << parameter.problem.problem.ToString(); }
 
 std::vector<Parameter> AllProblems() {
@@ -43,7 +43,7 @@ class KernelTraceTest : public testing::TestWithParam<Parameter> {
   const LibraryKernel& kernel() const { return *GetParam().kernel; }
   const Problem& problem() const { return GetParam().problem.problem; }
 
-  // Of the root's rolled alternates the one that rolls most; empty where there is none.
+  // Returns the axes of the root's rolled alternate with the most axes, or an empty list if there is no alternate.
   std::vector<int> AxesThatRoll() const {
     std::vector<int> most;
     for (const ir::RolledReduction& rolled : device_ir_.rolled) {
@@ -52,7 +52,7 @@ class KernelTraceTest : public testing::TestWithParam<Parameter> {
     return most;
   }
 
-  // How the IR's results differ from the reference's.
+  // Evaluates the IR and returns its differences from the reference, or "".
   std::string Evaluate(int64_t block, std::vector<int> rolled_axes) {
     ir::ReferenceTensors tensors;
     for (const TensorSpec& spec : problem().tensors) tensors.push_back(case_.tensor(spec.name));

@@ -59,7 +59,7 @@ TEST(ReadRun, SaysWhatIsNotAsItWasMeasured) {
   const LibraryKernel& kernel = **kernels::FindKernel("add");
   v1::Run other_source = RunOf(kernel, kernels::DefaultProblem(kernel));
   other_source.set_run_id(std::string(64, '0'));
-  EXPECT_THAT(ReadRun(other_source)->notices, ElementsAre(HasSubstr("source is not the one")));
+  EXPECT_THAT(ReadRun(other_source)->notices, ElementsAre(HasSubstr("source differs")));
   const v1::Run dynamic = RunOf(kernel, kernels::DefaultProblem(kernel), {.static_shapes = false});
   EXPECT_THAT(ReadRun(dynamic)->notices, ElementsAre(HasSubstr("static_shapes=false")));
 }
@@ -72,7 +72,7 @@ TEST(ReadRun, RefusesWhatItCannotUnderstand) {
   };
   v1::Run run = AttentionRun();
   run.set_kernel_name("my_attention");
-  EXPECT_THAT(why(run), HasSubstr("'my_attention' is none"));
+  EXPECT_THAT(why(run), HasSubstr("'my_attention' is not one of them"));
   run = AttentionRun();
   run.set_input_shapes("[(1, 2)]");
   EXPECT_THAT(why(run), HasSubstr("takes 3 tensors"));
@@ -90,7 +90,8 @@ TEST(ReadRun, RefusesWhatItCannotUnderstand) {
   EXPECT_THAT(why(run), HasSubstr("sheer_luck"));
   run = AttentionRun();
   run.set_settings_json(R"({"backend": "triton", "ignore_warnings": [], "static_shapes": true})");
-  EXPECT_THAT(why(run), HasSubstr("'attention' is none, but another tuner's (backend 'triton')"));
+  EXPECT_THAT(why(run),
+              HasSubstr("'attention' is not one of them, because another tuner measured it (backend 'triton')"));
   run.clear_settings_json();
   EXPECT_THAT(why(run), HasSubstr("settings"));
 }

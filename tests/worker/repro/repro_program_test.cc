@@ -31,7 +31,7 @@ RecordedMeasurement Measured(Dialect dialect = Dialect::kCuda) {
   return measured;
 }
 
-// The comments that a program begins with.
+// Returns the comments at the beginning of a program.
 std::string HeadOf(const ReproProgram& program) {
   return program.text.substr(0, program.text.find('\n', program.text.find("Run:")));
 }
@@ -73,7 +73,7 @@ TEST(ReproProgram, AnArchitectureThatIsNotKnownIsSaid) {
   measured.attempt.clear_environment_json();
   const absl::StatusOr<ReproProgram> program = ProgramOf(measured, ProgramLanguage::kCpp);
   ASSERT_TRUE(program.ok()) << program.status();
-  EXPECT_THAT(program->notices, ElementsAre(HasSubstr("taken for sm_90")));
+  EXPECT_THAT(program->notices, ElementsAre(HasSubstr("assuming sm_90")));
   EXPECT_THAT(HeadOf(*program), HasSubstr(program->notices.front()));
 }
 

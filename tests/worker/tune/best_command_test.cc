@@ -1,4 +1,4 @@
-// `telemetry-worker best` as a program.
+// Tests `telemetry-worker best` as a program, with its cache and a fake collector.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

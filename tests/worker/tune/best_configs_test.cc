@@ -57,7 +57,7 @@ TEST_F(BestConfigsTest, ADamagedFileSaysWhatToDo) {
   std::ofstream(folder_ / (std::string(64, 'a') + ".json")) << "{\"run_id\": ";
   const absl::Status status = cache_.Find(std::string(64, 'a')).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(status.message()), testing::HasSubstr("remove it"));
+  EXPECT_THAT(std::string(status.message()), testing::HasSubstr("remove the file"));
   EXPECT_TRUE(cache_.FindAll("softmax", "H").empty());
 }
 

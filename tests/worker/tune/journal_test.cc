@@ -45,7 +45,7 @@ class JournalTest : public testing::Test {
     EXPECT_TRUE(journal.ok()) << journal.status();
     return *std::move(journal);
   }
-  // A journal with a beginning and two entries, closed.
+  // Writes a journal with a Begin entry and two Append entries, and closes it.
   void WriteTwoEntries() {
     auto journal = Open();
     ASSERT_TRUE(journal->Begin(kAttempt, absl::FromUnixMicros(1234567)).ok());
@@ -85,7 +85,7 @@ TEST_F(JournalTest, KeepsWhatTheSearchBeganWith) {
   EXPECT_EQ(journal->TakeContents().starting_points, std::vector{config});
 }
 
-// The first process may have been killed behind telling the collector and before the journal was removed.
+// Simulates a process that was killed after it recorded the end of the attempt and before it removed the journal.
 TEST_F(JournalTest, AnAttemptEndsWithTheCountersItFirstEndedWith) {
   WriteTwoEntries();
   EXPECT_EQ(*Open()->End(R"({"seconds_total": 3})", 3), R"({"seconds_total": 3})");
@@ -97,7 +97,7 @@ TEST_F(JournalTest, AnAttemptEndsWithTheCountersItFirstEndedWith) {
 
 TEST_F(JournalTest, ANewOneIsEmpty) { EXPECT_EQ(Open()->TakeContents().attempt_id, ""); }
 
-// Wherever a killed process stopped writing, whole entries stand and the rest is as if it had never been.
+// Truncates the file at every length and checks that complete entries remain and a torn entry is discarded.
 TEST_F(JournalTest, ATornEntryIsForgotten) {
   WriteTwoEntries();
   const auto size = fs::file_size(path_);
@@ -109,7 +109,7 @@ TEST_F(JournalTest, ATornEntryIsForgotten) {
     EXPECT_LE(contents.rows.size(), rows_before) << length;
     EXPECT_NE(contents.rows.size(), 2u) << "half of an entry at " << length;
     rows_before = contents.rows.size();
-    length = fs::file_size(path_);  // what was torn is cut off
+    length = fs::file_size(path_);  // Open() truncated the torn entry
     if (length <= 32) break;
   }
   EXPECT_EQ(rows_before, 0u);
@@ -133,10 +133,10 @@ TEST_F(JournalTest, KeepsAnotherProcessOut) {
 
 TEST_F(JournalTest, RefusesAnotherFile) {
   fs::create_directories(fs::path(path_).parent_path());
-  std::ofstream(path_) << "this is no journal, but a file that somebody put here";
+  std::ofstream(path_) << "this is not a journal, but a file that somebody put here";
   const absl::StatusOr<std::unique_ptr<Journal>> journal = Journal::Open(path_);
   EXPECT_EQ(journal.status().code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(journal.status().message()), HasSubstr("remove it"));
+  EXPECT_THAT(std::string(journal.status().message()), HasSubstr("remove the file"));
 }
 
 TEST_F(JournalTest, IsGoneAfterTheAttempt) {

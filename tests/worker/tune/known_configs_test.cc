@@ -45,7 +45,7 @@ class KnownConfigsTest : public testing::Test {
               notices_.push_back(text);
             }};
   }
-  // The warps of the starting points.
+  // Returns the num_warps of the starting points.
   std::vector<std::string> Start(client::DatasetClient* collector) {
     std::vector<std::string> warps;
     for (const codegen::Config& config : StartingPointsFor(run_, Sources(collector))) {

@@ -5,9 +5,9 @@
 
 namespace telemetry::worker::tune {
 
-// How many descriptors this process has open.
+// Returns the number of open file descriptors of this process.
 inline int OpenFds() {
-  // The iterator's own is among them, each time.
+  // The count includes the iterator's own descriptor, in every call.
   return static_cast<int>(
       std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator()));
 }

@@ -17,25 +17,25 @@
 
 namespace telemetry::worker::tune {
 
-// A small softmax on the CPU's OpenCL device, tuned by the real processes of telemetry-worker.
+// A small softmax on the CPU's OpenCL device, tuned with the real compiler and measuring processes of telemetry-worker.
 class TuneFixture {
  public:
   TuneFixture();
   ~TuneFixture();
 
-  // A subject of its own for each attempt, as each process has.
+  // Returns a new subject. Each attempt needs its own, like in separate processes.
   LibrarySubject Subject(const std::string& kernel = "softmax",
                          const std::vector<std::string>& arguments = {"x=16x64:f32"});
 
-  // Few random configs, short measurements.
+  // Returns options for a search of few random configs with short measurements.
   TunerOptions Options(int configs) const;
 
-  // Tunes with what was recorded so far; `journaled`: with the fixture's journal.
+  // Runs an attempt and appends its records to producer(). Uses the fixture's journal if `journaled`.
   absl::StatusOr<TuneResult> Tune(LibrarySubject subject, TunerOptions options, bool journaled = false);
 
-  // What was recorded, in order. Rows that came again are counted once.
+  // Returns the recorded rows in order, without duplicates.
   std::vector<v1::Measurement> Rows() const;
-  // How many results there are of each status.
+  // Returns the number of results by status.
   std::map<std::string, int> Statuses() const;
   std::vector<v1::Attempt> Attempts() const;
   MemoryProducer& producer() { return producer_; }

@@ -1,4 +1,4 @@
-// Programs with a kernel of their own: what the first finds out, the next one knows.
+// Tests TunedSearch in programs with their own kernels: later processes use the config that the first process found.
 
 #include "worker/tune/tuned_search.h"
 
@@ -32,7 +32,7 @@ class TunedSearchTest : public testing::Test {
  protected:
   ~TunedSearchTest() override { fs::remove_all(folder_); }
 
-  // A process's beginning: its session and its kernel, bound to (x, y, scale).
+  // Simulates the start of a process: opens a session and binds the kernel to (x, y, scale).
   void Start(Settings settings = {}, const std::string& source = "def add_scaled(x, y, scale)") {
     bound_.reset();
     session_.reset();
@@ -65,7 +65,7 @@ class TunedSearchTest : public testing::Test {
   std::unique_ptr<TuneSession> session_;
   std::unique_ptr<Kernel> kernel_;
   std::shared_ptr<BoundKernel> bound_;
-  int measured_ = 0;  // configs
+  int measured_ = 0;  // number of configs
 };
 
 TEST_F(TunedSearchTest, WhatOneProcessTunedTheNextOneTakes) {
@@ -86,12 +86,12 @@ TEST_F(TunedSearchTest, WhatOneProcessTunedTheNextOneTakes) {
 
   Start({.force_autotune = true});
   ASSERT_TRUE(bound_->Autotune(arguments_).ok());
-  EXPECT_GT(measured_, 0) << "force_autotune tunes whatever is known";
+  EXPECT_GT(measured_, 0) << "force_autotune tunes even if a config is known";
 
   measured_ = 0;
   Start();
   ASSERT_TRUE(bound_->Autotune(arguments_, /*force=*/true).ok());
-  EXPECT_GT(measured_, 0) << "so does a call that forces it";
+  EXPECT_GT(measured_, 0) << "a forced call tunes even if a config is known";
 }
 
 TEST_F(TunedSearchTest, WithoutASessionOnlyWhatIsKnownIsTaken) {
@@ -119,7 +119,7 @@ TEST_F(TunedSearchTest, AKernelWithoutASourceIsToldSo) {
   EXPECT_THAT(std::string(bound_->Autotune(arguments_).status().message()), HasSubstr("KernelSpec::source"));
 }
 
-// What `telemetry-worker tune` found helps a program that calls the library's kernel.
+// Checks that a program that calls a library kernel finds the configs of `telemetry-worker tune`.
 TEST_F(TunedSearchTest, ALibraryKernelsCallIsTheRunOfTheCommand) {
   for (const char* name : {"softmax", "attention"}) {
     const kernels::LibraryKernel& library = **kernels::FindKernel(name);

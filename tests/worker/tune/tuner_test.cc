@@ -19,9 +19,10 @@ using codegen::Config;
 using testing::Contains;
 using testing::Key;
 
-// Makes bad code of the n-th config that is generated, as `spoil` says.
+// Changes generated code so that it fails in some way.
 using Spoil = std::function<void(codegen::GeneratedKernel*)>;
 
+// Returns a generator that applies spoils[n] to the code of the n-th generated config.
 Candidates::Generate Spoiled(std::shared_ptr<BoundKernel> kernel, std::vector<Spoil> spoils) {
   auto next = std::make_shared<size_t>(0);
   return [kernel = std::move(kernel), spoils = std::move(spoils),
@@ -34,7 +35,7 @@ Candidates::Generate Spoiled(std::shared_ptr<BoundKernel> kernel, std::vector<Sp
   };
 }
 
-// Puts a statement in front of all others of the kernel.
+// Inserts a statement at the beginning of the kernel.
 Spoil Begin(const std::string& statement) {
   return [statement](codegen::GeneratedKernel* kernel) {
     const size_t name = kernel->source.rfind(kernel->function + "(");
@@ -45,6 +46,7 @@ Spoil Begin(const std::string& statement) {
   };
 }
 
+// Returns the first row with this error class, or null.
 const v1::Measurement* ResultWith(const std::vector<v1::Measurement>& rows, const std::string& error_class) {
   const auto found = std::find_if(
       rows.begin(), rows.end(), [&](const v1::Measurement& row) { return row.failure().error_class() == error_class; });
@@ -102,13 +104,13 @@ TEST(TunerTest, MeasurementsHaveTheirDetails) {
   EXPECT_GE(finals, 2);
 }
 
-// What configs can do wrong costs one config each, and the others are measured.
+// Checks that each kind of failure affects one config only and that the other configs are measured.
 TEST(TunerTest, AllStatusesOccur) {
   TuneFixture fixture;
   LibrarySubject subject = fixture.Subject();
   LibrarySubject other = fixture.Subject("exp", {"x=16x64:f32"});
   TunerOptions options = fixture.Options(12);
-  options.workbench.run_limit = absl::Seconds(8);  // what the one that hangs costs; a busy machine is slow
+  options.workbench.run_limit = absl::Seconds(8);  // the duration of the hang; large, because a busy machine is slow
   const auto wrong = [&other](codegen::GeneratedKernel* kernel) {
     absl::StatusOr<codegen::GeneratedKernel> exp =
         other.subject.kernel->Generate(other.subject.kernel->config_space().Default());
@@ -153,7 +155,7 @@ TEST(TunerTest, AllStatusesOccur) {
   for (const v1::Measurement& row : rows) EXPECT_EQ(row.has_perf_ms(), row.status() == status::kOk) << row.status();
 }
 
-// What is not written is NaN.
+// Checks the failure message of a kernel that writes nothing: its outputs are filled with NaN before the launch.
 TEST(TunerTest, WhereValuesAreLookedAtAWrongResultNamesTheFirstNaN) {
   TuneFixture fixture;
   LibrarySubject subject = fixture.Subject();
@@ -194,7 +196,7 @@ TEST(TunerTest, WhatTheBudgetLeftOutHasARow) {
   EXPECT_NE(ResultWith(fixture.Rows(), "OverBudget"), nullptr);
 }
 
-// Stopped after each config in turn, and always going on where it was.
+// Stops the attempt after each config and checks that it resumes each time.
 TEST(TunerTest, GoesOnWhereItWasStopped) {
   TuneFixture fixture;
   std::atomic<bool> stop = false;
@@ -237,7 +239,7 @@ TEST(TunerTest, AnAttemptThatIsEndedAgainIsEndedAlike) {
   EXPECT_EQ(counters[0], counters[1]);
 }
 
-// A process that goes on when the budget is used up has a final all the same, numbered behind what was measured.
+// Checks that a process that resumes an attempt whose budget is used up still runs a final, as the last generation.
 TEST(TunerTest, TheFinalOfAResumedAttemptIsItsLastGeneration) {
   TuneFixture fixture;
   LibrarySubject subject = fixture.Subject();
@@ -260,7 +262,7 @@ TEST(TunerTest, TheFinalOfAResumedAttemptIsItsLastGeneration) {
   EXPECT_EQ(rows[2].generation(), 2);
 }
 
-// The journal may be another version's, whose code compiled.
+// Resumes a journal of another version of the program, in which a config compiled that does not compile now.
 TEST(TunerTest, AFinalistThatDoesNotCompileIsLeftOutOfTheFinal) {
   TuneFixture fixture;
   LibrarySubject subject = fixture.Subject();
@@ -293,13 +295,14 @@ TEST(TunerTest, AFinalistThatDoesNotCompileIsLeftOutOfTheFinal) {
   EXPECT_THAT(notices, testing::HasSubstr("left out of the final: " + bad.ToString()));
 }
 
+// Returns the ids of all configs that were recorded.
 std::set<uint64_t> Tried(const TuneFixture& fixture) {
   std::set<uint64_t> configs;
   for (const v1::Measurement& row : fixture.Rows()) configs.insert(row.config_id());
   return configs;
 }
 
-// What is known meanwhile changes nothing in an attempt that goes on.
+// Checks that a resumed attempt ignores new starting points.
 TEST(TunerTest, GoesOnWithTheStartingPointsThatItBeganWith) {
   const Config known = *Config::Parse("Config(num_warps=8)");
   TuneFixture whole;

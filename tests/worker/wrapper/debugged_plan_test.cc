@@ -1,4 +1,4 @@
-// Plans whose values are looked at while they run.
+// Tests that a debugger sees the values of a plan while it runs.
 
 #include <cmath>
 #include <limits>
@@ -27,7 +27,7 @@ using ::testing::StartsWith;
 
 class DebuggedPlanTest : public debug::DebugTest {
  protected:
-  // The plan's outputs; what was printed and saved is the fixture's.
+  // Runs the plan and returns its outputs. The fixture keeps the printed lines and the saved files.
   std::vector<ir::HostArray> Run(const Plan& plan, debug::DebugOptions options, const std::vector<Tensor>& inputs,
                                  std::shared_ptr<Device> device) {
     options.folder = folder_;
@@ -38,7 +38,7 @@ class DebuggedPlanTest : public debug::DebugTest {
   std::vector<ir::HostArray> Run(const Plan& plan, debug::DebugOptions options) {
     return Run(plan, std::move(options), InputsOf(plan, 1), device_);
   }
-  // The first words of each line: "[before_launch - bmm - x]".
+  // Returns the first words of each printed line: "[before_launch - bmm - x]".
   std::vector<std::string> Heads() const {
     std::vector<std::string> heads;
     for (const std::string& line : printed_) heads.push_back(line.substr(0, line.find(']') + 1));
@@ -133,7 +133,8 @@ TEST_F(DebuggedPlanTest, PrintsTheNamesOfAllKernels) {
                                     "[after_launch - softmax]", "[before_launch - bmm]", "[after_launch - bmm]"));
 }
 
-// Infinity minus infinity: the NaN is softmax's, and only what comes after it is looked at.
+// Checks that the first NaN is attributed to softmax, which computes infinity minus infinity, even if only later
+// kernels are inspected.
 TEST_F(DebuggedPlanTest, TheFirstNaNNamesTheKernelThatMadeIt) {
   const Plan plan = *AttentionPlan();
   std::vector<Tensor> inputs = InputsOf(plan, 1);

@@ -103,7 +103,7 @@ output out
   EXPECT_EQ(planned.peak_bytes_after, 3 * 4096);
 }
 
-// Memory is not held for a later buffer across the peak.
+// Checks that memory is not held for a later buffer across the peak.
 TEST(MemoryPlanTest, DoesNotHoldMemoryAcrossThePeak) {
   PlanBuilder b("peak");
   const BufferRef small = b.Input("small", DType::kF32, {8, 16});
@@ -139,7 +139,7 @@ TEST(MemoryPlanTest, WhatIsNeverUsedGoesAway) {
 
 TEST(MemoryPlanTest, RefusesAPlanThatIsWrong) {
   Plan plan = *AttentionPlan();
-  plan.lines.pop_back();  // a release
+  plan.lines.pop_back();  // removes a release
   EXPECT_EQ(PlanMemory(plan).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
@@ -167,7 +167,7 @@ TEST(MemoryPlanTest, RandomPlansGiveTheSameWithALowerPeak) {
     ASSERT_THAT(ResultsOf(planned->plan, seed), ::testing::Pointwise(::testing::Eq(), ResultsOf(*plan, seed)))
         << plan->DebugString() << "\n"
         << planned->plan.DebugString();
-    // Planning once is enough.
+    // A second pass does not raise the peak.
     ASSERT_LE(PlanMemory(planned->plan)->peak_bytes_after, planned->peak_bytes_after);
     if (planned->plan.DebugString().find("\nreuse ") != std::string::npos) ++reused;
     if (planned->peak_bytes_after < planned->peak_bytes_before) ++lowered;

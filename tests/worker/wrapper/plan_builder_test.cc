@@ -112,7 +112,7 @@ TEST(PlanBuilderTest, AKernelIsDefinedOncePerConfigAndShape) {
   EXPECT_THAT(plan->DebugString(), ::testing::HasSubstr("define exp_1: exp x=4x8:f32 Config(num_warps=2)\n"));
 }
 
-// What a mistake says. `build` has the inputs x f32[4, 8] and y f32[8, 4].
+// A mistake and its message. `build` gets the inputs x f32[4, 8] and y f32[8, 4].
 struct Mistake {
   std::function<void(PlanBuilder&, BufferRef, BufferRef)> build;
   std::string message;
@@ -183,13 +183,13 @@ TEST(PlanBuilderTest, RefusesMistakesByNameAndValue) {
        },
        "more than 2^40 elements"},
       {[](auto& b, auto x, auto) { b.Free(x); }, "free: buffer 'x' is an input, which belongs to the caller"},
-      {[](auto& b, auto x, auto) { b.Output(x); }, "output: buffer 'x' shows an input"},
+      {[](auto& b, auto x, auto) { b.Output(x); }, "output: buffer 'x' is an input or a view of one"},
       {[](auto& b, auto x, auto) {
          const BufferRef made = b.Call("exp", {x}, {.names = {"made"}})[0];
          b.Output(made);
          b.Release(made);
        },
-       "free: buffer 'made' is given out"},
+       "free: buffer 'made' is an output of the plan"},
   };
   for (const Mistake& mistake : mistakes) {
     PlanBuilder b("p");

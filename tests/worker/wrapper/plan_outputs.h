@@ -7,10 +7,11 @@
 
 namespace telemetry::worker::wrapper {
 
-// The device that TELEMETRY_TEST_DEVICE names, "opencl:0" without it.
+// Returns the device that TELEMETRY_TEST_DEVICE names, or "opencl:0".
 std::shared_ptr<Device> TestDevice();
 
-// What a plan gives, on the host, when it is run with these inputs, of the host too. `device` null: it runs there.
+// Runs a plan with inputs from the host and returns the outputs on the host. If `device` is null, the plan runs on the
+// host.
 std::vector<ir::HostArray> PlanOutputs(const Plan& plan, const std::shared_ptr<Device>& device,
                                        const std::vector<Tensor>& inputs, debug::ValueDebugger* debugger = nullptr);
 

@@ -17,7 +17,7 @@ struct Matrix {
   int64_t n = 0;
   DType dtype = DType::kF32;
   bool is_dense = true;
-  bool is_own = true;  // no input
+  bool is_own = true;  // not an input
   int root = -1;
 };
 
@@ -95,7 +95,7 @@ class PlanMaker {
     std::erase_if(matrices_, [&](const Matrix& matrix) { return matrix.root == ended.root; });
   }
 
-  // Where there is one, a matrix to write that `x` and `y` share no memory with.
+  // Returns a matrix to write that shares no memory with `x` and `y`, if there is one.
   CallOptions Into(const Matrix& x, const Matrix& y) {
     if (!rng_.OneIn(4)) return {};
     for (const Matrix& out : matrices_) {
@@ -105,7 +105,7 @@ class PlanMaker {
     return {};
   }
 
-  // Another of the same shape and dtype, or itself.
+  // Returns another matrix of the same shape and dtype, or the matrix itself.
   Matrix Like(const Matrix& x) {
     std::vector<Matrix> like;
     for (const Matrix& other : matrices_) {

@@ -9,10 +9,11 @@
 
 namespace telemetry::worker::wrapper {
 
-// A plan of up to 16 calls, views, allocations, releases and frees over small matrices. The same for a seed.
+// Returns a plan of up to 16 calls, views, allocations, releases and frees over small matrices. The same seed gives the
+// same plan.
 absl::StatusOr<Plan> RandomPlan(uint64_t seed);
 
-// Values for its inputs, on the host.
+// Returns values for the inputs of a plan, on the host.
 std::vector<Tensor> InputsOf(const Plan& plan, uint64_t seed);
 
 }  // namespace telemetry::worker::wrapper

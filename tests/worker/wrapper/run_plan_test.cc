@@ -16,13 +16,13 @@ namespace {
 
 class RunPlanTest : public ::testing::Test {
  protected:
-  // With and without memory planning the device gives what the host does.
+  // Expects that the device gives the results of the host, with and without memory planning.
   void ExpectTheHostsResults(const absl::StatusOr<Plan>& plan, DType precision = DType::kF32) {
     ASSERT_TRUE(plan.ok()) << plan.status();
     const std::vector<Tensor> inputs = InputsOf(*plan, 1);
     const std::vector<ir::HostArray> expected = PlanOutputs(*plan, nullptr, inputs);
     ASSERT_EQ(expected.size(), plan->outputs.size());
-    // There dots of f32 have ten bits of mantissa (Settings::dot_precision), and exp makes more of a score's error.
+    // On CUDA dots of f32 have ten bits of mantissa (Settings::dot_precision), and exp amplifies the error of a score.
     if (device_->properties().dialect == Dialect::kCuda && precision == DType::kF32) precision = DType::kBF16;
     for (const Plan& run : {*plan, PlanMemory(*plan)->plan}) {
       const std::vector<ir::HostArray> actual = PlanOutputs(run, device_, inputs);
@@ -52,7 +52,7 @@ TEST_F(RunPlanTest, UnpacksAndTakesConfigs) {
   ExpectTheHostsResults(b.Finish());
 }
 
-// The lower half of a matrix, from where a buffer of the device can begin.
+// Checks a view of the lower half of a matrix, at an offset where a buffer of the device can begin.
 TEST_F(RunPlanTest, ViewsThatBeginInside) {
   PlanBuilder b("views");
   const BufferRef made = b.Call("exp", {b.Input("x", DType::kF32, {64, 32})}, {.names = {"made"}})[0];

@@ -4,7 +4,7 @@
 
 namespace telemetry::worker::wrapper {
 
-// layer_norm with its three outputs.
+// Returns a plan of layer_norm with its three outputs.
 inline absl::StatusOr<Plan> LayerNormPlan() {
   PlanBuilder b("layer_norm");
   const BufferRef x = b.Input("x", DType::kF32, {8, 64});
@@ -18,7 +18,8 @@ inline absl::StatusOr<Plan> LayerNormPlan() {
   return b.Finish();
 }
 
-// softmax(q k) v, k given as it is multiplied. Its scores are released at the end, for memory planning to do better.
+// Returns a plan of softmax(q k) v; k has the layout of the product, already transposed. The scores are released at the
+// end, which memory planning can improve.
 inline absl::StatusOr<Plan> AttentionPlan(DType dtype = DType::kF32) {
   PlanBuilder b("attention");
   const BufferRef q = b.Input("q", dtype, {2, 16, 32});
@@ -32,7 +33,8 @@ inline absl::StatusOr<Plan> AttentionPlan(DType dtype = DType::kF32) {
   return b.Finish();
 }
 
-// geglu(x gate, x up) down: the first two products by a library into the plan's memory, the last into its own.
+// Returns a plan of geglu(x gate, x up) down. A library computes the first two products into memory of the plan, and
+// the last one into its own memory.
 inline absl::StatusOr<Plan> GatedMlpPlan() {
   PlanBuilder b("gated_mlp");
   const BufferRef x = b.Input("x", DType::kF32, {16, 32});
@@ -49,7 +51,8 @@ inline absl::StatusOr<Plan> GatedMlpPlan() {
   return b.Finish();
 }
 
-// Softmax of a matrix that lies by columns, then of the lower half of the result, which begins 4 KiB inside of it.
+// Returns a plan of the softmax of a column-major matrix, then of the lower half of the result, which begins at an
+// offset of 4 KiB.
 inline absl::StatusOr<Plan> StridedSoftmaxPlan(DType dtype = DType::kF16) {
   PlanBuilder b("strided_softmax");
   const BufferRef x = b.Input("x", dtype, {64, 64}, {1, 64});
@@ -60,7 +63,7 @@ inline absl::StatusOr<Plan> StridedSoftmaxPlan(DType dtype = DType::kF16) {
   return b.Finish();
 }
 
-// The loss of normalised rows: the norm by a library, which returns three buffers.
+// Returns a plan of the loss of normalised rows. A library computes the norm and returns three buffers.
 inline absl::StatusOr<Plan> NormedLossPlan(DType dtype = DType::kBF16) {
   PlanBuilder b("normed_loss");
   const BufferRef x = b.Input("x", dtype, {16, 48});

@@ -12,9 +12,9 @@
 namespace telemetry::worker::wrapper {
 namespace {
 
-// Lines of AttentionPlan: 0 define, 1 allocate scores, 2 call, 3 view, 4 define, 5 allocate weights, 6 call, 7 view,
-// 8 allocate out, 9 call, 10 and 11 release scores and weights. Buffers: 0-2 inputs, 3 scores, 4 score_rows, 5 weights,
-// 6 weight_batches, 7 out.
+// A damage to AttentionPlan, and the error that it causes. Lines of the plan: 0 define, 1 allocate scores, 2 call, 3
+// view, 4 define, 5 allocate weights, 6 call, 7 view, 8 allocate out, 9 call, 10 and 11 release scores and weights.
+// Buffers: 0-2 inputs, 3 scores, 4 score_rows, 5 weights, 6 weight_batches, 7 out.
 struct Damage {
   std::function<void(Plan&)> make;
   std::string message;
@@ -33,10 +33,10 @@ TEST(VerifyPlanTest, NamesTheLineAndTheBuffer) {
       {[](Plan& p) { Insert(p, 12, Free{7}); }, "output: buffer 'out' was freed in line 12"},
       {[](Plan& p) { Insert(p, 12, Free{0}); }, "buffer 'q' is an input, which belongs to the caller"},
       {[](Plan& p) { Insert(p, 10, Free{4}); }, "buffer 'score_rows' is a view, which has no memory of its own"},
-      {[](Plan& p) { p.lines.erase(p.lines.begin() + 1); }, "buffer 'scores' is not there yet"},
+      {[](Plan& p) { p.lines.erase(p.lines.begin() + 1); }, "buffer 'scores' does not exist yet"},
       {[](Plan& p) { p.lines.erase(p.lines.begin() + 10); }, "buffer 'scores' is never freed"},
       {[](Plan& p) { p.lines.erase(p.lines.begin()); }, "kernel 'bmm' is not defined yet"},
-      {[](Plan& p) { Insert(p, 2, Allocate{3}); }, "buffer 'scores' is there already"},
+      {[](Plan& p) { Insert(p, 2, Allocate{3}); }, "buffer 'scores' exists already"},
       {[](Plan& p) { Insert(p, 2, Allocate{8}); }, "line 2: no buffer 8 among 8"},
       {[](Plan& p) { Insert(p, 2, Free{-1}); }, "line 2: no buffer -1 among 8"},
       {[](Plan& p) { Insert(p, 2, DefineKernel{2}); }, "line 2: no kernel 2 among 2"},
@@ -63,7 +63,7 @@ TEST(VerifyPlanTest, NamesTheLineAndTheBuffer) {
          p.buffers[7].strides = {1024, 64, 1};
          p.lines[8] = Reuse{3, 7};
        },
-       "buffer 'scores' has size class 4096, buffer 'out' wants 8192"},
+       "buffer 'scores' has size class 4096, buffer 'out' needs 8192"},
       {[](Plan& p) {
          p.lines[8] = Reuse{3, 7};
        },
@@ -76,7 +76,7 @@ TEST(VerifyPlanTest, NamesTheLineAndTheBuffer) {
          p.lines[8] = Unpack{"pack0", 0, 7};
        },
        "buffer 'out' is not part 0 of pack 'pack0'"},
-      {[](Plan& p) { p.buffers[0].strides = {1}; }, "not as many strides as sizes"},
+      {[](Plan& p) { p.buffers[0].strides = {1}; }, "the number of strides differs from the number of sizes"},
       {[](Plan& p) { p.outputs = {12}; }, "no buffer 12 among 8"},
       {[](Plan& p) { p.kernels[0].library = nullptr; }, "kernel 'bmm' lacks arguments or outputs"},
   };

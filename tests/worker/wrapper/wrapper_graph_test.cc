@@ -24,14 +24,14 @@ v1::IrGraph GraphOf(const absl::StatusOr<Plan>& plan) {
   return WrapperGraph(*plan, "cuda:0");
 }
 
-// "id: target" of each node.
+// Returns "id: target" of each node.
 std::vector<std::string> Nodes(const v1::IrGraph& graph) {
   std::vector<std::string> nodes;
   for (const v1::IrNode& node : graph.nodes()) nodes.push_back(node.id() + ": " + node.target());
   return nodes;
 }
 
-// "source > target [positions]" of each edge of the kind.
+// Returns "source > target [positions]" of each edge of the kind.
 std::vector<std::string> Edges(const v1::IrGraph& graph, const std::string& kind) {
   std::vector<std::string> edges;
   for (const v1::IrEdge& edge : graph.edges()) {
@@ -56,7 +56,7 @@ TEST(WrapperGraph, HasANodeForEachLineAndEdgesFromWhatWroteAValue) {
                           "g0:out > g0:9:bmm [2]", "g0:weights > g0:10:weights [0]"));
 }
 
-// What is behind a view may be written after the view was made.
+// Checks a write to the memory of a view after the view was made.
 TEST(WrapperGraph, AViewIsReadWithWhatWasWrittenBehindIt) {
   PlanBuilder b("late");
   const BufferRef x = b.Input("x", DType::kF32, {4, 8});

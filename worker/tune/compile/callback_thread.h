@@ -9,8 +9,8 @@
 
 namespace telemetry::worker::tune {
 
-// Calls functions one after the other, in their order, on a thread of its own. Thread-safe. The end waits until all
-// that were posted have been called.
+// Calls functions one after the other, in the order of Post(), on its own thread. Thread-safe. The destructor blocks
+// until all posted functions have been called.
 class CallbackThread {
  public:
   CallbackThread() : thread_([this] { Run(); }) {}
@@ -27,7 +27,7 @@ class CallbackThread {
   absl::Mutex mutex_;
   bool ending_ ABSL_GUARDED_BY(mutex_) = false;
   std::deque<std::function<void()>> callbacks_ ABSL_GUARDED_BY(mutex_);
-  std::thread thread_;  // the last member: it uses the others
+  std::thread thread_;  // the last member: the thread uses the others
 };
 
 }  // namespace telemetry::worker::tune

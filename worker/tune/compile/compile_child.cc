@@ -17,7 +17,7 @@
 namespace telemetry::worker::tune {
 namespace {
 
-// Compiling gives way to measuring, which a busy processor would disturb.
+// Lowers the priority of compilation, because busy processors disturb measurements.
 constexpr int kNiceness = 5;
 
 class Compilers {
@@ -34,7 +34,7 @@ class Compilers {
   }
 
  private:
-  absl::flat_hash_map<std::string, std::shared_ptr<Device>> devices_;  // OpenCL compiles for a device that is open
+  absl::flat_hash_map<std::string, std::shared_ptr<Device>> devices_;  // OpenCL compiles for an open device
 };
 
 void Answer(const CompileRequest& request, Compilers* compilers, CompileReply* reply) {
@@ -55,7 +55,7 @@ void Answer(const CompileRequest& request, Compilers* compilers, CompileReply* r
 absl::Status RunCompileChild() {
   absl::StatusOr<std::unique_ptr<ParentConnection>> parent = ParentConnection::Open();
   if (!parent.ok()) return parent.status();
-  [[maybe_unused]] const int niceness = nice(kNiceness);  // refused: it compiles all the same
+  [[maybe_unused]] const int niceness = nice(kNiceness);  // an error is harmless
   Compilers compilers;
   return ServeFrames<CompileRequest, CompileReply>(
       **parent, [&](const CompileRequest& request, const std::vector<OwnedFd>& /*fds*/, CompileReply* reply) {

@@ -4,8 +4,8 @@
 
 namespace telemetry::worker::tune {
 
-// The inside of a compiler process: compiles what the pool sends, one source after the other, until the pool is gone.
-// FAILED_PRECONDITION: the process was not started by a pool.
+// Runs a compiler process: compiles the sources that the pool sends, one after the other, until the pool closes the
+// connection. FAILED_PRECONDITION: the process was not started by a pool.
 absl::Status RunCompileChild();
 
 }  // namespace telemetry::worker::tune

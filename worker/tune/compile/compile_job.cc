@@ -7,7 +7,7 @@ namespace telemetry::worker::tune {
 
 std::string KeyOf(const CompileJob& job) {
   const std::string_view dialect = job.dialect == Dialect::kCuda ? "cuda" : "opencl";
-  // A target's name holds no zero, so that what follows the second one is the source.
+  // The dialect and the target contain no zero byte, so the source begins after the second one.
   return record::Sha256(
       record::Cat(dialect, std::string_view("\0", 1), job.target, std::string_view("\0", 1), job.source));
 }

@@ -7,28 +7,31 @@
 
 namespace telemetry::worker::tune {
 
+// One source to compile.
 struct CompileJob {
   std::string source;
   Dialect dialect = Dialect::kCuda;
   std::string target;  // CUDA: the architecture, "sm_90"; OpenCL: the device, "opencl:0"
 };
 
+// The result of a compilation.
 struct CompileResult {
-  //   INVALID_ARGUMENT      the source does not compile: the compiler's log
-  //   DEADLINE_EXCEEDED     the compiler took longer than the time limit, and was killed
-  //   INTERNAL              the compiler process died (the signal, the end of what it printed), or failed in itself
+  // Errors:
+  //   INVALID_ARGUMENT      the source does not compile; the message is the compiler's log
+  //   DEADLINE_EXCEEDED     the compiler exceeded the time limit and was killed
+  //   INTERNAL              the compiler process died (the message has the signal and the end of its output), or failed
   //   UNAVAILABLE           there is no such compiler here, or its process cannot be started
   //   NOT_FOUND             there is no such OpenCL device
-  //   CANCELLED             by CompilePool::Cancel, or the pool's end
+  //   CANCELLED             by CompilePool::Cancel, or by the destructor of the pool
   absl::StatusOr<CompiledCode> code = absl::CancelledError();
-  double seconds = 0;         // of compiling; of waiting where the compiler did not live to say. 0: deduplicated
-  bool deduplicated = false;  // it is the result of an equal job
+  double seconds = 0;         // compile time; the waiting time if the compiler died or was killed; 0: deduplicated
+  bool deduplicated = false;  // true: the result of an equal job
 
-  // What the compiler said, whether it compiled or not.
+  // Returns the compiler's output, for success and failure.
   std::string log() const { return code.ok() ? code->log : std::string(code.status().message()); }
 };
 
-// Equal for jobs whose results are interchangeable: 32 bytes.
+// Returns a key of 32 bytes. Jobs with the same key have interchangeable results.
 std::string KeyOf(const CompileJob& job);
 
 }  // namespace telemetry::worker::tune

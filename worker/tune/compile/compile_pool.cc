@@ -39,7 +39,7 @@ void CompilePool::Submit(CompileJob job, Callback done) {
     Deliver(std::move(done), std::move(result), /*deduplicated=*/true);
     return;
   }
-  if (ending_) {  // a callback of the end submits: there is nobody left to compile
+  if (ending_) {  // a callback submits while the pool is destroyed: no lane would compile it
     Deliver(std::move(done), Cancelled(), /*deduplicated=*/false);
     return;
   }
@@ -71,7 +71,7 @@ void CompilePool::Run(Lane* lane) {
   }
 }
 
-// Null: the pool ends.
+// Returns null when the pool ends.
 std::shared_ptr<CompilePool::Compilation> CompilePool::Next(Lane* lane) {
   absl::MutexLock lock(&mutex_);
   mutex_.Await(absl::Condition(this, &CompilePool::HasWork));
@@ -86,7 +86,7 @@ void CompilePool::Finish(Lane* lane, const Compilation& compilation, CompileResu
   absl::MutexLock lock(&mutex_);
   lane->running = nullptr;
   stats_.busy_seconds += shared->seconds;
-  if (compilation.cancelled) return;  // those who waited have been told
+  if (compilation.cancelled) return;  // the callbacks have already been posted
   Count(shared->code.status());
   kept_.Add(compilation.key, shared);
   open_.erase(compilation.key);

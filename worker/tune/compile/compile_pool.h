@@ -24,59 +24,60 @@
 
 namespace telemetry::worker::tune {
 
+// Options of a CompilePool.
 struct CompilePoolOptions {
   ChildProgram program;
-  int processes = 0;  // at most so many compiler processes; 0: one for each processor that this program may use
-  absl::Duration time_limit = absl::Seconds(60);  // for one source, the start of its compiler process included
-  size_t kept_bytes = size_t{256} << 20;          // of results, for equal jobs later on; the oldest are forgotten
+  int processes = 0;                              // maximum of compiler processes; 0: one per usable processor
+  absl::Duration time_limit = absl::Seconds(60);  // for one source, including the start of its compiler process
+  size_t kept_bytes = size_t{256} << 20;          // of results, kept for later equal jobs; the oldest are dropped
 };
 
-// What a pool has done so far.
+// Counters of a pool since its creation.
 struct CompilePoolStats {
-  int64_t submitted = 0;       // jobs: as many as the next two together
-  int64_t unique_sources = 0;  // that were compiled, or are waiting for it
-  int64_t deduplicated = 0;    // jobs that got the result of an equal one, or will
-  // What became of the unique sources.
+  int64_t submitted = 0;       // jobs: the sum of the next two
+  int64_t unique_sources = 0;  // sources that were compiled or are queued
+  int64_t deduplicated = 0;    // jobs that got, or will get, the result of an equal job
+  // The results of the unique sources.
   int64_t compiled = 0;
-  int64_t refused = 0;  // they do not compile
+  int64_t refused = 0;  // the source does not compile
   int64_t timeouts = 0;
   int64_t crashes = 0;
-  int64_t unavailable = 0;  // there is no compiler for them
+  int64_t unavailable = 0;  // there is no compiler for the source
   int64_t cancelled = 0;
-  double busy_seconds = 0;  // of all processes together
+  double busy_seconds = 0;  // sum over all processes
 };
 
-// Compiles sources in processes of their own, several at a time: NVRTC compiles one source at a time in a process, and
-// a source that crashes or hangs its compiler costs that one job. Equal jobs are compiled once. Processes start when
-// there is work for them, and end with the pool.
+// Compiles sources in separate processes, several at a time. NVRTC compiles one source at a time in a process, and a
+// source that crashes or hangs its compiler costs one job. Equal jobs are compiled once. Processes start when there is
+// work for them, and end with the pool.
 //
-// Thread-safe. Callbacks run one after the other on a thread of the pool; they may submit, and must neither wait for
-// the pool (Drain) nor destroy it. Compiling goes on while a callback runs.
+// Thread-safe. Callbacks run one after the other on a thread of the pool. They may call Submit(), but must neither call
+// Drain() nor destroy the pool. Compilation continues while a callback runs.
 class CompilePool {
  public:
   using Callback = std::function<void(const CompileResult&)>;
 
   // INVALID_ARGUMENT: options out of range.
   static absl::StatusOr<std::unique_ptr<CompilePool>> Create(CompilePoolOptions options);
-  ~CompilePool();  // cancels, then waits for the callbacks
+  ~CompilePool();  // cancels all jobs, then waits for the callbacks
   CompilePool(const CompilePool&) = delete;
   CompilePool& operator=(const CompilePool&) = delete;
 
-  // Returns at once. `done` is called once, whatever happens, with the result; never from within Submit. Jobs are begun
-  // in the order of their submission.
+  // Queues a job and returns immediately. `done` is called exactly once with the result, but never from within Submit.
+  // Jobs begin in the order of submission.
   void Submit(CompileJob job, Callback done);
 
-  // Waits until no job is left whose callback has not returned.
+  // Blocks until the callbacks of all jobs have returned.
   void Drain();
 
-  // Ends all jobs that have no result yet: they get CANCELLED. Jobs that are submitted later are compiled.
+  // Cancels all jobs that have no result yet: their result is CANCELLED. Jobs that are submitted later are compiled.
   void Cancel();
 
   CompilePoolStats stats() const;
-  int processes() const { return options_.processes; }  // the limit
+  int processes() const { return options_.processes; }  // the maximum
 
  private:
-  // One source on its way through the pool, and all who wait for it.
+  // One source in the pool, with the callbacks that wait for its result.
   struct Compilation {
     Compilation(std::string key, CompileJob job) : key(std::move(key)), job(std::move(job)) {}
     const std::string key;
@@ -116,7 +117,7 @@ class CompilePool {
   absl::flat_hash_map<std::string, std::shared_ptr<Compilation>> open_ ABSL_GUARDED_BY(mutex_);  // queued or running
   std::deque<std::shared_ptr<Compilation>> queue_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<Lane>> lanes_ ABSL_GUARDED_BY(mutex_);
-  CallbackThread callbacks_;  // the last member: it ends before what its callbacks touch
+  CallbackThread callbacks_;  // the last member: its thread ends before the members that callbacks use
 };
 
 }  // namespace telemetry::worker::tune

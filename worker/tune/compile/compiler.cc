@@ -14,18 +14,18 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A name for the source, as telemetry records it.
+// Returns a description of the source with the hash that telemetry records.
 std::string Which(const CompileJob& job) {
   return absl::StrCat("the source with SHA-256 ", record::Sha256Hex(job.source), " for ", job.target);
 }
 
-// What became of a job whose compiler did not answer.
+// Returns the error of a job whose compiler did not reply.
 absl::Status Failure(const absl::Status& status, const CompileJob& job, absl::Duration time_limit) {
   if (absl::IsDeadlineExceeded(status)) {
     return absl::DeadlineExceededError(absl::StrCat("compiling took longer than the time limit of ",
-                                                    absl::FormatDuration(time_limit), ", and was ended: ", Which(job)));
+                                                    absl::FormatDuration(time_limit), " and was killed: ", Which(job)));
   }
-  if (absl::IsInvalidArgument(status)) return status;  // too long to be sent
+  if (absl::IsInvalidArgument(status)) return status;  // the source is too long to be sent
   return absl::InternalError(absl::StrCat(status.message(), "\nIt was compiling ", Which(job)));
 }
 
@@ -64,9 +64,9 @@ CompileResult Compiler::Compile(const CompileJob& job, absl::Duration time_limit
 
 absl::StatusOr<ChildProcess*> Compiler::Child(const std::atomic<bool>& cancelled) {
   absl::MutexLock lock(&mutex_);
-  // Looked at under the lock: an Interrupt comes before this, or finds the process.
+  // Checked under the lock: an Interrupt either comes before this check or finds the process.
   if (cancelled) return absl::CancelledError("compiling was cancelled");
-  // A process that died while it was idle is no fault of the next source.
+  // A process that died while idle must not fail the next job.
   if (child_ != nullptr && !interrupted_ && child_->IsRunning()) return child_.get();
   child_.reset();
   interrupted_ = false;
@@ -93,7 +93,7 @@ void Compiler::Interrupt() {
 }
 
 void Compiler::Discard() {
-  std::unique_ptr<ChildProcess> child;  // ended without the lock: that waits
+  std::unique_ptr<ChildProcess> child;  // destroyed after the lock is released, because that blocks
   absl::MutexLock lock(&mutex_);
   child = std::move(child_);
 }

@@ -14,13 +14,13 @@
 
 namespace telemetry::worker::tune {
 
-// One compiler process at a time: started when it is first needed, replaced after it died or was killed. One thread
-// compiles; Interrupt is for any thread.
+// Runs one compiler process at a time. The process is started when it is first needed and replaced after it died or was
+// killed. One thread calls Compile; any thread may call Interrupt.
 class Compiler {
  public:
   explicit Compiler(ChildProgram program) : program_(std::move(program)) {}
 
-  // `cancelled` becomes true before the Interrupt that is meant for this job.
+  // Compiles one source. `cancelled` must become true before the Interrupt call that cancels this job.
   CompileResult Compile(const CompileJob& job, absl::Duration time_limit, const std::atomic<bool>& cancelled);
 
   // Kills the process, if there is one.
@@ -33,8 +33,8 @@ class Compiler {
 
   const ChildProgram program_;
   absl::Mutex mutex_;
-  std::unique_ptr<ChildProcess> child_ ABSL_GUARDED_BY(mutex_);  // set and reset by the compiling thread
-  bool interrupted_ ABSL_GUARDED_BY(mutex_) = false;             // child_ was killed, and may take a moment to end
+  std::unique_ptr<ChildProcess> child_ ABSL_GUARDED_BY(mutex_);  // set and reset by the thread that calls Compile
+  bool interrupted_ ABSL_GUARDED_BY(mutex_) = false;             // true: child_ was killed and may still be running
 };
 
 }  // namespace telemetry::worker::tune

@@ -10,21 +10,21 @@
 
 namespace telemetry::worker::tune {
 
-// Results by their jobs' keys, as many as fit into some bytes; the oldest are forgotten. Not thread-safe.
+// Results by the key of their job, up to a total size; the oldest are dropped. Not thread-safe.
 class ResultStore {
  public:
   explicit ResultStore(size_t limit_bytes) : limit_bytes_(limit_bytes) {}
 
-  // Null: not there.
+  // Returns null if there is no such result.
   std::shared_ptr<const CompileResult> Find(const std::string& key) const;
-  // Keeps what says something of the source: another try would come to the same.
+  // Stores a result if it depends only on the source, so that another attempt would give the same.
   void Add(const std::string& key, const std::shared_ptr<const CompileResult>& result);
 
  private:
   const size_t limit_bytes_;
   size_t bytes_ = 0;
   absl::flat_hash_map<std::string, std::shared_ptr<const CompileResult>> results_;
-  std::deque<std::string> keys_;  // the oldest first
+  std::deque<std::string> keys_;  // oldest first
 };
 
 }  // namespace telemetry::worker::tune

@@ -9,14 +9,14 @@
 namespace telemetry::worker::tune {
 namespace {
 
-// Where a device does not say how large its cache is; and the most that is worth reading. A virtual machine with two
-// cores is told of the whole cache of its host, hundreds of MiB, of which it has its share at best.
+// The cache size of a device that does not report one, and the upper limits. A virtual machine with two cores reports
+// the entire cache of its host, hundreds of MiB, although it can use at most its share.
 constexpr uint64_t kSomeCacheBytes = uint64_t{32} << 20;
 constexpr uint64_t kMostCacheBytes = uint64_t{256} << 20;
 constexpr uint64_t kMostCacheBytesOfAUnit = uint64_t{16} << 20;
 constexpr uint64_t kWordBytes = 16;
 
-// There is nothing but zeros, which only a compiler does not know.
+// The memory holds only zeros, which the compiler does not know.
 constexpr char kBody[] = R"(
 KERNEL read_zeros(GLOBAL uint4* zeros, i64 count) {
   uint seen = 0u;

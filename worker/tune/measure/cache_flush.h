@@ -8,15 +8,15 @@
 
 namespace telemetry::worker::tune {
 
-// Leaves nothing of a kernel's tensors in the device's last cache. It does so by reading: a cache that was filled by
-// writing would have to be written back while the next kernel runs, and that kernel would be charged for it (H200: 12.9
-// against 11.4 us for a norm of 2048 x 4096 f16).
+// Evicts a kernel's tensors from the device's last-level cache. The flush reads memory instead of writing it: a cache
+// filled by writes would have to be written back while the next kernel runs, and that kernel's time would include the
+// write-back (H200: 12.9 instead of 11.4 us for a norm of 2048 x 4096 f16).
 class CacheFlush {
  public:
-  // Takes twice the cache of device memory. Errors are the device's.
+  // Allocates device memory of twice the size of the cache. Returns the device's errors.
   static absl::StatusOr<std::unique_ptr<CacheFlush>> Create(Device* device);
 
-  // Queues it.
+  // Queues one flush.
   absl::Status Queue();
 
  private:

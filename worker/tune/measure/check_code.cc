@@ -7,7 +7,7 @@
 namespace telemetry::worker::tune {
 namespace {
 
-// Floats that are not negative are ordered as their bits are, so that the largest can be found by an integer's atomic.
+// Floats that are not negative have the order of their bits, so an integer atomic can compute their maximum.
 constexpr char kBody[] = R"(
 float float_error(uint actual, uint expected) {
   if (is_nan(actual) || is_nan(expected)) return is_nan(actual) && is_nan(expected) ? 0.0f : FLOAT_OF(INFINITE);
@@ -77,7 +77,7 @@ KERNEL hash_words(GLOBAL const uint* memory, i64 begin, i64 end, GLOBAL uint* co
 }
 )";
 
-static_assert(sizeof(CheckCounts) == 6 * sizeof(uint32_t), "what the kernels count in");
+static_assert(sizeof(CheckCounts) == 6 * sizeof(uint32_t), "the kernels write this layout");
 absl::StatusOr<std::unique_ptr<Function>> Find(Module* module, const char* name) { return module->GetFunction(name); }
 
 }  // namespace

@@ -12,7 +12,7 @@
 
 namespace telemetry::worker::tune {
 
-// What the device counted of one buffer, in the order in which its kernels write it.
+// The counts that the device's kernels write for one buffer, in the order in which they write them.
 struct CheckCounts {
   uint32_t mismatches = 0;
   uint32_t first_from_end = 0;  // 0xffffffff - index of the first mismatch; 0: none
@@ -24,25 +24,26 @@ struct CheckCounts {
   int64_t first_mismatch() const { return int64_t{0xffffffff} - first_from_end; }
 };
 
-// Checks of memory that run on the device itself: results are judged where they are, for copying them to the host would
+// Checks of memory that run on the device: results are checked in device memory, because copying them to the host would
 // take longer than measuring them. Each call queues a kernel that adds to entry `slot` of an array of CheckCounts in
-// `counts`, zero before.
+// `counts`, which must be zero before.
 class DeviceChecks {
  public:
-  // Compiles. Errors are the device's.
+  // Compiles the kernels. Returns the device's errors.
   static absl::StatusOr<std::unique_ptr<DeviceChecks>> Create(Device* device);
 
-  // |actual - expected| <= absolute + relative * |expected| for each element; NaN matches NaN only, infinity the same
-  // infinity. `expected` has float values, or int32 for integers and booleans. Fewer than 2^32 elements.
+  // Counts the elements with |actual - expected| > absolute + relative * |expected|. NaN matches only NaN, and infinity
+  // only the same infinity. `expected` holds float values, or int32 for integers and booleans. The limit is 2^32 - 1
+  // elements.
   absl::Status Compare(const Buffer* actual, const Buffer* expected, DType dtype, int64_t elements,
                        const ir::Tolerance& tolerance, const Buffer* counts, int slot);
 
-  // Counts the bytes of [0, size) that are not `value`, but for those of [gap_begin, gap_end).
+  // Counts the bytes of [0, size), without those of [gap_begin, gap_end), that differ from `value`.
   absl::Status CountDamage(const Buffer* memory, int64_t gap_begin, int64_t gap_end, int64_t size, uint8_t value,
                            const Buffer* counts, int slot);
 
-  // A hash of [begin, end), in whole words of 4 bytes: begin is a multiple of 4, and bytes up to the next multiple of 4
-  // after the end count.
+  // Hashes [begin, end) in words of 4 bytes. `begin` is a multiple of 4; the bytes up to the next multiple of 4 after
+  // `end` are included.
   absl::Status Hash(const Buffer* memory, int64_t begin, int64_t end, const Buffer* counts, int slot);
 
  private:

@@ -22,7 +22,7 @@ extern "C" __global__ void stamp(unsigned long long* stamps, int index, int busy
 }
 )";
 
-// Long enough for the host to queue three things behind it.
+// Long enough for the host to queue three operations behind the stamp.
 constexpr int32_t kBusyNs = 8000;
 
 struct StampRecord {

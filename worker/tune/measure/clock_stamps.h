@@ -10,25 +10,26 @@
 
 namespace telemetry::worker::tune {
 
-// A GPU's clock is not constant: it rises when work arrives and sinks when power or temperature near their limits, and
-// a kernel's time with it, by a quarter and more. A time alone does not tell whether the config or the clock was slow.
-// So each sample lies between two stamps: a kernel of one thread that writes down the multiprocessor's cycle counter
-// next to the nanosecond timer; cycles over nanoseconds from one stamp to the next is the clock while the sample ran.
+// Measures a GPU's clock around each sample. The clock is not constant: it rises when work arrives and falls when power
+// or temperature approach their limits. The time of a kernel changes with it, by a quarter and more, and the time alone
+// does not show if the config or the clock was slow. Each sample is therefore taken between two stamps. A stamp is a
+// kernel of one thread that stores the multiprocessor's cycle counter and the nanosecond timer. The cycles divided by
+// the nanoseconds from one stamp to the next are the clock during the sample.
 //
-// A stamp also holds the stream busy for some microseconds. What is queued behind it (event, launch, event) is there
-// when it ends, so that the sample has none of the host's time for launching in it.
+// A stamp also keeps the stream busy for some microseconds. The host queues the event, the launch and the second event
+// during this time, so the sample does not contain the host's time for launching.
 class ClockStamps {
  public:
   static constexpr int kMostStamps = 256;
 
-  // Null on a device that has no such counters (OpenCL). Errors are the device's.
+  // Returns null for a device without such counters (OpenCL). Returns the device's errors.
   static absl::StatusOr<std::unique_ptr<ClockStamps>> Create(std::shared_ptr<Device> device);
 
-  // Queues stamp number `index`, below kMostStamps.
+  // Queues stamp number `index`, which must be below kMostStamps.
   absl::Status Stamp(int index);
 
-  // Waits. The clock between stamp i and stamp i + 1, for the first `count` pairs, in MHz; 0: not known (the stamps ran
-  // on different multiprocessors).
+  // Blocks until the stamps have run. Returns the clock between stamps i and i + 1 in MHz for the first `count` pairs;
+  // 0 if it is not known, because the two stamps ran on different multiprocessors.
   absl::StatusOr<std::vector<double>> RatesMhz(int count);
 
  private:

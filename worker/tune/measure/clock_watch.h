@@ -5,16 +5,16 @@
 
 namespace telemetry::worker::tune {
 
-// Which samples were taken while the clock was low, compared with the best that this process has seen.
+// Detects samples that were taken at a low clock, compared with the best clock that this process has seen.
 class ClockWatch {
  public:
-  // A clock below this part of the best is low. Two stamps tell it to about a hundredth; clocks that are lowered for
-  // power or heat lose more.
+  // A clock below this fraction of the best clock is low. Two stamps determine the clock to about 1 %. A clock that is
+  // lowered for power or heat loses more than 5 %.
   static constexpr double kLow = 0.95;
 
-  // Learns from samples that were taken one after another: from their median, for single stamps are noisy.
+  // Updates the best clock with the median of samples that were taken one after another. Single stamps are too noisy.
   void Learn(absl::Span<const Sample> samples);
-  // False where the clock is not known.
+  // Returns false if the sample's clock is not known.
   bool IsLow(const Sample& sample) const;
 
  private:

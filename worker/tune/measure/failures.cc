@@ -17,7 +17,7 @@ bool IsNameCharacter(char c) {
          c == '_';
 }
 
-// "CUDA_ERROR_ILLEGAL_ADDRESS" out of the driver's message; "" where it names none.
+// Returns the error's name in the driver's message, such as "CUDA_ERROR_ILLEGAL_ADDRESS"; "" if there is none.
 std::string_view DriverError(std::string_view message) {
   for (const std::string_view prefix : {"CUDA_ERROR_", "CL_"}) {
     const size_t begin = message.find(prefix);
@@ -29,7 +29,7 @@ std::string_view DriverError(std::string_view message) {
   return {};
 }
 
-// "ILLEGAL_ADDRESS": "IllegalAddress".
+// "ILLEGAL_ADDRESS" becomes "IllegalAddress".
 std::string InCamelCase(std::string_view name) {
   std::string text;
   for (const auto& word : absl::StrSplit(record::AbslView(name), '_', absl::SkipEmpty())) {

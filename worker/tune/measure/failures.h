@@ -8,7 +8,7 @@
 
 namespace telemetry::worker::tune {
 
-// How a device's errors and wrong results become failures of a config (v1::Failure: phase, class, code, message).
+// Conversion of device errors and wrong results to failures of a config (v1::Failure: phase, class, code, message).
 
 // The phases of a config, in their order.
 inline constexpr char kLoadPhase[] = "load";
@@ -16,13 +16,13 @@ inline constexpr char kLaunchPhase[] = "launch";
 inline constexpr char kRunPhase[] = "run";
 inline constexpr char kCheckPhase[] = "check";
 
-// Code and class are the driver's error, where the message has one ("CUDA_ERROR_ILLEGAL_ADDRESS", "IllegalAddress"),
-// else the status' own ("RESOURCE_EXHAUSTED", "OutOfResources").
+// Returns the failure for a device's error. Code and class are the driver's error if the message contains one
+// ("CUDA_ERROR_ILLEGAL_ADDRESS", "IllegalAddress"), else those of the status ("RESOURCE_EXHAUSTED", "OutOfResources").
 wire::Failure FailureOf(std::string_view phase, const absl::Status& status);
 
 wire::Failure CheckFailure(std::string_view error_class, std::string_view code, std::string message);
 
-// "3 of the results beyond the tolerance; first 'out'[1, 2]: expected 0.5, got nan; worst ..."
+// Returns a text such as "3 results beyond the tolerance; the first is 'out'[1, 2]: expected 0.5, got nan; worst ...".
 std::string DescribeMismatch(const wire::Check& check);
 
 }  // namespace telemetry::worker::tune

@@ -7,8 +7,8 @@
 
 namespace telemetry::worker::tune {
 
-// Who won, and who cannot be told from the winner. `interleaved`: the outcomes' samples were taken in turns; else two
-// configs are tied when their medians are within half a percent.
+// Determines the winner and the configs that are tied with it. `interleaved` is true if the samples of the outcomes
+// were taken in turns. Otherwise two configs are tied if their medians differ by at most half a percent.
 FinalOutcome RankFinal(std::vector<MeasureOutcome> outcomes, bool interleaved);
 
 }  // namespace telemetry::worker::tune

@@ -10,26 +10,26 @@
 
 namespace telemetry::worker::tune {
 
-// Device memory between two red zones: a kernel that writes beyond its tensor damages a zone, and not another buffer,
-// unless it misses by more than a zone.
+// A buffer in device memory between two red zones. A kernel that writes beyond its tensor damages a red zone instead of
+// another buffer, unless it writes more than the size of a zone away.
 class GuardedBuffer {
  public:
   static constexpr int64_t kZoneBytes = 64 << 10;
   static constexpr uint8_t kZoneByte = 0xc3;
 
-  // Zones intact, the body not initialised. Errors are the device's.
+  // Allocates the buffer with intact zones; the body is not initialised. Returns the device's errors.
   static absl::StatusOr<GuardedBuffer> Create(Device* device, size_t size_bytes);
 
-  // What kernels get; of the size asked for.
+  // Returns the part that kernels get, of the requested size.
   Buffer* body() const { return body_.get(); }
 
-  // The body and its zones are [0, all_bytes()) of this, the body [begin(), end()).
+  // Returns the memory with both zones. The body is the range [begin(), end()) of [0, all_bytes()).
   const Buffer* all() const { return all_.get(); }
   int64_t all_bytes() const { return static_cast<int64_t>(all_->size_bytes()); }
   int64_t begin() const { return kZoneBytes; }
   int64_t end() const { return kZoneBytes + static_cast<int64_t>(body_->size_bytes()); }
 
-  // Queues: makes the zones whole again; the body is lost.
+  // Queues the restoration of the zones. Overwrites the body.
   absl::Status Mend(Device* device) { return device->Fill(all_.get(), kZoneByte); }
 
  private:

@@ -16,7 +16,7 @@ namespace {
 
 using record::Cat;
 
-// The tensors that the kernel stores to, by index.
+// Returns the indices of the tensors that the kernel stores to.
 std::set<int> StoredTensors(const ir::DeviceIr& ir) {
   std::set<int> stored;
   for (const ir::Graph& graph : ir.graphs) {
@@ -28,7 +28,7 @@ std::set<int> StoredTensors(const ir::DeviceIr& ir) {
   return stored;
 }
 
-// How a tensor of the IR lies in memory in this call.
+// Returns dtype, sizes and strides of a tensor of the IR in this call.
 Tensor LayoutOf(const ir::DeviceIr& ir, size_t index, const Leaves& leaves) {
   if (index < leaves.tensors.size()) return *leaves.tensors[index];
   Tensor layout{.dtype = ir.tensors[index].dtype, .sizes = CallContract::SizesOf(ir.tensors[index], leaves)};
@@ -65,16 +65,16 @@ ProblemBuffer BufferFor(const ir::HostTensor& tensor, const Tensor& layout, bool
   return buffer;
 }
 
-// The results' values in the order of the buffer's memory. Where they have other strides, they are put in order; gaps
-// then hold what was there before.
+// Returns the results' values in the order of the buffer's memory, reordered if they have other strides. Gaps then keep
+// their previous values.
 absl::StatusOr<std::vector<double>> ExpectedValues(const ProblemBuffer& buffer, const ir::HostArray* before,
                                                    const ExpectedTensors& results) {
   const auto found = results.find(buffer.name);
   if (found == results.end()) {
-    return absl::InvalidArgumentError(Cat("no result is expected of '", buffer.name, "', which the kernel writes"));
+    return absl::InvalidArgumentError(Cat("no expected result for '", buffer.name, "', which the kernel writes"));
   }
   if (found->second.sizes != buffer.sizes) {
-    return absl::InvalidArgumentError(Cat("the result expected of '", buffer.name, "' has other sizes than it"));
+    return absl::InvalidArgumentError(Cat("the expected result for '", buffer.name, "' has other sizes"));
   }
   if (found->second.strides == buffer.strides) return found->second.data;
   ir::HostArray placed =

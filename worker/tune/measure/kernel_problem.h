@@ -17,32 +17,32 @@
 
 namespace telemetry::worker::tune {
 
-// From a bound kernel to what is measured. The problem's buffers are the kernel's tensors in the order of its IR:
-// arguments, then outputs.
+// Conversion of a bound kernel to a problem and requests. The problem's buffers are the kernel's tensors in the order
+// of its IR: arguments, then outputs.
 
-// By the name of the tensor in the kernel. Outputs, and arguments that the kernel stores to.
+// Expected contents by the tensor's name in the kernel: the outputs and the arguments that the kernel stores to.
 using ExpectedTensors = std::map<std::string, ir::HostArray, std::less<>>;
 
-// How far a result of that name and dtype may be from the expected one.
+// A function that returns the allowed error of the result with this name and dtype.
 using ToleranceOf = std::function<ir::Tolerance(std::string_view name, DType dtype)>;
 
-// One call of the kernel and what has to come of it. Complete arguments, that the kernel is bound for.
+// One call of the kernel and its expected results. The arguments are complete, and the kernel is bound for them.
 struct ExpectedCall {
   Arguments arguments;
   ExpectedTensors results;
 };
 
-// The results by the IR's own reference, for kernels that bring none: on the host, in double precision; slow. Errors
-// are EvaluateReference's and ToHost's.
+// Computes the results with the IR's own reference, for kernels that have no reference of their own. Runs on the host
+// in double precision and is slow. Returns the errors of EvaluateReference and ToHost.
 absl::StatusOr<ExpectedTensors> EvaluateCall(const BoundKernel& kernel, const Arguments& arguments);
 
-// A data set for each call; sizes and strides are those of the first, and the others' have to be the same.
-// INVALID_ARGUMENT: a call that differs, or a result that is missing or has other sizes.
+// Returns the problem with one data set per call. All calls must have the sizes and strides of the first.
+// INVALID_ARGUMENT: a call differs from the first, or a result is missing or has other sizes.
 absl::StatusOr<MeasureProblem> ProblemOf(const BoundKernel& kernel, absl::Span<const ExpectedCall> calls,
                                          const ToleranceOf& tolerance);
 
-// How generated code is launched on that problem; `code` is what its source compiled to. OUT_OF_RANGE: an int argument
-// that i32 cannot hold.
+// Returns the request that launches generated code on that problem. `code` is the compiled source. OUT_OF_RANGE: an int
+// argument does not fit i32.
 absl::StatusOr<MeasureRequest> RequestOf(const BoundKernel& kernel, const codegen::GeneratedKernel& generated,
                                          const Arguments& arguments, std::shared_ptr<const CompiledCode> code);
 

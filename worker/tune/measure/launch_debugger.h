@@ -10,21 +10,21 @@
 
 namespace telemetry::worker::tune {
 
-// Shows what configs read and write in the launch that is checked. Each launch is a program of its own, whose inputs
-// are printed when a data set is put in place. Says which config it is, and under which number it was saved. One
-// thread.
+// Shows the values that configs read and write in the launch that is checked. Each launch is a program of its own; its
+// inputs are printed when a data set is loaded. Prints the config and the number under which its launch was saved.
+// Single-threaded.
 class LaunchDebugger {
  public:
-  // Null at level 0. The memory must outlive it.
+  // Returns null at level 0. `memory` must outlive the debugger.
   static std::unique_ptr<LaunchDebugger> Create(const debug::DebugOptions& options, const ProblemMemory* memory,
                                                 debug::DebugPrint print);
 
-  // The data set is in place. The config was loaded: its buffers are the problem's.
+  // Call before the launch, after the data set and the config were loaded.
   void BeforeLaunch(const wire::Config& config, int data_set);
-  // The launch is over.
+  // Call after the launch has finished.
   void AfterLaunch(const wire::Config& config);
 
-  // Says in a failure of that launch's results where NaNs begin, if there are any.
+  // Adds the place of the first NaN, if there is one, to the message of a failure of that launch's results.
   void AddFirstNan(wire::Failure* failure) const;
 
  private:

@@ -25,7 +25,7 @@ absl::StatusOr<LaunchArgument> ArgumentOf(const wire::Argument& argument, const 
   const int index = argument.buffer();
   if (index >= 0 && index < memory.buffer_count()) return LaunchArgument(memory.buffer(index));
   return absl::InvalidArgumentError(
-      record::Cat("an argument is buffer ", index, " of a problem that has ", memory.buffer_count()));
+      record::Cat("an argument is buffer ", index, ", but the problem's number of buffers is ", memory.buffer_count()));
 }
 
 }  // namespace

@@ -15,14 +15,14 @@ namespace telemetry::worker::tune {
 // One config's code on the device, with the arguments of its launches. The memory must outlive it.
 class LoadedConfig {
  public:
-  // INVALID_ARGUMENT: an argument is none of the problem's buffers. Other errors are Load's and GetFunction's.
+  // INVALID_ARGUMENT: an argument is not one of the problem's buffers. Other errors are those of Load and GetFunction.
   static absl::StatusOr<std::unique_ptr<LoadedConfig>> Load(Device* device, const ProblemMemory& memory,
                                                             const wire::Config& config);
 
-  // What the compiler and the device say of it.
+  // Returns the properties that the compiler and the device report.
   wire::Attributes attributes() const;
 
-  // Queues. Errors are Function::Launch's.
+  // Queues one launch. Returns the errors of Function::Launch.
   absl::Status Launch() { return function_->Launch(shape_, arguments_); }
 
  private:

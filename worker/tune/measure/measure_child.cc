@@ -21,7 +21,7 @@ class MeasureChild {
  public:
   explicit MeasureChild(ParentConnection* parent) : parent_(parent) {}
 
-  // Until the parent is gone (OK), or the work is at its end.
+  // Serves requests until the parent closes the connection (OK) or the work ends.
   absl::Status Serve() {
     bool goes_on = true;
     while (goes_on) {
@@ -39,7 +39,7 @@ class MeasureChild {
 
  private:
   absl::Status Open(const wire::Setup& setup, std::vector<OwnedFd> fds) {
-    if (fds.size() != 1) return absl::InvalidArgumentError("a setup comes with one descriptor, of the problem's data");
+    if (fds.size() != 1) return absl::InvalidArgumentError("a setup needs one descriptor, the problem's data");
     absl::StatusOr<SharedBytes> data = SharedBytes::Open(std::move(fds[0]));
     if (!data.ok()) return data.status();
     const auto report = [this](std::string_view phase, bool looks_at_values, int rounds = 0) {
@@ -47,7 +47,7 @@ class MeasureChild {
       reply.mutable_progress()->set_phase(std::string(phase));
       reply.mutable_progress()->set_looks_at_values(looks_at_values);
       reply.mutable_progress()->set_rounds(rounds);
-      parent_->Send(reply).IgnoreError();  // a parent that is gone is noticed by the next Receive
+      parent_->Send(reply).IgnoreError();  // the next Receive notices a closed connection
     };
     MeasureSession::Reports reports = {
         .phase = [report](std::string_view phase) { report(phase, false); },
@@ -95,13 +95,13 @@ class MeasureChild {
 }  // namespace
 
 absl::Status RunMeasureChild() {
-  // A file that grows beyond the limit is an error of whoever saves values, not this process' end.
+  // Writing a file beyond the size limit must be an error for the code that saves values, not the end of this process.
   std::signal(SIGXFSZ, SIG_IGN);
   absl::StatusOr<std::unique_ptr<ParentConnection>> parent = ParentConnection::Open();
   if (!parent.ok()) return parent.status();
   const absl::Status status = MeasureChild(parent->get()).Serve();
   if (!status.ok()) std::cerr << "tune-child measure: " << status.message() << std::endl;
-  // A device that a kernel has broken cannot be given back in order: its driver may wait for it for ever.
+  // Skips the destructors: after a kernel broke the device, its driver may wait forever when the device is released.
   _exit(status.ok() ? 0 : 1);
 }
 

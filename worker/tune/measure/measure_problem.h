@@ -11,33 +11,36 @@
 
 namespace telemetry::worker::tune {
 
-// What the configs of a kernel are measured on: the memory that launches get, and what has to be in it afterwards. It
-// knows of no kernel: only of buffers, which requests refer to by number.
+// A problem on which the configs of a kernel are measured: the memory that launches get and its expected contents
+// afterwards. A problem does not refer to a kernel, only to buffers, which requests refer to by index.
 
-// A tensor in a buffer of its own. Elements of gaps between strides belong to it, and have to stay as they are.
+// A tensor in a buffer of its own. Elements in gaps between strides are part of the buffer, and kernels must not change
+// them.
 struct ProblemBuffer {
   std::string name;
   DType dtype = DType::kF32;
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides;           // in elements, not negative
-  std::optional<ir::Tolerance> expected;  // kernels write it, so close to the data's `expected`; none: only read
+  std::optional<ir::Tolerance> expected;  // tolerance if kernels write the buffer; unset: read-only
 };
 
+// The contents of one buffer in a data set.
 struct BufferData {
-  // As in the device's memory. Empty: nothing was written yet; measuring fills it with NaN (integers: a value that
-  // stands out), so that what a kernel leaves out is seen.
+  // The contents in device memory. Empty: no values yet. The measuring process fills such a buffer with NaN (integers:
+  // a conspicuous value), so that elements that a kernel does not write are detected.
   std::vector<std::byte> initial;
-  // Of buffers that kernels write: a value for each element in the order of memory (HostArray::data), not rounded.
+  // For buffers that kernels write: one value per element in the order of memory (HostArray::data), not rounded.
   std::vector<double> expected;
 };
 
-// One set of arguments, and the results that belong to it; by buffer.
+// One set of arguments and their results, by buffer.
 struct DataSet {
   std::vector<BufferData> buffers;
 };
 
-// The first data set is what configs are measured on. The last is what those are checked on that are compared for the
-// final: give two, so that a config that is right by chance, or by what earlier ones left behind, does not win.
+// The first data set is used to measure configs. The last one is used to check the configs that are compared in the
+// final. Pass two, so that a config that is right by chance, or because of values that earlier configs left in memory,
+// does not win.
 struct MeasureProblem {
   std::vector<ProblemBuffer> buffers;
   std::vector<DataSet> data_sets;

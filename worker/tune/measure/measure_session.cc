@@ -12,7 +12,7 @@
 namespace telemetry::worker::tune {
 namespace {
 
-// A launch that fails at once is a launch failure; one that fails later is the run's.
+// Returns the launch of a config. An error that it returns is a launch failure; a later error is a failure of the run.
 Sampler::Launch LaunchOf(LoadedConfig& config) {
   return [&config] { return config.Launch(); };
 }
@@ -104,7 +104,7 @@ absl::StatusOr<std::vector<Sample>> MeasureSession::Take(absl::Span<const Sample
 }
 
 absl::Status MeasureSession::TakeSeries(LoadedConfig& config, const wire::Effort& effort, wire::Outcome* outcome) {
-  // The first one warms up, and says how many go into a batch.
+  // The first sample is a warm-up. Its time determines the size of the batches.
   const absl::StatusOr<std::vector<Sample>> warm_up = Take({LaunchOf(config)});
   if (!warm_up.ok()) return warm_up.status();
   SampleSeries series(effort);
@@ -129,7 +129,7 @@ wire::Outcomes MeasureSession::Measure(const wire::Config& config) {
     if (absl::Status status = TakeSeries(*loaded, config.effort(), outcome); !status.ok()) {
       Fail(kRunPhase, status, outcome);
     } else {
-      // What is right once may be wrong at times: the last run has to be right, too.
+      // A config that is right once may be wrong at times, so the results of the last run are checked too.
       Check(!memory_->reads_what_it_writes(), outcome).IgnoreError();
     }
     if (outcome->has_failure()) outcome->clear_perf_ms();
@@ -148,7 +148,7 @@ absl::Status MeasureSession::TakeRounds(const std::vector<std::unique_ptr<Loaded
     of_outcome.push_back(static_cast<int>(i));
   }
   if (round.empty()) return absl::OkStatus();
-  if (absl::Status status = Take(round).status(); !status.ok()) return status;  // warms up
+  if (absl::Status status = Take(round).status(); !status.ok()) return status;  // warm-up
   RoundSeries series(round.size(), final.rounds());
   const SteadyTime end = final.has_limit_s() ? SteadyAfter(absl::Seconds(final.limit_s())) : kNever;
   for (int next = series.Next(); next > 0; next = series.Next()) {

@@ -20,29 +20,30 @@
 
 namespace telemetry::worker::tune {
 
-// The measuring process' work: a device with one problem in its memory, and configs that are checked and timed on it,
-// one after the other. One thread.
+// The work of a measuring process: checks and times configs, one after the other, on a device with one problem in its
+// memory. Single-threaded.
 class MeasureSession {
  public:
+  // The functions that a session calls to report its progress.
   struct Reports {
-    // Told before each step that may crash or hang: "load", "launch", "run", "check".
+    // Called before each step that may crash or hang: "load", "launch", "run", "check".
     std::function<void(std::string_view phase)> phase;
-    // Told in a phase, before values are looked at.
+    // Called within a phase before values are printed or saved.
     std::function<void(std::string_view phase)> looks_at_values;
-    // Told of a final, while it runs: the rounds done so far.
+    // Called during a final with the number of rounds done so far.
     std::function<void(int rounds)> rounds;
-    // What a person is to see of them.
+    // Prints debug output for the user.
     debug::DebugPrint print;
   };
 
-  // Errors are the device's.
+  // Returns the device's errors.
   static absl::StatusOr<std::unique_ptr<MeasureSession>> Open(wire::Setup setup, SharedBytes data, Reports reports);
 
-  // One outcome. What is wrong with the config is in it.
+  // Returns one outcome. A failure of the config is part of it.
   wire::Outcomes Measure(const wire::Config& config);
 
-  // One outcome for each, of samples that were taken in turns, on the last data set. None where the device failed in
-  // between: nobody knows by whose fault.
+  // Takes samples of all configs in turns, on the last data set, and returns one outcome per config. Returns no
+  // outcomes if the device failed meanwhile, because the config that caused it is not known.
   wire::Outcomes MeasureFinal(const wire::Final& final);
 
  private:
@@ -54,11 +55,11 @@ class MeasureSession {
         debugger_(std::move(debugger)),
         reports_(std::move(reports)) {}
 
-  // Loads, runs once and checks. Null: it failed, which is in the outcome.
+  // Loads, runs once and checks a config. Returns null if it failed; the failure is in `outcome`.
   std::unique_ptr<LoadedConfig> LoadChecked(const wire::Config& config, int data_set, wire::Outcome* outcome);
   absl::Status RunOnce(LoadedConfig& loaded, const wire::Config& config, int data_set, wire::Outcome* outcome);
   absl::Status LaunchAndWait(LoadedConfig& loaded, wire::Outcome* outcome);
-  // Sets the outcome's failure where the check finds one.
+  // Sets the outcome's failure if the check finds an error.
   absl::Status Check(bool with_results, wire::Outcome* outcome);
   absl::Status TakeSeries(LoadedConfig& config, const wire::Effort& effort, wire::Outcome* outcome);
   absl::StatusOr<std::vector<Sample>> Take(absl::Span<const Sampler::Launch> launches);
@@ -70,10 +71,10 @@ class MeasureSession {
   const std::shared_ptr<Device> device_;
   const std::unique_ptr<ProblemMemory> memory_;
   const std::unique_ptr<Sampler> sampler_;
-  const std::unique_ptr<LaunchDebugger> debugger_;  // null: values are not looked at
+  const std::unique_ptr<LaunchDebugger> debugger_;  // null: debug output is off
   const Reports reports_;
   ClockWatch watch_;
-  bool lost_ = false;  // what is in the device's memory is not known any more
+  bool lost_ = false;  // true: the contents of the device's memory are not known
 };
 
 }  // namespace telemetry::worker::tune

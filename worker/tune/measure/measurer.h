@@ -16,14 +16,16 @@
 
 namespace telemetry::worker::tune {
 
+// Options of a Measurer.
 struct MeasurerOptions {
-  std::string device = "opencl:0";  // as OpenDevice takes it
-  // The program whose `tune-child measure` measures; "": this one.
+  std::string device = "opencl:0";  // as OpenDevice accepts it
+  // The program that is run as `tune-child measure`; "": this one.
   std::string program;
-  // How long a process may take until it is ready: opening the device, uploading the problem.
+  // The time limit for the start of a process: opening the device and uploading the problem.
   absl::Duration start_limit = absl::Seconds(120);
-  // What is done with the values around the launch whose results are checked, on each data set; never around launches
-  // that are timed. What is printed comes to `on_debug`, from the thread that measures; without one to standard error.
+  // The debug options for the values around the launch whose results are checked, on each data set; never for launches
+  // that are timed. The measuring thread calls `on_debug` with the printed text; if it is not set, the text goes to
+  // standard error.
   debug::DebugOptions debug;
   debug::DebugPrint on_debug;
 };
@@ -31,44 +33,44 @@ struct MeasurerOptions {
 // The limits of a final.
 struct FinalEffort {
   int rounds = 60;
-  // Fewer rounds are taken where they would take longer, but at least kLeastRounds.
+  // The time limit. The final ends early when it is exceeded, but not before kLeastRounds rounds.
   absl::Duration limit = absl::InfiniteDuration();
   std::function<void(int rounds)> on_rounds = nullptr;  // called with the rounds done so far
 
   static constexpr int kLeastRounds = 8;
 };
 
-// The final: outcomes in the order of the requests, and who won.
+// The result of a final: outcomes in the order of the requests, and the winner.
 struct FinalOutcome {
   std::vector<MeasureOutcome> outcomes;
-  // Index of the fastest that is right; -1: none is.
+  // The index of the fastest config that is right; -1: none.
   int best = -1;
-  // By request: right, and not told apart from the best (sample_statistics.h says how that is decided). True of the
-  // best itself.
+  // By request: the config is right and tied with the best (see TiedWithBest in sample_statistics.h). True for the best
+  // itself.
   std::vector<bool> tied_with_best;
 };
 
-// Measures configs of one problem on one device, in a process of its own: what a config does wrong (an illegal access,
-// an endless loop, a crash) ends that process, is told as that config's failure, and the next config is measured by a
-// second process that stood by with the problem in the device's memory. Results are checked before anything is timed:
-// a wrong config has no time.
+// Measures configs of one problem on one device in a separate process. An error of a config (an illegal access, an
+// endless loop, a crash) ends that process and is reported as that config's failure. A second process, which is on
+// standby with the problem in the device's memory, then measures the next config. Results are checked before anything
+// is timed: a config with wrong results has no time.
 //
-// One thread at a time. The processes end with this object, and when this process dies.
+// Only one thread may use it at a time. The processes end with this object, and when this process dies.
 class Measurer {
  public:
-  // INVALID_ARGUMENT: the problem is not consistent (says which buffer). NOT_FOUND: there is no such
-  // device. RESOURCE_EXHAUSTED: the problem does not fit the device's memory. UNAVAILABLE: the process does not start;
-  // says why. Other errors are the device's.
+  // Starts the processes. INVALID_ARGUMENT: the problem is not consistent (the message names the buffer). NOT_FOUND:
+  // the device does not exist. RESOURCE_EXHAUSTED: the problem does not fit the device's memory. UNAVAILABLE: the
+  // process cannot be started; the message contains the reason. Other errors are the device's.
   static absl::StatusOr<std::unique_ptr<Measurer>> Start(const MeasureProblem& problem, MeasurerOptions options);
   virtual ~Measurer() = default;
 
-  // What is wrong with the config is in the outcome. INVALID_ARGUMENT: a buffer that the problem has not. UNAVAILABLE:
-  // no process could be started to take the place of one that ended; a later call tries again.
+  // Measures a config. A failure of the config is part of the outcome. INVALID_ARGUMENT: a buffer that is not part of
+  // the problem. UNAVAILABLE: no process could be started in place of one that ended; a later call tries again.
   virtual absl::StatusOr<MeasureOutcome> Measure(const MeasureRequest& request) = 0;
 
-  // Checks on the problem's last data set, then samples in turns, A B C A B C..., so that what drifts (clocks,
-  // temperature, neighbours) meets all alike. As many samples of each as there are rounds, unless throttling needs
-  // more. Errors are Measure's.
+  // Checks the configs on the problem's last data set, then takes samples in turns, A B C A B C..., so that drift
+  // (clocks, temperature, other programs) affects all configs equally. Each config gets one sample per round, and more
+  // rounds are taken if throttling requires it. Returns the errors of Measure().
   virtual absl::StatusOr<FinalOutcome> MeasureInterleaved(absl::Span<const MeasureRequest> requests,
                                                           const FinalEffort& effort) = 0;
 };

@@ -13,7 +13,7 @@ namespace {
 using record::Cat;
 
 constexpr absl::Duration kSendLimit = absl::Seconds(30);
-// For looking at the values of one launch: files may go over a network.
+// For printing or saving the values of one launch. The files may be on a network file system.
 constexpr absl::Duration kDebugLimit = absl::Minutes(10);
 
 }  // namespace
@@ -38,7 +38,7 @@ absl::Status MeasuringProcess::AwaitReady() {
   wire::Reply reply;
   const absl::Status status = child_->Receive(&reply, TimeUntil(ready_until_));
   if (!status.ok()) {
-    return absl::UnavailableError(Cat("the measuring process did not get ready: ", status.message()));
+    return absl::UnavailableError(Cat("the measuring process did not become ready: ", status.message()));
   }
   if (reply.has_refused()) {
     return {static_cast<absl::StatusCode>(reply.refused().code()), record::AbslView(reply.refused().message())};
@@ -58,8 +58,8 @@ Answer MeasuringProcess::Ended(const std::string& phase, const absl::Status& sta
     child_->Kill();
     answer.ended.error_class = "Hang";
     answer.ended.code = "DEADLINE_EXCEEDED";
-    answer.ended.message =
-        Cat("not done after ", absl::FormatDuration(limit), " of ", phase, "; the process was ended");
+    answer.ended.message = Cat("exceeded the time limit of ", absl::FormatDuration(limit), " of phase ", phase,
+                               "; the process was killed");
   } else {
     const ChildEnding ending = child_->ending().value_or(ChildEnding());
     answer.ended.error_class = "Crash";

@@ -17,34 +17,36 @@
 
 namespace telemetry::worker::tune {
 
-// How long a step of a request may take.
+// The time limits of the steps of a request.
 struct PhaseLimits {
   absl::Duration load;
   absl::Duration run;
 };
 
-// What a request led to: outcomes, or the process' end.
+// The result of a request: outcomes, or the end of the process.
 struct Answer {
   std::optional<wire::Outcomes> outcomes;
-  MeasureFailure ended;  // where there are no outcomes: in which phase, and how
+  MeasureFailure ended;  // set if there are no outcomes: the phase and the way in which the process ended
 };
 
-// The parent's side of one measuring process. One thread at a time.
+// The parent's side of one measuring process. Only one thread may use it at a time.
 class MeasuringProcess {
  public:
-  // Starts it and sends it the problem; does not wait until it is ready. UNAVAILABLE: it does not start; says why.
+  // Starts the process and sends the problem; does not wait until the process is ready. UNAVAILABLE: the process cannot
+  // be started; the message contains the reason.
   static absl::StatusOr<std::unique_ptr<MeasuringProcess>> Start(const MeasurerOptions& options,
                                                                  const ProblemImage& image);
 
-  // Waits until the problem is on the device. Errors are the session's; UNAVAILABLE: the process ended, or took longer
-  // than the limit.
+  // Blocks until the problem is on the device. Returns the errors of the session. UNAVAILABLE: the process ended, or
+  // was not ready within the limit.
   absl::Status AwaitReady();
 
-  // One request after AwaitReady. A process that is not done in time is killed. `on_rounds` is told how far a final is.
+  // Sends one request after AwaitReady() and waits for the result. Kills a process that exceeds a limit. Calls
+  // `on_rounds` with the number of rounds of a final that are done.
   Answer Ask(const wire::Request& request, const PhaseLimits& limits,
              const std::function<void(int rounds)>& on_rounds = nullptr);
 
-  // Ends it, without waiting for its end.
+  // Kills the process without waiting for its end.
   void Interrupt() { child_->Interrupt(); }
   bool IsRunning() { return child_->IsRunning(); }
 

@@ -20,7 +20,7 @@ absl::Status Refuse(const ProblemBuffer& buffer, std::string_view what) {
   return absl::InvalidArgumentError(Cat("the problem's buffer '", buffer.name, "': ", what));
 }
 
-// One beyond the last element's place in memory.
+// Returns the position in memory after the last element.
 uint64_t ElementsOf(const ProblemBuffer& buffer) {
   uint64_t last = 0;
   for (size_t d = 0; d < buffer.sizes.size(); ++d) {
@@ -31,7 +31,8 @@ uint64_t ElementsOf(const ProblemBuffer& buffer) {
 }
 
 absl::Status CheckLayout(const ProblemBuffer& buffer) {
-  if (buffer.sizes.size() != buffer.strides.size()) return Refuse(buffer, "not as many strides as sizes");
+  if (buffer.sizes.size() != buffer.strides.size())
+    return Refuse(buffer, "the number of strides differs from the number of sizes");
   const auto negative = [](int64_t value) { return value < 0; };
   if (std::any_of(buffer.sizes.begin(), buffer.sizes.end(), negative) ||
       std::any_of(buffer.strides.begin(), buffer.strides.end(), negative)) {
@@ -43,7 +44,8 @@ absl::Status CheckLayout(const ProblemBuffer& buffer) {
 
 absl::Status CheckData(const ProblemBuffer& buffer, const BufferData& data) {
   const uint64_t elements = ElementsOf(buffer);
-  if (!buffer.expected.has_value() && !data.expected.empty()) return Refuse(buffer, "results, but no tolerance");
+  if (!buffer.expected.has_value() && !data.expected.empty())
+    return Refuse(buffer, "expected values without a tolerance");
   if (buffer.expected.has_value() && data.expected.size() != elements) {
     return Refuse(buffer, Cat(data.expected.size(), " expected values for ", elements, " elements"));
   }
@@ -59,8 +61,8 @@ absl::Status CheckProblem(const MeasureProblem& problem) {
   if (problem.data_sets.empty()) return absl::InvalidArgumentError("the problem has no data set to measure on");
   for (const DataSet& set : problem.data_sets) {
     if (set.buffers.size() != problem.buffers.size()) {
-      return absl::InvalidArgumentError(Cat("the problem has ", problem.buffers.size(), " buffers and a data set for ",
-                                            set.buffers.size(), " of them"));
+      return absl::InvalidArgumentError(Cat("the problem has ", problem.buffers.size(), " buffers, but a data set has ",
+                                            set.buffers.size(), " buffers"));
     }
     for (size_t i = 0; i < set.buffers.size(); ++i) {
       if (absl::Status status = CheckData(problem.buffers[i], set.buffers[i]); !status.ok()) return status;

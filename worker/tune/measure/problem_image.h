@@ -8,17 +8,17 @@
 
 namespace telemetry::worker::tune {
 
-// A problem as measuring processes get it: a description, and one shared memory with all its data.
+// A problem in the form that measuring processes receive: a description and one shared memory with all data.
 struct ProblemImage {
   wire::Setup setup;
   SharedBytes data;
 };
 
-// INVALID_ARGUMENT: the problem is not consistent; says which buffer and what is wrong. RESOURCE_EXHAUSTED: not so much
-// memory.
+// INVALID_ARGUMENT: the problem is not consistent; the message names the buffer and the error. RESOURCE_EXHAUSTED:
+// there is not enough memory.
 absl::StatusOr<ProblemImage> MakeImage(const MeasureProblem& problem, const std::string& device);
 
-// INVALID_ARGUMENT: the range is not inside the data.
+// Returns the bytes of a range. INVALID_ARGUMENT: the range is not inside the data.
 absl::StatusOr<absl::Span<const std::byte>> BytesOf(const wire::Range& range, absl::Span<const std::byte> data);
 
 }  // namespace telemetry::worker::tune

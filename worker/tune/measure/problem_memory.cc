@@ -12,7 +12,7 @@ namespace {
 
 using record::Cat;
 
-// NaN in every float format; as an integer, a value that stands out; as a bool, neither true nor false.
+// NaN in every float format; a conspicuous value as an integer; neither true nor false as a bool.
 uint8_t PoisonOf(DType dtype) { return IsFloat(dtype) ? 0xff : 0xa5; }
 
 DType DTypeOf(const wire::Buffer& buffer) { return static_cast<DType>(buffer.dtype()); }
@@ -50,7 +50,7 @@ absl::Status ProblemMemory::Allocate() {
 
 Tensor ProblemMemory::tensor(int index) const {
   const wire::Buffer& buffer = setup_.buffers(index);
-  // Borrowed: the buffer belongs to this.
+  // Does not own the buffer: ProblemMemory owns it.
   std::shared_ptr<Buffer> memory(std::shared_ptr<void>(), buffers_[static_cast<size_t>(index)].body());
   return {.dtype = DTypeOf(buffer),
           .sizes = Dimensions(buffer.sizes().begin(), buffer.sizes().end()),
@@ -156,15 +156,15 @@ std::optional<wire::Failure> ProblemMemory::FindDamage(const std::vector<CheckCo
     const std::string& name = setup_.buffers(i).name();
     if (counts[index].damaged_bytes > 0) {
       return CheckFailure("OutOfBounds", "red_zone",
-                          Cat("wrote beyond '", name, "': ", counts[index].damaged_bytes, " bytes of the ",
-                              GuardedBuffer::kZoneBytes, " before and behind it are changed"));
+                          Cat("wrote beyond '", name, "': ", counts[index].damaged_bytes, " bytes of the red zones (",
+                              GuardedBuffer::kZoneBytes, " bytes before and after it) were changed"));
     }
     if (counts[index].hash != whole_[index].hash) {
-      return CheckFailure("InputChanged", "input", Cat("wrote to '", name, "', which is only to be read"));
+      return CheckFailure("InputChanged", "input", Cat("wrote to '", name, "', which is a read-only input"));
     }
     const size_t expected = buffers_.size() + index;
     if (counts[expected].hash != whole_[expected].hash) {
-      return CheckFailure("OutOfBounds", "other_memory", "wrote to memory that is none of its arguments");
+      return CheckFailure("OutOfBounds", "other_memory", "wrote to memory that is not one of its arguments");
     }
   }
   return std::nullopt;

@@ -17,17 +17,18 @@
 
 namespace telemetry::worker::tune {
 
-// What a check found. `failure` is set when the config is wrong.
+// The result of a check. `failure` is set if the config is wrong.
 struct CheckVerdict {
   wire::Check check;
   std::optional<wire::Failure> failure;
 };
 
-// The problem in the device's memory. What everything is restored from is the host's copy, in shared memory, which no
-// kernel can reach.
+// The problem in the device's memory. Buffers are restored from the host's copy in shared memory, which no kernel can
+// reach.
 class ProblemMemory {
  public:
-  // Allocates, and compiles the checks. Errors are the device's; INVALID_ARGUMENT: the setup does not fit the data.
+  // Allocates the memory and compiles the checks. Returns the device's errors. INVALID_ARGUMENT: the setup does not fit
+  // the data.
   static absl::StatusOr<std::unique_ptr<ProblemMemory>> Create(std::shared_ptr<Device> device, wire::Setup setup,
                                                                SharedBytes data);
 
@@ -35,20 +36,20 @@ class ProblemMemory {
   int data_set_count() const { return setup_.data_sets_size(); }
   const Buffer* buffer(int index) const { return buffers_[static_cast<size_t>(index)].body(); }
 
-  // The buffer as a tensor, as long as this lives, and what it is called.
+  // Returns the buffer as a tensor, which is valid as long as this object.
   Tensor tensor(int index) const;
   const std::string& name(int index) const { return setup_.buffers(index).name(); }
-  // Of the data set in place: whether launches find values in it; else they are to write all of it.
+  // Returns true if the current data set has contents for the buffer. If false, launches must write all of it.
   bool HasContents(int index) const { return Contents(index).initial().size() > 0; }
 
-  // Whether a launch finds what the launch before it wrote: then results are right after the first only.
+  // Returns true if a launch reads results of the launch before it. Then results are right only after the first launch.
   bool reads_what_it_writes() const;
 
-  // Puts that data set in place, and into buffers without contents what nobody writes. Queues where it can.
+  // Loads the data set and fills buffers without contents with poison values. Queues the work if possible.
   absl::Status Prepare(int data_set);
 
-  // After launches on what Prepare put in place: nothing but results was written, and (`with_results`) these are as
-  // expected. Waits. After a failure all memory is as new. Errors are the device's.
+  // Checks the memory after launches on the prepared data: nothing but results was written, and (`with_results`) the
+  // results are as expected. Blocks. Restores all memory after a failure. Returns the device's errors.
   absl::StatusOr<CheckVerdict> Check(bool with_results);
 
  private:
@@ -61,7 +62,7 @@ class ProblemMemory {
   absl::Status Upload(Buffer* to, const wire::Range& from);
   absl::Status Restore(int index);
   absl::Status RestoreAll(int data_set);
-  // CheckCounts of each buffer, then of its expected values.
+  // Returns the CheckCounts of each buffer, followed by those of its expected values.
   absl::StatusOr<std::vector<CheckCounts>> Count(bool with_results);
   absl::Status QueueCounts(int index, bool with_results);
   absl::StatusOr<CheckVerdict> Judge(const std::vector<CheckCounts>& counts);
@@ -73,9 +74,9 @@ class ProblemMemory {
   const SharedBytes data_;
   std::unique_ptr<DeviceChecks> checks_;
   std::vector<GuardedBuffer> buffers_;
-  std::vector<std::unique_ptr<Buffer>> expected_;  // of the data set in place; null: only read
+  std::vector<std::unique_ptr<Buffer>> expected_;  // of the current data set; null: the buffer is read-only
   std::unique_ptr<Buffer> counts_;
-  std::vector<CheckCounts> whole_;  // with the hashes of what is in place and has to stay so
+  std::vector<CheckCounts> whole_;  // the counts of unchanged memory; the hashes of data that kernels must not change
   int data_set_ = -1;
 };
 

@@ -13,7 +13,7 @@ using record::Cat;
 
 PhaseLimits LimitsOf(const MeasureRequest& request) { return {.load = request.load_limit, .run = request.run_limit}; }
 
-// Of a batch, which is one run of each.
+// Returns the limits of a batch, which is one run of each request.
 PhaseLimits LimitsOf(absl::Span<const MeasureRequest> requests) {
   PhaseLimits limits = {.load = absl::ZeroDuration(), .run = absl::ZeroDuration()};
   for (const MeasureRequest& request : requests) {
@@ -51,11 +51,11 @@ absl::Status ProcessMeasurer::Activate() {
 
 absl::StatusOr<MeasuringProcess*> ProcessMeasurer::Ready() {
   absl::Status status = Activate();
-  // The one that stood by may have met the same end as the one before it: a GPU in trouble takes all of its processes.
+  // The standby process may have failed like the one before it: an error of the GPU ends all of its processes.
   if (!status.ok() && was_ready_) status = Activate();
   if (!status.ok()) return status;
   was_ready_ = true;
-  // Failing to start one is told when it is needed.
+  // A failure to start the standby process is reported when the process is needed.
   if (standby_ == nullptr) StandBy().IgnoreError();
   return active_.get();
 }
@@ -72,8 +72,8 @@ absl::Status ProcessMeasurer::CheckRequest(const MeasureRequest& request) const 
   for (const RequestArgument& argument : request.arguments) {
     const auto* buffer = std::get_if<BufferIndex>(&argument);
     if (buffer == nullptr || (buffer->index >= 0 && buffer->index < image_.setup.buffers_size())) continue;
-    return absl::InvalidArgumentError(Cat("a request to measure '", request.function, "' takes buffer ", buffer->index,
-                                          " of a problem that has ", image_.setup.buffers_size()));
+    return absl::InvalidArgumentError(Cat("a request to measure '", request.function, "' uses buffer ", buffer->index,
+                                          ", but the problem's number of buffers is ", image_.setup.buffers_size()));
   }
   return absl::OkStatus();
 }
@@ -105,7 +105,7 @@ absl::StatusOr<std::optional<std::vector<MeasureOutcome>>> ProcessMeasurer::Take
     absl::Span<const MeasureRequest> requests, const FinalEffort& effort) {
   const absl::StatusOr<MeasuringProcess*> process = Ready();
   if (!process.ok()) return absl::UnavailableError(process.status().message());
-  // A process that is still getting ready would disturb the final.
+  // A process that is still starting would disturb the final.
   if (standby_ != nullptr && !standby_->AwaitReady().ok()) standby_ = nullptr;
   wire::Request message;
   message.mutable_final()->set_rounds(effort.rounds);
@@ -130,7 +130,7 @@ absl::StatusOr<FinalOutcome> ProcessMeasurer::MeasureInterleaved(absl::Span<cons
   absl::StatusOr<std::optional<std::vector<MeasureOutcome>>> turns = TakeTurns(requests, effort);
   if (!turns.ok()) return turns.status();
   if (turns->has_value()) return RankFinal(**std::move(turns), /*interleaved=*/true);
-  // One of them ended the process. Alone each tells whether it is the one.
+  // One config crashed the process; measure each alone to find it.
   std::vector<MeasureOutcome> alone;
   std::vector<MeasureRequest> right;
   for (const MeasureRequest& request : requests) {

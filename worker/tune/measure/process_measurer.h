@@ -11,13 +11,13 @@
 
 namespace telemetry::worker::tune {
 
-// The Measurer of measurer.h: one process that measures, and one that stands by.
+// The implementation of Measurer: one process measures, and a second one is on standby.
 class ProcessMeasurer final : public Measurer {
  public:
   ProcessMeasurer(ProblemImage image, MeasurerOptions options)
       : image_(std::move(image)), options_(std::move(options)) {}
 
-  // Starts both processes, and waits until the first is ready.
+  // Starts both processes and waits until the first is ready.
   absl::Status Start();
 
   absl::StatusOr<MeasureOutcome> Measure(const MeasureRequest& request) override;
@@ -26,13 +26,13 @@ class ProcessMeasurer final : public Measurer {
 
  private:
   absl::Status CheckRequest(const MeasureRequest& request) const;
-  // A process that is ready, from now on with another one standing by.
+  // Returns a process that is ready, and starts the next standby process.
   absl::StatusOr<MeasuringProcess*> Ready();
   absl::Status Activate();
   absl::Status StandBy();
   void Retire();
   absl::StatusOr<MeasureOutcome> MeasureOn(const MeasureRequest& request, bool last_data_set);
-  // Empty: the process ended on the way, nobody knows through whom.
+  // Returns nullopt if the process ended during the measurement; the config that caused it is not known.
   absl::StatusOr<std::optional<std::vector<MeasureOutcome>>> TakeTurns(absl::Span<const MeasureRequest> requests,
                                                                        const FinalEffort& effort);
 
@@ -41,7 +41,7 @@ class ProcessMeasurer final : public Measurer {
   std::unique_ptr<MeasuringProcess> active_;
   std::unique_ptr<MeasuringProcess> standby_;
   bool was_ready_ = false;
-  std::vector<std::unique_ptr<MeasuringProcess>> retired_;  // a GPU's driver takes its time to end one
+  std::vector<std::unique_ptr<MeasuringProcess>> retired_;  // ending; a GPU's driver needs time for that
 };
 
 }  // namespace telemetry::worker::tune

@@ -9,17 +9,18 @@
 
 namespace telemetry::worker::tune {
 
-// Samples of several configs that are taken in turns. A round in which the clock was low for one is dropped for all, so
-// that sample i of one config stays next to sample i of another.
+// Samples of several configs that are taken in turns. A round in which the clock was low for one config is dropped for
+// all, so that sample i of each config is from the same round.
 class RoundSeries {
  public:
   RoundSeries(size_t configs, int rounds) : configs_(configs), wanted_(static_cast<size_t>(rounds)) {}
 
-  // Rounds to take next; 0: it is enough, or so many were dropped that low clocks are how things are.
+  // Returns the number of rounds to take next. 0: there are enough, or so many were dropped that the low clock is the
+  // normal state.
   int Next() const;
-  // Rounds that count so far.
+  // Returns the number of rounds that count so far.
   int rounds() const { return static_cast<int>(counted_.size()); }
-  // Whole rounds.
+  // Adds samples of complete rounds.
   void Add(absl::Span<const Sample> samples, const ClockWatch& watch);
   void Describe(size_t config, wire::Outcome* outcome) const;
 

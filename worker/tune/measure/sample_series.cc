@@ -32,7 +32,7 @@ bool SampleSeries::GaveUp() const {
   if (all_.empty()) return false;
   const auto faster = [](const Sample& a, const Sample& b) { return a.ms < b.ms; };
   const double fastest_ms = std::min_element(all_.begin(), all_.end(), faster)->ms;
-  // One sample may be unlucky, but not by half.
+  // One sample may be slow by chance, but not by a factor of two.
   return all_.size() < kScreening ? fastest_ms > 2 * limit_ms : fastest_ms > limit_ms;
 }
 

@@ -10,23 +10,24 @@
 
 namespace telemetry::worker::tune {
 
-// How many samples a config gets, and which of them count. Pure: time comes from outside.
+// Decides how many samples a config gets and which of them count. Reads no clock: the caller passes the time.
 class SampleSeries {
  public:
   explicit SampleSeries(const wire::Effort& effort) : effort_(effort) {}
 
-  // How many to take next, `elapsed` after the first batch began; 0: it is enough. A batch takes a tenth of a second,
-  // or is of one sample. `estimate_ms`: of a sample, before there is one.
+  // Returns the number of samples to take next, `elapsed` after the first batch began; 0: there are enough. A batch
+  // takes at most 0.1 seconds, or has one sample. `estimate_ms` is the expected time of a sample, used until there is
+  // one.
   int Next(absl::Duration elapsed, double estimate_ms) const;
 
-  // What was taken, judged by what `watch` knows of clocks.
+  // Adds samples. `watch` decides which of them were taken at a low clock.
   void Add(absl::Span<const Sample> samples, const ClockWatch& watch);
 
-  // Samples, median, clock and how they came about.
+  // Writes the samples, their median, the clock and the numbers of dropped samples to `outcome`.
   void Describe(wire::Outcome* outcome) const;
 
  private:
-  // As many samples as do for a first judgement.
+  // The number of samples that a first decision needs.
   static constexpr int kScreening = 3;
 
   bool GaveUp() const;
@@ -35,10 +36,10 @@ class SampleSeries {
 
   const wire::Effort effort_;
   std::vector<Sample> all_;
-  std::vector<double> counted_ms_;  // of those that are not low
+  std::vector<double> counted_ms_;  // of the samples that are not low
 };
 
-// As a series' Describe: all samples count.
+// Writes samples to `outcome` as SampleSeries::Describe does. All samples count.
 void DescribeSamples(absl::Span<const Sample> samples, wire::Outcome* outcome);
 
 }  // namespace telemetry::worker::tune

@@ -8,8 +8,8 @@
 namespace telemetry::worker::tune {
 namespace {
 
-constexpr double kNormalDeviation = 1.4826;      // of a median distance
-constexpr double kMedianOverMeanError = 1.2533;  // sqrt(pi / 2): a median is known that much less well than a mean
+constexpr double kNormalDeviation = 1.4826;      // scales a median distance to a standard deviation
+constexpr double kMedianOverMeanError = 1.2533;  // sqrt(pi / 2): standard error of a median over that of a mean
 constexpr double kUnnoticed = 0.005;
 
 double StandardErrorOfMedian(absl::Span<const double> values) {

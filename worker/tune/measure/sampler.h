@@ -19,18 +19,19 @@ struct Sample {
   double clock_mhz = 0;  // 0: not known
 };
 
-// Times launches. A kernel that runs again and again finds its inputs in the L2 cache, where the first call of a real
-// program does not: so each sample begins with a flush (cache_flush.h). Then come a clock stamp (clock_stamps.h), an
-// event, the launch and an event. Nothing waits in between: the device is kept busy while the host queues the next.
+// Measures launches. A kernel that runs repeatedly finds its inputs in the L2 cache, but the first call in a real
+// program does not. Each sample therefore begins with a cache flush (cache_flush.h). A clock stamp (clock_stamps.h), an
+// event, the launch and an event follow. The host does not wait in between: it queues the next sample while the device
+// is busy.
 class Sampler {
  public:
-  using Launch = std::function<absl::Status()>;  // queues once
+  using Launch = std::function<absl::Status()>;  // queues one launch
 
-  // Errors are the device's.
+  // Returns the device's errors.
   static absl::StatusOr<std::unique_ptr<Sampler>> Create(std::shared_ptr<Device> device);
 
-  // One sample of each, in this order; at most ClockStamps::kMostStamps - 1. Waits. Errors are the launches' and the
-  // device's.
+  // Takes one sample of each launch, in this order, and blocks until they are done. The limit is
+  // ClockStamps::kMostStamps - 1 launches. Returns the errors of the launches and of the device.
   absl::StatusOr<std::vector<Sample>> Take(absl::Span<const Launch> launches);
 
  private:

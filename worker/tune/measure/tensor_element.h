@@ -10,10 +10,11 @@
 
 namespace telemetry::worker::tune {
 
-// The index of the element at that place in memory. Of a gap between elements: of the last element before it.
+// Returns the index of the element at this position in memory. For a gap between elements, returns the index of the
+// last element before the gap.
 std::vector<int64_t> IndexOfElement(int64_t place, const wire::Buffer& buffer);
 
-// A value as it lies in memory. A bool is the number that its byte holds.
+// Returns the value of an element with these bytes. A bool is returned as the number in its byte.
 double ValueOfElement(absl::Span<const std::byte> bytes, DType dtype);
 
 }  // namespace telemetry::worker::tune

@@ -8,7 +8,7 @@
 
 namespace telemetry::worker::tune {
 
-// Between the structs of this room's interface and the messages to its processes.
+// Conversion between the structs of this folder's interface and the messages to its processes.
 
 wire::Debug ToWire(const debug::DebugOptions& options);
 debug::DebugOptions FromWire(const wire::Debug& message);

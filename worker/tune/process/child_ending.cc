@@ -17,7 +17,7 @@ std::string ChildEnding::SignalName() const {
 std::string ChildEnding::Describe() const {
   if (signal == 0) return exit_status < 0 ? "ended" : absl::StrCat("exited with status ", exit_status);
   const char* meaning = sigdescr_np(signal);
-  return absl::StrCat("was ended by ", SignalName(), meaning == nullptr ? "" : absl::StrCat(" (", meaning, ")"));
+  return absl::StrCat("was killed by ", SignalName(), meaning == nullptr ? "" : absl::StrCat(" (", meaning, ")"));
 }
 
 ChildEnding ChildEnding::FromWaitStatus(int wait_status) {

@@ -4,17 +4,17 @@
 
 namespace telemetry::worker::tune {
 
-// How a process ended.
+// The end of a process: its exit status or the signal that killed it.
 struct ChildEnding {
-  int exit_status = -1;  // -1: a signal ended it, or nobody knows
+  int exit_status = -1;  // -1: killed by a signal, or not known
   int signal = 0;        // 0: none
 
-  // "SIGSEGV"; "" without a signal.
+  // Returns a name such as "SIGSEGV"; "" without a signal.
   std::string SignalName() const;
-  // "was ended by SIGSEGV (Segmentation fault)", "exited with status 3".
+  // Returns a text such as "was killed by SIGSEGV (Segmentation fault)" or "exited with status 3".
   std::string Describe() const;
 
-  // `wait_status` as waitpid gives it.
+  // `wait_status` is the status that waitpid returned.
   static ChildEnding FromWaitStatus(int wait_status);
 };
 

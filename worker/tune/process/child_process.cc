@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kPrintedInMessageBytes = 4096;
 
-// Both ends of a child's descriptors. The parent's are open nowhere else: their end is the child's end.
+// Both ends of a child's descriptors. No other process has the parent's ends, so they see the end of the child.
 struct Connection {
   OwnedFd socket, child_socket;
   OwnedFd printed, child_printed;
@@ -44,12 +44,13 @@ absl::StatusOr<Connection> Connect() {
   ends.nothing = OwnedFd(open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!ends.socket.is_open() || !ends.printed.is_open() || !ends.nothing.is_open() ||
       fcntl(ends.printed.get(), F_SETFL, O_NONBLOCK) != 0) {
-    return absl::UnavailableError(absl::StrCat("no descriptors for a child process: ", std::strerror(errno)));
+    return absl::UnavailableError(
+        absl::StrCat("cannot create descriptors for a child process: ", std::strerror(errno)));
   }
   return ends;
 }
 
-// "/proc/self/exe" says little in a list of processes.
+// Resolves "/proc/self/exe" for a readable name in process lists.
 std::string NameOf(const std::string& path) {
   std::array<char, PATH_MAX> target;
   const ssize_t size = readlink(path.c_str(), target.data(), target.size());
@@ -70,8 +71,8 @@ absl::StatusOr<pid_t> SpawnChild(const ChildOptions& options, const Connection& 
 absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(const ChildOptions& options) {
   if (std::getenv(kChildVariable) != nullptr) {
     return absl::FailedPreconditionError(
-        absl::StrCat("this process was started to be a child itself and does not serve: main has to call RunTuneChild "
-                     "first, or ChildProgram has to name another program (the environment has ",
+        absl::StrCat("this process was started as a child process but does not serve requests: call RunTuneChild "
+                     "first in main, or name another program in ChildProgram (the environment contains ",
                      kChildVariable, ")"));
   }
   absl::StatusOr<Connection> ends = Connect();
@@ -135,7 +136,7 @@ absl::StatusOr<Frame> ChildProcess::Read(const Deadline& deadline) {
   return absl::UnavailableError("");
 }
 
-// Empties the pipe meanwhile: a child that prints much must not wait for ever to get rid of it.
+// Reads the child's output while it waits. Otherwise a child with much output would block on the full pipe forever.
 absl::Status ChildProcess::WaitFor(short event, const Deadline& deadline) {
   if (deadline.IsOver()) {
     return absl::DeadlineExceededError(absl::StrCat("the ", role_, " process ", pid_, " did not answer in time"));
@@ -149,14 +150,14 @@ absl::Status ChildProcess::WaitFor(short event, const Deadline& deadline) {
   return absl::OkStatus();
 }
 
-// The socket's end comes when the child is on its way out, with its status settled: the signal does not change that. A
-// child that only closed the socket is of no use.
+// The socket closes when the child is exiting. Its exit status is then fixed, and the signal does not change it. A
+// child that closed only its socket is useless.
 absl::Status ChildProcess::Ended() {
   Kill();
   std::string text = printed();
   if (text.size() > kPrintedInMessageBytes) text.erase(0, text.size() - kPrintedInMessageBytes);
   return absl::UnavailableError(absl::StrCat("the ", role_, " process ", pid_, " ", ending()->Describe(),
-                                             text.empty() ? "" : absl::StrCat("; it printed last:\n", text)));
+                                             text.empty() ? "" : absl::StrCat("; the end of its output:\n", text)));
 }
 
 void ChildProcess::Kill() {
@@ -172,7 +173,8 @@ void ChildProcess::Interrupt() {
 
 bool ChildProcess::IsRunning() { return !Reap(WNOHANG); }
 
-// Waits without the lock, and leaves the child a zombie meanwhile: so Interrupt always meets this very child.
+// Waits without the lock and leaves the child a zombie meanwhile, so that Interrupt never signals another process that
+// has reused the pid.
 bool ChildProcess::Reap(int wait_flags) {
   if (ending().has_value()) return true;
   siginfo_t info = {};
@@ -182,9 +184,9 @@ bool ChildProcess::Reap(int wait_flags) {
   } while (result != 0 && errno == EINTR);
   if (result == 0 && info.si_pid == 0) return false;
   absl::MutexLock lock(&mutex_);
-  kill(-pid_, SIGKILL);  // what the child itself may have started
+  kill(-pid_, SIGKILL);  // processes that the child started
   int status = 0;
-  const bool is_known = waitpid(pid_, &status, WNOHANG) == pid_;  // unless this program waits for every child itself
+  const bool is_known = waitpid(pid_, &status, WNOHANG) == pid_;  // false if this program waits for all children
   ending_ = is_known ? ChildEnding::FromWaitStatus(status) : ChildEnding();
   return true;
 }

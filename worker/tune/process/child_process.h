@@ -21,60 +21,66 @@
 
 namespace telemetry::worker::tune {
 
-// Which program children are. By default this one again, as `PROGRAM tune-child ROLE`: its main calls RunTuneChild
-// (worker/tune/tune_child.h) before anything else. A program that cannot do so names an installed telemetry-worker.
+// The program that children run. The default is this program, started as `PROGRAM tune-child ROLE`; its main must call
+// RunTuneChild (worker/tune/tune_child.h) before anything else. A program that cannot do so sets the path of an
+// installed telemetry-worker.
 struct ChildProgram {
   std::string path = "/proc/self/exe";
-  std::vector<std::string> arguments = {"tune-child"};  // the role's name is added
+  std::vector<std::string> arguments = {"tune-child"};  // the role's name is appended
 };
 
+// Options of a ChildProcess.
 struct ChildOptions {
   ChildProgram program;
-  std::string role;  // "compile"; names the child in messages, too
+  std::string role;  // "compile"; also names the child in messages
   size_t message_limit_bytes = kDefaultMessageLimitBytes;
 };
 
-// A child process and the conversation with it: messages in frames over a socket pair, in both directions; what it
-// prints is kept for failure logs. The child inherits no other descriptors, leads a process group of its
-// own, and dies with this process however that ends: its end of the socket tells it (see ParentConnection).
+// A child process and the connection to it. Messages are sent in frames over a socket pair, in both directions. The end
+// of the child's output is kept for failure logs. The child inherits no other descriptors, leads its own process group,
+// and dies with this process in every case, because it detects the end of its socket (see ParentConnection).
 //
-// One thread at a time, but for Interrupt, which is for any thread.
+// Only one thread may use it at a time, except for Interrupt, which any thread may call.
 class ChildProcess {
  public:
-  // UNAVAILABLE: the program cannot be started; says why. FAILED_PRECONDITION: this process is itself a child that
-  // never served, so that going on would start children for ever; says what main lacks.
+  // UNAVAILABLE: the program cannot be started; the message contains the reason. FAILED_PRECONDITION: this process is
+  // itself a child that does not serve requests, so each child would start another one without end. The message names
+  // the missing call in main.
   static absl::StatusOr<std::unique_ptr<ChildProcess>> Start(const ChildOptions& options);
-  ~ChildProcess();  // kills
+  ~ChildProcess();  // kills the child
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // Sends one message, and descriptors with it (at most kMaxFrameFds; they stay the caller's).
-  //   INVALID_ARGUMENT    the message is over the limit: it belongs into SharedBytes. Nothing was sent.
-  //   DEADLINE_EXCEEDED   the child did not take it in time; as half a message was sent, the child was killed.
-  //   UNAVAILABLE         the child has ended; the message says how, with the end of what it printed.
+  // Sends one message with descriptors (at most kMaxFrameFds; the caller keeps them).
+  //   INVALID_ARGUMENT    the message is over the limit; use SharedBytes. Nothing was sent.
+  //   DEADLINE_EXCEEDED   the message was not received in time; the child was killed, because half of it was sent.
+  //   UNAVAILABLE         the child has ended; the message contains its exit status and the end of its output.
   absl::Status Send(const google::protobuf::MessageLite& message, absl::Duration timeout,
                     absl::Span<const int> fds = {});
 
-  // Waits for the child's next message. `fds`: descriptors that came with it; closed when null.
-  //   DEADLINE_EXCEEDED   nothing yet. The child goes on; another Receive goes on where this one stopped.
-  //   UNAVAILABLE         the child has ended, as above; what it sent before was received first.
-  //   DATA_LOSS           it sent something else than such a message, or one over the limit; it was killed.
+  // Waits for the child's next message. Stores the descriptors that came with it in `fds`, or closes them if it is
+  // null.
+  //   DEADLINE_EXCEEDED   no message yet. The child continues; the next Receive continues with a partial message.
+  //   UNAVAILABLE         the child has ended, as above. All messages that it sent have been received.
+  //   DATA_LOSS           the child sent something other than such a message, or one over the limit; it was killed.
   absl::Status Receive(google::protobuf::MessageLite* message, absl::Duration timeout,
                        std::vector<OwnedFd>* fds = nullptr);
 
-  // Kills the child's process group, waits for the child's end; no zombie remains. Nothing to do after it has ended.
+  // Kills the child's process group and waits for the child's end, so that no zombie remains. Does nothing if the child
+  // has ended.
   void Kill();
 
-  // Any thread: kills, so that a Send or Receive that waits returns UNAVAILABLE soon. Does not wait.
+  // Kills the child, so that a Send or Receive that waits returns UNAVAILABLE soon. Does not wait. Any thread may call
+  // it.
   void Interrupt();
 
-  // False once the child has ended; does not wait.
+  // Returns false once the child has ended. Does not wait.
   bool IsRunning();
 
   pid_t pid() const { return pid_; }
-  // How it ended; empty while it was not seen to have.
+  // Returns the child's end; nullopt if this object has not observed it yet.
   std::optional<ChildEnding> ending() const;
-  // The end of what it printed on stdout and stderr (64 KiB at most), up to now.
+  // Returns the end of the child's output on stdout and stderr so far, at most 64 KiB.
   std::string printed();
 
  private:
@@ -93,7 +99,7 @@ class ChildProcess {
   StderrTail printed_;
   FrameReader reader_;
   mutable absl::Mutex mutex_;
-  std::optional<ChildEnding> ending_ ABSL_GUARDED_BY(mutex_);  // set: the pid may be somebody else's by now
+  std::optional<ChildEnding> ending_ ABSL_GUARDED_BY(mutex_);  // set: the pid may belong to another process
 };
 
 }  // namespace telemetry::worker::tune

@@ -7,16 +7,16 @@
 
 namespace telemetry::worker::tune {
 
-// A point in time that setting the machine's clock does not move.
+// A point in time on a clock that does not change when the system time is set.
 class Deadline {
  public:
-  // An endless `timeout` is allowed.
+  // `timeout` may be infinite.
   explicit Deadline(absl::Duration timeout)
       : at_(Clock::now() + absl::ToChronoNanoseconds(std::min(timeout, absl::Hours(24 * 365)))) {}
 
   bool IsOver() const { return Clock::now() >= at_; }
 
-  // What is left, for poll(2): rounded up, so that a wait never ends early only to begin again.
+  // Returns the remaining time for poll(2), rounded up so that a wait does not end just before the deadline.
   int PollMs() const {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(at_ - Clock::now());
     return static_cast<int>(std::clamp<std::chrono::milliseconds::rep>(left.count(), 0, 1 << 30));

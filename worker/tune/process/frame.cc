@@ -12,7 +12,7 @@
 namespace telemetry::worker::tune {
 namespace {
 
-// Room for the descriptors of one frame, aligned as the system wants it.
+// A buffer for the descriptors of one frame, with the alignment that the system requires.
 struct alignas(cmsghdr) FdSpace {
   std::array<char, CMSG_SPACE(kMaxFrameFds * sizeof(int))> bytes = {};
 };
@@ -50,13 +50,12 @@ absl::StatusOr<FrameWriter> FrameWriter::Create(const google::protobuf::MessageL
                                                 size_t limit_bytes) {
   const size_t size = message.ByteSizeLong();
   if (size > limit_bytes) {
-    return absl::InvalidArgumentError(absl::StrCat(message.GetTypeName(), " has ", size,
-                                                   " bytes, but a message may have ", limit_bytes,
-                                                   ": pass large payloads as SharedBytes"));
+    return absl::InvalidArgumentError(absl::StrCat(message.GetTypeName(), " has ", size, " bytes; the limit is ",
+                                                   limit_bytes, " bytes: pass large payloads as SharedBytes"));
   }
   if (fds.size() > kMaxFrameFds) {
     return absl::InvalidArgumentError(
-        absl::StrCat(fds.size(), " descriptors are too many for a message, which takes ", kMaxFrameFds));
+        absl::StrCat(fds.size(), " descriptors are too many for a message; the limit is ", kMaxFrameFds));
   }
   const FrameHeader header = {
       .magic = kFrameMagic, .length = static_cast<uint32_t>(size), .fd_count = static_cast<uint32_t>(fds.size())};
@@ -102,10 +101,10 @@ absl::StatusOr<size_t> FrameReader::ReadSome(int socket, char* to, size_t size) 
 }
 
 absl::Status FrameReader::CheckHeader() {
-  if (header_.magic != kFrameMagic) return absl::DataLossError("received bytes that are no message");
+  if (header_.magic != kFrameMagic) return absl::DataLossError("received bytes that are not a message");
   if (header_.length > limit_bytes_) {
-    return absl::DataLossError(absl::StrCat("received the beginning of a message of ", header_.length,
-                                            " bytes, but a message may have ", limit_bytes_));
+    return absl::DataLossError(
+        absl::StrCat("received a message of ", header_.length, " bytes; the limit is ", limit_bytes_));
   }
   frame_.payload.resize(header_.length);
   return absl::OkStatus();
@@ -139,7 +138,7 @@ Frame FrameReader::Take() {
 
 absl::Status ParseFrame(const Frame& frame, google::protobuf::MessageLite* message) {
   if (message->ParseFromString(frame.payload)) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat("received bytes that are no ", message->GetTypeName()));
+  return absl::DataLossError(absl::StrCat("received bytes that are not a ", message->GetTypeName()));
 }
 
 }  // namespace telemetry::worker::tune

@@ -18,32 +18,37 @@ namespace telemetry::worker::tune {
 //
 //   frame: magic:u32 length:u32 fd_count:u32 payload[length]        in this machine's byte order
 //
-// The payload is a protobuf message that sender and receiver know. Descriptors travel as ancillary data of the frame's
-// first bytes. The classes here never wait: they do what a socket lets them do now, and go on later.
+// The payload is a protobuf message whose type the sender and the receiver know. Descriptors are sent as ancillary data
+// of the frame's first bytes. The classes here never block: each call does the work that the socket allows now, and the
+// next call continues.
 
 inline constexpr size_t kDefaultMessageLimitBytes = size_t{64} << 20;
 inline constexpr size_t kMaxFrameFds = 32;
 inline constexpr uint32_t kFrameMagic = 0x454e5554;
 
+// The header of a frame.
 struct FrameHeader {
   uint32_t magic = 0;
   uint32_t length = 0;
   uint32_t fd_count = 0;
 };
 
+// A received frame with its descriptors.
 struct Frame {
   std::string payload;
   std::vector<OwnedFd> fds;
 };
 
-// A frame on its way out.
+// A frame that is being sent.
 class FrameWriter {
  public:
-  // INVALID_ARGUMENT: over the limit, or too many descriptors. `fds` must stay open until the frame is written.
+  // INVALID_ARGUMENT: the message is over the limit, or there are too many descriptors. `fds` must stay open until the
+  // frame is written.
   static absl::StatusOr<FrameWriter> Create(const google::protobuf::MessageLite& message, absl::Span<const int> fds,
                                             size_t limit_bytes);
 
-  // Writes what the socket takes now; true when all is written. UNAVAILABLE: the other side is gone.
+  // Writes the bytes that the socket accepts now. Returns true when all are written. UNAVAILABLE: the other side has
+  // closed the connection.
   absl::StatusOr<bool> Write(int socket);
 
  private:
@@ -54,15 +59,16 @@ class FrameWriter {
   size_t written_ = 0;
 };
 
-// Frames on their way in, one after the other.
+// Receives frames, one after the other.
 class FrameReader {
  public:
   explicit FrameReader(size_t limit_bytes) : limit_bytes_(limit_bytes) {}
 
-  // Reads what is there now, never beyond the frame; true when a whole one can be taken. UNAVAILABLE: the other side is
-  // gone. DATA_LOSS: what came is no frame, or one over the limit; nothing behind it can be read.
+  // Reads the bytes that are available now, but not beyond the frame. Returns true when the frame is complete.
+  // UNAVAILABLE: the other side has closed the connection. DATA_LOSS: the bytes are not a frame, or the frame is over
+  // the limit; nothing after it can be read.
   absl::StatusOr<bool> Read(int socket);
-  // After Read returned true.
+  // Returns the frame. Call after Read() returned true.
   Frame Take();
 
  private:
@@ -71,11 +77,11 @@ class FrameReader {
 
   const size_t limit_bytes_;
   FrameHeader header_;
-  size_t read_ = 0;  // bytes of the frame, header included
+  size_t read_ = 0;  // bytes of the frame, including the header
   Frame frame_;
 };
 
-// DATA_LOSS: the payload is not such a message.
+// DATA_LOSS: the payload is not a message of this type.
 absl::Status ParseFrame(const Frame& frame, google::protobuf::MessageLite* message);
 
 }  // namespace telemetry::worker::tune

@@ -6,7 +6,7 @@
 
 namespace telemetry::worker::tune {
 
-// Closes a file descriptor that it was given.
+// A file descriptor that is closed with the object.
 class OwnedFd {
  public:
   OwnedFd() = default;

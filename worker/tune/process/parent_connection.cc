@@ -26,7 +26,7 @@ absl::Status WaitFor(short event) {
   return absl::InternalError(absl::StrCat("poll failed: ", std::strerror(errno)));
 }
 
-// PR_SET_PDEATHSIG would not do: it fires when the thread ends that started this process.
+// PR_SET_PDEATHSIG cannot be used: it sends the signal when the thread that started this process ends.
 void EndWithParent() {
   pollfd socket = {.fd = kMessageFd, .events = POLLRDHUP};
   while (poll(&socket, 1, -1) < 0 && errno == EINTR) {
@@ -40,16 +40,16 @@ void KeepNoCoreFiles() {
   setrlimit(RLIMIT_CORE, &none);
 }
 
-// When memory runs out the system ends this process rather than its parent, or somebody else on the machine.
+// Makes the kernel kill this process, rather than its parent or another process of the machine, when memory runs out.
 void BeTheFirstToGo() { std::ofstream("/proc/self/oom_score_adj") << 1000; }
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ParentConnection>> ParentConnection::Open(size_t message_limit_bytes) {
-  // What a child starts shall not hold its connection open.
+  // Programs that a child starts must not keep its connection open.
   if (std::getenv(kChildVariable) == nullptr || fcntl(kMessageFd, F_SETFD, FD_CLOEXEC) != 0) {
     return absl::FailedPreconditionError(
-        "this is the inside of other commands, which start it when they need it; it is not to be started by hand");
+        "this is an internal command, which other commands start when they need it; it cannot be started by hand");
   }
   unsetenv(kChildVariable);
   close_range(kMessageFd + 1, ~0U, CLOSE_RANGE_CLOEXEC);

@@ -11,20 +11,22 @@
 
 namespace telemetry::worker::tune {
 
-// The descriptor that a child begins with besides 0 (/dev/null), 1 and 2 (kept by the parent).
+// The descriptor of a child's socket. The child's other descriptors are 0 (/dev/null) and 1 and 2 (a pipe to the
+// parent).
 inline constexpr int kMessageFd = 3;
 
-// The child's end of ChildProcess. From Open on, the process and its process group are killed as soon as the parent is
-// gone, whatever they are doing; they leave no core files, and are the first to go when memory runs out. One thread at
-// a time.
+// The child's end of ChildProcess. After Open, the process and its process group are killed as soon as the parent
+// closes the connection or dies, whatever they are doing. They write no core files, and the kernel kills them first
+// when memory runs out. Only one thread may use it at a time.
 class ParentConnection {
  public:
-  // Once in a process, before it starts threads. FAILED_PRECONDITION: the process was not started by ChildProcess.
+  // Call once per process, before it starts threads. FAILED_PRECONDITION: the process was not started by ChildProcess.
   static absl::StatusOr<std::unique_ptr<ParentConnection>> Open(size_t message_limit_bytes = kDefaultMessageLimitBytes);
 
-  // Waits for the parent's next message. UNAVAILABLE: the parent is gone. DATA_LOSS: as ChildProcess::Receive.
+  // Waits for the parent's next message. UNAVAILABLE: the parent has closed the connection. DATA_LOSS: see
+  // ChildProcess::Receive.
   absl::Status Receive(google::protobuf::MessageLite* message, std::vector<OwnedFd>* fds = nullptr);
-  // As ChildProcess::Send, but waits for as long as it takes.
+  // Sends a message like ChildProcess::Send, but without a timeout.
   absl::Status Send(const google::protobuf::MessageLite& message, absl::Span<const int> fds = {});
 
  private:
@@ -35,10 +37,11 @@ class ParentConnection {
   FrameReader reader_;
 };
 
+// The decision of a request handler: continue to serve, or end after the reply.
 enum class Serving { kGoOn, kEnd };
 
-// Answers each request with one reply, until the parent is gone (OK) or `handle` says that this was the last. `handle`
-// is called as Serving(const Request&, std::vector<OwnedFd> fds, Reply*). Errors are the connection's.
+// Answers each request with one reply, until the parent closes the connection (OK) or `handle` returns kEnd. `handle`
+// has the signature Serving(const Request&, std::vector<OwnedFd> fds, Reply*). Returns the connection's errors.
 template <typename Request, typename Reply, typename Handle>
 absl::Status ServeFrames(ParentConnection& parent, Handle&& handle) {
   while (true) {

@@ -15,7 +15,7 @@
 namespace telemetry::worker::tune {
 namespace {
 
-// Were the size to change, touching a byte could end the process (SIGBUS).
+// Seals the size. If it could change, access to a byte could kill the process (SIGBUS).
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 absl::Status MemoryError(const char* operation, size_t size_bytes) {
@@ -25,7 +25,7 @@ absl::Status MemoryError(const char* operation, size_t size_bytes) {
   return is_short ? absl::ResourceExhaustedError(message) : absl::InternalError(message);
 }
 
-// What the machine can give without ending processes.
+// Returns the memory that can be allocated before the kernel kills processes.
 size_t AvailableBytes() {
   std::ifstream file("/proc/meminfo");
   std::string name;
@@ -39,7 +39,7 @@ size_t AvailableBytes() {
 
 int Allocate(int fd, size_t size_bytes) {
   if (size_bytes == 0) return 0;
-  // The system does not refuse: it takes page after page until it has to kill somebody.
+  // fallocate does not fail in time: the kernel allocates page after page until it has to kill a process.
   if (size_bytes > AvailableBytes()) {
     errno = ENOMEM;
     return -1;
@@ -89,7 +89,7 @@ absl::StatusOr<SharedBytes> SharedBytes::Open(OwnedFd fd) {
   struct stat stat_of_fd = {};
   if (seals < 0 || (seals & kSeals) != kSeals || fstat(fd.get(), &stat_of_fd) != 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("descriptor ", fd.get(), " is no shared memory of a fixed size, as SharedBytes::Create makes it"));
+        absl::StrCat("descriptor ", fd.get(), " is not shared memory of a fixed size from SharedBytes::Create"));
   }
   return Map(std::move(fd), static_cast<size_t>(stat_of_fd.st_size));
 }

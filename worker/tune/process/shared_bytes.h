@@ -10,9 +10,10 @@
 
 namespace telemetry::worker::tune {
 
-// Memory that two processes see (memfd), of a size that is fixed for ever: a payload too large for a message. One
-// creates it and sends fd() along with a message; the other opens what it received. Both may write; who writes when is
-// the protocol's matter. Page-aligned, zero at first. Not copied: moving leaves the bytes where they are.
+// Shared memory (memfd) of a fixed size for two processes, for payloads that are too large for a message. One process
+// creates it and sends fd() with a message; the other opens the received descriptor. Both may write; the protocol
+// between them must define the order of writes. The memory is page-aligned and initially zero. A move does not copy the
+// bytes and keeps their address.
 class SharedBytes {
  public:
   SharedBytes() = default;  // no bytes
@@ -20,15 +21,16 @@ class SharedBytes {
   SharedBytes& operator=(SharedBytes&& other) noexcept;
   ~SharedBytes();
 
-  // All of the memory is allocated at once, so that writing it cannot fail later. `name` is seen in /proc/PID/maps.
-  // RESOURCE_EXHAUSTED: there is not so much, or no descriptor is left.
+  // Allocates all memory at once, so that later writes cannot fail. `name` appears in /proc/PID/maps.
+  // RESOURCE_EXHAUSTED: there is not enough memory, or no descriptor is left.
   static absl::StatusOr<SharedBytes> Create(const std::string& name, size_t size_bytes);
   static absl::StatusOr<SharedBytes> CopyOf(const std::string& name, absl::Span<const std::byte> bytes);
 
-  // What another process created. INVALID_ARGUMENT: not such memory (its size could still change).
+  // Maps memory that another process created. INVALID_ARGUMENT: the descriptor is not such memory (its size could still
+  // change).
   static absl::StatusOr<SharedBytes> Open(OwnedFd fd);
 
-  // To be sent; stays this object's. -1 for an object without bytes that was not created.
+  // Returns the descriptor to send; this object keeps ownership. -1 for an empty object that was not created by Create.
   int fd() const { return fd_.get(); }
   absl::Span<const std::byte> bytes() const { return {data_, size_bytes_}; }
   absl::Span<std::byte> mutable_bytes() { return {data_, size_bytes_}; }

@@ -13,7 +13,7 @@
 namespace telemetry::worker::tune {
 namespace {
 
-// What posix_spawn is to do in the child before the program runs.
+// The settings that posix_spawn applies in the child before the program runs.
 class SpawnPlan {
  public:
   SpawnPlan() {
@@ -27,7 +27,7 @@ class SpawnPlan {
   SpawnPlan(const SpawnPlan&) = delete;
   SpawnPlan& operator=(const SpawnPlan&) = delete;
 
-  // Errors are errno's numbers; 0: none.
+  // Returns an errno value; 0: no error.
   int OwnGroupAndDefaultSignals() {
     sigset_t none;
     sigset_t all;
@@ -43,7 +43,8 @@ class SpawnPlan {
   int OnlyTheseFds(absl::Span<const int> fds) {
     const int count = static_cast<int>(fds.size());
     for (int i = 0; i < count; ++i) {
-      // Copies above the numbers to be given out: none is overwritten before it is used.
+      // Duplicates to numbers above those that are assigned here, so that no descriptor is overwritten before it is
+      // used.
       copies_.emplace_back(fcntl(fds[i], F_DUPFD_CLOEXEC, count));
       if (!copies_.back().is_open()) return errno;
       if (int error = posix_spawn_file_actions_adddup2(&actions_, copies_.back().get(), i); error != 0) return error;
@@ -61,7 +62,7 @@ class SpawnPlan {
   std::vector<OwnedFd> copies_;
 };
 
-// As execve wants them; point into `strings`.
+// Returns the pointers that execve expects; they point into `strings`.
 std::vector<char*> Pointers(std::vector<std::string>* strings) {
   std::vector<char*> pointers;
   pointers.reserve(strings->size() + 1);

@@ -8,7 +8,7 @@
 namespace telemetry::worker::tune {
 namespace {
 
-// A writer that never pauses must not keep the reader here.
+// Bounds the work of one call if a writer never pauses.
 constexpr int kReadsAtOnce = 16;
 
 }  // namespace

@@ -8,19 +8,19 @@
 
 namespace telemetry::worker::tune {
 
-// The end of what comes through a pipe. Not thread-safe.
+// Keeps the end of the text that is read from a pipe. Not thread-safe.
 class StderrTail {
  public:
   static constexpr size_t kLimitBytes = size_t{64} << 10;
 
-  // `pipe`: its reading end, which does not block.
+  // `pipe` is the reading end, in non-blocking mode.
   explicit StderrTail(OwnedFd pipe) : pipe_(std::move(pipe)) {}
 
-  // -1 once all writers have closed it.
+  // Returns -1 once all writers have closed the pipe.
   int fd() const { return pipe_.get(); }
-  // Takes what is there now.
+  // Reads the text that is available now.
   void Read();
-  // As much as is kept, cut off at the front; the last line's end is left out.
+  // Returns the end of the text, at most kLimitBytes, without a final newline.
   std::string Text() const;
 
  private:

@@ -19,7 +19,7 @@ AppendFile::Lock::~Lock() {
   if (fd_ >= 0) flock(fd_, LOCK_UN);
 }
 
-// A sidecar is its user's output: the umask says who may read it.
+// A sidecar is output of the user, so the umask determines the permissions.
 constexpr mode_t kMode = 0666;
 
 absl::StatusOr<AppendFile> AppendFile::Open(const std::string& path) {
@@ -46,7 +46,7 @@ absl::StatusOr<std::string> AppendFile::Read(uint64_t most_bytes) const {
   std::string bytes(std::min(*size, most_bytes), '\0');
   const absl::StatusOr<size_t> read = file_.ReadAt(0, bytes.data(), bytes.size());
   if (!read.ok()) return read.status();
-  bytes.resize(*read);  // it may have become shorter meanwhile
+  bytes.resize(*read);  // another process may have truncated the file
   return bytes;
 }
 
@@ -67,13 +67,14 @@ absl::Status AppendFile::Append(std::string_view lines, std::string_view line_en
   const absl::StatusOr<std::string_view> end_of_last = MissingLineEnd(*size, line_end);
   if (!end_of_last.ok()) return end_of_last.status();
   const std::string text = record::Cat(*end_of_last, lines);
-  // Not File::Write, which goes on after a short write: what others see of a row comes with one call.
+  // Not File::Write, which continues after a short write: readers must see a row written by one call.
   const ssize_t written = TEMP_FAILURE_RETRY(write(file_.fd(), text.data(), text.size()));
   if (written == static_cast<ssize_t>(text.size())) return absl::OkStatus();
-  // A short write is a full disk, which a second one would name.
+  // A short write means that the disk is full; a second write would return this error.
   if (written >= 0) errno = ENOSPC;
   absl::Status status = client::ErrnoStatus("write", path_);
-  // Somebody who takes no lock may have written behind it; then what stands here is ended by the next line.
+  // A process without the lock may have appended meanwhile. In this case the partial text stays, and the next Append
+  // ends its line.
   const absl::StatusOr<uint64_t> now = Size();
   if (written > 0 && now.ok() && *now == *size + static_cast<uint64_t>(written)) Truncate(*size).IgnoreError();
   return status;

@@ -12,11 +12,11 @@ namespace telemetry::worker::tune {
 
 // A text file that several processes append to. Not thread-safe.
 //
-// Errors: PERMISSION_DENIED; NOT_FOUND: no such folder; RESOURCE_EXHAUSTED: the disk is full; UNAVAILABLE: anything
-// else.
+// Errors: PERMISSION_DENIED; NOT_FOUND: the folder does not exist; RESOURCE_EXHAUSTED: the disk is full; UNAVAILABLE:
+// any other error.
 class AppendFile {
  public:
-  // Keeps other processes, and other AppendFiles of this one, from taking the same lock.
+  // A held lock. Other processes, and other AppendFiles of this process, cannot acquire the same lock.
   class Lock {
    public:
     Lock(Lock&& other) noexcept;
@@ -29,20 +29,21 @@ class AppendFile {
     int fd_;
   };
 
-  // Makes the file when it is not there.
+  // Opens the file; creates it if it does not exist.
   static absl::StatusOr<AppendFile> Open(const std::string& path);
 
-  // Waits for the lock. The file must outlive it.
+  // Blocks until the lock is acquired. The file must outlive the lock.
   absl::StatusOr<Lock> Acquire();
 
-  // False: the path names another file by now, or none.
+  // Returns false if the path now refers to another file, or to none.
   bool HasItsPath() const;
   absl::StatusOr<uint64_t> Size() const { return file_.Size(); }
   absl::StatusOr<std::string> Read(uint64_t most_bytes) const;  // from the beginning
   absl::Status Truncate(uint64_t size_bytes) { return file_.Truncate(size_bytes); }
 
-  // Adds whole lines with one write; all of it, or after an error nothing. A last line that somebody left unfinished is
-  // ended with `line_end` before. Call while a lock of the file, or of the set that it belongs to, is held.
+  // Appends complete lines with one write. After an error, nothing was appended. If the last line of the file is
+  // unfinished, `line_end` is written before the lines. The caller must hold a lock of the file, or of the set of files
+  // that the file belongs to.
   absl::Status Append(std::string_view lines, std::string_view line_end);
 
   const std::string& path() const { return path_; }
@@ -50,7 +51,7 @@ class AppendFile {
  private:
   AppendFile(client::File file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
 
-  // What has to be written before the next line: nothing, or what is missing of the last one's end.
+  // Returns the missing part of the last line's end; "" if the last line is complete.
   absl::StatusOr<std::string_view> MissingLineEnd(uint64_t size_bytes, std::string_view line_end) const;
 
   client::File file_;

@@ -13,7 +13,7 @@ namespace telemetry::worker::tune {
 namespace {
 
 constexpr size_t kAttemptIdBytes = 16;
-// What readers of sidecars take for a hash.
+// Readers of sidecars do not accept a shorter hash.
 constexpr size_t kFewestHashDigits = 8;
 
 bool IsSourceHash(std::string_view hash) {
@@ -48,7 +48,7 @@ v1::Measurement MeasurementOf(const record::SidecarRow& row, const std::optional
   return out;
 }
 
-// As it stands in the sidecar, and enters the live records, too.
+// Returns the row for the sidecar, whose values are also used for the live records.
 record::SidecarRow SidecarRowOf(const RecordedRow& row, const std::string& run_id) {
   return {.run_id = run_id,
           .timestamp_s = row.timestamp_s,
@@ -72,14 +72,14 @@ std::string NewAttemptId() {
 
 absl::StatusOr<std::unique_ptr<AttemptRecorder>> AttemptRecorder::Create(AttemptInfo info, AttemptSinks sinks) {
   if (sinks.producer == nullptr && sinks.log == nullptr) {
-    return absl::InvalidArgumentError("the attempt is recorded nowhere: give a producer or a log");
+    return absl::InvalidArgumentError("the attempt has no sink: pass a producer or a log");
   }
   if (info.attempt_id.size() != kAttemptIdBytes) return absl::InvalidArgumentError("an attempt_id has 16 bytes");
   if (!record::IsHexId(info.run.run_id())) {
     return absl::InvalidArgumentError("the run has no run_id: make it with DescribeRun");
   }
   if (info.environment.kind != record::Json::Kind::kObject) {
-    return absl::InvalidArgumentError("the environment is no JSON object");
+    return absl::InvalidArgumentError("the environment is not a JSON object");
   }
   for (const auto& [graph, kind] : {std::pair(&info.ir_graph, "device"), std::pair(&info.wrapper_graph, "wrapper")}) {
     if (!graph->has_value()) continue;
@@ -127,9 +127,9 @@ absl::Status AttemptRecorder::Check(const RecordedRow& row) const {
     return wrong(record::Cat("timestamp_s ", row.timestamp_s, " is before the last row's, ", last_timestamp_s_));
   }
   if (row.status.empty()) return wrong("status is empty");
-  if (row.config.kind != record::Json::Kind::kObject) return wrong("config is no JSON object");
+  if (row.config.kind != record::Json::Kind::kObject) return wrong("config is not a JSON object");
   if (!row.source_hash.empty() && !IsSourceHash(row.source_hash)) {
-    return wrong(record::Cat("source_hash \"", row.source_hash, "\" is no digest in lower-case hex"));
+    return wrong(record::Cat("source_hash \"", row.source_hash, "\" is not a digest in lower-case hex"));
   }
   return absl::OkStatus();
 }

@@ -19,23 +19,23 @@
 
 namespace telemetry::worker::tune {
 
-// What is known of an attempt before its first config.
+// The description of an attempt before its first config.
 struct AttemptInfo {
-  std::string attempt_id;                             // 16 bytes: NewAttemptId
-  v1::Run run;                                        // DescribeRun
-  std::optional<v1::IrGraph> ir_graph;                // of the device code; its run_id and kind are filled in
-  std::optional<v1::IrGraph> wrapper_graph;           // of what is around it; likewise
+  std::string attempt_id;                             // 16 bytes, from NewAttemptId
+  v1::Run run;                                        // from DescribeRun
+  std::optional<v1::IrGraph> ir_graph;                // of the device code; run_id and kind are filled in
+  std::optional<v1::IrGraph> wrapper_graph;           // of the host code around it; run_id and kind are filled in
   std::string origin;                                 // the CI job's label, or empty
   std::string search_algorithm;                       // "PatternSearch"
   int64_t seed = 0;                                   // of the search
-  record::Json environment = record::Json::Object();  // Environment
-  absl::Time started = absl::UnixEpoch();             // to the microsecond
+  record::Json environment = record::Json::Object();  // from Environment
+  absl::Time started = absl::UnixEpoch();             // with microsecond precision
 };
 
-// 16 random bytes.
+// Returns 16 random bytes.
 std::string NewAttemptId();
 
-// Where records go; either may be absent. Both must outlive the recorder.
+// The destinations of records; one of them may be null. Both must outlive the recorder.
 struct AttemptSinks {
   client::Producer* producer = nullptr;
   SidecarLog* log = nullptr;
@@ -43,49 +43,52 @@ struct AttemptSinks {
 
 // One event of one config.
 struct RecordedRow {
-  double timestamp_s = 0;  // since the attempt began; not before the last row's
+  double timestamp_s = 0;  // since the start of the attempt; not less than the last row's
   int64_t generation = 0;
   record::Json config;            // an object, keys in the order of the record
   std::string status;             // statuses.h
-  std::optional<double> perf_ms;  // recorded only where it is finite
+  std::optional<double> perf_ms;  // recorded only if it is finite
   std::optional<double> compile_time_s;
   std::optional<v1::Failure> failure;
   std::string source_hash;                      // SHA-256 of the generated source in lower-case hex; empty: none
-  std::optional<v1::MeasurementDetail> detail;  // attempt_id and seq are filled in, what is not finite is left out
+  std::optional<v1::MeasurementDetail> detail;  // attempt_id and seq are filled in; non-finite values are omitted
 };
 
-// Turns what a tuner does into records, live (a producer) and as sidecars (a log). Not thread-safe.
+// Converts the events of a tuner to records, live (producer) and as sidecars (log). Not thread-safe.
 //
-// Rows are numbered from 1 in the order in which they are recorded. In the sidecars no row names its attempt, so that a
-// reader tells attempts apart by their order: a "started" row is followed by its config's result before the next
-// "started" one, a config starts once in a generation, and time does not run backwards. The tuner keeps to that.
+// Rows are numbered from 1 in the order of the calls. Rows of sidecars do not contain the attempt, so readers detect
+// attempts by the order of rows: a "started" row is followed by its config's result before the next "started" row, a
+// config starts once per generation, and timestamps do not decrease. The tuner must keep this order.
 //
-// Nothing is dropped: a call blocks while the producer's spool is at its limit. After an error the call may be made
-// again with the same arguments, also where one of the two sinks had taken it: what comes again changes nothing.
+// No record is dropped: a call blocks while the producer's spool is at its limit. After an error the caller may repeat
+// the call with the same arguments, even if one of the two sinks has accepted the row. The repetition changes nothing
+// there.
 //
-// Resuming. An attempt that may be resumed is not ended. The tuner keeps its AttemptInfo and its rows and writes each
-// row down before it records it; then the next process begins with the same AttemptInfo, calls Replay for each row
-// written down, in order, and goes on with Row. The records are the same as before, with the same numbers.
+// Resuming: an attempt that may be resumed is not ended. The tuner saves its AttemptInfo, and saves each row before it
+// records it. The next process begins with the same AttemptInfo, calls Replay for each saved row in order, and
+// continues with Row. The records and their numbers are the same as before.
 class AttemptRecorder {
  public:
-  // INVALID_ARGUMENT: no attempt_id of 16 bytes, no run_id, an environment that is no object, or no sink.
+  // INVALID_ARGUMENT: attempt_id does not have 16 bytes, there is no run_id, the environment is not an object, or there
+  // is no sink.
   static absl::StatusOr<std::unique_ptr<AttemptRecorder>> Create(AttemptInfo info, AttemptSinks sinks);
 
-  // Says who is measured: the run, its graph, the attempt as open. Call first. Errors as Producer::Append.
+  // Records the run, its graphs and the attempt in state open. Must be called first. Returns the errors of
+  // Producer::Append.
   absl::Status Begin();
 
-  // Records the next row, and its config where it is the first that names it. INVALID_ARGUMENT: what is wrong with the
-  // row; nothing is recorded. Else errors as Producer::Append and SidecarLog::Append; the row has no number yet.
+  // Records the next row, and its config if no earlier row has it. INVALID_ARGUMENT: the row is invalid; nothing is
+  // recorded. Otherwise returns the errors of Producer::Append and SidecarLog::Append; the row then has no number yet.
   absl::Status Row(const RecordedRow& row);
-  // Records a row that an earlier process of this attempt has recorded, or was about to. Errors as Row.
+  // Records a row that an earlier process of this attempt recorded or was about to record. Returns the errors of Row.
   absl::Status Replay(const RecordedRow& row);
 
-  // Records how the attempt ended (complete or abandoned) and what it came to (CountersJson), adds the run's record to
-  // the log, and returns when all records are forced to the local disk. Errors as Producer::Append, Producer::Flush and
-  // SidecarLog::AppendRecord. Nothing may be recorded afterwards.
+  // Records the final state of the attempt (complete or abandoned) and its counters (CountersJson), and appends the
+  // run's record to the log. Returns after all records are synced to the local disk. Returns the errors of
+  // Producer::Append, Producer::Flush and SidecarLog::AppendRecord. Nothing may be recorded afterwards.
   absl::Status End(v1::Attempt::State state, const record::Json& counters);
 
-  // The number that the next row gets.
+  // Returns the number of the next row.
   uint64_t next_seq() const { return next_seq_; }
   const AttemptInfo& info() const { return info_; }
 
@@ -105,7 +108,7 @@ class AttemptRecorder {
   uint64_t next_seq_ = 1;
   double last_timestamp_s_ = 0;
   absl::flat_hash_set<uint64_t> announced_;    // config ids
-  std::vector<record::RecordConfig> configs_;  // the same, in the order in which they came
+  std::vector<record::RecordConfig> configs_;  // the same configs in the order of their first rows
 };
 
 }  // namespace telemetry::worker::tune

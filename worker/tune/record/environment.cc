@@ -18,7 +18,7 @@ namespace {
 
 using record::Json;
 
-// What tells a person, or a later query, which job it was. Nothing here is secret.
+// Variables that identify the job for a person or a query. None of them is secret.
 constexpr const char* kCiVariables[] = {
     "GITHUB_REPOSITORY",
     "GITHUB_WORKFLOW",
@@ -55,7 +55,7 @@ constexpr const char* kCiVariables[] = {
 
 Json TextOrNull(std::string text) { return text.empty() ? Json::Null() : Json::String(std::move(text)); }
 
-// The value of the first line that begins with `key`, up to `separator`; without quotes.
+// Returns the text after `separator` in the first line whose key is `key`, without quotes.
 std::string ValueIn(const char* path, std::string_view key, char separator) {
   std::ifstream file(path);
   std::string line;
@@ -70,7 +70,7 @@ std::string ValueIn(const char* path, std::string_view key, char separator) {
 }
 
 std::string CpuName() {
-  // ARM's kernel gives no name.
+  // On ARM the kernel provides no name.
   return ValueIn("/proc/cpuinfo", "model name", ':');
 }
 

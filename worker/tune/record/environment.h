@@ -7,20 +7,22 @@
 
 namespace telemetry::worker::tune {
 
-// Reads an environment variable; empty where it is not set.
+// A function that returns the value of an environment variable; empty if it is not set.
 using Variables = std::function<std::string(const char* name)>;
 
+// Returns the value of this process's environment variable.
 std::string ProcessVariable(const char* name);
 
-// Where an attempt runs, for Attempt.environment_json:
+// Returns the environment of an attempt, for Attempt.environment_json:
 //   program  "telemetry-worker 0.1.0"
-//   host     the machine's name
+//   host     the name of the machine
 //   os       "Debian GNU/Linux 12 (bookworm)"
 //   kernel   "Linux 6.1.0-18-amd64 x86_64"
-//   cpu, cpus   the processor's name, how many of them this process may use
-//   ci       an object of the CI system's variables that say which job this is; null outside of CI
-//   device   as given: properties of the device, versions of its driver and compiler
-// What cannot be found out is null. Says nothing that changes while a job runs, so that a resumed attempt has the same.
+//   cpu, cpus   the processor's name, the number of processors that this process may use
+//   ci       an object with the CI system's variables that identify the job; null outside of CI
+//   device   the argument: properties of the device, versions of its driver and compiler
+// Values that are not known are null. The result contains nothing that changes while a job runs, so that a resumed
+// attempt has the same environment.
 record::Json Environment(record::Json device, const Variables& variables = ProcessVariable);
 
 }  // namespace telemetry::worker::tune

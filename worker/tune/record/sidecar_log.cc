@@ -36,13 +36,13 @@ std::string SourceText(const record::SidecarRow& row) {
   return row.source_hash.empty() ? "" : RowText(Dialect::kHelionSources, row);
 }
 
-// Sees to it that the file begins with the dialect's header. False: it begins with something else.
+// Writes the dialect's header if the file has none. Returns false if the file begins with something else.
 absl::StatusOr<bool> HaveHeader(Dialect dialect, AppendFile* file) {
   const absl::StatusOr<std::string> begin = file->Read(kMostHeaderBytes);
   if (!begin.ok()) return begin.status();
   const std::string header = Cat(record::DialectHeader(dialect), kCsvLineEnd);
   if (begin->find('\n') == std::string::npos && header.starts_with(*begin)) {
-    // Nothing yet, or what came of a header before its writer was killed.
+    // The file is empty, or its writer was killed while writing the header.
     absl::Status status = begin->empty() ? absl::OkStatus() : file->Truncate(0);
     if (status.ok()) status = file->Append(header, kCsvLineEnd);
     if (!status.ok()) return status;
@@ -116,7 +116,7 @@ absl::StatusOr<AppendFile::Lock> SidecarLog::LockFiles() {
       absl::StatusOr<AppendFile::Lock> lock = csv_->Acquire();
       if (!lock.ok() || csv_->HasItsPath()) return lock;
     }
-    // Somebody has moved the files away: what comes belongs to those that are there now.
+    // Another process has moved the files away: write to the files that are there now.
     if (absl::Status status = Select(); !status.ok()) return status;
   }
 }
@@ -128,8 +128,8 @@ absl::Status SidecarLog::OpenSources() {
   const absl::StatusOr<bool> fits = HaveHeader(Dialect::kHelionSources, &*sources);
   if (!fits.ok()) return fits.status();
   if (!*fits) {
-    return absl::UnavailableError(
-        Cat(SourcesPath(base_), " has got another version's header since the log was opened: move it away"));
+    return absl::UnavailableError(Cat(
+        SourcesPath(base_), " was replaced after the log was opened and has another version's header: move it away"));
   }
   sources_ = *std::move(sources);
   return absl::OkStatus();
@@ -144,7 +144,7 @@ absl::Status SidecarLog::AppendBoth(std::string_view rows, std::string_view sour
   absl::Status status = rows.empty() ? absl::OkStatus() : csv_->Append(rows, kCsvLineEnd);
   if (!status.ok() || sources.empty()) return status;
   status = sources_->Append(sources, kCsvLineEnd);
-  // The row comes again with its hash.
+  // The caller repeats the row with its hash.
   if (!status.ok() && !rows.empty()) csv_->Truncate(*size).IgnoreError();
   return status;
 }

@@ -12,12 +12,13 @@ namespace {
 constexpr double kRelevance = 0.2;
 constexpr double kLeastRelevance = 0.02;
 constexpr double kMostRelevance = 3;
-constexpr double kRelevanceSpread = 1.5;  // of its logarithm: how far one strays before the values have to say so
+constexpr double kRelevanceSpread = 1.5;  // standard deviation of the prior of a relevance's logarithm
 constexpr double kNoise = 0.05;
 constexpr double kLeastNoise = 0.002;
 constexpr double kMostNoise = 1;
 constexpr double kStep = 2;
 
+// A coordinate search over the hyperparameters that maximises Likelihood().
 class Fit {
  public:
   Fit(const std::vector<std::vector<double>>& inputs, const std::vector<double>& values, Assumptions* assumptions)
@@ -66,7 +67,7 @@ class Fit {
     if (change != 0) Move(feature, change);
   }
 
-  // Adds a feature's share to the distances.
+  // Adds a feature's contribution to all squared distances.
   void Move(size_t feature, double squared_relevance) {
     for (size_t i = 0; i < inputs_.size(); ++i) {
       double* row = squared_distances_.row(i);
@@ -74,7 +75,7 @@ class Fit {
     }
   }
 
-  // Logarithmic, of the values with their most likely scale, and of the relevances before any value is seen.
+  // Returns the log likelihood of the values, with their most likely scale, plus the log prior of the relevances.
   double Likelihood() {
     for (size_t i = 0; i < inputs_.size(); ++i) {
       const double* distances = squared_distances_.row(i);

@@ -5,20 +5,20 @@
 
 namespace telemetry::worker::tune {
 
-// What a Gaussian process assumes of its values before it sees them.
+// The hyperparameters of a Gaussian process.
 struct Assumptions {
-  std::vector<double> relevances;  // per feature: the inverse of the distance along which values change
-  double noise = 0;                // variance of what is not explained, as a share of the signal's
+  std::vector<double> relevances;  // per feature: the inverse of its length scale
+  double noise = 0;                // variance of the noise, as a fraction of the signal's variance
 
-  // Of features of which nothing is known.
+  // Returns the initial hyperparameters: all features are equally relevant.
   static Assumptions For(size_t features);
 };
 
-// Correlation of two values whose inputs are that far apart (Matern 5/2).
+// Returns the correlation of two values whose inputs have this squared distance (Matern 5/2 kernel).
 double CorrelationAt(double squared_distance);
 
-// Improves the assumptions, one at a time and `rounds` times each, for as long as that makes the values likelier.
-// `values` are centred.
+// Improves the hyperparameters by coordinate search: tries to change each one in turn, `rounds` times, and keeps a
+// change that increases the likelihood of the values. `values` are centred (their mean is 0).
 void FitAssumptions(const std::vector<std::vector<double>>& inputs, const std::vector<double>& values, int rounds,
                     Assumptions* assumptions);
 

@@ -6,7 +6,7 @@
 namespace telemetry::worker::tune {
 namespace {
 
-// In four sums: one alone would wait for each addition.
+// Returns the dot product. Uses four sums, because with a single sum each addition would wait for the one before.
 double Dot(const double* a, const double* b, size_t size) {
   std::array<double, 4> sums = {};
   size_t i = 0;

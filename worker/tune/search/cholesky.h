@@ -5,7 +5,7 @@
 
 namespace telemetry::worker::tune {
 
-// The lower triangle of a symmetric matrix, by rows.
+// The lower triangle of a symmetric matrix, stored by rows.
 class LowerTriangle {
  public:
   explicit LowerTriangle(size_t size) : size_(size), values_(size * (size + 1) / 2) {}
@@ -18,11 +18,12 @@ class LowerTriangle {
   std::vector<double> values_;
 };
 
-// Puts L in its place, where L L^T is the matrix. False: it is not positive definite, and is of no use any more.
+// Replaces the matrix by its Cholesky factor L, where L L^T is the matrix. Returns false if the matrix is not positive
+// definite; its content is then undefined.
 bool Factorize(LowerTriangle* matrix);
-// x of L x = b.
+// Solves L x = b and returns x.
 std::vector<double> SolveLower(const LowerTriangle& lower, std::vector<double> b);
-// x of L^T x = b.
+// Solves L^T x = b and returns x.
 std::vector<double> SolveUpper(const LowerTriangle& lower, std::vector<double> b);
 
 }  // namespace telemetry::worker::tune

@@ -8,9 +8,9 @@ namespace telemetry::worker::tune {
 namespace {
 
 constexpr double kCrossover = 0.7;
-constexpr double kLeastFactor = 0.4;  // of a difference; the most is 1
-constexpr double kBestShare = 0.2;    // of the population, that members move towards
-constexpr int kTries = 24;            // for a child that is new
+constexpr double kLeastFactor = 0.4;  // smallest weight of a difference; the largest is 1
+constexpr double kBestShare = 0.2;    // fraction of the population that members move towards
+constexpr int kTries = 24;            // attempts to create a child that was not offered before
 
 double TimeOf(const Outcome& outcome) { return outcome.perf_ms.value_or(std::numeric_limits<double>::infinity()); }
 
@@ -28,7 +28,7 @@ void DifferentialEvolution::Fill() {
 bool DifferentialEvolution::OfferChild(const Point& member) {
   for (int i = 0; i < kTries; ++i) {
     Point child = Child(member);
-    // A population that has grown alike has no differences left.
+    // A converged population has no differences left, so retries add random steps.
     if (i > 0) child = sampler().Near(child, 1 + i / 6);
     if (Offer(child)) return true;
   }
@@ -37,7 +37,7 @@ bool DifferentialEvolution::OfferChild(const Point& member) {
 
 Point DifferentialEvolution::Child(const Point& member) {
   const size_t best_few = std::max<size_t>(2, static_cast<size_t>(kBestShare * static_cast<double>(members_.size())));
-  // Members are kept the best first.
+  // Members are sorted, fastest first.
   const Point& best = members_[random().Index(std::min(best_few, members_.size()))].point;
   const Point& a = members_[random().Index(members_.size())].point;
   const Point& b = members_[random().Index(members_.size())].point;
@@ -54,12 +54,13 @@ int64_t DifferentialEvolution::Moved(size_t dimension, int64_t from, int64_t bes
                                      double factor) {
   const Dimension& along = space().dimensions()[dimension];
   if (!along.is_ordered()) {
-    // Without a distance: as one of the best has it, unless two others differ.
+    // Unordered values have no differences. Uses the value of `a` with some probability if `a` and `b` differ, else
+    // that of the best.
     if (a != b && random().Chance(factor / 2)) return a;
     return random().Chance(factor) ? best : from;
   }
   const auto target = static_cast<double>(from) + factor * static_cast<double>(best - from + a - b);
-  // Rounded up or down by chance: differences of one step would else vanish or stay whole.
+  // Rounds up or down at random. Otherwise a difference of one step would always vanish or always remain.
   const auto moved = static_cast<int64_t>(std::floor(target + random().Real()));
   return std::clamp<int64_t>(moved, 0, along.count() - 1);
 }

@@ -9,12 +9,12 @@
 
 namespace telemetry::worker::tune {
 
-// A population in which each member is challenged, once a generation, by a child that moves from the member towards one
-// of the best and along the difference of two others. The faster of the two stays (Storn and Price 1997; the direction
-// towards the best is that of JADE, Zhang and Sanderson 2009).
+// Differential evolution (Storn and Price 1997). In each generation every member of the population gets a child, which
+// moves from the member towards one of the best members and along the difference of two other members. The child
+// replaces the member if it is faster. The direction towards the best is taken from JADE (Zhang and Sanderson 2009).
 class DifferentialEvolution : public GenerationalSearch {
  public:
-  // `members`: of the population; at least 4 for differences to mean something.
+  // `members` is the size of the population; at least 4, so that the differences of members are useful.
   DifferentialEvolution(const codegen::ConfigSpace& space, SearchSetup setup, size_t members)
       : GenerationalSearch(space, std::move(setup)), size_(members) {}
   std::string name() const override { return "DifferentialEvolutionSearch"; }
@@ -31,7 +31,7 @@ class DifferentialEvolution : public GenerationalSearch {
 
   const size_t size_;
   std::vector<Outcome> members_;
-  std::vector<size_t> challenged_;  // member of each point of this generation
+  std::vector<size_t> challenged_;  // per point of this generation: the index of its parent in members_
 };
 
 }  // namespace telemetry::worker::tune

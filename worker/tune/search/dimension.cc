@@ -16,10 +16,10 @@ using codegen::ConfigParameter;
 using record::Json;
 using Kind = ConfigParameter::Kind;
 
-constexpr int64_t kSizesNextToNone = 4;
-constexpr int64_t kFewIntegers = 32;   // walked one by one
-constexpr double kWidest = 16;         // of a feature
-constexpr int64_t kStridesAcross = 8;  // longer steps that lead across a dimension of more
+constexpr int64_t kSizesNextToNone = 4;  // the number of largest sizes that are neighbours of None
+constexpr int64_t kFewIntegers = 32;     // a dimension with more values also has long steps
+constexpr double kWidest = 16;           // the largest value of an ordinal as a feature
+constexpr int64_t kStridesAcross = 8;    // the number of long steps across a dimension
 
 int64_t NumberOf(const Json& value) {
   int64_t number = 0;
@@ -153,7 +153,8 @@ void Dimension::Encode(int64_t ordinal, std::vector<double>* features) const {
     for (int64_t choice = 0; choice < count_; ++choice) features->push_back(choice == ordinal ? 1 : 0);
     return;
   }
-  // The ordinal of a power of two is its logarithm. Integers of a wide range are about as far apart as sizes are.
+  // The ordinal of a power of two is its logarithm, up to a constant. The scale limits integers with a wide range to
+  // about the range of sizes.
   const double scale = std::min(1.0, kWidest / static_cast<double>(count_ - 1));
   features->push_back(static_cast<double>(ordinal) * scale);
   if (parameter_.optional) features->push_back(IsNone(ordinal) ? 1 : 0);

@@ -9,8 +9,8 @@
 
 namespace telemetry::worker::tune {
 
-// One parameter of a config space with its values numbered from 0: numbers by size, choices in their order,
-// permutations lexicographically, None last. What searches calculate with. Immutable.
+// One parameter of a config space with its values numbered from 0. Searches calculate with these ordinals. Numbers are
+// ordered by size, choices by their order in the space, permutations lexicographically; None is last. Immutable.
 class Dimension {
  public:
   explicit Dimension(codegen::ConfigParameter parameter);
@@ -18,23 +18,24 @@ class Dimension {
   const codegen::ConfigParameter& parameter() const { return parameter_; }
   int64_t count() const { return count_; }
   int64_t default_ordinal() const { return default_ordinal_; }
-  // Sizes and integers: the distance of two ordinals means something.
+  // Returns true for sizes and integers: the distance of two ordinals is meaningful.
   bool is_ordered() const;
   bool IsNone(int64_t ordinal) const { return parameter_.optional && ordinal == count_ - 1; }
 
   record::Json ValueAt(int64_t ordinal) const;
-  // nullopt: not a value of this parameter.
+  // Returns nullopt if `value` is not a value of this parameter.
   std::optional<int64_t> OrdinalOf(const record::Json& value) const;
-  // The number itself, of one that is not None: 128 of num_warps=128. Sizes and integers only.
+  // Returns the number at an ordinal that is not None, for example 8 for num_warps=8. Only for sizes and integers.
   int64_t NumberAt(int64_t ordinal) const;
 
-  // One step away, in ascending order: the next sizes up and down; every other choice; a swap of two places. A
-  // dimension with more integers than one would walk has longer steps as well. None is next to the largest few sizes.
-  // Whoever is near is near the other way round too.
+  // Returns the ordinals one step away, in ascending order: the next smaller and larger sizes; every other choice;
+  // every permutation with two items swapped. A dimension with many integers has longer steps, too. None is a neighbour
+  // of the largest few sizes. The relation is symmetric.
   std::vector<int64_t> NeighboursOf(int64_t ordinal) const;
 
-  // Appends what a model sees of a value: log2 of a size, a flag for None, one flag per choice, the place of each axis.
-  // Always as many numbers. A dimension with a single value has none.
+  // Appends the features of a value for a model: log2 of a size and a flag for None, one flag per choice, or the axes
+  // of a permutation in order. The number of features does not depend on the ordinal; it is 0 for a dimension with a
+  // single value.
   void Encode(int64_t ordinal, std::vector<double>* features) const;
 
  private:

@@ -8,7 +8,7 @@ absl::StatusOr<Effort> ParseEffort(std::string_view text) {
   for (const Effort effort : {Effort::kNone, Effort::kQuick, Effort::kFull}) {
     if (EffortName(effort) == text) return effort;
   }
-  return absl::InvalidArgumentError(record::Cat("no effort is named '", text, "': choose none, quick or full"));
+  return absl::InvalidArgumentError(record::Cat("unknown effort '", text, "'; choose none, quick or full"));
 }
 
 std::string_view EffortName(Effort effort) {

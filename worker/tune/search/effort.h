@@ -6,11 +6,11 @@
 
 namespace telemetry::worker::tune {
 
-// How much a search may try. kNone: the default config and the starting points. kQuick: at most 200 configs. kFull: in
-// the order of 1000.
+// The size of a search. kNone: only the default config and the starting points. kQuick: at most 200 configs. kFull: at
+// most 1000 to 2000 configs, depending on the algorithm.
 enum class Effort { kNone, kQuick, kFull };
 
-// "none", "quick", "full". INVALID_ARGUMENT lists them.
+// Parses "none", "quick" or "full". Returns INVALID_ARGUMENT, with the valid names, for other texts.
 absl::StatusOr<Effort> ParseEffort(std::string_view text);
 std::string_view EffortName(Effort effort);
 

@@ -7,7 +7,7 @@
 
 namespace telemetry::worker::tune {
 
-// The starting points and nothing else, in one generation.
+// A search that proposes the starting points and nothing else, in one generation.
 class FiniteSearch : public GenerationalSearch {
  public:
   using GenerationalSearch::GenerationalSearch;

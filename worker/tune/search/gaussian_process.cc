@@ -8,7 +8,7 @@
 namespace telemetry::worker::tune {
 namespace {
 
-constexpr size_t kFittedInputs = 120;  // that decide about assumptions: time grows with their third power
+constexpr size_t kFittedInputs = 120;  // limit of the inputs that hyperparameters are fitted to, which is O(n^3)
 constexpr int kFirstRounds = 3;
 
 double Mean(const std::vector<double>& values) {
@@ -33,7 +33,7 @@ void GaussianProcess::Fit(std::vector<Features> inputs, const std::vector<double
     for (size_t j = 0; j < i; ++j) row[j] = Correlation(inputs_[i], inputs_[j]);
     row[i] = 1 + assumptions_.noise;
   }
-  // With noise on its diagonal it is positive definite.
+  // Cannot fail: the noise on the diagonal makes the matrix positive definite.
   Factorize(&factor_);
   const std::vector<double> whitened = SolveLower(factor_, std::move(centred));
   const double squares = std::inner_product(whitened.begin(), whitened.end(), whitened.begin(), 0.0);

@@ -10,15 +10,15 @@ namespace telemetry::worker::tune {
 
 using Features = std::vector<double>;
 
-// Gaussian process regression: predicts a value for features from a few hundred observations, with how sure it is
-// (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006; Matern 5/2 kernel). How much each feature
-// matters is fitted too, so features without effect do not blur the others.
+// Gaussian process regression: predicts the mean and the deviation of a value at given features from a few hundred
+// observations (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006; Matern 5/2 kernel). The
+// relevance of each feature is fitted, too, so that features without effect do not blur the prediction.
 class GaussianProcess {
  public:
   explicit GaussianProcess(size_t features);
 
-  // Learns these and forgets earlier ones, but for how much each feature matters, which each Fit goes on from. At least
-  // one observation; as many values as inputs.
+  // Replaces the observations. The relevances of the last Fit are the starting point for the new ones. Needs at least
+  // one observation, and as many values as inputs.
   void Fit(std::vector<Features> inputs, const std::vector<double>& values);
 
   struct Prediction {
@@ -26,7 +26,7 @@ class GaussianProcess {
     double deviation = 0;
   };
   Prediction Predict(const Features& input) const;
-  // 0: knowing one says nothing about the other. 1: all.
+  // Returns the correlation of the values at two inputs: from 0 (independent) to 1 (equal).
   double Correlation(const Features& a, const Features& b) const;
 
  private:
@@ -38,9 +38,9 @@ class GaussianProcess {
 
   std::vector<Features> inputs_;
   double mean_ = 0;
-  double scale_ = 1;             // deviation of the signal
-  LowerTriangle factor_{0};      // of the inputs' correlations with noise
-  std::vector<double> weights_;  // per input: inverse correlations times centred values
+  double scale_ = 1;             // standard deviation of the signal
+  LowerTriangle factor_{0};      // Cholesky factor of the inputs' correlation matrix plus noise
+  std::vector<double> weights_;  // per input: the inverse of that matrix times the centred values
 };
 
 }  // namespace telemetry::worker::tune

@@ -15,8 +15,8 @@ using record::Cat;
 
 constexpr int kPlausibleTries = 64;
 constexpr int kUniformTries = 64;
-constexpr int64_t kSmallSpace = 1 << 16;  // is walked to its end
-constexpr double kGain = 0.002;           // of the best, that counts as one
+constexpr int64_t kSmallSpace = 1 << 16;  // spaces up to this size are enumerated when random points are exhausted
+constexpr double kGain = 0.002;           // the relative improvement of the best time that counts as a gain
 
 bool IsTime(const std::optional<double>& perf_ms) { return perf_ms && std::isfinite(*perf_ms) && *perf_ms > 0; }
 
@@ -95,11 +95,12 @@ absl::Status GenerationalSearch::Take(const Point& point) {
     return absl::ResourceExhaustedError(
         Cat("the search is limited to ", record::Counted(static_cast<uint64_t>(limits_.max_configs), "config")));
   if (!seen_.insert(KeyOf(point)).second) return absl::AlreadyExistsError("proposed before");
-  if (!space_.IsValid(point)) return absl::InvalidArgumentError("no config of the space");
+  if (!space_.IsValid(point)) return absl::InvalidArgumentError("not a valid config of the space");
   if (fingerprint_) {
     absl::StatusOr<std::string> fingerprint = fingerprint_(space_.ToConfig(point));
     if (!fingerprint.ok()) return fingerprint.status();
-    if (!fingerprints_.insert(*std::move(fingerprint)).second) return absl::AlreadyExistsError("makes the same");
+    if (!fingerprints_.insert(*std::move(fingerprint)).second)
+      return absl::AlreadyExistsError("has the fingerprint of an earlier config");
   }
   generation_.push_back(point);
   --room_;

@@ -17,13 +17,15 @@
 
 namespace telemetry::worker::tune {
 
+// The limits of a search.
 struct SearchLimits {
-  int first_generation = 30;  // configs, unless the starting points alone are more
+  int first_generation = 30;  // number of configs; more if there are more starting points
   int max_generations = 1;
   int max_configs = 1;
-  int patience = 0;  // generations without a gain after which it ends; 0: never
+  int patience = 0;  // the search ends after this many generations without a gain; 0: never
 };
 
+// The constructor arguments that all algorithms share; see SearchOptions.
 struct SearchSetup {
   SearchLimits limits;
   uint64_t seed = 0;
@@ -32,14 +34,14 @@ struct SearchSetup {
   std::function<absl::StatusOr<std::string>(const codegen::Config&)> fingerprint;
 };
 
-// A point that was proposed and came back.
+// A point that was proposed, with its result.
 struct Outcome {
   Point point;
-  std::optional<double> perf_ms;
+  std::optional<double> perf_ms;  // unset: the config did not run with correct results
 };
 
-// What searches share: the first generation, what was proposed and what became of it, and when to stop. An algorithm
-// offers points for the generations that follow.
+// The common part of all search algorithms: the first generation, the bookkeeping of proposed points and their
+// outcomes, and the stopping rules. A derived class offers the points of later generations.
 class GenerationalSearch : public SearchAlgorithm {
  public:
   GenerationalSearch(const codegen::ConfigSpace& space, SearchSetup setup);
@@ -49,17 +51,18 @@ class GenerationalSearch : public SearchAlgorithm {
   const std::vector<std::string>& warnings() const final { return warnings_; }
 
  protected:
-  // Makes a generation by Offer and OfferRandom. Without one that was taken the search is over.
+  // Fills a generation with calls of Offer and OfferRandom. The search is over if no point is accepted.
   virtual void Fill() = 0;
-  // The outcomes of a generation were added.
+  // Called after the outcomes of a generation were added to outcomes().
   virtual void Learnt() {}
 
-  // Takes the point into this generation; false where it was offered before, is no config of the space, makes what an
-  // earlier one makes, or does not fit the limits.
+  // Adds the point to this generation. Returns false if the point was offered before, is not a valid config of the
+  // space, has the same fingerprint as an earlier point or no fingerprint, or exceeds max_configs.
   bool Offer(const Point& point);
-  // A plausible point, then any. False: none could be found, or the limits are reached.
+  // Offers random points, first plausible and then arbitrary ones, until one is accepted. Returns false if none is
+  // found or max_configs is reached.
   bool OfferRandom();
-  // Random ones until the generation has that many.
+  // Calls OfferRandom until the generation has `size` points.
   void OfferRandomUpTo(size_t size);
   bool is_full() const { return room_ == 0; }
   size_t offered() const { return generation_.size(); }
@@ -69,12 +72,12 @@ class GenerationalSearch : public SearchAlgorithm {
   const SearchLimits& limits() const { return limits_; }
   Random& random() { return random_; }
   Sampler& sampler() { return sampler_; }
-  // In the order in which they were proposed.
+  // The outcomes of all earlier generations, in the order in which the points were proposed.
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
-  // The fastest first, at most that many. Those without perf_ms are not among them.
+  // Returns at most `count` outcomes with a perf_ms, fastest first.
   std::vector<Outcome> Best(size_t count) const;
   int generations() const { return generations_; }
-  // Configs that may still be proposed, in this generation and after.
+  // The number of configs that may still be proposed, in this generation and later ones.
   int room() const { return room_; }
 
  private:
@@ -93,11 +96,11 @@ class GenerationalSearch : public SearchAlgorithm {
   Sampler sampler_;
   std::vector<std::string> warnings_;
 
-  std::unordered_set<std::string> seen_;          // KeyOf each point that was offered
-  std::unordered_set<std::string> fingerprints_;  // of those that were taken
+  std::unordered_set<std::string> seen_;          // KeyOf() of each point that was offered
+  std::unordered_set<std::string> fingerprints_;  // of the points that were accepted
   std::vector<Point> generation_;
   std::vector<Outcome> outcomes_;
-  int64_t next_left_ = 0;  // where the walk through a small space stands
+  int64_t next_left_ = 0;  // next index for OfferAnyLeft, which enumerates a small space
   int generations_ = 0;
   int room_ = 0;
   std::optional<double> best_ms_;

@@ -19,11 +19,11 @@ using record::Cat;
 
 constexpr int kUnlimited = 1 << 30;
 
-// Quick ones end at their configs, full ones after their generations or when they stop gaining. The sizes of full
-// efforts are Helion's.
+// The limits of an algorithm at an effort. Quick searches end at max_configs; full searches end after max_generations
+// or when they stop gaining. The sizes of full efforts are Helion's.
 struct Sizes {
   SearchLimits limits;
-  size_t width;  // copies, members, configs a generation
+  size_t width;  // the constructor's copies, members or batch
 };
 
 Sizes SizesOf(std::string_view algorithm, Effort effort) {
@@ -55,14 +55,14 @@ std::unique_ptr<SearchAlgorithm> Make(std::string_view algorithm, const ConfigSp
   return std::make_unique<SurrogateSearch>(space, std::move(setup), width);
 }
 
-// Once, with nothing that is random.
+// Returns a search with one generation and without random points.
 std::unique_ptr<SearchAlgorithm> MakeFinite(const ConfigSpace& space, SearchSetup setup, const SearchOptions& options) {
   setup.limits = {.first_generation = 0, .max_generations = 1, .max_configs = options.max_configs.value_or(kUnlimited)};
   return std::make_unique<FiniteSearch>(space, std::move(setup));
 }
 
 absl::Status CheckFinite(const ConfigSpace& space, const std::vector<Config>& configs) {
-  if (configs.empty()) return absl::InvalidArgumentError("a finite search has no configs: give at least one");
+  if (configs.empty()) return absl::InvalidArgumentError("the finite search has no configs; pass at least one");
   absl::Status first;
   for (const Config& config : configs) {
     absl::Status status = space.Normalize(config).status();
@@ -71,12 +71,12 @@ absl::Status CheckFinite(const ConfigSpace& space, const std::vector<Config>& co
   }
   return absl::InvalidArgumentError(
       Cat("none of the ", configs.size(),
-          " configs of the finite search is one of this kernel; the first: ", first.message()));
+          " configs of the finite search is valid for this kernel; the first error: ", first.message()));
 }
 
 absl::Status CheckLimit(std::string_view name, const std::optional<int>& limit) {
   if (!limit || *limit >= 1) return absl::OkStatus();
-  return absl::InvalidArgumentError(Cat("a search with ", name, "=", *limit, " tries nothing: at least 1 is needed"));
+  return absl::InvalidArgumentError(Cat("invalid ", name, "=", *limit, " of a search: must be at least 1"));
 }
 
 absl::StatusOr<std::string> AlgorithmOf(const SearchOptions& options) {
@@ -85,8 +85,7 @@ absl::StatusOr<std::string> AlgorithmOf(const SearchOptions& options) {
   if (std::find(names.begin(), names.end(), options.algorithm) != names.end()) return options.algorithm;
   std::string known;
   for (const std::string_view name : names) known += Cat(known.empty() ? "" : ", ", name);
-  return absl::InvalidArgumentError(
-      Cat("no search algorithm is named '", options.algorithm, "': choose one of ", known));
+  return absl::InvalidArgumentError(Cat("unknown search algorithm '", options.algorithm, "'; choose one of ", known));
 }
 
 }  // namespace

@@ -15,28 +15,31 @@
 
 namespace telemetry::worker::tune {
 
+// The options of MakeSearch.
 struct SearchOptions {
-  // One of SearchAlgorithmNames(). Empty: "finite" where there are finite_configs, else "surrogate".
+  // One of SearchAlgorithmNames(). Empty: "finite" if there are finite_configs, else "surrogate".
   std::string algorithm;
   Effort effort = Effort::kQuick;
   uint64_t seed = 0;
-  // Tried in the first generation, after the default config. Those that are no configs of the space become warnings().
+  // Proposed in the first generation, after the default config. Configs that are not valid in the space give
+  // warnings().
   std::vector<codegen::Config> starting_points;
-  // All that "finite" tries, whatever the effort.
+  // The configs that "finite" proposes, for any effort.
   std::vector<codegen::Config> finite_configs;
-  // The effort decides where these are not set. At least 1.
+  // At least 1. Unset: the effort decides.
   std::optional<int> max_generations;
   std::optional<int> max_configs;
-  // Optional: what a config makes of the kernel, such as a hash of its source. Of configs with one fingerprint only the
-  // first is proposed, and none that has an error instead: what can be told without running it costs no trial. Called
-  // from Propose; the same config must give the same answer.
+  // Optional. Returns a fingerprint of the code that a config generates, such as a hash of its source. A config is not
+  // proposed if its fingerprint equals that of an earlier config or is an error, so that duplicates and failures known
+  // without running the config do not use up trials. Called from Propose; must be deterministic.
   std::function<absl::StatusOr<std::string>(const codegen::Config&)> fingerprint;
 };
 
-// "finite", "random", "pattern", "differential_evolution", "surrogate".
+// Returns "finite", "random", "pattern", "differential_evolution" and "surrogate".
 const std::vector<std::string_view>& SearchAlgorithmNames();
 
-// INVALID_ARGUMENT: an algorithm of another name, a limit below 1, "finite" without a single config of the space.
+// Returns INVALID_ARGUMENT for an unknown algorithm, a limit below 1, or "finite" without any valid config of the
+// space.
 absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeSearch(const codegen::ConfigSpace& space, SearchOptions options);
 
 }  // namespace telemetry::worker::tune

@@ -8,11 +8,11 @@ void PatternSearch::Fill() {
     if (grown == copies_ || is_full()) break;
     if (Surround(outcome.point)) ++grown;
   }
-  // Nothing ran, or all of it is surrounded: look elsewhere.
+  // No config ran, or all neighbourhoods are exhausted: continue with random points.
   if (offered() == 0) OfferRandomUpTo(static_cast<size_t>(limits().first_generation));
 }
 
-// False: there was nothing new around it.
+// Offers the next part of a point's neighbourhood. Returns false if it has no new point.
 bool PatternSearch::Surround(const Point& point) {
   int& times = surrounded_[point];
   if (times == 0) {
@@ -27,7 +27,7 @@ bool PatternSearch::Surround(const Point& point) {
 }
 
 bool PatternSearch::OfferAll(std::vector<Point> points) {
-  // The limit may cut them short, and no dimension shall always be the one that is left out.
+  // Shuffles the points, because max_configs may cut the list short and should not always cut the same dimensions.
   random().Shuffle(&points);
   const size_t before = offered();
   for (const Point& point : points) Offer(point);

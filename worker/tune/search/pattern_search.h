@@ -10,12 +10,12 @@
 
 namespace telemetry::worker::tune {
 
-// Walks from the best points to their neighbours: each generation has the surroundings of the best few whose
-// surroundings were not yet tried, first all single steps, then the steps that trade one size for another. A start that
-// leads nowhere makes room for the next best, so that a search does not end in the first valley.
+// Pattern search: each generation proposes the neighbourhoods of the best few points whose neighbourhoods were not
+// proposed yet, first all single steps, then the steps that trade one size for another. Once the neighbourhood of a
+// point is exhausted, the next best point follows, so that the search does not end in the first local minimum.
 class PatternSearch : public GenerationalSearch {
  public:
-  // `copies`: how many points a generation surrounds.
+  // `copies` is the number of points whose neighbourhoods a generation proposes.
   PatternSearch(const codegen::ConfigSpace& space, SearchSetup setup, size_t copies)
       : GenerationalSearch(space, std::move(setup)), copies_(copies) {}
   std::string name() const override { return "PatternSearch"; }
@@ -28,7 +28,7 @@ class PatternSearch : public GenerationalSearch {
   bool OfferAll(std::vector<Point> points);
 
   const size_t copies_;
-  std::map<Point, int> surrounded_;  // how often: 1 with single steps, 2 with trades too
+  std::map<Point, int> surrounded_;  // 1: the single steps of the point were proposed; 2: the trades, too
 };
 
 }  // namespace telemetry::worker::tune

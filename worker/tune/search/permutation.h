@@ -5,9 +5,9 @@
 
 namespace telemetry::worker::tune {
 
-// Permutations of 0..length-1 by their place in lexicographic order.
+// Permutations of 0..length-1, numbered from 0 in lexicographic order.
 
-// length!, of lengths up to 20.
+// Returns length!. `length` is at most 20.
 int64_t PermutationCount(int64_t length);
 std::vector<int64_t> PermutationAt(int64_t ordinal, int64_t length);
 int64_t OrdinalOfPermutation(const std::vector<int64_t>& permutation);

@@ -13,6 +13,7 @@ using record::Json;
 
 constexpr std::array<std::string_view, 4> kTradedKeys = {"block_sizes", "num_ctas", "num_warps", "reduction_loops"};
 
+// Returns true if a smaller size in this dimension can compensate for a larger one in another.
 bool IsTraded(const Dimension& dimension) {
   return dimension.count() > 1 &&
          std::find(kTradedKeys.begin(), kTradedKeys.end(), dimension.parameter().key) != kTradedKeys.end();

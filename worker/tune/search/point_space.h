@@ -9,38 +9,38 @@
 
 namespace telemetry::worker::tune {
 
-// A config as an ordinal per dimension.
+// A config as one ordinal per dimension.
 using Point = std::vector<int64_t>;
 
-// A config space in numbers. Immutable; keeps a copy of the space.
+// A config space whose configs are points. Immutable; keeps a copy of the space.
 class PointSpace {
  public:
   explicit PointSpace(const codegen::ConfigSpace& space);
 
   const std::vector<Dimension>& dimensions() const { return dimensions_; }
   Point Default() const;
-  // How many points there are, the ones that break a constraint among them; at most kManyPoints.
+  // The number of points, including those that violate a constraint; at most kManyPoints.
   int64_t size() const { return size_; }
   static constexpr int64_t kManyPoints = int64_t{1} << 40;
-  // 0 <= index < size(), of spaces with less than kManyPoints.
+  // Requires 0 <= index < size() and size() < kManyPoints.
   Point PointAt(int64_t index) const;
 
-  // Complete, and so normalised where it is valid.
+  // Returns a config with a value for every parameter. The config of a valid point is therefore normalised.
   codegen::Config ToConfig(const Point& point) const;
-  // INVALID_ARGUMENT as ConfigSpace::Normalize.
+  // Returns the INVALID_ARGUMENT of ConfigSpace::Normalize if the config is not valid in the space.
   absl::StatusOr<Point> ToPoint(const codegen::Config& config) const;
   bool IsValid(const Point& point) const;
 
-  // Those that differ by one step in one dimension. May break constraints.
+  // Returns the points that differ by one step in one dimension. They may violate constraints.
   std::vector<Point> Neighbours(const Point& point) const;
-  // Those that differ by one step in two of the sizes that trade against each other: blocks, chunks of reductions,
-  // warps, blocks of a cluster. May break constraints.
+  // Returns the points that differ by one step in two of the dimensions that trade against each other: block sizes,
+  // reduction loops, number of warps, thread blocks of a cluster. They may violate constraints.
   std::vector<Point> Trades(const Point& point) const;
 
  private:
   codegen::ConfigSpace space_;
   std::vector<Dimension> dimensions_;
-  std::vector<size_t> sizes_;  // the dimensions that trade
+  std::vector<size_t> sizes_;  // indexes of the dimensions that trade
   int64_t size_ = 1;
 };
 

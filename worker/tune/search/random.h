@@ -7,9 +7,9 @@
 
 namespace telemetry::worker::tune {
 
-// SplitMix64 (Steele, Lea and Flood: Fast Splittable Pseudorandom Number Generators, 2014). Everything is made of its
-// 64-bit outputs with integer arithmetic and exact doubles, so that a seed gives the same numbers on every platform,
-// which the standard library's distributions do not promise.
+// A SplitMix64 generator (Steele, Lea and Flood: Fast Splittable Pseudorandom Number Generators, 2014). All methods
+// derive their results from its 64-bit outputs with integer arithmetic and exact doubles, so that a seed gives the same
+// numbers on every platform. The distributions of the standard library do not guarantee this.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
@@ -22,10 +22,10 @@ class Random {
     return z ^ (z >> 31);
   }
 
-  // 0 <= result < bound; bound is above 0. The bias of the remainder is below bound / 2^64.
+  // Returns 0 <= result < bound; `bound` must be positive. The bias of the remainder is below bound / 2^64.
   int64_t Below(int64_t bound) { return static_cast<int64_t>(Next() % static_cast<uint64_t>(bound)); }
   size_t Index(size_t size) { return static_cast<size_t>(Next() % size); }
-  // 0 <= result < 1, a multiple of 2^-53.
+  // Returns 0 <= result < 1, a multiple of 2^-53.
   double Real() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
   bool Chance(double probability) { return Real() < probability; }
 

@@ -6,7 +6,7 @@
 
 namespace telemetry::worker::tune {
 
-// Plausible points (Sampler), whatever is learnt.
+// A search that proposes plausible random points (Sampler) and ignores all results.
 class RandomSearch : public GenerationalSearch {
  public:
   using GenerationalSearch::GenerationalSearch;

@@ -10,7 +10,8 @@ namespace telemetry::worker::tune {
 namespace {
 
 constexpr int kTries = 16;
-// How much of the default is drawn anew. Few parameters matter in most kernels, and which ones is not known.
+// The probabilities with which a parameter of the default config is redrawn. In most kernels few parameters matter, but
+// they are not known beforehand.
 constexpr std::array<double, 3> kRates = {0.25, 0.5, 1.0};
 
 }  // namespace

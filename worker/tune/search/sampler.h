@@ -5,22 +5,24 @@
 
 namespace telemetry::worker::tune {
 
-// Draws points. They may break constraints; whoever proposes them asks PointSpace::IsValid. The space and the generator
-// outlive it.
+// Draws random points. They may violate constraints, so callers check PointSpace::IsValid. The space and the generator
+// must outlive the sampler.
 class Sampler {
  public:
   Sampler(const PointSpace* space, Random* random) : space_(space), random_(random) {}
 
-  // Somewhere between the default and anything at all, where the shape of the tile is plausible.
+  // Draws a point with a plausible tile shape: the default point with some, or all, of its dimensions redrawn.
   Point Plausible();
-  // Every value alike.
+  // Draws each dimension uniformly.
   Point Uniform();
-  // Some steps away: `steps` dimensions, not always others, to a neighbour each.
+  // Walks `steps` random steps from `point`. Each step moves one random dimension, possibly the same one again, to a
+  // neighbour.
   Point Near(const Point& point, int steps);
-  // Each dimension from one or the other.
+  // Copies each dimension from `a` or `b` with equal probability.
   Point Cross(const Point& a, const Point& b);
 
  private:
+  // Returns the default point with each dimension redrawn uniformly with probability `rate`.
   Point Redrawn(double rate);
 
   const PointSpace* space_;

@@ -9,34 +9,36 @@
 
 namespace telemetry::worker::tune {
 
-// What became of a config that a search proposed. perf_ms is set only where the config ran and was right; values that
-// are not finite or not above 0 count as not set.
+// The result of a config that a search proposed. perf_ms is set only if the config ran with correct results. A value
+// that is not finite or not positive counts as unset.
 struct Trial {
   codegen::Config config;
   std::optional<double> perf_ms;
 };
 
-// Decides what is tried next; knows nothing of devices or clocks. Propose and Learn take turns:
+// The interface of a search algorithm, which proposes the configs to measure next. It knows nothing of devices or
+// clocks. Callers alternate Propose and Learn:
 //
 //   for (auto generation = search.Propose(); !generation.empty(); generation = search.Propose()) {
 //     search.Learn(Measure(generation));
 //   }
 //
-// The sequence of generations follows from the space, the options (their seed among them) and what was learnt: who
-// stops half way and later repeats the same answers is asked the same questions. Random numbers are the same on every
-// platform; a model's rounding, in "surrogate", is the same in the same build. One thread at a time.
+// The sequence of generations depends only on the space, the options (including the seed) and the learnt results. A
+// caller that stops and later repeats the same results gets the same proposals, which makes searches resumable. Random
+// numbers are the same on every platform; the rounding of the model in "surrogate" is the same only within one build.
+// Thread-compatible.
 class SearchAlgorithm {
  public:
   virtual ~SearchAlgorithm() = default;
 
-  // As telemetry records it: Helion's class names where the algorithm is Helion's ("PatternSearch").
+  // Returns the name that attempts record. Algorithms that Helion has, too, have Helion's class name ("PatternSearch").
   virtual std::string name() const = 0;
-  // Distinct normalised configs of the space, none proposed before. Empty: the search is over, and stays so.
+  // Returns distinct normalised configs of the space that were not proposed before. Returns an empty list, now and in
+  // later calls, if the search is over.
   virtual std::vector<codegen::Config> Propose() = 0;
-  // Every config of the last generation, in its order. Those that were not run have no perf_ms; nor have those that are
-  // missing.
+  // Adds the results of the last generation, in any order. A config without a result counts as one without perf_ms.
   virtual void Learn(absl::Span<const Trial> trials) = 0;
-  // What of the options could not be used, and why: a line for each starting point that is no config of the space.
+  // One line for each starting point that could not be used, with the reason. Complete after the first Propose.
   virtual const std::vector<std::string>& warnings() const = 0;
 };
 

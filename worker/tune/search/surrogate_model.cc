@@ -11,20 +11,23 @@ namespace telemetry::worker::tune {
 namespace {
 
 constexpr size_t kLeastTimes = 5;
-constexpr size_t kBestObservations = 250;  // that a model keeps, with as many of the others as kObservations allows
+// A model keeps at most kObservations: the kBestObservations with the lowest values, and an even selection of the
+// others.
+constexpr size_t kBestObservations = 250;
 constexpr size_t kObservations = 400;
-const double kSlowest = std::log(10.0);  // over the best: how slow the slowest are tells nothing of the fastest
+const double kSlowest = std::log(10.0);  // cap above the best: the times of slow configs do not predict fast ones
 constexpr double kFailureMalus = 0.5;
 
 double NormalDensity(double x) { return std::exp(-0.5 * x * x) / std::sqrt(2 * std::numbers::pi); }
 double NormalShare(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
 
+// Inputs and values for a Gaussian process.
 struct Observations {
   std::vector<Features> inputs;
   std::vector<double> values;
 };
 
-// The lowest values, and others evenly.
+// Returns at most kObservations: those with the lowest values, and an even selection of the others.
 Observations Thinned(Observations all) {
   const size_t size = all.values.size();
   if (size <= kObservations) return all;

@@ -8,32 +8,32 @@
 
 namespace telemetry::worker::tune {
 
-// What a model sees of a point: every dimension's features and the tile's shape.
+// Returns the features of a point for a model: those of each dimension, then those of the tile shape.
 Features FeaturesOf(const PointSpace& space, const Point& point);
 
-// What was learnt so far, for points that were not tried: how long they take and whether they run at all.
+// A model of the outcomes so far. For points that were not tried it predicts the time and the probability of failure.
 class SurrogateModel {
  public:
   explicit SurrogateModel(const PointSpace& space);
 
-  // False: too few of them have a time for anything to follow.
+  // Fits the model to the outcomes. Returns false if too few of them have a time.
   bool Fit(const PointSpace& space, const std::vector<Outcome>& outcomes);
 
-  // How much faster than the best so far it can be expected to be, in the logarithm of the time; never below 0. What
-  // may well not run counts for less.
+  // Returns the expected improvement over the best time so far, in the logarithm of the time, multiplied by the
+  // probability that the config runs. Never negative.
   double ExpectedGain(const Features& features) const;
-  // The logarithm of its time, as if that were certain, with a malus for what may well not run.
+  // Returns the predicted mean of the logarithm of the time, plus a penalty for the probability of failure.
   double ExpectedTime(const Features& features) const;
-  // How much a trial of one tells about the other, 0 to 1.
+  // Returns the correlation of the times of two points, from 0 to 1.
   double Likeness(const Features& a, const Features& b) const { return times_.Correlation(a, b); }
 
  private:
   double ChanceToRun(const Features& features) const;
 
-  GaussianProcess times_;     // log of ms over the best, capped
-  GaussianProcess failures_;  // 1: has no time
+  GaussianProcess times_;     // log of the time in ms, capped at kSlowest above the best
+  GaussianProcess failures_;  // 1: the point has no time; 0: it has one
   bool has_failures_ = false;
-  double best_ = 0;
+  double best_ = 0;  // log of the best time in ms
 };
 
 }  // namespace telemetry::worker::tune

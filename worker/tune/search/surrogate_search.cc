@@ -6,15 +6,15 @@
 namespace telemetry::worker::tune {
 namespace {
 
-constexpr size_t kParents = 12;
-constexpr int kMixtures = 300;
-constexpr int kStrangers = 200;
-constexpr int kClimbs = 3;
-constexpr size_t kClimbers = 12;
-constexpr size_t kExploredAround = 6;
-constexpr size_t kPolishedAround = 3;
-constexpr double kPolishedShare = 0.2;   // of all configs, the last
-constexpr double kPolishedInEach = 0.2;  // of every generation
+constexpr size_t kParents = 12;          // best points that are mixed
+constexpr int kMixtures = 300;           // mixtures among the candidates
+constexpr int kStrangers = 200;          // plausible random points among the candidates
+constexpr int kClimbs = 3;               // rounds that add the neighbours of the best candidates
+constexpr size_t kClimbers = 12;         // candidates whose neighbours a round adds
+constexpr size_t kExploredAround = 6;    // best points whose neighbours are explored
+constexpr size_t kPolishedAround = 3;    // best points whose neighbours are polished
+constexpr double kPolishedShare = 0.2;   // the last part of max_configs, in which generations only polish
+constexpr double kPolishedInEach = 0.2;  // the part of every generation that polishes
 
 }  // namespace
 
@@ -65,7 +65,7 @@ std::vector<Point> SurrogateSearch::AroundMostWorth(std::vector<Candidate>* cand
   return points;
 }
 
-// Adds those that are new.
+// Adds the points that are new to `considered` and were not offered before to the candidates.
 void SurrogateSearch::Consider(const std::vector<Point>& points, std::set<Point>* considered,
                                std::vector<Candidate>* candidates) const {
   for (const Point& point : points) {
@@ -76,7 +76,8 @@ void SurrogateSearch::Consider(const std::vector<Point>& points, std::set<Point>
   }
 }
 
-// The most worth first, where each that was taken makes those like it worth less: their trials would tell the same.
+// Offers the candidates in descending order of worth. Each accepted candidate reduces the worth of similar ones,
+// because their trials would give the same information.
 void SurrogateSearch::OfferApart(std::vector<Candidate> candidates, size_t count) {
   while (offered() < count && !candidates.empty() && !is_full()) {
     const auto best = std::max_element(candidates.begin(), candidates.end(),

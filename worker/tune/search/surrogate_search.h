@@ -11,12 +11,13 @@
 
 namespace telemetry::worker::tune {
 
-// Asks a model of the results so far which of many candidates (surroundings and mixtures of the best, random ones) are
-// worth a trial: first those that may gain most, chosen apart from each other; towards the end what is expected to be
-// fastest next to the best.
+// A search that uses a model of the results so far to rank many candidates: neighbours and mixtures of the best points,
+// and random points. Most of a generation explores: it proposes the candidates with the largest expected gain, chosen
+// so that they differ from each other. The rest, and the last generations completely, polish: they propose the
+// neighbours of the best points with the smallest expected time.
 class SurrogateSearch : public GenerationalSearch {
  public:
-  // `batch`: configs a generation after the first.
+  // `batch` is the number of configs of each generation after the first.
   SurrogateSearch(const codegen::ConfigSpace& space, SearchSetup setup, size_t batch)
       : GenerationalSearch(space, std::move(setup)), model_(this->space()), batch_(batch) {}
   std::string name() const override { return "SurrogateSearch"; }
@@ -28,7 +29,7 @@ class SurrogateSearch : public GenerationalSearch {
   struct Candidate {
     Point point;
     Features features;
-    double worth = 0;  // the more, the rather
+    double worth = 0;  // candidates with a larger value are proposed first
   };
 
   void Explore(size_t count);

@@ -8,9 +8,9 @@ namespace {
 
 constexpr double kLog2WarpThreads = 5;
 constexpr double kMostElementsPerThread = 7;
-constexpr double kEnoughTiles = 7;  // for the multiprocessors of a GPU, about
+constexpr double kEnoughTiles = 7;  // roughly enough for the multiprocessors of a GPU
 
-// Of None: all of the axis.
+// Returns the log2 of a size. None stands for the complete axis.
 double Log2Size(const Dimension& dimension, int64_t ordinal) {
   const int64_t size = dimension.IsNone(ordinal) ? dimension.parameter().high : dimension.NumberAt(ordinal);
   return std::log2(static_cast<double>(size));
@@ -20,9 +20,9 @@ double Log2Size(const Dimension& dimension, int64_t ordinal) {
 
 TileShape TileShapeOf(const PointSpace& space, const Point& point) {
   TileShape shape = {.threads = kLog2WarpThreads};
-  double held = 0;         // the grid's blocks with what is reduced at once
-  double widest_grid = 0;  // meets a loop's block in one value
-  double widest_loop = 0;
+  double held = 0;         // elements of the grid's blocks times the elements that are reduced at once
+  double widest_grid = 0;  // the largest block of the grid; its product with widest_loop is a tile, too
+  double widest_loop = 0;  // the largest block of a loop
   for (size_t i = 0; i < point.size(); ++i) {
     const Dimension& dimension = space.dimensions()[i];
     const codegen::ConfigParameter& parameter = dimension.parameter();

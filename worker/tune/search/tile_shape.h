@@ -4,21 +4,22 @@
 
 namespace telemetry::worker::tune {
 
-// What a config makes of the work, as far as a space tells: it knows axes by the largest block that each may have. All
-// in log2.
+// An estimate of the tile and the grid of a config. It is computed from the config space alone, which contains the size
+// of an axis only as the largest block size. All values are log2.
 struct TileShape {
-  double elements = 0;  // of the largest tile that a block of threads holds
-  double threads = 0;   // that share it
-  double tiles = 0;     // of the grid
-  double most_tiles = 0;
+  double elements = 0;    // elements of the largest tile that a thread block holds
+  double threads = 0;     // threads that share the tile
+  double tiles = 0;       // tiles of the grid
+  double most_tiles = 0;  // tiles of the grid if every block size were 1
 
   double elements_per_thread() const { return elements - threads; }
 };
 
 TileShape TileShapeOf(const PointSpace& space, const Point& point);
 
-// 0: as configs that run well tend to be. Else by how many factors of two it is off: threads with nothing to do, or
-// with more than their registers hold; tiles for a part of the GPU only. No bound above.
+// Returns 0 for the shape of a typical fast config. Otherwise returns the factors of two by which the shape is off:
+// threads without work, more elements than a thread's registers hold, too few tiles to fill the GPU (which count half).
+// Has no upper bound.
 double Implausibility(const TileShape& shape);
 
 }  // namespace telemetry::worker::tune

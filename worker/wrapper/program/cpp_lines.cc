@@ -12,7 +12,7 @@ using record::Cat;
 
 namespace {
 
-// Words of C++, and what the program's own functions are called.
+// Reserved words of C++, and names that the program declares itself.
 constexpr std::string_view kTaken =
     "alignas alignof and asm auto bool break case catch char class compl const continue decltype default delete "
     "do double else enum explicit export extern false float for friend goto if inline int long mutable namespace "
@@ -38,7 +38,7 @@ std::string_view DTypeWord(DType dtype) {
   return "";
 }
 
-// Writes a plan's lines as the body of a function, each below its text.
+// A writer of the lines of a plan as the body of a function: the code of each line below its text.
 class CppLines {
  public:
   CppLines(const ProgramModel& model, const ProgramNames& names) : model_(model), plan_(*model.plan), names_(names) {
@@ -165,7 +165,7 @@ class CppLines {
     runtime_.insert(by_cublas ? "cublas_product.cpp" : is_product ? "host_product.cpp" : "host_layer_norm.cpp");
   }
 
-  // What a line after the one that makes a buffer speaks of: compilers warn of the others.
+  // Finds the buffers that a later line than the one that makes them uses. Compilers warn about the others.
   void FindUsed() {
     for (const Line& line : plan_.lines) {
       const LineEffects effects = EffectsOf(line);

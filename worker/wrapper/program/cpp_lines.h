@@ -8,14 +8,15 @@
 
 namespace telemetry::worker::wrapper {
 
+// Returns the names of the program, none of them a reserved word of C++ or of the runtime.
 ProgramNames CppNames(const ProgramModel& model);
 
-// The function RunPlan: each line of the plan below its text.
+// Writes the function RunPlan: the code of each line of the plan below the text of the line.
 WrittenLines WriteCppLines(const ProgramModel& model, const ProgramNames& names);
 
-// As NumberText.
+// Returns a number as NumberText() does.
 std::string CppNumber(double value, int digits = 0);
-// "{{2, 3}, {3, 1}}": sizes, strides.
+// Returns sizes and strides: "{{2, 3}, {3, 1}}".
 std::string CppLayout(const PlanBuffer& buffer);
 
 }  // namespace telemetry::worker::wrapper

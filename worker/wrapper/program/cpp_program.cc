@@ -84,7 +84,7 @@ std::string CompileCommand(const Plan& plan, const ProgramOptions& options) {
 std::string CompileCommand(const Plan& plan, const ProgramOptions& options, std::string_view source,
                            std::string_view program) {
   const std::string command = Cat("g++ -std=c++17 -O2 ", source, " -o ", program);
-  // The loader by its own name: it is there without the packages for development.
+  // Links the loader by its file name, which exists without the development packages.
   if (options.target.dialect == Dialect::kOpenCl) return Cat(command, " -l:libOpenCL.so.1");
   return Cat(command,
              " -I/usr/local/cuda/include -L/usr/local/cuda/lib64 -L/usr/local/cuda/lib64/stubs"

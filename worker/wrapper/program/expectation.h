@@ -8,36 +8,39 @@
 
 namespace telemetry::worker::wrapper {
 
-// What a program knows of an output, in a few thousand numbers however large the output is.
+// A stripe of an output: the expected sum of its elements and the tolerance of that sum.
 //
-// Samples show where and how values are wrong; up to kSamples elements they are all. Of what has more, stripes cover
-// every element: a stripe is some elements that follow each other, and its sum adds them up with signs that a hash of
-// their position gives. With random signs errors add up like a random walk, also those that all go one way: results
-// whose errors are half of their tolerance (root mean square) are beyond `tolerance` = 5 sqrt(sum of squares) in less
-// than one of 10^20 stripes. An element whose error is twice that is never missed.
+// A program checks an output with a few thousand numbers, however large the output is. Samples show the position and
+// the size of errors. An output of up to kSamples elements consists of samples only. In a larger output, stripes cover
+// every element: a stripe is a sequence of adjacent elements, and its sum adds them up with signs that a hash of their
+// position gives. With random signs errors add up like a random walk, even if all of them have the same direction:
+// results whose errors are half of their tolerance (root mean square) exceed `tolerance` = 5 sqrt(sum of squares) in
+// fewer than one of 10^20 stripes. An element whose error is twice `tolerance` is never missed.
 struct Stripe {
   double sum = 0;
   double tolerance = 0;
 };
 
+// The expected values of one output.
 struct Expectation {
   static constexpr int64_t kSamples = 1024;
-  static constexpr int64_t kStripes = 1024;       // at most
-  static constexpr int64_t kShortestStripe = 32;  // but for the last
+  static constexpr int64_t kStripes = 1024;       // maximum number of stripes
+  static constexpr int64_t kShortestStripe = 32;  // minimum length of a stripe; the last one may be shorter
 
-  ir::Tolerance tolerance;      // of an element
-  std::vector<double> samples;  // element SamplePosition(i)
+  ir::Tolerance tolerance;      // of one element
+  std::vector<double> samples;  // sample i is element SamplePosition(i)
   int64_t stripe_length = 0;
-  std::vector<Stripe> stripes;  // of elements i * stripe_length and on; none where all elements are samples
-  int64_t not_finite = 0;       // elements, which no sum has
+  std::vector<Stripe> stripes;  // stripe i begins at element i * stripe_length; empty if all elements are samples
+  int64_t not_finite = 0;       // number of elements that are not finite; the sums leave them out
 };
 
-// Evenly spread, the first and the last element among them. `elements` > 0.
+// Returns the element of a sample. Samples are evenly spread and include the first and the last element. `elements`
+// must be more than 0.
 int64_t SamplePosition(int64_t sample, int64_t elements);
-// -1 or 1.
+// Returns the sign of an element in the sum of its stripe, -1 or 1.
 double StripeSign(int64_t position);
 
-// `values` in row-major order.
+// Returns the expectation for the values of an output, in row-major order.
 Expectation ExpectationOf(absl::Span<const double> values, const ir::Tolerance& tolerance);
 
 }  // namespace telemetry::worker::wrapper

@@ -18,8 +18,8 @@ std::vector<const KernelCall*> CallsOf(const Plan& plan) {
   return calls;
 }
 
-// Runs the references over arrays of the host: one for each buffer that is no view, as it is stored and as it was
-// computed.
+// The values of the buffers while the references run on the host: for each buffer that is not a view, its memory as
+// stored and as computed.
 class HostValues {
  public:
   explicit HostValues(const Plan& plan) : plan_(plan), places_(PlacesOf(plan)), memory_(plan.buffers.size()) {}
@@ -53,7 +53,7 @@ class HostValues {
     return absl::OkStatus();
   }
 
-  // Not rounded.
+  // Returns the elements as computed, not rounded.
   std::vector<double> ResultOf(int buffer) const { return RowMajor(buffer, &Memory::exact); }
 
  private:
@@ -72,7 +72,7 @@ class HostValues {
     const PlanBuffer& layout = plan_.buffer(buffer);
     const Place& place = places_[static_cast<size_t>(buffer)];
     std::vector<double> memory = memory_[static_cast<size_t>(place.root)].*of;
-    // Memory that no line wrote.
+    // Fills memory that no line wrote.
     memory.resize(static_cast<size_t>(plan_.buffer(place.root).span()), ir::FillValue(layout.dtype));
     const auto first = memory.begin() + static_cast<std::ptrdiff_t>(place.offset);
     const ir::HostArray shown{.dtype = layout.dtype,
@@ -87,7 +87,7 @@ class HostValues {
   std::vector<Memory> memory_;
 };
 
-// The call that writes a buffer; null where there is none.
+// Returns the last call that writes a buffer; null if there is none.
 const KernelCall* WriterOf(const std::vector<const KernelCall*>& calls, int buffer) {
   const auto writes = [buffer](const KernelCall* call) {
     return std::find(call->outputs.begin(), call->outputs.end(), buffer) != call->outputs.end();

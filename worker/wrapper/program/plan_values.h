@@ -10,23 +10,24 @@
 
 namespace telemetry::worker::wrapper {
 
-// Values of a verified plan's buffers, on the host: what its inputs are given, and what has to come of it.
+// The values of the buffers of a verified plan on the host: its inputs and its expected outputs.
 
-// What each input is drawn from: the range of the first kernel that reads it, else -1 to 1.
+// Returns the range from which each input is drawn: that of the first kernel that reads the input, or -1 to 1.
 std::vector<kernels::DrawRange> InputRanges(const Plan& plan);
 
-// The memory of each input, gaps included, drawn one after the other. A plan of one call whose inputs are that kernel's
-// dense arguments, in order, gets what MakeCase draws for the seed.
+// Draws the memory of each input, including gaps, one input after the other. A plan of one call whose inputs are the
+// dense arguments of its kernel, in order, gets the values that MakeCase() draws for the seed.
 std::vector<std::vector<double>> DrawInputs(const Plan& plan, absl::Span<const kernels::DrawRange> ranges,
                                             uint64_t seed);
 
-// The outputs in row-major order by the kernels' references, in doubles. Between calls values are rounded to what their
-// buffers hold; the outputs are not. INTERNAL: a reference lacks an output.
+// Computes the outputs in row-major order with the references of the kernels, in doubles. Between calls values are
+// rounded to the dtype of their buffers; the outputs are not rounded. INTERNAL: a reference lacks an output.
 absl::StatusOr<std::vector<std::vector<double>>> EvaluatePlan(const Plan& plan,
                                                               absl::Span<const std::vector<double>> inputs);
 
-// How far each output may be off. Of one call: its kernel's tolerance. Of several: what rounding between them costs
-// (ir/compare.h), by the narrowest floats of the plan; `coarse_dots`: dots of f32 have ten bits of mantissa.
+// Returns the tolerance of each output. For a plan of one call it is the tolerance of the kernel. For several calls it
+// includes the error of rounding between them (ir/compare.h), by the narrowest floats of the plan. `coarse_dots`: dots
+// of f32 have ten bits of mantissa.
 std::vector<ir::Tolerance> OutputTolerances(const Plan& plan, bool coarse_dots);
 
 }  // namespace telemetry::worker::wrapper

@@ -11,34 +11,40 @@
 
 namespace telemetry::worker::wrapper {
 
-// A plan as a program of its own, for who has a GPU and a compiler but nothing of this project: it makes its inputs
-// from a seed, runs the plan's lines, compares what comes out with what the kernels' references gave when it was
-// written, and times the launches behind a flush of the device's cache, as the tuner does. It exits with 0 when the
-// results are right, 1 when they are wrong, 2 when it could not run.
+// The options of a standalone program of a plan, for users with a GPU and a compiler but nothing of this project.
+//
+// The program makes its inputs from a seed, runs the lines of the plan, and compares the outputs with the results that
+// the references of the kernels gave when the program was written. It times the launches, each after a flush of the
+// cache of the device, as the tuner does. Its exit status is 0 if the results are right, 1 if they are wrong, 2 if the
+// program could not run.
 struct ProgramOptions {
-  codegen::Target target = {};             // the device; its dialect is the program's
-  codegen::GenerateOptions generate = {};  // of a run's settings
-  uint64_t seed = 1;                       // of inputs, as MakeCase takes it
-  std::string name = {};                   // of the file, without its ending; empty: the plan's (FileName)
-  std::vector<std::string> comments = {};  // for its head: where the plan comes from
-  std::optional<double> measured_ms = {};  // a time of its launches, to compare with
+  codegen::Target target = {};             // the device; its dialect is that of the program
+  codegen::GenerateOptions generate = {};  // from the settings of a run
+  uint64_t seed = 1;                       // of the inputs, as for MakeCase()
+  std::string name = {};                   // of the file, without its extension; empty: the name of the plan (FileName)
+  std::vector<std::string> comments = {};  // lines for the head of the file: the origin of the plan
+  std::optional<double> measured_ms = {};  // a measured time of the launches, for comparison; unset: not known
 };
 
-// One file for CUDA or OpenCL. UNIMPLEMENTED: an extern kernel that the program could not compute; names it and says
-// which can be. INVALID_ARGUMENT: VerifyPlan's, or a view begins where no buffer can (kViewAlignment), or a config is
-// not in its kernel's space. Other errors are codegen::Generate's.
+// Writes a program of one C++ file for CUDA or OpenCL. UNIMPLEMENTED: an extern kernel that the program cannot compute;
+// the message names it and lists those that it can. INVALID_ARGUMENT: VerifyPlan() refuses the plan, a view begins
+// where no buffer can begin (kViewAlignment), or a config is not in the space of its kernel. Other errors are those of
+// codegen::Generate().
 absl::StatusOr<std::string> CppProgram(const Plan& plan, const ProgramOptions& options);
 
-// One command that makes the program NAME of that file, where NAME.cpp is. The plan has to be verified.
+// Returns the shell command that compiles NAME.cpp in the current directory into the program NAME. The plan must be
+// verified.
 std::string CompileCommand(const Plan& plan, const ProgramOptions& options);
-// The same for other paths; both as the shell is to read them.
+// Returns the command for other paths, which must be quoted for the shell.
 std::string CompileCommand(const Plan& plan, const ProgramOptions& options, std::string_view source,
                            std::string_view program);
 
-// One file for Python 3 with CuPy and NumPy. INVALID_ARGUMENT also: the target is not CUDA, which CuPy wants.
+// Writes a program of one file for Python 3 with CuPy and NumPy. Errors are those of CppProgram(). INVALID_ARGUMENT
+// also: the target is not CUDA, which CuPy needs.
 absl::StatusOr<std::string> PythonProgram(const Plan& plan, const ProgramOptions& options);
 
-// NAME of NAME.cpp and NAME.py: of letters, digits, '.', '-' and '_', with '_' for all others.
+// Returns the NAME of NAME.cpp and NAME.py. It consists of letters, digits, '.', '-' and '_'; other characters become
+// '_'.
 std::string FileName(const Plan& plan, const ProgramOptions& options);
 
 }  // namespace telemetry::worker::wrapper

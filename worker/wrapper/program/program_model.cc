@@ -58,7 +58,7 @@ class ModelMaker {
     return ExternKindOf(plan_.kernel(call->kernel)).status();
   }
 
-  // Code is generated for buffers that begin where a device lets them begin.
+  // Checks that a view begins where a device allows buffers to begin: the generated code depends on that.
   absl::Status CheckView(const Reinterpret& view) {
     const PlanBuffer& buffer = plan_.buffer(view.view);
     const int64_t offset = model_.places[static_cast<size_t>(view.view)].offset;
@@ -152,7 +152,7 @@ absl::StatusOr<ExternKind> ExternKindOf(const PlanKernel& kernel) {
   const std::string& name = kernel.library->name;
   if (name == "matmul" || name == "bmm") return ExternKind::kProduct;
   if (name == "layer_norm") return ExternKind::kLayerNorm;
-  return absl::UnimplementedError(Cat("a program of its own cannot compute the extern kernel '", name,
+  return absl::UnimplementedError(Cat("a standalone program cannot compute the extern kernel '", name,
                                       "', only bmm, layer_norm and matmul: call it as a kernel of the plan"));
 }
 

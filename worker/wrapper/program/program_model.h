@@ -14,28 +14,31 @@
 
 namespace telemetry::worker::wrapper {
 
-// All that a program of a plan says, before it is said in a language. Plain data.
+// The content of a program of a plan, independent of the language. Plain data.
 
-// Generated code. One kernel of the plan has several where calls pass it tensors of other strides.
+// Generated code. A kernel of the plan has more than one if calls pass it tensors of different strides.
 struct ProgramKernel {
   std::string name;  // unique: "softmax", "softmax_strided"
-  int kernel = -1;   // of the plan
+  int kernel = -1;   // index in Plan::kernels
   codegen::GeneratedKernel generated;
 };
 
+// A buffer as an argument of a generated function.
 struct BufferArgument {
   int buffer = -1;
 };
 using ProgramArgument = std::variant<BufferArgument, int64_t, float>;
 
+// The launch of a line.
 struct ProgramLaunch {
   int kernel = -1;  // in ProgramModel::kernels; -1: the line launches nothing
   int64_t grid = 0;
   std::vector<ProgramArgument> arguments;  // of the generated function, in order
 };
 
+// All parts of a program.
 struct ProgramModel {
-  const Plan* plan = nullptr;  // has to stay
+  const Plan* plan = nullptr;  // must outlive the model
   ProgramOptions options;
   std::vector<ProgramKernel> kernels;
   std::vector<ProgramLaunch> launches;     // by line of the plan
@@ -46,18 +49,19 @@ struct ProgramModel {
   const ProgramKernel& kernel(const ProgramLaunch& launch) const { return kernels[static_cast<size_t>(launch.kernel)]; }
 };
 
-// Verifies the plan. Errors are CppProgram's.
+// Verifies the plan and returns the model of its program. Errors are those of CppProgram().
 absl::StatusOr<ProgramModel> MakeProgramModel(const Plan& plan, const ProgramOptions& options);
 
-// Elements behind a buffer: of its size class, so that what reuses it fits.
+// Returns the number of elements to allocate for a buffer: that of its size class, so that a buffer that reuses the
+// memory fits.
 int64_t AllocatedElements(const PlanBuffer& buffer);
 
-// The extern kernels that programs compute without this project's code.
+// The extern kernels that programs compute without the code of this project.
 enum class ExternKind { kProduct, kLayerNorm };
-// UNIMPLEMENTED names another.
+// Returns the kind of an extern kernel. UNIMPLEMENTED: it is of no kind; the message names it.
 absl::StatusOr<ExternKind> ExternKindOf(const PlanKernel& kernel);
 
-// Whether cuBLAS takes the call of a product as its arguments lie.
+// Returns true if cuBLAS supports the call of a product with the layouts of its arguments.
 bool IsForCublas(const Plan& plan, const KernelCall& call);
 
 }  // namespace telemetry::worker::wrapper

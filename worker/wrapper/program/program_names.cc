@@ -14,7 +14,7 @@ Names::Names(std::string_view taken) : taken_(absl::StrSplit(record::AbslView(ta
 std::string Names::Of(std::string_view wanted) {
   std::string name;
   for (const char c : wanted) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  // Names with two underscores, or that begin with one, belong to others.
+  // Names that contain two underscores or begin with one are reserved.
   if (name.empty() || name[0] == '_' || std::isdigit(static_cast<unsigned char>(name[0])) != 0) name = Cat("b", name);
   for (size_t at = name.find("__"); at != std::string::npos; at = name.find("__")) name.erase(at, 1);
   std::string unique = name;

@@ -10,27 +10,30 @@
 
 namespace telemetry::worker::wrapper {
 
-// Names of things of the plan that a language takes, each once.
+// A set of the names that are used in a program, each once.
 class Names {
  public:
-  // Those that are not to be had, with blanks between: words of the language, and what programs declare themselves.
+  // `taken` lists the names that cannot be used, separated by blanks: reserved words of the language, and names that
+  // programs declare themselves.
   explicit Names(std::string_view taken);
-  // `wanted` with what no name may have replaced; with a number behind it where it is taken.
+  // Returns `wanted` with the characters replaced that a name cannot contain, and with a number appended if the name is
+  // taken.
   std::string Of(std::string_view wanted);
 
  private:
   std::set<std::string, std::less<>> taken_;
 };
 
-// What the things of a program are called in it.
+// The names of the parts of a program.
 struct ProgramNames {
   std::vector<std::string> buffers;                       // by buffer of the plan
   std::vector<std::string> kernels;                       // by kernel of the model
-  std::vector<std::string> sources;                       // likewise
+  std::vector<std::string> sources;                       // by kernel of the model
   std::vector<std::string> expected;                      // by output
-  std::map<std::string, std::string, std::less<>> packs;  // by the plan's names
+  std::map<std::string, std::string, std::less<>> packs;  // by the name of the pack in the plan
 };
 
+// Returns a name for each part of the model. For `taken`, see Names.
 ProgramNames NamesOf(const ProgramModel& model, std::string_view taken);
 
 }  // namespace telemetry::worker::wrapper

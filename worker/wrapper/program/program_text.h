@@ -10,36 +10,36 @@
 
 namespace telemetry::worker::wrapper {
 
-// Words that programs are written with, in either language.
+// Text that programs of both languages have.
 
-// With so many digits (9 tell all floats apart), or with 0 as few as tell it from other doubles; `infinity` and `nan`
-// are the language's.
+// Returns a number with this many digits (9 distinguish all floats), or, for 0, with the fewest digits that distinguish
+// it from other doubles. `infinity` and `nan` are the words of the language.
 std::string NumberText(double value, int digits, std::string_view infinity, std::string_view nan);
-// Digits of an output's values, and of sums of them.
+// Returns the number of digits for the values of an output, and for sums of them.
 int DigitsOf(DType dtype);
 int SumDigitsOf(DType dtype);
 
-// A list in brackets that are not part of it, so many to a line: "1, 2, 3,\n    4, 5".
+// Returns the items of a list, without its brackets, with `per_line` of them on a line: "1, 2, 3,\n    4, 5".
 std::string WrappedList(absl::Span<const std::string> items, size_t per_line);
 
-// What follows a mark of comments: on one line, and none that goes on.
+// Returns the text of a comment: on one line that does not continue on the next one.
 std::string CommentText(std::string_view text);
-// Of C++ and Python.
+// Returns the text as a string literal of C++ and Python.
 std::string Quoted(std::string_view text);
 
-// The lines that a program's head comments begin with: what it is, and where it comes from.
+// Returns the first lines of a program's head comment: its purpose and the origin of the plan.
 std::vector<std::string> HeadLines(const ProgramModel& model);
 
-// "input q f32[2, 16, 32], drawn from -1 to 1"
+// Describes an input: "input q f32[2, 16, 32], drawn from -1 to 1".
 std::string InputText(const ProgramModel& model, size_t input);
 
-// What a language's visitor makes of a plan's lines.
+// The lines of a plan as code of a language.
 struct WrittenLines {
   std::string text;
   std::set<std::string_view> runtime;  // files of runtime/ that extern calls need
 };
 
-// A file of runtime/, as it was when this was built.
+// Returns a file of runtime/, as it was when this library was built.
 std::string_view RuntimeText(std::string_view file);
 
 }  // namespace telemetry::worker::wrapper

@@ -12,18 +12,18 @@ using record::Cat;
 
 namespace {
 
-// Words of Python, and what the program's own functions are called.
+// Reserved words of Python, and names that the program declares itself.
 constexpr std::string_view kTaken =
     "False None True and as assert async await break class continue def del elif else except finally for from "
     "global if import in is lambda nonlocal not or pass raise return try while with yield allocate check_output "
     "compile_kernel cupy extern_layer_norm extern_product launch main make_input make_inputs np run_plan view";
 
-// "(2, 3)", "(2,)".
+// Returns a tuple of Python: "(2, 3)", "(2,)".
 std::string TupleText(const std::vector<int64_t>& numbers) {
   return Cat("(", absl::StrJoin(numbers, ", "), numbers.size() == 1 ? ",)" : ")");
 }
 
-// Writes a plan's lines as the body of a function, each below its text.
+// A writer of the lines of a plan as the body of a function: the code of each line below its text.
 class PythonLines {
  public:
   PythonLines(const ProgramModel& model, const ProgramNames& names)

@@ -8,12 +8,13 @@
 
 namespace telemetry::worker::wrapper {
 
+// Returns the names of the program, none of them a reserved word of Python or of the runtime.
 ProgramNames PythonNames(const ProgramModel& model);
 
-// The functions make_inputs and run_plan: each line of the plan below its text.
+// Writes the functions make_inputs and run_plan: the code of each line of the plan below the text of the line.
 WrittenLines WritePythonLines(const ProgramModel& model, const ProgramNames& names);
 
-// As NumberText.
+// Returns a number as NumberText() does.
 std::string PythonNumber(double value, int digits = 0);
 
 }  // namespace telemetry::worker::wrapper

@@ -48,8 +48,8 @@ std::string ExpectedText(const ProgramModel& model, size_t output, const std::st
 
 absl::StatusOr<std::string> PythonProgram(const Plan& plan, const ProgramOptions& options) {
   if (options.target.dialect != Dialect::kCuda) {
-    return absl::InvalidArgumentError(
-        Cat("plan '", plan.name, "': Python programs are for CUDA, which is what CuPy has; OpenCL's are in C++"));
+    return absl::InvalidArgumentError(Cat(
+        "plan '", plan.name, "': Python programs need CUDA, because they use CuPy; write a C++ program for OpenCL"));
   }
   const absl::StatusOr<ProgramModel> model = MakeProgramModel(plan, options);
   if (!model.ok()) return model.status();

@@ -1,4 +1,4 @@
-// The calls of SQLite that can fail, as the linker sees them (--wrap): each is a place of FaultPoints.
+// Wraps the calls of SQLite that can fail (linker option --wrap). Each call is a fault point of FaultPoints.
 
 #include <sqlite3.h>
 

@@ -21,7 +21,7 @@ void InstallFaultMemory() {
   methods.xMalloc = &Allocate;
   methods.xRealloc = &Reallocate;
   sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
-  // Else its small allocations come from pools that are never asked again.
+  // Without these settings SQLite serves small allocations from pools that never reach the wrapped allocator.
   sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0);
   sqlite3_config(SQLITE_CONFIG_PAGECACHE, nullptr, 0, 0);
 }

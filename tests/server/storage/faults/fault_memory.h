@@ -2,7 +2,7 @@
 
 namespace telemetry::storage {
 
-// Makes SQLite's allocations places of FaultPoints. Before SQLite is used for the first time in the process.
+// Makes each of SQLite's allocations a fault point. Must be called before the process uses SQLite for the first time.
 void InstallFaultMemory();
 
 }  // namespace telemetry::storage

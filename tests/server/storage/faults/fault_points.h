@@ -4,26 +4,26 @@
 
 namespace telemetry::storage {
 
-// The places of this process where a disk, SQLite or its memory could fail, in the order in which they are passed. A
-// test arms one of them; all others work. For one thread.
+// The points of this process at which a disk, SQLite or its memory may fail, in the order of execution. A test arms one
+// of them; all others work. Not thread-safe.
 class FaultPoints {
  public:
   enum class Kind {
     kNone,
-    kDisk,        // a write, truncation or sync of a file opened through FaultVfs
-    kDiskRead,    // a read of one
-    kCallBefore,  // a call of SQLite, which then does nothing
-    kCallAfter,   // one that does what it should, and says it failed
-    kMemory,      // an allocation of SQLite's
+    kDisk,        // a write, truncation, deletion or fsync of a file opened through the fault VFS
+    kDiskRead,    // a read of such a file
+    kCallBefore,  // a call of SQLite that fails without any effect
+    kCallAfter,   // a call of SQLite that takes effect but reports a failure
+    kMemory,      // an allocation by SQLite
   };
 
-  // The nth place of this kind from now on fails with that result code of SQLite's, n from 1; `repeats`: and so do all
-  // behind it.
+  // Makes the nth point of this kind from now on (n from 1) fail with SQLite's result code `code`, and all later points
+  // too if `repeats`.
   static void Arm(Kind kind, int64_t nth, int code, bool repeats);
-  // True: the place was reached.
+  // Returns true if the point was reached.
   static bool Disarm();
 
-  // Asked at a place: 0, or the code to fail with.
+  // Called at each point: returns 0, or the code to fail with.
   static int Pass(Kind kind);
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 using Kind = FaultPoints::Kind;
 
-// The real file lies behind it.
+// An open file. The real file follows this object in memory.
 struct FaultFile {
   sqlite3_file base;
 
@@ -85,7 +85,7 @@ sqlite3_vfs* RealVfs(sqlite3_vfs* vfs) { return static_cast<sqlite3_vfs*>(vfs->p
 int Open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* out_flags) {
   auto* opened = new (file) FaultFile{.base = {}};
   const int result = RealVfs(vfs)->xOpen(RealVfs(vfs), name, FaultFile::Real(file), flags, out_flags);
-  // SQLite closes what has methods, also after an error.
+  // SQLite closes a file that has methods, also after an error.
   if (FaultFile::Real(file)->pMethods != nullptr) opened->base.pMethods = &kMethods;
   return result;
 }

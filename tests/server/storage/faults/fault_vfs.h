@@ -2,8 +2,8 @@
 
 namespace telemetry::storage {
 
-// Registers a VFS of this name: the machine's own files, whose reads, writes and syncs are places of FaultPoints. Once
-// in a process.
+// Registers a VFS of this name over the default one. Its reads, writes and fsyncs are fault points. Must be called once
+// per process.
 void RegisterFaultVfs(const char* name);
 
 }  // namespace telemetry::storage

@@ -1,6 +1,6 @@
-// One place after the other fails: each write and sync of the disk, each read, each call of SQLite, each of its
-// allocations. Whatever fails, what was acknowledged is stored, the rest is stored by whole batches or not at all, and
-// a reader has all or an error.
+// Tests that no single failure loses data: each write and fsync, each read, each call of SQLite and each of its
+// allocations fails in turn. After each failure, acknowledged batches are stored, other batches are stored completely
+// or not at all, and a reader returns the complete dataset or an error.
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -43,18 +43,19 @@ v1::Record RunConfigRecord(char run, uint64_t config_id) {
   return record;
 }
 
-// Records of every kind, and one that is refused.
+// Returns records of every kind, and one that is refused.
 const std::vector<std::vector<v1::Record>>& Batches() {
   static const auto& batches = *new std::vector<std::vector<v1::Record>>{
       {RunRecord('a'), GraphRecord('a'), AttemptRecord('x', 'a')},
       {ConfigRecord(7, "Config(a=1, b=[2])"), RunConfigRecord('a', 7), Row('x', 1, 0.5), HashRecord('x', 1)},
-      {Row('x', 2, 0.25), DetailRecord('x', 2), Row('q', 1, 0.125)},  // of an attempt that nobody announced
+      {Row('x', 2, 0.25), DetailRecord('x', 2),
+       Row('q', 1, 0.125)},  // the last row belongs to an attempt that was never announced
       {RunRecord('b'), AttemptRecord('y', 'b'), Row('y', 1, 1), Row('x', 3, 2)},
   };
   return batches;
 }
 
-// The dataset after the first batches, exported.
+// Returns the export of the dataset after the first `count` batches.
 const std::string& ExportAfter(size_t count) {
   static auto& exports = *new std::vector<std::string>();
   while (exports.size() <= count) {
@@ -68,7 +69,7 @@ const std::string& ExportAfter(size_t count) {
 class Folder {
  public:
   Folder() {
-    // In memory where there is such a place: a sweep syncs thousands of times.
+    // In memory if possible, since a sweep fsyncs thousands of times.
     std::string pattern = std::filesystem::is_directory("/dev/shm") ? "/dev/shm/telemetry-XXXXXX"
                                                                     : testing::TempDir() + "/telemetry-XXXXXX";
     path_ = mkdtemp(pattern.data());
@@ -89,7 +90,7 @@ absl::StatusOr<uint64_t> Commit(StoreWriter& writer, uint64_t first_seq, const s
   return outcomes->front().committed_seq;
 }
 
-// Sends all batches, with an idle moment before the last. How many are acknowledged.
+// Sends all batches, with a call of Idle() before the last one. Returns the number of acknowledged batches.
 size_t WriteUntilTheFault(const std::string& path) {
   absl::StatusOr<std::unique_ptr<StoreWriter>> writer = OpenSqliteWriter(path, {.vfs = kVfs, .checkpoint_pages = 4});
   if (!writer.ok() || !(*writer)->OpenProducer(kProducer, 1, "test").ok()) return 0;
@@ -120,7 +121,7 @@ absl::StatusOr<std::string> ExportOf(const std::string& path, const std::string&
   return text;
 }
 
-// What is wrong with the dataset after `acked` batches were acknowledged; empty: nothing.
+// Returns a description of the error in the dataset after `acked` batches were acknowledged; empty: no error.
 std::string Inspect(const std::string& path, size_t acked) {
   absl::StatusOr<std::unique_ptr<StoreWriter>> writer = OpenSqliteWriter(path);
   if (!writer.ok()) return absl::StrCat("does not open again: ", writer.status().ToString());
@@ -139,12 +140,12 @@ std::string Inspect(const std::string& path, size_t acked) {
   return *exported == ExportAfter(stored) ? "" : absl::StrCat("not the dataset of ", stored, " batches: ", *exported);
 }
 
-// Returns the distance between the places that a sweep tries: every place with TELEMETRY_FAULTS set.
+// Returns the distance between the points that a sweep tries: 1 if TELEMETRY_FAULTS is set, else `usual`.
 int64_t Stride(int64_t usual) { return Faults(0) == 0 ? usual : 1; }
 
 class StorageFaultTest : public testing::Test {
  protected:
-  // Lets the nth place fail, for n from 1 until a story has no such place.
+  // Makes the nth point fail, for n from 1 until a story does not reach that point.
   void Sweep(Kind kind, int code, bool repeats, int64_t stride) {
     int64_t places = 0;
     for (int64_t n = 1;; n += stride) {
@@ -161,7 +162,7 @@ class StorageFaultTest : public testing::Test {
     EXPECT_GT(places, 10) << "a sweep that meets nothing proves nothing";
   }
 
-  // The same for an export of the whole dataset.
+  // Does the same for an export of the complete dataset.
   void SweepReader(Kind kind, int code, int64_t stride) {
     const Folder folder;
     ASSERT_EQ(WriteUntilTheFault(folder.database()), Batches().size());
@@ -194,7 +195,7 @@ TEST_F(StorageFaultTest, ReadersReads) { SweepReader(Kind::kDiskRead, SQLITE_IOE
 TEST_F(StorageFaultTest, ReadersCalls) { SweepReader(Kind::kCallBefore, SQLITE_IOERR, 1); }
 TEST_F(StorageFaultTest, ReadersAllocations) { SweepReader(Kind::kMemory, SQLITE_NOMEM, Stride(3)); }
 
-// A run with an attempt that may go, and a newer one.
+// Stores a run with an old attempt that may be removed, and a newer one.
 void WriteOldAndNew(const std::string& path) {
   absl::StatusOr<std::unique_ptr<StoreWriter>> writer = OpenSqliteWriter(path);
   ASSERT_TRUE(writer.ok() && (*writer)->OpenProducer(kProducer, 1, "test").ok());
@@ -206,7 +207,7 @@ void WriteOldAndNew(const std::string& path) {
   ASSERT_TRUE(committed.ok()) << committed.status();
 }
 
-// Counts time and removes the old attempt. True: it says that it is gone.
+// Adds served time and removes the old attempt. Returns true if the writer reported its removal.
 bool RemoveUntilTheFault(const std::string& path) {
   absl::StatusOr<std::unique_ptr<StoreWriter>> writer = OpenSqliteWriter(path, {.vfs = kVfs, .checkpoint_pages = 4});
   if (!writer.ok() || !(*writer)->AddServedTime(absl::Hours(1)).ok()) return false;

@@ -1,5 +1,4 @@
-// A transaction's rows are stored all at once, and its configs are looked up all at once: what becomes of each record
-// is the same as one by one.
+// Tests that bulk storage and bulk look-ups treat each record in the same way as storing records one by one.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -32,7 +31,7 @@ v1::Record RunConfigRecord(char run, uint64_t config_id) {
   return record;
 }
 
-// Sends to one writer, and keeps how far it is.
+// A producer that sends to one writer and keeps track of its sequence number.
 class Sender {
  public:
   Sender(StoreWriter& writer, char name) : writer_(writer), producer_(16, name) {
@@ -86,7 +85,7 @@ TEST_F(BulkTest, RowsThatAreStoredAlreadyAreComparedAndTheOthersStored) {
                                        Row('x', 4, 0.5)};
   EXPECT_THAT(RefusedSeqs(again.Send(log)), ElementsAre(4u));
   EXPECT_EQ(dataset_->Query("SELECT string_agg(perf_ms::text, ' ' ORDER BY seq) FROM measurements"), "0.5 0.5 0.5 0.5");
-  // Nothing of it lasts: what follows is new.
+  // Checks that the failed COPY leaves no state behind: later rows are stored as usual.
   EXPECT_THAT(again.Send({Row('x', 5, 0.5)}).refused, IsEmpty());
   EXPECT_EQ(dataset_->Query("SELECT count(*) FROM measurements"), "5");
 }
@@ -114,7 +113,7 @@ TEST_F(BulkTest, ARepeatedRowLeavesOtherProducersRowsTogether) {
   first.Send(stored);
   CountStatements(*dataset_);
 
-  // A producer whose log begins anew sends all that is stored, and something more; another one's rows are new.
+  // A producer whose log restarts sends all stored rows again and some more. The rows of another producer are new.
   stored.push_back(Row('x', kRows + 1, 0.5));
   stored.push_back(Row('x', kRows + 1, 0.5));
   stored.push_back(Row('x', 7, 0.75));
@@ -138,13 +137,14 @@ TEST_F(BulkTest, ARefusedRecordLeavesNoConfig) {
   Sender sender(*writer_, 'p');
   EXPECT_THAT(RefusedSeqs(sender.Send({Row('?', 1, 0.5, /*config_id=*/8), AttemptRecord('x', 'a')})), ElementsAre(1u));
   EXPECT_EQ(dataset_->Query("SELECT count(*) FROM configs"), "0");
-  // A text that is refused leaves none of its arguments.
+  // A refused text adds none of its arguments.
   sender.Send({ConfigRecord(7, "Config(w=4)")});
   EXPECT_EQ(sender.Send({ConfigRecord(7, "Config(w=8)")}).refused.size(), 1u);
   EXPECT_EQ(dataset_->Query("SELECT string_agg(text, ' ') FROM config_arguments"), "w=4");
 }
 
-// Records about few things, so that they meet: in one transaction, in a later one, from another producer.
+// A generator of random records about a few objects, so that records conflict in one transaction, with earlier
+// transactions, and with other producers.
 class RandomRecords {
  public:
   explicit RandomRecords(unsigned seed) : random_(seed) {}
@@ -174,7 +174,7 @@ class RandomRecords {
       }
       case 2:
       case 3: {
-        // One text, the same in another order, and now and then another config's.
+        // Usually the same text, or the same arguments in another order; sometimes the text of another config.
         const uint64_t warps = Below(16) == 0 ? config + 1 : config;
         return ConfigRecord(config, Below(2) == 0 ? absl::StrCat("Config(warps=", warps, ", stages=", warps % 3, ")")
                                                   : absl::StrCat("Config(stages=", warps % 3, ", warps=", warps, ")"));
@@ -263,7 +263,7 @@ TEST_F(BulkTest, TwoWhoSendTheSameConfigsInOppositeOrdersDoNotWaitForEachOther) 
   constexpr int kRounds = 30;
   constexpr int kConfigs = 100;
   std::vector<std::thread> threads;
-  // Both begin each round at once.
+  // Both threads begin each round at the same time.
   std::vector<absl::Barrier*> rounds;
   for (int i = 0; i < kRounds; ++i) rounds.push_back(new absl::Barrier(2));
   for (const bool backwards : {false, true}) {
@@ -285,7 +285,7 @@ TEST_F(BulkTest, TwoWhoSendTheSameConfigsInOppositeOrdersDoNotWaitForEachOther) 
   writer_.reset();
   EXPECT_EQ(dataset_->Query("SELECT count(*) FROM config_texts WHERE text IS NOT NULL"),
             absl::StrCat(kRounds * kConfigs));
-  // A connection that has ended has said what it counted.
+  // A connection has reported its counters once it has ended.
   while (dataset_->Query("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "
                          "backend_type = 'client backend'") != "1") {
   }

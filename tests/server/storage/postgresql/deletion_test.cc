@@ -1,4 +1,4 @@
-// Attempts deleted while other writers store rows of them.
+// Tests the deletion of attempts while other writers store rows of them.
 
 #include "server/storage/deletion.h"
 
@@ -25,7 +25,7 @@ class DeletionBesideWritersTest : public ::testing::Test {
     return *OpenPostgresqlWriter(dataset_->db(), {.patience = absl::Seconds(60)});
   }
 
-  // Deletes the run; returns how many attempts of it there were.
+  // Deletes the run. Returns the number of its attempts that were deleted.
   int DeleteRun(StoreReader& reader, StoreWriter& writer, char run) {
     v1::DeleteRequest request;
     request.add_run_ids(RunId(run));
@@ -49,15 +49,15 @@ class DeletionBesideWritersTest : public ::testing::Test {
   const std::unique_ptr<TestDataset> dataset_ = NewPostgresqlDataset();
 };
 
-// A producer of one attempt, which it announces again with each batch.
+// A producer of one attempt in each of two runs, which announces the attempts again with some of its batches.
 class Producer {
  public:
   Producer(std::unique_ptr<StoreWriter> writer, char letter) : writer_(std::move(writer)), letter_(letter) {
     EXPECT_TRUE(writer_->OpenProducer(id_, 1, "test").ok());
   }
 
-  // Sends a batch of records of both runs: the first one's attempt may have been deleted. Returns whether all was
-  // stored.
+  // Sends a batch of records for both runs; the first run's attempt may have been deleted. Returns whether all records
+  // were stored.
   bool Send(bool announces) {
     std::vector<v1::Record> records;
     if (announces) {
@@ -87,7 +87,7 @@ class Producer {
     return outcome.refused.empty();
   }
 
-  // The letter of the attempt that nobody deletes.
+  // Returns the letter of the attempt that is never deleted.
   char Other() const { return static_cast<char>(letter_ - 'a' + 'A'); }
   uint64_t rows() const { return row_; }
   size_t refused() const { return refused_; }
@@ -113,7 +113,7 @@ TEST_F(DeletionBesideWritersTest, NothingElseIsLostOrRefusedAndNothingIsLeftBehi
   std::vector<std::thread> threads;
   for (const auto& producer : producers) {
     threads.emplace_back([&producer, &busy] {
-      // Now and then the attempt is announced, in between its rows come alone.
+      // Only every third batch announces the attempt; the others contain only rows.
       for (int batch = 0; batch < kBatches; ++batch) producer->Send(batch % 3 == 0);
       --busy;
     });
@@ -134,7 +134,7 @@ TEST_F(DeletionBesideWritersTest, NothingElseIsLostOrRefusedAndNothingIsLeftBehi
         << table;
   }
 
-  // Whatever is acknowledged after the deletion is stored.
+  // Rows that are acknowledged after the deletion are stored.
   for (const auto& producer : producers) EXPECT_TRUE(producer->Send(/*announces=*/true));
   EXPECT_EQ(CountOf("measurements"),
             absl::StrCat(producers.size() * (kBatches * Producer::kRows + 2 * Producer::kRows)));

@@ -1,4 +1,4 @@
-// Several writers of one dataset, as in several collectors.
+// Tests several writers of one dataset, as in several collectors.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST_F(ManyWritersTest, AProducerGoesOnWithAnotherCollector) {
   const BatchOutcome outcome = Send(*writers_[1], producer_, 2, {Row('x', 1, 0.5), Row('x', 2, 0.5)});
   EXPECT_EQ(outcome.skipped, 1u);
   EXPECT_EQ(outcome.committed_seq, 3u);
-  // The first one knows it, too.
+  // The first writer reads the progress that the second one made.
   EXPECT_EQ(Send(*writers_[0], producer_, 3, {Row('x', 2, 0.5), Row('x', 3, 0.5)}).skipped, 1u);
   EXPECT_EQ(dataset_->Query("SELECT count(*) FROM measurements"), "3");
 }
@@ -74,8 +74,8 @@ TEST_F(ManyWritersTest, AnAttemptSupersededElsewhereTakesNoMoreRows) {
   EXPECT_EQ(dataset_->Query("SELECT count(*) FROM measurements"), "0");
 }
 
-// The same runs, configs and attempts from all of them at once, each in an order of its own: they are in each other's
-// way wherever they can be.
+// All writers send the same runs, configs and attempts at the same time, each in its own order, which causes as many
+// lock conflicts as possible.
 TEST_F(ManyWritersTest, WhatAllSendAtOnceIsStoredOnce) {
   const unsigned seed = TestSeed();
   constexpr int kRounds = 8;

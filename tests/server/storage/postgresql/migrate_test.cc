@@ -1,4 +1,4 @@
-// Making the schema, and bringing it up to date.
+// Tests the creation and the migration of the schema.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -91,7 +91,7 @@ TEST_F(PgMigrateTest, WhatWasThereBeforeSendersHadRunsOfTheirOwnIsReadAndGoneOnW
   ASSERT_TRUE(MigratePg(*Open(), absl::Now()).ok());
   const auto text = [this] { return ExportText(**OpenPostgresqlReader(dataset_->db())); };
   for (const char* part : {"softmax", "Config(n=4)", "perf_ms: 0.5"}) EXPECT_THAT(text(), HasSubstr(part));
-  // The owner sends it all again, and a row more.
+  // The owner sends all records again, and one more row.
   const std::unique_ptr<StoreWriter> writer = *OpenPostgresqlWriter(dataset_->db());
   const std::string producer(16, 'p');
   ASSERT_TRUE(writer->OpenProducers({{producer, 1, "test", "owner"}})->front().ok());

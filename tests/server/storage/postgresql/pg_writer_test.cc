@@ -1,4 +1,4 @@
-// One writer on a server that fails it.
+// Tests one writer on a server that fails at various points.
 
 #include "server/storage/postgresql/pg_writer.h"
 
@@ -18,13 +18,13 @@
 #include "tests/server/storage/test_dataset.h"
 
 namespace {
-// The descriptions of prepared statements until one fails; 0: none does.
+// The number of descriptions of prepared statements until one fails; 0: none fails.
 int until_failure = 0;
 }  // namespace
 
 extern "C" {
 PGresult* __real_PQdescribePrepared(PGconn* connection, const char* name);
-// Fails as a statement that the server cancels.
+// Fails like a statement that the server cancels.
 PGresult* __wrap_PQdescribePrepared(PGconn* connection, const char* name) {
   if (until_failure == 0 || --until_failure > 0) return __real_PQdescribePrepared(connection, name);
   return PQexec(connection, "DO $$ BEGIN RAISE EXCEPTION 'canceled' USING ERRCODE = 'query_canceled'; END $$");
@@ -80,7 +80,7 @@ TEST_F(PgWriterTest, ACommitOfWhichNobodyHeardIsFoundOut) {
   const BatchOutcome outcome = Send(3, {Row('x', 1, 0.5), Row('x', 1, 0.75)});
   EXPECT_EQ(proxy_.cuts(), 1);
   EXPECT_EQ(outcome.committed_seq, 4u);
-  EXPECT_EQ(outcome.skipped, 0u);  // it was not stored a second time
+  EXPECT_EQ(outcome.skipped, 0u);  // the batch was not stored a second time
   EXPECT_EQ(outcome.refused.size(), 1u);
   EXPECT_EQ(Rows(), "1 1");
   EXPECT_THAT(Send(5, {Row('x', 2, 0.5)}).refused, IsEmpty());
@@ -90,7 +90,7 @@ TEST_F(PgWriterTest, AnOpeningOfWhichNobodyHeardIsDoneAgain) {
   proxy_.CutNext(proxy::CommitProxy::Cut::kAfter);
   EXPECT_EQ(*writer_->OpenProducer(producer_id_, 2, "test"), 2u);
   EXPECT_EQ(proxy_.cuts(), 1);
-  EXPECT_TRUE(absl::IsFailedPrecondition(Send(3, {Row('x', 1, 0.5)}).status));  // epoch 1 is over
+  EXPECT_TRUE(absl::IsFailedPrecondition(Send(3, {Row('x', 1, 0.5)}).status));  // epoch 1 is fenced
 }
 
 TEST_F(PgWriterTest, AConnectionThatWasLostIsMadeAnew) {
@@ -119,7 +119,7 @@ TEST_F(PgWriterTest, AReaderGoesOnAfterItsConnectionWasLost) {
   EXPECT_EQ(reader->GetRun(RunId('a'))->attempts(), 1u);
 }
 
-// As on a standby that took over and had not got all of it.
+// Simulates a standby that took over without the latest commits.
 TEST_F(PgWriterTest, WhatAnotherServerMayNotHaveIsNotTakenForStored) {
   Send(3, {Row('x', 1, 0.5)});
   OnServer("DELETE FROM configs");

@@ -25,7 +25,7 @@ using testing::HasSubstr;
 
 bool HasNoChildren() { return waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD; }
 
-// What the pool makes of its compilers, on compilers that do as they are told.
+// Tests the pool with compiler processes that behave as the source says.
 class CompilePoolTest : public PoolTest {
  protected:
   void StartFakes(int processes, absl::Duration time_limit = absl::Seconds(60)) {

@@ -5,7 +5,7 @@
 #include "tests/worker/tune/compile/fake_compiler.h"
 #include "worker/tune/tune_child.h"
 
-// The compiler processes, fake and real, are this program again.
+// The compiler processes, fake and real, are this program.
 int main(int argc, char** argv) {
   namespace tune = telemetry::worker::tune;
   if (const std::optional<int> exit_status = tune::PlayCompiler(argc, argv)) return *exit_status;

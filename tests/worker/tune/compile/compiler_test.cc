@@ -7,7 +7,7 @@
 namespace telemetry::worker::tune {
 namespace {
 
-// The interrupt was meant for the job before: a process that is about to die is given no other.
+// Tests that a job never gets the process that an Interrupt for the previous job is killing.
 TEST(CompilerTest, TheJobAfterAnInterruptHasAProcessOfItsOwn) {
   Compiler compiler(FakeCompiler());
   const std::atomic<bool> cancelled = false;

@@ -18,7 +18,7 @@ namespace {
 
 void Crash() {
   std::cerr << "internal compiler error" << std::endl;
-  std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would take it for its own
+  std::signal(SIGSEGV, SIG_DFL);  // otherwise a sanitizer would handle the signal
   std::raise(SIGSEGV);
 }
 

@@ -7,14 +7,14 @@
 
 namespace telemetry::worker::tune {
 
-// A compiler process that does as the source says: "crash", "hang" (for ever), "quit", "garbage", "refuse". Any other
-// source compiles to a text that begins with it, a colon and the process's pid.
+// A compiler process that obeys the source: "crash", "hang" (forever), "quit", "garbage", "refuse". Any other source
+// compiles to the source, followed by a colon and the process's pid.
 ChildProgram FakeCompiler();
 
-// The pid in such a binary.
+// Returns the pid in such a binary.
 pid_t PidIn(const std::string& binary);
 
-// The other side: empty where the arguments are not a fake compiler's.
+// Runs the compiler process and returns its exit status; nullopt if the arguments are not those of a fake compiler.
 std::optional<int> PlayCompiler(int argc, char** argv);
 
 }  // namespace telemetry::worker::tune

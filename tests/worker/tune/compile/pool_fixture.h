@@ -13,7 +13,7 @@
 
 namespace telemetry::worker::tune {
 
-// A pool and what came of the jobs that it was given, in the order in which they were submitted.
+// A pool with the results of its jobs in the order of submission.
 class PoolTest : public testing::Test {
  protected:
   void StartPool(CompilePoolOptions options) { pool_ = CompilePool::Create(std::move(options)).value(); }
@@ -26,7 +26,7 @@ class PoolTest : public testing::Test {
     });
   }
 
-  // Waits for all; each job must have had one result.
+  // Waits for all jobs. Each job must have exactly one result.
   std::vector<CompileResult> Results() {
     pool_->Drain();
     return OneResultEach();

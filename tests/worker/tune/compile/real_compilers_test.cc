@@ -27,7 +27,7 @@ std::string OpenClSource(int number) {
   return absl::StrCat("__kernel void kernel_of_mine(__global float* out) { out[get_local_id(0)] += ", number, ".0f; }");
 }
 
-// Instantiates templates until there is no memory left.
+// Instantiates templates until memory runs out.
 constexpr char kEndlessSource[] = R"(
 template <int depth, unsigned path> struct Tree {
   static const unsigned value = Tree<depth - 1, 2 * path>::value + Tree<depth - 1, 2 * path + 1>::value;
@@ -36,7 +36,8 @@ template <unsigned path> struct Tree<0, path> { static const unsigned value = pa
 extern "C" __global__ void kernel(unsigned* out) { *out = Tree<28, 1>::value; }
 )";
 
-// NVRTC and OpenCL (TELEMETRY_TEST_DEVICE, "opencl:0" without it), where they are there, or were named.
+// Tests NVRTC and OpenCL ("opencl:0"). Skips OpenCL if it is not installed, and NVRTC if it is not installed and
+// TELEMETRY_NVRTC is not set.
 class RealCompilersTest : public PoolTest {
  protected:
   void SubmitCuda(const std::string& source) { Submit({.source = source, .target = "sm_90"}); }
@@ -95,7 +96,7 @@ TEST_F(RealCompilersTest, AnEndlessCompilationIsEnded) {
   EXPECT_EQ(CodeOf(Results()[0]), StatusCode::kDeadlineExceeded);
 }
 
-// By hand: TELEMETRY_COMPILE_RATE=200 says how many kernels to compile with one process and with two.
+// For manual runs: TELEMETRY_COMPILE_RATE=200 compiles 200 kernels with one process and with two.
 TEST_F(RealCompilersTest, Rate) {
   const auto count = static_cast<int>(NumberFromEnvironment("TELEMETRY_COMPILE_RATE", 0));
   if (count == 0) GTEST_SKIP() << "TELEMETRY_COMPILE_RATE is not set";
@@ -103,7 +104,7 @@ TEST_F(RealCompilersTest, Rate) {
     StartPool({.processes = processes});
     SubmitCuda(CudaSource(-1));
     SubmitCuda(CudaSource(-2));
-    pool_->Drain();  // the processes have started
+    pool_->Drain();  // until the processes have started
     const absl::Time begin = absl::Now();
     for (int i = 0; i < count; ++i) SubmitCuda(CudaSource(i));
     pool_->Drain();

@@ -36,7 +36,7 @@ class CheckCodeTest : public MeasureTest {
     return buffer;
   }
 
-  // What `queue` counts in the second slot.
+  // Returns the counts that the work of `queue` adds to the second slot.
   template <typename Queue>
   CheckCounts Counted(Queue queue) {
     EXPECT_EQ(device_->Fill(counts_.get(), 0), absl::OkStatus());
@@ -44,7 +44,7 @@ class CheckCodeTest : public MeasureTest {
     CheckCounts counts[2];
     EXPECT_EQ(device_->Download(counts_.get(), 0, {reinterpret_cast<std::byte*>(counts), sizeof(counts)}),
               absl::OkStatus());
-    EXPECT_EQ(counts[0].mismatches, 0u) << "the first slot is not touched";
+    EXPECT_EQ(counts[0].mismatches, 0u) << "the first slot must not change";
     return counts[1];
   }
 
@@ -168,7 +168,7 @@ TEST_F(CheckCodeTest, TheHashSeesChangesAndExchanges) {
   EXPECT_NE(hash(changed), before);
   changed = words;
   changed[0] ^= 1;
-  EXPECT_EQ(hash(changed), before) << "in front of the beginning";
+  EXPECT_EQ(hash(changed), before) << "the word is before the beginning";
 }
 
 }  // namespace

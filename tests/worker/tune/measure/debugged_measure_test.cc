@@ -1,4 +1,4 @@
-// Configs whose values are looked at where their results are checked.
+// Tests that the values of the checked launch are printed or saved.
 
 #include <algorithm>
 #include <cstdlib>
@@ -42,7 +42,7 @@ class DebuggedMeasureTest : public MeasureTest {
     request.label = "Config(this=1)";
     return request;
   }
-  // The first words of each line: "[before_launch - doubled - x]".
+  // Returns the first words of each line, such as "[before_launch - doubled - x]".
   std::vector<std::string> Heads() const {
     std::vector<std::string> heads;
     for (const std::string& line : printed_) heads.push_back(line.substr(0, line.find(']') + 1));
@@ -129,7 +129,7 @@ TEST_F(DebuggedMeasureTest, NumbersByTheirValue) {
   }
 }
 
-// What x lacks, the results have: 0 over 0.
+// Computes 0 / 0 for one element: the result has a NaN although x has none.
 constexpr char kMakesANaN[] = "out[i] = i == 7 ? (x[i] - x[i]) / (x[i] - x[i]) : 2.0f * x[i];";
 
 TEST_F(DebuggedMeasureTest, AFailureNamesTheFirstNaN) {
@@ -140,7 +140,7 @@ TEST_F(DebuggedMeasureTest, AFailureNamesTheFirstNaN) {
     EXPECT_THAT(failure.message, EndsWith("; the first tensor with a NaN is 'out' (1 of 1000 elements), made by kernel "
                                           "'doubled'"));
     EXPECT_THAT(printed_, Contains(StartsWith("[first_nan] the first tensor with a NaN is 'out'")));
-    // Of the next one nothing is left.
+    // The next failure contains no NaN of this config.
     EXPECT_THAT(FailureOf(Named("out[i] = 1.0f;")).message, Not(HasSubstr("NaN")));
   }
 }

@@ -45,7 +45,7 @@ TEST_F(FinalTest, WhatIsRightByChanceDoesNotWin) {
 }
 
 TEST_F(FinalTest, WhatEndsTheProcessIsFoundAndTheOthersGoOn) {
-  // An access that is illegal on the second data set only.
+  // The access is illegal on the second data set only.
   const std::string crash = "out[x[kSecond] == 1.25f ? (long)i + ((long)1 << 42) : (long)i] = 2.0f * x[i];";
   std::string body = crash;
   body.replace(body.find("kSecond"), 7, "1");

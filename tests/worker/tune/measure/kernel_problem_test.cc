@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A kernel of the library, bound for a problem, with the calls to measure it on.
+// A kernel of the library, bound for a problem, with the calls on which it is measured.
 struct BoundProblem {
   std::shared_ptr<Device> device;
   const kernels::LibraryKernel* library_kernel = nullptr;
@@ -104,7 +104,7 @@ TEST_F(KernelProblemTest, RefusesCallsThatDiffer) {
   made.calls.pop_back();
   made.calls[0].results.clear();
   EXPECT_THAT(std::string(ProblemOf(*made.bound, made.calls, made.Tolerance()).status().message()),
-              HasSubstr("no result is expected"));
+              HasSubstr("no expected result"));
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ MeasureOutcome MeasureTest::Measure(const MeasureRequest& request) {
 
 MeasureFailure MeasureTest::FailureOf(const MeasureRequest& request) {
   const MeasureOutcome outcome = Measure(request);
-  EXPECT_FALSE(outcome.perf_ms.has_value()) << "what fails has no time";
+  EXPECT_FALSE(outcome.perf_ms.has_value()) << "a failed config must have no time";
   EXPECT_TRUE(outcome.failure.has_value());
   return outcome.failure.value_or(MeasureFailure());
 }

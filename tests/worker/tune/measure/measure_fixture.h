@@ -11,9 +11,9 @@
 
 namespace telemetry::worker::tune {
 
-// Measures kernels that double the numbers of `x` into `out`, or fail to, on the device that TELEMETRY_TEST_DEVICE
-// names ("opencl:0" without it), in real processes of this program. Bodies are written once, in words for both
-// dialects; one thread is at element `i`, and there are `kNumbers` of them.
+// Measures kernels that double the numbers of `x` into `out`, or fail to do so, on the device in TELEMETRY_TEST_DEVICE
+// ("opencl:0" if it is not set), in real processes of this program. Each kernel body is written once, with macros for
+// both dialects. One thread handles element `i`; there are `kNumbers` threads.
 class MeasureTest : public testing::Test {
  protected:
   static constexpr int kNumbers = 1000;
@@ -21,20 +21,20 @@ class MeasureTest : public testing::Test {
   static std::string DeviceName();
   static bool IsCuda() { return DeviceName().substr(0, 4) == "cuda"; }
 
-  // x = 1, 2, 3..., and as many more data sets with other numbers as are asked for.
+  // Returns the problem with x = 1, 2, 3... in the first data set and other numbers in the others.
   static MeasureProblem DoublingProblem(int data_sets = 1);
   static BufferData Numbers(const std::vector<float>& values);
 
   void SetUp() override { Start(DoublingProblem()); }
-  // The device of `options` is the fixture's.
+  // `options.device` is replaced by the fixture's device.
   void Start(const MeasureProblem& problem, MeasurerOptions options = {});
 
-  // The kernel `void kernel(GLOBAL float* x, GLOBAL float* out)` with that body, and these parameters behind them.
+  // Compiles `void kernel(GLOBAL float* x, GLOBAL float* out)` with this body and additional parameters.
   MeasureRequest RequestFor(const std::string& body, const std::string& more_parameters = "");
   MeasureOutcome Measure(const MeasureRequest& request);
   MeasureOutcome Measure(const std::string& body) { return Measure(RequestFor(body)); }
 
-  // The failure of a config that has to have one.
+  // Returns the failure of a config that must fail.
   MeasureFailure FailureOf(const MeasureRequest& request);
   MeasureFailure FailureOf(const std::string& body) { return FailureOf(RequestFor(body)); }
 
@@ -42,7 +42,7 @@ class MeasureTest : public testing::Test {
 
   static constexpr char kRight[] = "out[i] = 2.0f * x[i];";
 
-  std::shared_ptr<Device> compiler_;  // of this process; only compiles
+  std::shared_ptr<Device> compiler_;  // in this process; only compiles
   std::unique_ptr<Measurer> measurer_;
 };
 

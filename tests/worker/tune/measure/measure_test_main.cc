@@ -8,7 +8,7 @@
 
 namespace tune = telemetry::worker::tune;
 
-// The test's program is also that of the processes it measures in, and of a tuner that is killed.
+// This program is also run as a measuring process and as a tuner that is killed.
 int main(int argc, char** argv) {
   if (const std::optional<int> exit_status = tune::RunTuneChild(argc, argv)) return *exit_status;
   if (argc >= 2 && std::strcmp(argv[1], tune::kWaitingTuner) == 0) return tune::RunWaitingTuner();

@@ -38,7 +38,7 @@ TEST_F(MeasurerTest, FindsTheFirstWrongResult) {
   const MeasureOutcome outcome = Measure("out[i] = i == 123 ? 1.5f : i == 500 ? 0.0f : 2.0f * x[i];");
   ASSERT_TRUE(outcome.failure.has_value());
   EXPECT_FALSE(outcome.perf_ms.has_value());
-  EXPECT_TRUE(outcome.samples_ms.empty()) << "nothing wrong is timed";
+  EXPECT_TRUE(outcome.samples_ms.empty()) << "a wrong config must not be timed";
   EXPECT_EQ(outcome.failure->phase, "check");
   EXPECT_EQ(outcome.failure->error_class, "WrongResult");
   EXPECT_EQ(outcome.check->mismatches, 2);
@@ -90,7 +90,7 @@ TEST_F(MeasurerTest, SeesAChangedInputAndRestoresIt) {
 }
 
 TEST_F(MeasurerTest, ChecksAgainAfterTheLastRun) {
-  // Right as long as nobody ran before it.
+  // The result is right only if no launch ran before.
   const MeasureFailure failure = FailureOf("out[i] = out[i] != out[i] ? 2.0f * x[i] : 0.0f;");
   EXPECT_EQ(failure.error_class, "WrongResult");
 }
@@ -110,7 +110,7 @@ TEST_F(MeasurerTest, AnEndlessLoopIsEnded) {
   MeasureRequest request =
       RequestFor("volatile GLOBAL float* y = out; y[i] = x[i]; while (y[i] == x[i]) {} out[i] = 2.0f * x[i];");
   request.run_limit = absl::Milliseconds(300);
-  // OpenCL compiles when it launches.
+  // OpenCL compiles during the first launch.
   request.load_limit = absl::Seconds(60);
   const MeasureFailure failure = FailureOf(request);
   EXPECT_THAT(failure.phase, AnyOf("run", "launch"));
@@ -165,7 +165,7 @@ TEST_F(MeasurerTest, MeasuresWhatChangesItsArguments) {
   problem.data_sets[0].buffers[1].initial = problem.data_sets[0].buffers[0].initial;
   Start(problem);
   EXPECT_TRUE(Measure("out[i] = out[i] + x[i];").ok());
-  EXPECT_TRUE(Measure("out[i] = 2.0f * out[i];").ok()) << "each config finds the argument as it was";
+  EXPECT_TRUE(Measure("out[i] = 2.0f * out[i];").ok()) << "the argument must be restored for each config";
   EXPECT_FALSE(Measure("out[i] = 2.5f * out[i];").ok());
 }
 

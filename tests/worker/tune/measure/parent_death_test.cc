@@ -31,7 +31,7 @@ class WaitingTuner : public MeasureTest {
   }
 };
 
-// The running processes that `parent` has started.
+// Returns the running processes that `parent` has started.
 std::vector<pid_t> ChildrenOf(pid_t parent) {
   std::vector<pid_t> children;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -49,7 +49,7 @@ std::vector<pid_t> ChildrenOf(pid_t parent) {
 bool IsGone(pid_t pid) {
   std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
   std::string text((std::istreambuf_iterator<char>(stat)), {});
-  // A zombie has ended too; who collects it is not its parent's doing any more.
+  // A zombie has ended too. After the parent's death, another process reaps it.
   return text.empty() || text[text.rfind(')') + 2] == 'Z';
 }
 
@@ -68,11 +68,11 @@ TEST(ParentDeathTest, EndsTheMeasuringProcesses) {
   posix_spawn_file_actions_destroy(&actions);
   close(ready[1]);
   char byte = 0;
-  ASSERT_EQ(read(ready[0], &byte, 1), 1) << "the tuner did not get ready";
+  ASSERT_EQ(read(ready[0], &byte, 1), 1) << "the tuner did not become ready";
   close(ready[0]);
 
   const std::vector<pid_t> children = ChildrenOf(tuner);
-  EXPECT_EQ(children.size(), 2u) << "one measures, one stands by";
+  EXPECT_EQ(children.size(), 2u) << "one active, one on standby";
   ASSERT_EQ(kill(tuner, SIGKILL), 0);
   ASSERT_EQ(waitpid(tuner, nullptr, 0), tuner);
   const absl::Time until = absl::Now() + absl::Seconds(30);

@@ -21,7 +21,8 @@ wire::Effort EffortFor(double give_up_above_ms = std::numeric_limits<double>::in
   return effort;
 }
 
-// What takes samples of a device whose clock and noise the test decides. Every tenth sample is an outlier.
+// A series with samples of a simulated device whose clock and noise the test defines. Some tests make every tenth
+// sample an outlier.
 struct SampledSeries {
   explicit SampledSeries(const wire::Effort& effort) : series(effort) {
     watch.Learn(std::vector<Sample>(3, {1, kBest}));
@@ -61,7 +62,7 @@ TEST(SampleSeriesTest, EndsWhenTheMedianIsKnown) {
 TEST(SampleSeriesTest, NoiseNeedsMoreSamplesUpToTheBudget) {
   SampledSeries run(EffortFor());
   const wire::Outcome outcome = run.To([](int i) { return Sample{1 + 0.5 * std::sin(i), kBest}; });
-  EXPECT_NEAR(outcome.samples_ms_size(), 20, 8) << "20 ms, a sample takes 1 ms";
+  EXPECT_NEAR(outcome.samples_ms_size(), 20, 8) << "a budget of 20 ms, 1 ms per sample";
   EXPECT_LE(SampledSeries(EffortFor())
                 .To([](int i) {
                   return Sample{0.01 + 0.005 * std::sin(i), kBest};
@@ -111,7 +112,7 @@ TEST(SampleSeriesTest, ALowClockThatStaysIsToldAndNotWaitedFor) {
   const wire::Outcome outcome = run.To([](int) { return Sample{0.2, 0.7 * kBest}; });
   EXPECT_TRUE(outcome.throttled_throughout());
   EXPECT_EQ(outcome.perf_ms(), 0.2);
-  EXPECT_EQ(outcome.dropped_throttled(), 0) << "all count";
+  EXPECT_EQ(outcome.dropped_throttled(), 0) << "all samples count";
   EXPECT_LE(run.taken, 100);
 }
 

@@ -33,7 +33,7 @@ TEST(SampleStatisticsTest, MoreSamplesKnowTheMedianBetter) {
 }
 
 TEST(SampleStatisticsTest, WhatDriftsTogetherIsToldApart) {
-  // The clock sinks by a fifth while both are measured; one is always slower by three percent.
+  // The times of both rise together by a fifth, as at a falling clock. One config is always slower by three percent.
   std::vector<double> best;
   std::vector<double> other;
   for (int i = 0; i < 50; ++i) {

@@ -2,8 +2,8 @@
 
 namespace telemetry::worker::tune {
 
-// This program's argument that makes it a tuner which starts to measure, says so with a byte on stdout, and then waits
-// until it is killed.
+// The program's argument that selects the role of a waiting tuner: it starts a measurer, writes a byte to stdout when
+// the measurer is ready, and waits until it is killed.
 inline constexpr char kWaitingTuner[] = "waiting-tuner";
 
 int RunWaitingTuner();

@@ -26,7 +26,7 @@ using testing::HasSubstr;
 
 std::string Message(const absl::Status& status) { return std::string(status.message()); }
 
-// The next message of a child that will not send one.
+// Waits for a message of a child that sends none.
 absl::Status Listen(ChildProcess* child, absl::Duration timeout = kLong) {
   Text text;
   return child->Receive(&text, timeout);
@@ -34,7 +34,7 @@ absl::Status Listen(ChildProcess* child, absl::Duration timeout = kLong) {
 
 bool IsReaped(pid_t pid) { return waitpid(pid, nullptr, WNOHANG) == -1 && errno == ECHILD; }
 
-// A pipe whose writing end only other processes shall have.
+// A pipe whose writing end only other processes hold.
 struct Lifeline {
   Lifeline() {
     std::array<int, 2> fds = {-1, -1};
@@ -42,7 +42,7 @@ struct Lifeline {
     end = OwnedFd(fds[0]);
     held = OwnedFd(fds[1]);
   }
-  // Waits until all who had the writing end are gone.
+  // Blocks until all processes with the writing end have ended.
   void AwaitEnd() {
     held = OwnedFd();
     char byte = 0;
@@ -88,7 +88,7 @@ TEST(ChildProcessTest, ACrashIsNamedWithWhatWasPrinted) {
   const auto child = StartRole("crash").value();
   const absl::Status status = Ask(child.get(), "").status();
   EXPECT_EQ(status.code(), StatusCode::kUnavailable);
-  EXPECT_THAT(Message(status), HasSubstr("was ended by SIGSEGV (Segmentation fault)"));
+  EXPECT_THAT(Message(status), HasSubstr("was killed by SIGSEGV (Segmentation fault)"));
   EXPECT_THAT(Message(status), HasSubstr("something is amiss"));
   EXPECT_EQ(child->ending()->SignalName(), "SIGSEGV");
   EXPECT_EQ(child->printed(), "something is amiss");
@@ -119,7 +119,7 @@ TEST(ChildProcessTest, AnyThreadInterrupts) {
   std::thread other([&] { child->Interrupt(); });
   EXPECT_THAT(Message(Listen(child.get())), HasSubstr("SIGKILL"));
   other.join();
-  child->Interrupt();  // nothing is left to kill
+  child->Interrupt();  // must have no effect
 }
 
 TEST(ChildProcessTest, KillLeavesNoZombie) {
@@ -161,7 +161,7 @@ TEST(ChildProcessTest, AChildThatPrintsMuchIsNotHeldUp) {
 }
 
 TEST(ChildProcessTest, InheritsNoOtherDescriptor) {
-  const OwnedFd careless(open("/dev/null", O_RDONLY));  // without O_CLOEXEC
+  const OwnedFd careless(open("/dev/null", O_RDONLY));  // inheritable: without O_CLOEXEC
   const auto child = StartRole("list fds").value();
   EXPECT_EQ(*Ask(child.get(), ""), "0 1 2 3");
 }

@@ -23,7 +23,7 @@ namespace {
 
 using Fds = std::vector<OwnedFd>;
 
-// Answers each request with what `answer` makes of it.
+// Replies to each request with the result of `answer`.
 int Serve(const std::function<std::string(const std::string&, Fds)>& answer) {
   const auto parent = ParentConnection::Open().value();
   const absl::Status status = ServeFrames<Text, Text>(*parent, [&](const Text& question, Fds fds, Text* reply) {
@@ -37,7 +37,7 @@ int Echo() {
   return Serve([](const std::string& question, const Fds&) { return question; });
 }
 
-// Takes two messages before it answers.
+// Receives two messages before it replies.
 int Slow() {
   const auto parent = ParentConnection::Open().value();
   Text text;
@@ -50,7 +50,7 @@ int Slow() {
 int Crash() {
   return Serve([](const std::string&, const Fds&) -> std::string {
     std::cerr << "something is amiss" << std::endl;
-    std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would take it for its own
+    std::signal(SIGSEGV, SIG_DFL);  // otherwise a sanitizer would handle the signal
     std::raise(SIGSEGV);
     return "";
   });
@@ -68,7 +68,7 @@ int Chatter() {
   });
 }
 
-// Neither reads nor ends.
+// Neither reads nor exits.
 int Deaf() {
   const auto parent = ParentConnection::Open().value();
   while (true) pause();
@@ -82,7 +82,7 @@ int Raw(std::string_view bytes) {
 
 int Garbage() { return Raw("printed by a library that knows no better"); }
 
-// The head of a frame that claims to have 2 GiB.
+// Writes the header of a frame with a length of 2 GiB.
 int TooLarge() {
   const FrameHeader header = {.magic = kFrameMagic, .length = uint32_t{1} << 31};
   return Raw({reinterpret_cast<const char*>(&header), sizeof(header)});
@@ -107,7 +107,7 @@ int ListFds() {
   });
 }
 
-// Adds one to each byte of the memory that comes with a question.
+// Adds one to each byte of the shared memory that comes with a request.
 int Increment() {
   return Serve([](const std::string&, Fds fds) {
     SharedBytes bytes = SharedBytes::Open(std::move(fds.front())).value();
@@ -116,7 +116,7 @@ int Increment() {
   });
 }
 
-// Has a child of its own, which has no exec, no connection and no end.
+// Forks a child that never ends and does not use the connection.
 int Fork() {
   return Serve([](const std::string& question, const Fds&) {
     if (fork() == 0) {
@@ -126,7 +126,7 @@ int Fork() {
   });
 }
 
-// Answers once, then computes for ever.
+// Replies once, then computes forever.
 int Busy() {
   const auto parent = ParentConnection::Open().value();
   Text text;
@@ -136,7 +136,7 @@ int Busy() {
   while (true) ++count;
 }
 
-// A parent with a busy child, to which it sends the question on.
+// A parent with a busy child, to which it forwards the request.
 int Parent() {
   std::unique_ptr<ChildProcess> child;
   return Serve([&](const std::string& question, const Fds& fds) {
@@ -145,7 +145,7 @@ int Parent() {
   });
 }
 
-// A main that does not know that it is a child.
+// A main that does not call RunTuneChild.
 int Unaware() {
   std::cerr << StartRole("unaware").status().message() << std::endl;
   return 4;

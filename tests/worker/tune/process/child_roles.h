@@ -12,10 +12,10 @@
 
 namespace telemetry::worker::tune {
 
-// Bytes, as a message.
+// A message that contains bytes.
 using Text = google::protobuf::BytesValue;
 
-// No wait of a test comes near this.
+// A timeout that no test should reach.
 inline constexpr absl::Duration kLong = absl::Seconds(60);
 
 inline Text TextOf(const std::string& value) {
@@ -24,13 +24,13 @@ inline Text TextOf(const std::string& value) {
   return text;
 }
 
-// A child of this test program, which plays one of the roles of child_roles.cc.
+// Starts this test program as a child that plays one of the roles of child_roles.cc.
 absl::StatusOr<std::unique_ptr<ChildProcess>> StartRole(const std::string& role);
 
-// Sends a text, and descriptors with it, and waits for the answer.
+// Sends a text with descriptors and returns the reply.
 absl::StatusOr<std::string> Ask(ChildProcess* child, const std::string& question, absl::Span<const int> fds = {});
 
-// The other side: empty where the arguments are not a child's.
+// Plays a role in the child and returns its exit status; nullopt if the arguments are not those of a child.
 std::optional<int> PlayRole(int argc, char** argv);
 
 }  // namespace telemetry::worker::tune

@@ -33,7 +33,7 @@ class FrameTest : public testing::Test {
     EXPECT_TRUE(writer.Write(near_.get()).value());
   }
 
-  // Takes what was sent off the socket.
+  // Reads the sent bytes from the socket.
   std::string Bytes() {
     std::string bytes(kLimitBytes, '\0');
     bytes.resize(static_cast<size_t>(recv(far_.get(), bytes.data(), bytes.size(), 0)));

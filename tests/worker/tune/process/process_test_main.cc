@@ -4,7 +4,7 @@
 
 #include "tests/worker/tune/process/child_roles.h"
 
-// The tests' children are this program again.
+// The tests start this program as their children.
 int main(int argc, char** argv) {
   if (const std::optional<int> exit_status = telemetry::worker::tune::PlayRole(argc, argv)) return *exit_status;
   testing::InitGoogleTest(&argc, argv);

@@ -170,7 +170,7 @@ TEST_F(AttemptRecorderTest, AResumedAttemptRecordsTheSameAsOneThatWasNotInterrup
 
   ASSERT_TRUE(recorder_->Begin().ok());
   for (size_t i = 0; i < 5; ++i) ASSERT_TRUE(recorder_->Row(rows[i]).ok());
-  // The process is killed having written down row 6 and not recorded it; another one goes on.
+  // The process is killed after it saved row 6 and before it recorded the row; another process continues.
   producer_ = MemoryProducer();
   log_ = OpenLog();
   recorder_ = MakeRecorder();

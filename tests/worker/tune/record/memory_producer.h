@@ -6,7 +6,7 @@
 
 namespace telemetry::worker::tune {
 
-// A producer whose log is in memory.
+// A producer that keeps its records in memory.
 class MemoryProducer final : public client::Producer {
  public:
   absl::Status Append(const v1::Record& record) override { return AppendBatch({&record, 1}); }
@@ -15,7 +15,7 @@ class MemoryProducer final : public client::Producer {
   absl::Status Drain(absl::Duration timeout) override;
   client::ProducerStats stats() const override { return {.appended_seq = records_.size()}; }
 
-  // The next calls that append fail with this, until it is OK again.
+  // Makes calls that append fail with `status`, until it is set to OK.
   void FailWith(absl::Status status) { failure_ = std::move(status); }
 
   const std::vector<v1::Record>& records() const { return records_; }

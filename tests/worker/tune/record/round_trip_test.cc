@@ -1,4 +1,4 @@
-// What a recorder sends live, and what forwarding its log sends, is the same dataset.
+// Tests that live records and the forwarded log of the same attempt give the same dataset.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-using Files = std::map<std::string, std::string>;  // by what stands behind the base
+using Files = std::map<std::string, std::string>;  // by the suffix after the base name
 
 std::vector<v1::Record> Forwarded(const std::string& path) {
   std::vector<v1::Record> records;
@@ -92,7 +92,7 @@ TEST_F(RoundTripTest, DetailsAndFailuresAreExported) {
   storage::DatasetStory live;
   live.Send(producer_.records());
   const std::string details = Export(live, exporter::Layout::kHelion).at(".details.jsonl");
-  EXPECT_EQ(std::count(details.begin(), details.end(), '\n'), 6);  // three that ran, three that failed
+  EXPECT_EQ(std::count(details.begin(), details.end(), '\n'), 6);  // three successful rows, three failed rows
   EXPECT_THAT(details, HasSubstr(R"("samples_ms": [0.0317761234])"));
   EXPECT_THAT(details, HasSubstr(R"("failure": {"phase": "compile", "error_class": null, "code": null, )"
                                  R"("message": "it went wrong")"));

@@ -95,7 +95,7 @@ AttemptInfo SampleAttempt(char letter) {
   return info;
 }
 
-// In the record the keys stand in another order than in the rows.
+// The keys of the record have another order than those of the rows.
 record::Json SampleConfig(int warps) {
   Json config = Json::Object();
   config.members.emplace_back("num_warps", Json::Integer(warps));

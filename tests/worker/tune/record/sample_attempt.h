@@ -8,7 +8,7 @@
 
 namespace telemetry::worker::tune {
 
-// A folder of a test's own, gone when the test is over.
+// A temporary folder that the destructor removes.
 class TempFolder {
  public:
   TempFolder();
@@ -21,18 +21,18 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
-// A file's bytes; empty where there is none.
+// Returns a file's bytes; empty if the file does not exist.
 std::string ReadFile(const std::string& path);
 void WriteFile(const std::string& path, const std::string& bytes);
 
-// An attempt of softmax whose id is 16 times this letter.
+// Returns an attempt of softmax whose id is `letter` repeated 16 times.
 AttemptInfo SampleAttempt(char letter = 'x');
-// Its config with so many warps.
+// Returns its config with `warps` warps.
 record::Json SampleConfig(int warps);
-// What a tuner does with two generations of configs: successes, failures, a duplicate.
+// Returns the rows of a tuner with three generations of configs: successes, failures, a duplicate.
 std::vector<RecordedRow> SampleRows();
 
-// Begins the attempt, records the rows and ends it. Fails the test on an error.
+// Begins the attempt, records the rows and ends the attempt. Fails the test on an error.
 void RecordWhole(const AttemptInfo& info, const std::vector<RecordedRow>& rows, AttemptSinks sinks);
 
 }  // namespace telemetry::worker::tune

@@ -73,7 +73,7 @@ TEST_F(SidecarLogTest, WithoutHashesThereIsNoFileForThem) {
   EXPECT_FALSE(std::filesystem::exists(folder_.File("tune.sources.csv")));
 }
 
-// Appends rows of this process; its number stands in their times.
+// Appends rows of one process. The timestamps contain the process's number.
 int AppendRows(const std::string& base, int process, int rows) {
   const auto log = SidecarLog::Open({.base = base, .on_notice = {}});
   if (!log.ok()) return 1;
@@ -130,7 +130,7 @@ TEST_F(SidecarLogTest, FilesWithAnotherHeaderAreLeftAloneAndThatIsSaid) {
 
 TEST_F(SidecarLogTest, WhatAKilledProcessLeftIsEndedFirst) {
   Write("tune.csv", std::string(kHeader) + "aaaa,0.5");
-  Write("tune.sources.csv", "run_id,timest");  // not even its header
+  Write("tune.sources.csv", "run_id,timest");  // even the header is incomplete
   Write("tune.meta.jsonl", R"({"run_id": )");
   const auto log = Open();
   ASSERT_TRUE(log->Append(RowAt(1, "0123456789")).ok());
@@ -149,7 +149,7 @@ TEST_F(SidecarLogTest, AHeaderWithUnixLineEndsIsAHeader) {
 TEST_F(SidecarLogTest, AFullDiskTakesAllOfARowOrNothing) {
   const auto log = Open();
   ASSERT_TRUE(log->Append(RowAt(1, "0123456789")).ok());
-  // Long enough that the rows file, but not the other, can be made too large.
+  // The hash is so long that the second limit affects only the write to the sources file.
   const std::string hash(2000, 'a');
   const std::string csv = Text("tune.csv");
   const std::string sources = Text("tune.sources.csv");
@@ -178,12 +178,12 @@ TEST_F(SidecarLogTest, FilesThatWereMovedAwayAreBegunAnew) {
 
 TEST_F(SidecarLogTest, MissingRowsAreAddedAndOthersNot) {
   ASSERT_TRUE(Open()->Append(RowAt(1, "0123456789")).ok());
-  ASSERT_TRUE(Open()->Append(RowAt(2)).ok());  // its hash did not come any more
+  ASSERT_TRUE(Open()->Append(RowAt(2)).ok());  // its hash was not written
   const auto log = Open();
   for (const auto& row : {RowAt(1, "0123456789"), RowAt(2, "0123456789"), RowAt(2), RowAt(3)}) {
     ASSERT_TRUE(log->AppendMissing(row).ok());
   }
-  // Two equal rows are two.
+  // Equal rows count separately.
   EXPECT_EQ(Text("tune.csv"), kHeader + Line(RowAt(1)) + Line(RowAt(2)) + Line(RowAt(2)) + Line(RowAt(3)));
   EXPECT_EQ(Text("tune.sources.csv"), kSourcesHeader + Line(RowAt(1, "0123456789"), record::Dialect::kHelionSources) +
                                           Line(RowAt(2, "0123456789"), record::Dialect::kHelionSources));

@@ -17,7 +17,7 @@ namespace {
 constexpr int kSeeds = 20;
 constexpr int kConfigs = 100;
 
-// TELEMETRY_SEARCH_ALL=1: every kernel of the library, for which the default run has no time.
+// Returns true if TELEMETRY_SEARCH_ALL is set: the tests then run on every library kernel, which takes minutes.
 bool WantsAll() { return std::getenv("TELEMETRY_SEARCH_ALL") != nullptr; }
 
 std::vector<std::string> Kernels(std::vector<std::string> few) {
@@ -35,7 +35,7 @@ double Slowdown(const std::string& kernel, const LandscapeOptions& options, Sear
   return RunSearch(search->get(), landscape, clock_seed).slowdown;
 }
 
-// Of the fastest config that was found, over the optimum: one landscape per seed.
+// Returns the median over kSeeds landscapes of the time of the fastest config found, relative to the optimum.
 double MedianSlowdown(const std::string& kernel, const std::string& algorithm) {
   std::vector<double> slowdowns;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
@@ -48,7 +48,7 @@ double MedianSlowdown(const std::string& kernel, const std::string& algorithm) {
   return slowdowns[kSeeds / 2];
 }
 
-// Slowest over fastest of what five seeds find on the same landscape.
+// Returns the ratio of the slowest to the fastest result of five seeds on the same landscape.
 double SpreadOfSeeds(const std::string& kernel, uint64_t landscape) {
   std::vector<double> slowdowns;
   for (uint64_t seed = 0; seed < 5; ++seed) slowdowns.push_back(Slowdown(kernel, {.seed = landscape}, {.seed = seed}));
@@ -71,7 +71,7 @@ TEST(ConvergenceTest, GuidedSearchesBeatRandomOnesInAsManyTrials) {
   }
 }
 
-// Landscapes have a second valley, a tenth slower, where a search may end; that has to be rare.
+// Checks that few searches end in the second local minimum of a landscape, which is a tenth slower than the optimum.
 TEST(ConvergenceTest, QuickEffortFindsAsGoodConfigsFromMostSeeds) {
   const uint64_t landscapes = WantsAll() ? 8 : 2;
   int apart = 0;

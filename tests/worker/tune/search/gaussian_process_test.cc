@@ -38,7 +38,7 @@ TEST(CholeskyTest, RefusesWhatIsNotPositiveDefinite) {
   EXPECT_FALSE(Factorize(&matrix));
 }
 
-// A curve along the first feature, a slope along the second; the third has no effect.
+// A test function: quadratic in the first feature, linear in the second, independent of the third.
 double Value(const Features& input) { return 3 + 0.3 * (input[0] - 4) * (input[0] - 4) + 0.5 * input[1]; }
 
 Features Draw(Random* random) {

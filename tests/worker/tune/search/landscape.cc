@@ -13,15 +13,15 @@ namespace {
 using codegen::Config;
 
 constexpr std::array<std::string_view, 4> kSizes = {"block_sizes", "num_ctas", "num_warps", "reduction_loops"};
-constexpr double kSpillAt = 3;           // doublings over the optimum's elements per thread
-constexpr double kSpillCost = 0.4;       // log2 per doubling more
-constexpr double kOtherSideCost = 0.14;  // log2
+constexpr double kSpillAt = 3;           // registers spill above 2^kSpillAt times the optimum's elements per thread
+constexpr double kSpillCost = 0.4;       // log2 of the slowdown per further doubling
+constexpr double kOtherSideCost = 0.14;  // log2 of the slowdown of the second optimum
 
 bool IsSize(const Dimension& dimension) {
   return std::find(kSizes.begin(), kSizes.end(), dimension.parameter().key) != kSizes.end();
 }
 
-// Within a few steps of the default, as the optimum of most kernels is.
+// Draws a point within a few steps of the default, like the optimum of most kernels.
 Point OptimumOf(const PointSpace& space, Random* random) {
   for (;;) {
     Point point = space.Default();

@@ -11,28 +11,29 @@
 
 namespace telemetry::worker::tune {
 
+// The options of Landscape.
 struct LandscapeOptions {
-  uint64_t seed = 0;          // what is where follows from it
-  double unexplained = 0.03;  // how much longer a config may take than its parameters tell, as a share
-  double clock_error = 0.01;  // the same, of a measurement either way
-  double failures = 0.06;     // share of all configs that fail wherever they are
+  uint64_t seed = 0;          // of the landscape
+  double unexplained = 0.03;  // largest relative increase of a time that does not depend on the parameters
+  double clock_error = 0.01;  // largest relative error of a measurement, in either direction
+  double failures = 0.06;     // fraction of configs that fail independently of their parameters
 };
 
-// Times of a kernel that was never run, made up so that a search has the trouble that real kernels give: sizes with an
-// optimum each, some of which trade against each other along a narrow valley; a second such place, a tenth slower, on
-// the other side of one parameter's optimum; registers that spill beyond a point; choices that matter little or not at
-// all; configs that fail, in the corner of the largest tiles and here and there; a little that nothing explains; and
-// clocks that are not exact.
+// Synthetic times of a kernel with the difficulties of real kernels: sizes with one optimum each, some of which trade
+// against each other along a narrow valley; a second local minimum, a tenth slower, on the other side of one
+// parameter's optimum; registers that spill above a limit; choices with little or no effect; configs that fail, those
+// with the largest tiles and some at random; a small unexplained variation; and inexact clocks.
 class Landscape {
  public:
   Landscape(const codegen::ConfigSpace& space, LandscapeOptions options);
 
-  // How many times as long as at the optimum, but for what nothing explains; nullopt: fails.
+  // Returns the time of a config relative to the optimum, with the unexplained variation; nullopt if the config fails.
   std::optional<double> Slowdown(const codegen::Config& config) const;
-  // As measured, by another clock for each seed.
+  // Returns the slowdowns with clock errors drawn from `clock_seed`.
   std::vector<Trial> Measure(const std::vector<codegen::Config>& configs, uint64_t clock_seed) const;
 
  private:
+  // A pair of dimensions whose sizes trade against each other.
   struct Valley {
     size_t a;
     size_t b;
@@ -43,23 +44,23 @@ class Landscape {
   double Log2Time(const Point& point) const;
   double Crowding(const Point& point) const;
   bool IsOtherSide(const Point& point) const;
-  // From the optimum of the point's side.
+  // Returns the steps from the optimum on the point's side of the divide.
   double Offset(const Point& point, size_t dimension) const;
 
   PointSpace space_;
   LandscapeOptions options_;
   Point optimum_;
   Point second_optimum_;
-  size_t divide_ = 0;                         // the dimension whose optimum lies between the two
-  std::vector<double> weights_;               // of sizes and integers, per squared step
-  std::vector<std::vector<double>> choices_;  // of others, per ordinal
+  size_t divide_ = 0;                         // the dimension that separates the regions of the two optima
+  std::vector<double> weights_;               // per ordered dimension: log2 of the slowdown per squared step
+  std::vector<std::vector<double>> choices_;  // per other dimension and ordinal: log2 of the slowdown
   std::vector<Valley> valleys_;
   std::vector<size_t> sizes_;
 };
 
-// What a search makes of a landscape.
+// The result of a search on a landscape.
 struct SearchResult {
-  double slowdown = 0;  // of the config that was measured fastest
+  double slowdown = 0;  // true slowdown of the config with the fastest measurement; infinity: all configs failed
   size_t configs = 0;
   size_t failures = 0;
 };

@@ -44,7 +44,7 @@ TEST(MakeSearchTest, SaysWhatIsWrong) {
               HasSubstr("choose one of finite, random, pattern, differential_evolution, surrogate"));
   EXPECT_THAT(ErrorOf({.max_generations = 0}), HasSubstr("max_generations=0"));
   EXPECT_THAT(ErrorOf({.max_configs = -1}), HasSubstr("max_configs=-1"));
-  EXPECT_THAT(ErrorOf({.algorithm = "finite"}), HasSubstr("give at least one"));
+  EXPECT_THAT(ErrorOf({.algorithm = "finite"}), HasSubstr("pass at least one"));
   EXPECT_THAT(ErrorOf({.finite_configs = {WithWarps(3), WithWarps(5)}}), HasSubstr("none of the 2 configs"));
 }
 

@@ -143,7 +143,7 @@ TEST(SamplerTest, StaysNearAndMixesWhatItIsGiven) {
 }
 
 TEST(RandomTest, IsTheSameEverywhere) {
-  // The first outputs of SplitMix64 for this seed, as its authors' C code has them.
+  // The first outputs of the authors' C code of SplitMix64 for this seed.
   Random random(1234567);
   EXPECT_EQ(random.Next(), 6457827717110365317u);
   EXPECT_EQ(random.Next(), 3203168211198807973u);

@@ -39,7 +39,7 @@ Generations RunToTheEnd(SearchAlgorithm* search, const Answer& answer) {
     search->Learn(answer(generation));
     generations.push_back(std::move(generation));
   }
-  EXPECT_TRUE(search->Propose().empty()) << "the end is the end";
+  EXPECT_TRUE(search->Propose().empty()) << "a search that is over must not propose again";
   return generations;
 }
 

@@ -7,16 +7,17 @@
 
 namespace telemetry::worker::tune {
 
+// The config space of a library kernel.
 struct NamedSpace {
   std::string name;
   codegen::ConfigSpace space;
 };
 
-// What there is to search for each kernel of the library at its default sizes.
+// Returns the config spaces of all library kernels at their default sizes.
 const std::vector<NamedSpace>& LibrarySpaces();
-// Of the kernel of that name.
+// Returns the config space of the library kernel with this name.
 const codegen::ConfigSpace& SpaceOf(const std::string& kernel);
-// Of a kernel with so little to choose that every config can be tried.
+// Returns a config space that is small enough to try every config.
 const codegen::ConfigSpace& TinySpace();
 
 }  // namespace telemetry::worker::tune

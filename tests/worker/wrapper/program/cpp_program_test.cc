@@ -23,7 +23,7 @@ constexpr char kWarnings[] = " -Wall -Wextra -Wshadow=compatible-local -Werror";
 
 class OpenClProgramTest : public ::testing::Test {
  protected:
-  // Compiles with the command that the program names, and runs it.
+  // Compiles with the command that the program names, and runs the program.
   ShellOutcome Compiled(const Plan& plan, const std::string& text, const std::string& flags) {
     const ProgramOptions options = {.target = OpenClTarget()};
     const std::string name = FileName(plan, options);
@@ -58,7 +58,7 @@ TEST_F(OpenClProgramTest, GatedMlp) { ExpectRight(FivePlans()[2]); }
 TEST_F(OpenClProgramTest, StridedSoftmax) { ExpectRight(FivePlans()[3]); }
 TEST_F(OpenClProgramTest, NormedLoss) { ExpectRight(FivePlans()[4]); }
 
-// Each of these has to be found: what is wrong in one place, and what an output of thousands lacks.
+// Checks that a wrong value in the expectation is reported with its position.
 TEST_F(OpenClProgramTest, WrongResultsAreFound) {
   std::string text = ProgramOf(FivePlans()[0]);
   const size_t samples = text.find("{", text.find("\n    {", text.find("const Expected expected_mean = {")));
@@ -74,7 +74,7 @@ TEST_F(OpenClProgramTest, WrongResultsAreFound) {
 TEST_F(OpenClProgramTest, AnElementBetweenTheSamplesIsFound) {
   const Plan plan = FivePlans()[3];
   std::string text = ProgramOf(plan);
-  // Element 2; samples are elements 0, 4, 8...
+  // Changes element 2, which is not a sample: samples are elements 0, 4, 8, ...
   const std::string line = "  CheckOutput(out, expected_out);\n";
   const size_t check = text.find(line);
   ASSERT_NE(check, std::string::npos);
@@ -101,7 +101,7 @@ TEST_F(OpenClProgramTest, NamesThatCppHasForItself) {
   ExpectRight(*b.Finish());
 }
 
-// A view of a view; and one kernel of the plan that is two pieces of code.
+// Checks a view of a view, and a kernel of the plan that needs code for two layouts.
 TEST_F(OpenClProgramTest, ViewsOfViewsAndKernelsOfTwoLayouts) {
   PlanBuilder b("views");
   const BufferRef made = b.Call("exp", {b.Input("x", DType::kF32, {96, 64})}, {.names = {"made"}})[0];
@@ -118,7 +118,7 @@ TEST_F(OpenClProgramTest, ViewsOfViewsAndKernelsOfTwoLayouts) {
   ExpectRight(plan, "");
 }
 
-// More of them by hand: TELEMETRY_RANDOM_PLANS=100.
+// Checks random plans. TELEMETRY_RANDOM_PLANS=100 checks more of them.
 TEST_F(OpenClProgramTest, RandomPlans) {
   int64_t missing = NumberFromEnvironment("TELEMETRY_RANDOM_PLANS", 3);
   for (uint64_t seed = 0; missing > 0; ++seed) {
@@ -131,7 +131,7 @@ TEST_F(OpenClProgramTest, RandomPlans) {
       ExpectRight(planned);
       --missing;
     } else {
-      // An extern kernel that no program computes, or a view that begins where no buffer can.
+      // The plan has an extern kernel that programs cannot compute, or a view that begins where no buffer can begin.
       EXPECT_THAT(std::string(status.message()),
                   ::testing::AnyOf(HasSubstr("cannot compute the extern kernel"), HasSubstr("not a multiple of 4096")));
     }
@@ -145,7 +145,7 @@ TEST_F(OpenClProgramTest, NothingToDo) {
   ExpectRight(*b.Finish(), "");
 }
 
-// Integers, indices, flags and scalars as arguments.
+// Checks launches with integers, indices, flags and scalars as arguments.
 TEST_F(OpenClProgramTest, LaunchesOfTheLibrary) {
   const auto expect_right = [&](const std::string& name, DType dtype, const kernels::Numbers& numbers) {
     const kernels::LibraryKernel& kernel = **kernels::FindKernel(name);
@@ -162,7 +162,7 @@ TEST_F(OpenClProgramTest, LaunchesOfTheLibrary) {
   expect_right("rms_norm", DType::kBF16, {{"eps", 0.25}});
 }
 
-// The code is what the device's own way through worker/kernel makes of the same tensors.
+// Checks that the program contains the code that worker/kernel generates for the same tensors.
 TEST(CppProgramTest, CodeIsTheOneThatIsTuned) {
   const auto device = OpenDevice("opencl:0");
   ASSERT_TRUE(device.ok()) << device.status();
@@ -179,7 +179,7 @@ TEST(CppProgramTest, CodeIsTheOneThatIsTuned) {
   EXPECT_THAT(*program, HasSubstr(*(*bound)->ToSource((*bound)->config_space().Default())));
 }
 
-// Headers with what the programs use of CUDA stand in for the toolkit.
+// Checks CUDA programs with headers that declare only the functions that programs use.
 TEST(CppProgramTest, CudaProgramsCompileWithoutWarnings) {
   const TestFolder folder;
   for (const Plan& plan : FivePlans()) {
@@ -220,7 +220,8 @@ TEST(CppProgramTest, SaysWhatItCannotWrite) {
   EXPECT_THAT(std::string(view.message()), HasSubstr("offset 64 is not a multiple of 4096 bytes"));
 }
 
-// Operands that lie by rows and by columns, with gaps, and one for all of a batch.
+// Returns a plan of products with row-major and column-major operands, operands with gaps, and one operand for all of a
+// batch.
 absl::StatusOr<Plan> LibraryProductsPlan(DType dtype) {
   PlanBuilder b("products");
   const BufferRef x = b.Input("x", dtype, {40, 24}, {32, 1});
@@ -253,8 +254,8 @@ TEST(CppProgramTest, CublasTakesMatricesByRowsAndByColumns) {
   EXPECT_FALSE(is_for_cublas({0, 8}, {8, 1}));
 }
 
-// For a machine with a GPU: TELEMETRY_WRITE_PROGRAMS=FOLDER gets the programs of the five plans, and of launches of
-// real sizes.
+// Writes the programs of the five plans, and of launches of real sizes, to the folder TELEMETRY_WRITE_PROGRAMS, for a
+// machine with a GPU.
 TEST(CppProgramTest, WritesProgramsForAGpu) {
   const char* folder = std::getenv("TELEMETRY_WRITE_PROGRAMS");
   if (folder == nullptr) GTEST_SKIP() << "TELEMETRY_WRITE_PROGRAMS is not set";

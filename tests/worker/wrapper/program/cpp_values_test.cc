@@ -1,4 +1,4 @@
-// runtime/values.cpp and check.cpp on their own, over a device that only keeps what it is given.
+// Tests runtime/values.cpp and runtime/check.cpp over a device that only keeps the uploaded bytes.
 
 #include <bit>
 #include <cmath>
@@ -69,7 +69,7 @@ TEST(CppValuesTest, DrawsTheLibrarysBits) {
   EXPECT_EQ(OutputOf(main), expected);
 }
 
-// Numbers of every size, halves between two neighbours among them.
+// Checks numbers of every magnitude, including those halfway between two neighbours.
 TEST(CppValuesTest, RoundsAsTheLibraryDoes) {
   std::vector<double> values = {0.0,     -0.0,     1e300,    -1e300,   INFINITY,   -INFINITY,
                                 65504,   65519.9,  65520.0,  0x1p-24,  0x1p-25,    0x1.8p-25,
@@ -89,7 +89,7 @@ TEST(CppValuesTest, RoundsAsTheLibraryDoes) {
     expected += Hex(ir::ToBytes(array)) + "\n";
     main += std::string("  PrintBytes(Encode(") + (dtype == DType::kF16 ? "F16" : "BF16") + ", values));\n";
   }
-  // And back: every pattern of bits is the number that it came from.
+  // Checks the reverse: encoding the value of each bit pattern gives the same bit pattern.
   main += R"(
   for (const DType dtype : {F16, BF16}) {
     int others = 0;

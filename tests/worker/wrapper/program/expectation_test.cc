@@ -18,7 +18,7 @@ std::vector<double> RandomValues(size_t count) {
   return values;
 }
 
-// The stripes that are further apart than they may be.
+// Returns the number of stripes whose sums differ by more than their tolerance.
 int StripesApart(const Expectation& expected, const std::vector<double>& values) {
   const Expectation actual = ExpectationOf(values, kTolerance);
   int apart = 0;

@@ -1,4 +1,4 @@
-// What is written for a plan, as text. TELEMETRY_UPDATE_GOLDEN=1 writes golden/ anew instead of comparing.
+// Tests the text that is written for a plan. TELEMETRY_UPDATE_GOLDEN=1 rewrites golden/ instead of comparing.
 
 #include <cstdlib>
 #include <set>
@@ -45,7 +45,7 @@ TEST(ProgramGoldenTest, Lines) {
   for (const Plan& plan : FivePlans()) ExpectGolden(plan.name + ".plan.txt", plan.DebugString());
 }
 
-// As lines of .wrapper.jsonl, of runs that are told apart by one digit.
+// Checks the graphs as lines of .wrapper.jsonl. The ids of the runs differ in one digit.
 TEST(ProgramGoldenTest, Graphs) {
   std::string lines;
   char digit = '0';

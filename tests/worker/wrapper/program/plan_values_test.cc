@@ -12,7 +12,7 @@
 namespace telemetry::worker::wrapper {
 namespace {
 
-// A plan of one launch gets the inputs that the tuner makes of that seed.
+// Checks that a plan of one launch gets the inputs that the tuner draws from the seed.
 TEST(PlanValuesTest, InputsOfOneLaunchAreMakeCases) {
   for (const kernels::LibraryKernel* kernel : kernels::AllKernels()) {
     kernels::Sizes sizes = kernel->default_sizes;
@@ -40,7 +40,7 @@ TEST(PlanValuesTest, RangesAreTheFirstReadersThroughViews) {
   EXPECT_EQ(ranges[3].high, 48);
 }
 
-// The references, one after the other, come to what the plan comes to on the host.
+// Checks that running the references one after the other gives the results of running the plan on the host.
 TEST(PlanValuesTest, ValuesAreThoseOfTheHostsRun) {
   for (const Plan& plan : FivePlans()) {
     const auto inputs = DrawInputs(plan, InputRanges(plan), 3);

@@ -16,7 +16,7 @@
 namespace telemetry::worker::wrapper {
 namespace {
 
-// Replaces what stands between two texts, all of them.
+// Replaces the text between each occurrence of `begin` and the `end` that follows it.
 void Elide(std::string* text, const std::string& begin, const std::string& end, const std::string& by) {
   for (size_t at = text->find(begin); at != std::string::npos; at = text->find(begin, at + begin.size())) {
     const size_t from = at + begin.size();
@@ -24,7 +24,7 @@ void Elide(std::string* text, const std::string& begin, const std::string& end, 
   }
 }
 
-// Of what has to come out only the first lines stay, which have no values.
+// Removes the values of the expected outputs; keeps the first two lines of each, which have none.
 std::string WithoutExpectedValues(const std::string& program) {
   std::istringstream lines(program);
   std::string text;
@@ -46,7 +46,7 @@ std::vector<Plan> FivePlans() {
   std::vector<Plan> plans = {*LayerNormPlan(), *AttentionPlan(), *GatedMlpPlan(), *StridedSoftmaxPlan(),
                              *NormedLossPlan()};
   for (Plan& plan : plans) plan = PlanMemory(plan)->plan;
-  plans.back() = *NormedLossPlan();  // with the lines that memory planning takes away
+  plans.back() = *NormedLossPlan();  // with the lines that memory planning removes
   return plans;
 }
 

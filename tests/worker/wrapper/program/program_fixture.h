@@ -8,17 +8,17 @@
 
 namespace telemetry::worker::wrapper {
 
-// The plans that every backend is shown with: between them they have all kinds of lines.
+// Returns the sample plans. Together they have all kinds of lines.
 std::vector<Plan> FivePlans();
 
-// An H200, and whatever runs OpenCL here.
+// Returns an H200 as a target, and the default OpenCL target.
 codegen::Target CudaTarget();
 codegen::Target OpenClTarget();
 
 std::string ReadText(const std::string& path);
 void WriteText(const std::string& path, const std::string& text);
 
-// A folder of this test's own, for as long as the object.
+// A temporary folder for a test, removed with this object.
 class TestFolder {
  public:
   TestFolder();
@@ -31,18 +31,19 @@ class TestFolder {
   std::string path_;
 };
 
+// The result of a shell command.
 struct ShellOutcome {
   int exit_status = -1;
   std::string output;  // stdout and stderr
 };
-// `command` through the shell, in that folder.
+// Runs `command` in the shell, in that folder.
 ShellOutcome Shell(const TestFolder& folder, const std::string& command);
 
-// Two digits for each.
+// Returns two hex digits for each byte.
 std::string Hex(const std::vector<std::byte>& bytes);
 
-// The program without what is not written for the plan: files of runtime/ are named, kernels' sources and what has to
-// come out left out.
+// Returns the program without its fixed parts: replaces files of runtime/ by their names, and removes the sources of
+// kernels and the values of expected outputs.
 std::string OwnText(std::string program);
 
 }  // namespace telemetry::worker::wrapper

@@ -14,10 +14,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Of the environment that tests/run sets up, which has NumPy.
+// Returns the Python of the environment that tests/run sets up, which has NumPy, or "python3".
 const char* Python() { return std::filesystem::exists(TELEMETRY_VENV_PYTHON) ? TELEMETRY_VENV_PYTHON : "python3"; }
 
-// The program's own words for values and checks, without a device.
+// Runs the functions of the program for values and checks, without a device.
 ShellOutcome RunPython(const std::string& script) {
   const TestFolder folder;
   WriteText(folder.path() + "/values.py", "import sys\nimport numpy as np\n" + std::string(RuntimeText("values.py")) +
@@ -81,7 +81,7 @@ TEST_F(PythonProgramTest, ProgramsAreGoodPython) {
   }
 }
 
-// Where CuPy is missing, say: that is no wrong result.
+// Checks that a missing CuPy, for example, is not reported as a wrong result.
 TEST(PythonProgramErrorsTest, WhatCannotRunExitsWith2) {
   const TestFolder folder;
   std::string text = PythonProgram(*LayerNormPlan(), {.target = CudaTarget()}).value();
@@ -95,7 +95,7 @@ TEST(PythonProgramErrorsTest, WhatCannotRunExitsWith2) {
 TEST(PythonProgramErrorsTest, IsForCudaOnly) {
   const absl::Status status = PythonProgram(*LayerNormPlan(), {.target = OpenClTarget()}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("Python programs are for CUDA"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("Python programs need CUDA"));
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-// ---- Inputs, and what has to come of them.
+// ---- Inputs and expected outputs.
 
 std::mt19937_64 random_bits(kSeed);
 
-// Drawn evenly: floats from low to high, integers from low to high - 1.
+// Draws values from a uniform distribution: floats from low to high, integers from low to high - 1.
 Buffer Input(DType dtype, int64_t elements, double low, double high) {
   std::vector<double> values(size_t(elements), 0.0);
   for (double& value : values) {
@@ -34,7 +34,7 @@ struct Tensor {
   Layout layout;
 };
 
-// Every element in row-major order.
+// Returns every element in row-major order.
 std::vector<double> ValuesOf(const Tensor& tensor) {
   const auto& [buffer, layout] = tensor;
   std::vector<double> values(size_t(layout.elements()), 0.0);
@@ -52,8 +52,8 @@ std::vector<double> ValuesOf(const Tensor& tensor) {
   return values;
 }
 
-// Of many elements, samples are spread evenly; stripes of neighbours, added up with signs that a hash of the position
-// gives, cover all of them. Values that are not finite are counted instead.
+// The expected values of an output. For many elements there are evenly spread samples. Stripes of neighbours, added up
+// with signs that a hash of the position gives, cover all elements. Values that are not finite are counted instead.
 struct Stripe {
   double sum, tolerance;
 };
@@ -61,16 +61,16 @@ struct Stripe {
 struct Expected {
   const char* name;
   Layout layout;
-  double absolute, relative;  // how far an element may be off: absolute + relative * |expected|
+  double absolute, relative;  // tolerance of an element: absolute + relative * |expected|
   int64_t not_finite;
   std::vector<double> samples;
   size_t stripe_length;
   std::vector<Stripe> stripes;
 };
 
-int wrong = 0;  // of what was compared
+int wrong = 0;  // number of comparisons that failed
 
-// Prints the first few.
+// Counts a wrong value. Prints the first few.
 template <typename... Values>
 void Wrong(const Expected& expected, const char* format, Values... values) {
   if (++wrong > 5) return;

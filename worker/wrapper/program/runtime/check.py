@@ -1,11 +1,11 @@
-# ---- What has to come out. Of many elements, samples are spread evenly; stripes of neighbours, added up with signs that
-# a hash of the position gives, cover all of them. Values that are not finite are counted instead.
+# ---- The expected outputs. For many elements there are evenly spread samples. Stripes of neighbours, added up with
+# signs that a hash of the position gives, cover all elements. Values that are not finite are counted instead.
 
-wrong = 0  # of what was compared
+wrong = 0  # number of comparisons that failed
 
 
 def report(name, text):
-    """Prints the first few."""
+    """Counts a wrong value; prints the first few."""
     global wrong
     wrong += 1
     if wrong <= 5:
@@ -27,7 +27,7 @@ def signs_of(positions):
 
 
 def check_values(name, values, absolute, relative, not_finite, samples, length, stripes):
-    """`values`: an array of doubles. An element may be off by absolute + relative * |expected|."""
+    """Checks `values`, an array of doubles. The tolerance of an element is absolute + relative * |expected|."""
     flat, samples = values.reshape(-1), np.array(samples)
     positions = np.arange(len(samples)) * (len(flat) - 1) // max(len(samples) - 1, 1)
     tolerances = absolute + relative * np.abs(samples)

@@ -1,10 +1,10 @@
-// ---- Products of matrices, or of batches of them, by cuBLAS: summed in float32, f32 without TF32.
+// ---- Products of matrices, or of batches of matrices, by cuBLAS: summed in float32, f32 without TF32.
 
 void Check(cublasStatus_t result, const char* what) {
   if (result != CUBLAS_STATUS_SUCCESS) Fail(what, cublasGetStatusString(result));
 }
 
-// cuBLAS counts along columns: what is in rows here is transposed there.
+// cuBLAS is column-major: a row-major matrix is a transposed matrix to cuBLAS.
 struct Operand {
   cublasOperation_t operation;
   int leading;

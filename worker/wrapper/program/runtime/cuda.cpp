@@ -1,4 +1,4 @@
-// ---- The device: CUDA's driver, and NVRTC as its compiler. All is queued on the default stream.
+// ---- The device: the driver API of CUDA, with NVRTC as the compiler. All work is queued on the default stream.
 
 [[noreturn]] void Fail(const std::string& what, const char* why) {
   std::fprintf(stderr, "%s: %s\n", what.c_str(), why == nullptr ? "?" : why);
@@ -48,7 +48,7 @@ void OpenDevice(int number) {
   std::printf("device %d: %s\n", number, name);
 }
 
-// Full of NaN, or -1: what a kernel does not write shows.
+// Allocates memory filled with NaN, or -1, so that elements that a kernel does not write are visible.
 Buffer Allocate(DType dtype, int64_t elements) {
   Buffer buffer = {dtype, 0};
   const size_t bytes = size_t(elements) * SizeOf(dtype);
@@ -73,7 +73,7 @@ std::vector<unsigned char> Download(Buffer from, int64_t elements) {
   return bytes;
 }
 
-// With the options of the tuner's compiler.
+// Compiles a kernel with the options of the tuner.
 Kernel Compile(const char* name, const char* source) {
   nvrtcProgram program = nullptr;
   CHECK(nvrtcCreateProgram(&program, source, "kernel.cu", 0, nullptr, nullptr));
@@ -155,7 +155,7 @@ extern "C" __global__ void hold(int ns) {
 }
 )CUDA";
 
-// Keeps the device busy until the host has queued what is timed.
+// Keeps the device busy until the host has queued the work to be timed.
 void QueueHold() {
   static const Kernel hold = Compile("hold", kTimingSource);
   Queue(hold, 1, 1, 0, int32_t(8000));

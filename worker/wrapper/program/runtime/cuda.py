@@ -3,7 +3,7 @@
 
 @functools.cache
 def compile_kernel(name, source):
-    """With the options of the tuner's compiler: RawModule alone would add --ftz=true, and so make other code."""
+    """Compiles with the options of the tuner. RawModule would add --ftz=true and thus make different code."""
     program = nvrtc.createProgram(source, "kernel.cu", (), ())
     try:
         nvrtc.compileProgram(program, COMPILE_OPTIONS)
@@ -18,7 +18,7 @@ def compile_kernel(name, source):
 
 
 def allocate(dtype, sizes, strides, elements):
-    """Full of NaN, or -1: what a kernel does not write shows."""
+    """Fills memory with NaN, or -1, so that elements that a kernel does not write are visible."""
     memory = cupy.empty(elements, DTYPES[dtype])
     memory.data.memset(0xFF, memory.nbytes)
     return view(memory, sizes, strides)
@@ -41,7 +41,7 @@ def check_output(dtype, array, name, *expected):
     check_values(name, decode(dtype, cupy.asnumpy(array)), *expected)
 
 
-# ---- Times: of each launch behind a flush of the device's cache, which a program's first call does not find warm.
+# ---- Times of each launch after a flush of the device's cache: in a real program the first call finds it cold.
 
 is_timed = False
 all_ms = 0.0
@@ -76,8 +76,8 @@ class Timer:
         self.hold = compile_kernel("hold", TIMING_SOURCE)
 
     def sample(self, count, queue_work):
-        """Reads, for a cache full of what was written would be written back while the next kernel runs. Then keeps the
-        device busy until Python has queued what is timed."""
+        """Flushes the cache by reading, because written data would be written back while the next kernel runs. Then
+        keeps the device busy until Python has queued the work to be timed."""
         events = []
         for _ in range(count):
             self.read((self.blocks,), (256,), (self.zeros, np.int64(self.zeros.size // 16)))
@@ -92,7 +92,7 @@ class Timer:
 
 
 def run(name, queue_work):
-    """Queues the work; with times, samples it 200 times or for a second."""
+    """Queues the work. With timing, samples it 200 times or for a second."""
     global all_ms, timer
     if not is_timed:
         return queue_work()

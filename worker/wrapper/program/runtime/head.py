@@ -7,7 +7,7 @@ import traceback
 
 
 def could_not_run(*error):
-    """Exits with 2: Python's own 1 would be a wrong result."""
+    """Exits with 2, because 1, the exit status that Python uses, means wrong results."""
     traceback.print_exception(*error)
     sys.stdout.flush()
     os._exit(2)

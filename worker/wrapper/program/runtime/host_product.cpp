@@ -1,4 +1,4 @@
-// ---- Products of matrices, or of batches of them, on the host in double precision.
+// ---- Products of matrices, or of batches of matrices, on the host in double precision.
 
 void HostProduct(const Tensor& x, const Tensor& y, Buffer out) {
   const std::vector<double> a = ValuesOf(x), b = ValuesOf(y);
@@ -7,7 +7,7 @@ void HostProduct(const Tensor& x, const Tensor& y, Buffer out) {
   const size_t n = size_t(y.layout.sizes[rank - 1]), batches = rank == 2 ? 1 : size_t(x.layout.sizes[0]);
   std::vector<double> sums(batches * m * n);
   for (size_t row = 0; row < batches * m; ++row) {
-    const size_t first = row / m * k;  // of this batch's rows in b
+    const size_t first = row / m * k;  // the first row of this batch in b
     for (size_t i = 0; i < k; ++i) {
       for (size_t j = 0; j < n; ++j) sums[row * n + j] += a[row * k + i] * b[(first + i) * n + j];
     }

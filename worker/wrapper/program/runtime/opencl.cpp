@@ -1,4 +1,4 @@
-// ---- The device: OpenCL. All is queued on one queue.
+// ---- The device: OpenCL. All work is in one queue.
 
 [[noreturn]] void Fail(const std::string& what, const char* why) {
   std::fprintf(stderr, "%s: %s\n", what.c_str(), why);
@@ -51,7 +51,7 @@ void OpenDevice(int number) {
   std::printf("device %d: %s\n", number, name);
 }
 
-// Full of NaN, or -1: what a kernel does not write shows.
+// Allocates memory filled with NaN, or -1, so that elements that a kernel does not write are visible.
 Buffer Allocate(DType dtype, int64_t elements) {
   cl_int result = CL_SUCCESS;
   const size_t bytes = size_t(elements) * SizeOf(dtype);
@@ -63,7 +63,7 @@ Buffer Allocate(DType dtype, int64_t elements) {
   return buffer;
 }
 
-std::vector<std::pair<cl_mem, cl_mem>> views;  // what they show, and they
+std::vector<std::pair<cl_mem, cl_mem>> views;  // pairs of the memory that a view shows, and the view
 
 void Free(Buffer buffer) {
   for (auto& [base, view] : views) {
@@ -98,7 +98,7 @@ std::vector<unsigned char> Download(Buffer from, int64_t elements) {
   return bytes;
 }
 
-// With the options of the tuner's compiler.
+// Compiles a kernel with the options of the tuner.
 Kernel Compile(const char* name, const char* source) {
   cl_int result = CL_SUCCESS;
   const cl_program program = clCreateProgramWithSource(context, 1, &source, nullptr, &result);
@@ -175,5 +175,5 @@ __kernel void read_zeros(__global uint4* zeros, long count) {
 }
 )CL";
 
-// OpenCL has no clock on the device that a kernel could wait for.
+// Does nothing: OpenCL has no clock on the device that a kernel could wait for.
 void QueueHold() {}

@@ -1,4 +1,4 @@
-# ---- Products of matrices, or of batches of them, by cuBLAS. CuPy does not know bf16: those are multiplied as f32.
+# ---- Products of matrices, or of batches of matrices, by cuBLAS. CuPy lacks bf16, which is multiplied as f32.
 
 
 def extern_product(name, dtype, x, y, out):

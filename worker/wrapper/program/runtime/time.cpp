@@ -1,9 +1,10 @@
-// ---- Times: of each launch behind a flush of the device's cache, which a program's first call does not find warm.
+// ---- Times of each launch after a flush of the device's cache: in a real program the first call finds it cold.
 
 bool is_timed = false;
 double all_ms = 0;
 
-// Reads, for a cache full of what was written would be written back while the next kernel runs.
+// Flushes the cache by reading: if it were full of written data, that data would be written back while the next kernel
+// runs.
 void QueueFlush() {
   static const Kernel read = Compile("read_zeros", kTimingSource);
   static const size_t cache = CacheBytes() == 0 ? size_t(32) << 20 : std::min(CacheBytes(), size_t(256) << 20);
@@ -32,7 +33,7 @@ std::vector<double> Sample(int count, const QueueWork& queue_work) {
   return samples_ms;
 }
 
-// Queues the work; with times, samples it 200 times or for a second.
+// Queues the work. With timing, samples it 200 times or for a second.
 template <typename QueueWork>
 void Run(const char* name, const QueueWork& queue_work) {
   if (!is_timed) return queue_work();

@@ -1,17 +1,17 @@
-// ---- Values, as they lie in memory.
+// ---- Values, as they are stored in memory.
 
 enum DType { F32, F16, BF16, I32, BOOL };
 
 size_t SizeOf(DType dtype) { return dtype == BOOL ? 1 : dtype == F16 || dtype == BF16 ? 2 : 4; }
 
-// A float of 16 bits: so many of mantissa, and the bias of its exponent.
+// The format of a float of 16 bits: the number of mantissa bits, and the bias of the exponent.
 struct Half {
   int mantissa, bias;
 };
 
 Half HalfOf(DType dtype) { return dtype == F16 ? Half{10, 15} : Half{7, 127}; }
 
-// To the nearest, ties to even.
+// Rounds to the nearest, ties to even.
 uint16_t ToHalf(double value, Half half) {
   const int sign = std::signbit(value) ? 0x8000 : 0;
   const int infinity = (2 * half.bias + 1) << half.mantissa;
@@ -22,7 +22,7 @@ uint16_t ToHalf(double value, Half half) {
   std::frexp(value, &exponent);
   exponent = std::max(exponent - 1, 1 - half.bias);
   const double units = std::nearbyint(std::ldexp(std::abs(value), half.mantissa - exponent));
-  // The mantissa's hidden bit, or a carry beyond it, counts the exponent up.
+  // The hidden bit of the mantissa, or a carry beyond it, increments the exponent.
   const double bits = std::ldexp(exponent + half.bias - 1, half.mantissa) + units;
   return uint16_t(sign | int(std::min(bits, double(infinity))));
 }

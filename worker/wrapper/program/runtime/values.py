@@ -1,10 +1,10 @@
-# ---- Values, as they lie in memory. bf16 has no dtype of NumPy's: its bits are in uint16.
+# ---- Values, as they are stored in memory. NumPy has no dtype for bf16: its bits are stored as uint16.
 
 DTYPES = {"f32": np.float32, "f16": np.float16, "bf16": np.uint16, "i32": np.int32, "bool": np.bool_}
 
 
 def encode(dtype, values):
-    """Doubles, each rounded once to the nearest, ties to even."""
+    """Encodes doubles, each rounded once to the nearest, ties to even."""
     if dtype != "bf16":
         return values.astype(DTYPES[dtype])
     bits = values.view(np.uint64)
@@ -56,6 +56,6 @@ class Random:
         return words ^ (words >> np.uint64(43))
 
     def draw(self, dtype, elements, low, high):
-        """Evenly: floats from low to high, integers from low to high - 1."""
+        """Draws from a uniform distribution: floats from low to high, integers from low to high - 1."""
         part = (high - low) * ((self.take(elements) >> np.uint64(11)) * 2.0**-53)
         return encode(dtype, low + np.floor(part) if dtype in ("i32", "bool") else low + part)

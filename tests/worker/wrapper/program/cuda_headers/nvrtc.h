@@ -1,4 +1,5 @@
-// What the programs use of the CUDA toolkit's header of this name, for machines without it. Only declared.
+// Declarations of the functions that programs use from the header of this name in the CUDA toolkit, for machines
+// without it. They are not defined.
 #pragma once
 
 #include <cstddef>
