@@ -21,8 +21,8 @@
 #include "server/collector/connection_limits.h"
 #include "server/collector/ingest_stream.h"
 #include "server/collector/sender.h"
-#include "server/storage/postgresql/any_store.h"
-#include "server/storage/private_file.h"
+#include "server/storage/any_store.h"
+#include "server/storage/sqlite/private_file.h"
 
 namespace telemetry::collector {
 namespace {

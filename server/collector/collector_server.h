@@ -35,7 +35,7 @@
 #include "server/collector/stream_registry.h"
 #include "server/collector/writer_loop.h"
 #include "server/net/acceptor.h"
-#include "server/storage/sqlite_store.h"
+#include "server/storage/sqlite/sqlite_store.h"
 
 namespace telemetry::collector {
 

@@ -5,7 +5,7 @@
 #include "proto/cli/usage.h"
 #include "server/collector/command_flags.h"
 #include "server/collector/flag.h"
-#include "server/storage/postgresql/any_store.h"
+#include "server/storage/any_store.h"
 
 namespace telemetry::collector {
 namespace {

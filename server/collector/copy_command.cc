@@ -7,7 +7,7 @@
 #include "absl/time/time.h"
 #include "proto/record/counted.h"
 #include "server/copy/copy_dataset.h"
-#include "server/storage/postgresql/any_store.h"
+#include "server/storage/any_store.h"
 
 namespace telemetry::collector {
 namespace {

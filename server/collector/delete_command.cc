@@ -15,7 +15,7 @@
 #include "proto/record/counted.h"
 #include "proto/record/ids.h"
 #include "server/collector/deletion_log.h"
-#include "server/storage/postgresql/any_store.h"
+#include "server/storage/any_store.h"
 #include "telemetry/v1/deletion.grpc.pb.h"
 
 namespace telemetry::collector {

@@ -10,7 +10,7 @@
 #include "server/collector/deletion_log.h"
 #include "server/collector/page_call.h"
 #include "server/collector/writer_loop.h"
-#include "server/storage/deletion.h"
+#include "server/storage/readers/deletion.h"
 #include "telemetry/v1/deletion.pb.h"
 
 namespace telemetry::collector {

@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/collector/page_call.h"
-#include "server/storage/exporter.h"
+#include "server/storage/readers/exporter.h"
 
 namespace telemetry::collector {
 

@@ -8,14 +8,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "proto/record/counted.h"
-#include "server/storage/backup.h"
-#include "server/storage/check.h"
-#include "server/storage/check_identities.h"
-#include "server/storage/dataset_file.h"
-#include "server/storage/dataset_path.h"
-#include "server/storage/postgresql/any_store.h"
-#include "server/storage/prune.h"
-#include "server/storage/restore.h"
+#include "server/storage/any_store.h"
+#include "server/storage/sqlite/dataset_file.h"
+#include "server/storage/sqlite/dataset_path.h"
+#include "server/storage/upkeep/backup.h"
+#include "server/storage/upkeep/check.h"
+#include "server/storage/upkeep/check_identities.h"
+#include "server/storage/upkeep/prune.h"
+#include "server/storage/upkeep/restore.h"
 
 namespace telemetry::collector {
 

@@ -17,7 +17,7 @@
 #include "server/collector/collector_server.h"
 #include "server/collector/connection_limits.h"
 #include "server/net/file_limit.h"
-#include "server/storage/postgresql/any_store.h"
+#include "server/storage/any_store.h"
 
 namespace telemetry::collector {
 namespace {

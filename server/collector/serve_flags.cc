@@ -4,7 +4,7 @@
 #include "server/collector/command_flags.h"
 #include "server/collector/flag.h"
 #include "server/collector/listen_address.h"
-#include "server/storage/postgresql/any_store.h"
+#include "server/storage/any_store.h"
 
 namespace telemetry::collector {
 namespace {

@@ -9,7 +9,7 @@
 #include "absl/time/time.h"
 #include "proto/log/line.h"
 #include "proto/record/json.h"
-#include "server/storage/stats.h"
+#include "server/storage/upkeep/stats.h"
 
 namespace telemetry::collector {
 namespace {

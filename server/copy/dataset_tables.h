@@ -15,7 +15,7 @@ struct Column {
 };
 
 // What the rows of a table belong to, which they are read by. Tables of attempts and of IR graphs have the run in their
-// key, too, where they are partitioned (server/storage/partitions.h).
+// key, too, where they are partitioned (server/storage/sql/partitions.h).
 enum class Owner { kNone, kRun, kAttempt, kIrGraph };
 
 // One table of a dataset, as it is copied.

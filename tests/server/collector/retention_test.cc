@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "server/storage/check.h"
+#include "server/storage/upkeep/check.h"
 #include "tests/server/collector/collector_story.h"
 #include "tests/server/storage/dataset_story.h"
 

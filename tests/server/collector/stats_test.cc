@@ -1,6 +1,6 @@
 // The command stats: what it counts, beside a collector that serves.
 
-#include "server/storage/stats.h"
+#include "server/storage/upkeep/stats.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
