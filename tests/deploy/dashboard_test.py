@@ -21,7 +21,7 @@ from pipeline import SAMPLES, Pipeline  # noqa: E402
 
 DASHBOARD = ROOT / "deploy/grafana/telemetry.json"
 ALERTS = ROOT / "deploy/prometheus/alerts.yml"
-README = ROOT / "server/collector/README.md"
+README = ROOT / "deploy/OPERATING.md"
 PATIENCE_S = 120
 
 
