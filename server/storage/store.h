@@ -10,15 +10,17 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "server/storage/export_step.h"
 #include "server/storage/prune_rules.h"
-#include "server/storage/readers/deletion.h"
-#include "server/storage/readers/exporter.h"
-#include "server/storage/tables/attempt_remover.h"
+#include "server/storage/removal.h"
 #include "telemetry/v1/dataset.pb.h"
 #include "telemetry/v1/deletion.pb.h"
 #include "telemetry/v1/records.pb.h"
 
 namespace telemetry::storage {
+
+class Deletion;
+class Exporter;
 
 struct RefusedRecord {
   uint64_t seq = 0;
@@ -138,7 +140,7 @@ class StoreReader {
   // the sink's error. The item is reused between calls: copy what must outlive the call.
   virtual absl::Status Export(const v1::ExportRequest& request, const Sink& sink) = 0;
   // Takes the next step of an export (exporter.h). Its steps may be taken by different readers of one dataset.
-  virtual absl::StatusOr<Exporter::Step> Next(Exporter& exporter) = 0;
+  virtual absl::StatusOr<ExportStep> Next(Exporter& exporter) = 0;
 
   // Deletion::Begin and Deletion::Next, each in a read transaction. Different readers of one dataset may take the
   // steps.

@@ -15,6 +15,7 @@
 #include "server/storage/postgresql/postgresql_store.h"
 #include "server/storage/sql/statement.h"
 #include "server/storage/store.h"
+#include "server/storage/tables/attempt_remover.h"
 #include "server/storage/tables/batch_writer.h"
 
 namespace telemetry::storage {

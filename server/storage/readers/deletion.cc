@@ -10,6 +10,7 @@
 #include "server/storage/sql/attempt_state.h"
 #include "server/storage/sql/partitions.h"
 #include "server/storage/sql/statement.h"
+#include "server/storage/tables/attempt_remover.h"
 
 namespace telemetry::storage {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "server/storage/removal.h"
 #include "server/storage/sql/database.h"
-#include "server/storage/tables/attempt_remover.h"
 #include "telemetry/v1/deletion.pb.h"
 
 namespace telemetry::storage {

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/storage/export_step.h"
 #include "server/storage/readers/dataset_reader.h"
 #include "server/storage/readers/walk.h"
 #include "server/storage/sql/attempt_key.h"
@@ -25,13 +26,7 @@ class Exporter {
  public:
   explicit Exporter(v1::ExportRequest request);
 
-  // The export's next item, or nothing yet, and another step is to be taken.
-  struct Step {
-    std::optional<v1::ExportItem> item;
-    // In place of `item`, one with an IR graph: a serialised ExportItem. Its parsed form may take twenty times as much.
-    std::string serialised;
-    bool done = false;
-  };
+  using Step = ExportStep;
   bool has_begun() const { return connections_lost_.has_value(); }
   // Reads on to the next item. An item has at most twice kPageBytes (exporter.cc) and one row more, or is one run,
   // attempt or IR graph. ABORTED: an attempt was superseded or removed while its rows were read. UNAVAILABLE: a

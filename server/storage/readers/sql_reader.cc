@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/record/identity.h"
 #include "proto/record/ids.h"
+#include "server/storage/readers/deletion.h"
 #include "server/storage/readers/exporter.h"
 #include "server/storage/sql/statement.h"
 

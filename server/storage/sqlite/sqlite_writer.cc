@@ -5,6 +5,7 @@
 
 #include "server/storage/sql/transaction.h"
 #include "server/storage/sqlite/dataset_file.h"
+#include "server/storage/tables/attempt_remover.h"
 #include "server/storage/tables/served_time.h"
 
 namespace telemetry::storage {

@@ -8,22 +8,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/storage/removal.h"
 #include "server/storage/sql/database.h"
 #include "server/storage/sql/statement.h"
 #include "telemetry/v1/deletion.pb.h"
 
 namespace telemetry::storage {
-
-// The attempts that one transaction is to remove.
-struct Removal {
-  std::vector<int64_t> keys;
-  // attempts[i] describes keys[i].
-  std::vector<v1::DeletedAttempt> attempts;
-  // The runs of all senders with this run_id go, too, where they have no attempts. Empty: no such runs go.
-  std::string empty_runs_of;
-
-  bool empty() const { return keys.empty() && empty_runs_of.empty(); }
-};
 
 // Removes attempts, and runs without attempts, with all rows that belong to them: from any kind of database, also while
 // others write to it. Configs, statuses and senders stay, and what the producers have committed. Part of a writer: one

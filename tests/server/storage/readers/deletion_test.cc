@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "server/storage/tables/attempt_remover.h"
 #include "tests/server/storage/dataset_story.h"
 
 namespace telemetry::storage {
