@@ -37,14 +37,32 @@ forbid worker/tune/record 'worker/(codegen|device|ir|kernel|kernels|forward)/|gr
 forbid proto/access '(client|worker|server)/|sqlite3\.h'
 forbid proto/cli '(client|worker|server)/|grpc|sqlite3\.h'
 forbid server '(client|worker)/'
-forbid server/net '(client|worker)/|server/(access|collector|copy|export|storage)/|grpc|sqlite3\.h'
-forbid 'server/access server/copy server/export server/storage' 'server/net/'
-forbid server/access 'server/(collector|export|storage)/|sqlite3\.h'
-forbid server/storage 'server/(collector|export)/|grpc'
+forbid server 'sqlite3\.h' 'server/storage/sqlite/'
 forbid 'client proto worker server tests' 'libpq-fe\.h' 'server/storage/postgresql/|tests/server/storage/'
-forbid server/collector 'server/export/|sqlite3\.h'
-forbid server/export 'server/collector/|sqlite3\.h'
-forbid 'client proto server tests worker' 'prometheus/' 'server/collector/metrics\.cc'
+forbid 'client proto server tests worker' 'prometheus/' 'server/writer/metrics\.cc'
+# The rooms of the collector's program, from the bottom up: none includes a later one.
+collector='call|batch|writer|ingest|dataset|collector|commands'
+forbid server/net "(client|worker)/|server/(access|copy|export|storage|$collector)/|grpc"
+forbid 'server/access server/batch server/copy server/dataset server/export server/ingest server/storage' 'server/net/'
+forbid server/access "server/(copy|export|storage|$collector)/"
+forbid server/storage "server/(access|copy|export|$collector)/|grpc"
+forbid server/export "server/(access|copy|$collector)/"
+forbid server/copy "server/(access|$collector)/"
+forbid server/call 'server/(batch|writer|ingest|dataset|collector|commands|copy|export)/'
+forbid server/batch 'server/(writer|ingest|dataset|collector|commands|copy|export)/'
+forbid server/writer 'server/(ingest|dataset|collector|commands|copy|export)/'
+forbid server/ingest 'server/(dataset|collector|commands|copy|export)/'
+forbid server/dataset 'server/(batch|ingest|collector|commands|copy|export)/'
+forbid server/collector 'server/(commands|copy|export)/'
+forbid server/commands 'server/export/'
+# The interface of the storage knows nothing of the folders below it; any_store selects one of the two databases.
+forbid server/storage 'server/storage/([a-z]+/|any_store\.h)' 'server/storage/([a-z]+/|any_store\.)'
+forbid server/storage/sql 'server/storage/((tables|readers|sqlite|postgresql|upkeep)/|[a-z_]+\.h)'
+forbid server/storage/tables 'server/storage/((readers|sqlite|postgresql|upkeep)/|any_store\.h)'
+forbid server/storage/readers 'server/storage/((sqlite|postgresql|upkeep)/|any_store\.h)'
+forbid server/storage/sqlite 'server/storage/((postgresql|upkeep)/|any_store\.h)'
+forbid server/storage/postgresql 'server/storage/((sqlite|upkeep)/|any_store\.h)'
+forbid server/storage/upkeep 'server/storage/(postgresql/|any_store\.h)'
 # Drivers are opened in one room, which the others know as device.h and dtype.h.
 forbid 'client proto server tests worker' '(.*/)?(cuda|nvrtc|nvJitLink|cl_|opencl)[A-Za-z0-9_]*\.h|CL/|dlfcn\.h' \
   'worker/device/|tests/worker/device/|tests/integration/shifted_clock\.cc'

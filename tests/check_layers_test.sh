@@ -5,7 +5,8 @@ check="$(cd "$(dirname "$0")" && pwd)/check_layers.sh"
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 mkdir -p "$root"/{client,tests/worker/device} "$root"/proto/{access,cli,clock,log,record} \
-  "$root"/server/{access,collector,copy,export,net,storage/postgresql} \
+  "$root"/server/{access,batch,call,collector,commands,copy,dataset,export,ingest,net,writer} \
+  "$root"/server/storage/{postgresql,readers,sql,sqlite,tables,upkeep} \
   "$root"/worker/{codegen,debug,device,forward,ir,kernel,kernels,tune/record,wrapper}
 
 failed=0
@@ -49,7 +50,32 @@ refuses server/access/a.cc '"server/storage/store.h"'
 refuses server/storage/a.cc '"server/export/join.h"'
 refuses server/storage/a.cc '<libpq-fe.h>'
 passes server/storage/postgresql/a.cc '<libpq-fe.h>'
-refuses proto/log/a.cc '"server/collector/limits.h"'
+refuses server/storage/a.cc '<sqlite3.h>'
+refuses server/storage/upkeep/a.cc '<sqlite3.h>'
+passes server/storage/sqlite/a.cc '<sqlite3.h>'
+refuses server/storage/store.h '"server/storage/readers/exporter.h"'
+refuses server/storage/store.h '"server/storage/any_store.h"'
+passes server/storage/any_store.cc '"server/storage/sqlite/sqlite_store.h"'
+refuses server/storage/sql/a.h '"server/storage/refusal.h"'
+passes server/storage/tables/a.h '"server/storage/refusal.h"'
+refuses server/storage/tables/a.cc '"server/storage/readers/exporter.h"'
+refuses server/storage/readers/a.cc '"server/storage/sqlite/sqlite_database.h"'
+refuses server/storage/sqlite/a.cc '"server/storage/upkeep/check.h"'
+refuses server/storage/postgresql/a.cc '"server/storage/sqlite/sqlite_database.h"'
+refuses server/storage/upkeep/a.cc '"server/storage/any_store.h"'
+refuses proto/log/a.cc '"server/call/limits.h"'
+refuses server/call/a.cc '"server/batch/parsed_batch.h"'
+refuses server/batch/a.cc '"server/writer/writer_loop.h"'
+refuses server/writer/a.cc '"server/ingest/admission.h"'
+refuses server/ingest/a.cc '"server/dataset/reader_pool.h"'
+refuses server/dataset/a.cc '"server/ingest/admission.h"'
+refuses server/collector/a.cc '"server/commands/flag.h"'
+passes server/commands/a.cc '"server/collector/collector_server.h"'
+passes server/commands/a.cc '"server/copy/copy_dataset.h"'
+refuses server/commands/a.cc '"server/export/join.h"'
+refuses server/copy/a.cc '"server/collector/collector_server.h"'
+refuses server/writer/a.cc '<prometheus/counter.h>'
+passes server/writer/metrics.cc '<prometheus/counter.h>'
 refuses server/net/a.cc '"server/access/gate.h"'
 refuses server/net/a.cc '<grpcpp/server.h>'
 refuses server/export/a.cc '"server/net/acceptor.h"'

@@ -18,11 +18,11 @@
 #include "proto/access/address.h"
 #include "proto/clock/steady.h"
 #include "proto/log/log.h"
+#include "server/call/sender.h"
 #include "server/collector/connection_limits.h"
-#include "server/collector/ingest_stream.h"
-#include "server/collector/sender.h"
-#include "server/storage/postgresql/any_store.h"
-#include "server/storage/private_file.h"
+#include "server/ingest/ingest_stream.h"
+#include "server/storage/any_store.h"
+#include "server/storage/sqlite/private_file.h"
 
 namespace telemetry::collector {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "server/collector/limits.h"
+#include "server/call/limits.h"
 #include "server/net/connection_table.h"
 
 namespace telemetry::collector {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/collector/grpc_status.h"
+#include "server/call/grpc_status.h"
 
 namespace telemetry::collector {
 namespace {

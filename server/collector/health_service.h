@@ -9,7 +9,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "server/collector/raw_service.h"
+#include "server/call/raw_service.h"
 
 namespace telemetry::collector {
 

@@ -11,9 +11,9 @@
 #include "server/copy/dataset_tables.h"
 #include "server/copy/row_reader.h"
 #include "server/copy/source_state.h"
-#include "server/storage/postgresql/any_store.h"
-#include "server/storage/statement.h"
-#include "server/storage/transaction.h"
+#include "server/storage/any_store.h"
+#include "server/storage/sql/statement.h"
+#include "server/storage/sql/transaction.h"
 
 namespace telemetry::copy {
 namespace {

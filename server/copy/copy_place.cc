@@ -6,16 +6,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "server/storage/dataset_file.h"
-#include "server/storage/lock_file.h"
-#include "server/storage/migrator.h"
-#include "server/storage/postgresql/any_store.h"
+#include "server/storage/any_store.h"
 #include "server/storage/postgresql/pg_database.h"
 #include "server/storage/postgresql/pg_migrator.h"
-#include "server/storage/reseal.h"
-#include "server/storage/sql_reader.h"
-#include "server/storage/sqlite_database.h"
-#include "server/storage/statement.h"
+#include "server/storage/readers/sql_reader.h"
+#include "server/storage/sql/statement.h"
+#include "server/storage/sqlite/dataset_file.h"
+#include "server/storage/sqlite/lock_file.h"
+#include "server/storage/sqlite/migrator.h"
+#include "server/storage/sqlite/reseal.h"
+#include "server/storage/sqlite/sqlite_database.h"
 
 namespace telemetry::copy {
 namespace {

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "server/copy/dataset_tables.h"
 #include "server/copy/row_writer.h"
-#include "server/storage/database.h"
+#include "server/storage/sql/database.h"
 #include "server/storage/store.h"
 
 namespace telemetry::copy {

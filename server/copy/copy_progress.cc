@@ -1,8 +1,8 @@
 #include "server/copy/copy_progress.h"
 
 #include "absl/strings/str_cat.h"
-#include "server/storage/schema_version.h"
-#include "server/storage/statement.h"
+#include "server/storage/sql/schema_version.h"
+#include "server/storage/sql/statement.h"
 
 namespace telemetry::copy {
 

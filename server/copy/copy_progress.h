@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/copy/row_reader.h"
-#include "server/storage/database.h"
+#include "server/storage/sql/database.h"
 
 namespace telemetry::copy {
 

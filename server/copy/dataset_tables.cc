@@ -6,9 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "server/storage/migrator.h"
-#include "server/storage/sqlite_database.h"
-#include "server/storage/statement.h"
+#include "server/storage/sql/statement.h"
+#include "server/storage/sqlite/migrator.h"
+#include "server/storage/sqlite/sqlite_database.h"
 
 namespace telemetry::copy {
 namespace {

@@ -1,7 +1,7 @@
 #include "server/copy/row_reader.h"
 
 #include "absl/strings/str_cat.h"
-#include "server/storage/partitions.h"
+#include "server/storage/sql/partitions.h"
 
 namespace telemetry::copy {
 namespace {

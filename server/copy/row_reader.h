@@ -10,8 +10,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/copy/dataset_tables.h"
-#include "server/storage/database.h"
-#include "server/storage/statement.h"
+#include "server/storage/sql/database.h"
+#include "server/storage/sql/statement.h"
 
 namespace telemetry::copy {
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/storage/postgresql/pg_copy_in.h"
-#include "server/storage/prepared_statement.h"
+#include "server/storage/sql/prepared_statement.h"
 
 namespace telemetry::copy {
 namespace {

@@ -6,8 +6,8 @@
 #include "absl/status/status.h"
 #include "server/copy/dataset_tables.h"
 #include "server/storage/postgresql/pg_database.h"
-#include "server/storage/sqlite_database.h"
-#include "server/storage/statement.h"
+#include "server/storage/sql/statement.h"
+#include "server/storage/sqlite/sqlite_database.h"
 
 namespace telemetry::copy {
 

@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/copy/dataset_tables.h"
-#include "server/storage/database.h"
+#include "server/storage/sql/database.h"
 
 namespace telemetry::copy {
 

@@ -3,7 +3,7 @@
 
 #include "absl/status/statusor.h"
 #include "server/export/dataset_source.h"
-#include "server/storage/postgresql/any_store.h"
+#include "server/storage/any_store.h"
 #include "server/storage/store.h"
 
 namespace telemetry::exporter {

@@ -10,15 +10,17 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "server/storage/attempt_remover.h"
-#include "server/storage/deletion.h"
-#include "server/storage/exporter.h"
+#include "server/storage/export_step.h"
 #include "server/storage/prune_rules.h"
+#include "server/storage/removal.h"
 #include "telemetry/v1/dataset.pb.h"
 #include "telemetry/v1/deletion.pb.h"
 #include "telemetry/v1/records.pb.h"
 
 namespace telemetry::storage {
+
+class Deletion;
+class Exporter;
 
 // A record that was refused, with its sequence number and the reason.
 struct RefusedRecord {
@@ -141,7 +143,7 @@ class StoreReader {
   // sink's error. The item is reused between calls: copy any part that must outlive the call.
   virtual absl::Status Export(const v1::ExportRequest& request, const Sink& sink) = 0;
   // Takes the next step of an export (exporter.h). Different readers of one dataset may take the steps.
-  virtual absl::StatusOr<Exporter::Step> Next(Exporter& exporter) = 0;
+  virtual absl::StatusOr<ExportStep> Next(Exporter& exporter) = 0;
 
   // Run Deletion::Begin and Deletion::Next in a read transaction each. Different readers of one dataset may take the
   // steps.

@@ -21,7 +21,7 @@ from pipeline import SAMPLES, Pipeline  # noqa: E402
 
 DASHBOARD = ROOT / "deploy/grafana/telemetry.json"
 ALERTS = ROOT / "deploy/prometheus/alerts.yml"
-README = ROOT / "server/collector/README.md"
+OPERATING = ROOT / "deploy/OPERATING.md"
 PATIENCE_S = 120
 
 
@@ -72,7 +72,7 @@ class Dashboard(unittest.TestCase):
         self.assertEqual(shown, set(kinds), "what the dashboard shows, and what the collector tells")
         self.assertLessEqual(named("\n".join(re.findall("expr:(.*?)\n +for:", ALERTS.read_text(), re.DOTALL)), histograms),
                              set(kinds), "what the alerts look at")
-        self.assertEqual(set(kinds) - named(README.read_text(), histograms), set(), "not explained in the README")
+        self.assertEqual(set(kinds) - named(OPERATING.read_text(), histograms), set(), "not explained in deploy/OPERATING.md")
 
     def test_panels_have_ids_and_places_of_their_own(self):
         every = json.loads(DASHBOARD.read_text())["panels"]

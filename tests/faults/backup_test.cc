@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "gmock/gmock.h"
-#include "server/storage/sqlite_database.h"
+#include "server/storage/sqlite/sqlite_database.h"
 #include "tests/faults/fault_test.h"
 #include "tests/faults/stored_rows.h"
 #include "tests/run_program.h"

@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "absl/time/clock.h"
-#include "server/storage/sqlite_database.h"
+#include "server/storage/sqlite/sqlite_database.h"
 
 namespace telemetry::faults {
 namespace {

@@ -19,7 +19,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
-#include "server/storage/sqlite_database.h"
+#include "server/storage/sqlite/sqlite_database.h"
 #include "tests/environment.h"
 #include "tests/faults/attack_process.h"
 #include "tests/faults/collector_usage.h"

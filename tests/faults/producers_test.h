@@ -9,7 +9,7 @@
 
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
-#include "server/storage/database.h"
+#include "server/storage/sql/database.h"
 #include "tests/environment.h"
 #include "tests/faults/ledger.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "server/storage/statement.h"
+#include "server/storage/sql/statement.h"
 #include "tests/faults/ledger.h"
 
 namespace telemetry::faults {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "server/storage/database.h"
+#include "server/storage/sql/database.h"
 
 namespace telemetry::faults {
 

@@ -5,11 +5,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "server/storage/database.h"
 #include "server/storage/postgresql/connection.h"
 #include "server/storage/postgresql/pg_gathering.h"
 #include "server/storage/postgresql/pg_statement.h"
-#include "server/storage/prepared_statement.h"
+#include "server/storage/sql/database.h"
+#include "server/storage/sql/prepared_statement.h"
 
 namespace telemetry::storage {
 

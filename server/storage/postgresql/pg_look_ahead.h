@@ -7,11 +7,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "server/storage/look_ahead.h"
 #include "server/storage/postgresql/pg_array.h"
 #include "server/storage/postgresql/pg_database.h"
 #include "server/storage/postgresql/pg_statement.h"
-#include "server/storage/text_field.h"
+#include "server/storage/tables/look_ahead.h"
+#include "server/storage/tables/text_field.h"
 
 namespace telemetry::storage {
 

@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "server/storage/schema_version.h"
-#include "server/storage/statement.h"
-#include "server/storage/transaction.h"
+#include "server/storage/sql/schema_version.h"
+#include "server/storage/sql/statement.h"
+#include "server/storage/sql/transaction.h"
 
 namespace telemetry::storage {
 namespace {

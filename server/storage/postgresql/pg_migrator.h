@@ -4,8 +4,8 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "server/storage/migrations.h"
 #include "server/storage/postgresql/pg_database.h"
+#include "server/storage/sql/migrations.h"
 
 namespace telemetry::storage {
 

@@ -13,7 +13,7 @@
 #include "server/storage/postgresql/pg_array.h"
 #include "server/storage/postgresql/pg_gathering.h"
 #include "server/storage/postgresql/portable_sql.h"
-#include "server/storage/prepared_statement.h"
+#include "server/storage/sql/prepared_statement.h"
 
 namespace telemetry::storage {
 

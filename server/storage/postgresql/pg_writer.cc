@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "server/storage/postgresql/pg_migrator.h"
-#include "server/storage/transaction.h"
+#include "server/storage/sql/transaction.h"
 
 namespace telemetry::storage {
 namespace {

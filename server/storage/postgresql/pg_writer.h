@@ -10,12 +10,13 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "server/storage/batch_writer.h"
 #include "server/storage/postgresql/pg_database.h"
 #include "server/storage/postgresql/pg_look_ahead.h"
 #include "server/storage/postgresql/postgresql_store.h"
-#include "server/storage/statement.h"
+#include "server/storage/sql/statement.h"
 #include "server/storage/store.h"
+#include "server/storage/tables/attempt_remover.h"
+#include "server/storage/tables/batch_writer.h"
 
 namespace telemetry::storage {
 

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "absl/strings/str_cat.h"
-#include "server/storage/gathered.h"
+#include "server/storage/sql/gathered.h"
 
 namespace telemetry::storage {
 namespace {

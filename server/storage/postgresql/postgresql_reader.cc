@@ -5,7 +5,7 @@
 #include "server/storage/postgresql/pg_database.h"
 #include "server/storage/postgresql/pg_migrator.h"
 #include "server/storage/postgresql/postgresql_store.h"
-#include "server/storage/sql_reader.h"
+#include "server/storage/readers/sql_reader.h"
 
 namespace telemetry::storage {
 

@@ -15,7 +15,7 @@
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
 #include "proto/record/python_literal.h"
-#include "server/storage/sqlite_store.h"
+#include "server/storage/sqlite/sqlite_store.h"
 #include "server/storage/store.h"
 
 namespace telemetry::bench {

@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "proto/record/python_literal.h"
-#include "server/storage/migrations.h"
+#include "server/storage/sql/migrations.h"
 
 namespace telemetry::bench {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "absl/time/clock.h"
 #include "proto/record/ids.h"
-#include "server/storage/sqlite_database.h"
-#include "server/storage/statement.h"
+#include "server/storage/sql/statement.h"
+#include "server/storage/sqlite/sqlite_database.h"
 #include "telemetry/v1/status.pb.h"
 
 namespace telemetry::collector {

@@ -9,7 +9,7 @@
 #include "telemetry/v1/dataset.grpc.pb.h"
 #include "tests/server/collector/any_call.h"
 #include "tests/server/collector/collector_story.h"
-#include "tests/server/storage/power_cut_vfs.h"
+#include "tests/server/storage/sqlite/power_cut_vfs.h"
 
 namespace telemetry::collector {
 namespace {

@@ -14,9 +14,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/copy/copy_dataset.h"
-#include "server/storage/postgresql/any_store.h"
+#include "server/storage/any_store.h"
 #include "server/storage/postgresql/pg_database.h"
-#include "server/storage/sqlite_database.h"
+#include "server/storage/sqlite/sqlite_database.h"
 #include "tests/server/storage/dataset_story.h"
 #include "tests/server/storage/test_dataset.h"
 

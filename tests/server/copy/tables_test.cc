@@ -12,7 +12,7 @@
 #include "server/copy/dataset_tables.h"
 #include "server/storage/postgresql/pg_database.h"
 #include "server/storage/postgresql/pg_migrator.h"
-#include "server/storage/statement.h"
+#include "server/storage/sql/statement.h"
 #include "tests/server/storage/test_dataset.h"
 
 namespace telemetry::copy {

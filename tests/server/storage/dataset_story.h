@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "server/storage/sqlite_store.h"
+#include "server/storage/sqlite/sqlite_store.h"
 #include "server/storage/store.h"
 #include "tests/server/storage/temp_folder.h"
 #include "tests/server/storage/test_dataset.h"

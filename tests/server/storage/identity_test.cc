@@ -12,8 +12,8 @@
 #include "absl/strings/str_cat.h"
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
-#include "server/storage/check_identities.h"
-#include "server/storage/postgresql/any_store.h"
+#include "server/storage/any_store.h"
+#include "server/storage/upkeep/check_identities.h"
 #include "tests/server/storage/dataset_story.h"
 
 namespace telemetry::storage {

@@ -12,8 +12,8 @@
 #include "absl/strings/str_replace.h"
 #include "server/storage/postgresql/connection.h"
 #include "server/storage/postgresql/postgresql_store.h"
-#include "server/storage/sqlite_database.h"
-#include "server/storage/statement.h"
+#include "server/storage/sql/statement.h"
+#include "server/storage/sqlite/sqlite_database.h"
 #include "tests/server/storage/temp_folder.h"
 
 namespace telemetry::storage {

@@ -1,6 +1,6 @@
 // Tests the deletion of attempts while other writers store rows of them.
 
-#include "server/storage/deletion.h"
+#include "server/storage/readers/deletion.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "server/storage/gathered.h"
-#include "server/storage/partitions.h"
+#include "server/storage/sql/gathered.h"
+#include "server/storage/sql/partitions.h"
 
 namespace telemetry::storage {
 namespace {

@@ -1,0 +1,171 @@
+#include "server/call/call_queue.h"
+
+#include <utility>
+
+#include "server/call/grpc_status.h"
+#include "server/call/raw_service.h"
+
+namespace telemetry::collector {
+
+CallQueue::CallQueue(RunningCalls& calls)
+    : calls_(calls),
+      unknown_method_(
+          {.request =
+               [this](grpc::GenericServerContext& context, grpc::GenericServerAsyncReaderWriter& stream, void* tag) {
+                 generic_service_.RequestCall(&context, &stream, queue_.get(), queue_.get(), tag);
+               },
+           .make = [](grpc::GenericServerContext& /*context*/) -> absl::StatusOr<std::shared_ptr<RawCall>> {
+             return absl::UnimplementedError("unknown method");
+           }}) {}
+
+void CallQueue::AddTo(grpc::ServerBuilder& builder) {
+  builder.RegisterAsyncGenericService(&generic_service_);
+  queue_ = builder.AddCompletionQueue();
+}
+
+void CallQueue::Start() {
+  Take(unknown_method_);
+  const absl::MutexLock lock(&mutex_);
+  is_running_ = true;
+  thread_ = std::thread([this] { Run(); });
+}
+
+void CallQueue::Stop() {
+  if (queue_ == nullptr) return;
+  {
+    // No operation may start on a queue that is shut down.
+    const absl::MutexLock lock(&mutex_);
+    mutex_.Await(absl::Condition(this, &CallQueue::has_none));
+    is_running_ = false;
+  }
+  queue_->Shutdown();
+  if (thread_.joinable()) thread_.join();
+  queue_ = nullptr;
+}
+
+void CallQueue::Take(const Method& method) { CallOnWire::Await(*this, method); }
+
+void CallQueue::Post(std::function<void()> work) {
+  {
+    const absl::MutexLock lock(&mutex_);
+    if (is_running_) {
+      posted_.push_back(std::move(work));
+      if (posted_.size() == 1) alarm_.Set(queue_.get(), gpr_inf_past(GPR_CLOCK_REALTIME), &alarm_);
+      return;
+    }
+  }
+  work();
+}
+
+void CallQueue::RunPosted() {
+  std::vector<std::function<void()>> posted;
+  {
+    const absl::MutexLock lock(&mutex_);
+    posted.swap(posted_);
+  }
+  for (const std::function<void()>& work : posted) work();
+}
+
+void CallQueue::Run() {
+  void* tag = nullptr;
+  bool ok = false;
+  while (queue_->Next(&tag, &ok)) {
+    if (tag == &alarm_) {
+      RunPosted();
+      continue;
+    }
+    const auto& operation = *static_cast<CallOnWire::Operation*>(tag);
+    (operation.call.*operation.end)(ok);
+  }
+}
+
+CallOnWire::CallOnWire(CallQueue& queue, const CallQueue::Method& method) : queue_(queue), method_(method) {
+  const absl::MutexLock lock(&queue_.mutex_);
+  ++queue_.on_wire_;
+}
+
+CallOnWire::~CallOnWire() {
+  const absl::MutexLock lock(&queue_.mutex_);
+  --queue_.on_wire_;
+}
+
+void CallOnWire::Await(CallQueue& queue, const CallQueue::Method& method) {
+  auto* call = new CallOnWire(queue, method);
+  call->context_.AsyncNotifyWhenDone(&call->over_);
+  method.request(call->context_, call->stream_, &call->requested_);
+}
+
+void CallOnWire::OnRequested(bool ok) {
+  if (!ok) return delete this;  // the server was shut down
+  Await(queue_, method_);
+  peer_ = context_.peer();
+  queue_.calls_.AddBeginning(peer_);
+  absl::StatusOr<std::shared_ptr<RawCall>> call = method_.make(context_);
+  if (call.ok()) {
+    call_ = *std::move(call);
+    call_->BeginOn(*this, queue_.calls_);
+  } else {
+    queue_.calls_.AddRefusal(peer_);
+    Finish(ToGrpc(call.status()));
+  }
+}
+
+void CallOnWire::Read(grpc::ByteBuffer* message) {
+  ++operations_;
+  stream_.Read(message, &read_);
+}
+
+void CallOnWire::Write(const grpc::ByteBuffer& message) {
+  ++operations_;
+  stream_.Write(message, &written_);
+}
+
+void CallOnWire::WriteAndFinish(const grpc::ByteBuffer& message, const grpc::Status& status) {
+  stream_.WriteAndFinish(message, grpc::WriteOptions(), status, &finished_);
+}
+
+void CallOnWire::Finish(const grpc::Status& status) { stream_.Finish(status, &finished_); }
+
+void CallOnWire::SetTimer(absl::Duration duration) {
+  ++operations_;
+  timer_.emplace().Set(queue_.queue(), absl::ToChronoTime(absl::Now() + duration), &timed_);
+}
+
+void CallOnWire::CancelTimer() {
+  if (timer_) timer_->Cancel();
+}
+
+void CallOnWire::OnRead(bool ok) {
+  call_->OnReadDone(ok);
+  EndOperation();
+}
+
+void CallOnWire::OnWritten(bool ok) {
+  call_->OnWriteDone(ok);
+  EndOperation();
+}
+
+void CallOnWire::OnTimer(bool /*ok*/) {
+  call_->OnTimer();
+  EndOperation();
+}
+
+void CallOnWire::OnFinished(bool /*ok*/) { EndOperation(); }
+
+void CallOnWire::OnOver(bool /*ok*/) {
+  if (call_ != nullptr && context_.IsCancelled()) call_->OnCancel();
+  EndOperation();
+}
+
+void CallOnWire::EndOperation() {
+  if (--operations_ > 0) return;
+  if (call_ != nullptr) {
+    call_->OnDone();
+  } else {
+    queue_.calls_.RemoveRefusal();
+  }
+  queue_.calls_.AddEnd(peer_);
+  delete this;
+}
+
+}  // namespace telemetry::collector

@@ -1,9 +1,0 @@
-#include "server/collector/listen_address.h"
-
-#include "proto/access/address.h"
-
-namespace telemetry::collector {
-
-bool IsListenAddress(std::string_view address) { return access::IsHostPort(address); }
-
-}  // namespace telemetry::collector

@@ -1,0 +1,137 @@
+#include "server/commands/stats_command.h"
+
+#include <cstdio>
+#include <map>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+#include "proto/log/line.h"
+#include "proto/record/json.h"
+#include "server/storage/upkeep/stats.h"
+
+namespace telemetry::collector {
+namespace {
+
+using record::Json;
+using storage::DatasetStats;
+using storage::ProducerStats;
+
+constexpr size_t kDaysShown = 14;
+constexpr size_t kProducersShown = 20;
+constexpr absl::Duration kDay = absl::Hours(24);
+
+std::string TimeText(int64_t unix_us) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixMicros(unix_us), absl::UTCTimeZone());
+}
+
+std::string DayText(int64_t day) {
+  return absl::FormatTime("%Y-%m-%d", absl::UnixEpoch() + day * kDay, absl::UTCTimeZone());
+}
+
+int64_t Sum(const std::map<std::string, int64_t>& counts) {
+  int64_t sum = 0;
+  for (const auto& [name, count] : counts) sum += count;
+  return sum;
+}
+
+void AppendCounts(const char* what, const std::map<std::string, int64_t>& counts, std::string* text) {
+  absl::StrAppendFormat(text, "%-14s %12d\n", what, Sum(counts));
+  for (const auto& [name, count] : counts) absl::StrAppendFormat(text, "  %-12s %12d\n", log::OneLine(name), count);
+}
+
+void AppendProducers(const DatasetStats& stats, std::string* text) {
+  absl::StrAppendFormat(text, "%-14s %12d\n", "producers", stats.producers.size());
+  if (stats.producers.empty()) return;
+  absl::StrAppendFormat(text, "  %-32s  %12s  %-20s  %-16s  %s\n", "ID", "COMMITTED", "LAST OPENED", "OWNER", "CLIENT");
+  for (size_t i = 0; i < std::min(stats.producers.size(), kProducersShown); ++i) {
+    const ProducerStats& producer = stats.producers[i];
+    absl::StrAppendFormat(text, "  %-32s  %12d  %-20s  %-16s  %s\n", producer.producer_id, producer.committed_seq,
+                          TimeText(producer.last_opened_unix_us), log::OneLine(producer.owner),
+                          log::OneLine(producer.client));
+  }
+  if (stats.producers.size() > kProducersShown) {
+    absl::StrAppend(text, "  and ", stats.producers.size() - kProducersShown,
+                    " that were opened earlier; --json lists all\n");
+  }
+}
+
+void AppendDays(const DatasetStats& stats, std::string* text) {
+  if (stats.rows_by_day.empty()) return;
+  absl::StrAppend(text, "measurements by arrival day of their attempts\n");
+  size_t shown = 0;
+  for (const auto& [day, rows] : stats.rows_by_day) {
+    if (shown++ == kDaysShown) break;
+    absl::StrAppendFormat(text, "  %-12s %12d\n", DayText(day), rows);
+  }
+}
+
+std::string ToTable(const DatasetStats& stats) {
+  std::string text;
+  absl::StrAppendFormat(&text, "%-14s %12d\n%-14s %12d\n", "runs", stats.runs, "configs", stats.configs);
+  AppendCounts("attempts", stats.attempts, &text);
+  AppendCounts("measurements", stats.measurements, &text);
+  AppendCounts("rejects", stats.rejects, &text);
+  AppendProducers(stats, &text);
+  if (stats.oldest_unix_us) {
+    absl::StrAppend(&text, "attempts arrived from ", TimeText(*stats.oldest_unix_us), " to ",
+                    TimeText(*stats.newest_unix_us), "\n");
+  }
+  AppendDays(stats, &text);
+  absl::StrAppendFormat(&text, "%-14s %12d bytes, %d of them free\n%-14s %12d bytes\n", "database",
+                        stats.database_bytes, stats.free_bytes, "log (WAL)", stats.wal_bytes);
+  return text;
+}
+
+Json ToJson(const std::map<std::string, int64_t>& counts) {
+  Json json = Json::Object();
+  for (const auto& [name, count] : counts) json.members.emplace_back(name, Json::Integer(count));
+  return json;
+}
+
+Json ToJson(const ProducerStats& producer) {
+  Json json = Json::Object();
+  json.members = {{"producer_id", Json::String(producer.producer_id)},
+                  {"client", Json::String(producer.client)},
+                  {"owner", producer.owner.empty() ? Json::Null() : Json::String(producer.owner)},
+                  {"committed_seq", Json::Integer(producer.committed_seq)},
+                  {"last_opened", Json::String(TimeText(producer.last_opened_unix_us))}};
+  return json;
+}
+
+Json TimeJson(const std::optional<int64_t>& unix_us) {
+  return unix_us ? Json::String(TimeText(*unix_us)) : Json::Null();
+}
+
+Json ToJson(const DatasetStats& stats) {
+  Json producers = Json::Array();
+  for (const ProducerStats& producer : stats.producers) producers.items.push_back(ToJson(producer));
+  Json days = Json::Object();
+  for (const auto& [day, rows] : stats.rows_by_day) days.members.emplace_back(DayText(day), Json::Integer(rows));
+  Json json = Json::Object();
+  json.members = {{"runs", Json::Integer(stats.runs)},
+                  {"configs", Json::Integer(stats.configs)},
+                  {"attempts", ToJson(stats.attempts)},
+                  {"measurements", ToJson(stats.measurements)},
+                  {"rejects", ToJson(stats.rejects)},
+                  {"producers", producers},
+                  {"oldest_attempt", TimeJson(stats.oldest_unix_us)},
+                  {"newest_attempt", TimeJson(stats.newest_unix_us)},
+                  {"measurements_by_day", days},
+                  {"database_bytes", Json::Integer(stats.database_bytes)},
+                  {"free_bytes", Json::Integer(stats.free_bytes)},
+                  {"wal_bytes", Json::Integer(stats.wal_bytes)}};
+  return json;
+}
+
+}  // namespace
+
+absl::Status Stats(const CommandLine& line) {
+  const absl::StatusOr<DatasetStats> stats = storage::ReadStats(line.db);
+  if (!stats.ok()) return stats.status();
+  std::fputs((line.json ? record::ToJson(ToJson(*stats)) + "\n" : ToTable(*stats)).c_str(), stdout);
+  return absl::OkStatus();
+}
+
+}  // namespace telemetry::collector

@@ -1,0 +1,123 @@
+#include "server/ingest/ingest_call.h"
+
+#include <memory>
+#include <utility>
+
+#include "proto/clock/steady.h"
+#include "server/batch/parsed_batch.h"
+#include "server/call/grpc_status.h"
+#include "server/call/message_buffer.h"
+#include "server/ingest/ingest_stream.h"
+
+namespace telemetry::collector {
+
+IngestCall::IngestCall(const IngestContext& context, ThreadPool& parsers, AdmittedCall call)
+    : UnaryCall(std::move(call), context.gate,
+                {.request = context.limits.stream_idle_timeout, .unread = context.limits.unread_timeout}),
+      context_(context),
+      parsers_(parsers) {}
+
+void IngestCall::OnRequest() {
+  RunParser([self = Self()] { self->HandleRequest(); });
+}
+
+void IngestCall::RunParser(std::function<void()> work) {
+  if (request().Length() <= kMaxSmallMessageBytes) return work();
+  parsers_.RunOnIdle(std::move(work));
+}
+
+void IngestCall::HandleRequest() {
+  if (absl::Status status = Read(); !status.ok()) return End(std::move(status));
+  const v1::Open& open = *outline_.open;
+  context_.writer.Open(
+      {open.producer_id(), open.epoch(), open.client(), caller().name},
+      [self = Self()](absl::StatusOr<uint64_t> committed_seq) { self->OnOpened(std::move(committed_seq)); });
+}
+
+absl::Status IngestCall::Read() {
+  absl::StatusOr<RequestOutline> outline = ReadOutline(request());
+  if (!outline.ok()) return outline.status();
+  outline_ = *std::move(outline);
+  if (!outline_.open) outline_.open.emplace();
+  const v1::Open& open = *outline_.open;
+  SetProducer(open.producer_id());
+  absl::Status status = CheckOpen(open);
+  if (status.ok()) status = context_.gate.AdmitProducer(caller(), kMethod, open.producer_id(), open.client());
+  if (status.ok() && outline_.batch) status = CheckBatch(*outline_.batch, context_.limits);
+  if (!status.ok() || !outline_.batch) return status;
+  // A unary call cannot be delayed by not reading, so a producer that is too fast must retry later.
+  const absl::Duration wait = context_.rates.Take(open.producer_id(), 0, SteadyNow());
+  if (wait <= absl::ZeroDuration()) return status;
+  return TryAgainLater("this producer sends more than producer_bytes_per_second", wait);
+}
+
+void IngestCall::OnOpened(absl::StatusOr<uint64_t> committed_seq) {
+  if (!committed_seq.ok()) return End(committed_seq.status());
+  context_.streams.TakeOver(outline_.open->producer_id(), outline_.open->epoch(), nullptr);
+  v1::Opened* opened = answer_.mutable_opened();
+  opened->set_committed_seq(*committed_seq);
+  opened->set_window_bytes(context_.limits.window_bytes);
+  opened->set_max_batch_bytes(context_.limits.max_batch_bytes);
+  opened->set_dataset_id(context_.writer.dataset_id());
+  if (!outline_.batch) return Answer(ToBuffer(answer_));
+  const v1::Open& open = *outline_.open;
+  batch_.emplace(open.producer_id(), open.epoch(), *std::move(outline_.batch), request(), context_.limits.record);
+  RunParser([self = Self()] { self->AdmitPiece(); });
+}
+
+void IngestCall::AdmitPiece() {
+  context_.admission.Admit(sender(), batch_->next().memory_bytes, request().Length(),
+                           [self = Self()](absl::Status status) { self->OnAdmitted(std::move(status)); });
+}
+
+void IngestCall::OnAdmitted(absl::Status status) {
+  if (status.ok() && has_ended()) {
+    context_.admission.Release(sender(), batch_->next().memory_bytes);
+    status = absl::CancelledError("the call has ended");
+  }
+  if (status.ok()) {
+    CommitPiece();
+    if (!batch_->done()) return AdmitPiece();
+  }
+  batch_.reset();
+  request().Clear();
+  EndJob(status);
+}
+
+void IngestCall::CommitPiece() {
+  std::unique_ptr<ParsedBatch> piece = batch_->ParseNext();
+  context_.too_large_records += piece->too_large();
+  context_.rates.Take(outline_.open->producer_id(), piece->bytes(), SteadyNow());
+  const uint64_t memory_bytes = piece->memory_bytes();
+  {
+    absl::MutexLock lock(&mutex_);
+    ++jobs_;
+  }
+  context_.writer.Commit(sender(), std::move(piece), [self = Self(), memory_bytes](storage::BatchOutcome outcome) {
+    self->context_.admission.Release(self->sender(), memory_bytes);
+    self->OnCommitted(std::move(outcome));
+  });
+}
+
+void IngestCall::OnCommitted(storage::BatchOutcome outcome) {
+  const absl::Status status = outcome.status;
+  if (status.ok()) {
+    absl::MutexLock lock(&mutex_);
+    AddOutcome(std::move(outcome), *answer_.mutable_ack());
+  }
+  EndJob(status);
+}
+
+void IngestCall::EndJob(const absl::Status& status) {
+  absl::Status end;
+  {
+    absl::MutexLock lock(&mutex_);
+    status_.Update(status);
+    if (--jobs_ > 0) return;
+    end = status_;
+  }
+  if (!end.ok()) return End(std::move(end));
+  Answer(ToBuffer(answer_));
+}
+
+}  // namespace telemetry::collector

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "server/access/gate.h"
+#include "server/call/limits.h"
+#include "server/ingest/admission.h"
+#include "server/ingest/producer_rates.h"
+#include "server/ingest/stream_registry.h"
+#include "server/writer/writer_loop.h"
+
+namespace telemetry::collector {
+
+// The objects that all ingest calls share. They are thread-safe and must outlive the calls.
+struct IngestContext {
+  const Limits& limits;
+  Admission& admission;
+  WriterLoop& writer;
+  StreamRegistry& streams;
+  access::Gate& gate;
+  ProducerRates& rates;
+  // Bytes of rejects in Acks that clients have not read.
+  std::atomic<uint64_t>& unread_ack_bytes;
+  // Records rejected for their size so far.
+  std::atomic<uint64_t>& too_large_records;
+};
+
+}  // namespace telemetry::collector

@@ -1,0 +1,281 @@
+#include "server/ingest/ingest_stream.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/batch/parsed_batch.h"
+#include "server/call/grpc_status.h"
+
+namespace telemetry::collector {
+namespace {
+
+constexpr std::chrono::milliseconds kLastWrite{500};
+
+}  // namespace
+
+IngestStream::IngestStream(const IngestContext& context, ThreadPool& parsers, AdmittedCall call)
+    : RawCall(std::move(call)), context_(context), parsers_(parsers), replies_(context) {}
+
+template <typename Step>
+void IngestStream::Change(Step step) {
+  std::optional<grpc::Status> finish;
+  {
+    absl::MutexLock lock(&mutex_);
+    step();
+    finish = TakeFinish();
+  }
+  if (finish) wire().Finish(*finish);
+}
+
+void IngestStream::OnReadDone(bool ok) {
+  // The client has half-closed the stream; the records that it sent are still acknowledged.
+  if (!ok)
+    return EndAfterCommit(open_ ? absl::OkStatus() : absl::InvalidArgumentError("the stream ended before an Open"));
+  CountMessage(request_);
+  if (request_.Length() <= kMaxSmallMessageBytes) return HandleMessage();
+  parsers_.RunOnIdle([self = Self()] { self->HandleMessage(); });
+}
+
+void IngestStream::HandleMessage() {
+  absl::StatusOr<RequestOutline> request = ReadOutline(request_);
+  if (!request.ok()) return EndAfterCommit(request.status());
+  if (request->open.has_value() == request->batch.has_value()) {
+    return EndAfterCommit(absl::InvalidArgumentError("the message is neither Open nor Batch"));
+  }
+  if (request->batch) return HandleBatch(*std::move(request->batch));
+  HandleOpen(*request->open);
+}
+
+void IngestStream::HandleOpen(const v1::Open& open) {
+  if (open_) return EndAfterCommit(absl::InvalidArgumentError("Open may come only once, as the first message"));
+  absl::Status status = CheckOpen(open);
+  if (status.ok()) status = context_.gate.AdmitProducer(caller(), kMethod, open.producer_id(), open.client());
+  if (status.ok()) status = context_.streams.Claim(this, open.producer_id());
+  if (!status.ok()) return EndAfterCommit(std::move(status));
+  {
+    absl::MutexLock lock(&mutex_);
+    open_ = true;
+    producer_id_ = open.producer_id();
+    epoch_ = open.epoch();
+    if (end_) return;
+    ++jobs_;
+  }
+  context_.writer.Open({producer_id_, epoch_, open.client(), caller().name},
+                       [self = Self()](absl::StatusOr<uint64_t> committed_seq) {
+                         // Must precede the end of the job; after it the stream can leave the registry.
+                         if (committed_seq.ok()) {
+                           self->context_.streams.TakeOver(self->producer_id_, self->epoch_, self.get());
+                         }
+                         self->OnOpened(std::move(committed_seq));
+                       });
+}
+
+void IngestStream::OnOpened(absl::StatusOr<uint64_t> committed_seq) {
+  Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    --jobs_;
+    if (!committed_seq.ok()) return SetEnd(committed_seq.status());
+    v1::Opened opened;
+    opened.set_committed_seq(*committed_seq);
+    opened.set_window_bytes(context_.limits.window_bytes);
+    opened.set_max_batch_bytes(context_.limits.max_batch_bytes);
+    opened.set_dataset_id(context_.writer.dataset_id());
+    replies_.Add(std::move(opened));
+    WriteOn();
+    ReadOn();
+  });
+}
+
+void IngestStream::HandleBatch(BatchOutline batch) {
+  if (!open_) return EndAfterCommit(absl::InvalidArgumentError("the first message must be Open"));
+  if (absl::Status status = CheckBatch(batch, context_.limits); !status.ok()) return EndAfterCommit(std::move(status));
+  {
+    absl::MutexLock lock(&mutex_);
+    if (end_) return;
+    ++jobs_;
+  }
+  if (absl::Status status = ReserveWindow(batch.record_bytes); !status.ok()) return OnAdmitted(std::move(status));
+  batch_.emplace(producer_id_, epoch_, std::move(batch), request_, context_.limits.record);
+  AdmitPiece();
+}
+
+void IngestStream::AdmitPiece() {
+  context_.admission.Admit(sender(), batch_->next().memory_bytes, request_.Length(),
+                           [self = Self()](absl::Status status) { self->OnAdmitted(std::move(status)); });
+}
+
+absl::Status IngestStream::ReserveWindow(uint64_t bytes) {
+  absl::MutexLock lock(&mutex_);
+  if (unacked_bytes_ + bytes > context_.limits.window_bytes) {
+    return TryAgainLater(absl::StrCat("more than window_bytes (", context_.limits.window_bytes, ") are unacknowledged"),
+                         context_.limits.retry_delay);
+  }
+  unacked_bytes_ += bytes;
+  return absl::OkStatus();
+}
+
+void IngestStream::OnAdmitted(absl::Status status) {
+  absl::Duration delay;
+  if (status.ok() && is_finished()) {
+    context_.admission.Release(sender(), batch_->next().memory_bytes);
+    status = absl::CancelledError("the stream has ended");
+  }
+  if (status.ok()) {
+    delay = CommitPiece();
+    if (!batch_->done()) return AdmitPiece();
+  }
+  batch_.reset();
+  request_.Clear();
+  Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    --jobs_;
+    if (!status.ok()) SetEnd(std::move(status));
+    ReadOnAfter(delay);
+  });
+}
+
+absl::Duration IngestStream::CommitPiece() {
+  std::unique_ptr<ParsedBatch> piece = batch_->ParseNext();
+  context_.too_large_records += piece->too_large();
+  const uint64_t bytes = piece->bytes();
+  const uint64_t memory_bytes = piece->memory_bytes();
+  {
+    absl::MutexLock lock(&mutex_);
+    ++jobs_;
+  }
+  context_.writer.Commit(sender(), std::move(piece),
+                         [self = Self(), bytes, memory_bytes](storage::BatchOutcome outcome) {
+                           self->context_.admission.Release(self->sender(), memory_bytes);
+                           self->OnCommitted(bytes, std::move(outcome));
+                         });
+  return context_.rates.Take(producer_id_, bytes, SteadyNow());
+}
+
+void IngestStream::OnCommitted(uint64_t bytes, storage::BatchOutcome outcome) {
+  bool deaf = false;
+  Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    --jobs_;
+    unacked_bytes_ -= bytes;
+    if (!outcome.status.ok()) {
+      SetEnd(std::move(outcome.status));
+    } else if (replies_.Add(std::move(outcome))) {
+      WriteOn();
+    } else {
+      SetEnd(absl::CancelledError("the client does not read its Acks"));
+      deaf = CutOff();
+    }
+  });
+  if (deaf) context_.streams.Count(Overdue::kReading);
+}
+
+void IngestStream::OnTimer() {
+  Change([this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    is_delayed_ = false;
+    ReadOn();
+  });
+}
+
+void IngestStream::OnWriteDone(bool ok) {
+  Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    replies_.OnWritten();
+    if (!ok) {
+      SetEnd(absl::CancelledError("the client has disconnected"));
+      replies_.Drop();
+    }
+    WriteOn();
+  });
+}
+
+void IngestStream::OnCancel() { EndAfterCommit(absl::CancelledError("the client has disconnected")); }
+
+void IngestStream::OnDone() {
+  context_.streams.Remove(this);
+  RawCall::OnDone();
+}
+
+void IngestStream::End(absl::Status status) {
+  Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    SetEnd(std::move(status));
+    end_at_ = std::min(end_at_, SteadyNow() + kLastWrite);
+  });
+}
+
+void IngestStream::EndAfterCommit(absl::Status status) {
+  Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { SetEnd(std::move(status)); });
+}
+
+void IngestStream::Drain() {
+  EndAfterCommit(absl::UnavailableError("the collector is shutting down; everything acknowledged is durable"));
+}
+
+void IngestStream::CheckTime(SteadyTime now) {
+  Overdue overdue = Overdue::kNothing;
+  Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    overdue = FindOverdue(now);
+    if (now >= end_at_) CutOff();
+  });
+  context_.streams.Count(overdue);
+}
+
+bool IngestStream::is_finished() {
+  absl::MutexLock lock(&mutex_);
+  return finished_;
+}
+
+bool IngestStream::CutOff() {
+  if (finished_ || std::exchange(cut_off_, true)) return false;
+  context().TryCancel();
+  return true;
+}
+
+Overdue IngestStream::FindOverdue(SteadyTime now) {
+  const auto longer = [now](SteadyTime since, absl::Duration than) { return absl::FromChrono(now - since) > than; };
+  const Limits& limits = context_.limits;
+  if (replies_.IsUnread(now) && CutOff()) {
+    SetEnd(absl::CancelledError("the client does not read its messages"));
+    return Overdue::kReading;
+  }
+  if (end_ || jobs_ > 0 || is_delayed_) return Overdue::kNothing;
+  if (!open_ && longer(began_at_, limits.open_timeout)) {
+    SetEnd(absl::DeadlineExceededError("the stream sent no Open within open_timeout"));
+    return Overdue::kOpen;
+  }
+  if (longer(reading_since_, limits.stream_idle_timeout)) {
+    SetEnd(absl::DeadlineExceededError("the stream sent no complete message within stream_idle_timeout"));
+    return Overdue::kMessage;
+  }
+  return Overdue::kNothing;
+}
+
+void IngestStream::SetEnd(absl::Status status) {
+  if (is_delayed_) wire().CancelTimer();
+  // After a half-close, an error in the records that were read still replaces the status OK.
+  if (!end_ || (end_->ok() && !finished_)) end_ = std::move(status);
+}
+
+void IngestStream::ReadOnAfter(absl::Duration delay) {
+  if (delay <= absl::ZeroDuration() || end_) return ReadOn();
+  is_delayed_ = true;
+  wire().SetTimer(delay);
+}
+
+void IngestStream::ReadOn() {
+  if (end_) return;
+  reading_since_ = SteadyNow();
+  wire().Read(&request_);
+}
+
+void IngestStream::WriteOn() {
+  if (finished_) return;
+  if (const grpc::ByteBuffer* reply = replies_.Next()) wire().Write(*reply);
+}
+
+std::optional<grpc::Status> IngestStream::TakeFinish() {
+  const bool has_jobs = jobs_ > 0 && end_at_ == kNever;
+  if (!end_ || has_jobs || is_delayed_ || replies_.is_writing() || finished_) return std::nullopt;
+  finished_ = true;
+  context_.gate.LogEnd(caller(), kMethod, producer_id_, *end_);
+  return ToGrpc(*end_);
+}
+
+}  // namespace telemetry::collector

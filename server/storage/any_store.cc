@@ -1,0 +1,79 @@
+#include "server/storage/any_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "server/storage/postgresql/pg_database.h"
+#include "server/storage/postgresql/pg_migrator.h"
+#include "server/storage/postgresql/postgresql_store.h"
+#include "server/storage/sql/schema_version.h"
+#include "server/storage/sqlite/dataset_file.h"
+
+namespace telemetry::storage {
+namespace {
+
+constexpr std::string_view kHidden = "***";
+
+// Hides the password in user:password@host.
+void HideInAuthority(size_t begin, std::string* url) {
+  const size_t end = std::min(url->find_first_of("/?", begin), url->size());
+  const size_t at = url->rfind('@', end);
+  if (at == std::string::npos || at < begin) return;
+  const size_t colon = url->find(':', begin);
+  if (colon < at) url->replace(colon + 1, at - colon - 1, kHidden);
+}
+
+// Hides the passwords in ?password=..., &sslpassword=...
+void HideInParameters(std::string* url) {
+  constexpr std::string_view kKey = "password=";
+  for (size_t at = url->find(kKey); at != std::string::npos; at = url->find(kKey, at)) {
+    at += kKey.size();
+    url->replace(at, std::min(url->find('&', at), url->size()) - at, kHidden);
+  }
+}
+
+}  // namespace
+
+bool IsPostgresqlUrl(std::string_view db) { return db.starts_with("postgresql://") || db.starts_with("postgres://"); }
+
+std::string WithoutPasswords(std::string_view db) {
+  std::string shown(db);
+  if (!IsPostgresqlUrl(db)) return shown;
+  HideInAuthority(shown.find("://") + 3, &shown);
+  HideInParameters(&shown);
+  return shown;
+}
+
+absl::StatusOr<DatasetState> Inspect(const std::string& db) {
+  if (!IsPostgresqlUrl(db)) return InspectDataset(db);
+  const absl::StatusOr<std::unique_ptr<PgDatabase>> database = PgDatabase::Open(db);
+  if (!database.ok()) return database.status();
+  const absl::StatusOr<int> version = PgSchemaVersion(**database);
+  if (!version.ok()) return version.status();
+  const int newest = EmbeddedPgMigrations().back().number;
+  if (*version > newest) return NewerSchema(*version, newest);
+  return DatasetState{.exists = *version > 0, .schema_version = *version, .newest_version = newest};
+}
+
+absl::StatusOr<std::unique_ptr<StoreWriter>> OpenWriter(const std::string& db, const WriterOptions& options) {
+  if (IsPostgresqlUrl(db)) return OpenPostgresqlWriter(db, {.clock = options.clock});
+  return OpenSqliteWriter(db, options);
+}
+
+absl::StatusOr<std::unique_ptr<Database>> OpenDatabaseForReading(const std::string& db) {
+  if (IsPostgresqlUrl(db)) {
+    absl::StatusOr<std::unique_ptr<PgDatabase>> database = PgDatabase::Open(db);
+    if (!database.ok()) return database.status();
+    if (absl::Status status = RequireCurrentPgSchema(**database); !status.ok()) return status;
+    return *std::move(database);
+  }
+  absl::StatusOr<SqliteDatabase> database = OpenDatasetForReading(db, {});
+  if (!database.ok()) return database.status();
+  return std::make_unique<SqliteDatabase>(*std::move(database));
+}
+
+absl::StatusOr<std::unique_ptr<StoreReader>> OpenReader(const std::string& db, const ReaderOptions& options) {
+  return IsPostgresqlUrl(db) ? OpenPostgresqlReader(db) : OpenSqliteReader(db, options);
+}
+
+}  // namespace telemetry::storage

@@ -1,0 +1,260 @@
+#include "server/storage/readers/dataset_reader.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "proto/record/ids.h"
+#include "server/storage/sql/attempt_state.h"
+
+namespace telemetry::storage {
+namespace {
+
+#define TELEMETRY_ATTEMPT_COLUMNS                                                                                      \
+  "SELECT a.attempt, a.attempt_id, r.run_id, a.origin, a.dialect, a.state, a.provisional, a.started_unix_us, "         \
+  "a.search_algorithm, a.seed, a.environment_json, a.counters_json, a.first_received_unix_us, a.run FROM attempts AS " \
+  "a "                                                                                                                 \
+  "JOIN runs AS r ON r.run = a.run "
+
+// A condition: a record has described this run by more than its settings.
+#define TELEMETRY_IS_DESCRIBED(run)                                                 \
+  "coalesce(" run ".input_shapes, " run ".dtypes, " run ".hardware, CASE WHEN " run \
+  ".kernel > 0 THEN '' END) IS NOT NULL "
+
+// SELECTs the distinct values of a column, within the limits of v1::FilterValues.
+#define TELEMETRY_VALUES_OF(column, table)                                                                \
+  "SELECT DISTINCT " column " FROM " table " WHERE length(" column ") BETWEEN 1 AND 256 ORDER BY " column \
+  " LIMIT "                                                                                               \
+  "1000"
+
+std::string Text(const Statement& row, int column) { return std::string(row.Text(column)); }
+
+absl::Status ReadValues(Statement& statement, google::protobuf::RepeatedPtrField<std::string>* values) {
+  while (true) {
+    absl::StatusOr<bool> found = statement.Step();
+    if (!found.ok() || !*found) return found.status();
+    values->Add(Text(statement, 0));
+  }
+}
+
+}  // namespace
+
+DatasetReader::DatasetReader(Database& database)
+    : configs_(database),
+      measurements_(database, configs_),
+      details_(database),
+      ir_graphs_(database),
+      // d is the run that describes r: r itself if it has a description, or else the run without a sender's name. If r
+      // is the run without a name, d is the first run that has a description. ?4 and ?5 enclose the prefix: 'g' sorts
+      // after all hex digits.
+      runs_(database,
+            "SELECT r.run, r.run_id, k.kernel_id, k.name, k.source, d.input_shapes, d.dtypes, d.hardware, "
+            "d.settings_signature, d.extra_json, (SELECT min(settings_json) FROM run_settings WHERE run = d.run), "
+            "d.run, r.sender, coalesce(s.name, '') "
+            "FROM runs AS r JOIN runs AS d ON d.run = CASE WHEN " TELEMETRY_IS_DESCRIBED("r")
+            "THEN r.run ELSE coalesce((SELECT o.run FROM runs AS o LEFT JOIN senders AS n ON n.sender = o.sender "
+            "WHERE o.run_id = r.run_id AND (r.sender = 0 OR o.sender = 0) AND " TELEMETRY_IS_DESCRIBED("o")
+            "ORDER BY coalesce(n.name, '') LIMIT 1), r.run) END "
+            "LEFT JOIN kernels AS k ON k.kernel = d.kernel LEFT JOIN senders AS s ON s.sender = r.sender "
+            "WHERE r.run_id >= ?1 AND (r.run_id > ?1 OR coalesce(s.name, '') > ?8) "
+            "AND (?2 = '' OR k.name = ?2) AND (?3 = '' OR d.hardware = ?3) "
+            "AND r.run_id >= ?4 AND r.run_id < ?5 "
+            "AND (?6 = 0 OR EXISTS (SELECT 1 FROM attempts AS a WHERE a.run = r.run "
+            "AND coalesce(a.started_unix_us, a.first_received_unix_us) >= ?6)) "
+            "AND (EXISTS (SELECT 1 FROM attempts AS a WHERE a.run = r.run) OR (NOT EXISTS "
+            "(SELECT 1 FROM runs AS o JOIN attempts AS a ON a.run = o.run WHERE o.run_id = r.run_id) "
+            "AND (" TELEMETRY_IS_DESCRIBED("r") "OR NOT EXISTS "
+            "(SELECT 1 FROM runs AS o WHERE o.run_id = r.run_id AND " TELEMETRY_IS_DESCRIBED("o") ")))) "
+            "ORDER BY r.run_id, coalesce(s.name, '') LIMIT ?7"),
+      attempts_(database, TELEMETRY_ATTEMPT_COLUMNS
+                "WHERE a.run = ?1 AND (?2 = 0 OR coalesce(a.started_unix_us, a.first_received_unix_us) >= ?2) "
+                "ORDER BY a.attempt_id"),
+      attempts_of_(database, TELEMETRY_ATTEMPT_COLUMNS
+                   "WHERE r.run_id = ?1 AND a.attempt_id > ?2 ORDER BY a.attempt_id LIMIT ?3"),
+      attempt_(database, TELEMETRY_ATTEMPT_COLUMNS "WHERE a.attempt_id = ?1"),
+      run_config_keys_(database,
+                       "SELECT c.config_id, rc.config FROM run_configs AS rc "
+                       "JOIN configs AS c ON c.config = rc.config WHERE rc.run = ?1"),
+      run_config_(database,
+                  "SELECT rc.sample_id, rc.decorator, l.keys_json FROM run_configs AS rc "
+                  "LEFT JOIN key_lists AS l ON l.key_list = rc.key_list WHERE rc.run = ?1 AND rc.config = ?2"),
+      kernel_names_(database, TELEMETRY_VALUES_OF("name", "kernels")),
+      hardware_(database, TELEMETRY_VALUES_OF("hardware", "runs")),
+      statuses_(database, TELEMETRY_VALUES_OF("name", "statuses")) {}
+
+absl::StatusOr<std::vector<StoredRun>> DatasetReader::Runs(const v1::Filter& filter, const RunPlace& after,
+                                                           int64_t limit) {
+  const std::string prefix_end = filter.run_id() + "g";
+  runs_.Bind(after.run_id, filter.kernel_name(), filter.hardware(), filter.run_id(), prefix_end,
+             int64_t{filter.since_unix_us()}, limit, after.sender_name);
+  std::vector<StoredRun> runs;
+  while (true) {
+    absl::StatusOr<bool> found = runs_.Step();
+    if (!found.ok()) return found.status();
+    if (!*found) return runs;
+    runs.push_back(FillRun());
+  }
+}
+
+StoredRun DatasetReader::FillRun() {
+  StoredRun stored{.key = runs_.Int(0),
+                   .described_by = runs_.Int(11),
+                   .sender = runs_.Int(12),
+                   .sender_name = Text(runs_, 13),
+                   .run = {}};
+  v1::Run& run = stored.run;
+  run.set_run_id(Text(runs_, 1));
+  if (!runs_.IsNull(2)) run.set_kernel_id(Text(runs_, 2));
+  if (!runs_.IsNull(3)) run.set_kernel_name(Text(runs_, 3));
+  if (!runs_.IsNull(4)) run.set_kernel_source(Text(runs_, 4));
+  if (!runs_.IsNull(5)) run.set_input_shapes(Text(runs_, 5));
+  if (!runs_.IsNull(6)) run.set_dtypes(Text(runs_, 6));
+  if (!runs_.IsNull(7)) run.set_hardware(Text(runs_, 7));
+  if (!runs_.IsNull(8)) run.set_settings_signature(Text(runs_, 8));
+  if (!runs_.IsNull(9)) run.set_extra_json(Text(runs_, 9));
+  if (!runs_.IsNull(10)) run.set_settings_json(Text(runs_, 10));
+  return stored;
+}
+
+absl::StatusOr<std::vector<StoredRun>> DatasetReader::RunsOf(const std::string& run_id) {
+  v1::Filter filter;
+  filter.set_run_id(run_id);
+  absl::StatusOr<std::vector<StoredRun>> runs = std::vector<StoredRun>();
+  // A shorter id would be treated as a prefix.
+  if (record::IsHexId(run_id)) runs = Runs(filter, {}, std::numeric_limits<int64_t>::max());
+  if (runs.ok() && runs->empty()) return absl::NotFoundError(absl::StrCat("no run has the id \"", run_id, "\""));
+  return runs;
+}
+
+absl::StatusOr<std::vector<StoredAttempt>> DatasetReader::Attempts(const StoredRun& run, int64_t since_unix_us) {
+  return ReadAttempts(attempts_.Bind(run.key, since_unix_us));
+}
+
+absl::StatusOr<std::vector<StoredAttempt>> DatasetReader::AttemptsOf(const std::string& run_id,
+                                                                     const std::string& after_attempt_id,
+                                                                     int64_t limit) {
+  return ReadAttempts(attempts_of_.Bind(run_id, Blob{after_attempt_id}, limit));
+}
+
+absl::StatusOr<std::vector<StoredAttempt>> DatasetReader::ReadAttempts(Statement& bound) {
+  std::vector<StoredAttempt> attempts;
+  while (true) {
+    absl::StatusOr<bool> found = bound.Step();
+    if (!found.ok()) return found.status();
+    if (!*found) return attempts;
+    attempts.push_back(FillAttempt(bound));
+    // A run may have very many attempts, and clearing a field does not free its memory, so only two fields are kept.
+    v1::Attempt& attempt = *attempts.back().summary.mutable_attempt();
+    v1::Attempt brief;
+    brief.set_attempt_id(attempt.attempt_id());
+    if (attempt.has_started_unix_us()) brief.set_started_unix_us(attempt.started_unix_us());
+    attempt = std::move(brief);
+  }
+}
+
+absl::StatusOr<StoredAttempt> DatasetReader::Attempt(const std::string& attempt_id) {
+  absl::StatusOr<bool> found = attempt_.Bind(Blob{attempt_id}).Step();
+  if (!found.ok()) return found.status();
+  if (!*found) return absl::NotFoundError(absl::StrCat("no attempt has the id ", record::HexEncode(attempt_id)));
+  StoredAttempt attempt = FillAttempt(attempt_);
+  attempt_.Reset();
+  return attempt;
+}
+
+StoredAttempt DatasetReader::FillAttempt(const Statement& row) {
+  StoredAttempt stored{.key = {.run = row.Int(13), .attempt = row.Int(0)}, .summary = {}};
+  v1::Attempt& attempt = *stored.summary.mutable_attempt();
+  attempt.set_attempt_id(std::string(row.Bytes(1)));
+  attempt.set_run_id(Text(row, 2));
+  attempt.set_origin(Text(row, 3));
+  attempt.set_dialect(Text(row, 4));
+  attempt.set_state(ParseAttemptState(row.Text(5)));
+  attempt.set_provisional(row.Int(6) != 0);
+  if (!row.IsNull(7)) attempt.set_started_unix_us(row.Int(7));
+  if (!row.IsNull(8)) attempt.set_search_algorithm(Text(row, 8));
+  if (!row.IsNull(9)) attempt.set_seed(row.Int(9));
+  if (!row.IsNull(10)) attempt.set_environment_json(Text(row, 10));
+  if (!row.IsNull(11)) attempt.set_counters_json(Text(row, 11));
+  stored.summary.set_first_received_unix_us(row.Int(12));
+  return stored;
+}
+
+absl::StatusOr<v1::RunSummary> DatasetReader::Summarise(const StoredRun& run) {
+  absl::StatusOr<std::vector<StoredAttempt>> attempts = Attempts(run, 0);
+  if (!attempts.ok()) return attempts.status();
+  return Summarise(run, &*attempts);
+}
+
+absl::StatusOr<v1::RunSummary> DatasetReader::Summarise(const StoredRun& run, std::vector<StoredAttempt>* attempts) {
+  v1::RunSummary summary;
+  *summary.mutable_run() = run.run;
+  RowStats stats = measurements_.NewStats();
+  for (StoredAttempt& attempt : *attempts) {
+    if (absl::Status status = Count(&attempt, &stats); !status.ok()) return status;
+  }
+  summary.set_attempts(attempts->size());
+  summary.set_measurements(stats.measurements);
+  summary.set_configs(stats.configs);
+  if (stats.best.has_value()) {
+    // Does not announce the config: an export's rows do so.
+    absl::StatusOr<v1::Config> config = configs_.Read(stats.best_config);
+    if (!config.ok()) return config.status();
+    summary.set_best_perf_ms(stats.best->perf_ms);
+    summary.set_best_is_final(stats.best->rank == RowRank::kFinal);
+    summary.set_best_config_id(config->config_id());
+    if (!config->text().empty()) summary.set_best_config(std::move(*config->mutable_text()));
+  }
+  absl::StatusOr<std::vector<std::string>> kinds = ir_graphs_.Kinds(run.described_by);
+  if (!kinds.ok()) return kinds.status();
+  for (std::string& kind : *kinds) summary.add_ir_kinds(std::move(kind));
+  return summary;
+}
+
+absl::Status DatasetReader::Summarise(StoredAttempt* attempt) {
+  RowStats stats = measurements_.NewStats();
+  return Count(attempt, &stats);
+}
+
+absl::Status DatasetReader::Count(StoredAttempt* attempt, RowStats* stats) {
+  const uint64_t before = stats->measurements;
+  attempt->best.reset();
+  if (absl::Status status = measurements_.Add(attempt->key, stats, &attempt->best); !status.ok()) return status;
+  attempt->summary.set_measurements(stats->measurements - before);
+  if (attempt->best.has_value()) attempt->summary.set_best_perf_ms(attempt->best->perf_ms);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> DatasetReader::RunConfigKeys(int64_t run) {
+  std::vector<std::pair<uint64_t, int64_t>> keys;
+  run_config_keys_.Bind(run);
+  while (true) {
+    absl::StatusOr<bool> found = run_config_keys_.Step();
+    if (!found.ok()) return found.status();
+    if (!*found) break;
+    keys.emplace_back(static_cast<uint64_t>(run_config_keys_.Int(0)), run_config_keys_.Int(1));
+  }
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+absl::Status DatasetReader::ReadRunConfig(int64_t run, int64_t config, v1::RunConfig* out) {
+  absl::StatusOr<bool> found = run_config_.Bind(run, config).Step();
+  if (!found.ok() || !*found) return found.status();
+  if (!run_config_.IsNull(0)) out->set_sample_id(std::string(run_config_.Bytes(0)));
+  if (!run_config_.IsNull(1)) out->set_decorator(Text(run_config_, 1));
+  if (!run_config_.IsNull(2)) out->set_record_keys_json(Text(run_config_, 2));
+  run_config_.Reset();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<v1::FilterValues> DatasetReader::ReadFilterValues() {
+  v1::FilterValues values;
+  absl::Status status = ReadValues(kernel_names_, values.mutable_kernel_names());
+  if (status.ok()) status = ReadValues(hardware_, values.mutable_hardware());
+  if (status.ok()) status = ReadValues(statuses_, values.mutable_statuses());
+  if (!status.ok()) return status;
+  return values;
+}
+
+}  // namespace telemetry::storage

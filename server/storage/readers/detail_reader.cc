@@ -1,0 +1,50 @@
+#include "server/storage/readers/detail_reader.h"
+
+#include "absl/strings/str_cat.h"
+#include "server/storage/sql/detail_columns.h"
+#include "server/storage/sql/partitions.h"
+
+namespace telemetry::storage {
+
+DetailReader::DetailReader(Database& database)
+    : has_details_(database,
+                   "SELECT EXISTS (SELECT 1 FROM measurement_details WHERE " TELEMETRY_IN_RUN "attempt = ?1)"),
+      read_(database, absl::StrCat("SELECT seq, ", kDetailColumns,
+                                   " FROM measurement_details WHERE " TELEMETRY_IN_RUN
+                                   "attempt = ?1 AND seq BETWEEN ?2 AND ?3 ORDER BY seq")
+                          .c_str()) {}
+
+absl::StatusOr<bool> DetailReader::HasDetails(const AttemptKey& key) {
+  absl::StatusOr<bool> found = has_details_.Bind(InRun{key.run}, key.attempt).Step();
+  if (!found.ok()) return found.status();
+  const bool has = has_details_.Int(0) != 0;
+  has_details_.Reset();
+  return has;
+}
+
+absl::StatusOr<bool> DetailReader::Read(const AttemptKey& key, size_t most_bytes,
+                                        google::protobuf::RepeatedPtrField<v1::Measurement>* rows,
+                                        google::protobuf::RepeatedPtrField<v1::MeasurementDetail>* details) {
+  if (rows->empty()) return false;
+  read_.Bind(InRun{key.run}, key.attempt, rows->begin()->seq(), rows->rbegin()->seq());
+  int row = 0;
+  size_t bytes = 0;
+  while (bytes < most_bytes) {
+    absl::StatusOr<bool> found = read_.Step();
+    if (!found.ok() || !*found) return found;
+    const auto seq = static_cast<uint64_t>(read_.Int(0));
+    while (rows->Get(row).seq() < seq) ++row;
+    if (rows->Get(row).seq() != seq) continue;  // its row is not on this page
+    v1::MeasurementDetail* detail = details->Add();
+    detail->set_seq(seq);
+    if (absl::Status status = FillDetail(read_, 1, detail); !status.ok()) return status;
+    bytes += detail->ByteSizeLong();
+  }
+  read_.Reset();
+  const int kept = row + 1;
+  const bool shortened = kept < rows->size();
+  rows->DeleteSubrange(kept, rows->size() - kept);
+  return shortened;
+}
+
+}  // namespace telemetry::storage

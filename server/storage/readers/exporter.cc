@@ -1,0 +1,371 @@
+#include "server/storage/readers/exporter.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/wire_format_lite.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "proto/record/ids.h"
+#include "server/storage/sql/transaction.h"
+
+namespace telemetry::storage {
+namespace {
+
+using google::protobuf::internal::WireFormatLite;
+
+// A small number, since a run may be larger than a megabyte in memory.
+constexpr int64_t kRunsPerPage = 8;
+constexpr int64_t kRowsPerPage = 1000;
+constexpr size_t kRunConfigsPerPage = 1000;
+// A page of rows or run configs ends with the item that reaches this size. It is small enough that a client that reads
+// 10 kB/s needs less than --unread-timeout for a page.
+constexpr size_t kPageBytes = size_t{256} << 10;
+constexpr size_t kShortestPrefix = 4;
+constexpr size_t kRunIdDigits = 64;
+
+// Returns the attempt's start, or if that is not known, the time when the collector first received a record of it.
+int64_t BeganAt(const StoredAttempt& attempt) {
+  const v1::AttemptSummary& summary = attempt.summary;
+  return summary.attempt().has_started_unix_us() ? summary.attempt().started_unix_us()
+                                                 : summary.first_received_unix_us();
+}
+
+// Reduces the attempts to one: the last to arrive (keys grow with arrival), or the one with the best row (highest rank,
+// then fastest; among equals the first by id, which is the order of the vector).
+void KeepOne(v1::Filter::Attempts which, std::vector<StoredAttempt>* attempts) {
+  if (which == v1::Filter::ATTEMPTS_ALL) return;
+  if (which == v1::Filter::ATTEMPTS_BEST) {
+    std::erase_if(*attempts, [](const StoredAttempt& attempt) { return !attempt.best.has_value(); });
+  }
+  if (attempts->empty()) return;
+  const auto worse = [which](const StoredAttempt& a, const StoredAttempt& b) {
+    return which == v1::Filter::ATTEMPTS_LATEST ? a.key.attempt > b.key.attempt : a.best->IsBetterThan(*b.best);
+  };
+  StoredAttempt one = *std::min_element(attempts->begin(), attempts->end(), worse);
+  attempts->clear();
+  attempts->push_back(std::move(one));
+}
+
+absl::Status HasChanged() {
+  return absl::AbortedError("the dataset changed under the export: an attempt was superseded or removed; export again");
+}
+
+}  // namespace
+
+absl::Status CheckFilter(const v1::Filter& filter) {
+  const std::string& id = filter.run_id();
+  const bool hex = id.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (!id.empty() && (!hex || id.size() < kShortestPrefix || id.size() > kRunIdDigits)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("\"", id, "\" is no run_id: 64 lower-case hex digits, or a prefix of at least 4"));
+  }
+  if (filter.attempts() < v1::Filter::ATTEMPTS_ALL || filter.attempts() > v1::Filter::ATTEMPTS_BEST) {
+    return absl::InvalidArgumentError(absl::StrCat("attempts has no value ", filter.attempts()));
+  }
+  return absl::OkStatus();
+}
+
+Exporter::Exporter(v1::ExportRequest request)
+    : filter_(std::move(*request.mutable_filter())), with_details_(request.details()), walk_(Run()) {
+  resume_ = walk_.handle();
+}
+
+absl::StatusOr<Exporter::Step> Exporter::Next(Database& database, DatasetReader& reader) {
+  if (!connections_lost_.has_value()) connections_lost_ = database.connections_lost();
+  database_ = &database;
+  reader_ = &reader;
+  step_ = {};
+  reader.configs().Use(&seen_);
+  resume_.resume();
+  reader.configs().Use(nullptr);
+  if (walk_.done() && !walk_.status().ok()) return walk_.status();
+  if (database.connections_lost() != *connections_lost_) {
+    return absl::UnavailableError("the connection to the database was lost during the export; export again");
+  }
+  step_.done = walk_.done();
+  return std::move(step_);
+}
+
+Walk Exporter::Run() {
+  if (absl::Status status = CheckFilter(filter_); !status.ok()) co_return status;
+  if (absl::Status status = co_await SendTotals(); !status.ok()) co_return status;
+  RunPlace last;
+  while (true) {
+    absl::StatusOr<std::vector<StoredRun>> runs = NextRuns(last);
+    if (!runs.ok()) co_return runs.status();
+    if (runs->empty()) break;
+    for (const StoredRun& run : *runs) {
+      if (absl::Status status = co_await SendRun(run); !status.ok()) co_return status;
+    }
+    last = RunPlace::Behind(runs->back());
+  }
+  if (has_sent_rows_) co_return absl::OkStatus();
+  co_return co_await SendFilterValues();
+}
+
+absl::StatusOr<std::vector<StoredRun>> Exporter::NextRuns(const RunPlace& after) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
+  if (!transaction.ok()) return transaction.status();
+  absl::StatusOr<std::vector<StoredRun>> runs = reader_->Runs(filter_, after, kRunsPerPage);
+  if (!runs.ok()) return runs;
+  for (StoredRun& run : *runs) {
+    v1::Run only_id;
+    only_id.set_run_id(run.run.run_id());
+    run.run = std::move(only_id);
+  }
+  return runs;
+}
+
+absl::StatusOr<std::vector<StoredAttempt>> Exporter::SelectAttempts(const StoredRun& run) {
+  absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_->Attempts(run, filter_.since_unix_us());
+  if (!attempts.ok()) return attempts;
+  if (filter_.attempts() == v1::Filter::ATTEMPTS_BEST) {
+    for (StoredAttempt& attempt : *attempts) {
+      if (absl::Status status = reader_->Summarise(&attempt); !status.ok()) return status;
+    }
+  }
+  KeepOne(filter_.attempts(), &*attempts);
+  return attempts;
+}
+
+absl::StatusOr<v1::RunSummary> Exporter::Summarise(const StoredRun& run, std::vector<StoredAttempt>* selected) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
+  if (!transaction.ok()) return transaction.status();
+  const absl::StatusOr<std::vector<StoredRun>> runs = reader_->RunsOf(run.run.run_id());
+  if (absl::IsNotFound(runs.status())) return HasChanged();
+  if (!runs.ok()) return runs.status();
+  const auto whole = absl::c_find_if(*runs, [&run](const StoredRun& other) { return other.key == run.key; });
+  if (whole == runs->end()) return HasChanged();
+  absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_->Attempts(run, 0);
+  if (!attempts.ok()) return attempts.status();
+  absl::StatusOr<v1::RunSummary> summary = reader_->Summarise(*whole, &*attempts);
+  *selected = *std::move(attempts);
+  std::erase_if(*selected, [this](const StoredAttempt& attempt) {
+    return filter_.since_unix_us() != 0 && BeganAt(attempt) < filter_.since_unix_us();
+  });
+  KeepOne(filter_.attempts(), selected);
+  return summary;
+}
+
+absl::Status Exporter::AddTotals(const StoredRun& run, v1::ExportTotals* totals) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
+  if (!transaction.ok()) return transaction.status();
+  absl::StatusOr<std::vector<StoredAttempt>> attempts = SelectAttempts(run);
+  if (!attempts.ok()) return attempts.status();
+  totals->set_runs(totals->runs() + 1);
+  totals->set_attempts(totals->attempts() + attempts->size());
+  for (const StoredAttempt& attempt : *attempts) {
+    absl::StatusOr<uint64_t> rows = reader_->measurements().Count(attempt.key);
+    if (!rows.ok()) return rows.status();
+    totals->set_measurements(totals->measurements() + *rows);
+  }
+  return absl::OkStatus();
+}
+
+Walk Exporter::SendTotals() {
+  v1::ExportItem item;
+  v1::ExportTotals* totals = item.mutable_totals();
+  RunPlace last;
+  while (true) {
+    absl::StatusOr<std::vector<StoredRun>> runs = NextRuns(last);
+    if (!runs.ok()) co_return runs.status();
+    if (runs->empty()) break;
+    for (const StoredRun& run : *runs) {
+      if (absl::Status status = AddTotals(run, totals); !status.ok()) co_return status;
+      co_await EndStep{this};
+    }
+    last = RunPlace::Behind(runs->back());
+  }
+  co_await Emit(std::move(item));
+  co_return absl::OkStatus();
+}
+
+Walk Exporter::SendRun(const StoredRun& run) {
+  std::vector<StoredAttempt> attempts;
+  reader_->configs().BeginSender(run.sender);
+  v1::ExportItem item;
+  {
+    absl::StatusOr<v1::RunSummary> summary = Summarise(run, &attempts);
+    if (!summary.ok()) co_return summary.status();
+    *item.mutable_run() = *std::move(summary);
+  }
+  const std::vector<std::string> ir_kinds(item.run().ir_kinds().begin(), item.run().ir_kinds().end());
+  co_await Emit(std::move(item));
+  absl::Status status = co_await SendIrGraphs(run, ir_kinds);
+  if (!status.ok()) co_return status;
+  status = co_await SendRunConfigs(run);
+  if (!status.ok()) co_return status;
+  for (const StoredAttempt& attempt : attempts) {
+    status = co_await SendAttempt(attempt);
+    if (!status.ok()) co_return status;
+  }
+  co_return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> Exporter::ReadIrGraph(const StoredRun& run, const std::string& kind) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
+  if (!transaction.ok()) return transaction.status();
+  const absl::StatusOr<std::string> graph = reader_->ir_graphs().Read(run.described_by, run.run.run_id(), kind);
+  if (!graph.ok()) return graph.status();
+  std::string item;
+  {
+    google::protobuf::io::StringOutputStream stream(&item);
+    google::protobuf::io::CodedOutputStream out(&stream);
+    WireFormatLite::WriteBytes(v1::ExportItem::kIrGraphFieldNumber, *graph, &out);
+  }
+  return item;
+}
+
+Walk Exporter::SendIrGraphs(const StoredRun& run, const std::vector<std::string>& kinds) {
+  for (const std::string& kind : kinds) {
+    absl::StatusOr<std::string> item = ReadIrGraph(run, kind);
+    if (!item.ok()) co_return item.status();
+    step_.serialised = *std::move(item);
+    co_await EndStep{this};
+  }
+  co_return absl::OkStatus();
+}
+
+Walk Exporter::SendRunConfigs(const StoredRun& run) {
+  absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> keys = reader_->RunConfigKeys(run.described_by);
+  if (!keys.ok()) co_return keys.status();
+  for (size_t begin = 0; begin < keys->size();) {
+    v1::ExportItem item;
+    const absl::StatusOr<size_t> next = ReadRunConfigs(run, *keys, begin, item.mutable_run_configs());
+    if (!next.ok()) co_return next.status();
+    begin = *next;
+    absl::Status status = co_await FlushConfigs();
+    if (!status.ok()) co_return status;
+    co_await Emit(std::move(item));
+  }
+  co_return absl::OkStatus();
+}
+
+absl::StatusOr<size_t> Exporter::ReadRunConfigs(const StoredRun& run,
+                                                const std::vector<std::pair<uint64_t, int64_t>>& keys, size_t begin,
+                                                v1::ExportRunConfigs* page) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
+  if (!transaction.ok()) return transaction.status();
+  const size_t end = std::min(begin + kRunConfigsPerPage, keys.size());
+  v1::ExportConfigs* announced = configs_.mutable_configs();
+  size_t bytes = 0;
+  size_t i = begin;
+  for (; i < end && bytes < kPageBytes; ++i) {
+    const auto& [config_id, key] = keys[i];
+    v1::RunConfig* config = page->add_run_configs();
+    config->set_run_id(run.run.run_id());
+    config->set_config_id(config_id);
+    const int announced_before = announced->configs_size();
+    absl::Status status = reader_->ReadRunConfig(run.described_by, key, config);
+    if (status.ok()) status = reader_->configs().Id(key, announced).status();
+    if (!status.ok()) return status;
+    bytes += config->ByteSizeLong();
+    if (announced->configs_size() > announced_before) bytes += announced->configs().rbegin()->ByteSizeLong();
+  }
+  return i;
+}
+
+absl::Status Exporter::ReadAttempt(const StoredAttempt& attempt, v1::AttemptSummary* summary) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
+  if (!transaction.ok()) return transaction.status();
+  if (absl::Status status = CheckStillThere(attempt); !status.ok()) return status;
+  absl::StatusOr<StoredAttempt> whole = reader_->Attempt(attempt.summary.attempt().attempt_id());
+  if (!whole.ok()) return whole.status();
+  *summary = std::move(whole->summary);
+  summary->set_measurements(attempt.summary.measurements());
+  if (attempt.summary.has_best_perf_ms()) summary->set_best_perf_ms(attempt.summary.best_perf_ms());
+  return absl::OkStatus();
+}
+
+Walk Exporter::SendAttempt(const StoredAttempt& attempt) {
+  v1::ExportItem item;
+  absl::Status status = ReadAttempt(attempt, item.mutable_attempt());
+  if (!status.ok()) co_return status;
+  co_await Emit(std::move(item));
+  status = co_await SendRows(attempt);
+  if (!status.ok()) co_return status;
+  co_return CheckStillThere(attempt);
+}
+
+Walk Exporter::SendRows(const StoredAttempt& attempt) {
+  const absl::StatusOr<RowParts> parts = FindParts(attempt);
+  if (!parts.ok()) co_return parts.status();
+  uint64_t last_seq = 0;
+  for (bool more = true; more;) {
+    const absl::StatusOr<bool> read = ReadRows(attempt.key, last_seq, *parts);
+    if (!read.ok()) co_return read.status();
+    more = *read;
+    const auto& rows = rows_.rows().measurements();
+    if (rows.empty()) break;
+    last_seq = rows.rbegin()->seq();
+    absl::Status status = co_await FlushConfigs();
+    if (!status.ok()) co_return status;
+    has_sent_rows_ = true;
+    co_await Emit(std::move(rows_));
+  }
+  co_return absl::OkStatus();
+}
+
+absl::StatusOr<Exporter::RowParts> Exporter::FindParts(const StoredAttempt& attempt) {
+  const absl::StatusOr<bool> hashes = reader_->measurements().HasHashes(attempt.key);
+  if (!hashes.ok()) return hashes.status();
+  if (!with_details_) return RowParts{.hashes = *hashes};
+  const absl::StatusOr<bool> details = reader_->details().HasDetails(attempt.key);
+  if (!details.ok()) return details.status();
+  return RowParts{.hashes = *hashes, .details = *details};
+}
+
+absl::StatusOr<bool> Exporter::ReadRows(const AttemptKey& attempt, uint64_t after_seq, RowParts parts) {
+  v1::ExportRows* page = rows_.mutable_rows();
+  page->Clear();
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
+  if (!transaction.ok()) return transaction.status();
+  absl::StatusOr<bool> more =
+      reader_->measurements().ReadPage(attempt, after_seq, {.rows = kRowsPerPage, .bytes = kPageBytes},
+                                       filter_.status(), page->mutable_measurements(), configs_.mutable_configs());
+  if (more.ok() && parts.details) {
+    const absl::StatusOr<bool> shortened =
+        reader_->details().Read(attempt, kPageBytes, page->mutable_measurements(), page->mutable_details());
+    if (!shortened.ok()) return shortened.status();
+    more = *more || *shortened;
+  }
+  if (!more.ok() || !parts.hashes) return more;
+  absl::Status status =
+      reader_->measurements().ReadHashes(attempt, page->measurements(), page->mutable_source_hashes());
+  if (!status.ok()) return status;
+  return more;
+}
+
+// Each page is read in its own transaction. An attempt that was removed between two pages was announced but exported
+// only in part.
+absl::Status Exporter::CheckStillThere(const StoredAttempt& attempt) {
+  absl::StatusOr<StoredAttempt> now = reader_->Attempt(attempt.summary.attempt().attempt_id());
+  if (now.ok() && now->key == attempt.key) return absl::OkStatus();
+  if (!now.ok() && !absl::IsNotFound(now.status())) return now.status();
+  return HasChanged();
+}
+
+Walk Exporter::SendFilterValues() {
+  v1::ExportItem item;
+  {
+    absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
+    if (!transaction.ok()) co_return transaction.status();
+    absl::StatusOr<v1::FilterValues> values = reader_->ReadFilterValues();
+    if (!values.ok()) co_return values.status();
+    *item.mutable_filter_values() = *std::move(values);
+  }
+  co_await Emit(std::move(item));
+  co_return absl::OkStatus();
+}
+
+Walk Exporter::FlushConfigs() {
+  if (configs_.configs().configs().empty()) co_return absl::OkStatus();
+  co_await Emit(std::move(configs_));
+  co_return absl::OkStatus();
+}
+
+}  // namespace telemetry::storage

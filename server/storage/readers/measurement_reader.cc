@@ -1,0 +1,184 @@
+#include "server/storage/readers/measurement_reader.h"
+
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "proto/record/ids.h"
+#include "server/storage/sql/failure_json.h"
+#include "server/storage/sql/partitions.h"
+
+namespace telemetry::storage {
+namespace {
+
+// Status keys start at 1. These values stand for all statuses, and for a status that no row has.
+constexpr int64_t kAnyStatus = 0;
+constexpr int64_t kNoStatus = -1;
+// Limit of the cached names of statuses: the usual ones are few and short.
+constexpr size_t kMostStatusBytes = size_t{1} << 20;
+
+}  // namespace
+
+MeasurementReader::MeasurementReader(Database& database, ConfigReader& configs)
+    : configs_(configs),
+      read_page_(database,
+                 "SELECT seq, timestamp_s, generation, status, perf_ms, compile_time_s, config, failure "
+                 "FROM measurements WHERE " TELEMETRY_IN_RUN
+                 "attempt = ?1 AND seq > ?2 AND (?3 = 0 OR status = ?3) ORDER BY seq LIMIT ?4"),
+      read_hashes_(database, "SELECT seq, source_hash FROM source_hashes WHERE " TELEMETRY_IN_RUN
+                             "attempt = ?1 AND seq BETWEEN ?2 AND ?3 "
+                             "ORDER BY seq"),
+      has_hashes_(database, "SELECT EXISTS (SELECT 1 FROM source_hashes WHERE " TELEMETRY_IN_RUN "attempt = ?1)"),
+      count_(database, "SELECT count(*) FROM measurements WHERE " TELEMETRY_IN_RUN "attempt = ?1"),
+      read_stats_(database, "SELECT config, status, perf_ms, seq FROM measurements WHERE " TELEMETRY_IN_RUN
+                            "attempt = ?1 ORDER BY seq"),
+      read_ranks_(database, "SELECT seq, stage FROM measurement_details WHERE " TELEMETRY_IN_RUN
+                            "attempt = ?1 AND stage IN ('final', 'screening') ORDER BY seq"),
+      status_key_(database, "SELECT status FROM statuses WHERE name = ?1"),
+      status_name_(database, "SELECT name FROM statuses WHERE status = ?1") {}
+
+absl::StatusOr<bool> MeasurementReader::ReadPage(const AttemptKey& key, uint64_t after_seq, const PageEnd& end,
+                                                 const std::string& status,
+                                                 google::protobuf::RepeatedPtrField<v1::Measurement>* rows,
+                                                 v1::ExportConfigs* announced) {
+  absl::StatusOr<int64_t> status_key = status.empty() ? kAnyStatus : StatusKey(status);
+  if (!status_key.ok()) return status_key.status();
+  // SQLite's integers end at the largest sequence number, so no row follows.
+  if (after_seq > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return false;
+  read_page_.Bind(InRun{key.run}, key.attempt, after_seq, *status_key, end.rows + 1);
+  size_t bytes = 0;
+  while (true) {
+    absl::StatusOr<bool> found = read_page_.Step();
+    if (!found.ok() || !*found) return found;
+    if (rows->size() == end.rows || bytes >= end.bytes) break;
+    const int announced_before = announced == nullptr ? 0 : announced->configs_size();
+    v1::Measurement* row = rows->Add();
+    if (absl::Status filled = Fill(row, announced); !filled.ok()) return filled;
+    bytes += row->ByteSizeLong();
+    if (announced != nullptr && announced->configs_size() > announced_before) {
+      bytes += announced->configs().rbegin()->ByteSizeLong();
+    }
+  }
+  read_page_.Reset();
+  return true;
+}
+
+absl::Status MeasurementReader::Fill(v1::Measurement* row, v1::ExportConfigs* announced) {
+  row->set_seq(static_cast<uint64_t>(read_page_.Int(0)));
+  row->set_timestamp_s(read_page_.Double(1));
+  row->set_generation(read_page_.Int(2));
+  absl::StatusOr<const std::string*> status = StatusName(read_page_.Int(3));
+  if (!status.ok()) return status.status();
+  row->set_status(**status);
+  if (!read_page_.IsNull(4)) row->set_perf_ms(read_page_.Double(4));
+  if (!read_page_.IsNull(5)) row->set_compile_time_s(read_page_.Double(5));
+  absl::StatusOr<uint64_t> config = configs_.Id(read_page_.Int(6), announced);
+  if (!config.ok()) return config.status();
+  row->set_config_id(*config);
+  if (!read_page_.IsNull(7)) FailureFromJson(read_page_.Text(7), row->mutable_failure());
+  return absl::OkStatus();
+}
+
+absl::Status MeasurementReader::ReadHashes(const AttemptKey& key,
+                                           const google::protobuf::RepeatedPtrField<v1::Measurement>& rows,
+                                           google::protobuf::RepeatedPtrField<v1::SourceHash>* hashes) {
+  if (rows.empty()) return absl::OkStatus();
+  read_hashes_.Bind(InRun{key.run}, key.attempt, rows.begin()->seq(), rows.rbegin()->seq());
+  auto row = rows.begin();
+  while (true) {
+    absl::StatusOr<bool> found = read_hashes_.Step();
+    if (!found.ok() || !*found) return found.status();
+    const auto seq = static_cast<uint64_t>(read_hashes_.Int(0));
+    while (row->seq() < seq) ++row;
+    if (row->seq() != seq) continue;  // its row is not on this page
+    v1::SourceHash* hash = hashes->Add();
+    hash->set_seq(seq);
+    hash->set_source_hash(record::HexEncode(read_hashes_.Bytes(1)));
+  }
+}
+
+absl::StatusOr<bool> MeasurementReader::HasHashes(const AttemptKey& key) {
+  absl::StatusOr<bool> found = has_hashes_.Bind(InRun{key.run}, key.attempt).Step();
+  if (!found.ok()) return found.status();
+  const bool has = has_hashes_.Int(0) != 0;
+  has_hashes_.Reset();
+  return has;
+}
+
+absl::StatusOr<uint64_t> MeasurementReader::Count(const AttemptKey& key) {
+  absl::StatusOr<bool> found = count_.Bind(InRun{key.run}, key.attempt).Step();
+  if (!found.ok()) return found.status();
+  const auto count = static_cast<uint64_t>(count_.Int(0));
+  count_.Reset();
+  return count;
+}
+
+absl::StatusOr<std::vector<std::pair<uint64_t, RowRank>>> MeasurementReader::ReadRanks(const AttemptKey& key) {
+  std::vector<std::pair<uint64_t, RowRank>> ranks;
+  read_ranks_.Bind(InRun{key.run}, key.attempt);
+  while (true) {
+    absl::StatusOr<bool> found = read_ranks_.Step();
+    if (!found.ok()) return found.status();
+    if (!*found) return ranks;
+    const bool is_final = read_ranks_.Text(1) == "final";
+    ranks.emplace_back(static_cast<uint64_t>(read_ranks_.Int(0)), is_final ? RowRank::kFinal : RowRank::kScreening);
+  }
+}
+
+absl::Status MeasurementReader::Add(const AttemptKey& key, RowStats* stats, std::optional<BestRow>* best) {
+  absl::StatusOr<int64_t> ok_status = StatusKey("ok");
+  if (!ok_status.ok()) return ok_status.status();
+  const absl::StatusOr<std::vector<std::pair<uint64_t, RowRank>>> ranks = ReadRanks(key);
+  if (!ranks.ok()) return ranks.status();
+  auto rank = ranks->begin();
+  read_stats_.Bind(InRun{key.run}, key.attempt);
+  while (true) {
+    absl::StatusOr<bool> found = read_stats_.Step();
+    if (!found.ok() || !*found) return found.status();
+    ++stats->measurements;
+    const int64_t config = read_stats_.Int(0);
+    const auto config_key = static_cast<size_t>(config);
+    if (config_key >= counted_in_.size()) counted_in_.resize(config_key + config_key / 2 + 64);
+    if (counted_in_[config_key] != stats_round_) ++stats->configs;
+    counted_in_[config_key] = stats_round_;
+    if (read_stats_.Int(1) != *ok_status || read_stats_.IsNull(2)) continue;
+    const auto seq = static_cast<uint64_t>(read_stats_.Int(3));
+    while (rank != ranks->end() && rank->first < seq) ++rank;
+    const bool is_ranked = rank != ranks->end() && rank->first == seq;
+    const BestRow row = {.rank = is_ranked ? rank->second : RowRank::kSearch, .perf_ms = read_stats_.Double(2)};
+    if (row.rank == RowRank::kScreening) continue;
+    if (!best->has_value() || row.IsBetterThan(**best)) *best = row;
+    if (stats->best.has_value() && !row.IsBetterThan(*stats->best)) continue;
+    stats->best = row;
+    stats->best_config = config;
+  }
+}
+
+absl::StatusOr<int64_t> MeasurementReader::StatusKey(const std::string& name) {
+  absl::StatusOr<bool> found = status_key_.Bind(name).Step();
+  if (!found.ok()) return found.status();
+  if (!*found) return kNoStatus;
+  const int64_t key = status_key_.Int(0);
+  status_key_.Reset();
+  return key;
+}
+
+absl::StatusOr<const std::string*> MeasurementReader::StatusName(int64_t status) {
+  const auto key = static_cast<size_t>(status);
+  if (key >= statuses_.size()) statuses_.resize(key + 1);
+  if (statuses_[key].empty()) {
+    absl::StatusOr<bool> found = status_name_.Bind(status).Step();
+    if (!found.ok()) return found.status();
+    if (!*found) return absl::DataLossError(absl::StrCat("status ", status, " is referenced but missing"));
+    const std::string_view name = status_name_.Text(0);
+    if (status_bytes_ + name.size() > kMostStatusBytes) {
+      statuses_.assign(key + 1, "");
+      status_bytes_ = 0;
+    }
+    status_bytes_ += name.size();
+    statuses_[key] = std::string(name);
+    status_name_.Reset();
+  }
+  return &statuses_[key];
+}
+
+}  // namespace telemetry::storage

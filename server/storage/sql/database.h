@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/storage/sql/prepared_statement.h"
+
+namespace telemetry::storage {
+
+// A connection to the database of a dataset, of any kind. Used by one thread at a time. Statements and transactions
+// must be destroyed before their database.
+//
+// SQL must be understood by all kinds of databases. Its parameters are ?1, ?2, ...
+class Database {
+ public:
+  enum class Access { kRead, kWrite };
+
+  virtual ~Database() = default;
+
+  // Prepares a statement. An error is stored in the statement and returned by its steps.
+  virtual std::unique_ptr<PreparedStatement> Prepare(const char* sql) = 0;
+  // Runs one or more SQL statements that return no rows.
+  virtual absl::Status Execute(const char* sql) = 0;
+  // Returns the first column of the first row, or NOT_FOUND if there is no row.
+  absl::StatusOr<int64_t> QueryInt(const char* sql);
+
+  // Returns the number of rows that statements on this connection have inserted, updated or deleted so far, including
+  // gathered rows (gathered.h).
+  virtual int64_t changed_rows() const = 0;
+
+  // Called by Transaction. Use that class instead.
+  virtual absl::Status Begin(Access access) = 0;
+  virtual absl::Status Commit() = 0;
+  virtual absl::Status RollBack() = 0;
+
+  // Counts the lost and replaced connections of this process to databases of this kind. Data that was read before a
+  // loss may be out of date. 0 if connections are never lost.
+  virtual uint64_t connections_lost() const { return 0; }
+
+ protected:
+  Database() = default;
+  Database(Database&&) = default;
+  Database& operator=(Database&&) = default;
+};
+
+}  // namespace telemetry::storage

@@ -1,0 +1,45 @@
+#include "server/storage/sqlite/acked_tally.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "server/storage/sql/statement.h"
+#include "server/storage/sqlite/dataset_path.h"
+#include "server/storage/sqlite/wal_scan.h"
+
+namespace telemetry::storage {
+
+absl::StatusOr<AckedTally> AckedTally::Open(SqliteDatabase& database, const std::string& path) {
+  std::string dataset_id;
+  {
+    Statement read(database, "SELECT dataset_id FROM dataset");
+    const absl::StatusOr<bool> row = read.Step();
+    if (!row.ok()) return row.status();
+    dataset_id = read.Bytes(0);
+  }
+  const absl::StatusOr<std::string> real_path = RealPath(path);
+  if (!real_path.ok()) return real_path.status();
+  absl::StatusOr<AckedMarkFile> mark = AckedMarkFile::Open(*real_path);
+  if (!mark.ok()) return mark.status();
+  const absl::StatusOr<int64_t> records = database.QueryInt("SELECT coalesce(sum(committed_seq), 0) FROM producers");
+  if (!records.ok()) return records.status();
+  const absl::StatusOr<uint32_t> padding_frames = PaddingFrames(database);
+  if (!padding_frames.ok()) return padding_frames.status();
+  return AckedTally(*std::move(mark), std::move(dataset_id), static_cast<uint64_t>(*records), *padding_frames);
+}
+
+AckedTally::AckedTally(AckedMarkFile mark, std::string dataset_id, uint64_t records, uint32_t padding_frames)
+    : mark_(std::move(mark)), dataset_id_(std::move(dataset_id)), records_(records), padding_frames_(padding_frames) {}
+
+absl::Status AckedTally::Add(SqliteDatabase& database, uint64_t records, int log_pages) {
+  records_ += records;
+  const absl::StatusOr<uint64_t> salts = ReadWalSalts(database);
+  if (!salts.ok()) return salts.status();
+  const auto frames = static_cast<uint32_t>(log_pages);
+  return mark_.Store({.dataset_id = dataset_id_,
+                      .records = records_,
+                      .log_salts = *salts,
+                      .log_frames = frames - std::min(frames, padding_frames_)});
+}
+
+}  // namespace telemetry::storage

@@ -1,0 +1,148 @@
+#include "server/storage/sqlite/sqlite_writer.h"
+
+#include <memory>
+#include <utility>
+
+#include "server/storage/sql/transaction.h"
+#include "server/storage/sqlite/dataset_file.h"
+#include "server/storage/tables/attempt_remover.h"
+#include "server/storage/tables/served_time.h"
+
+namespace telemetry::storage {
+
+absl::StatusOr<std::unique_ptr<StoreWriter>> OpenSqliteWriter(const std::string& path, const WriterOptions& options) {
+  absl::StatusOr<LockFile> lock = LockFile::Acquire(path);
+  if (!lock.ok()) return lock.status();
+  absl::StatusOr<SqliteDatabase> database = OpenDatasetForWriting(path, options);
+  if (!database.ok()) return database.status();
+  absl::StatusOr<AckedTally> acked = AckedTally::Open(*database, path);
+  if (!acked.ok()) return acked.status();
+  return std::make_unique<SqliteWriter>(*std::move(lock), *std::move(database), *std::move(acked), options);
+}
+
+SqliteWriter::SqliteWriter(LockFile lock, SqliteDatabase database, AckedTally acked, const WriterOptions& options)
+    : lock_(std::move(lock)),
+      database_(std::move(database)),
+      acked_(std::move(acked)),
+      clock_(options.clock),
+      batches_(database_, BatchWriter::Writers::kThisOne),
+      checkpointer_(database_, options.checkpoint_pages, options.reader_patience) {}
+
+absl::Status SqliteWriter::Fail(absl::Status status) {
+  batches_.Forget();
+  pruner_.reset();
+  failed_ = std::move(status);
+  return failed_;
+}
+
+absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> SqliteWriter::OpenProducers(
+    absl::Span<const ProducerOpening> openings) {
+  if (!failed_.ok()) return failed_;
+  absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> results = TryOpen(openings);
+  if (!results.ok()) return Fail(results.status());
+  return results;
+}
+
+absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> SqliteWriter::TryOpen(
+    absl::Span<const ProducerOpening> openings) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(database_);
+  if (!transaction.ok()) return transaction.status();
+  absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> results = batches_.OpenProducers(openings, NowUnixUs());
+  if (!results.ok()) return results;
+  if (absl::Status status = transaction->Commit(); !status.ok()) return status;
+  return results;
+}
+
+absl::StatusOr<std::vector<BatchOutcome>> SqliteWriter::CommitBatches(absl::Span<const ProducerBatch> batches) {
+  if (!failed_.ok()) return failed_;
+  absl::StatusOr<std::vector<BatchOutcome>> outcomes = TryCommit(batches);
+  if (!outcomes.ok()) return Fail(outcomes.status());
+  return outcomes;
+}
+
+absl::StatusOr<std::vector<BatchOutcome>> SqliteWriter::TryCommit(absl::Span<const ProducerBatch> batches) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(database_);
+  if (!transaction.ok()) return transaction.status();
+  absl::StatusOr<std::vector<BatchOutcome>> outcomes = batches_.Store(batches, NowUnixUs());
+  if (!outcomes.ok()) return outcomes;
+  if (absl::Status status = transaction->Commit(); !status.ok()) return status;
+  uint64_t new_records = 0;
+  for (size_t i = 0; i < batches.size(); ++i) {
+    if ((*outcomes)[i].status.ok()) new_records += batches[i].records.size() - (*outcomes)[i].skipped;
+  }
+  absl::Status status = acked_.Add(database_, new_records, checkpointer_.log_pages());
+  if (status.ok()) status = checkpointer_.AfterCommit();
+  if (!status.ok()) return status;
+  return outcomes;
+}
+
+absl::StatusOr<absl::Duration> SqliteWriter::AddServedTime(absl::Duration passed) {
+  if (!failed_.ok()) return failed_;
+  absl::StatusOr<absl::Duration> served = TryAddServedTime(passed);
+  if (!served.ok()) return Fail(served.status());
+  return served;
+}
+
+absl::StatusOr<absl::Duration> SqliteWriter::TryAddServedTime(absl::Duration passed) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(database_);
+  if (!transaction.ok()) return transaction.status();
+  ServedTime served(database_);
+  if (absl::Status status = served.Add(passed); !status.ok()) return status;
+  absl::StatusOr<absl::Duration> total = served.Total();
+  if (!total.ok()) return total;
+  if (absl::Status status = transaction->Commit(); !status.ok()) return status;
+  return total;
+}
+
+absl::StatusOr<PruneStep> SqliteWriter::PruneSome(const PruneRules& rules) {
+  if (!failed_.ok()) return failed_;
+  absl::StatusOr<PruneStep> step = TryPrune(rules);
+  if (!step.ok()) return Fail(step.status());
+  return step;
+}
+
+absl::StatusOr<PruneStep> SqliteWriter::TryPrune(const PruneRules& rules) {
+  if (!pruner_) {
+    const absl::StatusOr<PruneReach> reach = ReachOf(database_, rules);
+    if (!reach.ok()) return reach.status();
+    pruner_.emplace(database_, rules, *reach);
+  }
+  absl::StatusOr<PruneStep> step = pruner_->RemoveSome();
+  if (!step.ok()) return step;
+  if (step->done) pruner_.reset();
+  if (step->attempts.empty() && step->rejects == 0) return step;
+  if (absl::Status status = AfterRemoval(); !status.ok()) return status;
+  return step;
+}
+
+absl::Status SqliteWriter::AfterRemoval() {
+  batches_.ForgetAttempts();
+  absl::Status status = acked_.Add(database_, /*records=*/0, checkpointer_.log_pages());
+  return status.ok() ? checkpointer_.AfterCommit() : status;
+}
+
+absl::StatusOr<v1::DeleteStep> SqliteWriter::RemoveAttempts(const Removal& removal) {
+  if (!failed_.ok()) return failed_;
+  absl::StatusOr<v1::DeleteStep> step = TryRemove(removal);
+  if (!step.ok()) return Fail(step.status());
+  return step;
+}
+
+absl::StatusOr<v1::DeleteStep> SqliteWriter::TryRemove(const Removal& removal) {
+  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(database_);
+  if (!transaction.ok()) return transaction.status();
+  absl::StatusOr<v1::DeleteStep> step = AttemptRemover(database_).Remove(removal);
+  if (!step.ok()) return step;
+  absl::Status status = transaction->Commit();
+  if (status.ok()) status = AfterRemoval();
+  if (!status.ok()) return status;
+  return step;
+}
+
+absl::Status SqliteWriter::Idle() {
+  if (!failed_.ok()) return failed_;
+  absl::Status status = checkpointer_.Idle();
+  return status.ok() ? status : Fail(status);
+}
+
+}  // namespace telemetry::storage

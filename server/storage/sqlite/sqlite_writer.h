@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/storage/sqlite/acked_tally.h"
+#include "server/storage/sqlite/checkpointer.h"
+#include "server/storage/sqlite/lock_file.h"
+#include "server/storage/sqlite/sqlite_database.h"
+#include "server/storage/sqlite/sqlite_store.h"
+#include "server/storage/store.h"
+#include "server/storage/tables/batch_writer.h"
+#include "server/storage/tables/pruner.h"
+
+namespace telemetry::storage {
+
+// The StoreWriter over SQLite. After its first error it returns the same error for ever: the state of the database is
+// unknown then (DESIGN.md, SQLite), and the process has to end.
+class SqliteWriter : public StoreWriter {
+ public:
+  SqliteWriter(LockFile lock, SqliteDatabase database, AckedTally acked, const WriterOptions& options);
+
+  const std::string& dataset_id() const override { return acked_.dataset_id(); }
+  absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> OpenProducers(
+      absl::Span<const ProducerOpening> openings) override;
+  absl::StatusOr<std::vector<BatchOutcome>> CommitBatches(absl::Span<const ProducerBatch> batches) override;
+  absl::StatusOr<absl::Duration> AddServedTime(absl::Duration passed) override;
+  absl::StatusOr<PruneStep> PruneSome(const PruneRules& rules) override;
+  absl::StatusOr<v1::DeleteStep> RemoveAttempts(const Removal& removal) override;
+  absl::Status Idle() override;
+
+ private:
+  absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> TryOpen(absl::Span<const ProducerOpening> openings);
+  absl::StatusOr<std::vector<BatchOutcome>> TryCommit(absl::Span<const ProducerBatch> batches);
+  absl::StatusOr<absl::Duration> TryAddServedTime(absl::Duration passed);
+  absl::StatusOr<PruneStep> TryPrune(const PruneRules& rules);
+  absl::StatusOr<v1::DeleteStep> TryRemove(const Removal& removal);
+  // Completes a committed removal of attempts.
+  absl::Status AfterRemoval();
+  int64_t NowUnixUs() const { return absl::ToUnixMicros(clock_()); }
+  // Stores an error of the database as the writer's final one.
+  absl::Status Fail(absl::Status status);
+
+  LockFile lock_;
+  SqliteDatabase database_;
+  AckedTally acked_;
+  const std::function<absl::Time()> clock_;
+  absl::Status failed_;
+  BatchWriter batches_;
+  std::optional<Pruner> pruner_;  // the pass in progress
+  Checkpointer checkpointer_;
+};
+
+}  // namespace telemetry::storage

@@ -1,0 +1,113 @@
+#include "server/storage/tables/attempt_remover.h"
+
+#include <map>
+#include <utility>
+
+#include "server/storage/sql/partitions.h"
+
+namespace telemetry::storage {
+
+AttemptRemover::AttemptRemover(Database& database)
+    : run_of_(database,
+              "SELECT r.run_id, r.sender, r.run FROM attempts AS a JOIN runs AS r ON r.run = a.run "
+              "WHERE a.attempt = ?1"),
+      runs_(database, "SELECT run_id, sender, run FROM runs WHERE run_id = ?1 ORDER BY sender"),
+      lock_run_(database, "SELECT run FROM runs WHERE run = ?1 /*postgresql FOR UPDATE */"),
+      lock_attempt_(database, "SELECT run FROM attempts WHERE attempt = ?1 /*postgresql FOR UPDATE */"),
+      remove_rows_(database, "DELETE FROM measurements WHERE " TELEMETRY_IN_RUN "attempt = ?1"),
+      remove_beside_rows_{{{database, "DELETE FROM measurement_details WHERE " TELEMETRY_IN_RUN "attempt = ?1"},
+                           {database, "DELETE FROM source_hashes WHERE " TELEMETRY_IN_RUN "attempt = ?1"}}},
+      remove_attempt_(database, "DELETE FROM attempts WHERE attempt = ?1"),
+      empty_run_(database,
+                 "SELECT kernel FROM runs WHERE run = ?1 AND "
+                 "NOT EXISTS (SELECT 1 FROM attempts WHERE attempts.run = runs.run)"),
+      remove_run_{{{database,
+                    "DELETE FROM ir_edges WHERE /*postgresql run = ?1 AND */ "
+                    "ir_graph IN (SELECT ir_graph FROM ir_graphs WHERE run = ?1)"},
+                   {database,
+                    "DELETE FROM ir_nodes WHERE /*postgresql run = ?1 AND */ "
+                    "ir_graph IN (SELECT ir_graph FROM ir_graphs WHERE run = ?1)"},
+                   {database, "DELETE FROM ir_graphs WHERE run = ?1"},
+                   {database, "DELETE FROM superseded_attempts WHERE run = ?1"},
+                   {database, "DELETE FROM run_configs WHERE run = ?1"},
+                   {database, "DELETE FROM run_settings WHERE run = ?1"},
+                   {database, "DELETE FROM runs WHERE run = ?1"}}},
+      remove_kernel_(database,
+                     "DELETE FROM kernels WHERE kernel = ?1 AND "
+                     "NOT EXISTS (SELECT 1 FROM runs WHERE runs.kernel = kernels.kernel)") {}
+
+absl::StatusOr<v1::DeleteStep> AttemptRemover::Remove(const Removal& removal) {
+  const absl::StatusOr<std::vector<int64_t>> runs = LockRuns(removal);
+  if (!runs.ok()) return runs.status();
+  v1::DeleteStep step;
+  for (size_t i = 0; i < removal.keys.size(); ++i) {
+    const absl::StatusOr<std::optional<int64_t>> rows = Remove(removal.keys[i]);
+    if (!rows.ok()) return rows.status();
+    if (!rows->has_value()) continue;
+    v1::DeletedAttempt& removed = *step.add_attempts();
+    removed = removal.attempts[i];
+    removed.set_rows(static_cast<uint64_t>(**rows));
+  }
+  for (const int64_t run : *runs) {
+    const absl::StatusOr<bool> removed = RemoveIfEmpty(run);
+    if (!removed.ok()) return removed.status();
+    if (*removed) step.set_runs(step.runs() + 1);
+  }
+  return step;
+}
+
+absl::StatusOr<std::vector<int64_t>> AttemptRemover::LockRuns(const Removal& removal) {
+  std::map<std::pair<std::string, int64_t>, int64_t> keys;  // by run_id and sender
+  const auto add_rows = [&keys](Statement& bound) -> absl::Status {
+    while (true) {
+      const absl::StatusOr<bool> row = bound.Step();
+      if (!row.ok() || !*row) return row.status();
+      keys.emplace(std::pair(std::string(bound.Text(0)), bound.Int(1)), bound.Int(2));
+    }
+  };
+  for (const int64_t attempt : removal.keys) {
+    if (absl::Status status = add_rows(run_of_.Bind(attempt)); !status.ok()) return status;
+  }
+  if (!removal.empty_runs_of.empty()) {
+    if (absl::Status status = add_rows(runs_.Bind(removal.empty_runs_of)); !status.ok()) return status;
+  }
+  std::vector<int64_t> locked;
+  for (const auto& [name, run] : keys) {
+    // A run that was removed in the meantime is not locked, and none of its attempts will be found.
+    if (absl::Status status = lock_run_.Bind(run).QueryInt().status(); !status.ok()) return status;
+    locked.push_back(run);
+  }
+  return locked;
+}
+
+absl::StatusOr<std::optional<int64_t>> AttemptRemover::Remove(int64_t attempt) {
+  absl::StatusOr<std::optional<int64_t>> run = lock_attempt_.Bind(attempt).QueryInt();
+  if (!run.ok() || !run->has_value()) return run;
+  for (Statement& remove : remove_beside_rows_) {
+    if (absl::Status status = remove.Bind(InRun{**run}, attempt).Run(); !status.ok()) return status;
+  }
+  const absl::StatusOr<int64_t> rows = remove_rows_.Bind(InRun{**run}, attempt).RunCounting();
+  if (!rows.ok()) return rows.status();
+  if (absl::Status status = remove_attempt_.Bind(attempt).Run(); !status.ok()) return status;
+  return *rows;
+}
+
+absl::StatusOr<bool> AttemptRemover::RemoveIfEmpty(int64_t run) {
+  absl::StatusOr<bool> is_empty = empty_run_.Bind(run).Step();
+  if (!is_empty.ok() || !*is_empty) return is_empty;
+  const std::optional<int64_t> kernel = empty_run_.IsNull(0) ? std::nullopt : std::optional(empty_run_.Int(0));
+  empty_run_.Reset();
+  for (Statement& remove : remove_run_) {
+    if (absl::Status status = remove.Bind(run).Run(); !status.ok()) return status;
+  }
+  if (absl::Status status = remove_kernel_.Bind(kernel).Run(); !status.ok()) return status;
+  return true;
+}
+
+absl::StatusOr<bool> AttemptRemover::IsThere(int64_t attempt) {
+  const absl::StatusOr<std::optional<int64_t>> run = lock_attempt_.Bind(attempt).QueryInt();
+  if (!run.ok()) return run.status();
+  return run->has_value();
+}
+
+}  // namespace telemetry::storage

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "server/storage/removal.h"
+#include "server/storage/sql/database.h"
+#include "server/storage/sql/statement.h"
+#include "telemetry/v1/deletion.pb.h"
+
+namespace telemetry::storage {
+
+// Removes attempts, and runs without attempts, with all rows that belong to them. Works on any kind of database, also
+// while other processes write to it. Configs, statuses, senders and the producers' committed_seq stay. Part of the
+// writer: used by one thread, inside the writer's transaction.
+class AttemptRemover {
+ public:
+  // Limits for one transaction: it removes at most kAttemptsAtOnce attempts, and ends with the attempt that reaches
+  // kRowsAtOnce removed rows. SQLite needs about ten milliseconds for such a transaction, and the write-ahead log stays
+  // short.
+  static constexpr int64_t kRowsAtOnce = 2000;
+  static constexpr int64_t kAttemptsAtOnce = 100;
+
+  // `database` must outlive this object.
+  explicit AttemptRemover(Database& database);
+
+  // Removes the attempts that still exist, and their runs if no attempt is left. Returns the attempts that existed,
+  // with the number of rows of each.
+  absl::StatusOr<v1::DeleteStep> Remove(const Removal& removal);
+
+  // Removes one attempt and returns the number of its rows, or nullopt if it did not exist. If other processes write to
+  // the database, the caller must have locked the attempt's run.
+  absl::StatusOr<std::optional<int64_t>> Remove(int64_t attempt);
+  // Removes a run that has no attempts, and its kernel if no other run has it. Returns whether the run was removed.
+  absl::StatusOr<bool> RemoveIfEmpty(int64_t run);
+
+  // Returns whether the attempt exists. Blocks while another transaction is removing it.
+  absl::StatusOr<bool> IsThere(int64_t attempt);
+
+ private:
+  // Returns the keys of the runs that the removal affects. Locks them in the order in which all writers lock runs.
+  absl::StatusOr<std::vector<int64_t>> LockRuns(const Removal& removal);
+
+  Statement run_of_;
+  Statement runs_;
+  Statement lock_run_;
+  Statement lock_attempt_;
+  Statement remove_rows_;
+  std::array<Statement, 2> remove_beside_rows_;
+  Statement remove_attempt_;
+  Statement empty_run_;
+  std::array<Statement, 7> remove_run_;
+  Statement remove_kernel_;
+};
+
+}  // namespace telemetry::storage

@@ -1,0 +1,261 @@
+#include "server/storage/tables/batch_writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace telemetry::storage {
+namespace {
+
+absl::Status OpenAgain() {
+  return absl::UnavailableError("the dataset has no record of this opening: open the producer again");
+}
+
+}  // namespace
+
+BatchWriter::BatchWriter(Database& database, Writers writers, LookAhead* look_ahead)
+    : database_(database),
+      writers_(writers),
+      look_ahead_(look_ahead),
+      senders_(database),
+      producers_(database),
+      unsent_(database),
+      runs_(database, sender_),
+      attempts_(database, runs_, sender_),
+      configs_(database, runs_, sender_),
+      measurements_(database, attempts_, configs_),
+      details_(database, attempts_),
+      ir_graphs_(database, runs_, sender_),
+      rejects_(database) {}
+
+void BatchWriter::Forget() {
+  senders_.Forget();
+  producers_.Forget();
+  unsent_.Forget();
+  runs_.Forget();
+  attempts_.Forget();
+  configs_.Forget();
+  measurements_.Forget();
+}
+
+void BatchWriter::ForgetAttempts() {
+  attempts_.Forget();
+  runs_.Forget();
+}
+
+void BatchWriter::BeginTransaction(int64_t now_unix_us) {
+  now_unix_us_ = now_unix_us;
+  producers_.Trim();
+  if (writers_ == Writers::kThisOne) return;
+  // Other writers advance producers and remove runs and attempts. Configs, statuses and similar rows are never removed.
+  producers_.Forget();
+  ForgetAttempts();
+}
+
+absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> BatchWriter::OpenProducers(
+    absl::Span<const ProducerOpening> openings, int64_t now_unix_us) {
+  BeginTransaction(now_unix_us);
+  std::vector<absl::StatusOr<uint64_t>> results;
+  for (const ProducerOpening& opening : openings) {
+    absl::StatusOr<absl::StatusOr<uint64_t>> result = Open(opening);
+    if (!result.ok()) return result.status();
+    results.push_back(*std::move(result));
+  }
+  return results;
+}
+
+absl::StatusOr<absl::StatusOr<uint64_t>> BatchWriter::Open(const ProducerOpening& opening) {
+  if (absl::StrContains(opening.client, '\0')) {
+    return absl::StatusOr<uint64_t>(absl::InvalidArgumentError("client contains a NUL"));
+  }
+  const absl::StatusOr<ProducerTable::Producer*> producer = FindOrAdd(opening);
+  if (!producer.ok()) return producer.status();
+  if (*producer == nullptr) return uint64_t{0};
+  const absl::StatusOr<bool> somebody_elses = IsSomebodyElses(**producer, opening);
+  if (!somebody_elses.ok()) return somebody_elses.status();
+  if (*somebody_elses) {
+    return absl::StatusOr<uint64_t>(absl::PermissionDeniedError(
+        "the producer belongs to another sender: use a token with the name that it was first opened with"));
+  }
+  if (ProducerTable::IsOpen(**producer, opening)) return (*producer)->committed_seq;
+  if (absl::Status status = ProducerTable::CheckEpoch(**producer, opening.epoch); !status.ok()) {
+    return absl::StatusOr<uint64_t>(std::move(status));
+  }
+  const absl::StatusOr<int64_t> sender = senders_.KeyOf(opening.sender);
+  if (!sender.ok()) return sender.status();
+  if (absl::Status status = producers_.Reopen(**producer, opening, *sender, now_unix_us_); !status.ok()) return status;
+  return (*producer)->committed_seq;
+}
+
+absl::StatusOr<ProducerTable::Producer*> BatchWriter::FindOrAdd(const ProducerOpening& opening) {
+  absl::StatusOr<ProducerTable::Producer*> known = producers_.Find(opening.producer_id);
+  if (!known.ok() || *known != nullptr) return known;
+  const absl::StatusOr<int64_t> sender = senders_.KeyOf(opening.sender);
+  if (!sender.ok()) return sender.status();
+  const absl::StatusOr<bool> added = producers_.Add(opening, *sender, now_unix_us_);
+  if (!added.ok()) return added.status();
+  if (*added) {
+    if (absl::Status status = LimitUnsent(opening.producer_id, *sender); !status.ok()) return status;
+    return nullptr;
+  }
+  known = producers_.Find(opening.producer_id);
+  if (known.ok() && *known == nullptr) return absl::AbortedError("another writer created and removed this producer");
+  return known;
+}
+
+absl::Status BatchWriter::LimitUnsent(const std::string& producer_id, int64_t sender) {
+  const absl::StatusOr<std::vector<std::string>> removed = unsent_.Add(producer_id, sender);
+  if (!removed.ok()) return removed.status();
+  for (const std::string& id : *removed) producers_.Remove(id);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> BatchWriter::IsSomebodyElses(const ProducerTable::Producer& producer,
+                                                  const ProducerOpening& opening) {
+  if (producer.sender == 0 || opening.sender.empty()) return false;
+  const absl::StatusOr<int64_t> sender = senders_.Find(opening.sender);
+  if (!sender.ok()) return sender.status();
+  return *sender != producer.sender;
+}
+
+absl::StatusOr<std::vector<BatchOutcome>> BatchWriter::Store(absl::Span<const ProducerBatch> batches,
+                                                             int64_t now_unix_us) {
+  BeginTransaction(now_unix_us);
+  std::vector<BatchOutcome> outcomes(batches.size());
+  std::vector<NewRecords> accepted;
+  for (size_t i = 0; i < batches.size(); ++i) {
+    const absl::StatusOr<std::optional<NewRecords>> records = Accept(batches[i], outcomes[i]);
+    if (!records.ok()) return records.status();
+    if (records->has_value()) accepted.push_back(**records);
+  }
+  if (absl::Status status = LookAt(accepted); !status.ok()) return status;
+  for (const NewRecords& records : accepted) {
+    if (absl::Status status = Store(records); !status.ok()) return status;
+  }
+  if (absl::Status status = producers_.Save(); !status.ok()) return status;
+  return outcomes;
+}
+
+absl::StatusOr<std::optional<BatchWriter::NewRecords>> BatchWriter::Accept(const ProducerBatch& batch,
+                                                                           BatchOutcome& outcome) {
+  absl::StatusOr<ProducerTable::Producer*> producer = producers_.Find(batch.producer_id);
+  if (!producer.ok()) return producer.status();
+  if (*producer == nullptr) {
+    outcome.status = OpenAgain();
+    return std::nullopt;
+  }
+  const uint64_t committed_seq = (*producer)->committed_seq;
+  outcome.committed_seq = committed_seq;
+  outcome.status = ProducerTable::CheckEpoch(**producer, batch.epoch);
+  // The row with the batch's epoch was removed, and an older process has opened the log since.
+  if (batch.epoch > (*producer)->epoch) outcome.status = OpenAgain();
+  if (!outcome.status.ok()) return std::nullopt;
+  if (batch.first_seq > committed_seq + 1) {
+    outcome.status = absl::OutOfRangeError(
+        absl::StrCat("the log has a gap: expected sequence number ", committed_seq + 1, ", got ", batch.first_seq));
+    return std::nullopt;
+  }
+  const uint64_t end = batch.first_seq + batch.records.size();
+  outcome.skipped = std::min<uint64_t>(committed_seq + 1 - batch.first_seq, batch.records.size());
+  if (end <= committed_seq + 1) return std::nullopt;
+  ProducerTable::Advance(**producer, end - 1);
+  outcome.committed_seq = end - 1;
+  return NewRecords{.batch = batch, .outcome = outcome, .first_seq = committed_seq + 1, .sender = (*producer)->sender};
+}
+
+absl::Status BatchWriter::LookAt(absl::Span<const NewRecords> accepted) {
+  if (look_ahead_ == nullptr) return absl::OkStatus();
+  std::vector<LookAhead::Entry> records;
+  for (const auto& [batch, outcome, first_seq, sender] : accepted) {
+    auto refused = batch.refused.begin();
+    for (uint64_t seq = first_seq; seq < batch.first_seq + batch.records.size(); ++seq) {
+      const v1::Record* const record = batch.records[seq - batch.first_seq];
+      while (refused != batch.refused.end() && refused->seq < seq) ++refused;
+      if (refused != batch.refused.end() && refused->seq == seq) continue;
+      records.push_back({record, sender});
+    }
+  }
+  configs_.ForgetLook();
+  absl::Status status = look_ahead_->LookAt(records, runs_, configs_);
+  return status.ok() ? look_ahead_->LookAtRows(records, measurements_, details_) : status;
+}
+
+absl::Status BatchWriter::Store(const NewRecords& records) {
+  const ProducerBatch& batch = records.batch;
+  BatchOutcome& outcome = records.outcome;
+  sender_.Set(records.sender);
+  auto refused = batch.refused.begin();
+  for (uint64_t seq = records.first_seq; seq < batch.first_seq + batch.records.size(); ++seq) {
+    const v1::Record& record = *batch.records[seq - batch.first_seq];
+    while (refused != batch.refused.end() && refused->seq < seq) ++refused;
+    absl::Status status;
+    MaybeRefusal refusal;
+    const int64_t changed_rows = database_.changed_rows();
+    if (refused != batch.refused.end() && refused->seq == seq) {
+      status = Refuse(record, *refused, batch.producer_id, outcome);
+    } else {
+      status = Store(record, batch.producer_id, refusal, outcome);
+      const bool is_made =
+          look_ahead_ != nullptr && look_ahead_->TakeMade({.record = &record, .sender = records.sender});
+      const bool is_new = is_made || database_.changed_rows() != changed_rows;
+      if (!refusal && !is_new) ++outcome.repeated;
+      if (!refusal && record.has_measurement()) ++(is_new ? outcome.new_rows : outcome.known_rows);
+    }
+    if (status.ok() && refusal) {
+      RefusedRecord found{.seq = seq, .reason = refusal->reason, .message = std::move(refusal->message)};
+      status = Refuse(record, std::move(found), batch.producer_id, outcome);
+    }
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BatchWriter::Store(const v1::Record& record, const std::string& producer_id, MaybeRefusal& refusal,
+                                BatchOutcome& outcome) {
+  switch (record.kind_case()) {
+    case v1::Record::kMeasurement:
+      return measurements_.Store(record.measurement(), refusal);
+    case v1::Record::kSourceHash:
+      return measurements_.Store(record.source_hash(), refusal);
+    case v1::Record::kMeasurementDetail:
+      return details_.Store(record.measurement_detail(), refusal);
+    case v1::Record::kConfig:
+      return configs_.Store(record.config(), refusal);
+    case v1::Record::kRunConfig:
+      return configs_.Store(record.run_config(), refusal);
+    case v1::Record::kRun:
+      return runs_.Store(record.run(), refusal);
+    case v1::Record::kAttempt:
+      return attempts_.Store(record.attempt(), now_unix_us_, refusal);
+    case v1::Record::kIrGraph:
+      return ir_graphs_.Store(record.ir_graph());
+    case v1::Record::kReject:
+      return StoreReject(record.reject(), producer_id, outcome);
+    case v1::Record::KIND_NOT_SET:
+      break;
+  }
+  return absl::InternalError("a record without a kind passed validation");
+}
+
+absl::Status BatchWriter::Refuse(const v1::Record& record, RefusedRecord refused, const std::string& producer_id,
+                                 BatchOutcome& outcome) {
+  v1::Reject reject;
+  if (record.has_reject() && record.reject().message() == refused.message) {
+    reject = record.reject();  // it contains the bytes that could not be parsed
+  } else {
+    reject.set_reason(refused.reason);
+    reject.set_message(refused.message);
+    record.SerializeToString(reject.mutable_raw());
+  }
+  outcome.refused.push_back(std::move(refused));
+  return StoreReject(reject, producer_id, outcome);
+}
+
+absl::Status BatchWriter::StoreReject(const v1::Reject& reject, const std::string& producer_id, BatchOutcome& outcome) {
+  outcome.reject_bytes += reject.ByteSizeLong();
+  return rejects_.Store(reject, producer_id, now_unix_us_);
+}
+
+}  // namespace telemetry::storage

@@ -1,0 +1,80 @@
+#include "server/storage/tables/detail_table.h"
+
+#include <google/protobuf/util/message_differencer.h>
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "server/storage/sql/detail_columns.h"
+#include "server/storage/sql/gathered.h"
+#include "server/storage/sql/partitions.h"
+#include "server/storage/tables/text_field.h"
+
+namespace telemetry::storage {
+
+DetailTable::DetailTable(Database& database, AttemptTable& attempts)
+    : attempts_(attempts),
+      insert_(
+          database,
+          absl::StrCat("INSERT " TELEMETRY_GATHERED "INTO measurement_details (" TELEMETRY_RUN_COLUMN "attempt, seq, ",
+                       kDetailColumns,
+                       ") VALUES (" TELEMETRY_RUN_VALUE "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) "
+                       "ON CONFLICT DO NOTHING")
+              .c_str()),
+      read_(database, absl::StrCat("SELECT ", kDetailColumns,
+                                   " FROM measurement_details WHERE " TELEMETRY_IN_RUN "attempt = ?1 AND seq = ?2")
+                          .c_str()) {}
+
+absl::Status DetailTable::Store(const v1::MeasurementDetail& detail, MaybeRefusal& refusal) {
+  absl::StatusOr<AttemptTable::RowTarget> target = attempts_.TargetOf(detail.attempt_id(), refusal);
+  if (!target.ok() || target->left_out()) return target.status();
+  if (target->foreign) return CompareStored(detail, target->key, refusal);
+  if (known_.is_on()) {
+    const KnownRows::Is is = known_.Add(target->key.attempt, detail.seq(), detail.SerializeAsString());
+    if (is == KnownRows::Is::kSame) return absl::OkStatus();
+    if (is == KnownRows::Is::kOther) return CompareStored(detail, target->key, refusal);
+  }
+  const std::optional<std::string> samples = SamplesToJson(detail);
+  const absl::StatusOr<int64_t> inserted =
+      insert_
+          .Bind(InRun{target->key.run}, target->key.attempt, detail.seq(), StageName(detail.stage()),
+                Optional(detail.has_tied_with_best(), detail.tied_with_best()), samples,
+                Optional(detail.has_throttled_samples(), detail.throttled_samples()),
+                Optional(detail.has_registers(), detail.registers()),
+                Optional(detail.has_spill_bytes(), detail.spill_bytes()),
+                Optional(detail.has_shared_bytes(), detail.shared_bytes()),
+                Optional(detail.has_occupancy(), detail.occupancy()),
+                Optional(detail.has_binary_bytes(), detail.binary_bytes()),
+                Optional(detail.has_worst_absolute_error(), detail.worst_absolute_error()),
+                Optional(detail.has_worst_relative_error(), detail.worst_relative_error()),
+                Optional(detail.has_sm_clock_mhz(), detail.sm_clock_mhz()))
+          .RunCounting();
+  if (!inserted.ok() || *inserted == 1) return inserted.status();
+  return CompareStored(detail, target->key, refusal);
+}
+
+absl::Status DetailTable::CompareStored(const v1::MeasurementDetail& detail, const AttemptKey& key,
+                                        MaybeRefusal& refusal) {
+  absl::StatusOr<bool> found = read_.Bind(InRun{key.run}, key.attempt, detail.seq()).Step();
+  if (!found.ok()) return found.status();
+  if (!*found) {
+    refusal = NotYours(kForeignAttempt);
+    return absl::OkStatus();
+  }
+  v1::MeasurementDetail stored;
+  absl::Status status = FillDetail(read_, 0, &stored);
+  read_.Reset();
+  if (!status.ok()) return status;
+  stored.set_attempt_id(detail.attempt_id());
+  stored.set_seq(detail.seq());
+  // Fields of a newer producer that this version does not know are not stored, and are not compared.
+  v1::MeasurementDetail sent = detail;
+  sent.DiscardUnknownFields();
+  if (!google::protobuf::util::MessageDifferencer::Equals(stored, sent)) {
+    refusal = Conflict("another detail is stored for this attempt_id and seq");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace telemetry::storage

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "server/storage/refusal.h"
+#include "server/storage/sql/statement.h"
+#include "server/storage/tables/attempt_table.h"
+#include "server/storage/tables/known_rows.h"
+#include "telemetry/v1/records.pb.h"
+
+namespace telemetry::storage {
+
+// The table measurement_details. Part of the writer: used by one thread, inside the writer's transaction.
+class DetailTable {
+ public:
+  // `attempts` must outlive this object.
+  DetailTable(Database& database, AttemptTable& attempts);
+
+  absl::Status Store(const v1::MeasurementDetail& detail, MaybeRefusal& refusal);
+
+  // Methods for a LookAhead; see those of MeasurementTable.
+  void BeginKnownRows(bool is_on) { known_.Begin(is_on); }
+  void RememberRow(int64_t attempt, uint64_t seq) { known_.Remember(attempt, seq); }
+
+ private:
+  absl::Status CompareStored(const v1::MeasurementDetail& detail, const AttemptKey& key, MaybeRefusal& refusal);
+
+  AttemptTable& attempts_;
+  KnownRows known_;
+  Statement insert_;
+  Statement read_;
+};
+
+}  // namespace telemetry::storage

@@ -1,0 +1,120 @@
+#include "server/storage/tables/ir_graph_table.h"
+
+#include <optional>
+#include <string>
+
+#include "proto/record/ids.h"
+#include "proto/record/json.h"
+#include "server/storage/sql/gathered.h"
+#include "server/storage/sql/partitions.h"
+#include "server/storage/tables/text_field.h"
+
+namespace telemetry::storage {
+namespace {
+
+// Returns NULL if the record had every key, which is nearly always the case.
+template <typename Message>
+OptionalText OmittedJson(const Message& message) {
+  if (message.omitted_size() == 0) return std::nullopt;
+  record::Json keys = record::Json::Array();
+  for (const std::string& key : message.omitted()) keys.items.push_back(record::Json::String(key));
+  return record::ToJson(keys);
+}
+
+}  // namespace
+
+IrGraphTable::IrGraphTable(Database& database, RunTable& runs, const CurrentSender& sender)
+    : runs_(runs),
+      sender_(sender),
+      find_(database,
+            "SELECT ir_graph, content_sha256, coalesce(sender, 0) FROM ir_graphs WHERE run = ?1 AND kind = ?2"),
+      insert_(database,
+              "INSERT INTO ir_graphs (run, kind, schema_version, directed, multigraph, attributes_json, extra_json, "
+              "content_sha256, sender) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) RETURNING ir_graph"),
+      insert_node_(database,
+                   "INSERT " TELEMETRY_GATHERED "INTO ir_nodes (" TELEMETRY_RUN_COLUMN
+                   "ir_graph, ordinal, id, graph_id, region_kind, block_ids_json, op_kind, target, "
+                   "lowering_class, dtype, shape_json, concrete_shape_json, stride_json, concrete_stride_json, device, "
+                   "value_json, input_dtypes_json, input_shapes_json, reduction_type, reduction_ranges_json, "
+                   "pointwise_ranges_json, source_loc, omitted_json, extra_json) VALUES (" TELEMETRY_RUN_VALUE
+                   "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+                   "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)"),
+      insert_edge_(database, "INSERT " TELEMETRY_GATHERED "INTO ir_edges (" TELEMETRY_RUN_COLUMN
+                             "ir_graph, ordinal, source, target, edge_kind, arg_positions_json, dtype, "
+                             "shape_json, omitted_json, extra_json) VALUES (" TELEMETRY_RUN_VALUE
+                             "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"),
+      drop_nodes_(database, "DELETE FROM ir_nodes WHERE " TELEMETRY_IN_RUN "ir_graph = ?1"),
+      drop_edges_(database, "DELETE FROM ir_edges WHERE " TELEMETRY_IN_RUN "ir_graph = ?1"),
+      drop_(database, "DELETE FROM ir_graphs WHERE " TELEMETRY_IN_RUN "ir_graph = ?1") {}
+
+absl::Status IrGraphTable::Store(const v1::IrGraph& graph) {
+  absl::StatusOr<int64_t> run = runs_.KeyOf(graph.run_id());
+  if (!run.ok()) return run.status();
+  const std::string digest = record::Sha256(graph.SerializeAsString());
+  absl::StatusOr<bool> wanted = MakeRoom(*run, graph, digest);
+  if (!wanted.ok() || !*wanted) return wanted.status();
+
+  const auto schema_version =
+      graph.has_schema_version() ? std::optional<int64_t>(graph.schema_version()) : std::nullopt;
+  const absl::StatusOr<std::optional<int64_t>> ir_graph =
+      insert_
+          .Bind(*run, graph.kind(), schema_version, graph.directed(), graph.multigraph(), graph.attributes_json(),
+                graph.extra_json(), Blob{digest}, sender_.column())
+          .QueryInt();
+  if (!ir_graph.ok()) return ir_graph.status();
+  absl::Status status = InsertNodes(*run, **ir_graph, graph);
+  return status.ok() ? InsertEdges(*run, **ir_graph, graph) : status;
+}
+
+absl::StatusOr<bool> IrGraphTable::MakeRoom(int64_t run, const v1::IrGraph& graph, const std::string& digest) {
+  absl::StatusOr<bool> found = find_.Bind(run, graph.kind()).Step();
+  if (!found.ok()) return found.status();
+  if (!*found) return true;
+  const int64_t stored = find_.Int(0);
+  const bool gives_way = digest < find_.Bytes(1) && !sender_.IsForeignTo(find_.Int(2));
+  find_.Reset();
+  if (!gives_way) return false;
+  for (Statement* drop : {&drop_nodes_, &drop_edges_, &drop_}) {
+    if (absl::Status status = drop->Bind(InRun{run}, stored).Run(); !status.ok()) return status;
+  }
+  return true;
+}
+
+absl::Status IrGraphTable::InsertNodes(int64_t run, int64_t ir_graph, const v1::IrGraph& graph) {
+  for (int i = 0; i < graph.nodes_size(); ++i) {
+    const v1::IrNode& node = graph.nodes(i);
+    const OptionalText omitted = OmittedJson(node);
+    absl::Status status =
+        insert_node_
+            .Bind(InRun{run}, ir_graph, i, node.id(), int64_t{node.graph_id()}, TELEMETRY_OPTIONAL(node, region_kind),
+                  TELEMETRY_OPTIONAL(node, block_ids_json), TELEMETRY_OPTIONAL(node, op_kind),
+                  TELEMETRY_OPTIONAL(node, target), TELEMETRY_OPTIONAL(node, lowering_class),
+                  TELEMETRY_OPTIONAL(node, dtype), TELEMETRY_OPTIONAL(node, shape_json),
+                  TELEMETRY_OPTIONAL(node, concrete_shape_json), TELEMETRY_OPTIONAL(node, stride_json),
+                  TELEMETRY_OPTIONAL(node, concrete_stride_json), TELEMETRY_OPTIONAL(node, device),
+                  TELEMETRY_OPTIONAL(node, value_json), TELEMETRY_OPTIONAL(node, input_dtypes_json),
+                  TELEMETRY_OPTIONAL(node, input_shapes_json), TELEMETRY_OPTIONAL(node, reduction_type),
+                  TELEMETRY_OPTIONAL(node, reduction_ranges_json), TELEMETRY_OPTIONAL(node, pointwise_ranges_json),
+                  TELEMETRY_OPTIONAL(node, source_loc), omitted, node.extra_json())
+            .Run();
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status IrGraphTable::InsertEdges(int64_t run, int64_t ir_graph, const v1::IrGraph& graph) {
+  for (int i = 0; i < graph.edges_size(); ++i) {
+    const v1::IrEdge& edge = graph.edges(i);
+    const OptionalText omitted = OmittedJson(edge);
+    absl::Status status =
+        insert_edge_
+            .Bind(InRun{run}, ir_graph, i, edge.source(), edge.target(), TELEMETRY_OPTIONAL(edge, edge_kind),
+                  TELEMETRY_OPTIONAL(edge, arg_positions_json), TELEMETRY_OPTIONAL(edge, dtype),
+                  TELEMETRY_OPTIONAL(edge, shape_json), omitted, edge.extra_json())
+            .Run();
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace telemetry::storage

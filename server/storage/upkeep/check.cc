@@ -1,0 +1,127 @@
+#include "server/storage/upkeep/check.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "server/storage/sql/statement.h"
+#include "server/storage/sql/transaction.h"
+#include "server/storage/sqlite/acked_check.h"
+#include "server/storage/sqlite/acked_mark.h"
+#include "server/storage/sqlite/content_check.h"
+#include "server/storage/sqlite/dataset_file.h"
+#include "server/storage/sqlite/dataset_path.h"
+#include "server/storage/sqlite/page_scan.h"
+#include "server/storage/sqlite/reseal.h"
+
+namespace telemetry::storage {
+namespace {
+
+constexpr const char* kCounted[] = {"kernels",     "runs",         "attempts",      "configs",
+                                    "run_configs", "measurements", "source_hashes", "measurement_details",
+                                    "ir_graphs",   "ir_nodes",     "ir_edges",      "rejects",
+                                    "producers",   "senders"};
+
+// Checks each page and the log as they are stored on disk. SQLite's own check finds neither a flipped bit inside a
+// value nor frames that the log lost.
+absl::Status CheckBytes(SqliteDatabase& database, const std::optional<AckedMark>& mark, CheckReport* report) {
+  absl::StatusOr<AckedCheck> acked = CheckAcked(database, mark);
+  if (!acked.ok()) return acked.status();
+  for (std::string& damage : acked->damage) report->damage.push_back(std::move(damage));
+  absl::StatusOr<PageScan> scan = ScanPages(database, acked->log.pages);
+  if (!scan.ok()) return scan.status();
+  report->counts.emplace_back("pages", scan->pages);
+  for (std::string& damage : scan->damage) report->damage.push_back(std::move(damage));
+  constexpr char kNext[] = ": the next telemetry-collector serve or migrate seals them";
+  if (!scan->logged.empty()) {
+    report->notes.push_back(absl::StrCat(
+        scan->logged.size(), " pages match their recorded checksums; another program moved them from the log", kNext));
+  }
+  if (!scan->foreign.empty()) {
+    report->notes.push_back(absl::StrCat(scan->foreign.size(),
+                                         " pages have no checksum, since another program wrote them, so a flipped bit "
+                                         "in a value is not found in them",
+                                         kNext));
+  }
+  if (!scan->checked) {
+    report->notes.emplace_back(
+        "the pages have no checksums, so a flipped bit in a value is not found: telemetry-collector migrate adds them");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckDatasetId(SqliteDatabase& database, CheckReport* report) {
+  absl::StatusOr<int64_t> ids = database.QueryInt("SELECT count(*) FROM dataset");
+  if (ids.ok() && *ids != 1) report->damage.push_back(absl::StrCat("table dataset has ", *ids, " rows instead of 1"));
+  return ids.status();
+}
+
+absl::Status Count(SqliteDatabase& database, CheckReport* report) {
+  for (const char* table : kCounted) {
+    // The names come from the list above, so they need no escaping.
+    absl::StatusOr<int64_t> count = database.QueryInt(absl::StrCat("SELECT count(*) FROM ", table).c_str());
+    if (!count.ok()) return count.status();
+    report->counts.emplace_back(table, *count);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<CheckReport> CheckDataset(const std::string& path) {
+  const absl::StatusOr<std::string> real_path = RealPath(path);
+  if (!real_path.ok()) return real_path.status();
+  CheckReport report;
+  const absl::StatusOr<std::optional<AckedMark>> mark = AckedMarkFile::Read(*real_path);
+  if (!mark.ok()) report.damage.emplace_back(mark.status().message());
+  absl::StatusOr<SqliteDatabase> database =
+      OpenDatasetForReading(path, {.vfs = {}, .check_acked = false, .verify_foreign = false});
+  if (!database.ok()) return database.status();
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database);
+  if (!transaction.ok()) return transaction.status();
+  // The transaction begins with its first read.
+  if (absl::Status status = database->QueryInt("SELECT count(*) FROM sqlite_schema").status(); !status.ok()) {
+    return status;
+  }
+  if (absl::Status status = CheckBytes(*database, mark.ok() ? *mark : std::nullopt, &report); !status.ok()) {
+    report.damage.emplace_back(status.message());
+  }
+  for (std::string& damage : CheckContent(*database)) report.damage.push_back(std::move(damage));
+  for (auto* part : {&CheckDatasetId, &Count}) {
+    // In a file that could be opened, a query that fails is damage, too.
+    absl::Status status = part(*database, &report);
+    if (!status.ok()) report.damage.emplace_back(status.message());
+  }
+  return report;
+}
+
+absl::StatusOr<CheckReport> ResealAndCheckDataset(const std::string& path) {
+  PageScan before;
+  const absl::StatusOr<ResealReport> resealed = ResealDataset(path, &before);
+  if (!resealed.ok()) return resealed.status();
+  absl::StatusOr<CheckReport> report = CheckDataset(path);
+  if (!report.ok()) return report.status();
+  for (const std::string& damage : before.damage) report->notes.push_back(absl::StrCat("sealed again: ", damage));
+  report->notes.push_back(DescribeReseal(*resealed));
+  return report;
+}
+
+std::string FormatReport(const CheckReport& report) {
+  std::string text;
+  for (const auto& [what, count] : report.counts) absl::StrAppend(&text, what, ": ", count, "\n");
+  for (const std::string& damage : report.damage) absl::StrAppend(&text, "DAMAGED: ", damage, "\n");
+  for (const std::string& note : report.notes) absl::StrAppend(&text, "note: ", note, "\n");
+  if (report.damage.empty()) text += "no damage found\n";
+  return text;
+}
+
+absl::Status ReportStatus(const CheckReport& report) {
+  if (report.damage.empty()) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrCat(report.damage.size(),
+                   " kinds of damage: stop the collector and restore a backup; "
+                   "producers resend the records that they still hold. If another program changed the "
+                   "pages whose checksums do not match: telemetry-collector check --reseal"));
+}
+
+}  // namespace telemetry::storage

@@ -1,0 +1,126 @@
+#include "server/storage/upkeep/stats.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "proto/record/ids.h"
+#include "server/storage/sql/statement.h"
+#include "server/storage/sqlite/dataset_file.h"
+
+namespace telemetry::storage {
+namespace {
+
+// Each query is a transaction of its own that takes a few milliseconds.
+constexpr int kAttemptsAtOnce = 200;
+constexpr int64_t kMicrosADay = int64_t{86400} * 1000000;
+
+// Calls `use` for each row of a bound query.
+template <typename Use>
+absl::Status ForEachRow(Statement& query, Use use) {
+  while (true) {
+    const absl::StatusOr<bool> found = query.Step();
+    if (!found.ok() || !*found) return found.status();
+    use(query);
+  }
+}
+
+absl::Status CountBy(Database& database, const char* sql, std::map<std::string, int64_t>* counts) {
+  Statement query(database, sql);
+  return ForEachRow(query, [counts](const Statement& row) { (*counts)[std::string(row.Text(0))] = row.Int(1); });
+}
+
+absl::Status ReadInt(Database& database, const char* sql, int64_t* value) {
+  const absl::StatusOr<int64_t> read = database.QueryInt(sql);
+  if (read.ok()) *value = *read;
+  return read.status();
+}
+
+absl::Status ReadArrivals(Database& database, DatasetStats* stats) {
+  Statement query(database, "SELECT min(first_received_unix_us), max(first_received_unix_us) FROM attempts");
+  return ForEachRow(query, [stats](const Statement& row) {
+    if (row.IsNull(0)) return;
+    stats->oldest_unix_us = row.Int(0);
+    stats->newest_unix_us = row.Int(1);
+  });
+}
+
+absl::Status ReadProducers(Database& database, DatasetStats* stats) {
+  Statement query(database,
+                  "SELECT p.producer_id, p.client, s.name, p.committed_seq, p.last_opened_unix_us "
+                  "FROM producers AS p LEFT JOIN senders AS s ON s.sender = p.sender "
+                  "ORDER BY p.last_opened_unix_us DESC, p.producer_id");
+  return ForEachRow(query, [stats](const Statement& row) {
+    stats->producers.push_back({.producer_id = record::HexEncode(row.Bytes(0)),
+                                .client = std::string(row.Text(1)),
+                                .owner = row.IsNull(2) ? "" : std::string(row.Text(2)),
+                                .committed_seq = row.Int(3),
+                                .last_opened_unix_us = row.Int(4)});
+  });
+}
+
+// Returns the largest key among the next attempts after `last`, at most as many as one query may count, or `last` if
+// there are none.
+absl::StatusOr<int64_t> EndOfNext(Statement& next, int64_t last) {
+  next.Bind(last, kAttemptsAtOnce);
+  const absl::StatusOr<bool> found = next.Step();
+  if (!found.ok()) return found.status();
+  const int64_t end = next.IsNull(0) ? last : next.Int(0);
+  next.Reset();
+  return end;
+}
+
+absl::Status CountMeasurements(Database& database, DatasetStats* stats) {
+  Statement next(
+      database, "SELECT max(attempt) FROM (SELECT attempt FROM attempts WHERE attempt > ?1 ORDER BY attempt LIMIT ?2)");
+  Statement count(database,
+                  "SELECT s.name, g.day, g.rows FROM ("
+                  "  SELECT m.status AS status, a.first_received_unix_us / ?3 AS day, count(*) AS rows"
+                  "  FROM attempts AS a JOIN measurements AS m ON m.attempt = a.attempt"
+                  "  WHERE a.attempt > ?1 AND a.attempt <= ?2 GROUP BY 1, 2) AS g "
+                  "JOIN statuses AS s ON s.status = g.status");
+  int64_t last = 0;
+  while (true) {
+    const absl::StatusOr<int64_t> end = EndOfNext(next, last);
+    if (!end.ok() || *end == last) return end.status();
+    count.Bind(last, *end, kMicrosADay);
+    absl::Status status = ForEachRow(count, [stats](const Statement& row) {
+      stats->measurements[std::string(row.Text(0))] += row.Int(2);
+      stats->rows_by_day[row.Int(1)] += row.Int(2);
+    });
+    if (!status.ok()) return status;
+    last = *end;
+  }
+}
+
+absl::Status ReadSizes(Database& database, const std::string& path, DatasetStats* stats) {
+  int64_t page_bytes = 0;
+  absl::Status status = ReadInt(database, "PRAGMA page_size", &page_bytes);
+  if (status.ok()) status = ReadInt(database, "PRAGMA page_count", &stats->database_bytes);
+  if (status.ok()) status = ReadInt(database, "PRAGMA freelist_count", &stats->free_bytes);
+  stats->database_bytes *= page_bytes;
+  stats->free_bytes *= page_bytes;
+  std::error_code error;
+  const auto wal_bytes = std::filesystem::file_size(path + "-wal", error);
+  stats->wal_bytes = error ? 0 : static_cast<int64_t>(wal_bytes);
+  return status;
+}
+
+}  // namespace
+
+absl::StatusOr<DatasetStats> ReadStats(const std::string& path) {
+  absl::StatusOr<SqliteDatabase> database = OpenDatasetForReading(path, {});
+  if (!database.ok()) return database.status();
+  DatasetStats stats;
+  absl::Status status = ReadInt(*database, "SELECT count(DISTINCT run_id) FROM runs", &stats.runs);
+  if (status.ok()) status = ReadInt(*database, "SELECT count(DISTINCT config_id) FROM configs", &stats.configs);
+  if (status.ok()) status = CountBy(*database, "SELECT state, count(*) FROM attempts GROUP BY 1", &stats.attempts);
+  if (status.ok()) status = CountBy(*database, "SELECT reason, count(*) FROM rejects GROUP BY 1", &stats.rejects);
+  if (status.ok()) status = ReadArrivals(*database, &stats);
+  if (status.ok()) status = ReadProducers(*database, &stats);
+  if (status.ok()) status = CountMeasurements(*database, &stats);
+  if (status.ok()) status = ReadSizes(*database, path, &stats);
+  if (!status.ok()) return status;
+  return stats;
+}
+
+}  // namespace telemetry::storage

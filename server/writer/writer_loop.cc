@@ -1,0 +1,377 @@
+#include "server/writer/writer_loop.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/time/time.h"
+#include "proto/clock/steady.h"
+#include "proto/log/log.h"
+
+namespace telemetry::collector {
+namespace {
+
+// The longest wait for the expected producers, and the time for which a producer is expected after its last
+// transaction. kRecently is longer than a producer needs to send again; a wait in vain is short in comparison.
+constexpr absl::Duration kGatherFor = absl::Milliseconds(2);
+constexpr absl::Duration kRecently = absl::Milliseconds(25);
+// With this many rows the fixed cost of a commit is small in comparison.
+constexpr uint64_t kEnoughRows = 1000;
+// While others wait, a producer gets at most a quarter of a transaction, and a sender half of it.
+constexpr uint64_t kProducersOfGroup = 4;
+constexpr uint64_t kSendersOfGroup = 2;
+// A producer with at most this much in the queue is light. A producer that keeps up sends less at a time.
+constexpr uint64_t kLightRows = 128;
+constexpr uint64_t kLightBytes = uint64_t{64} << 10;
+// The limits of a transaction while a light producer may send; they take the writer about 20 ms.
+constexpr uint64_t kUrgentRows = 4096;
+constexpr uint64_t kUrgentBytes = uint64_t{2} << 20;
+// After a light producer's batch arrived among those of other senders, transactions stay small for this time.
+constexpr absl::Duration kUrgentFor = absl::Seconds(1);
+// The most openings in one transaction; they take the writer a few milliseconds.
+constexpr size_t kMaxOpenings = 256;
+// While records wait, the least time between two removals.
+constexpr absl::Duration kRemovalPause = absl::Milliseconds(100);
+
+absl::Status NoWriter() { return absl::UnavailableError("the collector is shutting down"); }
+
+}  // namespace
+
+WriterLoop::WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const Limits& limits, Events events,
+                       DiskGuard& guard, Retention& retention, CollectorMetrics* metrics)
+    : limits_(limits),
+      events_(std::move(events)),
+      guard_(guard),
+      retention_(retention),
+      metrics_(metrics),
+      dataset_id_(writer->dataset_id()),
+      writer_(std::move(writer)),
+      thread_([this] { Run(); }) {}
+
+WriterLoop::~WriterLoop() { Stop(); }
+
+void WriterLoop::Stop() {
+  {
+    absl::MutexLock lock(&mutex_);
+    stopping_ = true;
+    changed_.NotifyAll();
+  }
+  if (thread_.joinable()) thread_.join();
+  writer_.reset();
+}
+
+void WriterLoop::Open(storage::ProducerOpening opening, OpenDone done) {
+  Enqueue(OpenJob{std::move(opening), std::move(done)});
+}
+
+void WriterLoop::Commit(const std::string& sender, std::unique_ptr<ParsedBatch> batch, CommitDone done) {
+  Enqueue(CommitJob{sender, std::move(batch), std::move(done)});
+}
+
+void WriterLoop::Remove(storage::Removal removal, std::function<bool()> is_wanted, RemoveDone done) {
+  Enqueue(RemoveJob{std::move(removal), std::move(is_wanted), std::move(done)});
+}
+
+void WriterLoop::Enqueue(Job job) {
+  absl::Status why = guard_.Check();
+  if (why.ok()) {
+    absl::MutexLock lock(&mutex_);
+    if (!stopping_ && !failed_) {
+      const bool was_idle = !HasWork();
+      if (const auto* commit = std::get_if<CommitJob>(&job)) {
+        const Work work = WorkOf(*commit);
+        queued_ += work;
+        Work& of_producer = queued_of_[commit->batch->producer_id()];
+        of_producer += work;
+        if (!last_sender_.empty() && commit->sender != last_sender_ && of_producer.FitsIn({kLightRows, kLightBytes})) {
+          urgent_until_ = SteadyAfter(kUrgentFor);
+        }
+        last_sender_ = commit->sender;
+        batches_.push_back(std::move(job));
+      } else if (std::holds_alternative<RemoveJob>(job)) {
+        removals_.push_back(std::move(job));
+      } else {
+        openings_.push_back(std::move(job));
+      }
+      if (was_idle || HasGathered()) changed_.NotifyAll();
+      return;
+    }
+    why = NoWriter();
+  }
+  Abandon(job, why);
+}
+
+bool WriterLoop::HasWork() const { return !openings_.empty() || !batches_.empty() || !removals_.empty() || stopping_; }
+
+bool WriterLoop::HasGathered() const {
+  return stopping_ || !openings_.empty() || batches_.size() >= recent_producers_.size() || queued_.rows >= kEnoughRows;
+}
+
+void WriterLoop::Expect(const std::vector<Job>& group) {
+  const SteadyTime now = SteadyNow();
+  for (const Job& job : group) {
+    if (const auto* commit = std::get_if<CommitJob>(&job)) {
+      recent_producers_.insert_or_assign(commit->batch->producer_id(), now);
+    }
+  }
+}
+
+void WriterLoop::Gather() {
+  const SteadyTime now = SteadyNow();
+  absl::erase_if(recent_producers_,
+                 [now](const auto& producer) { return absl::FromChrono(now - producer.second) > kRecently; });
+  const auto gathered = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return HasGathered(); };
+  changed_.Await(mutex_, SteadyAfter(kGatherFor), gathered);
+}
+
+void WriterLoop::Run() {
+  while (true) {
+    std::vector<Job> group;
+    bool last = false;
+    {
+      absl::MutexLock lock(&mutex_);
+      const auto work = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return HasWork(); };
+      changed_.Await(mutex_, SteadyAfter(Patience()), work);
+      if (!batches_.empty()) Gather();
+      group = TakeGroup();
+      Expect(group);
+      last = group.empty() && stopping_;
+      if (last) group.assign(std::make_move_iterator(removals_.begin()), std::make_move_iterator(removals_.end()));
+    }
+    if (last && !group.empty()) Refuse(std::exchange(group, {}), NoWriter());
+    absl::Status status = last ? retention_.End(*writer_) : Do(group);
+    if (status.ok()) {
+      SetReachable(true);
+    } else if (writer_->GoesOnAfter(status)) {
+      GoOnWithout(status, std::move(group));
+    } else {
+      return Fatal(status, std::move(group));
+    }
+    if (last) return;
+  }
+}
+
+absl::Duration WriterLoop::Patience() const {
+  // While the disk is full, the loop checks it again at this interval.
+  if (!guard_.Check(/*calls=*/0).ok()) return limits_.idle_after;
+  return std::min(idle_ ? writer_->idle_interval() : limits_.idle_after, retention_.Patience(/*busy=*/false));
+}
+
+bool WriterLoop::RetentionIsDue(bool busy) {
+  if (retention_.Patience(busy) > absl::ZeroDuration()) return false;
+  // A removal first grows the write-ahead log, and the file keeps its size. The disk may have become full since the
+  // last check.
+  guard_.Look();
+  return guard_.Check(/*calls=*/0).ok();
+}
+
+std::vector<WriterLoop::Job> WriterLoop::TakeGroup() {
+  opened_last_ = !openings_.empty() && (batches_.empty() || !opened_last_);
+  return opened_last_ ? TakeOpenings() : TakeBatches();
+}
+
+std::vector<WriterLoop::Job> WriterLoop::TakeOpenings() {
+  std::vector<Job> group;
+  for (; !openings_.empty() && group.size() < kMaxOpenings; openings_.pop_front()) {
+    group.push_back(std::move(openings_.front()));
+  }
+  return group;
+}
+
+WriterLoop::Work WriterLoop::LargestGroup() const {
+  const Work largest = {limits_.group_records, limits_.group_bytes};
+  if (SteadyNow() >= urgent_until_) return largest;
+  return {std::min(largest.rows, kUrgentRows), std::min(largest.bytes, kUrgentBytes)};
+}
+
+std::vector<WriterLoop::Job> WriterLoop::TakeBatches() {
+  const Work limit = LargestGroup();
+  const Shares shares = {{limit.rows / kProducersOfGroup, limit.bytes / kProducersOfGroup},
+                         {limit.rows / kSendersOfGroup, limit.bytes / kSendersOfGroup}};
+  const Shares all = {limit, limit};
+  BatchGroup group{.limit = limit};
+  TakeShares(shares, {.light_only = true}, group);
+  only_light_last_ = !group.jobs.empty() && !only_light_last_;
+  if (only_light_last_) {
+    TakeShares(all, {.light_only = true}, group);
+  } else {
+    TakeShares(shares, {.firsts = true}, group);
+    TakeShares(all, {}, group);
+  }
+  return std::move(group.jobs);
+}
+
+bool WriterLoop::IsLight(const std::string& producer_id) const {
+  return queued_of_.at(producer_id).FitsIn({kLightRows, kLightBytes});
+}
+
+void WriterLoop::TakeShares(const Shares& shares, const Rule& rule, BatchGroup& group) {
+  absl::flat_hash_set<std::string> passed;  // producers with a batch that stays queued; their later batches stay, too
+  std::deque<Job> left;
+  bool in_any_case = rule.firsts;
+  for (; !batches_.empty() && (in_any_case || group.work.rows < group.limit.rows); batches_.pop_front()) {
+    const CommitJob& job = std::get<CommitJob>(batches_.front());
+    const std::string& producer_id = job.batch->producer_id();
+    const Work work = WorkOf(job);
+    Work& of_producer = group.of_producers[producer_id];
+    Work& of_sender = group.of_senders[job.sender];
+    const bool may_come = !passed.contains(producer_id) && (!rule.light_only || IsLight(producer_id));
+    const bool has_share = (rule.firsts && of_sender.rows == 0) || ((of_producer + work).FitsIn(shares.of_producer) &&
+                                                                    (of_sender + work).FitsIn(shares.of_sender));
+    if (!in_any_case && !(may_come && has_share && (group.work + work).FitsIn(group.limit))) {
+      passed.insert(producer_id);
+      left.push_back(std::move(batches_.front()));
+      continue;
+    }
+    in_any_case = false;
+    of_producer += work;
+    of_sender += work;
+    group.work += work;
+    queued_ -= work;
+    const auto queued = queued_of_.find(producer_id);
+    queued->second -= work;
+    if (queued->second.rows == 0) queued_of_.erase(queued);  // every batch has at least one row
+    group.jobs.push_back(std::move(batches_.front()));
+  }
+  batches_.insert(batches_.begin(), std::make_move_iterator(left.begin()), std::make_move_iterator(left.end()));
+}
+
+absl::Status WriterLoop::Do(std::vector<Job>& group) {
+  const bool busy = !group.empty();
+  if (busy) {
+    if (absl::Status status = DoGroup(group); !status.ok()) return status;
+  }
+  const bool retain = RetentionIsDue(busy);
+  if (retain) {
+    if (absl::Status status = retention_.Step(*writer_); !status.ok()) return status;
+  }
+  group = TakeRemoval(busy);
+  idle_ = !busy && !retain && group.empty();
+  if (!group.empty()) return DoRemove(group);
+  return idle_ ? writer_->Idle() : absl::OkStatus();
+}
+
+std::vector<WriterLoop::Job> WriterLoop::TakeRemoval(bool busy) {
+  std::vector<Job> taken;
+  const absl::MutexLock lock(&mutex_);
+  if (removals_.empty() || (busy && ElapsedSince(removed_at_) < kRemovalPause)) return taken;
+  taken.push_back(std::move(removals_.front()));
+  removals_.pop_front();
+  return taken;
+}
+
+absl::Status WriterLoop::DoRemove(std::vector<Job>& group) {
+  const RemoveJob& job = std::get<RemoveJob>(group.front());
+  // A removal grows the write-ahead log before it frees pages.
+  guard_.Look();
+  absl::Status why = guard_.Check();
+  if (why.ok() && !job.is_wanted()) why = absl::CancelledError("the call has ended");
+  if (!why.ok()) {
+    Refuse(std::move(group), why);
+    return absl::OkStatus();
+  }
+  absl::StatusOr<v1::DeleteStep> step = writer_->RemoveAttempts(job.removal);
+  if (!step.ok()) return step.status();
+  removed_at_ = SteadyNow();
+  Answer<RemoveJob>(std::move(group), std::vector<v1::DeleteStep>{*std::move(step)});
+  return absl::OkStatus();
+}
+
+absl::Status WriterLoop::DoGroup(std::vector<Job>& group) {
+  // The disk may have less room by now than when the jobs were queued.
+  guard_.Look();
+  if (absl::Status status = guard_.Check(group.size()); !status.ok()) {
+    Refuse(std::move(group), status);
+    return absl::OkStatus();
+  }
+  return std::holds_alternative<OpenJob>(group.front()) ? DoOpen(group) : DoCommit(group);
+}
+
+absl::Status WriterLoop::DoOpen(std::vector<Job>& group) {
+  std::vector<storage::ProducerOpening> openings;
+  openings.reserve(group.size());
+  for (Job& job : group) openings.push_back(std::move(std::get<OpenJob>(job).opening));
+  absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> results = writer_->OpenProducers(openings);
+  if (!results.ok()) return results.status();
+  Answer<OpenJob>(std::move(group), *std::move(results));
+  return absl::OkStatus();
+}
+
+absl::Status WriterLoop::DoCommit(std::vector<Job>& group) {
+  std::vector<storage::ProducerBatch> batches;
+  batches.reserve(group.size());
+  for (Job& job : group) batches.push_back(std::move(std::get<CommitJob>(job).batch->mutable_batch()));
+  const SteadyTime begin = SteadyNow();
+  absl::StatusOr<std::vector<storage::BatchOutcome>> outcomes = writer_->CommitBatches(batches);
+  if (!outcomes.ok()) return outcomes.status();
+  for (const storage::BatchOutcome& outcome : *outcomes) retention_.AddRejects(outcome.reject_bytes);
+  if (metrics_ != nullptr) metrics_->AddCommit(batches, *outcomes, ElapsedSince(begin));
+  Answer<CommitJob>(std::move(group), *std::move(outcomes));
+  return absl::OkStatus();
+}
+
+template <typename JobKind, typename Outcome>
+void WriterLoop::Answer(std::vector<Job> group, std::vector<Outcome> outcomes) {
+  struct Answers {
+    std::vector<Job> group;
+    std::vector<Outcome> outcomes;
+  };
+  // Shared because a std::function must be copyable.
+  events_.run_answers([answers = std::make_shared<Answers>(Answers{std::move(group), std::move(outcomes)})] {
+    for (size_t i = 0; i < answers->group.size(); ++i) {
+      std::get<JobKind>(answers->group[i]).done(std::move(answers->outcomes[i]));
+    }
+  });
+}
+
+void WriterLoop::GoOnWithout(const absl::Status& status, std::vector<Job> group) {
+  if (is_reachable_) log::Error("the dataset cannot be reached", {{"reason", status.ToString()}});
+  SetReachable(false);
+  Refuse(std::move(group), absl::UnavailableError("the dataset cannot be reached: try again"));
+}
+
+void WriterLoop::SetReachable(bool is_reachable) {
+  if (is_reachable == is_reachable_) return;
+  is_reachable_ = is_reachable;
+  if (is_reachable) log::Info("the dataset can be reached again");
+  events_.on_reach(is_reachable);
+}
+
+void WriterLoop::Fatal(const absl::Status& status, std::vector<Job> group) {
+  {
+    absl::MutexLock lock(&mutex_);
+    failed_ = true;
+    for (Job& job : openings_) group.push_back(std::move(job));
+    for (Job& job : batches_) group.push_back(std::move(job));
+    for (Job& job : removals_) group.push_back(std::move(job));
+    openings_.clear();
+    batches_.clear();
+    removals_.clear();
+    queued_ = {};
+    queued_of_.clear();
+  }
+  events_.on_fatal(status);
+  for (Job& job : group) Abandon(job, NoWriter());
+}
+
+void WriterLoop::Refuse(std::vector<Job> group, const absl::Status& why) {
+  events_.run_answers([group = std::make_shared<std::vector<Job>>(std::move(group)), why] {
+    for (Job& job : *group) Abandon(job, why);
+  });
+}
+
+void WriterLoop::Abandon(Job& job, const absl::Status& why) {
+  if (auto* open = std::get_if<OpenJob>(&job)) {
+    open->done(why);
+  } else if (auto* remove = std::get_if<RemoveJob>(&job)) {
+    remove->done(why);
+  } else {
+    storage::BatchOutcome outcome;
+    outcome.status = why;
+    std::get<CommitJob>(job).done(std::move(outcome));
+  }
+}
+
+}  // namespace telemetry::collector

@@ -1,0 +1,201 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+#include "proto/clock/steady.h"
+#include "server/batch/parsed_batch.h"
+#include "server/call/limits.h"
+#include "server/storage/store.h"
+#include "server/writer/disk_guard.h"
+#include "server/writer/metrics.h"
+#include "server/writer/retention.h"
+
+namespace telemetry::collector {
+
+// The thread that writes to the dataset. While it commits a transaction, the jobs of all streams collect in its queue;
+// the next transaction takes all of them, within its limits (group commit). Thread-safe.
+//
+// Before a transaction, the thread also waits briefly for the producers of the last transactions. A producer sends its
+// next batch a fixed time after its last Ack (client/session.h), so producers that were acknowledged together send
+// again together, and after a while all of them share one commit. A lone producer waits only for its own commit.
+//
+// Producers with few queued records take turns with those with many: they wait for at most one transaction of the
+// others. While their batches come from several senders, transactions are smaller, so that this wait is about 20 ms.
+//
+// The completion callbacks may run on another thread: a transaction of many producers has as many callbacks, each with
+// a system call, and meanwhile the next transaction is running.
+class WriterLoop {
+ public:
+  // Called from the writer thread with the error of the dataset. After that nothing may be acknowledged.
+  using OnFatal = std::function<void(const absl::Status&)>;
+  // Called from the writer thread when the dataset can no longer be reached, and when it can be reached again.
+  using OnReach = std::function<void(bool is_reachable)>;
+  // Called from the writer thread with the function that runs a transaction's callbacks. Must run the functions soon
+  // and in the order of the calls.
+  using RunAnswers = std::function<void(std::function<void()> answers)>;
+  struct Events {
+    OnFatal on_fatal;
+    OnReach on_reach = [](bool /*is_reachable*/) {};
+    RunAnswers run_answers = [](const std::function<void()>& answers) { answers(); };
+  };
+  using RemoveDone = std::function<void(absl::StatusOr<v1::DeleteStep> step)>;
+  // Called after the commit, in the order of the commits and never concurrently. Must not block.
+  using OpenDone = std::function<void(absl::StatusOr<uint64_t> committed_seq)>;
+  using CommitDone = std::function<void(storage::BatchOutcome outcome)>;
+
+  // `guard`, `retention` and `metrics` must outlive the loop. `metrics` may be nullptr.
+  WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const Limits& limits, Events events, DiskGuard& guard,
+             Retention& retention, CollectorMetrics* metrics = nullptr);
+  // Calls Stop().
+  ~WriterLoop();
+
+  const std::string& dataset_id() const { return dataset_id_; }
+
+  // Queues a StoreWriter::OpenProducers. Calls `done` with UNAVAILABLE after a fatal error, after Stop and while the
+  // dataset cannot be reached, and with RESOURCE_EXHAUSTED while the disk has no room.
+  void Open(storage::ProducerOpening opening, OpenDone done) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Queues a StoreWriter::CommitBatches. `sender` is a sender as sender.h defines it. The status of the outcome may be
+  // an error listed for Open.
+  void Commit(const std::string& sender, std::unique_ptr<ParsedBatch> batch, CommitDone done)
+      ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Queues a StoreWriter::RemoveAttempts, which runs between two transactions of records; while records wait, at most
+  // ten times a second. Calls `is_wanted` before the removal; if it returns false, removes nothing and calls `done`
+  // with CANCELLED. Other errors are those listed for Open.
+  void Remove(storage::Removal removal, std::function<bool()> is_wanted, RemoveDone done) ABSL_LOCKS_EXCLUDED(mutex_);
+
+  // Executes the queued jobs except removals, which end with UNAVAILABLE, then ends the thread and closes the dataset.
+  void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
+
+ private:
+  struct OpenJob {
+    storage::ProducerOpening opening;
+    OpenDone done;
+  };
+  struct CommitJob {
+    std::string sender;
+    std::unique_ptr<ParsedBatch> batch;
+    CommitDone done;
+  };
+  struct RemoveJob {
+    storage::Removal removal;
+    std::function<bool()> is_wanted;
+    RemoveDone done;
+  };
+  using Job = std::variant<OpenJob, CommitJob, RemoveJob>;
+  // The writer's cost of batches, or a limit on it.
+  struct Work {
+    uint64_t rows = 0;
+    uint64_t bytes = 0;
+
+    Work operator+(const Work& other) const { return {rows + other.rows, bytes + other.bytes}; }
+    Work& operator+=(const Work& other) { return *this = *this + other; }
+    Work& operator-=(const Work& other) { return *this = {rows - other.rows, bytes - other.bytes}; }
+    bool FitsIn(const Work& limit) const { return rows <= limit.rows && bytes <= limit.bytes; }
+  };
+  static Work WorkOf(const CommitJob& job) { return {job.batch->rows(), job.batch->bytes()}; }
+  // The batches of the next transaction.
+  struct BatchGroup {
+    Work limit;
+    std::vector<Job> jobs;
+    Work work;
+    absl::flat_hash_map<std::string, Work> of_producers;
+    absl::flat_hash_map<std::string, Work> of_senders;
+  };
+  struct Shares {
+    Work of_producer;
+    Work of_sender;
+  };
+  struct Rule {
+    bool light_only = false;  // take only batches of light producers
+    // Take the first batch regardless of its size, and the first batch of each sender if the group has room.
+    bool firsts = false;
+  };
+
+  void Enqueue(Job job) ABSL_LOCKS_EXCLUDED(mutex_);
+  bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Waits up to kGatherFor for the expected producers.
+  void Gather() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool HasGathered() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Adds the producers of the group to the expected ones.
+  void Expect(const std::vector<Job>& group) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Run() ABSL_LOCKS_EXCLUDED(mutex_);
+  // Returns how long to wait for jobs before other work is due.
+  absl::Duration Patience() const;
+  // Returns true if a step of the retention is due and the disk has room for it. `busy`: jobs were executed.
+  bool RetentionIsDue(bool busy);
+  // Returns the jobs of the next transaction: openings, or as many batches as the limits allow. Openings and batches
+  // take turns.
+  std::vector<Job> TakeGroup() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<Job> TakeOpenings() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Returns the limit of the next transaction. It is lower while light producers of other senders would otherwise wait
+  // long.
+  Work LargestGroup() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::vector<Job> TakeBatches() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Returns true if the queued batches of the producer are small in total.
+  bool IsLight(const std::string& producer_id) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Moves queued batches to the group, in order, as far as the shares and the group have room. The batches of one
+  // producer keep their order.
+  void TakeShares(const Shares& shares, const Rule& rule, BatchGroup& group) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Do(std::vector<Job>& group);
+  // Returns the next removal if one is due. `busy`: jobs were executed.
+  std::vector<Job> TakeRemoval(bool busy) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status DoGroup(std::vector<Job>& group);
+  absl::Status DoOpen(std::vector<Job>& group);
+  absl::Status DoCommit(std::vector<Job>& group);
+  absl::Status DoRemove(std::vector<Job>& group);
+  // Calls `done` of each job with its outcome and frees the memory of the group, both through run_answers.
+  template <typename JobKind, typename Outcome>
+  void Answer(std::vector<Job> group, std::vector<Outcome> outcomes);
+  // Handles an error after which the writer continues: logs the error and fails the group's jobs with UNAVAILABLE.
+  void GoOnWithout(const absl::Status& status, std::vector<Job> group);
+  void SetReachable(bool is_reachable);
+  void Fatal(const absl::Status& status, std::vector<Job> group) ABSL_LOCKS_EXCLUDED(mutex_);
+  // Fails each job with `why` through run_answers, after the callbacks queued before.
+  void Refuse(std::vector<Job> group, const absl::Status& why);
+  static void Abandon(Job& job, const absl::Status& why);
+
+  const Limits limits_;
+  const Events events_;
+  DiskGuard& guard_;
+  Retention& retention_;
+  CollectorMetrics* const metrics_;
+  const std::string dataset_id_;
+  std::unique_ptr<storage::StoreWriter> writer_;  // used by the writer thread only
+  bool idle_ = false;                             // nothing was written since the last checkpoint; writer thread only
+  bool is_reachable_ = true;                      // writer thread only
+  SteadyTime removed_at_{};                       // end of the last removal; writer thread only
+
+  absl::Mutex mutex_;
+  // Openings overtake batches: those of other producers, and those of an earlier stream of the same producer, whose
+  // records are sent again.
+  std::deque<Job> openings_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Job> batches_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Job> removals_ ABSL_GUARDED_BY(mutex_);
+  Work queued_ ABSL_GUARDED_BY(mutex_);                                       // work of batches_
+  absl::flat_hash_map<std::string, Work> queued_of_ ABSL_GUARDED_BY(mutex_);  // queued work by producer
+  std::string last_sender_ ABSL_GUARDED_BY(mutex_);                           // sender of the newest batch
+  SteadyTime urgent_until_ ABSL_GUARDED_BY(mutex_){};                         // transactions are small until this time
+  bool opened_last_ ABSL_GUARDED_BY(mutex_) = false;
+  bool only_light_last_ ABSL_GUARDED_BY(mutex_) = false;
+  // The time at which each producer was last part of a transaction, for the last kRecently (writer_loop.cc).
+  absl::flat_hash_map<std::string, SteadyTime> recent_producers_ ABSL_GUARDED_BY(mutex_);
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  bool failed_ ABSL_GUARDED_BY(mutex_) = false;
+  SteadyCondition changed_;  // signals changes of openings_, batches_ and stopping_
+  std::thread thread_;
+};
+
+}  // namespace telemetry::collector

@@ -1,0 +1,74 @@
+#include "server/call/running_calls.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace telemetry::collector {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::string PeerOf(const std::string& host, uint64_t port) { return absl::StrCat("ipv4:", host, ":", port); }
+
+class FloodsOfCalls : public ::testing::Test {
+ protected:
+  access::Gate gate_{nullptr};
+  net::ReceiveMeter meter_{1 << 20};
+  std::vector<std::string> floods_;
+  RunningCalls calls_{gate_, meter_, {.calls_per_connection = 3, .on_flood = [this](const std::string& peer) {
+                                        floods_.push_back(peer);
+                                      }}};
+};
+
+TEST_F(FloodsOfCalls, AConnectionBeginsOnlySoManyAtATime) {
+  const std::string peer = PeerOf("192.0.2.1", 1);
+  for (int i = 0; i < 3; ++i) calls_.AddBeginning(peer);
+  for (int i = 0; i < 100; ++i) {  // sequential calls
+    calls_.AddEnd(peer);
+    calls_.AddBeginning(peer);
+  }
+  EXPECT_THAT(floods_, IsEmpty());
+  calls_.AddBeginning(peer);
+  EXPECT_THAT(floods_, ElementsAre(peer));
+}
+
+TEST_F(FloodsOfCalls, RefusalsOfANetworkCountTogether) {
+  for (uint64_t port = 1; port <= RunningCalls::kMaxRefusalsOfNetwork; ++port) {
+    calls_.AddRefusal(PeerOf("192.0.2.1", port));
+    calls_.RemoveRefusal();
+  }
+  EXPECT_THAT(floods_, IsEmpty());
+  calls_.AddRefusal(PeerOf("192.0.2.2", 1));
+  EXPECT_THAT(floods_, IsEmpty());
+  calls_.AddRefusal(PeerOf("192.0.2.1", 7));
+  EXPECT_THAT(floods_, ElementsAre(PeerOf("192.0.2.1", 7)));
+}
+
+TEST_F(FloodsOfCalls, RefusalsAreForgottenAfterATime) {
+  const std::string peer = PeerOf("192.0.2.1", 1);
+  for (uint64_t round = 0; round < 10; ++round) {
+    for (uint64_t i = 1; i < RunningCalls::kMaxRefusals; ++i) {
+      calls_.AddRefusal(peer);
+      calls_.RemoveRefusal();
+    }
+    calls_.CheckTimes(SteadyNow());
+  }
+  EXPECT_THAT(floods_, IsEmpty());
+}
+
+TEST_F(FloodsOfCalls, RefusalsThatNobodyReadsAreBounded) {
+  constexpr uint64_t kMost = RunningCalls::kMaxUnreadRefusals;
+  for (uint64_t host = 0; host <= kMost; ++host) {
+    calls_.AddRefusal(PeerOf(absl::StrCat("192.0.", host / 250, ".", host % 250), 1));
+  }
+  EXPECT_THAT(floods_, ElementsAre(PeerOf(absl::StrCat("192.0.", kMost / 250, ".", kMost % 250), 1)));
+}
+
+}  // namespace
+}  // namespace telemetry::collector
