@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "grpcpp/grpcpp.h"
+#include "proto/base/status_macros.h"
 
 namespace telemetry::client {
 namespace {
@@ -36,10 +37,10 @@ struct Session {
 
   static absl::StatusOr<Session> Open(const DatasetClientOptions& options) {
     const auto deadline = absl::ToChronoTime(absl::Now() + options.deadline);
-    absl::StatusOr<access::Connection> connection = access::Connection::Prepare(options.credentials, options.collector);
-    if (!connection.ok()) return connection.status();
-    auto stub = Connect(options.collector, *connection);
-    return Session{*std::move(connection), std::move(stub), deadline};
+    ASSIGN_OR_RETURN(access::Connection connection,
+                     access::Connection::Prepare(options.credentials, options.collector));
+    auto stub = Connect(options.collector, connection);
+    return Session{std::move(connection), std::move(stub), deadline};
   }
   void Prepare(grpc::ClientContext* context) const {
     context->set_deadline(deadline);
@@ -50,18 +51,17 @@ struct Session {
 }  // namespace
 
 absl::StatusOr<std::vector<v1::RunSummary>> DatasetClient::ListRuns(const v1::Filter& filter, size_t limit) {
-  const absl::StatusOr<Session> session = Session::Open(options_);
-  if (!session.ok()) return session.status();
+  ASSIGN_OR_RETURN(const Session session, Session::Open(options_));
   std::vector<v1::RunSummary> runs;
   v1::ListRunsRequest request;
   *request.mutable_filter() = filter;
   while (runs.size() < limit) {
     request.set_page_size(static_cast<int32_t>(std::min(limit - runs.size(), kLargestPage)));
     grpc::ClientContext context;
-    session->Prepare(&context);
+    session.Prepare(&context);
     v1::ListRunsResponse response;
-    const grpc::Status status = session->stub->ListRuns(&context, request, &response);
-    if (!status.ok()) return Named(session->connection.StatusOf(status), options_.collector);
+    const grpc::Status status = session.stub->ListRuns(&context, request, &response);
+    if (!status.ok()) return Named(session.connection.StatusOf(status), options_.collector);
     std::move(response.mutable_runs()->begin(), response.mutable_runs()->end(), std::back_inserter(runs));
     if (response.next_page_token().empty()) break;
     request.set_page_token(response.next_page_token());
@@ -70,25 +70,23 @@ absl::StatusOr<std::vector<v1::RunSummary>> DatasetClient::ListRuns(const v1::Fi
 }
 
 absl::StatusOr<v1::RunSummary> DatasetClient::GetRun(const std::string& run_id) {
-  const absl::StatusOr<Session> session = Session::Open(options_);
-  if (!session.ok()) return session.status();
+  ASSIGN_OR_RETURN(const Session session, Session::Open(options_));
   grpc::ClientContext context;
-  session->Prepare(&context);
+  session.Prepare(&context);
   v1::GetRunRequest request;
   request.set_run_id(run_id);
   v1::RunSummary run;
-  const grpc::Status status = session->stub->GetRun(&context, request, &run);
-  if (!status.ok()) return Named(session->connection.StatusOf(status), options_.collector);
+  const grpc::Status status = session.stub->GetRun(&context, request, &run);
+  if (!status.ok()) return Named(session.connection.StatusOf(status), options_.collector);
   return run;
 }
 
 absl::Status DatasetClient::Export(const v1::ExportRequest& request,
                                    const std::function<absl::Status(const v1::ExportItem&)>& take) {
-  const absl::StatusOr<Session> session = Session::Open(options_);
-  if (!session.ok()) return session.status();
+  ASSIGN_OR_RETURN(const Session session, Session::Open(options_));
   grpc::ClientContext context;
-  session->Prepare(&context);
-  const std::unique_ptr<grpc::ClientReader<v1::ExportItem>> reader = session->stub->Export(&context, request);
+  session.Prepare(&context);
+  const std::unique_ptr<grpc::ClientReader<v1::ExportItem>> reader = session.stub->Export(&context, request);
   v1::ExportItem item;
   while (reader->Read(&item)) {
     absl::Status status = take(item);
@@ -97,7 +95,7 @@ absl::Status DatasetClient::Export(const v1::ExportRequest& request,
     reader->Finish();
     return status;
   }
-  return Named(session->connection.StatusOf(reader->Finish()), options_.collector);
+  return Named(session.connection.StatusOf(reader->Finish()), options_.collector);
 }
 
 }  // namespace telemetry::client

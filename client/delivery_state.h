@@ -5,7 +5,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
-#include "proto/clock/steady.h"
+#include "proto/base/steady.h"
 #include "telemetry/v1/ingest.pb.h"
 
 namespace telemetry::client {

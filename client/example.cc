@@ -10,6 +10,7 @@
 #include "absl/random/random.h"
 #include "absl/time/clock.h"
 #include "client/producer.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/config_text.h"
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
@@ -80,7 +81,7 @@ absl::Status StoreAttempt(Producer& producer) {
   *records.emplace_back().mutable_attempt() = attempt;
   // A tuner appends each record as soon as it has it. A record may only refer to records before it.
   for (const v1::Record& one : records) {
-    if (absl::Status status = producer.Append(one); !status.ok()) return status;
+    RETURN_IF_ERROR(producer.Append(one));
   }
   // Optional: without this call, the next process sends the records that are left in the spool.
   return producer.Drain(absl::Minutes(1));

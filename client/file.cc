@@ -14,6 +14,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "proto/base/status_macros.h"
 
 namespace telemetry::client {
 namespace {
@@ -136,7 +137,7 @@ absl::Status MakeFolders(const std::string& path) {
   if (std::filesystem::is_directory(path, error)) return absl::OkStatus();
   const std::string parent = std::filesystem::path(path).parent_path().string();
   if (!parent.empty() && parent != path) {
-    if (absl::Status status = MakeFolders(parent); !status.ok()) return status;
+    RETURN_IF_ERROR(MakeFolders(parent));
   }
   if (mkdir(path.c_str(), S_IRWXU) == 0) return absl::OkStatus();
   const int why = errno;
@@ -164,18 +165,16 @@ absl::StatusOr<std::vector<std::string>> ListFolder(const std::string& path) {
 }
 
 absl::Status SyncFolder(const std::string& path) {
-  absl::StatusOr<File> folder = File::Open(path, O_RDONLY | O_DIRECTORY);
-  if (!folder.ok()) return folder.status();
-  if (Retry([&] { return fsync(folder->fd()); }) != 0) return ErrnoStatus("sync the folder", path);
+  ASSIGN_OR_RETURN(File folder, File::Open(path, O_RDONLY | O_DIRECTORY));
+  if (Retry([&] { return fsync(folder.fd()); }) != 0) return ErrnoStatus("sync the folder", path);
   return absl::OkStatus();
 }
 
 absl::Status ReplaceFile(const std::string& path, std::string_view contents) {
   const std::string next = absl::StrCat(path, ".next");
-  absl::StatusOr<File> file = File::Open(next, O_WRONLY | O_CREAT | O_TRUNC);
-  if (!file.ok()) return file.status();
-  absl::Status status = file->Write(contents);
-  if (status.ok()) status = file->Sync();
+  ASSIGN_OR_RETURN(File file, File::Open(next, O_WRONLY | O_CREAT | O_TRUNC));
+  absl::Status status = file.Write(contents);
+  if (status.ok()) status = file.Sync();
   if (!status.ok()) {
     RemoveFile(next).IgnoreError();
     return status;
@@ -190,14 +189,13 @@ absl::Status RemoveFile(const std::string& path) {
 }
 
 absl::StatusOr<File> LockFolder(const std::string& path) {
-  absl::StatusOr<File> file = File::Open(absl::StrCat(path, "/lock"), O_RDWR | O_CREAT);
-  if (!file.ok()) return file.status();
-  if (Retry([&] { return flock(file->fd(), LOCK_EX | LOCK_NB); }) == 0) {
-    WritePid(&*file);
+  ASSIGN_OR_RETURN(File file, File::Open(absl::StrCat(path, "/lock"), O_RDWR | O_CREAT));
+  if (Retry([&] { return flock(file.fd(), LOCK_EX | LOCK_NB); }) == 0) {
+    WritePid(&file);
     return file;
   }
   if (errno != EWOULDBLOCK) return ErrnoStatus("lock", path);
-  const std::string pid = ReadPid(*file);
+  const std::string pid = ReadPid(file);
   return absl::AlreadyExistsError(absl::StrCat("the spool ", path, " is in use by ",
                                                pid.empty() ? "another process" : "process ", pid,
                                                "; stop that one, or give this one a folder of its own (--state-dir)"));

@@ -12,6 +12,7 @@
 #include "client/spool.h"
 #include "client/syncer.h"
 #include "proto/access/address.h"
+#include "proto/base/status_macros.h"
 
 namespace telemetry::client {
 namespace {
@@ -45,7 +46,7 @@ class SpoolingProducer final : public Producer {
     FrameBuffer frames;
     frames.Reserve(bytes);
     for (const v1::Record& record : records) frames.Add(record);
-    if (absl::Status status = AppendWhenThereIsRoom(&frames); !status.ok()) return status;
+    RETURN_IF_ERROR(AppendWhenThereIsRoom(&frames));
     sender_.Appended(spool_->state().appended_bytes);
     syncer_.Appended();
     return absl::OkStatus();
@@ -145,19 +146,18 @@ class SpoolingProducer final : public Producer {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Producer>> Producer::Open(ProducerOptions options) {
-  if (absl::Status status = access::CheckAddress(options.collector); !status.ok()) return status;
+  RETURN_IF_ERROR(access::CheckAddress(options.collector));
   if (options.spool_dir.empty()) return absl::InvalidArgumentError("ProducerOptions: spool_dir is empty");
   if (options.spool_limit_bytes < kMinSpoolLimitBytes) {
     return absl::InvalidArgumentError(absl::StrCat("a spool limit of ", options.spool_limit_bytes,
                                                    " bytes is too low; it must be at least ", kMinSpoolLimitBytes));
   }
   // With a small limit, several files still share it, so that acknowledged files are removed while others fill.
-  absl::StatusOr<std::unique_ptr<Spool>> spool =
-      Spool::Open({.folder = options.spool_dir,
-                   .segment_bytes = std::min(kSegmentBytes, options.spool_limit_bytes / 4),
-                   .on_notice = options.on_notice});
-  if (!spool.ok()) return spool.status();
-  return std::make_unique<SpoolingProducer>(std::move(options), *std::move(spool));
+  ASSIGN_OR_RETURN(std::unique_ptr<Spool> spool,
+                   Spool::Open({.folder = options.spool_dir,
+                                .segment_bytes = std::min(kSegmentBytes, options.spool_limit_bytes / 4),
+                                .on_notice = options.on_notice}));
+  return std::make_unique<SpoolingProducer>(std::move(options), std::move(spool));
 }
 
 }  // namespace telemetry::client

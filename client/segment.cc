@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "proto/base/status_macros.h"
 
 namespace telemetry::client {
 namespace {
@@ -59,16 +60,14 @@ std::optional<Frame> FrameScanner::Next() {
 
 absl::StatusOr<std::string> Segment::Read(uint64_t from, uint64_t to) const {
   std::string bytes(to - from, '\0');
-  const absl::StatusOr<size_t> read = file->ReadAt(from, bytes.data(), bytes.size());
-  if (!read.ok()) return read.status();
-  bytes.resize(*read);
+  ASSIGN_OR_RETURN(const size_t read, file->ReadAt(from, bytes.data(), bytes.size()));
+  bytes.resize(read);
   return bytes;
 }
 
 absl::StatusOr<std::optional<uint64_t>> Segment::Locate(uint64_t seq) const {
-  const absl::StatusOr<std::string> bytes = Read(kSegmentHeaderBytes, std::max<uint64_t>(end, kSegmentHeaderBytes));
-  if (!bytes.ok()) return bytes.status();
-  FrameScanner frames(salt, first_seq, *bytes);
+  ASSIGN_OR_RETURN(const std::string bytes, Read(kSegmentHeaderBytes, std::max<uint64_t>(end, kSegmentHeaderBytes)));
+  FrameScanner frames(salt, first_seq, bytes);
   while (const std::optional<Frame> frame = frames.Next()) {
     if (frame->seq >= seq) return kSegmentHeaderBytes + frames.frame_begin();
   }
@@ -93,15 +92,12 @@ std::optional<SegmentHeader> ParseSegmentName(std::string_view name) {
 absl::StatusOr<SegmentScan> ScanSegment(const std::string& folder, const std::string& name) {
   SegmentScan scan;
   scan.segment.path = absl::StrCat(folder, "/", name);
-  absl::StatusOr<File> file = File::Open(scan.segment.path, O_RDWR);
-  if (!file.ok()) return file.status();
-  scan.segment.file = std::make_shared<File>(*std::move(file));
-  const absl::StatusOr<uint64_t> size = scan.segment.file->Size();
-  if (!size.ok()) return size.status();
-  const absl::StatusOr<std::string> bytes = scan.segment.Read(0, *size);
-  if (!bytes.ok()) return bytes.status();
+  ASSIGN_OR_RETURN(File file, File::Open(scan.segment.path, O_RDWR));
+  scan.segment.file = std::make_shared<File>(std::move(file));
+  ASSIGN_OR_RETURN(const uint64_t size, scan.segment.file->Size());
+  ASSIGN_OR_RETURN(const std::string bytes, scan.segment.Read(0, size));
 
-  std::optional<SegmentHeader> header = DecodeSegmentHeader(*bytes);
+  std::optional<SegmentHeader> header = DecodeSegmentHeader(bytes);
   scan.header_damaged = !header.has_value();
   if (header.has_value() && header->version != kSegmentVersion) {
     return absl::FailedPreconditionError(absl::StrCat(scan.segment.path, " was written by a newer version (format ",
@@ -111,7 +107,7 @@ absl::StatusOr<SegmentScan> ScanSegment(const std::string& folder, const std::st
   if (!header.has_value()) return absl::DataLossError(absl::StrCat(scan.segment.path, " is not a segment of a spool"));
   scan.segment.salt = header->salt;
   scan.segment.first_seq = header->first_seq;
-  ScanFrames(*bytes, &scan);
+  ScanFrames(bytes, &scan);
   return scan;
 }
 
@@ -121,9 +117,8 @@ absl::StatusOr<Segment> CreateSegment(const std::string& folder, const SegmentHe
                   .first_seq = header.first_seq,
                   .last_seq = header.first_seq - 1,
                   .end = kSegmentHeaderBytes};
-  absl::StatusOr<File> file = File::Open(segment.path, O_RDWR | O_CREAT | O_EXCL);
-  if (!file.ok()) return file.status();
-  segment.file = std::make_shared<File>(*std::move(file));
+  ASSIGN_OR_RETURN(File file, File::Open(segment.path, O_RDWR | O_CREAT | O_EXCL));
+  segment.file = std::make_shared<File>(std::move(file));
   if (absl::Status status = segment.file->Write(EncodeSegmentHeader(header)); !status.ok()) {
     RemoveFile(segment.path).IgnoreError();
     return status;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 
 namespace telemetry::client {
@@ -91,8 +92,7 @@ absl::Duration Sender::Judge(const StreamEnd& end, bool made_progress) {
 
 absl::Status Sender::StartNewLog(const StreamEnd& end) {
   const SpoolState log = spool_.state();
-  absl::Status status = spool_.StartNewLog(log.committed_seq, spool_.meta().dataset_id);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(spool_.StartNewLog(log.committed_seq, spool_.meta().dataset_id));
   plausible_seq_ = log.committed_seq;
   state_.SetCommitted(log.committed_seq);
   Notice(

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 
 namespace telemetry::client {
@@ -75,10 +76,9 @@ absl::Status Session::Admit(const v1::Opened& opened) {
   }
   // Prove() precedes the first batch. Otherwise the next opening would mistake a crash in between for a loss of
   // records.
-  if (absl::Status status = spool_.Prove(dataset_id_.empty() ? meta.dataset_id : dataset_id_); !status.ok())
-    return status;
+  RETURN_IF_ERROR(spool_.Prove(dataset_id_.empty() ? meta.dataset_id : dataset_id_));
   const bool news = committed > log.committed_seq;
-  if (absl::Status status = spool_.SetCommitted(committed); !status.ok()) return status;
+  RETURN_IF_ERROR(spool_.SetCommitted(committed));
   // The acknowledgement of these records may have been lost.
   if (news && options_.on_committed) options_.on_committed(committed);
   next_seq_ = committed + 1;
@@ -99,7 +99,7 @@ void Session::SayDelivering() {
 
 absl::Status Session::Rename(uint64_t base_seq, const std::string& why) {
   const uint64_t waiting = spool_.state().appended_seq - base_seq;
-  if (absl::Status status = spool_.StartNewLog(base_seq, dataset_id_); !status.ok()) return status;
+  RETURN_IF_ERROR(spool_.StartNewLog(base_seq, dataset_id_));
   state_.SetCommitted(base_seq);
   plausible_seq_ = base_seq;
   renamed_ = true;
@@ -118,12 +118,11 @@ absl::Status Session::ChangeDataset(uint64_t base_seq, const std::string& why) {
 
 absl::Status Session::Deliver() {
   while (!stopping_ && !renamed_) {
-    if (absl::Status status = HandleResponses(); !status.ok()) return status;
+    RETURN_IF_ERROR(HandleResponses());
     // A response may have arrived between the two checks, and rejects are reported only once.
     if (stream_->ended()) return HandleResponses();
-    const absl::StatusOr<SteadyTime> again = Send();
-    if (!again.ok()) return again.status();
-    if (!renamed_) wakeup_.WaitUntil(*again);
+    ASSIGN_OR_RETURN(const SteadyTime again, Send());
+    if (!renamed_) wakeup_.WaitUntil(again);
   }
   return absl::OkStatus();
 }
@@ -131,7 +130,7 @@ absl::Status Session::Deliver() {
 absl::Status Session::HandleResponses() {
   for (const v1::StreamResponse& response : stream_->TakeResponses()) {
     if (!response.has_ack()) continue;
-    if (absl::Status status = HandleAck(response.ack()); !status.ok()) return status;
+    RETURN_IF_ERROR(HandleAck(response.ack()));
   }
   return absl::OkStatus();
 }
@@ -155,7 +154,7 @@ absl::Status Session::HandleAck(const v1::Ack& ack) {
   }
   last_acked_ = SteadyNow();
   if (!std::exchange(made_progress_, true)) SayDelivering();
-  if (absl::Status status = spool_.SetCommitted(committed); !status.ok()) return status;
+  RETURN_IF_ERROR(spool_.SetCommitted(committed));
   // on_committed is called first, so that it has been called when a waiter for the acknowledgement wakes up.
   if (options_.on_committed) options_.on_committed(committed);
   state_.SetCommitted(committed);
@@ -175,21 +174,19 @@ absl::StatusOr<bool> Session::LoadBatch() {
   const size_t room = RoomInWindow();
   // A small piece that fills the window's last bytes would cost as much as a full batch.
   if (!in_flight_.empty() && room < std::min(batch_bytes_, window_bytes_ / 4)) return false;
-  absl::StatusOr<SpoolBatch> batch =
-      spool_.Read(next_seq_, std::min<uint64_t>(batch_bytes_, std::max<size_t>(room, 1)));
-  if (!batch.ok()) return batch.status();
-  if (batch->first_seq != next_seq_) {
+  ASSIGN_OR_RETURN(SpoolBatch batch,
+                   spool_.Read(next_seq_, std::min<uint64_t>(batch_bytes_, std::max<size_t>(room, 1))));
+  if (batch.first_seq != next_seq_) {
     // Records are missing. The records before the hole must be acknowledged under the log's present producer_id first.
     if (spool_.state().committed_seq + 1 < next_seq_) return false;
-    const uint64_t lost = batch->first_seq - next_seq_;
-    absl::Status status =
-        Rename(batch->first_seq - 1, absl::StrCat("the spool is damaged and has lost ", record::Counted(lost, "record"),
-                                                  " from number ", next_seq_, " on"));
-    if (!status.ok()) return status;
+    const uint64_t lost = batch.first_seq - next_seq_;
+    RETURN_IF_ERROR(
+        Rename(batch.first_seq - 1, absl::StrCat("the spool is damaged and has lost ", record::Counted(lost, "record"),
+                                                 " from number ", next_seq_, " on")));
     return false;
   }
-  if (batch->empty()) return false;
-  loaded_ = *std::move(batch);
+  if (batch.empty()) return false;
+  loaded_ = std::move(batch);
   return true;
 }
 
@@ -215,9 +212,8 @@ absl::StatusOr<SteadyTime> Session::Send() {
       if (spool_.state().appended_bytes >= sent_position_ + batch_bytes_) continue;
       return leave_at;
     }
-    const absl::StatusOr<bool> loaded = LoadBatch();
-    if (!loaded.ok()) return loaded.status();
-    if (!*loaded) return kNever;
+    ASSIGN_OR_RETURN(const bool loaded, LoadBatch());
+    if (!loaded) return kNever;
     EncodedBatch encoded = EncodeBatch(*loaded_, loaded_->first_seq - base_seq_);
     if (encoded.record_bytes > RoomInWindow() || encoded.record_bytes > max_batch_bytes_) {
       if (in_flight_.empty()) return TooLarge(encoded.record_bytes);

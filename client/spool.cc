@@ -5,13 +5,13 @@
 
 #include "absl/random/random.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace telemetry::client {
 
 absl::StatusOr<std::unique_ptr<Spool>> Spool::Open(Options options) {
-  absl::StatusOr<RecoveredSpool> recovered = RecoverSpool(options.folder, options.on_notice);
-  if (!recovered.ok()) return recovered.status();
-  return std::unique_ptr<Spool>(new Spool(std::move(options), *std::move(recovered)));
+  ASSIGN_OR_RETURN(RecoveredSpool recovered, RecoverSpool(options.folder, options.on_notice));
+  return std::unique_ptr<Spool>(new Spool(std::move(options), std::move(recovered)));
 }
 
 Spool::Spool(Options options, RecoveredSpool recovered)
@@ -52,7 +52,7 @@ absl::StatusOr<uint64_t> Spool::Append(FrameBuffer* frames) {
 }
 
 absl::Status Spool::WriteFrames(FrameBuffer* frames) {
-  if (absl::Status status = RollSegment(); !status.ok()) return status;
+  RETURN_IF_ERROR(RollSegment());
   frames->Seal(active_salt_, next_seq_);
   if (absl::Status status = active_file_->Write(frames->bytes()); !status.ok()) {
     // Removes the part that was written. If even that fails, the next records go to another file.
@@ -95,17 +95,16 @@ absl::Status Spool::RollSegment() {
     if (active_file_ != nullptr && active_end_ < options_.segment_bytes && !seal_active_) return absl::OkStatus();
   }
   absl::BitGen random;
-  absl::StatusOr<Segment> segment =
-      CreateSegment(options_.folder, {.salt = absl::Uniform<uint32_t>(random), .first_seq = next_seq_});
-  if (!segment.ok()) return segment.status();
-  active_file_ = segment->file;
-  active_salt_ = segment->salt;
-  active_end_ = segment->end;
+  ASSIGN_OR_RETURN(Segment segment,
+                   CreateSegment(options_.folder, {.salt = absl::Uniform<uint32_t>(random), .first_seq = next_seq_}));
+  active_file_ = segment.file;
+  active_salt_ = segment.salt;
+  active_end_ = segment.end;
 
   absl::MutexLock lock(&mu_);
   if (!segments_.empty()) segments_.back().active = false;
-  segment->begin_position = appended_position_;
-  segments_.push_back({.segment = *std::move(segment), .active = true});
+  segment.begin_position = appended_position_;
+  segments_.push_back({.segment = std::move(segment), .active = true});
   folder_changed_ = true;
   seal_active_ = false;
   return absl::OkStatus();
@@ -167,9 +166,8 @@ absl::StatusOr<SpoolBatch> Spool::Read(uint64_t from_seq, size_t max_bytes) {
   if (!segment.has_value()) return batch;
   uint64_t offset = cursor_offset_;
   if (cursor_seq_ != from_seq || cursor_path_ != segment->path) {
-    const absl::StatusOr<std::optional<uint64_t>> located = segment->Locate(from_seq);
-    if (!located.ok()) return located.status();
-    offset = located->value_or(segment->end);
+    ASSIGN_OR_RETURN(const std::optional<uint64_t> located, segment->Locate(from_seq));
+    offset = located.value_or(segment->end);
   }
   absl::StatusOr<std::string> bytes = segment->Read(offset, std::min(segment->end, offset + max_bytes));
   if (!bytes.ok()) return bytes.status();
@@ -193,15 +191,14 @@ absl::StatusOr<SpoolBatch> Spool::Read(uint64_t from_seq, size_t max_bytes) {
 }
 
 absl::StatusOr<SpoolBatch> Spool::ReadPastDamage(const Segment& segment, uint64_t from_seq, uint64_t offset) {
-  const absl::StatusOr<std::string> rest = segment.Read(offset, segment.end);
-  if (!rest.ok()) return rest.status();
-  FrameScanner frames(segment.salt, from_seq, *rest);
+  ASSIGN_OR_RETURN(const std::string rest, segment.Read(offset, segment.end));
+  FrameScanner frames(segment.salt, from_seq, rest);
   const std::optional<Frame> frame = frames.Next();
   // The first number after the damage is in this file or is the first number of the next file.
   SpoolBatch batch{.first_seq = segment.last_seq + 1, .last_seq = segment.last_seq};
   if (frame.has_value()) {
     batch = {
-        .first_seq = frame->seq, .last_seq = frame->seq, .frames = rest->substr(frames.frame_begin(), frame->size())};
+        .first_seq = frame->seq, .last_seq = frame->seq, .frames = rest.substr(frames.frame_begin(), frame->size())};
     Remember(segment, offset + frames.frame_end(), &batch);
   } else if (const std::optional<Segment> next = FindSegment(segment.last_seq + 1); next.has_value()) {
     batch = {.first_seq = next->first_seq, .last_seq = next->first_seq - 1};
@@ -225,9 +222,8 @@ absl::StatusOr<uint64_t> Spool::PositionBefore(uint64_t seq) {
     absl::MutexLock lock(&mu_);
     return appended_position_;
   }
-  const absl::StatusOr<std::optional<uint64_t>> offset = segment->Locate(seq);
-  if (!offset.ok()) return offset.status();
-  return segment->begin_position + offset->value_or(segment->end);
+  ASSIGN_OR_RETURN(const std::optional<uint64_t> offset, segment->Locate(seq));
+  return segment->begin_position + offset.value_or(segment->end);
 }
 
 absl::Status Spool::SetCommitted(uint64_t seq) {
@@ -239,12 +235,11 @@ absl::Status Spool::SetCommitted(uint64_t seq) {
     backwards = seq < committed_seq_;
   }
   if (backwards) marks_.clear();
-  const absl::StatusOr<uint64_t> position = PositionBefore(seq + 1);
-  if (!position.ok()) return position.status();
+  ASSIGN_OR_RETURN(const uint64_t position, PositionBefore(seq + 1));
   {
     absl::MutexLock lock(&mu_);
     committed_seq_ = seq;
-    committed_position_ = seq == appended_seq_ ? appended_position_ : *position;
+    committed_position_ = seq == appended_seq_ ? appended_position_ : position;
   }
   RemoveCommitted();
   // The file may be stale: the collector reports where to resume.
@@ -262,7 +257,7 @@ uint64_t Spool::first_available_seq() const {
 
 absl::Status Spool::StoreMeta(SpoolMeta meta) {
   if (meta == meta_) return absl::OkStatus();
-  if (absl::Status status = meta_file_.Store(meta); !status.ok()) return status;
+  RETURN_IF_ERROR(meta_file_.Store(meta));
   meta_ = std::move(meta);
   return absl::OkStatus();
 }
@@ -275,7 +270,7 @@ absl::Status Spool::StartNewLog(uint64_t base_seq, const std::string& dataset_id
     meta.base_seq = base_seq;
     meta.unproven_seq = base_seq;
     meta.dataset_id = dataset_id;
-    if (absl::Status status = StoreMeta(std::move(meta)); !status.ok()) return status;
+    RETURN_IF_ERROR(StoreMeta(std::move(meta)));
   }
   return SetCommitted(base_seq);
 }

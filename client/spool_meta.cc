@@ -6,6 +6,7 @@
 #include "absl/random/random.h"
 #include "absl/strings/str_cat.h"
 #include "client/little_endian.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 
 namespace telemetry::client {
@@ -85,8 +86,7 @@ absl::StatusOr<SpoolMeta> MetaFile::Load() {
   if (absl::IsNotFound(file.status())) return absl::NotFoundError("the spool has no meta file");
   if (!file.ok()) return file.status();
   std::string bytes(2 * kSlotBytes, '\0');
-  const absl::StatusOr<size_t> read = file->ReadAt(0, bytes.data(), bytes.size());
-  if (!read.ok()) return read.status();
+  ASSIGN_OR_RETURN(const size_t read, file->ReadAt(0, bytes.data(), bytes.size()));
   const absl::StatusOr<MetaSlot> even = DecodeMetaSlot(std::string_view(bytes).substr(0, kSlotBytes));
   const absl::StatusOr<MetaSlot> odd = DecodeMetaSlot(std::string_view(bytes).substr(kSlotBytes));
   for (const auto* slot : {&even, &odd}) {
@@ -96,7 +96,7 @@ absl::StatusOr<SpoolMeta> MetaFile::Load() {
   const MetaSlot& newest = !odd.ok() || (even.ok() && even->generation > odd->generation) ? *even : *odd;
   slot_damaged_ = !even.ok() || !odd.ok();
   // The next Store() overwrites the damaged slot. On a full disk, the copy cannot be made.
-  bytes.resize(*read);
+  bytes.resize(read);
   if (slot_damaged_) ReplaceFile(absl::StrCat(path_, ".damaged"), bytes).IgnoreError();
   generation_ = newest.generation;
   file_ = *std::move(file);
@@ -107,29 +107,26 @@ absl::Status MetaFile::Store(const SpoolMeta& meta) {
   const uint64_t next = generation_ + 1;
   const std::string slot = EncodeMetaSlot({.generation = next, .meta = meta});
   if (file_.is_open()) {
-    if (absl::Status status = file_.WriteAt((next & 1) * kSlotBytes, slot); !status.ok()) return status;
-    if (absl::Status status = file_.Sync(); !status.ok()) return status;
+    RETURN_IF_ERROR(file_.WriteAt((next & 1) * kSlotBytes, slot));
+    RETURN_IF_ERROR(file_.Sync());
   } else {
-    if (absl::Status status = ReplaceFile(path_, absl::StrCat(slot, slot)); !status.ok()) return status;
-    absl::StatusOr<File> file = File::Open(path_, O_RDWR);
-    if (!file.ok()) return file.status();
-    file_ = *std::move(file);
+    RETURN_IF_ERROR(ReplaceFile(path_, absl::StrCat(slot, slot)));
+    ASSIGN_OR_RETURN(File file, File::Open(path_, O_RDWR));
+    file_ = std::move(file);
   }
   generation_ = next;
   return absl::OkStatus();
 }
 
 absl::StatusOr<CommittedFile> CommittedFile::Open(const std::string& path) {
-  absl::StatusOr<File> file = File::Open(path, O_RDWR | O_CREAT);
-  if (!file.ok()) return file.status();
+  ASSIGN_OR_RETURN(File file, File::Open(path, O_RDWR | O_CREAT));
   std::string bytes(kCommittedBytes, '\0');
-  const absl::StatusOr<size_t> read = file->ReadAt(0, bytes.data(), bytes.size());
-  if (!read.ok()) return read.status();
-  CommittedFile committed(*std::move(file));
-  if (*read == kCommittedBytes && LoadLittleEndian<uint32_t>(&bytes[8]) == CrcBefore(bytes, 8)) {
+  ASSIGN_OR_RETURN(const size_t read, file.ReadAt(0, bytes.data(), bytes.size()));
+  CommittedFile committed(std::move(file));
+  if (read == kCommittedBytes && LoadLittleEndian<uint32_t>(&bytes[8]) == CrcBefore(bytes, 8)) {
     committed.stored_seq_ = LoadLittleEndian<uint64_t>(&bytes[0]);
   } else {
-    bytes.resize(*read);
+    bytes.resize(read);
     // A file that was created just before a power cut is empty or contains zeroes.
     committed.damaged_ = bytes.find_first_not_of('\0') != std::string::npos;
     if (committed.damaged_) ReplaceFile(absl::StrCat(path, ".damaged"), bytes).IgnoreError();

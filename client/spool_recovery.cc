@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 
 namespace telemetry::client {
@@ -40,9 +41,9 @@ class Recovery {
       : folder_(folder), notice_(notice), spool_(*spool) {}
 
   absl::Status Run() {
-    if (absl::Status status = TightenFiles(); !status.ok()) return status;
-    if (absl::Status status = LoadSegments(); !status.ok()) return status;
-    if (absl::Status status = LoadMeta(); !status.ok()) return status;
+    RETURN_IF_ERROR(TightenFiles());
+    RETURN_IF_ERROR(LoadSegments());
+    RETURN_IF_ERROR(LoadMeta());
     if (spool_.committed_file.damaged()) {
       Say(absl::StrCat("the spool file ", PathOf("committed"),
                        " is damaged; the collector will report its last record; the file is ", "kept as ",
@@ -50,7 +51,7 @@ class Recovery {
     }
     spool_.last_seq = std::max({spool_.last_seq, spool_.meta.base_seq, spool_.committed_file.stored_seq()});
     spool_.committed_seq = std::max(spool_.meta.base_seq, spool_.committed_file.stored_seq());
-    if (absl::Status status = DropCommitted(); !status.ok()) return status;
+    RETURN_IF_ERROR(DropCommitted());
     spool_.meta.epoch = NextEpoch(spool_.meta.epoch);
     spool_.meta.unproven_seq = std::min(spool_.meta.unproven_seq.value_or(spool_.last_seq), spool_.last_seq);
     return spool_.meta_file.Store(spool_.meta);
@@ -65,9 +66,8 @@ class Recovery {
 
   // Restricts files of older versions, which created them under the usual umask.
   absl::Status TightenFiles() const {
-    const absl::StatusOr<std::vector<std::string>> names = ListFolder(folder_);
-    if (!names.ok()) return names.status();
-    const auto count = std::count_if(names->begin(), names->end(),
+    ASSIGN_OR_RETURN(const std::vector<std::string> names, ListFolder(folder_));
+    const auto count = std::count_if(names.begin(), names.end(),
                                      [this](const std::string& name) { return TakeFromOthers(PathOf(name)); });
     if (count > 0) {
       Say(absl::StrCat("other users could read ", count, " file(s) of the spool ", folder_,
@@ -77,15 +77,13 @@ class Recovery {
   }
 
   absl::Status LoadSegments() {
-    absl::StatusOr<std::vector<std::string>> names = ListFolder(folder_);
-    if (!names.ok()) return names.status();
-    names->erase(std::remove_if(names->begin(), names->end(),
-                                [](const std::string& name) { return !ParseSegmentName(name).has_value(); }),
-                 names->end());
-    for (const std::string& name : *names) {
-      absl::StatusOr<SegmentScan> scan = ScanSegment(folder_, name);
-      if (!scan.ok()) return scan.status();
-      if (absl::Status status = Adopt(*std::move(scan), name == names->back()); !status.ok()) return status;
+    ASSIGN_OR_RETURN(std::vector<std::string> names, ListFolder(folder_));
+    names.erase(std::remove_if(names.begin(), names.end(),
+                               [](const std::string& name) { return !ParseSegmentName(name).has_value(); }),
+                names.end());
+    for (const std::string& name : names) {
+      ASSIGN_OR_RETURN(SegmentScan scan, ScanSegment(folder_, name));
+      RETURN_IF_ERROR(Adopt(std::move(scan), name == names.back()));
     }
     return absl::OkStatus();
   }
@@ -96,13 +94,11 @@ class Recovery {
     const bool gap = !spool_.segments.empty() && segment.first_seq > spool_.last_seq + 1;
     if (gap) {
       SayDamaged(spool_.segments.back().path, segment.first_seq - spool_.last_seq - 1);
-      if (absl::Status status = KeepDamaged(spool_.segments.back().path); !status.ok()) return status;
+      RETURN_IF_ERROR(KeepDamaged(spool_.segments.back().path));
     }
     if (scan.header_damaged || scan.lost_records > 0) {
       SayDamaged(segment.path, scan.lost_records);
-      if (absl::Status status = empty ? MoveDamaged(segment.path) : KeepDamaged(segment.path); !status.ok()) {
-        return status;
-      }
+      RETURN_IF_ERROR(empty ? MoveDamaged(segment.path) : KeepDamaged(segment.path));
     }
     spool_.last_seq = std::max({spool_.last_seq, segment.last_seq, segment.first_seq - 1});
     if (empty) return scan.header_damaged ? absl::OkStatus() : RemoveFile(segment.path);
@@ -110,7 +106,7 @@ class Recovery {
       // The hard link that keeps a damaged file shares its bytes, so that only a file without damage may be truncated.
       if (scan.lost_records == 0 && !scan.header_damaged) {
         KeepTail(segment, scan.tail_bytes);
-        if (absl::Status status = segment.file->Truncate(segment.end); !status.ok()) return status;
+        RETURN_IF_ERROR(segment.file->Truncate(segment.end));
       }
       Say(absl::StrCat("the spool's last record was not written to its end (", scan.tail_bytes,
                        " bytes); the log continues after record ", segment.last_seq));
@@ -161,7 +157,7 @@ class Recovery {
   absl::Status DropCommitted() {
     auto& segments = spool_.segments;
     while (!segments.empty() && segments.front().last_seq <= spool_.committed_seq) {
-      if (absl::Status status = RemoveFile(segments.front().path); !status.ok()) return status;
+      RETURN_IF_ERROR(RemoveFile(segments.front().path));
       segments.erase(segments.begin());
     }
     return absl::OkStatus();
@@ -175,15 +171,13 @@ class Recovery {
 }  // namespace
 
 absl::StatusOr<RecoveredSpool> RecoverSpool(const std::string& folder, const Notice& notice) {
-  if (absl::Status status = MakeFolders(folder); !status.ok()) return status;
-  absl::StatusOr<File> lock = LockFolder(folder);
-  if (!lock.ok()) return lock.status();
-  absl::StatusOr<CommittedFile> committed = CommittedFile::Open(absl::StrCat(folder, "/committed"));
-  if (!committed.ok()) return committed.status();
-  RecoveredSpool spool{.lock = *std::move(lock),
+  RETURN_IF_ERROR(MakeFolders(folder));
+  ASSIGN_OR_RETURN(File lock, LockFolder(folder));
+  ASSIGN_OR_RETURN(CommittedFile committed, CommittedFile::Open(absl::StrCat(folder, "/committed")));
+  RecoveredSpool spool{.lock = std::move(lock),
                        .meta_file = MetaFile(absl::StrCat(folder, "/meta")),
-                       .committed_file = *std::move(committed)};
-  if (absl::Status status = Recovery(folder, notice, &spool).Run(); !status.ok()) return status;
+                       .committed_file = std::move(committed)};
+  RETURN_IF_ERROR(Recovery(folder, notice, &spool).Run());
   return spool;
 }
 

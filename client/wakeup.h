@@ -2,7 +2,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "proto/clock/steady.h"
+#include "proto/base/steady.h"
 
 namespace telemetry::client {
 

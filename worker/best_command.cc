@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/json.h"
 #include "spdlog/spdlog.h"
 #include "worker/command_line.h"
@@ -45,8 +46,7 @@ absl::StatusOr<tune::BestConfig> FindFor(const v1::Run& run, const BestFlags& fl
   const tune::BestConfigCache cache(flags.state_dir + "/best");
   std::unique_ptr<client::DatasetClient> collector;
   if (!flags.collector.empty()) {
-    absl::Status usable = access::Connection::Check(flags.credentials, flags.collector);
-    if (!usable.ok()) return usable;
+    RETURN_IF_ERROR(access::Connection::Check(flags.credentials, flags.collector));
     collector = std::make_unique<client::DatasetClient>(
         client::DatasetClientOptions{.collector = flags.collector, .credentials = flags.credentials});
   }
@@ -58,13 +58,10 @@ absl::StatusOr<tune::BestConfig> FindFor(const v1::Run& run, const BestFlags& fl
 absl::StatusOr<tune::BestConfig> Best(const BestFlags& flags) {
   absl::StatusOr<const kernels::LibraryKernel*> kernel = kernels::FindKernel(flags.kernel);
   if (!kernel.ok()) return absl::InvalidArgumentError(kernel.status().message());
-  absl::StatusOr<kernels::Problem> problem = kernels::ParseProblem(**kernel, flags.arguments);
-  if (!problem.ok()) return problem.status();
-  absl::StatusOr<worker::Settings> settings = SettingsOf({.settings = flags.settings});
-  if (!settings.ok()) return settings.status();
-  absl::StatusOr<worker::DeviceProperties> device = PropertiesOf(flags.device);
-  if (!device.ok()) return device.status();
-  const v1::Run run = tune::RunOf(**kernel, *problem, *settings, *device);
+  ASSIGN_OR_RETURN(kernels::Problem problem, kernels::ParseProblem(**kernel, flags.arguments));
+  ASSIGN_OR_RETURN(worker::Settings settings, SettingsOf({.settings = flags.settings}));
+  ASSIGN_OR_RETURN(worker::DeviceProperties device, PropertiesOf(flags.device));
+  const v1::Run run = tune::RunOf(**kernel, problem, settings, device);
   absl::StatusOr<tune::BestConfig> best = FindFor(run, flags);
   if (!absl::IsNotFound(best.status())) return best;
   return absl::NotFoundError(absl::StrCat("no config of ", flags.kernel, " ", run.input_shapes(), " on ",

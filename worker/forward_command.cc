@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "client/producer.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 #include "spdlog/spdlog.h"
 #include "worker/command_line.h"
@@ -152,16 +153,12 @@ absl::StatusOr<int> Forward(ForwardFlags flags) {
   for (const std::string& path : flags.paths) {
     if (path.empty()) return absl::InvalidArgumentError("a PATH is empty: is a variable on the command line not set?");
   }
-  absl::StatusOr<absl::Duration> drain_timeout = DurationOf("--drain-timeout", flags.drain_timeout);
-  if (!drain_timeout.ok()) return drain_timeout.status();
-  absl::StatusOr<absl::Duration> rescan = DurationOf("--rescan-interval", flags.rescan_interval);
-  if (!rescan.ok()) return rescan.status();
-  absl::Status usable = access::Connection::Check(flags.credentials, flags.collector);
-  if (!usable.ok()) return usable;
+  ASSIGN_OR_RETURN(absl::Duration drain_timeout, DurationOf("--drain-timeout", flags.drain_timeout));
+  ASSIGN_OR_RETURN(absl::Duration rescan, DurationOf("--rescan-interval", flags.rescan_interval));
+  RETURN_IF_ERROR(access::Connection::Check(flags.credentials, flags.collector));
   if (!flags.kernel_source_file.empty()) {
-    absl::StatusOr<std::string> source = ReadWholeFile(flags.kernel_source_file);
-    if (!source.ok()) return source.status();
-    flags.identity.kernel_source = *std::move(source);
+    ASSIGN_OR_RETURN(std::string source, ReadWholeFile(flags.kernel_source_file));
+    flags.identity.kernel_source = std::move(source);
   }
   const int stop_fd = flags.watch ? StopSignals() : -1;
 
@@ -194,12 +191,12 @@ absl::StatusOr<int> Forward(ForwardFlags flags) {
       .paths = flags.paths,
       .origin = flags.origin,
       .identity = flags.identity,
-      .rescan_interval = *rescan,
+      .rescan_interval = rescan,
       .start_again = [&new_dataset] { return new_dataset.exchange(false); },
       .on_problem = [](const std::string& problem) { spdlog::error("{}", problem); },
   };
   // A stopped daemon has little time before it is killed. The spool keeps the records that are left.
-  const absl::Duration patience = flags.watch ? std::min(*drain_timeout, absl::Seconds(8)) : *drain_timeout;
+  const absl::Duration patience = flags.watch ? std::min(drain_timeout, absl::Seconds(8)) : drain_timeout;
   absl::StatusOr<forward::ForwardResult> result;
   bool delivered = false;
   do {

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "client/dataset_client.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "spdlog/spdlog.h"
 #include "worker/command_line.h"
@@ -40,15 +41,12 @@ absl::StatusOr<repro::ReproProgram> Program(const ReproFlags& flags) {
     if (!id.ok()) return absl::InvalidArgumentError(absl::StrCat("--config-id: ", id.status().message()));
     config_id = *id;
   }
-  absl::StatusOr<absl::Duration> deadline = DurationOf("--deadline", flags.deadline);
-  if (!deadline.ok()) return deadline.status();
-  absl::Status usable = access::Connection::Check(flags.credentials, flags.collector);
-  if (!usable.ok()) return usable;
+  ASSIGN_OR_RETURN(absl::Duration deadline, DurationOf("--deadline", flags.deadline));
+  RETURN_IF_ERROR(access::Connection::Check(flags.credentials, flags.collector));
   client::DatasetClient collector(
-      {.collector = flags.collector, .credentials = flags.credentials, .deadline = *deadline});
-  absl::StatusOr<repro::RecordedMeasurement> measured = repro::FindMeasurement(collector, flags.run, config_id);
-  if (!measured.ok()) return measured.status();
-  return repro::ProgramOf(*measured,
+      {.collector = flags.collector, .credentials = flags.credentials, .deadline = deadline});
+  ASSIGN_OR_RETURN(repro::RecordedMeasurement measured, repro::FindMeasurement(collector, flags.run, config_id));
+  return repro::ProgramOf(measured,
                           flags.language == "python" ? repro::ProgramLanguage::kPython : repro::ProgramLanguage::kCpp,
                           flags.out == "-" ? "" : flags.out);
 }
@@ -66,16 +64,15 @@ absl::Status WriteTo(const std::string& path, const std::string& text) {
 }
 
 absl::Status Write(const ReproFlags& flags) {
-  absl::StatusOr<repro::ReproProgram> program = Program(flags);
-  if (!program.ok()) return program.status();
-  for (const std::string& notice : program->notices) spdlog::warn("{}", notice);
+  ASSIGN_OR_RETURN(repro::ReproProgram program, Program(flags));
+  for (const std::string& notice : program.notices) spdlog::warn("{}", notice);
   if (flags.out == "-") {
-    std::cout << program->text;
+    std::cout << program.text;
     return absl::OkStatus();
   }
-  if (absl::Status status = WriteTo(program->path, program->text); !status.ok()) return status;
-  spdlog::info("wrote {}", program->path);
-  std::cout << program->command << "\n";
+  RETURN_IF_ERROR(WriteTo(program.path, program.text));
+  spdlog::info("wrote {}", program.path);
+  std::cout << program.command << "\n";
   return absl::OkStatus();
 }
 

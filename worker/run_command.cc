@@ -17,7 +17,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "proto/clock/steady.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/steady.h"
 #include "proto/record/counted.h"
 #include "spdlog/spdlog.h"
 #include "worker/command_line.h"
@@ -88,10 +89,9 @@ bool IsComplete(const tune::SuiteOutcome& outcome) {
 
 // Tunes the suite once and prints the table of outcomes. Returns false if an entry was not tuned.
 absl::StatusOr<bool> RunOnce(tune::TuneSession& session, const tune::Suite& suite, const tune::SuiteOptions& options) {
-  absl::StatusOr<std::vector<tune::SuiteOutcome>> outcomes = tune::RunSuite(session, suite, options);
-  if (!outcomes.ok()) return outcomes.status();
-  std::cout << tune::SummaryTable(*outcomes) << std::flush;
-  return std::all_of(outcomes->begin(), outcomes->end(), IsComplete);
+  ASSIGN_OR_RETURN(std::vector<tune::SuiteOutcome> outcomes, tune::RunSuite(session, suite, options));
+  std::cout << tune::SummaryTable(outcomes) << std::flush;
+  return std::all_of(outcomes.begin(), outcomes.end(), IsComplete);
 }
 
 void SleepUntil(SteadyTime time, const std::atomic<bool>& stop) {
@@ -99,52 +99,45 @@ void SleepUntil(SteadyTime time, const std::atomic<bool>& stop) {
 }
 
 absl::StatusOr<tune::SuiteOptions> SuiteOptionsOf(const RunFlags& flags) {
-  absl::StatusOr<tune::TunerOptions> tuner = TunerOptionsOf(flags.tune);
-  if (!tuner.ok()) return tuner.status();
-  absl::StatusOr<worker::Settings> settings = SettingsOf(flags.tune);
-  if (!settings.ok()) return settings.status();
-  tuner->stop = StopOnSignals();
-  return tune::SuiteOptions{.tuner = *std::move(tuner), .settings = *settings, .on_line = [](const std::string& line) {
+  ASSIGN_OR_RETURN(tune::TunerOptions tuner, TunerOptionsOf(flags.tune));
+  ASSIGN_OR_RETURN(worker::Settings settings, SettingsOf(flags.tune));
+  tuner.stop = StopOnSignals();
+  return tune::SuiteOptions{.tuner = std::move(tuner), .settings = settings, .on_line = [](const std::string& line) {
                               std::cerr << line << "\n";
                             }};
 }
 
 absl::StatusOr<int> Run(const RunFlags& flags) {
-  absl::StatusOr<absl::Duration> patience = DurationOf("--drain-timeout", flags.tune.drain_timeout);
-  if (!patience.ok()) return patience.status();
+  ASSIGN_OR_RETURN(absl::Duration patience, DurationOf("--drain-timeout", flags.tune.drain_timeout));
   if (!flags.follow.empty() && flags.tune.collector.empty()) {
     return absl::InvalidArgumentError("--follow: there is no --collector to forward to");
   }
   absl::Duration every = absl::InfiniteDuration();
   if (!flags.every.empty()) {
-    absl::StatusOr<absl::Duration> parsed = DurationOf("--every", flags.every);
-    if (!parsed.ok()) return parsed.status();
-    every = *parsed;
+    ASSIGN_OR_RETURN(absl::Duration parsed, DurationOf("--every", flags.every));
+    every = parsed;
   }
   absl::StatusOr<tune::Suite> suite = tune::ReadSuite(flags.suite);
   if (!suite.ok()) return absl::InvalidArgumentError(suite.status().message());
-  absl::StatusOr<tune::SuiteOptions> options = SuiteOptionsOf(flags);
-  if (!options.ok()) return options.status();
-  absl::StatusOr<std::unique_ptr<tune::TuneSession>> session = OpenSession(flags.tune);
-  if (!session.ok()) return session.status();
+  ASSIGN_OR_RETURN(tune::SuiteOptions options, SuiteOptionsOf(flags));
+  ASSIGN_OR_RETURN(std::unique_ptr<tune::TuneSession> session, OpenSession(flags.tune));
 
-  const std::atomic<bool>& stop = *options->tuner.stop;
+  const std::atomic<bool>& stop = *options.tuner.stop;
   bool tuned = true;
   std::atomic<bool> followed = true;
   {
-    const SidecarFollower follower(flags, **session, followed);
+    const SidecarFollower follower(flags, *session, followed);
     while (!stop) {
       const SteadyTime next = SteadyAfter(every);
-      absl::StatusOr<bool> all = RunOnce(**session, *suite, *options);
-      if (!all.ok()) return all.status();
-      tuned = *all;
+      ASSIGN_OR_RETURN(bool all, RunOnce(*session, *suite, options));
+      tuned = all;
       if (next == kNever) break;
       SleepUntil(next, stop);  // returns immediately if the suite took longer than the interval
     }
   }
   // A stopped daemon has little time before it is killed. The spool keeps the records that are left.
-  const bool delivered = DeliverAll(**session, flags.tune, stop ? std::min(*patience, absl::Seconds(8)) : *patience);
-  return tuned && followed && delivered && (*session)->refused() == 0 ? 0 : 1;
+  const bool delivered = DeliverAll(*session, flags.tune, stop ? std::min(patience, absl::Seconds(8)) : patience);
+  return tuned && followed && delivered && session->refused() == 0 ? 0 : 1;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/json.h"
 #include "spdlog/spdlog.h"
 #include "worker/codegen/architecture.h"
@@ -66,30 +67,25 @@ absl::StatusOr<std::string> SourceOf(const ShowCodeFlags& flags, const ir::Devic
                                      const codegen::Target& target) {
   codegen::Config config = codegen::ConfigSpaceFor(device_ir).Default();
   if (!flags.config.empty()) {
-    absl::StatusOr<codegen::Config> parsed = codegen::Config::Parse(flags.config);
-    if (!parsed.ok()) return parsed.status();
-    config = *std::move(parsed);
+    ASSIGN_OR_RETURN(codegen::Config parsed, codegen::Config::Parse(flags.config));
+    config = std::move(parsed);
   }
-  absl::StatusOr<codegen::GeneratedKernel> generated = codegen::Generate(device_ir, config, target);
-  if (!generated.ok()) return generated.status();
-  if (target.dialect != worker::Dialect::kCuda) return generated->source;
+  ASSIGN_OR_RETURN(codegen::GeneratedKernel generated, codegen::Generate(device_ir, config, target));
+  if (target.dialect != worker::Dialect::kCuda) return generated.source;
   return absl::StrCat("// NVRTC options: ", absl::StrJoin(worker::CudaCompileOptions(flags.architecture), " "), "\n",
-                      generated->source);
+                      generated.source);
 }
 
 absl::StatusOr<std::string> Show(const ShowCodeFlags& flags) {
   absl::StatusOr<const kernels::LibraryKernel*> kernel = kernels::FindKernel(flags.kernel);
   if (!kernel.ok()) return absl::InvalidArgumentError(kernel.status().message());
-  absl::StatusOr<kernels::Problem> problem = kernels::ParseProblem(**kernel, flags.arguments);
-  if (!problem.ok()) return problem.status();
-  absl::StatusOr<ir::DeviceIr> device_ir = kernels::TraceProblem(**kernel, *problem);
-  if (!device_ir.ok()) return device_ir.status();
-  if (flags.ir) return GraphLine(flags, *problem, *device_ir);
-  if (flags.debug) return ir::DebugString(*device_ir);
-  absl::StatusOr<codegen::Target> target = TargetOf(flags);
-  if (!target.ok()) return target.status();
-  if (flags.space) return codegen::ConfigSpaceFor(*device_ir, *target).DebugString();
-  return SourceOf(flags, *device_ir, *target);
+  ASSIGN_OR_RETURN(kernels::Problem problem, kernels::ParseProblem(**kernel, flags.arguments));
+  ASSIGN_OR_RETURN(ir::DeviceIr device_ir, kernels::TraceProblem(**kernel, problem));
+  if (flags.ir) return GraphLine(flags, problem, device_ir);
+  if (flags.debug) return ir::DebugString(device_ir);
+  ASSIGN_OR_RETURN(codegen::Target target, TargetOf(flags));
+  if (flags.space) return codegen::ConfigSpaceFor(device_ir, target).DebugString();
+  return SourceOf(flags, device_ir, target);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "proto/access/grpc_log.h"
-#include "proto/cli/usage.h"
+#include "proto/base/usage.h"
 #include "proto/log/log.h"
 #include "worker/best_command.h"
 #include "worker/command_line.h"

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/base/status_macros.h"
 #include "spdlog/spdlog.h"
 #include "worker/command_line.h"
 #include "worker/kernels/library.h"
@@ -61,38 +62,32 @@ class ProgressDisplay {
 absl::StatusOr<tune::TuneTask> TaskOf(const TuneCommandFlags& flags) {
   absl::StatusOr<const kernels::LibraryKernel*> kernel = kernels::FindKernel(flags.kernel);
   if (!kernel.ok()) return absl::InvalidArgumentError(kernel.status().message());
-  absl::StatusOr<kernels::Problem> problem = kernels::ParseProblem(**kernel, flags.arguments);
-  if (!problem.ok()) return problem.status();
-  absl::StatusOr<worker::Settings> settings = SettingsOf(flags.tune);
-  if (!settings.ok()) return settings.status();
-  absl::StatusOr<tune::TunerOptions> tuner = TunerOptionsOf(flags.tune);
-  if (!tuner.ok()) return tuner.status();
+  ASSIGN_OR_RETURN(kernels::Problem problem, kernels::ParseProblem(**kernel, flags.arguments));
+  ASSIGN_OR_RETURN(worker::Settings settings, SettingsOf(flags.tune));
+  ASSIGN_OR_RETURN(tune::TunerOptions tuner, TunerOptionsOf(flags.tune));
   return tune::TuneTask{.kernel = *kernel,
-                        .problem = *std::move(problem),
-                        .settings = *settings,
+                        .problem = std::move(problem),
+                        .settings = settings,
                         .device = flags.device,
-                        .tuner = *std::move(tuner)};
+                        .tuner = std::move(tuner)};
 }
 
 absl::StatusOr<int> RunTune(const TuneCommandFlags& flags) {
-  absl::StatusOr<absl::Duration> patience = DurationOf("--drain-timeout", flags.tune.drain_timeout);
-  if (!patience.ok()) return patience.status();
-  absl::StatusOr<tune::TuneTask> task = TaskOf(flags);
-  if (!task.ok()) return task.status();
-  absl::StatusOr<std::unique_ptr<tune::TuneSession>> session = OpenSession(flags.tune);
-  if (!session.ok()) return session.status();
+  ASSIGN_OR_RETURN(absl::Duration patience, DurationOf("--drain-timeout", flags.tune.drain_timeout));
+  ASSIGN_OR_RETURN(tune::TuneTask task, TaskOf(flags));
+  ASSIGN_OR_RETURN(std::unique_ptr<tune::TuneSession> session, OpenSession(flags.tune));
 
   absl::StatusOr<tune::TaskResult> result;
   {
     ProgressDisplay display;
-    task->tuner.stop = StopOnSignals();
-    task->tuner.on_progress = [&display](const tune::TuneProgress& progress) { display.Draw(progress); };
-    task->tuner.on_generation = [&display](const tune::GenerationSummary& summary) {
+    task.tuner.stop = StopOnSignals();
+    task.tuner.on_progress = [&display](const tune::TuneProgress& progress) { display.Draw(progress); };
+    task.tuner.on_generation = [&display](const tune::GenerationSummary& summary) {
       display.Line(tune::SummaryText(summary));
     };
-    task->tuner.on_notice = [&display](const std::string& text) { display.Line(text); };
-    task->tuner.workbench.measure.on_debug = [&display](std::string_view text) { display.Line(std::string(text)); };
-    result = (*session)->Run(*task);
+    task.tuner.on_notice = [&display](const std::string& text) { display.Line(text); };
+    task.tuner.workbench.measure.on_debug = [&display](std::string_view text) { display.Line(std::string(text)); };
+    result = session->Run(task);
   }
   if (result.ok()) {
     std::cout << Describe(*result) << "\n";
@@ -101,10 +96,10 @@ absl::StatusOr<int> RunTune(const TuneCommandFlags& flags) {
   }
   // A stopped process has little time before it is killed. The spool keeps the records that are left.
   const bool stopped = result.ok() && result->tuned.stopped;
-  const bool delivered = DeliverAll(**session, flags.tune, stopped ? std::min(*patience, absl::Seconds(8)) : *patience);
+  const bool delivered = DeliverAll(*session, flags.tune, stopped ? std::min(patience, absl::Seconds(8)) : patience);
   if (absl::IsInvalidArgument(result.status())) return result.status();
   const bool found = result.ok() && result->tuned.ranking.best.has_value();
-  return found && delivered && (*session)->refused() == 0 ? 0 : 1;
+  return found && delivered && session->refused() == 0 ? 0 : 1;
 }
 
 }  // namespace

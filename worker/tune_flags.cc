@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 #include "spdlog/spdlog.h"
 #include "worker/command_line.h"
@@ -82,10 +83,9 @@ void AddTuneFlags(CLI::App* command, TuneFlags* flags) {
 
 absl::StatusOr<tune::TunerOptions> TunerOptionsOf(const TuneFlags& flags) {
   tune::TunerOptions options;
-  absl::StatusOr<tune::Effort> effort = tune::ParseEffort(flags.effort);
-  if (!effort.ok()) return effort.status();
+  ASSIGN_OR_RETURN(tune::Effort effort, tune::ParseEffort(flags.effort));
   options.search = {.algorithm = flags.algorithm,
-                    .effort = *effort,
+                    .effort = effort,
                     .seed = flags.seed,
                     .max_generations = flags.max_generations,
                     .max_configs = flags.max_configs};
@@ -95,7 +95,7 @@ absl::StatusOr<tune::TunerOptions> TunerOptionsOf(const TuneFlags& flags) {
     return duration.status();
   };
   if (!flags.budget.empty()) {
-    if (absl::Status status = set_duration("--budget", flags.budget, &options.time_budget); !status.ok()) return status;
+    RETURN_IF_ERROR(set_duration("--budget", flags.budget, &options.time_budget));
   }
   absl::Status status = set_duration("--compile-limit", flags.compile_limit, &options.workbench.compile.time_limit);
   status.Update(set_duration("--compile-limit", flags.compile_limit, &options.workbench.load_limit));
@@ -122,8 +122,7 @@ absl::StatusOr<worker::Settings> SettingsOf(const TuneFlags& flags) {
 
 absl::StatusOr<std::unique_ptr<tune::TuneSession>> OpenSession(const TuneFlags& flags) {
   if (!flags.collector.empty()) {
-    absl::Status usable = access::Connection::Check(flags.credentials, flags.collector);
-    if (!usable.ok()) return usable;
+    RETURN_IF_ERROR(access::Connection::Check(flags.credentials, flags.collector));
   }
   return tune::TuneSession::Open({.collector = flags.collector,
                                   .credentials = flags.credentials,

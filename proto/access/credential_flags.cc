@@ -1,6 +1,6 @@
 #include "proto/access/credential_flags.h"
 
-#include "proto/cli/usage.h"
+#include "proto/base/usage.h"
 
 namespace telemetry::access {
 

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/access/address.h"
 #include "proto/access/bearer_token.h"
+#include "proto/base/status_macros.h"
 
 namespace telemetry::access {
 namespace {
@@ -57,9 +58,8 @@ absl::StatusOr<std::string> TokenOf(const Credentials& credentials) {
   std::string token = credentials.token;
   std::string source = kTokenVariable;
   if (!credentials.token_file.empty()) {
-    absl::StatusOr<std::string> text = ReadFile("--token-file", credentials.token_file);
-    if (!text.ok()) return text.status();
-    token = *std::move(text);
+    ASSIGN_OR_RETURN(std::string text, ReadFile("--token-file", credentials.token_file));
+    token = std::move(text);
     source = absl::StrCat("--token-file ", credentials.token_file);
   } else if (token.empty()) {
     return token;
@@ -73,20 +73,18 @@ absl::StatusOr<std::string> TokenOf(const Credentials& credentials) {
 }  // namespace
 
 absl::StatusOr<Connection> Connection::Prepare(const Credentials& credentials, const std::string& address) {
-  if (absl::Status status = CheckAddress(address); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckAddress(address));
   Connection connection;
-  absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> channel = ChannelCredentials(credentials);
-  if (!channel.ok()) return channel.status();
-  connection.channel_credentials_ = *std::move(channel);
+  ASSIGN_OR_RETURN(std::shared_ptr<grpc::ChannelCredentials> channel, ChannelCredentials(credentials));
+  connection.channel_credentials_ = std::move(channel);
   connection.is_tls_ = !credentials.tls_ca.empty();
-  absl::StatusOr<std::string> token = TokenOf(credentials);
-  if (!token.ok()) return token.status();
-  if (token->empty()) return connection;
+  ASSIGN_OR_RETURN(std::string token, TokenOf(credentials));
+  if (token.empty()) return connection;
   if (credentials.tls_ca.empty() && !StaysOnThisMachine(address)) {
     return absl::UnauthenticatedError(absl::StrCat(
         "the token would go to ", address, " in plaintext, readable by everyone on the network: give --tls-ca"));
   }
-  connection.authorization_ = absl::StrCat(absl::string_view(kBearer.data(), kBearer.size()), *token);
+  connection.authorization_ = absl::StrCat(absl::string_view(kBearer.data(), kBearer.size()), token);
   return connection;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/ir_parts.h"
 #include "proto/record/numbers.h"
@@ -118,18 +119,17 @@ void AppendAttributes(const v1::IrGraph& graph, const v1::Run& run, std::string*
 
 absl::StatusOr<v1::IrGraph> ParseIrRecord(const Json& record) {
   if (record.kind != Json::Kind::kObject) return absl::InvalidArgumentError("not a JSON object");
-  if (absl::Status repeated = RefuseRepeatedKeys(record); !repeated.ok()) return repeated;
+  RETURN_IF_ERROR(RefuseRepeatedKeys(record));
   RecordMembers members(record);
   std::string run_id;
-  absl::Status status = members.TakeString("run_id", &run_id);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(members.TakeString("run_id", &run_id));
   if (!IsHexId(run_id)) return absl::InvalidArgumentError("run_id: not 64 lower-case hex digits");
   return TakeGraph(&members, run_id);
 }
 
 absl::StatusOr<v1::IrGraph> ParseHelionIrGraph(const Json& graph, std::string_view run_id) {
   if (graph.kind != Json::Kind::kObject) return absl::InvalidArgumentError("not a JSON object");
-  if (absl::Status repeated = RefuseRepeatedKeys(graph); !repeated.ok()) return repeated;
+  RETURN_IF_ERROR(RefuseRepeatedKeys(graph));
   RecordMembers members(graph);
   if (members.Find("run_id") != nullptr) {
     return absl::InvalidArgumentError("run_id: belongs to the record, not to its graph");

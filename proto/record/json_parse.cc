@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/json.h"
 #include "proto/record/strings.h"
 #include "proto/record/text_cursor.h"
@@ -71,8 +72,7 @@ class JsonParser {
   absl::StatusOr<Json> Parse() {
     if (const simdjson::error_code error = parser_.iterate(padded_).get(document_)) return TextError(error);
     Json value;
-    absl::Status status = Value(document_, 0, &value);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(Value(document_, 0, &value));
     const size_t at = Offset();
     if (at < text_.size()) return ErrorAt("unexpected text after the value", at);
     return value;
@@ -119,8 +119,7 @@ class JsonParser {
     if (array.error()) return StructureError(array.error());
     for (simdjson::simdjson_result<ondemand::value> item : array) {
       if (item.error()) return StructureError(item.error());
-      absl::Status status = Value(item.value_unsafe(), depth, &out->items.emplace_back());
-      if (!status.ok()) return status;
+      RETURN_IF_ERROR(Value(item.value_unsafe(), depth, &out->items.emplace_back()));
     }
     return absl::OkStatus();
   }

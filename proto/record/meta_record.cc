@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/record_members.h"
 #include "proto/record/sidecar_record.h"
@@ -28,8 +29,7 @@ absl::Status TakeDescription(RecordMembers* members, v1::Run* run) {
       {"hardware", run->mutable_hardware()},
   };
   for (const auto& [key, value] : fields) {
-    absl::Status status = members->TakeString(key, value);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(members->TakeString(key, value));
   }
   return absl::OkStatus();
 }
@@ -123,12 +123,11 @@ void AppendConfigs(const std::vector<RecordConfig>& configs, std::string* out) {
 
 absl::StatusOr<MetaRecord> ParseMetaRecord(const Json& record) {
   if (record.kind != Json::Kind::kObject) return absl::InvalidArgumentError("not a JSON object");
-  if (absl::Status repeated = RefuseRepeatedKeys(record); !repeated.ok()) return repeated;
+  RETURN_IF_ERROR(RefuseRepeatedKeys(record));
   RecordMembers members(record);
   MetaRecord meta;
   const bool is_helion = members.Find("kernel_id") == nullptr;
-  absl::Status status = is_helion ? TakeHelion(&members, &meta) : TakePullRequest(&members, &meta.run);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(is_helion ? TakeHelion(&members, &meta) : TakePullRequest(&members, &meta.run));
   if (std::string extra = members.RestJson(); !extra.empty()) meta.run.set_extra_json(std::move(extra));
   return meta;
 }

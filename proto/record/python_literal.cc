@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/numbers.h"
 #include "proto/record/python_repr.h"
 #include "proto/record/python_string.h"
@@ -70,8 +71,7 @@ class ConfigParser {
   absl::Status Sequence(char close, TakeItem take_item) {
     cursor_.SkipSpace();
     while (!cursor_.TryTake(close)) {
-      absl::Status status = take_item();
-      if (!status.ok()) return status;
+      RETURN_IF_ERROR(take_item());
       cursor_.SkipSpace();
       if (!cursor_.TryTake(',') && cursor_.Peek() != close) {
         return cursor_.Error(Cat("',' or '", std::string(1, close), "' is missing"));
@@ -109,8 +109,7 @@ class ConfigParser {
   // Reads a tuple as a list, because JSON has no tuples and json.dumps writes them as lists. (1) is not a tuple but a 1
   // in parentheses, which repr never prints.
   absl::Status Tuple(int depth, Json* value) {
-    absl::Status status = List(')', depth, value);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(List(')', depth, value));
     const std::string_view before_closing = cursor_.text().substr(0, cursor_.at() - 1);
     const bool ends_in_comma = before_closing[before_closing.find_last_not_of(" \t\r\n")] == ',';
     if (value->items.size() == 1 && !ends_in_comma) return cursor_.Error("a value in parentheses that is not a tuple");
@@ -124,8 +123,7 @@ class ConfigParser {
     return Sequence('}', [&] {
       std::string key;
       if (cursor_.Peek() != '\'' && cursor_.Peek() != '"') return cursor_.Error("a key that is not a string");
-      absl::Status status = TakePythonString(&cursor_, &key);
-      if (!status.ok()) return status;
+      RETURN_IF_ERROR(TakePythonString(&cursor_, &key));
       cursor_.SkipSpace();
       if (!cursor_.TryTake(':')) return cursor_.Error("':' is missing");
       return NamedValue(std::move(key), depth, value);

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "absl/strings/ascii.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/utf8.h"
 
 namespace telemetry::record {
@@ -76,8 +77,7 @@ absl::Status TakePythonString(TextCursor* cursor, std::string* out) {
       out->push_back(cursor->Take());
       continue;
     }
-    absl::Status status = TakeEscape(cursor, out);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(TakeEscape(cursor, out));
   }
   return absl::OkStatus();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::record {
@@ -19,12 +20,10 @@ absl::Status RefuseRepeatedKeys(const Json& value) {
   keys.reserve(value.members.size());
   for (const auto& [key, member] : value.members) {
     keys.push_back(key);
-    absl::Status status = RefuseRepeatedKeys(member);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(RefuseRepeatedKeys(member));
   }
   for (const Json& item : value.items) {
-    absl::Status status = RefuseRepeatedKeys(item);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(RefuseRepeatedKeys(item));
   }
   std::sort(keys.begin(), keys.end());
   const auto repeated = std::adjacent_find(keys.begin(), keys.end());

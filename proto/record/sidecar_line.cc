@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/csv_fields.h"
 #include "proto/record/strings.h"
 
@@ -34,9 +35,8 @@ absl::Status WidthError(size_t width, std::optional<Dialect> declared) {
 absl::StatusOr<LineRow> RowOfFields(const std::vector<std::string>& fields, std::optional<Dialect> declared) {
   const std::optional<Dialect> dialect = DialectOfWidth(fields.size(), declared);
   if (!dialect.has_value()) return WidthError(fields.size(), declared);
-  absl::StatusOr<SidecarRow> row = ParseRow(*dialect, fields);
-  if (!row.ok()) return row.status();
-  return LineRow{.dialect = *dialect, .row = *std::move(row)};
+  ASSIGN_OR_RETURN(SidecarRow row, ParseRow(*dialect, fields));
+  return LineRow{.dialect = *dialect, .row = std::move(row)};
 }
 
 bool IsWrittenAs(const LineRow& row, std::string_view text) {

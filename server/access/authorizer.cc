@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "proto/access/bearer_token.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
 
@@ -101,12 +102,11 @@ absl::StatusOr<const Token*> Authorize(const TokenSet& tokens, std::string_view 
   const std::optional<Need> need = NeedOf(method);
   if (!need) return NotForAnyone(method);
   if (*need == Need::kNothing) return nullptr;
-  absl::StatusOr<std::string_view> text = TokenIn(authorization);
-  if (!text.ok()) return text.status();
-  const Token* token = tokens.FindText(*text);
+  ASSIGN_OR_RETURN(std::string_view text, TokenIn(authorization));
+  const Token* token = tokens.FindText(text);
   if (token == nullptr) return absl::UnauthenticatedError("the token is not known to this collector");
-  if (absl::Status status = CheckValid(*token, now); !status.ok()) return status;
-  if (absl::Status status = CheckRole(*token, method); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckValid(*token, now));
+  RETURN_IF_ERROR(CheckRole(*token, method));
   return token;
 }
 

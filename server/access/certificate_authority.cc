@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::access {
@@ -119,12 +120,10 @@ absl::StatusOr<CertificateAuthority> CertificateAuthority::Create(const std::str
   const Extensions extensions = {{NID_basic_constraints, "critical,CA:TRUE"},
                                  {NID_key_usage, "critical,keyCertSign,cRLSign"},
                                  {NID_subject_key_identifier, "hash"}};
-  absl::Status status = Sign(authority.certificate_.get(), name, authority.key_.get(), nullptr, authority.key_.get(),
-                             lifetime, extensions);
-  if (!status.ok()) return status;
-  absl::StatusOr<Identity> identity = PemOf(authority.certificate_.get(), authority.key_.get());
-  if (!identity.ok()) return identity.status();
-  authority.identity_ = *std::move(identity);
+  RETURN_IF_ERROR(Sign(authority.certificate_.get(), name, authority.key_.get(), nullptr, authority.key_.get(),
+                       lifetime, extensions));
+  ASSIGN_OR_RETURN(Identity identity, PemOf(authority.certificate_.get(), authority.key_.get()));
+  authority.identity_ = std::move(identity);
   return authority;
 }
 
@@ -132,7 +131,7 @@ absl::StatusOr<Identity> CertificateAuthority::Issue(const std::vector<std::stri
                                                      absl::Duration lifetime) const {
   if (names.empty()) return absl::InvalidArgumentError("a certificate needs a name");
   for (const std::string& name : names) {
-    if (absl::Status status = CheckName(name); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckName(name));
   }
   const KeyPtr key(EVP_EC_gen("P-256"));
   const CertificatePtr certificate(X509_new());
@@ -141,9 +140,8 @@ absl::StatusOr<Identity> CertificateAuthority::Issue(const std::vector<std::stri
       {NID_basic_constraints, "critical,CA:FALSE"},   {NID_key_usage, "critical,digitalSignature"},
       {NID_ext_key_usage, "serverAuth,clientAuth"},   {NID_subject_key_identifier, "hash"},
       {NID_authority_key_identifier, "keyid:always"}, {NID_subject_alt_name, AlternativeNames(names)}};
-  absl::Status status =
-      Sign(certificate.get(), names.front(), key.get(), certificate_.get(), key_.get(), lifetime, extensions);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(
+      Sign(certificate.get(), names.front(), key.get(), certificate_.get(), key_.get(), lifetime, extensions));
   return PemOf(certificate.get(), key.get());
 }
 

@@ -9,6 +9,7 @@
 
 #include "absl/time/clock.h"
 #include "proto/access/bearer_token.h"
+#include "proto/base/status_macros.h"
 #include "proto/log/log.h"
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
@@ -158,7 +159,7 @@ absl::Status Gate::Recheck(const Caller& caller, std::string_view method) const 
   if (token == nullptr) {
     return absl::UnauthenticatedError(Cat("the token ", caller.token_id, " is not known to this collector any more"));
   }
-  if (absl::Status status = CheckValid(*token, absl::Now()); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckValid(*token, absl::Now()));
   return CheckRole(*token, method);
 }
 

@@ -10,6 +10,7 @@
 #include <ctime>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace telemetry::access {
 namespace {
@@ -67,26 +68,24 @@ absl::Status CheckIsValidNow(const X509& certificate, const std::string& path) {
 }  // namespace
 
 absl::StatusOr<absl::Time> CheckTlsFiles(const TlsFiles& files) {
-  absl::StatusOr<CertificatePtr> certificate = ReadCertificate("--tls-cert", files.cert);
-  if (!certificate.ok()) return certificate.status();
-  absl::StatusOr<KeyPtr> key = ReadKey(files.key);
-  if (!key.ok()) return key.status();
-  const bool matches = X509_check_private_key(certificate->get(), key->get()) == 1;
+  ASSIGN_OR_RETURN(CertificatePtr certificate, ReadCertificate("--tls-cert", files.cert));
+  ASSIGN_OR_RETURN(KeyPtr key, ReadKey(files.key));
+  const bool matches = X509_check_private_key(certificate.get(), key.get()) == 1;
   ERR_clear_error();
   if (!matches) {
     return absl::InvalidArgumentError(
         absl::StrCat("--tls-key ", files.key, ": is not the key of the certificate in ", files.cert));
   }
-  if (absl::Status status = CheckIsValidNow(**certificate, files.cert); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckIsValidNow(*certificate, files.cert));
   if (!files.client_ca.empty()) {
-    if (absl::Status status = ReadCertificate("--tls-client-ca", files.client_ca).status(); !status.ok()) return status;
+    RETURN_IF_ERROR(ReadCertificate("--tls-client-ca", files.client_ca).status());
   }
-  return EndOf(**certificate);
+  return EndOf(*certificate);
 }
 
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> MakeServerCredentials(const TlsFiles& files) {
   if (files.cert.empty()) return grpc::InsecureServerCredentials();
-  if (absl::Status status = CheckTlsFiles(files).status(); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckTlsFiles(files).status());
   grpc::experimental::TlsServerCredentialsOptions options(
       std::make_shared<grpc::experimental::FileWatcherCertificateProvider>(files.key, files.cert, files.client_ca,
                                                                            kLookEverySeconds));

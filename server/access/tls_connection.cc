@@ -6,6 +6,8 @@
 #include <climits>
 #include <utility>
 
+#include "proto/base/status_macros.h"
+
 namespace telemetry::access {
 namespace {
 
@@ -31,7 +33,7 @@ int Bounded(size_t size) { return static_cast<int>(std::min<size_t>(size, INT_MA
 }  // namespace
 
 absl::StatusOr<TlsConnection> TlsConnection::Begin(const TlsFiles& files, int fd) {
-  if (absl::Status status = CheckTlsFiles(files).status(); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckTlsFiles(files).status());
   const ContextPtr context(SSL_CTX_new(TLS_server_method()));
   const bool is_loaded = context != nullptr && Load(context.get(), files) && LoadClientAuthority(context.get(), files);
   // The SSL object keeps a reference to the context.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
 
@@ -139,7 +140,7 @@ record::Json ToJson(const Token& token) {
 
 absl::StatusOr<Token> TokenFromJson(const record::Json& json) {
   if (json.kind != Json::Kind::kObject) return absl::InvalidArgumentError("a token is not a JSON object");
-  if (absl::Status status = CheckMembers(json); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckMembers(json));
   TokenReader reader(json);
   Token token = {.id = reader.Hex("id", kIdDigits),
                  .name = reader.Text("name"),

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "proto/access/bearer_token.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
 #include "server/access/secret_file.h"
@@ -66,19 +67,17 @@ absl::StatusOr<std::string> ReadAll(const std::string& path, int descriptor) {
 }
 
 absl::StatusOr<std::vector<Token>> Parse(std::string_view text) {
-  absl::StatusOr<Json> json = record::ParseJson(text);
-  if (!json.ok()) return json.status();
-  const Json* version = json->Find("version");
+  ASSIGN_OR_RETURN(Json json, record::ParseJson(text));
+  const Json* version = json.Find("version");
   if (version == nullptr || version->text != kVersion) {
     return absl::InvalidArgumentError("its \"version\" is not 1; was it made by a newer telemetry-collector?");
   }
-  const Json* list = json->Find("tokens");
+  const Json* list = json.Find("tokens");
   if (list == nullptr || list->kind != Json::Kind::kArray) return absl::InvalidArgumentError("it has no \"tokens\"");
   std::vector<Token> tokens;
   for (const Json& item : list->items) {
-    absl::StatusOr<Token> token = TokenFromJson(item);
-    if (!token.ok()) return token.status();
-    tokens.push_back(*std::move(token));
+    ASSIGN_OR_RETURN(Token token, TokenFromJson(item));
+    tokens.push_back(std::move(token));
   }
   return tokens;
 }
@@ -97,7 +96,7 @@ std::string Format(const std::vector<Token>& tokens) {
 absl::Status Replace(const std::string& path, std::string_view text) {
   const std::string next = path + ".new";
   ::unlink(next.c_str());  // left behind by a change that was killed
-  if (absl::Status status = WriteSecretFile(next, text); !status.ok()) return status;
+  RETURN_IF_ERROR(WriteSecretFile(next, text));
   if (std::rename(next.c_str(), path.c_str()) != 0) return Failed(path, "replace it");
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -110,10 +109,9 @@ absl::Status Replace(const std::string& path, std::string_view text) {
 absl::StatusOr<std::vector<Token>> ReadTokens(const std::string& path) {
   const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) return Failed(path, "open it (telemetry-collector token add creates it)");
-  if (absl::Status status = CheckMode(path, file.get()); !status.ok()) return status;
-  absl::StatusOr<std::string> text = ReadAll(path, file.get());
-  if (!text.ok()) return text.status();
-  absl::StatusOr<std::vector<Token>> tokens = Parse(*text);
+  RETURN_IF_ERROR(CheckMode(path, file.get()));
+  ASSIGN_OR_RETURN(std::string text, ReadAll(path, file.get()));
+  absl::StatusOr<std::vector<Token>> tokens = Parse(text);
   if (tokens.ok()) return tokens;
   return absl::InvalidArgumentError(Cat("token file ", path, ": ", std::string(tokens.status().message())));
 }
@@ -128,17 +126,16 @@ absl::Status ChangeTokens(const std::string& path, const std::function<absl::Sta
   absl::StatusOr<std::vector<Token>> tokens = ReadTokens(path);
   if (absl::IsNotFound(tokens.status())) tokens = std::vector<Token>();
   if (!tokens.ok()) return tokens.status();
-  if (absl::Status status = change(*tokens); !status.ok()) return status;
+  RETURN_IF_ERROR(change(*tokens));
   return Replace(path, Format(*tokens));
 }
 
 absl::StatusOr<NewToken> MakeNewToken(Token token) {
-  absl::StatusOr<std::string> text = MakeToken();
-  if (!text.ok()) return text.status();
-  token.sha256 = record::Sha256(*text);
+  ASSIGN_OR_RETURN(std::string text, MakeToken());
+  token.sha256 = record::Sha256(text);
   token.id = record::HexEncode(token.sha256.substr(0, kIdBytes));
   if (token.name.empty()) token.name = token.id;
-  return NewToken{.text = *std::move(text), .token = std::move(token)};
+  return NewToken{.text = std::move(text), .token = std::move(token)};
 }
 
 }  // namespace telemetry::access

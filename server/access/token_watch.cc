@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/log/log.h"
 #include "proto/record/strings.h"
 #include "server/access/token_file.h"
@@ -37,10 +38,9 @@ bool Same(const struct stat& a, const struct stat& b) {
 absl::StatusOr<std::unique_ptr<TokenWatch>> TokenWatch::Open(const std::string& path, Clock clock) {
   // The status is read before the file, so that the next look finds a change made in between.
   const struct stat before = StatOf(path).value_or(FileStatus{});
-  absl::StatusOr<std::vector<Token>> tokens = ReadTokens(path);
-  if (!tokens.ok()) return tokens.status();
+  ASSIGN_OR_RETURN(std::vector<Token> tokens, ReadTokens(path));
   return std::unique_ptr<TokenWatch>(
-      new TokenWatch(path, std::move(clock), std::make_shared<TokenSet>(*std::move(tokens)), before));
+      new TokenWatch(path, std::move(clock), std::make_shared<TokenSet>(std::move(tokens)), before));
 }
 
 TokenWatch::TokenWatch(std::string path, Clock clock, std::shared_ptr<const TokenSet> tokens, const struct stat& read)

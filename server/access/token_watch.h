@@ -12,8 +12,8 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "proto/clock/periodic.h"
-#include "proto/clock/steady.h"
+#include "proto/base/periodic.h"
+#include "proto/base/steady.h"
 #include "server/access/authorizer.h"
 
 namespace telemetry::access {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "proto/base/status_macros.h"
 
 namespace telemetry::collector {
 
@@ -29,9 +30,8 @@ void RawService::AddMethod(const char* method, CallKind kind, Make make) {
            },
        .make = [this, method, kind, make = std::move(make)](
                    grpc::GenericServerContext& context) -> absl::StatusOr<std::shared_ptr<RawCall>> {
-         absl::StatusOr<AdmittedCall> call = calls_.Admit(context, method, kind);
-         if (!call.ok()) return call.status();
-         return make(*std::move(call));
+         ASSIGN_OR_RETURN(AdmittedCall call, calls_.Admit(context, method, kind));
+         return make(std::move(call));
        }});
 }
 

@@ -4,21 +4,21 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/call/grpc_status.h"
 #include "server/call/sender.h"
 
 namespace telemetry::collector {
 
 absl::StatusOr<AdmittedCall> RunningCalls::Admit(grpc::ServerContext& context, std::string_view method, CallKind kind) {
-  absl::StatusOr<access::Caller> caller = gate_.Admit(context, method);
-  if (!caller.ok()) return caller.status();
-  std::string sender = SenderOf(*caller);
+  ASSIGN_OR_RETURN(access::Caller caller, gate_.Admit(context, method));
+  std::string sender = SenderOf(caller);
   if (absl::Status status = Count(kind, sender); !status.ok()) {
-    gate_.LogEnd(*caller, method, "", status);
+    gate_.LogEnd(caller, method, "", status);
     return status;
   }
-  std::optional<net::Peer> peer = ParsePeer(caller->peer);
-  return AdmittedCall{context, *std::move(caller), method, kind, std::move(sender), peer};
+  std::optional<net::Peer> peer = ParsePeer(caller.peer);
+  return AdmittedCall{context, std::move(caller), method, kind, std::move(sender), peer};
 }
 
 absl::Status RunningCalls::Count(CallKind kind, const std::string& sender) {

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "proto/clock/steady.h"
+#include "proto/base/steady.h"
 #include "server/access/gate.h"
 #include "server/call/raw_service.h"
 

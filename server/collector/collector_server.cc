@@ -16,7 +16,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "proto/access/address.h"
-#include "proto/clock/steady.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/steady.h"
 #include "proto/log/log.h"
 #include "server/call/sender.h"
 #include "server/collector/connection_limits.h"
@@ -83,8 +84,7 @@ struct CollectorServer::Ports {
 
 absl::StatusOr<std::unique_ptr<CollectorServer>> CollectorServer::Start(const ServerOptions& options) {
   EnableReflection();
-  absl::StatusOr<Ports> ports = OpenPorts(options);
-  if (!ports.ok()) return ports.status();
+  ASSIGN_OR_RETURN(Ports ports, OpenPorts(options));
   if (!storage::IsPostgresqlUrl(options.db)) {
     for (const std::string& file : storage::TightenDataset(options.db)) {
       log::Warn("restricted a dataset file to its owner: its mode is now 0600", {{"file", file}});
@@ -94,25 +94,22 @@ absl::StatusOr<std::unique_ptr<CollectorServer>> CollectorServer::Start(const Se
   writer_options.on_reseal = [](const storage::ResealReport& report) {
     log::Warn("another program wrote to the database file", {{"done", storage::DescribeReseal(report)}});
   };
-  absl::StatusOr<std::unique_ptr<storage::StoreWriter>> writer = storage::OpenWriter(options.db, writer_options);
-  if (!writer.ok()) return writer.status();
-  std::shared_ptr<grpc::ServerCredentials> credentials = std::move(ports->credentials);
-  std::unique_ptr<CollectorServer> server(new CollectorServer(options, *std::move(ports), *std::move(writer)));
-  if (absl::Status status = server->StartServing(std::move(credentials)); !status.ok()) return status;
+  ASSIGN_OR_RETURN(std::unique_ptr<storage::StoreWriter> writer, storage::OpenWriter(options.db, writer_options));
+  std::shared_ptr<grpc::ServerCredentials> credentials = std::move(ports.credentials);
+  std::unique_ptr<CollectorServer> server(new CollectorServer(options, std::move(ports), std::move(writer)));
+  RETURN_IF_ERROR(server->StartServing(std::move(credentials)));
   return server;
 }
 
 absl::StatusOr<CollectorServer::Ports> CollectorServer::OpenPorts(const ServerOptions& options) {
   Ports ports{.meter = std::make_unique<net::ReceiveMeter>(options.limits.receive_bytes)};
   if (!options.tokens.empty()) {
-    absl::StatusOr<std::unique_ptr<access::TokenWatch>> watch =
-        access::TokenWatch::Open(options.tokens, options.token_clock);
-    if (!watch.ok()) return watch.status();
-    ports.tokens = *std::move(watch);
+    ASSIGN_OR_RETURN(std::unique_ptr<access::TokenWatch> watch,
+                     access::TokenWatch::Open(options.tokens, options.token_clock));
+    ports.tokens = std::move(watch);
   }
-  absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> credentials = access::MakeServerCredentials(options.tls);
-  if (!credentials.ok()) return credentials.status();
-  ports.credentials = *std::move(credentials);
+  ASSIGN_OR_RETURN(std::shared_ptr<grpc::ServerCredentials> credentials, access::MakeServerCredentials(options.tls));
+  ports.credentials = std::move(credentials);
   if (!options.listen.empty()) {
     absl::StatusOr<std::unique_ptr<net::Acceptor>> acceptor =
         net::Acceptor::Open({.address = options.listen,
@@ -134,9 +131,8 @@ absl::StatusOr<CollectorServer::Ports> CollectorServer::OpenPorts(const ServerOp
       port.tls = options.tls;
       port.tokens = ports.tokens.get();
     }
-    absl::StatusOr<std::unique_ptr<MetricsPort>> opened = MetricsPort::Open(port);
-    if (!opened.ok()) return opened.status();
-    ports.metrics_port = *std::move(opened);
+    ASSIGN_OR_RETURN(std::unique_ptr<MetricsPort> opened, MetricsPort::Open(port));
+    ports.metrics_port = std::move(opened);
   }
   return ports;
 }
@@ -191,7 +187,7 @@ CollectorServer::~CollectorServer() {
 }
 
 absl::Status CollectorServer::StartServing(std::shared_ptr<grpc::ServerCredentials> credentials) {
-  if (absl::Status status = Build(std::move(credentials)); !status.ok()) return status;
+  RETURN_IF_ERROR(Build(std::move(credentials)));
   if (acceptor_ != nullptr) {
     acceptor_->Start([this](int fd) {
       grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;

@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "proto/clock/periodic.h"
+#include "proto/base/periodic.h"
 #include "server/access/gate.h"
 #include "server/access/server_credentials.h"
 #include "server/access/token_watch.h"

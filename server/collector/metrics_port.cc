@@ -12,7 +12,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "proto/clock/steady.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/steady.h"
 #include "proto/log/log.h"
 #include "server/access/tls_connection.h"
 #include "server/collector/http_answer.h"
@@ -102,7 +103,7 @@ class MetricsPort::Conversation {
 
 absl::StatusOr<std::unique_ptr<MetricsPort>> MetricsPort::Open(const MetricsPortOptions& options) {
   if (!options.tls.cert.empty()) {
-    if (absl::Status status = access::CheckTlsFiles(options.tls).status(); !status.ok()) return status;
+    RETURN_IF_ERROR(access::CheckTlsFiles(options.tls).status());
   }
   absl::StatusOr<std::unique_ptr<net::Acceptor>> acceptor = net::Acceptor::Open({.address = options.address,
                                                                                  .limits = kConnections,

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "proto/cli/usage.h"
+#include "proto/base/usage.h"
 #include "server/commands/command_flags.h"
 #include "server/commands/flag.h"
 #include "server/storage/any_store.h"

@@ -5,6 +5,7 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 #include "server/copy/copy_dataset.h"
 #include "server/storage/any_store.h"
@@ -36,24 +37,23 @@ class CopyLog {
 absl::Status Copy(const CommandLine& line) {
   CopyLog log;
   const absl::Time began = absl::Now();
-  const absl::StatusOr<copy::CopyReport> report =
-      copy::CopyDataset({.from = line.from,
-                         .to = line.to,
-                         .on_progress = [&log](const char* what, const std::string& table, int64_t rows) {
-                           log.Say(what, table, rows);
-                         }});
-  if (!report.ok()) return report.status();
-  for (const auto& [table, hash] : report->tables) {
+  ASSIGN_OR_RETURN(const copy::CopyReport report,
+                   copy::CopyDataset({.from = line.from,
+                                      .to = line.to,
+                                      .on_progress = [&log](const char* what, const std::string& table, int64_t rows) {
+                                        log.Say(what, table, rows);
+                                      }}));
+  for (const auto& [table, hash] : report.tables) {
     std::printf("%-20s %17s  %s\n", table.c_str(), record::Counted(hash.rows, "row").c_str(), hash.sha256_hex.c_str());
   }
-  for (const copy::ExportHash& file : report->files) {
+  for (const copy::ExportHash& file : report.files) {
     std::printf("export %-30s %s\n", file.suffix.c_str(), file.sha256_hex.c_str());
   }
-  std::printf("%s copied%s in %.1f s; all verified in %.1f s\n", record::Counted(report->rows, "row").c_str(),
-              report->went_on ? " in addition to the rows copied before" : "",
+  std::printf("%s copied%s in %.1f s; all verified in %.1f s\n", record::Counted(report.rows, "row").c_str(),
+              report.went_on ? " in addition to the rows copied before" : "",
               absl::ToDoubleSeconds(log.copied_at() - began), absl::ToDoubleSeconds(absl::Now() - log.copied_at()));
   std::printf("%s: dataset %s, the same as in %s\n", storage::WithoutPasswords(line.to).c_str(),
-              report->dataset_id.c_str(), storage::WithoutPasswords(line.from).c_str());
+              report.dataset_id.c_str(), storage::WithoutPasswords(line.from).c_str());
   return absl::OkStatus();
 }
 

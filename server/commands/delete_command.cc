@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "proto/access/grpc_log.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 #include "proto/record/ids.h"
 #include "server/dataset/deletion_log.h"
@@ -37,16 +38,15 @@ class DatabasePlace final : public Place {
  public:
   // Opens the reader first, because the reader neither creates a file nor changes the schema.
   static absl::StatusOr<std::unique_ptr<Place>> Open(const std::string& db, bool dry_run) {
-    absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader = storage::OpenReader(db);
-    if (!reader.ok()) return reader.status();
-    if (dry_run) return std::make_unique<DatabasePlace>(*std::move(reader), nullptr);
+    ASSIGN_OR_RETURN(std::unique_ptr<storage::StoreReader> reader, storage::OpenReader(db));
+    if (dry_run) return std::make_unique<DatabasePlace>(std::move(reader), nullptr);
     absl::StatusOr<std::unique_ptr<storage::StoreWriter>> writer = storage::OpenWriter(db);
     if (absl::IsAlreadyExists(writer.status())) {
       return absl::AlreadyExistsError(
           absl::StrCat(writer.status().message(), ", or delete through the collector with --collector HOST:PORT"));
     }
     if (!writer.ok()) return writer.status();
-    return std::make_unique<DatabasePlace>(*std::move(reader), *std::move(writer));
+    return std::make_unique<DatabasePlace>(std::move(reader), *std::move(writer));
   }
 
   DatabasePlace(std::unique_ptr<storage::StoreReader> reader, std::unique_ptr<storage::StoreWriter> writer)
@@ -64,15 +64,12 @@ class DatabasePlace final : public Place {
 
  private:
   absl::Status TryDelete(const v1::DeleteRequest& request, const StepSink& sink) {
-    absl::StatusOr<storage::Deletion> deletion = reader_->BeginDeletion(request);
-    if (!deletion.ok()) return deletion.status();
-    while (!deletion->done()) {
-      const absl::StatusOr<storage::Removal> removal = reader_->Next(*deletion);
-      if (!removal.ok()) return removal.status();
-      absl::StatusOr<v1::DeleteStep> step = Take(request, *removal);
-      if (!step.ok()) return step.status();
-      step->set_through(deletion->through());
-      sink(*step);
+    ASSIGN_OR_RETURN(storage::Deletion deletion, reader_->BeginDeletion(request));
+    while (!deletion.done()) {
+      ASSIGN_OR_RETURN(const storage::Removal removal, reader_->Next(deletion));
+      ASSIGN_OR_RETURN(v1::DeleteStep step, Take(request, removal));
+      step.set_through(deletion.through());
+      sink(step);
     }
     return absl::OkStatus();
   }
@@ -94,9 +91,8 @@ class CollectorPlace final : public Place {
   static absl::StatusOr<std::unique_ptr<Place>> Connect(const std::string& address,
                                                         const access::Credentials& credentials) {
     access::QuietGrpc();
-    absl::StatusOr<access::Connection> connection = access::Connection::Prepare(credentials, address);
-    if (!connection.ok()) return connection.status();
-    return std::make_unique<CollectorPlace>(address, *std::move(connection));
+    ASSIGN_OR_RETURN(access::Connection connection, access::Connection::Prepare(credentials, address));
+    return std::make_unique<CollectorPlace>(address, std::move(connection));
   }
 
   CollectorPlace(const std::string& address, access::Connection connection)
@@ -151,14 +147,13 @@ bool Confirm(const DeletedCounts& counts) {
 }  // namespace
 
 absl::Status Delete(const DeleteFlags& flags) {
-  const absl::StatusOr<std::unique_ptr<Place>> place =
-      flags.collector.empty() ? DatabasePlace::Open(flags.db, flags.request.dry_run())
-                              : CollectorPlace::Connect(flags.collector, flags.credentials);
-  if (!place.ok()) return place.status();
+  ASSIGN_OR_RETURN(const std::unique_ptr<Place> place,
+                   flags.collector.empty() ? DatabasePlace::Open(flags.db, flags.request.dry_run())
+                                           : CollectorPlace::Connect(flags.collector, flags.credentials));
   v1::DeleteRequest request = flags.request;
   request.set_dry_run(true);
   DeletedCounts planned;
-  absl::Status status = (*place)->Delete(request, [&](const v1::DeleteStep& step) {
+  absl::Status status = place->Delete(request, [&](const v1::DeleteStep& step) {
     for (const v1::DeletedAttempt& attempt : step.attempts()) Print(attempt);
     planned.Add(step);
     request.set_through(step.through());
@@ -171,7 +166,7 @@ absl::Status Delete(const DeleteFlags& flags) {
   if (!flags.yes && !Confirm(planned)) return absl::CancelledError("nothing is deleted: the answer was not yes");
   request.set_dry_run(false);
   DeletedCounts deleted;
-  status = (*place)->Delete(request, [&](const v1::DeleteStep& step) { deleted.Add(step); });
+  status = place->Delete(request, [&](const v1::DeleteStep& step) { deleted.Add(step); });
   std::printf("deleted %s, and %s that had no other attempts\n", Text(deleted).c_str(),
               record::Counted(deleted.runs, "run").c_str());
   return status;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "proto/access/credential_flags.h"
-#include "proto/cli/usage.h"
+#include "proto/base/usage.h"
 #include "proto/record/ids.h"
 #include "server/commands/command_flags.h"
 #include "server/commands/flag.h"

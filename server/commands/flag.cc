@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "proto/cli/usage.h"
+#include "proto/base/usage.h"
 
 namespace telemetry::collector {
 

@@ -10,8 +10,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/access/address.h"
-#include "proto/clock/periodic.h"
-#include "proto/clock/steady.h"
+#include "proto/base/periodic.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/steady.h"
 #include "proto/log/log.h"
 #include "server/access/gate.h"
 #include "server/collector/collector_server.h"
@@ -117,39 +118,37 @@ absl::Status Serve(const CommandLine& line) {
   const sigset_t signals = BlockEndSignals();
   WarnOfOpenPort(line, line.listen, "can read and write");
   WarnOfOpenPort(line, line.metrics_listen, "can read the metrics");
-  absl::StatusOr<Limits> limits = LimitsHere(line.limits);
-  if (!limits.ok()) return limits.status();
-  absl::StatusOr<std::unique_ptr<CollectorServer>> server =
-      CollectorServer::Start({.db = line.db,
-                              .listen = line.listen,
-                              .tls = line.tls,
-                              .metrics_listen = line.metrics_listen,
-                              .tokens = line.tokens,
-                              .limits = *limits,
-                              .retention = {.rules = RulesOf(line)},
-                              .writer = {},
-                              .on_fatal = &EndAtOnce,
-                              .on_lost_port = &EndWithoutPort});
-  if (!server.ok()) return server.status();
-  std::printf("listening on %s:%d\n", HostOf(line.listen).c_str(), (*server)->port());
+  ASSIGN_OR_RETURN(Limits limits, LimitsHere(line.limits));
+  ASSIGN_OR_RETURN(std::unique_ptr<CollectorServer> server,
+                   CollectorServer::Start({.db = line.db,
+                                           .listen = line.listen,
+                                           .tls = line.tls,
+                                           .metrics_listen = line.metrics_listen,
+                                           .tokens = line.tokens,
+                                           .limits = limits,
+                                           .retention = {.rules = RulesOf(line)},
+                                           .writer = {},
+                                           .on_fatal = &EndAtOnce,
+                                           .on_lost_port = &EndWithoutPort}));
+  std::printf("listening on %s:%d\n", HostOf(line.listen).c_str(), server->port());
   if (!line.metrics_listen.empty()) {
-    std::printf("metrics on %s:%d\n", HostOf(line.metrics_listen).c_str(), (*server)->metrics_port());
+    std::printf("metrics on %s:%d\n", HostOf(line.metrics_listen).c_str(), server->metrics_port());
   }
   std::fflush(stdout);
   log::Info("serving", {{"db", storage::WithoutPasswords(line.db)},
-                        {"port", (*server)->port()},
+                        {"port", server->port()},
                         {"transport", TransportOf(line.tls)},
                         {"tokens", line.tokens.empty() ? "none" : line.tokens},
-                        {"max_connections", limits->max_connections},
-                        {"max_connections_per_address", limits->max_connections_per_address}});
+                        {"max_connections", limits.max_connections},
+                        {"max_connections_per_address", limits.max_connections_per_address}});
 
   int signal = 0;
   sigwait(&signals, &signal);
   log::Info("draining", {{"signal", signal}});
   {
     const Periodic limit(kMostDrain, EndUndrained);
-    (*server)->Drain(kDrainPatience);
-    server->reset();
+    server->Drain(kDrainPatience);
+    server.reset();
   }
   log::Info("done: everything acknowledged is durable");
   return absl::OkStatus();

@@ -1,6 +1,6 @@
 #include "absl/strings/str_cat.h"
 #include "proto/access/address.h"
-#include "proto/cli/usage.h"
+#include "proto/base/usage.h"
 #include "server/commands/command_flags.h"
 #include "server/commands/flag.h"
 #include "server/commands/listen_address.h"

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
+#include "proto/base/status_macros.h"
 #include "proto/log/line.h"
 #include "proto/record/json.h"
 #include "server/storage/upkeep/stats.h"
@@ -128,9 +129,8 @@ Json ToJson(const DatasetStats& stats) {
 }  // namespace
 
 absl::Status Stats(const CommandLine& line) {
-  const absl::StatusOr<DatasetStats> stats = storage::ReadStats(line.db);
-  if (!stats.ok()) return stats.status();
-  std::fputs((line.json ? record::ToJson(ToJson(*stats)) + "\n" : ToTable(*stats)).c_str(), stdout);
+  ASSIGN_OR_RETURN(const DatasetStats stats, storage::ReadStats(line.db));
+  std::fputs((line.json ? record::ToJson(ToJson(stats)) + "\n" : ToTable(stats)).c_str(), stdout);
   return absl::OkStatus();
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/access/certificate_authority.h"
 #include "server/access/secret_file.h"
 #include "server/commands/token_commands.h"
@@ -27,20 +28,18 @@ void Add(const std::string& folder, const std::string& name, const access::Ident
 }
 
 absl::StatusOr<Files> MakeFiles(const TlsInitFlags& flags, absl::Duration lifetime) {
-  const auto authority = access::CertificateAuthority::Create("autotune-telemetry", lifetime * kLifetimesOfAuthority);
-  if (!authority.ok()) return authority.status();
+  ASSIGN_OR_RETURN(const auto authority,
+                   access::CertificateAuthority::Create("autotune-telemetry", lifetime * kLifetimesOfAuthority));
   Files files;
-  Add(flags.out, kAuthority, authority->identity(), files);
-  const absl::StatusOr<access::Identity> collector = authority->Issue(flags.hosts, lifetime);
-  if (!collector.ok()) return collector.status();
-  Add(flags.out, kCollector, *collector, files);
+  Add(flags.out, kAuthority, authority.identity(), files);
+  ASSIGN_OR_RETURN(const access::Identity collector, authority.Issue(flags.hosts, lifetime));
+  Add(flags.out, kCollector, collector, files);
   for (const std::string& client : flags.clients) {
     if (client == kAuthority || client == kCollector) {
       return absl::InvalidArgumentError(absl::StrCat("--client ", client, ": this name is reserved; choose another"));
     }
-    const absl::StatusOr<access::Identity> identity = authority->Issue({client}, lifetime);
-    if (!identity.ok()) return identity.status();
-    Add(flags.out, client, *identity, files);
+    ASSIGN_OR_RETURN(const access::Identity identity, authority.Issue({client}, lifetime));
+    Add(flags.out, client, identity, files);
   }
   return files;
 }
@@ -52,7 +51,7 @@ absl::Status Write(const Files& files) {
     }
   }
   for (const auto& [path, content] : files) {
-    if (absl::Status status = access::WriteSecretFile(path, content); !status.ok()) return status;
+    RETURN_IF_ERROR(access::WriteSecretFile(path, content));
   }
   return absl::OkStatus();
 }
@@ -72,16 +71,14 @@ void PrintUse(const TlsInitFlags& flags) {
 }  // namespace
 
 absl::Status InitTls(const TlsInitFlags& flags) {
-  const absl::StatusOr<absl::Duration> lifetime = ParseLifetime(flags.expires);
-  if (!lifetime.ok()) return lifetime.status();
-  const absl::StatusOr<Files> files = MakeFiles(flags, *lifetime);
-  if (!files.ok()) return files.status();
+  ASSIGN_OR_RETURN(const absl::Duration lifetime, ParseLifetime(flags.expires));
+  ASSIGN_OR_RETURN(const Files files, MakeFiles(flags, lifetime));
   std::error_code error;
   if (std::filesystem::create_directories(flags.out, error)) {
     std::filesystem::permissions(flags.out, std::filesystem::perms::owner_all, error);
   }
   if (error) return absl::UnavailableError(absl::StrCat("cannot create the folder ", flags.out, ": ", error.message()));
-  if (absl::Status status = Write(*files); !status.ok()) return status;
+  RETURN_IF_ERROR(Write(files));
   PrintUse(flags);
   return absl::OkStatus();
 }

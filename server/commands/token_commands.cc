@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
+#include "proto/base/status_macros.h"
 #include "server/access/secret_file.h"
 #include "server/access/token_file.h"
 
@@ -30,9 +31,8 @@ absl::StatusOr<Token> TokenOf(const TokenFlags& flags, absl::Time now) {
     return absl::InvalidArgumentError("--producer applies to writers only: add --role writer");
   }
   if (flags.expires.empty()) return token;
-  absl::StatusOr<absl::Duration> lifetime = ParseLifetime(flags.expires);
-  if (!lifetime.ok()) return lifetime.status();
-  token.expires = now + *lifetime;
+  ASSIGN_OR_RETURN(absl::Duration lifetime, ParseLifetime(flags.expires));
+  token.expires = now + lifetime;
   return token;
 }
 
@@ -64,30 +64,26 @@ absl::StatusOr<absl::Duration> ParseLifetime(const std::string& text) {
 }
 
 absl::Status AddToken(const TokenFlags& flags) {
-  absl::StatusOr<Token> token = TokenOf(flags, absl::Now());
-  if (!token.ok()) return token.status();
-  absl::StatusOr<access::NewToken> added = access::MakeNewToken(*std::move(token));
-  if (!added.ok()) return added.status();
-  absl::Status status = access::ChangeTokens(flags.file, [&](std::vector<Token>& tokens) {
-    tokens.push_back(added->token);
-    return flags.out.empty() ? absl::OkStatus() : access::WriteSecretFile(flags.out, added->text + "\n");
-  });
-  if (!status.ok()) return status;
+  ASSIGN_OR_RETURN(Token token, TokenOf(flags, absl::Now()));
+  ASSIGN_OR_RETURN(access::NewToken added, access::MakeNewToken(std::move(token)));
+  RETURN_IF_ERROR(access::ChangeTokens(flags.file, [&](std::vector<Token>& tokens) {
+    tokens.push_back(added.token);
+    return flags.out.empty() ? absl::OkStatus() : access::WriteSecretFile(flags.out, added.text + "\n");
+  }));
   std::fprintf(stderr, "token %s for %s (%s), expires: %s. It cannot be shown again: %s keeps only its hash.\n",
-               added->token.id.c_str(), added->token.name.c_str(), RolesText(added->token).c_str(),
-               access::TimeText(added->token.expires).c_str(), flags.file.c_str());
-  if (flags.out.empty()) std::printf("%s\n", added->text.c_str());
+               added.token.id.c_str(), added.token.name.c_str(), RolesText(added.token).c_str(),
+               access::TimeText(added.token.expires).c_str(), flags.file.c_str());
+  if (flags.out.empty()) std::printf("%s\n", added.text.c_str());
   return absl::OkStatus();
 }
 
 absl::Status ListTokens(const TokenFlags& flags) {
-  absl::StatusOr<std::vector<Token>> tokens = access::ReadTokens(flags.file);
-  if (!tokens.ok()) return tokens.status();
+  ASSIGN_OR_RETURN(std::vector<Token> tokens, access::ReadTokens(flags.file));
   const absl::Time now = absl::Now();
   size_t width = 4;
-  for (const Token& token : *tokens) width = std::max(width, token.name.size());
+  for (const Token& token : tokens) width = std::max(width, token.name.size());
   absl::PrintF("%-8s  %-*s  %-13s  %-20s  %-20s  %s\n", "ID", width, "NAME", "ROLES", "CREATED", "EXPIRES", "STATE");
-  for (const Token& token : *tokens) {
+  for (const Token& token : tokens) {
     absl::PrintF("%-8s  %-*s  %-13s  %-20s  %-20s  %s%s\n", token.id, width, token.name, RolesText(token),
                  access::TimeText(token.created), access::TimeText(token.expires), StateText(token, now),
                  token.producers.empty() ? "" : absl::StrCat("; producers ", absl::StrJoin(token.producers, ",")));

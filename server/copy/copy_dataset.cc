@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "server/copy/copy_place.h"
 #include "server/copy/copy_progress.h"
@@ -55,55 +56,49 @@ class DatasetCopy {
 
 absl::StatusOr<CopyReport> DatasetCopy::Run() {
   // All tables are read in one snapshot of the source.
-  absl::StatusOr<Transaction> view = Transaction::BeginRead(source_.database());
-  if (!view.ok()) return view.status();
+  ASSIGN_OR_RETURN(Transaction view, Transaction::BeginRead(source_.database()));
   absl::Status status = BeginOrGoOn();
   if (status.ok()) status = CopyTables();
   if (status.ok()) status = target_.Settle();
   if (status.ok()) status = VerifyTables();
-  if (status.ok()) status = view->Commit();
+  if (status.ok()) status = view.Commit();
   if (!status.ok()) return status;
   status = VerifyExports();
   // Checks for changes first: if a collector changed the source meanwhile, its export differs, too.
-  if (absl::Status unchanged = RequireUnchanged(); !unchanged.ok()) return unchanged;
+  RETURN_IF_ERROR(RequireUnchanged());
   if (status.ok()) status = Finish();
   if (!status.ok()) return status;
   return std::move(report_);
 }
 
 absl::Status DatasetCopy::BeginOrGoOn() {
-  const absl::StatusOr<std::string> state = SourceState(source_, tables_);
-  if (!state.ok()) return state.status();
+  ASSIGN_OR_RETURN(const std::string state, SourceState(source_, tables_));
   {
     Statement id(source_.database(), "SELECT dataset_id FROM dataset");
-    const absl::StatusOr<bool> row = id.Step();
-    if (!row.ok()) return row.status();
-    if (!*row) return absl::FailedPreconditionError(absl::StrCat(From(), " holds no dataset"));
+    ASSIGN_OR_RETURN(const bool row, id.Step());
+    if (!row) return absl::FailedPreconditionError(absl::StrCat(From(), " holds no dataset"));
     report_.dataset_id = record::HexEncode(id.Bytes(0));
   }
-  const absl::StatusOr<bool> unfinished = target_.IsUnfinished();
-  if (!unfinished.ok()) return unfinished.status();
-  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(target_.database());
-  if (!transaction.ok()) return transaction.status();
-  if (*unfinished) {
-    absl::StatusOr<CopyProgress> progress = ReadProgress(target_.database());
-    if (!progress.ok()) return progress.status();
-    if (progress->source_state != *state) {
+  ASSIGN_OR_RETURN(const bool unfinished, target_.IsUnfinished());
+  ASSIGN_OR_RETURN(Transaction transaction, Transaction::BeginWrite(target_.database()));
+  if (unfinished) {
+    ASSIGN_OR_RETURN(CopyProgress progress, ReadProgress(target_.database()));
+    if (progress.source_state != state) {
       return absl::FailedPreconditionError(
           absl::StrCat(To(),
                        " is an unfinished copy of another dataset, of this one before it changed, or by another "
                        "version of this program: remove it and copy again"));
     }
-    progress_ = *std::move(progress);
+    progress_ = std::move(progress);
     report_.went_on = true;
     return absl::OkStatus();
   }
-  if (absl::Status status = RequireEmpty(); !status.ok()) return status;
-  progress_ = {.source_state = *state, .table = tables_.front().name};
+  RETURN_IF_ERROR(RequireEmpty());
+  progress_ = {.source_state = state, .table = tables_.front().name};
   // An empty dataset already has an id, but no producer knows it.
   absl::Status status = target_.database().Execute("DELETE FROM dataset");
   if (status.ok()) status = BeginCopy(target_.database(), progress_);
-  if (status.ok()) status = transaction->Commit();
+  if (status.ok()) status = transaction.Commit();
   // Moves the mark from the log to the file itself, for programs that read no log.
   return status.ok() ? target_.Settle() : status;
 }
@@ -111,10 +106,10 @@ absl::Status DatasetCopy::BeginOrGoOn() {
 absl::Status DatasetCopy::RequireEmpty() {
   for (const DatasetTable& table : tables_) {
     if (table.name == "dataset") continue;
-    const absl::StatusOr<std::optional<int64_t>> row =
-        Statement(target_.database(), absl::StrCat("SELECT 1 FROM ", table.name, " LIMIT 1").c_str()).QueryInt();
-    if (!row.ok()) return row.status();
-    if (!row->has_value()) continue;
+    ASSIGN_OR_RETURN(
+        const std::optional<int64_t> row,
+        Statement(target_.database(), absl::StrCat("SELECT 1 FROM ", table.name, " LIMIT 1").c_str()).QueryInt());
+    if (!row.has_value()) continue;
     return absl::FailedPreconditionError(
         absl::StrCat(To(), " holds a dataset already: use a new file or an empty database"));
   }
@@ -127,7 +122,7 @@ absl::Status DatasetCopy::CopyTables() {
                                       [&](const DatasetTable& table) { return table.name == progress_.table; });
   if (under_way == tables_.end()) return absl::DataLossError(absl::StrCat("there is no table ", progress_.table));
   for (auto table = under_way; table != tables_.end(); ++table) {
-    if (absl::Status status = CopyTable(table - tables_.begin()); !status.ok()) return status;
+    RETURN_IF_ERROR(CopyTable(table - tables_.begin()));
   }
   return absl::OkStatus();
 }
@@ -140,8 +135,7 @@ absl::Status DatasetCopy::CopyTable(size_t index) {
   absl::StatusOr<bool> row = reader.Step();
   while (more) {
     if (!row.ok()) return row.status();
-    absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(target_.database());
-    if (!transaction.ok()) return transaction.status();
+    ASSIGN_OR_RETURN(Transaction transaction, Transaction::BeginWrite(target_.database()));
     absl::Status status = RequireStep(target_.database(), progress_.step);
     if (!status.ok()) return status;
     const std::unique_ptr<RowWriter> writer = target_.NewRowWriter(table);
@@ -162,7 +156,7 @@ absl::Status DatasetCopy::CopyTable(size_t index) {
       progress_.place = {};
     }
     status = WriteProgress(target_.database(), progress_);
-    if (status.ok()) status = transaction->Commit();
+    if (status.ok()) status = transaction.Commit();
     if (!status.ok()) return status;
     report_.rows += rows;
     Report("copied", table.name, report_.rows);
@@ -171,21 +165,18 @@ absl::Status DatasetCopy::CopyTable(size_t index) {
 }
 
 absl::Status DatasetCopy::VerifyTables() {
-  absl::StatusOr<Transaction> view = Transaction::BeginRead(target_.database());
-  if (!view.ok()) return view.status();
+  RETURN_IF_ERROR(Transaction::BeginRead(target_.database()).status());
   int64_t rows = 0;
   for (const DatasetTable& table : tables_) {
-    const absl::StatusOr<TableHash> original = HashTable(source_.database(), table);
-    if (!original.ok()) return original.status();
-    const absl::StatusOr<TableHash> copy = HashTable(target_.database(), table);
-    if (!copy.ok()) return copy.status();
-    if (*copy != *original) {
-      return absl::DataLossError(absl::StrCat("the table ", table.name, " has ", copy->rows, " rows in ", To(), " and ",
-                                              original->rows, " in ", From(),
+    ASSIGN_OR_RETURN(const TableHash original, HashTable(source_.database(), table));
+    ASSIGN_OR_RETURN(const TableHash copy, HashTable(target_.database(), table));
+    if (copy != original) {
+      return absl::DataLossError(absl::StrCat("the table ", table.name, " has ", copy.rows, " rows in ", To(), " and ",
+                                              original.rows, " in ", From(),
                                               ", and they are not the same: remove the copy and copy again"));
     }
-    rows += copy->rows;
-    report_.tables.emplace_back(table.name, *copy);
+    rows += copy.rows;
+    report_.tables.emplace_back(table.name, copy);
     Report("verified", table.name, rows);
   }
   return absl::OkStatus();
@@ -194,11 +185,9 @@ absl::Status DatasetCopy::VerifyTables() {
 absl::Status DatasetCopy::VerifyExports() {
   std::vector<std::vector<ExportHash>> exports;
   for (CopyPlace* const place : {&source_, &target_}) {
-    absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader = place->OpenReader();
-    if (!reader.ok()) return reader.status();
-    absl::StatusOr<std::vector<ExportHash>> hashes = HashExport(**reader);
-    if (!hashes.ok()) return hashes.status();
-    exports.push_back(*std::move(hashes));
+    ASSIGN_OR_RETURN(std::unique_ptr<storage::StoreReader> reader, place->OpenReader());
+    ASSIGN_OR_RETURN(std::vector<ExportHash> hashes, HashExport(*reader));
+    exports.push_back(std::move(hashes));
   }
   if (exports[0] != exports[1]) {
     return absl::DataLossError(
@@ -209,24 +198,20 @@ absl::Status DatasetCopy::VerifyExports() {
 }
 
 absl::Status DatasetCopy::RequireUnchanged() {
-  const absl::StatusOr<Transaction> view = Transaction::BeginRead(source_.database());
-  if (!view.ok()) return view.status();
-  const absl::StatusOr<std::string> state = SourceState(source_, tables_);
-  if (!state.ok()) return state.status();
-  if (*state == progress_.source_state) return absl::OkStatus();
+  RETURN_IF_ERROR(Transaction::BeginRead(source_.database()).status());
+  ASSIGN_OR_RETURN(const std::string state, SourceState(source_, tables_));
+  if (state == progress_.source_state) return absl::OkStatus();
   return absl::AbortedError(absl::StrCat(From(),
                                          " has changed while it was copied: stop the collectors that serve it, "
                                          "remove the copy and copy again"));
 }
 
 absl::Status DatasetCopy::Finish() {
-  const absl::StatusOr<int64_t> next_attempt = source_.NextAttempt();
-  if (!next_attempt.ok()) return next_attempt.status();
-  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(target_.database());
-  if (!transaction.ok()) return transaction.status();
-  absl::Status status = target_.SetNextKeys(tables_, *next_attempt);
+  ASSIGN_OR_RETURN(const int64_t next_attempt, source_.NextAttempt());
+  ASSIGN_OR_RETURN(Transaction transaction, Transaction::BeginWrite(target_.database()));
+  absl::Status status = target_.SetNextKeys(tables_, next_attempt);
   if (status.ok()) status = EndCopy(target_.database());
-  if (status.ok()) status = transaction->Commit();
+  if (status.ok()) status = transaction.Commit();
   if (!status.ok()) return status;
   // The copy is complete even if this fails, and a repeated call would find no copy to resume.
   target_.Settle().IgnoreError();
@@ -236,14 +221,11 @@ absl::Status DatasetCopy::Finish() {
 }  // namespace
 
 absl::StatusOr<CopyReport> CopyDataset(const CopyOptions& options) {
-  absl::StatusOr<std::vector<DatasetTable>> tables = DatasetTables();
-  if (!tables.ok()) return tables.status();
-  absl::StatusOr<std::unique_ptr<CopyPlace>> source = OpenCopySource(options.from);
-  if (!source.ok()) return source.status();
-  absl::StatusOr<std::unique_ptr<CopyPlace>> target = OpenCopyTarget(options.to);
-  if (!target.ok()) return target.status();
-  std::erase_if(*tables, [&](const DatasetTable& table) { return !(*source)->Has(table) || !(*target)->Has(table); });
-  return DatasetCopy(**source, **target, *std::move(tables), options).Run();
+  ASSIGN_OR_RETURN(std::vector<DatasetTable> tables, DatasetTables());
+  ASSIGN_OR_RETURN(std::unique_ptr<CopyPlace> source, OpenCopySource(options.from));
+  ASSIGN_OR_RETURN(std::unique_ptr<CopyPlace> target, OpenCopyTarget(options.to));
+  std::erase_if(tables, [&](const DatasetTable& table) { return !source->Has(table) || !target->Has(table); });
+  return DatasetCopy(*source, *target, std::move(tables), options).Run();
 }
 
 }  // namespace telemetry::copy

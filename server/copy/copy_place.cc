@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/any_store.h"
 #include "server/storage/postgresql/pg_database.h"
 #include "server/storage/postgresql/pg_migrator.h"
@@ -43,11 +44,10 @@ class SqlitePlace : public CopyPlace {
   }
 
   absl::StatusOr<std::unique_ptr<storage::StoreReader>> OpenReader() override {
-    absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path_, {.read_only = true, .vfs = {}});
-    if (!database.ok()) return database.status();
+    ASSIGN_OR_RETURN(SqliteDatabase database, SqliteDatabase::Open(path_, {.read_only = true, .vfs = {}}));
     // The pages were verified when the place was opened.
-    if (absl::Status status = storage::AdmitForeignPages(*database); !status.ok()) return status;
-    return std::make_unique<storage::SqlReader>(std::make_unique<SqliteDatabase>(*std::move(database)));
+    RETURN_IF_ERROR(storage::AdmitForeignPages(database));
+    return std::make_unique<storage::SqlReader>(std::make_unique<SqliteDatabase>(std::move(database)));
   }
 
   absl::StatusOr<int64_t> NextAttempt() override {
@@ -56,8 +56,7 @@ class SqlitePlace : public CopyPlace {
 
   absl::Status SetNextKeys(const std::vector<DatasetTable>& /*tables*/, int64_t next_attempt) override {
     // The other tables continue after their largest key.
-    absl::Status status = database_.Execute("DELETE FROM sqlite_sequence WHERE name = 'attempts'");
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(database_.Execute("DELETE FROM sqlite_sequence WHERE name = 'attempts'"));
     return Statement(database_, "INSERT INTO sqlite_sequence (name, seq) VALUES ('attempts', ?1)")
         .Bind(next_attempt - 1)
         .Run();
@@ -84,9 +83,8 @@ class PostgresqlPlace : public CopyPlace {
   }
 
   absl::StatusOr<std::unique_ptr<storage::StoreReader>> OpenReader() override {
-    absl::StatusOr<std::unique_ptr<PgDatabase>> database = PgDatabase::Open(url_);
-    if (!database.ok()) return database.status();
-    return std::make_unique<storage::SqlReader>(*std::move(database));
+    ASSIGN_OR_RETURN(std::unique_ptr<PgDatabase> database, PgDatabase::Open(url_));
+    return std::make_unique<storage::SqlReader>(std::move(database));
   }
 
   absl::StatusOr<int64_t> NextAttempt() override {
@@ -101,7 +99,7 @@ class PostgresqlPlace : public CopyPlace {
       if (!next.ok()) return next.status();
       if (table.name == "attempts") next = std::max(*next, next_attempt);
       const std::string set = absl::StrCat("SELECT setval('", table.key_sequence, "', ", *next, ", false)");
-      if (absl::Status status = database_->Execute(set.c_str()); !status.ok()) return status;
+      RETURN_IF_ERROR(database_->Execute(set.c_str()));
     }
     return absl::OkStatus();
   }
@@ -115,44 +113,39 @@ class PostgresqlPlace : public CopyPlace {
 };
 
 absl::StatusOr<std::unique_ptr<CopyPlace>> OpenSqliteSource(const std::string& path) {
-  absl::StatusOr<SqliteDatabase> database = storage::OpenDatasetForReading(path, {.vfs = {}});
-  if (!database.ok()) return database.status();
+  ASSIGN_OR_RETURN(SqliteDatabase database, storage::OpenDatasetForReading(path, {.vfs = {}}));
   absl::StatusOr<LockFile> lock = LockFile::Acquire(path);
   // A read-only folder cannot have a collector, either.
   if (!lock.ok() && !absl::IsPermissionDenied(lock.status())) return lock.status();
   std::optional<LockFile> held;
   if (lock.ok()) held = *std::move(lock);
-  return std::make_unique<SqlitePlace>(path, std::move(held), *std::move(database));
+  return std::make_unique<SqlitePlace>(path, std::move(held), std::move(database));
 }
 
 absl::StatusOr<std::unique_ptr<CopyPlace>> OpenPostgresqlSource(const std::string& url) {
-  absl::StatusOr<std::unique_ptr<PgDatabase>> database = PgDatabase::Open(url);
-  if (!database.ok()) return database.status();
-  absl::Status status = storage::RequireCurrentPgSchema(**database);
+  ASSIGN_OR_RETURN(std::unique_ptr<PgDatabase> database, PgDatabase::Open(url));
+  absl::Status status = storage::RequireCurrentPgSchema(*database);
   // One transaction reads the whole source, and it is idle while the target writes.
-  if (status.ok()) status = (*database)->Execute("SET idle_in_transaction_session_timeout = 0");
+  if (status.ok()) status = database->Execute("SET idle_in_transaction_session_timeout = 0");
   if (!status.ok()) return status;
-  return std::make_unique<PostgresqlPlace>(url, *std::move(database));
+  return std::make_unique<PostgresqlPlace>(url, std::move(database));
 }
 
 absl::StatusOr<std::unique_ptr<CopyPlace>> OpenSqliteTarget(const std::string& path) {
-  absl::StatusOr<LockFile> lock = LockFile::Acquire(path);
-  if (!lock.ok()) return lock.status();
-  absl::StatusOr<SqliteDatabase> database = storage::OpenFileForCopying(path);
-  if (!database.ok()) return database.status();
-  return std::make_unique<SqlitePlace>(path, *std::move(lock), *std::move(database));
+  ASSIGN_OR_RETURN(LockFile lock, LockFile::Acquire(path));
+  ASSIGN_OR_RETURN(SqliteDatabase database, storage::OpenFileForCopying(path));
+  return std::make_unique<SqlitePlace>(path, std::move(lock), std::move(database));
 }
 
 absl::StatusOr<std::unique_ptr<CopyPlace>> OpenPostgresqlTarget(const std::string& url) {
-  absl::StatusOr<std::unique_ptr<PgDatabase>> database = PgDatabase::Open(url, Database::Access::kWrite);
-  if (!database.ok()) return database.status();
-  const absl::StatusOr<bool> unfinished = storage::IsUnfinishedCopy(**database);
+  ASSIGN_OR_RETURN(std::unique_ptr<PgDatabase> database, PgDatabase::Open(url, Database::Access::kWrite));
+  const absl::StatusOr<bool> unfinished = storage::IsUnfinishedCopy(*database);
   absl::Status status = unfinished.status();
-  if (status.ok() && !*unfinished) status = storage::MigratePg(**database, absl::Now());
+  if (status.ok() && !*unfinished) status = storage::MigratePg(*database, absl::Now());
   // The transaction of the target is idle while the source's tables are read.
-  if (status.ok()) status = (*database)->Execute("SET idle_in_transaction_session_timeout = 0");
+  if (status.ok()) status = database->Execute("SET idle_in_transaction_session_timeout = 0");
   if (!status.ok()) return status;
-  return std::make_unique<PostgresqlPlace>(url, *std::move(database));
+  return std::make_unique<PostgresqlPlace>(url, std::move(database));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "server/copy/copy_progress.h"
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/sql/schema_version.h"
 #include "server/storage/sql/statement.h"
 
@@ -13,7 +14,7 @@ absl::Status BeginCopy(storage::Database& target, const CopyProgress& progress) 
   const std::string make = absl::StrCat("CREATE TABLE ", kUnfinishedCopyTable,
                                         " (source_state TEXT NOT NULL, step BIGINT NOT NULL, table_name TEXT NOT NULL, "
                                         "owner BIGINT NOT NULL, after_key BIGINT NOT NULL)");
-  if (absl::Status status = target.Execute(make.c_str()); !status.ok()) return status;
+  RETURN_IF_ERROR(target.Execute(make.c_str()));
   const std::string insert =
       absl::StrCat("INSERT INTO ", kUnfinishedCopyTable,
                    " (source_state, step, table_name, owner, after_key) VALUES (?1, ?2, ?3, ?4, ?5)");
@@ -26,9 +27,8 @@ absl::StatusOr<CopyProgress> ReadProgress(storage::Database& target) {
   const std::string sql = absl::StrCat("SELECT source_state, step, table_name, owner, after_key FROM ",
                                        kUnfinishedCopyTable, " /*postgresql FOR UPDATE*/");
   Statement read(target, sql.c_str());
-  const absl::StatusOr<bool> row = read.Step();
-  if (!row.ok()) return row.status();
-  if (!*row) return absl::DataLossError("the unfinished copy has no progress record: remove it");
+  ASSIGN_OR_RETURN(const bool row, read.Step());
+  if (!row) return absl::DataLossError("the unfinished copy has no progress record: remove it");
   return CopyProgress{.source_state = std::string(read.Text(0)),
                       .step = read.Int(1),
                       .table = std::string(read.Text(2)),
@@ -36,9 +36,8 @@ absl::StatusOr<CopyProgress> ReadProgress(storage::Database& target) {
 }
 
 absl::Status RequireStep(storage::Database& target, int64_t step) {
-  const absl::StatusOr<CopyProgress> progress = ReadProgress(target);
-  if (!progress.ok()) return progress.status();
-  if (progress->step == step) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const CopyProgress progress, ReadProgress(target));
+  if (progress.step == step) return absl::OkStatus();
   return absl::AbortedError("another copy to the same place is running");
 }
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/sql/statement.h"
 #include "server/storage/sqlite/migrator.h"
 #include "server/storage/sqlite/sqlite_database.h"
@@ -94,12 +95,10 @@ absl::StatusOr<DatasetTable> TableOf(SqliteDatabase& schema, const Plan& plan) {
   Statement columns(schema, "SELECT name, type FROM pragma_table_info(?1) ORDER BY cid");
   columns.Bind(table.name);
   while (true) {
-    const absl::StatusOr<bool> row = columns.Step();
-    if (!row.ok()) return row.status();
-    if (!*row) return table;
-    const absl::StatusOr<ColumnType> type = TypeOf(columns.Text(1));
-    if (!type.ok()) return type.status();
-    table.columns.push_back({.name = std::string(columns.Text(0)), .type = *type});
+    ASSIGN_OR_RETURN(const bool row, columns.Step());
+    if (!row) return table;
+    ASSIGN_OR_RETURN(const ColumnType type, TypeOf(columns.Text(1)));
+    table.columns.push_back({.name = std::string(columns.Text(0)), .type = type});
   }
 }
 
@@ -110,25 +109,22 @@ std::string DatasetTable::ColumnNames() const {
 }
 
 absl::StatusOr<std::vector<DatasetTable>> DatasetTables() {
-  absl::StatusOr<SqliteDatabase> schema = SqliteDatabase::Open(":memory:", {.vfs = {}});
-  if (!schema.ok()) return schema.status();
-  if (absl::Status status = storage::Migrate(*schema); !status.ok()) return status;
+  ASSIGN_OR_RETURN(SqliteDatabase schema, SqliteDatabase::Open(":memory:", {.vfs = {}}));
+  RETURN_IF_ERROR(storage::Migrate(schema));
   std::vector<DatasetTable> tables;
   for (const Plan& plan : kPlans) {
-    absl::StatusOr<DatasetTable> table = TableOf(*schema, plan);
-    if (!table.ok()) return table.status();
-    tables.push_back(*std::move(table));
+    ASSIGN_OR_RETURN(DatasetTable table, TableOf(schema, plan));
+    tables.push_back(std::move(table));
   }
-  absl::StatusOr<DatasetTable> served_time = TableOf(*schema, kServedTime);
-  if (!served_time.ok()) return served_time.status();
-  served_time->only_in_sqlite = true;
-  served_time->key_sequence.clear();
+  ASSIGN_OR_RETURN(DatasetTable served_time, TableOf(schema, kServedTime));
+  served_time.only_in_sqlite = true;
+  served_time.key_sequence.clear();
   // Inserted before the last table, whose rows confirm that all others are present.
-  tables.insert(tables.end() - 1, *std::move(served_time));
-  const absl::StatusOr<int64_t> count =
-      schema->QueryInt("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'");
-  if (!count.ok()) return count.status();
-  if (*count != static_cast<int64_t>(tables.size())) {
+  tables.insert(tables.end() - 1, std::move(served_time));
+  ASSIGN_OR_RETURN(
+      const int64_t count,
+      schema.QueryInt("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"));
+  if (count != static_cast<int64_t>(tables.size())) {
     return absl::InternalError("the schema has tables that are not copied");
   }
   return tables;

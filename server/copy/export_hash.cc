@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "server/export/dataset_renderer.h"
 #include "server/export/layout.h"
 #include "server/export/stream_hash.h"
@@ -28,9 +29,8 @@ absl::StatusOr<std::vector<ExportHash>> HashExport(storage::StoreReader& reader)
   if (!status.ok()) return status;
   std::vector<ExportHash> hashes;
   for (auto& [suffix, hash] : files) {
-    absl::StatusOr<std::string> hex = hash.Hex();
-    if (!hex.ok()) return hex.status();
-    hashes.push_back({.suffix = suffix, .sha256_hex = *std::move(hex)});
+    ASSIGN_OR_RETURN(std::string hex, hash.Hex());
+    hashes.push_back({.suffix = suffix, .sha256_hex = std::move(hex)});
   }
   return hashes;
 }

@@ -1,6 +1,7 @@
 #include "server/copy/row_reader.h"
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/sql/partitions.h"
 
 namespace telemetry::copy {
@@ -54,9 +55,8 @@ absl::StatusOr<bool> RowReader::Step() {
       absl::StatusOr<bool> page = NextPage();
       if (!page.ok() || !*page) return page;
     }
-    absl::StatusOr<bool> row = rows_.Step();
-    if (!row.ok()) return row;
-    if (*row) {
+    ASSIGN_OR_RETURN(bool row, rows_.Step());
+    if (row) {
       const bool first_of_all_at_once = !table_.has_integer_key && page_rows_ == 0;
       before_ = table_.has_integer_key || first_of_all_at_once ? std::optional(place_) : std::nullopt;
       if (table_.has_integer_key) place_.after = rows_.Int(key_column_);
@@ -91,9 +91,8 @@ absl::StatusOr<bool> RowReader::NextOwner() {
     owner_ = 0;
     owner_keys_->Bind(from, kOwnersAtOnce);
     while (true) {
-      absl::StatusOr<bool> row = owner_keys_->Step();
-      if (!row.ok()) return row;
-      if (!*row) break;
+      ASSIGN_OR_RETURN(bool row, owner_keys_->Step());
+      if (!row) break;
       owners_.push_back({.key = owner_keys_->Int(0), .run = owner_keys_->Int(1)});
     }
     if (owners_.empty()) return false;

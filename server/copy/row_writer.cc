@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/postgresql/pg_copy_in.h"
 #include "server/storage/sql/prepared_statement.h"
 
@@ -59,7 +60,7 @@ class PostgresqlRowWriter : public RowWriter {
   absl::Status Add(int64_t run, const Statement& row) override {
     if (!begun_) {
       const std::string columns = absl::StrCat(table_.HasRunBesides() ? "run, " : "", table_.ColumnNames());
-      if (absl::Status status = rows_.Begin(table_.name, columns); !status.ok()) return status;
+      RETURN_IF_ERROR(rows_.Begin(table_.name, columns));
       begun_ = true;
     }
     if (table_.HasRunBesides()) rows_.Append(run);

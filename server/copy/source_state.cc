@@ -1,6 +1,7 @@
 #include "server/copy/source_state.h"
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "server/copy/table_hash.h"
 
@@ -23,15 +24,13 @@ absl::StatusOr<std::string> SourceState(CopyPlace& source, const std::vector<Dat
     absl::StrAppend(&state, table.name, "(", table.ColumnNames(), ")");
     if (!source.Has(table)) continue;
     if (TellsOfChanges(table)) {
-      const absl::StatusOr<TableHash> hash = HashTable(source.database(), table);
-      if (!hash.ok()) return hash.status();
-      absl::StrAppend(&state, hash->sha256_hex);
+      ASSIGN_OR_RETURN(const TableHash hash, HashTable(source.database(), table));
+      absl::StrAppend(&state, hash.sha256_hex);
     }
     if (IsCounted(table)) {
-      const absl::StatusOr<int64_t> rows =
-          source.database().QueryInt(absl::StrCat("SELECT count(*) FROM ", table.name).c_str());
-      if (!rows.ok()) return rows.status();
-      absl::StrAppend(&state, *rows);
+      ASSIGN_OR_RETURN(const int64_t rows,
+                       source.database().QueryInt(absl::StrCat("SELECT count(*) FROM ", table.name).c_str()));
+      absl::StrAppend(&state, rows);
     }
   }
   return record::Sha256Hex(state);

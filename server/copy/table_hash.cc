@@ -3,6 +3,7 @@
 #include <bit>
 #include <string_view>
 
+#include "proto/base/status_macros.h"
 #include "server/copy/row_reader.h"
 #include "server/export/stream_hash.h"
 
@@ -44,9 +45,8 @@ absl::StatusOr<TableHash> HashTable(storage::Database& database, const DatasetTa
   RowReader reader(database, table);
   std::string piece;
   while (true) {
-    const absl::StatusOr<bool> row = reader.Step();
-    if (!row.ok()) return row.status();
-    if (!*row) break;
+    ASSIGN_OR_RETURN(const bool row, reader.Step());
+    if (!row) break;
     ++result.rows;
     for (size_t i = 0; i < table.columns.size(); ++i) {
       AppendValue(reader.row(), static_cast<int>(i), table.columns[i].type, &piece);
@@ -56,9 +56,8 @@ absl::StatusOr<TableHash> HashTable(storage::Database& database, const DatasetTa
     piece.clear();
   }
   hash.Update(piece);
-  absl::StatusOr<std::string> hex = hash.Hex();
-  if (!hex.ok()) return hex.status();
-  result.sha256_hex = *std::move(hex);
+  ASSIGN_OR_RETURN(std::string hex, hash.Hex());
+  result.sha256_hex = std::move(hex);
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "server/call/message_buffer.h"
 
 namespace telemetry::collector {
@@ -18,14 +19,12 @@ DeletionCall::DeletionCall(const PageCallContext& context, AdmittedCall call, Wr
 absl::Status DeletionCall::TakeRequest(const grpc::ByteBuffer& request) { return FromBuffer(request, &request_); }
 
 absl::StatusOr<storage::Removal> DeletionCall::Find() {
-  const absl::StatusOr<ReaderPool::Borrowed> reader = readers().Borrow();
-  if (!reader.ok()) return reader.status();
+  ASSIGN_OR_RETURN(const ReaderPool::Borrowed reader, readers().Borrow());
   if (!deletion_) {
-    absl::StatusOr<storage::Deletion> begun = (*reader)->BeginDeletion(request_);
-    if (!begun.ok()) return begun.status();
-    deletion_ = *std::move(begun);
+    ASSIGN_OR_RETURN(storage::Deletion begun, reader->BeginDeletion(request_));
+    deletion_ = std::move(begun);
   }
-  return (*reader)->Next(*deletion_);
+  return reader->Next(*deletion_);
 }
 
 DeletionCall::Page DeletionCall::PageOf(v1::DeleteStep step) const {

@@ -3,7 +3,8 @@
 #include <chrono>
 #include <utility>
 
-#include "proto/clock/steady.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/steady.h"
 #include "server/call/message_buffer.h"
 #include "telemetry/v1/dataset.pb.h"
 
@@ -26,23 +27,21 @@ ExportCall::ExportCall(const PageCallContext& context, AdmittedCall call, CallEn
 
 absl::Status ExportCall::TakeRequest(const grpc::ByteBuffer& request) {
   v1::ExportRequest parsed;
-  if (absl::Status status = FromBuffer(request, &parsed); !status.ok()) return status;
+  RETURN_IF_ERROR(FromBuffer(request, &parsed));
   exporter_.emplace(std::move(parsed));
   return absl::OkStatus();
 }
 
 absl::StatusOr<ExportCall::Page> ExportCall::ReadPage() {
-  const absl::StatusOr<ReaderPool::Borrowed> reader = readers().Borrow();
-  if (!reader.ok()) return reader.status();
+  ASSIGN_OR_RETURN(const ReaderPool::Borrowed reader, readers().Borrow());
   const SteadyTime turn_ends = SteadyNow() + kTurn;
   Page page;
   while (page.bytes < kPageBytes && SteadyNow() < turn_ends && !has_ended()) {
-    const absl::StatusOr<storage::Exporter::Step> step = (*reader)->Next(*exporter_);
-    if (!step.ok()) return step.status();
-    page.is_last = step->done;
-    if (step->done) break;
-    if (!step->item.has_value() && step->serialised.empty()) continue;
-    page.Add(step->item.has_value() ? ToBuffer(*step->item) : ToBuffer(step->serialised));
+    ASSIGN_OR_RETURN(const storage::Exporter::Step step, reader->Next(*exporter_));
+    page.is_last = step.done;
+    if (step.done) break;
+    if (!step.item.has_value() && step.serialised.empty()) continue;
+    page.Add(step.item.has_value() ? ToBuffer(*step.item) : ToBuffer(step.serialised));
   }
   return page;
 }

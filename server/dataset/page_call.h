@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "proto/clock/steady.h"
+#include "proto/base/steady.h"
 #include "server/call/raw_service.h"
 #include "server/dataset/fair_pool.h"
 #include "server/dataset/reader_pool.h"

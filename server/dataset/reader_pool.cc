@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "proto/base/status_macros.h"
+
 namespace telemetry::collector {
 
 absl::StatusOr<ReaderPool::Borrowed> ReaderPool::Borrow() {
@@ -13,9 +15,8 @@ absl::StatusOr<ReaderPool::Borrowed> ReaderPool::Borrow() {
       return reader;
     }
   }
-  absl::StatusOr<std::unique_ptr<storage::StoreReader>> opened = open_();
-  if (!opened.ok()) return opened.status();
-  return Borrowed(opened->release(), GiveBack(this));
+  ASSIGN_OR_RETURN(std::unique_ptr<storage::StoreReader> opened, open_());
+  return Borrowed(opened.release(), GiveBack(this));
 }
 
 void ReaderPool::GiveBack::operator()(storage::StoreReader* reader) const {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace telemetry::exporter {
 namespace {
@@ -31,7 +32,7 @@ class GzipCompressor : public Compressor {
     while (!text.empty()) {
       std::string_view piece = text.substr(0, std::numeric_limits<uInt>::max());
       text.remove_prefix(piece.size());
-      if (absl::Status status = Deflate(piece, Z_NO_FLUSH, out); !status.ok()) return status;
+      RETURN_IF_ERROR(Deflate(piece, Z_NO_FLUSH, out));
     }
     return absl::OkStatus();
   }
@@ -78,9 +79,8 @@ class ZstdCompressor : public Compressor {
   absl::Status Finish(std::string* out) override {
     ZSTD_inBuffer nothing{nullptr, 0, 0};
     while (true) {
-      absl::StatusOr<size_t> left = Step(&nothing, ZSTD_e_end, out);
-      if (!left.ok()) return left.status();
-      if (*left == 0) return absl::OkStatus();
+      ASSIGN_OR_RETURN(size_t left, Step(&nothing, ZSTD_e_end, out));
+      if (left == 0) return absl::OkStatus();
     }
   }
 
@@ -105,7 +105,7 @@ class ZstdCompressor : public Compressor {
 template <typename Kind>
 absl::StatusOr<std::unique_ptr<Compressor>> Make() {
   auto compressor = std::make_unique<Kind>();
-  if (absl::Status status = compressor->Init(); !status.ok()) return status;
+  RETURN_IF_ERROR(compressor->Init());
   return compressor;
 }
 

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "proto/base/status_macros.h"
 #include "server/export/dataset_source.h"
 #include "server/storage/any_store.h"
 #include "server/storage/store.h"
@@ -10,9 +11,8 @@ namespace telemetry::exporter {
 
 DatasetSource FromDatabase(std::string path) {
   return [path = std::move(path)](const v1::ExportRequest& request, const ItemSink& sink) -> absl::Status {
-    absl::StatusOr<std::unique_ptr<storage::StoreReader>> reader = storage::OpenReader(path);
-    if (!reader.ok()) return reader.status();
-    return (*reader)->Export(request, sink);
+    ASSIGN_OR_RETURN(std::unique_ptr<storage::StoreReader> reader, storage::OpenReader(path));
+    return reader->Export(request, sink);
   };
 }
 

@@ -2,6 +2,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/sidecar_record.h"
 #include "proto/record/sidecar_row.h"
@@ -94,7 +95,7 @@ absl::Status DatasetRenderer::BeginRun(const v1::RunSummary& summary) {
         absl::StrCat("the pr2699 layout can hold only one run, but the selection has several (", last_run_id, ", ",
                      summary.run().run_id(), ", ...): select one with --run, or use another --layout"));
   }
-  if (absl::Status status = EndRun(); !status.ok()) return status;
+  RETURN_IF_ERROR(EndRun());
   run_.emplace(layout_, summary.run());
   config_ = {};
   if (!is_another) return absl::OkStatus();
@@ -103,16 +104,15 @@ absl::Status DatasetRenderer::BeginRun(const v1::RunSummary& summary) {
 }
 
 absl::Status DatasetRenderer::EndRun() {
-  if (absl::Status status = EndAttempt(); !status.ok()) return status;
+  RETURN_IF_ERROR(EndAttempt());
   if (!run_.has_value()) return absl::OkStatus();
-  absl::StatusOr<std::optional<RecordParts>> parts = run_->record.Parts(run_->columns.run(), configs_);
-  if (!parts.ok()) return parts.status();
+  ASSIGN_OR_RETURN(std::optional<RecordParts> parts, run_->record.Parts(run_->columns.run(), configs_));
   run_.reset();
-  if (!parts->has_value()) return absl::OkStatus();
+  if (!parts.has_value()) return absl::OkStatus();
   for (RecordParts& record : records_) {
-    if (record.Merge(**parts)) return absl::OkStatus();
+    if (record.Merge(*parts)) return absl::OkStatus();
   }
-  records_.push_back(**std::move(parts));
+  records_.push_back(*std::move(parts));
   return absl::OkStatus();
 }
 
@@ -176,7 +176,7 @@ absl::Status DatasetRenderer::AddRunConfigs(const v1::ExportRunConfigs& run_conf
 
 absl::Status DatasetRenderer::BeginAttempt(const v1::AttemptSummary& summary) {
   if (!run_.has_value()) return OutOfOrder("an attempt", "run");
-  if (absl::Status status = EndAttempt(); !status.ok()) return status;
+  RETURN_IF_ERROR(EndAttempt());
   attempt_.emplace(CurrentAttempt{
       .summary = summary, .attempt_id = record::HexEncode(summary.attempt().attempt_id()), .exported = {}});
   ++counts_.attempts;
@@ -195,14 +195,14 @@ absl::Status DatasetRenderer::AddRows(const v1::ExportRows& rows) {
   const HashOfSeq hash_of_seq = layout_ == Layout::kKeyed ? HashesOf(rows) : HashOfSeq();
   for (const v1::Measurement& row : rows.measurements()) {
     if (row.config_id() != config_.config_id) {
-      if (absl::Status status = SelectConfig(row); !status.ok()) return status;
+      RETURN_IF_ERROR(SelectConfig(row));
     }
     const auto hash = hash_of_seq.find(row.seq());
     AppendRow(row, hash == hash_of_seq.end() ? std::string_view() : hash->second);
-    if (absl::Status status = EmitIfLarge(Part::kRows); !status.ok()) return status;
+    RETURN_IF_ERROR(EmitIfLarge(Part::kRows));
   }
   if (!rows.source_hashes().empty() && layout_ == Layout::kHelion) {
-    if (absl::Status status = AppendSourceHashes(rows); !status.ok()) return status;
+    RETURN_IF_ERROR(AppendSourceHashes(rows));
   }
   return with_details_ ? AppendDetails(rows) : absl::OkStatus();
 }

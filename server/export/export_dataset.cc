@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/export/dataset_renderer.h"
 #include "server/export/selection.h"
 #include "server/export/snapshot.h"
@@ -63,19 +64,16 @@ absl::StatusOr<DatasetCounts> Render(const DatasetSource& source, const ExportOp
 }  // namespace
 
 absl::StatusOr<ExportResult> ExportDataset(const DatasetSource& source, const ExportOptions& options) {
-  absl::StatusOr<std::unique_ptr<FileSet>> files = FileSet::Create(options.base, options.compression, options.force);
-  if (!files.ok()) return files.status();
-  absl::StatusOr<DatasetCounts> counts = Render(source, options, files->get());
-  if (!counts.ok()) return counts.status();
-  absl::StatusOr<std::vector<WrittenFile>> written = (*files)->Finish();
-  if (!written.ok()) return written.status();
+  ASSIGN_OR_RETURN(std::unique_ptr<FileSet> files, FileSet::Create(options.base, options.compression, options.force));
+  ASSIGN_OR_RETURN(DatasetCounts counts, Render(source, options, files.get()));
+  ASSIGN_OR_RETURN(std::vector<WrittenFile> written, files->Finish());
   const Snapshot snapshot{.filter = options.filter,
                           .layout = options.layout,
                           .compression = options.compression,
-                          .counts = *counts,
-                          .files = *written};
-  if (absl::Status status = (*files)->Publish(FormatSnapshot(snapshot)); !status.ok()) return status;
-  return ExportResult{.counts = *std::move(counts), .files = *std::move(written)};
+                          .counts = counts,
+                          .files = written};
+  RETURN_IF_ERROR(files->Publish(FormatSnapshot(snapshot)));
+  return ExportResult{.counts = std::move(counts), .files = std::move(written)};
 }
 
 std::string BaseOfPath(std::string path) {

@@ -15,6 +15,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/export/snapshot.h"
 
 namespace telemetry::exporter {
@@ -93,7 +94,7 @@ absl::StatusOr<std::unique_ptr<FileSet>> FileSet::Create(const std::string& base
         absl::StrCat("the output base '", base, "' names a folder: add a file name, as in ", folder, "dataset"));
   }
   std::unique_ptr<FileSet> files(new FileSet(std::move(folder), std::move(name), compression));
-  if (absl::Status status = files->Lock(); !status.ok()) return status;
+  RETURN_IF_ERROR(files->Lock());
   files->RecogniseEarlier(force);
   return files;
 }
@@ -135,11 +136,10 @@ absl::Status FileSet::Append(std::string_view suffix, std::string_view text) {
   std::string name = absl::StrCat(name_, std::string(suffix), std::string(CompressionSuffix(compression_)));
   auto found = files_.find(name);
   if (found == files_.end()) {
-    if (absl::Status status = CheckTarget(name); !status.ok()) return status;
-    absl::StatusOr<std::unique_ptr<OutputFile>> file =
-        OutputFile::Create(absl::StrCat(folder_, name, kPartial), compression_);
-    if (!file.ok()) return file.status();
-    found = files_.emplace(std::move(name), *std::move(file)).first;
+    RETURN_IF_ERROR(CheckTarget(name));
+    ASSIGN_OR_RETURN(std::unique_ptr<OutputFile> file,
+                     OutputFile::Create(absl::StrCat(folder_, name, kPartial), compression_));
+    found = files_.emplace(std::move(name), std::move(file)).first;
   }
   return found->second->Append(text);
 }
@@ -147,7 +147,7 @@ absl::Status FileSet::Append(std::string_view suffix, std::string_view text) {
 absl::StatusOr<std::vector<WrittenFile>> FileSet::Finish() {
   std::vector<WrittenFile> written;
   for (const auto& [name, file] : files_) {
-    if (absl::Status status = file->Finish(); !status.ok()) return status;
+    RETURN_IF_ERROR(file->Finish());
     written.push_back({.name = name, .size_bytes = file->size_bytes(), .sha256_hex = file->sha256_hex()});
   }
   return written;
@@ -177,7 +177,7 @@ absl::Status FileSet::CheckTargets() const {
 }
 
 absl::Status FileSet::Publish(std::string_view snapshot_json) {
-  if (absl::Status status = CheckTargets(); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckTargets());
   const std::string partial_snapshot = absl::StrCat(SnapshotPath(), kPartial);
   absl::Status status = WriteWhole(lock_fd_, partial_snapshot, snapshot_json);
   if (status.ok()) status = Mark(snapshot_json);
@@ -193,9 +193,8 @@ absl::Status FileSet::Publish(std::string_view snapshot_json) {
 // Writes the marker to the disk before the first file of the earlier export is changed. The marker contains the new
 // snapshot, so that the next export knows the files that an interrupted export may have left.
 absl::Status FileSet::Mark(std::string_view snapshot_json) {
-  absl::StatusOr<int> marker = OpenLocked(MarkerPath(), /*wait=*/0);
-  if (!marker.ok()) return marker.status();
-  marker_fd_ = *marker;
+  ASSIGN_OR_RETURN(int marker, OpenLocked(MarkerPath(), /*wait=*/0));
+  marker_fd_ = marker;
   const std::string left = ReadWhole(MarkerPath());
   absl::Status status = left.empty() ? absl::OkStatus() : RemoveOthers(left);
   if (status.ok()) status = WriteWhole(marker_fd_, MarkerPath(), snapshot_json);
@@ -206,16 +205,16 @@ absl::Status FileSet::Mark(std::string_view snapshot_json) {
 
 absl::Status FileSet::RenameAll(const std::string& partial_snapshot) {
   for (const auto& [name, file] : files_) {
-    if (absl::Status status = Rename(file->path(), absl::StrCat(folder_, name)); !status.ok()) return status;
+    RETURN_IF_ERROR(Rename(file->path(), absl::StrCat(folder_, name)));
   }
-  if (absl::Status status = RemoveOthers(ReadWhole(SnapshotPath())); !status.ok()) return status;
-  if (absl::Status status = Rename(partial_snapshot, SnapshotPath()); !status.ok()) return status;
+  RETURN_IF_ERROR(RemoveOthers(ReadWhole(SnapshotPath())));
+  RETURN_IF_ERROR(Rename(partial_snapshot, SnapshotPath()));
   return SyncFolder();
 }
 
 // Removes the marker, after all renames are durable.
 absl::Status FileSet::Unmark() {
-  if (absl::Status status = Unlink(MarkerPath()); !status.ok()) return status;
+  RETURN_IF_ERROR(Unlink(MarkerPath()));
   return SyncFolder();
 }
 
@@ -224,7 +223,7 @@ absl::Status FileSet::RemoveOthers(std::string_view snapshot_json) {
     // A user can edit a snapshot, so only files of this base are removed.
     if (!absl::StartsWith(name, absl::StrCat(name_, ".")) || absl::StrContains(name, '/')) continue;
     if (files_.contains(name)) continue;
-    if (absl::Status status = Unlink(absl::StrCat(folder_, name)); !status.ok()) return status;
+    RETURN_IF_ERROR(Unlink(absl::StrCat(folder_, name)));
   }
   return absl::OkStatus();
 }

@@ -14,7 +14,8 @@
 #include "absl/time/clock.h"
 #include "proto/access/credential_flags.h"
 #include "proto/access/grpc_log.h"
-#include "proto/cli/usage.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/usage.h"
 #include "proto/record/counted.h"
 #include "server/export/dataset_source.h"
 #include "server/export/end_signals.h"
@@ -148,15 +149,13 @@ absl::StatusOr<v1::Filter> ParseFilter(const Arguments& arguments) {
   filter.set_kernel_name(arguments.kernel);
   filter.set_hardware(arguments.hardware);
   filter.set_status(arguments.status);
-  if (absl::Status status = CheckRun(arguments.run); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckRun(arguments.run));
   filter.set_run_id(arguments.run);
-  absl::StatusOr<v1::Filter::Attempts> attempts = ParseAttempts(arguments.attempts);
-  if (!attempts.ok()) return attempts.status();
-  filter.set_attempts(*attempts);
+  ASSIGN_OR_RETURN(v1::Filter::Attempts attempts, ParseAttempts(arguments.attempts));
+  filter.set_attempts(attempts);
   if (!arguments.since.empty()) {
-    absl::StatusOr<absl::Time> since = ParseSince(arguments.since, absl::Now());
-    if (!since.ok()) return since.status();
-    filter.set_since_unix_us(absl::ToUnixMicros(*since));
+    ASSIGN_OR_RETURN(absl::Time since, ParseSince(arguments.since, absl::Now()));
+    filter.set_since_unix_us(absl::ToUnixMicros(since));
   }
   return filter;
 }
@@ -180,16 +179,13 @@ absl::StatusOr<ExportOptions> ParseOptions(const Arguments& arguments) {
   if (arguments.db.empty() && arguments.collector.empty()) {
     return absl::InvalidArgumentError("no source: give --db FILE or --collector HOST:PORT");
   }
-  absl::StatusOr<Layout> layout = ParseLayout(arguments.layout);
-  if (!layout.ok()) return layout.status();
-  absl::StatusOr<Compression> compression = ParseCompression(arguments.compress);
-  if (!compression.ok()) return compression.status();
-  absl::StatusOr<v1::Filter> filter = ParseFilter(arguments);
-  if (!filter.ok()) return filter.status();
+  ASSIGN_OR_RETURN(Layout layout, ParseLayout(arguments.layout));
+  ASSIGN_OR_RETURN(Compression compression, ParseCompression(arguments.compress));
+  ASSIGN_OR_RETURN(v1::Filter filter, ParseFilter(arguments));
   return ExportOptions{.base = BaseOfPath(arguments.out),
-                       .layout = *layout,
-                       .compression = *compression,
-                       .filter = *std::move(filter),
+                       .layout = layout,
+                       .compression = compression,
+                       .filter = std::move(filter),
                        .details = arguments.details,
                        .allow_empty = arguments.allow_empty,
                        .force = arguments.force,

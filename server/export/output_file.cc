@@ -7,15 +7,15 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace telemetry::exporter {
 
 absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(std::string path, Compression compression) {
-  absl::StatusOr<std::unique_ptr<Compressor>> compressor = Compressor::Create(compression);
-  if (!compressor.ok()) return compressor.status();
+  ASSIGN_OR_RETURN(std::unique_ptr<Compressor> compressor, Compressor::Create(compression));
   int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", path));
-  return std::unique_ptr<OutputFile>(new OutputFile(std::move(path), fd, *std::move(compressor)));
+  return std::unique_ptr<OutputFile>(new OutputFile(std::move(path), fd, std::move(compressor)));
 }
 
 OutputFile::OutputFile(std::string path, int fd, std::unique_ptr<Compressor> compressor)
@@ -26,20 +26,19 @@ OutputFile::~OutputFile() { close(fd_); }
 absl::Status OutputFile::Append(std::string_view text) {
   if (compressor_ == nullptr) return Write(text);
   compressed_.clear();
-  if (absl::Status status = compressor_->Compress(text, &compressed_); !status.ok()) return status;
+  RETURN_IF_ERROR(compressor_->Compress(text, &compressed_));
   return Write(compressed_);
 }
 
 absl::Status OutputFile::Finish() {
   if (compressor_ != nullptr) {
     compressed_.clear();
-    if (absl::Status status = compressor_->Finish(&compressed_); !status.ok()) return status;
-    if (absl::Status status = Write(compressed_); !status.ok()) return status;
+    RETURN_IF_ERROR(compressor_->Finish(&compressed_));
+    RETURN_IF_ERROR(Write(compressed_));
   }
   if (fsync(fd_) != 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot fsync ", path_));
-  absl::StatusOr<std::string> hex = hash_.Hex();
-  if (!hex.ok()) return hex.status();
-  sha256_hex_ = *std::move(hex);
+  ASSIGN_OR_RETURN(std::string hex, hash_.Hex());
+  sha256_hex_ = std::move(hex);
   return absl::OkStatus();
 }
 

@@ -7,7 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "proto/cli/nearest.h"
+#include "proto/base/nearest.h"
 
 namespace telemetry::exporter {
 namespace {

@@ -11,7 +11,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
-#include "proto/clock/steady.h"
+#include "proto/base/steady.h"
 #include "server/call/limits.h"
 #include "server/call/sender_shares.h"
 

@@ -3,7 +3,8 @@
 #include <memory>
 #include <utility>
 
-#include "proto/clock/steady.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/steady.h"
 #include "server/batch/parsed_batch.h"
 #include "server/call/grpc_status.h"
 #include "server/call/message_buffer.h"
@@ -35,9 +36,8 @@ void IngestCall::HandleRequest() {
 }
 
 absl::Status IngestCall::Read() {
-  absl::StatusOr<RequestOutline> outline = ReadOutline(request());
-  if (!outline.ok()) return outline.status();
-  outline_ = *std::move(outline);
+  ASSIGN_OR_RETURN(RequestOutline outline, ReadOutline(request()));
+  outline_ = std::move(outline);
   if (!outline_.open) outline_.open.emplace();
   const v1::Open& open = *outline_.open;
   SetProducer(open.producer_id());

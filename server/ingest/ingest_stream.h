@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "proto/clock/steady.h"
+#include "proto/base/steady.h"
 #include "server/batch/batch_parser.h"
 #include "server/batch/request_outline.h"
 #include "server/call/raw_service.h"

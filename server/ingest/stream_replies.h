@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "proto/clock/steady.h"
+#include "proto/base/steady.h"
 #include "server/ingest/byte_claim.h"
 #include "server/ingest/ingest_context.h"
 #include "server/storage/store.h"

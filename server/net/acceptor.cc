@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/log/log.h"
 
 namespace telemetry::net {
@@ -58,10 +59,9 @@ int OpenSpare() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Acceptor>> Acceptor::Open(AcceptorOptions options) {
-  absl::StatusOr<std::vector<Listener>> listeners = ListenAt(options.address, options.listener);
-  if (!listeners.ok()) return listeners.status();
-  std::unique_ptr<Acceptor> acceptor(new Acceptor(std::move(options), *std::move(listeners)));
-  if (absl::Status status = acceptor->SetUp(); !status.ok()) return status;
+  ASSIGN_OR_RETURN(std::vector<Listener> listeners, ListenAt(options.address, options.listener));
+  std::unique_ptr<Acceptor> acceptor(new Acceptor(std::move(options), std::move(listeners)));
+  RETURN_IF_ERROR(acceptor->SetUp());
   return acceptor;
 }
 

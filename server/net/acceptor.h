@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "proto/clock/steady.h"
+#include "proto/base/steady.h"
 #include "server/net/connection_table.h"
 #include "server/net/listener.h"
 #include "server/net/network.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "proto/clock/steady.h"
+#include "proto/base/steady.h"
 #include "server/net/network.h"
 #include "server/net/receive_meter.h"
 #include "server/net/socket.h"

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace telemetry::net {
 namespace {
@@ -121,7 +122,7 @@ absl::StatusOr<std::vector<Listener>> ListenAtAnyPort(const Addresses& addresses
 
 absl::StatusOr<Listener> Listener::Open(const sockaddr_storage& address, const ListenerOptions& options) {
   Listener listener(address, options);
-  if (absl::Status status = listener.Listen(); !status.ok()) return status;
+  RETURN_IF_ERROR(listener.Listen());
   return listener;
 }
 
@@ -164,14 +165,13 @@ absl::StatusOr<std::vector<Listener>> ListenAt(const std::string& address, const
   if (colon == std::string::npos) return absl::UnavailableError("not of the form HOST:PORT");
   std::string host = address.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  absl::StatusOr<Addresses> addresses = Resolve(host, address.substr(colon + 1));
-  if (!addresses.ok()) return addresses.status();
+  ASSIGN_OR_RETURN(Addresses addresses, Resolve(host, address.substr(colon + 1)));
   if (host != "0.0.0.0" && host != "::") {
-    absl::StatusOr<std::vector<Listener>> listeners = ListenAtAnyPort(*addresses, options);
+    absl::StatusOr<std::vector<Listener>> listeners = ListenAtAnyPort(addresses, options);
     if (listeners.ok() || absl::IsUnavailable(listeners.status())) return listeners;
     return absl::UnavailableError(listeners.status().message());
   }
-  const in_port_t port = PortOf(addresses->at(0));
+  const in_port_t port = PortOf(addresses.at(0));
   absl::StatusOr<std::vector<Listener>> listeners = ListenAtEach(EveryAddress(port), options);
   if (absl::IsNotFound(listeners.status())) return ListenAtEach(EveryV4Address(port), options);
   return listeners;

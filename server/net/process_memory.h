@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "proto/clock/steady.h"
+#include "proto/base/steady.h"
 #include "server/net/socket.h"
 
 namespace telemetry::net {

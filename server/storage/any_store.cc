@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "server/storage/postgresql/pg_database.h"
 #include "server/storage/postgresql/pg_migrator.h"
 #include "server/storage/postgresql/postgresql_store.h"
@@ -46,13 +47,11 @@ std::string WithoutPasswords(std::string_view db) {
 
 absl::StatusOr<DatasetState> Inspect(const std::string& db) {
   if (!IsPostgresqlUrl(db)) return InspectDataset(db);
-  const absl::StatusOr<std::unique_ptr<PgDatabase>> database = PgDatabase::Open(db);
-  if (!database.ok()) return database.status();
-  const absl::StatusOr<int> version = PgSchemaVersion(**database);
-  if (!version.ok()) return version.status();
+  ASSIGN_OR_RETURN(const std::unique_ptr<PgDatabase> database, PgDatabase::Open(db));
+  ASSIGN_OR_RETURN(const int version, PgSchemaVersion(*database));
   const int newest = EmbeddedPgMigrations().back().number;
-  if (*version > newest) return NewerSchema(*version, newest);
-  return DatasetState{.exists = *version > 0, .schema_version = *version, .newest_version = newest};
+  if (version > newest) return NewerSchema(version, newest);
+  return DatasetState{.exists = version > 0, .schema_version = version, .newest_version = newest};
 }
 
 absl::StatusOr<std::unique_ptr<StoreWriter>> OpenWriter(const std::string& db, const WriterOptions& options) {
@@ -62,14 +61,12 @@ absl::StatusOr<std::unique_ptr<StoreWriter>> OpenWriter(const std::string& db, c
 
 absl::StatusOr<std::unique_ptr<Database>> OpenDatabaseForReading(const std::string& db) {
   if (IsPostgresqlUrl(db)) {
-    absl::StatusOr<std::unique_ptr<PgDatabase>> database = PgDatabase::Open(db);
-    if (!database.ok()) return database.status();
-    if (absl::Status status = RequireCurrentPgSchema(**database); !status.ok()) return status;
-    return *std::move(database);
+    ASSIGN_OR_RETURN(std::unique_ptr<PgDatabase> database, PgDatabase::Open(db));
+    RETURN_IF_ERROR(RequireCurrentPgSchema(*database));
+    return std::move(database);
   }
-  absl::StatusOr<SqliteDatabase> database = OpenDatasetForReading(db, {});
-  if (!database.ok()) return database.status();
-  return std::make_unique<SqliteDatabase>(*std::move(database));
+  ASSIGN_OR_RETURN(SqliteDatabase database, OpenDatasetForReading(db, {}));
+  return std::make_unique<SqliteDatabase>(std::move(database));
 }
 
 absl::StatusOr<std::unique_ptr<StoreReader>> OpenReader(const std::string& db, const ReaderOptions& options) {

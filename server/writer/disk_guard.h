@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "proto/clock/periodic.h"
+#include "proto/base/periodic.h"
 
 namespace telemetry::collector {
 

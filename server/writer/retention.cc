@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "proto/base/status_macros.h"
 #include "proto/log/log.h"
 
 namespace telemetry::collector {
@@ -40,23 +41,21 @@ absl::Status Retention::Step(storage::StoreWriter& writer) {
 
 absl::Status Retention::CountTime(storage::StoreWriter& writer) {
   const SteadyTime now = options_.steady_clock();
-  const absl::StatusOr<absl::Duration> served = writer.AddServedTime(absl::FromChrono(now - counted_to_));
-  if (!served.ok()) return served.status();
+  ASSIGN_OR_RETURN(const absl::Duration served, writer.AddServedTime(absl::FromChrono(now - counted_to_)));
   counted_to_ = now;
   next_pass_ = now + absl::ToChronoNanoseconds(options_.interval);
   passing_ = !options_.rules.is_empty();
   pass_ = {};
   reject_bytes_ = 0;
   absl::MutexLock lock(&mutex_);
-  state_.served = *served;
+  state_.served = served;
   return absl::OkStatus();
 }
 
 absl::Status Retention::RemoveSome(storage::StoreWriter& writer) {
-  const absl::StatusOr<storage::PruneStep> step = writer.PruneSome(options_.rules);
-  if (!step.ok()) return step.status();
-  Add(*step);
-  if (step->done) EndPass(*step);
+  ASSIGN_OR_RETURN(const storage::PruneStep step, writer.PruneSome(options_.rules));
+  Add(step);
+  if (step.done) EndPass(step);
   return absl::OkStatus();
 }
 

@@ -7,7 +7,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
-#include "proto/clock/steady.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/steady.h"
 #include "proto/log/log.h"
 
 namespace telemetry::collector {
@@ -241,11 +242,11 @@ void WriterLoop::TakeShares(const Shares& shares, const Rule& rule, BatchGroup& 
 absl::Status WriterLoop::Do(std::vector<Job>& group) {
   const bool busy = !group.empty();
   if (busy) {
-    if (absl::Status status = DoGroup(group); !status.ok()) return status;
+    RETURN_IF_ERROR(DoGroup(group));
   }
   const bool retain = RetentionIsDue(busy);
   if (retain) {
-    if (absl::Status status = retention_.Step(*writer_); !status.ok()) return status;
+    RETURN_IF_ERROR(retention_.Step(*writer_));
   }
   group = TakeRemoval(busy);
   idle_ = !busy && !retain && group.empty();
@@ -272,10 +273,9 @@ absl::Status WriterLoop::DoRemove(std::vector<Job>& group) {
     Refuse(std::move(group), why);
     return absl::OkStatus();
   }
-  absl::StatusOr<v1::DeleteStep> step = writer_->RemoveAttempts(job.removal);
-  if (!step.ok()) return step.status();
+  ASSIGN_OR_RETURN(v1::DeleteStep step, writer_->RemoveAttempts(job.removal));
   removed_at_ = SteadyNow();
-  Answer<RemoveJob>(std::move(group), std::vector<v1::DeleteStep>{*std::move(step)});
+  Answer<RemoveJob>(std::move(group), std::vector<v1::DeleteStep>{std::move(step)});
   return absl::OkStatus();
 }
 
@@ -293,9 +293,8 @@ absl::Status WriterLoop::DoOpen(std::vector<Job>& group) {
   std::vector<storage::ProducerOpening> openings;
   openings.reserve(group.size());
   for (Job& job : group) openings.push_back(std::move(std::get<OpenJob>(job).opening));
-  absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> results = writer_->OpenProducers(openings);
-  if (!results.ok()) return results.status();
-  Answer<OpenJob>(std::move(group), *std::move(results));
+  ASSIGN_OR_RETURN(std::vector<absl::StatusOr<uint64_t>> results, writer_->OpenProducers(openings));
+  Answer<OpenJob>(std::move(group), std::move(results));
   return absl::OkStatus();
 }
 
@@ -304,11 +303,10 @@ absl::Status WriterLoop::DoCommit(std::vector<Job>& group) {
   batches.reserve(group.size());
   for (Job& job : group) batches.push_back(std::move(std::get<CommitJob>(job).batch->mutable_batch()));
   const SteadyTime begin = SteadyNow();
-  absl::StatusOr<std::vector<storage::BatchOutcome>> outcomes = writer_->CommitBatches(batches);
-  if (!outcomes.ok()) return outcomes.status();
-  for (const storage::BatchOutcome& outcome : *outcomes) retention_.AddRejects(outcome.reject_bytes);
-  if (metrics_ != nullptr) metrics_->AddCommit(batches, *outcomes, ElapsedSince(begin));
-  Answer<CommitJob>(std::move(group), *std::move(outcomes));
+  ASSIGN_OR_RETURN(std::vector<storage::BatchOutcome> outcomes, writer_->CommitBatches(batches));
+  for (const storage::BatchOutcome& outcome : outcomes) retention_.AddRejects(outcome.reject_bytes);
+  if (metrics_ != nullptr) metrics_->AddCommit(batches, outcomes, ElapsedSince(begin));
+  Answer<CommitJob>(std::move(group), std::move(outcomes));
   return absl::OkStatus();
 }
 

@@ -14,7 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "proto/clock/steady.h"
+#include "proto/base/steady.h"
 #include "server/batch/parsed_batch.h"
 #include "server/call/limits.h"
 #include "server/storage/store.h"

@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "proto/clock/steady.h"
+#include "proto/base/steady.h"
 
 namespace telemetry::faults {
 

@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "proto/clock/steady.h"
+#include "proto/base/steady.h"
 #include "tests/faults/attacks/unary_producer.h"
 
 namespace telemetry::faults {

@@ -10,7 +10,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "proto/clock/steady.h"
+#include "proto/base/steady.h"
 #include "telemetry/v1/ingest.grpc.pb.h"
 
 namespace telemetry::faults {

@@ -11,7 +11,7 @@
 #include <array>
 #include <cerrno>
 
-#include "proto/clock/steady.h"
+#include "proto/base/steady.h"
 #include "tests/http2/loopback.h"
 
 namespace telemetry::faults {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/python_literal.h"
 
@@ -15,9 +16,8 @@ Config::Config(record::Json object) : object_(std::move(object)) {
 
 absl::StatusOr<Config> Config::Parse(std::string_view text) {
   const bool is_json = text.starts_with("{");
-  absl::StatusOr<record::Json> object = is_json ? record::ParseJson(text) : record::ParseConfig(text);
-  if (!object.ok()) return object.status();
-  return Config(*std::move(object));
+  ASSIGN_OR_RETURN(record::Json object, is_json ? record::ParseJson(text) : record::ParseConfig(text));
+  return Config(std::move(object));
 }
 
 std::string Config::ToString() const { return record::FormatConfig(object_); }

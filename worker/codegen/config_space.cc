@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/python_repr.h"
 #include "proto/record/strings.h"
@@ -85,7 +86,7 @@ absl::StatusOr<Config> ConfigSpace::Normalize(const Config& config) const {
     for (const ConfigParameter& parameter : parameters_) {
       if (parameter.key != key) continue;
       const Json& item = is_list ? value.items[static_cast<size_t>(parameter.index)] : value;
-      if (absl::Status status = CheckedItem(parameter, item); !status.ok()) return status;
+      RETURN_IF_ERROR(CheckedItem(parameter, item));
     }
     auto member = std::find_if(complete.members.begin(), complete.members.end(),
                                [&key = key](const auto& m) { return m.first == key; });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proto/base/status_macros.h"
 #include "worker/codegen/copy_ahead.h"
 #include "worker/codegen/region.h"
 
@@ -29,9 +30,8 @@ absl::Status RegionEmitter::EmitControlFlow(int index, Frame* frame) {
     case Op::kIf:
       return EmitIf(index, frame);
     default: {  // kCall
-      absl::StatusOr<Values> results = Emit(node.graphs[0], ValuesOf(node.args[0], frame));
-      if (!results.ok()) return results.status();
-      frame->results[index] = *std::move(results);
+      ASSIGN_OR_RETURN(Values results, Emit(node.graphs[0], ValuesOf(node.args[0], frame)));
+      frame->results[index] = std::move(results);
       return absl::OkStatus();
     }
   }
@@ -58,9 +58,8 @@ absl::Status RegionEmitter::EmitLoop(int index, Frame* frame) {
   copies.Next();
   Values arguments = ValuesOf(node.args[0], frame);
   arguments.insert(arguments.end(), carried.begin(), carried.end());
-  const absl::StatusOr<Values> next = Emit(node.graphs[0], arguments);
-  if (!next.ok()) return next.status();
-  AssignAll(carried, *next);
+  ASSIGN_OR_RETURN(const Values next, Emit(node.graphs[0], arguments));
+  AssignAll(carried, next);
   copies.Advance();
   out.Close();
   MeetAgain(begins_at);
@@ -77,12 +76,10 @@ absl::Status RegionEmitter::EmitWhile(int index, Frame* frame) {
   arguments.insert(arguments.end(), carried.begin(), carried.end());
   const size_t begins_at = out.text().size();
   out.Open("for (;;)");
-  const absl::StatusOr<Values> condition = Emit(node.graphs[0], arguments);
-  if (!condition.ok()) return condition.status();
-  out.Line("if (!(", code_.Element(condition->front()), ")) break;");
-  const absl::StatusOr<Values> next = Emit(node.graphs[1], arguments);
-  if (!next.ok()) return next.status();
-  AssignAll(carried, *next);
+  ASSIGN_OR_RETURN(const Values condition, Emit(node.graphs[0], arguments));
+  out.Line("if (!(", code_.Element(condition.front()), ")) break;");
+  ASSIGN_OR_RETURN(const Values next, Emit(node.graphs[1], arguments));
+  AssignAll(carried, next);
   out.Close();
   MeetAgain(begins_at);
   frame->results[index] = std::move(carried);
@@ -104,9 +101,8 @@ absl::Status RegionEmitter::EmitIf(int index, Frame* frame) {
   const size_t begins_at = out.text().size();
   for (size_t branch = 0; branch < 2; ++branch) {
     out.Open(branch == 0 ? Cat("if (", code_.Element(ValueOf(node.args[0], 0, frame)), ")") : "else");
-    const absl::StatusOr<Values> outputs = Emit(node.graphs[branch], arguments);
-    if (!outputs.ok()) return outputs.status();
-    for (size_t i = 0; i < results.size(); ++i) code_.Assign(results[i], (*outputs)[i]);
+    ASSIGN_OR_RETURN(const Values outputs, Emit(node.graphs[branch], arguments));
+    for (size_t i = 0; i < results.size(); ++i) code_.Assign(results[i], outputs[i]);
     out.Close();
   }
   MeetAgain(begins_at);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/codegen/dialect.h"
 #include "worker/codegen/grid.h"
@@ -178,39 +179,35 @@ int64_t GeneratedKernel::GridSize(const std::vector<ir::HostTensor>& tensors) co
 
 absl::StatusOr<GeneratedKernel> Generate(const ir::DeviceIr& ir, const Config& config, const Target& target,
                                          const GenerateOptions& options) {
-  const absl::StatusOr<Config> complete = ConfigSpaceFor(ir).Normalize(config);
-  if (!complete.ok()) return complete.status();
-  const absl::StatusOr<Plan> plan = MakePlan(ir, *complete, target, options);
-  if (!plan.ok()) return plan.status();
-  const Uses uses = AnalyzeUses(*plan);
-  const absl::StatusOr<Layouts> layouts = ChooseLayouts(*plan, uses);
-  if (!layouts.ok()) return layouts.status();
+  ASSIGN_OR_RETURN(const Config complete, ConfigSpaceFor(ir).Normalize(config));
+  ASSIGN_OR_RETURN(const Plan plan, MakePlan(ir, complete, target, options));
+  const Uses uses = AnalyzeUses(plan);
+  ASSIGN_OR_RETURN(const Layouts layouts, ChooseLayouts(plan, uses));
 
   DialectText dialect(target, options);
-  TileCode code(*plan, uses, *layouts, &dialect);
+  TileCode code(plan, uses, layouts, &dialect);
   OpenTiles(code);
-  const absl::StatusOr<RegionEmitter::Values> results = RegionEmitter(code).Emit(ir.root, {});
-  if (!results.ok()) return results.status();
+  RETURN_IF_ERROR(RegionEmitter(code).Emit(ir.root, {}).status());
   code.out().Close();
 
   GeneratedKernel kernel = {.function = FunctionName(ir.kernel_name),
                             .parameters = ParametersOf(ir),
-                            .threads = static_cast<int>(plan->threads),
+                            .threads = static_cast<int>(plan.threads),
                             .shared_bytes = static_cast<size_t>(SharedBytes(code)),
-                            .persistent_tiles = PersistentTiles(*plan),
-                            .cluster_blocks = plan->cluster_blocks};
+                            .persistent_tiles = PersistentTiles(plan),
+                            .cluster_blocks = plan.cluster_blocks};
   if (kernel.shared_bytes > target.shared_bytes_per_block) {
     return absl::ResourceExhaustedError(Cat("the kernel needs ", kernel.shared_bytes,
                                             " bytes of shared memory in a block; the device has ",
                                             target.shared_bytes_per_block, ": choose smaller blocks or fewer stages"));
   }
-  for (const int axis : plan->grid) {
+  for (const int axis : plan.grid) {
     const auto id = static_cast<size_t>(axis);
-    kernel.grid.push_back({.extent = ir.axes[id].extent, .block = plan->blocks[id]});
+    kernel.grid.push_back({.extent = ir.axes[id].extent, .block = plan.blocks[id]});
   }
   const bool is_cuda = dialect.is_cuda();
   kernel.source = Cat(dialect.Prelude(), "\n", Signature(code, kernel, is_cuda),
-                      Head(code, layouts->sets.size(), is_cuda), code.out().text(), Tail(code), "}\n");
+                      Head(code, layouts.sets.size(), is_cuda), code.out().text(), Tail(code), "}\n");
   return kernel;
 }
 

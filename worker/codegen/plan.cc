@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdlib>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/codegen/cluster.h"
 
@@ -187,7 +188,7 @@ std::vector<int> ChoosableAxes(const ir::DeviceIr& ir, bool reductions) {
 absl::StatusOr<Plan> MakePlan(const ir::DeviceIr& ir, const Config& config, const Target& target,
                               const GenerateOptions& options) {
   Plan plan = {.ir = &ir, .target = target, .options = options};
-  if (absl::Status status = ReadThreads(config, target, &plan); !status.ok()) return status;
+  RETURN_IF_ERROR(ReadThreads(config, target, &plan));
   plan.stages = Number(config, "num_stages", 1);
   ReadBlocks(ir, config, &plan);
   SetReaches(ir, &plan);

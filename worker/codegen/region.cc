@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proto/base/status_macros.h"
 #include "worker/codegen/dot.h"
 #include "worker/codegen/memory_ops.h"
 #include "worker/codegen/pointwise.h"
@@ -48,7 +49,7 @@ absl::StatusOr<RegionEmitter::Values> RegionEmitter::Emit(int graph, const Value
   for (size_t i = 0; i < emitted.nodes.size(); ++i) {
     const Node& node = emitted.nodes[i];
     if (node.op == Op::kOutput) return ValuesOf(node.args[0], &frame);
-    if (absl::Status status = EmitNode(static_cast<int>(i), &frame); !status.ok()) return status;
+    RETURN_IF_ERROR(EmitNode(static_cast<int>(i), &frame));
   }
   return Values();
 }
@@ -69,15 +70,14 @@ absl::Status RegionEmitter::EmitNode(int index, Frame* frame) {
   }
   for (const int set : frame->uses.sets[at]) {
     if (code_.IsCopied(set)) continue;
-    if (absl::Status status = EmitValue(index, set, frame); !status.ok()) return status;
+    RETURN_IF_ERROR(EmitValue(index, set, frame));
   }
   return absl::OkStatus();
 }
 
 absl::Status RegionEmitter::EmitValue(int index, int set, Frame* frame) {
-  absl::StatusOr<TileValue> value = MakeValue(index, set, frame);
-  if (!value.ok()) return value.status();
-  frame->values[{index, set}] = *std::move(value);
+  ASSIGN_OR_RETURN(TileValue value, MakeValue(index, set, frame));
+  frame->values[{index, set}] = std::move(value);
   return absl::OkStatus();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::worker::codegen {
@@ -155,7 +156,7 @@ absl::StatusOr<Layouts> ChooseLayouts(const Plan& plan, const Uses& uses) {
     layouts.sets.push_back(on_tensor_cores
                                ? MmaLayout(plan, layouts.mma, uses)
                                : SetFor(plan, occupants, std::to_string(set), layouts.copies[set].has_value()));
-    if (absl::Status status = CheckRegisters(plan, occupants, layouts.sets.back()); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckRegisters(plan, occupants, layouts.sets.back()));
   }
   return layouts;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "proto/base/status_macros.h"
 #include "worker/kernel/leaves.h"
 
 namespace telemetry::worker::debug {
@@ -25,16 +26,15 @@ DebugValue NumberOf(std::string name, const Argument& argument) {
 absl::StatusOr<std::vector<DebugValue>> ValuesOfCall(const BoundKernel& kernel, absl::Span<const Argument> arguments,
                                                      absl::Span<const Tensor> outputs) {
   const Signature& signature = kernel.definition().signature;
-  const absl::StatusOr<LeafNames> names = LeafNamesOf(signature, arguments);
-  if (!names.ok()) return names.status();
+  ASSIGN_OR_RETURN(const LeafNames names, LeafNamesOf(signature, arguments));
   const Leaves leaves = LeavesOf(signature, arguments);
   std::vector<DebugValue> values;
   for (size_t i = 0; i < leaves.tensors.size(); ++i) {
-    values.push_back({.name = names->tensors[i], .value = *leaves.tensors[i]});
+    values.push_back({.name = names.tensors[i], .value = *leaves.tensors[i]});
   }
-  for (size_t i = 0; i < leaves.scalars.size(); ++i) values.push_back(NumberOf(names->scalars[i], *leaves.scalars[i]));
+  for (size_t i = 0; i < leaves.scalars.size(); ++i) values.push_back(NumberOf(names.scalars[i], *leaves.scalars[i]));
   for (size_t i = 0; i < leaves.constants.size(); ++i) {
-    if (leaves.constants[i]->is_number()) values.push_back(NumberOf(names->constants[i], *leaves.constants[i]));
+    if (leaves.constants[i]->is_number()) values.push_back(NumberOf(names.constants[i], *leaves.constants[i]));
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const size_t tensor = leaves.tensors.size() + i;

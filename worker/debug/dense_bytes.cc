@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "proto/base/status_macros.h"
 #include "worker/ir/host_array.h"
 
 namespace telemetry::worker::debug {
@@ -18,7 +19,7 @@ absl::Status ForEachOffset(const Tensor& tensor, Visit visit) {
   Dimensions index(tensor.sizes.size(), 0);
   int64_t offset = 0;
   for (int64_t i = tensor.element_count(); i > 0; --i) {
-    if (absl::Status status = visit(static_cast<size_t>(offset)); !status.ok()) return status;
+    RETURN_IF_ERROR(visit(static_cast<size_t>(offset)));
     for (size_t d = index.size(); d-- > 0;) {
       offset += tensor.strides[d];
       if (++index[d] < tensor.sizes[d]) break;
@@ -37,7 +38,7 @@ absl::Status Download(const Tensor& tensor, size_t element, absl::Span<std::byte
 absl::Status Gather(const Tensor& tensor, absl::Span<std::byte> to) {
   const size_t size = SizeOf(tensor.dtype);
   std::vector<std::byte> memory(static_cast<size_t>(tensor.span()) * size);
-  if (absl::Status status = Download(tensor, 0, absl::MakeSpan(memory)); !status.ok()) return status;
+  RETURN_IF_ERROR(Download(tensor, 0, absl::MakeSpan(memory)));
   std::byte* next = to.data();
   return ForEachOffset(tensor, [&](size_t offset) {
     std::memcpy(next, &memory[offset * size], size);

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "proto/base/status_macros.h"
 #include "worker/debug/statistics_code.h"
 
 namespace telemetry::worker::debug {
@@ -14,7 +15,7 @@ absl::StatusOr<StatisticsPart> AddUp(Device* device, const Buffer* parts, int64_
   std::vector<StatisticsCodePart<Real>> of_blocks(static_cast<size_t>(blocks));
   const absl::Span<std::byte> bytes(reinterpret_cast<std::byte*>(of_blocks.data()),
                                     of_blocks.size() * sizeof(StatisticsCodePart<Real>));
-  if (absl::Status status = device->Download(parts, 0, bytes); !status.ok()) return status;
+  RETURN_IF_ERROR(device->Download(parts, 0, bytes));
   StatisticsPart all;
   for (const StatisticsCodePart<Real>& part : of_blocks) {
     all.Add({.finite = part.finite,
@@ -62,8 +63,8 @@ absl::StatusOr<std::unique_ptr<DeviceStatistics>> DeviceStatistics::Create(std::
 absl::StatusOr<std::unique_ptr<DeviceStatistics>> DeviceStatistics::CreateWith(std::shared_ptr<Device> device,
                                                                                Sums sums) {
   std::unique_ptr<DeviceStatistics> statistics(new DeviceStatistics(std::move(device), sums));
-  if (absl::Status status = statistics->Compile(); !status.ok()) return status;
-  if (absl::Status status = statistics->AllocateBuffers(); !status.ok()) return status;
+  RETURN_IF_ERROR(statistics->Compile());
+  RETURN_IF_ERROR(statistics->AllocateBuffers());
   return statistics;
 }
 
@@ -71,24 +72,19 @@ absl::Status DeviceStatistics::Compile() {
   const DeviceProperties& properties = device_->properties();
   threads_ = StatisticsThreads(properties.dialect);
   most_blocks_ = int64_t{8} * std::max(1, properties.compute_units);
-  const absl::StatusOr<CompiledCode> code = device_->Compile(StatisticsSource(properties.dialect, sums_));
-  if (!code.ok()) return code.status();
-  absl::StatusOr<std::unique_ptr<Module>> module = device_->Load(*code);
-  if (!module.ok()) return module.status();
-  absl::StatusOr<std::unique_ptr<Function>> function = (*module)->GetFunction("tensor_statistics");
-  if (!function.ok()) return function.status();
-  function_ = *std::move(function);
+  ASSIGN_OR_RETURN(const CompiledCode code, device_->Compile(StatisticsSource(properties.dialect, sums_)));
+  ASSIGN_OR_RETURN(std::unique_ptr<Module> module, device_->Load(code));
+  ASSIGN_OR_RETURN(std::unique_ptr<Function> function, module->GetFunction("tensor_statistics"));
+  function_ = std::move(function);
   return absl::OkStatus();
 }
 
 absl::Status DeviceStatistics::AllocateBuffers() {
-  absl::StatusOr<std::unique_ptr<Buffer>> parts =
-      device_->Allocate(static_cast<size_t>(most_blocks_) * sizeof(StatisticsCodePart<double>));
-  if (!parts.ok()) return parts.status();
-  absl::StatusOr<std::unique_ptr<Buffer>> layout = device_->Allocate(sizeof(int64_t));
-  if (!layout.ok()) return layout.status();
-  parts_ = *std::move(parts);
-  layout_ = *std::move(layout);
+  ASSIGN_OR_RETURN(std::unique_ptr<Buffer> parts,
+                   device_->Allocate(static_cast<size_t>(most_blocks_) * sizeof(StatisticsCodePart<double>)));
+  ASSIGN_OR_RETURN(std::unique_ptr<Buffer> layout, device_->Allocate(sizeof(int64_t)));
+  parts_ = std::move(parts);
+  layout_ = std::move(layout);
   return absl::OkStatus();
 }
 
@@ -101,33 +97,29 @@ absl::StatusOr<int64_t> DeviceStatistics::Launch(const Tensor& tensor) {
     const absl::Span<const std::byte> bytes(reinterpret_cast<const std::byte*>(numbers.data()),
                                             numbers.size() * sizeof(int64_t));
     if (layout_->size_bytes() < bytes.size()) {
-      absl::StatusOr<std::unique_ptr<Buffer>> larger = device_->Allocate(bytes.size());
-      if (!larger.ok()) return larger.status();
-      layout_ = *std::move(larger);
+      ASSIGN_OR_RETURN(std::unique_ptr<Buffer> larger, device_->Allocate(bytes.size()));
+      layout_ = std::move(larger);
     }
-    if (absl::Status status = device_->Upload(layout_.get(), 0, bytes); !status.ok()) return status;
+    RETURN_IF_ERROR(device_->Upload(layout_.get(), 0, bytes));
   }
   const int64_t elements = tensor.element_count();
   const int64_t blocks = std::min((elements + threads_ - 1) / threads_, most_blocks_);
   const Buffer* memory = tensor.buffer.get();
   const Buffer* const dimensions = layout_.get();
   const Buffer* const parts = parts_.get();
-  const absl::Status status = function_->Launch({.grid = blocks, .threads = threads_},
-                                                {memory, static_cast<int32_t>(tensor.dtype), elements, rank,
-                                                 rank == 1 ? layout.strides[0] : int64_t{0}, dimensions, parts});
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(function_->Launch({.grid = blocks, .threads = threads_},
+                                    {memory, static_cast<int32_t>(tensor.dtype), elements, rank,
+                                     rank == 1 ? layout.strides[0] : int64_t{0}, dimensions, parts}));
   return blocks;
 }
 
 absl::StatusOr<TensorStatistics> DeviceStatistics::Compute(const Tensor& tensor) {
   if (tensor.element_count() == 0) return StatisticsPart().Whole();
-  const absl::StatusOr<int64_t> blocks = Launch(tensor);
-  if (!blocks.ok()) return blocks.status();
-  const absl::StatusOr<StatisticsPart> all = sums_ == Sums::kDouble
-                                                 ? AddUp<double>(device_.get(), parts_.get(), *blocks, tensor.dtype)
-                                                 : AddUp<float>(device_.get(), parts_.get(), *blocks, tensor.dtype);
-  if (!all.ok()) return all.status();
-  return all->Whole();
+  ASSIGN_OR_RETURN(const int64_t blocks, Launch(tensor));
+  ASSIGN_OR_RETURN(const StatisticsPart all, sums_ == Sums::kDouble
+                                                 ? AddUp<double>(device_.get(), parts_.get(), blocks, tensor.dtype)
+                                                 : AddUp<float>(device_.get(), parts_.get(), blocks, tensor.dtype));
+  return all.Whole();
 }
 
 }  // namespace telemetry::worker::debug

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "absl/strings/ascii.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/debug/dense_bytes.h"
 
@@ -32,9 +33,8 @@ std::unique_ptr<ValueDebugger> ValueDebugger::Create(DebugOptions options, Debug
 }
 
 absl::StatusOr<std::unique_ptr<ValueDebugger>> ValueDebugger::FromEnvironment() {
-  absl::StatusOr<DebugOptions> options = DebugOptionsFromEnvironment();
-  if (!options.ok()) return options.status();
-  return Create(*std::move(options));
+  ASSIGN_OR_RETURN(DebugOptions options, DebugOptionsFromEnvironment());
+  return Create(std::move(options));
 }
 
 ValueDebugger::ValueDebugger(DebugOptions options, DebugPrint print)

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/types/span.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/debug/dense_bytes.h"
 #include "worker/debug/npy_file.h"
@@ -27,11 +28,10 @@ std::string FileNameOf(std::string_view name) {
 }
 
 absl::Status WriteTensor(const Tensor& tensor, NewFile* file) {
-  absl::StatusOr<std::vector<std::byte>> dense = DenseBytes(tensor);
-  if (!dense.ok()) return dense.status();
+  ASSIGN_OR_RETURN(std::vector<std::byte> dense, DenseBytes(tensor));
   const std::string header = NpyHeader(tensor.dtype, tensor.sizes);
   absl::Status status = file->Write(absl::MakeSpan(reinterpret_cast<const std::byte*>(header.data()), header.size()));
-  if (status.ok()) status = file->Write(NpyElements(tensor.dtype, *std::move(dense)));
+  if (status.ok()) status = file->Write(NpyElements(tensor.dtype, std::move(dense)));
   if (status.ok()) status = file->Close();
   return status;
 }

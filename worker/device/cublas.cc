@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/device/library.h"
 
@@ -92,13 +93,12 @@ absl::StatusOr<const Cublas::Api*> Cublas::GetApi() {
 }
 
 absl::StatusOr<std::unique_ptr<Cublas>> Cublas::Create(std::shared_ptr<const CudaContext> context) {
-  const absl::StatusOr<const Api*> api = GetApi();
-  if (!api.ok()) return api.status();
-  if (absl::Status status = context->MakeCurrent(); !status.ok()) return status;
-  std::unique_ptr<Cublas> made(new Cublas(std::move(context), *api));
-  absl::Status status = (*api)->Check((*api)->create(&made->handle_), "cublasCreate");
+  ASSIGN_OR_RETURN(const Api* const api, GetApi());
+  RETURN_IF_ERROR(context->MakeCurrent());
+  std::unique_ptr<Cublas> made(new Cublas(std::move(context), api));
+  absl::Status status = api->Check(api->create(&made->handle_), "cublasCreate");
   if (status.ok()) {
-    status = (*api)->Check((*api)->set_stream(made->handle_, made->context_->stream()), "cublasSetStream");
+    status = api->Check(api->set_stream(made->handle_, made->context_->stream()), "cublasSetStream");
   }
   if (!status.ok()) return status;
   return made;

@@ -1,6 +1,7 @@
 #include "worker/device/cuda_context.h"
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::worker {
@@ -8,7 +9,7 @@ namespace telemetry::worker {
 absl::StatusOr<std::shared_ptr<const CudaContext>> CudaContext::Create(const CudaApi* api,
                                                                        const DeviceProperties& properties) {
   std::shared_ptr<CudaContext> context(new CudaContext(api, properties));
-  if (absl::Status status = context->Open(); !status.ok()) return status;
+  RETURN_IF_ERROR(context->Open());
   return context;
 }
 

@@ -4,6 +4,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "worker/device/cublas.h"
 #include "worker/device/cuda_context.h"
 #include "worker/device/cuda_memory.h"
@@ -32,7 +33,7 @@ class CudaDevice final : public Device {
   absl::StatusOr<std::unique_ptr<Buffer>> View(const Buffer* whole, size_t offset_bytes, size_t size_bytes) override {
     const CudaBuffer* own = OwnBuffer(*context_, whole);
     if (own == nullptr) return Foreign("view");
-    if (absl::Status status = CheckView(offset_bytes, size_bytes, own->size_bytes()); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckView(offset_bytes, size_bytes, own->size_bytes()));
     return std::make_unique<CudaBuffer>(*own, offset_bytes, size_bytes);
   }
 
@@ -78,9 +79,8 @@ class CudaDevice final : public Device {
                              "cuMemsetD8Async");
     }
     if (cublas_ == nullptr) {
-      absl::StatusOr<std::unique_ptr<Cublas>> made = Cublas::Create(context_);
-      if (!made.ok()) return made.status();
-      cublas_ = *std::move(made);
+      ASSIGN_OR_RETURN(std::unique_ptr<Cublas> made, Cublas::Create(context_));
+      cublas_ = std::move(made);
     }
     return cublas_->Multiply(product);
   }
@@ -94,7 +94,7 @@ class CudaDevice final : public Device {
   }
 
   absl::StatusOr<std::unique_ptr<Event>> Record() override {
-    if (absl::Status status = context_->MakeCurrent(); !status.ok()) return status;
+    RETURN_IF_ERROR(context_->MakeCurrent());
     CUevent event = nullptr;
     const CUresult created = api().event_create(&event, CU_EVENT_DEFAULT);
     if (created != CUDA_SUCCESS) return context_->Check(created, "cuEventCreate");
@@ -108,7 +108,7 @@ class CudaDevice final : public Device {
     const CudaEvent* first = OwnEvent(*context_, begin);
     const CudaEvent* last = OwnEvent(*context_, end);
     if (first == nullptr || last == nullptr) return Foreign("elapsed time");
-    if (absl::Status status = context_->MakeCurrent(); !status.ok()) return status;
+    RETURN_IF_ERROR(context_->MakeCurrent());
     float elapsed_ms = 0;
     absl::Status status = context_->Check(api().event_synchronize(last->get()), "cuEventSynchronize");
     if (status.ok()) {
@@ -119,7 +119,7 @@ class CudaDevice final : public Device {
   }
 
   absl::Status Synchronize() override {
-    if (absl::Status status = context_->MakeCurrent(); !status.ok()) return status;
+    RETURN_IF_ERROR(context_->MakeCurrent());
     return Finish(CUDA_SUCCESS, "");
   }
 
@@ -128,7 +128,7 @@ class CudaDevice final : public Device {
 
   absl::Status Begin(const std::string& what, const Buffer* buffer, size_t offset_bytes, size_t bytes) const {
     if (OwnBuffer(*context_, buffer) == nullptr) return Foreign(what);
-    if (absl::Status status = CheckRange(what, offset_bytes, bytes, buffer->size_bytes()); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckRange(what, offset_bytes, bytes, buffer->size_bytes()));
     return context_->MakeCurrent();
   }
 
@@ -145,11 +145,9 @@ class CudaDevice final : public Device {
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<Device>> OpenCudaDevice(const DeviceProperties& properties) {
-  const absl::StatusOr<const CudaApi*> api = GetCudaApi();
-  if (!api.ok()) return api.status();
-  absl::StatusOr<std::shared_ptr<const CudaContext>> context = CudaContext::Create(*api, properties);
-  if (!context.ok()) return context.status();
-  return std::make_shared<CudaDevice>(*std::move(context));
+  ASSIGN_OR_RETURN(const CudaApi* const api, GetCudaApi());
+  ASSIGN_OR_RETURN(std::shared_ptr<const CudaContext> context, CudaContext::Create(api, properties));
+  return std::make_shared<CudaDevice>(std::move(context));
 }
 
 }  // namespace telemetry::worker

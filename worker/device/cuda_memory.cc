@@ -4,12 +4,13 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace telemetry::worker {
 
 absl::StatusOr<std::unique_ptr<Buffer>> AllocateCudaBuffer(const std::shared_ptr<const CudaContext>& context,
                                                            size_t size_bytes) {
-  if (absl::Status status = context->MakeCurrent(); !status.ok()) return status;
+  RETURN_IF_ERROR(context->MakeCurrent());
   CUdeviceptr pointer = 0;
   const CUresult result = context->api().mem_alloc(&pointer, std::max<size_t>(size_bytes, 1));
   if (result != CUDA_SUCCESS) return context->Check(result, absl::StrCat("cuMemAlloc of ", size_bytes, " bytes"));

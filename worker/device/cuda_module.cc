@@ -9,6 +9,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "worker/device/cuda_memory.h"
 #include "worker/device/launch_checks.h"
 
@@ -33,8 +34,8 @@ class CudaFunction final : public Function {
  public:
   static absl::StatusOr<std::unique_ptr<Function>> Create(const SharedModule& module, const std::string& name) {
     auto function = std::unique_ptr<CudaFunction>(new CudaFunction(module, name));
-    if (absl::Status status = function->Find(); !status.ok()) return status;
-    if (absl::Status status = function->ReadAttributes(); !status.ok()) return status;
+    RETURN_IF_ERROR(function->Find());
+    RETURN_IF_ERROR(function->ReadAttributes());
     function->ReadParameters();
     return function;
   }
@@ -42,12 +43,12 @@ class CudaFunction final : public Function {
   FunctionAttributes attributes() const override { return attributes_; }
 
   absl::Status Launch(const LaunchShape& shape, absl::Span<const LaunchArgument> arguments) override {
-    if (absl::Status status = CheckShape(name_, shape, limits_); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckShape(name_, shape, limits_));
     absl::InlinedVector<void*, 32> values;
-    if (absl::Status status = Collect(arguments, &values); !status.ok()) return status;
+    RETURN_IF_ERROR(Collect(arguments, &values));
     if (shape.grid == 0) return absl::OkStatus();
-    if (absl::Status status = context().MakeCurrent(); !status.ok()) return status;
-    if (absl::Status status = AllowShared(shape.shared_bytes); !status.ok()) return status;
+    RETURN_IF_ERROR(context().MakeCurrent());
+    RETURN_IF_ERROR(AllowShared(shape.shared_bytes));
     return context().Check(context().api().launch_kernel(function_, static_cast<unsigned>(shape.grid), 1, 1,
                                                          static_cast<unsigned>(shape.threads), 1, 1,
                                                          static_cast<unsigned>(shape.shared_bytes), context().stream(),
@@ -69,7 +70,7 @@ class CudaFunction final : public Function {
   const CudaContext& context() const { return *module_->context(); }
 
   absl::Status Find() {
-    if (absl::Status status = context().MakeCurrent(); !status.ok()) return status;
+    RETURN_IF_ERROR(context().MakeCurrent());
     const CUresult result = context().api().module_get_function(&function_, module_->get(), name_.c_str());
     if (result == CUDA_ERROR_NOT_FOUND) {
       return absl::NotFoundError(absl::StrCat("the module has no kernel \"", name_, "\""));
@@ -119,8 +120,7 @@ class CudaFunction final : public Function {
   // The driver copies the values that `values` points to before the launch call returns.
   absl::Status Collect(absl::Span<const LaunchArgument> arguments, absl::InlinedVector<void*, 32>* values) const {
     if (parameters_known_) {
-      absl::Status status = CheckArgumentCount(name_, arguments.size(), parameter_bytes_.size());
-      if (!status.ok()) return status;
+      RETURN_IF_ERROR(CheckArgumentCount(name_, arguments.size(), parameter_bytes_.size()));
     }
     for (const LaunchArgument& argument : arguments) {
       const auto [value, bytes] = ValueOf(context(), argument);
@@ -173,7 +173,7 @@ class CudaModule final : public Module {
 
 absl::StatusOr<std::unique_ptr<Module>> LoadCudaModule(const std::shared_ptr<const CudaContext>& context,
                                                        const CompiledCode& code) {
-  if (absl::Status status = context->MakeCurrent(); !status.ok()) return status;
+  RETURN_IF_ERROR(context->MakeCurrent());
   CUmodule module = nullptr;
   const CUresult result = context->api().module_load_data(&module, code.binary.data());
   if (result != CUDA_SUCCESS) return context->Check(result, "cuModuleLoadData");

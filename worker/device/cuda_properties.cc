@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "worker/device/cuda_api.h"
 #include "worker/device/cuda_device.h"
 #include "worker/device/nvrtc.h"
@@ -51,13 +52,12 @@ absl::StatusOr<DeviceProperties> ReadProperties(const CudaApi& api, int ordinal)
 }  // namespace
 
 absl::StatusOr<std::vector<DeviceProperties>> ListCudaDevices(std::vector<std::string>* notices) {
-  const absl::StatusOr<const CudaApi*> api = GetCudaApi();
-  if (!api.ok()) return api.status();
+  ASSIGN_OR_RETURN(const CudaApi* const api, GetCudaApi());
   int count = 0;
   int driver_version = 0;
-  absl::Status status = CudaStatus(**api, (*api)->device_get_count(&count), "cuDeviceGetCount");
+  absl::Status status = CudaStatus(*api, api->device_get_count(&count), "cuDeviceGetCount");
   if (status.ok()) {
-    status = CudaStatus(**api, (*api)->driver_get_version(&driver_version), "cuDriverGetVersion");
+    status = CudaStatus(*api, api->driver_get_version(&driver_version), "cuDriverGetVersion");
   }
   if (!status.ok()) return absl::UnavailableError(absl::StrCat("no CUDA: ", status.message()));
   if (count == 0) return absl::UnavailableError("no CUDA: NVIDIA's driver is installed, but reports no device");
@@ -66,7 +66,7 @@ absl::StatusOr<std::vector<DeviceProperties>> ListCudaDevices(std::vector<std::s
   if (!nvrtc.ok()) notices->push_back(std::string(nvrtc.status().message()));
   std::vector<DeviceProperties> devices;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
-    absl::StatusOr<DeviceProperties> properties = ReadProperties(**api, ordinal);
+    absl::StatusOr<DeviceProperties> properties = ReadProperties(*api, ordinal);
     if (!properties.ok()) {
       notices->push_back(absl::StrCat("cuda:", ordinal, " is left out: ", properties.status().message()));
       continue;

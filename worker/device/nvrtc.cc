@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/device/compile_options.h"
 #include "worker/device/library.h"
@@ -137,23 +138,19 @@ std::vector<std::string> CudaCompileOptions(const std::string& architecture) {
 }
 
 absl::StatusOr<std::string> NvrtcVersion() {
-  const absl::StatusOr<const NvrtcApi*> api = GetNvrtcApi();
-  if (!api.ok()) return api.status();
+  ASSIGN_OR_RETURN(const NvrtcApi* const api, GetNvrtcApi());
   int major = 0;
   int minor = 0;
-  if (absl::Status status = Check(**api, (*api)->version(&major, &minor), "nvrtcVersion"); !status.ok()) return status;
+  RETURN_IF_ERROR(Check(*api, api->version(&major, &minor), "nvrtcVersion"));
   return absl::StrCat(major, ".", minor);
 }
 
 absl::StatusOr<CompiledCode> NvrtcCompile(const std::string& source, const std::string& architecture) {
-  const absl::StatusOr<const NvrtcApi*> api = GetNvrtcApi();
-  if (!api.ok()) return api.status();
-  absl::StatusOr<Program> program = Program::Create(**api, source);
-  if (!program.ok()) return program.status();
-  if (absl::Status status = program->Compile(architecture); !status.ok()) return status;
-  absl::StatusOr<std::string> cubin = program->Cubin();
-  if (!cubin.ok()) return cubin.status();
-  return CompiledCode{.binary = *std::move(cubin), .log = program->Log()};
+  ASSIGN_OR_RETURN(const NvrtcApi* const api, GetNvrtcApi());
+  ASSIGN_OR_RETURN(Program program, Program::Create(*api, source));
+  RETURN_IF_ERROR(program.Compile(architecture));
+  ASSIGN_OR_RETURN(std::string cubin, program.Cubin());
+  return CompiledCode{.binary = std::move(cubin), .log = program.Log()};
 }
 
 }  // namespace telemetry::worker

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "worker/device/launch_checks.h"
 #include "worker/device/opencl_context.h"
 #include "worker/device/opencl_module.h"
@@ -57,7 +58,7 @@ class OpenClDevice final : public Device {
   absl::StatusOr<std::unique_ptr<Buffer>> View(const Buffer* whole, size_t offset_bytes, size_t size_bytes) override {
     const OpenClBuffer* own = OwnBuffer(*context_, whole);
     if (own == nullptr) return Foreign("view");
-    if (absl::Status status = CheckView(offset_bytes, size_bytes, own->size_bytes()); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckView(offset_bytes, size_bytes, own->size_bytes()));
     return ViewOpenClBuffer(context_, *own, offset_bytes, size_bytes);
   }
 
@@ -86,11 +87,10 @@ class OpenClDevice final : public Device {
   }
 
   absl::Status Copy(Buffer* to, const Buffer* from, size_t size_bytes) override {
-    const absl::StatusOr<cl_mem> target = Range("copy to", to, 0, size_bytes);
-    if (!target.ok()) return target.status();
+    ASSIGN_OR_RETURN(const cl_mem target, Range("copy to", to, 0, size_bytes));
     const absl::StatusOr<cl_mem> source = Range("copy from", from, 0, size_bytes);
     if (!source.ok() || size_bytes == 0 || to == from) return source.status();
-    return OpenClStatus(api().enqueue_copy(queue(), *source, *target, 0, 0, size_bytes, 0, nullptr, nullptr),
+    return OpenClStatus(api().enqueue_copy(queue(), *source, target, 0, 0, size_bytes, 0, nullptr, nullptr),
                         "clEnqueueCopyBuffer");
   }
 
@@ -105,9 +105,8 @@ class OpenClDevice final : public Device {
   }
 
   absl::StatusOr<std::unique_ptr<Event>> Record() override {
-    absl::StatusOr<OpenClEventHandle> event = Mark();
-    if (!event.ok()) return event.status();
-    return std::make_unique<OpenClEvent>(context_, *std::move(event));
+    ASSIGN_OR_RETURN(OpenClEventHandle event, Mark());
+    return std::make_unique<OpenClEvent>(context_, std::move(event));
   }
 
   absl::StatusOr<double> ElapsedMs(const Event& begin, const Event& end) override {
@@ -117,8 +116,8 @@ class OpenClDevice final : public Device {
         last->context() != context_.get()) {
       return Foreign("elapsed time");
     }
-    if (absl::Status status = last->Wait(); !status.ok()) return status;
-    if (absl::Status status = first->Wait(); !status.ok()) return status;
+    RETURN_IF_ERROR(last->Wait());
+    RETURN_IF_ERROR(first->Wait());
     const absl::StatusOr<cl_ulong> begin_ns = first->EndNs();
     const absl::StatusOr<cl_ulong> end_ns = last->EndNs();
     if (!begin_ns.ok()) return begin_ns.status();
@@ -128,9 +127,8 @@ class OpenClDevice final : public Device {
 
   // Waits for a marker, because clFinish does not report that a command failed.
   absl::Status Synchronize() override {
-    absl::StatusOr<OpenClEventHandle> event = Mark();
-    if (!event.ok()) return event.status();
-    return OpenClStatus(api().wait_for_events(1, &event->get()), "clWaitForEvents");
+    ASSIGN_OR_RETURN(OpenClEventHandle event, Mark());
+    return OpenClStatus(api().wait_for_events(1, &event.get()), "clWaitForEvents");
   }
 
  private:
@@ -140,7 +138,7 @@ class OpenClDevice final : public Device {
   absl::StatusOr<cl_mem> Range(const std::string& what, const Buffer* buffer, size_t offset_bytes, size_t bytes) const {
     const OpenClBuffer* own = OwnBuffer(*context_, buffer);
     if (own == nullptr) return Foreign(what);
-    if (absl::Status status = CheckRange(what, offset_bytes, bytes, own->size_bytes()); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckRange(what, offset_bytes, bytes, own->size_bytes()));
     return own->memory();
   }
 
@@ -158,9 +156,8 @@ class OpenClDevice final : public Device {
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<Device>> OpenOpenClDevice(const OpenClApi* api, const OpenClDeviceEntry& entry) {
-  absl::StatusOr<std::shared_ptr<const OpenClContext>> context = OpenClContext::Create(api, entry);
-  if (!context.ok()) return context.status();
-  return std::make_shared<OpenClDevice>(*std::move(context));
+  ASSIGN_OR_RETURN(std::shared_ptr<const OpenClContext> context, OpenClContext::Create(api, entry));
+  return std::make_shared<OpenClDevice>(std::move(context));
 }
 
 }  // namespace telemetry::worker

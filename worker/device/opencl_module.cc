@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "worker/device/launch_checks.h"
 #include "worker/device/opencl_program.h"
 
@@ -36,15 +37,15 @@ class OpenClFunction final : public Function {
     }
     if (result != CL_SUCCESS) return OpenClStatus(result, "clCreateKernel");
     auto function = std::unique_ptr<OpenClFunction>(new OpenClFunction(program, std::move(kernel), name));
-    if (absl::Status status = function->ReadAttributes(); !status.ok()) return status;
+    RETURN_IF_ERROR(function->ReadAttributes());
     return function;
   }
 
   FunctionAttributes attributes() const override { return attributes_; }
 
   absl::Status Launch(const LaunchShape& shape, absl::Span<const LaunchArgument> arguments) override {
-    if (absl::Status status = CheckShape(name_, shape, limits_); !status.ok()) return status;
-    if (absl::Status status = SetArguments(shape, arguments); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckShape(name_, shape, limits_));
+    RETURN_IF_ERROR(SetArguments(shape, arguments));
     if (shape.grid == 0) return absl::OkStatus();
     const auto threads = static_cast<size_t>(shape.threads);
     const size_t all = static_cast<size_t>(shape.grid) * threads;
@@ -85,10 +86,10 @@ class OpenClFunction final : public Function {
 
   absl::Status SetArguments(const LaunchShape& shape, absl::Span<const LaunchArgument> arguments) {
     const size_t given = arguments.size() + (shape.shared_bytes > 0 ? 1 : 0);
-    if (absl::Status status = CheckArgumentCount(name_, given, parameters_); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckArgumentCount(name_, given, parameters_));
     cl_uint index = 0;
     for (const LaunchArgument& argument : arguments) {
-      if (absl::Status status = SetArgument(index++, argument); !status.ok()) return status;
+      RETURN_IF_ERROR(SetArgument(index++, argument));
     }
     if (shape.shared_bytes == 0) return absl::OkStatus();
     return Set(index, shape.shared_bytes, nullptr);
@@ -140,10 +141,9 @@ class OpenClModule final : public Module {
 
 absl::StatusOr<std::unique_ptr<Module>> LoadOpenClModule(const std::shared_ptr<const OpenClContext>& context,
                                                          const CompiledCode& code) {
-  absl::StatusOr<OpenClProgram> program = LoadOpenClCode(*context, code);
-  if (!program.ok()) return program.status();
+  ASSIGN_OR_RETURN(OpenClProgram program, LoadOpenClCode(*context, code));
   return std::make_unique<OpenClModule>(
-      std::make_shared<LoadedProgram>(LoadedProgram{.context = context, .program = *std::move(program)}));
+      std::make_shared<LoadedProgram>(LoadedProgram{.context = context, .program = std::move(program)}));
 }
 
 }  // namespace telemetry::worker

@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace telemetry::worker {
 namespace {
@@ -85,11 +86,10 @@ absl::StatusOr<std::vector<cl_device_id>> DevicesOf(const OpenClApi& api, cl_pla
 
 absl::StatusOr<std::vector<OpenClDeviceEntry>> ListOpenClDevices(const OpenClApi& api,
                                                                  std::vector<std::string>* notices) {
-  absl::StatusOr<std::vector<cl_platform_id>> platforms = Platforms(api);
-  if (!platforms.ok()) return platforms.status();
+  ASSIGN_OR_RETURN(std::vector<cl_platform_id> platforms, Platforms(api));
   std::vector<OpenClDeviceEntry> entries;
   int ordinal = 0;
-  for (cl_platform_id platform : *platforms) {
+  for (cl_platform_id platform : platforms) {
     const std::string name = PlatformText(api, platform, CL_PLATFORM_NAME);
     const absl::StatusOr<std::vector<cl_device_id>> devices = DevicesOf(api, platform);
     if (!devices.ok()) {

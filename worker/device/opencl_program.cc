@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/device/compile_options.h"
 
@@ -89,13 +90,12 @@ CompiledCode CodeOfSource(const std::string& source, std::string log) {
 }
 
 absl::StatusOr<CompiledCode> CompileOpenCl(const OpenClContext& context, const std::string& source) {
-  absl::StatusOr<OpenClProgram> program = BuildOpenClSource(context, source);
-  if (!program.ok()) return program.status();
+  ASSIGN_OR_RETURN(OpenClProgram program, BuildOpenClSource(context, source));
   if (context.takes_binaries()) {
-    absl::StatusOr<std::string> binary = BinaryOf(context, *program);
-    if (binary.ok()) return CodeOfBinary(*std::move(binary), std::move(program->log));
+    absl::StatusOr<std::string> binary = BinaryOf(context, program);
+    if (binary.ok()) return CodeOfBinary(*std::move(binary), std::move(program.log));
   }
-  return CodeOfSource(source, std::move(program->log));
+  return CodeOfSource(source, std::move(program.log));
 }
 
 absl::StatusOr<OpenClProgram> LoadOpenClCode(const OpenClContext& context, const CompiledCode& code) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "proto/base/status_macros.h"
+
 namespace telemetry::forward {
 namespace {
 
@@ -62,15 +64,15 @@ absl::StatusOr<bool> AttemptLog::AddSourceHash(const record::SidecarRow& source_
 absl::Status AttemptLog::Settle() {
   for (size_t number : open_) {
     if (attempts_[number].settled) continue;
-    if (absl::Status status = HandOverHeld(&attempts_[number]); !status.ok()) return status;
+    RETURN_IF_ERROR(HandOverHeld(&attempts_[number]));
   }
   return absl::OkStatus();
 }
 
 absl::Status AttemptLog::HandOverHeld(Attempt* attempt) {
-  if (absl::Status status = Announce(*attempt, attempt->held.front().row.run_id); !status.ok()) return status;
+  RETURN_IF_ERROR(Announce(*attempt, attempt->held.front().row.run_id));
   for (const HeldRow& held : attempt->held) {
-    if (absl::Status status = HandOver(*attempt, held.seq, held.row); !status.ok()) return status;
+    RETURN_IF_ERROR(HandOver(*attempt, held.seq, held.row));
   }
   attempt->settled = true;
   return absl::OkStatus();

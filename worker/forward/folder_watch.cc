@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace telemetry::forward {
 namespace {
@@ -43,7 +44,7 @@ absl::Status FolderWatch::Add(const std::string& folder, bool below) {
        entry.increment(error)) {
     std::error_code gone;
     if (!entry->is_directory(gone) || entry->is_symlink(gone)) continue;
-    if (absl::Status status = Add(entry->path().string(), below); !status.ok()) return status;
+    RETURN_IF_ERROR(Add(entry->path().string(), below));
   }
   return absl::OkStatus();
 }
@@ -56,7 +57,7 @@ absl::StatusOr<FolderWatch::Changes> FolderWatch::Wait(absl::Duration limit) {
   changes.all = ready == 0;
   changes.stop = ready > 0 && fds[1].revents != 0;
   if (ready > 0 && fds[0].revents != 0) {
-    if (absl::Status status = ReadEvents(&changes); !status.ok()) return status;
+    RETURN_IF_ERROR(ReadEvents(&changes));
   }
   return changes;
 }
@@ -76,7 +77,7 @@ absl::Status FolderWatch::ReadEvents(Changes* changes) {
         // Files may have been written to the folder before the watch was added.
         changes->all = true;
         if (!folder->second.below) continue;
-        if (absl::Status status = Add(path, /*below=*/true); !status.ok()) return status;
+        RETURN_IF_ERROR(Add(path, /*below=*/true));
         continue;
       }
       changes->paths.push_back(std::move(path));

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "worker/forward/folder_watch.h"
 
 namespace telemetry::forward {
@@ -35,7 +36,7 @@ class Groups {
     size_t done = 0;
     ForwardCounts counts;
     for (auto& [base, group] : groups_) {
-      if (absl::Status status = Read(group.get(), &GroupForwarder::Finish); !status.ok()) return status;
+      RETURN_IF_ERROR(Read(group.get(), &GroupForwarder::Finish));
       counts += group->counts();
       if (options_.on_progress) options_.on_progress(++done, groups_.size(), counts);
     }
@@ -44,7 +45,7 @@ class Groups {
 
   absl::Status AdvanceAll() {
     for (auto& [base, group] : groups_) {
-      if (absl::Status status = Read(group.get(), &GroupForwarder::Advance); !status.ok()) return status;
+      RETURN_IF_ERROR(Read(group.get(), &GroupForwarder::Advance));
     }
     if (options_.on_progress) options_.on_progress(groups_.size(), groups_.size(), Result().counts);
     return absl::OkStatus();
@@ -120,7 +121,7 @@ absl::Status WatchPaths(const std::vector<std::string>& paths, FolderWatch* watc
     const bool is_folder = std::filesystem::is_directory(path, ignored);
     const std::filesystem::path parent = std::filesystem::path(path).parent_path();
     const std::string folder = is_folder ? path : parent.empty() ? "." : parent.string();
-    if (absl::Status status = watch->Add(folder, is_folder); !status.ok()) return status;
+    RETURN_IF_ERROR(watch->Add(folder, is_folder));
   }
   return absl::OkStatus();
 }
@@ -131,14 +132,13 @@ absl::StatusOr<ForwardResult> ForwardOnce(const ForwardOptions& options, const R
   Groups groups(options, sink);
   groups.Find(/*may_come_later=*/false);
   groups.SayProblems();
-  if (absl::Status status = groups.FinishAll(); !status.ok()) return status;
+  RETURN_IF_ERROR(groups.FinishAll());
   groups.SayProblems();
   return groups.Result();
 }
 
 absl::StatusOr<ForwardResult> ForwardAndWatch(const ForwardOptions& options, int stop_fd, const RecordSink& sink) {
-  absl::StatusOr<std::unique_ptr<FolderWatch>> watch = FolderWatch::Create(stop_fd);
-  if (!watch.ok()) return watch.status();
+  ASSIGN_OR_RETURN(std::unique_ptr<FolderWatch> watch, FolderWatch::Create(stop_fd));
   Groups groups(options, sink);
   FolderWatch::Changes changes{.paths = {}, .all = true, .stop = false};
   while (true) {
@@ -148,7 +148,7 @@ absl::StatusOr<ForwardResult> ForwardAndWatch(const ForwardOptions& options, int
       if (!base.empty()) bases.insert(base);
     }
     if (changes.all) {
-      if (absl::Status status = WatchPaths(options.paths, watch->get()); !status.ok()) return status;
+      RETURN_IF_ERROR(WatchPaths(options.paths, watch.get()));
     }
     if (changes.all || !bases.empty()) groups.Find(/*may_come_later=*/true);
     absl::Status status;
@@ -165,9 +165,8 @@ absl::StatusOr<ForwardResult> ForwardAndWatch(const ForwardOptions& options, int
     groups.SayProblems();
     // Checks for the stop last, because the code above reads everything that was written before the stop.
     if (changes.stop) break;
-    absl::StatusOr<FolderWatch::Changes> next = (*watch)->Wait(options.rescan_interval);
-    if (!next.ok()) return next.status();
-    changes = *std::move(next);
+    ASSIGN_OR_RETURN(FolderWatch::Changes next, watch->Wait(options.rescan_interval));
+    changes = std::move(next);
     changes.all = changes.all || changes.stop;
   }
   return groups.Result();

@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 #include "worker/forward/run_log.h"
 
@@ -121,10 +122,9 @@ absl::Status GroupForwarder::ReadRecords(RecordFile* file, Pass pass,
                                          absl::Status (GroupForwarder::*take)(const record::Json&)) {
   std::string bytes;
   for (bool more = true; more;) {
-    absl::StatusOr<GrowingFile::Change> change = file->file.Read(&bytes);
-    if (!change.ok()) return change.status();
-    if (*change == GrowingFile::Change::kReplaced) return Replaced();
-    more = *change == GrowingFile::Change::kGrown;
+    ASSIGN_OR_RETURN(GrowingFile::Change change, file->file.Read(&bytes));
+    if (change == GrowingFile::Change::kReplaced) return Replaced();
+    more = change == GrowingFile::Change::kGrown;
     reading_->counts.bytes += bytes.size();
     std::vector<RecordLines::Item> items;
     if (more) {
@@ -141,10 +141,7 @@ absl::Status GroupForwarder::ReadRecords(RecordFile* file, Pass pass,
         return bad;
       }
       const std::string raw = item.ok ? record::ToJson(item.record) : item.raw;
-      if (absl::Status status = Reject(ReasonOf(bad), file->file, item.line, raw, std::string(bad.message()));
-          !status.ok()) {
-        return status;
-      }
+      RETURN_IF_ERROR(Reject(ReasonOf(bad), file->file, item.line, raw, std::string(bad.message())));
     }
   }
   return absl::OkStatus();
@@ -157,8 +154,7 @@ absl::Status GroupForwarder::ReadSingleRecord(Pass pass) {
   std::string bytes;
   file.Restart();
   do {
-    absl::StatusOr<GrowingFile::Change> change = file.Read(&bytes);
-    if (!change.ok()) return change.status();
+    RETURN_IF_ERROR(file.Read(&bytes).status());
     text += bytes;
   } while (!bytes.empty() && text.size() < kMaxMetaJsonBytes);
   if (text.empty() || text == reading_->single_meta_text) return absl::OkStatus();
@@ -184,15 +180,14 @@ absl::Status GroupForwarder::ReadRows(Pass pass) {
     reading_->tracks_sources = true;
     reading_->attempts.TrackSources();
   }
-  if (absl::Status status = TakeWaitingRows(); !status.ok()) return status;
+  RETURN_IF_ERROR(TakeWaitingRows());
 
   CsvFile& csv = reading_->csv;
   std::string bytes;
   for (bool more = true; more;) {
-    absl::StatusOr<GrowingFile::Change> change = csv.file.Read(&bytes);
-    if (!change.ok()) return change.status();
-    if (*change == GrowingFile::Change::kReplaced) return Replaced();
-    more = *change == GrowingFile::Change::kGrown;
+    ASSIGN_OR_RETURN(GrowingFile::Change change, csv.file.Read(&bytes));
+    if (change == GrowingFile::Change::kReplaced) return Replaced();
+    more = change == GrowingFile::Change::kGrown;
     reading_->counts.bytes += bytes.size();
     std::vector<record::SidecarCsv::Item> items;
     if (more) {
@@ -219,10 +214,9 @@ absl::Status GroupForwarder::ReadSources(Pass pass) {
   std::vector<record::SidecarCsv::Item> items = std::exchange(reading_->waiting_sources, {});
   std::string bytes;
   for (bool more = true; more;) {
-    absl::StatusOr<GrowingFile::Change> change = sources.file.Read(&bytes);
-    if (!change.ok()) return change.status();
-    if (*change == GrowingFile::Change::kReplaced) return Replaced();
-    more = *change == GrowingFile::Change::kGrown;
+    ASSIGN_OR_RETURN(GrowingFile::Change change, sources.file.Read(&bytes));
+    if (change == GrowingFile::Change::kReplaced) return Replaced();
+    more = change == GrowingFile::Change::kGrown;
     reading_->counts.bytes += bytes.size();
     if (more) {
       sources.csv.Feed(bytes, &items);
@@ -235,9 +229,8 @@ absl::Status GroupForwarder::ReadSources(Pass pass) {
     std::string error = item.error;
     std::string raw = item.raw;
     if (item.kind == record::SidecarCsv::Kind::kRow) {
-      absl::StatusOr<bool> matched = reading_->attempts.AddSourceHash(item.row);
-      if (!matched.ok()) return matched.status();
-      if (*matched) continue;
+      ASSIGN_OR_RETURN(bool matched, reading_->attempts.AddSourceHash(item.row));
+      if (matched) continue;
       if (pass == Pass::kMoreMayCome) {
         reading_->waiting_sources.push_back(std::move(item));
         continue;
@@ -246,46 +239,40 @@ absl::Status GroupForwarder::ReadSources(Pass pass) {
                            " has this run_id, timestamp_s, config_id, generation and status");
       record::AppendRow(record::Dialect::kHelionSources, item.row, &raw);
     }
-    if (absl::Status status = Reject(v1::Reject::REASON_UNREADABLE, sources.file, item.line, raw, error);
-        !status.ok()) {
-      return status;
-    }
+    RETURN_IF_ERROR(Reject(v1::Reject::REASON_UNREADABLE, sources.file, item.line, raw, error));
   }
   return absl::OkStatus();
 }
 
 absl::Status GroupForwarder::TakeMeta(const record::Json& record) {
-  absl::StatusOr<record::MetaRecord> meta = record::ParseMetaRecord(record);
-  if (!meta.ok()) return meta.status();
-  if (absl::Status status = reading_->runs.AddRecord(*meta); !status.ok()) return status;
+  ASSIGN_OR_RETURN(record::MetaRecord meta, record::ParseMetaRecord(record));
+  RETURN_IF_ERROR(reading_->runs.AddRecord(meta));
   ++reading_->counts.records;
-  return meta->ir_graph.has_value() ? TakeGraph(*std::move(meta->ir_graph)) : absl::OkStatus();
+  return meta.ir_graph.has_value() ? TakeGraph(*std::move(meta.ir_graph)) : absl::OkStatus();
 }
 
 absl::Status GroupForwarder::TakeIr(const record::Json& record) {
-  absl::StatusOr<v1::IrGraph> graph = record::ParseIrRecord(record);
-  if (!graph.ok()) return graph.status();
-  return TakeGraph(*std::move(graph));
+  ASSIGN_OR_RETURN(v1::IrGraph graph, record::ParseIrRecord(record));
+  return TakeGraph(std::move(graph));
 }
 
 absl::Status GroupForwarder::TakeWrapperIr(const record::Json& record) {
-  absl::StatusOr<v1::IrGraph> graph = record::ParseIrRecord(record);
-  if (!graph.ok()) return graph.status();
-  graph->set_kind("wrapper");
-  return TakeGraph(*std::move(graph));
+  ASSIGN_OR_RETURN(v1::IrGraph graph, record::ParseIrRecord(record));
+  graph.set_kind("wrapper");
+  return TakeGraph(std::move(graph));
 }
 
 absl::Status GroupForwarder::TakeGraph(v1::IrGraph graph) {
   v1::Record record;
   *record.mutable_ir_graph() = std::move(graph);
-  if (absl::Status status = sink_(record); !status.ok()) return status;
+  RETURN_IF_ERROR(sink_(record));
   ++reading_->counts.graphs;
   return absl::OkStatus();
 }
 
 absl::Status GroupForwarder::TakeWaitingRows() {
   for (auto& [dialect, row] : std::exchange(reading_->waiting_rows, {})) {
-    if (absl::Status status = TakeRow(dialect, std::move(row)); !status.ok()) return status;
+    RETURN_IF_ERROR(TakeRow(dialect, std::move(row)));
   }
   return absl::OkStatus();
 }

@@ -10,6 +10,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace telemetry::forward {
 namespace {
@@ -51,23 +52,20 @@ absl::StatusOr<GrowingFile::Change> GrowingFile::Read(std::string* bytes) {
     if (now.st_dev != device_ || now.st_ino != inode_ || static_cast<uint64_t>(now.st_size) < offset_) {
       return Change::kReplaced;
     }
-    absl::StatusOr<std::string> head = ReadAt(fd, path_, 0, head_.size());
-    if (!head.ok()) return head.status();
-    absl::StatusOr<std::string> tail = ReadAt(fd, path_, offset_ - tail_.size(), tail_.size());
-    if (!tail.ok()) return tail.status();
-    if (*head != head_ || *tail != tail_) return Change::kReplaced;
+    ASSIGN_OR_RETURN(std::string head, ReadAt(fd, path_, 0, head_.size()));
+    ASSIGN_OR_RETURN(std::string tail, ReadAt(fd, path_, offset_ - tail_.size(), tail_.size()));
+    if (head != head_ || tail != tail_) return Change::kReplaced;
   }
-  absl::StatusOr<std::string> fresh = ReadAt(fd, path_, offset_, kChunkBytes);
-  if (!fresh.ok()) return fresh.status();
-  if (fresh->empty()) return Change::kNone;
+  ASSIGN_OR_RETURN(std::string fresh, ReadAt(fd, path_, offset_, kChunkBytes));
+  if (fresh.empty()) return Change::kNone;
 
   device_ = now.st_dev;
   inode_ = now.st_ino;
-  offset_ += fresh->size();
-  if (head_.size() < kProbeBytes) head_ += fresh->substr(0, kProbeBytes - head_.size());
-  tail_ = absl::StrCat(tail_, *fresh);
+  offset_ += fresh.size();
+  if (head_.size() < kProbeBytes) head_ += fresh.substr(0, kProbeBytes - head_.size());
+  tail_ = absl::StrCat(tail_, fresh);
   if (tail_.size() > kProbeBytes) tail_.erase(0, tail_.size() - kProbeBytes);
-  *bytes = *std::move(fresh);
+  *bytes = std::move(fresh);
   return Change::kGrown;
 }
 

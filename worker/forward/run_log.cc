@@ -3,21 +3,21 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/config_text.h"
 #include "proto/record/ids.h"
 
 namespace telemetry::forward {
 absl::Status RunLog::AddRecord(const record::MetaRecord& record) {
-  if (absl::Status status = Send(record.run); !status.ok()) return status;
+  RETURN_IF_ERROR(Send(record.run));
   for (const record::RecordConfig& config : record.configs) {
-    if (absl::Status status = AddConfig(config.config_id, record::SortedConfigText(config.config)); !status.ok())
-      return status;
+    RETURN_IF_ERROR(AddConfig(config.config_id, record::SortedConfigText(config.config)));
     v1::Record out;
     v1::RunConfig& run_config = *out.mutable_run_config();
     run_config.set_run_id(record.run.run_id());
     run_config.set_config_id(config.config_id);
     run_config.set_record_keys_json(record::ConfigKeysJson(config.config));
-    if (absl::Status status = sink_(out); !status.ok()) return status;
+    RETURN_IF_ERROR(sink_(out));
   }
   return absl::OkStatus();
 }
@@ -54,13 +54,12 @@ absl::Status RunLog::AddConfig(uint64_t config_id, std::string_view text) {
 
 absl::Status RunLog::AddSample(const record::SidecarRow& row) {
   if (row.sample_id.empty() || !samples_.emplace(row.run_id, *row.config_id).second) return absl::OkStatus();
-  absl::StatusOr<std::string> sample_id = record::HexDecode(row.sample_id);
-  if (!sample_id.ok()) return sample_id.status();
+  ASSIGN_OR_RETURN(std::string sample_id, record::HexDecode(row.sample_id));
   v1::Record record;
   v1::RunConfig& run_config = *record.mutable_run_config();
   run_config.set_run_id(row.run_id);
   run_config.set_config_id(*row.config_id);
-  run_config.set_sample_id(*std::move(sample_id));
+  run_config.set_sample_id(std::move(sample_id));
   const bool is_usual = row.decorator == record::Decorator(row.config_text, signature_of_run_[row.run_id]);
   if (!row.decorator.empty() && !is_usual) run_config.set_decorator(row.decorator);
   return sink_(record);

@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_join.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/ir/reference_evaluator.h"
 
@@ -29,7 +30,7 @@ absl::Status PrepareTensors(const DeviceIr& ir, ReferenceTensors* tensors) {
   for (size_t i = 0; i < ir.tensors.size(); ++i) {
     if (ir.tensors[i].is_output) continue;
     if (i >= tensors->size()) return absl::InvalidArgumentError(Cat("argument ", ir.tensors[i].name, " is missing"));
-    if (absl::Status checked = CheckArgument(ir.tensors[i], (*tensors)[i]); !checked.ok()) return checked;
+    RETURN_IF_ERROR(CheckArgument(ir.tensors[i], (*tensors)[i]));
   }
   tensors->resize(ir.tensors.size());
   for (size_t i = 0; i < ir.tensors.size(); ++i) {
@@ -84,16 +85,15 @@ std::vector<int64_t> ActualSizes(const DeviceIr& ir, int tensor, const Reference
 }
 
 absl::Status EvaluateReference(const DeviceIr& ir, const ReferenceOptions& options, ReferenceTensors* tensors) {
-  if (absl::Status prepared = PrepareTensors(ir, tensors); !prepared.ok()) return prepared;
-  const absl::StatusOr<int> root = RootFor(ir, options.rolled_axes);
-  if (!root.ok()) return root.status();
+  RETURN_IF_ERROR(PrepareTensors(ir, tensors));
+  ASSIGN_OR_RETURN(const int root, RootFor(ir, options.rolled_axes));
   ReferenceEvaluator evaluator(ir, options, tensors);
   const std::vector<size_t> grid = GridAxes(ir);
   for (const size_t axis : grid) {
     if (evaluator.ranges()[axis].extent == 0) return absl::OkStatus();
   }
   do {
-    if (absl::StatusOr<ReferenceEvaluator::Values> ran = evaluator.RunGraph(*root, {}); !ran.ok()) return ran.status();
+    if (absl::StatusOr<ReferenceEvaluator::Values> ran = evaluator.RunGraph(root, {}); !ran.ok()) return ran.status();
   } while (NextTile(grid, &evaluator.ranges()));
   return absl::OkStatus();
 }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/ir/half.h"
 
@@ -94,9 +95,8 @@ absl::StatusOr<ReferenceEvaluator::Values> ReferenceEvaluator::RunNode(const Nod
     case Op::kBlockSize:
       return Values();
     case Op::kScalar: {
-      const absl::StatusOr<double> value = ScalarArgument(node);
-      if (!value.ok()) return value.status();
-      return Values{std::make_shared<const Tile>(Tile::Scalar(*node.dtype, RoundTo(*node.dtype, *value)))};
+      ASSIGN_OR_RETURN(const double value, ScalarArgument(node));
+      return Values{std::make_shared<const Tile>(Tile::Scalar(*node.dtype, RoundTo(*node.dtype, value)))};
     }
     case Op::kLoad:
     case Op::kStore:
@@ -127,13 +127,11 @@ absl::StatusOr<ReferenceEvaluator::Values> ReferenceEvaluator::RunMemory(const N
   const std::vector<TileIndex> indices = TileIndicesOf(node, *frame);
   if (node.op == Op::kStore) {
     const TileShape shape = ShapeIn(ranges_, AxesOf(indices));
-    absl::Status stored = StoreTile(*OperandOf(node.args[2], *frame), indices, shape, ranges_, &array);
-    if (!stored.ok()) return stored;
+    RETURN_IF_ERROR(StoreTile(*OperandOf(node.args[2], *frame), indices, shape, ranges_, &array));
     return Values();
   }
-  absl::StatusOr<Tile> tile = LoadTile(array, indices, ShapeIn(ranges_, node.shape), ranges_);
-  if (!tile.ok()) return tile.status();
-  return Values{std::make_shared<const Tile>(*std::move(tile))};
+  ASSIGN_OR_RETURN(Tile tile, LoadTile(array, indices, ShapeIn(ranges_, node.shape), ranges_));
+  return Values{std::make_shared<const Tile>(std::move(tile))};
 }
 
 std::vector<TileIndex> ReferenceEvaluator::TileIndicesOf(const Node& node, const Frame& frame) const {
@@ -228,12 +226,10 @@ absl::StatusOr<ReferenceEvaluator::Values> ReferenceEvaluator::RunWhile(const No
   for (int64_t iteration = 0; iteration < kMostWhileIterations; ++iteration) {
     Values arguments = captured;
     arguments.insert(arguments.end(), carried.begin(), carried.end());
-    const absl::StatusOr<Values> condition = RunGraph(node.graphs[0], arguments);
-    if (!condition.ok()) return condition.status();
-    if (condition->front()->data[0] == 0) return carried;
-    absl::StatusOr<Values> next = RunGraph(node.graphs[1], arguments);
-    if (!next.ok()) return next.status();
-    carried = *std::move(next);
+    ASSIGN_OR_RETURN(const Values condition, RunGraph(node.graphs[0], arguments));
+    if (condition.front()->data[0] == 0) return carried;
+    ASSIGN_OR_RETURN(Values next, RunGraph(node.graphs[1], arguments));
+    carried = std::move(next);
   }
   return absl::FailedPreconditionError(Cat("still running after ", kMostWhileIterations, " iterations"));
 }

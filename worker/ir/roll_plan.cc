@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/ir/args.h"
 #include "worker/ir/type_rules.h"
@@ -65,11 +66,9 @@ class Planner {
     plan_.level.resize(count);
     for (size_t i = 0; i < count; ++i) PlaceNode(i);
     for (size_t i = 0; i < count; ++i) {
-      const absl::Status checked = CheckNode(i);
-      if (!checked.ok()) return checked;
+      RETURN_IF_ERROR(CheckNode(i));
     }
-    const absl::Status ordered = CheckStoreOrder();
-    if (!ordered.ok()) return ordered;
+    RETURN_IF_ERROR(CheckStoreOrder());
     return std::move(plan_);
   }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "proto/base/status_macros.h"
 #include "worker/ir/args.h"
 #include "worker/ir/carried_reduction.h"
 #include "worker/ir/dead_nodes.h"
@@ -173,16 +174,14 @@ absl::StatusOr<int> Roller::Roll(int graph) {
   if (const auto found = rolled_.find(graph); found != rolled_.end()) return found->second;
   if (!UsesAxis(*ir_, graph, axis_)) return graph;
   const Graph original = ir_->graphs[static_cast<size_t>(graph)];
-  absl::StatusOr<RollPlan> plan = PlanRoll(*ir_, original, axis_);
-  if (!plan.ok()) return plan.status();
+  ASSIGN_OR_RETURN(RollPlan plan, PlanRoll(*ir_, original, axis_));
   for (size_t i = 0; i < original.nodes.size(); ++i) {
-    if (plan->chunked[i]) continue;  // works on each chunk without changes
+    if (plan.chunked[i]) continue;  // works on each chunk without changes
     for (int child : original.nodes[i].graphs) {
-      const absl::StatusOr<int> rolled = Roll(child);
-      if (!rolled.ok()) return rolled.status();
+      RETURN_IF_ERROR(Roll(child).status());
     }
   }
-  Graph written = GraphRoller(ir_, original, std::move(*plan), axis_, rolled_).Write();
+  Graph written = GraphRoller(ir_, original, std::move(plan), axis_, rolled_).Write();
   written.id = static_cast<int>(ir_->graphs.size());
   ir_->graphs.push_back(std::move(written));
   return rolled_[graph] = static_cast<int>(ir_->graphs.size()) - 1;

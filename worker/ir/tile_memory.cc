@@ -1,5 +1,6 @@
 #include "worker/ir/tile_memory.h"
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/ir/half.h"
 
@@ -76,22 +77,20 @@ absl::Status AddGather(const HostArray& array, size_t dimension, const Tile& pos
 // Returns the offset of every element of the tile in the data of the array, or kBeyondEnd.
 absl::StatusOr<std::vector<int64_t>> Offsets(const HostArray& array, const std::vector<TileIndex>& indices,
                                              const TileShape& shape, const AxisRanges& ranges) {
-  absl::StatusOr<Affine> affine = AffinePart(array, indices, shape, ranges);
-  if (!affine.ok()) return affine.status();
+  ASSIGN_OR_RETURN(Affine affine, AffinePart(array, indices, shape, ranges));
   std::vector<int64_t> offsets(static_cast<size_t>(shape.element_count()), kBeyondEnd);
   const int64_t inner = shape.axes.empty() ? 1 : ranges[static_cast<size_t>(shape.axes.back())].valid();
-  const int64_t step = shape.axes.empty() ? 0 : affine->steps.back();
+  const int64_t step = shape.axes.empty() ? 0 : affine.steps.back();
   ForEachRow(shape, [&](int64_t position, const std::vector<int64_t>& outer) {
     if (!RowIsInside(ranges, shape, outer)) return;
-    int64_t offset = affine->base;
-    for (size_t d = 0; d < outer.size(); ++d) offset += outer[d] * affine->steps[d];
+    int64_t offset = affine.base;
+    for (size_t d = 0; d < outer.size(); ++d) offset += outer[d] * affine.steps[d];
     int64_t* row = offsets.data() + position;
     for (int64_t i = 0; i < inner; ++i) row[i] = offset + i * step;
   });
   for (size_t d = 0; d < indices.size(); ++d) {
     if (indices[d].kind != Index::Kind::kGather) continue;
-    absl::Status added = AddGather(array, d, Broadcast(*indices[d].gather, shape), &offsets);
-    if (!added.ok()) return added;
+    RETURN_IF_ERROR(AddGather(array, d, Broadcast(*indices[d].gather, shape), &offsets));
   }
   return offsets;
 }
@@ -122,24 +121,22 @@ void SetBeyondEnds(const AxisRanges& ranges, double value, Tile* tile) {
 
 absl::StatusOr<Tile> LoadTile(const HostArray& array, const std::vector<TileIndex>& indices, const TileShape& shape,
                               const AxisRanges& ranges) {
-  absl::StatusOr<std::vector<int64_t>> offsets = Offsets(array, indices, shape, ranges);
-  if (!offsets.ok()) return offsets.status();
+  ASSIGN_OR_RETURN(std::vector<int64_t> offsets, Offsets(array, indices, shape, ranges));
   Tile tile = {.dtype = array.dtype, .axes = shape.axes, .sizes = shape.sizes};
-  tile.data.assign(offsets->size(), FillValue(array.dtype));
-  for (size_t i = 0; i < offsets->size(); ++i) {
-    if ((*offsets)[i] != kBeyondEnd) tile.data[i] = array.data[static_cast<size_t>((*offsets)[i])];
+  tile.data.assign(offsets.size(), FillValue(array.dtype));
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    if (offsets[i] != kBeyondEnd) tile.data[i] = array.data[static_cast<size_t>(offsets[i])];
   }
   return tile;
 }
 
 absl::Status StoreTile(const Tile& value, const std::vector<TileIndex>& indices, const TileShape& shape,
                        const AxisRanges& ranges, HostArray* array) {
-  absl::StatusOr<std::vector<int64_t>> offsets = Offsets(*array, indices, shape, ranges);
-  if (!offsets.ok()) return offsets.status();
+  ASSIGN_OR_RETURN(std::vector<int64_t> offsets, Offsets(*array, indices, shape, ranges));
   const Tile values = Broadcast(value, shape);
-  for (size_t i = 0; i < offsets->size(); ++i) {
-    if ((*offsets)[i] == kBeyondEnd) continue;
-    array->data[static_cast<size_t>((*offsets)[i])] = RoundTo(array->dtype, values.data[i]);
+  for (size_t i = 0; i < offsets.size(); ++i) {
+    if (offsets[i] == kBeyondEnd) continue;
+    array->data[static_cast<size_t>(offsets[i])] = RoundTo(array->dtype, values.data[i]);
   }
   return absl::OkStatus();
 }

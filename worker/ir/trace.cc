@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/ir/args.h"
 #include "worker/ir/roll.h"
@@ -225,8 +226,7 @@ absl::StatusOr<DeviceIr> Trace::Finish() {
   if (!state_->error.ok()) return state_->error;
   state_->CloseRoot();
   RollReductions(&state_->ir);
-  const absl::Status verified = Verify(state_->ir);
-  if (!verified.ok()) return verified;
+  RETURN_IF_ERROR(Verify(state_->ir));
   return std::move(state_->ir);
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "spdlog/spdlog.h"
 #include "worker/ir/trace.h"
@@ -18,16 +19,13 @@ namespace {
 
 absl::StatusOr<ir::DeviceIr> TraceKernel(const KernelDefinition& definition, const Leaves& leaves,
                                          absl::Span<const Argument> arguments) {
-  absl::StatusOr<LeafNames> names = LeafNamesOf(definition.signature, arguments);
-  if (!names.ok()) return names.status();
-  absl::StatusOr<ir::TraceInputs> inputs = MakeTraceInputs(definition.name, *names, leaves, definition.settings);
-  if (!inputs.ok()) return inputs.status();
-  ir::Trace trace(*std::move(inputs));
+  ASSIGN_OR_RETURN(LeafNames names, LeafNamesOf(definition.signature, arguments));
+  ASSIGN_OR_RETURN(ir::TraceInputs inputs, MakeTraceInputs(definition.name, names, leaves, definition.settings));
+  ir::Trace trace(std::move(inputs));
   // The trace keeps the first error with its location. Later errors are often only consequences of it.
   trace.Fail(definition.body(trace, arguments));
-  absl::StatusOr<ir::DeviceIr> ir = trace.Finish();
-  if (!ir.ok()) return ir.status();
-  if (ir->tensors.size() < leaves.tensors.size() || ir->scalars.size() < leaves.scalars.size()) {
+  ASSIGN_OR_RETURN(ir::DeviceIr ir, trace.Finish());
+  if (ir.tensors.size() < leaves.tensors.size() || ir.scalars.size() < leaves.scalars.size()) {
     return absl::InternalError(Cat("kernel '", definition.name, "': the trace lost an argument"));
   }
   return ir;
@@ -54,16 +52,14 @@ absl::StatusOr<std::shared_ptr<BoundKernel>> BoundKernel::Create(std::shared_ptr
                                                                  std::shared_ptr<CompileCache> cache) {
   const Leaves leaves = LeavesOf(definition->signature, arguments);
   if (device != nullptr) {
-    if (absl::Status status = CheckDevices(leaves, *device); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckDevices(leaves, *device));
   }
-  absl::StatusOr<ir::DeviceIr> ir = TraceKernel(*definition, leaves, arguments);
-  if (!ir.ok()) return ir.status();
+  ASSIGN_OR_RETURN(ir::DeviceIr ir, TraceKernel(*definition, leaves, arguments));
   const bool static_shapes = definition->settings.static_shapes;
-  absl::StatusOr<ExtraKeys> extra_keys = ExtraKeys::Of(*ir, leaves, static_shapes, device.get());
-  if (!extra_keys.ok()) return extra_keys.status();
-  CallContract contract(*ir, leaves, static_shapes, *std::move(extra_keys));
-  if (absl::Status status = contract.CheckExtents(leaves); !status.ok()) return status;
-  return std::shared_ptr<BoundKernel>(new BoundKernel(std::move(definition), std::move(key), *std::move(ir),
+  ASSIGN_OR_RETURN(ExtraKeys extra_keys, ExtraKeys::Of(ir, leaves, static_shapes, device.get()));
+  CallContract contract(ir, leaves, static_shapes, std::move(extra_keys));
+  RETURN_IF_ERROR(contract.CheckExtents(leaves));
+  return std::shared_ptr<BoundKernel>(new BoundKernel(std::move(definition), std::move(key), std::move(ir),
                                                       std::move(contract), std::move(device), std::move(cache)));
 }
 
@@ -86,17 +82,15 @@ absl::StatusOr<codegen::GeneratedKernel> BoundKernel::Generate(const codegen::Co
   if (device_ == nullptr) {
     return absl::FailedPreconditionError(Cat("kernel '", name(), "' is in reference mode: there is no code"));
   }
-  absl::StatusOr<codegen::Config> complete = config_space_.Normalize(config);
-  if (!complete.ok()) return complete.status();
+  ASSIGN_OR_RETURN(codegen::Config complete, config_space_.Normalize(config));
   const codegen::GenerateOptions options{.allow_tf32 = definition_->settings.dot_precision == DotPrecision::kTf32,
                                          .fast_math = definition_->settings.fast_math};
-  return codegen::Generate(ir_, *complete, TargetOf(*device_, definition_->settings), options);
+  return codegen::Generate(ir_, complete, TargetOf(*device_, definition_->settings), options);
 }
 
 absl::StatusOr<std::string> BoundKernel::ToSource(const codegen::Config& config) const {
-  absl::StatusOr<codegen::GeneratedKernel> generated = Generate(config);
-  if (!generated.ok()) return generated.status();
-  return std::move(generated->source);
+  ASSIGN_OR_RETURN(codegen::GeneratedKernel generated, Generate(config));
+  return std::move(generated.source);
 }
 
 void BoundKernel::ShowCode(const codegen::Config& config, const std::string& source) const {
@@ -107,32 +101,27 @@ void BoundKernel::ShowCode(const codegen::Config& config, const std::string& sou
 }
 
 absl::StatusOr<std::shared_ptr<CompiledKernel>> BoundKernel::CompileConfig(const codegen::Config& config) {
-  absl::StatusOr<codegen::Config> complete = config_space_.Normalize(config);
-  if (!complete.ok()) return complete.status();
-  const std::string text = complete->ToString();
+  ASSIGN_OR_RETURN(codegen::Config complete, config_space_.Normalize(config));
+  const std::string text = complete.ToString();
   {
     const absl::MutexLock lock(&mutex_);
     const auto found = compiled_.find(text);
     if (found != compiled_.end()) return found->second;
   }
-  absl::StatusOr<codegen::GeneratedKernel> generated = Generate(*complete);
-  if (!generated.ok()) return generated.status();
-  ShowCode(*complete, generated->source);
-  auto function = cache_->Get(*device_, generated->source, generated->function);
-  if (!function.ok()) return function.status();
-  auto compiled = std::make_shared<CompiledKernel>(ir_, *std::move(generated), *std::move(function));
+  ASSIGN_OR_RETURN(codegen::GeneratedKernel generated, Generate(complete));
+  ShowCode(complete, generated.source);
+  ASSIGN_OR_RETURN(auto function, cache_->Get(*device_, generated.source, generated.function));
+  auto compiled = std::make_shared<CompiledKernel>(ir_, std::move(generated), std::move(function));
   const absl::MutexLock lock(&mutex_);
   return compiled_.emplace(text, std::move(compiled)).first->second;
 }
 
 absl::Status BoundKernel::SetConfig(const codegen::Config& config) {
-  absl::StatusOr<codegen::Config> complete = config_space_.Normalize(config);
-  if (!complete.ok()) return complete.status();
-  absl::StatusOr<std::shared_ptr<CompiledKernel>> compiled = CompileConfig(*complete);
-  if (!compiled.ok()) return compiled.status();
+  ASSIGN_OR_RETURN(codegen::Config complete, config_space_.Normalize(config));
+  ASSIGN_OR_RETURN(std::shared_ptr<CompiledKernel> compiled, CompileConfig(complete));
   const absl::MutexLock lock(&mutex_);
-  config_ = *std::move(complete);
-  current_ = *std::move(compiled);
+  config_ = std::move(complete);
+  current_ = std::move(compiled);
   return absl::OkStatus();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 #include "proto/record/strings.h"
 #include "spdlog/spdlog.h"
@@ -40,9 +41,8 @@ absl::StatusOr<codegen::Config> BoundKernel::FindConfig(absl::Span<const Argumen
 absl::StatusOr<codegen::Config> BoundKernel::Autotune(absl::Span<const Argument> arguments, bool force) {
   if (absl::StatusOr<Leaves> leaves = CheckedLeaves(arguments); !leaves.ok()) return leaves.status();
   const absl::MutexLock lock(&autotune_mutex_);
-  absl::StatusOr<codegen::Config> found = FindConfig(arguments, force);
-  if (!found.ok()) return found;
-  if (absl::Status status = SetConfig(*found); !status.ok()) return status;
+  ASSIGN_OR_RETURN(codegen::Config found, FindConfig(arguments, force));
+  RETURN_IF_ERROR(SetConfig(found));
   return found;
 }
 
@@ -56,7 +56,7 @@ absl::StatusOr<std::shared_ptr<CompiledKernel>> BoundKernel::ConfigToRun(absl::S
   const bool is_set = this->config().has_value();  // by a thread that held autotune_mutex_ before
   if (!is_set && (!config.ok() || definition_->settings.force_autotune)) config = FindConfig(arguments, false);
   if (!config.ok()) return config.status();
-  if (absl::Status status = SetConfig(*config); !status.ok()) return status;
+  RETURN_IF_ERROR(SetConfig(*config));
   const absl::MutexLock lock(&mutex_);
   return current_;
 }
@@ -68,7 +68,7 @@ absl::StatusOr<Leaves> BoundKernel::CheckedLeaves(absl::Span<const Argument> arg
                                           ", not ", arguments.size(), "; Kernel::Normalize fills in defaults"));
   }
   Leaves leaves = LeavesOf(definition_->signature, arguments);
-  if (absl::Status status = contract_.Check(leaves); !status.ok()) return status;
+  RETURN_IF_ERROR(contract_.Check(leaves));
   return leaves;
 }
 
@@ -79,17 +79,15 @@ absl::StatusOr<std::vector<Tensor>> BoundKernel::AllocateOutputs(const Leaves& l
   std::vector<Tensor> outputs;
   outputs.reserve(output_tensors_.size());
   for (const ir::HostTensor* tensor : output_tensors_) {
-    absl::StatusOr<Tensor> output = AllocateTensor(device_, tensor->dtype, CallContract::SizesOf(*tensor, leaves));
-    if (!output.ok()) return output.status();
-    outputs.push_back(*std::move(output));
+    ASSIGN_OR_RETURN(Tensor output, AllocateTensor(device_, tensor->dtype, CallContract::SizesOf(*tensor, leaves)));
+    outputs.push_back(std::move(output));
   }
   return outputs;
 }
 
 absl::StatusOr<std::vector<Tensor>> BoundKernel::AllocateOutputs(absl::Span<const Argument> arguments) const {
-  absl::StatusOr<Leaves> leaves = CheckedLeaves(arguments);
-  if (!leaves.ok()) return leaves.status();
-  return AllocateOutputs(*leaves);
+  ASSIGN_OR_RETURN(Leaves leaves, CheckedLeaves(arguments));
+  return AllocateOutputs(leaves);
 }
 
 absl::Status BoundKernel::CheckOutputs(const Leaves& leaves, absl::Span<const Tensor> outputs) const {
@@ -113,10 +111,9 @@ absl::Status BoundKernel::CheckOutputs(const Leaves& leaves, absl::Span<const Te
 
 absl::Status BoundKernel::Launch(CompiledKernel& compiled, absl::Span<const Argument> arguments,
                                  absl::Span<const Tensor> outputs) const {
-  absl::StatusOr<Leaves> leaves = CheckedLeaves(arguments);
-  if (!leaves.ok()) return leaves.status();
-  if (absl::Status status = CheckOutputs(*leaves, outputs); !status.ok()) return status;
-  return compiled.Launch(*leaves, outputs);
+  ASSIGN_OR_RETURN(Leaves leaves, CheckedLeaves(arguments));
+  RETURN_IF_ERROR(CheckOutputs(leaves, outputs));
+  return compiled.Launch(leaves, outputs);
 }
 
 absl::Status BoundKernel::RunMatchedInto(absl::Span<const Argument> arguments, const Leaves& leaves,
@@ -125,33 +122,29 @@ absl::Status BoundKernel::RunMatchedInto(absl::Span<const Argument> arguments, c
     return absl::FailedPreconditionError(
         Cat("kernel '", name(), "' is in reference mode, which allocates its own outputs"));
   }
-  if (absl::Status status = CheckOutputs(leaves, outputs); !status.ok()) return status;
-  absl::StatusOr<std::shared_ptr<CompiledKernel>> compiled = ConfigToRun(arguments);
-  if (!compiled.ok()) return compiled.status();
-  return (*compiled)->Launch(leaves, outputs);
+  RETURN_IF_ERROR(CheckOutputs(leaves, outputs));
+  ASSIGN_OR_RETURN(std::shared_ptr<CompiledKernel> compiled, ConfigToRun(arguments));
+  return compiled->Launch(leaves, outputs);
 }
 
 absl::StatusOr<std::vector<Tensor>> BoundKernel::RunMatched(absl::Span<const Argument> arguments,
                                                             const Leaves& leaves) {
   if (ReferenceMode()) return RunReference(leaves);
-  absl::StatusOr<std::shared_ptr<CompiledKernel>> compiled = ConfigToRun(arguments);
-  if (!compiled.ok()) return compiled.status();
-  absl::StatusOr<std::vector<Tensor>> outputs = AllocateOutputs(leaves);
-  if (!outputs.ok()) return outputs;
-  if (absl::Status status = (*compiled)->Launch(leaves, *outputs); !status.ok()) return status;
+  ASSIGN_OR_RETURN(std::shared_ptr<CompiledKernel> compiled, ConfigToRun(arguments));
+  ASSIGN_OR_RETURN(std::vector<Tensor> outputs, AllocateOutputs(leaves));
+  RETURN_IF_ERROR(compiled->Launch(leaves, outputs));
   return outputs;
 }
 
 absl::StatusOr<std::vector<Tensor>> BoundKernel::RunReference(const Leaves& leaves) const {
   ir::ReferenceTensors tensors;
   for (const Tensor* tensor : leaves.tensors) {
-    absl::StatusOr<ir::HostArray> array = ToHost(*tensor);
-    if (!array.ok()) return array.status();
-    tensors.push_back(*std::move(array));
+    ASSIGN_OR_RETURN(ir::HostArray array, ToHost(*tensor));
+    tensors.push_back(std::move(array));
   }
   ir::ReferenceOptions options;
   for (size_t i = 0; i < leaves.scalars.size(); ++i) options.scalars[ir_.scalars[i].name] = leaves.scalars[i]->number();
-  if (absl::Status status = ir::EvaluateReference(ir_, options, &tensors); !status.ok()) return status;
+  RETURN_IF_ERROR(ir::EvaluateReference(ir_, options, &tensors));
   // Copies results that the kernel stored to its arguments back to the caller's tensors.
   for (size_t i = 0; i < leaves.tensors.size(); ++i) {
     if (leaves.tensors[i]->host != nullptr) *leaves.tensors[i]->host = std::move(tensors[i]);
@@ -163,15 +156,13 @@ absl::StatusOr<std::vector<Tensor>> BoundKernel::RunReference(const Leaves& leav
 }
 
 absl::StatusOr<std::vector<Tensor>> BoundKernel::Run(absl::Span<const Argument> arguments) {
-  absl::StatusOr<Leaves> leaves = CheckedLeaves(arguments);
-  if (!leaves.ok()) return leaves.status();
-  return RunMatched(arguments, *leaves);
+  ASSIGN_OR_RETURN(Leaves leaves, CheckedLeaves(arguments));
+  return RunMatched(arguments, leaves);
 }
 
 absl::Status BoundKernel::RunInto(absl::Span<const Argument> arguments, absl::Span<const Tensor> outputs) {
-  absl::StatusOr<Leaves> leaves = CheckedLeaves(arguments);
-  if (!leaves.ok()) return leaves.status();
-  return RunMatchedInto(arguments, *leaves, outputs);
+  ASSIGN_OR_RETURN(Leaves leaves, CheckedLeaves(arguments));
+  return RunMatchedInto(arguments, leaves, outputs);
 }
 
 }  // namespace telemetry::worker

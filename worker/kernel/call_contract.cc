@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::worker {
@@ -127,7 +128,7 @@ absl::Status CallContract::CheckExtents(const Leaves& leaves) const {
                                ? needed <= tensor->buffer->size_bytes()
                                : tensor->host != nullptr && needed <= tensor->host->data.size() * SizeOf(tensor->dtype);
     if (is_enough) continue;
-    if (absl::Status status = CheckTensor(*tensor); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckTensor(*tensor));
   }
   for (const Guard& guard : guards_) {
     const int64_t size = ValueOf(guard.size, leaves);

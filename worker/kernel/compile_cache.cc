@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::worker {
@@ -9,15 +10,13 @@ namespace {
 
 absl::StatusOr<std::shared_ptr<LoadedFunction>> Compile(Device& device, const std::string& source,
                                                         const std::string& function) {
-  absl::StatusOr<CompiledCode> code = device.Compile(source);
-  if (!code.ok()) return code.status();
-  absl::StatusOr<std::unique_ptr<Module>> module = device.Load(*code);
+  ASSIGN_OR_RETURN(CompiledCode code, device.Compile(source));
+  absl::StatusOr<std::unique_ptr<Module>> module = device.Load(code);
   if (!module.ok()) return module.status();
-  absl::StatusOr<std::unique_ptr<Function>> entry = (*module)->GetFunction(function);
-  if (!entry.ok()) return entry.status();
+  ASSIGN_OR_RETURN(std::unique_ptr<Function> entry, (*module)->GetFunction(function));
   auto loaded = std::make_shared<LoadedFunction>();
   loaded->module = *std::move(module);
-  loaded->function = *std::move(entry);
+  loaded->function = std::move(entry);
   return loaded;
 }
 

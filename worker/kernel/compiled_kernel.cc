@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "worker/kernel/launch_arguments.h"
 
 namespace telemetry::worker {
@@ -28,8 +29,7 @@ int64_t CompiledKernel::GridOf(const Leaves& leaves) {
 
 absl::Status CompiledKernel::Launch(const Leaves& leaves, absl::Span<const Tensor> outputs) {
   LaunchArguments arguments;
-  absl::Status status = BuildLaunchArguments(generated_, leaves, outputs, &arguments);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(BuildLaunchArguments(generated_, leaves, outputs, &arguments));
   const absl::MutexLock lock(&function_->mutex);
   const LaunchShape shape{
       .grid = GridOf(leaves), .threads = generated_.threads, .shared_bytes = generated_.shared_bytes};

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "absl/strings/str_join.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::worker {
@@ -20,8 +21,8 @@ bool IsSame(double a, double b) { return a == b || (std::isnan(a) && std::isnan(
 absl::StatusOr<ExtraKeys> ExtraKeys::Of(const ir::DeviceIr& ir, const Leaves& leaves, bool static_shapes,
                                         const Device* device) {
   ExtraKeys keys(device);
-  if (absl::Status status = keys.AddSizes(ir, leaves); !status.ok()) return status;
-  if (absl::Status status = keys.AddScalars(ir, leaves); !status.ok()) return status;
+  RETURN_IF_ERROR(keys.AddSizes(ir, leaves));
+  RETURN_IF_ERROR(keys.AddScalars(ir, leaves));
   if (!static_shapes) keys.AddUnitStrides(ir, leaves);
   return keys;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "spdlog/spdlog.h"
 #include "worker/kernel/bound_kernel.h"
@@ -17,27 +18,23 @@ constexpr int kRepetitions = 9;
 absl::StatusOr<double> TimeOnce(BoundKernel& kernel, CompiledKernel& compiled, absl::Span<const Argument> arguments,
                                 absl::Span<const Tensor> outputs) {
   Device& device = *kernel.device();
-  auto begin = device.Record();
-  if (!begin.ok()) return begin.status();
-  if (absl::Status status = kernel.Launch(compiled, arguments, outputs); !status.ok()) return status;
-  auto end = device.Record();
-  if (!end.ok()) return end.status();
-  return device.ElapsedMs(**begin, **end);
+  ASSIGN_OR_RETURN(auto begin, device.Record());
+  RETURN_IF_ERROR(kernel.Launch(compiled, arguments, outputs));
+  ASSIGN_OR_RETURN(auto end, device.Record());
+  return device.ElapsedMs(*begin, *end);
 }
 
 // Returns the median time of several launches after one warm-up launch.
 absl::StatusOr<double> MedianMs(BoundKernel& kernel, const codegen::Config& config,
                                 absl::Span<const Argument> arguments, absl::Span<const Tensor> outputs) {
-  auto compiled = kernel.CompileConfig(config);
-  if (!compiled.ok()) return compiled.status();
-  if (absl::Status status = kernel.Launch(**compiled, arguments, outputs); !status.ok()) return status;
-  if (absl::Status status = kernel.device()->Synchronize(); !status.ok()) return status;
+  ASSIGN_OR_RETURN(auto compiled, kernel.CompileConfig(config));
+  RETURN_IF_ERROR(kernel.Launch(*compiled, arguments, outputs));
+  RETURN_IF_ERROR(kernel.device()->Synchronize());
   std::vector<double> times_ms;
   times_ms.reserve(kRepetitions);
   for (int i = 0; i < kRepetitions; ++i) {
-    absl::StatusOr<double> time_ms = TimeOnce(kernel, **compiled, arguments, outputs);
-    if (!time_ms.ok()) return time_ms.status();
-    times_ms.push_back(*time_ms);
+    ASSIGN_OR_RETURN(double time_ms, TimeOnce(kernel, *compiled, arguments, outputs));
+    times_ms.push_back(time_ms);
   }
   std::nth_element(times_ms.begin(), times_ms.begin() + kRepetitions / 2, times_ms.end());
   return times_ms[kRepetitions / 2];
@@ -48,13 +45,12 @@ absl::StatusOr<double> MedianMs(BoundKernel& kernel, const codegen::Config& conf
 absl::StatusOr<codegen::Config> FiniteSearch::Find(BoundKernel& kernel, absl::Span<const Argument> arguments,
                                                    bool /*force*/) {
   if (configs_.empty()) return absl::InvalidArgumentError("no configs to search");
-  absl::StatusOr<std::vector<Tensor>> outputs = kernel.AllocateOutputs(arguments);
-  if (!outputs.ok()) return outputs.status();
+  ASSIGN_OR_RETURN(std::vector<Tensor> outputs, kernel.AllocateOutputs(arguments));
   const codegen::Config* best = nullptr;
   double best_ms = 0;
   absl::Status first_error;
   for (const codegen::Config& config : configs_) {
-    const absl::StatusOr<double> time_ms = MedianMs(kernel, config, arguments, *outputs);
+    const absl::StatusOr<double> time_ms = MedianMs(kernel, config, arguments, outputs);
     if (!time_ms.ok()) {
       spdlog::warn("{}: {} is left out: {}", kernel.name(), config.ToString(), time_ms.status().ToString());
       first_error.Update(time_ms.status());

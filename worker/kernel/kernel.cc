@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "worker/kernel/specialization_key.h"
 
 namespace telemetry::worker {
@@ -15,15 +16,13 @@ struct Kernel::Call {
 };
 
 absl::StatusOr<std::unique_ptr<Kernel>> Kernel::Create(KernelSpec spec) {
-  absl::StatusOr<std::shared_ptr<const KernelDefinition>> definition = Define(std::move(spec));
-  if (!definition.ok()) return definition.status();
-  return std::unique_ptr<Kernel>(new Kernel(*std::move(definition)));
+  ASSIGN_OR_RETURN(std::shared_ptr<const KernelDefinition> definition, Define(std::move(spec)));
+  return std::unique_ptr<Kernel>(new Kernel(std::move(definition)));
 }
 
 absl::StatusOr<std::string> Kernel::Key(absl::Span<const Argument> positional, const Signature::Named& named) const {
-  absl::StatusOr<Arguments> arguments = Normalize(positional, named);
-  if (!arguments.ok()) return arguments.status();
-  return SpecializationKey(definition_->signature, *arguments, definition_->settings.static_shapes);
+  ASSIGN_OR_RETURN(Arguments arguments, Normalize(positional, named));
+  return SpecializationKey(definition_->signature, arguments, definition_->settings.static_shapes);
 }
 
 std::shared_ptr<BoundKernel> Kernel::Bindings::Find(const Leaves& leaves) const {
@@ -49,9 +48,8 @@ absl::StatusOr<std::shared_ptr<BoundKernel>> Kernel::FindOrTrace(absl::Span<cons
   if (std::shared_ptr<BoundKernel> found = bindings->Find(leaves); found != nullptr) return found;
   std::shared_ptr<Device> device;
   if (!definition_->settings.reference_mode) {
-    absl::StatusOr<std::shared_ptr<Device>> found = FindDevice(arguments);
-    if (!found.ok()) return found.status();
-    device = *std::move(found);
+    ASSIGN_OR_RETURN(std::shared_ptr<Device> found, FindDevice(arguments));
+    device = std::move(found);
   }
   absl::StatusOr<std::shared_ptr<BoundKernel>> bound =
       BoundKernel::Create(definition_, key, arguments, std::move(device), std::move(cache));
@@ -63,44 +61,38 @@ absl::StatusOr<Kernel::Call> Kernel::Prepare(absl::Span<const Argument> position
   Call call{.arguments = positional};
   const Signature& signature = definition_->signature;
   if (signature.IsComplete(positional.size()) && named.empty()) {
-    if (absl::Status status = signature.Check(positional); !status.ok()) return status;
+    RETURN_IF_ERROR(signature.Check(positional));
   } else {
-    absl::StatusOr<Arguments> completed = signature.Normalize(positional, named);
-    if (!completed.ok()) return completed.status();
-    call.completed = *std::move(completed);
+    ASSIGN_OR_RETURN(Arguments completed, signature.Normalize(positional, named));
+    call.completed = std::move(completed);
     call.arguments = call.completed;
   }
   // Reused by later calls, so that a call of a known kernel allocates nothing.
   static thread_local std::string key;
-  absl::Status status = WriteSpecializationKey(signature, call.arguments, definition_->settings.static_shapes, &key);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(WriteSpecializationKey(signature, call.arguments, definition_->settings.static_shapes, &key));
   call.leaves = LeavesOf(signature, call.arguments);
-  absl::StatusOr<std::shared_ptr<BoundKernel>> bound = FindOrTrace(call.arguments, call.leaves, key);
-  if (!bound.ok()) return bound.status();
-  call.bound = *std::move(bound);
+  ASSIGN_OR_RETURN(std::shared_ptr<BoundKernel> bound, FindOrTrace(call.arguments, call.leaves, key));
+  call.bound = std::move(bound);
   return call;
 }
 
 absl::StatusOr<std::shared_ptr<BoundKernel>> Kernel::Bind(absl::Span<const Argument> positional,
                                                           const Signature::Named& named) {
-  absl::StatusOr<Call> call = Prepare(positional, named);
-  if (!call.ok()) return call.status();
-  return std::move(call->bound);
+  ASSIGN_OR_RETURN(Call call, Prepare(positional, named));
+  return std::move(call.bound);
 }
 
 absl::StatusOr<std::vector<Tensor>> Kernel::Run(absl::Span<const Argument> positional, const Signature::Named& named) {
-  absl::StatusOr<Call> call = Prepare(positional, named);
-  if (!call.ok()) return call.status();
-  if (absl::Status status = call->bound->contract_.CheckExtents(call->leaves); !status.ok()) return status;
-  return call->bound->RunMatched(call->arguments, call->leaves);
+  ASSIGN_OR_RETURN(Call call, Prepare(positional, named));
+  RETURN_IF_ERROR(call.bound->contract_.CheckExtents(call.leaves));
+  return call.bound->RunMatched(call.arguments, call.leaves);
 }
 
 absl::Status Kernel::RunInto(absl::Span<const Argument> positional, absl::Span<const Tensor> outputs,
                              const Signature::Named& named) {
-  absl::StatusOr<Call> call = Prepare(positional, named);
-  if (!call.ok()) return call.status();
-  if (absl::Status status = call->bound->contract_.CheckExtents(call->leaves); !status.ok()) return status;
-  return call->bound->RunMatchedInto(call->arguments, call->leaves, outputs);
+  ASSIGN_OR_RETURN(Call call, Prepare(positional, named));
+  RETURN_IF_ERROR(call.bound->contract_.CheckExtents(call.leaves));
+  return call.bound->RunMatchedInto(call.arguments, call.leaves, outputs);
 }
 
 void Kernel::Reset() {

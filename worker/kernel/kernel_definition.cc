@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/kernel/reserved_names.h"
 
@@ -40,19 +41,17 @@ KernelBodyOfArguments BodyOf(KernelSpec* spec) {
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const KernelDefinition>> Define(KernelSpec spec) {
-  if (absl::Status status = CheckName("the kernel", spec.name); !status.ok()) return status;
-  if (absl::Status status = CheckGivenOnce(spec); !status.ok()) return status;
-  absl::StatusOr<Settings> settings = SettingsIn(spec);
-  if (!settings.ok()) return settings.status();
-  absl::StatusOr<Signature> signature = Signature::Create(spec.name, std::move(spec.parameters));
-  if (!signature.ok()) return signature.status();
+  RETURN_IF_ERROR(CheckName("the kernel", spec.name));
+  RETURN_IF_ERROR(CheckGivenOnce(spec));
+  ASSIGN_OR_RETURN(Settings settings, SettingsIn(spec));
+  ASSIGN_OR_RETURN(Signature signature, Signature::Create(spec.name, std::move(spec.parameters)));
   KernelBodyOfArguments body = BodyOf(&spec);
   if (spec.config.has_value()) spec.configs.push_back(*std::move(spec.config));
   return std::make_shared<const KernelDefinition>(KernelDefinition{.name = std::move(spec.name),
-                                                                   .signature = *std::move(signature),
+                                                                   .signature = std::move(signature),
                                                                    .body = std::move(body),
                                                                    .configs = std::move(spec.configs),
-                                                                   .settings = *settings,
+                                                                   .settings = settings,
                                                                    .source = std::move(spec.source),
                                                                    .search = std::move(spec.search)});
 }

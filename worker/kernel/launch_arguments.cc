@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/kernel/call_contract.h"
 
@@ -26,9 +27,8 @@ absl::Status BuildLaunchArguments(const codegen::GeneratedKernel& generated, con
   for (const codegen::Parameter& parameter : generated.parameters) {
     const auto index = static_cast<size_t>(parameter.index);
     if (parameter.kind == Kind::kScalar) {
-      absl::StatusOr<LaunchArgument> scalar = ScalarArgument(*leaves.scalars[index]);
-      if (!scalar.ok()) return scalar.status();
-      arguments->push_back(*scalar);
+      ASSIGN_OR_RETURN(LaunchArgument scalar, ScalarArgument(*leaves.scalars[index]));
+      arguments->push_back(scalar);
       continue;
     }
     const size_t inputs = leaves.tensors.size();

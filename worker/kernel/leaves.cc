@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/kernel/reserved_names.h"
 
@@ -123,7 +124,7 @@ absl::StatusOr<LeafNames> LeafNamesOf(const Signature& signature, absl::Span<con
   std::set<std::string_view> seen;
   for (const auto* part : {&names.tensors, &names.scalars, &names.constants}) {
     for (const std::string& name : *part) {
-      if (absl::Status status = CheckName("a part of the arguments", name); !status.ok()) return status;
+      RETURN_IF_ERROR(CheckName("a part of the arguments", name));
       if (seen.insert(name).second) continue;
       return absl::InvalidArgumentError(
           Cat("two parts of the arguments have the name '", name, "' in the code; rename a parameter or a key"));

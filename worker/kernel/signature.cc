@@ -4,6 +4,7 @@
 #include <set>
 
 #include "absl/strings/str_join.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 #include "proto/record/strings.h"
 #include "worker/kernel/reserved_names.h"
@@ -64,7 +65,7 @@ absl::StatusOr<Signature> Signature::Create(std::string_view kernel_name, std::v
   for (size_t i = 0; i < parameters.size(); ++i) {
     const Parameter& parameter = parameters[i];
     const std::string what = Cat("parameter ", i + 1, " of kernel '", kernel_name, "'");
-    if (absl::Status status = CheckName(what, parameter.name); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckName(what, parameter.name));
     if (!seen.insert(parameter.name).second) {
       return absl::InvalidArgumentError(Cat(what, " has the name '", parameter.name, "' of an earlier one"));
     }
@@ -108,7 +109,7 @@ absl::StatusOr<Arguments> Signature::Normalize(absl::Span<const Argument> positi
                                           " but ", positional.size(), " were given; number ", parameters_.size() + 1,
                                           " (", first_surplus.TypeName(), ") is surplus"));
   }
-  if (absl::Status status = CheckNamed(positional.size(), named); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckNamed(positional.size(), named));
 
   Arguments arguments(positional.begin(), positional.end());
   arguments.reserve(parameters_.size());
@@ -127,7 +128,7 @@ absl::StatusOr<Arguments> Signature::Normalize(absl::Span<const Argument> positi
   if (!missing.empty()) {
     return absl::InvalidArgumentError(Cat(kernel_name_, "(): missing argument ", QuotedNames(missing)));
   }
-  if (absl::Status status = Check(arguments); !status.ok()) return status;
+  RETURN_IF_ERROR(Check(arguments));
   return arguments;
 }
 

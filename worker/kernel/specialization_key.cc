@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::worker {
@@ -165,9 +166,7 @@ absl::Status WriteSpecializationKey(const Signature& signature, absl::Span<const
 absl::StatusOr<std::string> SpecializationKey(const Signature& signature, absl::Span<const Argument> arguments,
                                               bool static_shapes) {
   std::string key;
-  if (absl::Status status = WriteSpecializationKey(signature, arguments, static_shapes, &key); !status.ok()) {
-    return status;
-  }
+  RETURN_IF_ERROR(WriteSpecializationKey(signature, arguments, static_shapes, &key));
   return key;
 }
 

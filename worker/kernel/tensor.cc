@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::worker {
@@ -72,24 +73,22 @@ std::string_view DeviceTypeName(Dialect dialect) { return dialect == Dialect::kC
 
 absl::StatusOr<Tensor> AllocateTensor(std::shared_ptr<Device> device, DType dtype, absl::Span<const int64_t> sizes) {
   Tensor tensor{.dtype = dtype, .sizes = Dimensions(sizes.begin(), sizes.end()), .strides = DenseStrides(sizes)};
-  auto buffer = device->Allocate(static_cast<size_t>(tensor.element_count()) * SizeOf(dtype));
-  if (!buffer.ok()) return buffer.status();
-  tensor.buffer = *std::move(buffer);
+  ASSIGN_OR_RETURN(auto buffer, device->Allocate(static_cast<size_t>(tensor.element_count()) * SizeOf(dtype)));
+  tensor.buffer = std::move(buffer);
   tensor.device = std::move(device);
   return tensor;
 }
 
 absl::StatusOr<Tensor> ToDevice(std::shared_ptr<Device> device, const ir::HostArray& array) {
   const std::vector<std::byte> bytes = ir::ToBytes(array);
-  auto buffer = device->Allocate(bytes.size());
-  if (!buffer.ok()) return buffer.status();
+  ASSIGN_OR_RETURN(auto buffer, device->Allocate(bytes.size()));
   if (!bytes.empty()) {
-    if (absl::Status status = device->Upload(buffer->get(), 0, bytes); !status.ok()) return status;
+    RETURN_IF_ERROR(device->Upload(buffer.get(), 0, bytes));
   }
   Tensor tensor{.dtype = array.dtype,
                 .sizes = Dimensions(array.sizes.begin(), array.sizes.end()),
                 .strides = Dimensions(array.strides.begin(), array.strides.end())};
-  tensor.buffer = *std::move(buffer);
+  tensor.buffer = std::move(buffer);
   tensor.device = std::move(device);
   return tensor;
 }
@@ -102,11 +101,10 @@ absl::StatusOr<ir::HostArray> ToHost(const Tensor& tensor) {
   ir::HostArray array = LayoutOf(tensor);
   std::vector<std::byte> bytes(static_cast<size_t>(tensor.span()) * SizeOf(tensor.dtype));
   if (!bytes.empty()) {
-    absl::Status status = tensor.device->Download(tensor.buffer.get(), 0, absl::MakeSpan(bytes));
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(tensor.device->Download(tensor.buffer.get(), 0, absl::MakeSpan(bytes)));
   }
   array.data.resize(static_cast<size_t>(tensor.span()));
-  if (absl::Status status = ir::FromBytes(bytes, &array); !status.ok()) return status;
+  RETURN_IF_ERROR(ir::FromBytes(bytes, &array));
   return array;
 }
 

@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "proto/base/status_macros.h"
+
 namespace telemetry::worker::kernels {
 namespace {
 
@@ -27,9 +29,8 @@ absl::StatusOr<Arguments> ArgumentsOn(const std::shared_ptr<Device>& device, con
                                       const Case& made) {
   Arguments arguments;
   for (const TensorArgument& tensor : kernel.tensors) {
-    absl::StatusOr<Tensor> copied = ToDevice(device, made.tensor(tensor.name));
-    if (!copied.ok()) return copied.status();
-    arguments.emplace_back(*std::move(copied));
+    ASSIGN_OR_RETURN(Tensor copied, ToDevice(device, made.tensor(tensor.name)));
+    arguments.emplace_back(std::move(copied));
   }
   for (const NumberArgument& number : kernel.numbers) {
     arguments.push_back(NumberOf(number, made.number(number.name)));

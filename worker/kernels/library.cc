@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "proto/cli/nearest.h"
+#include "proto/base/nearest.h"
 #include "proto/record/strings.h"
 #include "worker/kernels/all.h"
 

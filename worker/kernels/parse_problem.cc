@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/kernels/library.h"
 #include "worker/kernels/problem.h"
@@ -74,7 +75,7 @@ absl::Status ReadShape(const TensorArgument& tensor, const std::string& argument
 absl::Status ReadTensor(const LibraryKernel& kernel, const TensorArgument& tensor, const std::string& argument,
                         const std::string& value, Given* given) {
   const std::pair<std::string, std::string> parts = absl::StrSplit(value, absl::MaxSplits(':', 1));
-  if (absl::Status status = ReadShape(tensor, argument, parts.first, given); !status.ok()) return status;
+  RETURN_IF_ERROR(ReadShape(tensor, argument, parts.first, given));
   if (value.find(':') == std::string::npos) return absl::OkStatus();
   return ReadDType(kernel, tensor, argument, parts.second, given);
 }
@@ -117,7 +118,7 @@ absl::Status ReadArgument(const LibraryKernel& kernel, const std::string& argume
 absl::StatusOr<Problem> ParseProblem(const LibraryKernel& kernel, absl::Span<const std::string> arguments) {
   Given given;
   for (const std::string& argument : arguments) {
-    if (absl::Status status = ReadArgument(kernel, argument, &given); !status.ok()) return status;
+    RETURN_IF_ERROR(ReadArgument(kernel, argument, &given));
   }
   Problem problem = MakeProblem(kernel, given.first_dtype.value_or(kernel.default_dtype), given.sizes, given.numbers);
   for (TensorSpec& tensor : problem.tensors) {

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
 
@@ -15,17 +16,16 @@ namespace {
 absl::StatusOr<v1::RunSummary> FindRun(client::DatasetClient& collector, const std::string& run) {
   v1::Filter filter;
   filter.set_run_id(run);
-  absl::StatusOr<std::vector<v1::RunSummary>> runs = collector.ListRuns(filter, 2);
-  if (!runs.ok()) return runs.status();
-  if (runs->empty()) {
+  ASSIGN_OR_RETURN(std::vector<v1::RunSummary> runs, collector.ListRuns(filter, 2));
+  if (runs.empty()) {
     return absl::NotFoundError(
         Cat("the collector has no run ", run, "; the run_id column of an export lists its runs"));
   }
-  if (runs->size() > 1) {
-    return absl::InvalidArgumentError(Cat("several runs begin with ", run, ": ", (*runs)[0].run().run_id(), ", ",
-                                          (*runs)[1].run().run_id(), ", ...; pass more digits"));
+  if (runs.size() > 1) {
+    return absl::InvalidArgumentError(Cat("several runs begin with ", run, ": ", runs[0].run().run_id(), ", ",
+                                          runs[1].run().run_id(), ", ...; pass more digits"));
   }
-  return std::move(runs->front());
+  return std::move(runs.front());
 }
 
 // The preference among rows; a greater rank is preferred. Rows of an unknown stage count as search rows.
@@ -93,21 +93,18 @@ class Reader {
 
 absl::StatusOr<RecordedMeasurement> FindMeasurement(client::DatasetClient& collector, const std::string& run,
                                                     std::optional<uint64_t> config_id) {
-  absl::StatusOr<v1::RunSummary> summary = FindRun(collector, run);
-  if (!summary.ok()) return summary.status();
+  ASSIGN_OR_RETURN(v1::RunSummary summary, FindRun(collector, run));
   if (!config_id.has_value()) {
-    if (!summary->has_best_config_id()) {
-      return absl::NotFoundError(Cat("no config of run ", summary->run().run_id(), " ran; name one with --config-id"));
+    if (!summary.has_best_config_id()) {
+      return absl::NotFoundError(Cat("no config of run ", summary.run().run_id(), " ran; name one with --config-id"));
     }
-    config_id = summary->best_config_id();
+    config_id = summary.best_config_id();
   }
   v1::ExportRequest request;
   request.set_details(true);
-  request.mutable_filter()->set_run_id(summary->run().run_id());
-  Reader reader(summary->run(), *config_id);
-  const absl::Status status =
-      collector.Export(request, [&reader](const v1::ExportItem& item) { return reader.Take(item); });
-  if (!status.ok()) return status;
+  request.mutable_filter()->set_run_id(summary.run().run_id());
+  Reader reader(summary.run(), *config_id);
+  RETURN_IF_ERROR(collector.Export(request, [&reader](const v1::ExportItem& item) { return reader.Take(item); }));
   return std::move(reader).Finish();
 }
 

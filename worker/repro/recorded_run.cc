@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 #include "proto/record/json.h"
 #include "proto/record/python_literal.h"
@@ -91,11 +92,10 @@ absl::StatusOr<RecordedRun> ReadRun(const v1::Run& run) {
     return NotOurs(run, "");
   }
   RecordedRun read = {.kernel = *kernel};
-  if (absl::Status status = ReadSettings(run, &read); !status.ok()) return status;
-  absl::StatusOr<std::vector<std::string>> arguments = TensorArguments(**kernel, run);
-  if (!arguments.ok()) return arguments.status();
-  for (std::string& flag : FlagArguments(**kernel, run.kernel_source())) arguments->push_back(std::move(flag));
-  absl::StatusOr<kernels::Problem> problem = kernels::ParseProblem(**kernel, *arguments);
+  RETURN_IF_ERROR(ReadSettings(run, &read));
+  ASSIGN_OR_RETURN(std::vector<std::string> arguments, TensorArguments(**kernel, run));
+  for (std::string& flag : FlagArguments(**kernel, run.kernel_source())) arguments.push_back(std::move(flag));
+  absl::StatusOr<kernels::Problem> problem = kernels::ParseProblem(**kernel, arguments);
   if (!problem.ok()) return NotUnderstood("input", Cat(problem.status().message()));
   read.problem = *std::move(problem);
 

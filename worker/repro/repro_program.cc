@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
 #include "proto/record/strings.h"
@@ -44,9 +45,8 @@ absl::StatusOr<codegen::Target> TargetOf(const RecordedMeasurement& measured, co
       architecture = kDefaultArchitecture;
       notices->push_back(Cat("the architecture of the measurement is not recorded; assuming ", architecture));
     }
-    absl::StatusOr<codegen::Target> known = codegen::TargetOfArchitecture(architecture);
-    if (!known.ok()) return known.status();
-    target = *known;
+    ASSIGN_OR_RETURN(codegen::Target known, codegen::TargetOfArchitecture(architecture));
+    target = known;
   }
   if (!absl::SimpleAtoi(DeviceText(measured.attempt, "compute_units"), &target.compute_units)) return target;
   target.compute_units = std::max(target.compute_units - run.settings.persistent_reserved_sms, 1);
@@ -91,18 +91,15 @@ std::string CppCommand(const wrapper::Plan& plan, const wrapper::ProgramOptions&
 
 absl::StatusOr<ReproProgram> ProgramOf(const RecordedMeasurement& measured, ProgramLanguage language,
                                        const std::string& path) {
-  absl::StatusOr<RecordedRun> run = ReadRun(measured.run);
-  if (!run.ok()) return run.status();
-  ReproProgram program = {.notices = std::move(run->notices)};
-  absl::StatusOr<codegen::Target> target = TargetOf(measured, *run, &program.notices);
-  if (!target.ok()) return target.status();
-  absl::StatusOr<wrapper::Plan> plan = wrapper::PlanOfLaunch(*run->kernel, run->problem, measured.config);
-  if (!plan.ok()) return plan.status();
+  ASSIGN_OR_RETURN(RecordedRun run, ReadRun(measured.run));
+  ReproProgram program = {.notices = std::move(run.notices)};
+  ASSIGN_OR_RETURN(codegen::Target target, TargetOf(measured, run, &program.notices));
+  ASSIGN_OR_RETURN(wrapper::Plan plan, wrapper::PlanOfLaunch(*run.kernel, run.problem, measured.config));
 
   wrapper::ProgramOptions options = {
-      .target = *target,
-      .generate = {.allow_tf32 = run->settings.dot_precision == DotPrecision::kTf32,
-                   .fast_math = run->settings.fast_math},
+      .target = target,
+      .generate = {.allow_tf32 = run.settings.dot_precision == DotPrecision::kTf32,
+                   .fast_math = run.settings.fast_math},
       .seed = static_cast<uint64_t>(measured.attempt.seed()),
       .name = Cat(measured.run.kernel_name(), "_", record::FormatConfigId(measured.config_id)),
       .comments = Provenance(measured)};
@@ -110,12 +107,11 @@ absl::StatusOr<ReproProgram> ProgramOf(const RecordedMeasurement& measured, Prog
   if (measured.row.status() == "ok" && measured.row.has_perf_ms()) options.measured_ms = measured.row.perf_ms();
 
   const bool is_cpp = language == ProgramLanguage::kCpp;
-  absl::StatusOr<std::string> text =
-      is_cpp ? wrapper::CppProgram(*plan, options) : wrapper::PythonProgram(*plan, options);
-  if (!text.ok()) return text.status();
-  program.text = *std::move(text);
-  program.path = path.empty() ? Cat(wrapper::FileName(*plan, options), is_cpp ? ".cpp" : ".py") : path;
-  program.command = is_cpp ? CppCommand(*plan, options, program.path) : Cat("python3 ", ForShell(program.path));
+  ASSIGN_OR_RETURN(std::string text,
+                   is_cpp ? wrapper::CppProgram(plan, options) : wrapper::PythonProgram(plan, options));
+  program.text = std::move(text);
+  program.path = path.empty() ? Cat(wrapper::FileName(plan, options), is_cpp ? ".cpp" : ".py") : path;
+  program.command = is_cpp ? CppCommand(plan, options, program.path) : Cat("python3 ", ForShell(program.path));
   return program;
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "client/file.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/numbers.h"
 #include "proto/record/strings.h"
@@ -104,7 +105,7 @@ std::vector<BestConfig> BestConfigCache::FindAll(const std::string& kernel_name,
 }
 
 absl::Status BestConfigCache::Put(const BestConfig& best) const {
-  if (absl::Status status = client::MakeFolders(folder_); !status.ok()) return status;
+  RETURN_IF_ERROR(client::MakeFolders(folder_));
   return client::ReplaceFile(Cat(folder_, "/", best.run_id, kExtension), record::ToJson(ToJson(best)) + "\n");
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/numbers.h"
 #include "proto/record/strings.h"
 #include "worker/kernel/leaves.h"
@@ -34,11 +35,10 @@ absl::StatusOr<std::string> SourceOf(const KernelDefinition& definition, const A
     return absl::FailedPreconditionError(
         Cat("kernel '", definition.name, "' has no source, which identifies its runs; set KernelSpec::source"));
   }
-  const absl::StatusOr<LeafNames> names = LeafNamesOf(definition.signature, arguments);
-  if (!names.ok()) return names.status();
+  ASSIGN_OR_RETURN(const LeafNames names, LeafNamesOf(definition.signature, arguments));
   std::string source = definition.source;
   for (size_t i = 0; i < leaves.constants.size(); ++i) {
-    source += Cat("\n// ", names->constants[i], "=", TextOf(*leaves.constants[i]), "\n");
+    source += Cat("\n// ", names.constants[i], "=", TextOf(*leaves.constants[i]), "\n");
   }
   return source;
 }
@@ -52,9 +52,8 @@ bool HasDots(const ir::DeviceIr& ir) {
 
 absl::StatusOr<MeasureProblem> ProblemOfCall(const BoundKernel& kernel, const Arguments& arguments,
                                              const ToleranceOf& tolerance) {
-  absl::StatusOr<ExpectedTensors> results = EvaluateCall(kernel, arguments);
-  if (!results.ok()) return results.status();
-  return ProblemOf(kernel, {ExpectedCall{arguments, *std::move(results)}}, tolerance);
+  ASSIGN_OR_RETURN(ExpectedTensors results, EvaluateCall(kernel, arguments));
+  return ProblemOf(kernel, {ExpectedCall{arguments, std::move(results)}}, tolerance);
 }
 
 }  // namespace
@@ -66,8 +65,7 @@ absl::StatusOr<v1::Run> RunOfCall(const BoundKernel& kernel, const Arguments& ar
   }
   const KernelDefinition& definition = kernel.definition();
   const Leaves leaves = LeavesOf(definition.signature, arguments);
-  absl::StatusOr<std::string> source = SourceOf(definition, arguments, leaves);
-  if (!source.ok()) return source.status();
+  ASSIGN_OR_RETURN(std::string source, SourceOf(definition, arguments, leaves));
   std::vector<std::vector<int64_t>> shapes;
   std::vector<std::string> dtypes;
   for (const Tensor* tensor : leaves.tensors) {
@@ -76,7 +74,7 @@ absl::StatusOr<v1::Run> RunOfCall(const BoundKernel& kernel, const Arguments& ar
   }
   const DeviceProperties& device = kernel.device()->properties();
   return DescribeRun({.kernel_name = kernel.name(),
-                      .kernel_source = *std::move(source),
+                      .kernel_source = std::move(source),
                       .input_shapes = PythonShapes(shapes),
                       .dtypes = PythonDTypes(dtypes),
                       .hardware = device.name,

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
 
@@ -38,10 +39,9 @@ absl::StatusOr<std::shared_ptr<const Candidate>> Candidates::Find(const codegen:
 }
 
 absl::StatusOr<std::shared_ptr<const Candidate>> Candidates::Make(const codegen::Config& config) {
-  absl::StatusOr<codegen::GeneratedKernel> generated = generate_(config);
-  if (!generated.ok()) return generated.status();
-  std::string hash = record::Sha256Hex(generated->source);
-  return std::make_shared<const Candidate>(Candidate{config, *std::move(generated), std::move(hash)});
+  ASSIGN_OR_RETURN(codegen::GeneratedKernel generated, generate_(config));
+  std::string hash = record::Sha256Hex(generated.source);
+  return std::make_shared<const Candidate>(Candidate{config, std::move(generated), std::move(hash)});
 }
 
 }  // namespace telemetry::worker::tune

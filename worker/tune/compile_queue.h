@@ -10,7 +10,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "proto/clock/steady.h"
+#include "proto/base/steady.h"
 #include "worker/device/device.h"
 #include "worker/tune/candidates.h"
 #include "worker/tune/compile/compile_pool.h"

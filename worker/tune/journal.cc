@@ -8,6 +8,7 @@
 
 #include "absl/random/random.h"
 #include "client/frame.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::worker::tune {
@@ -30,11 +31,10 @@ JournalRow ToMessage(const RecordedRow& row) {
 }
 
 absl::StatusOr<RecordedRow> FromMessage(const JournalRow& message) {
-  absl::StatusOr<codegen::Config> config = codegen::Config::Parse(message.config());
-  if (!config.ok()) return config.status();
+  ASSIGN_OR_RETURN(codegen::Config config, codegen::Config::Parse(message.config()));
   RecordedRow row = {.timestamp_s = message.timestamp_s(),
                      .generation = message.generation(),
-                     .config = config->json(),
+                     .config = config.json(),
                      .status = message.status(),
                      .source_hash = message.source_hash()};
   if (message.has_perf_ms()) row.perf_ms = message.perf_ms();
@@ -47,12 +47,10 @@ absl::StatusOr<RecordedRow> FromMessage(const JournalRow& message) {
 }
 
 absl::StatusOr<std::string> ReadAll(const client::File& file) {
-  absl::StatusOr<uint64_t> size = file.Size();
-  if (!size.ok()) return size.status();
-  std::string bytes(*size, '\0');
-  absl::StatusOr<size_t> read = file.ReadAt(0, bytes.data(), bytes.size());
-  if (!read.ok()) return read.status();
-  bytes.resize(*read);
+  ASSIGN_OR_RETURN(uint64_t size, file.Size());
+  std::string bytes(size, '\0');
+  ASSIGN_OR_RETURN(size_t read, file.ReadAt(0, bytes.data(), bytes.size()));
+  bytes.resize(read);
   return bytes;
 }
 
@@ -60,31 +58,29 @@ absl::StatusOr<std::string> ReadAll(const client::File& file) {
 
 absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
-  if (absl::Status status = client::MakeFolders(folder); !status.ok()) return status;
-  absl::StatusOr<client::File> file = client::File::Open(path, O_RDWR | O_CREAT | O_CLOEXEC);
-  if (!file.ok()) return file.status();
-  if (flock(file->fd(), LOCK_EX | LOCK_NB) != 0) {
+  RETURN_IF_ERROR(client::MakeFolders(folder));
+  ASSIGN_OR_RETURN(client::File file, client::File::Open(path, O_RDWR | O_CREAT | O_CLOEXEC));
+  if (flock(file.fd(), LOCK_EX | LOCK_NB) != 0) {
     return absl::AlreadyExistsError(
         Cat(path, ": another process is running this attempt; wait for it, or pass another --state-dir or --seed"));
   }
-  auto journal = std::unique_ptr<Journal>(new Journal(path, *std::move(file)));
-  if (absl::Status status = journal->Read(); !status.ok()) return status;
+  auto journal = std::unique_ptr<Journal>(new Journal(path, std::move(file)));
+  RETURN_IF_ERROR(journal->Read());
   return journal;
 }
 
 absl::Status Journal::Read() {
-  absl::StatusOr<std::string> bytes = ReadAll(file_);
-  if (!bytes.ok()) return bytes.status();
-  const std::optional<client::SegmentHeader> header = client::DecodeSegmentHeader(*bytes);
+  ASSIGN_OR_RETURN(std::string bytes, ReadAll(file_));
+  const std::optional<client::SegmentHeader> header = client::DecodeSegmentHeader(bytes);
   // A process that crashed while it wrote the header has written nothing else.
-  if (bytes->size() < client::kSegmentHeaderBytes) return WriteHeader();
+  if (bytes.size() < client::kSegmentHeaderBytes) return WriteHeader();
   if (!header || header->version != client::kSegmentVersion) {
     return absl::FailedPreconditionError(
         Cat(path_, ": not a journal of this version; remove the file to tune from the start"));
   }
   salt_ = header->salt;
   size_bytes_ = client::kSegmentHeaderBytes;
-  if (absl::Status status = ReadEntries(header->salt, *bytes); !status.ok()) return status;
+  RETURN_IF_ERROR(ReadEntries(header->salt, bytes));
   return file_.Truncate(size_bytes_);
 }
 
@@ -109,15 +105,13 @@ absl::Status Journal::Take(const JournalEntry& entry) {
     contents_.attempt_id = entry.begin().attempt_id();
     contents_.started = absl::FromUnixMicros(entry.begin().started_unix_us());
     for (const std::string& text : entry.begin().starting_points()) {
-      absl::StatusOr<codegen::Config> config = codegen::Config::Parse(text);
-      if (!config.ok()) return config.status();
-      contents_.starting_points.push_back(*std::move(config));
+      ASSIGN_OR_RETURN(codegen::Config config, codegen::Config::Parse(text));
+      contents_.starting_points.push_back(std::move(config));
     }
   }
   for (const JournalRow& message : entry.rows()) {
-    absl::StatusOr<RecordedRow> row = FromMessage(message);
-    if (!row.ok()) return row.status();
-    contents_.rows.push_back(*std::move(row));
+    ASSIGN_OR_RETURN(RecordedRow row, FromMessage(message));
+    contents_.rows.push_back(std::move(row));
   }
   contents_.active_s = entry.active_s();
   if (!entry.end_counters_json().empty()) end_counters_json_ = entry.end_counters_json();
@@ -127,9 +121,9 @@ absl::Status Journal::Take(const JournalEntry& entry) {
 absl::Status Journal::WriteHeader() {
   salt_ = absl::Uniform<uint32_t>(absl::BitGen());
   const std::string header = client::EncodeSegmentHeader({.salt = salt_, .first_seq = 1});
-  if (absl::Status status = file_.WriteAt(0, header); !status.ok()) return status;
+  RETURN_IF_ERROR(file_.WriteAt(0, header));
   size_bytes_ = header.size();
-  if (absl::Status status = file_.Truncate(size_bytes_); !status.ok()) return status;
+  RETURN_IF_ERROR(file_.Truncate(size_bytes_));
   return file_.Sync();
 }
 
@@ -154,7 +148,7 @@ absl::StatusOr<std::string> Journal::End(const std::string& counters_json, doubl
   JournalEntry entry;
   entry.set_end_counters_json(counters_json);
   entry.set_active_s(active_s);
-  if (absl::Status status = Write(entry); !status.ok()) return status;
+  RETURN_IF_ERROR(Write(entry));
   end_counters_json_ = counters_json;
   return counters_json;
 }
@@ -165,8 +159,8 @@ absl::Status Journal::Write(const JournalEntry& entry) {
   payload.copy(client::AddFrame(payload.size(), &frame), payload.size());
   client::SealFrame(salt_, next_entry_, frame.data());
   // Writes at the end of the last complete entry, so that the next write overwrites the rest of a failed one.
-  if (absl::Status status = file_.WriteAt(size_bytes_, frame); !status.ok()) return status;
-  if (absl::Status status = file_.Sync(); !status.ok()) return status;
+  RETURN_IF_ERROR(file_.WriteAt(size_bytes_, frame));
+  RETURN_IF_ERROR(file_.Sync());
   size_bytes_ += frame.size();
   ++next_entry_;
   return absl::OkStatus();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::worker::tune {
@@ -27,17 +28,15 @@ void Notice(const KnownSources& sources, const std::string& text) {
 
 absl::StatusOr<BestConfig> BestOfSummary(const v1::RunSummary& summary) {
   if (!summary.has_best_config() || !summary.has_best_perf_ms()) return absl::NotFoundError("no config of it ran");
-  absl::StatusOr<Config> config = Config::Parse(summary.best_config());
-  if (!config.ok()) return config.status();
-  BestConfig best = BestOf(summary.run(), *std::move(config), summary.best_perf_ms(), /*attempt_id=*/"");
+  ASSIGN_OR_RETURN(Config config, Config::Parse(summary.best_config()));
+  BestConfig best = BestOf(summary.run(), std::move(config), summary.best_perf_ms(), /*attempt_id=*/"");
   best.is_final = summary.best_is_final();
   return best;
 }
 
 absl::StatusOr<BestConfig> AskForRun(const v1::Run& run, client::DatasetClient& collector) {
-  absl::StatusOr<v1::RunSummary> summary = collector.GetRun(run.run_id());
-  if (!summary.ok()) return summary.status();
-  return BestOfSummary(*summary);
+  ASSIGN_OR_RETURN(v1::RunSummary summary, collector.GetRun(run.run_id()));
+  return BestOfSummary(summary);
 }
 
 // Queries the collector for the best configs for other shapes. Returns those with the same dtypes first, and among them
@@ -46,10 +45,9 @@ absl::StatusOr<std::vector<BestConfig>> AskForOthers(const v1::Run& run, client:
   v1::Filter filter;
   filter.set_kernel_name(run.kernel_name());
   filter.set_hardware(run.hardware());
-  absl::StatusOr<std::vector<v1::RunSummary>> summaries = collector.ListRuns(filter, kMostRuns);
-  if (!summaries.ok()) return summaries.status();
+  ASSIGN_OR_RETURN(std::vector<v1::RunSummary> summaries, collector.ListRuns(filter, kMostRuns));
   std::vector<BestConfig> others;
-  for (const v1::RunSummary& summary : *summaries) {
+  for (const v1::RunSummary& summary : summaries) {
     absl::StatusOr<BestConfig> best = BestOfSummary(summary);
     if (best.ok() && best->run_id != run.run_id()) others.push_back(*std::move(best));
   }

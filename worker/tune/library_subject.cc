@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/kernels/fits_memory.h"
 #include "worker/kernels/kernel_spec.h"
@@ -34,18 +35,16 @@ std::string SourceOf(const LibraryKernel& kernel, const Problem& problem) {
 absl::StatusOr<ExpectedCall> CallOf(const LibraryKernel& kernel, const Problem& problem,
                                     const std::shared_ptr<Device>& device, uint64_t seed) {
   const Case made = kernels::MakeCase(kernel, problem, seed);
-  absl::StatusOr<Arguments> arguments = kernels::ArgumentsOn(device, kernel, made);
-  if (!arguments.ok()) return arguments.status();
-  return ExpectedCall{*std::move(arguments), kernel.reference(made)};
+  ASSIGN_OR_RETURN(Arguments arguments, kernels::ArgumentsOn(device, kernel, made));
+  return ExpectedCall{std::move(arguments), kernel.reference(made)};
 }
 
 absl::StatusOr<MeasureProblem> MakeProblemOf(const LibraryKernel& kernel, const Problem& problem,
                                              const BoundKernel& bound, uint64_t seed) {
   std::vector<ExpectedCall> calls;
   for (const uint64_t number : {seed, seed + 1}) {
-    absl::StatusOr<ExpectedCall> call = CallOf(kernel, problem, bound.device(), number);
-    if (!call.ok()) return call.status();
-    calls.push_back(*std::move(call));
+    ASSIGN_OR_RETURN(ExpectedCall call, CallOf(kernel, problem, bound.device(), number));
+    calls.push_back(std::move(call));
   }
   const auto tolerance = [&](std::string_view /*name*/, DType dtype) { return kernel.tolerance(problem, dtype); };
   return ProblemOf(bound, calls, tolerance);
@@ -71,25 +70,22 @@ v1::Run RunOf(const LibraryKernel& kernel, const Problem& problem, const Setting
 
 absl::StatusOr<LibrarySubject> SubjectOf(const LibraryKernel& kernel, const Problem& problem, const Settings& settings,
                                          const std::shared_ptr<Device>& device, uint64_t input_seed) {
-  if (absl::Status status = kernels::CheckFitsMemory(problem); !status.ok()) return status;
+  RETURN_IF_ERROR(kernels::CheckFitsMemory(problem));
   KernelSpec spec = kernels::SpecOf(kernel);
   spec.settings = settings;
-  absl::StatusOr<std::unique_ptr<Kernel>> made = Kernel::Create(std::move(spec));
-  if (!made.ok()) return made.status();
-  absl::StatusOr<Arguments> arguments =
-      kernels::ArgumentsOn(device, kernel, kernels::MakeCase(kernel, problem, input_seed));
-  if (!arguments.ok()) return arguments.status();
-  absl::StatusOr<std::shared_ptr<BoundKernel>> bound = (*made)->Bind(*arguments);
+  ASSIGN_OR_RETURN(std::unique_ptr<Kernel> made, Kernel::Create(std::move(spec)));
+  ASSIGN_OR_RETURN(Arguments arguments,
+                   kernels::ArgumentsOn(device, kernel, kernels::MakeCase(kernel, problem, input_seed)));
+  absl::StatusOr<std::shared_ptr<BoundKernel>> bound = made->Bind(arguments);
   if (!bound.ok()) return bound.status();
 
-  absl::StatusOr<wrapper::Plan> plan = wrapper::PlanOfLaunch(kernel, problem);
-  if (!plan.ok()) return plan.status();
+  ASSIGN_OR_RETURN(wrapper::Plan plan, wrapper::PlanOfLaunch(kernel, problem));
 
-  LibrarySubject subject = {.kernel = *std::move(made)};
+  LibrarySubject subject = {.kernel = std::move(made)};
   subject.info = DescribeAttempt(**bound, RunOf(kernel, problem, settings, device->properties()));
-  subject.info.wrapper_graph = wrapper::WrapperGraph(*plan, device->id());
+  subject.info.wrapper_graph = wrapper::WrapperGraph(plan, device->id());
   subject.subject = {.kernel = *bound,
-                     .arguments = *std::move(arguments),
+                     .arguments = std::move(arguments),
                      .measure_problem = [&kernel, problem, bound = *bound, input_seed] {
                        return MakeProblemOf(kernel, problem, *bound, input_seed);
                      }};

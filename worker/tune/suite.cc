@@ -5,6 +5,7 @@
 #include <sstream>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::worker::tune {
@@ -82,7 +83,7 @@ absl::StatusOr<SuiteEntry> EntryOf(const Json& object, const std::string& where)
       {"effort", [&](const Json& value) { return ReadEffort(value, &entry.effort); }},
       {"settings", [&](const Json& value) { return ReadSettings(value, &entry.settings); }},
   };
-  if (absl::Status status = ReadObject(object, where, readers); !status.ok()) return status;
+  RETURN_IF_ERROR(ReadObject(object, where, readers));
   absl::StatusOr<const kernels::LibraryKernel*> kernel = kernels::FindKernel(name);
   if (!kernel.ok()) return Wrong(Cat(where, ".kernel"), Text(kernel.status()));
   entry.kernel = *kernel;
@@ -95,9 +96,8 @@ absl::StatusOr<SuiteEntry> EntryOf(const Json& object, const std::string& where)
 absl::Status ReadEntries(const Json& list, std::vector<SuiteEntry>* entries) {
   if (list.kind != Json::Kind::kArray) return absl::InvalidArgumentError("expected a list");
   for (size_t i = 0; i < list.items.size(); ++i) {
-    absl::StatusOr<SuiteEntry> entry = EntryOf(list.items[i], Cat("[", i, "]"));
-    if (!entry.ok()) return entry.status();
-    entries->push_back(*std::move(entry));
+    ASSIGN_OR_RETURN(SuiteEntry entry, EntryOf(list.items[i], Cat("[", i, "]")));
+    entries->push_back(std::move(entry));
   }
   return absl::OkStatus();
 }
@@ -105,15 +105,14 @@ absl::Status ReadEntries(const Json& list, std::vector<SuiteEntry>* entries) {
 }  // namespace
 
 absl::StatusOr<Suite> ParseSuite(std::string_view text) {
-  absl::StatusOr<Json> object = record::ParseJson(text);
-  if (!object.ok()) return object.status();
+  ASSIGN_OR_RETURN(Json object, record::ParseJson(text));
   Suite suite;
   const Readers readers = {
       {"devices", [&](const Json& value) { return ReadTexts(value, &suite.devices); }},
       {"effort", [&](const Json& value) { return ReadEffort(value, &suite.effort); }},
       {"kernels", [&](const Json& value) { return ReadEntries(value, &suite.entries); }},
   };
-  if (absl::Status status = ReadObject(*object, "suite", readers); !status.ok()) return status;
+  RETURN_IF_ERROR(ReadObject(object, "suite", readers));
   if (suite.entries.empty()) return Wrong("suite.kernels", "nothing to tune");
   return suite;
 }

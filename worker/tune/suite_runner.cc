@@ -9,7 +9,8 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
-#include "proto/clock/steady.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/steady.h"
 #include "proto/record/counted.h"
 #include "proto/record/strings.h"
 #include "worker/device/device.h"
@@ -51,10 +52,9 @@ class SuiteRunner {
       : session_(session), suite_(suite), options_(options) {}
 
   absl::StatusOr<std::vector<SuiteOutcome>> Run() {
-    absl::StatusOr<std::vector<DeviceProperties>> devices = DevicesOf(suite_);
-    if (!devices.ok()) return devices.status();
+    ASSIGN_OR_RETURN(std::vector<DeviceProperties> devices, DevicesOf(suite_));
     std::map<std::string, DeviceKind> kinds;
-    for (const DeviceProperties& device : *devices) {
+    for (const DeviceProperties& device : devices) {
       DeviceKind& kind = kinds[Cat(device.name, " ", DeviceTypeName(device.dialect))];
       kind.ids.push_back(DeviceId(device));
       kind.outcomes.resize(suite_.entries.size());

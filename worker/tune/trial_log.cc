@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proto/base/status_macros.h"
 #include "worker/tune/record/statuses.h"
 
 namespace telemetry::worker::tune {
@@ -39,7 +40,7 @@ bool IsOfFinal(const RecordedRow& row) {
 
 absl::Status TrialLog::Replay(std::vector<RecordedRow> rows) {
   for (RecordedRow& row : rows) {
-    if (absl::Status status = recorder_.Replay(row); !status.ok()) return status;
+    RETURN_IF_ERROR(recorder_.Replay(row));
     Remember(std::move(row));
   }
   return absl::OkStatus();
@@ -67,19 +68,17 @@ absl::Status TrialLog::FinishAll(std::vector<TrialResult> results) {
 
 absl::Status TrialLog::End(const record::Json& counters) {
   if (journal_ == nullptr) return recorder_.End(v1::Attempt::STATE_COMPLETE, counters);
-  const absl::StatusOr<std::string> said = journal_->End(record::ToJson(counters), ActiveSeconds());
-  if (!said.ok()) return said.status();
-  const absl::StatusOr<record::Json> parsed = record::ParseJson(*said);
-  if (!parsed.ok()) return parsed.status();
-  return recorder_.End(v1::Attempt::STATE_COMPLETE, *parsed);
+  ASSIGN_OR_RETURN(const std::string said, journal_->End(record::ToJson(counters), ActiveSeconds()));
+  ASSIGN_OR_RETURN(const record::Json parsed, record::ParseJson(said));
+  return recorder_.End(v1::Attempt::STATE_COMPLETE, parsed);
 }
 
 absl::Status TrialLog::Add(std::vector<RecordedRow> rows) {
   if (journal_ != nullptr) {
-    if (absl::Status status = journal_->Append(rows, ActiveSeconds()); !status.ok()) return status;
+    RETURN_IF_ERROR(journal_->Append(rows, ActiveSeconds()));
   }
   for (RecordedRow& row : rows) {
-    if (absl::Status status = recorder_.Row(row); !status.ok()) return status;
+    RETURN_IF_ERROR(recorder_.Row(row));
     Remember(std::move(row));
   }
   return absl::OkStatus();

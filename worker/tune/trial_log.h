@@ -12,7 +12,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "proto/clock/steady.h"
+#include "proto/base/steady.h"
 #include "worker/codegen/config.h"
 #include "worker/tune/journal.h"
 #include "worker/tune/record/attempt_counters.h"

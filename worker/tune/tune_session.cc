@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
 #include "worker/tune/journal.h"
@@ -39,7 +40,7 @@ absl::StatusOr<std::unique_ptr<TuneSession>> TuneSession::Open(SessionOptions op
     return absl::InvalidArgumentError("measurements would not be stored anywhere: pass --collector, --log or both");
   }
   auto session = std::unique_ptr<TuneSession>(new TuneSession(std::move(options)));
-  if (absl::Status status = session->OpenProducer(); !status.ok()) return status;
+  RETURN_IF_ERROR(session->OpenProducer());
   if (session->producer_ != nullptr && session->options_.begin_with_known) {
     session->dataset_ = std::make_unique<client::DatasetClient>(
         client::DatasetClientOptions{.collector = session->options_.collector,
@@ -51,21 +52,21 @@ absl::StatusOr<std::unique_ptr<TuneSession>> TuneSession::Open(SessionOptions op
 
 absl::Status TuneSession::OpenProducer() {
   if (options_.collector.empty()) return absl::OkStatus();
-  absl::StatusOr<std::unique_ptr<client::Producer>> producer = client::Producer::Open({
-      .collector = options_.collector,
-      .credentials = options_.credentials,
-      .spool_dir = Cat(options_.state_dir, "/spool"),
-      .client_name = "telemetry-worker/" TELEMETRY_VERSION " tune",
-      .spool_limit_bytes = options_.spool_limit_bytes,
-      .on_notice = [this](const std::string& text) { Notice(text); },
-      .on_refused =
-          [this](const v1::Ack::Refused& record) {
-            ++refused_;
-            Notice(Cat("the collector refused record ", record.seq(), ": ", record.message()));
-          },
-  });
-  if (!producer.ok()) return producer.status();
-  producer_ = *std::move(producer);
+  ASSIGN_OR_RETURN(std::unique_ptr<client::Producer> producer,
+                   client::Producer::Open({
+                       .collector = options_.collector,
+                       .credentials = options_.credentials,
+                       .spool_dir = Cat(options_.state_dir, "/spool"),
+                       .client_name = "telemetry-worker/" TELEMETRY_VERSION " tune",
+                       .spool_limit_bytes = options_.spool_limit_bytes,
+                       .on_notice = [this](const std::string& text) { Notice(text); },
+                       .on_refused =
+                           [this](const v1::Ack::Refused& record) {
+                             ++refused_;
+                             Notice(Cat("the collector refused record ", record.seq(), ": ", record.message()));
+                           },
+                   }));
+  producer_ = std::move(producer);
   return absl::OkStatus();
 }
 
@@ -75,31 +76,28 @@ absl::StatusOr<std::unique_ptr<SidecarLog>> TuneSession::OpenLog() const {
 }
 
 absl::StatusOr<TaskResult> TuneSession::Run(const TuneTask& task) {
-  absl::StatusOr<std::shared_ptr<Device>> device = OpenDevice(task.device);
-  if (!device.ok()) return device.status();
-  absl::StatusOr<LibrarySubject> subject =
-      SubjectOf(*task.kernel, task.problem, task.settings, *device, task.tuner.search.seed);
-  if (!subject.ok()) return subject.status();
-  return Tune(std::move(subject->subject), std::move(subject->info), task.tuner);
+  ASSIGN_OR_RETURN(std::shared_ptr<Device> device, OpenDevice(task.device));
+  ASSIGN_OR_RETURN(LibrarySubject subject,
+                   SubjectOf(*task.kernel, task.problem, task.settings, device, task.tuner.search.seed));
+  return Tune(std::move(subject.subject), std::move(subject.info), task.tuner);
 }
 
 absl::StatusOr<TaskResult> TuneSession::Tune(TuneSubject subject, AttemptInfo info, TunerOptions tuner) {
   TaskResult result = {.run = info.run};
-  absl::StatusOr<std::unique_ptr<Journal>> journal =
-      Journal::Open(Cat(options_.state_dir, "/", JournalName(result.run.run_id(), tuner, options_.begin_with_known)));
-  if (!journal.ok()) return journal.status();
-  absl::StatusOr<std::unique_ptr<SidecarLog>> log = OpenLog();
-  if (!log.ok()) return log.status();
+  ASSIGN_OR_RETURN(
+      std::unique_ptr<Journal> journal,
+      Journal::Open(Cat(options_.state_dir, "/", JournalName(result.run.run_id(), tuner, options_.begin_with_known))));
+  ASSIGN_OR_RETURN(std::unique_ptr<SidecarLog> log, OpenLog());
 
   info.origin = options_.origin;
   tuner.workbench.measure.device = subject.kernel->device()->id();
-  if (!(*journal)->has_begun()) tuner.search.starting_points = StartingPoints(result.run, tuner);
-  absl::StatusOr<TuneResult> tuned = tune::Tune(
-      std::move(subject), std::move(tuner),
-      {.info = std::move(info), .sinks = {.producer = producer_.get(), .log = log->get()}, .journal = journal->get()});
-  if (!tuned.ok()) return tuned.status();
-  result.tuned = *std::move(tuned);
-  if (!result.tuned.stopped) Conclude(result, journal->get());
+  if (!journal->has_begun()) tuner.search.starting_points = StartingPoints(result.run, tuner);
+  ASSIGN_OR_RETURN(TuneResult tuned, tune::Tune(std::move(subject), std::move(tuner),
+                                                {.info = std::move(info),
+                                                 .sinks = {.producer = producer_.get(), .log = log.get()},
+                                                 .journal = journal.get()}));
+  result.tuned = std::move(tuned);
+  if (!result.tuned.stopped) Conclude(result, journal.get());
   return result;
 }
 

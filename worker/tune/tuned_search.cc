@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "spdlog/spdlog.h"
 #include "worker/tune/attempt_description.h"
@@ -17,25 +18,23 @@ TunedSearch::TunedSearch(BestConfigCache known, TunedSearchOptions options)
 
 absl::StatusOr<Config> TunedSearch::Find(BoundKernel& kernel, absl::Span<const Argument> arguments, bool force) {
   const Arguments call(arguments.begin(), arguments.end());
-  const absl::StatusOr<v1::Run> run = RunOfCall(kernel, call);
-  if (!run.ok()) return run.status();
+  ASSIGN_OR_RETURN(const v1::Run run, RunOfCall(kernel, call));
   const absl::MutexLock lock(&mutex_);
   if (!force) {
-    absl::StatusOr<Config> known = FindKnown(kernel, *run);
+    absl::StatusOr<Config> known = FindKnown(kernel, run);
     if (known.ok()) return known;
     if (!absl::IsNotFound(known.status())) spdlog::warn("{}: {}", kernel.name(), std::string(known.status().message()));
   }
-  return Tune(kernel, call, *run);
+  return Tune(kernel, call, run);
 }
 
 absl::StatusOr<Config> TunedSearch::FindKnown(const BoundKernel& kernel, const v1::Run& run) const {
-  absl::StatusOr<BestConfig> best = known_.Find(run.run_id());
-  if (!best.ok()) return best.status();
+  ASSIGN_OR_RETURN(BestConfig best, known_.Find(run.run_id()));
   // The config may not fit this kernel: calls with other strides and other versions of the generator have the same run.
-  absl::Status status = kernel.Generate(best->config).status();
-  if (status.ok()) return std::move(best->config);
-  return absl::Status(status.code(), Cat("the known config ", best->config.ToString(),
-                                         " is not used: ", std::string(status.message())));
+  absl::Status status = kernel.Generate(best.config).status();
+  if (status.ok()) return std::move(best.config);
+  return absl::Status(
+      status.code(), Cat("the known config ", best.config.ToString(), " is not used: ", std::string(status.message())));
 }
 
 absl::StatusOr<Config> TunedSearch::Tune(BoundKernel& kernel, const Arguments& arguments, const v1::Run& run) {
@@ -50,11 +49,11 @@ absl::StatusOr<Config> TunedSearch::Tune(BoundKernel& kernel, const Arguments& a
   if (!tolerance) {
     tolerance = [&kernel](std::string_view /*name*/, DType dtype) { return UsualTolerance(kernel, dtype); };
   }
-  const absl::StatusOr<TaskResult> result = options_.session->Tune(
-      SubjectOfCall(kernel, arguments, std::move(tolerance)), DescribeAttempt(kernel, run), options_.tuner);
-  if (!result.ok()) return result.status();
-  if (result->tuned.stopped) return absl::CancelledError(Cat("the tuning of ", name, " was stopped"));
-  if (result->tuned.ranking.best) return result->tuned.ranking.best->config;
+  ASSIGN_OR_RETURN(const TaskResult result,
+                   options_.session->Tune(SubjectOfCall(kernel, arguments, std::move(tolerance)),
+                                          DescribeAttempt(kernel, run), options_.tuner));
+  if (result.tuned.stopped) return absl::CancelledError(Cat("the tuning of ", name, " was stopped"));
+  if (result.tuned.ranking.best) return result.tuned.ranking.best->config;
   return absl::NotFoundError(
       Cat("no config of ", name, " ran with correct results; the rows of the attempt contain the failures"));
 }

@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "proto/clock/steady.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/steady.h"
 #include "proto/record/counted.h"
 #include "proto/record/strings.h"
 #include "worker/tune/trial_log.h"
@@ -105,16 +106,14 @@ class Attempt {
 };
 
 absl::StatusOr<TuneResult> Attempt::Run(TuneRecord record) {
-  if (absl::Status status = Begin(std::move(record)); !status.ok()) return status;
-  absl::StatusOr<std::unique_ptr<Workbench>> bench = Workbench::Create(subject_, options_.workbench);
-  if (!bench.ok()) return bench.status();
-  bench_ = *std::move(bench);
-  if (absl::Status status = Search(); !status.ok()) return status;
-  if (absl::Status status = HoldFinal(); !status.ok()) return status;
+  RETURN_IF_ERROR(Begin(std::move(record)));
+  ASSIGN_OR_RETURN(std::unique_ptr<Workbench> bench, Workbench::Create(subject_, options_.workbench));
+  bench_ = std::move(bench);
+  RETURN_IF_ERROR(Search());
+  RETURN_IF_ERROR(HoldFinal());
   TuneResult result = Result();
   if (result.stopped) return result;
-  absl::Status status = log_->End(CountersJson(result.counters));
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(log_->End(CountersJson(result.counters)));
   return result;
 }
 
@@ -122,10 +121,9 @@ absl::Status Attempt::CreateSearch(std::vector<Config> starting_points) {
   SearchOptions search = options_.search;
   search.starting_points = std::move(starting_points);
   search.fingerprint = [this](const Config& config) { return candidates_.Fingerprint(config); };
-  absl::StatusOr<std::unique_ptr<SearchAlgorithm>> made =
-      MakeSearch(subject_.kernel->config_space(), std::move(search));
-  if (!made.ok()) return made.status();
-  search_ = *std::move(made);
+  ASSIGN_OR_RETURN(std::unique_ptr<SearchAlgorithm> made,
+                   MakeSearch(subject_.kernel->config_space(), std::move(search)));
+  search_ = std::move(made);
   for (const std::string& warning : search_->warnings()) Notice(warning);
   return absl::OkStatus();
 }
@@ -134,15 +132,14 @@ absl::Status Attempt::Begin(TuneRecord record) {
   Journal::Contents earlier = record.journal == nullptr ? Journal::Contents() : record.journal->TakeContents();
   resumed_ = !earlier.attempt_id.empty();
   std::vector<Config> starting_points = resumed_ ? earlier.starting_points : options_.search.starting_points;
-  if (absl::Status status = CreateSearch(std::move(starting_points)); !status.ok()) return status;
-  if (absl::Status status = ResumeOrBegin(earlier, &record); !status.ok()) return status;
+  RETURN_IF_ERROR(CreateSearch(std::move(starting_points)));
+  RETURN_IF_ERROR(ResumeOrBegin(earlier, &record));
   record.info.search_algorithm = search_->name();
   record.info.seed = static_cast<int64_t>(options_.search.seed);
-  absl::StatusOr<std::unique_ptr<AttemptRecorder>> recorder =
-      AttemptRecorder::Create(std::move(record.info), record.sinks);
-  if (!recorder.ok()) return recorder.status();
-  recorder_ = *std::move(recorder);
-  if (absl::Status status = recorder_->Begin(); !status.ok()) return status;
+  ASSIGN_OR_RETURN(std::unique_ptr<AttemptRecorder> recorder,
+                   AttemptRecorder::Create(std::move(record.info), record.sinks));
+  recorder_ = std::move(recorder);
+  RETURN_IF_ERROR(recorder_->Begin());
   log_.emplace(recorder_.get(), record.journal, absl::Seconds(earlier.active_s));
   return log_->Replay(std::move(earlier.rows));
 }
@@ -164,15 +161,14 @@ absl::Status Attempt::Search() {
   search_began_ = SteadyNow();
   for (std::vector<Config> configs = search_->Propose(); !configs.empty(); configs = search_->Propose()) {
     if (!passing_over_.ok()) return passing_over_;
-    absl::StatusOr<std::vector<Trial>> trials = RunGeneration(configs);
-    if (!trials.ok()) return trials.status();
+    ASSIGN_OR_RETURN(std::vector<Trial> trials, RunGeneration(configs));
     if (IsStopped()) return absl::OkStatus();
     ReportGeneration();
     ++generation_;
     // Replays all generations that an earlier process measured even if the budget is used up, so that the number of the
     // final comes after theirs.
     if (IsOverBudget() && generation_ >= log_->generations()) return passing_over_;
-    search_->Learn(*trials);
+    search_->Learn(trials);
   }
   if (!passing_over_.ok()) return passing_over_;
   return RunSubmitted(/*left=*/0);
@@ -195,9 +191,9 @@ absl::StatusOr<std::vector<Trial>> Attempt::RunGeneration(const std::vector<Conf
       NoteTime(row->perf_ms);
     }
   }
-  if (absl::Status status = Submit(pending); !status.ok()) return status;
-  if (absl::Status status = RunInterrupted(pending); !status.ok()) return status;
-  if (absl::Status status = RunSubmitted(MostStragglers()); !status.ok()) return status;
+  RETURN_IF_ERROR(Submit(pending));
+  RETURN_IF_ERROR(RunInterrupted(pending));
+  RETURN_IF_ERROR(RunSubmitted(MostStragglers()));
   std::vector<Trial> trials;
   for (const Config& config : configs) {
     const RecordedRow* row = log_->Find(config.id());
@@ -208,10 +204,9 @@ absl::StatusOr<std::vector<Trial>> Attempt::RunGeneration(const std::vector<Conf
 
 absl::Status Attempt::Submit(const std::vector<Config>& pending) {
   for (const Config& config : pending) {
-    absl::StatusOr<std::shared_ptr<const Candidate>> candidate = candidates_.Find(config);
-    if (!candidate.ok()) return candidate.status();
+    ASSIGN_OR_RETURN(std::shared_ptr<const Candidate> candidate, candidates_.Find(config));
     submitted_[config.id()] = {generation_, config};
-    bench_->queue().Submit(*candidate);
+    bench_->queue().Submit(candidate);
   }
   proposed_ = pending.size();
   ReportProgress();
@@ -232,7 +227,7 @@ absl::Status Attempt::RunSubmitted(size_t left) {
   while (queue.under_way() > 0 && !IsStopped() && !IsOverBudget()) {
     const std::optional<CompiledCandidate> next = queue.Next(kStopInterval);
     if (next) {
-      if (absl::Status status = RunOne(*next); !status.ok()) return status;
+      RETURN_IF_ERROR(RunOne(*next));
       ReportProgress();
       last = SteadyNow();
     } else if (queue.under_way() <= left && ElapsedSince(last) > kStragglerPatience) {
@@ -262,11 +257,10 @@ absl::Status Attempt::RunOne(const CompiledCandidate& compiled) {
   if (IsOfEveryConfig(compiling)) return compiling;
   TrialResult result = submitted_[compiled.candidate->config.id()];
   if (compiling.ok()) {
-    if (absl::Status status = log_->Start(result.generation, result.config); !status.ok()) return status;
+    RETURN_IF_ERROR(log_->Start(result.generation, result.config));
   }
-  absl::StatusOr<Verdict> verdict = compiling.ok() ? Measure(compiled) : NotCompiled(compiled.result);
-  if (!verdict.ok()) return verdict.status();
-  result.verdict = *std::move(verdict);
+  ASSIGN_OR_RETURN(Verdict verdict, compiling.ok() ? Measure(compiled) : NotCompiled(compiled.result));
+  result.verdict = std::move(verdict);
   result.verdict.source_hash = compiled.candidate->source_hash;
   NoteTime(result.verdict.perf_ms);
   submitted_.erase(result.config.id());
@@ -276,9 +270,8 @@ absl::Status Attempt::RunOne(const CompiledCandidate& compiled) {
 
 absl::StatusOr<Verdict> Attempt::Measure(const CompiledCandidate& compiled) {
   const double give_up_above_ms = best_ms_ ? *best_ms_ * options_.give_up_factor : MeasureEffort().give_up_above_ms;
-  absl::StatusOr<MeasureOutcome> outcome = bench_->Measure(compiled, give_up_above_ms);
-  if (!outcome.ok()) return outcome.status();
-  Verdict verdict = Measured(*outcome, v1::MeasurementDetail::STAGE_SEARCH);
+  ASSIGN_OR_RETURN(MeasureOutcome outcome, bench_->Measure(compiled, give_up_above_ms));
+  Verdict verdict = Measured(outcome, v1::MeasurementDetail::STAGE_SEARCH);
   verdict.compile_time_s = compiled.result.seconds;
   return verdict;
 }
@@ -289,18 +282,17 @@ absl::Status Attempt::HoldFinal() {
   if (was_held || IsStopped()) return absl::OkStatus();
   const std::vector<Config> finalists = FinalistsOf(log_->rows(), options_.finalists, DefaultConfig());
   if (finalists.empty()) return absl::OkStatus();
-  absl::StatusOr<std::vector<CompiledCandidate>> compiled = CompileAll(finalists);
-  if (!compiled.ok()) return compiled.status();
-  if (compiled->empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(std::vector<CompiledCandidate> compiled, CompileAll(finalists));
+  if (compiled.empty()) return absl::OkStatus();
   const SteadyTime began = SteadyNow();
-  Notice(Cat("final: measuring ", record::Counted(compiled->size(), "config"), " in turn"));
+  Notice(Cat("final: measuring ", record::Counted(compiled.size(), "config"), " in turn"));
   ReportRounds(0, began);
-  absl::StatusOr<FinalOutcome> outcome =
-      bench_->MeasureInterleaved(*compiled, {.rounds = options_.final_rounds,
-                                             .limit = options_.time_budget - absl::Seconds(log_->ActiveSeconds()),
-                                             .on_rounds = [this, began](int rounds) { ReportRounds(rounds, began); }});
-  if (!outcome.ok()) return outcome.status();
-  if (absl::Status status = log_->FinishAll(ResultsOf(generation_, *compiled, *outcome)); !status.ok()) return status;
+  ASSIGN_OR_RETURN(
+      FinalOutcome outcome,
+      bench_->MeasureInterleaved(compiled, {.rounds = options_.final_rounds,
+                                            .limit = options_.time_budget - absl::Seconds(log_->ActiveSeconds()),
+                                            .on_rounds = [this, began](int rounds) { ReportRounds(rounds, began); }}));
+  RETURN_IF_ERROR(log_->FinishAll(ResultsOf(generation_, compiled, outcome)));
   ReportGeneration();
   return absl::OkStatus();
 }

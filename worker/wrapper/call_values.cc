@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "proto/base/status_macros.h"
+
 namespace telemetry::worker::wrapper {
 namespace {
 
@@ -25,18 +27,16 @@ absl::StatusOr<std::vector<debug::DebugValue>> CallValues(const Plan& plan, cons
   const PlanKernel& kernel = plan.kernel(call.kernel);
   std::vector<debug::DebugValue> values;
   const auto add = [&](const std::string& name, int buffer, bool is_output) {
-    absl::StatusOr<Tensor> tensor = tensor_of(buffer);
-    if (!tensor.ok()) return tensor.status();
+    ASSIGN_OR_RETURN(Tensor tensor, tensor_of(buffer));
     values.push_back({.name = name,
-                      .value = *std::move(tensor),
+                      .value = std::move(tensor),
                       .buffer = plan.buffer(buffer).name,
                       .memory = MemoryName(plan, places, buffer),
                       .is_output = is_output});
     return absl::OkStatus();
   };
   for (size_t i = 0; i < call.arguments.size(); ++i) {
-    absl::Status status = add(kernel.library->tensors[i].name, call.arguments[i], /*is_output=*/false);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(add(kernel.library->tensors[i].name, call.arguments[i], /*is_output=*/false));
   }
   for (const kernels::NumberArgument& number : kernel.library->numbers) {
     if (is_extern) break;
@@ -47,9 +47,7 @@ absl::StatusOr<std::vector<debug::DebugValue>> CallValues(const Plan& plan, cons
     values.push_back(std::move(shown));
   }
   for (size_t i = 0; i < call.outputs.size(); ++i) {
-    if (absl::Status status = add(kernel.outputs[i].name, call.outputs[i], /*is_output=*/true); !status.ok()) {
-      return status;
-    }
+    RETURN_IF_ERROR(add(kernel.outputs[i].name, call.outputs[i], /*is_output=*/true));
   }
   return values;
 }

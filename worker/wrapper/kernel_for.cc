@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 #include "proto/record/strings.h"
 #include "worker/kernels/trace_problem.h"
@@ -28,7 +29,7 @@ class ProblemMaker {
                                             " tensors, but ", arguments.size(), " are given"));
     }
     for (size_t i = 0; i < arguments.size(); ++i) {
-      if (absl::Status status = AddTensor(kernel_.tensors[i], arguments[i]); !status.ok()) return status;
+      RETURN_IF_ERROR(AddTensor(kernel_.tensors[i], arguments[i]));
     }
     for (const kernels::NumberArgument& number : kernel_.numbers) {
       problem_.numbers[number.name] = number.default_value;
@@ -88,11 +89,9 @@ class ProblemMaker {
 
 absl::StatusOr<PlanKernel> KernelFor(const kernels::LibraryKernel& kernel, absl::Span<const PlanBuffer> arguments,
                                      const kernels::Numbers& numbers) {
-  absl::StatusOr<kernels::Problem> problem = ProblemMaker(kernel).Make(arguments, numbers);
-  if (!problem.ok()) return problem.status();
-  absl::StatusOr<ir::DeviceIr> ir = kernels::TraceProblem(kernel, *problem);
-  if (!ir.ok()) return ir.status();
-  return PlanKernel{.library = &kernel, .problem = *std::move(problem), .outputs = kernels::OutputsOf(*ir)};
+  ASSIGN_OR_RETURN(kernels::Problem problem, ProblemMaker(kernel).Make(arguments, numbers));
+  ASSIGN_OR_RETURN(ir::DeviceIr ir, kernels::TraceProblem(kernel, problem));
+  return PlanKernel{.library = &kernel, .problem = std::move(problem), .outputs = kernels::OutputsOf(ir)};
 }
 
 }  // namespace telemetry::worker::wrapper

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/kernels/trace_problem.h"
 #include "worker/wrapper/plan_builder.h"
@@ -12,10 +13,9 @@ namespace telemetry::worker::wrapper {
 
 absl::StatusOr<Plan> PlanOfLaunch(const kernels::LibraryKernel& kernel, const kernels::Problem& problem,
                                   std::optional<codegen::Config> config) {
-  absl::StatusOr<ir::DeviceIr> ir = kernels::TraceProblem(kernel, problem);
-  if (!ir.ok()) return ir.status();
+  ASSIGN_OR_RETURN(ir::DeviceIr ir, kernels::TraceProblem(kernel, problem));
   std::vector<std::string> outputs;
-  for (const kernels::TensorSpec& output : kernels::OutputsOf(*ir)) outputs.push_back(output.name);
+  for (const kernels::TensorSpec& output : kernels::OutputsOf(ir)) outputs.push_back(output.name);
 
   PlanBuilder builder(kernel.name);
   std::vector<BufferRef> inputs;

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "worker/wrapper/size_class.h"
 #include "worker/wrapper/verify_plan.h"
 
@@ -163,7 +164,7 @@ class Reuser {
 }  // namespace
 
 absl::StatusOr<MemoryPlan> PlanMemory(const Plan& plan) {
-  if (absl::Status status = VerifyPlan(plan); !status.ok()) return status;
+  RETURN_IF_ERROR(VerifyPlan(plan));
   MemoryPlan planned{.plan = Reuser(Tightened(plan)).Run(),
                      .peak_bytes_before = PeakBytes(plan),
                      .allocations_before = CountAllocations(plan)};

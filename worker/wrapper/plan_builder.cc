@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/ir/host_array.h"
 #include "worker/wrapper/verify_plan.h"
@@ -160,7 +161,7 @@ absl::StatusOr<Plan> PlanBuilder::Finish() {
     if (roots_[i] == id && !is_input_[i] && !is_ended_[i] && !is_given) Release({id});
   }
   if (failed()) return error_;
-  if (absl::Status status = VerifyPlan(plan_); !status.ok()) return status;
+  RETURN_IF_ERROR(VerifyPlan(plan_));
   return std::move(plan_);
 }
 

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/wrapper/kernel_for.h"
 #include "worker/wrapper/plan_builder.h"
@@ -90,17 +91,16 @@ absl::Status PlanBuilder::MakeOutputs(CallKind kind, const CallOptions& options,
 absl::Status PlanBuilder::Prepare(CallKind kind, const kernels::LibraryKernel& kernel,
                                   const std::vector<BufferRef>& arguments, const CallOptions& options,
                                   KernelCall* call) {
-  if (absl::Status status = CheckArguments(kernel, arguments); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckArguments(kernel, arguments));
   std::vector<PlanBuffer> tensors;
   for (const BufferRef argument : arguments) {
     tensors.push_back(plan_.buffer(argument.id));
     call->arguments.push_back(argument.id);
   }
-  absl::StatusOr<PlanKernel> wanted = KernelFor(kernel, tensors, options.numbers);
-  if (!wanted.ok()) return wanted.status();
-  call->scalars = TakeScalars(&*wanted);
-  wanted->config = options.config;
-  call->kernel = Define(*std::move(wanted));
+  ASSIGN_OR_RETURN(PlanKernel wanted, KernelFor(kernel, tensors, options.numbers));
+  call->scalars = TakeScalars(&wanted);
+  wanted.config = options.config;
+  call->kernel = Define(std::move(wanted));
   if (options.into.empty()) return MakeOutputs(kind, options, call);
   if (kind != CallKind::kExternAllocating) return TakeOutputs(options, call);
   return absl::InvalidArgumentError(

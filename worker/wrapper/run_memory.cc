@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 #include "proto/record/strings.h"
 #include "worker/wrapper/size_class.h"
@@ -39,7 +40,7 @@ absl::Status RunMemory::Update(const Line& line) {
     memory_[static_cast<size_t>(reuse->to)] = std::move(memory_[static_cast<size_t>(reuse->from)]);
   } else {
     for (const int id : effects.makes) {
-      if (absl::Status status = AllocateFor(id, SizeClass(plan_.buffer(id).bytes())); !status.ok()) return status;
+      RETURN_IF_ERROR(AllocateFor(id, SizeClass(plan_.buffer(id).bytes())));
     }
   }
   if (effects.frees >= 0) {
@@ -57,9 +58,8 @@ absl::Status RunMemory::AllocateFor(int buffer, int64_t bytes) {
     memory = Tensor::OnHost(ir::HostArray::Dense(dtype, {elements}));
     return absl::OkStatus();
   }
-  absl::StatusOr<Tensor> allocated = AllocateTensor(device_, dtype, {elements});
-  if (!allocated.ok()) return allocated.status();
-  memory = *std::move(allocated);
+  ASSIGN_OR_RETURN(Tensor allocated, AllocateTensor(device_, dtype, {elements}));
+  memory = std::move(allocated);
   return absl::OkStatus();
 }
 
@@ -81,31 +81,27 @@ absl::StatusOr<Tensor> RunMemory::TensorOf(int buffer) const {
                 .buffer = memory.buffer};
   if (place.offset == 0) return tensor;
   const auto offset_bytes = static_cast<size_t>(place.offset) * SizeOf(layout.dtype);
-  auto view = device_->View(memory.buffer.get(), offset_bytes, static_cast<size_t>(layout.bytes()));
-  if (!view.ok()) return view.status();
-  tensor.buffer = *std::move(view);
+  ASSIGN_OR_RETURN(auto view, device_->View(memory.buffer.get(), offset_bytes, static_cast<size_t>(layout.bytes())));
+  tensor.buffer = std::move(view);
   return tensor;
 }
 
 absl::StatusOr<std::vector<Tensor>> RunMemory::TensorsOf(absl::Span<const int> buffers) const {
   std::vector<Tensor> tensors;
   for (const int id : buffers) {
-    absl::StatusOr<Tensor> tensor = TensorOf(id);
-    if (!tensor.ok()) return tensor.status();
-    tensors.push_back(*std::move(tensor));
+    ASSIGN_OR_RETURN(Tensor tensor, TensorOf(id));
+    tensors.push_back(std::move(tensor));
   }
   return tensors;
 }
 
 absl::StatusOr<std::vector<ir::HostArray>> RunMemory::DenseArrays(absl::Span<const int> buffers) const {
-  absl::StatusOr<std::vector<Tensor>> tensors = TensorsOf(buffers);
-  if (!tensors.ok()) return tensors.status();
+  ASSIGN_OR_RETURN(std::vector<Tensor> tensors, TensorsOf(buffers));
   std::vector<ir::HostArray> arrays;
-  for (const Tensor& tensor : *tensors) {
-    absl::StatusOr<ir::HostArray> array = ToHost(tensor);
-    if (!array.ok()) return array.status();
-    ir::HostArray dense = ir::HostArray::Dense(array->dtype, array->sizes);
-    dense.SetRowMajor(array->RowMajor());
+  for (const Tensor& tensor : tensors) {
+    ASSIGN_OR_RETURN(ir::HostArray array, ToHost(tensor));
+    ir::HostArray dense = ir::HostArray::Dense(array.dtype, array.sizes);
+    dense.SetRowMajor(array.RowMajor());
     arrays.push_back(std::move(dense));
   }
   return arrays;

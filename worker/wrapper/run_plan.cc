@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/debug/debugged_call.h"
 #include "worker/ir/reference.h"
@@ -21,9 +22,9 @@ PlanRunner::PlanRunner(Plan plan, std::shared_ptr<Device> device, debug::ValueDe
 absl::StatusOr<std::unique_ptr<PlanRunner>> PlanRunner::Create(Plan plan, std::shared_ptr<Device> device,
                                                                debug::ValueDebugger* debugger) {
   // Must come before the constructor, which looks up buffers.
-  if (absl::Status status = VerifyPlan(plan); !status.ok()) return status;
+  RETURN_IF_ERROR(VerifyPlan(plan));
   std::unique_ptr<PlanRunner> runner(new PlanRunner(std::move(plan), std::move(device), debugger));
-  if (absl::Status status = runner->Prepare(); !status.ok()) return status;
+  RETURN_IF_ERROR(runner->Prepare());
   return runner;
 }
 
@@ -32,18 +33,16 @@ absl::Status PlanRunner::Prepare() {
     if (device_ != nullptr) {
       KernelSpec spec = kernels::SpecOf(*kernel.library);
       spec.settings = Settings{.use_default_config = true};
-      absl::StatusOr<std::unique_ptr<Kernel>> made = Kernel::Create(std::move(spec));
-      if (!made.ok()) return made.status();
-      kernels_.push_back(*std::move(made));
+      ASSIGN_OR_RETURN(std::unique_ptr<Kernel> made, Kernel::Create(std::move(spec)));
+      kernels_.push_back(std::move(made));
       continue;
     }
     kernels::Problem problem = kernel.problem;
     for (const kernels::NumberArgument& number : kernel.library->numbers) {
       problem.numbers.emplace(number.name, number.default_value);
     }
-    absl::StatusOr<ir::DeviceIr> ir = kernels::TraceProblem(*kernel.library, problem);
-    if (!ir.ok()) return ir.status();
-    irs_.push_back(*std::move(ir));
+    ASSIGN_OR_RETURN(ir::DeviceIr ir, kernels::TraceProblem(*kernel.library, problem));
+    irs_.push_back(std::move(ir));
   }
   return absl::OkStatus();
 }
@@ -69,7 +68,7 @@ absl::StatusOr<std::vector<Tensor>> PlanRunner::Run(absl::Span<const Tensor> inp
 }
 
 absl::Status PlanRunner::RunLine(const Line& line) {
-  if (absl::Status status = memory_.Update(line); !status.ok()) return status;
+  RETURN_IF_ERROR(memory_.Update(line));
   const KernelCall* call = CallOf(line);
   if (call == nullptr) return absl::OkStatus();
   return debugger_ == nullptr ? RunCall(line, *call) : RunDebugged(line, *call);
@@ -101,44 +100,37 @@ absl::Status PlanRunner::RunDebugged(const Line& line, const KernelCall& call) {
 }
 
 absl::Status PlanRunner::LaunchKernel(const KernelCall& call) {
-  absl::StatusOr<std::vector<Tensor>> tensors = memory_.TensorsOf(call.arguments);
-  if (!tensors.ok()) return tensors.status();
-  absl::StatusOr<std::vector<Tensor>> outputs = memory_.TensorsOf(call.outputs);
-  if (!outputs.ok()) return outputs.status();
+  ASSIGN_OR_RETURN(std::vector<Tensor> tensors, memory_.TensorsOf(call.arguments));
+  ASSIGN_OR_RETURN(std::vector<Tensor> outputs, memory_.TensorsOf(call.outputs));
   const PlanKernel& kernel = plan_.kernel(call.kernel);
   const kernels::Problem problem = ProblemOf(kernel, call);
-  Arguments arguments(tensors->begin(), tensors->end());
+  Arguments arguments(tensors.begin(), tensors.end());
   for (const kernels::NumberArgument& number : kernel.library->numbers) {
     const double value = problem.number(number.name);
     arguments.push_back(number.is_flag ? Argument(value != 0) : Argument(value));
   }
-  absl::StatusOr<std::shared_ptr<BoundKernel>> bound = kernels_[static_cast<size_t>(call.kernel)]->Bind(arguments);
-  if (!bound.ok()) return bound.status();
-  if (!kernel.config.has_value()) return (*bound)->RunInto(arguments, *outputs);
-  absl::StatusOr<std::shared_ptr<CompiledKernel>> compiled = (*bound)->CompileConfig(*kernel.config);
-  if (!compiled.ok()) return compiled.status();
-  return (*bound)->Launch(**compiled, arguments, *outputs);
+  ASSIGN_OR_RETURN(std::shared_ptr<BoundKernel> bound, kernels_[static_cast<size_t>(call.kernel)]->Bind(arguments));
+  if (!kernel.config.has_value()) return bound->RunInto(arguments, outputs);
+  ASSIGN_OR_RETURN(std::shared_ptr<CompiledKernel> compiled, bound->CompileConfig(*kernel.config));
+  return bound->Launch(*compiled, arguments, outputs);
 }
 
 absl::Status PlanRunner::EvaluateKernel(const KernelCall& call) {
-  absl::StatusOr<std::vector<ir::HostArray>> tensors = memory_.DenseArrays(call.arguments);
-  if (!tensors.ok()) return tensors.status();
+  ASSIGN_OR_RETURN(std::vector<ir::HostArray> tensors, memory_.DenseArrays(call.arguments));
   const ir::ReferenceOptions options{.scalars = {call.scalars.begin(), call.scalars.end()}};
   const ir::DeviceIr& ir = irs_[static_cast<size_t>(call.kernel)];
-  if (absl::Status status = ir::EvaluateReference(ir, options, &*tensors); !status.ok()) return status;
+  RETURN_IF_ERROR(ir::EvaluateReference(ir, options, &tensors));
   for (size_t i = 0; i < call.outputs.size(); ++i) {
-    const ir::HostArray& output = tensors->at(call.arguments.size() + i);
-    if (absl::Status status = memory_.Write(call.outputs[i], output); !status.ok()) return status;
+    const ir::HostArray& output = tensors.at(call.arguments.size() + i);
+    RETURN_IF_ERROR(memory_.Write(call.outputs[i], output));
   }
   return absl::OkStatus();
 }
 
 absl::Status PlanRunner::CallLibrary(const KernelCall& call) {
-  absl::StatusOr<std::vector<Tensor>> arguments = memory_.TensorsOf(call.arguments);
-  if (!arguments.ok()) return arguments.status();
-  absl::StatusOr<std::vector<Tensor>> outputs = memory_.TensorsOf(call.outputs);
-  if (!outputs.ok()) return outputs.status();
-  const auto product = ProductOf(*plan_.kernel(call.kernel).library, *arguments, *outputs);
+  ASSIGN_OR_RETURN(std::vector<Tensor> arguments, memory_.TensorsOf(call.arguments));
+  ASSIGN_OR_RETURN(std::vector<Tensor> outputs, memory_.TensorsOf(call.outputs));
+  const auto product = ProductOf(*plan_.kernel(call.kernel).library, arguments, outputs);
   return product.has_value() ? device_->Multiply(*product)
                              : absl::UnimplementedError("the library does not have this kernel");
 }
@@ -150,12 +142,11 @@ absl::Status PlanRunner::RunExtern(const KernelCall& call) {
 }
 
 absl::Status PlanRunner::EvaluateExtern(const KernelCall& call) {
-  absl::StatusOr<std::vector<ir::HostArray>> tensors = memory_.DenseArrays(call.arguments);
-  if (!tensors.ok()) return tensors.status();
+  ASSIGN_OR_RETURN(std::vector<ir::HostArray> tensors, memory_.DenseArrays(call.arguments));
   const PlanKernel& kernel = plan_.kernel(call.kernel);
   kernels::Case made{.problem = ProblemOf(kernel, call)};
-  for (size_t i = 0; i < tensors->size(); ++i) {
-    made.tensors.emplace(kernel.library->tensors[i].name, std::move(tensors->at(i)));
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    made.tensors.emplace(kernel.library->tensors[i].name, std::move(tensors.at(i)));
   }
   const kernels::Outputs results = kernel.library->reference(made);
   for (size_t i = 0; i < call.outputs.size(); ++i) {
@@ -165,7 +156,7 @@ absl::Status PlanRunner::EvaluateExtern(const KernelCall& call) {
     // Rounds the values to the dtype.
     ir::HostArray dense = ir::HostArray::Dense(output.dtype, output.sizes);
     dense.SetRowMajor(result->second.RowMajor());
-    if (absl::Status status = memory_.Write(call.outputs[i], dense); !status.ok()) return status;
+    RETURN_IF_ERROR(memory_.Write(call.outputs[i], dense));
   }
   return absl::OkStatus();
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/wrapper/size_class.h"
 
@@ -40,9 +41,9 @@ class Verifier {
   explicit Verifier(const Plan& plan) : plan_(plan), buffers_(plan.buffers.size()), defined_(plan.kernels.size()) {}
 
   absl::Status Verify() {
-    if (absl::Status status = CheckPlan(); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckPlan());
     for (const Line& line : plan_.lines) {
-      if (absl::Status status = CheckIndices(line); !status.ok()) return status;
+      RETURN_IF_ERROR(CheckIndices(line));
       if (std::string why = Follow(line); !why.empty()) return RefuseLine(line, why);
       ++position_;
     }
@@ -110,7 +111,7 @@ class Verifier {
                              : Refuse(Cat("line ", position_, ": kernel '", kernel.name, "' has ", wanted, " ", what,
                                           ", not ", given));
     };
-    if (absl::Status s = check("arguments", kernel.problem.tensors.size(), call.arguments.size()); !s.ok()) return s;
+    RETURN_IF_ERROR(check("arguments", kernel.problem.tensors.size(), call.arguments.size()));
     return check("outputs", kernel.outputs.size(), call.outputs.size());
   }
 

@@ -3,13 +3,14 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace telemetry::storage {
 
 absl::StatusOr<std::unique_ptr<PgDatabase>> PgDatabase::Open(const std::string& url, Access access) {
   const auto target = access == Access::kWrite ? PgConnection::Target::kReadWrite : PgConnection::Target::kAny;
   std::unique_ptr<PgDatabase> database(new PgDatabase(url, target));
-  if (absl::Status status = database->connection_.Connect(); !status.ok()) return status;
+  RETURN_IF_ERROR(database->connection_.Connect());
   return database;
 }
 
@@ -28,7 +29,7 @@ absl::Status PgDatabase::Begin(Access access) {
   const char* const sql = access == Access::kRead ? "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
                                                   : "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE";
   gathering_.Begin(gathers_ && access == Access::kWrite);
-  if (absl::Status status = connection_.Restore(); !status.ok()) return status;
+  RETURN_IF_ERROR(connection_.Restore());
   absl::Status status = Execute(sql);
   if (status.ok() || connection_.alive()) return status;
   // A connection that was lost since its last use fails here first, and no statement has run on it, so it can be
@@ -39,7 +40,7 @@ absl::Status PgDatabase::Begin(Access access) {
 
 absl::Status PgDatabase::Commit() {
   commit_unknown_ = false;
-  if (absl::Status status = gathering_.FlushAll(); !status.ok()) return status;
+  RETURN_IF_ERROR(gathering_.FlushAll());
   const absl::StatusOr<PgResult> result = connection_.Execute("COMMIT");
   commit_unknown_ = !result.ok() && !connection_.alive();
   if (!result.ok()) return result.status();

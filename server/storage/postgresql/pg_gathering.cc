@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "proto/base/status_macros.h"
+
 namespace telemetry::storage {
 namespace {
 
@@ -36,7 +38,7 @@ absl::Status PgGathering::Added(PgGatheredRows& rows) {
 absl::Status PgGathering::FlushFor(std::string_view sql) {
   for (const auto& rows : tables_) {
     if (rows->bytes.empty() || sql.find(rows->copy.table) == std::string_view::npos) continue;
-    if (absl::Status status = Send(*rows); !status.ok()) return status;
+    RETURN_IF_ERROR(Send(*rows));
   }
   return Settle();
 }
@@ -44,7 +46,7 @@ absl::Status PgGathering::FlushFor(std::string_view sql) {
 absl::Status PgGathering::FlushAll() {
   for (const auto& rows : tables_) {
     if (rows->bytes.empty()) continue;
-    if (absl::Status status = Send(*rows); !status.ok()) return status;
+    RETURN_IF_ERROR(Send(*rows));
   }
   return Settle();
 }
@@ -61,9 +63,8 @@ absl::Status PgGathering::Settle() {
 }
 
 absl::Status PgGathering::Send(PgGatheredRows& rows) {
-  if (absl::Status status = Settle(); !status.ok()) return status;
-  const absl::StatusOr<PgResult> result = connection_.Execute(rows.copy.text.c_str());
-  if (!result.ok()) return result.status();
+  RETURN_IF_ERROR(Settle());
+  RETURN_IF_ERROR(connection_.Execute(rows.copy.text.c_str()).status());
   PGconn* const handle = connection_.handle();
   bool is_sent = true;
   for (const std::string_view part : {kHeader, std::string_view(rows.bytes), kTrailer}) {

@@ -8,6 +8,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/python_literal.h"
 
 namespace telemetry::storage {
@@ -347,10 +348,9 @@ absl::Status PgLookAhead::MakeArguments(const Configs& wanted, ConfigTable& conf
   if (texts.empty()) return absl::OkStatus();
   const PgArray array = ArrayOf(texts);
   make_arguments_->Bind(1, array);
-  absl::Status status = ForEachRow(*make_arguments_, [&] {
+  RETURN_IF_ERROR(ForEachRow(*make_arguments_, [&] {
     configs.RememberArgument(std::string(make_arguments_->Text(0)), make_arguments_->Int(1));
-  });
-  if (!status.ok()) return status;
+  }));
   // Finds the arguments that other writers have created in the meantime.
   return FindArguments(UnknownArguments(wanted, Of::kNewConfigs, configs), configs);
 }
@@ -359,10 +359,9 @@ absl::Status PgLookAhead::SettleKnown(const Configs& wanted, ConfigTable& config
   for (const auto& [id, incoming] : wanted.incoming) {
     // A text with an unknown argument cannot be the stored text.
     if (!incoming.is_known || !KnowsArguments(configs, *incoming.text)) continue;
-    const absl::StatusOr<ConfigTable::StoredText> text = configs.Encode(*incoming.text);
-    if (!text.ok()) return text.status();
-    const bool same_unsplit = text->unsplit ? incoming.unsplit == *text->unsplit : !incoming.unsplit;
-    if (same_unsplit && incoming.arguments == text->arguments) configs.Settle(id, *incoming.text);
+    ASSIGN_OR_RETURN(const ConfigTable::StoredText text, configs.Encode(*incoming.text));
+    const bool same_unsplit = text.unsplit ? incoming.unsplit == *text.unsplit : !incoming.unsplit;
+    if (same_unsplit && incoming.arguments == text.arguments) configs.Settle(id, *incoming.text);
   }
   return absl::OkStatus();
 }
@@ -374,12 +373,11 @@ absl::Status PgLookAhead::MakeConfigs(const Configs& wanted, ConfigTable& config
   PgArray unsplit = PgArray::OfTexts();
   for (const auto& [id, incoming] : wanted.incoming) {
     if (incoming.is_known) continue;
-    const absl::StatusOr<ConfigTable::StoredText> text = configs.Encode(*incoming.text);
-    if (!text.ok()) return text.status();
+    ASSIGN_OR_RETURN(const ConfigTable::StoredText text, configs.Encode(*incoming.text));
     ids.Add(static_cast<int64_t>(id.config_id));
     senders.Add(id.sender);
-    arguments.Add(text->arguments);
-    unsplit.Add(text->unsplit);
+    arguments.Add(text.arguments);
+    unsplit.Add(text.unsplit);
   }
   if (ids.empty()) return absl::OkStatus();
   make_configs_->Bind(1, ids);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/sql/schema_version.h"
 #include "server/storage/sql/statement.h"
 #include "server/storage/sql/transaction.h"
@@ -20,7 +21,7 @@ constexpr char kMakeVersions[] =
 
 // Applies all missing migrations or none: PostgreSQL rolls back schema changes, too.
 absl::Status ApplyMissing(PgDatabase& database, int version, absl::Time now, absl::Span<const Migration> migrations) {
-  if (absl::Status status = database.Execute(kMakeVersions); !status.ok()) return status;
+  RETURN_IF_ERROR(database.Execute(kMakeVersions));
   Statement note(database, "INSERT INTO schema_versions (version, name, applied_unix_us) VALUES (?1, ?2, ?3)");
   for (const Migration& migration : migrations) {
     if (migration.number <= version) continue;
@@ -42,55 +43,50 @@ absl::StatusOr<int> PgSchemaVersion(PgDatabase& database) {
   // Uses a single query, since another collector may be creating the tables at the same time.
   constexpr int64_t kNone = 0;
   constexpr int64_t kOthers = 1;
-  const absl::StatusOr<int64_t> tables = database.QueryInt(
-      "SELECT CASE WHEN bool_or(tablename = 'schema_versions') THEN 2 WHEN count(*) > 0 THEN 1 ELSE 0 END "
-      "FROM pg_tables WHERE schemaname = current_schema()");
-  if (!tables.ok()) return tables.status();
-  if (*tables == kNone) return 0;
-  if (*tables == kOthers) {
+  ASSIGN_OR_RETURN(
+      const int64_t tables,
+      database.QueryInt(
+          "SELECT CASE WHEN bool_or(tablename = 'schema_versions') THEN 2 WHEN count(*) > 0 THEN 1 ELSE 0 END "
+          "FROM pg_tables WHERE schemaname = current_schema()"));
+  if (tables == kNone) return 0;
+  if (tables == kOthers) {
     return absl::FailedPreconditionError(
         "the database contains tables that do not belong to telemetry-collector: give another --db");
   }
-  const absl::StatusOr<bool> unfinished = IsUnfinishedCopy(database);
-  if (!unfinished.ok()) return unfinished.status();
-  if (*unfinished) return UnfinishedCopy();
-  const absl::StatusOr<int64_t> version = database.QueryInt("SELECT coalesce(max(version), 0) FROM schema_versions");
-  if (!version.ok()) return version.status();
-  return static_cast<int>(*version);
+  ASSIGN_OR_RETURN(const bool unfinished, IsUnfinishedCopy(database));
+  if (unfinished) return UnfinishedCopy();
+  ASSIGN_OR_RETURN(const int64_t version, database.QueryInt("SELECT coalesce(max(version), 0) FROM schema_versions"));
+  return static_cast<int>(version);
 }
 
 absl::StatusOr<bool> IsUnfinishedCopy(PgDatabase& database) {
-  const absl::StatusOr<std::optional<int64_t>> table =
+  ASSIGN_OR_RETURN(
+      const std::optional<int64_t> table,
       Statement(database, "SELECT 1::bigint FROM pg_tables WHERE schemaname = current_schema() AND tablename = ?1")
           .Bind(kUnfinishedCopyTable)
-          .QueryInt();
-  if (!table.ok()) return table.status();
-  return table->has_value();
+          .QueryInt());
+  return table.has_value();
 }
 
 absl::Status MigratePg(PgDatabase& database, absl::Time now, absl::Span<const Migration> migrations) {
   const int newest = migrations.back().number;
-  const absl::StatusOr<int> before = PgSchemaVersion(database);
-  if (!before.ok()) return before.status();
-  if (*before == newest) return absl::OkStatus();
-  if (*before > newest) return NewerSchema(*before, newest);
-  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(database);
-  if (!transaction.ok()) return transaction.status();
+  ASSIGN_OR_RETURN(const int before, PgSchemaVersion(database));
+  if (before == newest) return absl::OkStatus();
+  if (before > newest) return NewerSchema(before, newest);
+  ASSIGN_OR_RETURN(Transaction transaction, Transaction::BeginWrite(database));
   absl::Status status = database.Execute(kLock);
   if (!status.ok()) return status;
   // Another collector may have migrated the schema while this one waited.
-  const absl::StatusOr<int> version = PgSchemaVersion(database);
-  if (!version.ok()) return version.status();
-  if (*version > newest) return NewerSchema(*version, newest);
-  if (*version == newest) return absl::OkStatus();
-  status = ApplyMissing(database, *version, now, migrations);
-  return status.ok() ? transaction->Commit() : status;
+  ASSIGN_OR_RETURN(const int version, PgSchemaVersion(database));
+  if (version > newest) return NewerSchema(version, newest);
+  if (version == newest) return absl::OkStatus();
+  status = ApplyMissing(database, version, now, migrations);
+  return status.ok() ? transaction.Commit() : status;
 }
 
 absl::Status RequireCurrentPgSchema(PgDatabase& database) {
-  const absl::StatusOr<int> version = PgSchemaVersion(database);
-  if (!version.ok()) return version.status();
-  return RequireSchemaVersion(*version, EmbeddedPgMigrations().back().number);
+  ASSIGN_OR_RETURN(const int version, PgSchemaVersion(database));
+  return RequireSchemaVersion(version, EmbeddedPgMigrations().back().number);
 }
 
 }  // namespace telemetry::storage

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/postgresql/pg_integer.h"
 #include "server/storage/postgresql/pg_types.h"
 
@@ -99,7 +100,7 @@ void PgStatement::BindRun(int64_t run) { Bind(sql_.run_parameter, run); }
 
 absl::StatusOr<bool> PgStatement::Step() {
   if (result_ == nullptr) {
-    if (absl::Status status = Run(); !status.ok()) return status;
+    RETURN_IF_ERROR(Run());
   }
   // A gathered row has no result.
   if (result_ != nullptr && ++row_ < PQntuples(result_.get())) return true;
@@ -114,7 +115,7 @@ void PgStatement::Reset() {
 
 absl::Status PgStatement::MakeReady() {
   if (described_on_ == connection_.generation()) return absl::OkStatus();
-  if (absl::Status status = gathering_.Settle(); !status.ok()) return status;
+  RETURN_IF_ERROR(gathering_.Settle());
   absl::Status status = prepared_on_ == connection_.generation() ? absl::OkStatus() : Prepare();
   if (status.ok()) status = Describe();
   if (status.ok()) return status;
@@ -136,10 +137,9 @@ absl::Status PgStatement::Prepare() {
 
 // Reads the parameter types. The server inferred the type of a parameter that was NULL from the SQL.
 absl::Status PgStatement::Describe() {
-  const absl::StatusOr<PgResult> result = connection_.Check(PQdescribePrepared(connection_.handle(), name_.c_str()));
-  if (!result.ok()) return result.status();
+  ASSIGN_OR_RETURN(const PgResult result, connection_.Check(PQdescribePrepared(connection_.handle(), name_.c_str())));
   types_.clear();
-  for (int i = 0; i < PQnparams(result->get()); ++i) types_.push_back(PQparamtype(result->get(), i));
+  for (int i = 0; i < PQnparams(result.get()); ++i) types_.push_back(PQparamtype(result.get(), i));
   described_on_ = connection_.generation();
   return absl::OkStatus();
 }
@@ -160,10 +160,9 @@ absl::StatusOr<std::string_view> PgStatement::Encode(size_t index) const {
 absl::Status PgStatement::Gather() {
   AppendPgInteger(static_cast<uint16_t>(gathered_->copy.parameters.size()), &gathered_->bytes);
   for (const int parameter : gathered_->copy.parameters) {
-    const absl::StatusOr<std::string_view> bytes = Encode(static_cast<size_t>(parameter - 1));
-    if (!bytes.ok()) return bytes.status();
-    AppendPgInteger(bytes->data() == nullptr ? ~uint32_t{0} : static_cast<uint32_t>(bytes->size()), &gathered_->bytes);
-    gathered_->bytes.append(*bytes);
+    ASSIGN_OR_RETURN(const std::string_view bytes, Encode(static_cast<size_t>(parameter - 1)));
+    AppendPgInteger(bytes.data() == nullptr ? ~uint32_t{0} : static_cast<uint32_t>(bytes.size()), &gathered_->bytes);
+    gathered_->bytes.append(bytes);
   }
   changes_ = 1;
   connection_.AddChangedRows(changes_);
@@ -172,23 +171,21 @@ absl::Status PgStatement::Gather() {
 
 absl::Status PgStatement::Run() {
   if (!bound_.ok()) return bound_;
-  if (absl::Status status = MakeReady(); !status.ok()) return status;
+  RETURN_IF_ERROR(MakeReady());
   if (gathered_ != nullptr && gathering_.is_on()) return Gather();
-  if (absl::Status status = gathering_.FlushFor(sql_.text); !status.ok()) return status;
+  RETURN_IF_ERROR(gathering_.FlushFor(sql_.text));
   std::vector<const char*> values(values_.size());
   std::vector<int> lengths(values_.size());
   const std::vector<int> formats(values_.size(), kBinary);
   for (size_t i = 0; i < values_.size(); ++i) {
-    const absl::StatusOr<std::string_view> bytes = Encode(i);
-    if (!bytes.ok()) return bytes.status();
-    values[i] = bytes->data();
-    lengths[i] = static_cast<int>(bytes->size());
+    ASSIGN_OR_RETURN(const std::string_view bytes, Encode(i));
+    values[i] = bytes.data();
+    lengths[i] = static_cast<int>(bytes.size());
   }
-  absl::StatusOr<PgResult> result =
-      connection_.Check(PQexecPrepared(connection_.handle(), name_.c_str(), static_cast<int>(values.size()),
-                                       values.data(), lengths.data(), formats.data(), kBinary));
-  if (!result.ok()) return result.status();
-  result_ = *std::move(result);
+  ASSIGN_OR_RETURN(PgResult result, connection_.Check(PQexecPrepared(connection_.handle(), name_.c_str(),
+                                                                     static_cast<int>(values.size()), values.data(),
+                                                                     lengths.data(), formats.data(), kBinary)));
+  result_ = std::move(result);
   const std::string_view changes = PQcmdTuples(result_.get());
   changes_ = 0;
   for (const char digit : changes) changes_ = changes_ * 10 + (digit - '0');

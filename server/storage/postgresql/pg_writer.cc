@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "server/storage/postgresql/pg_migrator.h"
 #include "server/storage/sql/transaction.h"
 
@@ -25,19 +26,17 @@ bool MayBeDoneAgain(const absl::Status& status) { return absl::IsAborted(status)
 
 absl::StatusOr<std::unique_ptr<StoreWriter>> OpenPostgresqlWriter(const std::string& url,
                                                                   const PgWriterOptions& options) {
-  absl::StatusOr<std::unique_ptr<PgDatabase>> database = PgDatabase::Open(url, Database::Access::kWrite);
-  if (!database.ok()) return database.status();
-  if (absl::Status status = MigratePg(**database, options.clock()); !status.ok()) return status;
+  ASSIGN_OR_RETURN(std::unique_ptr<PgDatabase> database, PgDatabase::Open(url, Database::Access::kWrite));
+  RETURN_IF_ERROR(MigratePg(*database, options.clock()));
   std::string dataset_id;
   {
-    Statement read(**database, "SELECT dataset_id FROM dataset");
-    const absl::StatusOr<bool> row = read.Step();
-    if (!row.ok()) return row.status();
-    if (!*row)
+    Statement read(*database, "SELECT dataset_id FROM dataset");
+    ASSIGN_OR_RETURN(const bool row, read.Step());
+    if (!row)
       return absl::FailedPreconditionError("the database is an unfinished copy: run telemetry-collector copy again");
     dataset_id = read.Bytes(0);
   }
-  return std::make_unique<PgWriter>(*std::move(database), std::move(dataset_id), options);
+  return std::make_unique<PgWriter>(std::move(database), std::move(dataset_id), options);
 }
 
 PgWriter::PgWriter(std::unique_ptr<PgDatabase> database, std::string dataset_id, const PgWriterOptions& options)
@@ -53,31 +52,29 @@ PgWriter::PgWriter(std::unique_ptr<PgDatabase> database, std::string dataset_id,
 absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> PgWriter::OpenProducers(
     absl::Span<const ProducerOpening> openings) {
   absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> results;
-  absl::Status status = Transact(
+  RETURN_IF_ERROR(Transact(
       [&] {
         results = batches_.OpenProducers(openings, NowUnixUs());
         return results.status();
       },
       // Opening a producer again gives the same result.
-      [] { return false; });
-  if (!status.ok()) return status;
+      [] { return false; }));
   return results;
 }
 
 absl::StatusOr<std::vector<BatchOutcome>> PgWriter::CommitBatches(absl::Span<const ProducerBatch> batches) {
   absl::StatusOr<std::vector<BatchOutcome>> outcomes;
-  absl::Status status = Transact(
+  RETURN_IF_ERROR(Transact(
       [&] {
         outcomes = batches_.Store(batches, NowUnixUs());
         return outcomes.status();
       },
-      [&] { return AreStored(batches, *outcomes); });
-  if (!status.ok()) return status;
+      [&] { return AreStored(batches, *outcomes); }));
   return outcomes;
 }
 
 absl::StatusOr<absl::Duration> PgWriter::AddServedTime(absl::Duration passed) {
-  if (absl::Status status = Idle(); !status.ok()) return status;
+  RETURN_IF_ERROR(Idle());
   return served_ += passed;
 }
 
@@ -87,24 +84,21 @@ absl::StatusOr<PruneStep> PgWriter::PruneSome(const PruneRules& /*rules*/) {
 
 absl::StatusOr<v1::DeleteStep> PgWriter::RemoveAttempts(const Removal& removal) {
   absl::StatusOr<v1::DeleteStep> step;
-  absl::Status status = Transact(
+  RETURN_IF_ERROR(Transact(
       [&] {
         step = remover_.Remove(removal);
         return step.status();
       },
-      [&] { return AreRemoved(removal); });
-  if (!status.ok()) return status;
+      [&] { return AreRemoved(removal); }));
   return step;
 }
 
 absl::StatusOr<bool> PgWriter::AreRemoved(const Removal& removal) {
   // Runs without attempts are removed again; only the count of removed runs is lost.
   if (removal.keys.empty()) return false;
-  const absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(*database_);
-  if (!transaction.ok()) return transaction.status();
-  const absl::StatusOr<bool> is_there = remover_.IsThere(removal.keys.front());
-  if (!is_there.ok()) return is_there.status();
-  return !*is_there;
+  RETURN_IF_ERROR(Transaction::BeginWrite(*database_).status());
+  ASSIGN_OR_RETURN(const bool is_there, remover_.IsThere(removal.keys.front()));
+  return !is_there;
 }
 
 absl::Status PgWriter::Idle() {
@@ -152,29 +146,26 @@ absl::Status PgWriter::Transact(absl::FunctionRef<absl::Status()> work,
 }
 
 absl::Status PgWriter::TransactOnce(absl::FunctionRef<absl::Status()> work, bool& is_unknown) {
-  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(*database_);
-  if (!transaction.ok()) return transaction.status();
+  ASSIGN_OR_RETURN(Transaction transaction, Transaction::BeginWrite(*database_));
   // After a failover the new primary may not have the rows that were committed on the old one.
   if (const uint64_t connection = database_->connection().generation(); connection != remembered_on_) {
     batches_.Forget();
     remembered_on_ = connection;
   }
-  if (absl::Status status = work(); !status.ok()) return status;
-  absl::Status status = transaction->Commit();
+  RETURN_IF_ERROR(work());
+  absl::Status status = transaction.Commit();
   is_unknown = !status.ok() && database_->commit_unknown();
   return status;
 }
 
 absl::StatusOr<bool> PgWriter::AreStored(absl::Span<const ProducerBatch> batches,
                                          const std::vector<BatchOutcome>& outcomes) {
-  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(*database_);
-  if (!transaction.ok()) return transaction.status();
+  RETURN_IF_ERROR(Transaction::BeginWrite(*database_).status());
   for (size_t i = 0; i < batches.size(); ++i) {
     if (!outcomes[i].status.ok()) continue;
-    const absl::StatusOr<std::optional<int64_t>> committed_seq =
-        committed_seq_.Bind(Blob{batches[i].producer_id}).QueryInt();
-    if (!committed_seq.ok()) return committed_seq.status();
-    const auto stored = static_cast<uint64_t>(committed_seq->value_or(0));
+    ASSIGN_OR_RETURN(const std::optional<int64_t> committed_seq,
+                     committed_seq_.Bind(Blob{batches[i].producer_id}).QueryInt());
+    const auto stored = static_cast<uint64_t>(committed_seq.value_or(0));
     if (stored < outcomes[i].committed_seq) return false;
   }
   return true;

@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "server/storage/postgresql/pg_database.h"
 #include "server/storage/postgresql/pg_migrator.h"
 #include "server/storage/postgresql/postgresql_store.h"
@@ -10,10 +11,9 @@
 namespace telemetry::storage {
 
 absl::StatusOr<std::unique_ptr<StoreReader>> OpenPostgresqlReader(const std::string& url) {
-  absl::StatusOr<std::unique_ptr<PgDatabase>> database = PgDatabase::Open(url);
-  if (!database.ok()) return database.status();
-  if (absl::Status status = RequireCurrentPgSchema(**database); !status.ok()) return status;
-  return std::make_unique<SqlReader>(*std::move(database));
+  ASSIGN_OR_RETURN(std::unique_ptr<PgDatabase> database, PgDatabase::Open(url));
+  RETURN_IF_ERROR(RequireCurrentPgSchema(*database));
+  return std::make_unique<SqlReader>(std::move(database));
 }
 
 }  // namespace telemetry::storage

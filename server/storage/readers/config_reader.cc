@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace telemetry::storage {
 namespace {
@@ -32,36 +33,35 @@ absl::StatusOr<uint64_t> ConfigReader::Id(int64_t config, v1::ExportConfigs* ann
   const auto key = static_cast<size_t>(config);
   const bool is_announced = announced == nullptr || (key < seen_->announced.size() && seen_->announced[key]);
   if (entry.config != config || !is_announced) {
-    if (absl::Status status = Load(config, is_announced ? nullptr : announced, &entry); !status.ok()) return status;
+    RETURN_IF_ERROR(Load(config, is_announced ? nullptr : announced, &entry));
   }
   return entry.id;
 }
 
 absl::StatusOr<v1::Config> ConfigReader::Read(int64_t config) {
-  if (absl::Status status = Find(config); !status.ok()) return status;
+  RETURN_IF_ERROR(Find(config));
   v1::Config entry;
-  if (absl::Status status = Fill(&entry); !status.ok()) return status;
+  RETURN_IF_ERROR(Fill(&entry));
   read_.Reset();
   return entry;
 }
 
 absl::Status ConfigReader::Load(int64_t config, v1::ExportConfigs* announced, Seen::Entry* entry) {
-  if (absl::Status status = Find(config); !status.ok()) return status;
+  RETURN_IF_ERROR(Find(config));
   *entry = {.config = config, .id = static_cast<uint64_t>(read_.Int(0))};
   if (announced != nullptr) {
     const auto key = static_cast<size_t>(config);
     if (key >= seen_->announced.size()) seen_->announced.resize(key + key / 2 + 64);
     seen_->announced[key] = true;
-    if (absl::Status status = Fill(announced->add_configs()); !status.ok()) return status;
+    RETURN_IF_ERROR(Fill(announced->add_configs()));
   }
   read_.Reset();
   return absl::OkStatus();
 }
 
 absl::Status ConfigReader::Find(int64_t config) {
-  absl::StatusOr<bool> found = read_.Bind(config).Step();
-  if (!found.ok()) return found.status();
-  if (!*found) return absl::DataLossError(absl::StrCat("config ", config, " is referenced but missing"));
+  ASSIGN_OR_RETURN(bool found, read_.Bind(config).Step());
+  if (!found) return absl::DataLossError(absl::StrCat("config ", config, " is referenced but missing"));
   return absl::OkStatus();
 }
 
@@ -82,7 +82,7 @@ absl::StatusOr<bool> ConfigReader::FillText(const Statement& row, int arguments,
   const std::string_view whole = row.Text(unsplit);
   text->assign(whole.data(), whole.size());
   if (row.IsNull(arguments)) return !row.IsNull(unsplit);
-  if (absl::Status status = AppendText(row.Text(arguments), text); !status.ok()) return status;
+  RETURN_IF_ERROR(AppendText(row.Text(arguments), text));
   return true;
 }
 
@@ -94,10 +94,9 @@ absl::Status ConfigReader::AppendText(std::string_view arguments, std::string* t
     int64_t key = 0;
     const auto [next, error] = std::from_chars(at, end, key);
     if (error != std::errc()) return absl::DataLossError("configs.arguments is not an array of keys");
-    absl::StatusOr<const std::string*> argument = Argument(key);
-    if (!argument.ok()) return argument.status();
+    ASSIGN_OR_RETURN(std::string* const argument, Argument(key));
     if (!first) text->append(", ");
-    text->append(**argument);
+    text->append(*argument);
     at = next;
     if (at != end && *at == ']') break;
   }
@@ -109,9 +108,8 @@ absl::StatusOr<const std::string*> ConfigReader::Argument(int64_t argument) {
   const auto key = static_cast<size_t>(argument);
   if (key >= arguments_.size()) arguments_.resize(key + key / 2 + 64);
   if (!arguments_[key].empty()) return &arguments_[key];
-  absl::StatusOr<bool> found = read_argument_.Bind(argument).Step();
-  if (!found.ok()) return found.status();
-  if (!*found) return absl::DataLossError(absl::StrCat("config argument ", argument, " is referenced but missing"));
+  ASSIGN_OR_RETURN(bool found, read_argument_.Bind(argument).Step());
+  if (!found) return absl::DataLossError(absl::StrCat("config argument ", argument, " is referenced but missing"));
   const std::string_view text = read_argument_.Text(0);
   if (argument_bytes_ + text.size() > kMostArgumentBytes) {
     ForgetArguments();

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "server/storage/sql/attempt_state.h"
 
@@ -90,9 +91,8 @@ absl::StatusOr<std::vector<StoredRun>> DatasetReader::Runs(const v1::Filter& fil
              int64_t{filter.since_unix_us()}, limit, after.sender_name);
   std::vector<StoredRun> runs;
   while (true) {
-    absl::StatusOr<bool> found = runs_.Step();
-    if (!found.ok()) return found.status();
-    if (!*found) return runs;
+    ASSIGN_OR_RETURN(bool found, runs_.Step());
+    if (!found) return runs;
     runs.push_back(FillRun());
   }
 }
@@ -140,9 +140,8 @@ absl::StatusOr<std::vector<StoredAttempt>> DatasetReader::AttemptsOf(const std::
 absl::StatusOr<std::vector<StoredAttempt>> DatasetReader::ReadAttempts(Statement& bound) {
   std::vector<StoredAttempt> attempts;
   while (true) {
-    absl::StatusOr<bool> found = bound.Step();
-    if (!found.ok()) return found.status();
-    if (!*found) return attempts;
+    ASSIGN_OR_RETURN(bool found, bound.Step());
+    if (!found) return attempts;
     attempts.push_back(FillAttempt(bound));
     // A run may have very many attempts, and clearing a field does not free its memory, so only two fields are kept.
     v1::Attempt& attempt = *attempts.back().summary.mutable_attempt();
@@ -154,9 +153,8 @@ absl::StatusOr<std::vector<StoredAttempt>> DatasetReader::ReadAttempts(Statement
 }
 
 absl::StatusOr<StoredAttempt> DatasetReader::Attempt(const std::string& attempt_id) {
-  absl::StatusOr<bool> found = attempt_.Bind(Blob{attempt_id}).Step();
-  if (!found.ok()) return found.status();
-  if (!*found) return absl::NotFoundError(absl::StrCat("no attempt has the id ", record::HexEncode(attempt_id)));
+  ASSIGN_OR_RETURN(bool found, attempt_.Bind(Blob{attempt_id}).Step());
+  if (!found) return absl::NotFoundError(absl::StrCat("no attempt has the id ", record::HexEncode(attempt_id)));
   StoredAttempt attempt = FillAttempt(attempt_);
   attempt_.Reset();
   return attempt;
@@ -181,9 +179,8 @@ StoredAttempt DatasetReader::FillAttempt(const Statement& row) {
 }
 
 absl::StatusOr<v1::RunSummary> DatasetReader::Summarise(const StoredRun& run) {
-  absl::StatusOr<std::vector<StoredAttempt>> attempts = Attempts(run, 0);
-  if (!attempts.ok()) return attempts.status();
-  return Summarise(run, &*attempts);
+  ASSIGN_OR_RETURN(std::vector<StoredAttempt> attempts, Attempts(run, 0));
+  return Summarise(run, &attempts);
 }
 
 absl::StatusOr<v1::RunSummary> DatasetReader::Summarise(const StoredRun& run, std::vector<StoredAttempt>* attempts) {
@@ -191,23 +188,21 @@ absl::StatusOr<v1::RunSummary> DatasetReader::Summarise(const StoredRun& run, st
   *summary.mutable_run() = run.run;
   RowStats stats = measurements_.NewStats();
   for (StoredAttempt& attempt : *attempts) {
-    if (absl::Status status = Count(&attempt, &stats); !status.ok()) return status;
+    RETURN_IF_ERROR(Count(&attempt, &stats));
   }
   summary.set_attempts(attempts->size());
   summary.set_measurements(stats.measurements);
   summary.set_configs(stats.configs);
   if (stats.best.has_value()) {
     // Does not announce the config: an export's rows do so.
-    absl::StatusOr<v1::Config> config = configs_.Read(stats.best_config);
-    if (!config.ok()) return config.status();
+    ASSIGN_OR_RETURN(v1::Config config, configs_.Read(stats.best_config));
     summary.set_best_perf_ms(stats.best->perf_ms);
     summary.set_best_is_final(stats.best->rank == RowRank::kFinal);
-    summary.set_best_config_id(config->config_id());
-    if (!config->text().empty()) summary.set_best_config(std::move(*config->mutable_text()));
+    summary.set_best_config_id(config.config_id());
+    if (!config.text().empty()) summary.set_best_config(std::move(*config.mutable_text()));
   }
-  absl::StatusOr<std::vector<std::string>> kinds = ir_graphs_.Kinds(run.described_by);
-  if (!kinds.ok()) return kinds.status();
-  for (std::string& kind : *kinds) summary.add_ir_kinds(std::move(kind));
+  ASSIGN_OR_RETURN(std::vector<std::string> kinds, ir_graphs_.Kinds(run.described_by));
+  for (std::string& kind : kinds) summary.add_ir_kinds(std::move(kind));
   return summary;
 }
 
@@ -219,7 +214,7 @@ absl::Status DatasetReader::Summarise(StoredAttempt* attempt) {
 absl::Status DatasetReader::Count(StoredAttempt* attempt, RowStats* stats) {
   const uint64_t before = stats->measurements;
   attempt->best.reset();
-  if (absl::Status status = measurements_.Add(attempt->key, stats, &attempt->best); !status.ok()) return status;
+  RETURN_IF_ERROR(measurements_.Add(attempt->key, stats, &attempt->best));
   attempt->summary.set_measurements(stats->measurements - before);
   if (attempt->best.has_value()) attempt->summary.set_best_perf_ms(attempt->best->perf_ms);
   return absl::OkStatus();
@@ -229,9 +224,8 @@ absl::StatusOr<std::vector<std::pair<uint64_t, int64_t>>> DatasetReader::RunConf
   std::vector<std::pair<uint64_t, int64_t>> keys;
   run_config_keys_.Bind(run);
   while (true) {
-    absl::StatusOr<bool> found = run_config_keys_.Step();
-    if (!found.ok()) return found.status();
-    if (!*found) break;
+    ASSIGN_OR_RETURN(bool found, run_config_keys_.Step());
+    if (!found) break;
     keys.emplace_back(static_cast<uint64_t>(run_config_keys_.Int(0)), run_config_keys_.Int(1));
   }
   std::sort(keys.begin(), keys.end());

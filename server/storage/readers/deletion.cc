@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/cli/nearest.h"
+#include "proto/base/nearest.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "server/storage/sql/attempt_state.h"
 #include "server/storage/sql/partitions.h"
@@ -40,9 +41,8 @@ constexpr const char* kFind[] = {TELEMETRY_FIND("run IN (SELECT run FROM runs WH
 absl::StatusOr<std::vector<std::string>> Texts(Statement& statement) {
   std::vector<std::string> texts;
   while (true) {
-    const absl::StatusOr<bool> row = statement.Step();
-    if (!row.ok()) return row.status();
-    if (!*row) return texts;
+    ASSIGN_OR_RETURN(const bool row, statement.Step());
+    if (!row) return texts;
     texts.emplace_back(statement.Bytes(0));
   }
 }
@@ -62,12 +62,10 @@ template <typename Id>
 absl::StatusOr<std::vector<std::string>> Neighbours(Database& database, const char* before, const char* behind,
                                                     const Id& id) {
   Statement lower(database, before);
-  absl::StatusOr<std::vector<std::string>> ids = Texts(lower.Bind(id));
-  if (!ids.ok()) return ids;
+  ASSIGN_OR_RETURN(std::vector<std::string> ids, Texts(lower.Bind(id)));
   Statement upper(database, behind);
-  absl::StatusOr<std::vector<std::string>> above = Texts(upper.Bind(id));
-  if (!above.ok()) return above;
-  ids->insert(ids->end(), above->begin(), above->end());
+  ASSIGN_OR_RETURN(std::vector<std::string> above, Texts(upper.Bind(id)));
+  ids.insert(ids.end(), above.begin(), above.end());
   return ids;
 }
 
@@ -79,19 +77,18 @@ absl::StatusOr<std::string> FindRun(Database& database, const std::string& prefi
   Statement find(database,
                  "SELECT DISTINCT run_id FROM runs WHERE run_id >= ?1 AND run_id < ?2 ORDER BY run_id LIMIT 2");
   const std::string behind = absl::StrCat(prefix, "g");
-  absl::StatusOr<std::vector<std::string>> found = Texts(find.Bind(prefix, behind));
-  if (!found.ok()) return found.status();
-  if (found->size() == 1) return found->front();
-  if (found->size() > 1) {
+  ASSIGN_OR_RETURN(std::vector<std::string> found, Texts(find.Bind(prefix, behind)));
+  if (found.size() == 1) return found.front();
+  if (found.size() > 1) {
     return absl::FailedPreconditionError(absl::StrCat("several run_ids begin with ", prefix, ", for example ",
-                                                      found->front(), " and ", found->back(), ": give more digits"));
+                                                      found.front(), " and ", found.back(), ": give more digits"));
   }
-  absl::StatusOr<std::vector<std::string>> near =
+  ASSIGN_OR_RETURN(
+      std::vector<std::string> near,
       Neighbours(database, "SELECT DISTINCT run_id FROM runs WHERE run_id < ?1 ORDER BY run_id DESC LIMIT 4",
-                 "SELECT DISTINCT run_id FROM runs WHERE run_id > ?1 ORDER BY run_id LIMIT 4", prefix);
-  if (!near.ok()) return near.status();
-  for (std::string& run_id : *near) run_id.resize(prefix.size());
-  return NotFound(absl::StrCat("no run_id begins with ", prefix), prefix, *near);
+                 "SELECT DISTINCT run_id FROM runs WHERE run_id > ?1 ORDER BY run_id LIMIT 4", prefix));
+  for (std::string& run_id : near) run_id.resize(prefix.size());
+  return NotFound(absl::StrCat("no run_id begins with ", prefix), prefix, near);
 }
 
 absl::Status FindAttempt(Database& database, const std::string& attempt_id) {
@@ -99,13 +96,14 @@ absl::Status FindAttempt(Database& database, const std::string& attempt_id) {
   Statement find(database, "SELECT attempt FROM attempts WHERE attempt_id = ?1");
   const absl::StatusOr<std::optional<int64_t>> found = find.Bind(Blob{attempt_id}).QueryInt();
   if (!found.ok() || found->has_value()) return found.status();
-  absl::StatusOr<std::vector<std::string>> near =
+  ASSIGN_OR_RETURN(
+      std::vector<std::string> near,
       Neighbours(database, "SELECT attempt_id FROM attempts WHERE attempt_id < ?1 ORDER BY attempt_id DESC LIMIT 4",
-                 "SELECT attempt_id FROM attempts WHERE attempt_id > ?1 ORDER BY attempt_id LIMIT 4", Blob{attempt_id});
-  if (!near.ok()) return near.status();
-  for (std::string& id : *near) id = record::HexEncode(id);
+                 "SELECT attempt_id FROM attempts WHERE attempt_id > ?1 ORDER BY attempt_id LIMIT 4",
+                 Blob{attempt_id}));
+  for (std::string& id : near) id = record::HexEncode(id);
   const std::string digits = record::HexEncode(attempt_id);
-  return NotFound(absl::StrCat("no attempt has the attempt_id ", digits), digits, *near);
+  return NotFound(absl::StrCat("no attempt has the attempt_id ", digits), digits, near);
 }
 
 absl::Status FindOrigin(Database& database, const std::string& origin) {
@@ -117,9 +115,8 @@ absl::Status FindOrigin(Database& database, const std::string& origin) {
   Statement origins(database,
                     "SELECT DISTINCT origin FROM attempts WHERE length(origin) BETWEEN 1 AND 256 "
                     "ORDER BY origin LIMIT 1000");
-  const absl::StatusOr<std::vector<std::string>> near = Texts(origins);
-  if (!near.ok()) return near.status();
-  return NotFound(absl::StrCat("no attempt has the origin '", origin, "'"), origin, *near);
+  ASSIGN_OR_RETURN(const std::vector<std::string> near, Texts(origins));
+  return NotFound(absl::StrCat("no attempt has the origin '", origin, "'"), origin, near);
 }
 
 v1::DeletedAttempt Describe(const Statement& row) {
@@ -144,21 +141,19 @@ absl::StatusOr<Deletion> Deletion::Begin(Database& database, const v1::DeleteReq
   }
   Deletion deletion;
   for (const std::string& prefix : request.run_ids()) {
-    absl::StatusOr<std::string> run_id = FindRun(database, prefix);
-    if (!run_id.ok()) return run_id.status();
-    deletion.names_.push_back({Kind::kRun, *std::move(run_id)});
+    ASSIGN_OR_RETURN(std::string run_id, FindRun(database, prefix));
+    deletion.names_.push_back({Kind::kRun, std::move(run_id)});
   }
   for (const std::string& attempt_id : request.attempt_ids()) {
-    if (absl::Status status = FindAttempt(database, attempt_id); !status.ok()) return status;
+    RETURN_IF_ERROR(FindAttempt(database, attempt_id));
     deletion.names_.push_back({Kind::kAttempt, attempt_id});
   }
   for (const std::string& origin : request.origins()) {
-    if (absl::Status status = FindOrigin(database, origin); !status.ok()) return status;
+    RETURN_IF_ERROR(FindOrigin(database, origin));
     deletion.names_.push_back({Kind::kOrigin, origin});
   }
-  const absl::StatusOr<int64_t> newest = database.QueryInt("SELECT coalesce(max(attempt), 0) FROM attempts");
-  if (!newest.ok()) return newest.status();
-  deletion.through_ = request.through() > 0 ? std::min(request.through(), *newest) : *newest;
+  ASSIGN_OR_RETURN(const int64_t newest, database.QueryInt("SELECT coalesce(max(attempt), 0) FROM attempts"));
+  deletion.through_ = request.through() > 0 ? std::min(request.through(), newest) : newest;
   return deletion;
 }
 
@@ -166,13 +161,12 @@ absl::StatusOr<Removal> Deletion::Next(Database& database) {
   Removal removal;
   if (done()) return removal;
   Statement next(database, "SELECT attempt FROM attempts WHERE attempt > ?1 ORDER BY attempt LIMIT 1");
-  const absl::StatusOr<std::optional<int64_t>> first = next.Bind(looked_at_).QueryInt();
-  if (!first.ok()) return first.status();
-  if (first->has_value() && **first <= through_) {
+  ASSIGN_OR_RETURN(const std::optional<int64_t> first, next.Bind(looked_at_).QueryInt());
+  if (first.has_value() && *first <= through_) {
     // Attempts of an origin are found by a scan of all attempts, so their search is limited per step.
-    const bool at_once = names_[at_].kind != Kind::kOrigin || through_ - **first < kKeysAtOnce;
-    const int64_t last = at_once ? through_ : **first + kKeysAtOnce - 1;
-    if (absl::Status status = Find(database, **first, last, removal); !status.ok()) return status;
+    const bool at_once = names_[at_].kind != Kind::kOrigin || through_ - *first < kKeysAtOnce;
+    const int64_t last = at_once ? through_ : *first + kKeysAtOnce - 1;
+    RETURN_IF_ERROR(Find(database, *first, last, removal));
     if (looked_at_ < through_) return removal;
   }
   if (names_[at_].kind == Kind::kRun) removal.empty_runs_of = names_[at_].value;
@@ -191,9 +185,8 @@ absl::Status Deletion::Find(Database& database, int64_t first, int64_t last, Rem
   }
   int64_t rows = 0;
   for (int64_t found = 0; found < AttemptRemover::kAttemptsAtOnce && rows < AttemptRemover::kRowsAtOnce; ++found) {
-    const absl::StatusOr<bool> row = find.Step();
-    if (!row.ok()) return row.status();
-    if (!*row) {
+    ASSIGN_OR_RETURN(const bool row, find.Step());
+    if (!row) {
       looked_at_ = last;
       return absl::OkStatus();
     }

@@ -1,6 +1,7 @@
 #include "server/storage/readers/detail_reader.h"
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/sql/detail_columns.h"
 #include "server/storage/sql/partitions.h"
 
@@ -15,8 +16,7 @@ DetailReader::DetailReader(Database& database)
                           .c_str()) {}
 
 absl::StatusOr<bool> DetailReader::HasDetails(const AttemptKey& key) {
-  absl::StatusOr<bool> found = has_details_.Bind(InRun{key.run}, key.attempt).Step();
-  if (!found.ok()) return found.status();
+  RETURN_IF_ERROR(has_details_.Bind(InRun{key.run}, key.attempt).Step().status());
   const bool has = has_details_.Int(0) != 0;
   has_details_.Reset();
   return has;
@@ -37,7 +37,7 @@ absl::StatusOr<bool> DetailReader::Read(const AttemptKey& key, size_t most_bytes
     if (rows->Get(row).seq() != seq) continue;  // its row is not on this page
     v1::MeasurementDetail* detail = details->Add();
     detail->set_seq(seq);
-    if (absl::Status status = FillDetail(read_, 1, detail); !status.ok()) return status;
+    RETURN_IF_ERROR(FillDetail(read_, 1, detail));
     bytes += detail->ByteSizeLong();
   }
   read_.Reset();

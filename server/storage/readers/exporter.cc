@@ -9,6 +9,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "server/storage/sql/transaction.h"
 
@@ -108,11 +109,9 @@ Walk Exporter::Run() {
 }
 
 absl::StatusOr<std::vector<StoredRun>> Exporter::NextRuns(const RunPlace& after) {
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
-  if (!transaction.ok()) return transaction.status();
-  absl::StatusOr<std::vector<StoredRun>> runs = reader_->Runs(filter_, after, kRunsPerPage);
-  if (!runs.ok()) return runs;
-  for (StoredRun& run : *runs) {
+  RETURN_IF_ERROR(Transaction::BeginRead(*database_).status());
+  ASSIGN_OR_RETURN(std::vector<StoredRun> runs, reader_->Runs(filter_, after, kRunsPerPage));
+  for (StoredRun& run : runs) {
     v1::Run only_id;
     only_id.set_run_id(run.run.run_id());
     run.run = std::move(only_id);
@@ -121,29 +120,26 @@ absl::StatusOr<std::vector<StoredRun>> Exporter::NextRuns(const RunPlace& after)
 }
 
 absl::StatusOr<std::vector<StoredAttempt>> Exporter::SelectAttempts(const StoredRun& run) {
-  absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_->Attempts(run, filter_.since_unix_us());
-  if (!attempts.ok()) return attempts;
+  ASSIGN_OR_RETURN(std::vector<StoredAttempt> attempts, reader_->Attempts(run, filter_.since_unix_us()));
   if (filter_.attempts() == v1::Filter::ATTEMPTS_BEST) {
-    for (StoredAttempt& attempt : *attempts) {
-      if (absl::Status status = reader_->Summarise(&attempt); !status.ok()) return status;
+    for (StoredAttempt& attempt : attempts) {
+      RETURN_IF_ERROR(reader_->Summarise(&attempt));
     }
   }
-  KeepOne(filter_.attempts(), &*attempts);
+  KeepOne(filter_.attempts(), &attempts);
   return attempts;
 }
 
 absl::StatusOr<v1::RunSummary> Exporter::Summarise(const StoredRun& run, std::vector<StoredAttempt>* selected) {
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
-  if (!transaction.ok()) return transaction.status();
+  RETURN_IF_ERROR(Transaction::BeginRead(*database_).status());
   const absl::StatusOr<std::vector<StoredRun>> runs = reader_->RunsOf(run.run.run_id());
   if (absl::IsNotFound(runs.status())) return HasChanged();
   if (!runs.ok()) return runs.status();
   const auto whole = absl::c_find_if(*runs, [&run](const StoredRun& other) { return other.key == run.key; });
   if (whole == runs->end()) return HasChanged();
-  absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_->Attempts(run, 0);
-  if (!attempts.ok()) return attempts.status();
-  absl::StatusOr<v1::RunSummary> summary = reader_->Summarise(*whole, &*attempts);
-  *selected = *std::move(attempts);
+  ASSIGN_OR_RETURN(std::vector<StoredAttempt> attempts, reader_->Attempts(run, 0));
+  absl::StatusOr<v1::RunSummary> summary = reader_->Summarise(*whole, &attempts);
+  *selected = std::move(attempts);
   std::erase_if(*selected, [this](const StoredAttempt& attempt) {
     return filter_.since_unix_us() != 0 && BeganAt(attempt) < filter_.since_unix_us();
   });
@@ -152,16 +148,13 @@ absl::StatusOr<v1::RunSummary> Exporter::Summarise(const StoredRun& run, std::ve
 }
 
 absl::Status Exporter::AddTotals(const StoredRun& run, v1::ExportTotals* totals) {
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
-  if (!transaction.ok()) return transaction.status();
-  absl::StatusOr<std::vector<StoredAttempt>> attempts = SelectAttempts(run);
-  if (!attempts.ok()) return attempts.status();
+  RETURN_IF_ERROR(Transaction::BeginRead(*database_).status());
+  ASSIGN_OR_RETURN(std::vector<StoredAttempt> attempts, SelectAttempts(run));
   totals->set_runs(totals->runs() + 1);
-  totals->set_attempts(totals->attempts() + attempts->size());
-  for (const StoredAttempt& attempt : *attempts) {
-    absl::StatusOr<uint64_t> rows = reader_->measurements().Count(attempt.key);
-    if (!rows.ok()) return rows.status();
-    totals->set_measurements(totals->measurements() + *rows);
+  totals->set_attempts(totals->attempts() + attempts.size());
+  for (const StoredAttempt& attempt : attempts) {
+    ASSIGN_OR_RETURN(uint64_t rows, reader_->measurements().Count(attempt.key));
+    totals->set_measurements(totals->measurements() + rows);
   }
   return absl::OkStatus();
 }
@@ -207,15 +200,13 @@ Walk Exporter::SendRun(const StoredRun& run) {
 }
 
 absl::StatusOr<std::string> Exporter::ReadIrGraph(const StoredRun& run, const std::string& kind) {
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
-  if (!transaction.ok()) return transaction.status();
-  const absl::StatusOr<std::string> graph = reader_->ir_graphs().Read(run.described_by, run.run.run_id(), kind);
-  if (!graph.ok()) return graph.status();
+  RETURN_IF_ERROR(Transaction::BeginRead(*database_).status());
+  ASSIGN_OR_RETURN(const std::string graph, reader_->ir_graphs().Read(run.described_by, run.run.run_id(), kind));
   std::string item;
   {
     google::protobuf::io::StringOutputStream stream(&item);
     google::protobuf::io::CodedOutputStream out(&stream);
-    WireFormatLite::WriteBytes(v1::ExportItem::kIrGraphFieldNumber, *graph, &out);
+    WireFormatLite::WriteBytes(v1::ExportItem::kIrGraphFieldNumber, graph, &out);
   }
   return item;
 }
@@ -248,8 +239,7 @@ Walk Exporter::SendRunConfigs(const StoredRun& run) {
 absl::StatusOr<size_t> Exporter::ReadRunConfigs(const StoredRun& run,
                                                 const std::vector<std::pair<uint64_t, int64_t>>& keys, size_t begin,
                                                 v1::ExportRunConfigs* page) {
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
-  if (!transaction.ok()) return transaction.status();
+  RETURN_IF_ERROR(Transaction::BeginRead(*database_).status());
   const size_t end = std::min(begin + kRunConfigsPerPage, keys.size());
   v1::ExportConfigs* announced = configs_.mutable_configs();
   size_t bytes = 0;
@@ -270,12 +260,10 @@ absl::StatusOr<size_t> Exporter::ReadRunConfigs(const StoredRun& run,
 }
 
 absl::Status Exporter::ReadAttempt(const StoredAttempt& attempt, v1::AttemptSummary* summary) {
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
-  if (!transaction.ok()) return transaction.status();
-  if (absl::Status status = CheckStillThere(attempt); !status.ok()) return status;
-  absl::StatusOr<StoredAttempt> whole = reader_->Attempt(attempt.summary.attempt().attempt_id());
-  if (!whole.ok()) return whole.status();
-  *summary = std::move(whole->summary);
+  RETURN_IF_ERROR(Transaction::BeginRead(*database_).status());
+  RETURN_IF_ERROR(CheckStillThere(attempt));
+  ASSIGN_OR_RETURN(StoredAttempt whole, reader_->Attempt(attempt.summary.attempt().attempt_id()));
+  *summary = std::move(whole.summary);
   summary->set_measurements(attempt.summary.measurements());
   if (attempt.summary.has_best_perf_ms()) summary->set_best_perf_ms(attempt.summary.best_perf_ms());
   return absl::OkStatus();
@@ -311,32 +299,26 @@ Walk Exporter::SendRows(const StoredAttempt& attempt) {
 }
 
 absl::StatusOr<Exporter::RowParts> Exporter::FindParts(const StoredAttempt& attempt) {
-  const absl::StatusOr<bool> hashes = reader_->measurements().HasHashes(attempt.key);
-  if (!hashes.ok()) return hashes.status();
-  if (!with_details_) return RowParts{.hashes = *hashes};
-  const absl::StatusOr<bool> details = reader_->details().HasDetails(attempt.key);
-  if (!details.ok()) return details.status();
-  return RowParts{.hashes = *hashes, .details = *details};
+  ASSIGN_OR_RETURN(const bool hashes, reader_->measurements().HasHashes(attempt.key));
+  if (!with_details_) return RowParts{.hashes = hashes};
+  ASSIGN_OR_RETURN(const bool details, reader_->details().HasDetails(attempt.key));
+  return RowParts{.hashes = hashes, .details = details};
 }
 
 absl::StatusOr<bool> Exporter::ReadRows(const AttemptKey& attempt, uint64_t after_seq, RowParts parts) {
   v1::ExportRows* page = rows_.mutable_rows();
   page->Clear();
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
-  if (!transaction.ok()) return transaction.status();
+  RETURN_IF_ERROR(Transaction::BeginRead(*database_).status());
   absl::StatusOr<bool> more =
       reader_->measurements().ReadPage(attempt, after_seq, {.rows = kRowsPerPage, .bytes = kPageBytes},
                                        filter_.status(), page->mutable_measurements(), configs_.mutable_configs());
   if (more.ok() && parts.details) {
-    const absl::StatusOr<bool> shortened =
-        reader_->details().Read(attempt, kPageBytes, page->mutable_measurements(), page->mutable_details());
-    if (!shortened.ok()) return shortened.status();
-    more = *more || *shortened;
+    ASSIGN_OR_RETURN(const bool shortened, reader_->details().Read(attempt, kPageBytes, page->mutable_measurements(),
+                                                                   page->mutable_details()));
+    more = *more || shortened;
   }
   if (!more.ok() || !parts.hashes) return more;
-  absl::Status status =
-      reader_->measurements().ReadHashes(attempt, page->measurements(), page->mutable_source_hashes());
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(reader_->measurements().ReadHashes(attempt, page->measurements(), page->mutable_source_hashes()));
   return more;
 }
 

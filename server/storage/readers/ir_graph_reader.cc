@@ -1,6 +1,7 @@
 #include "server/storage/readers/ir_graph_reader.h"
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/json.h"
 #include "server/storage/sql/partitions.h"
 
@@ -39,17 +40,15 @@ absl::StatusOr<std::vector<std::string>> IrGraphReader::Kinds(int64_t run) {
   std::vector<std::string> kinds;
   kinds_.Bind(run);
   while (true) {
-    absl::StatusOr<bool> found = kinds_.Step();
-    if (!found.ok()) return found.status();
-    if (!*found) return kinds;
+    ASSIGN_OR_RETURN(bool found, kinds_.Step());
+    if (!found) return kinds;
     kinds.push_back(Text(kinds_, 0));
   }
 }
 
 absl::StatusOr<std::string> IrGraphReader::Read(int64_t run, const std::string& run_id, const std::string& kind) {
-  absl::StatusOr<bool> found = read_.Bind(run, kind).Step();
-  if (!found.ok()) return found.status();
-  if (!*found) return absl::NotFoundError(absl::StrCat("run ", run_id, " has no IR graph of kind ", kind));
+  ASSIGN_OR_RETURN(bool found, read_.Bind(run, kind).Step());
+  if (!found) return absl::NotFoundError(absl::StrCat("run ", run_id, " has no IR graph of kind ", kind));
   v1::IrGraph graph;
   graph.set_run_id(run_id);
   graph.set_kind(kind);
@@ -103,7 +102,7 @@ absl::Status IrGraphReader::AppendNodes(int64_t run, int64_t ir_graph, std::stri
     for (int column = kFirst; column < kOmitted; ++column) {
       if (!read_nodes_.IsNull(column)) kColumns[column - kFirst](node, Text(read_nodes_, column));
     }
-    if (absl::Status status = SetOmitted(read_nodes_, kOmitted, node); !status.ok()) return status;
+    RETURN_IF_ERROR(SetOmitted(read_nodes_, kOmitted, node));
     node->set_extra_json(Text(read_nodes_, kOmitted + 1));
     part.AppendToString(graph);
   }
@@ -122,7 +121,7 @@ absl::Status IrGraphReader::AppendEdges(int64_t run, int64_t ir_graph, std::stri
     if (!read_edges_.IsNull(3)) edge->set_arg_positions_json(Text(read_edges_, 3));
     if (!read_edges_.IsNull(4)) edge->set_dtype(Text(read_edges_, 4));
     if (!read_edges_.IsNull(5)) edge->set_shape_json(Text(read_edges_, 5));
-    if (absl::Status status = SetOmitted(read_edges_, 6, edge); !status.ok()) return status;
+    RETURN_IF_ERROR(SetOmitted(read_edges_, 6, edge));
     edge->set_extra_json(Text(read_edges_, 7));
     part.AppendToString(graph);
   }

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "server/storage/sql/failure_json.h"
 #include "server/storage/sql/partitions.h"
@@ -40,11 +41,10 @@ absl::StatusOr<bool> MeasurementReader::ReadPage(const AttemptKey& key, uint64_t
                                                  const std::string& status,
                                                  google::protobuf::RepeatedPtrField<v1::Measurement>* rows,
                                                  v1::ExportConfigs* announced) {
-  absl::StatusOr<int64_t> status_key = status.empty() ? kAnyStatus : StatusKey(status);
-  if (!status_key.ok()) return status_key.status();
+  ASSIGN_OR_RETURN(int64_t status_key, status.empty() ? kAnyStatus : StatusKey(status));
   // SQLite's integers end at the largest sequence number, so no row follows.
   if (after_seq > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return false;
-  read_page_.Bind(InRun{key.run}, key.attempt, after_seq, *status_key, end.rows + 1);
+  read_page_.Bind(InRun{key.run}, key.attempt, after_seq, status_key, end.rows + 1);
   size_t bytes = 0;
   while (true) {
     absl::StatusOr<bool> found = read_page_.Step();
@@ -52,7 +52,7 @@ absl::StatusOr<bool> MeasurementReader::ReadPage(const AttemptKey& key, uint64_t
     if (rows->size() == end.rows || bytes >= end.bytes) break;
     const int announced_before = announced == nullptr ? 0 : announced->configs_size();
     v1::Measurement* row = rows->Add();
-    if (absl::Status filled = Fill(row, announced); !filled.ok()) return filled;
+    RETURN_IF_ERROR(Fill(row, announced));
     bytes += row->ByteSizeLong();
     if (announced != nullptr && announced->configs_size() > announced_before) {
       bytes += announced->configs().rbegin()->ByteSizeLong();
@@ -66,14 +66,12 @@ absl::Status MeasurementReader::Fill(v1::Measurement* row, v1::ExportConfigs* an
   row->set_seq(static_cast<uint64_t>(read_page_.Int(0)));
   row->set_timestamp_s(read_page_.Double(1));
   row->set_generation(read_page_.Int(2));
-  absl::StatusOr<const std::string*> status = StatusName(read_page_.Int(3));
-  if (!status.ok()) return status.status();
-  row->set_status(**status);
+  ASSIGN_OR_RETURN(std::string* const status, StatusName(read_page_.Int(3)));
+  row->set_status(*status);
   if (!read_page_.IsNull(4)) row->set_perf_ms(read_page_.Double(4));
   if (!read_page_.IsNull(5)) row->set_compile_time_s(read_page_.Double(5));
-  absl::StatusOr<uint64_t> config = configs_.Id(read_page_.Int(6), announced);
-  if (!config.ok()) return config.status();
-  row->set_config_id(*config);
+  ASSIGN_OR_RETURN(uint64_t config, configs_.Id(read_page_.Int(6), announced));
+  row->set_config_id(config);
   if (!read_page_.IsNull(7)) FailureFromJson(read_page_.Text(7), row->mutable_failure());
   return absl::OkStatus();
 }
@@ -97,16 +95,14 @@ absl::Status MeasurementReader::ReadHashes(const AttemptKey& key,
 }
 
 absl::StatusOr<bool> MeasurementReader::HasHashes(const AttemptKey& key) {
-  absl::StatusOr<bool> found = has_hashes_.Bind(InRun{key.run}, key.attempt).Step();
-  if (!found.ok()) return found.status();
+  RETURN_IF_ERROR(has_hashes_.Bind(InRun{key.run}, key.attempt).Step().status());
   const bool has = has_hashes_.Int(0) != 0;
   has_hashes_.Reset();
   return has;
 }
 
 absl::StatusOr<uint64_t> MeasurementReader::Count(const AttemptKey& key) {
-  absl::StatusOr<bool> found = count_.Bind(InRun{key.run}, key.attempt).Step();
-  if (!found.ok()) return found.status();
+  RETURN_IF_ERROR(count_.Bind(InRun{key.run}, key.attempt).Step().status());
   const auto count = static_cast<uint64_t>(count_.Int(0));
   count_.Reset();
   return count;
@@ -116,20 +112,17 @@ absl::StatusOr<std::vector<std::pair<uint64_t, RowRank>>> MeasurementReader::Rea
   std::vector<std::pair<uint64_t, RowRank>> ranks;
   read_ranks_.Bind(InRun{key.run}, key.attempt);
   while (true) {
-    absl::StatusOr<bool> found = read_ranks_.Step();
-    if (!found.ok()) return found.status();
-    if (!*found) return ranks;
+    ASSIGN_OR_RETURN(bool found, read_ranks_.Step());
+    if (!found) return ranks;
     const bool is_final = read_ranks_.Text(1) == "final";
     ranks.emplace_back(static_cast<uint64_t>(read_ranks_.Int(0)), is_final ? RowRank::kFinal : RowRank::kScreening);
   }
 }
 
 absl::Status MeasurementReader::Add(const AttemptKey& key, RowStats* stats, std::optional<BestRow>* best) {
-  absl::StatusOr<int64_t> ok_status = StatusKey("ok");
-  if (!ok_status.ok()) return ok_status.status();
-  const absl::StatusOr<std::vector<std::pair<uint64_t, RowRank>>> ranks = ReadRanks(key);
-  if (!ranks.ok()) return ranks.status();
-  auto rank = ranks->begin();
+  ASSIGN_OR_RETURN(int64_t ok_status, StatusKey("ok"));
+  ASSIGN_OR_RETURN(const auto ranks, ReadRanks(key));
+  auto rank = ranks.begin();
   read_stats_.Bind(InRun{key.run}, key.attempt);
   while (true) {
     absl::StatusOr<bool> found = read_stats_.Step();
@@ -140,10 +133,10 @@ absl::Status MeasurementReader::Add(const AttemptKey& key, RowStats* stats, std:
     if (config_key >= counted_in_.size()) counted_in_.resize(config_key + config_key / 2 + 64);
     if (counted_in_[config_key] != stats_round_) ++stats->configs;
     counted_in_[config_key] = stats_round_;
-    if (read_stats_.Int(1) != *ok_status || read_stats_.IsNull(2)) continue;
+    if (read_stats_.Int(1) != ok_status || read_stats_.IsNull(2)) continue;
     const auto seq = static_cast<uint64_t>(read_stats_.Int(3));
-    while (rank != ranks->end() && rank->first < seq) ++rank;
-    const bool is_ranked = rank != ranks->end() && rank->first == seq;
+    while (rank != ranks.end() && rank->first < seq) ++rank;
+    const bool is_ranked = rank != ranks.end() && rank->first == seq;
     const BestRow row = {.rank = is_ranked ? rank->second : RowRank::kSearch, .perf_ms = read_stats_.Double(2)};
     if (row.rank == RowRank::kScreening) continue;
     if (!best->has_value() || row.IsBetterThan(**best)) *best = row;
@@ -154,9 +147,8 @@ absl::Status MeasurementReader::Add(const AttemptKey& key, RowStats* stats, std:
 }
 
 absl::StatusOr<int64_t> MeasurementReader::StatusKey(const std::string& name) {
-  absl::StatusOr<bool> found = status_key_.Bind(name).Step();
-  if (!found.ok()) return found.status();
-  if (!*found) return kNoStatus;
+  ASSIGN_OR_RETURN(bool found, status_key_.Bind(name).Step());
+  if (!found) return kNoStatus;
   const int64_t key = status_key_.Int(0);
   status_key_.Reset();
   return key;
@@ -166,9 +158,8 @@ absl::StatusOr<const std::string*> MeasurementReader::StatusName(int64_t status)
   const auto key = static_cast<size_t>(status);
   if (key >= statuses_.size()) statuses_.resize(key + 1);
   if (statuses_[key].empty()) {
-    absl::StatusOr<bool> found = status_name_.Bind(status).Step();
-    if (!found.ok()) return found.status();
-    if (!*found) return absl::DataLossError(absl::StrCat("status ", status, " is referenced but missing"));
+    ASSIGN_OR_RETURN(bool found, status_name_.Bind(status).Step());
+    if (!found) return absl::DataLossError(absl::StrCat("status ", status, " is referenced but missing"));
     const std::string_view name = status_name_.Text(0);
     if (status_bytes_ + name.size() > kMostStatusBytes) {
       statuses_.assign(key + 1, "");

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/identity.h"
 #include "proto/record/ids.h"
 #include "server/storage/readers/deletion.h"
@@ -57,102 +58,86 @@ absl::StatusOr<Transaction> SqlReader::BeginCall() {
 }
 
 absl::StatusOr<uint64_t> SqlReader::CountProducers() {
-  const absl::StatusOr<Transaction> transaction = BeginCall();
-  if (!transaction.ok()) return transaction.status();
+  RETURN_IF_ERROR(BeginCall().status());
   Statement count(*database_, "SELECT count(*) FROM producers");
-  absl::StatusOr<bool> row = count.Step();
-  if (!row.ok()) return row.status();
+  RETURN_IF_ERROR(count.Step().status());
   return static_cast<uint64_t>(count.Int(0));
 }
 
 absl::StatusOr<v1::ListRunsResponse> SqlReader::ListRuns(const v1::ListRunsRequest& request) {
-  if (absl::Status status = CheckFilter(request.filter()); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckFilter(request.filter()));
   const std::optional<RunPlace> after = PlaceOf(request.page_token());
   if (!after.has_value()) return BadToken();
   const int32_t size = PageSize(request.page_size(), kDefaultPage, kLargestPage);
-  absl::StatusOr<Transaction> transaction = BeginCall();
-  if (!transaction.ok()) return transaction.status();
+  RETURN_IF_ERROR(BeginCall().status());
   v1::ListRunsResponse response;
   RunPlace last = *after;
   size_t bytes = 0;
   while (true) {
-    absl::StatusOr<std::vector<StoredRun>> runs = reader_.Runs(request.filter(), last, kRunsAtOnce);
-    if (!runs.ok()) return runs.status();
-    if (runs->empty()) return response;
-    for (const StoredRun& run : *runs) {
+    ASSIGN_OR_RETURN(std::vector<StoredRun> runs, reader_.Runs(request.filter(), last, kRunsAtOnce));
+    if (runs.empty()) return response;
+    for (const StoredRun& run : runs) {
       if (response.runs_size() == size || bytes >= kMostListBytes) {
         response.set_next_page_token(TokenOf(last));
         return response;
       }
-      absl::StatusOr<v1::RunSummary> summary = reader_.Summarise(run);
-      if (!summary.ok()) return summary.status();
-      bytes += summary->ByteSizeLong();
-      *response.add_runs() = *std::move(summary);
+      ASSIGN_OR_RETURN(v1::RunSummary summary, reader_.Summarise(run));
+      bytes += summary.ByteSizeLong();
+      *response.add_runs() = std::move(summary);
       last = RunPlace::Behind(run);
     }
   }
 }
 
 absl::StatusOr<v1::RunSummary> SqlReader::GetRun(const std::string& run_id) {
-  absl::StatusOr<Transaction> transaction = BeginCall();
-  if (!transaction.ok()) return transaction.status();
-  absl::StatusOr<std::vector<StoredRun>> runs = reader_.RunsOf(run_id);
-  if (!runs.ok()) return runs.status();
-  absl::StatusOr<std::vector<StoredAttempt>> attempts =
-      reader_.AttemptsOf(run_id, "", std::numeric_limits<int64_t>::max());
-  if (!attempts.ok()) return attempts.status();
-  return reader_.Summarise(TrueOf(*runs), &*attempts);
+  RETURN_IF_ERROR(BeginCall().status());
+  ASSIGN_OR_RETURN(std::vector<StoredRun> runs, reader_.RunsOf(run_id));
+  ASSIGN_OR_RETURN(std::vector<StoredAttempt> attempts,
+                   reader_.AttemptsOf(run_id, "", std::numeric_limits<int64_t>::max()));
+  return reader_.Summarise(TrueOf(runs), &attempts);
 }
 
 absl::StatusOr<v1::ListAttemptsResponse> SqlReader::ListAttempts(const v1::ListAttemptsRequest& request) {
   absl::StatusOr<std::string> after = record::HexDecode(request.page_token());
   if (!after.ok()) return BadToken();
   const int32_t size = PageSize(request.page_size(), kDefaultPage, kLargestPage);
-  absl::StatusOr<Transaction> transaction = BeginCall();
-  if (!transaction.ok()) return transaction.status();
-  if (absl::Status status = reader_.RunsOf(request.run_id()).status(); !status.ok()) return status;
-  absl::StatusOr<std::vector<StoredAttempt>> attempts = reader_.AttemptsOf(request.run_id(), *after, size + 1);
-  if (!attempts.ok()) return attempts.status();
+  RETURN_IF_ERROR(BeginCall().status());
+  RETURN_IF_ERROR(reader_.RunsOf(request.run_id()).status());
+  ASSIGN_OR_RETURN(std::vector<StoredAttempt> attempts, reader_.AttemptsOf(request.run_id(), *after, size + 1));
   v1::ListAttemptsResponse response;
   size_t bytes = 0;
-  for (const StoredAttempt& listed : *attempts) {
+  for (const StoredAttempt& listed : attempts) {
     if (response.attempts_size() == size || bytes >= kMostListBytes) {
       response.set_next_page_token(record::HexEncode(response.attempts().rbegin()->attempt().attempt_id()));
       break;
     }
-    absl::StatusOr<StoredAttempt> attempt = reader_.Attempt(listed.summary.attempt().attempt_id());
-    if (!attempt.ok()) return attempt.status();
-    if (absl::Status status = reader_.Summarise(&*attempt); !status.ok()) return status;
-    bytes += attempt->summary.ByteSizeLong();
-    *response.add_attempts() = std::move(attempt->summary);
+    ASSIGN_OR_RETURN(StoredAttempt attempt, reader_.Attempt(listed.summary.attempt().attempt_id()));
+    RETURN_IF_ERROR(reader_.Summarise(&attempt));
+    bytes += attempt.summary.ByteSizeLong();
+    *response.add_attempts() = std::move(attempt.summary);
   }
   return response;
 }
 
 absl::StatusOr<v1::AttemptSummary> SqlReader::GetAttempt(const std::string& attempt_id) {
-  absl::StatusOr<Transaction> transaction = BeginCall();
-  if (!transaction.ok()) return transaction.status();
-  absl::StatusOr<StoredAttempt> attempt = reader_.Attempt(attempt_id);
-  if (!attempt.ok()) return attempt.status();
-  if (absl::Status status = reader_.Summarise(&*attempt); !status.ok()) return status;
-  return std::move(attempt->summary);
+  RETURN_IF_ERROR(BeginCall().status());
+  ASSIGN_OR_RETURN(StoredAttempt attempt, reader_.Attempt(attempt_id));
+  RETURN_IF_ERROR(reader_.Summarise(&attempt));
+  return std::move(attempt.summary);
 }
 
 absl::StatusOr<v1::ListMeasurementsResponse> SqlReader::ListMeasurements(const v1::ListMeasurementsRequest& request) {
   const int32_t size = PageSize(request.page_size(), kDefaultRows, kMostRows);
-  absl::StatusOr<Transaction> transaction = BeginCall();
-  if (!transaction.ok()) return transaction.status();
-  absl::StatusOr<StoredAttempt> attempt = reader_.Attempt(request.attempt_id());
-  if (!attempt.ok()) return attempt.status();
+  RETURN_IF_ERROR(BeginCall().status());
+  ASSIGN_OR_RETURN(StoredAttempt attempt, reader_.Attempt(request.attempt_id()));
   v1::ListMeasurementsResponse response;
   auto* rows = response.mutable_measurements();
   absl::StatusOr<bool> more = reader_.measurements().ReadPage(
-      attempt->key, request.after_seq(), {.rows = size, .bytes = kMostListBytes}, "", rows, /*announced=*/nullptr);
+      attempt.key, request.after_seq(), {.rows = size, .bytes = kMostListBytes}, "", rows, /*announced=*/nullptr);
   if (more.ok() && request.details()) {
-    const absl::StatusOr<bool> shortened =
-        reader_.details().Read(attempt->key, kMostListBytes, rows, response.mutable_details());
-    if (!shortened.ok()) return shortened.status();
-    more = *more || *shortened;
+    ASSIGN_OR_RETURN(const bool shortened,
+                     reader_.details().Read(attempt.key, kMostListBytes, rows, response.mutable_details()));
+    more = *more || shortened;
   }
   if (!more.ok()) return more.status();
   response.set_more(*more);
@@ -170,13 +155,13 @@ absl::Status SqlReader::Export(const v1::ExportRequest& request, const Sink& sin
       return absl::DataLossError("cannot parse a stored IR graph");
     }
     if (!step->item.has_value()) continue;
-    if (absl::Status status = sink(*step->item); !status.ok()) return status;
+    RETURN_IF_ERROR(sink(*step->item));
   }
 }
 
 absl::StatusOr<Exporter::Step> SqlReader::Next(Exporter& exporter) {
   if (!exporter.has_begun()) {
-    if (absl::Status status = BeginCall().status(); !status.ok()) return status;
+    RETURN_IF_ERROR(BeginCall().status());
   }
   reader_.Forget();
   return exporter.Next(*database_, reader_);

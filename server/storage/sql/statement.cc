@@ -1,5 +1,7 @@
 #include "server/storage/sql/statement.h"
 
+#include "proto/base/status_macros.h"
+
 namespace telemetry::storage {
 
 absl::Status Statement::Run() {
@@ -9,14 +11,13 @@ absl::Status Statement::Run() {
 }
 
 absl::StatusOr<int64_t> Statement::RunCounting() {
-  if (absl::Status status = Run(); !status.ok()) return status;
+  RETURN_IF_ERROR(Run());
   return prepared_->changes();
 }
 
 absl::StatusOr<std::optional<int64_t>> Statement::QueryInt() {
-  const absl::StatusOr<bool> row = Step();
-  if (!row.ok()) return row.status();
-  if (!*row) return std::nullopt;
+  ASSIGN_OR_RETURN(const bool row, Step());
+  if (!row) return std::nullopt;
   const int64_t value = Int(0);
   Reset();
   return value;

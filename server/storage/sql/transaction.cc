@@ -2,15 +2,17 @@
 
 #include <utility>
 
+#include "proto/base/status_macros.h"
+
 namespace telemetry::storage {
 
 absl::StatusOr<Transaction> Transaction::BeginWrite(Database& database) {
-  if (absl::Status status = database.Begin(Database::Access::kWrite); !status.ok()) return status;
+  RETURN_IF_ERROR(database.Begin(Database::Access::kWrite));
   return Transaction(database);
 }
 
 absl::StatusOr<Transaction> Transaction::BeginRead(Database& database) {
-  if (absl::Status status = database.Begin(Database::Access::kRead); !status.ok()) return status;
+  RETURN_IF_ERROR(database.Begin(Database::Access::kRead));
   return Transaction(database);
 }
 

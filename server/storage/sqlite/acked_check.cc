@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/sql/statement.h"
 
 namespace telemetry::storage {
@@ -16,32 +17,28 @@ struct Held {
 };
 
 absl::StatusOr<Held> HeldBy(SqliteDatabase& database) {
-  const absl::StatusOr<int64_t> tables =
-      database.QueryInt("SELECT count(*) FROM sqlite_schema WHERE name IN ('dataset', 'producers')");
-  if (!tables.ok()) return tables.status();
-  if (*tables < 2) return Held{};
+  ASSIGN_OR_RETURN(const int64_t tables,
+                   database.QueryInt("SELECT count(*) FROM sqlite_schema WHERE name IN ('dataset', 'producers')"));
+  if (tables < 2) return Held{};
   Statement query(database, "SELECT dataset_id, (SELECT ifnull(sum(committed_seq), 0) FROM producers) FROM dataset");
-  const absl::StatusOr<bool> row = query.Step();
-  if (!row.ok()) return row.status();
-  if (!*row) return Held{};
+  ASSIGN_OR_RETURN(const bool row, query.Step());
+  if (!row) return Held{};
   return Held{.dataset_id = std::string(query.Bytes(0)), .records = static_cast<uint64_t>(query.Int(1))};
 }
 
 absl::StatusOr<AckedCheck> CheckOnce(SqliteDatabase& database, const std::optional<AckedMark>& mark) {
-  absl::StatusOr<WalScan> log = ScanWal(database);
-  if (!log.ok()) return log.status();
-  AckedCheck check{.log = *std::move(log), .damage = {}};
-  const absl::StatusOr<Held> held = HeldBy(database);
-  if (!held.ok()) return held.status();
+  ASSIGN_OR_RETURN(WalScan log, ScanWal(database));
+  AckedCheck check{.log = std::move(log), .damage = {}};
+  ASSIGN_OR_RETURN(const Held held, HeldBy(database));
   // If another dataset was put in this one's place, the mark does not apply to it.
-  const bool applies = mark.has_value() && (held->dataset_id.empty() || held->dataset_id == mark->dataset_id);
+  const bool applies = mark.has_value() && (held.dataset_id.empty() || held.dataset_id == mark->dataset_id);
   if (applies && check.log.salts == mark->log_salts) {
     check.log.durable = std::max(check.log.durable, mark->log_frames);
   }
   if (std::optional<std::string> damage = DamageOf(check.log)) check.damage.push_back(*std::move(damage));
-  if (applies && held->records < mark->records) {
+  if (applies && held.records < mark->records) {
     check.damage.push_back(
-        absl::StrCat(mark->records - held->records, " of ", mark->records, " acknowledged records are missing"));
+        absl::StrCat(mark->records - held.records, " of ", mark->records, " acknowledged records are missing"));
   }
   return check;
 }
@@ -60,11 +57,10 @@ absl::StatusOr<AckedCheck> CheckAcked(SqliteDatabase& database, const std::optio
 }
 
 absl::Status RequireAcked(SqliteDatabase& database, const std::string& path, const std::optional<AckedMark>& mark) {
-  const absl::StatusOr<AckedCheck> check = CheckAcked(database, mark);
-  if (!check.ok()) return check.status();
-  if (check->damage.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const AckedCheck check, CheckAcked(database, mark));
+  if (check.damage.empty()) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat(
-      path, ": ", absl::StrJoin(check->damage, "; "),
+      path, ": ", absl::StrJoin(check.damage, "; "),
       ". No file was changed. Restore a backup with telemetry-collector restore. To continue without the missing "
       "records, back up the readable ones (telemetry-collector backup) and restore that backup"));
 }

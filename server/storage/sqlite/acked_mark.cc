@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 
 namespace telemetry::storage {
@@ -83,11 +84,10 @@ absl::StatusOr<std::optional<AckedMark>> AckedMarkFile::Read(const std::string& 
   if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path));
   const absl::Cleanup close_file = [fd] { close(fd); };
   for (int reads = 1; reads <= kReads; ++reads) {
-    const absl::StatusOr<std::string> line = ReadLine(fd, path);
-    if (!line.ok()) return line.status();
+    ASSIGN_OR_RETURN(const std::string line, ReadLine(fd, path));
     // A power cut soon after the file was created leaves zeros.
-    if (line->find_first_not_of('\0') == std::string::npos) return std::nullopt;
-    if (std::optional<AckedMark> mark = Decode(*line)) return mark;
+    if (line.find_first_not_of('\0') == std::string::npos) return std::nullopt;
+    if (std::optional<AckedMark> mark = Decode(line)) return mark;
     if (reads < kReads) absl::SleepFor(kBetweenReads);
   }
   return absl::DataLossError(

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "server/storage/sql/statement.h"
 #include "server/storage/sqlite/dataset_path.h"
 #include "server/storage/sqlite/wal_scan.h"
@@ -13,19 +14,14 @@ absl::StatusOr<AckedTally> AckedTally::Open(SqliteDatabase& database, const std:
   std::string dataset_id;
   {
     Statement read(database, "SELECT dataset_id FROM dataset");
-    const absl::StatusOr<bool> row = read.Step();
-    if (!row.ok()) return row.status();
+    RETURN_IF_ERROR(read.Step().status());
     dataset_id = read.Bytes(0);
   }
-  const absl::StatusOr<std::string> real_path = RealPath(path);
-  if (!real_path.ok()) return real_path.status();
-  absl::StatusOr<AckedMarkFile> mark = AckedMarkFile::Open(*real_path);
-  if (!mark.ok()) return mark.status();
-  const absl::StatusOr<int64_t> records = database.QueryInt("SELECT coalesce(sum(committed_seq), 0) FROM producers");
-  if (!records.ok()) return records.status();
-  const absl::StatusOr<uint32_t> padding_frames = PaddingFrames(database);
-  if (!padding_frames.ok()) return padding_frames.status();
-  return AckedTally(*std::move(mark), std::move(dataset_id), static_cast<uint64_t>(*records), *padding_frames);
+  ASSIGN_OR_RETURN(const std::string real_path, RealPath(path));
+  ASSIGN_OR_RETURN(AckedMarkFile mark, AckedMarkFile::Open(real_path));
+  ASSIGN_OR_RETURN(const int64_t records, database.QueryInt("SELECT coalesce(sum(committed_seq), 0) FROM producers"));
+  ASSIGN_OR_RETURN(const uint32_t padding_frames, PaddingFrames(database));
+  return AckedTally(std::move(mark), std::move(dataset_id), static_cast<uint64_t>(records), padding_frames);
 }
 
 AckedTally::AckedTally(AckedMarkFile mark, std::string dataset_id, uint64_t records, uint32_t padding_frames)
@@ -33,12 +29,11 @@ AckedTally::AckedTally(AckedMarkFile mark, std::string dataset_id, uint64_t reco
 
 absl::Status AckedTally::Add(SqliteDatabase& database, uint64_t records, int log_pages) {
   records_ += records;
-  const absl::StatusOr<uint64_t> salts = ReadWalSalts(database);
-  if (!salts.ok()) return salts.status();
+  ASSIGN_OR_RETURN(const uint64_t salts, ReadWalSalts(database));
   const auto frames = static_cast<uint32_t>(log_pages);
   return mark_.Store({.dataset_id = dataset_id_,
                       .records = records_,
-                      .log_salts = *salts,
+                      .log_salts = salts,
                       .log_frames = frames - std::min(frames, padding_frames_)});
 }
 

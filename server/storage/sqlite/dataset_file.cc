@@ -10,6 +10,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/readers/sql_reader.h"
 #include "server/storage/sql/statement.h"
 #include "server/storage/sql/transaction.h"
@@ -38,8 +39,7 @@ absl::Status UseWal(SqliteDatabase& database) {
   absl::Status status = database.Execute("PRAGMA foreign_keys = OFF; PRAGMA cache_size = -32768");
   if (status.ok()) {
     Statement wal(database, "PRAGMA journal_mode = WAL");
-    absl::StatusOr<bool> row = wal.Step();
-    if (!row.ok()) return row.status();
+    RETURN_IF_ERROR(wal.Step().status());
     if (wal.Text(0) != "wal") return absl::UnavailableError("the file system has no shared memory for a SQLite WAL");
   }
   if (!status.ok()) return status;
@@ -47,17 +47,15 @@ absl::Status UseWal(SqliteDatabase& database) {
 }
 
 absl::StatusOr<std::optional<AckedMark>> MarkOf(const std::string& path) {
-  const absl::StatusOr<std::string> real_path = RealPath(path);
-  if (!real_path.ok()) return real_path.status();
-  return AckedMarkFile::Read(*real_path);
+  ASSIGN_OR_RETURN(const std::string real_path, RealPath(path));
+  return AckedMarkFile::Read(real_path);
 }
 
 // Checks, before anything is written, that the file is a dataset, not too new, and not missing acknowledged records.
 absl::Status Inspect(SqliteDatabase& database, const std::string& path) {
   if (absl::Status status = SchemaVersion(database).status(); !status.ok()) return InFile(path, status);
-  const absl::StatusOr<std::optional<AckedMark>> mark = MarkOf(path);
-  if (!mark.ok()) return mark.status();
-  return RequireAcked(database, path, *mark);
+  ASSIGN_OR_RETURN(const std::optional<AckedMark> mark, MarkOf(path));
+  return RequireAcked(database, path, mark);
 }
 
 // Sets whether closing the connection leaves the log as it is: a damaged log must not be checkpointed into the
@@ -70,22 +68,21 @@ void KeepLog(SqliteDatabase& database, bool keep) {
 absl::StatusOr<SqliteDatabase> OpenSealed(const std::string& path, const SqliteDatabase::Options& options,
                                           absl::FunctionRef<absl::Status(SqliteDatabase&)> inspect,
                                           const std::function<void(const ResealReport&)>& on_reseal) {
-  if (absl::Status status = MakePrivateFile(path); !status.ok()) return status;
-  absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path, options);
-  if (!database.ok()) return database.status();
-  KeepLog(*database, true);
-  if (absl::Status status = AdmitForeignPages(*database); !status.ok()) return InFile(path, status);
-  if (absl::Status status = inspect(*database); !status.ok()) return status;
-  const absl::StatusOr<ResealReport> report = ResealPages(*database);
+  RETURN_IF_ERROR(MakePrivateFile(path));
+  ASSIGN_OR_RETURN(SqliteDatabase database, SqliteDatabase::Open(path, options));
+  KeepLog(database, true);
+  if (absl::Status status = AdmitForeignPages(database); !status.ok()) return InFile(path, status);
+  RETURN_IF_ERROR(inspect(database));
+  const absl::StatusOr<ResealReport> report = ResealPages(database);
   if (!report.ok()) return InFile(path, report.status());
   if (on_reseal && report->logged + report->foreign > 0) on_reseal(*report);
-  KeepLog(*database, false);
+  KeepLog(database, false);
   return database;
 }
 
 absl::Status Prepare(SqliteDatabase& database, const WriterOptions& options) {
-  if (absl::Status status = UseWal(database); !status.ok()) return status;
-  if (absl::Status status = Migrate(database); !status.ok()) return status;
+  RETURN_IF_ERROR(UseWal(database));
+  RETURN_IF_ERROR(Migrate(database));
   Statement name(database,
                  "INSERT INTO dataset (dataset_id, created_unix_us) "
                  "SELECT randomblob(16), ?1 WHERE NOT EXISTS (SELECT 1 FROM dataset)");
@@ -123,11 +120,11 @@ absl::StatusOr<SqliteDatabase> OpenReadOnly(const std::string& path, const Reade
 }  // namespace
 
 absl::StatusOr<SqliteDatabase> OpenDatasetForWriting(const std::string& path, const WriterOptions& options) {
-  absl::StatusOr<SqliteDatabase> database = OpenSealed(
-      path, {.vfs = options.vfs, .busy_timeout = options.busy_timeout},
-      [&path](SqliteDatabase& opened) { return Inspect(opened, path); }, options.on_reseal);
-  if (!database.ok()) return database.status();
-  if (absl::Status status = Prepare(*database, options); !status.ok()) return InFile(path, status);
+  ASSIGN_OR_RETURN(SqliteDatabase database,
+                   OpenSealed(
+                       path, {.vfs = options.vfs, .busy_timeout = options.busy_timeout},
+                       [&path](SqliteDatabase& opened) { return Inspect(opened, path); }, options.on_reseal));
+  if (absl::Status status = Prepare(database, options); !status.ok()) return InFile(path, status);
   return database;
 }
 
@@ -139,10 +136,9 @@ absl::StatusOr<SqliteDatabase> OpenFileForCopying(const std::string& path) {
     is_unfinished = *unfinished;
     return is_unfinished ? absl::OkStatus() : InFile(path, SchemaVersion(opened).status());
   };
-  absl::StatusOr<SqliteDatabase> database = OpenSealed(path, {.vfs = {}}, is_ours, nullptr);
-  if (!database.ok()) return database.status();
-  absl::Status status = UseWal(*database);
-  if (status.ok() && !is_unfinished) status = Migrate(*database);
+  ASSIGN_OR_RETURN(SqliteDatabase database, OpenSealed(path, {.vfs = {}}, is_ours, nullptr));
+  absl::Status status = UseWal(database);
+  if (status.ok() && !is_unfinished) status = Migrate(database);
   if (!status.ok()) return InFile(path, status);
   return database;
 }
@@ -151,52 +147,46 @@ absl::StatusOr<SqliteDatabase> OpenDatasetForReading(const std::string& path, co
   if (!options.check_acked) return OpenReadOnly(path, options);
   const absl::StatusOr<std::optional<AckedMark>> mark = MarkOf(path);
   if (absl::IsDataLoss(mark.status())) return mark.status();
-  absl::StatusOr<SqliteDatabase> database = OpenReadOnly(path, options);
-  if (!database.ok()) return database.status();
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database);
+  ASSIGN_OR_RETURN(SqliteDatabase database, OpenReadOnly(path, options));
+  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database);
   absl::Status status = transaction.status();
   // If the mark is not readable, the log alone is checked.
-  if (status.ok()) status = RequireAcked(*database, path, mark.ok() ? *mark : std::nullopt);
+  if (status.ok()) status = RequireAcked(database, path, mark.ok() ? *mark : std::nullopt);
   if (!status.ok()) return status;
   transaction->Commit().IgnoreError();
   return database;
 }
 
 absl::StatusOr<std::unique_ptr<StoreReader>> OpenSqliteReader(const std::string& path, const ReaderOptions& options) {
-  absl::StatusOr<SqliteDatabase> database = OpenDatasetForReading(path, options);
-  if (!database.ok()) return database.status();
-  return std::make_unique<SqlReader>(std::make_unique<SqliteDatabase>(*std::move(database)));
+  ASSIGN_OR_RETURN(SqliteDatabase database, OpenDatasetForReading(path, options));
+  return std::make_unique<SqlReader>(std::make_unique<SqliteDatabase>(std::move(database)));
 }
 
 absl::StatusOr<ResealReport> ResealDataset(const std::string& path, PageScan* scan) {
-  if (absl::Status status = RequireFile(path); !status.ok()) return status;
-  const absl::StatusOr<LockFile> lock = LockFile::Acquire(path);
-  if (!lock.ok()) return lock.status();
-  absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path, {.vfs = {}});
-  if (!database.ok()) return database.status();
-  KeepLog(*database, true);
-  if (absl::Status status = AdmitAllPages(*database); !status.ok()) return InFile(path, status);
-  if (absl::Status status = Inspect(*database, path); !status.ok()) return status;
-  absl::StatusOr<ResealReport> report = ResealAllPages(*database, scan);
+  RETURN_IF_ERROR(RequireFile(path));
+  RETURN_IF_ERROR(LockFile::Acquire(path).status());
+  ASSIGN_OR_RETURN(SqliteDatabase database, SqliteDatabase::Open(path, {.vfs = {}}));
+  KeepLog(database, true);
+  if (absl::Status status = AdmitAllPages(database); !status.ok()) return InFile(path, status);
+  RETURN_IF_ERROR(Inspect(database, path));
+  absl::StatusOr<ResealReport> report = ResealAllPages(database, scan);
   if (!report.ok()) return InFile(path, report.status());
-  KeepLog(*database, false);
+  KeepLog(database, false);
   return report;
 }
 
 absl::StatusOr<bool> AddPageChecksums(const std::string& path) {
-  absl::StatusOr<LockFile> lock = LockFile::Acquire(path);
-  if (!lock.ok()) return lock.status();
-  absl::StatusOr<SqliteDatabase> database = OpenDatasetForWriting(path, {});
-  if (!database.ok()) return database.status();
+  RETURN_IF_ERROR(LockFile::Acquire(path).status());
+  ASSIGN_OR_RETURN(SqliteDatabase database, OpenDatasetForWriting(path, {}));
   constexpr char kEmptyLog[] = "PRAGMA wal_checkpoint(TRUNCATE)";
-  absl::Status status = database->Execute(kEmptyLog);
+  absl::Status status = database.Execute(kEmptyLog);
   if (!status.ok()) return InFile(path, status);
-  const absl::StatusOr<bool> has = HasPageChecksums(*database);
+  const absl::StatusOr<bool> has = HasPageChecksums(database);
   if (!has.ok()) return InFile(path, has.status());
   if (*has) return false;
   // SqliteDatabase::Open() has reserved the bytes for checksums.
-  status = database->Execute("VACUUM");
-  if (status.ok()) status = database->Execute(kEmptyLog);
+  status = database.Execute("VACUUM");
+  if (status.ok()) status = database.Execute(kEmptyLog);
   if (!status.ok()) return InFile(path, status);
   return true;
 }

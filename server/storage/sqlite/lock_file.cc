@@ -11,6 +11,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/sqlite/dataset_path.h"
 
 namespace telemetry::storage {
@@ -44,10 +45,9 @@ absl::Status RequireOneName(const std::string& path) {
 }  // namespace
 
 absl::StatusOr<LockFile> LockFile::Acquire(const std::string& path) {
-  if (absl::Status status = RefuseFolder(path); !status.ok()) return status;
-  const absl::StatusOr<std::string> real_path = RealPath(path);
-  if (!real_path.ok()) return real_path.status();
-  const std::string name = *real_path + ".lock";
+  RETURN_IF_ERROR(RefuseFolder(path));
+  ASSIGN_OR_RETURN(const std::string real_path, RealPath(path));
+  const std::string name = real_path + ".lock";
   const int fd = open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", name));
   LockFile lock(fd);
@@ -57,8 +57,8 @@ absl::StatusOr<LockFile> LockFile::Acquire(const std::string& path) {
     return absl::AlreadyExistsError(absl::StrCat(path, " is in use by another collector (pid ", ReadHolder(fd),
                                                  ", lock file ", name, "): stop it first, or give another --db"));
   }
-  if (absl::Status status = RequireOneName(*real_path); !status.ok()) return status;
-  if (absl::Status status = WriteHolder(fd); !status.ok()) return status;
+  RETURN_IF_ERROR(RequireOneName(real_path));
+  RETURN_IF_ERROR(WriteHolder(fd));
   return lock;
 }
 

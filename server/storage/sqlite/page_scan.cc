@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "proto/base/status_macros.h"
 #include "server/storage/sqlite/checksum_vfs.h"
 #include "server/storage/sqlite/log_seals.h"
 #include "server/storage/sqlite/page_checksum.h"
@@ -74,26 +75,22 @@ absl::StatusOr<sqlite3_file*> FileOf(SqliteDatabase& database) {
 }
 
 absl::StatusOr<bool> HasPageChecksums(SqliteDatabase& database) {
-  const absl::StatusOr<int64_t> page_bytes = database.QueryInt("PRAGMA page_size");
-  if (!page_bytes.ok()) return page_bytes.status();
-  const absl::StatusOr<sqlite3_file*> file = FileOf(database);
-  if (!file.ok()) return file.status();
-  std::vector<char> page(*page_bytes);
+  ASSIGN_OR_RETURN(const int64_t page_bytes, database.QueryInt("PRAGMA page_size"));
+  ASSIGN_OR_RETURN(sqlite3_file* const file, FileOf(database));
+  std::vector<char> page(page_bytes);
   PageState state = PageState::kSealed;
-  const int code = ReadPage(*file, 1, /*tries=*/1, page, &state);
+  const int code = ReadPage(file, 1, /*tries=*/1, page, &state);
   if (code != SQLITE_OK && code != SQLITE_IOERR_DATA) return SqliteStatus(code);
   return LayoutOf({page.data(), page.size()}).checked;
 }
 
 absl::StatusOr<bool> IsRewritten(SqliteDatabase& database) {
-  const absl::StatusOr<sqlite3_file*> file = FileOf(database);
-  if (!file.ok()) return file.status();
-  const absl::StatusOr<PageLayout> layout = LayoutIn(*file);
-  if (!layout.ok()) return layout.status();
-  if (!layout->checked || layout->page_bytes == 0) return false;
-  std::vector<char> page(layout->page_bytes);
+  ASSIGN_OR_RETURN(sqlite3_file* const file, FileOf(database));
+  ASSIGN_OR_RETURN(const PageLayout layout, LayoutIn(file));
+  if (!layout.checked || layout.page_bytes == 0) return false;
+  std::vector<char> page(layout.page_bytes);
   PageState state = PageState::kSealed;
-  const int code = ReadPage(*file, 1, kTries, page, &state);
+  const int code = ReadPage(file, 1, kTries, page, &state);
   if (code == SQLITE_IOERR_DATA) return false;  // the file is truncated, which a reader of the page detects
   if (code != SQLITE_OK) return SqliteStatus(code);
   return state == PageState::kForeign;
@@ -101,28 +98,24 @@ absl::StatusOr<bool> IsRewritten(SqliteDatabase& database) {
 
 absl::StatusOr<PageScan> ScanPages(SqliteDatabase& database, const absl::flat_hash_set<uint32_t>& superseded,
                                    PagesToScan which) {
-  const absl::StatusOr<bool> checked = HasPageChecksums(database);
-  if (!checked.ok()) return checked.status();
-  const absl::StatusOr<int64_t> page_bytes = database.QueryInt("PRAGMA page_size");
-  if (!page_bytes.ok()) return page_bytes.status();
-  const absl::StatusOr<int64_t> pages = database.QueryInt("PRAGMA page_count");
-  if (!pages.ok()) return pages.status();
-  const absl::StatusOr<sqlite3_file*> file = FileOf(database);
-  if (!file.ok()) return file.status();
+  ASSIGN_OR_RETURN(const bool checked, HasPageChecksums(database));
+  ASSIGN_OR_RETURN(const int64_t page_bytes, database.QueryInt("PRAGMA page_size"));
+  ASSIGN_OR_RETURN(const int64_t pages, database.QueryInt("PRAGMA page_count"));
+  ASSIGN_OR_RETURN(sqlite3_file* const file, FileOf(database));
   sqlite3_int64 bytes = 0;
-  if (const int code = (*file)->pMethods->xFileSize(*file, &bytes); code != SQLITE_OK) return SqliteStatus(code);
+  if (const int code = file->pMethods->xFileSize(file, &bytes); code != SQLITE_OK) return SqliteStatus(code);
 
   // Counts a truncated last page, and pages that should exist.
-  PageScan scan{.checked = *checked,
-                .page_bytes = static_cast<int>(*page_bytes),
-                .pages = static_cast<uint32_t>(std::max<int64_t>((bytes + *page_bytes - 1) / *page_bytes, *pages)),
-                .rewritten = AdmissionOf(*file).foreign,
+  PageScan scan{.checked = checked,
+                .page_bytes = static_cast<int>(page_bytes),
+                .pages = static_cast<uint32_t>(std::max<int64_t>((bytes + page_bytes - 1) / page_bytes, pages)),
+                .rewritten = AdmissionOffile.foreign,
                 .logged = {},
                 .foreign = {},
                 .damaged = {},
                 .damage = {}};
   if (!scan.checked) return scan;
-  Scanner scanner(*file, *page_bytes, &scan);
+  Scanner scanner(file, page_bytes, &scan);
   const auto take = [&](uint32_t number) {
     return superseded.contains(number) || number > scan.pages ? absl::OkStatus() : scanner.Take(number);
   };

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/sqlite/dataset_path.h"
 
 namespace telemetry::storage {
@@ -31,15 +32,14 @@ bool MayBeDatabase(const std::string& path) {
 }  // namespace
 
 absl::Status MakePrivateFile(const std::string& path) {
-  const absl::StatusOr<std::string> real_path = RealPath(path);
-  if (!real_path.ok()) return real_path.status();
+  ASSIGN_OR_RETURN(const std::string real_path, RealPath(path));
   // O_EXCL, because closing a descriptor of an existing file would release this process's POSIX locks on it.
-  const int fd = open(real_path->c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwner);
+  const int fd = open(real_path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kOwner);
   if (fd >= 0) {
     close(fd);
     return absl::OkStatus();
   }
-  return errno == EEXIST ? absl::OkStatus() : absl::ErrnoToStatus(errno, absl::StrCat("cannot create ", *real_path));
+  return errno == EEXIST ? absl::OkStatus() : absl::ErrnoToStatus(errno, absl::StrCat("cannot create ", real_path));
 }
 
 std::vector<std::string> TightenDataset(const std::string& path) {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/sql/statement.h"
 #include "server/storage/sql/transaction.h"
 #include "server/storage/sqlite/checksum_vfs.h"
@@ -24,21 +25,17 @@ absl::Status Damaged(const std::vector<std::string>& damage) {
 }
 
 absl::Status AdmitPages(SqliteDatabase& database, bool damaged) {
-  const absl::StatusOr<bool> rewritten = IsRewritten(database);
-  if (!rewritten.ok()) return rewritten.status();
-  const absl::StatusOr<sqlite3_file*> file = FileOf(database);
-  if (!file.ok()) return file.status();
-  AdmissionOf(*file) = {.foreign = *rewritten, .damaged = damaged};
+  ASSIGN_OR_RETURN(const bool rewritten, IsRewritten(database));
+  ASSIGN_OR_RETURN(sqlite3_file* const file, FileOf(database));
+  AdmissionOf(file) = {.foreign = rewritten, .damaged = damaged};
   return absl::OkStatus();
 }
 
 // Scans the file in the caller's transaction, which begins its view of the database with this call.
 absl::StatusOr<PageScan> ScanInTransaction(SqliteDatabase& database, PagesToScan which) {
-  const absl::Status begun = database.QueryInt("SELECT count(*) FROM sqlite_schema").status();
-  if (!begun.ok()) return begun;
-  const absl::StatusOr<WalScan> log = ScanWal(database);
-  if (!log.ok()) return log.status();
-  return ScanPages(database, log->pages, which);
+  RETURN_IF_ERROR(database.QueryInt("SELECT count(*) FROM sqlite_schema").status());
+  ASSIGN_OR_RETURN(const WalScan log, ScanWal(database));
+  return ScanPages(database, log.pages, which);
 }
 
 // Verifies the content if there are pages of other programs, which checksums cannot verify.
@@ -53,15 +50,13 @@ absl::Status VerifyContent(SqliteDatabase& database, const PageScan& scan) {
 class CheckpointLock {
  public:
   static absl::StatusOr<CheckpointLock> Take(SqliteDatabase& database) {
-    const absl::StatusOr<sqlite3_file*> file = FileOf(database);
-    if (!file.ok()) return file.status();
+    ASSIGN_OR_RETURN(sqlite3_file* const file, FileOf(database));
     Statement mode(database, "PRAGMA journal_mode");
-    const absl::StatusOr<bool> row = mode.Step();
-    if (!row.ok()) return row.status();
+    RETURN_IF_ERROR(mode.Step().status());
     if (mode.Text(0) != "wal") return CheckpointLock(nullptr);
-    const int code = (*file)->pMethods->xShmLock(*file, kLock, 1, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE);
+    const int code = file->pMethods->xShmLock(file, kLock, 1, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE);
     if (code != SQLITE_OK) return SqliteStatus(code);
-    return CheckpointLock(*file);
+    return CheckpointLock(file);
   }
 
   CheckpointLock(CheckpointLock&& other) noexcept : file_(std::exchange(other.file_, nullptr)) {}
@@ -103,35 +98,30 @@ absl::Status SealInPlace(sqlite3_file* file, const std::vector<uint32_t>& number
 
 // Makes SQLite write the first page.
 absl::Status TouchFirstPage(SqliteDatabase& database) {
-  const absl::StatusOr<int64_t> version = database.QueryInt("PRAGMA user_version");
-  if (!version.ok()) return version.status();
-  return database.Execute(absl::StrCat("PRAGMA user_version = ", *version).c_str());
+  ASSIGN_OR_RETURN(const int64_t version, database.QueryInt("PRAGMA user_version"));
+  return database.Execute(absl::StrCat("PRAGMA user_version = ", version).c_str());
 }
 
 absl::StatusOr<ResealReport> Reseal(SqliteDatabase& database, PagesToScan which, PageScan* scan) {
-  const absl::StatusOr<sqlite3_file*> file = FileOf(database);
-  if (!file.ok()) return file.status();
-  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(database);
-  if (!transaction.ok()) return transaction.status();
+  ASSIGN_OR_RETURN(sqlite3_file* const file, FileOf(database));
+  ASSIGN_OR_RETURN(Transaction transaction, Transaction::BeginWrite(database));
   {
-    const absl::StatusOr<CheckpointLock> lock = CheckpointLock::Take(database);
-    if (!lock.ok()) return lock.status();
-    absl::StatusOr<PageScan> scanned = ScanInTransaction(database, which);
-    if (!scanned.ok()) return scanned.status();
-    *scan = *std::move(scanned);
+    RETURN_IF_ERROR(CheckpointLock::Take(database).status());
+    ASSIGN_OR_RETURN(PageScan scanned, ScanInTransaction(database, which));
+    *scan = std::move(scanned);
     // After a crash of the collector, if no other program has written, the log holds all of these pages.
     if (UnsealedIn(*scan).empty() && scan->damage.empty() && !scan->rewritten) return ResealReport{};
     // Missing pages cannot be sealed.
-    const size_t tolerated = AdmissionOf(*file).damaged ? scan->damaged.size() : 0;
+    const size_t tolerated = AdmissionOffile.damaged ? scan->damaged.size() : 0;
     absl::Status status = scan->damage.size() > tolerated ? Damaged(scan->damage) : VerifyContent(database, *scan);
-    if (status.ok()) status = SealInPlace(*file, UnsealedIn(*scan), *scan);
+    if (status.ok()) status = SealInPlace(file, UnsealedIn(*scan), *scan);
     if (status.ok()) status = TouchFirstPage(database);
     if (!status.ok()) return status;
   }
-  if (absl::Status status = transaction->Commit(); !status.ok()) return status;
-  AdmissionOf(*file) = {};
+  RETURN_IF_ERROR(transaction.Commit());
+  AdmissionOf(file) = {};
   // A reader may be in the way. The first page is then sealed by a later checkpoint.
-  if (absl::Status status = database.Execute("PRAGMA wal_checkpoint"); !status.ok()) return status;
+  RETURN_IF_ERROR(database.Execute("PRAGMA wal_checkpoint"));
   return ResealReport{.logged = scan->logged.size(), .foreign = scan->foreign.size() + scan->damaged.size()};
 }
 
@@ -144,18 +134,15 @@ absl::Status AdmitAllPages(SqliteDatabase& database) { return AdmitPages(databas
 absl::Status VerifyForeignPages(SqliteDatabase& database) {
   const absl::StatusOr<sqlite3_file*> file = FileOf(database);
   if (!file.ok() || !AdmissionOf(*file).foreign) return file.status();
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database);
-  if (!transaction.ok()) return transaction.status();
-  const absl::StatusOr<PageScan> scan = ScanInTransaction(database, PagesToScan::kAll);
-  if (!scan.ok()) return scan.status();
-  return scan->damage.empty() ? VerifyContent(database, *scan) : Damaged(scan->damage);
+  RETURN_IF_ERROR(Transaction::BeginRead(database).status());
+  ASSIGN_OR_RETURN(const PageScan scan, ScanInTransaction(database, PagesToScan::kAll));
+  return scan.damage.empty() ? VerifyContent(database, scan) : Damaged(scan.damage);
 }
 
 absl::StatusOr<ResealReport> ResealPages(SqliteDatabase& database) {
-  const absl::StatusOr<sqlite3_file*> file = FileOf(database);
-  if (!file.ok()) return file.status();
+  ASSIGN_OR_RETURN(sqlite3_file* const file, FileOf(database));
   PageScan scan;
-  if (AdmissionOf(*file).foreign) return Reseal(database, PagesToScan::kAll, &scan);
+  if (AdmissionOffile.foreign) return Reseal(database, PagesToScan::kAll, &scan);
   if (LogSeals::Read(sqlite3_db_filename(database.handle(), "main")).empty()) return ResealReport{};
   return Reseal(database, PagesToScan::kLogged, &scan);
 }

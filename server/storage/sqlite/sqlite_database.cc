@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/sqlite/checksum_vfs.h"
 #include "server/storage/sqlite/dataset_path.h"
 #include "server/storage/sqlite/page_checksum.h"
@@ -66,8 +67,7 @@ absl::Status SqliteStatus(sqlite3* handle, int code) {
 }
 
 absl::StatusOr<SqliteDatabase> SqliteDatabase::Open(const std::string& path, const Options& options) {
-  absl::Status file = options.read_only ? RequireFile(path) : RefuseFolder(path);
-  if (!file.ok()) return file;
+  RETURN_IF_ERROR(options.read_only ? RequireFile(path) : RefuseFolder(path));
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_URI;
   flags |= options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   sqlite3* handle = nullptr;

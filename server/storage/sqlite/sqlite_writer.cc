@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "server/storage/sql/transaction.h"
 #include "server/storage/sqlite/dataset_file.h"
 #include "server/storage/tables/attempt_remover.h"
@@ -11,13 +12,10 @@
 namespace telemetry::storage {
 
 absl::StatusOr<std::unique_ptr<StoreWriter>> OpenSqliteWriter(const std::string& path, const WriterOptions& options) {
-  absl::StatusOr<LockFile> lock = LockFile::Acquire(path);
-  if (!lock.ok()) return lock.status();
-  absl::StatusOr<SqliteDatabase> database = OpenDatasetForWriting(path, options);
-  if (!database.ok()) return database.status();
-  absl::StatusOr<AckedTally> acked = AckedTally::Open(*database, path);
-  if (!acked.ok()) return acked.status();
-  return std::make_unique<SqliteWriter>(*std::move(lock), *std::move(database), *std::move(acked), options);
+  ASSIGN_OR_RETURN(LockFile lock, LockFile::Acquire(path));
+  ASSIGN_OR_RETURN(SqliteDatabase database, OpenDatasetForWriting(path, options));
+  ASSIGN_OR_RETURN(AckedTally acked, AckedTally::Open(database, path));
+  return std::make_unique<SqliteWriter>(std::move(lock), std::move(database), std::move(acked), options);
 }
 
 SqliteWriter::SqliteWriter(LockFile lock, SqliteDatabase database, AckedTally acked, const WriterOptions& options)
@@ -45,11 +43,9 @@ absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> SqliteWriter::OpenProducer
 
 absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> SqliteWriter::TryOpen(
     absl::Span<const ProducerOpening> openings) {
-  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(database_);
-  if (!transaction.ok()) return transaction.status();
-  absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> results = batches_.OpenProducers(openings, NowUnixUs());
-  if (!results.ok()) return results;
-  if (absl::Status status = transaction->Commit(); !status.ok()) return status;
+  ASSIGN_OR_RETURN(Transaction transaction, Transaction::BeginWrite(database_));
+  ASSIGN_OR_RETURN(std::vector<absl::StatusOr<uint64_t>> results, batches_.OpenProducers(openings, NowUnixUs()));
+  RETURN_IF_ERROR(transaction.Commit());
   return results;
 }
 
@@ -61,14 +57,12 @@ absl::StatusOr<std::vector<BatchOutcome>> SqliteWriter::CommitBatches(absl::Span
 }
 
 absl::StatusOr<std::vector<BatchOutcome>> SqliteWriter::TryCommit(absl::Span<const ProducerBatch> batches) {
-  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(database_);
-  if (!transaction.ok()) return transaction.status();
-  absl::StatusOr<std::vector<BatchOutcome>> outcomes = batches_.Store(batches, NowUnixUs());
-  if (!outcomes.ok()) return outcomes;
-  if (absl::Status status = transaction->Commit(); !status.ok()) return status;
+  ASSIGN_OR_RETURN(Transaction transaction, Transaction::BeginWrite(database_));
+  ASSIGN_OR_RETURN(std::vector<BatchOutcome> outcomes, batches_.Store(batches, NowUnixUs()));
+  RETURN_IF_ERROR(transaction.Commit());
   uint64_t new_records = 0;
   for (size_t i = 0; i < batches.size(); ++i) {
-    if ((*outcomes)[i].status.ok()) new_records += batches[i].records.size() - (*outcomes)[i].skipped;
+    if (outcomes[i].status.ok()) new_records += batches[i].records.size() - outcomes[i].skipped;
   }
   absl::Status status = acked_.Add(database_, new_records, checkpointer_.log_pages());
   if (status.ok()) status = checkpointer_.AfterCommit();
@@ -84,13 +78,11 @@ absl::StatusOr<absl::Duration> SqliteWriter::AddServedTime(absl::Duration passed
 }
 
 absl::StatusOr<absl::Duration> SqliteWriter::TryAddServedTime(absl::Duration passed) {
-  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(database_);
-  if (!transaction.ok()) return transaction.status();
+  ASSIGN_OR_RETURN(Transaction transaction, Transaction::BeginWrite(database_));
   ServedTime served(database_);
-  if (absl::Status status = served.Add(passed); !status.ok()) return status;
-  absl::StatusOr<absl::Duration> total = served.Total();
-  if (!total.ok()) return total;
-  if (absl::Status status = transaction->Commit(); !status.ok()) return status;
+  RETURN_IF_ERROR(served.Add(passed));
+  ASSIGN_OR_RETURN(absl::Duration total, served.Total());
+  RETURN_IF_ERROR(transaction.Commit());
   return total;
 }
 
@@ -103,15 +95,13 @@ absl::StatusOr<PruneStep> SqliteWriter::PruneSome(const PruneRules& rules) {
 
 absl::StatusOr<PruneStep> SqliteWriter::TryPrune(const PruneRules& rules) {
   if (!pruner_) {
-    const absl::StatusOr<PruneReach> reach = ReachOf(database_, rules);
-    if (!reach.ok()) return reach.status();
-    pruner_.emplace(database_, rules, *reach);
+    ASSIGN_OR_RETURN(const PruneReach reach, ReachOf(database_, rules));
+    pruner_.emplace(database_, rules, reach);
   }
-  absl::StatusOr<PruneStep> step = pruner_->RemoveSome();
-  if (!step.ok()) return step;
-  if (step->done) pruner_.reset();
-  if (step->attempts.empty() && step->rejects == 0) return step;
-  if (absl::Status status = AfterRemoval(); !status.ok()) return status;
+  ASSIGN_OR_RETURN(PruneStep step, pruner_->RemoveSome());
+  if (step.done) pruner_.reset();
+  if (step.attempts.empty() && step.rejects == 0) return step;
+  RETURN_IF_ERROR(AfterRemoval());
   return step;
 }
 
@@ -129,11 +119,9 @@ absl::StatusOr<v1::DeleteStep> SqliteWriter::RemoveAttempts(const Removal& remov
 }
 
 absl::StatusOr<v1::DeleteStep> SqliteWriter::TryRemove(const Removal& removal) {
-  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(database_);
-  if (!transaction.ok()) return transaction.status();
-  absl::StatusOr<v1::DeleteStep> step = AttemptRemover(database_).Remove(removal);
-  if (!step.ok()) return step;
-  absl::Status status = transaction->Commit();
+  ASSIGN_OR_RETURN(Transaction transaction, Transaction::BeginWrite(database_));
+  ASSIGN_OR_RETURN(v1::DeleteStep step, AttemptRemover(database_).Remove(removal));
+  absl::Status status = transaction.Commit();
   if (status.ok()) status = AfterRemoval();
   if (!status.ok()) return status;
   return step;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/sqlite/page_checksum.h"
 
 namespace telemetry::storage {
@@ -49,9 +50,9 @@ class Scanner {
     if (const int code = log_.pMethods->xFileSize(&log_, &size); code != SQLITE_OK) return SqliteStatus(code);
     scan_.bytes = static_cast<uint64_t>(size);
     if (scan_.bytes == 0) return scan_;
-    if (absl::Status status = TakeHeader(); !status.ok()) return status;
+    RETURN_IF_ERROR(TakeHeader());
     for (uint32_t frame = 1; OffsetOf(frame + 1) <= scan_.bytes; ++frame) {
-      if (absl::Status status = Read(frame_.data(), frame_.size(), OffsetOf(frame)); !status.ok()) return status;
+      RETURN_IF_ERROR(Read(frame_.data(), frame_.size(), OffsetOf(frame)));
       TakeFrame(frame);
     }
     if (whole_) MarkBad(static_cast<uint32_t>((scan_.bytes - std::min(scan_.bytes, kHeaderBytes)) / frame_.size() + 1));
@@ -68,7 +69,7 @@ class Scanner {
 
   absl::Status TakeHeader() {
     char header[kHeaderBytes];
-    if (absl::Status status = Read(header, sizeof header, 0); !status.ok()) return status;
+    RETURN_IF_ERROR(Read(header, sizeof header, 0));
     big_endian_ = BigEndian(header) == (kMagic | 1);
     Checksum sum;
     sum.Add(header, kHeaderBytes - 8, big_endian_);
@@ -79,7 +80,7 @@ class Scanner {
     if (whole_) return absl::OkStatus();
     // The first frame also contains the salts of its log.
     MarkBad(0);
-    if (absl::Status status = Read(header, kFrameHeaderBytes, kHeaderBytes); !status.ok()) return status;
+    RETURN_IF_ERROR(Read(header, kFrameHeaderBytes, kHeaderBytes));
     scan_.salts = BigEndian64(header + 8);
     return absl::OkStatus();
   }
@@ -148,24 +149,21 @@ absl::StatusOr<uint64_t> ReadWalSalts(SqliteDatabase& database) {
 }
 
 absl::StatusOr<uint32_t> PaddingFrames(SqliteDatabase& database) {
-  const absl::StatusOr<int64_t> page_bytes = database.QueryInt("PRAGMA page_size");
-  if (!page_bytes.ok()) return page_bytes.status();
+  ASSIGN_OR_RETURN(const int64_t page_bytes, database.QueryInt("PRAGMA page_size"));
   sqlite3_file* file = nullptr;
   const int code =
       sqlite3_file_control(database.handle(), "main", SQLITE_FCNTL_FILE_POINTER, static_cast<void*>(&file));
   if (code != SQLITE_OK) return SqliteStatus(code);
   if ((file->pMethods->xDeviceCharacteristics(file) & SQLITE_IOCAP_POWERSAFE_OVERWRITE) != 0) return 0;
-  const uint64_t frame_bytes = kFrameHeaderBytes + static_cast<uint64_t>(*page_bytes);
+  const uint64_t frame_bytes = kFrameHeaderBytes + static_cast<uint64_t>(page_bytes);
   return static_cast<uint32_t>((file->pMethods->xSectorSize(file) + frame_bytes - 1) / frame_bytes);
 }
 
 absl::StatusOr<WalScan> ScanWal(SqliteDatabase& database) {
-  const absl::StatusOr<int64_t> page_bytes = database.QueryInt("PRAGMA page_size");
-  if (!page_bytes.ok()) return page_bytes.status();
-  const absl::StatusOr<sqlite3_file*> log = LogOf(database);
-  if (!log.ok()) return log.status();
-  if (*log == nullptr) return WalScan{};
-  return Scanner(*log, static_cast<uint64_t>(*page_bytes)).Run();
+  ASSIGN_OR_RETURN(const int64_t page_bytes, database.QueryInt("PRAGMA page_size"));
+  ASSIGN_OR_RETURN(sqlite3_file* const log, LogOf(database));
+  if (log == nullptr) return WalScan{};
+  return Scanner(log, static_cast<uint64_t>(page_bytes)).Run();
 }
 
 std::optional<std::string> DamageOf(const WalScan& scan) {

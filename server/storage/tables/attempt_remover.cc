@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "server/storage/sql/partitions.h"
 
 namespace telemetry::storage {
@@ -37,21 +38,18 @@ AttemptRemover::AttemptRemover(Database& database)
                      "NOT EXISTS (SELECT 1 FROM runs WHERE runs.kernel = kernels.kernel)") {}
 
 absl::StatusOr<v1::DeleteStep> AttemptRemover::Remove(const Removal& removal) {
-  const absl::StatusOr<std::vector<int64_t>> runs = LockRuns(removal);
-  if (!runs.ok()) return runs.status();
+  ASSIGN_OR_RETURN(const std::vector<int64_t> runs, LockRuns(removal));
   v1::DeleteStep step;
   for (size_t i = 0; i < removal.keys.size(); ++i) {
-    const absl::StatusOr<std::optional<int64_t>> rows = Remove(removal.keys[i]);
-    if (!rows.ok()) return rows.status();
-    if (!rows->has_value()) continue;
+    ASSIGN_OR_RETURN(const std::optional<int64_t> rows, Remove(removal.keys[i]));
+    if (!rows.has_value()) continue;
     v1::DeletedAttempt& removed = *step.add_attempts();
     removed = removal.attempts[i];
-    removed.set_rows(static_cast<uint64_t>(**rows));
+    removed.set_rows(static_cast<uint64_t>(*rows));
   }
-  for (const int64_t run : *runs) {
-    const absl::StatusOr<bool> removed = RemoveIfEmpty(run);
-    if (!removed.ok()) return removed.status();
-    if (*removed) step.set_runs(step.runs() + 1);
+  for (const int64_t run : runs) {
+    ASSIGN_OR_RETURN(const bool removed, RemoveIfEmpty(run));
+    if (removed) step.set_runs(step.runs() + 1);
   }
   return step;
 }
@@ -66,15 +64,15 @@ absl::StatusOr<std::vector<int64_t>> AttemptRemover::LockRuns(const Removal& rem
     }
   };
   for (const int64_t attempt : removal.keys) {
-    if (absl::Status status = add_rows(run_of_.Bind(attempt)); !status.ok()) return status;
+    RETURN_IF_ERROR(add_rows(run_of_.Bind(attempt)));
   }
   if (!removal.empty_runs_of.empty()) {
-    if (absl::Status status = add_rows(runs_.Bind(removal.empty_runs_of)); !status.ok()) return status;
+    RETURN_IF_ERROR(add_rows(runs_.Bind(removal.empty_runs_of)));
   }
   std::vector<int64_t> locked;
   for (const auto& [name, run] : keys) {
     // A run that was removed in the meantime is not locked, and none of its attempts will be found.
-    if (absl::Status status = lock_run_.Bind(run).QueryInt().status(); !status.ok()) return status;
+    RETURN_IF_ERROR(lock_run_.Bind(run).QueryInt().status());
     locked.push_back(run);
   }
   return locked;
@@ -84,12 +82,11 @@ absl::StatusOr<std::optional<int64_t>> AttemptRemover::Remove(int64_t attempt) {
   absl::StatusOr<std::optional<int64_t>> run = lock_attempt_.Bind(attempt).QueryInt();
   if (!run.ok() || !run->has_value()) return run;
   for (Statement& remove : remove_beside_rows_) {
-    if (absl::Status status = remove.Bind(InRun{**run}, attempt).Run(); !status.ok()) return status;
+    RETURN_IF_ERROR(remove.Bind(InRun{**run}, attempt).Run());
   }
-  const absl::StatusOr<int64_t> rows = remove_rows_.Bind(InRun{**run}, attempt).RunCounting();
-  if (!rows.ok()) return rows.status();
-  if (absl::Status status = remove_attempt_.Bind(attempt).Run(); !status.ok()) return status;
-  return *rows;
+  ASSIGN_OR_RETURN(const int64_t rows, remove_rows_.Bind(InRun{**run}, attempt).RunCounting());
+  RETURN_IF_ERROR(remove_attempt_.Bind(attempt).Run());
+  return rows;
 }
 
 absl::StatusOr<bool> AttemptRemover::RemoveIfEmpty(int64_t run) {
@@ -98,16 +95,15 @@ absl::StatusOr<bool> AttemptRemover::RemoveIfEmpty(int64_t run) {
   const std::optional<int64_t> kernel = empty_run_.IsNull(0) ? std::nullopt : std::optional(empty_run_.Int(0));
   empty_run_.Reset();
   for (Statement& remove : remove_run_) {
-    if (absl::Status status = remove.Bind(run).Run(); !status.ok()) return status;
+    RETURN_IF_ERROR(remove.Bind(run).Run());
   }
-  if (absl::Status status = remove_kernel_.Bind(kernel).Run(); !status.ok()) return status;
+  RETURN_IF_ERROR(remove_kernel_.Bind(kernel).Run());
   return true;
 }
 
 absl::StatusOr<bool> AttemptRemover::IsThere(int64_t attempt) {
-  const absl::StatusOr<std::optional<int64_t>> run = lock_attempt_.Bind(attempt).QueryInt();
-  if (!run.ok()) return run.status();
-  return run->has_value();
+  ASSIGN_OR_RETURN(const std::optional<int64_t> run, lock_attempt_.Bind(attempt).QueryInt());
+  return run.has_value();
 }
 
 }  // namespace telemetry::storage

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "server/storage/sql/attempt_state.h"
 #include "server/storage/sql/partitions.h"
 
@@ -87,10 +88,9 @@ absl::StatusOr<AttemptTable::Known> AttemptTable::KnownOf(const std::string& att
 }
 
 absl::StatusOr<AttemptTable::RowTarget> AttemptTable::TargetOf(const std::string& attempt_id, MaybeRefusal& refusal) {
-  absl::StatusOr<Known> known = KnownOf(attempt_id);
-  if (!known.ok()) return known.status();
-  if (known->key.attempt > 0) return RowTarget{.key = known->key, .foreign = sender_.IsForeignTo(known->sender)};
-  if (known->key.attempt == kUnknown) {
+  ASSIGN_OR_RETURN(Known known, KnownOf(attempt_id));
+  if (known.key.attempt > 0) return RowTarget{.key = known.key, .foreign = sender_.IsForeignTo(known.sender)};
+  if (known.key.attempt == kUnknown) {
     refusal = Refusal{v1::Reject::REASON_UNKNOWN_REFERENCE, "attempt_id names an attempt that is not known"};
   }
   return RowTarget{};
@@ -111,30 +111,26 @@ absl::StatusOr<AttemptTable::Known> AttemptTable::Find(const std::string& attemp
 }
 
 absl::Status AttemptTable::Store(const v1::Attempt& attempt, int64_t now_unix_us, MaybeRefusal& refusal) {
-  absl::StatusOr<std::optional<Row>> row = Read(attempt.attempt_id());
-  if (!row.ok()) return row.status();
+  ASSIGN_OR_RETURN(std::optional<Row> row, Read(attempt.attempt_id()));
   // A record that contradicts a known attempt must not create a new run.
-  absl::StatusOr<int64_t> run = row->has_value() ? LockRun(attempt, **row) : runs_.KeyOf(attempt.run_id());
-  if (!run.ok()) return run.status();
-  if (row->has_value()) {
-    if (absl::Status status = Merge(attempt, **row, refusal); !status.ok() || refusal) return status;
+  ASSIGN_OR_RETURN(int64_t run, row.has_value() ? LockRun(attempt, *row) : runs_.KeyOf(attempt.run_id()));
+  if (row.has_value()) {
+    if (absl::Status status = Merge(attempt, *row, refusal); !status.ok() || refusal) return status;
     // The record is a duplicate that changes nothing.
-    if (sender_.IsForeignTo((*row)->sender)) return absl::OkStatus();
+    if (sender_.IsForeignTo(row->sender)) return absl::OkStatus();
   }
-  absl::StatusOr<bool> superseded = IsSuperseded(attempt, *run);
-  if (!superseded.ok()) return superseded.status();
-  if (!row->has_value() && !*superseded) {
-    if (absl::Status status = Insert(attempt, *run, now_unix_us); !status.ok()) return status;
+  ASSIGN_OR_RETURN(bool superseded, IsSuperseded(attempt, run));
+  if (!row.has_value() && !superseded) {
+    RETURN_IF_ERROR(Insert(attempt, run, now_unix_us));
   }
   // A superseded attempt covers more than the attempts that it supersedes itself, so these are removed too.
   if (attempt.supersedes_size() == 0) return absl::OkStatus();
-  return Supersede(attempt, *run);
+  return Supersede(attempt, run);
 }
 
 absl::StatusOr<std::optional<AttemptTable::Row>> AttemptTable::Read(const std::string& attempt_id) {
-  absl::StatusOr<bool> found = read_.Bind(Blob{attempt_id}).Step();
-  if (!found.ok()) return found.status();
-  if (!*found) return std::nullopt;
+  ASSIGN_OR_RETURN(bool found, read_.Bind(Blob{attempt_id}).Step());
+  if (!found) return std::nullopt;
   Row row{.run = read_.Int(0),
           .sender = read_.Int(10),
           .run_id = std::string(read_.Text(11)),
@@ -155,7 +151,7 @@ absl::StatusOr<int64_t> AttemptTable::LockRun(const v1::Attempt& attempt, const 
   // Most attempts belong to the current sender's own run, which may be locked already.
   absl::StatusOr<int64_t> own = runs_.Find(attempt.run_id());
   if (!own.ok() || *own == row.run) return own;
-  if (absl::Status status = runs_.Lock(row.run); !status.ok()) return status;
+  RETURN_IF_ERROR(runs_.Lock(row.run));
   return row.run;
 }
 
@@ -230,9 +226,8 @@ absl::Status AttemptTable::Supersede(const v1::Attempt& by, int64_t run) {
   std::set<int64_t> runs;
   bind(find_droppable_);
   while (true) {
-    const absl::StatusOr<bool> found = find_droppable_.Step();
-    if (!found.ok()) return found.status();
-    if (!*found) break;
+    ASSIGN_OR_RETURN(const bool found, find_droppable_.Step());
+    if (!found) break;
     runs.insert(find_droppable_.Int(0));
   }
   if (runs.empty()) return absl::OkStatus();

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace telemetry::storage {
 namespace {
@@ -59,9 +60,8 @@ absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> BatchWriter::OpenProducers
   BeginTransaction(now_unix_us);
   std::vector<absl::StatusOr<uint64_t>> results;
   for (const ProducerOpening& opening : openings) {
-    absl::StatusOr<absl::StatusOr<uint64_t>> result = Open(opening);
-    if (!result.ok()) return result.status();
-    results.push_back(*std::move(result));
+    ASSIGN_OR_RETURN(absl::StatusOr<uint64_t> result, Open(opening));
+    results.push_back(std::move(result));
   }
   return results;
 }
@@ -70,34 +70,29 @@ absl::StatusOr<absl::StatusOr<uint64_t>> BatchWriter::Open(const ProducerOpening
   if (absl::StrContains(opening.client, '\0')) {
     return absl::StatusOr<uint64_t>(absl::InvalidArgumentError("client contains a NUL"));
   }
-  const absl::StatusOr<ProducerTable::Producer*> producer = FindOrAdd(opening);
-  if (!producer.ok()) return producer.status();
-  if (*producer == nullptr) return uint64_t{0};
-  const absl::StatusOr<bool> somebody_elses = IsSomebodyElses(**producer, opening);
-  if (!somebody_elses.ok()) return somebody_elses.status();
-  if (*somebody_elses) {
+  ASSIGN_OR_RETURN(ProducerTable::Producer* const producer, FindOrAdd(opening));
+  if (producer == nullptr) return uint64_t{0};
+  ASSIGN_OR_RETURN(const bool somebody_elses, IsSomebodyElses(*producer, opening));
+  if (somebody_elses) {
     return absl::StatusOr<uint64_t>(absl::PermissionDeniedError(
         "the producer belongs to another sender: use a token with the name that it was first opened with"));
   }
-  if (ProducerTable::IsOpen(**producer, opening)) return (*producer)->committed_seq;
-  if (absl::Status status = ProducerTable::CheckEpoch(**producer, opening.epoch); !status.ok()) {
+  if (ProducerTable::IsOpen(*producer, opening)) return producer->committed_seq;
+  if (absl::Status status = ProducerTable::CheckEpoch(*producer, opening.epoch); !status.ok()) {
     return absl::StatusOr<uint64_t>(std::move(status));
   }
-  const absl::StatusOr<int64_t> sender = senders_.KeyOf(opening.sender);
-  if (!sender.ok()) return sender.status();
-  if (absl::Status status = producers_.Reopen(**producer, opening, *sender, now_unix_us_); !status.ok()) return status;
-  return (*producer)->committed_seq;
+  ASSIGN_OR_RETURN(const int64_t sender, senders_.KeyOf(opening.sender));
+  RETURN_IF_ERROR(producers_.Reopen(*producer, opening, sender, now_unix_us_));
+  return producer->committed_seq;
 }
 
 absl::StatusOr<ProducerTable::Producer*> BatchWriter::FindOrAdd(const ProducerOpening& opening) {
   absl::StatusOr<ProducerTable::Producer*> known = producers_.Find(opening.producer_id);
   if (!known.ok() || *known != nullptr) return known;
-  const absl::StatusOr<int64_t> sender = senders_.KeyOf(opening.sender);
-  if (!sender.ok()) return sender.status();
-  const absl::StatusOr<bool> added = producers_.Add(opening, *sender, now_unix_us_);
-  if (!added.ok()) return added.status();
-  if (*added) {
-    if (absl::Status status = LimitUnsent(opening.producer_id, *sender); !status.ok()) return status;
+  ASSIGN_OR_RETURN(const int64_t sender, senders_.KeyOf(opening.sender));
+  ASSIGN_OR_RETURN(const bool added, producers_.Add(opening, sender, now_unix_us_));
+  if (added) {
+    RETURN_IF_ERROR(LimitUnsent(opening.producer_id, sender));
     return nullptr;
   }
   known = producers_.Find(opening.producer_id);
@@ -106,18 +101,16 @@ absl::StatusOr<ProducerTable::Producer*> BatchWriter::FindOrAdd(const ProducerOp
 }
 
 absl::Status BatchWriter::LimitUnsent(const std::string& producer_id, int64_t sender) {
-  const absl::StatusOr<std::vector<std::string>> removed = unsent_.Add(producer_id, sender);
-  if (!removed.ok()) return removed.status();
-  for (const std::string& id : *removed) producers_.Remove(id);
+  ASSIGN_OR_RETURN(const std::vector<std::string> removed, unsent_.Add(producer_id, sender));
+  for (const std::string& id : removed) producers_.Remove(id);
   return absl::OkStatus();
 }
 
 absl::StatusOr<bool> BatchWriter::IsSomebodyElses(const ProducerTable::Producer& producer,
                                                   const ProducerOpening& opening) {
   if (producer.sender == 0 || opening.sender.empty()) return false;
-  const absl::StatusOr<int64_t> sender = senders_.Find(opening.sender);
-  if (!sender.ok()) return sender.status();
-  return *sender != producer.sender;
+  ASSIGN_OR_RETURN(const int64_t sender, senders_.Find(opening.sender));
+  return sender != producer.sender;
 }
 
 absl::StatusOr<std::vector<BatchOutcome>> BatchWriter::Store(absl::Span<const ProducerBatch> batches,
@@ -126,31 +119,29 @@ absl::StatusOr<std::vector<BatchOutcome>> BatchWriter::Store(absl::Span<const Pr
   std::vector<BatchOutcome> outcomes(batches.size());
   std::vector<NewRecords> accepted;
   for (size_t i = 0; i < batches.size(); ++i) {
-    const absl::StatusOr<std::optional<NewRecords>> records = Accept(batches[i], outcomes[i]);
-    if (!records.ok()) return records.status();
-    if (records->has_value()) accepted.push_back(**records);
+    ASSIGN_OR_RETURN(const std::optional<NewRecords> records, Accept(batches[i], outcomes[i]));
+    if (records.has_value()) accepted.push_back(*records);
   }
-  if (absl::Status status = LookAt(accepted); !status.ok()) return status;
+  RETURN_IF_ERROR(LookAt(accepted));
   for (const NewRecords& records : accepted) {
-    if (absl::Status status = Store(records); !status.ok()) return status;
+    RETURN_IF_ERROR(Store(records));
   }
-  if (absl::Status status = producers_.Save(); !status.ok()) return status;
+  RETURN_IF_ERROR(producers_.Save());
   return outcomes;
 }
 
 absl::StatusOr<std::optional<BatchWriter::NewRecords>> BatchWriter::Accept(const ProducerBatch& batch,
                                                                            BatchOutcome& outcome) {
-  absl::StatusOr<ProducerTable::Producer*> producer = producers_.Find(batch.producer_id);
-  if (!producer.ok()) return producer.status();
-  if (*producer == nullptr) {
+  ASSIGN_OR_RETURN(ProducerTable::Producer * producer, producers_.Find(batch.producer_id));
+  if (producer == nullptr) {
     outcome.status = OpenAgain();
     return std::nullopt;
   }
-  const uint64_t committed_seq = (*producer)->committed_seq;
+  const uint64_t committed_seq = producer->committed_seq;
   outcome.committed_seq = committed_seq;
-  outcome.status = ProducerTable::CheckEpoch(**producer, batch.epoch);
+  outcome.status = ProducerTable::CheckEpoch(*producer, batch.epoch);
   // The row with the batch's epoch was removed, and an older process has opened the log since.
-  if (batch.epoch > (*producer)->epoch) outcome.status = OpenAgain();
+  if (batch.epoch > producer->epoch) outcome.status = OpenAgain();
   if (!outcome.status.ok()) return std::nullopt;
   if (batch.first_seq > committed_seq + 1) {
     outcome.status = absl::OutOfRangeError(
@@ -160,9 +151,9 @@ absl::StatusOr<std::optional<BatchWriter::NewRecords>> BatchWriter::Accept(const
   const uint64_t end = batch.first_seq + batch.records.size();
   outcome.skipped = std::min<uint64_t>(committed_seq + 1 - batch.first_seq, batch.records.size());
   if (end <= committed_seq + 1) return std::nullopt;
-  ProducerTable::Advance(**producer, end - 1);
+  ProducerTable::Advance(*producer, end - 1);
   outcome.committed_seq = end - 1;
-  return NewRecords{.batch = batch, .outcome = outcome, .first_seq = committed_seq + 1, .sender = (*producer)->sender};
+  return NewRecords{.batch = batch, .outcome = outcome, .first_seq = committed_seq + 1, .sender = producer->sender};
 }
 
 absl::Status BatchWriter::LookAt(absl::Span<const NewRecords> accepted) {

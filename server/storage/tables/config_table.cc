@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/json.h"
 #include "proto/record/python_literal.h"
 #include "server/storage/sql/gathered.h"
@@ -105,9 +106,8 @@ absl::StatusOr<bool> ConfigTable::InsertNew(const v1::Config& config) {
     Remember(id, **key);
     return false;
   }
-  absl::StatusOr<StoredText> text = Encode(config.text());
-  if (!text.ok()) return text.status();
-  key = insert_with_text_.Bind(id.config_id, id.sender, text->arguments, text->unsplit).QueryInt();
+  ASSIGN_OR_RETURN(StoredText text, Encode(config.text()));
+  key = insert_with_text_.Bind(id.config_id, id.sender, text.arguments, text.unsplit).QueryInt();
   if (!key.ok()) return key.status();
   if (!key->has_value()) return false;
   Remember(id, **key);
@@ -119,9 +119,8 @@ absl::Status ConfigTable::Merge(int64_t config, const std::string& text, MaybeRe
   // not wait for each other.
   absl::StatusOr<std::string> stored = ReadText(config);
   if (!stored.ok() || *stored == text) return stored.status();
-  const absl::StatusOr<std::optional<int64_t>> known = lock_text_.Bind(config).QueryInt();
-  if (!known.ok()) return known.status();
-  if (known->value_or(0) == 0) return WriteText(config, text);
+  ASSIGN_OR_RETURN(const std::optional<int64_t> known, lock_text_.Bind(config).QueryInt());
+  if (known.value_or(0) == 0) return WriteText(config, text);
   // Another writer may have changed the text before the row was locked.
   stored = ReadText(config);
   if (!stored.ok() || *stored == text) return stored.status();
@@ -133,8 +132,7 @@ absl::Status ConfigTable::Merge(int64_t config, const std::string& text, MaybeRe
 }
 
 absl::StatusOr<std::string> ConfigTable::ReadText(int64_t config) {
-  absl::StatusOr<bool> found = read_text_.Bind(config).Step();
-  if (!found.ok()) return found.status();
+  RETURN_IF_ERROR(read_text_.Bind(config).Step().status());
   std::string text(read_text_.Text(0));
   read_text_.Reset();
   return text;
@@ -145,9 +143,8 @@ absl::StatusOr<ConfigTable::StoredText> ConfigTable::Encode(std::string_view tex
   if (pieces.empty()) return StoredText{.arguments = {}, .unsplit = text};
   std::string arguments;
   for (std::string_view piece : pieces) {
-    absl::StatusOr<int64_t> key = ArgumentKey(piece);
-    if (!key.ok()) return key.status();
-    absl::StrAppend(&arguments, arguments.empty() ? "[" : ",", *key);
+    ASSIGN_OR_RETURN(int64_t key, ArgumentKey(piece));
+    absl::StrAppend(&arguments, arguments.empty() ? "[" : ",", key);
   }
   arguments.push_back(']');
   return StoredText{.arguments = std::move(arguments), .unsplit = {}};
@@ -167,38 +164,33 @@ absl::StatusOr<int64_t> ConfigTable::ArgumentKey(std::string_view text) {
 }
 
 absl::Status ConfigTable::Store(const v1::RunConfig& config, MaybeRefusal& refusal) {
-  absl::StatusOr<int64_t> run = runs_.KeyOf(config.run_id());
-  if (!run.ok()) return run.status();
-  absl::StatusOr<int64_t> key = KeyOf(config.config_id());
-  if (!key.ok()) return key.status();
-  absl::StatusOr<RunConfigRow> row = ReadRunConfig(*run, *key);
-  if (!row.ok()) return row.status();
+  ASSIGN_OR_RETURN(int64_t run, runs_.KeyOf(config.run_id()));
+  ASSIGN_OR_RETURN(int64_t key, KeyOf(config.config_id()));
+  ASSIGN_OR_RETURN(RunConfigRow row, ReadRunConfig(run, key));
 
   FieldMerge merge;
-  merge.Field("sample_id", row->sample_id, TELEMETRY_OPTIONAL(config, sample_id));
-  merge.Field("decorator", row->decorator, TELEMETRY_OPTIONAL(config, decorator));
+  merge.Field("sample_id", row.sample_id, TELEMETRY_OPTIONAL(config, sample_id));
+  merge.Field("decorator", row.decorator, TELEMETRY_OPTIONAL(config, decorator));
   if (merge.conflict()) {
     refusal = std::move(merge.conflict());
     return absl::OkStatus();
   }
-  const bool is_foreign = row->is_stored && sender_.IsForeignTo(row->sender);
-  const bool has_new_keys = config.has_record_keys_json() &&
-                            (!row->keys_json || (!is_foreign && config.record_keys_json() < *row->keys_json));
-  if (row->is_stored && !merge.changed() && !has_new_keys) return absl::OkStatus();
+  const bool is_foreign = row.is_stored && sender_.IsForeignTo(row.sender);
+  const bool has_new_keys =
+      config.has_record_keys_json() && (!row.keys_json || (!is_foreign && config.record_keys_json() < *row.keys_json));
+  if (row.is_stored && !merge.changed() && !has_new_keys) return absl::OkStatus();
   if (has_new_keys) {
-    const absl::StatusOr<int64_t> key_list = KeyListKey(config.record_keys_json());
-    if (!key_list.ok()) return key_list.status();
-    row->key_list = *key_list;
-    row->keys_json = config.record_keys_json();
+    ASSIGN_OR_RETURN(const int64_t key_list, KeyListKey(config.record_keys_json()));
+    row.key_list = key_list;
+    row.keys_json = config.record_keys_json();
   }
-  return WriteRunConfig(*run, *key, *std::move(row));
+  return WriteRunConfig(run, key, std::move(row));
 }
 
 absl::StatusOr<ConfigTable::RunConfigRow> ConfigTable::ReadRunConfig(int64_t run, int64_t config) {
   if (auto it = run_configs_.find({run, config}); it != run_configs_.end()) return it->second;
-  absl::StatusOr<bool> found = read_run_config_.Bind(run, config).Step();
-  if (!found.ok()) return found.status();
-  if (!*found) return RunConfigRow{};
+  ASSIGN_OR_RETURN(bool found, read_run_config_.Bind(run, config).Step());
+  if (!found) return RunConfigRow{};
   RunConfigRow row{.is_stored = true,
                    .key_list = IntColumn(read_run_config_, 0),
                    .keys_json = TextColumn(read_run_config_, 1),
@@ -225,9 +217,8 @@ absl::Status ConfigTable::WriteRunConfig(int64_t run, int64_t config, RunConfigR
 
 absl::StatusOr<int64_t> ConfigTable::KeyListKey(const std::string& keys_json) {
   if (auto it = key_lists_.find(keys_json); it != key_lists_.end()) return it->second;
-  absl::StatusOr<int64_t> key = KeyOfRow(find_key_list_.Bind(keys_json), insert_key_list_.Bind(keys_json));
-  if (!key.ok()) return key;
-  key_lists_.emplace(keys_json, *key);
+  ASSIGN_OR_RETURN(int64_t key, KeyOfRow(find_key_list_.Bind(keys_json), insert_key_list_.Bind(keys_json)));
+  key_lists_.emplace(keys_json, key);
   return key;
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/sql/detail_columns.h"
 #include "server/storage/sql/gathered.h"
 #include "server/storage/sql/partitions.h"
@@ -56,9 +57,8 @@ absl::Status DetailTable::Store(const v1::MeasurementDetail& detail, MaybeRefusa
 
 absl::Status DetailTable::CompareStored(const v1::MeasurementDetail& detail, const AttemptKey& key,
                                         MaybeRefusal& refusal) {
-  absl::StatusOr<bool> found = read_.Bind(InRun{key.run}, key.attempt, detail.seq()).Step();
-  if (!found.ok()) return found.status();
-  if (!*found) {
+  ASSIGN_OR_RETURN(bool found, read_.Bind(InRun{key.run}, key.attempt, detail.seq()).Step());
+  if (!found) {
     refusal = NotYours(kForeignAttempt);
     return absl::OkStatus();
   }

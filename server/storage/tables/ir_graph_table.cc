@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
 #include "server/storage/sql/gathered.h"
@@ -48,34 +49,31 @@ IrGraphTable::IrGraphTable(Database& database, RunTable& runs, const CurrentSend
       drop_(database, "DELETE FROM ir_graphs WHERE " TELEMETRY_IN_RUN "ir_graph = ?1") {}
 
 absl::Status IrGraphTable::Store(const v1::IrGraph& graph) {
-  absl::StatusOr<int64_t> run = runs_.KeyOf(graph.run_id());
-  if (!run.ok()) return run.status();
+  ASSIGN_OR_RETURN(int64_t run, runs_.KeyOf(graph.run_id()));
   const std::string digest = record::Sha256(graph.SerializeAsString());
-  absl::StatusOr<bool> wanted = MakeRoom(*run, graph, digest);
+  absl::StatusOr<bool> wanted = MakeRoom(run, graph, digest);
   if (!wanted.ok() || !*wanted) return wanted.status();
 
   const auto schema_version =
       graph.has_schema_version() ? std::optional<int64_t>(graph.schema_version()) : std::nullopt;
-  const absl::StatusOr<std::optional<int64_t>> ir_graph =
-      insert_
-          .Bind(*run, graph.kind(), schema_version, graph.directed(), graph.multigraph(), graph.attributes_json(),
-                graph.extra_json(), Blob{digest}, sender_.column())
-          .QueryInt();
-  if (!ir_graph.ok()) return ir_graph.status();
-  absl::Status status = InsertNodes(*run, **ir_graph, graph);
-  return status.ok() ? InsertEdges(*run, **ir_graph, graph) : status;
+  ASSIGN_OR_RETURN(const std::optional<int64_t> ir_graph,
+                   insert_
+                       .Bind(run, graph.kind(), schema_version, graph.directed(), graph.multigraph(),
+                             graph.attributes_json(), graph.extra_json(), Blob{digest}, sender_.column())
+                       .QueryInt());
+  absl::Status status = InsertNodes(run, *ir_graph, graph);
+  return status.ok() ? InsertEdges(run, *ir_graph, graph) : status;
 }
 
 absl::StatusOr<bool> IrGraphTable::MakeRoom(int64_t run, const v1::IrGraph& graph, const std::string& digest) {
-  absl::StatusOr<bool> found = find_.Bind(run, graph.kind()).Step();
-  if (!found.ok()) return found.status();
-  if (!*found) return true;
+  ASSIGN_OR_RETURN(bool found, find_.Bind(run, graph.kind()).Step());
+  if (!found) return true;
   const int64_t stored = find_.Int(0);
   const bool gives_way = digest < find_.Bytes(1) && !sender_.IsForeignTo(find_.Int(2));
   find_.Reset();
   if (!gives_way) return false;
   for (Statement* drop : {&drop_nodes_, &drop_edges_, &drop_}) {
-    if (absl::Status status = drop->Bind(InRun{run}, stored).Run(); !status.ok()) return status;
+    RETURN_IF_ERROR(drop->Bind(InRun{run}, stored).Run());
   }
   return true;
 }
@@ -84,20 +82,19 @@ absl::Status IrGraphTable::InsertNodes(int64_t run, int64_t ir_graph, const v1::
   for (int i = 0; i < graph.nodes_size(); ++i) {
     const v1::IrNode& node = graph.nodes(i);
     const OptionalText omitted = OmittedJson(node);
-    absl::Status status =
-        insert_node_
-            .Bind(InRun{run}, ir_graph, i, node.id(), int64_t{node.graph_id()}, TELEMETRY_OPTIONAL(node, region_kind),
-                  TELEMETRY_OPTIONAL(node, block_ids_json), TELEMETRY_OPTIONAL(node, op_kind),
-                  TELEMETRY_OPTIONAL(node, target), TELEMETRY_OPTIONAL(node, lowering_class),
-                  TELEMETRY_OPTIONAL(node, dtype), TELEMETRY_OPTIONAL(node, shape_json),
-                  TELEMETRY_OPTIONAL(node, concrete_shape_json), TELEMETRY_OPTIONAL(node, stride_json),
-                  TELEMETRY_OPTIONAL(node, concrete_stride_json), TELEMETRY_OPTIONAL(node, device),
-                  TELEMETRY_OPTIONAL(node, value_json), TELEMETRY_OPTIONAL(node, input_dtypes_json),
-                  TELEMETRY_OPTIONAL(node, input_shapes_json), TELEMETRY_OPTIONAL(node, reduction_type),
-                  TELEMETRY_OPTIONAL(node, reduction_ranges_json), TELEMETRY_OPTIONAL(node, pointwise_ranges_json),
-                  TELEMETRY_OPTIONAL(node, source_loc), omitted, node.extra_json())
-            .Run();
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(insert_node_
+                        .Bind(InRun{run}, ir_graph, i, node.id(), int64_t{node.graph_id()},
+                              TELEMETRY_OPTIONAL(node, region_kind), TELEMETRY_OPTIONAL(node, block_ids_json),
+                              TELEMETRY_OPTIONAL(node, op_kind), TELEMETRY_OPTIONAL(node, target),
+                              TELEMETRY_OPTIONAL(node, lowering_class), TELEMETRY_OPTIONAL(node, dtype),
+                              TELEMETRY_OPTIONAL(node, shape_json), TELEMETRY_OPTIONAL(node, concrete_shape_json),
+                              TELEMETRY_OPTIONAL(node, stride_json), TELEMETRY_OPTIONAL(node, concrete_stride_json),
+                              TELEMETRY_OPTIONAL(node, device), TELEMETRY_OPTIONAL(node, value_json),
+                              TELEMETRY_OPTIONAL(node, input_dtypes_json), TELEMETRY_OPTIONAL(node, input_shapes_json),
+                              TELEMETRY_OPTIONAL(node, reduction_type), TELEMETRY_OPTIONAL(node, reduction_ranges_json),
+                              TELEMETRY_OPTIONAL(node, pointwise_ranges_json), TELEMETRY_OPTIONAL(node, source_loc),
+                              omitted, node.extra_json())
+                        .Run());
   }
   return absl::OkStatus();
 }
@@ -106,13 +103,12 @@ absl::Status IrGraphTable::InsertEdges(int64_t run, int64_t ir_graph, const v1::
   for (int i = 0; i < graph.edges_size(); ++i) {
     const v1::IrEdge& edge = graph.edges(i);
     const OptionalText omitted = OmittedJson(edge);
-    absl::Status status =
-        insert_edge_
-            .Bind(InRun{run}, ir_graph, i, edge.source(), edge.target(), TELEMETRY_OPTIONAL(edge, edge_kind),
-                  TELEMETRY_OPTIONAL(edge, arg_positions_json), TELEMETRY_OPTIONAL(edge, dtype),
-                  TELEMETRY_OPTIONAL(edge, shape_json), omitted, edge.extra_json())
-            .Run();
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(insert_edge_
+                        .Bind(InRun{run}, ir_graph, i, edge.source(), edge.target(),
+                              TELEMETRY_OPTIONAL(edge, edge_kind), TELEMETRY_OPTIONAL(edge, arg_positions_json),
+                              TELEMETRY_OPTIONAL(edge, dtype), TELEMETRY_OPTIONAL(edge, shape_json), omitted,
+                              edge.extra_json())
+                        .Run());
   }
   return absl::OkStatus();
 }

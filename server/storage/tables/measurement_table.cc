@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "server/storage/sql/failure_json.h"
 #include "server/storage/sql/gathered.h"
@@ -101,46 +102,42 @@ absl::Status MeasurementTable::StoreForeign(const v1::Measurement& row, const At
 }
 
 absl::Status MeasurementTable::StoreRow(const v1::Measurement& row, const AttemptKey& key, MaybeRefusal& refusal) {
-  absl::StatusOr<int64_t> status_key = StatusKey(row.status());
-  if (!status_key.ok()) return status_key.status();
-  const absl::StatusOr<int64_t> config = configs_.KeyOf(row.config_id());
-  if (!config.ok()) return config.status();
+  ASSIGN_OR_RETURN(int64_t status_key, StatusKey(row.status()));
+  ASSIGN_OR_RETURN(const int64_t config, configs_.KeyOf(row.config_id()));
   const OptionalText failure = Failure(row);
   if (known_rows_.is_on()) {
     const Contents contents = {.timestamp_s = row.timestamp_s(),
                                .generation = row.generation(),
-                               .status = *status_key,
+                               .status = status_key,
                                .perf_ms = Perf(row),
                                .compile_time_s = CompileTime(row),
                                .config_id = row.config_id(),
                                .failure_sha256 = failure ? std::optional(record::Sha256(*failure)) : std::nullopt};
     const KnownRows::Is is = known_rows_.Add(key.attempt, row.seq(), ToBytes(contents));
     if (is == KnownRows::Is::kSame) return absl::OkStatus();
-    if (is == KnownRows::Is::kOther) return CompareStored(row, key, Whose::kOwn, *status_key, *config, refusal);
+    if (is == KnownRows::Is::kOther) return CompareStored(row, key, Whose::kOwn, status_key, config, refusal);
   }
   const absl::StatusOr<int64_t> inserted =
       insert_
-          .Bind(InRun{key.run}, key.attempt, row.seq(), row.timestamp_s(), int64_t{row.generation()}, *status_key,
-                Perf(row), CompileTime(row), *config, failure)
+          .Bind(InRun{key.run}, key.attempt, row.seq(), row.timestamp_s(), int64_t{row.generation()}, status_key,
+                Perf(row), CompileTime(row), config, failure)
           .RunCounting();
   if (!inserted.ok() || *inserted == 1) return inserted.status();
-  return CompareStored(row, key, Whose::kOwn, *status_key, *config, refusal);
+  return CompareStored(row, key, Whose::kOwn, status_key, config, refusal);
 }
 
 absl::StatusOr<int64_t> MeasurementTable::StatusKey(const std::string& name) {
   if (auto it = statuses_.find(name); it != statuses_.end()) return it->second;
-  absl::StatusOr<int64_t> key = KeyOfRow(find_status_.Bind(name), insert_status_.Bind(name));
-  if (!key.ok()) return key;
-  statuses_.emplace(name, *key);
+  ASSIGN_OR_RETURN(int64_t key, KeyOfRow(find_status_.Bind(name), insert_status_.Bind(name)));
+  statuses_.emplace(name, key);
   return key;
 }
 
 absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, const AttemptKey& key, Whose whose,
                                              int64_t status, int64_t config, MaybeRefusal& refusal) {
   const OptionalText failure = Failure(row);
-  absl::StatusOr<bool> found = read_.Bind(InRun{key.run}, key.attempt, row.seq()).Step();
-  if (!found.ok()) return found.status();
-  if (!*found) return absl::AbortedError("another writer removed the stored row");
+  ASSIGN_OR_RETURN(bool found, read_.Bind(InRun{key.run}, key.attempt, row.seq()).Step());
+  if (!found) return absl::AbortedError("another writer removed the stored row");
   const bool equal = read_.Double(0) == row.timestamp_s() && read_.Int(1) == row.generation() &&
                      read_.Int(2) == status && DoubleColumn(read_, 3) == Perf(row) &&
                      DoubleColumn(read_, 4) == CompileTime(row) && TextColumn(read_, 6) == failure &&
@@ -149,9 +146,8 @@ absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, const A
   const int64_t stored_config = read_.Int(5);
   read_.Reset();
   if (equal) return absl::OkStatus();
-  const absl::StatusOr<std::optional<int64_t>> named = find_names_.Bind(stored_config, stored_status).QueryInt();
-  if (!named.ok()) return named.status();
-  if (named->has_value() || whose == Whose::kSomebodyElses) {
+  ASSIGN_OR_RETURN(const std::optional<int64_t> named, find_names_.Bind(stored_config, stored_status).QueryInt());
+  if (named.has_value() || whose == Whose::kSomebodyElses) {
     refusal = Conflict("another row is stored under this attempt_id and seq");
     return absl::OkStatus();
   }
@@ -166,24 +162,22 @@ absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, const A
 absl::Status MeasurementTable::Store(const v1::SourceHash& hash, MaybeRefusal& refusal) {
   absl::StatusOr<AttemptTable::RowTarget> target = attempts_.TargetOf(hash.attempt_id(), refusal);
   if (!target.ok() || target->left_out()) return target.status();
-  absl::StatusOr<std::string> bytes = record::HexDecode(hash.source_hash());
-  if (!bytes.ok()) return bytes.status();  // cannot fail: Validate() has checked it
+  ASSIGN_OR_RETURN(std::string bytes, record::HexDecode(hash.source_hash()));  // cannot fail: Validate() has checked it
   const KnownRows::Is is = known_hashes_.is_on() && !target->foreign
-                               ? known_hashes_.Add(target->key.attempt, hash.seq(), *bytes)
+                               ? known_hashes_.Add(target->key.attempt, hash.seq(), bytes)
                                : KnownRows::Is::kNew;
   if (is == KnownRows::Is::kSame) return absl::OkStatus();
   if (is == KnownRows::Is::kNew && !target->foreign) {
     const absl::StatusOr<int64_t> inserted =
-        insert_hash_.Bind(InRun{target->key.run}, target->key.attempt, hash.seq(), Blob{*bytes}).RunCounting();
+        insert_hash_.Bind(InRun{target->key.run}, target->key.attempt, hash.seq(), Blob{bytes}).RunCounting();
     if (!inserted.ok() || *inserted == 1) return inserted.status();
   }
-  absl::StatusOr<bool> found = read_hash_.Bind(InRun{target->key.run}, target->key.attempt, hash.seq()).Step();
-  if (!found.ok()) return found.status();
-  if (!*found) {
+  ASSIGN_OR_RETURN(bool found, read_hash_.Bind(InRun{target->key.run}, target->key.attempt, hash.seq()).Step());
+  if (!found) {
     refusal = NotYours(kForeignAttempt);
     return absl::OkStatus();
   }
-  if (read_hash_.Bytes(0) != *bytes) refusal = Conflict("another hash is stored for this attempt_id and seq");
+  if (read_hash_.Bytes(0) != bytes) refusal = Conflict("another hash is stored for this attempt_id and seq");
   read_hash_.Reset();
   return absl::OkStatus();
 }

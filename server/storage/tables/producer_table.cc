@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/tables/cache_budgets.h"
 
 namespace telemetry::storage {
@@ -31,9 +32,8 @@ ProducerTable::ProducerTable(Database& database)
 
 absl::StatusOr<ProducerTable::Producer*> ProducerTable::Find(const std::string& producer_id) {
   if (auto it = producers_.find(producer_id); it != producers_.end()) return &it->second;
-  absl::StatusOr<bool> found = find_.Bind(Blob{producer_id}).Step();
-  if (!found.ok()) return found.status();
-  if (!*found) return nullptr;
+  ASSIGN_OR_RETURN(bool found, find_.Bind(Blob{producer_id}).Step());
+  if (!found) return nullptr;
   Producer producer{.epoch = static_cast<uint64_t>(find_.Int(0)),
                     .committed_seq = static_cast<uint64_t>(find_.Int(1)),
                     .client = std::string(find_.Text(2)),
@@ -63,11 +63,10 @@ absl::Status ProducerTable::CheckEpoch(const Producer& producer, uint64_t epoch)
 }
 
 absl::StatusOr<bool> ProducerTable::Add(const ProducerOpening& opening, int64_t sender, int64_t now_unix_us) {
-  const absl::StatusOr<int64_t> added =
-      add_.Bind(Blob{opening.producer_id}, opening.epoch, opening.client, now_unix_us, SenderColumn(sender))
-          .RunCounting();
-  if (!added.ok()) return added.status();
-  if (*added == 0) return false;
+  ASSIGN_OR_RETURN(const int64_t added, add_.Bind(Blob{opening.producer_id}, opening.epoch, opening.client, now_unix_us,
+                                                  SenderColumn(sender))
+                                            .RunCounting());
+  if (added == 0) return false;
   Remember(opening.producer_id,
            {.epoch = opening.epoch, .committed_seq = 0, .client = opening.client, .sender = sender});
   return true;
@@ -75,9 +74,8 @@ absl::StatusOr<bool> ProducerTable::Add(const ProducerOpening& opening, int64_t 
 
 absl::Status ProducerTable::Reopen(Producer& producer, const ProducerOpening& opening, int64_t sender,
                                    int64_t now_unix_us) {
-  absl::Status status =
-      reopen_.Bind(Blob{opening.producer_id}, opening.epoch, opening.client, now_unix_us, SenderColumn(sender)).Run();
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(
+      reopen_.Bind(Blob{opening.producer_id}, opening.epoch, opening.client, now_unix_us, SenderColumn(sender)).Run());
   producer.epoch = opening.epoch;
   producer.client = opening.client;
   bytes_ += opening.client.size();
@@ -88,7 +86,7 @@ absl::Status ProducerTable::Reopen(Producer& producer, const ProducerOpening& op
 absl::Status ProducerTable::Save() {
   for (auto& [id, producer] : producers_) {
     if (!producer.dirty) continue;
-    if (absl::Status status = advance_.Bind(Blob{id}, producer.committed_seq).Run(); !status.ok()) return status;
+    RETURN_IF_ERROR(advance_.Bind(Blob{id}, producer.committed_seq).Run());
     producer.dirty = false;
   }
   return absl::OkStatus();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/sql/transaction.h"
 
 namespace telemetry::storage {
@@ -71,9 +72,9 @@ absl::Status CheckClock(Database& database, const PruneRules& rules, absl::Time 
 
 // Returns the largest key before the first arrival that is not older than `time`.
 absl::StatusOr<int64_t> KeyBefore(Database& database, const char* sql, absl::Time time) {
-  const absl::StatusOr<std::optional<int64_t>> key = Statement(database, sql).Bind(absl::ToUnixMicros(time)).QueryInt();
-  if (!key.ok()) return key.status();
-  return key->value_or(0);
+  ASSIGN_OR_RETURN(const std::optional<int64_t> key,
+                   Statement(database, sql).Bind(absl::ToUnixMicros(time)).QueryInt());
+  return key.value_or(0);
 }
 
 absl::StatusOr<int64_t> AttemptBefore(Database& database, absl::Time time) {
@@ -94,25 +95,20 @@ absl::StatusOr<int64_t> RejectBefore(Database& database, absl::Time time) {
 
 absl::StatusOr<PruneReach> ReachOf(Database& database, const PruneRules& rules) {
   ServedTime served(database);
-  const absl::StatusOr<OldKeys> old = served.OlderThan(rules.keep_age);
-  if (!old.ok()) return old.status();
-  const absl::StatusOr<OldKeys> given_up = served.OlderThan(kOpenFor);
-  if (!given_up.ok()) return given_up.status();
-  return PruneReach{.old = *old, .given_up = given_up->attempt};
+  ASSIGN_OR_RETURN(const OldKeys old, served.OlderThan(rules.keep_age));
+  ASSIGN_OR_RETURN(const OldKeys given_up, served.OlderThan(kOpenFor));
+  return PruneReach{.old = old, .given_up = given_up.attempt};
 }
 
 absl::StatusOr<PruneReach> ReachByClock(Database& database, const PruneRules& rules, absl::Time now) {
   PruneReach reach;
-  const absl::StatusOr<int64_t> given_up = AttemptBefore(database, now - kOpenFor);
-  if (!given_up.ok()) return given_up.status();
-  reach.given_up = *given_up;
+  ASSIGN_OR_RETURN(const int64_t given_up, AttemptBefore(database, now - kOpenFor));
+  reach.given_up = given_up;
   if (rules.keep_age == absl::InfiniteDuration()) return reach;
-  if (absl::Status status = CheckClock(database, rules, now); !status.ok()) return status;
-  const absl::StatusOr<int64_t> attempt = AttemptBefore(database, now - rules.keep_age);
-  if (!attempt.ok()) return attempt.status();
-  const absl::StatusOr<int64_t> reject = RejectBefore(database, now - rules.keep_age);
-  if (!reject.ok()) return reject.status();
-  reach.old = {.attempt = *attempt, .reject = *reject};
+  RETURN_IF_ERROR(CheckClock(database, rules, now));
+  ASSIGN_OR_RETURN(const int64_t attempt, AttemptBefore(database, now - rules.keep_age));
+  ASSIGN_OR_RETURN(const int64_t reject, RejectBefore(database, now - rules.keep_age));
+  reach.old = {.attempt = attempt, .reject = reject};
   return reach;
 }
 
@@ -130,30 +126,26 @@ Statement& Pruner::Candidates(int64_t first, int64_t last, int64_t most) {
 }
 
 absl::StatusOr<std::vector<PrunedAttempt>> Pruner::Plan() {
-  const absl::StatusOr<int64_t> used = UsedBytes(database_);
-  if (!used.ok()) return used.status();
+  ASSIGN_OR_RETURN(const int64_t used, UsedBytes(database_));
   bool counted = false;
   while (!counted) {
     std::vector<int64_t> rejects;
-    const absl::StatusOr<bool> none_left = NextRejects(rejects);
-    if (!none_left.ok()) return none_left.status();
-    counted = *none_left;
+    ASSIGN_OR_RETURN(const bool none_left, NextRejects(rejects));
+    counted = none_left;
   }
-  int64_t of_attempts = *used;
+  int64_t of_attempts = used;
   for (const auto& [sender, bytes] : reject_bytes_by_sender_) of_attempts -= bytes;
   double too_many = static_cast<double>(of_attempts) - static_cast<double>(rules_.keep_bytes);
   double row_bytes = 0;
   if (too_many > 0) {
-    const absl::StatusOr<int64_t> rows = database_.QueryInt("SELECT count(*) FROM measurements");
-    if (!rows.ok()) return rows.status();
-    row_bytes = static_cast<double>(*used) / static_cast<double>(std::max<int64_t>(*rows, 1));
+    ASSIGN_OR_RETURN(const int64_t rows, database_.QueryInt("SELECT count(*) FROM measurements"));
+    row_bytes = static_cast<double>(used) / static_cast<double>(std::max<int64_t>(rows, 1));
   }
   std::vector<PrunedAttempt> found;
   Statement& candidates = Candidates(0, too_many > 0 ? INT64_MAX : reach_.old.attempt, INT64_MAX);
   while (true) {
-    const absl::StatusOr<bool> row = candidates.Step();
-    if (!row.ok()) return row.status();
-    if (!*row) return found;
+    ASSIGN_OR_RETURN(const bool row, candidates.Step());
+    if (!row) return found;
     PrunedAttempt attempt = CandidateOf(candidates);
     if (attempt.attempt > reach_.old.attempt && too_many <= 0) break;
     too_many -= row_bytes * static_cast<double>(attempt.rows);
@@ -164,28 +156,23 @@ absl::StatusOr<std::vector<PrunedAttempt>> Pruner::Plan() {
 }
 
 absl::StatusOr<PruneStep> Pruner::RemoveSome() {
-  absl::StatusOr<Transaction> transaction = Transaction::BeginWrite(database_);
-  if (!transaction.ok()) return transaction.status();
-  const absl::StatusOr<int64_t> before = UsedBytes(database_);
-  if (!before.ok()) return before.status();
+  ASSIGN_OR_RETURN(Transaction transaction, Transaction::BeginWrite(database_));
+  ASSIGN_OR_RETURN(const int64_t before, UsedBytes(database_));
   PruneStep step;
   if (!rejects_done_) {
-    const absl::StatusOr<bool> no_rejects = RemoveRejects(step);
-    if (!no_rejects.ok()) return no_rejects.status();
-    rejects_done_ = *no_rejects;
+    ASSIGN_OR_RETURN(const bool no_rejects, RemoveRejects(step));
+    rejects_done_ = no_rejects;
   }
   if (rejects_done_ && step.rejects == 0) {
-    if (absl::Status status = CountNewRejects(); !status.ok()) return status;
-    const absl::StatusOr<bool> no_attempts = RemoveAttempts(*before, step);
-    if (!no_attempts.ok()) return no_attempts.status();
-    step.done = *no_attempts;
+    RETURN_IF_ERROR(CountNewRejects());
+    ASSIGN_OR_RETURN(const bool no_attempts, RemoveAttempts(before, step));
+    step.done = no_attempts;
   }
-  const absl::StatusOr<int64_t> after = UsedBytes(database_);
-  if (!after.ok()) return after.status();
-  step.bytes = std::max<int64_t>(*before - *after, 0);
-  step.used_bytes = *after;
+  ASSIGN_OR_RETURN(const int64_t after, UsedBytes(database_));
+  step.bytes = std::max<int64_t>(before - after, 0);
+  step.used_bytes = after;
   step.reject_bytes = reject_bytes_;
-  if (absl::Status status = transaction->Commit(); !status.ok()) return status;
+  RETURN_IF_ERROR(transaction.Commit());
   return step;
 }
 
@@ -204,9 +191,8 @@ absl::StatusOr<bool> Pruner::RemoveAttempts(int64_t used_bytes, PruneStep& step)
   Statement& candidates = Candidates(first, last, AttemptRemover::kAttemptsAtOnce);
   int64_t rows = 0;
   while (rows < AttemptRemover::kRowsAtOnce) {
-    const absl::StatusOr<bool> row = candidates.Step();
-    if (!row.ok()) return row.status();
-    if (!*row) break;
+    ASSIGN_OR_RETURN(const bool row, candidates.Step());
+    if (!row) break;
     rows += candidates.Int(5);
     found.push_back(CandidateOf(candidates));
   }
@@ -215,11 +201,10 @@ absl::StatusOr<bool> Pruner::RemoveAttempts(int64_t used_bytes, PruneStep& step)
   looked_at_ = all ? last : found.back().attempt;
   for (PrunedAttempt& attempt : found) {
     if (!may_go(attempt.attempt, used_bytes)) return true;
-    if (absl::Status status = Remove(attempt); !status.ok()) return status;
+    RETURN_IF_ERROR(Remove(attempt));
     step.attempts.push_back(std::move(attempt));
-    const absl::StatusOr<int64_t> used = UsedBytes(database_);
-    if (!used.ok()) return used.status();
-    used_bytes = *used;
+    ASSIGN_OR_RETURN(const int64_t used, UsedBytes(database_));
+    used_bytes = used;
   }
   return false;
 }
@@ -232,11 +217,10 @@ absl::Status Pruner::Remove(const PrunedAttempt& attempt) {
 
 absl::StatusOr<bool> Pruner::RemoveRejects(PruneStep& step) {
   std::vector<int64_t> found;
-  absl::StatusOr<bool> none_left = NextRejects(found);
-  if (!none_left.ok()) return none_left;
+  ASSIGN_OR_RETURN(bool none_left, NextRejects(found));
   Statement remove(database_, "DELETE FROM rejects WHERE reject = ?1");
   for (const int64_t reject : found) {
-    if (absl::Status status = remove.Bind(reject).Run(); !status.ok()) return status;
+    RETURN_IF_ERROR(remove.Bind(reject).Run());
   }
   step.rejects = std::ssize(found);
   return none_left;
@@ -248,9 +232,8 @@ absl::StatusOr<bool> Pruner::NextRejects(std::vector<int64_t>& found) {
   int64_t found_bytes = 0;
   for (int64_t looked_at = 0; looked_at < kRejectsLookedAt; ++looked_at) {
     if (std::ssize(found) >= kRejectsAtOnce || found_bytes >= kRejectBytesAtOnce) break;
-    const absl::StatusOr<bool> row = next.Step();
-    if (!row.ok()) return row.status();
-    if (!*row) return true;
+    ASSIGN_OR_RETURN(const bool row, next.Step());
+    if (!row) return true;
     const int64_t reject = next.Int(0);
     const int64_t bytes = RejectBytes(next.Int(2));
     rejects_below_ = reject;

@@ -2,15 +2,16 @@
 
 #include <optional>
 
+#include "proto/base/status_macros.h"
+
 namespace telemetry::storage {
 
 absl::StatusOr<int64_t> KeyOfRow(Statement& find, Statement& insert) {
   // If another writer has inserted the row in the meantime, the INSERT does nothing and the second SELECT finds the
   // row.
   for (Statement* statement : {&find, &insert, &find}) {
-    const absl::StatusOr<std::optional<int64_t>> key = statement->QueryInt();
-    if (!key.ok()) return key.status();
-    if (key->has_value()) return **key;
+    ASSIGN_OR_RETURN(const std::optional<int64_t> key, statement->QueryInt());
+    if (key.has_value()) return *key;
   }
   return absl::AbortedError("another writer inserted and removed the same row");
 }

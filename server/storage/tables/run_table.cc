@@ -1,5 +1,6 @@
 #include "server/storage/tables/run_table.h"
 
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "server/storage/tables/row_key.h"
 
@@ -36,11 +37,10 @@ RunTable::RunTable(Database& database, const CurrentSender& sender)
 
 absl::StatusOr<int64_t> RunTable::Find(const std::string& run_id) {
   if (const std::optional<int64_t> known = KnownKey(run_id, sender_.key())) return *known;
-  const absl::StatusOr<std::optional<int64_t>> key = find_.Bind(run_id, sender_.key()).QueryInt();
-  if (!key.ok()) return key.status();
-  if (!key->has_value()) return 0;
-  Remember(run_id, sender_.key(), **key);
-  return **key;
+  ASSIGN_OR_RETURN(const std::optional<int64_t> key, find_.Bind(run_id, sender_.key()).QueryInt());
+  if (!key.has_value()) return 0;
+  Remember(run_id, sender_.key(), *key);
+  return *key;
 }
 
 absl::StatusOr<int64_t> RunTable::KeyOf(const std::string& run_id) {
@@ -66,34 +66,31 @@ void RunTable::Remember(const std::string& run_id, int64_t sender, int64_t key) 
 }
 
 absl::Status RunTable::Store(const v1::Run& run, MaybeRefusal& refusal) {
-  absl::StatusOr<int64_t> key = KeyOf(run.run_id());
-  if (!key.ok()) return key.status();
-  absl::StatusOr<Row> row = Read(*key);
-  if (!row.ok()) return row.status();
+  ASSIGN_OR_RETURN(int64_t key, KeyOf(run.run_id()));
+  ASSIGN_OR_RETURN(Row row, Read(key));
 
   FieldMerge merge;
-  merge.Field("kernel_id", row->kernel.kernel_id, TELEMETRY_OPTIONAL(run, kernel_id));
-  merge.Field("kernel_name", row->kernel.name, TELEMETRY_OPTIONAL(run, kernel_name));
-  merge.Field("kernel_source", row->kernel.source, TELEMETRY_OPTIONAL(run, kernel_source));
-  merge.Field("input_shapes", row->input_shapes, TELEMETRY_OPTIONAL(run, input_shapes));
-  merge.Field("dtypes", row->dtypes, TELEMETRY_OPTIONAL(run, dtypes));
-  merge.Field("hardware", row->hardware, TELEMETRY_OPTIONAL(run, hardware));
-  merge.Field("settings_signature", row->settings_signature, TELEMETRY_OPTIONAL(run, settings_signature));
-  merge.Field("extra_json", row->extra_json, TELEMETRY_OPTIONAL(run, extra_json));
+  merge.Field("kernel_id", row.kernel.kernel_id, TELEMETRY_OPTIONAL(run, kernel_id));
+  merge.Field("kernel_name", row.kernel.name, TELEMETRY_OPTIONAL(run, kernel_name));
+  merge.Field("kernel_source", row.kernel.source, TELEMETRY_OPTIONAL(run, kernel_source));
+  merge.Field("input_shapes", row.input_shapes, TELEMETRY_OPTIONAL(run, input_shapes));
+  merge.Field("dtypes", row.dtypes, TELEMETRY_OPTIONAL(run, dtypes));
+  merge.Field("hardware", row.hardware, TELEMETRY_OPTIONAL(run, hardware));
+  merge.Field("settings_signature", row.settings_signature, TELEMETRY_OPTIONAL(run, settings_signature));
+  merge.Field("extra_json", row.extra_json, TELEMETRY_OPTIONAL(run, extra_json));
   if (merge.conflict()) {
     refusal = std::move(merge.conflict());
     return absl::OkStatus();
   }
   if (run.has_settings_json()) {
-    if (absl::Status status = add_settings_.Bind(*key, run.settings_json()).Run(); !status.ok()) return status;
+    RETURN_IF_ERROR(add_settings_.Bind(key, run.settings_json()).Run());
   }
-  return merge.changed() ? Write(*key, *row) : absl::OkStatus();
+  return merge.changed() ? Write(key, row) : absl::OkStatus();
 }
 
 absl::StatusOr<RunTable::Row> RunTable::Read(int64_t run) {
-  absl::StatusOr<bool> found = read_.Bind(run).Step();
-  if (!found.ok()) return found.status();
-  if (!*found) return absl::DataLossError(absl::StrCat("run ", run, " is missing"));
+  ASSIGN_OR_RETURN(bool found, read_.Bind(run).Step());
+  if (!found) return absl::DataLossError(absl::StrCat("run ", run, " is missing"));
   Row row{.kernel = {TextColumn(read_, 1), TextColumn(read_, 2), TextColumn(read_, 3)},
           .kernel_key = IntColumn(read_, 0),
           .input_shapes = TextColumn(read_, 4),
@@ -108,9 +105,8 @@ absl::StatusOr<RunTable::Row> RunTable::Read(int64_t run) {
 absl::Status RunTable::Write(int64_t run, const Row& row) {
   std::optional<int64_t> kernel;
   if (row.kernel.kernel_id || row.kernel.name || row.kernel.source) {
-    absl::StatusOr<int64_t> key = KernelKey(row.kernel);
-    if (!key.ok()) return key.status();
-    kernel = *key;
+    ASSIGN_OR_RETURN(int64_t key, KernelKey(row.kernel));
+    kernel = key;
   }
   absl::Status status =
       update_.Bind(run, kernel, row.input_shapes, row.dtypes, row.hardware, row.settings_signature, row.extra_json)

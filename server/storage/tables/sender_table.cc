@@ -1,5 +1,6 @@
 #include "server/storage/tables/sender_table.h"
 
+#include "proto/base/status_macros.h"
 #include "server/storage/tables/row_key.h"
 
 namespace telemetry::storage {
@@ -11,11 +12,10 @@ SenderTable::SenderTable(Database& database)
 absl::StatusOr<int64_t> SenderTable::Find(const std::string& name) {
   if (name.empty()) return 0;
   if (auto it = keys_.find(name); it != keys_.end()) return it->second;
-  const absl::StatusOr<std::optional<int64_t>> key = find_.Bind(name).QueryInt();
-  if (!key.ok()) return key.status();
-  if (!key->has_value()) return 0;
-  keys_.emplace(name, **key);
-  return **key;
+  ASSIGN_OR_RETURN(const std::optional<int64_t> key, find_.Bind(name).QueryInt());
+  if (!key.has_value()) return 0;
+  keys_.emplace(name, *key);
+  return *key;
 }
 
 absl::StatusOr<int64_t> SenderTable::KeyOf(const std::string& name) {

@@ -1,5 +1,6 @@
 #include "server/storage/tables/served_time.h"
 
+#include "proto/base/status_macros.h"
 #include "server/storage/sql/statement.h"
 
 namespace telemetry::storage {
@@ -17,21 +18,18 @@ absl::Status ServedTime::Add(absl::Duration passed) {
 }
 
 absl::StatusOr<absl::Duration> ServedTime::Total() {
-  const absl::StatusOr<int64_t> served_us = database_.QueryInt("SELECT ifnull(max(served_us), 0) FROM served_time");
-  if (!served_us.ok()) return served_us.status();
-  return absl::Microseconds(*served_us);
+  ASSIGN_OR_RETURN(const int64_t served_us, database_.QueryInt("SELECT ifnull(max(served_us), 0) FROM served_time"));
+  return absl::Microseconds(served_us);
 }
 
 absl::StatusOr<OldKeys> ServedTime::OlderThan(absl::Duration age) {
-  const absl::StatusOr<absl::Duration> total = Total();
-  if (!total.ok()) return total.status();
-  if (age >= *total) return OldKeys{};
+  ASSIGN_OR_RETURN(const absl::Duration total, Total());
+  if (age >= total) return OldKeys{};
   Statement query(database_,
                   "SELECT newest_attempt, newest_reject FROM served_time WHERE served_us <= ?1 "
                   "ORDER BY served_us DESC LIMIT 1");
-  const absl::StatusOr<bool> row = query.Bind(absl::ToInt64Microseconds(*total - age)).Step();
-  if (!row.ok()) return row.status();
-  if (!*row) return OldKeys{};
+  ASSIGN_OR_RETURN(const bool row, query.Bind(absl::ToInt64Microseconds(total - age)).Step());
+  if (!row) return OldKeys{};
   return OldKeys{.attempt = query.Int(0), .reject = query.Int(1)};
 }
 

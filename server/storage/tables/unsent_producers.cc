@@ -1,5 +1,7 @@
 #include "server/storage/tables/unsent_producers.h"
 
+#include "proto/base/status_macros.h"
+
 namespace telemetry::storage {
 namespace {
 
@@ -22,13 +24,13 @@ void UnsentProducers::Forget() {
 absl::StatusOr<std::vector<std::string>> UnsentProducers::Add(const std::string& producer_id, int64_t sender) {
   std::vector<std::string> removed;
   if (!is_loaded_) {
-    if (absl::Status status = Load(); !status.ok()) return status;
+    RETURN_IF_ERROR(Load());
   } else {
     of_sender_[sender].push_back(producer_id);
   }
   std::deque<std::string>& ids = of_sender_[sender];
   while (ids.size() > kMostOfSender && removed.size() < kMostRemovedAtOnce) {
-    if (absl::Status status = remove_.Bind(Blob{ids.front()}).Run(); !status.ok()) return status;
+    RETURN_IF_ERROR(remove_.Bind(Blob{ids.front()}).Run());
     removed.push_back(std::move(ids.front()));
     ids.pop_front();
   }
@@ -38,9 +40,8 @@ absl::StatusOr<std::vector<std::string>> UnsentProducers::Add(const std::string&
 absl::Status UnsentProducers::Load() {
   list_.Reset();
   while (true) {
-    const absl::StatusOr<bool> row = list_.Step();
-    if (!row.ok()) return row.status();
-    if (!*row) break;
+    ASSIGN_OR_RETURN(const bool row, list_.Step());
+    if (!row) break;
     of_sender_[list_.Int(1)].emplace_back(list_.Bytes(0));
   }
   is_loaded_ = true;

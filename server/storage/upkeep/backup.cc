@@ -8,6 +8,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/sql/statement.h"
 #include "server/storage/sqlite/dataset_file.h"
 #include "server/storage/sqlite/private_file.h"
@@ -26,12 +27,11 @@ absl::Status Sync(const std::string& path, int flags) {
 
 absl::Status Copy(const std::string& from, const std::string& to) {
   // Also backs up a dataset with missing acknowledged records: this is how an operator continues with such a dataset.
-  absl::StatusOr<SqliteDatabase> database = OpenDatasetForReading(from, {.vfs = {}, .check_acked = false});
-  if (!database.ok()) return database.status();
+  ASSIGN_OR_RETURN(SqliteDatabase database, OpenDatasetForReading(from, {.vfs = {}, .check_acked = false}));
   // VACUUM INTO accepts an empty file.
-  if (absl::Status status = MakePrivateFile(to); !status.ok()) return status;
+  RETURN_IF_ERROR(MakePrivateFile(to));
   // VACUUM INTO reads one snapshot. Unlike the backup API, it does not restart with each commit of the writer.
-  return Statement(*database, "VACUUM INTO ?1").Bind(to).Run();
+  return Statement(database, "VACUUM INTO ?1").Bind(to).Run();
 }
 
 // link() never replaces a file, so the second of two backups with the same name fails.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/sql/statement.h"
 #include "server/storage/sql/transaction.h"
 #include "server/storage/sqlite/acked_check.h"
@@ -25,25 +26,23 @@ constexpr const char* kCounted[] = {"kernels",     "runs",         "attempts",  
 // Checks each page and the log as they are stored on disk. SQLite's own check finds neither a flipped bit inside a
 // value nor frames that the log lost.
 absl::Status CheckBytes(SqliteDatabase& database, const std::optional<AckedMark>& mark, CheckReport* report) {
-  absl::StatusOr<AckedCheck> acked = CheckAcked(database, mark);
-  if (!acked.ok()) return acked.status();
-  for (std::string& damage : acked->damage) report->damage.push_back(std::move(damage));
-  absl::StatusOr<PageScan> scan = ScanPages(database, acked->log.pages);
-  if (!scan.ok()) return scan.status();
-  report->counts.emplace_back("pages", scan->pages);
-  for (std::string& damage : scan->damage) report->damage.push_back(std::move(damage));
+  ASSIGN_OR_RETURN(AckedCheck acked, CheckAcked(database, mark));
+  for (std::string& damage : acked.damage) report->damage.push_back(std::move(damage));
+  ASSIGN_OR_RETURN(PageScan scan, ScanPages(database, acked.log.pages));
+  report->counts.emplace_back("pages", scan.pages);
+  for (std::string& damage : scan.damage) report->damage.push_back(std::move(damage));
   constexpr char kNext[] = ": the next telemetry-collector serve or migrate seals them";
-  if (!scan->logged.empty()) {
+  if (!scan.logged.empty()) {
     report->notes.push_back(absl::StrCat(
-        scan->logged.size(), " pages match their recorded checksums; another program moved them from the log", kNext));
+        scan.logged.size(), " pages match their recorded checksums; another program moved them from the log", kNext));
   }
-  if (!scan->foreign.empty()) {
-    report->notes.push_back(absl::StrCat(scan->foreign.size(),
+  if (!scan.foreign.empty()) {
+    report->notes.push_back(absl::StrCat(scan.foreign.size(),
                                          " pages have no checksum, since another program wrote them, so a flipped bit "
                                          "in a value is not found in them",
                                          kNext));
   }
-  if (!scan->checked) {
+  if (!scan.checked) {
     report->notes.emplace_back(
         "the pages have no checksums, so a flipped bit in a value is not found: telemetry-collector migrate adds them");
   }
@@ -59,9 +58,8 @@ absl::Status CheckDatasetId(SqliteDatabase& database, CheckReport* report) {
 absl::Status Count(SqliteDatabase& database, CheckReport* report) {
   for (const char* table : kCounted) {
     // The names come from the list above, so they need no escaping.
-    absl::StatusOr<int64_t> count = database.QueryInt(absl::StrCat("SELECT count(*) FROM ", table).c_str());
-    if (!count.ok()) return count.status();
-    report->counts.emplace_back(table, *count);
+    ASSIGN_OR_RETURN(int64_t count, database.QueryInt(absl::StrCat("SELECT count(*) FROM ", table).c_str()));
+    report->counts.emplace_back(table, count);
   }
   return absl::OkStatus();
 }
@@ -69,27 +67,22 @@ absl::Status Count(SqliteDatabase& database, CheckReport* report) {
 }  // namespace
 
 absl::StatusOr<CheckReport> CheckDataset(const std::string& path) {
-  const absl::StatusOr<std::string> real_path = RealPath(path);
-  if (!real_path.ok()) return real_path.status();
+  ASSIGN_OR_RETURN(const std::string real_path, RealPath(path));
   CheckReport report;
-  const absl::StatusOr<std::optional<AckedMark>> mark = AckedMarkFile::Read(*real_path);
+  const absl::StatusOr<std::optional<AckedMark>> mark = AckedMarkFile::Read(real_path);
   if (!mark.ok()) report.damage.emplace_back(mark.status().message());
-  absl::StatusOr<SqliteDatabase> database =
-      OpenDatasetForReading(path, {.vfs = {}, .check_acked = false, .verify_foreign = false});
-  if (!database.ok()) return database.status();
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database);
-  if (!transaction.ok()) return transaction.status();
+  ASSIGN_OR_RETURN(SqliteDatabase database,
+                   OpenDatasetForReading(path, {.vfs = {}, .check_acked = false, .verify_foreign = false}));
+  RETURN_IF_ERROR(Transaction::BeginRead(database).status());
   // The transaction begins with its first read.
-  if (absl::Status status = database->QueryInt("SELECT count(*) FROM sqlite_schema").status(); !status.ok()) {
-    return status;
-  }
-  if (absl::Status status = CheckBytes(*database, mark.ok() ? *mark : std::nullopt, &report); !status.ok()) {
+  RETURN_IF_ERROR(database.QueryInt("SELECT count(*) FROM sqlite_schema").status());
+  if (absl::Status status = CheckBytes(database, mark.ok() ? *mark : std::nullopt, &report); !status.ok()) {
     report.damage.emplace_back(status.message());
   }
-  for (std::string& damage : CheckContent(*database)) report.damage.push_back(std::move(damage));
+  for (std::string& damage : CheckContent(database)) report.damage.push_back(std::move(damage));
   for (auto* part : {&CheckDatasetId, &Count}) {
     // In a file that could be opened, a query that fails is damage, too.
-    absl::Status status = part(*database, &report);
+    absl::Status status = part(database, &report);
     if (!status.ok()) report.damage.emplace_back(status.message());
   }
   return report;
@@ -97,12 +90,10 @@ absl::StatusOr<CheckReport> CheckDataset(const std::string& path) {
 
 absl::StatusOr<CheckReport> ResealAndCheckDataset(const std::string& path) {
   PageScan before;
-  const absl::StatusOr<ResealReport> resealed = ResealDataset(path, &before);
-  if (!resealed.ok()) return resealed.status();
-  absl::StatusOr<CheckReport> report = CheckDataset(path);
-  if (!report.ok()) return report.status();
-  for (const std::string& damage : before.damage) report->notes.push_back(absl::StrCat("sealed again: ", damage));
-  report->notes.push_back(DescribeReseal(*resealed));
+  ASSIGN_OR_RETURN(const ResealReport resealed, ResealDataset(path, &before));
+  ASSIGN_OR_RETURN(CheckReport report, CheckDataset(path));
+  for (const std::string& damage : before.damage) report.notes.push_back(absl::StrCat("sealed again: ", damage));
+  report.notes.push_back(DescribeReseal(resealed));
   return report;
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/identity.h"
 #include "proto/record/ids.h"
 #include "server/storage/sql/statement.h"
@@ -73,9 +74,8 @@ absl::Status ForEachRow(Database& database, const char* sql, int64_t rows_at_onc
   while (rows == rows_at_once) {
     query.Bind(last, rows_at_once);
     for (rows = 0;; ++rows) {
-      const absl::StatusOr<bool> row = query.Step();
-      if (!row.ok()) return row.status();
-      if (!*row) break;
+      ASSIGN_OR_RETURN(const bool row, query.Step());
+      if (!row) break;
       last = query.Int(0);
       use(query);
     }

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/sqlite/dataset_path.h"
 #include "server/storage/sqlite/migrator.h"
 #include "server/storage/sqlite/reseal.h"
@@ -27,12 +28,11 @@ std::string FolderOf(const std::string& path) {
 
 absl::StatusOr<int> ReadVersion(const std::string& path) {
   // Reads the database file only, since opening a write-ahead log would create files.
-  absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path, {.read_only = true, .immutable = true});
-  if (!database.ok()) return database.status();
+  ASSIGN_OR_RETURN(SqliteDatabase database, SqliteDatabase::Open(path, {.read_only = true, .immutable = true}));
   // Another program may have written to the file. The collector verifies it before it serves the dataset.
-  if (absl::Status status = AdmitForeignPages(*database); !status.ok()) return status;
-  absl::StatusOr<int> version = SchemaVersion(*database);
-  if (version.ok() && *version > EmbeddedMigrations().back().number) return RequireCurrentSchema(*database);
+  RETURN_IF_ERROR(AdmitForeignPages(database));
+  absl::StatusOr<int> version = SchemaVersion(database);
+  if (version.ok() && *version > EmbeddedMigrations().back().number) return RequireCurrentSchema(database);
   if (version.ok()) return version;
   return absl::Status(version.status().code(), absl::StrCat(path, ": ", version.status().message()));
 }
@@ -41,15 +41,14 @@ absl::StatusOr<int> ReadVersion(const std::string& path) {
 
 absl::StatusOr<DatasetState> InspectDataset(const std::string& path) {
   DatasetState state = {.newest_version = EmbeddedMigrations().back().number};
-  if (absl::Status status = RefuseFolder(path); !status.ok()) return status;
-  if (absl::Status status = RequireWritable(FolderOf(path), W_OK | X_OK); !status.ok()) return status;
+  RETURN_IF_ERROR(RefuseFolder(path));
+  RETURN_IF_ERROR(RequireWritable(FolderOf(path), W_OK | X_OK));
   std::error_code error;
   state.exists = std::filesystem::exists(path, error);
   if (!state.exists) return state;
-  if (absl::Status status = RequireWritable(path, R_OK | W_OK); !status.ok()) return status;
-  const absl::StatusOr<int> version = ReadVersion(path);
-  if (!version.ok()) return version.status();
-  state.schema_version = *version;
+  RETURN_IF_ERROR(RequireWritable(path, R_OK | W_OK));
+  ASSIGN_OR_RETURN(const int version, ReadVersion(path));
+  state.schema_version = version;
   return state;
 }
 

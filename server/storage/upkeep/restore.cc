@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "server/storage/sqlite/acked_mark.h"
 #include "server/storage/sqlite/dataset_path.h"
 #include "server/storage/sqlite/lock_file.h"
@@ -25,10 +26,9 @@ constexpr const char* kFiles[] = {"-shm", "-wal", ".seals", ""};
 constexpr char kMark[] = ".acked";
 
 absl::Status CheckBackup(const std::string& from) {
-  const absl::StatusOr<CheckReport> report = CheckDataset(from);
-  if (!report.ok()) return report.status();
-  if (report->damage.empty()) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat("the backup ", from, " is damaged: ", report->damage.front()));
+  ASSIGN_OR_RETURN(const CheckReport report, CheckDataset(from));
+  if (report.damage.empty()) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat("the backup ", from, " is damaged: ", report.damage.front()));
 }
 
 // A flag of renameat2 would be specific to Linux. The lock keeps other processes of this program out.
@@ -55,43 +55,38 @@ absl::Status Exchange(const std::string& draft, const std::string& database, con
 }
 
 absl::StatusOr<uint64_t> AckedRecords(const std::string& path) {
-  absl::StatusOr<SqliteDatabase> database =
-      SqliteDatabase::Open(path, {.read_only = true, .immutable = true, .vfs = {}});
-  if (!database.ok()) return database.status();
-  const absl::StatusOr<int64_t> records = database->QueryInt("SELECT ifnull(sum(committed_seq), 0) FROM producers");
-  if (!records.ok()) return records.status();
-  return static_cast<uint64_t>(*records);
+  ASSIGN_OR_RETURN(SqliteDatabase database,
+                   SqliteDatabase::Open(path, {.read_only = true, .immutable = true, .vfs = {}}));
+  ASSIGN_OR_RETURN(const int64_t records, database.QueryInt("SELECT ifnull(sum(committed_seq), 0) FROM producers"));
+  return static_cast<uint64_t>(records);
 }
 
 }  // namespace
 
 absl::StatusOr<RestoreReport> RestoreDataset(const std::string& from, const std::string& to, absl::Time now) {
-  if (absl::Status status = RequireFile(from); !status.ok()) return status;
-  const absl::StatusOr<LockFile> lock = LockFile::Acquire(to);
-  if (!lock.ok()) return lock.status();
-  const absl::StatusOr<std::string> database = RealPath(to);
-  if (!database.ok()) return database.status();
-  if (absl::Status status = CheckBackup(from); !status.ok()) return status;
+  RETURN_IF_ERROR(RequireFile(from));
+  RETURN_IF_ERROR(LockFile::Acquire(to).status());
+  ASSIGN_OR_RETURN(const std::string database, RealPath(to));
+  RETURN_IF_ERROR(CheckBackup(from));
 
-  TightenDataset(*database);  // the replaced dataset is kept, so its files must be private too
+  TightenDataset(database);  // the replaced dataset is kept, so its files must be private too
   // The mark is read before it is moved. If it is damaged, only the number of missing records is unknown.
-  const absl::StatusOr<std::optional<AckedMark>> mark = AckedMarkFile::Read(*database);
+  const absl::StatusOr<std::optional<AckedMark>> mark = AckedMarkFile::Read(database);
   const std::string time = absl::FormatTime("%Y%m%dT%H%M%SZ", now, absl::UTCTimeZone());
-  const std::string kept = absl::StrCat(*database, ".replaced-", time);
+  const std::string kept = absl::StrCat(database, ".replaced-", time);
   if (std::filesystem::exists(kept) || std::filesystem::exists(kept + kMark)) {
     return absl::AlreadyExistsError(absl::StrCat(kept, " already exists: try again in a second"));
   }
-  const std::string draft = absl::StrCat(*database, ".restored-", time);
-  if (absl::Status status = BackUpDataset(from, draft); !status.ok()) return status;
+  const std::string draft = absl::StrCat(database, ".restored-", time);
+  RETURN_IF_ERROR(BackUpDataset(from, draft));
   RestoreReport report;
-  const absl::StatusOr<uint64_t> records = AckedRecords(draft);
-  if (!records.ok()) return records.status();
-  report.records = *records;
-  if (mark.ok() && mark->has_value() && (*mark)->records > *records) {
-    report.missing_records = (*mark)->records - *records;
+  ASSIGN_OR_RETURN(const uint64_t records, AckedRecords(draft));
+  report.records = records;
+  if (mark.ok() && mark->has_value() && (*mark)->records > records) {
+    report.missing_records = (*mark)->records - records;
   }
-  if (std::filesystem::exists(*database)) report.kept = kept;
-  if (absl::Status status = Exchange(draft, *database, kept); !status.ok()) return status;
+  if (std::filesystem::exists(database)) report.kept = kept;
+  RETURN_IF_ERROR(Exchange(draft, database, kept));
   return report;
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "server/storage/sql/statement.h"
 #include "server/storage/sqlite/dataset_file.h"
@@ -62,8 +63,7 @@ absl::Status ReadProducers(Database& database, DatasetStats* stats) {
 // there are none.
 absl::StatusOr<int64_t> EndOfNext(Statement& next, int64_t last) {
   next.Bind(last, kAttemptsAtOnce);
-  const absl::StatusOr<bool> found = next.Step();
-  if (!found.ok()) return found.status();
+  RETURN_IF_ERROR(next.Step().status());
   const int64_t end = next.IsNull(0) ? last : next.Int(0);
   next.Reset();
   return end;
@@ -83,11 +83,10 @@ absl::Status CountMeasurements(Database& database, DatasetStats* stats) {
     const absl::StatusOr<int64_t> end = EndOfNext(next, last);
     if (!end.ok() || *end == last) return end.status();
     count.Bind(last, *end, kMicrosADay);
-    absl::Status status = ForEachRow(count, [stats](const Statement& row) {
+    RETURN_IF_ERROR(ForEachRow(count, [stats](const Statement& row) {
       stats->measurements[std::string(row.Text(0))] += row.Int(2);
       stats->rows_by_day[row.Int(1)] += row.Int(2);
-    });
-    if (!status.ok()) return status;
+    }));
     last = *end;
   }
 }
@@ -108,17 +107,16 @@ absl::Status ReadSizes(Database& database, const std::string& path, DatasetStats
 }  // namespace
 
 absl::StatusOr<DatasetStats> ReadStats(const std::string& path) {
-  absl::StatusOr<SqliteDatabase> database = OpenDatasetForReading(path, {});
-  if (!database.ok()) return database.status();
+  ASSIGN_OR_RETURN(SqliteDatabase database, OpenDatasetForReading(path, {}));
   DatasetStats stats;
-  absl::Status status = ReadInt(*database, "SELECT count(DISTINCT run_id) FROM runs", &stats.runs);
-  if (status.ok()) status = ReadInt(*database, "SELECT count(DISTINCT config_id) FROM configs", &stats.configs);
-  if (status.ok()) status = CountBy(*database, "SELECT state, count(*) FROM attempts GROUP BY 1", &stats.attempts);
-  if (status.ok()) status = CountBy(*database, "SELECT reason, count(*) FROM rejects GROUP BY 1", &stats.rejects);
-  if (status.ok()) status = ReadArrivals(*database, &stats);
-  if (status.ok()) status = ReadProducers(*database, &stats);
-  if (status.ok()) status = CountMeasurements(*database, &stats);
-  if (status.ok()) status = ReadSizes(*database, path, &stats);
+  absl::Status status = ReadInt(database, "SELECT count(DISTINCT run_id) FROM runs", &stats.runs);
+  if (status.ok()) status = ReadInt(database, "SELECT count(DISTINCT config_id) FROM configs", &stats.configs);
+  if (status.ok()) status = CountBy(database, "SELECT state, count(*) FROM attempts GROUP BY 1", &stats.attempts);
+  if (status.ok()) status = CountBy(database, "SELECT reason, count(*) FROM rejects GROUP BY 1", &stats.rejects);
+  if (status.ok()) status = ReadArrivals(database, &stats);
+  if (status.ok()) status = ReadProducers(database, &stats);
+  if (status.ok()) status = CountMeasurements(database, &stats);
+  if (status.ok()) status = ReadSizes(database, path, &stats);
   if (!status.ok()) return status;
   return stats;
 }

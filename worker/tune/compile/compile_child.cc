@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "proto/base/status_macros.h"
 #include "worker/device/device.h"
 #include "worker/tune/compile/compile_messages.pb.h"
 #include "worker/tune/process/parent_connection.h"
@@ -26,9 +27,8 @@ class Compilers {
     if (!request.is_opencl()) return CompileCuda(request.source(), request.target());
     std::shared_ptr<Device>& device = devices_[request.target()];
     if (device == nullptr) {
-      absl::StatusOr<std::shared_ptr<Device>> opened = OpenDevice(request.target());
-      if (!opened.ok()) return opened.status();
-      device = *std::move(opened);
+      ASSIGN_OR_RETURN(std::shared_ptr<Device> opened, OpenDevice(request.target()));
+      device = std::move(opened);
     }
     return device->Compile(request.source());
   }
@@ -53,12 +53,11 @@ void Answer(const CompileRequest& request, Compilers* compilers, CompileReply* r
 }  // namespace
 
 absl::Status RunCompileChild() {
-  absl::StatusOr<std::unique_ptr<ParentConnection>> parent = ParentConnection::Open();
-  if (!parent.ok()) return parent.status();
+  ASSIGN_OR_RETURN(std::unique_ptr<ParentConnection> parent, ParentConnection::Open());
   [[maybe_unused]] const int niceness = nice(kNiceness);  // an error is harmless
   Compilers compilers;
   return ServeFrames<CompileRequest, CompileReply>(
-      **parent, [&](const CompileRequest& request, const std::vector<OwnedFd>& /*fds*/, CompileReply* reply) {
+      *parent, [&](const CompileRequest& request, const std::vector<OwnedFd>& /*fds*/, CompileReply* reply) {
         Answer(request, &compilers, reply);
         return Serving::kGoOn;
       });

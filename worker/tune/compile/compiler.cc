@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
 #include "worker/tune/compile/compile_messages.pb.h"
@@ -70,17 +71,16 @@ absl::StatusOr<ChildProcess*> Compiler::Child(const std::atomic<bool>& cancelled
   if (child_ != nullptr && !interrupted_ && child_->IsRunning()) return child_.get();
   child_.reset();
   interrupted_ = false;
-  absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Start({.program = program_, .role = "compile"});
-  if (!child.ok()) return child.status();
-  child_ = *std::move(child);
+  ASSIGN_OR_RETURN(std::unique_ptr<ChildProcess> child, ChildProcess::Start({.program = program_, .role = "compile"}));
+  child_ = std::move(child);
   return child_.get();
 }
 
 absl::Status Compiler::Exchange(ChildProcess* child, const CompileJob& job, absl::Duration time_limit,
                                 CompileResult* result) {
-  if (absl::Status status = child->Send(RequestOf(job), time_limit); !status.ok()) return status;
+  RETURN_IF_ERROR(child->Send(RequestOf(job), time_limit));
   CompileReply reply;
-  if (absl::Status status = child->Receive(&reply, time_limit); !status.ok()) return status;
+  RETURN_IF_ERROR(child->Receive(&reply, time_limit));
   *result = ResultOf(std::move(reply));
   return absl::OkStatus();
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "worker/device/kernel_words.h"
 
 namespace telemetry::worker::tune {
@@ -38,19 +39,15 @@ uint64_t CacheBytes(const DeviceProperties& properties) {
 
 absl::StatusOr<std::unique_ptr<CacheFlush>> CacheFlush::Create(Device* device) {
   const DeviceProperties& properties = device->properties();
-  const absl::StatusOr<CompiledCode> code = device->Compile(KernelWords(properties.dialect) + kBody);
-  if (!code.ok()) return code.status();
-  const absl::StatusOr<std::unique_ptr<Module>> module = device->Load(*code);
-  if (!module.ok()) return module.status();
-  absl::StatusOr<std::unique_ptr<Function>> read = (*module)->GetFunction("read_zeros");
-  if (!read.ok()) return read.status();
+  ASSIGN_OR_RETURN(const CompiledCode code, device->Compile(KernelWords(properties.dialect) + kBody));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, device->Load(code));
+  ASSIGN_OR_RETURN(std::unique_ptr<Function> read, module->GetFunction("read_zeros"));
   const uint64_t bytes = (2 * CacheBytes(properties) + kWordBytes - 1) / kWordBytes * kWordBytes;
-  absl::StatusOr<std::unique_ptr<Buffer>> zeros = device->Allocate(bytes);
-  if (!zeros.ok()) return zeros.status();
-  if (absl::Status status = device->Fill(zeros->get(), 0); !status.ok()) return status;
+  ASSIGN_OR_RETURN(std::unique_ptr<Buffer> zeros, device->Allocate(bytes));
+  RETURN_IF_ERROR(device->Fill(zeros.get(), 0));
   auto flush = std::unique_ptr<CacheFlush>(new CacheFlush());
-  flush->zeros_ = *std::move(zeros);
-  flush->read_ = *std::move(read);
+  flush->zeros_ = std::move(zeros);
+  flush->read_ = std::move(read);
   flush->shape_ = {.grid = int64_t{8} * std::max(1, properties.compute_units),
                    .threads = properties.dialect == Dialect::kCuda ? 256 : 64};
   return flush;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proto/base/status_macros.h"
 #include "worker/device/kernel_words.h"
 
 namespace telemetry::worker::tune {
@@ -84,14 +85,12 @@ absl::StatusOr<std::unique_ptr<Function>> Find(Module* module, const char* name)
 
 absl::StatusOr<std::unique_ptr<DeviceChecks>> DeviceChecks::Create(Device* device) {
   const bool is_cuda = device->properties().dialect == Dialect::kCuda;
-  absl::StatusOr<CompiledCode> code =
-      device->Compile(KernelWords(device->properties().dialect) + ElementWords() + kBody);
-  if (!code.ok()) return code.status();
-  absl::StatusOr<std::unique_ptr<Module>> module = device->Load(*code);
-  if (!module.ok()) return module.status();
-  auto compare = Find(module->get(), "compare_elements");
-  auto count_damage = Find(module->get(), "count_damage");
-  auto hash = Find(module->get(), "hash_words");
+  ASSIGN_OR_RETURN(CompiledCode code,
+                   device->Compile(KernelWords(device->properties().dialect) + ElementWords() + kBody));
+  ASSIGN_OR_RETURN(std::unique_ptr<Module> module, device->Load(code));
+  auto compare = Find(module.get(), "compare_elements");
+  auto count_damage = Find(module.get(), "count_damage");
+  auto hash = Find(module.get(), "hash_words");
   for (const auto* function : {&compare, &count_damage, &hash}) {
     if (!function->ok()) return function->status();
   }

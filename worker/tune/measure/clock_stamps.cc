@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "proto/base/status_macros.h"
+
 namespace telemetry::worker::tune {
 namespace {
 
@@ -40,15 +42,11 @@ double RateMhz(const StampRecord& from, const StampRecord& to) {
 
 absl::StatusOr<std::unique_ptr<ClockStamps>> ClockStamps::Create(std::shared_ptr<Device> device) {
   if (device->properties().dialect != Dialect::kCuda) return nullptr;
-  const absl::StatusOr<CompiledCode> code = device->Compile(kSource);
-  if (!code.ok()) return code.status();
-  const absl::StatusOr<std::unique_ptr<Module>> module = device->Load(*code);
-  if (!module.ok()) return module.status();
-  absl::StatusOr<std::unique_ptr<Function>> stamp = (*module)->GetFunction("stamp");
-  if (!stamp.ok()) return stamp.status();
-  absl::StatusOr<std::unique_ptr<Buffer>> stamps = device->Allocate(kMostStamps * sizeof(StampRecord));
-  if (!stamps.ok()) return stamps.status();
-  return std::unique_ptr<ClockStamps>(new ClockStamps(std::move(device), *std::move(stamp), *std::move(stamps)));
+  ASSIGN_OR_RETURN(const CompiledCode code, device->Compile(kSource));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, device->Load(code));
+  ASSIGN_OR_RETURN(std::unique_ptr<Function> stamp, module->GetFunction("stamp"));
+  ASSIGN_OR_RETURN(std::unique_ptr<Buffer> stamps, device->Allocate(kMostStamps * sizeof(StampRecord)));
+  return std::unique_ptr<ClockStamps>(new ClockStamps(std::move(device), std::move(stamp), std::move(stamps)));
 }
 
 absl::Status ClockStamps::Stamp(int index) {
@@ -58,7 +56,7 @@ absl::Status ClockStamps::Stamp(int index) {
 absl::StatusOr<std::vector<double>> ClockStamps::RatesMhz(int count) {
   std::vector<StampRecord> records(static_cast<size_t>(count) + 1);
   const absl::Span<std::byte> bytes(reinterpret_cast<std::byte*>(records.data()), records.size() * sizeof(StampRecord));
-  if (absl::Status status = device_->Download(stamps_.get(), 0, bytes); !status.ok()) return status;
+  RETURN_IF_ERROR(device_->Download(stamps_.get(), 0, bytes));
   std::vector<double> rates;
   for (size_t i = 0; i + 1 < records.size(); ++i) rates.push_back(RateMhz(records[i], records[i + 1]));
   return rates;

@@ -2,16 +2,16 @@
 
 #include <utility>
 
+#include "proto/base/status_macros.h"
+
 namespace telemetry::worker::tune {
 
 absl::StatusOr<GuardedBuffer> GuardedBuffer::Create(Device* device, size_t size_bytes) {
   static_assert(kZoneBytes % kViewAlignment == 0, "the body begins after a zone");
-  absl::StatusOr<std::unique_ptr<Buffer>> all = device->Allocate(size_bytes + 2 * kZoneBytes);
-  if (!all.ok()) return all.status();
-  absl::StatusOr<std::unique_ptr<Buffer>> body = device->View(all->get(), kZoneBytes, size_bytes);
-  if (!body.ok()) return body.status();
-  GuardedBuffer buffer(*std::move(all), *std::move(body));
-  if (absl::Status status = buffer.Mend(device); !status.ok()) return status;
+  ASSIGN_OR_RETURN(std::unique_ptr<Buffer> all, device->Allocate(size_bytes + 2 * kZoneBytes));
+  ASSIGN_OR_RETURN(std::unique_ptr<Buffer> body, device->View(all.get(), kZoneBytes, size_bytes));
+  GuardedBuffer buffer(std::move(all), std::move(body));
+  RETURN_IF_ERROR(buffer.Mend(device));
   return buffer;
 }
 

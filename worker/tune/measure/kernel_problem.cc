@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/ir/reference.h"
 #include "worker/kernel/call_contract.h"
@@ -89,16 +90,14 @@ absl::StatusOr<BufferData> DataFor(const ProblemBuffer& buffer, const Tensor* ar
   BufferData data;
   std::optional<ir::HostArray> before;
   if (argument != nullptr) {
-    absl::StatusOr<ir::HostArray> array = ToHost(*argument);
-    if (!array.ok()) return array.status();
-    data.initial = ir::ToBytes(*array);
-    before = *std::move(array);
+    ASSIGN_OR_RETURN(ir::HostArray array, ToHost(*argument));
+    data.initial = ir::ToBytes(array);
+    before = std::move(array);
   }
   if (!buffer.expected.has_value()) return data;
-  absl::StatusOr<std::vector<double>> expected =
-      ExpectedValues(buffer, before.has_value() ? &*before : nullptr, results);
-  if (!expected.ok()) return expected.status();
-  data.expected = *std::move(expected);
+  ASSIGN_OR_RETURN(std::vector<double> expected,
+                   ExpectedValues(buffer, before.has_value() ? &*before : nullptr, results));
+  data.expected = std::move(expected);
   return data;
 }
 
@@ -115,9 +114,8 @@ absl::StatusOr<DataSet> DataSetFor(const std::vector<ProblemBuffer>& buffers, co
       return absl::InvalidArgumentError(
           Cat("the calls to measure differ in the sizes or strides of '", buffers[i].name, "'"));
     }
-    absl::StatusOr<BufferData> data = DataFor(buffers[i], argument, results);
-    if (!data.ok()) return data.status();
-    set.buffers.push_back(*std::move(data));
+    ASSIGN_OR_RETURN(BufferData data, DataFor(buffers[i], argument, results));
+    set.buffers.push_back(std::move(data));
   }
   return set;
 }
@@ -125,19 +123,16 @@ absl::StatusOr<DataSet> DataSetFor(const std::vector<ProblemBuffer>& buffers, co
 }  // namespace
 
 absl::StatusOr<ExpectedTensors> EvaluateCall(const BoundKernel& kernel, const Arguments& arguments) {
-  const absl::StatusOr<Leaves> leaves = LeavesFor(kernel, arguments);
-  if (!leaves.ok()) return leaves.status();
+  ASSIGN_OR_RETURN(const Leaves leaves, LeavesFor(kernel, arguments));
   ir::ReferenceTensors tensors;
-  for (const Tensor* tensor : leaves->tensors) {
-    absl::StatusOr<ir::HostArray> array = ToHost(*tensor);
-    if (!array.ok()) return array.status();
-    tensors.push_back(*std::move(array));
+  for (const Tensor* tensor : leaves.tensors) {
+    ASSIGN_OR_RETURN(ir::HostArray array, ToHost(*tensor));
+    tensors.push_back(std::move(array));
   }
   const ir::DeviceIr& ir = kernel.ir();
   ir::ReferenceOptions options;
-  for (size_t i = 0; i < leaves->scalars.size(); ++i)
-    options.scalars[ir.scalars[i].name] = leaves->scalars[i]->number();
-  if (absl::Status status = ir::EvaluateReference(ir, options, &tensors); !status.ok()) return status;
+  for (size_t i = 0; i < leaves.scalars.size(); ++i) options.scalars[ir.scalars[i].name] = leaves.scalars[i]->number();
+  RETURN_IF_ERROR(ir::EvaluateReference(ir, options, &tensors));
   ExpectedTensors results;
   for (const int index : StoredTensors(ir)) {
     const auto i = static_cast<size_t>(index);
@@ -152,32 +147,29 @@ absl::StatusOr<MeasureProblem> ProblemOf(const BoundKernel& kernel, absl::Span<c
   const ir::DeviceIr& ir = kernel.ir();
   const std::set<int> stored = StoredTensors(ir);
   for (const ExpectedCall& call : calls) {
-    const absl::StatusOr<Leaves> leaves = LeavesFor(kernel, call.arguments);
-    if (!leaves.ok()) return leaves.status();
+    ASSIGN_OR_RETURN(const Leaves leaves, LeavesFor(kernel, call.arguments));
     for (size_t i = problem.buffers.size(); i < ir.tensors.size(); ++i) {
       const bool is_stored = stored.count(static_cast<int>(i)) > 0;
-      problem.buffers.push_back(BufferFor(ir.tensors[i], LayoutOf(ir, i, *leaves), is_stored, tolerance));
+      problem.buffers.push_back(BufferFor(ir.tensors[i], LayoutOf(ir, i, leaves), is_stored, tolerance));
     }
-    absl::StatusOr<DataSet> set = DataSetFor(problem.buffers, *leaves, call.results);
-    if (!set.ok()) return set.status();
-    problem.data_sets.push_back(*std::move(set));
+    ASSIGN_OR_RETURN(DataSet set, DataSetFor(problem.buffers, leaves, call.results));
+    problem.data_sets.push_back(std::move(set));
   }
   return problem;
 }
 
 absl::StatusOr<MeasureRequest> RequestOf(const BoundKernel& kernel, const codegen::GeneratedKernel& generated,
                                          const Arguments& arguments, std::shared_ptr<const CompiledCode> code) {
-  const absl::StatusOr<Leaves> leaves = LeavesFor(kernel, arguments);
-  if (!leaves.ok()) return leaves.status();
+  ASSIGN_OR_RETURN(const Leaves leaves, LeavesFor(kernel, arguments));
   std::vector<Tensor> outputs;
-  for (size_t i = leaves->tensors.size(); i < kernel.ir().tensors.size(); ++i) {
-    outputs.push_back(LayoutOf(kernel.ir(), i, *leaves));
+  for (size_t i = leaves.tensors.size(); i < kernel.ir().tensors.size(); ++i) {
+    outputs.push_back(LayoutOf(kernel.ir(), i, leaves));
   }
   LaunchArguments values;
-  if (absl::Status status = BuildLaunchArguments(generated, *leaves, outputs, &values); !status.ok()) return status;
+  RETURN_IF_ERROR(BuildLaunchArguments(generated, leaves, outputs, &values));
   MeasureRequest request = {.code = std::move(code), .function = generated.function, .kernel = kernel.name()};
   for (size_t i = 0; i < values.size(); ++i) {
-    request.argument_labels.push_back(LabelOf(kernel.ir(), generated.parameters[i], *leaves));
+    request.argument_labels.push_back(LabelOf(kernel.ir(), generated.parameters[i], leaves));
     RequestArgument argument = BufferIndex{generated.parameters[i].index};
     if (const auto* value = std::get_if<int32_t>(&values[i])) argument = *value;
     if (const auto* value = std::get_if<int64_t>(&values[i])) argument = *value;
@@ -185,7 +177,7 @@ absl::StatusOr<MeasureRequest> RequestOf(const BoundKernel& kernel, const codege
     request.arguments.push_back(argument);
   }
   std::vector<ir::HostTensor> sized = kernel.ir().tensors;
-  SetSizes(*leaves, &sized);
+  SetSizes(leaves, &sized);
   request.shape = {
       .grid = generated.GridSize(sized), .threads = generated.threads, .shared_bytes = generated.shared_bytes};
   return request;

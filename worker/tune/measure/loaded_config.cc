@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::worker::tune {
@@ -32,16 +33,13 @@ absl::StatusOr<LaunchArgument> ArgumentOf(const wire::Argument& argument, const 
 
 absl::StatusOr<std::unique_ptr<LoadedConfig>> LoadedConfig::Load(Device* device, const ProblemMemory& memory,
                                                                  const wire::Config& config) {
-  absl::StatusOr<std::unique_ptr<Module>> module = device->Load({.binary = config.code()});
-  if (!module.ok()) return module.status();
-  absl::StatusOr<std::unique_ptr<Function>> function = (*module)->GetFunction(config.function());
-  if (!function.ok()) return function.status();
+  ASSIGN_OR_RETURN(std::unique_ptr<Module> module, device->Load({.binary = config.code()}));
+  ASSIGN_OR_RETURN(std::unique_ptr<Function> function, module->GetFunction(config.function()));
   auto loaded =
-      std::unique_ptr<LoadedConfig>(new LoadedConfig(*std::move(module), *std::move(function), ShapeOf(config)));
+      std::unique_ptr<LoadedConfig>(new LoadedConfig(std::move(module), std::move(function), ShapeOf(config)));
   for (const wire::Argument& argument : config.arguments()) {
-    absl::StatusOr<LaunchArgument> value = ArgumentOf(argument, memory);
-    if (!value.ok()) return value.status();
-    loaded->arguments_.push_back(*value);
+    ASSIGN_OR_RETURN(LaunchArgument value, ArgumentOf(argument, memory));
+    loaded->arguments_.push_back(value);
   }
   loaded->binary_bytes_ = config.code().size();
   loaded->threads_per_unit_ = device->properties().max_threads_per_compute_unit;

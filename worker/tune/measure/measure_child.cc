@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "proto/base/status_macros.h"
 #include "worker/tune/measure/failures.h"
 #include "worker/tune/measure/measure.pb.h"
 #include "worker/tune/measure/measure_session.h"
@@ -32,7 +33,7 @@ class MeasureChild {
       if (!status.ok()) return status;
       wire::Reply reply;
       goes_on = request.has_setup() ? SetUp(request.setup(), std::move(fds), &reply) : Measure(request, &reply);
-      if (absl::Status sent = parent_->Send(reply); !sent.ok()) return sent;
+      RETURN_IF_ERROR(parent_->Send(reply));
     }
     return absl::OkStatus();
   }
@@ -40,8 +41,7 @@ class MeasureChild {
  private:
   absl::Status Open(const wire::Setup& setup, std::vector<OwnedFd> fds) {
     if (fds.size() != 1) return absl::InvalidArgumentError("a setup needs one descriptor, the problem's data");
-    absl::StatusOr<SharedBytes> data = SharedBytes::Open(std::move(fds[0]));
-    if (!data.ok()) return data.status();
+    ASSIGN_OR_RETURN(SharedBytes data, SharedBytes::Open(std::move(fds[0])));
     const auto report = [this](std::string_view phase, bool looks_at_values, int rounds = 0) {
       wire::Reply reply;
       reply.mutable_progress()->set_phase(std::string(phase));
@@ -60,10 +60,9 @@ class MeasureChild {
               parent_->Send(reply).IgnoreError();
             },
     };
-    absl::StatusOr<std::unique_ptr<MeasureSession>> session =
-        MeasureSession::Open(setup, *std::move(data), std::move(reports));
-    if (!session.ok()) return session.status();
-    session_ = *std::move(session);
+    ASSIGN_OR_RETURN(std::unique_ptr<MeasureSession> session,
+                     MeasureSession::Open(setup, std::move(data), std::move(reports)));
+    session_ = std::move(session);
     return absl::OkStatus();
   }
 
@@ -97,9 +96,8 @@ class MeasureChild {
 absl::Status RunMeasureChild() {
   // Writing a file beyond the size limit must be an error for the code that saves values, not the end of this process.
   std::signal(SIGXFSZ, SIG_IGN);
-  absl::StatusOr<std::unique_ptr<ParentConnection>> parent = ParentConnection::Open();
-  if (!parent.ok()) return parent.status();
-  const absl::Status status = MeasureChild(parent->get()).Serve();
+  ASSIGN_OR_RETURN(std::unique_ptr<ParentConnection> parent, ParentConnection::Open());
+  const absl::Status status = MeasureChild(parent.get()).Serve();
   if (!status.ok()) std::cerr << "tune-child measure: " << status.message() << std::endl;
   // Skips the destructors: after a kernel broke the device, its driver may wait forever when the device is released.
   _exit(status.ok() ? 0 : 1);

@@ -2,7 +2,8 @@
 
 #include <string>
 
-#include "proto/clock/steady.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/steady.h"
 #include "worker/tune/measure/failures.h"
 #include "worker/tune/measure/measurer.h"
 #include "worker/tune/measure/round_series.h"
@@ -21,16 +22,13 @@ Sampler::Launch LaunchOf(LoadedConfig& config) {
 
 absl::StatusOr<std::unique_ptr<MeasureSession>> MeasureSession::Open(wire::Setup setup, SharedBytes data,
                                                                      Reports reports) {
-  absl::StatusOr<std::shared_ptr<Device>> device = OpenDevice(setup.device());
-  if (!device.ok()) return device.status();
+  ASSIGN_OR_RETURN(std::shared_ptr<Device> device, OpenDevice(setup.device()));
   const debug::DebugOptions debug = FromWire(setup.debug());
-  absl::StatusOr<std::unique_ptr<ProblemMemory>> memory =
-      ProblemMemory::Create(*device, std::move(setup), std::move(data));
-  if (!memory.ok()) return memory.status();
-  absl::StatusOr<std::unique_ptr<Sampler>> sampler = Sampler::Create(*device);
-  if (!sampler.ok()) return sampler.status();
-  std::unique_ptr<LaunchDebugger> debugger = LaunchDebugger::Create(debug, memory->get(), reports.print);
-  return std::unique_ptr<MeasureSession>(new MeasureSession(*std::move(device), *std::move(memory), *std::move(sampler),
+  ASSIGN_OR_RETURN(std::unique_ptr<ProblemMemory> memory,
+                   ProblemMemory::Create(device, std::move(setup), std::move(data)));
+  ASSIGN_OR_RETURN(std::unique_ptr<Sampler> sampler, Sampler::Create(device));
+  std::unique_ptr<LaunchDebugger> debugger = LaunchDebugger::Create(debug, memory.get(), reports.print);
+  return std::unique_ptr<MeasureSession>(new MeasureSession(std::move(device), std::move(memory), std::move(sampler),
                                                             std::move(debugger), std::move(reports)));
 }
 
@@ -105,17 +103,15 @@ absl::StatusOr<std::vector<Sample>> MeasureSession::Take(absl::Span<const Sample
 
 absl::Status MeasureSession::TakeSeries(LoadedConfig& config, const wire::Effort& effort, wire::Outcome* outcome) {
   // The first sample is a warm-up. Its time determines the size of the batches.
-  const absl::StatusOr<std::vector<Sample>> warm_up = Take({LaunchOf(config)});
-  if (!warm_up.ok()) return warm_up.status();
+  ASSIGN_OR_RETURN(const std::vector<Sample> warm_up, Take({LaunchOf(config)}));
   SampleSeries series(effort);
   const SteadyTime begin = SteadyNow();
   while (true) {
-    const int batch = series.Next(ElapsedSince(begin), warm_up->front().ms);
+    const int batch = series.Next(ElapsedSince(begin), warm_up.front().ms);
     if (batch == 0) break;
     const std::vector<Sampler::Launch> launches(static_cast<size_t>(batch), LaunchOf(config));
-    const absl::StatusOr<std::vector<Sample>> samples = Take(launches);
-    if (!samples.ok()) return samples.status();
-    series.Add(*samples, watch_);
+    ASSIGN_OR_RETURN(const std::vector<Sample> samples, Take(launches));
+    series.Add(samples, watch_);
   }
   series.Describe(outcome);
   return absl::OkStatus();
@@ -148,15 +144,14 @@ absl::Status MeasureSession::TakeRounds(const std::vector<std::unique_ptr<Loaded
     of_outcome.push_back(static_cast<int>(i));
   }
   if (round.empty()) return absl::OkStatus();
-  if (absl::Status status = Take(round).status(); !status.ok()) return status;  // warm-up
+  RETURN_IF_ERROR(Take(round).status());  // warm-up
   RoundSeries series(round.size(), final.rounds());
   const SteadyTime end = final.has_limit_s() ? SteadyAfter(absl::Seconds(final.limit_s())) : kNever;
   for (int next = series.Next(); next > 0; next = series.Next()) {
     std::vector<Sampler::Launch> launches;
     for (int i = 0; i < next; ++i) launches.insert(launches.end(), round.begin(), round.end());
-    const absl::StatusOr<std::vector<Sample>> samples = Take(launches);
-    if (!samples.ok()) return samples.status();
-    series.Add(*samples, watch_);
+    ASSIGN_OR_RETURN(const std::vector<Sample> samples, Take(launches));
+    series.Add(samples, watch_);
     reports_.rounds(series.rounds());
     if (SteadyNow() >= end && series.rounds() >= FinalEffort::kLeastRounds) break;
   }

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/tune/measure/failures.h"
 #include "worker/tune/measure/wire_format.h"
@@ -22,15 +23,14 @@ absl::StatusOr<std::unique_ptr<MeasuringProcess>> MeasuringProcess::Start(const 
                                                                           const ProblemImage& image) {
   ChildOptions child_options = {.role = "measure"};
   if (!options.program.empty()) child_options.program.path = options.program;
-  absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Start(child_options);
-  if (!child.ok()) return child.status();
+  ASSIGN_OR_RETURN(std::unique_ptr<ChildProcess> child, ChildProcess::Start(child_options));
   wire::Request request;
   *request.mutable_setup() = image.setup;
   if (options.debug.is_on()) *request.mutable_setup()->mutable_debug() = ToWire(options.debug);
-  if (absl::Status status = (*child)->Send(request, kSendLimit, {image.data.fd()}); !status.ok()) {
+  if (absl::Status status = child->Send(request, kSendLimit, {image.data.fd()}); !status.ok()) {
     return absl::UnavailableError(status.message());
   }
-  return std::unique_ptr<MeasuringProcess>(new MeasuringProcess(*std::move(child), options));
+  return std::unique_ptr<MeasuringProcess>(new MeasuringProcess(std::move(child), options));
 }
 
 absl::Status MeasuringProcess::AwaitReady() {

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "proto/clock/steady.h"
+#include "proto/base/steady.h"
 #include "worker/tune/measure/measure.pb.h"
 #include "worker/tune/measure/measure_outcome.h"
 #include "worker/tune/measure/measurer.h"

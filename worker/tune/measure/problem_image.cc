@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::worker::tune {
@@ -56,7 +57,7 @@ absl::Status CheckData(const ProblemBuffer& buffer, const BufferData& data) {
 
 absl::Status CheckProblem(const MeasureProblem& problem) {
   for (const ProblemBuffer& buffer : problem.buffers) {
-    if (absl::Status status = CheckLayout(buffer); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckLayout(buffer));
   }
   if (problem.data_sets.empty()) return absl::InvalidArgumentError("the problem has no data set to measure on");
   for (const DataSet& set : problem.data_sets) {
@@ -65,7 +66,7 @@ absl::Status CheckProblem(const MeasureProblem& problem) {
                                             set.buffers.size(), " buffers"));
     }
     for (size_t i = 0; i < set.buffers.size(); ++i) {
-      if (absl::Status status = CheckData(problem.buffers[i], set.buffers[i]); !status.ok()) return status;
+      RETURN_IF_ERROR(CheckData(problem.buffers[i], set.buffers[i]));
     }
   }
   return absl::OkStatus();
@@ -119,7 +120,7 @@ void CopyData(const MeasureProblem& problem, const wire::Setup& setup, std::byte
 }  // namespace
 
 absl::StatusOr<ProblemImage> MakeImage(const MeasureProblem& problem, const std::string& device) {
-  if (absl::Status status = CheckProblem(problem); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckProblem(problem));
   ProblemImage image;
   image.setup.set_device(device);
   for (const ProblemBuffer& buffer : problem.buffers) *image.setup.add_buffers() = Describe(buffer);
@@ -132,9 +133,8 @@ absl::StatusOr<ProblemImage> MakeImage(const MeasureProblem& problem, const std:
       Place(data.expected.size() * kExpectedElementBytes, &end, contents->mutable_expected());
     }
   }
-  absl::StatusOr<SharedBytes> data = SharedBytes::Create("telemetry-problem", std::max<uint64_t>(end, 1));
-  if (!data.ok()) return data.status();
-  image.data = *std::move(data);
+  ASSIGN_OR_RETURN(SharedBytes data, SharedBytes::Create("telemetry-problem", std::max<uint64_t>(end, 1)));
+  image.data = std::move(data);
   CopyData(problem, image.setup, image.data.mutable_bytes().data());
   return image;
 }

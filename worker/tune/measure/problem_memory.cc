@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/tune/measure/failures.h"
 #include "worker/tune/measure/problem_image.h"
@@ -22,29 +23,25 @@ DType DTypeOf(const wire::Buffer& buffer) { return static_cast<DType>(buffer.dty
 absl::StatusOr<std::unique_ptr<ProblemMemory>> ProblemMemory::Create(std::shared_ptr<Device> device, wire::Setup setup,
                                                                      SharedBytes data) {
   auto memory = std::unique_ptr<ProblemMemory>(new ProblemMemory(std::move(device), std::move(setup), std::move(data)));
-  if (absl::Status status = memory->Allocate(); !status.ok()) return status;
-  if (absl::Status status = memory->Prepare(0); !status.ok()) return status;
+  RETURN_IF_ERROR(memory->Allocate());
+  RETURN_IF_ERROR(memory->Prepare(0));
   return memory;
 }
 
 absl::Status ProblemMemory::Allocate() {
-  absl::StatusOr<std::unique_ptr<DeviceChecks>> checks = DeviceChecks::Create(device_.get());
-  if (!checks.ok()) return checks.status();
-  checks_ = *std::move(checks);
+  ASSIGN_OR_RETURN(std::unique_ptr<DeviceChecks> checks, DeviceChecks::Create(device_.get()));
+  checks_ = std::move(checks);
   for (const wire::Buffer& buffer : setup_.buffers()) {
-    absl::StatusOr<GuardedBuffer> guarded =
-        GuardedBuffer::Create(device_.get(), buffer.elements() * SizeOf(DTypeOf(buffer)));
-    if (!guarded.ok()) return guarded.status();
-    buffers_.push_back(*std::move(guarded));
+    ASSIGN_OR_RETURN(GuardedBuffer guarded,
+                     GuardedBuffer::Create(device_.get(), buffer.elements() * SizeOf(DTypeOf(buffer))));
+    buffers_.push_back(std::move(guarded));
     expected_.push_back(nullptr);
     if (!buffer.written()) continue;
-    absl::StatusOr<std::unique_ptr<Buffer>> expected = device_->Allocate(buffer.elements() * sizeof(float));
-    if (!expected.ok()) return expected.status();
-    expected_.back() = *std::move(expected);
+    ASSIGN_OR_RETURN(std::unique_ptr<Buffer> expected, device_->Allocate(buffer.elements() * sizeof(float)));
+    expected_.back() = std::move(expected);
   }
-  absl::StatusOr<std::unique_ptr<Buffer>> counts = device_->Allocate(2 * buffers_.size() * sizeof(CheckCounts));
-  if (!counts.ok()) return counts.status();
-  counts_ = *std::move(counts);
+  ASSIGN_OR_RETURN(std::unique_ptr<Buffer> counts, device_->Allocate(2 * buffers_.size() * sizeof(CheckCounts)));
+  counts_ = std::move(counts);
   return absl::OkStatus();
 }
 
@@ -67,9 +64,8 @@ bool ProblemMemory::reads_what_it_writes() const {
 }
 
 absl::Status ProblemMemory::Upload(Buffer* to, const wire::Range& from) {
-  const absl::StatusOr<absl::Span<const std::byte>> bytes = BytesOf(from, data_.bytes());
-  if (!bytes.ok()) return bytes.status();
-  return device_->Upload(to, 0, *bytes);
+  ASSIGN_OR_RETURN(const absl::Span<const std::byte> bytes, BytesOf(from, data_.bytes()));
+  return device_->Upload(to, 0, bytes);
 }
 
 absl::Status ProblemMemory::Restore(int index) {
@@ -86,9 +82,8 @@ absl::Status ProblemMemory::RestoreAll(int data_set) {
     if (status.ok() && IsWritten(i)) status = Upload(expected_[static_cast<size_t>(i)].get(), Contents(i).expected());
     if (!status.ok()) return status;
   }
-  absl::StatusOr<std::vector<CheckCounts>> whole = Count(/*with_results=*/false);
-  if (!whole.ok()) return whole.status();
-  whole_ = *std::move(whole);
+  ASSIGN_OR_RETURN(std::vector<CheckCounts> whole, Count(/*with_results=*/false));
+  whole_ = std::move(whole);
   return absl::OkStatus();
 }
 
@@ -96,7 +91,7 @@ absl::Status ProblemMemory::Prepare(int data_set) {
   if (data_set != data_set_) return RestoreAll(data_set);
   for (int i = 0; i < buffer_count(); ++i) {
     if (!IsWritten(i)) continue;
-    if (absl::Status status = Restore(i); !status.ok()) return status;
+    RETURN_IF_ERROR(Restore(i));
   }
   return absl::OkStatus();
 }
@@ -117,13 +112,13 @@ absl::Status ProblemMemory::QueueCounts(int index, bool with_results) {
 }
 
 absl::StatusOr<std::vector<CheckCounts>> ProblemMemory::Count(bool with_results) {
-  if (absl::Status status = device_->Fill(counts_.get(), 0); !status.ok()) return status;
+  RETURN_IF_ERROR(device_->Fill(counts_.get(), 0));
   for (int i = 0; i < buffer_count(); ++i) {
-    if (absl::Status status = QueueCounts(i, with_results); !status.ok()) return status;
+    RETURN_IF_ERROR(QueueCounts(i, with_results));
   }
   std::vector<CheckCounts> counts(2 * buffers_.size());
   const absl::Span<std::byte> bytes(reinterpret_cast<std::byte*>(counts.data()), counts.size() * sizeof(CheckCounts));
-  if (absl::Status status = device_->Download(counts_.get(), 0, bytes); !status.ok()) return status;
+  RETURN_IF_ERROR(device_->Download(counts_.get(), 0, bytes));
   return counts;
 }
 
@@ -137,16 +132,13 @@ absl::Status ProblemMemory::AddCounts(int index, const CheckCounts& counts, wire
   for (const int64_t i : IndexOfElement(counts.first_mismatch(), buffer)) check->add_first_index(i);
   const size_t element_bytes = SizeOf(DTypeOf(buffer));
   std::vector<std::byte> element(element_bytes);
-  absl::Status status =
-      device_->Download(buffers_[static_cast<size_t>(index)].body(),
-                        static_cast<size_t>(counts.first_mismatch()) * element_bytes, absl::MakeSpan(element));
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(device_->Download(buffers_[static_cast<size_t>(index)].body(),
+                                    static_cast<size_t>(counts.first_mismatch()) * element_bytes,
+                                    absl::MakeSpan(element)));
   check->set_actual(ValueOfElement(element, DTypeOf(buffer)));
-  const absl::StatusOr<absl::Span<const std::byte>> expected = BytesOf(Contents(index).expected(), data_.bytes());
-  if (!expected.ok()) return expected.status();
+  ASSIGN_OR_RETURN(const absl::Span<const std::byte> expected, BytesOf(Contents(index).expected(), data_.bytes()));
   const DType stored_as = IsFloat(DTypeOf(buffer)) ? DType::kF32 : DType::kI32;
-  check->set_expected(
-      ValueOfElement(expected->subspan(static_cast<size_t>(counts.first_mismatch()) * 4, 4), stored_as));
+  check->set_expected(ValueOfElement(expected.subspan(static_cast<size_t>(counts.first_mismatch()) * 4, 4), stored_as));
   return absl::OkStatus();
 }
 
@@ -173,8 +165,7 @@ std::optional<wire::Failure> ProblemMemory::FindDamage(const std::vector<CheckCo
 absl::StatusOr<CheckVerdict> ProblemMemory::Judge(const std::vector<CheckCounts>& counts) {
   CheckVerdict verdict;
   for (int i = 0; i < buffer_count(); ++i) {
-    absl::Status status = AddCounts(i, counts[static_cast<size_t>(i)], &verdict.check);
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(AddCounts(i, counts[static_cast<size_t>(i)], &verdict.check));
   }
   verdict.failure = FindDamage(counts);
   if (verdict.failure.has_value() || verdict.check.mismatches() == 0) return verdict;
@@ -183,11 +174,10 @@ absl::StatusOr<CheckVerdict> ProblemMemory::Judge(const std::vector<CheckCounts>
 }
 
 absl::StatusOr<CheckVerdict> ProblemMemory::Check(bool with_results) {
-  absl::StatusOr<std::vector<CheckCounts>> counts = Count(with_results);
-  if (!counts.ok()) return counts.status();
-  absl::StatusOr<CheckVerdict> verdict = Judge(*counts);
+  ASSIGN_OR_RETURN(std::vector<CheckCounts> counts, Count(with_results));
+  absl::StatusOr<CheckVerdict> verdict = Judge(counts);
   if (!verdict.ok() || !verdict->failure.has_value()) return verdict;
-  if (absl::Status status = RestoreAll(data_set_); !status.ok()) return status;
+  RETURN_IF_ERROR(RestoreAll(data_set_));
   return verdict;
 }
 

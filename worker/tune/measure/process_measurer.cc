@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/tune/measure/final_ranking.h"
 #include "worker/tune/measure/wire_format.h"
@@ -26,7 +27,7 @@ PhaseLimits LimitsOf(absl::Span<const MeasureRequest> requests) {
 }  // namespace
 
 absl::Status ProcessMeasurer::Start() {
-  if (absl::Status status = StandBy(); !status.ok()) return status;
+  RETURN_IF_ERROR(StandBy());
   const absl::StatusOr<MeasuringProcess*> ready = Ready();
   return ready.status();
 }
@@ -41,7 +42,7 @@ absl::Status ProcessMeasurer::StandBy() {
 absl::Status ProcessMeasurer::Activate() {
   if (active_ != nullptr) return absl::OkStatus();
   if (standby_ == nullptr) {
-    if (absl::Status status = StandBy(); !status.ok()) return status;
+    RETURN_IF_ERROR(StandBy());
   }
   active_ = std::move(standby_);
   absl::Status status = active_->AwaitReady();
@@ -79,7 +80,7 @@ absl::Status ProcessMeasurer::CheckRequest(const MeasureRequest& request) const 
 }
 
 absl::StatusOr<MeasureOutcome> ProcessMeasurer::MeasureOn(const MeasureRequest& request, bool last_data_set) {
-  if (absl::Status status = CheckRequest(request); !status.ok()) return status;
+  RETURN_IF_ERROR(CheckRequest(request));
   const absl::StatusOr<MeasuringProcess*> process = Ready();
   if (!process.ok()) return absl::UnavailableError(process.status().message());
   wire::Request message;
@@ -125,7 +126,7 @@ absl::StatusOr<std::optional<std::vector<MeasureOutcome>>> ProcessMeasurer::Take
 absl::StatusOr<FinalOutcome> ProcessMeasurer::MeasureInterleaved(absl::Span<const MeasureRequest> requests,
                                                                  const FinalEffort& effort) {
   for (const MeasureRequest& request : requests) {
-    if (absl::Status status = CheckRequest(request); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckRequest(request));
   }
   absl::StatusOr<std::optional<std::vector<MeasureOutcome>>> turns = TakeTurns(requests, effort);
   if (!turns.ok()) return turns.status();
@@ -134,10 +135,9 @@ absl::StatusOr<FinalOutcome> ProcessMeasurer::MeasureInterleaved(absl::Span<cons
   std::vector<MeasureOutcome> alone;
   std::vector<MeasureRequest> right;
   for (const MeasureRequest& request : requests) {
-    absl::StatusOr<MeasureOutcome> outcome = MeasureOn(request, /*last_data_set=*/true);
-    if (!outcome.ok()) return outcome.status();
-    if (!outcome->failure.has_value()) right.push_back(request);
-    alone.push_back(*std::move(outcome));
+    ASSIGN_OR_RETURN(MeasureOutcome outcome, MeasureOn(request, /*last_data_set=*/true));
+    if (!outcome.failure.has_value()) right.push_back(request);
+    alone.push_back(std::move(outcome));
   }
   turns = TakeTurns(right, effort);
   if (!turns.ok()) return turns.status();

@@ -15,6 +15,7 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "worker/tune/process/spawn.h"
 
 namespace telemetry::worker::tune {
@@ -75,12 +76,10 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(const ChildOpt
                      "first in main, or name another program in ChildProgram (the environment contains ",
                      kChildVariable, ")"));
   }
-  absl::StatusOr<Connection> ends = Connect();
-  if (!ends.ok()) return ends.status();
-  const absl::StatusOr<pid_t> pid = SpawnChild(options, *ends);
-  if (!pid.ok()) return pid.status();
-  return absl::WrapUnique(new ChildProcess(options.role, options.message_limit_bytes, *pid, std::move(ends->socket),
-                                           std::move(ends->printed)));
+  ASSIGN_OR_RETURN(Connection ends, Connect());
+  ASSIGN_OR_RETURN(const pid_t pid, SpawnChild(options, ends));
+  return absl::WrapUnique(new ChildProcess(options.role, options.message_limit_bytes, pid, std::move(ends.socket),
+                                           std::move(ends.printed)));
 }
 
 ChildProcess::ChildProcess(std::string role, size_t message_limit_bytes, pid_t pid, OwnedFd socket, OwnedFd printed)
@@ -95,9 +94,8 @@ ChildProcess::~ChildProcess() { Kill(); }
 
 absl::Status ChildProcess::Send(const google::protobuf::MessageLite& message, absl::Duration timeout,
                                 absl::Span<const int> fds) {
-  absl::StatusOr<FrameWriter> writer = FrameWriter::Create(message, fds, message_limit_bytes_);
-  if (!writer.ok()) return writer.status();
-  absl::Status status = Write(&*writer, Deadline(timeout));
+  ASSIGN_OR_RETURN(FrameWriter writer, FrameWriter::Create(message, fds, message_limit_bytes_));
+  absl::Status status = Write(&writer, Deadline(timeout));
   if (absl::IsUnavailable(status)) return Ended();
   if (!status.ok()) Kill();
   return status;
@@ -121,17 +119,16 @@ absl::Status ChildProcess::Write(FrameWriter* writer, const Deadline& deadline) 
   while (socket_.is_open()) {
     const absl::StatusOr<bool> done = writer->Write(socket_.get());
     if (!done.ok() || *done) return done.status();
-    if (absl::Status status = WaitFor(POLLOUT, deadline); !status.ok()) return status;
+    RETURN_IF_ERROR(WaitFor(POLLOUT, deadline));
   }
   return absl::UnavailableError("");
 }
 
 absl::StatusOr<Frame> ChildProcess::Read(const Deadline& deadline) {
   while (socket_.is_open()) {
-    const absl::StatusOr<bool> done = reader_.Read(socket_.get());
-    if (!done.ok()) return done.status();
-    if (*done) return reader_.Take();
-    if (absl::Status status = WaitFor(POLLIN, deadline); !status.ok()) return status;
+    ASSIGN_OR_RETURN(const bool done, reader_.Read(socket_.get()));
+    if (done) return reader_.Take();
+    RETURN_IF_ERROR(WaitFor(POLLIN, deadline));
   }
   return absl::UnavailableError("");
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 
 namespace telemetry::worker::tune {
 namespace {
@@ -112,20 +113,18 @@ absl::Status FrameReader::CheckHeader() {
 
 absl::StatusOr<bool> FrameReader::Read(int socket) {
   while (read_ < sizeof(header_)) {
-    const absl::StatusOr<size_t> size =
-        ReadSome(socket, reinterpret_cast<char*>(&header_) + read_, sizeof(header_) - read_);
-    if (!size.ok()) return size.status();
-    if (*size == 0) return false;
-    read_ += *size;
+    ASSIGN_OR_RETURN(const size_t size,
+                     ReadSome(socket, reinterpret_cast<char*>(&header_) + read_, sizeof(header_) - read_));
+    if (size == 0) return false;
+    read_ += size;
     if (read_ < sizeof(header_)) continue;
-    if (absl::Status status = CheckHeader(); !status.ok()) return status;
+    RETURN_IF_ERROR(CheckHeader());
   }
   while (read_ < sizeof(header_) + header_.length) {
     const size_t done = read_ - sizeof(header_);
-    const absl::StatusOr<size_t> size = ReadSome(socket, frame_.payload.data() + done, header_.length - done);
-    if (!size.ok()) return size.status();
-    if (*size == 0) return false;
-    read_ += *size;
+    ASSIGN_OR_RETURN(const size_t size, ReadSome(socket, frame_.payload.data() + done, header_.length - done));
+    if (size == 0) return false;
+    read_ += size;
   }
   if (frame_.fds.size() == header_.fd_count) return true;
   return absl::DataLossError("descriptors of a message were lost: raise the limit of open files (ulimit -n)");

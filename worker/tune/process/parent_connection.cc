@@ -15,6 +15,7 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "proto/base/status_macros.h"
 #include "worker/tune/process/spawn.h"
 
 namespace telemetry::worker::tune {
@@ -61,10 +62,9 @@ absl::StatusOr<std::unique_ptr<ParentConnection>> ParentConnection::Open(size_t 
 
 absl::Status ParentConnection::Receive(google::protobuf::MessageLite* message, std::vector<OwnedFd>* fds) {
   while (true) {
-    const absl::StatusOr<bool> done = reader_.Read(kMessageFd);
-    if (!done.ok()) return done.status();
-    if (*done) break;
-    if (absl::Status status = WaitFor(POLLIN); !status.ok()) return status;
+    ASSIGN_OR_RETURN(const bool done, reader_.Read(kMessageFd));
+    if (done) break;
+    RETURN_IF_ERROR(WaitFor(POLLIN));
   }
   Frame frame = reader_.Take();
   if (fds != nullptr) *fds = std::move(frame.fds);
@@ -72,12 +72,11 @@ absl::Status ParentConnection::Receive(google::protobuf::MessageLite* message, s
 }
 
 absl::Status ParentConnection::Send(const google::protobuf::MessageLite& message, absl::Span<const int> fds) {
-  absl::StatusOr<FrameWriter> writer = FrameWriter::Create(message, fds, message_limit_bytes_);
-  if (!writer.ok()) return writer.status();
+  ASSIGN_OR_RETURN(FrameWriter writer, FrameWriter::Create(message, fds, message_limit_bytes_));
   while (true) {
-    const absl::StatusOr<bool> done = writer->Write(kMessageFd);
+    const absl::StatusOr<bool> done = writer.Write(kMessageFd);
     if (!done.ok() || *done) return done.status();
-    if (absl::Status status = WaitFor(POLLOUT); !status.ok()) return status;
+    RETURN_IF_ERROR(WaitFor(POLLOUT));
   }
 }
 

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::worker::tune {
@@ -23,9 +24,8 @@ AppendFile::Lock::~Lock() {
 constexpr mode_t kMode = 0666;
 
 absl::StatusOr<AppendFile> AppendFile::Open(const std::string& path) {
-  absl::StatusOr<client::File> file = client::File::Open(path, O_RDWR | O_CREAT | O_APPEND, kMode);
-  if (!file.ok()) return file.status();
-  return AppendFile(*std::move(file), path);
+  ASSIGN_OR_RETURN(client::File file, client::File::Open(path, O_RDWR | O_CREAT | O_APPEND, kMode));
+  return AppendFile(std::move(file), path);
 }
 
 absl::StatusOr<AppendFile::Lock> AppendFile::Acquire() {
@@ -41,32 +41,27 @@ bool AppendFile::HasItsPath() const {
 }
 
 absl::StatusOr<std::string> AppendFile::Read(uint64_t most_bytes) const {
-  const absl::StatusOr<uint64_t> size = Size();
-  if (!size.ok()) return size.status();
-  std::string bytes(std::min(*size, most_bytes), '\0');
-  const absl::StatusOr<size_t> read = file_.ReadAt(0, bytes.data(), bytes.size());
-  if (!read.ok()) return read.status();
-  bytes.resize(*read);  // another process may have truncated the file
+  ASSIGN_OR_RETURN(const uint64_t size, Size());
+  std::string bytes(std::min(size, most_bytes), '\0');
+  ASSIGN_OR_RETURN(const size_t read, file_.ReadAt(0, bytes.data(), bytes.size()));
+  bytes.resize(read);  // another process may have truncated the file
   return bytes;
 }
 
 absl::StatusOr<std::string_view> AppendFile::MissingLineEnd(uint64_t size_bytes, std::string_view line_end) const {
   if (size_bytes == 0) return std::string_view();
   char last = 0;
-  const absl::StatusOr<size_t> read = file_.ReadAt(size_bytes - 1, &last, 1);
-  if (!read.ok()) return read.status();
-  if (*read == 0) return absl::UnavailableError(record::Cat("cannot read ", path_, ": it has become shorter"));
+  ASSIGN_OR_RETURN(const size_t read, file_.ReadAt(size_bytes - 1, &last, 1));
+  if (read == 0) return absl::UnavailableError(record::Cat("cannot read ", path_, ": it has become shorter"));
   if (last == '\n') return std::string_view();
   if (last == '\r') line_end.remove_prefix(line_end.find('\n'));
   return line_end;
 }
 
 absl::Status AppendFile::Append(std::string_view lines, std::string_view line_end) {
-  const absl::StatusOr<uint64_t> size = Size();
-  if (!size.ok()) return size.status();
-  const absl::StatusOr<std::string_view> end_of_last = MissingLineEnd(*size, line_end);
-  if (!end_of_last.ok()) return end_of_last.status();
-  const std::string text = record::Cat(*end_of_last, lines);
+  ASSIGN_OR_RETURN(const uint64_t size, Size());
+  ASSIGN_OR_RETURN(const std::string_view end_of_last, MissingLineEnd(size, line_end));
+  const std::string text = record::Cat(end_of_last, lines);
   // Not File::Write, which continues after a short write: readers must see a row written by one call.
   const ssize_t written = TEMP_FAILURE_RETRY(write(file_.fd(), text.data(), text.size()));
   if (written == static_cast<ssize_t>(text.size())) return absl::OkStatus();
@@ -76,7 +71,7 @@ absl::Status AppendFile::Append(std::string_view lines, std::string_view line_en
   // A process without the lock may have appended meanwhile. In this case the partial text stays, and the next Append
   // ends its line.
   const absl::StatusOr<uint64_t> now = Size();
-  if (written > 0 && now.ok() && *now == *size + static_cast<uint64_t>(written)) Truncate(*size).IgnoreError();
+  if (written > 0 && now.ok() && *now == size + static_cast<uint64_t>(written)) Truncatesize.IgnoreError();
   return status;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/random/random.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/config_text.h"
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
@@ -135,14 +136,13 @@ absl::Status AttemptRecorder::Check(const RecordedRow& row) const {
 }
 
 absl::Status AttemptRecorder::Record(const RecordedRow& row, Log log) {
-  if (absl::Status status = Check(row); !status.ok()) return status;
+  RETURN_IF_ERROR(Check(row));
   const record::SidecarRow sidecar_row = SidecarRowOf(row, info_.run.run_id());
   const bool is_new_config = !announced_.contains(*sidecar_row.config_id);
   if (sinks_.producer != nullptr) {
-    absl::Status status = sinks_.producer->AppendBatch(RecordsOf(row, sidecar_row, is_new_config));
-    if (!status.ok()) return status;
+    RETURN_IF_ERROR(sinks_.producer->AppendBatch(RecordsOf(row, sidecar_row, is_new_config)));
   }
-  if (absl::Status status = AppendToLog(sidecar_row, log); !status.ok()) return status;
+  RETURN_IF_ERROR(AppendToLog(sidecar_row, log));
   if (is_new_config) {
     announced_.insert(*sidecar_row.config_id);
     configs_.push_back({.config_id = *sidecar_row.config_id, .config = row.config});
@@ -201,7 +201,7 @@ absl::Status AttemptRecorder::End(v1::Attempt::State state, const record::Json& 
   if (sinks_.producer == nullptr) return absl::OkStatus();
   v1::Record record = AttemptRecord(state);
   record.mutable_attempt()->set_counters_json(record::ToJson(counters));
-  if (absl::Status status = sinks_.producer->Append(record); !status.ok()) return status;
+  RETURN_IF_ERROR(sinks_.producer->Append(record));
   return sinks_.producer->Flush();
 }
 

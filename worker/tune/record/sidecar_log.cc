@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::worker::tune {
@@ -38,17 +39,16 @@ std::string SourceText(const record::SidecarRow& row) {
 
 // Writes the dialect's header if the file has none. Returns false if the file begins with something else.
 absl::StatusOr<bool> HaveHeader(Dialect dialect, AppendFile* file) {
-  const absl::StatusOr<std::string> begin = file->Read(kMostHeaderBytes);
-  if (!begin.ok()) return begin.status();
+  ASSIGN_OR_RETURN(const std::string begin, file->Read(kMostHeaderBytes));
   const std::string header = Cat(record::DialectHeader(dialect), kCsvLineEnd);
-  if (begin->find('\n') == std::string::npos && header.starts_with(*begin)) {
+  if (begin.find('\n') == std::string::npos && header.starts_with(begin)) {
     // The file is empty, or its writer was killed while writing the header.
-    absl::Status status = begin->empty() ? absl::OkStatus() : file->Truncate(0);
+    absl::Status status = begin.empty() ? absl::OkStatus() : file->Truncate(0);
     if (status.ok()) status = file->Append(header, kCsvLineEnd);
     if (!status.ok()) return status;
     return true;
   }
-  const std::string_view line = std::string_view(*begin).substr(0, begin->find('\n'));
+  const std::string_view line = std::string_viewbegin.substr(0, begin.find('\n'));
   return record::WithoutSuffix(line, "\r") == record::DialectHeader(dialect);
 }
 
@@ -70,18 +70,17 @@ absl::Status MakeFolderOf(const std::string& base) {
 
 absl::StatusOr<std::unique_ptr<SidecarLog>> SidecarLog::Open(SidecarLogOptions options) {
   options.base = std::string(record::WithoutSuffix(options.base, ".csv"));
-  if (absl::Status status = MakeFolderOf(options.base); !status.ok()) return status;
+  RETURN_IF_ERROR(MakeFolderOf(options.base));
   std::unique_ptr<SidecarLog> log(new SidecarLog(std::move(options)));
-  if (absl::Status status = log->Select(); !status.ok()) return status;
+  RETURN_IF_ERROR(log->Select());
   return log;
 }
 
 absl::Status SidecarLog::Select() {
   for (int number = 1; number <= kMostBases; ++number) {
     const std::string base = NumberedBase(options_.base, number);
-    const absl::StatusOr<bool> usable = TryBase(base);
-    if (!usable.ok()) return usable.status();
-    if (!*usable) continue;
+    ASSIGN_OR_RETURN(const bool usable, TryBase(base));
+    if (!usable) continue;
     const bool is_news = number > 1 && base != base_;
     base_ = base;
     if (is_news && options_.on_notice) {
@@ -95,19 +94,16 @@ absl::Status SidecarLog::Select() {
 }
 
 absl::StatusOr<bool> SidecarLog::TryBase(const std::string& base) {
-  absl::StatusOr<AppendFile> csv = AppendFile::Open(CsvPath(base));
-  if (!csv.ok()) return csv.status();
-  csv_ = *std::move(csv);
+  ASSIGN_OR_RETURN(AppendFile csv, AppendFile::Open(CsvPath(base)));
+  csv_ = std::move(csv);
   sources_.reset();
   lines_.reset();
-  const absl::StatusOr<AppendFile::Lock> lock = csv_->Acquire();
-  if (!lock.ok()) return lock.status();
+  RETURN_IF_ERROR(csv_->Acquire().status());
   absl::StatusOr<bool> rows_fit = HaveHeader(Dialect::kHelion, &*csv_);
   std::error_code ignored;
   if (!rows_fit.ok() || !*rows_fit || !std::filesystem::exists(SourcesPath(base), ignored)) return rows_fit;
-  absl::StatusOr<AppendFile> sources = AppendFile::Open(SourcesPath(base));
-  if (!sources.ok()) return sources.status();
-  return HaveHeader(Dialect::kHelionSources, &*sources);
+  ASSIGN_OR_RETURN(AppendFile sources, AppendFile::Open(SourcesPath(base)));
+  return HaveHeader(Dialect::kHelionSources, &sources);
 }
 
 absl::StatusOr<AppendFile::Lock> SidecarLog::LockFiles() {
@@ -117,56 +113,50 @@ absl::StatusOr<AppendFile::Lock> SidecarLog::LockFiles() {
       if (!lock.ok() || csv_->HasItsPath()) return lock;
     }
     // Another process has moved the files away: write to the files that are there now.
-    if (absl::Status status = Select(); !status.ok()) return status;
+    RETURN_IF_ERROR(Select());
   }
 }
 
 absl::Status SidecarLog::OpenSources() {
   if (sources_.has_value() && sources_->HasItsPath()) return absl::OkStatus();
-  absl::StatusOr<AppendFile> sources = AppendFile::Open(SourcesPath(base_));
-  if (!sources.ok()) return sources.status();
-  const absl::StatusOr<bool> fits = HaveHeader(Dialect::kHelionSources, &*sources);
-  if (!fits.ok()) return fits.status();
-  if (!*fits) {
+  ASSIGN_OR_RETURN(AppendFile sources, AppendFile::Open(SourcesPath(base_)));
+  ASSIGN_OR_RETURN(const bool fits, HaveHeader(Dialect::kHelionSources, &sources));
+  if (!fits) {
     return absl::UnavailableError(Cat(
         SourcesPath(base_), " was replaced after the log was opened and has another version's header: move it away"));
   }
-  sources_ = *std::move(sources);
+  sources_ = std::move(sources);
   return absl::OkStatus();
 }
 
 absl::Status SidecarLog::AppendBoth(std::string_view rows, std::string_view sources) {
-  const absl::StatusOr<uint64_t> size = csv_->Size();
-  if (!size.ok()) return size.status();
+  ASSIGN_OR_RETURN(const uint64_t size, csv_->Size());
   if (!sources.empty()) {
-    if (absl::Status status = OpenSources(); !status.ok()) return status;
+    RETURN_IF_ERROR(OpenSources());
   }
   absl::Status status = rows.empty() ? absl::OkStatus() : csv_->Append(rows, kCsvLineEnd);
   if (!status.ok() || sources.empty()) return status;
   status = sources_->Append(sources, kCsvLineEnd);
   // The caller repeats the row with its hash.
-  if (!status.ok() && !rows.empty()) csv_->Truncate(*size).IgnoreError();
+  if (!status.ok() && !rows.empty()) csv_->Truncatesize.IgnoreError();
   return status;
 }
 
 absl::Status SidecarLog::Append(const record::SidecarRow& row) {
-  const absl::StatusOr<AppendFile::Lock> lock = LockFiles();
-  if (!lock.ok()) return lock.status();
+  RETURN_IF_ERROR(LockFiles().status());
   return AppendBoth(RowText(Dialect::kHelion, row), SourceText(row));
 }
 
 absl::Status SidecarLog::AppendMissing(const record::SidecarRow& row) {
-  const absl::StatusOr<AppendFile::Lock> lock = LockFiles();
-  if (!lock.ok()) return lock.status();
-  if (absl::Status status = ReadLines(); !status.ok()) return status;
+  RETURN_IF_ERROR(LockFiles().status());
+  RETURN_IF_ERROR(ReadLines());
   const std::string rows = RowText(Dialect::kHelion, row);
   const std::string sources = SourceText(row);
   const auto row_there = lines_->find(rows);
   const auto source_there = lines_->find(sources);
   const bool has_row = row_there != lines_->end();
   const bool has_source = sources.empty() || source_there != lines_->end();
-  absl::Status status = AppendBoth(has_row ? "" : rows, has_source ? "" : sources);
-  if (!status.ok()) return status;
+  RETURN_IF_ERROR(AppendBoth(has_row ? "" : rows, has_source ? "" : sources));
   if (has_row) lines_->erase(row_there);
   if (has_source && !sources.empty()) lines_->erase(source_there);
   return absl::OkStatus();
@@ -177,15 +167,14 @@ absl::Status SidecarLog::ReadLines() {
   Lines lines;
   std::error_code ignored;
   if (std::filesystem::exists(SourcesPath(base_), ignored)) {
-    if (absl::Status status = OpenSources(); !status.ok()) return status;
+    RETURN_IF_ERROR(OpenSources());
   }
   for (AppendFile* file : {&*csv_, sources_.has_value() ? &*sources_ : nullptr}) {
     if (file == nullptr) continue;
-    const absl::StatusOr<std::string> text = file->Read(std::numeric_limits<uint64_t>::max());
-    if (!text.ok()) return text.status();
-    for (size_t begin = 0; begin < text->size();) {
-      const size_t end = std::min(text->find('\n', begin), text->size() - 1) + 1;
-      lines.insert(text->substr(begin, end - begin));
+    ASSIGN_OR_RETURN(const std::string text, file->Read(std::numeric_limits<uint64_t>::max()));
+    for (size_t begin = 0; begin < text.size();) {
+      const size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
+      lines.insert(text.substr(begin, end - begin));
       begin = end;
     }
   }
@@ -203,11 +192,9 @@ absl::Status SidecarLog::AppendWrapperGraph(const v1::Run& run, const v1::IrGrap
 }
 
 absl::Status SidecarLog::AppendLine(const std::string& path, const std::string& line) {
-  const absl::StatusOr<AppendFile::Lock> lock = LockFiles();
-  if (!lock.ok()) return lock.status();
-  absl::StatusOr<AppendFile> file = AppendFile::Open(path);
-  if (!file.ok()) return file.status();
-  return file->Append(Cat(line, kRecordLineEnd), kRecordLineEnd);
+  RETURN_IF_ERROR(LockFiles().status());
+  ASSIGN_OR_RETURN(AppendFile file, AppendFile::Open(path));
+  return file.Append(Cat(line, kRecordLineEnd), kRecordLineEnd);
 }
 
 }  // namespace telemetry::worker::tune

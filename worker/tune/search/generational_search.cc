@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 #include "proto/record/strings.h"
 
@@ -97,9 +98,8 @@ absl::Status GenerationalSearch::Take(const Point& point) {
   if (!seen_.insert(KeyOf(point)).second) return absl::AlreadyExistsError("proposed before");
   if (!space_.IsValid(point)) return absl::InvalidArgumentError("not a valid config of the space");
   if (fingerprint_) {
-    absl::StatusOr<std::string> fingerprint = fingerprint_(space_.ToConfig(point));
-    if (!fingerprint.ok()) return fingerprint.status();
-    if (!fingerprints_.insert(*std::move(fingerprint)).second)
+    ASSIGN_OR_RETURN(std::string fingerprint, fingerprint_(space_.ToConfig(point)));
+    if (!fingerprints_.insert(std::move(fingerprint)).second)
       return absl::AlreadyExistsError("has the fingerprint of an earlier config");
   }
   generation_.push_back(point);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/tune/search/differential_evolution.h"
 #include "worker/tune/search/finite_search.h"
@@ -97,25 +98,24 @@ const std::vector<std::string_view>& SearchAlgorithmNames() {
 }
 
 absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeSearch(const ConfigSpace& space, SearchOptions options) {
-  const absl::StatusOr<std::string> algorithm = AlgorithmOf(options);
-  if (!algorithm.ok()) return algorithm.status();
+  ASSIGN_OR_RETURN(const std::string algorithm, AlgorithmOf(options));
   if (auto status = CheckLimit("max_generations", options.max_generations); !status.ok()) return status;
   if (auto status = CheckLimit("max_configs", options.max_configs); !status.ok()) return status;
   SearchSetup setup = {.seed = options.seed,
                        .starting_points = std::move(options.starting_points),
                        .fingerprint = std::move(options.fingerprint)};
-  if (*algorithm == "finite") {
+  if (algorithm == "finite") {
     if (auto status = CheckFinite(space, options.finite_configs); !status.ok()) return status;
     setup.starts_with_default = false;
     setup.starting_points = std::move(options.finite_configs);
     return MakeFinite(space, std::move(setup), options);
   }
   if (options.effort == Effort::kNone) return MakeFinite(space, std::move(setup), options);
-  const Sizes sizes = SizesOf(*algorithm, options.effort);
+  const Sizes sizes = SizesOf(algorithm, options.effort);
   setup.limits = sizes.limits;
   setup.limits.max_generations = options.max_generations.value_or(setup.limits.max_generations);
   setup.limits.max_configs = options.max_configs.value_or(setup.limits.max_configs);
-  return Make(*algorithm, space, std::move(setup), sizes.width);
+  return Make(algorithm, space, std::move(setup), sizes.width);
 }
 
 }  // namespace telemetry::worker::tune

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "proto/base/status_macros.h"
+
 namespace telemetry::worker::tune {
 namespace {
 
@@ -63,13 +65,12 @@ Config PointSpace::ToConfig(const Point& point) const {
 }
 
 absl::StatusOr<Point> PointSpace::ToPoint(const Config& config) const {
-  const absl::StatusOr<Config> normal = space_.Normalize(config);
-  if (!normal.ok()) return normal.status();
+  ASSIGN_OR_RETURN(const Config normal, space_.Normalize(config));
   Point point;
   point.reserve(dimensions_.size());
   for (const Dimension& dimension : dimensions_) {
     const codegen::ConfigParameter& parameter = dimension.parameter();
-    const Json* value = normal->json().Find(parameter.key);
+    const Json* value = normal.json().Find(parameter.key);
     if (parameter.index >= 0) value = &value->items[static_cast<size_t>(parameter.index)];
     point.push_back(dimension.OrdinalOf(*value).value_or(0));
   }

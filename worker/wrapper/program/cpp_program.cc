@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_join.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/device/compile_options.h"
 #include "worker/wrapper/program/cpp_lines.h"
@@ -93,25 +94,24 @@ std::string CompileCommand(const Plan& plan, const ProgramOptions& options, std:
 }
 
 absl::StatusOr<std::string> CppProgram(const Plan& plan, const ProgramOptions& options) {
-  const absl::StatusOr<ProgramModel> model = MakeProgramModel(plan, options);
-  if (!model.ok()) return model.status();
+  ASSIGN_OR_RETURN(const ProgramModel model, MakeProgramModel(plan, options));
   const bool is_cuda = options.target.dialect == Dialect::kCuda;
-  const ProgramNames names = CppNames(*model);
-  const WrittenLines lines = WriteCppLines(*model, names);
+  const ProgramNames names = CppNames(model);
+  const WrittenLines lines = WriteCppLines(model, names);
 
-  std::string text = Cat(Head(*model), "\n", Includes(*model), "\n", Constants(*model));
+  std::string text = Cat(Head(model), "\n", Includes(model), "\n", Constants(model));
   std::vector<std::string_view> files = {"values.cpp", is_cuda ? "cuda.cpp" : "opencl.cpp", "check.cpp", "time.cpp"};
   files.insert(files.end(), lines.runtime.begin(), lines.runtime.end());
   for (const std::string_view file : files) text += Cat("\n", RuntimeText(file));
   text += "\n// ---- The kernels.\n";
-  for (size_t i = 0; i < model->kernels.size(); ++i) {
+  for (size_t i = 0; i < model.kernels.size(); ++i) {
     text +=
-        Cat("\nconst char ", names.sources[i], "[] = R\"KERNEL(", model->kernels[i].generated.source, ")KERNEL\";\n");
+        Cat("\nconst char ", names.sources[i], "[] = R\"KERNEL(", model.kernels[i].generated.source, ")KERNEL\";\n");
   }
   text += "\n// ---- The plan. What has to come out of it stands at the end.\n\n";
   for (size_t i = 0; i < plan.outputs.size(); ++i) text += Cat("extern const Expected ", names.expected[i], ";\n");
   text += Cat("\n", lines.text, "\n", RuntimeText("main.cpp"), "\n");
-  for (size_t i = 0; i < plan.outputs.size(); ++i) text += ExpectedText(*model, i, names.expected[i]);
+  for (size_t i = 0; i < plan.outputs.size(); ++i) text += ExpectedText(model, i, names.expected[i]);
   return text;
 }
 

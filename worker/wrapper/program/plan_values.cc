@@ -4,6 +4,7 @@
 #include <random>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/ir/half.h"
 
@@ -135,7 +136,7 @@ absl::StatusOr<std::vector<std::vector<double>>> EvaluatePlan(const Plan& plan,
   HostValues values(plan);
   for (size_t i = 0; i < plan.inputs.size(); ++i) values.Set(plan.inputs[i], inputs[i]);
   for (const KernelCall* call : CallsOf(plan)) {
-    if (absl::Status status = values.Run(*call); !status.ok()) return status;
+    RETURN_IF_ERROR(values.Run(*call));
   }
   std::vector<std::vector<double>> outputs;
   for (const int output : plan.outputs) outputs.push_back(values.ResultOf(output));

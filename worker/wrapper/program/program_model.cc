@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/device/device.h"
 #include "worker/kernels/trace_problem.h"
@@ -39,11 +40,10 @@ class ModelMaker {
                                              "): ", status.message()));
     }
     model_.ranges = InputRanges(plan_);
-    const auto results = EvaluatePlan(plan_, DrawInputs(plan_, model_.ranges, model_.options.seed));
-    if (!results.ok()) return results.status();
+    ASSIGN_OR_RETURN(const auto results, EvaluatePlan(plan_, DrawInputs(plan_, model_.ranges, model_.options.seed)));
     const std::vector<ir::Tolerance> tolerances = OutputTolerances(plan_, has_coarse_dots_);
-    for (size_t i = 0; i < results->size(); ++i) {
-      model_.expected.push_back(ExpectationOf(results->at(i), tolerances[i]));
+    for (size_t i = 0; i < results.size(); ++i) {
+      model_.expected.push_back(ExpectationOf(results.at(i), tolerances[i]));
     }
     return std::move(model_);
   }
@@ -74,24 +74,22 @@ class ModelMaker {
     for (const int argument : call.arguments) strides.push_back(plan_.buffer(argument).strides);
     const absl::StatusOr<ir::DeviceIr> ir = kernels::TraceProblem(*kernel.library, ProblemOf(kernel, call), strides);
     if (!ir.ok()) return ir.status();
-    absl::StatusOr<codegen::GeneratedKernel> generated = Generate(*ir, kernel);
-    if (!generated.ok()) return generated.status();
+    ASSIGN_OR_RETURN(codegen::GeneratedKernel generated, Generate(*ir, kernel));
     const bool takes_f32 = std::any_of(ir->tensors.begin(), ir->tensors.end(),
                                        [](const ir::HostTensor& tensor) { return tensor.dtype == DType::kF32; });
     if (model_.options.generate.allow_tf32 && takes_f32 && HasDots(*ir)) has_coarse_dots_ = true;
     ProgramLaunch& launch = model_.launches.back();
-    launch.grid = generated->GridSize(ir->tensors);
-    launch.arguments = ArgumentsOf(*ir, *generated, call);
-    launch.kernel = Define(call.kernel, *std::move(generated));
+    launch.grid = generated.GridSize(ir->tensors);
+    launch.arguments = ArgumentsOf(*ir, generated, call);
+    launch.kernel = Define(call.kernel, std::move(generated));
     return absl::OkStatus();
   }
 
   absl::StatusOr<codegen::GeneratedKernel> Generate(const ir::DeviceIr& ir, const PlanKernel& kernel) {
     const codegen::Target& target = model_.options.target;
     const codegen::ConfigSpace space = codegen::ConfigSpaceFor(ir, target);
-    const absl::StatusOr<codegen::Config> config = space.Normalize(kernel.config.value_or(codegen::Config()));
-    if (!config.ok()) return config.status();
-    return codegen::Generate(ir, *config, target, model_.options.generate);
+    ASSIGN_OR_RETURN(const codegen::Config config, space.Normalize(kernel.config.value_or(codegen::Config())));
+    return codegen::Generate(ir, config, target, model_.options.generate);
   }
 
   std::vector<ProgramArgument> ArgumentsOf(const ir::DeviceIr& ir, const codegen::GeneratedKernel& generated,
@@ -140,7 +138,7 @@ class ModelMaker {
 }  // namespace
 
 absl::StatusOr<ProgramModel> MakeProgramModel(const Plan& plan, const ProgramOptions& options) {
-  if (absl::Status status = VerifyPlan(plan); !status.ok()) return status;
+  RETURN_IF_ERROR(VerifyPlan(plan));
   return ModelMaker(plan, options).Make();
 }
 

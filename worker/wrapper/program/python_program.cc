@@ -1,4 +1,5 @@
 #include "absl/strings/str_join.h"
+#include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/device/compile_options.h"
 #include "worker/wrapper/program/program.h"
@@ -51,22 +52,21 @@ absl::StatusOr<std::string> PythonProgram(const Plan& plan, const ProgramOptions
     return absl::InvalidArgumentError(Cat(
         "plan '", plan.name, "': Python programs need CUDA, because they use CuPy; write a C++ program for OpenCL"));
   }
-  const absl::StatusOr<ProgramModel> model = MakeProgramModel(plan, options);
-  if (!model.ok()) return model.status();
-  const ProgramNames names = PythonNames(*model);
-  const WrittenLines lines = WritePythonLines(*model, names);
+  ASSIGN_OR_RETURN(const ProgramModel model, MakeProgramModel(plan, options));
+  const ProgramNames names = PythonNames(model);
+  const WrittenLines lines = WritePythonLines(model, names);
 
-  std::string text = Cat(Head(*model), Constants(*model));
+  std::string text = Cat(Head(model), Constants(model));
   std::vector<std::string_view> files = {"values.py", "check.py", "cuda.py"};
   files.insert(files.end(), lines.runtime.begin(), lines.runtime.end());
   for (const std::string_view file : files) text += Cat("\n\n", RuntimeText(file));
   text += "\n\n# ---- The kernels.\n";
-  for (size_t i = 0; i < model->kernels.size(); ++i) {
-    text += Cat("\n", names.sources[i], " = r'''", model->kernels[i].generated.source, "'''\n");
+  for (size_t i = 0; i < model.kernels.size(); ++i) {
+    text += Cat("\n", names.sources[i], " = r'''", model.kernels[i].generated.source, "'''\n");
   }
   text += Cat("\n\n# ---- The plan. What has to come out of it stands at the end.\n\n\n", lines.text, "\n\n",
               RuntimeText("main.py"), "\n\n");
-  for (size_t i = 0; i < plan.outputs.size(); ++i) text += ExpectedText(*model, i, names.expected[i]);
+  for (size_t i = 0; i < plan.outputs.size(); ++i) text += ExpectedText(model, i, names.expected[i]);
   return text + "\nif __name__ == \"__main__\":\n    sys.exit(main())\n";
 }
 

@@ -1,4 +1,4 @@
-#include "proto/clock/steady.h"
+#include "proto/base/steady.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "proto/clock/steady.h"
+#include "proto/base/steady.h"
 
 namespace telemetry {
 

@@ -1,4 +1,4 @@
-#include "proto/clock/periodic.h"
+#include "proto/base/periodic.h"
 
 #include <gtest/gtest.h>
 

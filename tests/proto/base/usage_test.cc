@@ -1,4 +1,4 @@
-#include "proto/cli/usage.h"
+#include "proto/base/usage.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "proto/cli/usage.h"
+#include "proto/base/usage.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "proto/cli/nearest.h"
+#include "proto/base/nearest.h"
 
 namespace telemetry::cli {
 
