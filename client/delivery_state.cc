@@ -17,37 +17,37 @@ bool IsShutOut(const absl::Status& trouble) {
 }  // namespace
 
 void DeliveryState::SetConnected(bool connected) {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   if (connected && !snapshot_.connected) ++snapshot_.connections;
   snapshot_.connected = connected;
 }
 
 void DeliveryState::SetCommitted(uint64_t seq) {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   committed_seq_ = seq;
   ++version_;
   changed_.NotifyAll();
 }
 
 void DeliveryState::AddOutcome(const v1::Ack& ack) {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   snapshot_.refused += static_cast<uint64_t>(ack.rejects_size());
   snapshot_.new_rows += ack.new_rows();
   snapshot_.known_rows += ack.known_rows();
 }
 
 void DeliveryState::SetTrouble(absl::Status why) {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   trouble_ = std::move(why);
   if (IsShutOut(trouble_)) changed_.NotifyAll();
 }
 
 absl::Status DeliveryState::AwaitCommitted(uint64_t seq, SteadyTime deadline) {
-  absl::MutexLock lock(&mu_);
-  const auto settled = [this, seq]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+  absl::MutexLock lock(&mutex_);
+  const auto settled = [this, seq]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return committed_seq_ >= seq || (!snapshot_.connected && IsShutOut(trouble_));
   };
-  const bool in_time = changed_.Await(mu_, deadline, settled);
+  const bool in_time = changed_.Await(mutex_, deadline, settled);
   if (committed_seq_ >= seq) return absl::OkStatus();
   const std::string text = absl::StrCat(
       record::Counted(seq - committed_seq_, "record"), " waiting in the spool: ",
@@ -57,28 +57,28 @@ absl::Status DeliveryState::AwaitCommitted(uint64_t seq, SteadyTime deadline) {
 }
 
 uint64_t DeliveryState::version() const {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   return version_;
 }
 
 void DeliveryState::AwaitVersionAfter(uint64_t version, SteadyTime deadline) {
-  absl::MutexLock lock(&mu_);
-  const auto changed = [this, version]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return version_ != version; };
-  changed_.Await(mu_, deadline, changed);
+  absl::MutexLock lock(&mutex_);
+  const auto changed = [this, version]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return version_ != version; };
+  changed_.Await(mutex_, deadline, changed);
 }
 
 bool DeliveryState::urgent() const {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   return hurries_ > 0;
 }
 
 void DeliveryState::AddHurry(int count) {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   hurries_ += count;
 }
 
 DeliveryState::Snapshot DeliveryState::snapshot() const {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   return snapshot_;
 }
 

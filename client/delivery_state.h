@@ -59,13 +59,13 @@ class DeliveryState {
  private:
   void AddHurry(int count);
 
-  mutable absl::Mutex mu_;
+  mutable absl::Mutex mutex_;
   SteadyCondition changed_;  // notified when the state changes that AwaitCommitted() and AwaitVersionAfter() wait for
-  Snapshot snapshot_ ABSL_GUARDED_BY(mu_);
-  uint64_t committed_seq_ ABSL_GUARDED_BY(mu_);
-  uint64_t version_ ABSL_GUARDED_BY(mu_) = 0;
-  int hurries_ ABSL_GUARDED_BY(mu_) = 0;
-  absl::Status trouble_ ABSL_GUARDED_BY(mu_);
+  Snapshot snapshot_ ABSL_GUARDED_BY(mutex_);
+  uint64_t committed_seq_ ABSL_GUARDED_BY(mutex_);
+  uint64_t version_ ABSL_GUARDED_BY(mutex_) = 0;
+  int hurries_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::Status trouble_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace telemetry::client

@@ -3,6 +3,7 @@
 #include "client/little_endian.h"
 #include "client/producer.h"
 #include "proto/record/ids.h"
+#include "proto/record/record_limit.h"
 
 namespace telemetry::client {
 namespace {
@@ -48,7 +49,7 @@ size_t SealFrame(uint32_t salt, uint64_t seq, char* frame) {
 
 std::optional<Frame> DecodeFrame(uint32_t salt, std::string_view bytes) {
   const size_t size = ClaimedFrameSize(bytes);
-  if (size == 0 || size > bytes.size() || size - kFrameHeaderBytes > kMaxRecordBytes) return std::nullopt;
+  if (size == 0 || size > bytes.size() || size - kFrameHeaderBytes > record::kMaxRecordBytes) return std::nullopt;
   const std::string_view frame = bytes.substr(0, size);
   if (LoadLittleEndian<uint32_t>(frame.data()) != FrameCrc(salt, frame)) return std::nullopt;
   return Frame{.seq = LoadLittleEndian<uint64_t>(&frame[8]), .payload = frame.substr(kFrameHeaderBytes)};

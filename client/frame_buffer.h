@@ -14,7 +14,7 @@ class FrameBuffer {
  public:
   // Reserves memory for `bytes` bytes of frames.
   void Reserve(size_t bytes) { bytes_.reserve(bytes); }
-  // Appends a record, which must serialise to at most kMaxRecordBytes.
+  // Appends a record, which must serialise to at most record::kMaxRecordBytes.
   void Add(const google::protobuf::MessageLite& record);
   // Appends a record that is already serialised.
   void AddSerialised(std::string_view payload);

@@ -75,13 +75,13 @@ class GrpcIngestStream final : public IngestStream,
   }
 
   bool can_write() const override {
-    absl::MutexLock lock(&mu_);
+    absl::MutexLock lock(&mutex_);
     return !writing_ && !read_ended_;
   }
 
   void Write(EncodedBatch batch) override {
     {
-      absl::MutexLock lock(&mu_);
+      absl::MutexLock lock(&mutex_);
       writing_ = true;
     }
     write_buffer_ = BufferOf(std::move(batch));
@@ -89,25 +89,25 @@ class GrpcIngestStream final : public IngestStream,
   }
 
   std::vector<v1::StreamResponse> TakeResponses() override {
-    absl::MutexLock lock(&mu_);
+    absl::MutexLock lock(&mutex_);
     return std::exchange(responses_, {});
   }
 
   bool ended() const override {
-    absl::MutexLock lock(&mu_);
+    absl::MutexLock lock(&mutex_);
     return read_ended_;
   }
 
   StreamEnd Finish() override {
     {
-      absl::MutexLock lock(&mu_);
+      absl::MutexLock lock(&mutex_);
       if (finished_) return {};
       finished_ = true;
       if (!read_ended_) context_.TryCancel();
     }
     RemoveHold();
-    absl::MutexLock lock(&mu_);
-    mu_.Await(absl::Condition(&done_));
+    absl::MutexLock lock(&mutex_);
+    mutex_.Await(absl::Condition(&done_));
     return {.status = connection_.StatusOf(status_),
             .retry_delay = RetryDelayOf(status_.error_details()),
             .request_id = request_id_};
@@ -120,14 +120,14 @@ class GrpcIngestStream final : public IngestStream,
     const auto entry = metadata.find(access::kRequestIdKey);
     if (entry == metadata.end()) return;
     const std::string_view id(entry->second.data(), entry->second.size());
-    absl::MutexLock lock(&mu_);
+    absl::MutexLock lock(&mutex_);
     if (access::IsRequestId(id)) request_id_ = id;
   }
 
   void OnWriteDone(bool /*ok*/) override {
     // The end of the reads follows a failed write and carries its reason.
     {
-      absl::MutexLock lock(&mu_);
+      absl::MutexLock lock(&mutex_);
       writing_ = false;
     }
     on_event_();
@@ -135,7 +135,7 @@ class GrpcIngestStream final : public IngestStream,
 
   void OnReadDone(bool ok) override {
     {
-      absl::MutexLock lock(&mu_);
+      absl::MutexLock lock(&mutex_);
       if (ok) responses_.push_back(std::move(read_message_));
       read_ended_ = !ok;
     }
@@ -147,7 +147,7 @@ class GrpcIngestStream final : public IngestStream,
   }
 
   void OnDone(const grpc::Status& status) override {
-    absl::MutexLock lock(&mu_);
+    absl::MutexLock lock(&mutex_);
     status_ = status;
     done_ = true;
   }
@@ -159,14 +159,14 @@ class GrpcIngestStream final : public IngestStream,
   grpc::ByteBuffer write_buffer_;    // used by gRPC while a write is pending, else by the owner
   v1::StreamResponse read_message_;  // used by gRPC and its reactions only
 
-  mutable absl::Mutex mu_;
-  bool writing_ ABSL_GUARDED_BY(mu_) = true;
-  bool read_ended_ ABSL_GUARDED_BY(mu_) = false;
-  bool finished_ ABSL_GUARDED_BY(mu_) = false;
-  bool done_ ABSL_GUARDED_BY(mu_) = false;
-  grpc::Status status_ ABSL_GUARDED_BY(mu_);
-  std::string request_id_ ABSL_GUARDED_BY(mu_);  // empty: not received yet
-  std::vector<v1::StreamResponse> responses_ ABSL_GUARDED_BY(mu_);
+  mutable absl::Mutex mutex_;
+  bool writing_ ABSL_GUARDED_BY(mutex_) = true;
+  bool read_ended_ ABSL_GUARDED_BY(mutex_) = false;
+  bool finished_ ABSL_GUARDED_BY(mutex_) = false;
+  bool done_ ABSL_GUARDED_BY(mutex_) = false;
+  grpc::Status status_ ABSL_GUARDED_BY(mutex_);
+  std::string request_id_ ABSL_GUARDED_BY(mutex_);  // empty: not received yet
+  std::vector<v1::StreamResponse> responses_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace

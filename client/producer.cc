@@ -13,6 +13,7 @@
 #include "client/syncer.h"
 #include "proto/access/address.h"
 #include "proto/base/status_macros.h"
+#include "proto/record/record_limit.h"
 
 namespace telemetry::client {
 namespace {
@@ -40,7 +41,7 @@ class SpoolingProducer final : public Producer {
     size_t bytes = 0;
     for (const v1::Record& record : records) {
       const size_t size = record.ByteSizeLong();
-      if (size > kMaxRecordBytes) return TooLarge(size);
+      if (size > record::kMaxRecordBytes) return TooLarge(size);
       bytes += kFrameHeaderBytes + size;
     }
     FrameBuffer frames;
@@ -95,7 +96,7 @@ class SpoolingProducer final : public Producer {
 
   static absl::Status TooLarge(size_t size) {
     return absl::InvalidArgumentError(
-        absl::StrCat("a record of ", size, " bytes is larger than the limit of ", kMaxRecordBytes));
+        absl::StrCat("a record of ", size, " bytes is larger than the limit of ", record::kMaxRecordBytes));
   }
 
   // Returns RESOURCE_EXHAUSTED if the spool is at its limit or its disk is full.
@@ -125,7 +126,7 @@ class SpoolingProducer final : public Producer {
   // Reports a full spool once, even if many records wait for space one after another.
   void SayFull(const absl::Status& why) {
     {
-      absl::MutexLock lock(&mu_);
+      absl::MutexLock lock(&mutex_);
       if (SteadyNow() < std::exchange(full_until_, SteadyAfter(kFullForGood))) return;
     }
     Notice(absl::StrCat(why.message(), "; new records wait until the collector acknowledges some"));
@@ -137,8 +138,8 @@ class SpoolingProducer final : public Producer {
 
   const ProducerOptions options_;
   const std::unique_ptr<Spool> spool_;
-  absl::Mutex mu_;
-  SteadyTime full_until_ ABSL_GUARDED_BY(mu_) = kLongAgo;  // no report of a full spool before this time
+  absl::Mutex mutex_;
+  SteadyTime full_until_ ABSL_GUARDED_BY(mutex_) = kLongAgo;  // no report of a full spool before this time
   Syncer syncer_;
   Sender sender_;
 };

@@ -90,8 +90,8 @@ class Producer {
   virtual ~Producer() = default;
 
   // Appends the record to the log. Blocks while the spool is at its limit or its disk is full. Errors: INVALID_ARGUMENT
-  // if the record is larger than kMaxRecordBytes; RESOURCE_EXHAUSTED if the disk is full although the spool has no
-  // unacknowledged records; UNAVAILABLE if the disk fails. After an error the record is not in the log, and the call
+  // if the record is larger than record::kMaxRecordBytes; RESOURCE_EXHAUSTED if the disk is full although the spool has
+  // no unacknowledged records; UNAVAILABLE if the disk fails. After an error the record is not in the log, and the call
   // may be retried.
   virtual absl::Status Append(const v1::Record& record) = 0;
 
@@ -113,8 +113,6 @@ class Producer {
   virtual ProducerStats stats() const = 0;
 };
 
-// Limit for one serialised record.
-inline constexpr uint64_t kMaxRecordBytes = uint64_t{8} << 20;
 // Lower bound of spool_limit_bytes. A record that is larger than the limit is accepted when the spool is empty.
 inline constexpr uint64_t kMinSpoolLimitBytes = uint64_t{64} << 10;
 

@@ -42,7 +42,7 @@ absl::StatusOr<uint64_t> Spool::Append(FrameBuffer* frames) {
   }
   if (!status.ok()) return status;
 
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   LiveSegment& active = segments_.back();
   active.segment.end = active_end_;
   active.segment.last_seq = next_seq_ - 1;
@@ -66,7 +66,7 @@ absl::Status Spool::WriteFrames(FrameBuffer* frames) {
 
 // Closes the active segment, so that it can be removed once it is acknowledged, which frees space on a full disk.
 void Spool::CloseActive() {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   if (segments_.empty() || segments_.back().segment.last_seq < segments_.back().segment.first_seq) return;
   segments_.back().active = false;
   active_file_ = nullptr;
@@ -75,7 +75,7 @@ void Spool::CloseActive() {
 bool Spool::RemoveCommitted() {
   std::vector<Segment> done;
   {
-    absl::MutexLock lock(&mu_);
+    absl::MutexLock lock(&mutex_);
     auto keep = segments_.begin();
     while (keep != segments_.end() && !keep->active && keep->segment.last_seq <= committed_seq_) {
       done.push_back(std::move((keep++)->segment));
@@ -91,7 +91,7 @@ bool Spool::RemoveCommitted() {
 
 absl::Status Spool::RollSegment() {
   {
-    absl::MutexLock lock(&mu_);
+    absl::MutexLock lock(&mutex_);
     if (active_file_ != nullptr && active_end_ < options_.segment_bytes && !seal_active_) return absl::OkStatus();
   }
   absl::BitGen random;
@@ -101,7 +101,7 @@ absl::Status Spool::RollSegment() {
   active_salt_ = segment.salt;
   active_end_ = segment.end;
 
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   if (!segments_.empty()) segments_.back().active = false;
   segment.begin_position = appended_position_;
   segments_.push_back({.segment = std::move(segment), .active = true});
@@ -116,7 +116,7 @@ absl::Status Spool::Sync() {
   uint64_t appended_seq = 0;
   bool folder_changed = false;
   {
-    absl::MutexLock lock(&mu_);
+    absl::MutexLock lock(&mutex_);
     if (appended_seq_ <= std::max(durable_seq_, committed_seq_)) return absl::OkStatus();
     for (const LiveSegment& live : segments_) {
       if (live.synced_end < live.segment.end || live.sync_failed) behind.push_back(live);
@@ -137,7 +137,7 @@ absl::Status Spool::Sync() {
     }
   }
 
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   folder_changed_ |= folder_failed;
   for (LiveSegment& live : segments_) {
     for (const LiveSegment& done : behind) {
@@ -152,7 +152,7 @@ absl::Status Spool::Sync() {
 }
 
 std::optional<Segment> Spool::FindSegment(uint64_t seq) const {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   for (const LiveSegment& live : segments_) {
     if (live.segment.last_seq >= seq) return live.segment;
   }
@@ -219,7 +219,7 @@ absl::StatusOr<uint64_t> Spool::PositionBefore(uint64_t seq) {
   if (!marks_.empty() && marks_.front().seq == seq - 1) return marks_.front().position;
   const std::optional<Segment> segment = FindSegment(seq);
   if (!segment.has_value()) {
-    absl::MutexLock lock(&mu_);
+    absl::MutexLock lock(&mutex_);
     return appended_position_;
   }
   ASSIGN_OR_RETURN(const std::optional<uint64_t> offset, segment->Locate(seq));
@@ -230,14 +230,14 @@ absl::Status Spool::SetCommitted(uint64_t seq) {
   absl::MutexLock reader_lock(&reader_mu_);
   bool backwards = false;
   {
-    absl::MutexLock lock(&mu_);
+    absl::MutexLock lock(&mutex_);
     if (seq > appended_seq_) return absl::OutOfRangeError(absl::StrCat("record ", seq, " was never appended"));
     backwards = seq < committed_seq_;
   }
   if (backwards) marks_.clear();
   ASSIGN_OR_RETURN(const uint64_t position, PositionBefore(seq + 1));
   {
-    absl::MutexLock lock(&mu_);
+    absl::MutexLock lock(&mutex_);
     committed_seq_ = seq;
     committed_position_ = seq == appended_seq_ ? appended_position_ : position;
   }
@@ -248,7 +248,7 @@ absl::Status Spool::SetCommitted(uint64_t seq) {
 }
 
 uint64_t Spool::first_available_seq() const {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   for (const LiveSegment& live : segments_) {
     if (live.segment.last_seq >= live.segment.first_seq) return live.segment.first_seq;
   }
@@ -289,7 +289,7 @@ SpoolMeta Spool::meta() const {
 }
 
 SpoolState Spool::state() const {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   return {.appended_seq = appended_seq_,
           .durable_seq = std::max(durable_seq_, committed_seq_),
           .committed_seq = committed_seq_,

@@ -106,10 +106,10 @@ class Spool {
 
   absl::Status RollSegment() ABSL_EXCLUSIVE_LOCKS_REQUIRED(append_mu_);
   absl::Status WriteFrames(FrameBuffer* frames) ABSL_EXCLUSIVE_LOCKS_REQUIRED(append_mu_);
-  void CloseActive() ABSL_EXCLUSIVE_LOCKS_REQUIRED(append_mu_) ABSL_LOCKS_EXCLUDED(mu_);
+  void CloseActive() ABSL_EXCLUSIVE_LOCKS_REQUIRED(append_mu_) ABSL_LOCKS_EXCLUDED(mutex_);
   // Removes the files in which every record is acknowledged; returns false if there are none.
-  bool RemoveCommitted() ABSL_LOCKS_EXCLUDED(mu_);
-  std::optional<Segment> FindSegment(uint64_t seq) const ABSL_LOCKS_EXCLUDED(mu_);
+  bool RemoveCommitted() ABSL_LOCKS_EXCLUDED(mutex_);
+  std::optional<Segment> FindSegment(uint64_t seq) const ABSL_LOCKS_EXCLUDED(mutex_);
   absl::StatusOr<uint64_t> PositionBefore(uint64_t seq) ABSL_EXCLUSIVE_LOCKS_REQUIRED(reader_mu_);
   absl::StatusOr<SpoolBatch> ReadPastDamage(const Segment& segment, uint64_t from_seq, uint64_t offset)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(reader_mu_);
@@ -118,16 +118,16 @@ class Spool {
   const Options options_;
   const File lock_;
 
-  // Lock order: append_mu_ or sync_mu_ or reader_mu_, then mu_. mu_ is never held over a file operation.
-  absl::Mutex append_mu_ ABSL_ACQUIRED_BEFORE(mu_);
+  // Lock order: append_mu_ or sync_mu_ or reader_mu_, then mutex_. mutex_ is never held over a file operation.
+  absl::Mutex append_mu_ ABSL_ACQUIRED_BEFORE(mutex_);
   std::shared_ptr<File> active_file_ ABSL_GUARDED_BY(append_mu_);
   uint32_t active_salt_ ABSL_GUARDED_BY(append_mu_) = 0;
   uint64_t active_end_ ABSL_GUARDED_BY(append_mu_) = 0;
   uint64_t next_seq_ ABSL_GUARDED_BY(append_mu_) = 1;
 
-  absl::Mutex sync_mu_ ABSL_ACQUIRED_BEFORE(mu_);
+  absl::Mutex sync_mu_ ABSL_ACQUIRED_BEFORE(mutex_);
 
-  mutable absl::Mutex reader_mu_ ABSL_ACQUIRED_BEFORE(mu_);
+  mutable absl::Mutex reader_mu_ ABSL_ACQUIRED_BEFORE(mutex_);
   SpoolMeta meta_ ABSL_GUARDED_BY(reader_mu_);
   MetaFile meta_file_ ABSL_GUARDED_BY(reader_mu_);
   CommittedFile committed_file_ ABSL_GUARDED_BY(reader_mu_);
@@ -136,15 +136,15 @@ class Spool {
   uint64_t cursor_offset_ ABSL_GUARDED_BY(reader_mu_) = 0;
   std::string cursor_path_ ABSL_GUARDED_BY(reader_mu_);
 
-  mutable absl::Mutex mu_;
-  std::vector<LiveSegment> segments_ ABSL_GUARDED_BY(mu_);
-  bool folder_changed_ ABSL_GUARDED_BY(mu_) = false;  // a file was created since the folder's last fsync
-  bool seal_active_ ABSL_GUARDED_BY(mu_) = false;     // no more records may be appended to the active segment
-  uint64_t appended_seq_ ABSL_GUARDED_BY(mu_) = 0;
-  uint64_t durable_seq_ ABSL_GUARDED_BY(mu_) = 0;
-  uint64_t committed_seq_ ABSL_GUARDED_BY(mu_) = 0;
-  uint64_t appended_position_ ABSL_GUARDED_BY(mu_) = 0;
-  uint64_t committed_position_ ABSL_GUARDED_BY(mu_) = 0;
+  mutable absl::Mutex mutex_;
+  std::vector<LiveSegment> segments_ ABSL_GUARDED_BY(mutex_);
+  bool folder_changed_ ABSL_GUARDED_BY(mutex_) = false;  // a file was created since the folder's last fsync
+  bool seal_active_ ABSL_GUARDED_BY(mutex_) = false;     // no more records may be appended to the active segment
+  uint64_t appended_seq_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t durable_seq_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t committed_seq_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t appended_position_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t committed_position_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace telemetry::client

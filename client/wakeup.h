@@ -11,21 +11,21 @@ namespace telemetry::client {
 class Wakeup {
  public:
   void Notify() {
-    absl::MutexLock lock(&mu_);
+    absl::MutexLock lock(&mutex_);
     notified_ = true;
     notification_.NotifyAll();
   }
 
   // Blocks until Notify() has been called since the last wait, or until `deadline`.
   void WaitUntil(SteadyTime deadline) {
-    absl::MutexLock lock(&mu_);
-    notification_.Await(mu_, deadline, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return notified_; });
+    absl::MutexLock lock(&mutex_);
+    notification_.Await(mutex_, deadline, [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return notified_; });
     notified_ = false;
   }
 
  private:
-  absl::Mutex mu_;
-  bool notified_ ABSL_GUARDED_BY(mu_) = false;
+  absl::Mutex mutex_;
+  bool notified_ ABSL_GUARDED_BY(mutex_) = false;
   SteadyCondition notification_;
 };
 

@@ -6,6 +6,7 @@
 
 namespace telemetry::log {
 
+// The form of the lines on stderr, and the severity of a line.
 enum class Format { kText, kJson };
 enum class Level { kDebug, kInfo, kWarning, kError, kCritical };
 

@@ -5,15 +5,13 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "proto/record/record_limit.h"
 #include "server/storage/record_sizes.h"
 
 namespace telemetry::collector {
 
 // The most records in one batch, regardless of their size.
 inline constexpr uint64_t kMaxBatchRecords = 65536;
-// The largest record that a client sends. No limit may be lower, because a client would resend a rejected record of
-// this size forever.
-inline constexpr uint64_t kLargestRecordBytes = uint64_t{8} << 20;
 // The most memory that one parsed record may use, as estimated by record_weight.h. A record above it is rejected
 // unparsed.
 inline constexpr uint64_t kMaxRecordMemoryBytes = uint64_t{32} << 20;
@@ -35,7 +33,7 @@ struct Limits {
   // The most record bytes of one stream that may be unacknowledged.
   uint64_t window_bytes = uint64_t{16} << 20;
   // The most record bytes in one batch.
-  uint64_t max_batch_bytes = kLargestRecordBytes;
+  uint64_t max_batch_bytes = record::kMaxRecordBytes;
   // The most bytes of all streams' records that are parsed and not yet committed, including the memory that holds them.
   // One sender may use three quarters of them. A sender is a token's name or, without a token, an address.
   uint64_t in_flight_bytes = uint64_t{32} << 20;

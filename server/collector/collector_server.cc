@@ -22,7 +22,7 @@
 #include "server/call/sender.h"
 #include "server/collector/connection_limits.h"
 #include "server/ingest/ingest_stream.h"
-#include "server/storage/any_store.h"
+#include "server/storage/any/any_store.h"
 #include "server/storage/sqlite/private_file.h"
 
 namespace telemetry::collector {

@@ -23,6 +23,7 @@
 
 namespace telemetry::collector {
 
+// The address of the metrics port and the credentials that it requires.
 struct MetricsPortOptions {
   std::string address;  // HOST:PORT; port 0 selects a free port
   access::TlsFiles tls;

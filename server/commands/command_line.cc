@@ -5,7 +5,7 @@
 #include "proto/base/usage.h"
 #include "server/commands/command_flags.h"
 #include "server/commands/flag.h"
-#include "server/storage/any_store.h"
+#include "server/storage/any/any_store.h"
 
 namespace telemetry::collector {
 namespace {

@@ -8,7 +8,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 #include "server/copy/copy_dataset.h"
-#include "server/storage/any_store.h"
+#include "server/storage/any/any_store.h"
 
 namespace telemetry::collector {
 namespace {

@@ -16,7 +16,7 @@
 #include "proto/record/counted.h"
 #include "proto/record/ids.h"
 #include "server/dataset/deletion_log.h"
-#include "server/storage/any_store.h"
+#include "server/storage/any/any_store.h"
 #include "server/storage/readers/deletion.h"
 #include "telemetry/v1/deletion.grpc.pb.h"
 

@@ -1,5 +1,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "proto/record/record_limit.h"
 #include "server/commands/command_flags.h"
 #include "server/commands/flag.h"
 
@@ -11,8 +12,8 @@ namespace {
 std::string CheckRecordLimit(const std::string& text) {
   constexpr uint64_t kMost = uint64_t{1} << 30;
   uint64_t bytes = 0;
-  if (absl::SimpleAtoi(text, &bytes) && bytes >= kLargestRecordBytes && bytes <= kMost) return "";
-  return absl::StrCat(text, " is not between ", kLargestRecordBytes, " (a client's largest record) and ", kMost);
+  if (absl::SimpleAtoi(text, &bytes) && bytes >= record::kMaxRecordBytes && bytes <= kMost) return "";
+  return absl::StrCat(text, " is not between ", record::kMaxRecordBytes, " (a client's largest record) and ", kMost);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "absl/time/clock.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
-#include "server/storage/any_store.h"
+#include "server/storage/any/any_store.h"
 #include "server/storage/sqlite/dataset_file.h"
 #include "server/storage/sqlite/dataset_path.h"
 #include "server/storage/upkeep/backup.h"

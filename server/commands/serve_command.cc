@@ -18,7 +18,7 @@
 #include "server/collector/collector_server.h"
 #include "server/collector/connection_limits.h"
 #include "server/net/file_limit.h"
-#include "server/storage/any_store.h"
+#include "server/storage/any/any_store.h"
 
 namespace telemetry::collector {
 namespace {

@@ -13,7 +13,7 @@
 #include "server/access/token_file.h"
 #include "server/collector/connection_limits.h"
 #include "server/net/file_limit.h"
-#include "server/storage/any_store.h"
+#include "server/storage/any/any_store.h"
 
 namespace telemetry::collector {
 namespace {

@@ -12,7 +12,7 @@
 #include "server/copy/dataset_tables.h"
 #include "server/copy/row_reader.h"
 #include "server/copy/source_state.h"
-#include "server/storage/any_store.h"
+#include "server/storage/any/any_store.h"
 #include "server/storage/sql/statement.h"
 #include "server/storage/sql/transaction.h"
 

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "proto/base/status_macros.h"
-#include "server/storage/any_store.h"
+#include "server/storage/any/any_store.h"
 #include "server/storage/postgresql/pg_database.h"
 #include "server/storage/postgresql/pg_migrator.h"
 #include "server/storage/readers/sql_reader.h"

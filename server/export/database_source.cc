@@ -4,7 +4,7 @@
 #include "absl/status/statusor.h"
 #include "proto/base/status_macros.h"
 #include "server/export/dataset_source.h"
-#include "server/storage/any_store.h"
+#include "server/storage/any/any_store.h"
 #include "server/storage/store.h"
 
 namespace telemetry::exporter {

@@ -26,6 +26,7 @@
 
 namespace telemetry::net {
 
+// The address and the limits of an acceptor.
 struct AcceptorOptions {
   std::string address;  // in the format of ListenAt
   ConnectionLimits limits;

@@ -13,6 +13,7 @@
 
 namespace telemetry::net {
 
+// The largest numbers of open connections.
 struct ConnectionLimits {
   uint64_t in_total = 2048;
   uint64_t per_network = 1024;

@@ -13,6 +13,7 @@
 
 namespace telemetry::net {
 
+// The settings of the sockets that a listener accepts.
 struct ListenerOptions {
   // The kernel closes a connection whose peer does not acknowledge sent bytes for this long (TCP_USER_TIMEOUT).
   absl::Duration unacknowledged_timeout = absl::Seconds(15);

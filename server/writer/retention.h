@@ -14,6 +14,7 @@
 
 namespace telemetry::collector {
 
+// The rules of what serve keeps, and the pace of its passes.
 struct RetentionOptions {
   // The rules of what to keep. Without rules everything is kept.
   storage::PruneRules rules;

@@ -24,82 +24,82 @@ void FakeCollector::Stop() {
 }
 
 void FakeCollector::OnNextBatches(std::deque<Act> acts) {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   acts_ = std::move(acts);
 }
 
 void FakeCollector::OnNextOpens(std::deque<grpc::Status> refusals) {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   refusals_ = std::move(refusals);
 }
 
 void FakeCollector::SetRequestId(std::string id) {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   request_id_ = std::move(id);
 }
 
 void FakeCollector::RequireToken(std::string token) {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   token_ = std::move(token);
 }
 
 void FakeCollector::SetWindow(uint64_t window_bytes, uint64_t max_batch_bytes) {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   window_bytes_ = window_bytes;
   max_batch_bytes_ = max_batch_bytes;
 }
 
 void FakeCollector::ReplaceDatabase() {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   dataset_id_ = std::string(16, 'B');
   logs_.clear();
 }
 
 void FakeCollector::RollBack(uint64_t committed_seq) {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   for (auto& [id, log] : logs_) log.committed_seq = committed_seq;
 }
 
 void FakeCollector::Pretend(const std::string& producer_id, uint64_t committed_seq) {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   logs_[producer_id].committed_seq = committed_seq;
 }
 
 std::vector<std::string> FakeCollector::AwaitStored(size_t count) {
-  absl::MutexLock lock(&mu_);
-  const auto enough = [this, count]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return stored_.size() >= count; };
-  mu_.AwaitWithTimeout(absl::Condition(&enough), absl::Seconds(60));
+  absl::MutexLock lock(&mutex_);
+  const auto enough = [this, count]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stored_.size() >= count; };
+  mutex_.AwaitWithTimeout(absl::Condition(&enough), absl::Seconds(60));
   return stored_;
 }
 
 void FakeCollector::AwaitOpens(size_t count) {
-  absl::MutexLock lock(&mu_);
-  const auto enough = [this, count]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return opens_.size() >= count; };
-  mu_.AwaitWithTimeout(absl::Condition(&enough), absl::Seconds(60));
+  absl::MutexLock lock(&mutex_);
+  const auto enough = [this, count]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return opens_.size() >= count; };
+  mutex_.AwaitWithTimeout(absl::Condition(&enough), absl::Seconds(60));
 }
 
 std::vector<v1::Open> FakeCollector::opens() const {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   return opens_;
 }
 
 std::vector<absl::Time> FakeCollector::open_times() const {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   return open_times_;
 }
 
 uint64_t FakeCollector::largest_batch() const {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   return largest_batch_;
 }
 
 uint64_t FakeCollector::most_unacked() const {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   return most_unacked_;
 }
 
 grpc::Status FakeCollector::CheckToken(const grpc::ServerContext& context) {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   const auto shown = context.client_metadata().find("authorization");
   if (token_.empty() || (shown != context.client_metadata().end() && shown->second == "Bearer " + token_)) {
     return grpc::Status::OK;
@@ -109,7 +109,7 @@ grpc::Status FakeCollector::CheckToken(const grpc::ServerContext& context) {
 
 grpc::Status FakeCollector::Stream(grpc::ServerContext* context, Stream_* stream) {
   {
-    absl::MutexLock lock(&mu_);
+    absl::MutexLock lock(&mutex_);
     if (!request_id_.empty()) context->AddInitialMetadata("x-request-id", request_id_);
   }
   if (grpc::Status status = CheckToken(*context); !status.ok()) return status;
@@ -130,7 +130,7 @@ grpc::Status FakeCollector::Stream(grpc::ServerContext* context, Stream_* stream
 }
 
 grpc::Status FakeCollector::HandleOpen(const v1::Open& open, v1::StreamResponse* response) {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   opens_.push_back(open);
   open_times_.push_back(absl::Now());
   if (!refusals_.empty()) {
@@ -152,7 +152,7 @@ grpc::Status FakeCollector::HandleOpen(const v1::Open& open, v1::StreamResponse*
 
 grpc::Status FakeCollector::HandleBatch(const v1::Open& open, const v1::Batch& batch, uint64_t* unacked,
                                         v1::StreamResponse* response) {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   std::string bytes;
   for (const std::string& record : batch.records()) bytes += record;
   largest_batch_ = std::max<uint64_t>(largest_batch_, bytes.size());

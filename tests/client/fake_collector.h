@@ -77,25 +77,25 @@ class FakeCollector final : public v1::IngestService::Service {
   grpc::Status HandleOpen(const v1::Open& open, v1::StreamResponse* response);
   grpc::Status HandleBatch(const v1::Open& open, const v1::Batch& batch, uint64_t* unacked,
                            v1::StreamResponse* response);
-  void Store(const v1::Batch& batch, Log* log, v1::Ack* rejects) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void Store(const v1::Batch& batch, Log* log, v1::Ack* rejects) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const std::string address_;
   std::unique_ptr<grpc::Server> server_;
 
-  mutable absl::Mutex mu_;
-  std::map<std::string, Log> logs_ ABSL_GUARDED_BY(mu_);
-  std::string dataset_id_ ABSL_GUARDED_BY(mu_) = std::string(16, 'A');
-  std::vector<std::string> stored_ ABSL_GUARDED_BY(mu_);
-  std::string request_id_ ABSL_GUARDED_BY(mu_);  // empty: not sent
-  std::string token_ ABSL_GUARDED_BY(mu_);       // empty: none is required
-  std::deque<Act> acts_ ABSL_GUARDED_BY(mu_);
-  std::deque<grpc::Status> refusals_ ABSL_GUARDED_BY(mu_);
-  std::vector<v1::Open> opens_ ABSL_GUARDED_BY(mu_);
-  std::vector<absl::Time> open_times_ ABSL_GUARDED_BY(mu_);
-  uint64_t window_bytes_ ABSL_GUARDED_BY(mu_) = 1 << 20;
-  uint64_t max_batch_bytes_ ABSL_GUARDED_BY(mu_) = 1 << 20;
-  uint64_t largest_batch_ ABSL_GUARDED_BY(mu_) = 0;
-  uint64_t most_unacked_ ABSL_GUARDED_BY(mu_) = 0;
+  mutable absl::Mutex mutex_;
+  std::map<std::string, Log> logs_ ABSL_GUARDED_BY(mutex_);
+  std::string dataset_id_ ABSL_GUARDED_BY(mutex_) = std::string(16, 'A');
+  std::vector<std::string> stored_ ABSL_GUARDED_BY(mutex_);
+  std::string request_id_ ABSL_GUARDED_BY(mutex_);  // empty: not sent
+  std::string token_ ABSL_GUARDED_BY(mutex_);       // empty: none is required
+  std::deque<Act> acts_ ABSL_GUARDED_BY(mutex_);
+  std::deque<grpc::Status> refusals_ ABSL_GUARDED_BY(mutex_);
+  std::vector<v1::Open> opens_ ABSL_GUARDED_BY(mutex_);
+  std::vector<absl::Time> open_times_ ABSL_GUARDED_BY(mutex_);
+  uint64_t window_bytes_ ABSL_GUARDED_BY(mutex_) = 1 << 20;
+  uint64_t max_batch_bytes_ ABSL_GUARDED_BY(mutex_) = 1 << 20;
+  uint64_t largest_batch_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t most_unacked_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace telemetry::client

@@ -28,11 +28,11 @@ class ProducerTest : public testing::Test {
     options_.retry_first = absl::Milliseconds(1);
     options_.retry_cap = absl::Milliseconds(20);
     options_.on_notice = [this](const std::string& text) {
-      absl::MutexLock lock(&mu_);
+      absl::MutexLock lock(&mutex_);
       notices_.push_back(text);
     };
     options_.on_refused = [this](const v1::Ack::Refused& refused) {
-      absl::MutexLock lock(&mu_);
+      absl::MutexLock lock(&mutex_);
       refused_.push_back(absl::StrCat(refused.seq(), ": ", refused.message()));
     };
   }
@@ -57,29 +57,29 @@ class ProducerTest : public testing::Test {
     ASSERT_TRUE(status.ok()) << status;
   }
   void AwaitNotice(const std::string& part) {
-    absl::MutexLock lock(&mu_);
-    const auto said = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return Said(part); };
-    ASSERT_TRUE(mu_.AwaitWithTimeout(absl::Condition(&said), kLong)) << part;
+    absl::MutexLock lock(&mutex_);
+    const auto said = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return Said(part); };
+    ASSERT_TRUE(mutex_.AwaitWithTimeout(absl::Condition(&said), kLong)) << part;
   }
-  bool Said(const std::string& part) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+  bool Said(const std::string& part) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return std::any_of(notices_.begin(), notices_.end(),
                        [&](const std::string& notice) { return absl::StrContains(notice, part); });
   }
   std::vector<std::string> notices() {
-    absl::MutexLock lock(&mu_);
+    absl::MutexLock lock(&mutex_);
     return notices_;
   }
   std::vector<std::string> refused() {
-    absl::MutexLock lock(&mu_);
+    absl::MutexLock lock(&mutex_);
     return refused_;
   }
 
   TempFolder folder_;
   FakeCollector collector_{folder_.path()};
   ProducerOptions options_;
-  absl::Mutex mu_;
-  std::vector<std::string> notices_ ABSL_GUARDED_BY(mu_);
-  std::vector<std::string> refused_ ABSL_GUARDED_BY(mu_);
+  absl::Mutex mutex_;
+  std::vector<std::string> notices_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::string> refused_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<Producer> producer_;
 };
 

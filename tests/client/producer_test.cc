@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "proto/record/record_limit.h"
 #include "telemetry/v1/status.pb.h"
 #include "tests/client/producer_fixture.h"
 
@@ -345,7 +346,7 @@ TEST_F(ProducerTest, ALimitThatLetsNothingPassIsRefused) {
 
 TEST_F(ProducerTest, ALargerRecordThanAllowedIsRefusedHere) {
   Open();
-  EXPECT_EQ(producer_->Append(RecordOf(std::string(kMaxRecordBytes + 1, 'x'))).code(),
+  EXPECT_EQ(producer_->Append(RecordOf(std::string(record::kMaxRecordBytes + 1, 'x'))).code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(producer_->stats().appended_seq, 0);
 }

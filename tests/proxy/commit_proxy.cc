@@ -74,23 +74,23 @@ CommitProxy::CommitProxy(const std::string& url) : url_(url) {
 }
 
 void CommitProxy::CutNext(Cut cut) {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   next_ = cut;
 }
 
 int CommitProxy::cuts() const {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   return cuts_;
 }
 
 bool CommitProxy::AwaitCuts(int count, absl::Duration timeout) const {
-  absl::MutexLock lock(&mu_);
-  const auto enough = [this, count]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return cuts_ >= count; };
-  return mu_.AwaitWithTimeout(absl::Condition(&enough), timeout);
+  absl::MutexLock lock(&mutex_);
+  const auto enough = [this, count]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return cuts_ >= count; };
+  return mutex_.AwaitWithTimeout(absl::Condition(&enough), timeout);
 }
 
 CommitProxy::Cut CommitProxy::Take() {
-  absl::MutexLock lock(&mu_);
+  absl::MutexLock lock(&mutex_);
   if (next_ != Cut::kNone) ++cuts_;
   return std::exchange(next_, Cut::kNone);
 }

@@ -42,9 +42,9 @@ class CommitProxy {
   const storage::TempFolder folder_;
   std::string server_socket_;
   std::string url_;
-  mutable absl::Mutex mu_;
-  Cut next_ ABSL_GUARDED_BY(mu_) = Cut::kNone;
-  int cuts_ ABSL_GUARDED_BY(mu_) = 0;
+  mutable absl::Mutex mutex_;
+  Cut next_ ABSL_GUARDED_BY(mutex_) = Cut::kNone;
+  int cuts_ ABSL_GUARDED_BY(mutex_) = 0;
   std::unique_ptr<Proxy> proxy_;
 };
 

@@ -37,7 +37,7 @@ class CuttingProxy::Connection : public Proxy::Connection {
 
   Proxy::Then ServerSaid(std::string_view /*bytes*/) override {
     if (proxy_.behaving_ || forwarded_ < cut_after_) return Proxy::Then::kForward;
-    absl::MutexLock lock(&proxy_.mu_);
+    absl::MutexLock lock(&proxy_.mutex_);
     ++proxy_.cuts_;
     return Proxy::Then::kCut;
   }
@@ -63,9 +63,9 @@ CuttingProxy::CuttingProxy(std::vector<int> target_ports, unsigned seed)
 std::string CuttingProxy::address() const { return "127.0.0.1:" + std::to_string(port_); }
 
 bool CuttingProxy::AwaitCuts(int count, absl::Duration timeout) {
-  absl::MutexLock lock(&mu_);
-  const auto enough = [this, count]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return cuts_ >= count; };
-  return mu_.AwaitWithTimeout(absl::Condition(&enough), timeout);
+  absl::MutexLock lock(&mutex_);
+  const auto enough = [this, count]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return cuts_ >= count; };
+  return mutex_.AwaitWithTimeout(absl::Condition(&enough), timeout);
 }
 
 std::unique_ptr<Proxy::Connection> CuttingProxy::Accepted() {

@@ -34,8 +34,8 @@ class CuttingProxy {
   const std::vector<int> target_ports_;
   int port_ = 0;
   std::atomic<bool> behaving_ = false;
-  absl::Mutex mu_;
-  int cuts_ ABSL_GUARDED_BY(mu_) = 0;
+  absl::Mutex mutex_;
+  int cuts_ ABSL_GUARDED_BY(mutex_) = 0;
   std::mt19937 random_;  // the accepting thread's
   std::unique_ptr<Proxy> proxy_;
 };

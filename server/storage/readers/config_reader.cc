@@ -94,7 +94,7 @@ absl::Status ConfigReader::AppendText(std::string_view arguments, std::string* t
     int64_t key = 0;
     const auto [next, error] = std::from_chars(at, end, key);
     if (error != std::errc()) return absl::DataLossError("configs.arguments is not an array of keys");
-    ASSIGN_OR_RETURN(std::string* const argument, Argument(key));
+    ASSIGN_OR_RETURN(const std::string* const argument, Argument(key));
     if (!first) text->append(", ");
     text->append(*argument);
     at = next;

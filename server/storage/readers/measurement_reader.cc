@@ -66,7 +66,7 @@ absl::Status MeasurementReader::Fill(v1::Measurement* row, v1::ExportConfigs* an
   row->set_seq(static_cast<uint64_t>(read_page_.Int(0)));
   row->set_timestamp_s(read_page_.Double(1));
   row->set_generation(read_page_.Int(2));
-  ASSIGN_OR_RETURN(std::string* const status, StatusName(read_page_.Int(3)));
+  ASSIGN_OR_RETURN(const std::string* const status, StatusName(read_page_.Int(3)));
   row->set_status(*status);
   if (!read_page_.IsNull(4)) row->set_perf_ms(read_page_.Double(4));
   if (!read_page_.IsNull(5)) row->set_compile_time_s(read_page_.Double(5));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "proto/record/record_limit.h"
 #include "tests/server/collector/any_call.h"
 #include "tests/server/collector/collector_story.h"
 
@@ -169,7 +170,7 @@ v1::Record ManyShortEdges() {
 TEST(Limits, ARecordThatIsTooHeavyIsRejectedAloneAndTheLogGoesOn) {
   CollectorStory story;
   const std::string heavy = ManyShortEdges().SerializeAsString();
-  ASSERT_LT(heavy.size(), kLargestRecordBytes);
+  ASSERT_LT(heavy.size(), record::kMaxRecordBytes);
   const std::string run = RunRecord('a').SerializeAsString();
   const std::string attempt = AttemptRecord('x', 'a').SerializeAsString();
   TestStream stream(story.channel());

@@ -14,7 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "server/copy/copy_dataset.h"
-#include "server/storage/any_store.h"
+#include "server/storage/any/any_store.h"
 #include "server/storage/postgresql/pg_database.h"
 #include "server/storage/sqlite/sqlite_database.h"
 #include "tests/server/storage/dataset_story.h"

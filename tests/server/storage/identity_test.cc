@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
-#include "server/storage/any_store.h"
+#include "server/storage/any/any_store.h"
 #include "server/storage/upkeep/check_identities.h"
 #include "tests/server/storage/dataset_story.h"
 

@@ -1,4 +1,4 @@
-#include "server/storage/any_store.h"
+#include "server/storage/any/any_store.h"
 
 #include <gtest/gtest.h>
 
