@@ -46,7 +46,7 @@ absl::Status Check(const CommandLine& line) {
   if (line.identities) return CheckIdentities(line.db);
   ASSIGN_OR_RETURN(storage::CheckReport report,
                    line.reseal ? storage::ResealAndCheckDataset(line.db) : storage::CheckDataset(line.db));
-  std::fputs(storage::FormatReportreport.c_str(), stdout);
+  std::fputs(storage::FormatReport(report).c_str(), stdout);
   return storage::ReportStatus(report);
 }
 

@@ -63,7 +63,7 @@ absl::StatusOr<std::unique_ptr<Database>> OpenDatabaseForReading(const std::stri
   if (IsPostgresqlUrl(db)) {
     ASSIGN_OR_RETURN(std::unique_ptr<PgDatabase> database, PgDatabase::Open(db));
     RETURN_IF_ERROR(RequireCurrentPgSchema(*database));
-    return std::move(database);
+    return database;
   }
   ASSIGN_OR_RETURN(SqliteDatabase database, OpenDatasetForReading(db, {}));
   return std::make_unique<SqliteDatabase>(std::move(database));

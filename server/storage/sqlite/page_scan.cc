@@ -109,7 +109,7 @@ absl::StatusOr<PageScan> ScanPages(SqliteDatabase& database, const absl::flat_ha
   PageScan scan{.checked = checked,
                 .page_bytes = static_cast<int>(page_bytes),
                 .pages = static_cast<uint32_t>(std::max<int64_t>((bytes + page_bytes - 1) / page_bytes, pages)),
-                .rewritten = AdmissionOffile.foreign,
+                .rewritten = AdmissionOf(file).foreign,
                 .logged = {},
                 .foreign = {},
                 .damaged = {},

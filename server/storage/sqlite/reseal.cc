@@ -112,7 +112,7 @@ absl::StatusOr<ResealReport> Reseal(SqliteDatabase& database, PagesToScan which,
     // After a crash of the collector, if no other program has written, the log holds all of these pages.
     if (UnsealedIn(*scan).empty() && scan->damage.empty() && !scan->rewritten) return ResealReport{};
     // Missing pages cannot be sealed.
-    const size_t tolerated = AdmissionOffile.damaged ? scan->damaged.size() : 0;
+    const size_t tolerated = AdmissionOf(file).damaged ? scan->damaged.size() : 0;
     absl::Status status = scan->damage.size() > tolerated ? Damaged(scan->damage) : VerifyContent(database, *scan);
     if (status.ok()) status = SealInPlace(file, UnsealedIn(*scan), *scan);
     if (status.ok()) status = TouchFirstPage(database);
@@ -142,7 +142,7 @@ absl::Status VerifyForeignPages(SqliteDatabase& database) {
 absl::StatusOr<ResealReport> ResealPages(SqliteDatabase& database) {
   ASSIGN_OR_RETURN(sqlite3_file* const file, FileOf(database));
   PageScan scan;
-  if (AdmissionOffile.foreign) return Reseal(database, PagesToScan::kAll, &scan);
+  if (AdmissionOf(file).foreign) return Reseal(database, PagesToScan::kAll, &scan);
   if (LogSeals::Read(sqlite3_db_filename(database.handle(), "main")).empty()) return ResealReport{};
   return Reseal(database, PagesToScan::kLogged, &scan);
 }

@@ -38,7 +38,7 @@ absl::StatusOr<PruneReport> PruneDataset(const std::string& path, const PruneOpt
   ASSIGN_OR_RETURN(const PruneReach reach, options.trusted_now
                                                ? ReachByClock(database, options.rules, *options.trusted_now)
                                                : ReachOf(database, options.rules));
-  ASSIGN_OR_RETURN(const absl::Duration served, ServedTimedatabase.Total());
+  ASSIGN_OR_RETURN(const absl::Duration served, ServedTime(database).Total());
   absl::StatusOr<int64_t> used = UsedBytes(database);
   if (!used.ok()) return used.status();
   PruneReport report = {.bytes_before = *used, .bytes_after = *used, .served = served};

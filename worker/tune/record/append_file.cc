@@ -71,7 +71,7 @@ absl::Status AppendFile::Append(std::string_view lines, std::string_view line_en
   // A process without the lock may have appended meanwhile. In this case the partial text stays, and the next Append
   // ends its line.
   const absl::StatusOr<uint64_t> now = Size();
-  if (written > 0 && now.ok() && *now == size + static_cast<uint64_t>(written)) Truncatesize.IgnoreError();
+  if (written > 0 && now.ok() && *now == size + static_cast<uint64_t>(written)) Truncate(size).IgnoreError();
   return status;
 }
 

@@ -48,7 +48,7 @@ absl::StatusOr<bool> HaveHeader(Dialect dialect, AppendFile* file) {
     if (!status.ok()) return status;
     return true;
   }
-  const std::string_view line = std::string_viewbegin.substr(0, begin.find('\n'));
+  const std::string_view line = std::string_view(begin).substr(0, begin.find('\n'));
   return record::WithoutSuffix(line, "\r") == record::DialectHeader(dialect);
 }
 
@@ -138,7 +138,7 @@ absl::Status SidecarLog::AppendBoth(std::string_view rows, std::string_view sour
   if (!status.ok() || sources.empty()) return status;
   status = sources_->Append(sources, kCsvLineEnd);
   // The caller repeats the row with its hash.
-  if (!status.ok() && !rows.empty()) csv_->Truncatesize.IgnoreError();
+  if (!status.ok() && !rows.empty()) csv_->Truncate(size).IgnoreError();
   return status;
 }
 
