@@ -10,8 +10,9 @@
 
 namespace telemetry {
 
+// The exit status and the output of a program.
 struct ProgramOutcome {
-  int exit_status = -1;  // -1: it was ended by a signal, or never began
+  int exit_status = -1;  // -1: a signal ended the program, or it never started
   std::string output;    // stdout and stderr
 };
 

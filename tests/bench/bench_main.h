@@ -9,9 +9,8 @@
 
 namespace telemetry::bench {
 
-// What the main functions of the benchmarks have in common.
-
-// Reads the flags, runs, and says on stderr what went wrong. The exit status: 0 done, 1 failed; of wrong flags CLI11's.
+// The common part of the benchmarks' main functions: parses the flags, calls `run` and prints its error to stderr.
+// Returns the exit status: 0 on success, 1 after an error, CLI11's status for wrong flags.
 int RunBench(CLI::App& app, int argc, char** argv, const std::function<absl::Status()>& run);
 
 // `add_flags` says what of an Arguments can be set; the rest has its defaults. Exceptions end the program with

@@ -127,7 +127,7 @@ TEST_F(BackupTest, ProducersGoOnBehindAnOlderOneThatIsRestored) {
   for (int number = 0; number < kProducers; ++number) {
     const uint64_t lost = promised[number] - std::min(promised[number], in_backup[number]);
     const int64_t rows = QueryIn(db(), RowsOf(number));
-    // What was acknowledged behind the backup may be missing; all that came later is there.
+    // Records acknowledged after the backup may be missing; all records after the restore are there.
     EXPECT_GE(rows, static_cast<int64_t>(AckedBy(number) - kRecordsBeforeRows - lost)) << "producer " << number;
     EXPECT_GT(AckedBy(number), promised[number]) << "producer " << number;
   }

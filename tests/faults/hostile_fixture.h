@@ -19,7 +19,7 @@
 
 namespace telemetry::faults {
 
-// What a collector may take, whatever its clients do.
+// The most memory that a collector may use under any behaviour of its clients, in MiB.
 inline constexpr double kMemoryMib = 256;
 
 // A well-behaved producer: one small batch at a time.
@@ -44,13 +44,14 @@ class GoodClient {
 // The collector's environment with time limits that a test can wait for; at full size those of production.
 std::vector<std::string> ShortTimes(int seconds = 3);
 
-// Returns the time within which a dead client is put out.
+// Returns the time within which the collector closes the connection of a dead client.
 absl::Duration MostTime();
 
-// Sends one batch as a new producer, over a connection of its own. Returns how long that took; a failure of the test
-// and an infinite time where it takes longer than `patience`.
+// Sends one batch as a new producer, over a connection of its own, and returns the time until its Ack. If that takes
+// longer than `patience`, the test fails and the result is infinite.
 absl::Duration ServeNewClient(const std::string& address, absl::Duration patience);
 
+// A collector, and the attackers and well-behaved clients that connect to it.
 class HostileTest : public testing::Test {
  protected:
   HostileTest();

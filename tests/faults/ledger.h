@@ -8,8 +8,8 @@
 
 namespace telemetry::faults {
 
-// What a producer process was promised, written down outside of it: a line survives kill -9 from the moment of its
-// write. Thread-safe: every entry is one write.
+// A file of the acknowledgements that a producer process received. A line survives kill -9 of the process from the
+// moment of its write. Thread-safe: every entry is one write.
 class Ledger {
  public:
   struct Promises {

@@ -36,10 +36,10 @@ class ProducersTest : public testing::Test {
 
   // A moment that nobody can foresee: time is what these tests are about.
   void WaitForARandomMoment();
-  // Until each producer has had something acknowledged that was not before.
+  // Blocks until each producer has received another acknowledgement.
   void AwaitProgress();
 
-  // What the producers were promised so far is stored.
+  // Checks that all records acknowledged so far are stored.
   void ExpectAckedIsStored();
   int64_t Query(const char* sql);
   // Lets the producers deliver what they have, and end.

@@ -26,7 +26,7 @@ class RawConnection {
   void IgnoreSettings() { acknowledges_ = false; }
   // The connection preface with SETTINGS. `window`: how much the peer may send on a stream before it is told more.
   void SendPreface(uint32_t window = 65535);
-  // What of the preface and SETTINGS comes first, byte by byte.
+  // Returns the bytes of the preface and the SETTINGS frame.
   static std::string Preface(uint32_t window = 65535);
   void StartCall(uint32_t stream, const std::string& method, const http2::Headers& more = {});
   // Sends DATA as the peer's windows allow, and reads what it says meanwhile. False: the peer ended the stream or the

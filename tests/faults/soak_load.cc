@@ -16,7 +16,7 @@ namespace telemetry::faults {
 namespace {
 
 constexpr absl::Duration kPatience = absl::Minutes(2);
-// What a producer that was held up catches up with.
+// A producer that was delayed catches up with at most this much.
 constexpr absl::Duration kMostBehind = absl::Seconds(1);
 
 void Require(const absl::Status& status) {
@@ -27,7 +27,7 @@ void Require(const absl::Status& status) {
 
 }  // namespace
 
-// What one producer has done of its runs.
+// The progress of one producer in its runs.
 struct SoakLoad::Share {
   int number;
   int run;

@@ -6,24 +6,26 @@
 
 namespace telemetry::faults {
 
-// What is known of a collector under load at one moment.
+// The state of a collector under load at one moment.
 struct SoakSample {
   double seconds = 0;  // since the begin
   uint64_t records = 0;
   double cpu_seconds = 0;
   double rss_bytes = 0;
-  // CPU seconds that a fixed piece of work takes now: others on this machine slow everything down alike.
+  // CPU seconds of a fixed piece of work at this moment: other load on the machine slows it down as much as the
+  // collector.
   double yardstick_seconds = 0;
 };
 
-// Sorts the same numbers each time; the CPU seconds that it took.
+// Sorts the same numbers in each call and returns the CPU seconds that this took.
 double MeasureYardstick();
 
+// The trends of a run under load.
 struct SoakReport {
-  // Of the second half: how the memory goes with what was stored, by least squares, and over the half itself.
+  // In the second half of the run: the slope of the memory over the stored records, by least squares, and the growth.
   double slope_bytes_per_million_records = 0;
   double growth_bytes = 0;
-  // Of the second fifth and the last fifth: the medians of the intervals.
+  // Medians of the intervals in the second fifth (begin) and in the last fifth (end).
   double records_per_s_begin = 0;
   double records_per_s_end = 0;
   double records_per_cpu_s_begin = 0;
@@ -33,7 +35,7 @@ struct SoakReport {
   double records_per_yardstick_end = 0;
 };
 
-// Of at least ten samples, in order. The first fifth is left out: caches fill.
+// Returns the report on at least ten samples, in order. Ignores the first fifth, in which caches fill.
 SoakReport Judge(const std::vector<SoakSample>& samples);
 
 std::string ToText(const SoakReport& report);

@@ -85,7 +85,7 @@ TEST_F(Soak, NeitherGrowsNorSlowsDown) {
   SoakReport report = Judge(samples);
   std::fputs(ToText(report).c_str(), stderr);
   if (!KeepsItsPace(report, seconds) || !KeepsItsMemory(report)) {
-    // What others do on this machine is over after a while; a leak and a collector that gets slower are not.
+    // Load by other processes ends after a while; a leak or a collector that gets slower does not.
     std::fputs("once more\n", stderr);
     Run(duration, &samples);
     report = Judge({samples.begin() + static_cast<int64_t>(samples.size() / 2), samples.end()});

@@ -25,12 +25,13 @@ inline constexpr uint8_t kAck = 0x1;  // of kSettings and kPing
 inline constexpr uint8_t kEndStream = 0x1;
 inline constexpr uint8_t kEndHeaders = 0x4;
 
+// An HTTP/2 frame.
 struct Frame {
   uint8_t type = kData;
   uint8_t flags = 0;
   uint32_t stream = 0;
   std::string payload = {};
-  // What the frame says of its length, where that is not the payload's.
+  // The length in the frame's header. -1: that of the payload.
   int64_t claimed_length = -1;
 };
 

@@ -11,32 +11,32 @@
 
 namespace telemetry::proxy {
 
-// Stands between writers and their PostgreSQL server, and can lose a connection while a transaction is committed.
+// A proxy between writers and their PostgreSQL server that can cut a connection while a transaction is committed.
 // Thread-safe.
 class CommitProxy {
  public:
-  // What becomes of the next COMMIT that goes through, on any connection; one is cut.
+  // The moment at which the connection of the next COMMIT is cut.
   enum class Cut {
     kNone,
     kBefore,     // it does not reach the server, which rolls back
-    kMeanwhile,  // the server has it, and may or may not be through
-    kAfter,      // the server has committed, and nobody is told
+    kMeanwhile,  // the server has received it, and may or may not have committed
+    kAfter,      // the server has committed, but its client receives no answer
   };
 
-  // `url`: of a server that is reached by a socket: host=FOLDER.
+  // `url` names a server with a Unix socket: host=FOLDER.
   explicit CommitProxy(const std::string& url);
 
-  // The same url with this in between.
+  // Returns the url of the same database through this proxy.
   const std::string& url() const { return url_; }
   void CutNext(Cut cut);
-  // How many were.
+  // Returns the number of connections cut so far.
   int cuts() const;
-  // Until as many were cut. False: not within the time.
+  // Blocks until `count` connections were cut. Returns false after the timeout.
   bool AwaitCuts(int count, absl::Duration timeout) const;
 
  private:
   class Connection;
-  // What becomes of this COMMIT.
+  // Returns the fate of the current COMMIT and resets it for the next.
   Cut Take();
 
   const storage::TempFolder folder_;

@@ -24,14 +24,15 @@ class Proxy {
   class Connection {
    public:
     virtual ~Connection() = default;
-    // A socket that is connected to the server; -1: nobody is there, and the client is cut off.
+    // Returns a socket that is connected to the server, or -1 if it cannot be reached; then the client is disconnected.
     virtual int Connect() = 0;
-    // What to do with a piece as it came out of the socket.
+    // Return the action for bytes as they were read from the socket of the client or the server.
     virtual Then ClientSaid(std::string_view bytes) = 0;
     virtual Then ServerSaid(std::string_view bytes) = 0;
   };
 
-  // Listens on `socket`, which is bound, and closes it in the end. `accepted` is called on one thread, for each client.
+  // Listens on `socket`, which is bound, and closes it in the destructor. Calls `accepted` for each client, on one
+  // thread.
   Proxy(int socket, std::function<std::unique_ptr<Connection>()> accepted);
   // Cuts all connections.
   ~Proxy();

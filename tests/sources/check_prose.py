@@ -82,8 +82,8 @@ def missing_files(root: Path) -> Iterator[str]:
 
 
 def exists(folder: Path, root: Path, file: str) -> bool:
-    """Returns whether a README in `folder` means something that exists by `file`: a path or a name without suffix."""
-    return any(base.joinpath(file).exists() or any(base.glob(file.rstrip("/") + ".*")) for base in (folder, root))
+    """Returns whether a README in `folder` means something that exists by `file`: a path, a pattern or a name without suffix."""
+    return any(any(base.glob(file.rstrip("/"))) or any(base.glob(file.rstrip("/") + ".*")) for base in (folder, root))
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-// What a call of a kernel costs beside the launch that it ends in. See README.md beside this file.
+// bench-bound-call: measures the cost of a call of a kernel beyond the launch in it. See README.md beside this file.
 
 #include <chrono>
 #include <cstdio>

@@ -1,4 +1,5 @@
-// How fast rows get into a dataset, against what its database does alone. See README.md beside this file.
+// bench-ingest: measures the ingest rate of a collector against the rate of its database alone. See README.md beside
+// this file.
 
 #include <string>
 

@@ -9,7 +9,7 @@
 
 namespace telemetry::bench {
 
-// What a collector is started with, beside its dataset.
+// The settings of a collector process, apart from its dataset.
 struct CollectorOptions {
   int port = 0;                          // 0 takes a free one
   std::string host = "127.0.0.1";        // where it listens

@@ -50,9 +50,9 @@ std::unique_ptr<client::Producer> OpenProducer(const std::string& collector, con
   return *std::move(producer);
 }
 
-// What producer `number` of `producers` appends, attempt by attempt. It takes its runs in turn, so that the collector
-// sees all runs side by side, however many producers there are: their number is what is compared, not how well the
-// order of the rows suits the database.
+// Returns the records that producer `number` of `producers` appends, attempt by attempt. A producer alternates between
+// its runs, so that the collector receives all runs at the same time with any number of producers: the benchmark
+// compares numbers of producers, not orders of rows that suit the database more or less.
 std::vector<std::vector<v1::Record>> MakeShare(const Workload& workload, uint64_t rows, int number, int producers) {
   std::vector<std::vector<v1::Record>> share;
   std::vector<std::vector<bool>> named(Workload::kRuns);
@@ -82,7 +82,7 @@ class PacedProducer {
 
   void Open(const std::string& collector, const std::string& spool) {
     producer_ = OpenProducer(collector, spool, [this](uint64_t committed_seq) { Committed(committed_seq); });
-    // Who is measured is told before the clock runs.
+    // Sends the run and its configs before the clock starts.
     std::vector<v1::Record> head(2 + workload_.configs(number_).size());
     *head[0].mutable_run() = Workload::RunOf(number_);
     *head[1].mutable_attempt() = Workload::AttemptOf(number_, 0);

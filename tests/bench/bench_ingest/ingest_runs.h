@@ -12,6 +12,7 @@ namespace telemetry::bench {
 // collector process with a new database, or several with one. A producer that fails or a refused record ends the
 // program.
 
+// The load of a throughput measurement.
 struct Throughput {
   uint64_t rows = 0;
   int producers = 1;   // at most Workload::kRuns, which share the runs among them
@@ -35,6 +36,7 @@ struct ThroughputResult {
 
 ThroughputResult MeasureThroughput(const Workload& workload, const Throughput& options);
 
+// The result of a measurement at a fixed rate.
 struct PacedResult {
   double rows_per_s = 0;
   double p50_ms = 0;  // from before Append until the producer knows that the row is stored

@@ -7,9 +7,10 @@
 
 namespace telemetry::bench {
 
-// What a PostgreSQL server takes without a collector, through psql: the workload's rows with the keys that they have in
-// the dataset, already in files, one connection. Each makes the dataset's schema in a database of its own on `server`.
-// Files go below `folder`. Rows per second; ends the program when psql fails.
+// Measure the rate of a PostgreSQL server without a collector, through psql and one connection: the workload's rows,
+// with the keys that they have in the dataset, are already in files. Each function creates the dataset's schema in a
+// database of its own on `server` and writes its files below `folder`. Returns rows per second; ends the program if
+// psql fails.
 
 // psql's \copy, one for each table.
 double MeasureCopy(const Workload& workload, uint64_t rows, const std::string& server, const std::string& folder);

@@ -6,7 +6,7 @@
 
 namespace telemetry::bench {
 
-// What a PostgreSQL server on this machine costs.
+// The CPU time of a PostgreSQL server on this machine.
 class ServerCpu {
  public:
   // Finds the server behind `url`. Ends the program where there is none.

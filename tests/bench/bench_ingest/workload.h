@@ -23,13 +23,13 @@ class Workload {
     return rows / kRuns + (static_cast<uint64_t>(run) < rows % kRuns ? 1 : 0);
   }
 
-  // What a producer appends for one attempt of at most `rows` rows: the run with its first attempt, the attempt, each
-  // config with the first row of this run that names it. Reuses the objects in `records`; returns how many are set.
-  // `named` is empty at a run's first attempt.
+  // Writes the records of one attempt of at most `rows` rows to `records`: the run before its first attempt, the
+  // attempt, and each config before the first row of this run that refers to it. Reuses the objects in `records` and
+  // returns the number of those that are set. `named` is empty at a run's first attempt.
   size_t MakeAttempt(int run, uint64_t attempt, uint64_t rows, std::vector<bool>* named,
                      std::vector<v1::Record>* records) const;
 
-  // The pieces, for whoever stores them without a collector.
+  // The parts, for code that stores them without a collector.
   static v1::Run RunOf(int run);
   static v1::Attempt AttemptOf(int run, uint64_t attempt);
   // Row `index` (from 0) of an attempt.

@@ -5,7 +5,7 @@
 
 namespace telemetry::bench {
 
-// What is measured: a kernel of the library, its arguments as --arg takes them, and a config that was picked by hand.
+// A measured case: a kernel of the library, its arguments in the form of --arg, and a config that was chosen by hand.
 struct BenchCase {
   std::string kernel;
   std::vector<std::string> arguments;

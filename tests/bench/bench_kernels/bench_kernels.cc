@@ -29,7 +29,7 @@ struct Arguments {
   bool json = false;
 };
 
-// What the flags say of the table's cases: one kernel only, or another config, or other arguments for it.
+// Returns the cases that the flags select: all of the table, or one kernel, with its own or other arguments and config.
 std::vector<BenchCase> ChosenCases(const Arguments& arguments) {
   if (!arguments.kernel_arguments.empty()) {
     return {{arguments.kernel, arguments.kernel_arguments, arguments.config}};

@@ -26,6 +26,7 @@ struct Measurement {
   double flops_per_s() const { return flops / (ms / 1e3); }
 };
 
+// The settings of a measurement.
 struct MeasureOptions {
   std::string dump_dir;  // where source and binary of each kernel are written; "": nowhere
 };

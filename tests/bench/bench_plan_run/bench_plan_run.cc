@@ -1,4 +1,4 @@
-// What looking at values costs a plan. See README.md beside this file.
+// bench-plan-run: measures the cost of debugging values in a plan. See README.md beside this file.
 
 #include <chrono>
 #include <cstdio>

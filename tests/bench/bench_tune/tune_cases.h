@@ -5,9 +5,10 @@
 
 namespace telemetry::bench {
 
+// A kernel that bench-tune tunes, with its arguments.
 struct TuneCase {
   std::string kernel;
-  std::vector<std::string> arguments;  // as --arg takes them
+  std::vector<std::string> arguments;  // in the form of --arg
   double target_ms = 0;                // on an NVIDIA H200; 0: none
 };
 

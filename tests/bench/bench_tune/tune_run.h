@@ -10,6 +10,7 @@
 
 namespace telemetry::bench {
 
+// The settings of a tuning run.
 struct TuneRunOptions {
   worker::tune::Effort effort = worker::tune::Effort::kQuick;
   std::string algorithm;

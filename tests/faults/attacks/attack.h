@@ -23,9 +23,10 @@ struct Target {
   std::string address() const;
 };
 
+// An attack on a collector, run by a process of its own.
 struct Attack {
   std::string name;
-  std::string unit;  // of what the tally counts
+  std::string unit;  // unit of the tally
   // Does not return.
   std::function<void(const Target&)> run;
 };

@@ -17,20 +17,20 @@ using Random = std::mt19937_64;
 // From 0 up to, and without, `end`.
 inline uint64_t Below(Random& random, uint64_t end) { return random() % end; }
 
-// What a client says on one connection, frame by frame, behind the preface.
+// The frames that a client sends on one connection after the preface.
 using Session = std::vector<Frame>;
 
-// Right in every respect: opens a connection and makes calls on it as clients do: streams of batches, unary calls,
-// questions, exports, health, reflection. `producer`: 16 bytes; the log is sent from 1.
+// Returns a valid session: calls as clients make them, which are streams of batches, unary calls, questions, exports,
+// health and reflection. `producer` has 16 bytes; its log is sent from sequence number 1.
 Session ValidSession(Random& random, const std::string& producer);
 
-// What a stream sends: Open, and `batches` batches of rows of one attempt. Rows are those of the producer's own run.
+// Returns the messages of a stream: Open, and `batches` batches of rows of one attempt of the producer's own run.
 std::vector<v1::StreamRequest> ValidStream(Random& random, const std::string& producer, int batches);
 
-// Well-framed, but what the messages say is wrong: order, numbers, checksums, sizes, bytes.
+// Returns a session with valid frames but wrong messages: wrong order, numbers, checksums, sizes or bytes.
 Session WrongMessages(Random& random, const std::string& producer);
 
-// One to a few changes to frames: fields, payloads, order, repetitions, frames of other kinds between them.
+// Makes one or a few changes to the frames: fields, payloads, order, repetitions, inserted frames of other types.
 void MutateFrames(Random& random, Session* session);
 
 // One to a few changes to bytes.

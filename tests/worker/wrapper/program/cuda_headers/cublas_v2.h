@@ -2,6 +2,7 @@
 // without it. They are not defined.
 #pragma once
 
+// The types and constants that programs use.
 enum cublasStatus_t { CUBLAS_STATUS_SUCCESS };
 enum cublasOperation_t { CUBLAS_OP_N, CUBLAS_OP_T };
 enum cublasComputeType_t { CUBLAS_COMPUTE_32F };

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+// The types and constants that programs use.
 enum CUresult { CUDA_SUCCESS };
 enum CUdevice_attribute { CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT };
 enum CUfunction_attribute { CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES };

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+// The types and constants that programs use.
 enum nvrtcResult { NVRTC_SUCCESS };
 using nvrtcProgram = struct _nvrtcProgram*;
 
