@@ -184,7 +184,7 @@ absl::Status FileSet::Publish(std::string_view snapshot_json) {
   if (!status.ok()) return status;
   if (status = RenameAll(partial_snapshot); !status.ok()) {
     return {status.code(), absl::StrCat(status.message(), "; the files of ", folder_, name_,
-                                        " may be from two exports (", MarkerPath(), "): export again")};
+                                        " may be from two exports (", MarkerPath(), "): repeat the export")};
   }
   files_.clear();
   return Unmark();

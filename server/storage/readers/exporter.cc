@@ -52,7 +52,7 @@ void KeepOne(v1::Filter::Attempts which, std::vector<StoredAttempt>* attempts) {
 }
 
 absl::Status HasChanged() {
-  return absl::AbortedError("the dataset changed under the export: an attempt was superseded or removed; export again");
+  return absl::AbortedError("the dataset changed under the export: an attempt was superseded or removed; repeat the export");
 }
 
 }  // namespace
@@ -85,7 +85,7 @@ absl::StatusOr<Exporter::Step> Exporter::Next(Database& database, DatasetReader&
   reader.configs().Use(nullptr);
   if (walk_.done() && !walk_.status().ok()) return walk_.status();
   if (database.connections_lost() != *connections_lost_) {
-    return absl::UnavailableError("the connection to the database was lost during the export; export again");
+    return absl::UnavailableError("the connection to the database was lost during the export; repeat the export");
   }
   step_.done = walk_.done();
   return std::move(step_);

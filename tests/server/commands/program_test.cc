@@ -145,7 +145,7 @@ TEST_F(ProgramTest, PruneWantsARuleAndRemovesByIt) {
   EXPECT_EQ(dry.exit_status, 0) << dry.output;
   EXPECT_THAT(dry.output, HasSubstr("would remove 1 attempt, 0 rows, 0 rejects"));
   const ProgramOutcome by_age = RunCollector("prune --dry-run --keep-age 1d --db " + story.path());
-  EXPECT_THAT(by_age.output, HasSubstr("0.0 days so far; by the clock: --trust-clock"));
+  EXPECT_THAT(by_age.output, HasSubstr("0.0 days so far; --trust-clock uses the clock"));
 }
 
 TEST_F(ProgramTest, DeleteWantsADatasetANameAndAYes) {
@@ -154,7 +154,7 @@ TEST_F(ProgramTest, DeleteWantsADatasetANameAndAYes) {
   ExpectWrongUsage(db + " --collector 127.0.0.1:1 --origin ci/1 --yes", "--db or --collector");
   ExpectWrongUsage(db + " --yes", "--run, --attempt or --origin");
   ExpectWrongUsage(db + " --origin '' --yes", "--origin");
-  ExpectWrongUsage(db + " --attempt 12 --yes", "'12' is no attempt_id");
+  ExpectWrongUsage(db + " --attempt 12 --yes", "'12' is not an attempt_id");
   ExpectWrongUsage(db + " --origin ci/1 </dev/null", "give --yes or --dry-run");
   ExpectWrongUsage("delete --collector nowhere --origin ci/1 --yes", "nowhere");
   ExpectWrongUsage("delete --collector 127.0.0.1:1 --tls-cert x --origin ci/1 --yes", "--tls-key");
