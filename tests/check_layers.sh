@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Holds the arrows between the rooms: which folder may include which. Prints each include that points the wrong way.
-# check_layers.sh [FOLDER]: the project's sources; without it those that this script belongs to.
+# Checks the dependencies between folders: prints every include of a header that its folder must not include.
+#   check_layers.sh [FOLDER]: FOLDER contains the sources; default: the tree of this script.
 set -euo pipefail
 cd "${1:-$(dirname "$0")/..}"
 
 failed=0
-# forbid FOLDERS PATTERN [EXCEPT]: no source below FOLDERS includes a header whose path matches PATTERN; what lies below
-# paths that match EXCEPT may.
+# forbid FOLDERS PATTERN [EXCEPT]: reports sources below FOLDERS that include a header whose path matches PATTERN.
+# Sources whose path matches EXCEPT may include it.
 forbid() {
   local found status=0
   # shellcheck disable=SC2086
@@ -40,7 +40,7 @@ forbid server '(client|worker)/'
 forbid server 'sqlite3\.h' 'server/storage/sqlite/'
 forbid 'client proto worker server tests' 'libpq-fe\.h' 'server/storage/postgresql/|tests/server/storage/'
 forbid 'client proto server tests worker' 'prometheus/' 'server/writer/metrics\.cc'
-# The rooms of the collector's program, from the bottom up: none includes a later one.
+# The folders of the collector program, from the lowest layer up. No folder includes a header of a later one.
 collector='call|batch|writer|ingest|dataset|collector|commands'
 forbid server/net "(client|worker)/|server/(access|copy|export|storage|$collector)/|grpc"
 forbid 'server/access server/batch server/copy server/dataset server/export server/ingest server/storage' 'server/net/'
@@ -55,7 +55,7 @@ forbid server/ingest 'server/(dataset|collector|commands|copy|export)/'
 forbid server/dataset 'server/(batch|ingest|collector|commands|copy|export)/'
 forbid server/collector 'server/(commands|copy|export)/'
 forbid server/commands 'server/export/'
-# The interface of the storage knows nothing of the folders below it; any_store selects one of the two databases.
+# The interface of the storage does not depend on the folders below it; any_store selects one of the two databases.
 forbid server/storage 'server/storage/([a-z]+/|any_store\.h)' 'server/storage/([a-z]+/|any_store\.)'
 forbid server/storage/sql 'server/storage/((tables|readers|sqlite|postgresql|upkeep)/|[a-z_]+\.h)'
 forbid server/storage/tables 'server/storage/((readers|sqlite|postgresql|upkeep)/|any_store\.h)'
@@ -63,7 +63,7 @@ forbid server/storage/readers 'server/storage/((sqlite|postgresql|upkeep)/|any_s
 forbid server/storage/sqlite 'server/storage/((postgresql|upkeep)/|any_store\.h)'
 forbid server/storage/postgresql 'server/storage/((sqlite|upkeep)/|any_store\.h)'
 forbid server/storage/upkeep 'server/storage/(postgresql/|any_store\.h)'
-# Drivers are opened in one room, which the others know as device.h and dtype.h.
+# Only worker/device opens drivers. Other folders use device.h and dtype.h.
 forbid 'client proto server tests worker' '(.*/)?(cuda|nvrtc|nvJitLink|cl_|opencl)[A-Za-z0-9_]*\.h|CL/|dlfcn\.h' \
   'worker/device/|tests/worker/device/|tests/integration/shifted_clock\.cc'
 forbid 'client proto server tests worker' 'worker/device/(launch_checks|library)\.h' 'worker/device/|tests/worker/device/'

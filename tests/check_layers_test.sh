@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check_layers.sh finds what it is there for: a tree in order passes, and with one wrong include it does not.
+# Checks that check_layers.sh accepts a valid tree and rejects the same tree with one wrong include.
 set -euo pipefail
 check="$(cd "$(dirname "$0")" && pwd)/check_layers.sh"
 root=$(mktemp -d)
@@ -15,10 +15,10 @@ fail() {
   failed=1
 }
 
-# include FILE HEADER: FILE is made, with that one line.
+# include FILE HEADER: creates FILE with this include as its only line.
 include() { echo "#include $2" >"$root/$1"; }
 
-# passes FILE HEADER, refuses FILE HEADER: what the check says of such a file in a tree that is in order otherwise.
+# passes FILE HEADER, refuses FILE HEADER: check the result for such a file in an otherwise valid tree.
 passes() {
   include "$1" "$2"
   "$check" "$root" >/dev/null || fail "$1 may include $2, but is refused"

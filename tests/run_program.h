@@ -10,13 +10,14 @@
 
 namespace telemetry {
 
+// The result of a program that has ended: its exit status and its output.
 struct ProgramOutcome {
-  int exit_status = -1;  // -1: it was ended by a signal, or never began
+  int exit_status = -1;  // -1: a signal ended the program, or it could not be started
   std::string output;    // stdout and stderr
 };
 
-// Runs one of the built programs through the shell; `environment`: "NAME=VALUE ...". A program that goes on for
-// `limit_s` seconds is ended.
+// Runs one of the built programs through the shell and returns when it has ended. `environment` has the form
+// "NAME=VALUE ...". A program that runs longer than `limit_s` seconds is terminated.
 inline ProgramOutcome RunProgram(const std::string& name, const std::string& arguments,
                                  const std::string& environment = "", int limit_s = 60) {
   const std::string command = "env " + environment + " timeout " + std::to_string(limit_s) + " " + BinDir() + "/" +

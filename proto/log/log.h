@@ -6,7 +6,9 @@
 
 namespace telemetry::log {
 
+// The format of log lines: plain text, or one JSON object per line.
 enum class Format { kText, kJson };
+// The severity of a log line, in ascending order.
 enum class Level { kDebug, kInfo, kWarning, kError, kCritical };
 
 // Sets the format and the lowest level ("debug", "info", "warning", "error") of the lines, which go to stderr. Lines

@@ -39,6 +39,7 @@
 
 namespace telemetry::collector {
 
+// The configuration of a collector server: its dataset, ports, access rules and limits.
 struct ServerOptions {
   std::string db;  // a SQLite file, or the URL of a PostgreSQL database
   // HOST:PORT; port 0 selects a free port. Empty: no port, only in-process channels.

@@ -23,6 +23,7 @@
 
 namespace telemetry::collector {
 
+// The configuration of a metrics port.
 struct MetricsPortOptions {
   std::string address;  // HOST:PORT; port 0 selects a free port
   access::TlsFiles tls;

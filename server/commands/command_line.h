@@ -12,6 +12,7 @@
 
 namespace telemetry::collector {
 
+// A subcommand of telemetry-collector.
 enum class Command {
   kServe,
   kCheck,
@@ -31,12 +32,14 @@ enum class Command {
 // The default of --keep-rejects-bytes for serve.
 inline constexpr int64_t kKeepRejectsBytes = int64_t{64} << 20;
 
+// The flags of the prune command.
 struct PruneFlags {
   storage::PruneRules rules;
   bool trust_clock = false;
   bool dry_run = false;
 };
 
+// The flags of the delete command.
 struct DeleteFlags {
   // The dataset, or the address of a collector. Exactly one of the two is set.
   std::string db;

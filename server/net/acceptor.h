@@ -26,6 +26,7 @@
 
 namespace telemetry::net {
 
+// The configuration of an acceptor: its address, limits, timeouts and callbacks.
 struct AcceptorOptions {
   std::string address;  // in the format of ListenAt
   ConnectionLimits limits;

@@ -13,6 +13,7 @@
 
 namespace telemetry::net {
 
+// The maximum numbers of connections that are open at the same time on one port: in total, and from one network.
 struct ConnectionLimits {
   uint64_t in_total = 2048;
   uint64_t per_network = 1024;

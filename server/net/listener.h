@@ -13,6 +13,7 @@
 
 namespace telemetry::net {
 
+// The socket options of a listener, which accepted connections inherit.
 struct ListenerOptions {
   // The kernel closes a connection whose peer does not acknowledge sent bytes for this long (TCP_USER_TIMEOUT).
   absl::Duration unacknowledged_timeout = absl::Seconds(15);

@@ -17,6 +17,7 @@ namespace telemetry::collector {
 // Returns the bytes that this user may still write on the file system of `path`. The file itself need not exist yet.
 absl::StatusOr<uint64_t> FreeDiskBytes(const std::string& path);
 
+// The configuration of a disk guard.
 struct DiskGuardOptions {
   std::string path;  // of the dataset's file
   // While fewer bytes are free, the guard rejects new records. 0: records are rejected only when the disk is full.

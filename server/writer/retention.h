@@ -14,6 +14,7 @@
 
 namespace telemetry::collector {
 
+// The configuration of a collector's retention.
 struct RetentionOptions {
   // The rules of what to keep. Without rules everything is kept.
   storage::PruneRules rules;

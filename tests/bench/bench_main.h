@@ -9,13 +9,14 @@
 
 namespace telemetry::bench {
 
-// What the main functions of the benchmarks have in common.
+// The common parts of the benchmarks' main functions.
 
-// Reads the flags, runs, and says on stderr what went wrong. The exit status: 0 done, 1 failed; of wrong flags CLI11's.
+// Parses the flags, calls `run`, and prints its error to stderr. Returns the exit status: 0 on success, 1 on failure,
+// CLI11's status for invalid flags.
 int RunBench(CLI::App& app, int argc, char** argv, const std::function<absl::Status()>& run);
 
-// `add_flags` says what of an Arguments can be set; the rest has its defaults. Exceptions end the program with
-// status 1.
+// Parses the command line into an Arguments and calls `run`. `add_flags` registers the flags; fields without a flag
+// keep their defaults. An exception ends the program with status 1.
 template <typename Arguments>
 int BenchMain(int argc, char** argv, const char* name, const char* summary, void (*add_flags)(CLI::App&, Arguments&),
               absl::Status (*run)(const Arguments&)) {

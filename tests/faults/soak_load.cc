@@ -16,7 +16,7 @@ namespace telemetry::faults {
 namespace {
 
 constexpr absl::Duration kPatience = absl::Minutes(2);
-// What a producer that was held up catches up with.
+// The longest delay that a producer makes up for after it was blocked.
 constexpr absl::Duration kMostBehind = absl::Seconds(1);
 
 void Require(const absl::Status& status) {
@@ -27,14 +27,14 @@ void Require(const absl::Status& status) {
 
 }  // namespace
 
-// What one producer has done of its runs.
+// The progress of one producer in its runs.
 struct SoakLoad::Share {
   int number;
   int run;
   std::vector<std::vector<bool>> named{bench::Workload::kRuns};
   std::vector<uint64_t> attempts = std::vector<uint64_t>(bench::Workload::kRuns, 0);
   absl::Time next;
-  uint64_t committed_seq = 0;  // the producer's own thread, and no other after it is gone
+  uint64_t committed_seq = 0;  // used only by the delivery thread of the current client::Producer
 };
 
 SoakLoad::SoakLoad(Options options) : options_(std::move(options)) {

@@ -6,34 +6,37 @@
 
 namespace telemetry::faults {
 
-// What is known of a collector under load at one moment.
+// A sample of a collector's state under load.
 struct SoakSample {
-  double seconds = 0;  // since the begin
+  double seconds = 0;  // since the start
   uint64_t records = 0;
   double cpu_seconds = 0;
   double rss_bytes = 0;
-  // CPU seconds that a fixed piece of work takes now: others on this machine slow everything down alike.
+  // The CPU seconds that a fixed computation needs at this time. Other work on the machine slows down both the
+  // computation and the collector.
   double yardstick_seconds = 0;
 };
 
-// Sorts the same numbers each time; the CPU seconds that it took.
+// Sorts a fixed sequence of numbers and returns the CPU seconds used.
 double MeasureYardstick();
 
+// The trends of a collector's memory and speed over a series of samples.
 struct SoakReport {
-  // Of the second half: how the memory goes with what was stored, by least squares, and over the half itself.
+  // The growth of resident memory in the second half of the samples: the slope over the stored records by least
+  // squares, and that slope times the records stored in the second half.
   double slope_bytes_per_million_records = 0;
   double growth_bytes = 0;
-  // Of the second fifth and the last fifth: the medians of the intervals.
+  // The median rates over the intervals of the second fifth of the samples ("begin") and of the last fifth ("end").
   double records_per_s_begin = 0;
   double records_per_s_end = 0;
   double records_per_cpu_s_begin = 0;
   double records_per_cpu_s_end = 0;
-  // The same, with the yardstick as the unit of time.
+  // The same per CPU time, with yardstick_seconds as the unit of time.
   double records_per_yardstick_begin = 0;
   double records_per_yardstick_end = 0;
 };
 
-// Of at least ten samples, in order. The first fifth is left out: caches fill.
+// Computes the report from at least ten samples in chronological order. Ignores the first fifth, in which caches fill.
 SoakReport Judge(const std::vector<SoakSample>& samples);
 
 std::string ToText(const SoakReport& report);

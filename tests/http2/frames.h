@@ -8,7 +8,7 @@
 
 namespace telemetry::http2 {
 
-// HTTP/2 as RFC 9113 has it, just enough to say right and wrong things to a gRPC server.
+// HTTP/2 frames (RFC 9113), to the extent needed to send valid and invalid requests to a gRPC server.
 enum FrameType : uint8_t {
   kData = 0,
   kHeaders = 1,
@@ -25,12 +25,13 @@ inline constexpr uint8_t kAck = 0x1;  // of kSettings and kPing
 inline constexpr uint8_t kEndStream = 0x1;
 inline constexpr uint8_t kEndHeaders = 0x4;
 
+// An HTTP/2 frame, which need not be valid.
 struct Frame {
   uint8_t type = kData;
   uint8_t flags = 0;
   uint32_t stream = 0;
   std::string payload = {};
-  // What the frame says of its length, where that is not the payload's.
+  // The length in the frame's header if it differs from the payload's; -1: the payload's.
   int64_t claimed_length = -1;
 };
 
@@ -38,15 +39,15 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 
 inline constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-// Literal fields without index and Huffman code; each text shorter than 16 KiB.
+// Encodes the headers as literal fields without indexing and Huffman coding. Each string must be shorter than 16 KiB.
 std::string Hpack(const Headers& headers);
 
-// The headers of a gRPC call to "/package.Service/Method".
+// Returns the headers of a gRPC call to "/package.Service/Method".
 Headers CallHeaders(const std::string& method);
 
-// A message as it stands in DATA, behind five bytes.
+// Returns a message in the format of DATA: a head of five bytes, then the message.
 std::string GrpcMessage(std::string_view message, bool compressed = false);
-// Those five bytes, of a message that is `announced` long.
+// Returns the head of a message of `announced` bytes.
 std::string GrpcMessageHead(uint32_t announced, bool compressed = false);
 
 std::string BigEndian16(uint16_t value);

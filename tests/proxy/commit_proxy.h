@@ -11,32 +11,31 @@
 
 namespace telemetry::proxy {
 
-// Stands between writers and their PostgreSQL server, and can lose a connection while a transaction is committed.
-// Thread-safe.
+// A proxy between writers and their PostgreSQL server that can cut a connection during a COMMIT. Thread-safe.
 class CommitProxy {
  public:
-  // What becomes of the next COMMIT that goes through, on any connection; one is cut.
+  // The point at which the next COMMIT, on any connection, is cut. Only one COMMIT is cut.
   enum class Cut {
     kNone,
-    kBefore,     // it does not reach the server, which rolls back
-    kMeanwhile,  // the server has it, and may or may not be through
-    kAfter,      // the server has committed, and nobody is told
+    kBefore,     // the COMMIT does not reach the server, which rolls back
+    kMeanwhile,  // the server has received the COMMIT and may or may not complete it
+    kAfter,      // the server has committed, but its response is lost
   };
 
-  // `url`: of a server that is reached by a socket: host=FOLDER.
+  // `url` is that of a server with a Unix socket: host=FOLDER.
   explicit CommitProxy(const std::string& url);
 
-  // The same url with this in between.
+  // Returns the URL that connects to the server through this proxy.
   const std::string& url() const { return url_; }
   void CutNext(Cut cut);
-  // How many were.
+  // Returns the number of COMMITs that were cut.
   int cuts() const;
-  // Until as many were cut. False: not within the time.
+  // Blocks until `count` COMMITs were cut. Returns false if they were not within the timeout.
   bool AwaitCuts(int count, absl::Duration timeout) const;
 
  private:
   class Connection;
-  // What becomes of this COMMIT.
+  // Returns the cut for the current COMMIT and resets it for later ones.
   Cut Take();
 
   const storage::TempFolder folder_;

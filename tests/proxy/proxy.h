@@ -11,7 +11,8 @@
 
 namespace telemetry::proxy {
 
-// Stands between clients and a server: passes on what either says, piece by piece, as long as it is let.
+// A proxy between clients and a server. It forwards the bytes of both sides piece by piece while the Connection
+// permits.
 class Proxy {
  public:
   enum class Then {
@@ -20,20 +21,21 @@ class Proxy {
     kCut,
   };
 
-  // One connection of a client. Used by one thread.
+  // The connection of one client. Used by one thread.
   class Connection {
    public:
     virtual ~Connection() = default;
-    // A socket that is connected to the server; -1: nobody is there, and the client is cut off.
+    // Returns a socket connected to the server, or -1 if it cannot be reached; the client is then disconnected.
     virtual int Connect() = 0;
-    // What to do with a piece as it came out of the socket.
+    // Return the action for a piece of bytes as it was read from the socket.
     virtual Then ClientSaid(std::string_view bytes) = 0;
     virtual Then ServerSaid(std::string_view bytes) = 0;
   };
 
-  // Listens on `socket`, which is bound, and closes it in the end. `accepted` is called on one thread, for each client.
+  // Listens on `socket`, which must be bound, and closes it at the end. `accepted` is called for each client, on one
+  // thread.
   Proxy(int socket, std::function<std::unique_ptr<Connection>()> accepted);
-  // Cuts all connections.
+  // Closes all connections.
   ~Proxy();
   Proxy(const Proxy&) = delete;
   Proxy& operator=(const Proxy&) = delete;
@@ -41,17 +43,17 @@ class Proxy {
  private:
   void Accept();
   void Serve(int client, Connection& connection) const;
-  // False: the connection is over.
+  // Forwards one piece. Returns false if the connection has ended.
   static bool Pass(int from, int to, const std::function<Then(std::string_view)>& then);
 
   const int listener_;
   const std::function<std::unique_ptr<Connection>()> accepted_;
   std::atomic<bool> stopping_ = false;
-  std::vector<std::thread> connections_;  // the accepting thread's
+  std::vector<std::thread> connections_;  // used only by the accepting thread
   std::thread accepting_;
 };
 
-// A socket of the address's family that is connected to it; -1: nobody is there.
+// Returns a socket connected to the address, or -1 if it cannot be reached.
 int ConnectTo(const sockaddr* address, socklen_t size);
 
 }  // namespace telemetry::proxy

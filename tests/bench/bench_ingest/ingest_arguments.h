@@ -7,7 +7,7 @@
 
 namespace telemetry::bench {
 
-// What bench-ingest is started with; --help says what each is for.
+// The command-line arguments of bench-ingest; --help describes each of them.
 struct IngestArguments {
   uint64_t rows = 1000000;
   std::vector<int> producers = {1, 8, 64};

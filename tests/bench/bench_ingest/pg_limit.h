@@ -7,14 +7,15 @@
 
 namespace telemetry::bench {
 
-// What a PostgreSQL server takes without a collector, through psql: the workload's rows with the keys that they have in
-// the dataset, already in files, one connection. Each makes the dataset's schema in a database of its own on `server`.
-// Files go below `folder`. Rows per second; ends the program when psql fails.
+// Measurements of a PostgreSQL server without a collector: psql loads the workload's rows, with the keys that they have
+// in the dataset, from prepared files over one connection. Each function creates a database with the dataset's schema
+// on `server`, writes its files below `folder`, and returns rows per second. Both end the program if psql fails.
 
-// psql's \copy, one for each table.
+// Loads all rows with psql's \copy, one command per table.
 double MeasureCopy(const Workload& workload, uint64_t rows, const std::string& server, const std::string& folder);
 
-// An INSERT for each of the first `rows` measurements, each a transaction, into a dataset that has all else.
+// Loads the first `rows` measurements with one INSERT and one transaction each, into a dataset that already contains
+// all other rows.
 double MeasureInserts(const Workload& workload, uint64_t rows, const std::string& server, const std::string& folder);
 
 }  // namespace telemetry::bench

@@ -5,14 +5,14 @@
 
 namespace telemetry::bench {
 
-// What is measured: a kernel of the library, its arguments as --arg takes them, and a config that was picked by hand.
+// One case of the benchmark: a library kernel, its arguments in the syntax of --arg, and a config selected by hand.
 struct BenchCase {
   std::string kernel;
   std::vector<std::string> arguments;
-  std::string config;  // "": the default one
+  std::string config;  // empty: the default config
 };
 
-// For a GPU of the H200's kind.
+// Returns the cases, whose configs suit a GPU like the H200.
 const std::vector<BenchCase>& BenchCases();
 
 }  // namespace telemetry::bench

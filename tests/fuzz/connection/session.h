@@ -14,26 +14,28 @@ using http2::Frame;
 
 using Random = std::mt19937_64;
 
-// From 0 up to, and without, `end`.
+// Returns a random number from 0 up to, but excluding, `end`.
 inline uint64_t Below(Random& random, uint64_t end) { return random() % end; }
 
-// What a client says on one connection, frame by frame, behind the preface.
+// The frames that a client sends on one connection after the preface.
 using Session = std::vector<Frame>;
 
-// Right in every respect: opens a connection and makes calls on it as clients do: streams of batches, unary calls,
-// questions, exports, health, reflection. `producer`: 16 bytes; the log is sent from 1.
+// Returns a valid session: opens a connection and makes calls like a real client: streams of batches, unary calls,
+// queries, exports, health checks and reflection. `producer` is an id of 16 bytes; its log is sent from sequence number
+// 1.
 Session ValidSession(Random& random, const std::string& producer);
 
-// What a stream sends: Open, and `batches` batches of rows of one attempt. Rows are those of the producer's own run.
+// Returns the requests of a valid stream: Open, and `batches` batches of rows of one attempt. The rows belong to the
+// producer's own run.
 std::vector<v1::StreamRequest> ValidStream(Random& random, const std::string& producer, int batches);
 
-// Well-framed, but what the messages say is wrong: order, numbers, checksums, sizes, bytes.
+// Returns a session of valid frames whose messages contain errors: order, sequence numbers, checksums, sizes, bytes.
 Session WrongMessages(Random& random, const std::string& producer);
 
-// One to a few changes to frames: fields, payloads, order, repetitions, frames of other kinds between them.
+// Makes one or a few changes to the frames: fields, payloads, order, repetitions, inserted frames of other types.
 void MutateFrames(Random& random, Session* session);
 
-// One to a few changes to bytes.
+// Makes one or a few changes to the bytes.
 void MutateBytes(Random& random, std::string* bytes);
 
 }  // namespace telemetry::fuzz

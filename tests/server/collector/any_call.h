@@ -12,6 +12,7 @@
 
 namespace telemetry::collector {
 
+// The result of a finished call.
 struct CallOutcome {
   grpc::Status status;
   int responses = 0;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+// The result code of every NVRTC function.
 enum nvrtcResult { NVRTC_SUCCESS };
 using nvrtcProgram = struct _nvrtcProgram*;
 
