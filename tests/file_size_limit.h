@@ -6,8 +6,8 @@
 
 namespace telemetry {
 
-// While one lives, this process's files cannot grow beyond so many bytes: as on a full disk, a write ends early or
-// fails.
+// A limit for the size of this process's files during the lifetime of the object. Simulates a full disk: a write beyond
+// the limit is short or fails.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : old_handler_(std::signal(SIGXFSZ, SIG_IGN)) {

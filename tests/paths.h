@@ -4,8 +4,8 @@
 
 namespace telemetry {
 
-// Absolute folders of this build, without a slash at the end. Functions, not macros: then a test's own source compiles
-// to the same object in every clone, which a compiler's cache can give back.
+// Return absolute paths of folders of this build, without a trailing slash. They are functions instead of macros, so
+// that a test's own source compiles to the same object in every clone and the compiler cache can reuse it.
 std::string BinDir();       // the built programs
 std::string TestdataDir();  // tests/testdata
 

@@ -16,8 +16,8 @@ struct ProgramOutcome {
   std::string output;    // stdout and stderr
 };
 
-// Runs one of the built programs through the shell; `environment`: "NAME=VALUE ...". A program that goes on for
-// `limit_s` seconds is ended.
+// Runs one of the built programs through the shell and returns when it has ended. `environment` has the form
+// "NAME=VALUE ...". A program that runs longer than `limit_s` seconds is terminated.
 inline ProgramOutcome RunProgram(const std::string& name, const std::string& arguments,
                                  const std::string& environment = "", int limit_s = 60) {
   const std::string command = "env " + environment + " timeout " + std::to_string(limit_s) + " " + BinDir() + "/" +

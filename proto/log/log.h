@@ -8,6 +8,7 @@ namespace telemetry::log {
 
 // The form of the lines on stderr, and the severity of a line.
 enum class Format { kText, kJson };
+// The severity of a log line, in ascending order.
 enum class Level { kDebug, kInfo, kWarning, kError, kCritical };
 
 // Sets the format and the lowest level ("debug", "info", "warning", "error") of the lines, which go to stderr. Lines

@@ -13,8 +13,8 @@ namespace telemetry::bench {
 // Returns the exit status: 0 on success, 1 after an error, CLI11's status for wrong flags.
 int RunBench(CLI::App& app, int argc, char** argv, const std::function<absl::Status()>& run);
 
-// `add_flags` says what of an Arguments can be set; the rest has its defaults. Exceptions end the program with
-// status 1.
+// Parses the command line into an Arguments and calls `run`. `add_flags` registers the flags; fields without a flag
+// keep their defaults. An exception ends the program with status 1.
 template <typename Arguments>
 int BenchMain(int argc, char** argv, const char* name, const char* summary, void (*add_flags)(CLI::App&, Arguments&),
               absl::Status (*run)(const Arguments&)) {

@@ -1,5 +1,6 @@
-"""The dashboard, the alert rules and what the collector really tells are held against each other; where Prometheus is
-installed, it scrapes a collector under load, and each panel has data."""
+"""Checks that the dashboard and the alert rules match the metrics of a collector. If Prometheus is installed, it
+scrapes a collector under load, and the test checks that each panel has data.
+"""
 
 import json
 import os
@@ -45,7 +46,7 @@ def expressions():
 
 
 def named(text, histograms):
-    """The metrics that a text names: a histogram's series by the histogram's name."""
+    """Returns the metrics that a text names. A histogram's series count as the histogram."""
     names = set()
     for name in re.findall(r"\btelemetry_[a-z_]+", text):
         base = re.sub("_(bucket|sum|count)$", "", name)
@@ -90,7 +91,7 @@ class Dashboard(unittest.TestCase):
     def test_each_panel_has_data_in_prometheus(self):
         with self.pipeline.serving():
             with self.prometheus() as address:
-                for sample in range(len(SAMPLES)):  # commits at several times, so that there are rates
+                for sample in range(len(SAMPLES)):  # commits at several times give nonzero rates
                     self.pipeline.forward(SAMPLES[sample].path(), flags=SAMPLES[sample].flags, state=f"state{sample}",
                                           accept=(0, 1))
                     self.await_scrape(address)
@@ -103,7 +104,7 @@ class Dashboard(unittest.TestCase):
 
     @staticmethod
     def filled_in(expression):
-        """As Grafana does it, with all jobs and collectors chosen."""
+        """Returns the query as Grafana expands it with all jobs and collectors selected."""
         return expression.replace("$job", ".*").replace("$instance", ".*").replace("$__rate_interval", "1m")
 
     @staticmethod
@@ -113,7 +114,7 @@ class Dashboard(unittest.TestCase):
         return [r for r in answer["data"]["result"] if r["value"][1] != "NaN"]
 
     def await_scrape(self, address):
-        """Until Prometheus has seen what there is now."""
+        """Waits until Prometheus has scraped the current values."""
         end = time.monotonic() + PATIENCE_S
         wanted = re.search(r"^telemetry_records_accepted_total (\S+)$", self.metrics(), re.MULTILINE)[1]
         while time.monotonic() < end:

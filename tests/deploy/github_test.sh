@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What deploy/github does for a benchmark job that fails half way: with a collector all of it is stored, without one it is
-# kept, and can be sent later without anything counting twice.
+# Tests deploy/github with a benchmark job that fails half way. With a collector, all rows are stored. Without one, they
+# are kept and can be sent later, and no row is stored twice.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 bin=${TELEMETRY_BIN_DIR:?the folder of the built programs}
@@ -13,7 +13,7 @@ fail() {
   failed=1
 }
 
-# A benchmark that writes the sidecars that Helion wrote for a kernel; bmm's then fails.
+# A benchmark that writes the sidecars that Helion wrote for a kernel. It fails for bmm.
 cat >"$dir/benchmark" <<BENCHMARK
 #!/usr/bin/env bash
 for file in "$root/tests/testdata/helion-main/\$1".*; do cp "\$file" "\$HELION_AUTOTUNE_LOG.\${file#*\$1.}"; done
@@ -21,7 +21,7 @@ for file in "$root/tests/testdata/helion-main/\$1".*; do cp "\$file" "\$HELION_A
 BENCHMARK
 chmod +x "$dir/benchmark"
 
-# serve: starts a collector; its address is in $address.
+# serve: starts a collector and sets $address to its address.
 serve() {
   mkfifo "$dir/out"
   "$bin/telemetry-collector" serve --db "$dir/telemetry.db" --listen 127.0.0.1:0 >"$dir/out" 2>"$dir/log" &
@@ -30,7 +30,7 @@ serve() {
   address=${address#listening on }
 }
 
-# job NUMBER [VARIABLE=VALUE...]: forwards as that job; its outputs are in $dir/outputs, its exit status is returned.
+# job NUMBER [VARIABLE=VALUE...]: forwards as this job. Writes the outputs to $dir/outputs and returns the exit status.
 job() {
   : >"$dir/outputs"
   env GITHUB_OUTPUT="$dir/outputs" GITHUB_REPOSITORY=a/b GITHUB_RUN_ID="$1" GITHUB_RUN_ATTEMPT=1 GITHUB_JOB=bench \
@@ -48,7 +48,7 @@ grep -qx kept=true "$dir/outputs" || fail "without a collector: $(cat "$dir/outp
 [ -s "$dir/sidecars/bmm.csv" ] || fail "without a collector: the sidecars are gone"
 
 serve
-# As a person does it with the artifact, by the line in FORWARD.txt.
+# Forwards the artifact with the command in FORWARD.txt, as a user does.
 again=$(sed -n "s|^  telemetry-worker|$bin/telemetry-worker|; s|HOST:PORT|$address|p" "$dir/sidecars/FORWARD.txt")
 (cd "$dir/sidecars" && eval "$again --state-dir $dir/later") >"$dir/said" 2>&1 || fail "$again: $(cat "$dir/said")"
 expected=$(cat "$root"/tests/testdata/helion-main/{bmm,softmax}.csv | grep -vc '^run_id,')

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prometheus' own checker takes the rules and the configuration, and each alert fires when it should and only then.
+# Checks the rules and the configuration with promtool, and that each alert fires only when it should.
 set -euo pipefail
 cd "$(dirname "$0")"
 command -v promtool >/dev/null || {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The systemd units load, are confined as deploy/systemd/README.md says, and set only what the programs know.
+# Checks that the systemd units load, are confined as deploy/systemd/README.md describes, and set only variables that
+# the programs know.
 set -euo pipefail
 cd "$(dirname "$0")/../../deploy/systemd"
 bin=${TELEMETRY_BIN_DIR:?the folder of the built programs}
@@ -13,17 +14,18 @@ fail() {
   failed=1
 }
 
-# verify also looks for the program and the settings: a root folder that has them.
+# systemd-analyze verify also looks up the program and the settings, so the test creates a root folder that contains
+# them.
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 mkdir -p "$root"/{usr/bin,etc/autotune-telemetry,usr/lib/systemd/system}
 cp "$bin"/telemetry-{collector,worker} "$root/usr/bin/"
 cp -- *.env "$root/etc/autotune-telemetry/"
 cp -- *.service "$root/usr/lib/systemd/system/"
-# The targets that they name.
+# The targets that the units refer to.
 cp /lib/systemd/system/{basic,sysinit,shutdown,network-online,multi-user}.target "$root/usr/lib/systemd/system/"
 
-# Ten times the exposure level that systemd-analyze computes; 0 is none, 100 all.
+# Ten times the exposure level that systemd-analyze computes, from 0 (none) to 100.
 declare -A most_exposed=([collector]=15 [forward]=20 [worker]=25)
 for role in "${!most_exposed[@]}"; do
   unit=telemetry-$role.service
@@ -35,7 +37,8 @@ for role in "${!most_exposed[@]}"; do
   tail -n 1 "$root/security"
 done
 
-# knows FILE PROGRAM COMMAND: --help (of serve: --help-all) names every variable that FILE sets, also those in comments.
+# knows FILE PROGRAM COMMAND: checks that --help (for serve: --help-all) names every variable that FILE sets, including
+# those that are commented out.
 knows() {
   local variable help
   help=$("$bin/$2" "$3" "$([ "$3" = serve ] && echo --help-all || echo --help)")

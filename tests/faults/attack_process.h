@@ -11,21 +11,21 @@
 
 namespace telemetry::faults {
 
-// A process of its own (hostile-client) that makes an attack for as long as this lives. Not thread-safe.
+// A separate process (hostile-client) that attacks a collector until this object is destroyed. Not thread-safe.
 class AttackProcess {
  public:
-  // `tally_file`: made for it, and not there yet. `host`: as in Target.
+  // Creates `tally_file`, which must not exist yet. `host` is as in Target.
   AttackProcess(const Attack& attack, const bench::CollectorProcess& collector, uint32_t host,
                 const std::string& tally_file);
   ~AttackProcess();
   AttackProcess(const AttackProcess&) = delete;
   AttackProcess& operator=(const AttackProcess&) = delete;
 
-  // Waits until it has done something. False: it has not within `patience`.
+  // Waits until the attacker has counted something in its tally. Returns false if it has not within `patience`.
   bool AwaitBegin(absl::Duration patience) const;
-  // Ends it. False: it had ended before.
+  // Ends the attacker. Returns false if it had already ended.
   bool Stop();
-  // "1200 connections"
+  // Returns the tally with its unit, such as "1200 connections".
   std::string Done() const;
 
  private:

@@ -1,6 +1,6 @@
-// Backups of a dataset that is being written, and what becomes of producers when one of them is restored.
+// Tests backups of a dataset under load, and producers that continue after a backup was restored.
 //
-// TELEMETRY_FAULTS=60 takes 60 backups, one a second (default: 4).
+// TELEMETRY_FAULTS=60 makes 60 backups, one per second (default: 4).
 
 #include <algorithm>
 #include <array>
@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 
 constexpr uint64_t kMostLogBytes = uint64_t{64} << 20;
 
-// Seconds that a program may take: the dataset grows with each backup.
+// Returns the time limit of a program in seconds. It grows with the number of backups, because the dataset does.
 int LimitS() { return std::max(60, 2 * Faults(4)); }
 
 class BackupTest : public FaultTest {
@@ -38,7 +38,7 @@ class BackupTest : public FaultTest {
     return acked;
   }
 
-  // Returns what had been acknowledged before it began.
+  // Makes a backup; returns the sequence numbers that had been acknowledged before it started.
   Acked BackUp(const std::string& path) {
     const Acked acked = AckedByAll();
     const ProgramOutcome made =
@@ -54,7 +54,8 @@ class BackupTest : public FaultTest {
                         absl::BytesToHexString(RecordOf(number, 2).attempt().attempt_id()), "' COLLATE NOCASE");
   }
 
-  // An export beside the load: no row twice, and all that was acknowledged before it began.
+  // Exports under load, and checks that the export contains no row twice and all rows that had been acknowledged before
+  // it started.
   void ExpectExportHolds(const Acked& acked) {
     const std::string out = File("export");
     const ProgramOutcome exported =
@@ -76,7 +77,7 @@ class BackupTest : public FaultTest {
     return database.ok() ? database->QueryInt(sql.c_str()).value_or(-1) : -1;
   }
 
-  // A prefix of each producer's rows, and all that it was promised by then.
+  // Checks that the dataset contains a prefix of each producer's rows, including all rows in `acked`.
   void ExpectHolds(const std::string& path, const Acked& acked) {
     for (int number = 0; number < kProducers; ++number) {
       ExpectRowsIn(*OpenFile(path), number,

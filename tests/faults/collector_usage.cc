@@ -11,7 +11,7 @@
 namespace telemetry::faults {
 namespace {
 
-// Files come and go while they are counted.
+// Returns the bytes of all files in the folder. Files may be created and removed during the count.
 uint64_t BytesIn(const std::string& folder) {
   uint64_t bytes = 0;
   std::error_code error;

@@ -12,11 +12,11 @@
 
 namespace telemetry::faults {
 
-// Returns how many files a process has open.
+// Returns the number of files that a process has open.
 size_t OpenFiles(pid_t pid);
 
-// The most files that a collector has open and the most bytes that its folder holds, looked at ten times a second for
-// as long as this lives. Thread-safe.
+// The peaks of a collector's open files and of the bytes in its folder, sampled ten times a second during the lifetime
+// of this object. Thread-safe.
 class CollectorUsage {
  public:
   CollectorUsage(pid_t pid, std::string folder);

@@ -1,6 +1,7 @@
-// A disk that fills up under load, and has room again: what was acknowledged is stored, and everything arrives, once.
+// Tests a disk that fills up under load and is freed again: acknowledged records are stored, and every record is stored
+// exactly once in the end.
 //
-// TELEMETRY_FAULTS=100 fills it up 10 times in each test (default: twice; at least once).
+// TELEMETRY_FAULTS=100 fills the disk 10 times in each test (default: twice; at least once).
 
 #include <algorithm>
 #include <filesystem>
@@ -31,7 +32,7 @@ class DiskTest : public FaultTest {
 
   std::string db() const override { return File("disk/dataset.db"); }
   std::string BallastPath() const { return File("disk/ballast"); }
-  // Each round stands for ten faults.
+  // Returns the number of rounds; one round counts as ten faults.
   static int Rounds() { return std::max(1, Faults(20) / 10); }
   void LeaveFree(uint64_t bytes) {
     std::ofstream(BallastPath()).flush();
@@ -43,7 +44,7 @@ class DiskTest : public FaultTest {
     disk_.MakeRoom();
   }
 
-  int turned_away_ = 0;  // so often by now
+  int turned_away_ = 0;  // the number of rejections in the log so far
   SmallDisk disk_{File("disk"), 32 * kMib};
 };
 
@@ -55,7 +56,7 @@ TEST_F(DiskTest, AGuardedDiskFillsUpAndEverythingGoesOnWhenThereIsRoom) {
     AwaitProgress();
     LeaveFree(3 * kMib);
     ASSERT_TRUE(AwaitLog(kTurnedAway, ++turned_away_)) << LogText();
-    // Somebody else takes the rest; what was admitted before is stored by now.
+    // Another writer fills the rest of the disk. Records that were accepted before are stored by now.
     disk_.Fill();
     EXPECT_GT(Query("SELECT count(*) FROM measurements"), 0) << "readers are served";
     if (round % 2 == 0) {

@@ -1,7 +1,7 @@
 // fault-producer COLLECTOR SPOOL LEDGER NUMBER STOP_FILE PAUSE_MS: appends the records of producer NUMBER, ten at a
-// time and then a pause, until STOP_FILE exists, then waits until all are acknowledged. Started again after a kill it
-// goes on where its spool ends. Exit status 0: all acknowledged. 3: the spool has lost what Append accepted. 1:
-// anything else.
+// time with a pause after them, until STOP_FILE exists, then waits until all are acknowledged. After a kill, the same
+// command continues at the end of its spool. Exit status 0: all records are acknowledged. 3: the spool lost records
+// that Append had accepted. 1: any other error.
 
 #include <unistd.h>
 
@@ -56,7 +56,8 @@ int Run(const std::string& collector, const std::string& spool, const std::strin
     ledger.Accepted(seq);
     absl::SleepFor(pause);
   }
-  const absl::Status drained = (*producer)->Drain(absl::Minutes(1 + Faults() / 20));  // it may be millions of records
+  const absl::Status drained =
+      (*producer)->Drain(absl::Minutes(1 + Faults() / 20));  // there may be millions of records
   return drained.ok() ? 0 : Fail(drained);
 }
 

@@ -9,22 +9,23 @@
 
 namespace telemetry::faults {
 
-// Producers, and one collector on a file.
+// A fixture with producers and one collector on a SQLite file.
 class FaultTest : public ProducersTest {
  protected:
-  // The first time on a free port, then again on that one.
+  // Starts the collector: the first time on a free port, later on the same port.
   void StartCollector(const std::vector<std::string>& flags = {}, const std::vector<std::string>& environment = {});
 
   virtual std::string db() const { return File("dataset.db"); }
   std::unique_ptr<storage::Database> OpenDataset() override { return OpenFile(db()); }
-  // A copy of it, too.
+  // Opens the dataset's file or a copy of it.
   static std::unique_ptr<storage::Database> OpenFile(const std::string& path);
   std::string LogText() const;
 
-  // Until the collector's log has these words so many times. False: not within a minute.
+  // Blocks until the collector's log contains `words` at least `times` times. Returns false if it does not within a
+  // minute.
   bool AwaitLog(const std::string& words, int times = 1);
 
-  // Stops all, and holds the dataset against the ledgers.
+  // Stops all processes and compares the dataset with the ledgers.
   void ExpectEverythingStoredOnce();
 
   int port_ = 0;

@@ -1,7 +1,7 @@
-// Three collectors on one PostgreSQL database, and eight producers whose connections lead to another collector each
-// time they are lost: nothing is lost, nothing is stored twice, and nobody waits for ever.
+// Tests three collectors on one PostgreSQL database, with eight producers that connect to another collector whenever
+// they lose a connection: no record is lost, none is stored twice, and no session waits forever.
 //
-// TELEMETRY_FAULTS: how many faults (default 100).
+// TELEMETRY_FAULTS is the number of faults (default 100).
 
 #include <signal.h>
 #include <unistd.h>
@@ -74,7 +74,7 @@ class FleetFaultTest : public ProducersTest {
     EXPECT_TRUE(commits_.AwaitCuts(cuts + 1, kPatience));
   }
 
-  // Until the query counts none; false: not within a minute.
+  // Blocks until the query returns 0. Returns false if it does not within a minute.
   bool AwaitNone(const char* query) {
     for (const absl::Time deadline = absl::Now() + kPatience; absl::Now() < deadline;) {
       if (Query(query) == 0) return true;
@@ -117,7 +117,7 @@ TEST_F(FleetFaultTest, CollectorsAndTheServerDieAndCommitsAreCutOff) {
   balancer_->Behave();
   AwaitProgress();
   StopProducers();
-  // Before the collectors go and take theirs with them.
+  // Checked before the collectors stop, because their sessions end with them.
   EXPECT_TRUE(AwaitNone("SELECT count(*) FROM pg_locks WHERE NOT granted"));
   EXPECT_TRUE(AwaitNone("SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'"));
   for (CollectorProcess& collector : collectors_) EXPECT_EQ(collector.Stop(), 0);

@@ -1,4 +1,5 @@
-// Floods of more connections than the collector may open files: established streams go on, new clients are served.
+// Tests floods of more connections than the collector may open files: established streams continue and new clients are
+// served.
 
 #include "tests/faults/attacks/flood.h"
 
@@ -28,7 +29,8 @@ class FloodTest : public HostileTest {
               << bench::ResidentMib(collector_->pid()) << " MiB" << std::endl;
   }
 
-  // A good client's stream goes on while the flood comes, while it stays and afterwards; new clients are served.
+  // Checks that the stream of a well-behaved client continues at the start of a flood, during it and after it, and that
+  // new clients are served.
   void PlayFlood(uint32_t host, const std::string& words) {
     Start({}, MaxFiles());
     auto client = std::make_unique<GoodClient>(collector_->address());

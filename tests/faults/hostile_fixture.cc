@@ -73,7 +73,7 @@ absl::Duration ServeNewClient(const std::string& address, absl::Duration patienc
   const SteadyTime begin = SteadyNow();
   v1::IngestResponse response;
   grpc::Status status;
-  // A call that is ended is made again, as producers do.
+  // A call that the collector ends is repeated, as producers do.
   do {
     status = producer.Send(MakeBatch(1, AttemptRecord(20), 1), patience - ElapsedSince(begin), &response);
     if (status.ok()) return ElapsedSince(begin);

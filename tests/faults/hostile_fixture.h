@@ -1,6 +1,6 @@
-// Parts of the tests of hostile clients: a good client, a collector of each test's own.
+// Common parts of the tests of hostile clients: a well-behaved client, and a fixture with one collector per test.
 //
-// TELEMETRY_FAULTS: 50 (the default) is what tests/run does; from 1000 on the sizes and times are those of production.
+// TELEMETRY_FAULTS: 50 (the default) is the value of tests/run; from 1000 on, sizes and times are those of production.
 #pragma once
 
 #include <grpcpp/client_context.h>
@@ -22,16 +22,16 @@ namespace telemetry::faults {
 // The most memory that a collector may use under any behaviour of its clients, in MiB.
 inline constexpr double kMemoryMib = 256;
 
-// A well-behaved producer: one small batch at a time.
+// A well-behaved producer that sends one small batch at a time.
 class GoodClient {
  public:
   explicit GoodClient(const std::string& address);
   ~GoodClient();
 
   bool Send();
-  // The last sequence number that was acknowledged, of this stream or of those before it.
+  // Returns the last acknowledged sequence number, of this stream or an earlier one.
   uint64_t acknowledged() const { return seq_; }
-  // The 99th percentile of the time to an Ack.
+  // Sends `batches` batches and returns the 99th percentile of the time to an Ack, in milliseconds.
   double P99Ms(int batches);
 
  private:
@@ -41,7 +41,8 @@ class GoodClient {
   uint64_t seq_ = 0;
 };
 
-// The collector's environment with time limits that a test can wait for; at full size those of production.
+// Returns the collector's environment with time limits that are short enough for a test; at full size, with those of
+// production.
 std::vector<std::string> ShortTimes(int seconds = 3);
 
 // Returns the time within which the collector closes the connection of a dead client.

@@ -1,11 +1,12 @@
-// Runs each attack alone against a collector, and then all at once, beside well-behaved clients. Prints a line for
-// each: the collector's memory, descriptors and disk, and the clients' times to an Ack.
+// Measures the effect of attacks on a collector with well-behaved clients, each attack alone and then all together.
+// Prints a row per attack with the collector's memory, descriptors and disk, and the clients' times to an Ack.
 //
-// The attackers connect from 127.0.0.0/8, the well-behaved clients from ::1: senders that do not trust each other.
+// The attackers connect from 127.0.0.0/8 and the well-behaved clients from ::1, like senders that do not trust each
+// other.
 //
-// The attackers share the machine with the collector. They have the lowest priority, and the times to an Ack are held
-// against those of equal clients of another collector at the same time. So the CPU time that an attacker needs does not
-// count as a delay of the collector.
+// The attackers share the machine with the collector. They have the lowest priority, and the times to an Ack are
+// compared with those of identical clients of a second collector at the same time. The CPU time that an attacker needs
+// therefore does not count as a delay of the collector.
 
 #include <algorithm>
 #include <deque>
@@ -34,7 +35,7 @@ namespace {
 constexpr absl::Duration kPatience = absl::Minutes(1);
 constexpr char kAll[] = "all_at_once";
 
-// The attacks that a test makes at the same time.
+// The attacks that a test runs at the same time.
 struct Scenario {
   std::string name;
   std::vector<Attack> attacks;
@@ -56,7 +57,7 @@ absl::Duration TimeOf(const Scenario& scenario) {
   return absl::Seconds(FullSize() ? 20 : 2);
 }
 
-// Clients of one collector.
+// The well-behaved clients of one collector.
 class GoodClients {
  public:
   explicit GoodClients(const std::string& address) {
@@ -89,16 +90,16 @@ class GoodClients {
 
 double Percentile99(const std::vector<double>& sorted) { return sorted.empty() ? 0 : sorted[sorted.size() * 99 / 100]; }
 
-// A line of the table.
+// One row of the table.
 struct Cost {
   std::string attack;
-  std::string done;  // by the attackers
+  std::string done;  // the attackers' tallies
   double memory_mib = 0;
   size_t files = 0;
   double disk_mib = 0;
   double p99_ms = 0;
   double longest_ms = 0;
-  double quiet_p99_ms = 0;  // of the clients of the collector that nobody attacks
+  double quiet_p99_ms = 0;  // of the clients of the collector without attackers
   size_t ended_streams = 0;
   absl::Duration served_after;
 };
@@ -128,12 +129,12 @@ class HostileSuite : public HostileTest, public testing::WithParamInterface<Scen
     return std::make_unique<bench::CollectorProcess>(bench::CollectorProcess::Start(folder + "/dataset.db", options));
   }
 
-  // The address that the well-behaved clients connect to.
+  // Returns the address that the well-behaved clients connect to.
   static std::string AddressOf(const bench::CollectorProcess& collector) {
     return absl::StrCat("[::1]:", collector.port());
   }
 
-  // Runs the attacks for a while and sets the fields of `cost` that are known then.
+  // Runs the attacks for the configured time and sets the fields of `cost` that are then known.
   void Play(const Scenario& scenario, GoodClients& good, GoodClients& quiet, Cost* cost) {
     const CollectorUsage usage(collector_->pid(), data_);
     std::deque<AttackProcess> attackers;
@@ -163,7 +164,7 @@ class HostileSuite : public HostileTest, public testing::WithParamInterface<Scen
     cost->disk_mib = static_cast<double>(usage.most_disk_bytes()) / (1 << 20);
   }
 
-  // The dataset has every record that was acknowledged.
+  // Checks that the dataset contains every acknowledged record.
   void ExpectStored(GoodClients& good) const {
     auto dataset = storage::SqliteDatabase::Open(data_ + "/dataset.db", {.read_only = true, .vfs = ""});
     ASSERT_TRUE(dataset.ok()) << dataset.status();
@@ -197,7 +198,7 @@ TEST_P(HostileSuite, OthersAreServedAndNothingIsLost) {
   }
   costs_.push_back(cost);
   EXPECT_LT(cost.memory_mib, kMemoryMib);
-  // In a short run few of the samples decide, and a busy machine may delay those of one collector alone.
+  // A short run has few samples, and a busy machine may delay those of only one collector.
   if (FullSize()) {
     EXPECT_LE(cost.p99_ms, 2 * cost.quiet_p99_ms);
   }

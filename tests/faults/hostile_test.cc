@@ -1,7 +1,8 @@
-// Clients that mean no good, or are in a bad way, over real sockets against the real program: its memory stays bounded,
-// and others are served as before.
+// Tests hostile and broken clients over real sockets against the real program: the collector's memory stays bounded,
+// and other clients are served as before.
 //
-// These are the single tests, which hold what becomes of each client. hostile_suite_test.cc measures what attacks cost.
+// Each test here checks how the collector handles one kind of client. hostile_suite_test.cc measures the cost of
+// attacks.
 
 #include <grpcpp/create_channel.h>
 
@@ -50,7 +51,8 @@ TEST_F(HostileTest, GzipBombs) {
   ExpectSmallAndServing();
 }
 
-// gRPC believes the length and reads on: what all of them send together is bounded, and how long they may take.
+// gRPC trusts the announced length and continues to read. The total size of such messages and their duration are
+// limited.
 TEST_F(HostileTest, ALengthOfTwoGigabytes) {
   Start(ShortTimes());
   const std::string begin = http2::GrpcMessageHead(uint32_t{1} << 31) + std::string(16 << 20, 'x');
@@ -68,7 +70,7 @@ TEST_F(HostileTest, ALengthOfTwoGigabytes) {
 TEST_F(HostileTest, TheDiskStalls) {
   const std::string stall = folder_ + "/stall";
   Start({absl::StrCat("LD_PRELOAD=", bench::ProgramPath("libstalling-disk.so")), "TELEMETRY_STALL=" + stall});
-  // The largest batches that may be, of large records and of small ones.
+  // The largest batches that are allowed, one of large records and one of small records.
   const std::string messages[] = {http2::GrpcMessage(BatchMessage(MakeBatch(1, RunRecord((1 << 20) - 200), 8))),
                                   http2::GrpcMessage(BatchMessage(MakeBatch(1, AttemptRecord(20), 65536)))};
   std::vector<std::unique_ptr<RawConnection>> connections;
@@ -86,7 +88,7 @@ TEST_F(HostileTest, TheDiskStalls) {
   std::atomic<int> ended = 0;
   InParallel(64, [&](int i) {
     while (absl::Now() < end) {
-      // It sends on whatever the window says.
+      // Sends as long as the window permits.
       while (absl::Now() < end && connections[i]->SendData(1, messages[i % 2], absl::Seconds(1))) {
       }
       while (absl::Now() < end && !connections[i]->AwaitEnd(1, absl::Milliseconds(100))) {
@@ -101,7 +103,7 @@ TEST_F(HostileTest, TheDiskStalls) {
   ExpectSmallAndServing();
 }
 
-// A bound far below the bytes that are sent, and far above the memory that one batch at a time takes.
+// A limit far below the number of bytes sent, and far above the memory needed for one batch at a time.
 constexpr double kNothingKeptMib = 130;
 
 TEST_F(HostileTest, EachRowHasAnotherStatus) {
@@ -137,7 +139,7 @@ TEST_F(HostileTest, EachConfigHasAnotherLargeArgument) {
   ExpectSmallAndServing();
 }
 
-// They come back under another name each time.
+// Every call opens a producer with a new id.
 TEST_F(HostileTest, ProducersThatOpenAndSendNothing) {
   Start();
   constexpr int kClients = 16;
@@ -158,16 +160,17 @@ TEST_F(HostileTest, ProducersThatOpenAndSendNothing) {
   });
   EXPECT_LT(bench::PeakMib(collector_->pid()), kNothingKeptMib);
   ExpectSmallAndServing();
-  // The log is in the database then: the 4096 who came last, each with a page of its own for its long name. Without the
-  // limit there would be 43 MiB.
+  // After the collector has stopped, the write-ahead log has been copied into the database: the last 4096 producers,
+  // each with a page for its long name. Without the limit the database would have 43 MiB.
   EXPECT_EQ(collector_->Stop(), 0);
   const double database_mib = static_cast<double>(std::filesystem::file_size(folder_ + "/dataset.db")) / (1 << 20);
   std::cout << "database: " << database_mib << " MiB" << std::endl;
   EXPECT_LT(database_mib, 28);
 }
 
-// Calls whose messages trickle, each method's in turn, from another address than the good client's: an address has half
-// of the calls. Half of the connections never acknowledge the collector's SETTINGS, so that gRPC does not limit theirs.
+// Each method is called with messages that arrive slowly, in turn, from an address other than the well-behaved
+// client's, because one address may have at most half of the calls. Half of the connections never acknowledge the
+// collector's SETTINGS, so that gRPC does not limit their calls.
 TEST_F(HostileTest, CallsThatTrickle) {
   Start();
   const std::string methods[] = {kIngest, kStream, "/telemetry.v1.DatasetService/ListRuns", kExport,
@@ -179,7 +182,7 @@ TEST_F(HostileTest, CallsThatTrickle) {
     if (i % 2 == 0) connection.IgnoreSettings();
     connection.SendPreface();
   }
-  // Each has taken in the collector's settings.
+  // By now each connection has received the collector's settings.
   for (RawConnection& connection : connections) connection.AwaitEnd(1, absl::Milliseconds(20));
   for (uint32_t call = 0; call < 200; ++call) {
     for (RawConnection& connection : connections) {
@@ -190,7 +193,8 @@ TEST_F(HostileTest, CallsThatTrickle) {
   ExpectSmallAndServing();
 }
 
-// Starts so many exports, each of a client with an address of its own, which reads nothing, until all were cut off.
+// Starts one export for each of `clients` clients that read nothing, each with a separate address, and waits until the
+// collector has ended all of them.
 void ExportWithoutReading(int port, int clients) {
   std::vector<RawConnection> deaf;
   for (int i = 0; i < clients; ++i) {
@@ -202,7 +206,7 @@ void ExportWithoutReading(int port, int clients) {
   for (RawConnection& connection : deaf) EXPECT_TRUE(connection.AwaitEnd(1, MostTime())) << "is not put out";
 }
 
-// The graph whose parsed form takes the most memory: 2.4 MB of strings with one byte each.
+// Returns the graph whose parsed form needs the most memory: 2.4 MB of strings of one byte each.
 v1::Record LargeGraph() {
   v1::Record record;
   v1::IrGraph& graph = *record.mutable_ir_graph();

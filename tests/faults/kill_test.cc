@@ -1,6 +1,7 @@
-// Processes that die at any moment and acknowledgements that get lost: nothing is lost, nothing is stored twice.
+// Tests processes that are killed at random moments, and lost acknowledgements: no record is lost, none is stored
+// twice.
 //
-// TELEMETRY_FAULTS: how many faults each test makes (default 50).
+// TELEMETRY_FAULTS is the number of faults in each test (default 50).
 
 #include <random>
 
@@ -16,7 +17,7 @@ class KillTest : public FaultTest {
  protected:
   KillTest() { StartCollector(); }
 
-  // Kills the collector, looks whether it kept what it had promised, and starts it again.
+  // Kills the collector, checks that all acknowledged records are stored, and restarts it.
   void KillCollector() {
     collector_->Kill();
     ExpectAckedIsStored();

@@ -13,11 +13,11 @@ namespace telemetry::faults {
 class Ledger {
  public:
   struct Promises {
-    uint64_t accepted = 0;  // Append returned for records up to here
-    uint64_t acked = 0;     // the collector acknowledged up to here
+    uint64_t accepted = 0;  // the last record for which Append returned
+    uint64_t acked = 0;     // the last record that the collector acknowledged
   };
 
-  // Appends to the file; made when it is not there. Ends the program when that fails.
+  // Opens the file for appending, and creates it if it does not exist. Ends the program if that fails.
   explicit Ledger(const std::string& path);
   void Accepted(uint64_t seq) { Write('A', seq); }
   void Acked(uint64_t seq) { Write('C', seq); }
@@ -30,7 +30,7 @@ class Ledger {
   client::File file_;
 };
 
-// Record `seq` (from 1) of producer `number`: a run, an attempt, a config, then rows, each unlike all others.
+// Returns record `seq` (from 1) of producer `number`: a run, an attempt, a config, then rows. All records differ.
 v1::Record RecordOf(int number, uint64_t seq);
 inline constexpr uint64_t kRecordsBeforeRows = 3;
 

@@ -1,5 +1,5 @@
-// Two thousand clients that are idle, slow or deaf, over real sockets against the real program: a good one is served as
-// before, and they are put out.
+// Tests two thousand clients that are idle, slow or never read, over real sockets against the real program: a
+// well-behaved client is served as before, and the collector disconnects the others.
 
 #include <algorithm>
 #include <atomic>
@@ -17,16 +17,17 @@
 namespace telemetry::faults {
 namespace {
 
-// The connections of each are served one after the other.
+// The number of source addresses. The collector serves the connections of one address in sequence.
 constexpr uint32_t kAddresses = 32;
 
 class ManyHostileTest : public HostileTest {
  protected:
-  // 99th percentiles of the time to an Ack, taken at the same time with an equal client each. A machine that others use
-  // slows both; two that are taken one after the other differ by more than hostile clients may cost.
+  // The 99th percentiles of the time to an Ack, measured at the same time with two identical clients. Other load on the
+  // machine slows down both. Two measurements in sequence would differ by more than the delay that hostile clients may
+  // cause.
   struct Percentiles {
     double attacked_ms;
-    double quiet_ms;  // with a collector that nobody attacks
+    double quiet_ms;  // of the collector without hostile clients
   };
   Percentiles Measure() {
     const bench::CollectorProcess quiet = bench::CollectorProcess::Start(folder_ + "/quiet.db", {});
@@ -36,7 +37,7 @@ class ManyHostileTest : public HostileTest {
     std::vector<IdleClient> hostiles;
     for (int i = 0; i < 2000; ++i) hostiles.push_back(MakeIdleClient(port(), i, 2 + i % kAddresses));
     const absl::Time begin = absl::Now();
-    // That they are there is what is measured, not that they come.
+    // Measures the effect of established hostile connections, not of their setup.
     for (IdleClient& hostile : hostiles) {
       if (hostile.kind == IdleClient::kSlowBatch) hostile.connection.AwaitAnswer(1, absl::Seconds(60));
     }
@@ -84,13 +85,13 @@ class ManyHostileTest : public HostileTest {
 };
 
 TEST_F(ManyHostileTest, IdleSlowAndDeafOnesHoldNobodyUp) {
-  // All of them have to be there at a time.
+  // All hostile connections must be open at the same time.
   std::vector<std::string> environment = ShortTimes(6);
   environment.emplace_back("TELEMETRY_COLLECTOR_MAX_CONNECTIONS=4096");
   Start(environment);
   const Percentiles p99 = Measure();
-  // Two of 200 batches decide, and the machine may delay those of one client alone. A client that waits for a hostile
-  // client waits for seconds.
+  // Two of 200 batches determine the percentile, and the machine may delay those of only one client. A client that is
+  // blocked by a hostile client waits for seconds.
   const double chance_ms = FullSize() ? 0 : 250;
   EXPECT_LE(p99.attacked_ms, 2 * p99.quiet_ms + chance_ms);
   ExpectSmallAndServing();

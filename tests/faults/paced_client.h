@@ -15,26 +15,26 @@
 
 namespace telemetry::faults {
 
-// A well-behaved producer that sends a record of its ledger every 10 ms, whether the ones before are acknowledged or
-// not, so that an Ack that is late does not delay the next sample. After its stream ended it opens another one and
-// sends the unacknowledged records again; the time in between counts as time to an Ack. Thread-safe.
+// A well-behaved producer that sends one record of its ledger every 10 ms without waiting for earlier acknowledgements,
+// so that a late Ack does not delay the next sample. When its stream ends, the client opens a new one and resends the
+// unacknowledged records; the time in between counts as time to an Ack. Thread-safe.
 class PacedClient {
  public:
-  // `number`: of the ledger (RecordOf).
+  // `number` is the producer's number in the ledger (RecordOf).
   PacedClient(std::string address, int number);
   ~PacedClient();
   PacedClient(const PacedClient&) = delete;
   PacedClient& operator=(const PacedClient&) = delete;
 
-  // Returns the times from sending to Ack since the last call, in milliseconds. A record that still waits counts with
-  // the time that it has waited.
+  // Returns the times from sending to Ack since the last call, in milliseconds. An unacknowledged record counts with
+  // the time that it has waited so far.
   std::vector<double> TakeTimesMs() ABSL_LOCKS_EXCLUDED(mutex_);
-  // Sends no more, and waits until all is acknowledged. False: it was not within `patience`.
+  // Stops sending and waits until all records are acknowledged. Returns false if they are not within `patience`.
   bool Finish(absl::Duration patience) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // Records up to here are acknowledged.
+  // Returns the last acknowledged sequence number.
   uint64_t acknowledged() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Streams that ended, with their statuses.
+  // Returns the statuses of the streams that ended.
   std::vector<std::string> ended_streams() const ABSL_LOCKS_EXCLUDED(mutex_);
   int number() const { return number_; }
 
@@ -46,15 +46,15 @@ class PacedClient {
   };
 
   void Run();
-  // Sends and receives over one stream until it ends, or all is done.
+  // Sends and receives over one stream until it ends or all records are acknowledged.
   void UseOneStream() ABSL_LOCKS_EXCLUDED(mutex_);
   bool Open(Stream& stream) ABSL_LOCKS_EXCLUDED(mutex_);
   bool Send(Stream& stream, uint64_t seq) const;
-  // Returns the number of the record that is due next, when it is; 0: there is none, and all are sent.
+  // Waits until the next record is due and returns its sequence number. Returns 0 if no more records are to be sent.
   uint64_t AwaitNext() ABSL_LOCKS_EXCLUDED(mutex_);
   void Acknowledge(uint64_t seq) ABSL_LOCKS_EXCLUDED(mutex_);
   bool IsDone() const ABSL_LOCKS_EXCLUDED(mutex_);
-  // Sets the context that the destructor cancels. False: it has been there already.
+  // Sets the context that the destructor cancels. Returns false if the destructor has already cancelled the stream.
   bool SetContext(grpc::ClientContext* context) ABSL_LOCKS_EXCLUDED(mutex_);
 
   const std::string address_;

@@ -124,7 +124,8 @@ void ProducersTest::ExpectLedgersAreStoredOnce() {
     accepted += static_cast<int64_t>(promised.accepted - kRecordsBeforeRows);
     ExpectRowsIn(*dataset, number, promised.accepted - kRecordsBeforeRows);
   }
-  // A producer killed between Append and its ledger may have stored one batch more than it wrote down.
+  // A producer that is killed between Append and the write to its ledger may have stored one batch that the ledger
+  // lacks.
   EXPECT_GE(Query("SELECT count(*) FROM measurements"), accepted);
   EXPECT_EQ(Query("SELECT count(*) FROM attempts"), kProducers);
   EXPECT_EQ(Query("SELECT count(*) FROM producers WHERE client = 'fault-producer'"), kProducers);

@@ -17,24 +17,24 @@ namespace telemetry::faults {
 
 inline constexpr int kProducers = 8;
 
-// Eight producer processes in a folder of their own, and what they were promised.
+// A fixture with eight producer processes in a temporary folder, and the ledgers of the promises made to them.
 class ProducersTest : public testing::Test {
  protected:
   ProducersTest();
   ~ProducersTest() override;
 
-  // The dataset as it is now.
+  // Opens the current dataset.
   virtual std::unique_ptr<storage::Database> OpenDataset() = 0;
 
   std::string File(const std::string& name) const { return folder_ + "/" + name; }
   uint64_t AckedBy(int number) const { return Ledger::Read(LedgerOf(number)).acked; }
 
-  // They send to address_.
+  // Start producers that send to address_.
   void StartProducer(int number);
   void StartProducers();
   void KillProducer(int number);
 
-  // A moment that nobody can foresee: time is what these tests are about.
+  // Waits for a random time, so that faults occur at any point of the protocol.
   void WaitForARandomMoment();
   // Blocks until each producer has received another acknowledgement.
   void AwaitProgress();
@@ -42,16 +42,16 @@ class ProducersTest : public testing::Test {
   // Checks that all records acknowledged so far are stored.
   void ExpectAckedIsStored();
   int64_t Query(const char* sql);
-  // Lets the producers deliver what they have, and end.
+  // Lets the producers deliver their remaining records and end.
   void StopProducers();
-  // Holds the dataset against the ledgers of producers that have ended.
+  // Compares the dataset with the ledgers of producers that have ended.
   void ExpectLedgersAreStoredOnce();
 
   const unsigned seed_;
   std::mt19937 random_;
   std::string folder_;
   std::string address_;
-  int pause_ms_ = 5;  // after each ten records: slow enough that a run of many faults stays small
+  int pause_ms_ = 5;  // after every ten records; limits the dataset's size in a run with many faults
   std::map<int, pid_t> producers_;
 
  private:

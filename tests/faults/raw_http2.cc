@@ -168,7 +168,7 @@ void RawConnection::HandleFrame(uint8_t type, uint8_t flags, uint32_t stream, st
     for (auto& [id, left] : windows_) left += window - first_window_;
     first_window_ = window;
   }
-  // Only then does what they say hold.
+  // The settings take effect when they are acknowledged.
   if (type == http2::kSettings && (flags & http2::kAck) == 0 && has_begun_ && acknowledges_)
     SendRaw(FrameBytes({.type = http2::kSettings, .flags = http2::kAck}));
 }

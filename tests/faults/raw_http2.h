@@ -10,41 +10,42 @@
 
 namespace telemetry::faults {
 
-// A client that writes HTTP/2 frames by hand, so that it can do what no gRPC library does: stop anywhere, promise more
-// than it sends, never read. It answers SETTINGS and keeps to flow control, and answers nothing else: no PING. Not
-// thread-safe.
+// A client that writes HTTP/2 frames directly and can therefore misbehave in ways that no gRPC library allows: stop at
+// any byte, announce more bytes than it sends, never read. It acknowledges SETTINGS and respects flow control, but
+// responds to nothing else, not even PING. Not thread-safe.
 class RawConnection {
  public:
-  // Connects to 127.0.0.1; ends the test program when nobody listens. `host`: the last number of the address 127.0.0.x
-  // that it comes from.
+  // Connects to 127.0.0.1. Ends the test program if nobody listens. `host` is the last number of the source address
+  // 127.0.0.x.
   explicit RawConnection(int port, uint32_t host = 1);
   RawConnection(RawConnection&& other) noexcept;
   RawConnection& operator=(RawConnection&&) = delete;
   ~RawConnection();
 
-  // Never acknowledges the peer's SETTINGS, so that they do not hold for this connection.
+  // Stops acknowledging the peer's SETTINGS, so that they do not take effect on this connection.
   void IgnoreSettings() { acknowledges_ = false; }
-  // The connection preface with SETTINGS. `window`: how much the peer may send on a stream before it is told more.
+  // Sends the connection preface with SETTINGS. `window` is the initial flow-control window of a stream for the peer,
+  // in bytes.
   void SendPreface(uint32_t window = 65535);
   // Returns the bytes of the preface and the SETTINGS frame.
   static std::string Preface(uint32_t window = 65535);
   void StartCall(uint32_t stream, const std::string& method, const http2::Headers& more = {});
-  // Sends DATA as the peer's windows allow, and reads what it says meanwhile. False: the peer ended the stream or the
-  // connection, or gave no window for `patience`.
+  // Sends DATA within the peer's flow-control windows, and reads the peer's frames meanwhile. Returns false if the peer
+  // ended the stream or the connection, or granted no window for `patience`.
   bool SendData(uint32_t stream, std::string_view bytes, absl::Duration patience = absl::Seconds(5));
-  // Allows the peer to send so many bytes more on a stream.
+  // Grants the peer `bytes` more bytes on a stream.
   bool AllowMore(uint32_t stream, uint32_t bytes);
-  // Bytes as they are. False: the connection is gone, or the peer has taken none for ten seconds.
+  // Sends the bytes unchanged. Returns false if the connection is closed, or if the peer has accepted no bytes for ten
+  // seconds.
   bool SendRaw(std::string_view bytes);
 
-  // Reads what has come, and on until the peer has ended the stream or the connection. False: it did not within
-  // `patience`.
+  // Reads until the peer has ended the stream or the connection. Returns false if it has not within `patience`.
   bool AwaitEnd(uint32_t stream, absl::Duration patience);
-  // The same until it has begun to answer.
+  // Reads until the peer has started a response. Otherwise like AwaitEnd.
   bool AwaitAnswer(uint32_t stream, absl::Duration patience);
 
  private:
-  // Takes in what has come, after waiting for it at most so long. False: nothing came.
+  // Waits up to `patience` for bytes, then reads and handles them. Returns false if none arrived.
   bool Receive(absl::Duration patience);
   bool AwaitThat(const bool& happened, absl::Duration patience);
   void HandleFrames();
@@ -53,7 +54,7 @@ class RawConnection {
   int fd_;
   bool closed_ = false;
   bool acknowledges_ = true;
-  bool has_begun_ = false;  // nothing may come before the preface
+  bool has_begun_ = false;  // no frame may be sent before the preface
   std::string received_;
   int64_t connection_window_ = 65535;
   int64_t first_window_ = 65535;

@@ -34,7 +34,7 @@ struct SoakLoad::Share {
   std::vector<std::vector<bool>> named{bench::Workload::kRuns};
   std::vector<uint64_t> attempts = std::vector<uint64_t>(bench::Workload::kRuns, 0);
   absl::Time next;
-  uint64_t committed_seq = 0;  // the producer's own thread, and no other after it is gone
+  uint64_t committed_seq = 0;  // used only by the delivery thread of the current client::Producer
 };
 
 SoakLoad::SoakLoad(Options options) : options_(std::move(options)) {

@@ -12,23 +12,23 @@
 
 namespace telemetry::faults {
 
-// Load on a collector for as long as it lives: producers that append attempt after attempt, go and come back, and a
-// reader that asks for an attempt each second: for the same one, so that its answers cost the same throughout. The
-// dataset grows by it, as in operation between two prunings.
+// A load on a collector during the lifetime of this object: producers that append attempts, disconnect and reconnect,
+// and a reader that requests an attempt every second. It is always the same attempt, so that the cost of a response is
+// constant. The dataset grows, as in operation between two prunings.
 class SoakLoad {
  public:
   struct Options {
     std::string collector;
-    std::string folder;  // the spools are folders whose names begin with it
+    std::string folder;  // the prefix of the spool folders' names
     int producers = 4;
     int attempts_a_connection = 20;
   };
 
   explicit SoakLoad(Options options);
-  // Ends it, when all that was appended is acknowledged.
+  // Ends the load when all appended records are acknowledged.
   ~SoakLoad();
 
-  // Of all producers together, from now on. Before: as many as go through.
+  // Sets the total rate of all producers from now on. Initially they append as fast as they can.
   void SetPace(double records_per_s) { records_per_s_ = records_per_s; }
 
   uint64_t committed() const { return committed_; }
@@ -45,7 +45,7 @@ class SoakLoad {
 
   const Options options_;
   const bench::Workload workload_;
-  std::atomic<double> records_per_s_ = 0;  // 0: no pace
+  std::atomic<double> records_per_s_ = 0;  // 0: unlimited
   std::atomic<uint64_t> committed_ = 0;
   std::atomic<uint64_t> refused_ = 0;
   std::atomic<uint64_t> reads_ = 0;

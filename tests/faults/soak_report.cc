@@ -20,7 +20,8 @@ double Median(std::vector<double> values) {
   return values.empty() ? 0 : values[values.size() / 2];
 }
 
-// The median of `rate` over the intervals between the samples from `begin` up to `end`.
+// Returns the median of the records per time over the intervals between the samples from `begin` up to `end`. `rate`
+// returns the length of an interval.
 template <typename Rate>
 double MedianRate(const std::vector<SoakSample>& samples, size_t begin, size_t end, Rate rate) {
   std::vector<double> rates;
@@ -37,7 +38,7 @@ double Yardsticks(const SoakSample& a, const SoakSample& b) {
   return 2 * CpuSeconds(a, b) / (a.yardstick_seconds + b.yardstick_seconds);
 }
 
-// Least squares: bytes of memory for each record.
+// Returns the slope of memory over records by least squares, in bytes per record.
 double Slope(const std::vector<SoakSample>& samples, size_t begin) {
   const auto count = static_cast<double>(samples.size() - begin);
   double x_mean = 0;

@@ -8,7 +8,7 @@ namespace telemetry::faults {
 
 // The state of a collector under load at one moment.
 struct SoakSample {
-  double seconds = 0;  // since the begin
+  double seconds = 0;  // since the start
   uint64_t records = 0;
   double cpu_seconds = 0;
   double rss_bytes = 0;
@@ -30,7 +30,7 @@ struct SoakReport {
   double records_per_s_end = 0;
   double records_per_cpu_s_begin = 0;
   double records_per_cpu_s_end = 0;
-  // The same, with the yardstick as the unit of time.
+  // The same per CPU time, with yardstick_seconds as the unit of time.
   double records_per_yardstick_begin = 0;
   double records_per_yardstick_end = 0;
 };

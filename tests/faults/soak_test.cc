@@ -1,4 +1,5 @@
-// A collector under load for a while: its memory does not follow what it has stored, and it does not get slower.
+// Checks that a collector under sustained load neither grows in memory with the records that it has stored nor slows
+// down.
 
 #include <gtest/gtest.h>
 
@@ -18,13 +19,13 @@ namespace telemetry::faults {
 namespace {
 
 constexpr double kShare = 0.95;
-// A paced collector works for a fiftieth of the time, and what that takes in CPU depends on who shares its core: over
-// minutes it is only the growth with the dataset that is looked for; over half an hour and more the noise is evened
-// out.
+// A paced collector is busy for about a fiftieth of the time, and its CPU time depends on the other processes on its
+// core. A run of minutes can therefore only detect slowdowns that grow with the dataset. In a run of half an hour or
+// more the noise averages out.
 constexpr double kCpuShareOfMinutes = 0.75;
 constexpr double kLongSeconds = 1800;
 constexpr uint64_t kWarmRecords = 2000000;
-// The heap's own noise, in a run that is too short to tell a slope from it.
+// The noise of the heap, in a run that is too short to distinguish it from a slope.
 constexpr double kNoiseBytes = 4 << 20;
 constexpr double kMostBytesAMillionRecords = 256 << 10;
 
@@ -38,14 +39,14 @@ class Soak : public ::testing::Test {
             .yardstick_seconds = MeasureYardstick()};
   }
 
-  // Until the collector's caches are full: from then on memory has no reason to grow.
+  // Waits until the collector's caches are full. After that, its memory has no reason to grow.
   void WarmUp() {
     while (load_.committed() < kWarmRecords) absl::SleepFor(absl::Milliseconds(100));
     std::fprintf(stderr, "warm after %.1f s\n", absl::ToDoubleSeconds(absl::Now() - begin_));
     load_.SetPace(records_per_s_);
   }
 
-  // Goes on for so long, and returns what was seen on the way.
+  // Continues the load for `duration` and appends the samples taken.
   void Run(absl::Duration duration, std::vector<SoakSample>* samples) const {
     constexpr int kSamples = 60;
     const absl::Time begin = absl::Now();
@@ -101,8 +102,8 @@ TEST_F(Soak, NeitherGrowsNorSlowsDown) {
                static_cast<unsigned long long>(std::filesystem::file_size(db_ + "-wal")));
 }
 
-// 60 samples of a collector that takes 1000 records a second, of which the second half cost `slower` times the CPU and
-// come `later` times as late.
+// Returns 60 samples of a collector that stores 1000 records per second. In the second half, records cost `slower`
+// times the CPU time and the intervals are `later` times as long.
 std::vector<SoakSample> Samples(double bytes_a_record, double slower, double later = 1) {
   std::vector<SoakSample> samples;
   double cpu_seconds = 0;

@@ -1,5 +1,5 @@
-// A disk that stalls, for LD_PRELOAD: fsync and fdatasync wait for as long as the file that TELEMETRY_STALL names is
-// there, and make one with .waiting behind its name.
+// Simulates a disk that stalls; loaded with LD_PRELOAD. fsync and fdatasync wait while the file named by
+// TELEMETRY_STALL exists, and create a file with that name and the suffix ".waiting".
 
 #include <fcntl.h>
 #include <sys/syscall.h>

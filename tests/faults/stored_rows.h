@@ -6,7 +6,8 @@
 
 namespace telemetry::faults {
 
-// The dataset has at least rows 1 to `count` of a producer of the ledger, each as it was sent, and none twice.
+// Checks that the dataset contains at least rows 1 to `count` of a producer of the ledger, each unchanged and exactly
+// once.
 void ExpectRowsIn(storage::Database& dataset, int number, uint64_t count);
 
 }  // namespace telemetry::faults

@@ -1,6 +1,7 @@
-// SIGTERM under load: exit status 0 within 10 s, and what was acknowledged is stored.
+// Tests SIGTERM under load: the collector exits with status 0 within 10 s, and acknowledged records are stored.
 //
-// TELEMETRY_FAULTS: how many times (default 5); with clients that never read, a fifth of that, at least once.
+// TELEMETRY_FAULTS is the number of repetitions (default 5); tests with clients that never read make a fifth as many,
+// at least one.
 
 #include <grpcpp/client_context.h>
 #include <grpcpp/create_channel.h>
@@ -34,7 +35,7 @@ std::shared_ptr<grpc::Channel> ChannelThatTakesLittle(const std::string& address
   return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
 }
 
-// Clients that ask and never read: one for the whole dataset, one with an open ingest stream.
+// Two clients that never read: one exports the complete dataset, one has an open ingest stream.
 class ClientsThatNeverRead {
  public:
   explicit ClientsThatNeverRead(const std::string& address)
@@ -65,14 +66,15 @@ class ClientsThatNeverRead {
   const std::unique_ptr<grpc::ClientReaderWriter<v1::StreamRequest, v1::StreamResponse>> stream_;
 };
 
-// Exports one after another. An export that the collector completes has every row that it announced, in order and once;
-// any other one ends with UNAVAILABLE, or with CANCELLED where gRPC ends a call that arrives during the shutdown.
+// A reader that exports repeatedly. An export that the collector completes contains every row that it announced, in
+// order and exactly once. Any other export ends with UNAVAILABLE, or with CANCELLED if gRPC ends a call that arrives
+// during the shutdown.
 class BusyReader {
  public:
   explicit BusyReader(const std::string& address)
       : stub_(v1::DatasetService::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()))),
         thread_([this] { Run(); }) {}
-  // Cancels the export that runs.
+  // Cancels the running export.
   ~BusyReader() {
     {
       const absl::MutexLock lock(&mutex_);
@@ -82,7 +84,7 @@ class BusyReader {
     thread_.join();
   }
 
-  // Blocks until one more export is complete. False: not within two minutes.
+  // Blocks until one more export is complete. Returns false if none is within two minutes.
   bool AwaitExport() const {
     const int before = complete_;
     const absl::Time deadline = absl::Now() + absl::Minutes(2);
@@ -94,7 +96,7 @@ class BusyReader {
   }
 
  private:
-  // Makes it the context that the destructor cancels. False: the reader stops.
+  // Sets the context that the destructor cancels. Returns false if the reader is stopping.
   bool SetRunning(grpc::ClientContext* context) {
     const absl::MutexLock lock(&mutex_);
     running_ = context;
@@ -181,7 +183,8 @@ TEST_F(TermTest, WithClientsThatNeverRead) {
   ExpectEverythingStoredOnce();
 }
 
-// Signals come while a commit waits for the disk: nothing of it is acknowledged, and the program does not wait for it.
+// The signal arrives while a commit waits for the disk: no record of the commit is acknowledged, and the program exits
+// without waiting for the commit.
 TEST_F(TermTest, WithADiskThatDoesNotAnswer) {
   const std::string stall = File("stall");
   StartCollector({}, {"TELEMETRY_STALL=" + stall, "LD_PRELOAD=" + bench::ProgramPath("libstalling-disk.so")});

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A tuner that dies at any moment, and collectors that die, are away or do not answer.
+"""Tests a tuner that is killed at random moments, and collectors that are killed, are down or do not respond.
 
 Tunes on the CPU's OpenCL device with the built programs (TELEMETRY_BIN_DIR; default build/release/bin).
-TELEMETRY_FAULTS: how often the tuner is killed (default 10). TELEMETRY_SEED: repeats a run's choices.
+TELEMETRY_FAULTS is the number of kills (default 10). TELEMETRY_SEED repeats a run's choices.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ from pipeline import BIN, json_lines, run  # noqa: E402
 
 FAULTS = settings.faults(10)
 TIMEOUT_S = 240
-# Whoever watches a process has to look at times; nothing depends on how often.
+# The interval at which a process is polled; results do not depend on it.
 LOOK_INTERVAL_S = 0.01
 
 
@@ -35,7 +35,7 @@ def environment():
 
 
 class Collector:
-    """A collector process that can be killed and comes back at the same address."""
+    """A collector process that can be killed and restarted at the same address."""
 
     def __init__(self, database):
         self.database = database
@@ -119,7 +119,8 @@ class TuneFaults(unittest.TestCase):
         return rows, json_lines(pathlib.Path(f"{base}.attempts.jsonl").read_bytes())
 
     def assert_stored_once(self, max_configs):
-        """One whole attempt in which every config that was begun in a generation ended, and each did so once."""
+        """Checks that there is one complete attempt, in which every config started in a generation ended exactly once.
+        """
         rows, attempts = self.exported()
         self.assertEqual([attempt["state"] for attempt in attempts], ["complete"])
         self.assertEqual(attempts[0]["measurements"], len(rows))
@@ -147,18 +148,19 @@ class TunerDies(TuneFaults):
         killed = 0
         process = self.start_tune(collector.address, max_configs)
         while killed < FAULTS and process.poll() is None:
-            # From where it goes on, so that it comes further at times; then any moment of the next configs.
+            # Every third kill may come before the tuner has made progress. All others wait for progress first, so that
+            # the search advances, and then for a random time within the next configs.
             before = self.journal_bytes()
             self.wait_until(lambda: process.poll() is not None or self.journal_bytes() != before or killed % 3 == 0)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(self.random.uniform(0, 0.8))
             if self.journal_bytes() == 0 or process.poll() is not None:
-                continue  # not begun, or done: started again, it would be another attempt
+                continue  # not started, or finished: a restart would be a new attempt
             process.kill()
             process.wait()
             killed += 1
             if self.journal() is None:
-                break  # it ended in that moment, and only its spool may hold something
+                break  # the attempt ended just now; at most the spool still contains records
             process = self.start_tune(collector.address, max_configs)
         if process.returncode != -signal.SIGKILL:
             self.assert_ends_well(process)
@@ -185,7 +187,7 @@ class CollectorDies(TuneFaults):
 
 
 class CollectorIsNoHelp(TuneFaults):
-    """Times are compared with those of a tuner that has no collector, under the same load."""
+    """Compares times with those of a tuner without a collector, under the same load."""
 
     def start_logged_tune(self, address, name):
         log = self.folder / name
@@ -201,18 +203,18 @@ class CollectorIsNoHelp(TuneFaults):
     def test_one_that_is_away_or_silent_does_not_slow_measuring(self):
         with socket.socket() as silent, socket.socket() as closed:
             silent.bind(("127.0.0.1", 0))
-            silent.listen()  # whoever connects is accepted, and never answered
-            closed.bind(("127.0.0.1", 0))  # whoever connects is refused
+            silent.listen()  # accepts connections and never responds
+            closed.bind(("127.0.0.1", 0))  # refuses connections
             addresses = {
                 "none": "",
                 "silent": "127.0.0.1:%d" % silent.getsockname()[1],
                 "away": "127.0.0.1:%d" % closed.getsockname()[1],
             }
-            # At the same time: other processes of the machine slow all of them.
+            # All tuners run at the same time, so that other processes on the machine slow down all of them.
             started = {name: self.start_logged_tune(address, name) for name, address in addresses.items()}
             seconds = {}
             for name, (process, path) in started.items():
-                # Without a collector that has everything, that is the exit status.
+                # The exit status if no collector has acknowledged all records.
                 self.assertEqual(process.wait(TIMEOUT_S), 0 if name == "none" else 1, self.log())
                 seconds[name] = self.seconds_measuring(path)
         print(json.dumps(seconds), flush=True)

@@ -1,4 +1,5 @@
-// Python literals: what was read is written as a call that is read as the same config; its arguments join again.
+// Fuzzes the parser of configs written as Python literals: a config that is read is written as a call that is read as
+// the same config, and its arguments can be joined again.
 
 #include <string>
 #include <string_view>

@@ -1,4 +1,5 @@
-// Stands in for libFuzzer: gives each file of the folders and files that the arguments name to the fuzz target, once.
+// Replaces libFuzzer in ordinary builds: passes every file named by the arguments, and every file in the folders that
+// they name, to the fuzz target once.
 
 #include <filesystem>
 #include <fstream>

@@ -1,5 +1,5 @@
-// SidecarCsv: how the bytes are divided changes nothing, bad bytes are kept as they were, rows that are written are
-// read again as the same rows.
+// Fuzzes SidecarCsv: the result does not depend on the chunks into which the bytes are divided, invalid bytes are kept
+// unchanged, and written rows are read back as the same rows.
 
 #include <algorithm>
 #include <string>
@@ -25,7 +25,7 @@ std::vector<Item> ReadAtOnce(std::string_view bytes) {
   return items;
 }
 
-// The bytes themselves say how long the chunks are.
+// Reads the bytes in chunks whose sizes are derived from the bytes.
 std::vector<Item> ReadInChunks(std::string_view bytes) {
   SidecarCsv csv;
   std::vector<Item> items;

@@ -1,5 +1,5 @@
-// Spool frames: a walk over any bytes ends, stays inside of them and gives frames that are sealed the same again; a log
-// with a damaged stretch gives records that were in it, in their order, and no others.
+// Fuzzes spool frames: a scan of any bytes terminates, stays within them and returns frames that are encoded to the
+// same bytes again. A log with a damaged section yields only records that were in it, in their order.
 
 #include <algorithm>
 #include <functional>
@@ -45,7 +45,8 @@ void WalkAnything(std::string_view bytes) {
   }
 }
 
-// The first bytes say where the damage is and what it looks like, the rest are the records, one a line.
+// Damages a log and reads it. The first bytes of the input select the position and the kind of damage; the rest are the
+// records, one per line.
 void DamageALog(std::string_view bytes) {
   if (bytes.size() < 4) return;
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(bytes[i]); };
@@ -54,8 +55,8 @@ void DamageALog(std::string_view bytes) {
     if (c == '\n') records.emplace_back();
     if (c != '\n') records.back().push_back(c);
   }
-  // A CRC keeps out accidents, not forgeries, and a fuzzer that sees both sides of the comparison is a forger: a salt
-  // that changes with every byte of the input gives it nothing to aim at.
+  // A CRC protects against accidental damage, not against forgery, and a fuzzer that observes both sides of the
+  // comparison can forge it. A salt that changes with every byte of the input prevents that.
   const auto salt = static_cast<uint32_t>(std::hash<std::string_view>{}(bytes));
   FrameBuffer log;
   for (const std::string& record : records) log.AddSerialised(record);

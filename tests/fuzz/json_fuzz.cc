@@ -1,5 +1,5 @@
-// JSON: what was read is written as a text that is read as the same value, in all layouts. Records: what was read is
-// written as a record that is read and written as the same.
+// Fuzzes the JSON parser: a value that is read is written as text that is read as the same value, in all layouts. A
+// record that is read is written as text that is read and written as the same record.
 
 #include <string>
 #include <string_view>

@@ -8,7 +8,7 @@
 
 namespace telemetry::http2 {
 
-// HTTP/2 as RFC 9113 has it, just enough to say right and wrong things to a gRPC server.
+// HTTP/2 frames (RFC 9113), to the extent needed to send valid and invalid requests to a gRPC server.
 enum FrameType : uint8_t {
   kData = 0,
   kHeaders = 1,
@@ -39,15 +39,15 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 
 inline constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-// Literal fields without index and Huffman code; each text shorter than 16 KiB.
+// Encodes the headers as literal fields without indexing and Huffman coding. Each string must be shorter than 16 KiB.
 std::string Hpack(const Headers& headers);
 
-// The headers of a gRPC call to "/package.Service/Method".
+// Returns the headers of a gRPC call to "/package.Service/Method".
 Headers CallHeaders(const std::string& method);
 
-// A message as it stands in DATA, behind five bytes.
+// Returns a message in the format of DATA: a head of five bytes, then the message.
 std::string GrpcMessage(std::string_view message, bool compressed = false);
-// Those five bytes, of a message that is `announced` long.
+// Returns the head of a message of `announced` bytes.
 std::string GrpcMessageHead(uint32_t announced, bool compressed = false);
 
 std::string BigEndian16(uint16_t value);

@@ -28,10 +28,10 @@ int ConnectToLoopback(int port, uint32_t host) {
   const sockaddr_in from = Loopback(host, 0);
   const sockaddr_in to = Loopback(1, port);
   const int on = 1;
-  // The port is chosen when it connects; an explicit bind would find fewer free ones.
+  // The kernel chooses the source port in connect(); a choice in bind() would find fewer free ports.
   setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
   const bool is_bound = fd >= 0 && bind(fd, reinterpret_cast<const sockaddr*>(&from), sizeof from) == 0;
-  // A server that is full resets a connection at once; whoever uses it finds it closed.
+  // A server that is full resets a connection immediately. The caller then finds the connection closed.
   if (!is_bound || (connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0 && errno != ECONNRESET)) {
     std::perror("connect to the collector");
     std::abort();

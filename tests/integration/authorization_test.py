@@ -1,4 +1,5 @@
-"""The programs behind mutual TLS and tokens: the dataset is the same as without, and strangers get nothing.
+"""Tests the programs with mutual TLS and tokens: the dataset is the same as without them, and unauthorised callers are
+refused.
 
 Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/testdata.
 """
@@ -58,7 +59,7 @@ class Authorization(unittest.TestCase):
         )
 
     def fails(self, program, *arguments, environment=None, status=1):
-        """What a program said that must have ended with this status."""
+        """Runs a program that must end with this status, and returns its standard error."""
         done = subprocess.run(
             [BIN / program, *map(str, arguments)],
             capture_output=True, text=True, timeout=TIMEOUT_S, env={**os.environ, **(environment or {})})

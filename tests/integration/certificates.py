@@ -1,4 +1,4 @@
-"""Certificates for tests, as openssl makes them."""
+"""Certificates for tests, made with openssl."""
 
 import subprocess
 
@@ -12,7 +12,9 @@ def openssl(*arguments):
 
 
 class Authority:
-    """Writes FOLDER/NAME.pem and NAME.key, its own and those of the certificates that it issues."""
+    """A certificate authority. Writes FOLDER/NAME.pem and NAME.key, its own and those of the certificates that it
+    issues.
+    """
 
     def __init__(self, folder, name):
         self.folder = folder
@@ -22,7 +24,7 @@ class Authority:
                 "-subj", "/CN=authority")
 
     def issue(self, name):
-        """For this machine: its names are localhost and 127.0.0.1."""
+        """Issues a certificate for this machine, with the names localhost and 127.0.0.1."""
         request, names = self.folder / f"{name}.csr", self.folder / "names"
         names.write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
         openssl("req", *NEW_KEY, "-keyout", self.folder / f"{name}.key", "-out", request, "-subj", f"/CN={name}")

@@ -1,4 +1,4 @@
-"""client/example.cc against a real collector: what it appends is stored, and exported like a sidecar."""
+"""Runs client/example.cc against a real collector: its rows are stored, and exported like those of a sidecar."""
 
 import csv
 import io

@@ -1,6 +1,8 @@
-"""Wall clocks that are wrong, by a day and by ten years, or that somebody sets: order, dedup and delivery do not follow them.
+"""Tests wall clocks that are wrong by a day or by ten years, or that are set while programs run: order, deduplication
+and delivery do not depend on them.
 
-Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/testdata, with shifted_clock.cc preloaded.
+Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/testdata, with shifted_clock.cc
+preloaded.
 """
 
 import datetime
@@ -18,18 +20,18 @@ DAY_S = 24 * 3600
 TEN_YEARS_S = 3652 * DAY_S
 SHIFTS_S = (0, DAY_S, -DAY_S, TEN_YEARS_S, -TEN_YEARS_S)
 LAYOUTS = ("helion", "pr2750")
-PATIENCE_S = 60  # a clock that is set back by a day would stop whoever waits by it for a day
+PATIENCE_S = 60  # a program that waited on a clock set back by a day would wait for a day
 
 
 class Clock:
-    """A wall clock of which programs can be made to believe that it is the machine's."""
+    """A shifted wall clock that programs use in place of the machine's."""
 
     def __init__(self, path, shift_s=0):
         self.path = path
         self.set(shift_s)
 
     def set(self, shift_s):
-        self.path.write_text(f"{shift_s:<31}")  # in place: programs keep it open
+        self.path.write_text(f"{shift_s:<31}")  # in place, because programs keep the file open
 
     @property
     def environment(self):
@@ -104,7 +106,7 @@ class WrongAllAlong(ClocksTest):
             self.client_clock.set(next(shifts))
             with pipeline.serving():
                 cut = sample.copy_to(pipeline.folder / "cut", cut=True)
-                pipeline.forward(cut, flags=sample.flags, accept=(0, 1))  # its last line is cut
+                pipeline.forward(cut, flags=sample.flags, accept=(0, 1))  # its last line is incomplete
                 self.collector_clock.set(next(shifts))
                 self.client_clock.set(next(shifts))
                 sample.copy_to(pipeline.folder / "cut")
@@ -140,7 +142,7 @@ class SetMeanwhile(ClocksTest):
                     self.addCleanup(client.kill)
                     said = iter(client.stderr.readline, "")
                     self.assertTrue(any("cannot accept records now" in line for line in said))
-                    # It pauses between two tries, each time longer.
+                    # The client backs off between retries, each time longer.
                     self.client_clock.set(shift_s)
                     with pipeline.serving(listen=address):
                         self.assertEqual(client.wait(PATIENCE_S), 0)

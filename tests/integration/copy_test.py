@@ -1,9 +1,9 @@
-"""A dataset moved between SQLite and PostgreSQL: the same bytes come out wherever it is, whatever happened on the way, and
-producers go on with the new place.
+"""Tests copies of a dataset between SQLite and PostgreSQL: exports of both have the same bytes, also after interrupted
+copies, and producers continue with the new database.
 
-Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/testdata and on the PostgreSQL server that
-TELEMETRY_TEST_POSTGRESQL names. TELEMETRY_FAULTS: how often a copy is killed (default 20). TELEMETRY_SEED: repeats a run's
-choices.
+Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/testdata and on the PostgreSQL server
+in TELEMETRY_TEST_POSTGRESQL.
+TELEMETRY_FAULTS is the number of kills of a copy (default 20). TELEMETRY_SEED repeats a run's choices.
 """
 
 import pathlib
@@ -36,7 +36,7 @@ class CopyTest(unittest.TestCase):
         return self.folder / f"{self.new_name('copy')}.db"
 
     def at(self, database):
-        """A pipeline on a database that is there, or is yet to be made."""
+        """Returns a pipeline on a database that exists or that a program will create."""
         pipeline = Pipeline(self.folder / self.new_name("pipeline"))
         pipeline.database = database
         return pipeline
@@ -56,11 +56,11 @@ class CopyTest(unittest.TestCase):
         return run("telemetry-collector", "copy", "--from", source, "--to", target, accept=accept)
 
     def forward_all(self, pipeline, times=1):
-        """All samples, one of them in two steps, and lines that are no rows."""
+        """Forwards all samples, each first cut and then complete, and a file with an invalid row."""
         damaged = self.folder / self.new_name("damaged")
         with pipeline.serving():
             for sample in SAMPLES:
-                # The shorter view is superseded by the whole.
+                # The complete file supersedes the shorter one.
                 pipeline.forward(sample.copy_to(damaged, cut=True), flags=sample.flags, accept=(0, 1))
                 for number in range(times):
                     pipeline.forward(sample.path(), flags=sample.flags, origin=f"ci/{number + 1}")
@@ -75,7 +75,7 @@ class Places(CopyTest):
         in_file = self.forward_all(self.at(self.new_file()))
         on_server = self.forward_all(self.at(new_server_database()))
         expected = self.exports(in_file.database)
-        # Nothing but the times of arrival tells the two apart, and an export has none.
+        # The two datasets differ only in the arrival times, which an export does not contain.
         self.assert_same(on_server.database, expected)
         for source in (in_file.database, on_server.database):
             for target in (self.new_file(), new_server_database()):
@@ -114,7 +114,7 @@ class Killed(CopyTest):
             for _ in range(chance.randint(1, 4)):
                 self.kill_copy(from_place, to_place, chance.uniform(0, took_s))
             printed = self.copy(from_place, to_place, accept=(0, 1))
-            # One that was killed right behind its end is done, and refuses to begin anew.
+            # A copy that was killed just after its end is complete, and refuses to start again.
             if "the same as in" not in printed:
                 self.assertIn("holds a dataset already", self.complaint(from_place, to_place))
             self.assert_same(to_place, expected)
@@ -140,7 +140,7 @@ class Killed(CopyTest):
 
 
 class Producers(CopyTest):
-    """A spool whose first half the old place has acknowledged, and the second the new one."""
+    """Tests a spool whose first half the old database has acknowledged, and its second half the new one."""
 
     def test_a_producer_goes_on_with_the_new_place(self):
         whole = self.at(self.new_file())
@@ -161,14 +161,14 @@ class Producers(CopyTest):
             address = old.address
             for sample in SAMPLES[:half]:
                 old.forward(sample.path(), flags=sample.flags)
-        # Nobody listens: it stays in the spool.
+        # No collector listens: the records stay in the spool.
         old.address = address
         for sample in SAMPLES[half:]:
             old.forward(sample.path(), flags=[*sample.flags, "--drain-timeout=100ms"], accept=(1,))
         self.copy(old.database, target)
         new = self.at(target)
         with new.serving():
-            # The same spool; and again what the old place has.
+            # Forwards the same spool, and again the rows that the old database has.
             old.address = new.address
             for sample in SAMPLES:
                 old.forward(sample.path(), flags=sample.flags)
@@ -197,7 +197,7 @@ class Refusals(CopyTest):
             self.assert_same(target, expected)
 
     def begin_copy(self, source, target):
-        """Ends it as early as something is there."""
+        """Starts a copy and kills it. Returns when the target contains an unfinished copy."""
         after_s = 0.001
         while True:
             process = subprocess.Popen([BIN / "telemetry-collector", "copy", "--from", source, "--to", target],

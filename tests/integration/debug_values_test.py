@@ -1,4 +1,5 @@
-"""What the worker saves of tensors opens with numpy, and what it prints of them is what numpy computes.
+"""Checks that numpy opens the tensors that the worker saves, and that the statistics that the worker prints are those
+that numpy computes.
 
 Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on the CPU's OpenCL device, or on
 TELEMETRY_TEST_DEVICE.
@@ -25,7 +26,8 @@ from pipeline import BIN, TIMEOUT_S
 
 DEVICE = os.environ.get("TELEMETRY_TEST_DEVICE", "opencl:0")
 
-# Mean and deviation may be off by this much of the largest element: nine digits are printed. All else is exact.
+# Mean and deviation may differ by this fraction of the largest element, because nine digits are printed. All other
+# values are exact.
 TOLERANCE = 1e-8
 
 LINE = re.compile(r"\[(?P<when>\w+) - (?P<kernel>\w+) - (?P<name>\w+)\] (?:\(output\) )?(?P<rest>elements=.*)")
@@ -33,7 +35,7 @@ FIELD = re.compile(r"(\w+)=(\[[^]]*\]|\S+)")
 
 DTYPES = {"f32": "float32", "f16": "float16", "bf16": "float32", "i32": "int32", "bool": "bool"}
 
-# As debug_values_probe.cc has them: sizes and strides, in elements.
+# The same sizes and strides as in debug_values_probe.cc, in elements.
 LAYOUTS = {
     "dense": ((37, 129), (129, 1)),
     "transposed": ((129, 37), (1, 129)),
@@ -49,14 +51,14 @@ LAYOUTS = {
 
 
 def to_bf16(values):
-    """f32 values rounded to the nearest bf16, ties to even."""
+    """Rounds f32 values to the nearest bf16, ties to even."""
     bits = values.astype(numpy.float32).view(numpy.uint32)
     rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000).astype(numpy.uint32)
     return numpy.where(numpy.isnan(values), numpy.float32("nan"), rounded.view(numpy.float32))
 
 
 def memory(dtype, elements):
-    """What the probe puts into memory."""
+    """Returns the elements that the probe writes to memory."""
     place = numpy.arange(elements, dtype=numpy.int64)
     if dtype == "bool":
         return place % 3 == 0
@@ -86,7 +88,7 @@ def numbers(text):
 
 class Statistics(unittest.TestCase):
     def assert_statistics(self, printed, array):
-        """What was printed of a tensor is what numpy computes of it."""
+        """Checks that the printed statistics of a tensor are those that numpy computes."""
         values = array.astype(numpy.float64)
         finite = values[numpy.isfinite(values)]
         self.assertEqual(int(printed["elements"]), array.size)
@@ -135,7 +137,7 @@ class OfTensors(Statistics):
 
 
 class OfTune(Statistics):
-    """The same search twice: its tensors saved, then printed."""
+    """Runs the same search twice: the first saves its tensors, the second prints them."""
 
     def tune(self, folder, *flags, **variables):
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TELEMETRY_WORKER_")}
@@ -159,7 +161,7 @@ class OfTune(Statistics):
             printed = self.tune(folder, "--debug-kernels=SOFTMAX,exp", TELEMETRY_WORKER_DEBUG_VALUES="2")
             lines = [match for match in map(LINE.fullmatch, printed.splitlines()) if match]
             self.assertEqual(lines[0]["when"], "program_inputs")
-            # The launches of one process each: of the first data set, of the second, and so on.
+            # The launches of one process each: for the first data set, the second, and so on.
             for when in ("before_launch", "after_launch"):
                 for name in ("x", "out"):
                     of_tensor = [match for match in lines if (match["when"], match["name"]) == (when, name)]

@@ -1,8 +1,8 @@
-"""Attempts deleted by run and origin: from a SQLite file, from a PostgreSQL server beside a collector, and through a
-collector. Forwarding again brings them back.
+"""Tests the deletion of attempts by run and origin: from a SQLite file, from a PostgreSQL server that a collector
+uses, and through a collector. Forwarding the sidecars again restores the attempts.
 
-Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/testdata; where
-TELEMETRY_TEST_POSTGRESQL names a server, on a database there.
+Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/testdata, and on a database of the
+server in TELEMETRY_TEST_POSTGRESQL if it is set.
 """
 
 import json
@@ -39,7 +39,10 @@ class Delete(unittest.TestCase):
             self.pipeline.forward(sample.path(), origin=origin, flags=sample.flags)
 
     def delete(self, *flags, through=None):
-        """What the command printed; through: the token for the collector, None: the database itself."""
+        """Runs the delete command and returns its output.
+
+        through: the token for the collector; None: the command opens the database itself.
+        """
         place = [f"--db={self.pipeline.database}"]
         if through:
             place = [f"--collector={self.pipeline.address}", f"--token-file={self.folder / through}"]
@@ -58,7 +61,7 @@ class Delete(unittest.TestCase):
         return done.stderr
 
     def answer(self, text, *flags):
-        """Runs the command on a terminal, types the answer, and returns its exit status with what the terminal shows."""
+        """Runs the command on a terminal, types the answer, and returns the exit status and the terminal's contents."""
         main, terminal = pty.openpty()
         process = subprocess.Popen(
             [BIN / "telemetry-collector", "delete", *map(str, flags)],

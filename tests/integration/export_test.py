@@ -1,4 +1,4 @@
-"""telemetry-export as people use it: mistakes, and an export next to its documentation."""
+"""Tests telemetry-export: errors of users, and the agreement of exports with their documentation."""
 
 import csv
 import io
@@ -101,7 +101,7 @@ class Mistakes(ExportTest):
         self.assertIn("is not from an earlier export", self.refused())
         self.assertEqual(self.files(), {"snapshot.csv": b"my own table"})
         self.export("--force")
-        self.export()  # the export's own files now
+        self.export()  # now with the files of the export
         self.assertNotIn(b"my own table", self.files()["snapshot.csv"])
 
 
@@ -164,7 +164,7 @@ class Keyed(ExportTest):
 
 
 def documented(path, section):
-    """The names in the first column of a section's tables: (name, cells behind it)."""
+    """Returns the names in the first column of a section's tables, as pairs (name, remaining cells)."""
     text = (ROOT / path).read_text()
     found = re.search(rf"^### {re.escape(section)}\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL)
     if found is None:
@@ -173,7 +173,7 @@ def documented(path, section):
 
 
 def keys_of(value, prefix, opened):
-    """The keys of a JSON object, "outer.inner" for those of the objects that are opened."""
+    """Returns the keys of a JSON object, with "outer.inner" for the keys of opened inner objects."""
     for key, inner in value.items():
         yield prefix + key
         if key in opened and isinstance(inner, dict):
@@ -181,7 +181,7 @@ def keys_of(value, prefix, opened):
 
 
 class DocumentedProgram(ExportTest):
-    """The pandas program of DATA.md runs, also on a dataset of forwarded sidecars alone, which has no details."""
+    """The pandas program of DATA.md runs, also on a dataset that contains only forwarded sidecars and no details."""
 
     def run_program(self):
         self.pipeline.export("keyed", "--details")
@@ -204,15 +204,15 @@ class DocumentedProgram(ExportTest):
 
 
 class Documented(ExportTest):
-    """Every column and key has its line in the documentation, and every line its column or key."""
+    """Every column and key is documented, and every documented column and key exists."""
 
     def written_names(self):
-        """What the exports of all layouts hold: names by section of DATA.md."""
+        """Returns the names in the exports of all layouts, by section of DATA.md."""
         written = {}
         opened = ("environment", "counters", "failure", "filter", "counts")
         runs = csv_dicts(self.pipeline.export("keyed")[".csv"])
         for layout in LAYOUTS:
-            filters = [f"--run={runs[0]['run_id']}"] if layout == "pr2699" else []  # which holds one
+            filters = [f"--run={runs[0]['run_id']}"] if layout == "pr2699" else []  # a layout with one run per file
             for suffix, content in self.pipeline.export(layout, "--details", *filters).items():
                 if suffix in (".csv", ".sources.csv"):
                     names = csv_dicts(content)[0].keys()
@@ -258,7 +258,7 @@ class Documented(ExportTest):
                 self.assertEqual(sorted(lines), sorted(name for name, _, _ in columns))
                 for name, kind, required in columns:
                     cells = [cell.strip() for cell in lines[name].split(" | ")]
-                    if kind:  # a table's; a view's columns are expressions
+                    if kind:  # a column of a table; a view's columns are expressions
                         self.assertEqual(cells[0].split(",")[0], kind, name)
                     if kind and required:
                         self.assertEqual(cells[1], "–", name)

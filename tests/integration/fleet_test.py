@@ -1,5 +1,5 @@
-"""Two collectors on one PostgreSQL database behind HAProxy, as deploy/fleet starts them: the dataset is the one that a
-single collector keeps in SQLite, byte by byte, though collectors are killed.
+"""Tests two collectors on one PostgreSQL database behind HAProxy, started like deploy/fleet: although collectors are
+killed, the dataset exports to the same bytes as that of a single collector with SQLite.
 
 Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/testdata.
 """
@@ -16,12 +16,12 @@ import unittest
 from pipeline import BIN, ROOT, SAMPLES, TIMEOUT_S, Pipeline, free_ports, run
 
 LAYOUTS = ("helion", "pr2750")
-PLAIN = [sample for sample in SAMPLES if not sample.flags]  # a folder that is watched gives no flags
+PLAIN = [sample for sample in SAMPLES if not sample.flags]  # --watch has no flags per file
 
 
 class Fleet(unittest.TestCase):
     def setUp(self):
-        # Short, since PostgreSQL's socket is in it, and open to the user who runs PostgreSQL.
+        # A short path, because it contains PostgreSQL's socket. Accessible to the user that runs PostgreSQL.
         folder = tempfile.TemporaryDirectory(prefix="fleet.", dir="/tmp")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
@@ -67,7 +67,7 @@ class Fleet(unittest.TestCase):
             attempt += 1
             try:
                 got = {layout: self.export(layout, attempt) for layout in LAYOUTS}
-            except AssertionError as error:  # no collector is there yet
+            except AssertionError as error:  # no collector is running yet
                 got = str(error)
             if got == expected:
                 return

@@ -1,4 +1,5 @@
-"""What `telemetry-worker forward` says of the rows that it read, and its exit status: with --once and with --watch.
+"""Tests the report of `telemetry-worker forward` on the rows that it read, and its exit status, with --once and with
+--watch.
 
 Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/testdata.
 """
@@ -37,14 +38,17 @@ class Forward(unittest.TestCase):
         )
 
     def once(self, *arguments):
-        """The exit status of --once, and what it printed."""
+        """Runs forward with --once; returns its exit status and its output."""
         with self.started("--once", *arguments) as process:
             stdout, stderr = process.communicate(timeout=TIMEOUT_S)
         return process.returncode, stdout + stderr
 
     @contextlib.contextmanager
     def watching(self, *arguments):
-        """--watch until the block ends. `said` is its standard error meanwhile, `ended` afterwards what once() returns."""
+        """Runs forward with --watch until the block ends.
+
+        `said` is its standard error during the block; `ended` is then set to a result like that of once().
+        """
         with self.started("--watch", *arguments) as process:
             self.said = process.stderr
             yield

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""The IR graph of every kernel of the library, as `telemetry-worker show-code KERNEL --ir` prints it, in networkx."""
+"""Loads the IR graph of every kernel of the library, as `telemetry-worker show-code KERNEL --ir` prints it, with
+networkx.
+"""
 
 import json
 import os
@@ -38,7 +40,7 @@ def kinds_of(record, edge_kind):
 
 
 class WrapperGraphs(unittest.TestCase):
-    """Of the sample plans, as their golden file has them."""
+    """Tests the graphs of the sample plans in their golden file."""
 
     def test_every_plan_loads_whole_and_data_flows_from_its_inputs_to_its_output(self):
         lines = (PLANS / "five_plans.wrapper.jsonl").read_text().splitlines()
@@ -68,7 +70,7 @@ class IrGraphs(unittest.TestCase):
                 graph = networkx.node_link_graph(record, edges="links")
                 self.assertTrue(graph.is_directed())
                 self.assertFalse(graph.is_multigraph())
-                # Not one node more: an edge to a node that is not listed would make it.
+                # An edge to a node that is not listed would add a node.
                 self.assertEqual(graph.number_of_nodes(), len(record["nodes"]))
                 self.assertEqual(graph.number_of_edges(), len(record["links"]))
                 self.assertTrue(all("target" in features for _, features in graph.nodes(data=True)))

@@ -1,6 +1,7 @@
-"""The programs of the pipeline as a test uses them: a collector on a database, forward, export.
+"""The programs of the pipeline for tests: a collector on a database, forward, export.
 
-The database is a SQLite file; where TELEMETRY_TEST_POSTGRESQL names a server, one of its own there."""
+The database is a SQLite file, or a new database on the server in TELEMETRY_TEST_POSTGRESQL if it is set.
+"""
 
 import contextlib
 import csv
@@ -19,13 +20,13 @@ TIMEOUT_S = 120
 
 
 def environment_with(more):
-    """What a program finds in its environment: none of what a job or this test run says of itself, and `more`."""
+    """Returns the environment of this process without the variables of a CI job or of this test run, plus `more`."""
     own = {k: v for k, v in os.environ.items() if not k.startswith(("TELEMETRY_", "CI", "GITHUB_", "GITLAB_"))}
     return own | dict(more)
 
 
 def run(program, *arguments, accept=(0,), folder=None, environment=()):
-    """Runs a program in a folder to its end and returns what it printed; another exit status is a failure."""
+    """Runs a program in a folder and returns its output. Fails if the exit status is not in `accept`."""
     done = subprocess.run(
         [BIN / program, *map(str, arguments)],
         capture_output=True,
@@ -40,7 +41,7 @@ def run(program, *arguments, accept=(0,), folder=None, environment=()):
 
 
 def free_ports(count):
-    """The first of so many ports in a row that nobody listens on."""
+    """Returns the first of `count` consecutive ports on which nobody listens."""
     for first in range(20000 + os.getpid() % 10000, 60000, count):
         try:
             for port in range(first, first + count):
@@ -53,17 +54,17 @@ def free_ports(count):
 
 
 def new_database(folder):
-    """What --db names: a file in the folder that is not there yet, or an empty database on the server."""
+    """Returns a value for --db: a file in the folder that does not exist yet, or an empty database on the server."""
     return folder / "dataset.db" if server() is None else new_server_database()
 
 
 def server():
-    """The test server's url; None: there is none."""
+    """Returns the URL of the test server; None if there is none."""
     return os.environ.get("TELEMETRY_TEST_POSTGRESQL")
 
 
 def new_server_database():
-    """The url of an empty database on the test server."""
+    """Creates an empty database on the test server and returns its URL."""
     name = f"test_{os.getpid()}_{next(_databases)}"
     quiet = os.environ | {"PGOPTIONS": "-c client_min_messages=warning"}
     for statement in (f"DROP DATABASE IF EXISTS {name}", f"CREATE DATABASE {name}"):
@@ -75,7 +76,7 @@ _databases = itertools.count(1)
 
 
 class Pipeline:
-    """One database in a folder of its own. A collector serves it inside `with pipeline.serving():`."""
+    """A database with its own folder. A collector serves it inside `with pipeline.serving():`."""
 
     def __init__(
         self, folder, serve_flags=(), client_flags=(), serve_environment=(), client_environment=(), database=None
@@ -131,7 +132,7 @@ class Pipeline:
         )
 
     def export(self, layout, *flags, live=False):
-        """The export's files, by what stands behind the base in their names."""
+        """Exports the dataset; returns the files by the part of their names after the base."""
         self._exports += 1
         base = self.folder / f"export{self._exports}" / "data"
         base.parent.mkdir()
@@ -142,7 +143,7 @@ class Pipeline:
 
 
 class Sample:
-    """Sidecars under tests/testdata, and what forward must be told of them."""
+    """Sidecars under tests/testdata, and the flags that forward needs for them."""
 
     def __init__(self, name, layout, flags=()):
         self.name = name
@@ -158,7 +159,10 @@ class Sample:
         return path.read_bytes() if path else b""
 
     def copy_to(self, folder, cut=False):
-        """Copies the files under their names into a new folder; cut: only the first half of their bytes."""
+        """Copies the files under their names into a new folder.
+
+        cut: copies only the first half of their bytes.
+        """
         target = pathlib.Path(folder) / self.name
         target.parent.mkdir(parents=True, exist_ok=True)
         for suffix, path in self.files().items():
@@ -191,7 +195,7 @@ SAMPLES = [
 
 
 def csv_rows(content):
-    """The rows of a CSV without its headers, as the bytes they were written with."""
+    """Returns the rows of a CSV without its headers, as the original bytes."""
     text = io.StringIO(content.decode(), newline="")
     starts = []
     reader = csv.reader(text)

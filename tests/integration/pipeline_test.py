@@ -1,4 +1,4 @@
-"""Real sidecars in, one dataset out: what goes through the pipeline comes back byte by byte, and loads.
+"""Tests the pipeline from real sidecars to one dataset: exports contain the same bytes as the sidecars, and load.
 
 Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/testdata.
 """
@@ -42,7 +42,7 @@ class PipelineTest(unittest.TestCase):
         return Pipeline(self.folder / f"pipeline{self._pipelines}")
 
     def forwarded(self, samples, **options):
-        """A database that holds these samples."""
+        """Returns a pipeline whose database contains these samples."""
         pipeline = self.new_pipeline()
         with pipeline.serving():
             for sample in samples:
@@ -67,7 +67,7 @@ class RoundTrip(PipelineTest):
                     collections.Counter(csv_rows(exported[".csv"])),
                     collections.Counter(csv_rows(sample.original(".csv"))),
                 )
-                # The record of a run stands in the sidecars once per attempt, in the export once.
+                # The sidecars contain the record of a run once per attempt, the export contains it once.
                 self.assertEqual(
                     sorted(exported.get(".ir.jsonl", b"").splitlines()),
                     sorted(set(sample.original(".ir.jsonl").splitlines())),
@@ -157,7 +157,8 @@ class Idempotence(PipelineTest):
         growing = self.folder / "growing"
         with pipeline.serving():
             for sample in SAMPLES:
-                # The copy ends in the middle of a row and of a record: that is reported, with exit status 1.
+                # The copy ends in the middle of a row and of a record. The program reports that and exits with status
+                # 1.
                 cut = sample.copy_to(growing, cut=True)
                 pipeline.forward(cut, flags=sample.flags, accept=(1,))
             for sample in SAMPLES:
@@ -183,7 +184,7 @@ class Origins(PipelineTest):
 
 
 class Readers(PipelineTest):
-    """The files load with the tools that people use."""
+    """The files load with the tools of their readers."""
 
     def setUp(self):
         super().setUp()

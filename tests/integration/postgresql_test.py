@@ -1,6 +1,6 @@
-"""How a PostgreSQL server is reached: over TLS, with passwords from where libpq keeps them, on a standby.
+"""Tests connections to a PostgreSQL server: with TLS, with passwords from libpq's files, and to a standby.
 
-Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/testdata, with servers of its own.
+Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/testdata, with its own servers.
 """
 
 import os
@@ -38,7 +38,7 @@ class Server:
         self.tell("stop", self.folder)
 
     def configure(self, settings, access=None):
-        """Adds settings, replaces who may come in, and starts it again."""
+        """Adds settings, replaces the access rules, and restarts the server."""
         self.port = settings.get("port", self.port)
         with open(self.data / "postgresql.conf", "a") as file:
             file.writelines(f"{name} = '{value}'\n" for name, value in settings.items())
@@ -60,7 +60,7 @@ class Server:
 
 class PostgresqlTest(unittest.TestCase):
     def setUp(self):
-        # Short, since PostgreSQL's socket is in it, and open to the user who runs PostgreSQL.
+        # A short path, because it contains PostgreSQL's socket. Accessible to the user that runs PostgreSQL.
         folder = tempfile.TemporaryDirectory(prefix="pg.", dir="/tmp")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
@@ -70,7 +70,7 @@ class PostgresqlTest(unittest.TestCase):
         self.addCleanup(self.server.stop)
 
     def export_of_a_file(self, samples=SAMPLES[:1]):
-        """What the same rows export to from a file."""
+        """Returns the export of the same rows from a SQLite file."""
         pipeline = Pipeline(self.folder / "file", database=self.folder / "dataset.db")
         self.forward_to(pipeline, samples)
         return pipeline.export(LAYOUT)
@@ -94,7 +94,9 @@ class Access(PostgresqlTest):
                               ["hostssl telemetry telemetry 127.0.0.1/32 scram-sha-256"])  # fmt: skip
 
     def tls_settings(self):
-        """With copies of certificate and key, as the server wants them: its own."""
+        """Returns the TLS settings of the server. Copies the certificate and the key for it, because the server must
+        own them.
+        """
         for name in ("server.pem", "server.key"):
             copy = self.server.data / name
             copy.write_bytes((self.folder / name).read_bytes())
@@ -114,7 +116,7 @@ class Access(PostgresqlTest):
         return {"PGPASSFILE": str(path)}
 
     def refusal(self, url, environment):
-        """What each program says that must not get in; it holds no password."""
+        """Returns the errors of programs that must be refused. Checks that no error contains a password."""
         said = ""
         for program in (
             ["telemetry-collector", "serve", "--listen=127.0.0.1:0", f"--db={url}"],
@@ -178,11 +180,11 @@ class Standby(PostgresqlTest):
         self.addCleanup(self.standby.stop)
 
     def await_standby(self):
-        """Until it has what the primary has."""
+        """Waits until the standby has replayed everything that the primary has written."""
         position = self.server.query("SELECT pg_current_wal_lsn()")
         until = time.monotonic() + TIMEOUT_S
         while self.standby.query(f"SELECT pg_last_wal_replay_lsn() >= '{position}'") != "t":
-            self.assertLess(time.monotonic(), until, "the standby does not follow")
+            self.assertLess(time.monotonic(), until, "the standby did not catch up")
 
     def test_exports_come_from_it_and_nothing_is_written_there(self):
         pipeline = Pipeline(self.folder / "primary", database=self.server.url())

@@ -1,6 +1,8 @@
-"""The queries of migrations/README.md run on the database that each is for, find rows, and find the same in both.
+"""Checks that the queries of migrations/README.md run on the databases that they are for, find rows, and find the same
+rows in both.
 
-Where TELEMETRY_TEST_POSTGRESQL names a server, the same dataset is made in SQLite and in PostgreSQL, and compared.
+If TELEMETRY_TEST_POSTGRESQL is set, the same dataset is created in SQLite and in PostgreSQL, and the results are
+compared.
 """
 
 import csv
@@ -18,7 +20,7 @@ BY_NAME = {sample.name: sample for sample in SAMPLES}
 
 
 def documented_queries(database):
-    """The queries for this database, by number: (title, SQL)."""
+    """Returns the queries for this database by number, as pairs (title, SQL)."""
     text = (ROOT / "migrations/README.md").read_text()
     block = re.search(r"```sql\n(.*?)```", text, re.DOTALL).group(1)
     queries = {}
@@ -50,13 +52,13 @@ def postgresql_rows(url, sql):
 
 
 def comparable(rows):
-    """Rows of either database with numbers as numbers, as a set would hold them."""
+    """Returns the rows of either database in one order and with numbers as floats, so that they can be compared."""
 
     def value(field):
         if field is None or field == "":
             return ""
         try:
-            return float(f"{float(field):.12g}")  # the databases add up in different orders
+            return float(f"{float(field):.12g}")  # the databases sum in different orders
         except ValueError:
             return field
 
@@ -72,8 +74,9 @@ class Queries(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def filled(self, name, database=None):
-        """A dataset with all that the queries look for: the real sidecars, one that was cut off (its last
-        line is refused), a tuned kernel whose rows have samples, and one whose configs all fail."""
+        """Returns a dataset with rows for every query: the real sidecars, one that was cut off (its last line is
+        refused), a tuned kernel whose rows have samples, and one whose configs all fail.
+        """
         pipeline = Pipeline(self.folder / name, database=database)
         with pipeline.serving():
             for sample in SAMPLES:
@@ -117,7 +120,7 @@ class Queries(unittest.TestCase):
         run("telemetry-collector", "copy", f"--from={path}", f"--to={url}")
         of_sqlite = documented_queries("SQLite")
         of_postgresql = documented_queries("PostgreSQL")
-        # 9 prints times in each database's own form, 13 is about its storage.
+        # Query 9 prints times in the format of each database; query 13 is about the storage.
         for number in sorted(of_sqlite.keys() - {9, 13}):
             with self.subTest(number=number):
                 self.assertEqual(

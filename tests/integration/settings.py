@@ -1,12 +1,14 @@
-"""Settings of a test run, read from environment variables. A value that cannot be used ends the program with a message:
-a test never runs with another value than the one that was asked for."""
+"""Settings of a test run, read from environment variables.
+
+An invalid value ends the program with a message: a test never runs with a value other than the requested one.
+"""
 
 import os
 import random
 
 
 def number_from_environment(name, otherwise, least=1):
-    """The whole number in the variable, or `otherwise` where the variable is unset."""
+    """Returns the integer in the variable, or `otherwise` if the variable is unset."""
     text = os.environ.get(name)
     if text is None:
         return otherwise
@@ -16,12 +18,12 @@ def number_from_environment(name, otherwise, least=1):
 
 
 def faults(otherwise):
-    """TELEMETRY_FAULTS: the number of faults that a test makes."""
+    """Returns TELEMETRY_FAULTS, the number of faults that a test makes."""
     return number_from_environment("TELEMETRY_FAULTS", otherwise)
 
 
 def seed():
-    """TELEMETRY_SEED, or a random number where it is unset; printed, so that a run can be repeated."""
+    """Returns TELEMETRY_SEED, or a random number if it is unset. Prints the value, so that a run can be repeated."""
     chosen = number_from_environment("TELEMETRY_SEED", random.SystemRandom().getrandbits(32), least=0)
     print(f"TELEMETRY_SEED={chosen}", flush=True)
     return chosen

@@ -1,6 +1,6 @@
-// A wall clock that is wrong, for LD_PRELOAD: the file that TELEMETRY_CLOCK_SHIFT names holds how many seconds it is
-// ahead, as text of at most 31 characters, and may change at any time. What waits until a point of the wall clock's
-// time (Abseil's futexes) waits by the wrong one, as it would if somebody had set the machine's.
+// Shifts the wall clock of a program; loaded with LD_PRELOAD. The file named by TELEMETRY_CLOCK_SHIFT contains the
+// number of seconds that the clock is ahead, as text of at most 31 characters, and may change at any time. Calls that
+// wait until a wall-clock time (Abseil's futexes) use the shifted clock, as if the clock of the machine had been set.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ namespace {
 using Syscall = long (*)(long, ...);
 
 constexpr int64_t kSecond = 1'000'000'000;
-constexpr int64_t kLook = 20'000'000;  // so soon does a waiter find that the clock was set
+constexpr int64_t kLook = 20'000'000;  // nanoseconds until a waiter notices that the clock was set
 
 int64_t ShiftNs() {
   static const int file = [] {
@@ -35,7 +35,7 @@ int64_t ShiftNs() {
 }
 
 long Call(long number, long a, long b, long c = 0, long d = 0, long e = 0, long f = 0) {
-  // Not a guarded static: threads that wait for its guard do so by this very call.
+  // This must not be a static with a guard, because threads wait for the guard with this same call.
   static constinit std::atomic<Syscall> real = nullptr;
   if (real.load() == nullptr) real = reinterpret_cast<Syscall>(dlsym(RTLD_NEXT, "syscall"));
   return real.load()(number, a, b, c, d, e, f);
@@ -51,7 +51,7 @@ timespec TimeOf(int64_t ns) { return {.tv_sec = ns / kSecond, .tv_nsec = ns % kS
 
 int64_t ShiftedNow() { return NowNs(CLOCK_REALTIME) + ShiftNs(); }
 
-// Waits by the wrong clock: a little by the right one, again and again.
+// Waits until a time of the shifted clock, in repeated short waits on the real clock.
 long Wait(long word, long operation, long value, const timespec& until, long mask) {
   const int64_t deadline = until.tv_sec > INT64_MAX / kSecond - 1 ? INT64_MAX : until.tv_sec * kSecond + until.tv_nsec;
   while (true) {

@@ -1,4 +1,5 @@
-"""`telemetry-worker show-code` prints code with the options that compile it, for each name of an architecture.
+"""Checks that `telemetry-worker show-code` prints code and the options that compile it, for each name of an
+architecture.
 
 Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin).
 """

@@ -1,8 +1,8 @@
-"""A dataset on two PostgreSQL servers, as deploy/fleet/spread makes it: two collectors fill it, and what comes out is what a
-single collector keeps in SQLite, byte by byte, though the first server is killed.
+"""Tests a dataset on two PostgreSQL servers, set up like deploy/fleet/spread: two collectors write to it, the first
+server is killed, and exports have the same bytes as those of a single collector with SQLite.
 
-Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/testdata, with servers of its own.
-TELEMETRY_FAULTS: how often the server is killed (default 5). TELEMETRY_SEED: repeats a run's choices.
+Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on tests/testdata, with its own servers.
+TELEMETRY_FAULTS is the number of kills of the server (default 5). TELEMETRY_SEED repeats a run's choices.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ FAULTS = settings.faults(5)
 
 class Spread(unittest.TestCase):
     def setUp(self):
-        # Short, since PostgreSQL's socket is in it, and open to the user who runs PostgreSQL.
+        # A short path, because it contains PostgreSQL's socket. Accessible to the user that runs PostgreSQL.
         folder = tempfile.TemporaryDirectory(prefix="spread.", dir="/tmp")
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
@@ -101,8 +101,8 @@ class Spread(unittest.TestCase):
         self.assertEqual(self.exports(full), before)
 
     def test_rows_that_half_of_a_commit_left_are_stored_when_they_come_again(self):
-        # The second server commits first. Where the first one dies in between, rows are there that name configs and
-        # statuses of which nobody knows, and the producer, who was told nothing, sends all again.
+        # The second server commits first. If the first server is killed before its commit, rows are stored that refer to
+        # unknown configs and statuses. The producer received no acknowledgement and resends all records.
         one = self.pipeline("one")
         with one.serving():
             self.forward_all(one)
@@ -126,7 +126,7 @@ class Spread(unittest.TestCase):
                     target=self.forward_all, args=collectors, kwargs={"origin": origin, "state": f"state{number}"}
                 )
                 ingest.start()
-                # The moment is what the test is about; nothing waits for it.
+                # The kill must hit a random moment, so the test waits for a random time and not for an event.
                 ingest.join(chance.uniform(0, 0.5))
                 self.first.tell("kill", self.first.folder)
                 self.first.tell("resume", self.first.folder)

@@ -1,4 +1,4 @@
-"""Kernels tuned, stored and exported: what was measured comes back, and loads.
+"""Tunes kernels, stores and exports the results: the exports contain the measurements, and load.
 
 Runs the built programs (TELEMETRY_BIN_DIR; default build/release/bin) on the CPU's OpenCL device.
 """
@@ -59,19 +59,19 @@ def best(pipeline, kernel, accept=(0,)):
 
 
 def fastest(rows):
-    """The fastest row of each run."""
+    """Returns the fastest row of each run."""
     ok = rows[rows["status"] == "ok"]
     return ok.loc[ok.groupby("run_id")["perf_ms"].idxmin()]
 
 
 def repro(pipeline, row):
-    """Writes the program of a row, and gives the command that compiles and runs it."""
+    """Writes the program of a row, and returns the command that compiles and runs it."""
     flags = (f"--config-id={row.config_id}", f"--collector={pipeline.address}")
     return run("telemetry-worker", "repro", row.run_id, *flags, folder=pipeline.folder)
 
 
 class Tuned(unittest.TestCase):
-    """Three kernels tuned into one dataset, with sidecars of the same beside it."""
+    """Three kernels tuned into one dataset, with sidecars of the same measurements beside it."""
 
     @classmethod
     def setUpClass(cls):
@@ -171,10 +171,10 @@ class TunedAgain(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="tune_test.") as folder:
             pipeline = Pipeline(pathlib.Path(folder) / "pipeline")
             with pipeline.serving():
-                best(pipeline, "softmax", accept=(1,))  # none is known
+                best(pipeline, "softmax", accept=(1,))  # no config is known yet
                 tune(pipeline, "softmax", "--max-configs=4", log="first")
                 known = best(pipeline, "softmax")
-                # Of configs of its own this search has few, and others.
+                # This search has few configs of its own, and they differ from those of the first search.
                 tune(pipeline, "softmax", "--max-configs=3", "--seed=99", log="second")
             second = pandas.read_csv(pipeline.folder / "second.csv")
             first_generation = second[(second["generation"] == 0) & (second["status"] == "ok")]

@@ -4,23 +4,24 @@
 
 namespace telemetry {
 
-// A PostgreSQL server of a test's own, which it may kill. Not thread-safe. Ends the program when the server does not do
-// as it is told.
+// A PostgreSQL server for a single test, which may kill it. Not thread-safe. Ends the program if a command to the
+// server fails.
 class PostgresqlServer {
  public:
-  // Starts one with an empty database. `folder` is made, and must not be long: the server's socket is in it.
+  // Starts a server with an empty database. Creates `folder`; its path must be short, because it contains the server's
+  // socket.
   explicit PostgresqlServer(std::string folder);
-  // Stops it and removes the folder.
+  // Stops the server and removes the folder.
   ~PostgresqlServer();
   PostgresqlServer(const PostgresqlServer&) = delete;
   PostgresqlServer& operator=(const PostgresqlServer&) = delete;
 
-  // postgresql://..., of its superuser
+  // Returns the postgresql:// URL of the server with its superuser.
   std::string url() const { return "postgresql://postgres@/postgres?host=" + folder_; }
 
-  // kill -9 of all its processes.
+  // Sends SIGKILL to all processes of the server.
   void Kill() { Run("kill"); }
-  // Starts it again; returns when it has recovered.
+  // Restarts the server. Returns when it has recovered.
   void Resume() { Run("resume"); }
 
  private:

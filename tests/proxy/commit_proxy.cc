@@ -22,7 +22,7 @@ sockaddr_un AddressOf(const std::string& path) {
   return address;
 }
 
-// A simple query, which is how a transaction is ended.
+// Returns true for a simple query with COMMIT, which is how a transaction is committed.
 bool IsCommit(std::string_view bytes) {
   return bytes.starts_with('Q') && bytes.ends_with(std::string_view("COMMIT", 7));
 }

@@ -13,18 +13,18 @@
 
 namespace telemetry::proxy {
 
-// A TCP load balancer that sends each connection to one of its targets at random, forwards a random number of bytes
-// towards it, goes on forwarding, and closes both ends when the target's next answer comes: what was asked for is done,
-// and nobody learns of it. Thread-safe.
+// A TCP load balancer that connects each client to a random target. After a random number of bytes to the target, it
+// closes both ends as soon as the target's next response arrives, so that the request is carried out but its response
+// is lost. Thread-safe.
 class CuttingProxy {
  public:
-  // Listens on a free port of 127.0.0.1 and connects to the ports there.
+  // Listens on a free port of 127.0.0.1 and connects to these ports of the same address.
   CuttingProxy(std::vector<int> target_ports, unsigned seed);
 
   std::string address() const;
-  // Waits until so many answers were cut off. False: not within the time.
+  // Blocks until `count` responses were cut off. Returns false if they were not within the timeout.
   bool AwaitCuts(int count, absl::Duration timeout);
-  // From now on it cuts nothing.
+  // Stops cutting connections.
   void Behave() { behaving_ = true; }
 
  private:

@@ -10,7 +10,7 @@
 namespace telemetry::proxy {
 namespace {
 
-constexpr int kLookMs = 20;  // how often `stopping_` is looked at
+constexpr int kLookMs = 20;  // the interval at which `stopping_` is checked
 
 bool Readable(int fd) {
   pollfd entry = {.fd = fd, .events = POLLIN, .revents = 0};

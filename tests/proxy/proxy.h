@@ -11,7 +11,8 @@
 
 namespace telemetry::proxy {
 
-// Stands between clients and a server: passes on what either says, piece by piece, as long as it is let.
+// A proxy between clients and a server. It forwards the bytes of both sides piece by piece while the Connection
+// permits.
 class Proxy {
  public:
   enum class Then {
@@ -20,7 +21,7 @@ class Proxy {
     kCut,
   };
 
-  // One connection of a client. Used by one thread.
+  // The connection of one client. Used by one thread.
   class Connection {
    public:
     virtual ~Connection() = default;
@@ -34,7 +35,7 @@ class Proxy {
   // Listens on `socket`, which is bound, and closes it in the destructor. Calls `accepted` for each client, on one
   // thread.
   Proxy(int socket, std::function<std::unique_ptr<Connection>()> accepted);
-  // Cuts all connections.
+  // Closes all connections.
   ~Proxy();
   Proxy(const Proxy&) = delete;
   Proxy& operator=(const Proxy&) = delete;
@@ -42,17 +43,17 @@ class Proxy {
  private:
   void Accept();
   void Serve(int client, Connection& connection) const;
-  // False: the connection is over.
+  // Forwards one piece. Returns false if the connection has ended.
   static bool Pass(int from, int to, const std::function<Then(std::string_view)>& then);
 
   const int listener_;
   const std::function<std::unique_ptr<Connection>()> accepted_;
   std::atomic<bool> stopping_ = false;
-  std::vector<std::thread> connections_;  // the accepting thread's
+  std::vector<std::thread> connections_;  // used only by the accepting thread
   std::thread accepting_;
 };
 
-// A socket of the address's family that is connected to it; -1: nobody is there.
+// Returns a socket connected to the address, or -1 if it cannot be reached.
 int ConnectTo(const sockaddr* address, socklen_t size);
 
 }  // namespace telemetry::proxy

@@ -1,19 +1,21 @@
-// Tells ThreadSanitizer what absl::Mutex does. The distribution's Abseil is built without the sanitizer, which
-// therefore sees no lock in it and takes everything that a mutex guards for a race. The linker sends our calls of the
-// functions below through these wrappers (--wrap); a wrapper says what the lock orders, and calls the real one.
+// Describes the synchronisation of absl::Mutex to ThreadSanitizer. The distribution's Abseil is built without the
+// sanitizer, which therefore does not see its locks and reports races on everything that a mutex guards. The linker
+// redirects our calls of the functions below to these wrappers (--wrap). Each wrapper reports the ordering to the
+// sanitizer and calls the real function.
 
 #include <sanitizer/tsan_interface.h>
 
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 
-// Declared by the run time of the sanitizer.
+// Declared by the sanitizer's runtime library.
 extern "C" void AnnotateIgnoreReadsBegin(const char* file, int line);
 extern "C" void AnnotateIgnoreReadsEnd(const char* file, int line);
 
 namespace {
 
-// Whoever unlocks a mutex reads the conditions of those that wait for it, which stand on the stacks of their threads.
+// A scope in which the sanitizer ignores reads. The thread that unlocks a mutex reads the conditions of waiting
+// threads, which are on the stacks of those threads.
 class IgnoreConditions {
  public:
   IgnoreConditions() { AnnotateIgnoreReadsBegin(__FILE__, __LINE__); }
@@ -39,7 +41,7 @@ TELEMETRY_WRAP(void, _ZN4absl7debian35Mutex6UnlockEv, absl::Mutex* mutex) {
   __real__ZN4absl7debian35Mutex6UnlockEv(mutex);
 }
 
-// The waits give the lock away and take it again.
+// A wait releases the lock and acquires it again.
 TELEMETRY_WRAP(void, _ZN4absl7debian35Mutex5AwaitERKNS0_9ConditionE, absl::Mutex* mutex, const absl::Condition& until) {
   __tsan_release(mutex);
   const IgnoreConditions ignore;

@@ -42,7 +42,7 @@ KernelSpec Spec(bool symbolic) {
           .settings = Settings{.static_shapes = !symbolic, .use_default_config = true}};
 }
 
-// One way to launch the kernel, and how long each call of a batch took on average, batch by batch.
+// One way to launch the kernel, with the average time of a call in each batch.
 struct Contestant {
   std::string name;
   std::function<absl::Status()> call;
@@ -59,7 +59,8 @@ absl::Status MeasureBatch(Device& device, int calls, Contestant* contestant) {
   return device.Synchronize();
 }
 
-// In turn, so that a slow moment of a shared machine falls on all alike. The first batch warms up.
+// Measures the contestants in turn, so that a slow phase of a shared machine affects all of them alike. The first batch
+// is the warm-up.
 absl::Status MeasureAll(Device& device, const Options& options, std::vector<Contestant>* contestants) {
   for (int batch = 0; batch <= options.batches; ++batch) {
     for (Contestant& contestant : *contestants) {
@@ -79,7 +80,7 @@ void Print(const Device& device, const std::vector<Contestant>& contestants) {
   }
 }
 
-// The bare launch of the code that `bound` runs, its arguments made beforehand.
+// Returns a function that launches the code of `bound` directly, with arguments that are prepared in advance.
 absl::StatusOr<std::function<absl::Status()>> BareLaunch(const BoundKernel& bound, const Arguments& arguments,
                                                          const Tensor& output) {
   absl::StatusOr<codegen::GeneratedKernel> generated = bound.Generate(bound.config_space().Default());
@@ -150,7 +151,7 @@ void AddFlags(CLI::App& app, Options& options) {
   app.add_option("--batches", options.batches, "Batches of each call")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  app.add_flag("--symbolic", options.symbolic, "Sizes as arguments of the code (static_shapes off)");
+  app.add_flag("--symbolic", options.symbolic, "Pass sizes as arguments of the code (static_shapes off)");
 }
 
 }  // namespace
@@ -158,6 +159,6 @@ void AddFlags(CLI::App& app, Options& options) {
 
 int main(int argc, char** argv) {
   return telemetry::bench::BenchMain(argc, argv, "bench-bound-call",
-                                     "Measures what a call of a kernel costs beside its launch",
+                                     "Measures the overhead of a kernel call over its launch",
                                      telemetry::worker::AddFlags, telemetry::worker::Run);
 }

@@ -1,4 +1,5 @@
-// bench-export: a dataset out as sidecars, against the SQLite shell on the same join. README.md says what is measured.
+// bench-export: measures the export of a dataset to sidecars and compares it with the SQLite shell on the same join.
+// See README.md in this folder.
 
 #include <unistd.h>
 
@@ -42,7 +43,8 @@ struct Numbers {
   double size_ratio() const { return static_cast<double>(database_bytes) / static_cast<double>(sidecar_bytes); }
 };
 
-// The columns and the order of a helion export. `texts` has a config's key, id and text.
+// Returns a join with the columns and the order of a helion export. `texts` provides the key, id and text of each
+// config.
 std::string JoinSql(const std::string& texts) {
   return absl::StrCat(
       "SELECT r.run_id, m.timestamp_s, t.config_id, m.generation, s.name, m.perf_ms, m.compile_time_s, t.text "
@@ -51,7 +53,7 @@ std::string JoinSql(const std::string& texts) {
       texts, " AS t ON t.config = m.config ORDER BY r.run_id, a.attempt_id, m.seq");
 }
 
-// Rows per second of the fastest of several calls.
+// Returns the rows per second of the fastest of several calls.
 absl::StatusOr<double> BestRate(const Arguments& arguments, const std::function<absl::Status()>& work) {
   absl::Duration best = absl::InfiniteDuration();
   for (int i = 0; i < arguments.repeat; ++i) {
@@ -131,7 +133,7 @@ void PrintJson(const Numbers& numbers) {
       numbers.PerRow(numbers.sidecar_bytes), numbers.size_ratio());
 }
 
-// Everything happens in a folder that did not exist before and is removed at the end.
+// Creates the folder, which must not exist, runs the benchmark in it, and removes it at the end.
 absl::Status Run(const Arguments& arguments) {
   if (!std::filesystem::create_directory(arguments.dir)) {
     return absl::AlreadyExistsError(arguments.dir + " exists: name a folder that can be made and removed");
@@ -148,10 +150,10 @@ void AddFlags(CLI::App& app, Arguments& arguments) {
   app.add_option("--rows", arguments.rows, "Measurements in the database")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--repeat", arguments.repeat, "Take the best of so many")
+  app.add_option("--repeat", arguments.repeat, "Repetitions; the best is reported")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--dir", arguments.dir, "Work in this folder, which must not exist; needs 1.5 KB a row")
+  app.add_option("--dir", arguments.dir, "Working folder, which must not exist; needs 1.5 KB per row")
       ->capture_default_str();
   app.add_flag("--json", arguments.json, "Print one JSON object");
 }

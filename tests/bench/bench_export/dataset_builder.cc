@@ -35,7 +35,7 @@ std::string Pick(const std::array<const char*, kCount>& choices, Random* random)
   return choices[(*random)() % kCount];
 }
 
-// A point of a matrix multiplication's search space, written as the tuner writes it.
+// Returns a random point of the search space of a matrix multiplication, in the tuner's notation.
 std::string RandomConfigText(Random* random) {
   constexpr std::array<const char*, 6> kBlocks = {"16", "32", "64", "128", "256", "512"};
   constexpr std::array<const char*, 3> kIndexing = {"'pointer'", "'block_ptr'", "'tensor_descriptor'"};
@@ -92,7 +92,7 @@ class RunBuilder {
     attempt->set_dialect("helion");
   }
 
-  // A config with its two rows.
+  // Adds a config with its two rows.
   void AddConfig(uint64_t seq, uint64_t rows) {
     v1::Config* config = records_.emplace_back().mutable_config();
     config->set_text(RandomConfigText(random_));
@@ -147,7 +147,7 @@ absl::Status BuildDataset(const std::string& path, uint64_t rows) {
   if (!writer.ok()) return writer.status();
   absl::StatusOr<uint64_t> committed = (*writer)->OpenProducer(kProducerId, 1, "bench-export");
   if (!committed.ok()) return committed.status();
-  Random random(1);  // fixed: two builds can be compared
+  Random random(1);  // a fixed seed makes builds comparable
   uint64_t next_seq = *committed + 1;
   for (uint64_t done = 0; done < rows; done += kRowsPerRun) {
     const std::vector<v1::Record> records =

@@ -7,7 +7,8 @@
 
 namespace telemetry::bench {
 
-// Makes a database of `rows` measurements: runs of 1,000 rows, two rows per config. The same rows at every call.
+// Creates a database of `rows` measurements: runs of 1,000 rows, with two rows per config. Every call creates the same
+// rows.
 absl::Status BuildDataset(const std::string& path, uint64_t rows);
 
 }  // namespace telemetry::bench

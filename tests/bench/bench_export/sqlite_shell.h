@@ -6,8 +6,8 @@
 
 namespace telemetry::bench {
 
-// Runs `sqlite3 -csv -header DATABASE SQL` and writes what it prints to a file. FAILED_PRECONDITION: there is no
-// sqlite3 in the path, or it failed.
+// Runs `sqlite3 -csv -header DATABASE SQL` and writes its output to a file. Returns FAILED_PRECONDITION if sqlite3 is
+// not in the PATH or fails.
 absl::Status RunSqliteShell(const std::string& database, const std::string& sql, const std::string& output_path);
 
 }  // namespace telemetry::bench

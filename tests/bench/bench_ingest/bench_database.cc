@@ -29,7 +29,7 @@ std::string NewName() {
   return absl::StrCat("telemetry_bench_", getpid(), "_", ++count);
 }
 
-// A parameter has the last word over the database that is named in the path.
+// Returns the URL of another database. The parameter dbname overrides the database in the path.
 std::string WithDatabase(const std::string& url, const std::string& name) {
   return absl::StrCat(url, absl::StrContains(url, '?') ? "&" : "?", "dbname=", name);
 }

@@ -7,10 +7,10 @@
 
 namespace telemetry::bench {
 
-// A database of its own on a PostgreSQL server, dropped behind it. Ends the program where the server refuses.
+// A database created on a PostgreSQL server; the destructor drops it. Ends the program if the server refuses.
 class BenchDatabase {
  public:
-  // `server`: a url of any database there, of a user who may make others.
+  // `server` is the URL of any database on the server, with a user that may create databases.
   explicit BenchDatabase(const std::string& server);
   ~BenchDatabase();
   BenchDatabase(const BenchDatabase&) = delete;
@@ -18,7 +18,7 @@ class BenchDatabase {
 
   const std::string& url() const { return url_; }
 
-  // Makes the dataset's schema, as a collector does when it begins.
+  // Creates the dataset's schema, as a collector does when it starts.
   void MakeSchema() const;
 
  private:

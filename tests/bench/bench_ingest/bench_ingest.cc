@@ -21,25 +21,25 @@ void AddFlags(CLI::App& app, IngestArguments& arguments) {
   app.add_option("--rows", arguments.rows, "Rows of each measurement")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  app.add_option("--producers", arguments.producers, "How many at once, one measurement each")
+  app.add_option("--producers", arguments.producers, "Numbers of concurrent producers, one measurement each")
       ->delimiter(',')
       ->capture_default_str()
       ->check(CLI::Range(1, Workload::kRuns));
-  CLI::Option* const db = app.add_option("--db", arguments.db,
-                                         "A PostgreSQL server, postgresql://...: databases are made there and dropped");
-  app.add_option("--collectors", arguments.collectors, "Over PostgreSQL: how many at once, one measurement each")
+  CLI::Option* const db =
+      app.add_option("--db", arguments.db, "URL of a PostgreSQL server, on which databases are created and dropped");
+  app.add_option("--collectors", arguments.collectors, "Numbers of collectors with PostgreSQL, one measurement each")
       ->delimiter(',')
       ->capture_default_str()
       ->check(CLI::Range(1, Workload::kRuns))
       ->needs(db);
-  app.add_option("--dir", arguments.dir, "Where databases go meanwhile, and the spools of the paced measurement")
+  app.add_option("--dir", arguments.dir, "Folder of the databases and of the spools of the paced measurement")
       ->capture_default_str();
-  app.add_option("--spool-dir", arguments.spool_dir, "Where all other spools go: not on the databases' disk")
+  app.add_option("--spool-dir", arguments.spool_dir, "Folder of all other spools, not on the disk of the databases")
       ->capture_default_str();
-  app.add_option("--rounds", arguments.rounds, "Measure each so often, in turn; the medians are printed")
+  app.add_option("--rounds", arguments.rounds, "Rounds of all measurements; the medians are printed")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  app.add_option("--seconds", arguments.seconds, "Length of the paced measurement")->capture_default_str();
+  app.add_option("--seconds", arguments.seconds, "Duration of the paced measurement in seconds")->capture_default_str();
   app.add_flag("--json", arguments.json, "Print one JSON object");
 }
 
@@ -47,6 +47,6 @@ void AddFlags(CLI::App& app, IngestArguments& arguments) {
 }  // namespace telemetry::bench
 
 int main(int argc, char** argv) {
-  return telemetry::bench::BenchMain(argc, argv, "bench-ingest", "Measures how fast rows get into a dataset",
+  return telemetry::bench::BenchMain(argc, argv, "bench-ingest", "Measures the ingest rate of a dataset",
                                      telemetry::bench::AddFlags, telemetry::bench::Run);
 }

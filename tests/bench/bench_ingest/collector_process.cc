@@ -30,7 +30,7 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
-// Between fork and exec only what is safe there.
+// Runs between fork and exec, and therefore calls only functions that are async-signal-safe.
 [[noreturn]] void RunCollector(char* const* arguments, char* const* environment, const char* log, int out,
                                rlim_t max_files) {
   const int log_fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
@@ -118,7 +118,8 @@ double CpuSeconds(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string line;
   std::getline(file, line);
-  // The program's name may hold spaces; the fields are counted from behind it: utime and stime are the 12th and 13th.
+  // The program's name may contain spaces, so the fields are counted from its closing parenthesis. utime and stime are
+  // the 12th and 13th field after it.
   std::istringstream fields(line.substr(line.rfind(')') + 1));
   std::string skipped;
   for (int i = 0; i < 11; ++i) fields >> skipped;

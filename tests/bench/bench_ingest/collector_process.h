@@ -11,20 +11,20 @@ namespace telemetry::bench {
 
 // The settings of a collector process, apart from its dataset.
 struct CollectorOptions {
-  int port = 0;                          // 0 takes a free one
-  std::string host = "127.0.0.1";        // where it listens
-  std::vector<std::string> flags;        // of serve, as on a command line
-  std::vector<std::string> environment;  // NAME=VALUE, added to this process's
-  std::string log;                       // where its log goes; empty: to the dataset's name with .log
-  uint64_t max_files = 0;                // how many files it may open (RLIMIT_NOFILE); 0: as many as this process
-  bool metrics = false;                  // serve the metrics, too, on a free port
+  int port = 0;                          // 0 selects a free port
+  std::string host = "127.0.0.1";        // the address to listen on
+  std::vector<std::string> flags;        // flags of the serve command
+  std::vector<std::string> environment;  // NAME=VALUE, added to the environment of this process
+  std::string log;                       // the file of the log; empty: the dataset's name with ".log"
+  uint64_t max_files = 0;                // RLIMIT_NOFILE of the collector; 0: as in this process
+  bool metrics = false;                  // also serve metrics on a free port
 };
 
-// A telemetry-collector of its own process, as an operator would start it. Not thread-safe. Ends the test program with
-// a message when the collector does not start.
+// A telemetry-collector that runs in a separate process, started as an operator starts it. Not thread-safe. Ends the
+// test program with a message if the collector does not start.
 class CollectorProcess {
  public:
-  // Serves `db`; port 0 takes a free one. Returns when the collector listens.
+  // Starts a collector that serves `db`; port 0 selects a free port. Returns when the collector listens.
   static CollectorProcess Start(const std::string& db, int port = 0) {
     return Start(db, CollectorOptions{.port = port});
   }
@@ -32,21 +32,21 @@ class CollectorProcess {
 
   CollectorProcess(CollectorProcess&& other) noexcept;
   CollectorProcess& operator=(CollectorProcess&& other) noexcept;
-  // Kills it when it still runs.
+  // Kills the collector if it still runs.
   ~CollectorProcess();
 
   // HOST:PORT
   const std::string& address() const { return address_; }
   int port() const;
-  // 0: there is none.
+  // Returns the port of the metrics; 0 if the collector serves none.
   int metrics_port() const { return metrics_port_; }
   pid_t pid() const { return pid_; }
 
-  // kill -9.
+  // Sends SIGKILL.
   void Kill();
-  // SIGTERM; returns the exit status (128 + signal where one ended it).
+  // Sends SIGTERM and returns the exit status, or 128 + the number of the signal that ended the collector.
   int Stop();
-  // The same of one that ends by itself.
+  // Waits for a collector that ends by itself; returns the same status as Stop.
   int AwaitEnd() { return pid_ < 0 ? -1 : Wait(); }
 
  private:
@@ -59,13 +59,13 @@ class CollectorProcess {
   int metrics_port_ = 0;
 };
 
-// Path of a program that was built beside this one.
+// Returns the path of a program that was built into the same folder as this one.
 std::string ProgramPath(const std::string& name);
 
-// Seconds of CPU that a process has used, and its resident memory now.
+// Return the CPU time that a process has used, in seconds, and its current resident memory.
 double CpuSeconds(pid_t pid);
 double ResidentMib(pid_t pid);
-// The most memory that it ever had resident.
+// Returns the peak resident memory of a process.
 double PeakMib(pid_t pid);
 
 }  // namespace telemetry::bench

@@ -29,8 +29,9 @@ void Require(const absl::Status& status) {
   std::abort();
 }
 
-// Producers stand for other machines: here they share the collector's cores, where the more threads they are, the less
-// the scheduler leaves to it. This thread, and those that it starts, run when nobody else wants to.
+// Gives this thread, and the threads that it starts, the lowest scheduling priority (SCHED_IDLE). The producers
+// represent other machines, but here they share the cores of the collector. At normal priority, more producer threads
+// would leave less CPU time to the collector.
 void StandBack() {
   const sched_param none = {};
   if (sched_setscheduler(0, SCHED_IDLE, &none) != 0) std::perror("bench-ingest: sched_setscheduler");
@@ -74,7 +75,7 @@ void Stop(CollectorProcess* collector) {
   }
 }
 
-// Appends a producer's share of the paced rows, each at its time, and keeps when.
+// Appends a producer's share of the paced rows, each at its scheduled time, and records the time of each Append.
 class PacedProducer {
  public:
   PacedProducer(const Workload& workload, int number, uint64_t rows, absl::Duration interval)
@@ -107,11 +108,11 @@ class PacedProducer {
     Require(producer_->Drain(absl::Minutes(1)));
   }
 
-  // After Run.
+  // Returns the latencies of all rows, in milliseconds. Valid after Run.
   const std::vector<double>& latencies_ms() const { return latencies_ms_; }
 
  private:
-  // The delivering thread: it has learnt of these records from the spool, so their times are set.
+  // Called by the delivery thread. Append times are set before the thread reads the records from the spool.
   void Committed(uint64_t committed_seq) {
     const absl::Time now = absl::Now();
     while (latencies_ms_.size() + head_records_ < committed_seq) {
@@ -126,7 +127,7 @@ class PacedProducer {
   std::atomic<size_t> head_records_ = 0;
   std::vector<absl::Time> appended_;
   std::vector<double> latencies_ms_;
-  std::unique_ptr<client::Producer> producer_;  // last: its thread uses the rest
+  std::unique_ptr<client::Producer> producer_;  // last, because its thread uses the other members
 };
 
 double Percentile(const std::vector<double>& sorted, double share) {
@@ -197,7 +198,7 @@ PacedResult MeasurePaced(const Workload& workload, double rows_per_s, double sec
   const absl::Time begin = absl::Now();
   std::vector<std::thread> threads;
   for (int i = 0; i < kPacedProducers; ++i) {
-    // Out of step with each other, as separate machines are.
+    // The producers are out of phase with each other, like separate machines.
     const absl::Duration shift = absl::Seconds(i / rows_per_s);
     threads.emplace_back([&, i, shift] { producers[i]->Run(begin + shift); });
   }

@@ -8,27 +8,27 @@
 
 namespace telemetry::bench {
 
-// The whole way: producers with their spools (threads of this process, a connection each), gRPC over loopback, a
-// collector process with a new database, or several with one. A producer that fails or a refused record ends the
-// program.
+// Measurements of the complete ingest path: producers with spools (threads of this process, one connection each), gRPC
+// over loopback, and one collector process with a new database, or several that share one. The program ends if a
+// producer fails or a record is refused.
 
 // The load of a throughput measurement.
 struct Throughput {
   uint64_t rows = 0;
-  int producers = 1;   // at most Workload::kRuns, which share the runs among them
-  int collectors = 1;  // producers are dealt out to them in turn
-  std::string db;      // new and empty
-  // Where logs go, and spools. Both must exist.
+  int producers = 1;   // at most Workload::kRuns; the runs are divided among the producers
+  int collectors = 1;  // producers are assigned to collectors round-robin
+  std::string db;      // a new and empty database
+  // The folders of the logs and of the spools. Both must exist.
   std::string folder;
   std::string spool_folder;
-  // Seconds of CPU that the database's server has used so far, where there is one.
+  // Returns the CPU time that the database server has used so far, in seconds; 0 if there is no server.
   std::function<double()> server_cpu_s = [] { return 0.0; };
 };
 
-// From the first Append until the last row is acknowledged.
+// The rate from the first Append until the last row is acknowledged.
 struct ThroughputResult {
   double rows_per_s = 0;
-  // Seconds of CPU meanwhile.
+  // CPU time used during the measurement, in seconds.
   double collectors_cpu_s = 0;
   double producers_cpu_s = 0;
   double server_cpu_s = 0;
@@ -39,14 +39,14 @@ ThroughputResult MeasureThroughput(const Workload& workload, const Throughput& o
 // The result of a measurement at a fixed rate.
 struct PacedResult {
   double rows_per_s = 0;
-  double p50_ms = 0;  // from before Append until the producer knows that the row is stored
+  double p50_ms = 0;  // from the call of Append until the producer learns that the row is committed
   double p99_ms = 0;
-  double cpu_cores = 0;  // the collector's
-  double rss_mib = 0;    // the collector's largest
+  double cpu_cores = 0;  // CPU cores that the collector keeps busy on average
+  double rss_mib = 0;    // peak resident memory of the collector
 };
 
-// Eight producers that append row by row at a rate of `rows_per_s` together, to one collector with a SQLite file. All
-// files go below `folder`, which must exist.
+// Runs eight producers that append single rows at a total rate of `rows_per_s` to one collector with a SQLite file. All
+// files are created below `folder`, which must exist.
 PacedResult MeasurePaced(const Workload& workload, double rows_per_s, double seconds, const std::string& folder);
 
 }  // namespace telemetry::bench

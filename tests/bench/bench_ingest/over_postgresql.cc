@@ -18,7 +18,7 @@
 namespace telemetry::bench {
 namespace {
 
-// INSERTs are so slow that a part of the rows tells.
+// INSERTs are so slow that a part of the rows is enough to measure their rate.
 constexpr uint64_t kMostInserts = 2000;
 
 struct EndToEnd {
@@ -33,7 +33,7 @@ struct Measured {
   std::vector<EndToEnd> end_to_end;
 };
 
-// By rows per second.
+// Returns the round with the median rows per second.
 ThroughputResult MedianRound(std::vector<ThroughputResult> rounds) {
   std::sort(rounds.begin(), rounds.end(),
             [](const ThroughputResult& a, const ThroughputResult& b) { return a.rows_per_s < b.rows_per_s; });
@@ -54,7 +54,7 @@ ThroughputResult MeasureOnce(const Workload& workload, const IngestArguments& ar
                                       .server_cpu_s = [&] { return server_cpu.Seconds(); }});
 }
 
-// Each round measures everything once, so that a slow minute of a shared machine falls on all alike.
+// Measures every variant once per round, so that a slow phase of a shared machine affects all of them alike.
 Measured MeasureAll(const IngestArguments& arguments) {
   const Workload workload;
   const ServerCpu server_cpu(arguments.db);

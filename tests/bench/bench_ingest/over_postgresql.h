@@ -5,8 +5,8 @@
 
 namespace telemetry::bench {
 
-// Measures the whole way into a PostgreSQL server, with one collector and with several, against psql's \copy and
-// against INSERTs, and prints it. The databases that it makes on the server are dropped.
+// Measures the complete ingest path into a PostgreSQL server, with one collector and with several, compares it with
+// psql's \copy and with INSERTs, and prints the results. Drops the databases that it creates on the server.
 absl::Status BenchOverPostgresql(const IngestArguments& arguments);
 
 }  // namespace telemetry::bench

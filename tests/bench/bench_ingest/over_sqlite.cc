@@ -30,7 +30,7 @@ struct Measured {
   double Ratio(const EndToEnd& run) const { return run.rows_per_s / raw_rows_per_s; }
 };
 
-// Each round measures everything once, so that a slow minute of a shared machine falls on all alike.
+// Measures every variant once per round, so that a slow phase of a shared machine affects all of them alike.
 Measured MeasureAll(const IngestArguments& arguments) {
   const Workload workload;
   std::vector<double> raw;

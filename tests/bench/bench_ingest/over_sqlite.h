@@ -5,7 +5,7 @@
 
 namespace telemetry::bench {
 
-// Measures the whole way into a SQLite file against what SQLite takes alone, and prints it.
+// Measures the complete ingest path into a SQLite file, compares it with SQLite alone, and prints the results.
 absl::Status BenchOverSqlite(const IngestArguments& arguments);
 
 }  // namespace telemetry::bench

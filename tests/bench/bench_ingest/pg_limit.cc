@@ -33,7 +33,7 @@ constexpr int kOk = 2;
   std::abort();
 }
 
-// Seconds that psql takes for a file of commands.
+// Runs a file of commands with psql and returns the elapsed seconds.
 double RunPsql(const std::string& url, const std::string& script) {
   std::vector<std::string> arguments = {"psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-f", script, url};
   std::vector<char*> argv;
@@ -41,7 +41,7 @@ double RunPsql(const std::string& url, const std::string& script) {
   argv.push_back(nullptr);
   const absl::Time begin = absl::Now();
   pid_t pid = -1;
-  if (posix_spawnp(&pid, "psql", nullptr, nullptr, argv.data(), environ) != 0) Fail("psql: it cannot be started");
+  if (posix_spawnp(&pid, "psql", nullptr, nullptr, argv.data(), environ) != 0) Fail("cannot start psql");
   int status = 0;
   waitpid(pid, &status, 0);
   if (status != 0) Fail("psql failed");
@@ -60,7 +60,7 @@ std::string Number(double value) {
   return {digits, end.ptr};
 }
 
-// One table's file, as COPY reads it, and the command that does.
+// The file of one table in COPY format, and the \copy command that loads it.
 class TableFile {
  public:
   TableFile(const std::string& folder, const std::string& table, const std::string& columns)
@@ -72,7 +72,7 @@ class TableFile {
   void Add(const Cells&... cells) {
     file_ << absl::StrJoin({absl::StrCat(cells)...}, "\t") << '\n';
   }
-  // Ends the file.
+  // Closes the file and returns the command that loads it.
   const std::string& Close() {
     file_.close();
     if (!file_) Fail(absl::StrCat(path_, ": cannot be written"));
@@ -86,7 +86,7 @@ class TableFile {
   std::ofstream file_;
 };
 
-// The tables that the workload fills, as files.
+// The files of all tables that the workload fills.
 class CopyFiles {
  public:
   CopyFiles(const Workload& workload, uint64_t rows, const std::string& folder)
@@ -109,7 +109,7 @@ class CopyFiles {
     measurement_command_ = measurements_.Close();
   }
 
-  // Scripts for psql.
+  // Return the paths of scripts for psql.
   std::string CopyAll() const { return Script("copy.sql", others_ + measurement_command_); }
   std::string CopyAllButMeasurements() const { return Script("others.sql", others_); }
   std::string InsertMeasurements(uint64_t rows) const {

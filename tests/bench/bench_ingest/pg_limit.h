@@ -12,10 +12,11 @@ namespace telemetry::bench {
 // database of its own on `server` and writes its files below `folder`. Returns rows per second; ends the program if
 // psql fails.
 
-// psql's \copy, one for each table.
+// Loads all rows with psql's \copy, one command per table.
 double MeasureCopy(const Workload& workload, uint64_t rows, const std::string& server, const std::string& folder);
 
-// An INSERT for each of the first `rows` measurements, each a transaction, into a dataset that has all else.
+// Loads the first `rows` measurements with one INSERT and one transaction each, into a dataset that already contains
+// all other rows.
 double MeasureInserts(const Workload& workload, uint64_t rows, const std::string& server, const std::string& folder);
 
 }  // namespace telemetry::bench

@@ -23,7 +23,7 @@ class RawDatabase {
  public:
   explicit RawDatabase(const std::string& path) {
     Check(sqlite3_open(path.c_str(), &handle_));
-    // As server/storage sets them.
+    // The same pragmas as in server/storage.
     Execute(
         "PRAGMA foreign_keys = OFF; PRAGMA cache_size = -32768; PRAGMA journal_mode = WAL;"
         "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4096");
@@ -61,7 +61,7 @@ class RawDatabase {
   std::vector<sqlite3_stmt*> statements_;
 };
 
-// The tables that the workload fills, written as directly as can be.
+// The tables that the workload fills, written with as little code as possible.
 class RawDataset {
  public:
   explicit RawDataset(const std::string& path) : database_(path) {
@@ -133,7 +133,7 @@ class RawDataset {
   std::map<std::string, int64_t> arguments_;
 };
 
-// Commits what has been written after each 1,000 rows.
+// A series of transactions: commits after every 1,000 rows.
 class Transactions {
  public:
   explicit Transactions(RawDataset* dataset) : dataset_(*dataset) { dataset_.Begin(); }

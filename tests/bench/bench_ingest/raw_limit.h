@@ -7,8 +7,9 @@
 
 namespace telemetry::bench {
 
-// Rows per second that SQLite alone takes: the workload's rows into a new database at `path` with the collector's
-// schema and pragmas, one thread, prepared statements, 1,000 rows a transaction. Ends the program when SQLite fails.
+// Returns the rows per second of SQLite alone: inserts the workload's rows into a new database at `path` with the
+// collector's schema and pragmas, using one thread, prepared statements and 1,000 rows per transaction. Ends the
+// program if SQLite fails.
 double MeasureRawLimit(const Workload& workload, uint64_t rows, const std::string& path);
 
 }  // namespace telemetry::bench

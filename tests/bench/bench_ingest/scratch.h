@@ -8,13 +8,13 @@
 
 namespace telemetry::bench {
 
-// A folder for one measurement, removed behind it so that the next one finds the disk as this one did. Ends the program
-// where none can be made.
+// A temporary folder for one measurement. The destructor removes it, so that the next measurement finds the disk in the
+// same state. Ends the program if the folder cannot be created.
 class Scratch {
  public:
   explicit Scratch(const std::string& dir) : path_(dir + "/bench-ingest-XXXXXX") {
     if (mkdtemp(path_.data()) == nullptr) {
-      std::fprintf(stderr, "cannot make a folder in %s; name another with --dir or --spool-dir\n", dir.c_str());
+      std::fprintf(stderr, "cannot create a folder in %s; select another one with --dir or --spool-dir\n", dir.c_str());
       std::exit(1);
     }
   }

@@ -19,7 +19,7 @@ struct Process {
   std::string name;
   pid_t parent = 0;
   double own_cpu_s = 0;
-  double children_cpu_s = 0;  // of those that ended and were waited for
+  double children_cpu_s = 0;  // of child processes that ended and were waited for
 };
 
 std::optional<Process> ReadProcess(pid_t pid) {

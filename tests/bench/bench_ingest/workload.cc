@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kConfigsPerRun = 1000;
 
-// A number that looks random and is the same each time (splitmix64).
+// Returns a pseudorandom number that depends only on `value` (splitmix64).
 uint64_t Mix(uint64_t value) {
   value += 0x9e3779b97f4a7c15;
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
@@ -22,13 +22,13 @@ uint64_t Mix(uint64_t value) {
   return value ^ (value >> 31);
 }
 
-// Config number `index` of all; no two are equal.
+// Returns config `index`. All configs are distinct.
 v1::Config MakeConfig(uint64_t index) {
   constexpr const char* kIndexing[] = {"pointer", "tensor_descriptor", "block_ptr"};
   constexpr const char* kEviction[] = {"", "first", "last"};
   constexpr const char* kPidType[] = {"flat", "persistent_blocked", "persistent_interleaved"};
-  // The digits of a number in a mixed radix: a step that shares no factor with the number of all points visits each of
-  // them once, far from the last.
+  // The parameters are the digits of a number in a mixed radix. The step is coprime to the number of points, so it
+  // visits every point once, and consecutive points are far apart.
   constexpr uint64_t kPoints = uint64_t{10} * 10 * 3 * 3 * 6 * 3 * 3 * 8 * 6 * 3 * 4;
   constexpr uint64_t kStep = 1000003;
   uint64_t rest = index * kStep % kPoints;

@@ -8,9 +8,10 @@
 
 namespace telemetry::bench {
 
-// Rows as autotuners make them: 64 runs, each executed again and again in attempts of 250 configs, each config with a
-// "started" row and its result. A run has a search space of its own, in which configs come up again from attempt to
-// attempt. The same records however many producers share them. Deterministic; constant objects are safe to share.
+// A workload of rows like those of autotuners: 64 runs, each executed repeatedly in attempts of 250 configs, with a
+// "started" row and a result row per config. Each run has its own search space, so that configs recur in later
+// attempts. The records do not depend on the number of producers. Deterministic; constant objects may be shared between
+// threads.
 class Workload {
  public:
   Workload();
@@ -18,7 +19,7 @@ class Workload {
   static constexpr int kRuns = 64;
   static constexpr uint64_t kRowsPerAttempt = 500;
 
-  // A run's part of `rows` rows.
+  // Returns the number of rows of a run if the whole workload has `rows` rows.
   static uint64_t RowsOfRun(uint64_t rows, int run) {
     return rows / kRuns + (static_cast<uint64_t>(run) < rows % kRuns ? 1 : 0);
   }
@@ -32,9 +33,9 @@ class Workload {
   // The parts, for code that stores them without a collector.
   static v1::Run RunOf(int run);
   static v1::Attempt AttemptOf(int run, uint64_t attempt);
-  // Row `index` (from 0) of an attempt.
+  // Sets `row` to row `index` (from 0) of an attempt.
   void FillRow(int run, uint64_t attempt, uint64_t index, v1::Measurement* row) const;
-  // Which of the run's configs that row is about.
+  // Returns the index of the config, among the configs of the run, to which this row refers.
   static size_t ConfigOf(int run, uint64_t attempt, uint64_t index);
   const std::vector<v1::Config>& configs(int run) const { return configs_[static_cast<size_t>(run)]; }
 

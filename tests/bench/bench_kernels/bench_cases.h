@@ -9,10 +9,10 @@ namespace telemetry::bench {
 struct BenchCase {
   std::string kernel;
   std::vector<std::string> arguments;
-  std::string config;  // "": the default one
+  std::string config;  // empty: the default config
 };
 
-// For a GPU of the H200's kind.
+// Returns the cases, whose configs suit a GPU like the H200.
 const std::vector<BenchCase>& BenchCases();
 
 }  // namespace telemetry::bench

@@ -1,4 +1,5 @@
-// bench-kernels: the library's kernels on a device, against copies of as many bytes. README.md says what is measured.
+// bench-kernels: measures the library's kernels on a device and compares them with copies of the same number of bytes.
+// See README.md in this folder.
 
 #include <memory>
 #include <string>
@@ -94,17 +95,17 @@ absl::Status Run(const Arguments& arguments) {
 }
 
 void AddFlags(CLI::App& app, Arguments& arguments) {
-  app.add_option("--device", arguments.device, "cuda:0, opencl:0; without it the first that is there");
-  CLI::Option* kernel = app.add_option("--kernel", arguments.kernel, "Only this kernel");
-  app.add_option("--config", arguments.config, "Another config for it: \"Config(num_warps=8)\"")->needs(kernel);
-  app.add_option("--arg", arguments.kernel_arguments, "Other arguments for it: x=128x64:f32")->needs(kernel);
-  app.add_option("--samples", arguments.samples, "Take the median of so many")
+  app.add_option("--device", arguments.device, "Device, such as cuda:0 or opencl:0; default: the first one");
+  CLI::Option* kernel = app.add_option("--kernel", arguments.kernel, "Measure only this kernel");
+  app.add_option("--config", arguments.config, "Another config for --kernel: \"Config(num_warps=8)\"")->needs(kernel);
+  app.add_option("--arg", arguments.kernel_arguments, "Other arguments for --kernel: x=128x64:f32")->needs(kernel);
+  app.add_option("--samples", arguments.samples, "Samples; the median is reported")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--copy-mib", arguments.copy_mib, "Read and written by the large copy, together")
+  app.add_option("--copy-mib", arguments.copy_mib, "Bytes read and written by the large copy in total, in MiB")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--dump", arguments.dump_dir, "Write each source and binary there, for cuobjdump --dump-sass")
+  app.add_option("--dump", arguments.dump_dir, "Write sources and binaries to this folder, for cuobjdump --dump-sass")
       ->check(CLI::ExistingDirectory);
   app.add_flag("--json", arguments.json, "Print one JSON object");
 }

@@ -39,7 +39,7 @@ absl::Status CheckOutputs(const kernels::LibraryKernel& kernel, const kernels::C
   return absl::OkStatus();
 }
 
-// NAME.cu and NAME.cubin: what cuobjdump --dump-sass takes.
+// Writes NAME.cu and NAME.cubin; `cuobjdump --dump-sass` reads the latter.
 absl::Status Dump(worker::Device* device, const std::string& source, const std::string& base) {
   absl::StatusOr<worker::CompiledCode> code = device->Compile(source);
   if (!code.ok()) return code.status();

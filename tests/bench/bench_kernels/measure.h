@@ -10,7 +10,7 @@
 
 namespace telemetry::bench {
 
-// One line of the report.
+// The results of one case: one line of the report.
 struct Measurement {
   std::string kernel;
   std::string arguments;
@@ -18,7 +18,7 @@ struct Measurement {
   double ms = 0;
   double bytes = 0;
   double flops = 0;
-  double copy_bytes_per_s = 0;  // of copies that move as many bytes
+  double copy_bytes_per_s = 0;  // the rate of a copy that moves the same number of bytes
   int registers = 0;
   size_t spill_bytes = 0;
 
@@ -28,11 +28,12 @@ struct Measurement {
 
 // The settings of a measurement.
 struct MeasureOptions {
-  std::string dump_dir;  // where source and binary of each kernel are written; "": nowhere
+  std::string dump_dir;  // the folder for source and binary of each kernel; empty: not written
 };
 
-// Runs the kernel once and compares with its reference (DATA_LOSS: results are wrong), then times it. INVALID_ARGUMENT:
-// the case's kernel, arguments or config. Other errors are the device's.
+// Runs the kernel once, compares the results with its reference, and then times it. Returns DATA_LOSS if the results
+// are wrong, INVALID_ARGUMENT if the case's kernel, arguments or config are invalid, and otherwise the errors of the
+// device.
 absl::StatusOr<Measurement> Measure(const std::shared_ptr<worker::Device>& device, Stopwatch* stopwatch,
                                     const BenchCase& bench_case, const MeasureOptions& options);
 

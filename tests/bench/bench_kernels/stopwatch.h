@@ -10,18 +10,18 @@
 
 namespace telemetry::bench {
 
-// Times what is queued on a device. A kernel that runs again and again finds its inputs in the L2 cache, where the
-// first call of a real program does not; so each sample comes after the tuner's flush of that cache. The flush also
-// keeps the device busy while the launch is queued: what is measured between the events is the device's time, without
-// the host's.
+// Times work that is queued on a device. A kernel that runs repeatedly finds its inputs in the L2 cache, unlike the
+// first call in a real program; each sample is therefore preceded by the tuner's flush of that cache. The flush also
+// keeps the device busy while the host queues the launch, so the events measure the time of the device without the time
+// of the host.
 class Stopwatch {
  public:
   static absl::StatusOr<Stopwatch> Create(std::shared_ptr<worker::Device> device, int samples);
 
-  // Median of the samples, in milliseconds, after some calls to warm up. `queue` queues once.
+  // Returns the median of the samples in milliseconds, after a few warm-up calls. `queue` queues the work once.
   absl::StatusOr<double> MedianMs(const std::function<absl::Status()>& queue);
 
-  // Bytes per second of copies inside the device's memory that read and write so many bytes together.
+  // Returns the bytes per second of copies within device memory that read and write `bytes` bytes in total.
   absl::StatusOr<double> CopyBandwidth(int64_t bytes);
 
  private:

@@ -1,4 +1,4 @@
-// bench-measure: one config, measured again and again. README.md says what is measured.
+// bench-measure: measures one config repeatedly. See README.md in this folder.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -88,10 +88,14 @@ absl::Status Run(const Arguments& arguments) {
 int Main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app("Measures one config of a kernel again and again", "bench-measure");
-  app.add_option("--device", arguments.device, "cuda:0, opencl:0; without it the first that is there");
-  app.add_option("--kernel", arguments.kernel, "One of bench-kernels' cases")->capture_default_str();
-  app.add_option("--times", arguments.times, "Measure so often")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--rounds", arguments.rounds, "Of the final")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--device", arguments.device, "Device, such as cuda:0 or opencl:0; default: the first one");
+  app.add_option("--kernel", arguments.kernel, "A kernel of the cases of bench-kernels")->capture_default_str();
+  app.add_option("--times", arguments.times, "Number of measurements")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--rounds", arguments.rounds, "Rounds of the final")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   const absl::Status status = Run(arguments);
   if (status.ok()) return 0;

@@ -12,10 +12,10 @@
 
 namespace telemetry::bench {
 
-// One config that is measured again and again.
+// Repeated measurements of one config.
 class RepeatedMeasuring {
  public:
-  // Binds, compiles, computes the reference, starts the processes. Errors are those of whoever does it.
+  // Binds and compiles the kernel, computes the reference and starts the processes. Returns the errors of these steps.
   static absl::StatusOr<RepeatedMeasuring> Start(const std::shared_ptr<worker::Device>& device,
                                                  const BenchCase& bench_case);
 
@@ -24,11 +24,11 @@ class RepeatedMeasuring {
     worker::tune::MeasureOutcome outcome;
   };
 
-  // Errors are the Measurer's.
+  // Measures the config `times` times. Returns the errors of the Measurer.
   absl::StatusOr<std::vector<Repetition>> Repeat(int times);
-  // The config against itself.
+  // Runs a final of the config against itself.
   absl::StatusOr<worker::tune::FinalOutcome> FinalAgainstItself(int rounds);
-  // A config that accesses memory it has not, and this one after it.
+  // Measures a config with an illegal memory access, and then this config.
   absl::StatusOr<std::vector<Repetition>> AfterAnIllegalAccess();
 
  private:

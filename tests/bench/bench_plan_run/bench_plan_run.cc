@@ -24,7 +24,7 @@ struct Options {
   bool printing = true;
 };
 
-// exp of exp of exp...
+// Returns a plan that applies exp `calls` times in sequence.
 absl::StatusOr<Plan> ChainOf(int calls) {
   PlanBuilder b("chain");
   BufferRef x = b.Input("x", DType::kF32, {64, 64});
@@ -85,7 +85,8 @@ absl::Status Run(const Options& options) {
   if (!x.ok()) return x.status();
   absl::StatusOr<std::vector<Contestant>> contestants = Contestants(*plan, *device, options.printing);
   if (!contestants.ok()) return contestants.status();
-  // In turn, so that a slow moment of a shared machine falls on all alike. The first run compiles.
+  // Contestants run in turn, so that a slow phase of a shared machine affects all of them alike. The first run
+  // compiles.
   for (int run = 0; run <= options.runs; ++run) {
     for (Contestant& contestant : *contestants) {
       if (absl::Status status = MeasureRun(**device, *x, &contestant); !status.ok()) return status;
@@ -106,14 +107,15 @@ absl::Status Run(const Options& options) {
 void AddFlags(CLI::App& app, Options& options) {
   app.add_option("--device", options.device, "cuda:0, opencl:0")->capture_default_str();
   app.add_option("--calls", options.calls, "Launches in the plan")->capture_default_str()->check(CLI::Range(1, 1000));
-  app.add_flag("!--off-only", options.printing, "Leave out the levels that print, which disturb the others");
-  app.add_option("--runs", options.runs, "Runs of each")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_flag("!--off-only", options.printing, "Skip the levels that print, which disturb the others");
+  app.add_option("--runs", options.runs, "Runs of each variant")->capture_default_str()->check(CLI::PositiveNumber);
 }
 
 }  // namespace
 }  // namespace telemetry::worker::wrapper
 
 int main(int argc, char** argv) {
-  return telemetry::bench::BenchMain(argc, argv, "bench-plan-run", "Measures what looking at values costs a plan",
+  return telemetry::bench::BenchMain(argc, argv, "bench-plan-run",
+                                     "Measures the cost of inspecting the values of a plan",
                                      telemetry::worker::wrapper::AddFlags, telemetry::worker::wrapper::Run);
 }

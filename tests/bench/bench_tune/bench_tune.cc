@@ -1,4 +1,5 @@
-// bench-tune: how fast a tuner is, and what it finds. README.md says what is measured.
+// bench-tune: measures the speed of the tuner and the quality of the configs that it finds. See README.md in this
+// folder.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -63,7 +64,7 @@ void Print(const TuneCase& tune_case, uint64_t seed, const tune::TuneResult& res
   std::fflush(stdout);
 }
 
-// Best times by seed: do they agree?
+// Prints the spread of the best times over the seeds.
 void PrintSpread(const TuneCase& tune_case, const std::vector<double>& bests_ms) {
   if (bests_ms.size() < 2) return;
   const auto [fastest, slowest] = std::minmax_element(bests_ms.begin(), bests_ms.end());
@@ -101,17 +102,17 @@ absl::Status Run(const Arguments& arguments) {
 }
 
 void AddFlags(CLI::App& app, Arguments& arguments) {
-  app.add_option("--device", arguments.device, "cuda:0, opencl:0; without it the first that is there");
-  CLI::Option* kernel = app.add_option("--kernel", arguments.kernel, "Only this kernel");
-  app.add_option("--arg", arguments.kernel_arguments, "Other arguments for it: x=128x64:f32")->needs(kernel);
-  app.add_option("--effort", arguments.effort, "none, quick, full")->capture_default_str();
-  app.add_option("--algorithm", arguments.algorithm, "As telemetry-worker tune has them");
-  app.add_option("--seed", arguments.seed, "The first one")->capture_default_str();
-  app.add_option("--seeds", arguments.seeds, "Tune each case so often, with seeds that follow")
+  app.add_option("--device", arguments.device, "Device, such as cuda:0 or opencl:0; default: the first one");
+  CLI::Option* kernel = app.add_option("--kernel", arguments.kernel, "Tune only this kernel");
+  app.add_option("--arg", arguments.kernel_arguments, "Other arguments for --kernel: x=128x64:f32")->needs(kernel);
+  app.add_option("--effort", arguments.effort, "Effort: none, quick or full")->capture_default_str();
+  app.add_option("--algorithm", arguments.algorithm, "Search algorithm, as in telemetry-worker tune");
+  app.add_option("--seed", arguments.seed, "The first seed")->capture_default_str();
+  app.add_option("--seeds", arguments.seeds, "Number of attempts per case, with consecutive seeds")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  app.add_option("--sabotage", arguments.sabotage, "Every so many-th config accesses memory that is not there");
-  app.add_flag("--verbose", arguments.verbose, "Say what each generation came to");
+  app.add_option("--sabotage", arguments.sabotage, "Make every N-th config access invalid memory");
+  app.add_flag("--verbose", arguments.verbose, "Print a summary of each generation");
 }
 
 }  // namespace
@@ -119,6 +120,7 @@ void AddFlags(CLI::App& app, Arguments& arguments) {
 
 int main(int argc, char** argv) {
   if (const std::optional<int> exit_status = telemetry::worker::tune::RunTuneChild(argc, argv)) return *exit_status;
-  return telemetry::bench::BenchMain(argc, argv, "bench-tune", "Measures how fast kernels are tuned, and what is found",
+  return telemetry::bench::BenchMain(argc, argv, "bench-tune",
+                                     "Measures the speed of tuning and the configs that it finds",
                                      telemetry::bench::AddFlags, telemetry::bench::Run);
 }

@@ -18,7 +18,7 @@ namespace tune = worker::tune;
 using worker::codegen::Config;
 using worker::codegen::GeneratedKernel;
 
-// Puts a write to nowhere in front of everything else that the kernel does.
+// Inserts an illegal write before all other code of the kernel.
 void Sabotage(GeneratedKernel* kernel) {
   const size_t body = kernel->source.find('{', kernel->source.rfind(kernel->function + "("));
   const bool is_opencl = kernel->source.find("__kernel") != std::string::npos;

@@ -15,11 +15,11 @@ struct TuneRunOptions {
   worker::tune::Effort effort = worker::tune::Effort::kQuick;
   std::string algorithm;
   uint64_t seed = 0;
-  int sabotage = 0;  // every so many-th config accesses memory that is not there; 0: none
+  int sabotage = 0;  // every `sabotage`-th config makes an illegal memory access; 0: none
   bool verbose = false;
 };
 
-// One whole attempt, recorded in a temporary folder.
+// Runs one complete attempt, recorded in a temporary folder.
 absl::StatusOr<worker::tune::TuneResult> RunTune(const TuneCase& tune_case,
                                                  const std::shared_ptr<worker::Device>& device,
                                                  const TuneRunOptions& options);

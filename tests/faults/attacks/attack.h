@@ -1,4 +1,4 @@
-// Attacks on a collector, each of which one process makes for as long as it lives.
+// Attacks on a collector. Each one runs in a separate process until the process is killed.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace telemetry::faults {
 
-// The collector that is attacked. It listens on 127.0.0.1.
+// The attacked collector, which listens on 127.0.0.1.
 struct Target {
   int port;
   int metrics_port;
-  // The attacker's address, the last number of 127.0.0.x, where it writes its frames by hand. gRPC's clients are
+  // The last number of the attacker's address 127.0.0.x for connections with hand-written frames. gRPC clients use
   // 127.0.0.1.
   uint32_t host;
-  // Counts what the attacker has done.
+  // Counts the attacker's actions.
   Tally& tally;
 
   std::string address() const;
@@ -35,13 +35,13 @@ std::vector<Attack> ConnectionAttacks();
 std::vector<Attack> MessageAttacks();
 std::vector<Attack> RecordAttacks();
 std::vector<Attack> ExportAttacks();
-// All of them.
+// Returns the attacks of all groups.
 std::vector<Attack> AllAttacks();
 
-// Attacks have the sizes of production: TELEMETRY_FAULTS is at least 1000.
+// Returns true if attacks have the sizes of production: TELEMETRY_FAULTS is at least 1000.
 bool FullSize();
 
-// Runs the function again and again in so many threads, with a number from 0 for each. Does not return.
+// Calls the function repeatedly in `threads` threads, with the thread's number (from 0). Does not return.
 void ForEver(int threads, const std::function<void(int)>& attack);
 
 }  // namespace telemetry::faults

@@ -1,4 +1,4 @@
-// Attacks with connections and calls that are there, and hardly say anything.
+// Attacks with connections and calls that send little or nothing.
 
 #include <utility>
 #include <vector>
@@ -13,14 +13,14 @@
 namespace telemetry::faults {
 namespace {
 
-constexpr uint32_t kGoodHost = 1;  // where the good clients are
+constexpr uint32_t kGoodHost = 1;  // the address of the well-behaved clients
 
 int Scaled(int full, int less) { return FullSize() ? full : less; }
 
-// Returns for how long connections stay before the next ones come in their place.
+// Returns the time for which connections stay open before new ones replace them.
 absl::Duration Stay() { return FullSize() ? absl::Seconds(3) : absl::Milliseconds(300); }
 
-// Within 1.5 s, more than the collector may open files.
+// Opens, within 1.5 s, more connections than the collector may open files.
 void PlayFlood(const Target& target, uint32_t host, const std::string& words) {
   constexpr int kParts = 10;
   const int connections = Scaled(12'000, 2'400);
@@ -33,7 +33,7 @@ void PlayFlood(const Target& target, uint32_t host, const std::string& words) {
   absl::SleepFor(Stay());
 }
 
-// From the good clients' own address.
+// Attacks from the address of the well-behaved clients.
 void FloodSilently(const Target& target) {
   while (true) PlayFlood(target, kGoodHost, "");
 }
@@ -63,7 +63,7 @@ std::vector<RawConnection> Connect(const Target& target, int count) {
   return open;
 }
 
-// Makes so many calls on each connection, and then waits. `message`: of each call, as bytes of DATA.
+// Starts `calls` calls on each connection and then waits. `message` contains the DATA bytes of each call.
 void HoldCalls(const Target& target, std::vector<RawConnection>& open, uint32_t calls, const std::string& method,
                const std::string& message) {
   for (uint32_t call = 0; call < calls; ++call) {
@@ -85,8 +85,8 @@ void HoldWatches(const Target& target) {
 
 const std::string kFirstByte(1, '\0');
 
-// A unary call reaches the collector's own code when its message is there whole; until then only the transport's limits
-// hold.
+// Sends incomplete unary calls. The collector's own code is called only when the message is complete; until then only
+// the limits of the transport apply.
 void TrickleCalls(const Target& target) {
   while (true) {
     std::vector<RawConnection> open = Connect(target, Scaled(400, 100));
@@ -95,7 +95,8 @@ void TrickleCalls(const Target& target) {
   }
 }
 
-// gRPC holds a client to the limit of calls on a connection when that has acknowledged the collector's SETTINGS.
+// Does the same without acknowledging SETTINGS. gRPC enforces its limit of calls per connection only after the client
+// has acknowledged the collector's SETTINGS.
 void TrickleCallsUnsettled(const Target& target) {
   while (true) {
     std::vector<RawConnection> open = Connect(target, Scaled(400, 100));
@@ -104,8 +105,8 @@ void TrickleCallsUnsettled(const Target& target) {
   }
 }
 
-// Each connection sends all its calls in one piece, so that gRPC reads them faster than the collector refuses them, and
-// makes way for the next one.
+// Sends all calls of a connection in one piece, so that gRPC reads them faster than the collector refuses them, and
+// then replaces the connection.
 void BurstCalls(const Target& target) {
   constexpr int kConnections = 100;
   constexpr uint32_t kCalls = 100;
@@ -123,7 +124,7 @@ void BurstCalls(const Target& target) {
   }
 }
 
-// Idle, slow and deaf clients; the ones that are put out come back.
+// Runs idle, slow and deaf clients. Clients that the collector disconnects reconnect.
 void StayIdle(const Target& target) {
   const int count = Scaled(1'000, 200);
   std::vector<IdleClient> clients;

@@ -16,13 +16,13 @@
 namespace telemetry::faults {
 namespace {
 
-// Stores rows with the largest messages that are stored.
+// Stores rows with failure messages of the largest size that is stored.
 void StoreLargeRows(const Target& target) {
   UnaryProducer producer(target.address(), ProducerId(static_cast<int>(target.host) * 1000));
   while (!producer.Send({Attempt()})) absl::SleepFor(absl::Milliseconds(100));
   const uint64_t rows = FullSize() ? 60 : 16;
   for (uint64_t i = 0; i < rows; ++i) {
-    // Rows that no other attack sends.
+    // The host makes the rows different from those of other attacks.
     v1::Record row = RowWithStatus((uint64_t{target.host} << 32) + i, "error");
     row.mutable_measurement()->mutable_failure()->set_message(std::string((1 << 20) - 1000, 'm'));
     while (!producer.Send({row})) absl::SleepFor(absl::Milliseconds(100));
@@ -39,7 +39,7 @@ RawConnection BeginExport(const Target& target) {
   return connection;
 }
 
-// They read 10 kB/s.
+// Starts exports that are read at 10 kB/s.
 void ExportSlowly(const Target& target) {
   StoreLargeRows(target);
   constexpr int kClients = 64;
@@ -56,7 +56,7 @@ void ExportSlowly(const Target& target) {
   }
 }
 
-// They read as fast as they can.
+// Starts exports that are read as fast as possible.
 void ExportAll(const Target& target) {
   StoreLargeRows(target);
   ForEver(8, [&](int /*i*/) {

@@ -32,7 +32,7 @@ void Flood::ConnectOnce() {
   const int on = 1;
   setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
   bind(fd, reinterpret_cast<sockaddr*>(&from), sizeof(from));
-  // Nobody waits here for a collector that does not answer.
+  // The flood does not wait for a collector that does not respond.
   fcntl(fd, F_SETFL, O_NONBLOCK);
   connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof(to));
   send(fd, words_.data(), words_.size(), MSG_NOSIGNAL);

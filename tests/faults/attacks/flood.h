@@ -6,16 +6,16 @@
 
 namespace telemetry::faults {
 
-// Connections that stay open until it is destroyed. Not thread-safe.
+// A set of connections that stay open until the object is destroyed. Not thread-safe.
 class Flood {
  public:
-  // `host`: the last number of the address 127.0.0.x that they come from; `words`: sent on each.
+  // `host` is the last number of the source address 127.0.0.x; `words` is sent on each connection.
   Flood(int port, uint32_t host, std::string words) : port_(port), host_(host), words_(std::move(words)) {}
   ~Flood();
   Flood(const Flood&) = delete;
   Flood& operator=(const Flood&) = delete;
 
-  // Ends the program when it may not open so many files.
+  // Opens `count` more connections. Ends the program if it may not open that many files.
   void Connect(int count);
 
  private:

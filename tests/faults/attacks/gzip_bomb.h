@@ -5,7 +5,7 @@
 
 namespace telemetry::faults {
 
-// Returns so many zeros, compressed to a thousandth.
+// Returns `bytes` zeros as gzip data, which has about a thousandth of the size.
 std::string GzippedZeros(size_t bytes);
 
 }  // namespace telemetry::faults

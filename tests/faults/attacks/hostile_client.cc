@@ -1,5 +1,6 @@
-// hostile-client ATTACK PORT METRICS_PORT HOST TALLY: attacks the collector that listens on 127.0.0.1:PORT until it is
-// killed, and counts in the file TALLY. TELEMETRY_FAULTS as for the tests. Without arguments: prints the attacks.
+// hostile-client ATTACK PORT METRICS_PORT HOST TALLY: attacks the collector on 127.0.0.1:PORT until the process is
+// killed, and counts its actions in the file TALLY. TELEMETRY_FAULTS has the same meaning as for the tests. Without
+// arguments: prints the names of the attacks.
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -29,7 +30,8 @@ int PrintAttacks() {
 int Run(const std::string& name, const Target& target) {
   signal(SIGPIPE, SIG_IGN);
   OpenAsManyFilesAsMayBe();
-  // The attacker shares the machine with the collector: what its own work costs is no part of the attack.
+  // The attacker shares the machine with the collector. At the lowest priority, its own work does not delay the
+  // collector.
   if (setpriority(PRIO_PROCESS, 0, 19) != 0) std::perror("lower the priority of an attacker");
   for (const Attack& attack : AllAttacks()) {
     if (attack.name == name) attack.run(target);

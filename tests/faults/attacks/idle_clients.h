@@ -10,21 +10,21 @@
 
 namespace telemetry::faults {
 
-// A client that is idle, slow or deaf, on one connection.
+// A client on one connection that is idle, slow, or never reads ("deaf").
 struct IdleClient {
   enum Kind { kNothing, kSlowPreface, kNoCall, kSlowOpen, kSlowBatch, kDeaf, kKinds };
   Kind kind;
   RawConnection connection;
-  std::string rest = "";  // bytes that it has yet to send, one at a time
-  // Time from `begin` until the collector closed the connection; unset: it has not.
+  std::string rest = "";  // bytes left to send, one at a time
+  // The time from `begin` until the collector closed the connection; unset while it is open.
   std::optional<absl::Duration> closed_after = std::nullopt;
 };
 
-// Returns a client of the kind that the number gives. `host`: the last number of its address 127.0.0.x.
+// Returns a client whose kind is selected by `number`. `host` is the last number of its address 127.0.0.x.
 IdleClient MakeIdleClient(int port, int number, uint32_t host = 1);
 
-// Sends a byte of each client and sets closed_after of those whose connection is closed. Takes `period`, over which the
-// bytes are spread.
+// Sends one byte for each client, evenly spread over `period`, and sets closed_after of the clients whose connection is
+// closed. Returns after `period`.
 void Tick(std::vector<IdleClient>& clients, absl::Time begin, absl::Duration period);
 
 }  // namespace telemetry::faults

@@ -1,4 +1,4 @@
-// Attacks with messages that are no batches of records, or lie about their size.
+// Attacks with messages that are not batches of records, or that announce a false size.
 
 #include <array>
 #include <string>
@@ -13,7 +13,7 @@
 namespace telemetry::faults {
 namespace {
 
-// A call that the collector ends leaves its message half sent: that counts, too.
+// Also counts calls that the collector ends before the message is sent completely.
 void ThrowGzipBombs(const Target& target) {
   static constexpr std::array kMethods = {kStream, kIngest, "/telemetry.v1.DatasetService/ListRuns", kExport};
   const std::string bomb = http2::GrpcMessage(GzippedZeros(FullSize() ? size_t{1} << 30 : size_t{64} << 20), true);
@@ -26,7 +26,7 @@ void ThrowGzipBombs(const Target& target) {
   });
 }
 
-// gRPC believes the length and reads on.
+// gRPC trusts the announced length and continues to read.
 void AnnounceTwoGigabytes(const Target& target) {
   const std::string begin = http2::GrpcMessageHead(uint32_t{1} << 31) + std::string(16 << 20, 'x');
   ForEver(64, [&](int i) {
@@ -52,7 +52,7 @@ void LeaveMessagesUnfinished(const Target& target) {
   });
 }
 
-// A graph of nodes with nothing in them: two bytes each here, hundreds in memory.
+// Returns a graph of empty nodes: two bytes each when serialised, hundreds in memory.
 std::string HollowRecord() {
   v1::Record record;
   for (int i = 0; i < 1'000'000; ++i) record.mutable_ir_graph()->add_nodes();

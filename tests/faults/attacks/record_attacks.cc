@@ -1,4 +1,4 @@
-// Attacks with batches whose records are as costly as records can be.
+// Attacks with batches of the most expensive records.
 
 #include <grpcpp/client_context.h>
 #include <grpcpp/create_channel.h>
@@ -21,10 +21,11 @@ namespace telemetry::faults {
 namespace {
 
 constexpr int kThreads = 4;
-// After so many bytes the same texts are sent again, so that a long attack does not fill the disk of the test machine.
+// The same texts are sent again after this many bytes, so that a long attack does not fill the disk of the test
+// machine.
 constexpr uint64_t kDistinctBytes = uint64_t{1} << 30;
 
-// Sends batches over and over as several producers. `make_batch` gets another number each time.
+// Sends batches repeatedly as several producers. `make_batch` receives a different number each time.
 void SendBatches(const Target& target, uint64_t batch_bytes,
                  const std::function<std::vector<std::string>(uint64_t)>& make_batch) {
   const uint64_t distinct = kDistinctBytes / batch_bytes;
@@ -40,7 +41,7 @@ void SendBatches(const Target& target, uint64_t batch_bytes,
   });
 }
 
-// Bytes that are no record: they go to the rejects.
+// Sends bytes that are not a record; the collector stores them as rejects.
 void SendUnreadableRecords(const Target& target) {
   constexpr uint64_t kBytes = 7 << 20;
   SendBatches(target, kBytes, [](uint64_t number) {
@@ -48,7 +49,7 @@ void SendUnreadableRecords(const Target& target) {
   });
 }
 
-// Below the size limit of a record, and 128 MiB when parsed.
+// Sends graphs that are below the size limit of a record and need 128 MiB when parsed.
 void SendHeavyGraphs(const Target& target) {
   v1::Record graph;
   graph.mutable_ir_graph()->set_run_id(std::string(64, 'a'));
@@ -62,7 +63,7 @@ void SendHeavyGraphs(const Target& target) {
   SendBatches(target, batch[0].size(), [&](uint64_t /*number*/) { return batch; });
 }
 
-// The largest graphs that are stored.
+// Sends the largest graphs that are stored.
 void SendLargestGraphs(const Target& target) {
   v1::Record largest;
   largest.mutable_ir_graph()->set_run_id(std::string(64, 'a'));
@@ -92,7 +93,7 @@ void SendRowsWithStatuses(const Target& target, size_t status_bytes, uint64_t ro
 
 void SendHugeStatuses(const Target& target) { SendRowsWithStatuses(target, 6 << 20, 1); }
 
-// The largest ones that are stored.
+// Sends the largest statuses that are stored.
 void SendLargestStatuses(const Target& target) { SendRowsWithStatuses(target, 4000, FullSize() ? 1'900 : 250); }
 
 void SendLargeConfigs(const Target& target) {
@@ -110,7 +111,7 @@ void SendLargeConfigs(const Target& target) {
   });
 }
 
-// Attempts that each supersede as many others as they may.
+// Sends attempts that each supersede the maximum number of other attempts.
 void SendSupersedes(const Target& target) {
   constexpr uint64_t kIds = storage::kMaxSuperseded;
   constexpr uint64_t kIdBytes = 16;
@@ -130,7 +131,7 @@ void SendSupersedes(const Target& target) {
   });
 }
 
-// They come back under another name each time.
+// Opens producers, each time with a new id.
 void OpenProducers(const Target& target) {
   std::atomic<int> next = 0;
   const auto channel = grpc::CreateChannel(target.address(), grpc::InsecureChannelCredentials());

@@ -6,10 +6,11 @@
 
 namespace telemetry::faults {
 
-// A number in a file, which one process counts up and another reads, even after the first was killed. Thread-safe.
+// A counter in a file. One process increments it, and another one can read it even after the first was killed.
+// Thread-safe.
 class Tally {
  public:
-  // Opens the file, which is made with 0 when it is not there. Ends the program when that fails.
+  // Opens the file, and creates it with 0 if it does not exist. Ends the program if that fails.
   explicit Tally(const std::string& path);
   ~Tally();
   Tally(const Tally&) = delete;

@@ -11,7 +11,7 @@
 namespace telemetry::faults {
 namespace {
 
-// Channels share connections with others of this process otherwise.
+// Without this setting, channels of one process share connections.
 grpc::ChannelArguments OwnConnection() {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);

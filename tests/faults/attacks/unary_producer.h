@@ -10,13 +10,14 @@
 
 namespace telemetry::faults {
 
-// A producer that sends one batch after another with unary calls, over a connection of its own. Not thread-safe.
+// A producer that sends batches in sequence with unary calls, over a separate connection. Not thread-safe.
 class UnaryProducer {
  public:
   // `address`: HOST:PORT of the collector.
   UnaryProducer(const std::string& address, std::string producer_id);
 
-  // Returns how many of the records were rejected; nothing: the call failed, and the next batch takes this one's place.
+  // Sends the records; returns the number of rejected ones, or nullopt if the call failed. After a failure, the next
+  // batch uses the same sequence numbers.
   std::optional<int> Send(const std::vector<v1::Record>& records);
   std::optional<int> SendBytes(const std::vector<std::string>& records);
 

@@ -1,8 +1,8 @@
-// A collector on a real port, and clients that say anything: wrong frames, wrong messages, cut off anywhere. Whatever
-// they do, the next good client is served, and the dataset is sound.
+// Tests a collector on a real port with clients that send invalid frames and messages, cut off at any byte. After every
+// session, the next well-behaved client is served and the dataset is intact.
 //
-// TELEMETRY_CONNECTION_FUZZ_SECONDS (default 4) is how long each test goes on, TELEMETRY_SEED repeats a run: session
-// number N of it is the first one with the seed + N.
+// TELEMETRY_CONNECTION_FUZZ_SECONDS (default 4) is the duration of each test. TELEMETRY_SEED repeats a run: session N
+// of a run is the first session of a run with the seed + N.
 
 #include <grpc/support/log.h>
 #include <grpcpp/create_channel.h>
@@ -28,17 +28,17 @@ constexpr uint64_t kSessionsBetweenChecks = 50;
 constexpr absl::Duration kGoodClientsPatience = absl::Seconds(20);
 constexpr size_t kMostLeftOpen = 20;
 
-// 16 bytes that no other number gives.
+// Returns a producer id of 16 bytes, different for each kind and number.
 std::string Producer(char kind, uint64_t number) { return absl::StrFormat("%c%015d", kind, number); }
 
 class ConnectionFuzz : public ::testing::Test {
  protected:
   ConnectionFuzz() {
-    // gRPC says of each wrong frame what is wrong with it; the program lets a few of its lines a second through.
+    // gRPC logs every invalid frame. The program's own log limits these lines to a few per second.
     gpr_set_log_function([](gpr_log_func_args*) {});
   }
 
-  // Goes on with sessions of one kind, one behind the other, and looks after a good client between them.
+  // Runs sessions of one kind in sequence until the time is over, with a well-behaved client between them.
   template <typename MakeBytes>
   void Run(MakeBytes make_bytes) {
     const uint64_t seed = TestSeed();
@@ -59,7 +59,8 @@ class ConnectionFuzz : public ::testing::Test {
     EXPECT_EQ(story_.Query("PRAGMA integrity_check"), "ok");
   }
 
-  // Sends the bytes in pieces, may cut them off, reads or does not, and ends in one of many ways.
+  // Sends the bytes in pieces, optionally truncated; optionally reads responses; and closes the connection in one of
+  // several ways.
   void Play(Random& random, std::string bytes) {
     RawConnection connection(story_.server().port());
     if (Below(random, 4) == 0) bytes.resize(Below(random, bytes.size() + 1));
@@ -122,7 +123,7 @@ class ConnectionFuzz : public ::testing::Test {
     return bytes;
   }
 
-  const access::LogCapture log_;  // what is refused is refused loudly
+  const access::LogCapture log_;  // captures the log lines of refused calls
   collector::CollectorStory story_{collector::ServerOptions{.listen = "127.0.0.1:0"}};
   std::deque<RawConnection> left_open_;
 };

@@ -6,21 +6,22 @@
 
 namespace telemetry::fuzz {
 
-// A TCP connection to a port of this machine, for whoever does not want a client's manners.
+// A TCP connection to a port of this machine, without the protocol rules of a gRPC client.
 class RawConnection {
  public:
-  // Ends the program where there is no port.
+  // Connects to the port. Ends the program if nobody listens.
   explicit RawConnection(int port);
-  // Closes it in order.
+  // Closes the connection in the regular way.
   ~RawConnection();
   RawConnection(RawConnection&& other) noexcept;
   RawConnection& operator=(RawConnection&&) = delete;
 
-  // False: the other end has closed, or does not take it.
+  // Sends the bytes. Returns false if the peer has closed the connection or does not accept them.
   bool Send(const std::string& bytes);
-  // There is no more to be sent.
+  // Closes the sending direction.
   void HalfClose();
-  // Waits for bytes, so long, and takes some. False: there were none, or it was closed.
+  // Waits up to `patience` for bytes, then reads and discards up to 64 KiB. Returns false if none arrived or the
+  // connection is closed.
   bool Receive(absl::Duration patience);
   // Closes with a TCP reset.
   void Reset();

@@ -57,7 +57,7 @@ std::vector<std::string> Bytes(const std::vector<v1::StreamRequest>& requests) {
 
 Session Begin() { return {{.type = kSettings}, {.type = kSettings, .flags = 1}}; }
 
-// One fault in what a stream says.
+// Introduces one error into the requests of a stream.
 void Spoil(Random& random, std::vector<v1::StreamRequest>* requests) {
   v1::StreamRequest& request = (*requests)[Below(random, requests->size())];
   v1::Batch& batch = *request.mutable_batch();
@@ -80,7 +80,7 @@ void Spoil(Random& random, std::vector<v1::StreamRequest>* requests) {
     case 7:
       return request.Clear();
     case 8:
-      // Far more than may be in one batch, each as small as can be.
+      // Many more records than a batch may contain, each as small as possible.
       for (int i = 0; i < 70000; ++i) batch.add_records("");
       return;
     case 9:
@@ -111,7 +111,7 @@ void Spoil(Random& random, std::vector<v1::StreamRequest>* requests) {
 void SpoilMessage(Random& random, std::string* payload) {
   constexpr size_t kHead = 5;
   switch (Below(random, 4)) {
-    case 0:  // says that it is compressed
+    case 0:  // a message that is marked as compressed
       (*payload)[0] = static_cast<char>(random());
       return;
     case 1:
@@ -247,7 +247,7 @@ Session WrongMessages(Random& random, const std::string& producer) {
   Session session = Begin();
   std::vector<v1::StreamRequest> requests = ValidStream(random, producer, 1 + static_cast<int>(Below(random, 4)));
   for (uint64_t i = 0; i <= Below(random, 3); ++i) Spoil(random, &requests);
-  // A frame holds at most 16 KiB unless the server says otherwise.
+  // A frame has at most 16 KiB unless the server's SETTINGS allow more.
   constexpr size_t kFrameBytes = 16384;
   session.push_back(HeadersFrame(kStream, 1));
   for (const v1::StreamRequest& request : requests) {

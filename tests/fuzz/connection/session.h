@@ -14,7 +14,7 @@ using http2::Frame;
 
 using Random = std::mt19937_64;
 
-// From 0 up to, and without, `end`.
+// Returns a random number from 0 up to, but excluding, `end`.
 inline uint64_t Below(Random& random, uint64_t end) { return random() % end; }
 
 // The frames that a client sends on one connection after the preface.
@@ -33,7 +33,7 @@ Session WrongMessages(Random& random, const std::string& producer);
 // Makes one or a few changes to the frames: fields, payloads, order, repetitions, inserted frames of other types.
 void MutateFrames(Random& random, Session* session);
 
-// One to a few changes to bytes.
+// Makes one or a few changes to the bytes.
 void MutateBytes(Random& random, std::string* bytes);
 
 }  // namespace telemetry::fuzz

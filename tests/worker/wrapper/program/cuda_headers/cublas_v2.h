@@ -4,9 +4,13 @@
 
 // The types and constants that programs use.
 enum cublasStatus_t { CUBLAS_STATUS_SUCCESS };
+// The operation applied to an input matrix: N (none) or T (transpose).
 enum cublasOperation_t { CUBLAS_OP_N, CUBLAS_OP_T };
+// The type in which a GEMM computes.
 enum cublasComputeType_t { CUBLAS_COMPUTE_32F };
+// The algorithm of a GEMM.
 enum cublasGemmAlgo_t { CUBLAS_GEMM_DEFAULT };
+// The element type of a matrix.
 enum cudaDataType { CUDA_R_32F, CUDA_R_16F, CUDA_R_16BF };
 using cublasHandle_t = struct cublasContext*;
 

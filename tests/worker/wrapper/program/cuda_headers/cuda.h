@@ -6,7 +6,9 @@
 
 // The types and constants that programs use.
 enum CUresult { CUDA_SUCCESS };
+// An attribute that cuDeviceGetAttribute returns.
 enum CUdevice_attribute { CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT };
+// An attribute that cuFuncSetAttribute sets.
 enum CUfunction_attribute { CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES };
 enum { CU_EVENT_DEFAULT };
 
