@@ -26,7 +26,7 @@ CLI::Option* Seconds(CLI::App* app, const std::string& name, absl::Duration& val
       ->add_option_function<double>(
           "--" + name, [&value](const double& seconds) { value = absl::Seconds(seconds); }, help)
       ->envname(EnvironmentName(name))
-      ->check(CLI::Range(0.001, 3600.0))
+      ->check(CLI::Range(0.001, 86400.0))
       ->default_str(std::to_string(absl::ToInt64Seconds(value)))
       ->type_name("SECONDS");
 }

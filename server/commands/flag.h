@@ -35,7 +35,7 @@ CLI::Option* Size(CLI::App* app, const std::string& name, Value& value, const st
       ->type_name("SIZE");
 }
 
-// Adds --NAME for a time in seconds, from a millisecond to an hour.
+// Adds --NAME for a time in seconds, from a millisecond to a day.
 CLI::Option* Seconds(CLI::App* app, const std::string& name, absl::Duration& value, const std::string& help);
 
 }  // namespace telemetry::collector

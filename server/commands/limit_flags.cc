@@ -58,7 +58,7 @@ void AddLimits(CLI::App* serve, Limits& limits) {
           "Timeout for establishing a connection (TLS and HTTP/2)");
   Seconds(serve, "open-timeout", limits.open_timeout, "Timeout for the Open of a stream or the request of a call");
   Seconds(serve, "unread-timeout", limits.unread_timeout, "Timeout for a client to read a sent message");
-  Seconds(serve, "export-timeout", limits.export_timeout, "Timeout for an export");
+  Seconds(serve, "export-timeout", limits.export_timeout, "Timeout for an export or a deletion");
   Seconds(serve, "stream-idle-timeout", limits.stream_idle_timeout,
           "Timeout for the next complete message of a stream");
   Seconds(serve, "connection-idle-timeout", limits.connection_idle_timeout, "Timeout for a connection without calls");
@@ -66,7 +66,7 @@ void AddLimits(CLI::App* serve, Limits& limits) {
   Seconds(serve, "keepalive-timeout", limits.keepalive_timeout, "Keepalive: timeout for the reply to a ping");
   Flag(serve, "group-records", limits.group_records, "Most records in one transaction")->check(CLI::PositiveNumber);
   Seconds(serve, "admission-timeout", limits.admission_timeout, "Timeout for a batch to be admitted under overload");
-  Seconds(serve, "retry-delay", limits.retry_delay, "Delay after which a rejected producer should retry");
+  Seconds(serve, "retry-delay", limits.retry_delay, "Delay after which a refused producer should retry");
 }
 
 }  // namespace telemetry::collector

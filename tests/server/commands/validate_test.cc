@@ -53,6 +53,11 @@ class ValidateTest : public ::testing::Test {
   access::TestAuthority authority_{"authority"};
 };
 
+TEST_F(ValidateTest, TheDefaultOfTheExportTimeoutIsAValueOfItsFlag) {
+  const ProgramOutcome outcome = Validate(flags_ + " --export-timeout 7200");
+  EXPECT_EQ(outcome.exit_status, 0) << outcome.output;
+}
+
 TEST_F(ValidateTest, SaysWhatWouldBeServedAndMakesNothing) {
   TokenFolder tokens;
   tokens.Add({.name = "ci", .roles = {access::Role::kWriter}});
