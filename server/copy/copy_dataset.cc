@@ -165,7 +165,7 @@ absl::Status DatasetCopy::CopyTable(size_t index) {
 }
 
 absl::Status DatasetCopy::VerifyTables() {
-  RETURN_IF_ERROR(Transaction::BeginRead(target_.database()).status());
+  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginRead(target_.database()));
   int64_t rows = 0;
   for (const DatasetTable& table : tables_) {
     ASSIGN_OR_RETURN(const TableHash original, HashTable(source_.database(), table));
@@ -198,7 +198,7 @@ absl::Status DatasetCopy::VerifyExports() {
 }
 
 absl::Status DatasetCopy::RequireUnchanged() {
-  RETURN_IF_ERROR(Transaction::BeginRead(source_.database()).status());
+  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginRead(source_.database()));
   ASSIGN_OR_RETURN(const std::string state, SourceState(source_, tables_));
   if (state == progress_.source_state) return absl::OkStatus();
   return absl::AbortedError(absl::StrCat(From(),

@@ -96,7 +96,7 @@ absl::StatusOr<v1::DeleteStep> PgWriter::RemoveAttempts(const Removal& removal) 
 absl::StatusOr<bool> PgWriter::AreRemoved(const Removal& removal) {
   // Runs without attempts are removed again; only the count of removed runs is lost.
   if (removal.keys.empty()) return false;
-  RETURN_IF_ERROR(Transaction::BeginWrite(*database_).status());
+  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginWrite(*database_));
   ASSIGN_OR_RETURN(const bool is_there, remover_.IsThere(removal.keys.front()));
   return !is_there;
 }
@@ -160,7 +160,7 @@ absl::Status PgWriter::TransactOnce(absl::FunctionRef<absl::Status()> work, bool
 
 absl::StatusOr<bool> PgWriter::AreStored(absl::Span<const ProducerBatch> batches,
                                          const std::vector<BatchOutcome>& outcomes) {
-  RETURN_IF_ERROR(Transaction::BeginWrite(*database_).status());
+  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginWrite(*database_));
   for (size_t i = 0; i < batches.size(); ++i) {
     if (!outcomes[i].status.ok()) continue;
     ASSIGN_OR_RETURN(const std::optional<int64_t> committed_seq,

@@ -52,7 +52,8 @@ void KeepOne(v1::Filter::Attempts which, std::vector<StoredAttempt>* attempts) {
 }
 
 absl::Status HasChanged() {
-  return absl::AbortedError("the dataset changed under the export: an attempt was superseded or removed; repeat the export");
+  return absl::AbortedError(
+      "the dataset changed under the export: an attempt was superseded or removed; repeat the export");
 }
 
 }  // namespace
@@ -109,7 +110,7 @@ Walk Exporter::Run() {
 }
 
 absl::StatusOr<std::vector<StoredRun>> Exporter::NextRuns(const RunPlace& after) {
-  RETURN_IF_ERROR(Transaction::BeginRead(*database_).status());
+  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginRead(*database_));
   ASSIGN_OR_RETURN(std::vector<StoredRun> runs, reader_->Runs(filter_, after, kRunsPerPage));
   for (StoredRun& run : runs) {
     v1::Run only_id;
@@ -131,7 +132,7 @@ absl::StatusOr<std::vector<StoredAttempt>> Exporter::SelectAttempts(const Stored
 }
 
 absl::StatusOr<v1::RunSummary> Exporter::Summarise(const StoredRun& run, std::vector<StoredAttempt>* selected) {
-  RETURN_IF_ERROR(Transaction::BeginRead(*database_).status());
+  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginRead(*database_));
   const absl::StatusOr<std::vector<StoredRun>> runs = reader_->RunsOf(run.run.run_id());
   if (absl::IsNotFound(runs.status())) return HasChanged();
   if (!runs.ok()) return runs.status();
@@ -148,7 +149,7 @@ absl::StatusOr<v1::RunSummary> Exporter::Summarise(const StoredRun& run, std::ve
 }
 
 absl::Status Exporter::AddTotals(const StoredRun& run, v1::ExportTotals* totals) {
-  RETURN_IF_ERROR(Transaction::BeginRead(*database_).status());
+  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginRead(*database_));
   ASSIGN_OR_RETURN(std::vector<StoredAttempt> attempts, SelectAttempts(run));
   totals->set_runs(totals->runs() + 1);
   totals->set_attempts(totals->attempts() + attempts.size());
@@ -200,7 +201,7 @@ Walk Exporter::SendRun(const StoredRun& run) {
 }
 
 absl::StatusOr<std::string> Exporter::ReadIrGraph(const StoredRun& run, const std::string& kind) {
-  RETURN_IF_ERROR(Transaction::BeginRead(*database_).status());
+  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginRead(*database_));
   ASSIGN_OR_RETURN(const std::string graph, reader_->ir_graphs().Read(run.described_by, run.run.run_id(), kind));
   std::string item;
   {
@@ -239,7 +240,7 @@ Walk Exporter::SendRunConfigs(const StoredRun& run) {
 absl::StatusOr<size_t> Exporter::ReadRunConfigs(const StoredRun& run,
                                                 const std::vector<std::pair<uint64_t, int64_t>>& keys, size_t begin,
                                                 v1::ExportRunConfigs* page) {
-  RETURN_IF_ERROR(Transaction::BeginRead(*database_).status());
+  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginRead(*database_));
   const size_t end = std::min(begin + kRunConfigsPerPage, keys.size());
   v1::ExportConfigs* announced = configs_.mutable_configs();
   size_t bytes = 0;
@@ -260,7 +261,7 @@ absl::StatusOr<size_t> Exporter::ReadRunConfigs(const StoredRun& run,
 }
 
 absl::Status Exporter::ReadAttempt(const StoredAttempt& attempt, v1::AttemptSummary* summary) {
-  RETURN_IF_ERROR(Transaction::BeginRead(*database_).status());
+  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginRead(*database_));
   RETURN_IF_ERROR(CheckStillThere(attempt));
   ASSIGN_OR_RETURN(StoredAttempt whole, reader_->Attempt(attempt.summary.attempt().attempt_id()));
   *summary = std::move(whole.summary);
@@ -308,7 +309,7 @@ absl::StatusOr<Exporter::RowParts> Exporter::FindParts(const StoredAttempt& atte
 absl::StatusOr<bool> Exporter::ReadRows(const AttemptKey& attempt, uint64_t after_seq, RowParts parts) {
   v1::ExportRows* page = rows_.mutable_rows();
   page->Clear();
-  RETURN_IF_ERROR(Transaction::BeginRead(*database_).status());
+  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginRead(*database_));
   absl::StatusOr<bool> more =
       reader_->measurements().ReadPage(attempt, after_seq, {.rows = kRowsPerPage, .bytes = kPageBytes},
                                        filter_.status(), page->mutable_measurements(), configs_.mutable_configs());

@@ -58,7 +58,7 @@ absl::StatusOr<Transaction> SqlReader::BeginCall() {
 }
 
 absl::StatusOr<uint64_t> SqlReader::CountProducers() {
-  RETURN_IF_ERROR(BeginCall().status());
+  ASSIGN_OR_RETURN(const Transaction transaction, BeginCall());
   Statement count(*database_, "SELECT count(*) FROM producers");
   RETURN_IF_ERROR(count.Step().status());
   return static_cast<uint64_t>(count.Int(0));
@@ -69,7 +69,7 @@ absl::StatusOr<v1::ListRunsResponse> SqlReader::ListRuns(const v1::ListRunsReque
   const std::optional<RunPlace> after = PlaceOf(request.page_token());
   if (!after.has_value()) return BadToken();
   const int32_t size = PageSize(request.page_size(), kDefaultPage, kLargestPage);
-  RETURN_IF_ERROR(BeginCall().status());
+  ASSIGN_OR_RETURN(const Transaction transaction, BeginCall());
   v1::ListRunsResponse response;
   RunPlace last = *after;
   size_t bytes = 0;
@@ -90,7 +90,7 @@ absl::StatusOr<v1::ListRunsResponse> SqlReader::ListRuns(const v1::ListRunsReque
 }
 
 absl::StatusOr<v1::RunSummary> SqlReader::GetRun(const std::string& run_id) {
-  RETURN_IF_ERROR(BeginCall().status());
+  ASSIGN_OR_RETURN(const Transaction transaction, BeginCall());
   ASSIGN_OR_RETURN(std::vector<StoredRun> runs, reader_.RunsOf(run_id));
   ASSIGN_OR_RETURN(std::vector<StoredAttempt> attempts,
                    reader_.AttemptsOf(run_id, "", std::numeric_limits<int64_t>::max()));
@@ -101,7 +101,7 @@ absl::StatusOr<v1::ListAttemptsResponse> SqlReader::ListAttempts(const v1::ListA
   absl::StatusOr<std::string> after = record::HexDecode(request.page_token());
   if (!after.ok()) return BadToken();
   const int32_t size = PageSize(request.page_size(), kDefaultPage, kLargestPage);
-  RETURN_IF_ERROR(BeginCall().status());
+  ASSIGN_OR_RETURN(const Transaction transaction, BeginCall());
   RETURN_IF_ERROR(reader_.RunsOf(request.run_id()).status());
   ASSIGN_OR_RETURN(std::vector<StoredAttempt> attempts, reader_.AttemptsOf(request.run_id(), *after, size + 1));
   v1::ListAttemptsResponse response;
@@ -120,7 +120,7 @@ absl::StatusOr<v1::ListAttemptsResponse> SqlReader::ListAttempts(const v1::ListA
 }
 
 absl::StatusOr<v1::AttemptSummary> SqlReader::GetAttempt(const std::string& attempt_id) {
-  RETURN_IF_ERROR(BeginCall().status());
+  ASSIGN_OR_RETURN(const Transaction transaction, BeginCall());
   ASSIGN_OR_RETURN(StoredAttempt attempt, reader_.Attempt(attempt_id));
   RETURN_IF_ERROR(reader_.Summarise(&attempt));
   return std::move(attempt.summary);
@@ -128,7 +128,7 @@ absl::StatusOr<v1::AttemptSummary> SqlReader::GetAttempt(const std::string& atte
 
 absl::StatusOr<v1::ListMeasurementsResponse> SqlReader::ListMeasurements(const v1::ListMeasurementsRequest& request) {
   const int32_t size = PageSize(request.page_size(), kDefaultRows, kMostRows);
-  RETURN_IF_ERROR(BeginCall().status());
+  ASSIGN_OR_RETURN(const Transaction transaction, BeginCall());
   ASSIGN_OR_RETURN(StoredAttempt attempt, reader_.Attempt(request.attempt_id()));
   v1::ListMeasurementsResponse response;
   auto* rows = response.mutable_measurements();
@@ -161,7 +161,7 @@ absl::Status SqlReader::Export(const v1::ExportRequest& request, const Sink& sin
 
 absl::StatusOr<Exporter::Step> SqlReader::Next(Exporter& exporter) {
   if (!exporter.has_begun()) {
-    RETURN_IF_ERROR(BeginCall().status());
+    ASSIGN_OR_RETURN(const Transaction transaction, BeginCall());
   }
   reader_.Forget();
   return exporter.Next(*database_, reader_);

@@ -164,7 +164,7 @@ absl::StatusOr<std::unique_ptr<StoreReader>> OpenSqliteReader(const std::string&
 
 absl::StatusOr<ResealReport> ResealDataset(const std::string& path, PageScan* scan) {
   RETURN_IF_ERROR(RequireFile(path));
-  RETURN_IF_ERROR(LockFile::Acquire(path).status());
+  ASSIGN_OR_RETURN(const LockFile lock, LockFile::Acquire(path));
   ASSIGN_OR_RETURN(SqliteDatabase database, SqliteDatabase::Open(path, {.vfs = {}}));
   KeepLog(database, true);
   if (absl::Status status = AdmitAllPages(database); !status.ok()) return InFile(path, status);
@@ -176,7 +176,7 @@ absl::StatusOr<ResealReport> ResealDataset(const std::string& path, PageScan* sc
 }
 
 absl::StatusOr<bool> AddPageChecksums(const std::string& path) {
-  RETURN_IF_ERROR(LockFile::Acquire(path).status());
+  ASSIGN_OR_RETURN(const LockFile lock, LockFile::Acquire(path));
   ASSIGN_OR_RETURN(SqliteDatabase database, OpenDatasetForWriting(path, {}));
   constexpr char kEmptyLog[] = "PRAGMA wal_checkpoint(TRUNCATE)";
   absl::Status status = database.Execute(kEmptyLog);

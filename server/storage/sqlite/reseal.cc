@@ -106,7 +106,7 @@ absl::StatusOr<ResealReport> Reseal(SqliteDatabase& database, PagesToScan which,
   ASSIGN_OR_RETURN(sqlite3_file* const file, FileOf(database));
   ASSIGN_OR_RETURN(Transaction transaction, Transaction::BeginWrite(database));
   {
-    RETURN_IF_ERROR(CheckpointLock::Take(database).status());
+    ASSIGN_OR_RETURN(const CheckpointLock lock, CheckpointLock::Take(database));
     ASSIGN_OR_RETURN(PageScan scanned, ScanInTransaction(database, which));
     *scan = std::move(scanned);
     // After a crash of the collector, if no other program has written, the log holds all of these pages.
@@ -134,7 +134,7 @@ absl::Status AdmitAllPages(SqliteDatabase& database) { return AdmitPages(databas
 absl::Status VerifyForeignPages(SqliteDatabase& database) {
   const absl::StatusOr<sqlite3_file*> file = FileOf(database);
   if (!file.ok() || !AdmissionOf(*file).foreign) return file.status();
-  RETURN_IF_ERROR(Transaction::BeginRead(database).status());
+  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginRead(database));
   ASSIGN_OR_RETURN(const PageScan scan, ScanInTransaction(database, PagesToScan::kAll));
   return scan.damage.empty() ? VerifyContent(database, scan) : Damaged(scan.damage);
 }

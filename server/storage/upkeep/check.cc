@@ -73,7 +73,7 @@ absl::StatusOr<CheckReport> CheckDataset(const std::string& path) {
   if (!mark.ok()) report.damage.emplace_back(mark.status().message());
   ASSIGN_OR_RETURN(SqliteDatabase database,
                    OpenDatasetForReading(path, {.vfs = {}, .check_acked = false, .verify_foreign = false}));
-  RETURN_IF_ERROR(Transaction::BeginRead(database).status());
+  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginRead(database));
   // The transaction begins with its first read.
   RETURN_IF_ERROR(database.QueryInt("SELECT count(*) FROM sqlite_schema").status());
   if (absl::Status status = CheckBytes(database, mark.ok() ? *mark : std::nullopt, &report); !status.ok()) {

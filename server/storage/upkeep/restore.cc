@@ -65,7 +65,7 @@ absl::StatusOr<uint64_t> AckedRecords(const std::string& path) {
 
 absl::StatusOr<RestoreReport> RestoreDataset(const std::string& from, const std::string& to, absl::Time now) {
   RETURN_IF_ERROR(RequireFile(from));
-  RETURN_IF_ERROR(LockFile::Acquire(to).status());
+  ASSIGN_OR_RETURN(const LockFile lock, LockFile::Acquire(to));
   ASSIGN_OR_RETURN(const std::string database, RealPath(to));
   RETURN_IF_ERROR(CheckBackup(from));
 

@@ -98,7 +98,7 @@ absl::StatusOr<bool> SidecarLog::TryBase(const std::string& base) {
   csv_ = std::move(csv);
   sources_.reset();
   lines_.reset();
-  RETURN_IF_ERROR(csv_->Acquire().status());
+  ASSIGN_OR_RETURN(const AppendFile::Lock lock, csv_->Acquire());
   absl::StatusOr<bool> rows_fit = HaveHeader(Dialect::kHelion, &*csv_);
   std::error_code ignored;
   if (!rows_fit.ok() || !*rows_fit || !std::filesystem::exists(SourcesPath(base), ignored)) return rows_fit;
@@ -143,12 +143,12 @@ absl::Status SidecarLog::AppendBoth(std::string_view rows, std::string_view sour
 }
 
 absl::Status SidecarLog::Append(const record::SidecarRow& row) {
-  RETURN_IF_ERROR(LockFiles().status());
+  ASSIGN_OR_RETURN(const AppendFile::Lock lock, LockFiles());
   return AppendBoth(RowText(Dialect::kHelion, row), SourceText(row));
 }
 
 absl::Status SidecarLog::AppendMissing(const record::SidecarRow& row) {
-  RETURN_IF_ERROR(LockFiles().status());
+  ASSIGN_OR_RETURN(const AppendFile::Lock lock, LockFiles());
   RETURN_IF_ERROR(ReadLines());
   const std::string rows = RowText(Dialect::kHelion, row);
   const std::string sources = SourceText(row);
@@ -192,7 +192,7 @@ absl::Status SidecarLog::AppendWrapperGraph(const v1::Run& run, const v1::IrGrap
 }
 
 absl::Status SidecarLog::AppendLine(const std::string& path, const std::string& line) {
-  RETURN_IF_ERROR(LockFiles().status());
+  ASSIGN_OR_RETURN(const AppendFile::Lock lock, LockFiles());
   ASSIGN_OR_RETURN(AppendFile file, AppendFile::Open(path));
   return file.Append(Cat(line, kRecordLineEnd), kRecordLineEnd);
 }
