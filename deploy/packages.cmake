@@ -1,4 +1,4 @@
-# Packages: the .debs depend on Debian's libraries, the tarball brings them along (all but the C and C++ run time).
+# Packages: the .debs depend on Debian's libraries; the tarball contains them, except for the C and C++ run time.
 install(RUNTIME_DEPENDENCY_SET telemetry_runtime
   PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|pthread|dl|rt|resolv|stdc\\+\\+|gcc_s)\\.so"
   DIRECTORIES /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}
@@ -17,8 +17,9 @@ set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_SOURCE_DIR}/deploy/packages_by_generator.cmake)
 
 # telemetry_package(ROLE DESCRIPTION [STARTED units...] [UNITS units...] [FOLDERS folders...] [SETTINGS files...]):
-# the package autotune-telemetry-ROLE. UNITS are its systemd units, STARTED those of them that run after installation,
-# FOLDERS what they keep below /var/lib/autotune-telemetry. Only packages have these files: `cmake --install` does not.
+# Defines the package autotune-telemetry-ROLE. UNITS are its systemd units, STARTED the units that run after
+# installation, FOLDERS their folders below /var/lib/autotune-telemetry, SETTINGS their files in
+# /etc/autotune-telemetry. Only packages contain these files; `cmake --install` does not install them.
 macro(telemetry_package role description)
   cmake_parse_arguments(PACKAGE "" "" "STARTED;UNITS;FOLDERS;SETTINGS" ${ARGN})
   string(TOUPPER ${role} upper)
@@ -35,9 +36,9 @@ macro(telemetry_package role description)
   endif()
 endmacro()
 
-# The units of telemetry_package, and the scripts that start and stop them.
+# Adds the units of telemetry_package and the scripts that start and stop them.
 macro(telemetry_service_files role)
-  set(role ${role})  # a macro's argument is no variable, and the scripts name it
+  set(role ${role})  # the scripts use the variable; the argument of a macro is not one
   set(control ${CMAKE_BINARY_DIR}/debian/${role})
   foreach(list UNITS STARTED FOLDERS)
     string(TOLOWER ${list} name)
@@ -65,11 +66,11 @@ macro(telemetry_service_files role)
           COMPONENT ${role}_service EXCLUDE_FROM_ALL)
 endmacro()
 
-telemetry_package(collector "Keeps what GPU kernel autotuners measure: the collector"
+telemetry_package(collector "Stores the measurements of GPU kernel autotuners: the collector"
   UNITS telemetry-collector.service STARTED telemetry-collector.service FOLDERS collector SETTINGS collector.env)
 telemetry_package(worker "Measures GPU kernels and forwards Helion's sidecars to a telemetry collector"
   UNITS telemetry-forward.service telemetry-worker.service FOLDERS forward worker
   SETTINGS forward.env worker.env suite.json)
 set(CPACK_DEBIAN_WORKER_PACKAGE_SUGGESTS "ocl-icd-libopencl1, pocl-opencl-icd")
-telemetry_package(export "Writes snapshots of what a telemetry collector keeps, as .csv and .jsonl")
+telemetry_package(export "Writes snapshots of a telemetry collector's dataset, as .csv and .jsonl")
 include(CPack)

@@ -1,12 +1,12 @@
-# Read by CPack for each generator.
+# CPack reads this file for each generator.
 if(CPACK_GENERATOR STREQUAL "DEB")
-  # A package for each role: its component and, where it has one, that of its service.
+  # A package for each role: its component and, if it has one, the component of its service.
   set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
   set(CPACK_COMPONENTS_ALL collector collector_service worker worker_service export export_service)
   # Settings go to /etc.
   set(CPACK_SET_DESTDIR ON)
   set(CPACK_INSTALL_PREFIX /usr)
-  # Without these CPack writes a .deb that depends on nothing.
+  # Without these programs CPack writes a .deb without dependencies.
   find_program(FILE_PROGRAM file)
   find_program(SHLIBDEPS_PROGRAM dpkg-shlibdeps)
   if(NOT FILE_PROGRAM OR NOT SHLIBDEPS_PROGRAM)

@@ -1,15 +1,16 @@
--- On the first server, in one transaction: see `spread`, which has made the tables on the second one.
+-- Runs on the first server, in one transaction, after `spread` has created the tables on the second server.
 -- Variables: host, port, dbname, user, password of the second server.
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS postgres_fdw;
 
--- A page of rows is fetched at once. The servers' clocks and settings do not matter; who commits where does (README.md).
+-- fetch_size: one page of rows for each round trip. The order of the commits matters (README.md); the clocks and
+-- settings of the servers do not.
 CREATE SERVER telemetry_parts FOREIGN DATA WRAPPER postgres_fdw
   OPTIONS (host :'host', port :'port', dbname :'dbname', fetch_size '10000', batch_size '1000', keep_connections 'on');
 CREATE USER MAPPING FOR CURRENT_USER SERVER telemetry_parts OPTIONS (user :'user', password :'password');
 
--- The tables whose rows are only inserted, found by their key, and removed. A row of the others is changed in place, or
--- makes other tables' keys.
+-- The tables whose rows are only inserted, found by key, and removed. The rows of all other tables are updated or
+-- provide keys for other tables.
 DO $$
 DECLARE
   parent text;
@@ -18,7 +19,8 @@ BEGIN
   FOR parent, key IN VALUES ('measurements', 'run, attempt, seq'), ('source_hashes', 'run, attempt, seq'),
                             ('measurement_details', 'run, attempt, seq'), ('ir_nodes', 'run, ir_graph, ordinal'),
                             ('ir_edges', 'run, ir_graph, ordinal') LOOP
-    -- Foreign partitions cannot be in an index of all; each has its own, which is what finds rows and keeps them unique.
+    -- A partitioned index cannot include foreign partitions. Each partition has its own primary key instead, which
+    -- finds its rows and keeps them unique.
     EXECUTE format('ALTER TABLE %I DROP CONSTRAINT %I', parent, parent || '_pkey');
     FOR remainder IN 0..7 LOOP
       EXECUTE format('ALTER TABLE %I ADD PRIMARY KEY (%s)', parent || '_' || remainder, key);
