@@ -25,11 +25,9 @@ OWN = re.compile(r"(client|proto|server|worker)/")
 
 def room_of(path: str, rooms: dict[str, list[str]]) -> str | None:
     """Returns the room that a file or folder belongs to: the longest entry that contains it; None if there is none."""
-    while "/" in path or path:
-        if path in rooms:
-            return path
+    while path and path not in rooms:
         path = path.rpartition("/")[0]
-    return None
+    return path or None
 
 
 def wrong_arrows(source: Source, rooms: dict[str, list[str]]) -> Iterator[str]:

@@ -15,22 +15,16 @@ Exit status 1: something was found.
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+from tree import ROOT, tracked
 
 QUESTION_WORD = re.compile(r"(What|Who|Whose|Whom|Where|Whether|How)\b(?!.*\?)")
 MARKS = {".cc": "//", ".h": "//", ".proto": "//", ".py": "#", ".sh": "#", ".cmake": "#", ".txt": "#"}
 TYPE = re.compile(r"(?:class|struct|enum|enum class|union) (?:\[\[\w+\]\] )?(\w+)(?: final)?(?: : .*)?\s*{")
 FILE_COLUMN = re.compile(r"(files?|folders?|units?)$", re.IGNORECASE)
-
-
-def tracked(root: Path, *patterns: str) -> list[str]:
-    """Returns the paths of the files that git tracks or would add."""
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *patterns]
-    listed = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout
-    return sorted({name for name in listed.split("\0") if name and (root / name).is_file()})
 
 
 def question_words(root: Path) -> Iterator[str]:
@@ -88,7 +82,7 @@ def exists(folder: Path, root: Path, file: str) -> bool:
 
 def main() -> int:
     """Prints the findings; returns the exit status."""
-    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[2]).resolve()
+    root = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT
     findings = [*question_words(root), *types_without_comment(root), *missing_files(root)]
     print("\n".join(findings))
     return 1 if findings else 0

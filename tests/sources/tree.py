@@ -104,14 +104,17 @@ class Source:
         return sum(1 for line in self.lines if _FORWARDS.match(line.strip()))
 
 
+def tracked(root: Path, *patterns: str) -> list[str]:
+    """Returns the paths of the files that git tracks or would add, or of those that match a pattern, sorted."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *patterns]
+    listed = subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout
+    return sorted({name for name in listed.split("\0") if name and (root / name).is_file()})
+
+
 def sources(*folders: str, root: Path = ROOT) -> Iterator[Source]:
-    """Yields the C++ sources that git tracks or would add below the folders, or all of them, in the order of their paths."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *folders],
-        cwd=root, check=True, capture_output=True, text=True,
-    ).stdout
-    for name in sorted(set(listed.split("\0"))):
-        if name.endswith((".h", ".cc")) and (root / name).is_file():
+    """Yields the C++ sources below the folders, or all of them, in the order of their paths."""
+    for name in tracked(root, *folders):
+        if name.endswith((".h", ".cc")):
             yield Source(PurePosixPath(name), (root / name).read_text(encoding="utf-8"))
 
 
