@@ -1,0 +1,98 @@
+// Tests that a reader's calls, and the pages of an export, read in a transaction: their statements see the same state
+// of the dataset.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/storage/readers/deletion.h"
+#include "server/storage/readers/sql_reader.h"
+#include "server/storage/sqlite/sqlite_database.h"
+#include "tests/server/storage/dataset_story.h"
+
+namespace telemetry::storage {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::Each;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+class ReadTransactionsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    story_.Send({RunRecord('a'), AttemptRecord('p', 'a'), ConfigRecord(7, "Config()"), Row('p', 0, 1.5),
+                 DetailRecord('p', 0), GraphRecord('a')});
+    absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(story_.path(), {.read_only = true, .vfs = ""});
+    ASSERT_TRUE(database.ok()) << database.status();
+    handle_ = database->handle();
+    ASSERT_EQ(sqlite3_trace_v2(handle_, SQLITE_TRACE_STMT, &ReadTransactionsTest::OnStatement, this), SQLITE_OK);
+    reader_ = std::make_unique<SqlReader>(std::make_unique<SqliteDatabase>(*std::move(database)));
+  }
+
+  // SQLite calls this when a statement begins.
+  static int OnStatement(unsigned /*event*/, void* self, void* /*statement*/, void* sql) {
+    auto& test = *static_cast<ReadTransactionsTest*>(self);
+    const std::string_view text = static_cast<const char*>(sql);
+    if (text.starts_with("BEGIN")) return 0;
+    ++test.statements_;
+    if (sqlite3_get_autocommit(test.handle_) != 0) test.outside_.emplace_back(text);
+    return 0;
+  }
+
+  // Expects that the last call ran statements, all of them inside a transaction.
+  void ExpectOneTransaction(const absl::Status& status) {
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_GT(statements_, 0);
+    EXPECT_THAT(outside_, IsEmpty());
+    statements_ = 0;
+    outside_.clear();
+  }
+
+  DatasetStory story_;
+  sqlite3* handle_ = nullptr;
+  int statements_ = 0;
+  std::vector<std::string> outside_;
+  std::unique_ptr<SqlReader> reader_;
+};
+
+TEST_F(ReadTransactionsTest, AQuestion) {
+  v1::ListAttemptsRequest attempts;
+  attempts.set_run_id(RunId('a'));
+  v1::ListMeasurementsRequest measurements;
+  measurements.set_attempt_id(AttemptId('p'));
+  ExpectOneTransaction(reader_->CountProducers().status());
+  ExpectOneTransaction(reader_->ListRuns({}).status());
+  ExpectOneTransaction(reader_->GetRun(RunId('a')).status());
+  ExpectOneTransaction(reader_->ListAttempts(attempts).status());
+  ExpectOneTransaction(reader_->GetAttempt(AttemptId('p')).status());
+  ExpectOneTransaction(reader_->ListMeasurements(measurements).status());
+}
+
+TEST_F(ReadTransactionsTest, ThePagesOfAnExport) {
+  v1::ExportRequest request;
+  request.set_details(true);
+  const absl::Status status = reader_->Export(request, [](const v1::ExportItem& /*item*/) { return absl::OkStatus(); });
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_GT(statements_, static_cast<int>(outside_.size()));
+  // Between two pages the export runs single statements, which need no transaction: the keys of a run's configs, the
+  // kinds of rows of an attempt, the existence of an attempt.
+  EXPECT_THAT(outside_, Each(AnyOf(StartsWith("SELECT c.config_id, rc.config "), StartsWith("SELECT EXISTS "),
+                                   StartsWith("SELECT a.attempt, "))));
+}
+
+TEST_F(ReadTransactionsTest, TheStepsOfADeletion) {
+  v1::DeleteRequest request;
+  request.add_run_ids(RunId('a'));
+  absl::StatusOr<Deletion> deletion = reader_->BeginDeletion(request);
+  ExpectOneTransaction(deletion.status());
+  ExpectOneTransaction(reader_->Next(*deletion).status());
+}
+
+}  // namespace
+}  // namespace telemetry::storage
