@@ -37,7 +37,7 @@ absl::StatusOr<ExportCall::Page> ExportCall::ReadPage() {
   const SteadyTime turn_ends = SteadyNow() + kTurn;
   Page page;
   while (page.bytes < kPageBytes && SteadyNow() < turn_ends && !has_ended()) {
-    ASSIGN_OR_RETURN(const storage::Exporter::Step step, reader->Next(*exporter_));
+    ASSIGN_OR_RETURN(const storage::ExportStep step, reader->Next(*exporter_));
     page.is_last = step.done;
     if (step.done) break;
     if (!step.item.has_value() && step.serialised.empty()) continue;

@@ -76,7 +76,7 @@ Exporter::Exporter(v1::ExportRequest request)
   resume_ = walk_.handle();
 }
 
-absl::StatusOr<Exporter::Step> Exporter::Next(Database& database, DatasetReader& reader) {
+absl::StatusOr<ExportStep> Exporter::Next(Database& database, DatasetReader& reader) {
   if (!connections_lost_.has_value()) connections_lost_ = database.connections_lost();
   database_ = &database;
   reader_ = &reader;

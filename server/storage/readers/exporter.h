@@ -27,13 +27,12 @@ class Exporter {
  public:
   explicit Exporter(v1::ExportRequest request);
 
-  using Step = ExportStep;
   bool has_begun() const { return connections_lost_.has_value(); }
   // Reads up to the next item. An item is at most twice kPageBytes (exporter.cc) plus one row, or it is one run,
   // attempt or IR graph. Returns ABORTED if an attempt was superseded or removed while its rows were read, UNAVAILABLE
   // if a connection was lost since the first step, so that earlier items may be out of date, and errors of the
   // database. After an error, no further step is allowed.
-  absl::StatusOr<Step> Next(Database& database, DatasetReader& reader);
+  absl::StatusOr<ExportStep> Next(Database& database, DatasetReader& reader);
 
  private:
   // The kinds of rows that an attempt has beside its measurements.
@@ -95,7 +94,7 @@ class Exporter {
   // State of the current step.
   Database* database_ = nullptr;
   DatasetReader* reader_ = nullptr;
-  Step step_;
+  ExportStep step_;
   bool has_sent_rows_ = false;
   v1::ExportItem rows_;
   v1::ExportItem configs_;

@@ -149,7 +149,7 @@ absl::StatusOr<v1::ListMeasurementsResponse> SqlReader::ListMeasurements(const v
 absl::Status SqlReader::Export(const v1::ExportRequest& request, const Sink& sink) {
   Exporter exporter(request);
   while (true) {
-    absl::StatusOr<Exporter::Step> step = Next(exporter);
+    absl::StatusOr<ExportStep> step = Next(exporter);
     if (!step.ok() || step->done) return step.status();
     if (!step->serialised.empty() && !step->item.emplace().ParseFromString(step->serialised)) {
       return absl::DataLossError("cannot parse a stored IR graph");
@@ -159,7 +159,7 @@ absl::Status SqlReader::Export(const v1::ExportRequest& request, const Sink& sin
   }
 }
 
-absl::StatusOr<Exporter::Step> SqlReader::Next(Exporter& exporter) {
+absl::StatusOr<ExportStep> SqlReader::Next(Exporter& exporter) {
   if (!exporter.has_begun()) {
     ASSIGN_OR_RETURN(const Transaction transaction, BeginCall());
   }

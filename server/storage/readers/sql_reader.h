@@ -25,7 +25,7 @@ class SqlReader : public StoreReader {
   absl::StatusOr<v1::AttemptSummary> GetAttempt(const std::string& attempt_id) override;
   absl::StatusOr<v1::ListMeasurementsResponse> ListMeasurements(const v1::ListMeasurementsRequest& request) override;
   absl::Status Export(const v1::ExportRequest& request, const Sink& sink) override;
-  absl::StatusOr<Exporter::Step> Next(Exporter& exporter) override;
+  absl::StatusOr<ExportStep> Next(Exporter& exporter) override;
   absl::StatusOr<Deletion> BeginDeletion(const v1::DeleteRequest& request) override;
   absl::StatusOr<Removal> Next(Deletion& deletion) override;
 
