@@ -20,8 +20,8 @@ Workbench::Workbench(const TuneSubject& subject, WorkbenchOptions options, std::
       pool_(std::move(pool)),
       queue_(pool_.get(), subject_.kernel->device()->properties(), subject_.kernel->device()->id()),
       starting_(std::async(std::launch::async, [this]() -> absl::StatusOr<std::unique_ptr<Measurer>> {
-        ASSIGN_OR_RETURN(MeasureProblem problem, subject_.measure_problem());
-        return Measurer::Start(std::move(problem), options_.measure);
+        ASSIGN_OR_RETURN(const MeasureProblem problem, subject_.measure_problem());
+        return Measurer::Start(problem, options_.measure);
       })) {}
 
 void Workbench::CancelCompiling() {
