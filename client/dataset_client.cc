@@ -16,7 +16,8 @@ namespace {
 constexpr size_t kLargestPage = 1000;    // dataset.proto
 constexpr int kLargestBytes = 64 << 20;  // a run may have 8 MiB, and a page holds several runs
 
-std::unique_ptr<v1::DatasetService::Stub> Connect(const std::string& collector, const access::Connection& connection) {
+std::unique_ptr<v1::DatasetService::Stub> ConnectToDataset(const std::string& collector,
+                                                           const access::Connection& connection) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kLargestBytes);
   // Uses a connection of its own, which does not wait for another connection's back-off to end.
@@ -30,17 +31,17 @@ absl::Status Named(const absl::Status& status, const std::string& collector) {
 }
 
 // The connection and the deadline that the calls of one query share.
-struct Session {
+struct DatasetSession {
   access::Connection connection;
   std::unique_ptr<v1::DatasetService::Stub> stub;
   std::chrono::system_clock::time_point deadline;
 
-  static absl::StatusOr<Session> Open(const DatasetClientOptions& options) {
+  static absl::StatusOr<DatasetSession> Open(const DatasetClientOptions& options) {
     const auto deadline = absl::ToChronoTime(absl::Now() + options.deadline);
     ASSIGN_OR_RETURN(access::Connection connection,
                      access::Connection::Prepare(options.credentials, options.collector));
-    auto stub = Connect(options.collector, connection);
-    return Session{std::move(connection), std::move(stub), deadline};
+    auto stub = ConnectToDataset(options.collector, connection);
+    return DatasetSession{std::move(connection), std::move(stub), deadline};
   }
   void Prepare(grpc::ClientContext* context) const {
     context->set_deadline(deadline);
@@ -51,7 +52,7 @@ struct Session {
 }  // namespace
 
 absl::StatusOr<std::vector<v1::RunSummary>> DatasetClient::ListRuns(const v1::Filter& filter, size_t limit) {
-  ASSIGN_OR_RETURN(const Session session, Session::Open(options_));
+  ASSIGN_OR_RETURN(const DatasetSession session, DatasetSession::Open(options_));
   std::vector<v1::RunSummary> runs;
   v1::ListRunsRequest request;
   *request.mutable_filter() = filter;
@@ -70,7 +71,7 @@ absl::StatusOr<std::vector<v1::RunSummary>> DatasetClient::ListRuns(const v1::Fi
 }
 
 absl::StatusOr<v1::RunSummary> DatasetClient::GetRun(const std::string& run_id) {
-  ASSIGN_OR_RETURN(const Session session, Session::Open(options_));
+  ASSIGN_OR_RETURN(const DatasetSession session, DatasetSession::Open(options_));
   grpc::ClientContext context;
   session.Prepare(&context);
   v1::GetRunRequest request;
@@ -83,7 +84,7 @@ absl::StatusOr<v1::RunSummary> DatasetClient::GetRun(const std::string& run_id) 
 
 absl::Status DatasetClient::Export(const v1::ExportRequest& request,
                                    const std::function<absl::Status(const v1::ExportItem&)>& take) {
-  ASSIGN_OR_RETURN(const Session session, Session::Open(options_));
+  ASSIGN_OR_RETURN(const DatasetSession session, DatasetSession::Open(options_));
   grpc::ClientContext context;
   session.Prepare(&context);
   const std::unique_ptr<grpc::ClientReader<v1::ExportItem>> reader = session.stub->Export(&context, request);

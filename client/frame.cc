@@ -8,7 +8,7 @@
 namespace telemetry::client {
 namespace {
 
-constexpr std::string_view kMagic = "TLMSPOOL";
+constexpr std::string_view kSegmentMagic = "TLMSPOOL";
 constexpr size_t kCrcBytes = 4;
 
 uint32_t FrameCrc(uint32_t salt, std::string_view frame) { return record::Crc32c(salt, frame.substr(kCrcBytes)); }
@@ -17,7 +17,7 @@ uint32_t FrameCrc(uint32_t salt, std::string_view frame) { return record::Crc32c
 
 std::string EncodeSegmentHeader(const SegmentHeader& header) {
   std::string bytes(kSegmentHeaderBytes, '\0');
-  kMagic.copy(bytes.data(), kMagic.size());
+  kSegmentMagic.copy(bytes.data(), kSegmentMagic.size());
   StoreLittleEndian<uint32_t>(header.version, &bytes[8]);
   StoreLittleEndian<uint32_t>(header.salt, &bytes[12]);
   StoreLittleEndian<uint64_t>(header.first_seq, &bytes[16]);
@@ -26,7 +26,7 @@ std::string EncodeSegmentHeader(const SegmentHeader& header) {
 }
 
 std::optional<SegmentHeader> DecodeSegmentHeader(std::string_view bytes) {
-  if (bytes.size() < kSegmentHeaderBytes || bytes.substr(0, kMagic.size()) != kMagic) return std::nullopt;
+  if (bytes.size() < kSegmentHeaderBytes || bytes.substr(0, kSegmentMagic.size()) != kSegmentMagic) return std::nullopt;
   if (LoadLittleEndian<uint32_t>(&bytes[28]) != record::Crc32c(0, bytes.substr(0, 28))) return std::nullopt;
   return SegmentHeader{.version = LoadLittleEndian<uint32_t>(&bytes[8]),
                        .salt = LoadLittleEndian<uint32_t>(&bytes[12]),

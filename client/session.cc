@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
+#include "proto/record/ids.h"
 
 namespace telemetry::client {
 namespace {
@@ -14,7 +15,6 @@ namespace {
 // flight.
 constexpr uint64_t kBatchBytes = uint64_t{256} << 10;
 constexpr absl::Duration kOpenTimeout = absl::Seconds(20);
-constexpr size_t kIdBytes = 16;
 
 }  // namespace
 
@@ -60,7 +60,7 @@ absl::Status Session::Admit(const v1::Opened& opened) {
   const SpoolMeta meta = spool_.meta();
   const SpoolState log = spool_.state();
   const uint64_t committed = LocalSeq(opened.committed_seq());
-  dataset_id_ = opened.dataset_id().size() == kIdBytes ? opened.dataset_id() : "";
+  dataset_id_ = opened.dataset_id().size() == record::kDatasetIdBytes ? opened.dataset_id() : "";
   window_bytes_ = opened.window_bytes();
   max_batch_bytes_ = opened.max_batch_bytes();
   batch_bytes_ = std::max<uint64_t>(1, std::min(kBatchBytes, max_batch_bytes_));

@@ -12,9 +12,8 @@
 namespace telemetry::client {
 namespace {
 
-constexpr std::string_view kMagic = "TLMSMETA";
+constexpr std::string_view kMetaMagic = "TLMSMETA";
 constexpr uint32_t kMetaVersion = 2;
-constexpr size_t kIdBytes = 16;
 // One page each, so that writing one slot cannot damage the other. The rest is zero; the last four bytes are the crc.
 constexpr size_t kSlotBytes = 4096;
 constexpr size_t kSlotCrcAt = kSlotBytes - 4;
@@ -47,7 +46,7 @@ uint64_t NextEpoch(uint64_t epoch) {
 
 std::string EncodeMetaSlot(const MetaSlot& slot) {
   const SpoolMeta& meta = slot.meta;
-  std::string bytes(kMagic);
+  std::string bytes(kMetaMagic);
   AppendLittleEndian<uint32_t>(kMetaVersion, &bytes);
   AppendLittleEndian<uint64_t>(slot.generation, &bytes);
   bytes += meta.producer_id;
@@ -63,7 +62,7 @@ std::string EncodeMetaSlot(const MetaSlot& slot) {
 }
 
 absl::StatusOr<MetaSlot> DecodeMetaSlot(std::string_view bytes) {
-  if (bytes.size() != kSlotBytes || bytes.substr(0, kMagic.size()) != kMagic ||
+  if (bytes.size() != kSlotBytes || bytes.substr(0, kMetaMagic.size()) != kMetaMagic ||
       LoadLittleEndian<uint32_t>(&bytes[kSlotCrcAt]) != CrcBefore(bytes, kSlotCrcAt)) {
     return absl::DataLossError("the spool's meta file is damaged");
   }
@@ -73,11 +72,11 @@ absl::StatusOr<MetaSlot> DecodeMetaSlot(std::string_view bytes) {
         absl::StrCat("the spool was written by a newer version (format ", version, "); use that version"));
   }
   MetaSlot slot{.generation = LoadLittleEndian<uint64_t>(&bytes[12])};
-  slot.meta.producer_id = bytes.substr(20, kIdBytes);
+  slot.meta.producer_id = bytes.substr(20, record::kProducerIdBytes);
   slot.meta.epoch = LoadLittleEndian<uint64_t>(&bytes[36]);
   slot.meta.base_seq = LoadLittleEndian<uint64_t>(&bytes[44]);
   if (LoadLittleEndian<uint32_t>(&bytes[52]) != 0) slot.meta.unproven_seq = LoadLittleEndian<uint64_t>(&bytes[56]);
-  if (LoadLittleEndian<uint32_t>(&bytes[64]) != 0) slot.meta.dataset_id = bytes.substr(68, kIdBytes);
+  if (LoadLittleEndian<uint32_t>(&bytes[64]) != 0) slot.meta.dataset_id = bytes.substr(68, record::kDatasetIdBytes);
   return slot;
 }
 

@@ -22,6 +22,9 @@ struct CsvFields {
   size_t end_at = 0;
 };
 
+// The width of the widest dialect of a sidecar.
+inline constexpr size_t kMostSidecarFields = 11;
+
 // Reads up to `most_fields` fields. The text must not contain the record's line end or a line break outside of quotes.
 CsvFields SplitCsv(std::string_view text, size_t most_fields);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +10,13 @@
 #include "proto/record/json.h"
 
 namespace telemetry::record {
+
+inline constexpr size_t kRunIdDigits = 64;
+inline constexpr size_t kShortestRunIdPrefix = 4;  // of a run_id, in what a user may give instead of all its digits
+// Sizes of binary ids, in bytes.
+inline constexpr size_t kAttemptIdBytes = 16;
+inline constexpr size_t kProducerIdBytes = 16;
+inline constexpr size_t kDatasetIdBytes = 16;
 
 // The identities of FORMATS.md. All hashes are SHA-256; hex is lower-case.
 std::string Sha256(std::string_view bytes);     // 32 raw bytes

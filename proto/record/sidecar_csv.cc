@@ -13,7 +13,6 @@ namespace telemetry::record {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-constexpr size_t kMostFields = 11;
 
 bool IsHeaderOrRow(std::string_view line, std::optional<Dialect> declared) {
   return HeaderDialect(line).has_value() || ReadRow(line, declared).ok();
@@ -76,7 +75,7 @@ size_t SidecarCsv::TakeRecord(std::string_view rest, std::vector<Item>* items) {
   }
   absl::StatusOr<LineRow> row = ReadRow(line, dialect_);
   if (!row.ok()) {
-    if (SplitCsv(line, kMostFields).end == CsvFields::End::kOpenQuote) return TakeOpenRecord(rest, end, items);
+    if (SplitCsv(line, kMostSidecarFields).end == CsvFields::End::kOpenQuote) return TakeOpenRecord(rest, end, items);
     AddPieces(line, items);
     return length;
   }
@@ -110,7 +109,7 @@ size_t SidecarCsv::TakeOpenRecord(std::string_view rest, size_t first_end, std::
         AddRow(row->dialect, std::move(row->row), offset_, items);
         return std::min(end + 1, rest.size());
       }
-      if (SplitCsv(record, kMostFields).end != CsvFields::End::kOpenQuote) break;
+      if (SplitCsv(record, kMostSidecarFields).end != CsvFields::End::kOpenQuote) break;
     }
     at = std::min(end + 1, rest.size());
   }

@@ -14,7 +14,6 @@ namespace {
 
 constexpr Dialect kDialects[] = {Dialect::kPr2750, Dialect::kPr2699, Dialect::kHelion, Dialect::kHelionSources,
                                  Dialect::kV11};
-constexpr size_t kMostFields = 11;
 constexpr size_t kIdDigits = 64;
 
 std::optional<Dialect> DialectOfWidth(size_t width, std::optional<Dialect> declared) {
@@ -107,7 +106,7 @@ std::optional<LinePiece> RowAt(std::string_view line, const std::vector<size_t>&
   // A pr2750 row contains two ids after its first; the third belongs to the next row.
   constexpr size_t kMostCuts = 3;
   const size_t begin = cuts[which];
-  const CsvFields fields = SplitCsv(line.substr(begin), kMostFields);
+  const CsvFields fields = SplitCsv(line.substr(begin), kMostSidecarFields);
   if (fields.end == CsvFields::End::kBehindQuote) {
     std::optional<LinePiece> row = RowBetween(line, begin, begin + fields.end_at, declared);
     if (row.has_value()) return row;
@@ -140,7 +139,7 @@ std::optional<Dialect> HeaderDialect(std::string_view line) {
 }
 
 absl::StatusOr<LineRow> ReadRow(std::string_view line, std::optional<Dialect> declared) {
-  const CsvFields fields = SplitCsv(line, kMostFields);
+  const CsvFields fields = SplitCsv(line, kMostSidecarFields);
   switch (fields.end) {
     case CsvFields::End::kText:
       return RowOfFields(fields.fields, declared);

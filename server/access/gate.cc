@@ -21,7 +21,6 @@ namespace {
 using record::Cat;
 
 constexpr int kLinesASecond = 10;
-constexpr size_t kProducerIdBytes = 16;
 
 std::string CertificateOf(const grpc::ServerContext& context) {
   const std::shared_ptr<const grpc::AuthContext> auth = context.auth_context();
@@ -51,7 +50,7 @@ void Log(log::Level level, const Caller& caller, const CallLine& line) {
               {"certificate", caller.certificate},
               {"token", caller.token_id},
               {"name", caller.name},
-              {"producer", record::HexEncode(line.producer_id.substr(0, kProducerIdBytes))},
+              {"producer", record::HexEncode(line.producer_id.substr(0, record::kProducerIdBytes))},
               {"client", line.client},
               {"code", line.code},
               {"reason", line.reason}});

@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/record/ids.h"
 #include "server/call/grpc_status.h"
 #include "server/storage/validate.h"
 
 namespace telemetry::collector {
 namespace {
 
-constexpr size_t kProducerIdBytes = 16;
 constexpr uint64_t kMaxSeq = std::numeric_limits<int64_t>::max();
 constexpr size_t kMaxClientBytes = 1024;
 constexpr char kNoRecord[] = "the bytes are no Record message (or hold text that is not UTF-8)";
@@ -42,7 +42,7 @@ absl::Status CheckBatch(const BatchOutline& batch, const Limits& limits) {
 }
 
 absl::Status CheckOpen(const v1::Open& open) {
-  if (open.producer_id().size() != kProducerIdBytes) {
+  if (open.producer_id().size() != record::kProducerIdBytes) {
     return absl::InvalidArgumentError(
         absl::StrCat("producer_id has ", open.producer_id().size(), " bytes instead of 16"));
   }

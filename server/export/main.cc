@@ -17,6 +17,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/usage.h"
 #include "proto/record/counted.h"
+#include "proto/record/ids.h"
 #include "server/export/dataset_source.h"
 #include "server/export/end_signals.h"
 #include "server/export/export_dataset.h"
@@ -136,10 +137,9 @@ absl::StatusOr<v1::Filter::Attempts> ParseAttempts(const std::string& name) {
 }
 
 absl::Status CheckRun(const std::string& run) {
-  constexpr size_t kShortestPrefix = 4;
-  constexpr size_t kRunIdDigits = 64;
   const bool is_hex = run.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (run.empty() || (is_hex && run.size() >= kShortestPrefix && run.size() <= kRunIdDigits)) return absl::OkStatus();
+  if (run.empty() || (is_hex && run.size() >= record::kShortestRunIdPrefix && run.size() <= record::kRunIdDigits))
+    return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("'", run, "' is not a run_id: give its 64 lower-case hex digits or at least the first 4"));
 }

@@ -1,7 +1,7 @@
 #include "server/net/listener.h"
 
+#include <linux/tcp.h>
 #include <netdb.h>
-#include <netinet/tcp.h>
 
 #include <cerrno>
 #include <cstring>

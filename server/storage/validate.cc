@@ -17,7 +17,6 @@
 namespace telemetry::storage {
 namespace {
 
-constexpr size_t kAttemptIdBytes = 16;
 constexpr size_t kSha256Bytes = 32;
 constexpr uint64_t kMaxInteger = std::numeric_limits<int64_t>::max();
 constexpr int64_t kNewestIrSchema = 1;
@@ -40,7 +39,7 @@ class Checker {
 
   void RunId(std::string_view run_id) { Require(record::IsHexId(run_id), "run_id is not 64 lower-case hex digits"); }
 
-  void AttemptId(std::string_view id) { Require(id.size() == kAttemptIdBytes, "attempt_id is not 16 bytes"); }
+  void AttemptId(std::string_view id) { Require(id.size() == record::kAttemptIdBytes, "attempt_id is not 16 bytes"); }
 
   // Checks all text fields of a message by reflection.
   void NoNul(const google::protobuf::Message& message) {
@@ -129,7 +128,7 @@ void Check(const v1::Attempt& attempt, Checker& check) {
   check.Require(attempt.state() >= v1::Attempt::STATE_UNSPECIFIED && attempt.state() <= v1::Attempt::STATE_ABANDONED,
                 "state is not known");
   for (const std::string& id : attempt.supersedes()) {
-    check.Require(id.size() == kAttemptIdBytes && id != attempt.attempt_id(),
+    check.Require(id.size() == record::kAttemptIdBytes && id != attempt.attempt_id(),
                   "supersedes holds something else than 16-byte ids of other attempts");
   }
   if (attempt.has_environment_json()) check.Json(attempt.environment_json(), "environment_json", kObject);

@@ -11,9 +11,6 @@ namespace {
 
 using bench::CollectorProcess;
 
-constexpr absl::Duration kLook = absl::Milliseconds(20);
-constexpr absl::Duration kPatience = absl::Minutes(1);
-
 int CountOf(const std::string& text, const std::string& words) {
   int count = 0;
   for (size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) ++count;
@@ -36,7 +33,7 @@ std::string FaultTest::LogText() const {
 }
 
 bool FaultTest::AwaitLog(const std::string& words, int times) {
-  for (const absl::Time deadline = absl::Now() + kPatience; absl::Now() < deadline; absl::SleepFor(kLook)) {
+  for (const absl::Time deadline = absl::Now() + kPatience; absl::Now() < deadline; absl::SleepFor(kLookInterval)) {
     if (CountOf(LogText(), words) >= times) return true;
   }
   return false;

@@ -28,7 +28,6 @@ using bench::CollectorProcess;
 using proxy::CommitProxy;
 
 constexpr int kCollectors = 3;
-constexpr absl::Duration kPatience = absl::Minutes(1);
 
 class FleetFaultTest : public ProducersTest {
  protected:

@@ -18,12 +18,6 @@
 #include "tests/faults/stored_rows.h"
 
 namespace telemetry::faults {
-namespace {
-
-constexpr absl::Duration kLook = absl::Milliseconds(20);
-constexpr absl::Duration kPatience = absl::Minutes(1);
-
-}  // namespace
 
 ProducersTest::ProducersTest() : seed_(TestSeed()), random_(seed_) {
   std::string pattern = (std::filesystem::temp_directory_path() / "telemetry-faults-XXXXXX").string();
@@ -83,7 +77,7 @@ void ProducersTest::AwaitProgress() {
   for (int number = 0; number < kProducers; ++number) {
     while (AckedBy(number) == before[number]) {
       ASSERT_LT(absl::Now(), deadline) << "nothing of producer " << number << " is acknowledged";
-      absl::SleepFor(kLook);
+      absl::SleepFor(kLookInterval);
     }
   }
 }

@@ -16,6 +16,9 @@
 namespace telemetry::faults {
 
 inline constexpr int kProducers = 8;
+// The longest time that a test waits for something that must happen, and the time between two looks.
+inline constexpr absl::Duration kPatience = absl::Minutes(1);
+inline constexpr absl::Duration kLookInterval = absl::Milliseconds(20);
 
 // A fixture with eight producer processes in a temporary folder, and the ledgers of the promises made to them.
 class ProducersTest : public testing::Test {

@@ -26,12 +26,6 @@ constexpr int CUBLAS_OP_N = 0;
 constexpr int CUBLAS_COMPUTE_32F = 68;
 constexpr int CUBLAS_GEMM_DEFAULT = -1;
 
-std::vector<std::string> Candidates() {
-  // If the user chose a path, no other library is tried.
-  if (const char* chosen = std::getenv("TELEMETRY_CUBLAS"); chosen != nullptr && *chosen != '\0') return {chosen};
-  return {"libcublas.so.13", "libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so"};
-}
-
 // Returns the cudaDataType_t of a dtype.
 std::optional<int> DataTypeOf(DType dtype) {
   switch (dtype) {
@@ -68,7 +62,8 @@ struct Cublas::Api {
 };
 
 absl::StatusOr<Cublas::Api> Cublas::Api::Load() {
-  absl::StatusOr<SharedLibrary> library = SharedLibrary::Open(Candidates());
+  absl::StatusOr<SharedLibrary> library = SharedLibrary::OpenChosen(
+      "TELEMETRY_CUBLAS", {"libcublas.so.13", "libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so"});
   if (!library.ok()) {
     return absl::UnavailableError(
         Cat("no cuBLAS: install NVIDIA's libcublas.so.13 (or 12), or set TELEMETRY_CUBLAS to its path (",

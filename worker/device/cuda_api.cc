@@ -49,7 +49,7 @@ absl::Status BindAll(const SharedLibrary& library, CudaApi* api) {
       .status();
 }
 
-absl::StatusOr<CudaApi> Load() {
+absl::StatusOr<CudaApi> LoadCuda() {
   absl::StatusOr<SharedLibrary> library = SharedLibrary::Open({"libcuda.so.1"});
   if (!library.ok()) {
     return absl::UnavailableError(
@@ -65,7 +65,7 @@ absl::StatusOr<CudaApi> Load() {
 }  // namespace
 
 absl::StatusOr<const CudaApi*> GetCudaApi() {
-  static const absl::StatusOr<CudaApi>& api = *new absl::StatusOr<CudaApi>(Load());
+  static const absl::StatusOr<CudaApi>& api = *new absl::StatusOr<CudaApi>(LoadCuda());
   if (!api.ok()) return api.status();
   return &*api;
 }

@@ -15,10 +15,6 @@
 namespace telemetry::worker {
 namespace {
 
-absl::Status Foreign(const std::string& what) {
-  return absl::InvalidArgumentError(absl::StrCat(what, ": not a buffer or event of this device"));
-}
-
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(std::shared_ptr<const CudaContext> context) : context_(std::move(context)) {}
@@ -32,7 +28,7 @@ class CudaDevice final : public Device {
 
   absl::StatusOr<std::unique_ptr<Buffer>> View(const Buffer* whole, size_t offset_bytes, size_t size_bytes) override {
     const CudaBuffer* own = OwnBuffer(*context_, whole);
-    if (own == nullptr) return Foreign("view");
+    if (own == nullptr) return ForeignObject("view");
     RETURN_IF_ERROR(CheckView(offset_bytes, size_bytes, own->size_bytes()));
     return std::make_unique<CudaBuffer>(*own, offset_bytes, size_bytes);
   }
@@ -107,7 +103,7 @@ class CudaDevice final : public Device {
   absl::StatusOr<double> ElapsedMs(const Event& begin, const Event& end) override {
     const CudaEvent* first = OwnEvent(*context_, begin);
     const CudaEvent* last = OwnEvent(*context_, end);
-    if (first == nullptr || last == nullptr) return Foreign("elapsed time");
+    if (first == nullptr || last == nullptr) return ForeignObject("elapsed time");
     RETURN_IF_ERROR(context_->MakeCurrent());
     float elapsed_ms = 0;
     absl::Status status = context_->Check(api().event_synchronize(last->get()), "cuEventSynchronize");
@@ -127,7 +123,7 @@ class CudaDevice final : public Device {
   const CudaApi& api() const { return context_->api(); }
 
   absl::Status Begin(const std::string& what, const Buffer* buffer, size_t offset_bytes, size_t bytes) const {
-    if (OwnBuffer(*context_, buffer) == nullptr) return Foreign(what);
+    if (OwnBuffer(*context_, buffer) == nullptr) return ForeignObject(what);
     RETURN_IF_ERROR(CheckRange(what, offset_bytes, bytes, buffer->size_bytes()));
     return context_->MakeCurrent();
   }

@@ -14,6 +14,10 @@ absl::Status CheckRange(std::string_view what, size_t offset, size_t bytes, size
       record::Cat(what, ": ", bytes, " bytes at offset ", offset, " of a buffer of ", size_bytes, " bytes"));
 }
 
+absl::Status ForeignObject(std::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat(std::string(what), ": not a buffer or event of this device"));
+}
+
 absl::Status CheckView(size_t offset, size_t bytes, size_t size_bytes) {
   if (offset % kViewAlignment == 0) return CheckRange("view", offset, bytes, size_bytes);
   return absl::InvalidArgumentError(

@@ -14,6 +14,9 @@ namespace telemetry::worker {
 // OUT_OF_RANGE: [offset, offset + bytes) exceeds a buffer of `size_bytes`. The message begins with `what`.
 absl::Status CheckRange(std::string_view what, size_t offset, size_t bytes, size_t size_bytes);
 
+// Returns INVALID_ARGUMENT: `what` got a buffer or event of another device.
+absl::Status ForeignObject(std::string_view what);
+
 // Checks the range of a view. INVALID_ARGUMENT: the offset is not a multiple of kViewAlignment. OUT_OF_RANGE: see
 // CheckRange.
 absl::Status CheckView(size_t offset, size_t bytes, size_t size_bytes);

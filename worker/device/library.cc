@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
+
 #include "absl/strings/str_cat.h"
 
 namespace telemetry::worker {
@@ -16,6 +18,11 @@ absl::StatusOr<SharedLibrary> SharedLibrary::Open(const std::vector<std::string>
     absl::StrAppend(&tried, tried.empty() ? "" : "; ", error == nullptr ? name : error);
   }
   return absl::NotFoundError(tried);
+}
+
+absl::StatusOr<SharedLibrary> SharedLibrary::OpenChosen(const char* variable, const std::vector<std::string>& names) {
+  const char* chosen = std::getenv(variable);
+  return chosen != nullptr && *chosen != '\0' ? Open({chosen}) : Open(names);
 }
 
 void* SharedLibrary::Find(const char* symbol) const { return dlsym(handle_, symbol); }

@@ -15,6 +15,8 @@ class SharedLibrary {
   // Opens the first of `names` (names for the loader, or paths) that can be opened. NOT_FOUND: the message contains the
   // error of each.
   static absl::StatusOr<SharedLibrary> Open(const std::vector<std::string>& names);
+  // Opens the library whose path the environment variable contains, and no other; if it is not set, one of `names`.
+  static absl::StatusOr<SharedLibrary> OpenChosen(const char* variable, const std::vector<std::string>& names);
 
   // Returns the name that was opened.
   const std::string& name() const { return name_; }

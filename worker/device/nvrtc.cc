@@ -34,15 +34,10 @@ struct NvrtcApi {
   nvrtcResult (*get_cubin)(nvrtcProgram program, char* cubin);
 };
 
-std::vector<std::string> Candidates() {
-  // If the user chose a path, no other library is tried.
-  if (const char* chosen = std::getenv("TELEMETRY_NVRTC"); chosen != nullptr && *chosen != '\0') return {chosen};
-  return {"libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so",
-          "/usr/local/cuda/lib64/libnvrtc.so.13", "/usr/local/cuda/lib64/libnvrtc.so.12"};
-}
-
-absl::StatusOr<NvrtcApi> Load() {
-  absl::StatusOr<SharedLibrary> library = SharedLibrary::Open(Candidates());
+absl::StatusOr<NvrtcApi> LoadNvrtc() {
+  absl::StatusOr<SharedLibrary> library = SharedLibrary::OpenChosen(
+      "TELEMETRY_NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so",
+                          "/usr/local/cuda/lib64/libnvrtc.so.13", "/usr/local/cuda/lib64/libnvrtc.so.12"});
   if (!library.ok()) {
     return absl::UnavailableError(absl::StrCat(
         "no NVRTC to compile CUDA sources with: install NVIDIA's libnvrtc.so.13 (or 12), or set TELEMETRY_NVRTC to its "
@@ -66,7 +61,7 @@ absl::StatusOr<NvrtcApi> Load() {
 }
 
 absl::StatusOr<const NvrtcApi*> GetNvrtcApi() {
-  static const absl::StatusOr<NvrtcApi>& api = *new absl::StatusOr<NvrtcApi>(Load());
+  static const absl::StatusOr<NvrtcApi>& api = *new absl::StatusOr<NvrtcApi>(LoadNvrtc());
   if (!api.ok()) return api.status();
   return &*api;
 }

@@ -45,7 +45,7 @@ absl::Status BindAll(const SharedLibrary& library, OpenClApi* api) {
       .status();
 }
 
-absl::StatusOr<OpenClApi> Load() {
+absl::StatusOr<OpenClApi> LoadOpenCl() {
   absl::StatusOr<SharedLibrary> library = SharedLibrary::Open({"libOpenCL.so.1"});
   if (!library.ok()) {
     return absl::UnavailableError(
@@ -113,7 +113,7 @@ const char* ErrorName(cl_int result) {
 }  // namespace
 
 absl::StatusOr<const OpenClApi*> GetOpenClApi() {
-  static const absl::StatusOr<OpenClApi>& api = *new absl::StatusOr<OpenClApi>(Load());
+  static const absl::StatusOr<OpenClApi>& api = *new absl::StatusOr<OpenClApi>(LoadOpenCl());
   if (!api.ok()) return api.status();
   return &*api;
 }

@@ -40,10 +40,6 @@ class OpenClEvent final : public Event {
   const OpenClEventHandle event_;
 };
 
-absl::Status Foreign(const std::string& what) {
-  return absl::InvalidArgumentError(absl::StrCat(what, ": not a buffer or event of this device"));
-}
-
 class OpenClDevice final : public Device {
  public:
   explicit OpenClDevice(std::shared_ptr<const OpenClContext> context) : context_(std::move(context)) {}
@@ -57,7 +53,7 @@ class OpenClDevice final : public Device {
 
   absl::StatusOr<std::unique_ptr<Buffer>> View(const Buffer* whole, size_t offset_bytes, size_t size_bytes) override {
     const OpenClBuffer* own = OwnBuffer(*context_, whole);
-    if (own == nullptr) return Foreign("view");
+    if (own == nullptr) return ForeignObject("view");
     RETURN_IF_ERROR(CheckView(offset_bytes, size_bytes, own->size_bytes()));
     return ViewOpenClBuffer(context_, *own, offset_bytes, size_bytes);
   }
@@ -114,7 +110,7 @@ class OpenClDevice final : public Device {
     const auto* last = dynamic_cast<const OpenClEvent*>(&end);
     if (first == nullptr || last == nullptr || first->context() != context_.get() ||
         last->context() != context_.get()) {
-      return Foreign("elapsed time");
+      return ForeignObject("elapsed time");
     }
     RETURN_IF_ERROR(last->Wait());
     RETURN_IF_ERROR(first->Wait());
@@ -137,7 +133,7 @@ class OpenClDevice final : public Device {
 
   absl::StatusOr<cl_mem> Range(const std::string& what, const Buffer* buffer, size_t offset_bytes, size_t bytes) const {
     const OpenClBuffer* own = OwnBuffer(*context_, buffer);
-    if (own == nullptr) return Foreign(what);
+    if (own == nullptr) return ForeignObject(what);
     RETURN_IF_ERROR(CheckRange(what, offset_bytes, bytes, own->size_bytes()));
     return own->memory();
   }

@@ -5,7 +5,6 @@
 namespace telemetry::forward {
 namespace {
 
-constexpr size_t kAttemptIdBytes = 16;
 constexpr char kNul = '\0';
 
 }  // namespace
@@ -34,7 +33,7 @@ void AttemptIdentity::Add(const record::SidecarRow& row, Occurrences* occurrence
   if (closed_) return;
   link_ = record::Sha256(link_ + RowFingerprint(row));
   const uint64_t occurrence = (*occurrences)[link_]++;
-  ids_.push_back(record::Sha256(link_ + kNul + std::to_string(occurrence)).substr(0, kAttemptIdBytes));
+  ids_.push_back(record::Sha256(link_ + kNul + std::to_string(occurrence)).substr(0, record::kAttemptIdBytes));
   if (row.perf_ms.has_value()) ++measured_rows_;
   closed_ = measured_rows_ == kMeasuredRows || ids_.size() == kMaxLinks;
 }

@@ -24,8 +24,6 @@ Json Integers(const std::vector<int>& values) {
   return list;
 }
 
-Json Text(std::string_view text) { return Json::String(RecordText(text)); }
-
 // Returns the graphs that are recorded.
 std::vector<const Graph*> GraphsOf(const DeviceIr& ir) {
   std::set<int> alternates;
@@ -54,7 +52,7 @@ std::string OpKind(Op op) {
 
 Json SourceLocationOf(const Node& node) {
   if (node.location.file.empty()) return Json::Null();
-  return Text(Cat(node.location.file, ":", node.location.line));
+  return RecordString(Cat(node.location.file, ":", node.location.line));
 }
 
 Json NodeJson(const DeviceIr& ir, const Graph& graph, const std::string& region_kind, const Node& node,

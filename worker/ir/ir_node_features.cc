@@ -16,8 +16,6 @@ using record::Json;
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-Json Text(std::string_view text) { return Json::String(RecordText(text)); }
-
 // A dimension: its text, and its value if it is known.
 struct Dimension {
   std::string text;
@@ -27,7 +25,7 @@ using Dimensions = std::vector<Dimension>;
 
 Json Texts(const Dimensions& dimensions) {
   Json list = Json::Array();
-  for (const Dimension& dimension : dimensions) list.items.push_back(Text(dimension.text));
+  for (const Dimension& dimension : dimensions) list.items.push_back(RecordString(dimension.text));
   return list;
 }
 
@@ -91,12 +89,12 @@ Dimensions TileStrides(const Dimensions& shape) {
 
 void SetTensor(std::string_view dtype, const Dimensions& shape, const Dimensions& strides, const std::string& device,
                ValueFeatures* features) {
-  features->dtype = Text(dtype);
+  features->dtype = RecordString(dtype);
   features->shape = Texts(shape);
   features->concrete_shape = Values(shape);
   features->stride = Texts(strides);
   features->concrete_stride = Values(strides);
-  features->device = Text(device);
+  features->device = RecordString(device);
 }
 
 bool IsKnown(Op op) { return op >= Op::kPlaceholder && op <= kLastOp; }
@@ -106,13 +104,13 @@ bool IsSymbol(const Node& node) { return node.op == Op::kBlockSize || node.op ==
 
 void SetSymbol(const DeviceIr& ir, const Node& node, const IrGraphOptions& options, ValueFeatures* features) {
   if (node.op == Op::kBlockSize) {
-    features->dtype = Text("SymInt");
-    features->value = Text(BlockDimension(ir, node.axis, options).text);
+    features->dtype = RecordString("SymInt");
+    features->value = RecordString(BlockDimension(ir, node.axis, options).text);
     return;
   }
-  features->dtype = Text(node.dtype.has_value() && !IsFloat(*node.dtype) ? "SymInt" : "SymFloat");
+  features->dtype = RecordString(node.dtype.has_value() && !IsFloat(*node.dtype) ? "SymInt" : "SymFloat");
   const bool exists = node.scalar >= 0 && node.scalar < static_cast<int>(ir.scalars.size());
-  if (exists) features->value = Text(ir.scalars[static_cast<size_t>(node.scalar)].name);
+  if (exists) features->value = RecordString(ir.scalars[static_cast<size_t>(node.scalar)].name);
 }
 
 Json LoweringClass(Lowering lowering) {
@@ -120,29 +118,29 @@ Json LoweringClass(Lowering lowering) {
     case Lowering::kNone:
       return Json::Null();
     case Lowering::kPointwise:
-      return Text("PointwiseLowering");
+      return RecordString("PointwiseLowering");
     case Lowering::kReduction:
-      return Text("ReductionLowering");
+      return RecordString("ReductionLowering");
     case Lowering::kApi:
     case Lowering::kDot:
     case Lowering::kControlFlow:
       break;
   }
-  return Text("APIFuncLowering");
+  return RecordString("APIFuncLowering");
 }
 
 Json ReductionType(Op op) {
   switch (op) {
     case Op::kSum:
-      return Text("sum");
+      return RecordString("sum");
     case Op::kAMax:
-      return Text("max");
+      return RecordString("max");
     case Op::kAMin:
-      return Text("min");
+      return RecordString("min");
     case Op::kProd:
-      return Text("prod");
+      return RecordString("prod");
     case Op::kArgMax:
-      return Text("argmax");
+      return RecordString("argmax");
     default:
       return Json::Null();
   }
@@ -183,6 +181,8 @@ std::string RecordText(std::string_view text) {
   while ((static_cast<unsigned char>(valid[cut]) & 0xC0) == 0x80) --cut;
   return valid.substr(0, cut) + kTruncated;
 }
+
+Json RecordString(std::string_view text) { return Json::String(RecordText(text)); }
 
 std::string RecordId(const Graph& graph, const Node& node) { return Cat("g", graph.id, ":", ValidUtf8(node.name)); }
 

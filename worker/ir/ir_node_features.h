@@ -16,6 +16,7 @@ namespace telemetry::worker::ir {
 std::string ValidUtf8(std::string_view text);
 // Returns free text as a record may contain it: valid UTF-8, cut to kMaxTextBytes.
 std::string RecordText(std::string_view text);
+record::Json RecordString(std::string_view text);  // the same, as a JSON string
 
 // Returns the id of the node in the record: "g0:exp".
 std::string RecordId(const Graph& graph, const Node& node);

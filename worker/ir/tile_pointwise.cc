@@ -7,9 +7,9 @@ namespace telemetry::worker::ir {
 namespace {
 
 // An operand in the layout of the result. Copies the elements only if their layout differs.
-class Operand {
+class BroadcastOperand {
  public:
-  Operand(const TilePtr& tile, const TileShape& shape) : tile_(tile) {
+  BroadcastOperand(const TilePtr& tile, const TileShape& shape) : tile_(tile) {
     if (tile->axes != shape.axes) copy_ = Broadcast(*tile, shape);
   }
   const double* data() const { return copy_.data.empty() ? tile_->data.data() : copy_.data.data(); }
@@ -26,15 +26,15 @@ struct Result {
 
   template <typename Function>
   void Unary(Function function) const {
-    const Operand a(operands[0], shape);
+    const BroadcastOperand a(operands[0], shape);
     const double* x = a.data();
     double* to = out->data();
     for (size_t i = 0; i < out->size(); ++i) to[i] = function(x[i]);
   }
   template <typename Function>
   void Binary(Function function) const {
-    const Operand a(operands[0], shape);
-    const Operand b(operands[1], shape);
+    const BroadcastOperand a(operands[0], shape);
+    const BroadcastOperand b(operands[1], shape);
     const double* x = a.data();
     const double* y = b.data();
     double* to = out->data();
@@ -187,9 +187,9 @@ void Convert(DType dtype, const Result& result) {
 }
 
 void Where(const Result& result) {
-  const Operand condition(result.operands[0], result.shape);
-  const Operand then(result.operands[1], result.shape);
-  const Operand otherwise(result.operands[2], result.shape);
+  const BroadcastOperand condition(result.operands[0], result.shape);
+  const BroadcastOperand then(result.operands[1], result.shape);
+  const BroadcastOperand otherwise(result.operands[2], result.shape);
   for (size_t i = 0; i < result.out->size(); ++i) {
     (*result.out)[i] = condition.data()[i] != 0 ? then.data()[i] : otherwise.data()[i];
   }

@@ -44,8 +44,6 @@ absl::Status Refuse(Op op, DType dtype, std::string_view remedy) {
   return absl::InvalidArgumentError(Cat(BaseName(op), " of ", ShortName(dtype), " is not supported: ", remedy));
 }
 
-bool IsComparison(Op op) { return op >= Op::kEq && op <= Op::kGe; }
-bool IsLogic(Op op) { return op >= Op::kAnd && op <= Op::kNot; }
 bool IsFloatFunction(Op op) { return op >= Op::kExp && op <= Op::kCos; }
 
 }  // namespace

@@ -18,6 +18,9 @@ struct OperandType {
   bool is_number = false;
 };
 
+inline bool IsComparison(Op op) { return op >= Op::kEq && op <= Op::kGe; }
+inline bool IsLogic(Op op) { return op >= Op::kAnd && op <= Op::kNot; }
+
 // The dtypes of a pointwise op.
 struct PointwiseType {
   DType operands = DType::kF32;  // the dtype that the operands are promoted to

@@ -11,9 +11,6 @@
 namespace telemetry::worker::ir {
 namespace {
 
-bool IsComparison(Op op) { return op >= Op::kEq && op <= Op::kGe; }
-bool IsLogic(Op op) { return op >= Op::kAnd && op <= Op::kNot; }
-
 class NodeChecker {
  public:
   NodeChecker(const DeviceIr& ir, const Graph& graph, const Node& node) : ir_(ir), graph_(graph), node_(node) {}

@@ -29,13 +29,11 @@ namespace {
   " LIMIT "                                                                                               \
   "1000"
 
-std::string Text(const Statement& row, int column) { return std::string(row.Text(column)); }
-
 absl::Status ReadValues(Statement& statement, google::protobuf::RepeatedPtrField<std::string>* values) {
   while (true) {
     absl::StatusOr<bool> found = statement.Step();
     if (!found.ok() || !*found) return found.status();
-    values->Add(Text(statement, 0));
+    values->Add(statement.String(0));
   }
 }
 
@@ -101,19 +99,19 @@ StoredRun DatasetReader::FillRun() {
   StoredRun stored{.key = runs_.Int(0),
                    .described_by = runs_.Int(11),
                    .sender = runs_.Int(12),
-                   .sender_name = Text(runs_, 13),
+                   .sender_name = runs_.String(13),
                    .run = {}};
   v1::Run& run = stored.run;
-  run.set_run_id(Text(runs_, 1));
-  if (!runs_.IsNull(2)) run.set_kernel_id(Text(runs_, 2));
-  if (!runs_.IsNull(3)) run.set_kernel_name(Text(runs_, 3));
-  if (!runs_.IsNull(4)) run.set_kernel_source(Text(runs_, 4));
-  if (!runs_.IsNull(5)) run.set_input_shapes(Text(runs_, 5));
-  if (!runs_.IsNull(6)) run.set_dtypes(Text(runs_, 6));
-  if (!runs_.IsNull(7)) run.set_hardware(Text(runs_, 7));
-  if (!runs_.IsNull(8)) run.set_settings_signature(Text(runs_, 8));
-  if (!runs_.IsNull(9)) run.set_extra_json(Text(runs_, 9));
-  if (!runs_.IsNull(10)) run.set_settings_json(Text(runs_, 10));
+  run.set_run_id(runs_.String(1));
+  if (!runs_.IsNull(2)) run.set_kernel_id(runs_.String(2));
+  if (!runs_.IsNull(3)) run.set_kernel_name(runs_.String(3));
+  if (!runs_.IsNull(4)) run.set_kernel_source(runs_.String(4));
+  if (!runs_.IsNull(5)) run.set_input_shapes(runs_.String(5));
+  if (!runs_.IsNull(6)) run.set_dtypes(runs_.String(6));
+  if (!runs_.IsNull(7)) run.set_hardware(runs_.String(7));
+  if (!runs_.IsNull(8)) run.set_settings_signature(runs_.String(8));
+  if (!runs_.IsNull(9)) run.set_extra_json(runs_.String(9));
+  if (!runs_.IsNull(10)) run.set_settings_json(runs_.String(10));
   return stored;
 }
 
@@ -164,16 +162,16 @@ StoredAttempt DatasetReader::FillAttempt(const Statement& row) {
   StoredAttempt stored{.key = {.run = row.Int(13), .attempt = row.Int(0)}, .summary = {}};
   v1::Attempt& attempt = *stored.summary.mutable_attempt();
   attempt.set_attempt_id(std::string(row.Bytes(1)));
-  attempt.set_run_id(Text(row, 2));
-  attempt.set_origin(Text(row, 3));
-  attempt.set_dialect(Text(row, 4));
+  attempt.set_run_id(row.String(2));
+  attempt.set_origin(row.String(3));
+  attempt.set_dialect(row.String(4));
   attempt.set_state(ParseAttemptState(row.Text(5)));
   attempt.set_provisional(row.Int(6) != 0);
   if (!row.IsNull(7)) attempt.set_started_unix_us(row.Int(7));
-  if (!row.IsNull(8)) attempt.set_search_algorithm(Text(row, 8));
+  if (!row.IsNull(8)) attempt.set_search_algorithm(row.String(8));
   if (!row.IsNull(9)) attempt.set_seed(row.Int(9));
-  if (!row.IsNull(10)) attempt.set_environment_json(Text(row, 10));
-  if (!row.IsNull(11)) attempt.set_counters_json(Text(row, 11));
+  if (!row.IsNull(10)) attempt.set_environment_json(row.String(10));
+  if (!row.IsNull(11)) attempt.set_counters_json(row.String(11));
   stored.summary.set_first_received_unix_us(row.Int(12));
   return stored;
 }
@@ -236,8 +234,8 @@ absl::Status DatasetReader::ReadRunConfig(int64_t run, int64_t config, v1::RunCo
   absl::StatusOr<bool> found = run_config_.Bind(run, config).Step();
   if (!found.ok() || !*found) return found.status();
   if (!run_config_.IsNull(0)) out->set_sample_id(std::string(run_config_.Bytes(0)));
-  if (!run_config_.IsNull(1)) out->set_decorator(Text(run_config_, 1));
-  if (!run_config_.IsNull(2)) out->set_record_keys_json(Text(run_config_, 2));
+  if (!run_config_.IsNull(1)) out->set_decorator(run_config_.String(1));
+  if (!run_config_.IsNull(2)) out->set_record_keys_json(run_config_.String(2));
   run_config_.Reset();
   return absl::OkStatus();
 }

@@ -16,9 +16,6 @@
 namespace telemetry::storage {
 namespace {
 
-constexpr size_t kShortestPrefix = 4;
-constexpr size_t kRunIdDigits = 64;
-constexpr size_t kAttemptIdBytes = 16;
 // The number of attempts that one step examines. This is quick even if none of them matches.
 constexpr int64_t kKeysAtOnce = 10'000;
 
@@ -70,7 +67,7 @@ absl::StatusOr<std::vector<std::string>> Neighbours(Database& database, const ch
 }
 
 absl::StatusOr<std::string> FindRun(Database& database, const std::string& prefix) {
-  if (!IsHex(prefix) || prefix.size() < kShortestPrefix || prefix.size() > kRunIdDigits) {
+  if (!IsHex(prefix) || prefix.size() < record::kShortestRunIdPrefix || prefix.size() > record::kRunIdDigits) {
     return absl::InvalidArgumentError(
         absl::StrCat("'", prefix, "' is not a run_id: give its 64 lower-case hex digits or at least the first 4"));
   }
@@ -92,7 +89,7 @@ absl::StatusOr<std::string> FindRun(Database& database, const std::string& prefi
 }
 
 absl::Status FindAttempt(Database& database, const std::string& attempt_id) {
-  if (attempt_id.size() != kAttemptIdBytes) return absl::InvalidArgumentError("an attempt_id has 16 bytes");
+  if (attempt_id.size() != record::kAttemptIdBytes) return absl::InvalidArgumentError("an attempt_id has 16 bytes");
   Statement find(database, "SELECT attempt FROM attempts WHERE attempt_id = ?1");
   const absl::StatusOr<std::optional<int64_t>> found = find.Bind(Blob{attempt_id}).QueryInt();
   if (!found.ok() || found->has_value()) return found.status();

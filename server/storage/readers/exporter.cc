@@ -25,8 +25,6 @@ constexpr size_t kRunConfigsPerPage = 1000;
 // A page of rows or run configs ends with the item that reaches this size. It is small enough that a client that reads
 // 10 kB/s needs less than --unread-timeout for a page.
 constexpr size_t kPageBytes = size_t{256} << 10;
-constexpr size_t kShortestPrefix = 4;
-constexpr size_t kRunIdDigits = 64;
 
 // Returns the attempt's start, or if that is not known, the time when the collector first received a record of it.
 int64_t BeganAt(const StoredAttempt& attempt) {
@@ -61,7 +59,7 @@ absl::Status HasChanged() {
 absl::Status CheckFilter(const v1::Filter& filter) {
   const std::string& id = filter.run_id();
   const bool hex = id.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (!id.empty() && (!hex || id.size() < kShortestPrefix || id.size() > kRunIdDigits)) {
+  if (!id.empty() && (!hex || id.size() < record::kShortestRunIdPrefix || id.size() > record::kRunIdDigits)) {
     return absl::InvalidArgumentError(
         absl::StrCat("\"", id, "\" is no run_id: 64 lower-case hex digits, or a prefix of at least 4"));
   }

@@ -17,8 +17,6 @@ absl::Status SetOmitted(const Statement& row, int column, Message* message) {
   return absl::OkStatus();
 }
 
-std::string Text(const Statement& row, int column) { return std::string(row.Text(column)); }
-
 }  // namespace
 
 IrGraphReader::IrGraphReader(Database& database)
@@ -42,7 +40,7 @@ absl::StatusOr<std::vector<std::string>> IrGraphReader::Kinds(int64_t run) {
   while (true) {
     ASSIGN_OR_RETURN(bool found, kinds_.Step());
     if (!found) return kinds;
-    kinds.push_back(Text(kinds_, 0));
+    kinds.push_back(kinds_.String(0));
   }
 }
 
@@ -56,8 +54,8 @@ absl::StatusOr<std::string> IrGraphReader::Read(int64_t run, const std::string& 
   if (!read_.IsNull(1)) graph.set_schema_version(read_.Int(1));
   graph.set_directed(read_.Int(2) != 0);
   graph.set_multigraph(read_.Int(3) != 0);
-  graph.set_attributes_json(Text(read_, 4));
-  graph.set_extra_json(Text(read_, 5));
+  graph.set_attributes_json(read_.String(4));
+  graph.set_extra_json(read_.String(5));
   read_.Reset();
   std::string serialised = graph.SerializeAsString();
   absl::Status status = AppendNodes(run, key, &serialised);
@@ -97,13 +95,13 @@ absl::Status IrGraphReader::AppendNodes(int64_t run, int64_t ir_graph, std::stri
     if (!found.ok() || !*found) return found.status();
     v1::IrGraph part;
     v1::IrNode* node = part.add_nodes();
-    node->set_id(Text(read_nodes_, 0));
+    node->set_id(read_nodes_.String(0));
     node->set_graph_id(read_nodes_.Int(1));
     for (int column = kFirst; column < kOmitted; ++column) {
-      if (!read_nodes_.IsNull(column)) kColumns[column - kFirst](node, Text(read_nodes_, column));
+      if (!read_nodes_.IsNull(column)) kColumns[column - kFirst](node, read_nodes_.String(column));
     }
     RETURN_IF_ERROR(SetOmitted(read_nodes_, kOmitted, node));
-    node->set_extra_json(Text(read_nodes_, kOmitted + 1));
+    node->set_extra_json(read_nodes_.String(kOmitted + 1));
     part.AppendToString(graph);
   }
 }
@@ -115,14 +113,14 @@ absl::Status IrGraphReader::AppendEdges(int64_t run, int64_t ir_graph, std::stri
     if (!found.ok() || !*found) return found.status();
     v1::IrGraph part;
     v1::IrEdge* edge = part.add_edges();
-    edge->set_source(Text(read_edges_, 0));
-    edge->set_target(Text(read_edges_, 1));
-    if (!read_edges_.IsNull(2)) edge->set_edge_kind(Text(read_edges_, 2));
-    if (!read_edges_.IsNull(3)) edge->set_arg_positions_json(Text(read_edges_, 3));
-    if (!read_edges_.IsNull(4)) edge->set_dtype(Text(read_edges_, 4));
-    if (!read_edges_.IsNull(5)) edge->set_shape_json(Text(read_edges_, 5));
+    edge->set_source(read_edges_.String(0));
+    edge->set_target(read_edges_.String(1));
+    if (!read_edges_.IsNull(2)) edge->set_edge_kind(read_edges_.String(2));
+    if (!read_edges_.IsNull(3)) edge->set_arg_positions_json(read_edges_.String(3));
+    if (!read_edges_.IsNull(4)) edge->set_dtype(read_edges_.String(4));
+    if (!read_edges_.IsNull(5)) edge->set_shape_json(read_edges_.String(5));
     RETURN_IF_ERROR(SetOmitted(read_edges_, 6, edge));
-    edge->set_extra_json(Text(read_edges_, 7));
+    edge->set_extra_json(read_edges_.String(7));
     part.AppendToString(graph);
   }
 }

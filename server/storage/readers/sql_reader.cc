@@ -30,11 +30,10 @@ int32_t PageSize(int32_t asked, int32_t usual, int32_t most) { return asked <= 0
 std::string TokenOf(const RunPlace& place) { return absl::StrCat(place.run_id, record::HexEncode(place.sender_name)); }
 
 std::optional<RunPlace> PlaceOf(const std::string& token) {
-  constexpr size_t kRunIdDigits = 64;
   if (token.empty()) return RunPlace();
   absl::StatusOr<std::string> name =
-      record::HexDecode(std::string_view(token).substr(std::min(kRunIdDigits, token.size())));
-  RunPlace place = {.run_id = token.substr(0, kRunIdDigits)};
+      record::HexDecode(std::string_view(token).substr(std::min(record::kRunIdDigits, token.size())));
+  RunPlace place = {.run_id = token.substr(0, record::kRunIdDigits)};
   if (!record::IsHexId(place.run_id) || !name.ok()) return std::nullopt;
   place.sender_name = *std::move(name);
   return place;

@@ -55,6 +55,7 @@ class Statement {
     return value == kNegativeZero ? -0.0 : value;
   }
   std::string_view Text(int column) const { return prepared_->Text(column); }
+  std::string String(int column) const { return std::string(Text(column)); }
   std::string_view Bytes(int column) const { return prepared_->Bytes(column); }
 
  private:

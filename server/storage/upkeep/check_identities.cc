@@ -15,8 +15,6 @@ using record::IdentityCheck;
 constexpr int64_t kConfigsAtOnce = 1000;
 constexpr int64_t kRunsAtOnce = 32;  // with sources of up to 1 MiB each
 
-std::string Text(const Statement& row, int column) { return std::string(row.Text(column)); }
-
 class IdentityScan {
  public:
   explicit IdentityScan(absl::FunctionRef<void(const WrongIdentity&)> on_wrong) : on_wrong_(on_wrong) {}
@@ -47,21 +45,21 @@ class IdentityScan {
 void AddConfig(const Statement& row, IdentityScan& scan) {
   const auto id = static_cast<uint64_t>(row.Int(1));
   scan.Add(row.IsNull(2) ? IdentityCheck() : record::CheckConfigId(id, row.Text(2)),
-           {.what = "config_id", .id = record::FormatConfigId(id), .expected = {}, .sender = Text(row, 3)});
+           {.what = "config_id", .id = record::FormatConfigId(id), .expected = {}, .sender = row.String(3)});
 }
 
 void AddRun(const Statement& row, IdentityScan& scan) {
   v1::Run run;
-  run.set_run_id(Text(row, 1));
-  if (!row.IsNull(2)) run.set_kernel_id(Text(row, 2));
-  if (!row.IsNull(3)) run.set_kernel_source(Text(row, 3));
-  if (!row.IsNull(4)) run.set_input_shapes(Text(row, 4));
-  if (!row.IsNull(5)) run.set_dtypes(Text(row, 5));
-  if (!row.IsNull(6)) run.set_hardware(Text(row, 6));
-  if (!row.IsNull(7)) run.set_settings_signature(Text(row, 7));
-  if (!row.IsNull(8)) run.set_extra_json(Text(row, 8));
-  if (!row.IsNull(9)) run.set_settings_json(Text(row, 9));
-  scan.Add(record::CheckRunId(run), {.what = "run_id", .id = run.run_id(), .expected = {}, .sender = Text(row, 10)});
+  run.set_run_id(row.String(1));
+  if (!row.IsNull(2)) run.set_kernel_id(row.String(2));
+  if (!row.IsNull(3)) run.set_kernel_source(row.String(3));
+  if (!row.IsNull(4)) run.set_input_shapes(row.String(4));
+  if (!row.IsNull(5)) run.set_dtypes(row.String(5));
+  if (!row.IsNull(6)) run.set_hardware(row.String(6));
+  if (!row.IsNull(7)) run.set_settings_signature(row.String(7));
+  if (!row.IsNull(8)) run.set_extra_json(row.String(8));
+  if (!row.IsNull(9)) run.set_settings_json(row.String(9));
+  scan.Add(record::CheckRunId(run), {.what = "run_id", .id = run.run_id(), .expected = {}, .sender = row.String(10)});
 }
 
 // Calls `use` for all rows of a query with two parameters: the key after which a page begins, and the page's number of

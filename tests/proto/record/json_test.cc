@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 
 std::string Nested(int levels) { return std::string(levels, '[') + std::string(levels, ']'); }
 
-Json Parsed(std::string_view text) {
+Json MustParse(std::string_view text) {
   absl::StatusOr<Json> json = ParseJson(text);
   EXPECT_TRUE(json.ok()) << text << ": " << json.status();
   return json.ok() ? *json : Json::Null();
@@ -21,18 +21,18 @@ Json Parsed(std::string_view text) {
 TEST(Json, NumbersKeepTheirDigits) {
   for (const char* digits :
        {"0", "-0", "1.10", "1E5", "1e-05", "NaN", "Infinity", "-Infinity", "1e999", "123456789012345678901234567890"}) {
-    EXPECT_EQ(Parsed(digits).text, digits);
-    EXPECT_EQ(ToJson(Parsed(digits)), digits);
+    EXPECT_EQ(MustParse(digits).text, digits);
+    EXPECT_EQ(ToJson(MustParse(digits)), digits);
   }
   const std::string big(1000, '9');
-  EXPECT_EQ(ToJson(Parsed(big)), big);
+  EXPECT_EQ(ToJson(MustParse(big)), big);
 }
 
 TEST(Json, KeysKeepTheirOrderEvenTwice) {
   constexpr char kText[] = R"({"b": 1, "a": {"z": [], "y": {}}, "b": 2})";
-  EXPECT_EQ(ToJson(Parsed(kText)), kText);
-  EXPECT_EQ(Parsed(kText).Find("b")->text, "1");
-  EXPECT_EQ(Parsed(kText).Find("c"), nullptr);
+  EXPECT_EQ(ToJson(MustParse(kText)), kText);
+  EXPECT_EQ(MustParse(kText).Find("b")->text, "1");
+  EXPECT_EQ(MustParse(kText).Find("c"), nullptr);
 }
 
 // Printed by Python 3.11: json.dumps(value).
@@ -53,21 +53,21 @@ TEST(Json, StringsAreWrittenAsPythonWritesThem) {
   };
   for (const Case& c : cases) {
     EXPECT_EQ(ToJson(Json::String(c.value)), c.dumped);
-    EXPECT_EQ(Parsed(c.dumped).text, c.value);
+    EXPECT_EQ(MustParse(c.dumped).text, c.value);
   }
 }
 
 TEST(Json, EscapesThatPythonNeverWritesAreReadAllTheSame) {
-  EXPECT_EQ(Parsed(R"("\/\u0041\uD83D\uDE00")").text, "/A😀");
+  EXPECT_EQ(MustParse(R"("\/\u0041\uD83D\uDE00")").text, "/A😀");
 }
 
 TEST(Json, IndentedAsPythonIndents) {
-  EXPECT_EQ(ToIndentedJson(Parsed(R"({"a": [], "b": {}, "c": [1, {"d": null}]})")),
+  EXPECT_EQ(ToIndentedJson(MustParse(R"({"a": [], "b": {}, "c": [1, {"d": null}]})")),
             "{\n  \"a\": [],\n  \"b\": {},\n  \"c\": [\n    1,\n    {\n      \"d\": null\n    }\n  ]\n}");
 }
 
 TEST(Json, CanonicalIsSortedAndTight) {
-  EXPECT_EQ(ToCanonicalJson(Parsed(R"({"b": [1, 2], "é": 1, "a": {"z": 1, "y": 2}})")),
+  EXPECT_EQ(ToCanonicalJson(MustParse(R"({"b": [1, 2], "é": 1, "a": {"z": 1, "y": 2}})")),
             R"({"a":{"y":2,"z":1},"b":[1,2],"\u00e9":1})");
 }
 
@@ -93,11 +93,11 @@ TEST(Json, CanonicalNumbersAreAsPythonPrintsThem) {
       {"NaN", "NaN"},
       {"123456789012345680.0", "1.2345678901234568e+17"},
   };
-  for (const auto& [text, canonical] : cases) EXPECT_EQ(ToCanonicalJson(Parsed(text)), canonical) << text;
+  for (const auto& [text, canonical] : cases) EXPECT_EQ(ToCanonicalJson(MustParse(text)), canonical) << text;
 }
 
 TEST(Json, OfEqualKeysTheCanonicalFormHasTheLast) {
-  EXPECT_EQ(ToCanonicalJson(Parsed(R"({"a": 1, "b": 2, "a": 3})")), R"({"a":3,"b":2})");
+  EXPECT_EQ(ToCanonicalJson(MustParse(R"({"a": 1, "b": 2, "a": 3})")), R"({"a":3,"b":2})");
 }
 
 TEST(Json, NestsTwoHundredLevelsAndNoMore) {
@@ -140,8 +140,8 @@ TEST(Json, WhatIsNearlyANumberIsRefusedAtTheRootAndWithin) {
 }
 
 TEST(Json, OnlyTheFourWhiteSpacesStandBetweenTokens) {
-  EXPECT_EQ(ToJson(Parsed(" \t\r\n[ 1 \n,\t\"a\" , null\r] \n")), R"([1, "a", null])");
-  EXPECT_EQ(ToJson(Parsed("\n 1 \t")), "1");
+  EXPECT_EQ(ToJson(MustParse(" \t\r\n[ 1 \n,\t\"a\" , null\r] \n")), R"([1, "a", null])");
+  EXPECT_EQ(ToJson(MustParse("\n 1 \t")), "1");
   for (const std::string& between : {std::string("\f"), std::string("\v"), std::string("\0", 1), std::string("\x1a"),
                                      std::string("\u00a0"), std::string("\ufeff")}) {
     EXPECT_FALSE(ParseJson(between + "1").ok());

@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 
 const std::string kId(64, 'a');
 
-Json Parsed(std::string_view text) {
+Json MustParseJson(std::string_view text) {
   const absl::StatusOr<Json> json = ParseJson(text);
   EXPECT_TRUE(json.ok()) << json.status();
   return json.value_or(Json::Null());
@@ -43,7 +43,7 @@ std::string IrRecord(std::string_view nodes, std::string_view links, std::string
 }
 
 std::string IrThereAndBack(const std::string& line) {
-  const absl::StatusOr<v1::IrGraph> graph = ParseIrRecord(Parsed(line));
+  const absl::StatusOr<v1::IrGraph> graph = ParseIrRecord(MustParseJson(line));
   if (!graph.ok()) return std::string(graph.status().message());
   v1::Run run;
   run.set_run_id(kId);
@@ -51,7 +51,7 @@ std::string IrThereAndBack(const std::string& line) {
 }
 
 std::string MetaError(const std::string& record) {
-  const absl::StatusOr<MetaRecord> meta = ParseMetaRecord(Parsed(record));
+  const absl::StatusOr<MetaRecord> meta = ParseMetaRecord(MustParseJson(record));
   if (meta.ok()) return "ok";
   EXPECT_EQ(meta.status().code(), absl::StatusCode::kInvalidArgument);
   return std::string(meta.status().message());
@@ -60,7 +60,7 @@ std::string MetaError(const std::string& record) {
 TEST(MetaRecord, UnknownKeysComeThroughBehindTheKnownOnes) {
   const std::string tail = R"(, "settings": null, "ir_graph": null, "configs": {})";
   const std::string extra = R"(, "zeta": [1, null], "alpha": {"é": 1.50})";
-  const absl::StatusOr<MetaRecord> meta = ParseMetaRecord(Parsed(HelionRecord(extra + tail)));
+  const absl::StatusOr<MetaRecord> meta = ParseMetaRecord(MustParseJson(HelionRecord(extra + tail)));
   ASSERT_TRUE(meta.ok()) << meta.status();
   EXPECT_EQ(meta->run.extra_json(), R"({"zeta": [1, null], "alpha": {"\u00e9": 1.50}})");
   EXPECT_EQ(FormatHelionMeta(meta->run, nullptr, {}),
@@ -69,18 +69,18 @@ TEST(MetaRecord, UnknownKeysComeThroughBehindTheKnownOnes) {
 
 TEST(MetaRecord, UnknownKeysOfAPr2750RecordComeThrough) {
   const std::string record = Pr2750Record(R"(, "schema_version": 7)");
-  const absl::StatusOr<MetaRecord> meta = ParseMetaRecord(Parsed(record));
+  const absl::StatusOr<MetaRecord> meta = ParseMetaRecord(MustParseJson(record));
   ASSERT_TRUE(meta.ok()) << meta.status();
   EXPECT_EQ(FormatPr2750Meta(meta->run), record);
   EXPECT_THAT(FormatPr2699Meta(meta->run), HasSubstr(",\n  \"schema_version\": 7\n}"));
 }
 
 TEST(MetaRecord, WithoutUnknownKeysThereAreNoExtras) {
-  EXPECT_FALSE(ParseMetaRecord(Parsed(Pr2750Record("")))->run.has_extra_json());
+  EXPECT_FALSE(ParseMetaRecord(MustParseJson(Pr2750Record("")))->run.has_extra_json());
 }
 
 TEST(MetaRecord, SettingsGraphAndConfigsMayBeAbsent) {
-  const absl::StatusOr<MetaRecord> meta = ParseMetaRecord(Parsed(HelionRecord("")));
+  const absl::StatusOr<MetaRecord> meta = ParseMetaRecord(MustParseJson(HelionRecord("")));
   ASSERT_TRUE(meta.ok()) << meta.status();
   EXPECT_FALSE(meta->run.has_settings_json());
   EXPECT_FALSE(meta->run.has_kernel_id());
@@ -90,7 +90,7 @@ TEST(MetaRecord, SettingsGraphAndConfigsMayBeAbsent) {
 
 TEST(MetaRecord, AHelionRecordGetsItsKernelIdFromItsSettings) {
   const absl::StatusOr<MetaRecord> meta =
-      ParseMetaRecord(Parsed(HelionRecord(R"(, "settings": {"static_shapes": false, "x": 1})")));
+      ParseMetaRecord(MustParseJson(HelionRecord(R"(, "settings": {"static_shapes": false, "x": 1})")));
   ASSERT_TRUE(meta.ok()) << meta.status();
   EXPECT_EQ(meta->run.settings_signature(), "static_shapes=False");
   EXPECT_EQ(meta->run.kernel_id(), KernelId("def add", "static_shapes=False"));
@@ -98,7 +98,7 @@ TEST(MetaRecord, AHelionRecordGetsItsKernelIdFromItsSettings) {
 }
 
 TEST(MetaRecord, ASignatureThatDoesNotGiveTheKernelIdIsNotGuessed) {
-  EXPECT_FALSE(ParseMetaRecord(Parsed(Pr2750Record("")))->run.has_settings_signature());
+  EXPECT_FALSE(ParseMetaRecord(MustParseJson(Pr2750Record("")))->run.has_settings_signature());
 }
 
 TEST(MetaRecord, ErrorsNameTheKey) {
@@ -148,14 +148,14 @@ TEST(IrRecord, AbsentKeysStayAbsent) {
   const std::string line =
       IrRecord(R"({"id": "a"}, {"id": "b", "graph_id": 1, "dtype": null})", R"({"source": "a", "target": "b"})");
   EXPECT_EQ(IrThereAndBack(line), line);
-  EXPECT_THAT(ParseIrRecord(Parsed(line))->edges(0).omitted(),
+  EXPECT_THAT(ParseIrRecord(MustParseJson(line))->edges(0).omitted(),
               ElementsAre("edge_kind", "arg_positions", "dtype", "shape"));
 }
 
 TEST(IrRecord, ValuesOfAnotherTypeComeBackBehindTheOthers) {
   const std::string line = IrRecord(R"({"id": "a", "dtype": null, "graph_id": "zero", "op_kind": 5})", "");
   EXPECT_EQ(IrThereAndBack(line), line);
-  EXPECT_EQ(ParseIrRecord(Parsed(line))->nodes(0).extra_json(), R"({"graph_id": "zero", "op_kind": 5})");
+  EXPECT_EQ(ParseIrRecord(MustParseJson(line))->nodes(0).extra_json(), R"({"graph_id": "zero", "op_kind": 5})");
 }
 
 TEST(IrRecord, NumbersThatDoNotFitComeBack) {
@@ -166,7 +166,7 @@ TEST(IrRecord, NumbersThatDoNotFitComeBack) {
 }
 
 TEST(IrRecord, TheHelionOrderIsAnother) {
-  const absl::StatusOr<v1::IrGraph> graph = ParseIrRecord(Parsed(IrRecord(std::string(kNode) + "}", kEdge)));
+  const absl::StatusOr<v1::IrGraph> graph = ParseIrRecord(MustParseJson(IrRecord(std::string(kNode) + "}", kEdge)));
   ASSERT_TRUE(graph.ok()) << graph.status();
   const std::string helion = FormatHelionIrGraph(*graph);
   EXPECT_THAT(
@@ -176,7 +176,7 @@ TEST(IrRecord, TheHelionOrderIsAnother) {
       helion,
       HasSubstr(
           R"("edges": [{"edge_kind": "data", "arg_positions": [0], "dtype": null, "shape": null, "source": "a", "target": "b"}])"));
-  const absl::StatusOr<v1::IrGraph> again = ParseHelionIrGraph(Parsed(helion), kId);
+  const absl::StatusOr<v1::IrGraph> again = ParseHelionIrGraph(MustParseJson(helion), kId);
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(again->nodes(0).SerializeAsString(), graph->nodes(0).SerializeAsString());
   EXPECT_EQ(again->edges(0).SerializeAsString(), graph->edges(0).SerializeAsString());
@@ -186,7 +186,7 @@ TEST(IrRecord, SchemaVersions) {
   const std::string line = IrRecord("", "");
   const auto with_version = [&](std::string_view version) {
     std::string text = line;
-    return ParseIrRecord(Parsed(text.replace(text.find("1,"), 1, version))).status();
+    return ParseIrRecord(MustParseJson(text.replace(text.find("1,"), 1, version))).status();
   };
   EXPECT_TRUE(with_version("0").ok());
   EXPECT_EQ(with_version("2").code(), absl::StatusCode::kFailedPrecondition);
@@ -196,7 +196,7 @@ TEST(IrRecord, SchemaVersions) {
 
   std::string without = line;
   without.erase(1, std::string_view("\"schema_version\": 1, ").size());
-  EXPECT_FALSE(ParseIrRecord(Parsed(without))->has_schema_version());
+  EXPECT_FALSE(ParseIrRecord(MustParseJson(without))->has_schema_version());
   EXPECT_EQ(IrThereAndBack(without), line) << "written as version 1";
 }
 

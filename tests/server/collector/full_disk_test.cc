@@ -17,7 +17,7 @@ namespace {
 using storage::RunRecord;
 using ::testing::HasSubstr;
 
-constexpr uint64_t kMib = uint64_t{1} << 20;
+constexpr uint64_t kMebibyte = uint64_t{1} << 20;
 constexpr char kServing[] = "\x08\x01";
 constexpr char kNotServing[] = "\x08\x02";
 
@@ -32,8 +32,8 @@ class NearlyFullDiskTest : public ::testing::Test {
     while (Health("") != kServing) continue;
   }
 
-  std::atomic<uint64_t> free_bytes_ = 100 * kMib;
-  CollectorStory story_{ServerOptions{.limits = {.retry_delay = absl::Seconds(7), .keep_free_bytes = 80 * kMib},
+  std::atomic<uint64_t> free_bytes_ = 100 * kMebibyte;
+  CollectorStory story_{ServerOptions{.limits = {.retry_delay = absl::Seconds(7), .keep_free_bytes = 80 * kMebibyte},
                                       .free_disk_bytes = [this](const std::string&) { return free_bytes_.load(); }}};
 };
 
@@ -42,7 +42,7 @@ TEST_F(NearlyFullDiskTest, AnOpenStreamIsToldToComeBackAndLosesNothing) {
   ASSERT_TRUE(stream.Open('p'));
   stream.Send(MakeBatch(1, {RunRecord('a')}));
   ASSERT_TRUE(stream.AwaitAck(1));
-  free_bytes_ = 79 * kMib;
+  free_bytes_ = 79 * kMebibyte;
   stream.Send(MakeBatch(2, {RunRecord('b')}));
   const grpc::Status end = stream.AwaitEnd();
   EXPECT_EQ(end.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
@@ -50,7 +50,7 @@ TEST_F(NearlyFullDiskTest, AnOpenStreamIsToldToComeBackAndLosesNothing) {
   EXPECT_THAT(end.error_message(), HasSubstr("79.0 MiB free"));
   EXPECT_EQ(story_.Query("SELECT count(*) FROM runs"), "1");
 
-  free_bytes_ = 100 * kMib;
+  free_bytes_ = 100 * kMebibyte;
   AwaitRoom();
   TestStream again(story_.channel());
   ASSERT_TRUE(again.Open('p'));
@@ -88,7 +88,7 @@ TEST_F(NearlyFullDiskTest, HealthSaysSoButForReadersAndTheyAreAnswered) {
   v1::ListRunsResponse runs;
   EXPECT_TRUE(v1::DatasetService::NewStub(story_.channel())->ListRuns(&context, {}, &runs).ok());
 
-  free_bytes_ = 100 * kMib;
+  free_bytes_ = 100 * kMebibyte;
   AwaitRoom();
   for (const std::string& service : {std::string(), ingest, dataset}) EXPECT_EQ(Health(service), kServing) << service;
 }

@@ -19,7 +19,7 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-std::map<Part, std::string> MustRender(const MemoryDataset& dataset) {
+std::map<Part, std::string> MustRenderKeyed(const MemoryDataset& dataset) {
   absl::StatusOr<std::map<Part, std::string>> parts = Render(dataset.Source(1), Layout::kKeyed);
   EXPECT_TRUE(parts.ok()) << parts.status();
   return parts.value_or(std::map<Part, std::string>());
@@ -39,7 +39,7 @@ TEST(Keyed, RowsHaveTheirKeysAllDigitsAndTheirHash) {
   const std::string config =
       record::FormatConfigId(ConfigIdOf(text)) + ",\"{\"\"num_warps\"\": 4, \"\"pid_type\"\": \"\"flat\"\"}\",";
   EXPECT_EQ(
-      MustRender(dataset)[Part::kRows],
+      MustRenderKeyed(dataset)[Part::kRows],
       "run_id,attempt_id,seq,timestamp_s,generation,status,perf_ms,compile_time_s,config_id,config,source_hash\r\n" +
           begin + "1,0.125,0,started,,," + config + "\r\n" +  //
           begin + "2,2.0009765625,3,ok,0.0123456789,1.5," + config + "abc12345\r\n");
@@ -68,7 +68,7 @@ TEST(Keyed, AConfigThatIsNoObjectIsAStringAndAnUnknownOneIsEmpty) {
 TEST(Keyed, ARunWithoutARecordSaysWhatIsUnknown) {
   MemoryDataset dataset;
   dataset.Run(Id64('1')).Attempt('A').Add({});
-  EXPECT_EQ(MustRender(dataset)[Part::kMeta],
+  EXPECT_EQ(MustRenderKeyed(dataset)[Part::kMeta],
             "{\"run_id\": \"" + Id64('1') +
                 "\", \"described\": false, \"kernel_id\": null, \"kernel_name\": null, \"kernel_source\": null, "
                 "\"input_shapes\": null, \"dtypes\": null, \"hardware\": null, \"settings_signature\": null, "
@@ -87,7 +87,7 @@ TEST(Keyed, SendersThatDifferHaveOneRecordThatNamesAll) {
   dataset.Run(forged).Attempt('A').Add({});
   dataset.Run(SoftmaxRun('1')).Attempt('B').Add({});
   dataset.Run(unknown).Attempt('C').Add({});
-  const std::string records = MustRender(dataset)[Part::kMeta];
+  const std::string records = MustRenderKeyed(dataset)[Part::kMeta];
   EXPECT_EQ(std::count(records.begin(), records.end(), '\n'), 1) << records;
 }
 
@@ -113,7 +113,7 @@ TEST(Keyed, GraphsHaveTheirOwnFiles) {
   dataset.Graph(graph);
   graph.set_kind("wrapper");
   dataset.Graph(graph);
-  auto parts = MustRender(dataset);
+  auto parts = MustRenderKeyed(dataset);
   EXPECT_THAT(parts[Part::kIr], StartsWith("{\"schema_version\": 1, \"run_id\": \"1111"));
   EXPECT_THAT(parts[Part::kWrapperIr], StartsWith("{\"schema_version\": 1, \"run_id\": \"1111"));
 }

@@ -8,35 +8,32 @@
 #include "proto/record/python_literal.h"
 
 namespace telemetry::exporter {
-namespace {
-
-struct AttemptData {
+struct MemoryDataset::AttemptData {
   v1::AttemptSummary summary;
   std::vector<v1::Measurement> rows;
   std::map<uint64_t, std::string> source_hashes;  // by seq
   std::map<uint64_t, v1::MeasurementDetail> details;
-};
 
-absl::Status DeliverRows(const AttemptData& attempt, int rows_per_item, const ItemSink& sink) {
-  v1::ExportItem item;
-  for (const v1::Measurement& row : attempt.rows) {
-    *item.mutable_rows()->add_measurements() = row;
-    if (auto hash = attempt.source_hashes.find(row.seq()); hash != attempt.source_hashes.end()) {
-      v1::SourceHash* source_hash = item.mutable_rows()->add_source_hashes();
-      source_hash->set_seq(row.seq());
-      source_hash->set_source_hash(hash->second);
+  // Delivers the rows in items of `rows_per_item`.
+  absl::Status Deliver(int rows_per_item, const ItemSink& sink) const {
+    v1::ExportItem item;
+    for (const v1::Measurement& row : rows) {
+      *item.mutable_rows()->add_measurements() = row;
+      if (auto hash = source_hashes.find(row.seq()); hash != source_hashes.end()) {
+        v1::SourceHash* source_hash = item.mutable_rows()->add_source_hashes();
+        source_hash->set_seq(row.seq());
+        source_hash->set_source_hash(hash->second);
+      }
+      if (auto detail = details.find(row.seq()); detail != details.end()) {
+        *item.mutable_rows()->add_details() = detail->second;
+      }
+      if (item.rows().measurements_size() < rows_per_item) continue;
+      if (absl::Status status = sink(item); !status.ok()) return status;
+      item.Clear();
     }
-    if (auto detail = attempt.details.find(row.seq()); detail != attempt.details.end()) {
-      *item.mutable_rows()->add_details() = detail->second;
-    }
-    if (item.rows().measurements_size() < rows_per_item) continue;
-    if (absl::Status status = sink(item); !status.ok()) return status;
-    item.Clear();
+    return item.has_rows() ? sink(item) : absl::OkStatus();
   }
-  return item.has_rows() ? sink(item) : absl::OkStatus();
-}
-
-}  // namespace
+};
 
 struct MemoryDataset::RunData {
   v1::RunSummary summary;
@@ -146,7 +143,7 @@ absl::Status MemoryDataset::Deliver(int rows_per_item, const ItemSink& sink) con
         items.push_back(item);
         return absl::OkStatus();
       };
-      if (absl::Status status = DeliverRows(attempt, rows_per_item, collect); !status.ok()) return status;
+      if (absl::Status status = attempt.Deliver(rows_per_item, collect); !status.ok()) return status;
     }
   }
   for (const v1::ExportItem& item : items) {

@@ -51,6 +51,7 @@ class MemoryDataset {
   const v1::ExportRequest& asked() const { return asked_; }
 
  private:
+  struct AttemptData;
   struct RunData;
 
   absl::Status Deliver(int rows_per_item, const ItemSink& sink) const;

@@ -10,7 +10,7 @@
 namespace telemetry::worker::codegen {
 namespace {
 
-constexpr ir::Tolerance kTolerance = {.absolute = 1e-2, .relative = 1e-2};
+constexpr ir::Tolerance kCopyTolerance = {.absolute = 1e-2, .relative = 1e-2};
 
 class CopyAheadCode : public ProofTest {
  protected:
@@ -20,7 +20,7 @@ class CopyAheadCode : public ProofTest {
   void ExpectBothRight(MakeCase make_case, const std::string& config) const {
     for (const DType dtype : {DType::kF16, DType::kBF16}) {
       SCOPED_TRACE(ShortName(dtype));
-      ExpectRight(make_case(dtype), config, kTolerance);
+      ExpectRight(make_case(dtype), config, kCopyTolerance);
     }
   }
   void ExpectProductsRight(int64_t m, int64_t n, int64_t k, const std::string& config) const {
@@ -153,7 +153,7 @@ TEST(CopyAhead, StaysInTheIterationOfALoopThatStores) {
 }
 
 TEST_P(CopyAheadCode, ALoopThatStores) {
-  ExpectRight(StoringCase(), "Config(block_sizes=[32, 32, 16], num_stages=3)", kTolerance);
+  ExpectRight(StoringCase(), "Config(block_sizes=[32, 32, 16], num_stages=3)", kCopyTolerance);
 }
 
 TEST(Rounding, IsLeftToTheStoreAndTheDot) {

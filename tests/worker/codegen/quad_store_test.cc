@@ -9,7 +9,7 @@
 namespace telemetry::worker::codegen {
 namespace {
 
-constexpr ir::Tolerance kTolerance = {.absolute = 4e-3, .relative = 4e-3};
+constexpr ir::Tolerance kStoreTolerance = {.absolute = 4e-3, .relative = 4e-3};
 
 class QuadStoreOf : public testing::TestWithParam<DType> {};
 INSTANTIATE_TEST_SUITE_P(DTypes, QuadStoreOf, testing::Values(DType::kF16, DType::kBF16),
@@ -23,7 +23,7 @@ TEST_P(QuadStoreOf, RaggedTiles) {
                              "block_sizes=[32, 64, 16], num_warps=8", "block_sizes=[16, 32, 16], num_warps=8",
                              "block_sizes=[64, 64, 16], num_warps=4, store_eviction_policies=['first']"}) {
     SCOPED_TRACE(config);
-    kernel.ExpectReferenceResults("Config(" + std::string(config) + ")", kTolerance);
+    kernel.ExpectReferenceResults("Config(" + std::string(config) + ")", kStoreTolerance);
   }
 }
 

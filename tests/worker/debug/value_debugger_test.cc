@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 
 // A test fixture that reports launches to a debugger without running any; the test gives the values.
 class ValueDebuggerTest : public DebugTest {
@@ -68,7 +68,7 @@ TEST_F(ValueDebuggerTest, Level1SavesEveryTensorBeforeAndAfter) {
 TEST_F(ValueDebuggerTest, Level2PrintsInputsThenEveryArgument) {
   Start({.level = DebugLevel::kPrint});
   Begin({Value("x", {1, 4})});
-  Launch("exp", {Value("x", {1, 4}), Output("out", {0, 0})}, {Value("x", {1, 4}), Output("out", {2, kNaN})});
+  Launch("exp", {Value("x", {1, 4}), Output("out", {0, 0})}, {Value("x", {1, 4}), Output("out", {2, kNotANumber})});
   EXPECT_EQ(printed(),
             "[program_inputs - program - x] elements=2 sizes=[2] strides=[1] dtype=f32 mean=2.5 min=1 max=4 std=1.5 "
             "nan=0 inf=0 values=[1, 4]\n"
@@ -86,8 +86,8 @@ TEST_F(ValueDebuggerTest, Level2PrintsInputsThenEveryArgument) {
 
 TEST_F(ValueDebuggerTest, Level3PrintsNamesOnlyAndAllOfThem) {
   Start({.level = DebugLevel::kNames, .kernels = {"softmax"}});
-  Begin({Value("x", {kNaN})});
-  Launch("exp", {Value("x", {kNaN})}, {Value("x", {kNaN})});
+  Begin({Value("x", {kNotANumber})});
+  Launch("exp", {Value("x", {kNotANumber})}, {Value("x", {kNotANumber})});
   EXPECT_THAT(printed_, ElementsAre("[before_launch - exp]", "[after_launch - exp]"));
   EXPECT_THAT(Files(), IsEmpty());
 }
@@ -157,8 +157,9 @@ TEST_F(ValueDebuggerTest, TensorsOfTheHost) {
 
 TEST_F(ValueDebuggerTest, TheFirstNaNIsAnInput) {
   Start({.level = DebugLevel::kSave});
-  Begin({Value("x", {kNaN})});
-  Launch("exp", {Value("x", {kNaN}), Output("out", {kNaN})}, {Value("x", {kNaN}), Output("out", {kNaN})});
+  Begin({Value("x", {kNotANumber})});
+  Launch("exp", {Value("x", {kNotANumber}), Output("out", {kNotANumber})},
+         {Value("x", {kNotANumber}), Output("out", {kNotANumber})});
   ASSERT_TRUE(debugger_->first_nan().has_value());
   EXPECT_EQ(debugger_->first_nan()->ToString(),
             "the first tensor with a NaN is 'x' (1 of 1 elements), an input of the program");
@@ -168,7 +169,7 @@ TEST_F(ValueDebuggerTest, TheFirstNaNIsAnInput) {
 TEST_F(ValueDebuggerTest, TheFirstNaNNamesAKernelThatWasNotLookedAt) {
   Start({.level = DebugLevel::kSave, .kernels = {"softmax"}});
   Begin({});
-  DebugValue made = Output("out", {kNaN, 1});
+  DebugValue made = Output("out", {kNotANumber, 1});
   made.buffer = "made";
   Launch("log", {made}, {made});
   DebugValue view = {.name = "x", .value = made.value, .buffer = "view", .memory = "made"};
@@ -181,7 +182,7 @@ TEST_F(ValueDebuggerTest, TheFirstNaNNamesAKernelThatWasNotLookedAt) {
 TEST_F(ValueDebuggerTest, WhatALaunchIsStillToWriteIsNoNaN) {
   Start({.level = DebugLevel::kPrint});
   Begin({});
-  Launch("exp", {Output("out", {kNaN})}, {Output("out", {1})});
+  Launch("exp", {Output("out", {kNotANumber})}, {Output("out", {1})});
   EXPECT_FALSE(debugger_->first_nan().has_value());
   EXPECT_THAT(printed(), Not(HasSubstr("first_nan")));
 }
@@ -190,8 +191,8 @@ TEST_F(ValueDebuggerTest, EachRunHasAFirstNaN) {
   Start({.level = DebugLevel::kSave});
   for (int run = 0; run < 2; ++run) {
     Begin({});
-    Launch("exp", {}, {Output("out", {kNaN})});
-    Launch("add", {}, {Output("sum", {kNaN})});
+    Launch("exp", {}, {Output("out", {kNotANumber})});
+    Launch("add", {}, {Output("sum", {kNotANumber})});
     EXPECT_EQ(debugger_->first_nan()->kernel, "exp");
   }
   Begin({});
@@ -202,7 +203,7 @@ TEST_F(ValueDebuggerTest, AnErrorIsSaidOncePerKind) {
   std::ofstream(folder_ + "/file") << "no folder";
   folder_ += "/file";
   Start({.level = DebugLevel::kSave});
-  for (int i = 0; i < 3; ++i) Launch("exp", {Value("x", {1})}, {Value("x", {kNaN})});
+  for (int i = 0; i < 3; ++i) Launch("exp", {Value("x", {1})}, {Value("x", {kNotANumber})});
   EXPECT_EQ(debugger_->errors(), 6);
   ASSERT_EQ(printed_.size(), 2u);
   EXPECT_THAT(printed_[0], HasSubstr("[error] cannot save values: cannot make the folder " + folder_));

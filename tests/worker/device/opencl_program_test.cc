@@ -10,7 +10,8 @@
 namespace telemetry::worker {
 namespace {
 
-constexpr char kSource[] = "__kernel void fill(__global float* out, float value) { out[get_global_id(0)] = value; }";
+constexpr char kFillSource[] =
+    "__kernel void fill(__global float* out, float value) { out[get_global_id(0)] = value; }";
 
 class OpenClProgramTest : public testing::Test {
  protected:
@@ -35,17 +36,17 @@ class OpenClProgramTest : public testing::Test {
 // PoCL provides binaries too, but CompileOpenCl does not request them. PoCL reads a binary from its cache and aborts
 // the program if another process is writing the same source to the cache, so this source is used by no other test.
 TEST_F(OpenClProgramTest, TakesItsBinaryBack) {
-  const OpenClProgram program = BuildOpenClSource(*context_, std::string(kSource) + " // for its binary").value();
+  const OpenClProgram program = BuildOpenClSource(*context_, std::string(kFillSource) + " // for its binary").value();
   const std::string binary = BinaryOf(*context_, program).value();
   EXPECT_EQ(binary.find("__kernel void"), std::string::npos);
   ExpectRuns(CodeOfBinary(binary, ""));
 }
 
-TEST_F(OpenClProgramTest, TakesItsSourceBack) { ExpectRuns(CodeOfSource(kSource, "")); }
+TEST_F(OpenClProgramTest, TakesItsSourceBack) { ExpectRuns(CodeOfSource(kFillSource, "")); }
 
 TEST_F(OpenClProgramTest, CompilesToWhatTheDevicePrefers) {
-  const CompiledCode code = CompileOpenCl(*context_, kSource).value();
-  EXPECT_NE(context_->takes_binaries(), code.binary == CodeOfSource(kSource, "").binary);
+  const CompiledCode code = CompileOpenCl(*context_, kFillSource).value();
+  EXPECT_NE(context_->takes_binaries(), code.binary == CodeOfSource(kFillSource, "").binary);
   ExpectRuns(code);
 }
 

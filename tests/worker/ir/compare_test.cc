@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInfiniteDouble = std::numeric_limits<double>::infinity();
 
 HostArray Row(const std::vector<double>& values) {
   HostArray array = HostArray::Dense(DType::kF32, {1, static_cast<int64_t>(values.size())});
@@ -33,11 +33,13 @@ TEST(CompareTest, NamesTheWorstElement) {
 
 TEST(CompareTest, TakesWhatIsNotFiniteAsItIs) {
   const Tolerance wide = {.absolute = 1e9, .relative = 1e9};
-  EXPECT_TRUE(Compare(Row({kNan, kInfinity, -kInfinity}), Row({kNan, kInfinity, -kInfinity}), wide).ok());
+  EXPECT_TRUE(
+      Compare(Row({kNan, kInfiniteDouble, -kInfiniteDouble}), Row({kNan, kInfiniteDouble, -kInfiniteDouble}), wide)
+          .ok());
   EXPECT_FALSE(Compare(Row({kNan}), Row({0}), wide).ok());
   EXPECT_FALSE(Compare(Row({0}), Row({kNan}), wide).ok());
-  EXPECT_FALSE(Compare(Row({kInfinity}), Row({-kInfinity}), wide).ok());
-  EXPECT_FALSE(Compare(Row({kInfinity}), Row({1e30}), wide).ok());
+  EXPECT_FALSE(Compare(Row({kInfiniteDouble}), Row({-kInfiniteDouble}), wide).ok());
+  EXPECT_FALSE(Compare(Row({kInfiniteDouble}), Row({1e30}), wide).ok());
 }
 
 TEST(CompareTest, LooksAtElementsNotAtMemory) {

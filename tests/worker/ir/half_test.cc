@@ -11,7 +11,7 @@
 namespace telemetry::worker::ir {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInf = std::numeric_limits<double>::infinity();
 
 TEST(HalfTest, GivesBackEveryF16AndBF16) {
   for (int bits = 0; bits < 0x10000; ++bits) {
@@ -39,7 +39,7 @@ TEST(HalfTest, KnowsItsValues) {
   EXPECT_EQ(DecodeF16(0x7BFF), 65504);
   EXPECT_EQ(DecodeF16(0x0001), 0x1p-24);
   EXPECT_EQ(DecodeF16(0x0400), 0x1p-14);
-  EXPECT_EQ(DecodeF16(0xFC00), -kInfinity);
+  EXPECT_EQ(DecodeF16(0xFC00), -kInf);
   EXPECT_EQ(DecodeBF16(0x3F80), 1);
   EXPECT_EQ(DecodeBF16(0x0001), 0x1p-133);
 }
@@ -53,20 +53,20 @@ TEST(HalfTest, RoundsToNearestEven) {
     const double middle = (low + high) / 2;
     ASSERT_EQ(EncodeF16(middle), bits % 2 == 0 ? bits : bits + 1);
     ASSERT_EQ(EncodeF16(std::nextafter(middle, 0)), bits);
-    ASSERT_EQ(EncodeF16(std::nextafter(middle, kInfinity)), bits + 1);
+    ASSERT_EQ(EncodeF16(std::nextafter(middle, kInf)), bits + 1);
   }
   EXPECT_EQ(RoundTo(DType::kF16, 65519.99), 65504);
-  EXPECT_EQ(RoundTo(DType::kF16, 65520), kInfinity);
+  EXPECT_EQ(RoundTo(DType::kF16, 65520), kInf);
   EXPECT_EQ(RoundTo(DType::kBF16, 1 + 0x1p-8), 1);
   EXPECT_EQ(RoundTo(DType::kBF16, 1 + 3 * 0x1p-8), 1 + 0x1p-6);
-  EXPECT_EQ(RoundTo(DType::kBF16, 3.4e38), kInfinity);
+  EXPECT_EQ(RoundTo(DType::kBF16, 3.4e38), kInf);
   EXPECT_EQ(RoundTo(DType::kF32, 1 + 0x1p-24), 1);
 }
 
 TEST(HalfTest, TruncatesAndSaturatesIntegers) {
   EXPECT_EQ(RoundTo(DType::kI32, -2.9), -2);
   EXPECT_EQ(RoundTo(DType::kI32, 1e20), 2147483647);
-  EXPECT_EQ(RoundTo(DType::kI32, -kInfinity), -2147483648.0);
+  EXPECT_EQ(RoundTo(DType::kI32, -kInf), -2147483648.0);
   EXPECT_EQ(RoundTo(DType::kI32, std::nan("")), 0);
   EXPECT_EQ(RoundTo(DType::kBool, -0.5), 1);
   EXPECT_EQ(WrapInt32(int64_t{2147483647} + 1), -2147483648.0);

@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Function = std::function<void(Trace&)>;
 
-DeviceIr Traced(TraceInputs inputs, const Function& function) {
+DeviceIr MustTrace(TraceInputs inputs, const Function& function) {
   Trace trace(std::move(inputs));
   function(trace);
   absl::StatusOr<DeviceIr> ir = trace.Finish();
@@ -53,7 +53,7 @@ struct GraphCase {
 class TracedGraphs : public ::testing::TestWithParam<GraphCase> {};
 
 TEST_P(TracedGraphs, AreAsWritten) {
-  const DeviceIr ir = Traced(GetParam().inputs, GetParam().function);
+  const DeviceIr ir = MustTrace(GetParam().inputs, GetParam().function);
   for (size_t i = 0; i < GetParam().graphs.size(); ++i)
     EXPECT_EQ(TextOf(ir, static_cast<int>(i)), GetParam().graphs[i]);
 }
@@ -197,7 +197,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return info.param.name; });
 
 TEST(TraceAttentionTest, CapturesTheQueriesAndMakesTheScaleAgain) {
-  const DeviceIr ir = Traced(AttentionInputs(), TraceAttention);
+  const DeviceIr ir = MustTrace(AttentionInputs(), TraceAttention);
   const Node& loop = NodeNamed(ir.root_graph(), "_for_loop");
   const auto& captured = std::get<Arg::List>(loop.args[0].value);
   ASSERT_EQ(captured.size(), 1U);
@@ -211,7 +211,7 @@ TEST(TraceAttentionTest, CapturesTheQueriesAndMakesTheScaleAgain) {
 }
 
 TEST(TraceTest, TracesWhileAndCall) {
-  const DeviceIr ir = Traced({.kernel_name = "k", .tensors = {TensorOf("x", {20})}}, [](Trace& t) {
+  const DeviceIr ir = MustTrace({.kernel_name = "k", .tensors = {TensorOf("x", {20})}}, [](Trace& t) {
     const TensorRef x = t.Tensor("x");
     const TensorRef out = t.OutputLike("out", x);
     const AxisRef m = t.Tile(t.SizeOf(x, 0));
@@ -240,7 +240,7 @@ TEST(TraceTest, TracesWhileAndCall) {
 
 // Checks that carried values keep the dtype and the axes of their initial values.
 TEST(TraceTest, BringsCarriedValuesToTheirTypes) {
-  const DeviceIr ir = Traced({.kernel_name = "k", .tensors = {TensorOf("x", {20, 30})}}, [](Trace& t) {
+  const DeviceIr ir = MustTrace({.kernel_name = "k", .tensors = {TensorOf("x", {20, 30})}}, [](Trace& t) {
     const TensorRef x = t.Tensor("x");
     const TensorRef out = t.OutputLike("out", x);
     const AxisRef m = t.Tile(t.SizeOf(x, 0));
@@ -258,7 +258,7 @@ TEST(TraceTest, BringsCarriedValuesToTheirTypes) {
 }
 
 TEST(TraceTest, BroadcastsByAxes) {
-  Traced({.kernel_name = "k"}, [](Trace& t) {
+  MustTrace({.kernel_name = "k"}, [](Trace& t) {
     const AxisRef m = t.Tile(StaticSize(4));
     const AxisRef n = t.Tile(StaticSize(4));
     const AxisRef r = t.ReductionAxis(StaticSize(4));
@@ -270,7 +270,7 @@ TEST(TraceTest, BroadcastsByAxes) {
 }
 
 TEST(TraceTest, PromotesAsTorchDoes) {
-  Traced({.kernel_name = "k", .scalars = {{"s", DType::kF32}}}, [](Trace& t) {
+  MustTrace({.kernel_name = "k", .scalars = {{"s", DType::kF32}}}, [](Trace& t) {
     const AxisRef m = t.Tile(StaticSize(4));
     const auto of = [&](DType dtype) { return t.Full({m}, 1, dtype); };
     const Value f32 = of(DType::kF32), f16 = of(DType::kF16), bf16 = of(DType::kBF16), i32 = of(DType::kI32);
@@ -302,7 +302,7 @@ TEST(TraceTest, PromotesAsTorchDoes) {
 }
 
 TEST(TraceTest, MasksOnceWithWhatChangesNothing) {
-  const DeviceIr ir = Traced({.kernel_name = "k"}, [](Trace& t) {
+  const DeviceIr ir = MustTrace({.kernel_name = "k"}, [](Trace& t) {
     const AxisRef n = t.ReductionAxis(StaticSize(4));
     const Value i = t.Index(n);
     t.AMax(i, n);
@@ -317,7 +317,7 @@ TEST(TraceTest, MasksOnceWithWhatChangesNothing) {
 
 TEST(TraceTest, KnowsWhereNodesComeFrom) {
   int line = 0;
-  const DeviceIr ir = Traced({.kernel_name = "k"}, [&](Trace& t) {
+  const DeviceIr ir = MustTrace({.kernel_name = "k"}, [&](Trace& t) {
     const AxisRef m = t.Tile(StaticSize(4));
     const Value i = t.Index(m);
     line = __LINE__ - 1;
@@ -331,7 +331,7 @@ TEST(TraceTest, KnowsWhereNodesComeFrom) {
 TEST(TraceTest, MakesDenseOutputsOfSymbolicSizes) {
   HostTensor x{.name = "x", .sizes = {DynamicSize("s0", 20), DynamicSize("s1", 30), StaticSize(4)}};
   x.strides = {DynamicSize("s2", 120), StaticSize(4), StaticSize(1)};
-  const DeviceIr ir = Traced({.kernel_name = "k", .tensors = {x}}, [](Trace& t) {
+  const DeviceIr ir = MustTrace({.kernel_name = "k", .tensors = {x}}, [](Trace& t) {
     t.OutputLike("out", t.Tensor("x"));
     const Size rows = t.SizeOf(t.Tensor("x"), 0);
     EXPECT_EQ(rows.tensor, 0);
@@ -360,7 +360,7 @@ TEST(TraceTest, GivesConstantsAndScalars) {
   TraceInputs inputs{.kernel_name = "k"};
   inputs.constants = {{"causal", true}, {"eps", 1e-5}};
   inputs.scalar_values = {{"alpha", 2.5}};
-  const DeviceIr ir = Traced(inputs, [](Trace& t) {
+  const DeviceIr ir = MustTrace(inputs, [](Trace& t) {
     EXPECT_TRUE(t.Constexpr<bool>("causal"));
     EXPECT_EQ(t.Constexpr<double>("eps"), 1e-5);
     EXPECT_EQ(t.SpecializeScalar("alpha"), 2.5);

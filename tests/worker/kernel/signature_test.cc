@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::string Message(const absl::Status& status) {
+std::string InvalidMessage(const absl::Status& status) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
   return std::string(status.message());
 }
@@ -38,7 +38,7 @@ struct RefusedSignature {
 class RefusedSignatureTest : public ::testing::TestWithParam<RefusedSignature> {};
 
 TEST_P(RefusedSignatureTest, NamesKernelAndParameter) {
-  const std::string message = Message(Signature::Create("norm", GetParam().parameters).status());
+  const std::string message = InvalidMessage(Signature::Create("norm", GetParam().parameters).status());
   EXPECT_THAT(message, HasSubstr(GetParam().message));
   EXPECT_THAT(message, HasSubstr("norm"));
 }
@@ -91,28 +91,29 @@ TEST_F(NormalizeTest, CompleteArgumentsStayAsTheyAre) {
 }
 
 TEST_F(NormalizeTest, MissingArgumentsAreAllNamed) {
-  EXPECT_EQ(Message(Normalize({}, {{"eps", 0.5}}).status()), "norm(): missing argument 'x', 'weight'");
+  EXPECT_EQ(InvalidMessage(Normalize({}, {{"eps", 0.5}}).status()), "norm(): missing argument 'x', 'weight'");
 }
 
 TEST_F(NormalizeTest, UnexpectedArgumentsAreAllNamed) {
-  EXPECT_EQ(Message(Normalize({x_, weight_}, {{"bias", weight_}, {"axis", 1}}).status()),
+  EXPECT_EQ(InvalidMessage(Normalize({x_, weight_}, {{"bias", weight_}, {"axis", 1}}).status()),
             "norm(): unexpected argument 'axis', 'bias'");
 }
 
 TEST_F(NormalizeTest, ASurplusArgumentIsCounted) {
-  EXPECT_EQ(Message(Normalize({x_, weight_, 0.5, 1, "more"}).status()),
+  EXPECT_EQ(InvalidMessage(Normalize({x_, weight_, 0.5, 1, "more"}).status()),
             "norm(): takes 4 arguments but 5 were given; number 5 (str) is surplus");
 }
 
 TEST_F(NormalizeTest, AnArgumentIsNotGivenTwice) {
-  EXPECT_EQ(Message(Normalize({x_, weight_}, {{"x", x_}}).status()),
+  EXPECT_EQ(InvalidMessage(Normalize({x_, weight_}, {{"x", x_}}).status()),
             "norm(): argument 'x' is given by position and by name");
 }
 
 TEST_F(NormalizeTest, KindsAreChecked) {
-  EXPECT_EQ(Message(Normalize({x_, 1}).status()), "norm(): parameter 'weight' takes a tensor, not int");
-  EXPECT_EQ(Message(Normalize({x_, weight_, x_}).status()), "norm(): parameter 'eps' takes a number, not tensor");
-  EXPECT_EQ(Message(Normalize({x_, weight_, 1, Argument()}).status()),
+  EXPECT_EQ(InvalidMessage(Normalize({x_, 1}).status()), "norm(): parameter 'weight' takes a tensor, not int");
+  EXPECT_EQ(InvalidMessage(Normalize({x_, weight_, x_}).status()),
+            "norm(): parameter 'eps' takes a number, not tensor");
+  EXPECT_EQ(InvalidMessage(Normalize({x_, weight_, 1, Argument()}).status()),
             "norm(): parameter 'rounds' takes a bool, int, float, str or dtype, not None");
 }
 

@@ -18,7 +18,7 @@ constexpr uint64_t kMostCacheBytesOfAUnit = uint64_t{16} << 20;
 constexpr uint64_t kWordBytes = 16;
 
 // The memory holds only zeros, which the compiler does not know.
-constexpr char kBody[] = R"(
+constexpr char kFlushBody[] = R"(
 KERNEL read_zeros(GLOBAL uint4* zeros, i64 count) {
   uint seen = 0u;
   for (i64 i = FIRST; i < count; i += STEP) {
@@ -39,7 +39,7 @@ uint64_t CacheBytes(const DeviceProperties& properties) {
 
 absl::StatusOr<std::unique_ptr<CacheFlush>> CacheFlush::Create(Device* device) {
   const DeviceProperties& properties = device->properties();
-  ASSIGN_OR_RETURN(const CompiledCode code, device->Compile(KernelWords(properties.dialect) + kBody));
+  ASSIGN_OR_RETURN(const CompiledCode code, device->Compile(KernelWords(properties.dialect) + kFlushBody));
   ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, device->Load(code));
   ASSIGN_OR_RETURN(std::unique_ptr<Function> read, module->GetFunction("read_zeros"));
   const uint64_t bytes = (2 * CacheBytes(properties) + kWordBytes - 1) / kWordBytes * kWordBytes;

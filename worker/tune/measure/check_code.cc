@@ -9,7 +9,7 @@ namespace telemetry::worker::tune {
 namespace {
 
 // Floats that are not negative have the order of their bits, so an integer atomic can compute their maximum.
-constexpr char kBody[] = R"(
+constexpr char kCheckBody[] = R"(
 float float_error(uint actual, uint expected) {
   if (is_nan(actual) || is_nan(expected)) return is_nan(actual) && is_nan(expected) ? 0.0f : FLOAT_OF(INFINITE);
   const float difference = FLOAT_OF(actual) - FLOAT_OF(expected);
@@ -86,7 +86,7 @@ absl::StatusOr<std::unique_ptr<Function>> Find(Module* module, const char* name)
 absl::StatusOr<std::unique_ptr<DeviceChecks>> DeviceChecks::Create(Device* device) {
   const bool is_cuda = device->properties().dialect == Dialect::kCuda;
   ASSIGN_OR_RETURN(CompiledCode code,
-                   device->Compile(KernelWords(device->properties().dialect) + ElementWords() + kBody));
+                   device->Compile(KernelWords(device->properties().dialect) + ElementWords() + kCheckBody));
   ASSIGN_OR_RETURN(std::unique_ptr<Module> module, device->Load(code));
   auto compare = Find(module.get(), "compare_elements");
   auto count_damage = Find(module.get(), "count_damage");

@@ -13,7 +13,6 @@
 namespace telemetry::worker::tune {
 namespace {
 
-constexpr size_t kAttemptIdBytes = 16;
 // Readers of sidecars do not accept a shorter hash.
 constexpr size_t kFewestHashDigits = 8;
 
@@ -66,7 +65,7 @@ record::SidecarRow SidecarRowOf(const RecordedRow& row, const std::string& run_i
 
 std::string NewAttemptId() {
   absl::BitGen random;
-  std::string id(kAttemptIdBytes, '\0');
+  std::string id(record::kAttemptIdBytes, '\0');
   for (char& byte : id) byte = static_cast<char>(absl::Uniform<uint8_t>(random));
   return id;
 }
@@ -75,7 +74,8 @@ absl::StatusOr<std::unique_ptr<AttemptRecorder>> AttemptRecorder::Create(Attempt
   if (sinks.producer == nullptr && sinks.log == nullptr) {
     return absl::InvalidArgumentError("the attempt has no sink: pass a producer or a log");
   }
-  if (info.attempt_id.size() != kAttemptIdBytes) return absl::InvalidArgumentError("an attempt_id has 16 bytes");
+  if (info.attempt_id.size() != record::kAttemptIdBytes)
+    return absl::InvalidArgumentError("an attempt_id has 16 bytes");
   if (!record::IsHexId(info.run.run_id())) {
     return absl::InvalidArgumentError("the run has no run_id: make it with DescribeRun");
   }

@@ -9,7 +9,7 @@
 namespace telemetry::worker::tune {
 namespace {
 
-constexpr int kTries = 16;
+constexpr int kDraws = 16;
 // The probabilities with which a parameter of the default config is redrawn. In most kernels few parameters matter, but
 // they are not known beforehand.
 constexpr std::array<double, 3> kRates = {0.25, 0.5, 1.0};
@@ -29,7 +29,7 @@ Point Sampler::Uniform() { return Redrawn(1); }
 Point Sampler::Plausible() {
   Point best;
   double least = 0;
-  for (int i = 0; i < kTries; ++i) {
+  for (int i = 0; i < kDraws; ++i) {
     Point point = Redrawn(kRates[random_->Index(kRates.size())]);
     const double implausibility = Implausibility(TileShapeOf(*space_, point));
     if (random_->Chance(std::exp2(-implausibility))) return point;

@@ -65,7 +65,7 @@ const Files& KilledEarly() {
 }
 
 // Returns the files of a collector that shut down in order.
-const Files& Closed() {
+const Files& ClosedFiles() {
   static const auto& files = *new Files([] {
     const MemoryFolder folder;
     WriteFiles(Killed(), folder.database());
@@ -83,7 +83,7 @@ void RunElsewhere(const std::string& path, const std::string& sql) {
   EXPECT_EQ(sqlite3_close(other), SQLITE_OK);
 }
 
-std::string ExportOf(const std::string& path) {
+std::string ExportAll(const std::string& path) {
   const absl::StatusOr<std::unique_ptr<StoreReader>> reader = OpenSqliteReader(path);
   return reader.ok() ? ExportText(**reader) : reader.status().ToString();
 }
@@ -93,11 +93,11 @@ void ExpectUsable(const std::string& path, const std::string& exported) {
   const absl::StatusOr<CheckReport> report = CheckDataset(path);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_THAT(report->damage, IsEmpty());
-  EXPECT_EQ(ExportOf(path), exported);
+  EXPECT_EQ(ExportAll(path), exported);
   const MemoryFolder elsewhere;
   const absl::Status backed_up = BackUpDataset(path, elsewhere.database());
   EXPECT_TRUE(backed_up.ok()) << backed_up;
-  EXPECT_EQ(ExportOf(elsewhere.database()), exported);
+  EXPECT_EQ(ExportAll(elsewhere.database()), exported);
   const absl::StatusOr<RestoreReport> restored =
       RestoreDataset(path, elsewhere.database() + ".restored", absl::UnixEpoch());
   EXPECT_TRUE(restored.ok()) << restored.status();
@@ -157,14 +157,14 @@ TEST_P(ElsewhereTest, TheDatasetCanBeUsedAndIsSealedAgain) {
   const MemoryFolder folder;
   const std::string& path = folder.database();
   WriteFiles(GetParam().files(), path);
-  const std::string exported = ExportOf(path);
+  const std::string exported = ExportAll(path);
   for (const std::string& sql : GetParam().sessions) RunElsewhere(path, sql);
   const std::string before = ReadFiles(path).at("");
   ExpectUsable(path, exported);
   EXPECT_TRUE(ReadFiles(path).at("") == before) << "reading changes nothing";
   ASSERT_TRUE(Serve(path).ok()) << Serve(path);
   ExpectSealed(path);
-  EXPECT_EQ(ExportOf(path), exported);
+  EXPECT_EQ(ExportAll(path), exported);
   // The next open finds nothing to seal.
   ResealReport again;
   ASSERT_TRUE(Serve(path, &again).ok());
@@ -255,9 +255,9 @@ TEST_F(ResealTest, AFlippedBitAfterASelectIsFoundInEachPage) {
 }
 
 TEST_F(ResealTest, AFlippedBitIsFoundInPagesThatAnotherProgramLeftAlone) {
-  Begin(Closed());
+  Begin(ClosedFiles());
   RunElsewhere(path_, "CREATE INDEX theirs ON measurements (perf_ms)");
-  const std::string before = Closed().at("");
+  const std::string before = ClosedFiles().at("");
   const std::string after = ReadFiles(path_).at("");
   SweepFlips([&](size_t page) {
     const size_t at = (page - 1) * kPageBytes;
@@ -267,7 +267,7 @@ TEST_F(ResealTest, AFlippedBitIsFoundInPagesThatAnotherProgramLeftAlone) {
 
 // Pages of another program are verified without checksums.
 TEST_F(ResealTest, DamagedStructureIsFoundInAPageOfAnotherProgram) {
-  Begin(Closed());
+  Begin(ClosedFiles());
   RunElsewhere(path_, "VACUUM");
   Files files = ReadFiles(path_);
   files[""].replace(5 * kPageBytes, 200, std::string(200, '\x5a'));
@@ -278,21 +278,21 @@ TEST_F(ResealTest, DamagedStructureIsFoundInAPageOfAnotherProgram) {
 }
 
 TEST_F(ResealTest, BrokenReferencesOfAnotherProgramAreFound) {
-  Begin(Closed());
+  Begin(ClosedFiles());
   RunElsewhere(path_, "DELETE FROM attempts");
   EXPECT_TRUE(absl::IsDataLoss(Serve(path_)));
   EXPECT_THAT(std::string(Serve(path_).message()), HasSubstr("reference a row of attempts"));
 }
 
 TEST_F(ResealTest, AcknowledgedRecordsThatAnotherProgramRemovedAreFound) {
-  Begin(Closed());
+  Begin(ClosedFiles());
   RunElsewhere(path_, "UPDATE producers SET committed_seq = committed_seq - 100");
   EXPECT_THAT(std::string(Serve(path_).message()), HasSubstr("acknowledged records are missing"));
 }
 
 // If no other program wrote, a page that does not match its checksum is damaged, whatever its content.
 TEST_F(ResealTest, APageThatLooksLikeAnotherProgramsIsDamageWhereNoneWrote) {
-  Begin(Closed());
+  Begin(ClosedFiles());
   RunElsewhere(path_, kCount);
   FlipIn(3, 3000, 1);
   FlipIn(3, 3001, 5);
@@ -332,7 +332,7 @@ TEST_F(ResealTest, AChangeThatCannotBeToldFromDamageIsSealedOnItsOwnersWord) {
 }
 
 TEST_F(ResealTest, ADamagedFileIsNotSealedOnItsOwnersWord) {
-  Begin(Closed());
+  Begin(ClosedFiles());
   Files files = ReadFiles(path_);
   files[""].replace(5 * kPageBytes, 200, std::string(200, '\x5a'));
   WriteFiles(files, path_);
