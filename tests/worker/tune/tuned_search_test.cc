@@ -100,7 +100,7 @@ TEST_F(TunedSearchTest, WithoutASessionOnlyWhatIsKnownIsTaken) {
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()), HasSubstr("add_scaled [(256,), (256,)]"));
 
-  const codegen::Config known = *bound_->config_space().Normalize(Config("Config(num_warps=2)"));
+  const codegen::Config known = *bound_->config_space().Normalize(worker::Config("Config(num_warps=2)"));
   const v1::Run run = *RunOfCall(*bound_, arguments_);
   ASSERT_TRUE(BestConfigCache(State() + "/best").Put(BestOf(run, known, 0.5, "")).ok());
   EXPECT_EQ(*bound_->Autotune(arguments_), known);
@@ -109,7 +109,7 @@ TEST_F(TunedSearchTest, WithoutASessionOnlyWhatIsKnownIsTaken) {
 TEST_F(TunedSearchTest, AKnownConfigThatTheKernelCannotHaveIsNotTaken) {
   Bind(nullptr);
   const v1::Run run = *RunOfCall(*bound_, arguments_);
-  const codegen::Config other = Config("Config(of_another_version=2)");
+  const codegen::Config other = worker::Config("Config(of_another_version=2)");
   ASSERT_TRUE(BestConfigCache(State() + "/best").Put(BestOf(run, other, 0.5, "")).ok());
   EXPECT_EQ(bound_->Autotune(arguments_).status().code(), absl::StatusCode::kFailedPrecondition);
 }

@@ -13,7 +13,7 @@ using record::Cat;
 namespace {
 
 // Reserved words of Python, and names that the program declares itself.
-constexpr std::string_view kTaken =
+constexpr std::string_view kPythonReserved =
     "False None True and as assert async await break class continue def del elif else except finally for from "
     "global if import in is lambda nonlocal not or pass raise return try while with yield allocate check_output "
     "compile_kernel cupy extern_layer_norm extern_product launch main make_input make_inputs np run_plan view";
@@ -179,7 +179,7 @@ class PythonLines {
 
 std::string PythonNumber(double value, int digits) { return NumberText(value, digits, "np.inf", "np.nan"); }
 
-ProgramNames PythonNames(const ProgramModel& model) { return NamesOf(model, kTaken); }
+ProgramNames PythonNames(const ProgramModel& model) { return NamesOf(model, kPythonReserved); }
 
 WrittenLines WritePythonLines(const ProgramModel& model, const ProgramNames& names) {
   return PythonLines(model, names).Write();

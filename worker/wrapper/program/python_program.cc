@@ -11,7 +11,7 @@ using record::Cat;
 
 namespace {
 
-std::string Head(const ProgramModel& model) {
+std::string PythonHead(const ProgramModel& model) {
   std::string text = "#!/usr/bin/env python3\n";
   for (const std::string& line : HeadLines(model)) text += Cat("# ", line, "\n");
   return Cat(text, "#\n# Run:  python3 ", FileName(*model.plan, model.options),
@@ -19,7 +19,7 @@ std::string Head(const ProgramModel& model) {
              RuntimeText("head.py"), "\n");
 }
 
-std::string Constants(const ProgramModel& model) {
+std::string PythonConstants(const ProgramModel& model) {
   std::vector<std::string> quoted;
   for (const std::string& option : CudaCompileOptions(Cat("sm_", model.options.target.sm))) {
     quoted.push_back(Quoted(option));
@@ -30,7 +30,7 @@ std::string Constants(const ProgramModel& model) {
              "  # of the inputs\nMEASURED_MS = ", measured_ms, "  # of its launches\n");
 }
 
-std::string ExpectedText(const ProgramModel& model, size_t output, const std::string& name) {
+std::string PythonExpectedText(const ProgramModel& model, size_t output, const std::string& name) {
   const PlanBuffer& buffer = model.plan->buffer(model.plan->outputs[output]);
   const Expectation& expected = model.expected[output];
   std::vector<std::string> samples;
@@ -56,7 +56,7 @@ absl::StatusOr<std::string> PythonProgram(const Plan& plan, const ProgramOptions
   const ProgramNames names = PythonNames(model);
   const WrittenLines lines = WritePythonLines(model, names);
 
-  std::string text = Cat(Head(model), Constants(model));
+  std::string text = Cat(PythonHead(model), PythonConstants(model));
   std::vector<std::string_view> files = {"values.py", "check.py", "cuda.py"};
   files.insert(files.end(), lines.runtime.begin(), lines.runtime.end());
   for (const std::string_view file : files) text += Cat("\n\n", RuntimeText(file));
@@ -66,7 +66,7 @@ absl::StatusOr<std::string> PythonProgram(const Plan& plan, const ProgramOptions
   }
   text += Cat("\n\n# ---- The plan. What has to come out of it stands at the end.\n\n\n", lines.text, "\n\n",
               RuntimeText("main.py"), "\n\n");
-  for (size_t i = 0; i < plan.outputs.size(); ++i) text += ExpectedText(model, i, names.expected[i]);
+  for (size_t i = 0; i < plan.outputs.size(); ++i) text += PythonExpectedText(model, i, names.expected[i]);
   return text + "\nif __name__ == \"__main__\":\n    sys.exit(main())\n";
 }
 
