@@ -9,11 +9,9 @@ namespace telemetry::exporter {
 namespace {
 
 using record::Json;
+using render::CountJson;
 using render::Put;
-
-Json Count(uint64_t count) { return Json::Integer(static_cast<int64_t>(count)); }
-
-Json TextOrNull(const std::string& text) { return text.empty() ? Json::Null() : Json::String(text); }
+using render::TextOrNull;
 
 std::string_view AttemptsName(v1::Filter::Attempts attempts) {
   switch (attempts) {
@@ -39,24 +37,24 @@ Json FilterJson(const v1::Filter& filter) {
 
 Json CountsJson(const render::DatasetCounts& counts) {
   Json by_status = Json::Object();
-  for (const auto& [status, count] : counts.measurements_by_status) Put(&by_status, status, Count(count));
+  for (const auto& [status, count] : counts.measurements_by_status) Put(&by_status, status, CountJson(count));
   Json json = Json::Object();
-  Put(&json, "runs", Count(counts.runs));
-  Put(&json, "attempts", Count(counts.attempts));
-  Put(&json, "measurements", Count(counts.measurements));
+  Put(&json, "runs", CountJson(counts.runs));
+  Put(&json, "attempts", CountJson(counts.attempts));
+  Put(&json, "measurements", CountJson(counts.measurements));
   Put(&json, "measurements_by_status", std::move(by_status));
-  Put(&json, "configs", Count(counts.configs));
-  Put(&json, "records", Count(counts.records));
-  Put(&json, "ir_graphs", Count(counts.ir_graphs));
-  Put(&json, "source_hashes", Count(counts.source_hashes));
-  if (counts.details.has_value()) Put(&json, "details", Count(*counts.details));
+  Put(&json, "configs", CountJson(counts.configs));
+  Put(&json, "records", CountJson(counts.records));
+  Put(&json, "ir_graphs", CountJson(counts.ir_graphs));
+  Put(&json, "source_hashes", CountJson(counts.source_hashes));
+  if (counts.details.has_value()) Put(&json, "details", CountJson(*counts.details));
   return json;
 }
 
 Json FileJson(const files::WrittenFile& file) {
   Json json = Json::Object();
   Put(&json, "name", Json::String(file.name));
-  Put(&json, "size_bytes", Count(file.size_bytes));
+  Put(&json, "size_bytes", CountJson(file.size_bytes));
   Put(&json, "sha256", Json::String(file.sha256_hex));
   return json;
 }

@@ -9,8 +9,6 @@ namespace {
 
 using record::Json;
 
-Json Count(uint64_t count) { return Json::Integer(static_cast<int64_t>(count)); }
-
 Json StateJson(v1::Attempt::State state) {
   switch (state) {
     case v1::Attempt::STATE_OPEN:
@@ -41,10 +39,10 @@ std::string FormatAttempt(const v1::AttemptSummary& summary, const AttemptRows& 
   Put(&json, "seed", attempt.has_seed() ? Json::Integer(attempt.seed()) : Json::Null());
   Put(&json, "environment", attempt.has_environment_json() ? EmbeddedJson(attempt.environment_json()) : Json::Null());
   Put(&json, "counters", attempt.has_counters_json() ? EmbeddedJson(attempt.counters_json()) : Json::Null());
-  Put(&json, "measurements", Count(summary.measurements()));
+  Put(&json, "measurements", CountJson(summary.measurements()));
   Put(&json, "best_perf_ms", summary.has_best_perf_ms() ? MillisecondsJson(summary.best_perf_ms()) : Json::Null());
-  Put(&json, "exported_rows", Count(exported.rows));
-  Put(&json, "exported_ok_rows", Count(exported.ok_rows));
+  Put(&json, "exported_rows", CountJson(exported.rows));
+  Put(&json, "exported_ok_rows", CountJson(exported.ok_rows));
   return record::ToJson(json);
 }
 

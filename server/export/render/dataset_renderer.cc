@@ -41,7 +41,7 @@ DatasetRenderer::DatasetRenderer(Layout layout, Emit emit, bool with_details)
       has_config_columns_(layout == Layout::kPr2750 || layout == Layout::kPr2699),
       emit_(std::move(emit)),
       configs_(/*fields_are_json=*/layout == Layout::kKeyed) {
-  Text(Part::kRows) = dialect_.has_value() ? HeaderLine(*dialect_) : std::string(KeyedHeader()) + "\r\n";
+  Text(Part::kRows) = dialect_.has_value() ? HeaderLine(*dialect_) : KeyedHeader() + "\r\n";
   if (with_details_) counts_.details = 0;
 }
 

@@ -15,11 +15,9 @@ using record::Json;
 // Returns the number with as many digits as are needed to parse the same value again.
 Json NumberJson(double value) { return Json::Number(record::FloatRepr(value)); }
 
-Json CountOrNull(bool has, uint64_t count) { return has ? Json::Integer(static_cast<int64_t>(count)) : Json::Null(); }
+Json CountOrNull(bool has, uint64_t count) { return has ? CountJson(count) : Json::Null(); }
 
 Json NumberOrNull(bool has, double value) { return has ? NumberJson(value) : Json::Null(); }
-
-Json TextOrNull(const std::string& text) { return text.empty() ? Json::Null() : Json::String(text); }
 
 Json StageJson(v1::MeasurementDetail::Stage stage) {
   switch (stage) {

@@ -10,6 +10,10 @@ namespace telemetry::exporter::render {
 
 using record::Json;
 
+Json CountJson(uint64_t count) { return Json::Integer(static_cast<int64_t>(count)); }
+
+Json TextOrNull(const std::string& text) { return text.empty() ? Json::Null() : Json::String(text); }
+
 Json TimeJson(int64_t unix_us) {
   return Json::String(absl::FormatTime("%Y-%m-%dT%H:%M:%E6SZ", absl::FromUnixMicros(unix_us), absl::UTCTimeZone()));
 }

@@ -10,6 +10,11 @@ namespace telemetry::exporter::render {
 
 // The form of values in the export's own JSON files.
 
+record::Json CountJson(uint64_t count);
+
+// Returns the text, or null for an empty text.
+record::Json TextOrNull(const std::string& text);
+
 // Returns the time as RFC 3339 in UTC with microseconds.
 record::Json TimeJson(int64_t unix_us);
 

@@ -11,7 +11,7 @@ namespace telemetry::exporter::render {
 // their digits, and the config is JSON.
 
 // Returns the header line without its line end.
-std::string_view KeyedHeader();
+std::string KeyedHeader();
 
 // The fields of a row that other items of the dataset contain.
 struct KeyedRowParts {

@@ -16,23 +16,23 @@ bool IsDescribed(const v1::Run& run) { return run.has_kernel_name() || run.has_k
 
 bool IsDerived(const v1::Run& run) { return record::CheckRunId(run).verdict == record::IdentityCheck::kTrue; }
 
-Json TextOrNull(bool has, const std::string& text) { return has ? Json::String(text) : Json::Null(); }
+Json OptionalText(bool has, const std::string& text) { return has ? Json::String(text) : Json::Null(); }
 
-Json ObjectOrNull(bool has, const std::string& json) { return has ? EmbeddedJson(json) : Json::Null(); }
+Json OptionalObject(bool has, const std::string& json) { return has ? EmbeddedJson(json) : Json::Null(); }
 
 Json DescriptionJson(const v1::Run& run) {
   Json json = Json::Object();
   Put(&json, "run_id", Json::String(run.run_id()));
   Put(&json, "described", Json::Bool(IsDescribed(run)));
-  Put(&json, "kernel_id", TextOrNull(run.has_kernel_id(), run.kernel_id()));
-  Put(&json, "kernel_name", TextOrNull(run.has_kernel_name(), run.kernel_name()));
-  Put(&json, "kernel_source", TextOrNull(run.has_kernel_source(), run.kernel_source()));
-  Put(&json, "input_shapes", TextOrNull(run.has_input_shapes(), run.input_shapes()));
-  Put(&json, "dtypes", TextOrNull(run.has_dtypes(), run.dtypes()));
-  Put(&json, "hardware", TextOrNull(run.has_hardware(), run.hardware()));
-  Put(&json, "settings_signature", TextOrNull(run.has_settings_signature(), run.settings_signature()));
-  Put(&json, "settings", ObjectOrNull(run.has_settings_json(), run.settings_json()));
-  Put(&json, "extra", ObjectOrNull(run.has_extra_json(), run.extra_json()));
+  Put(&json, "kernel_id", OptionalText(run.has_kernel_id(), run.kernel_id()));
+  Put(&json, "kernel_name", OptionalText(run.has_kernel_name(), run.kernel_name()));
+  Put(&json, "kernel_source", OptionalText(run.has_kernel_source(), run.kernel_source()));
+  Put(&json, "input_shapes", OptionalText(run.has_input_shapes(), run.input_shapes()));
+  Put(&json, "dtypes", OptionalText(run.has_dtypes(), run.dtypes()));
+  Put(&json, "hardware", OptionalText(run.has_hardware(), run.hardware()));
+  Put(&json, "settings_signature", OptionalText(run.has_settings_signature(), run.settings_signature()));
+  Put(&json, "settings", OptionalObject(run.has_settings_json(), run.settings_json()));
+  Put(&json, "extra", OptionalObject(run.has_extra_json(), run.extra_json()));
   return json;
 }
 
