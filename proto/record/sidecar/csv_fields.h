@@ -23,7 +23,7 @@ struct CsvFields {
 };
 
 // The width of the widest dialect of a sidecar.
-inline constexpr size_t kMostSidecarFields = 11;
+inline constexpr size_t kMostFields = 11;
 
 // Reads up to `most_fields` fields. The text must not contain the record's line end or a line break outside of quotes.
 CsvFields SplitCsv(std::string_view text, size_t most_fields);

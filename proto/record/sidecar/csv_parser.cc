@@ -75,7 +75,7 @@ size_t CsvParser::TakeRecord(std::string_view rest, std::vector<Item>* items) {
   }
   absl::StatusOr<LineRow> row = ReadRow(line, dialect_);
   if (!row.ok()) {
-    if (SplitCsv(line, kMostSidecarFields).end == CsvFields::End::kOpenQuote) return TakeOpenRecord(rest, end, items);
+    if (SplitCsv(line, kMostFields).end == CsvFields::End::kOpenQuote) return TakeOpenRecord(rest, end, items);
     AddPieces(line, items);
     return length;
   }
@@ -109,7 +109,7 @@ size_t CsvParser::TakeOpenRecord(std::string_view rest, size_t first_end, std::v
         AddRow(row->dialect, std::move(row->row), offset_, items);
         return std::min(end + 1, rest.size());
       }
-      if (SplitCsv(record, kMostSidecarFields).end != CsvFields::End::kOpenQuote) break;
+      if (SplitCsv(record, kMostFields).end != CsvFields::End::kOpenQuote) break;
     }
     at = std::min(end + 1, rest.size());
   }

@@ -106,7 +106,7 @@ std::optional<LinePiece> RowAt(std::string_view line, const std::vector<size_t>&
   // A pr2750 row contains two ids after its first; the third belongs to the next row.
   constexpr size_t kMostCuts = 3;
   const size_t begin = cuts[which];
-  const CsvFields fields = SplitCsv(line.substr(begin), kMostSidecarFields);
+  const CsvFields fields = SplitCsv(line.substr(begin), kMostFields);
   if (fields.end == CsvFields::End::kBehindQuote) {
     std::optional<LinePiece> row = RowBetween(line, begin, begin + fields.end_at, declared);
     if (row.has_value()) return row;
@@ -139,7 +139,7 @@ std::optional<Dialect> HeaderDialect(std::string_view line) {
 }
 
 absl::StatusOr<LineRow> ReadRow(std::string_view line, std::optional<Dialect> declared) {
-  const CsvFields fields = SplitCsv(line, kMostSidecarFields);
+  const CsvFields fields = SplitCsv(line, kMostFields);
   switch (fields.end) {
     case CsvFields::End::kText:
       return RowOfFields(fields.fields, declared);

@@ -13,14 +13,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const std::string kRunId(64, 'a');
+const std::string kHexId(64, 'a');
 
 // Returns the fields of a valid row, of which a test changes one.
 std::vector<std::string> HelionFields() {
-  return {kRunId, "6.60", "7e2fba4013c19d17", "0", "ok", "0.031776", "0.04", "Config(num_warps=4)"};
+  return {kHexId, "6.60", "7e2fba4013c19d17", "0", "ok", "0.031776", "0.04", "Config(num_warps=4)"};
 }
 std::vector<std::string> Pr2750Fields() {
-  return {kRunId, kRunId, kRunId, "6.60", "1", "0", "started", "", "", "@helion.kernel()", "Config(num_warps=4)"};
+  return {kHexId, kHexId, kHexId, "6.60", "1", "0", "started", "", "", "@helion.kernel()", "Config(num_warps=4)"};
 }
 
 std::string ErrorWith(size_t column, const std::string& value) {
@@ -39,7 +39,7 @@ std::string Written(const Row& row) {
 TEST(Row, FieldsAreRead) {
   const absl::StatusOr<Row> row = ParseRow(Dialect::kHelion, HelionFields());
   ASSERT_TRUE(row.ok()) << row.status();
-  EXPECT_EQ(row->run_id, kRunId);
+  EXPECT_EQ(row->run_id, kHexId);
   EXPECT_EQ(row->timestamp_s, 6.6);
   EXPECT_EQ(row->config_id, 0x7e2fba4013c19d17u);
   EXPECT_EQ(row->config_index, std::nullopt);
