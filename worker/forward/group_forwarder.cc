@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
+#include "proto/record/sidecar/ir_record.h"
 #include "worker/forward/run_log.h"
 
 namespace telemetry::forward {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "proto/base/status_macros.h"
+#include "proto/record/sidecar/ir_record.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::worker::tune {
