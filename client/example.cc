@@ -11,9 +11,9 @@
 #include "absl/time/clock.h"
 #include "client/producer.h"
 #include "proto/base/status_macros.h"
-#include "proto/record/config_text.h"
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
+#include "proto/record/sidecar/config_text.h"
 
 namespace {
 
@@ -56,7 +56,7 @@ v1::Config DescribeConfig(int num_warps) {
   arguments.members.emplace_back("num_warps", Json::Integer(num_warps));
   v1::Config config;
   config.set_config_id(record::ConfigId(arguments));
-  config.set_text(record::SortedConfigText(arguments));
+  config.set_text(record::sidecar::SortedConfigText(arguments));
   return config;
 }
 

@@ -119,7 +119,7 @@ absl::Status Session::ChangeDataset(uint64_t base_seq, const std::string& why) {
 absl::Status Session::Deliver() {
   while (!stopping_ && !renamed_) {
     RETURN_IF_ERROR(HandleResponses());
-    // A response may have arrived between the two checks, and rejects are reported only once.
+    // A response may have arrived between the two checks, and refusals are reported only once.
     if (stream_->ended()) return HandleResponses();
     ASSIGN_OR_RETURN(const SteadyTime again, Send());
     if (!renamed_) wakeup_.WaitUntil(again);

@@ -26,8 +26,8 @@ class BatchParser {
   // Returns the piece that the next call of ParseNext parses. Requires !done().
   const PieceOutline& next() const { return outline_.pieces[next_]; }
 
-  // Parses the next piece. A record is marked as refused if it is too heavy, does not parse, exceeds `sizes` or is
-  // rejected by Validate.
+  // Parses the next piece. A record is marked as refused if it is too heavy, does not parse, exceeds `sizes` or does
+  // not pass Validate().
   std::unique_ptr<ParsedBatch> ParseNext();
 
  private:

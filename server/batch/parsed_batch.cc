@@ -65,8 +65,7 @@ void ParsedBatch::Add(const std::string& bytes, const storage::RecordSizes& size
   storage::MaybeRefusal refusal = storage::CheckSizes(*record, sizes);
   if (refusal) ++too_large_;
   if (!refusal) refusal = storage::Validate(*record);
-  if (refusal) batch_.refused.push_back({next_seq(), refusal->reason, std::move(refusal->message)});
-  batch_.records.push_back(record);
+  batch_.records.push_back({record, std::move(refusal)});
 }
 
 void ParsedBatch::AddTooHeavy(const std::string& bytes) {
@@ -75,14 +74,13 @@ void ParsedBatch::AddTooHeavy(const std::string& bytes) {
 }
 
 void ParsedBatch::Refuse(const std::string& bytes, const char* why) {
-  const storage::Refusal refusal = storage::Invalid(why);
+  storage::Refusal refusal = storage::Invalid(why);
   auto* record = google::protobuf::Arena::CreateMessage<v1::Record>(&arena_);
   v1::Reject* reject = record->mutable_reject();
   reject->set_reason(refusal.reason);
   reject->set_message(refusal.message);
   reject->set_raw(bytes);
-  batch_.refused.push_back({next_seq(), refusal.reason, refusal.message});
-  batch_.records.push_back(record);
+  batch_.records.push_back({record, std::move(refusal)});
 }
 
 }  // namespace telemetry::collector

@@ -20,8 +20,8 @@ class ParsedBatch {
   // `first_seq`: the sequence number of the first record that is added.
   ParsedBatch(std::string producer_id, uint64_t epoch, uint64_t first_seq, const PieceOutline& piece);
 
-  // Appends the next record. The record is marked as refused if it does not parse, exceeds `sizes` or is rejected by
-  // Validate.
+  // Appends the next record. The record is marked as refused if it does not parse, exceeds `sizes` or does not pass
+  // Validate().
   void Add(const std::string& bytes, const storage::RecordSizes& sizes);
   // Appends the next record unparsed, marked as refused.
   void AddTooHeavy(const std::string& bytes);
@@ -37,7 +37,6 @@ class ParsedBatch {
   uint64_t rows() const { return rows_; }
 
  private:
-  uint64_t next_seq() const { return batch_.first_seq + batch_.records.size(); }
   void Refuse(const std::string& bytes, const char* why);
 
   google::protobuf::Arena arena_;

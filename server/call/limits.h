@@ -12,7 +12,7 @@ namespace telemetry::collector {
 
 // The most records in one batch, regardless of their size.
 inline constexpr uint64_t kMaxBatchRecords = 65536;
-// The most memory that one parsed record may use, as estimated by record_weight.h. A record above it is rejected
+// The most memory that one parsed record may use, as estimated by record_weight.h. A record above it is refused
 // unparsed.
 inline constexpr uint64_t kMaxRecordMemoryBytes = uint64_t{32} << 20;
 // The size limits of a piece. A batch is parsed and committed in pieces; a piece above a limit has a single record.
@@ -83,9 +83,9 @@ struct Limits {
   // reply.
   absl::Duration keepalive_time = absl::Seconds(30);
   absl::Duration keepalive_timeout = absl::Seconds(15);
-  // The longest time that a batch waits for room in in_flight_bytes before its stream is rejected with RetryInfo.
+  // The longest time that a batch waits for room in in_flight_bytes before its stream is refused with RetryInfo.
   absl::Duration admission_timeout = absl::Seconds(5);
-  // The delay that a rejected stream receives in RetryInfo.
+  // The delay that a refused stream receives in RetryInfo.
   absl::Duration retry_delay = absl::Seconds(1);
   // The most work that one transaction takes from the queue. Records are counted as rows (record_weight.h).
   uint64_t group_records = 20000;

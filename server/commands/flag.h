@@ -22,7 +22,7 @@ CLI::Option* Switch(CLI::App* app, const std::string& name, bool& value, const s
 // Adds --NAME for a file that the command requires.
 CLI::Option* File(CLI::App* app, const std::string& name, std::string& value, const std::string& help);
 
-// Adds --NAME for a size such as 20GiB. Rejects negative numbers.
+// Adds --NAME for a size such as 20GiB. Refuses negative numbers.
 template <typename Value>
 CLI::Option* Size(CLI::App* app, const std::string& name, Value& value, const std::string& help) {
   const auto positive = [](std::string& text) {

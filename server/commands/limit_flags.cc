@@ -7,7 +7,7 @@
 namespace telemetry::collector {
 namespace {
 
-// Returns an error for a limit below a client's largest record, which the collector would then reject each time it is
+// Returns an error for a limit below a client's largest record, which the collector would then refuse each time it is
 // resent.
 std::string CheckRecordLimit(const std::string& text) {
   constexpr uint64_t kMost = uint64_t{1} << 30;

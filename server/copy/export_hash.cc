@@ -4,20 +4,20 @@
 #include <utility>
 
 #include "proto/base/status_macros.h"
-#include "server/export/dataset_renderer.h"
-#include "server/export/layout.h"
-#include "server/export/stream_hash.h"
+#include "server/export/files/stream_hash.h"
+#include "server/export/render/dataset_renderer.h"
+#include "server/export/render/layout.h"
 #include "telemetry/v1/dataset.pb.h"
 
 namespace telemetry::copy {
 
 absl::StatusOr<std::vector<ExportHash>> HashExport(storage::StoreReader& reader) {
-  constexpr exporter::Layout kLayout = exporter::Layout::kHelion;
-  std::map<std::string, exporter::StreamHash> files;
-  exporter::DatasetRenderer renderer(
+  constexpr exporter::render::Layout kLayout = exporter::render::Layout::kHelion;
+  std::map<std::string, exporter::files::StreamHash> files;
+  exporter::render::DatasetRenderer renderer(
       kLayout,
-      [&files](exporter::Part part, std::string* text) {
-        files[std::string(exporter::PartSuffix(part, kLayout))].Update(*text);
+      [&files](exporter::render::Part part, std::string* text) {
+        files[std::string(exporter::render::PartSuffix(part, kLayout))].Update(*text);
         text->clear();
         return absl::OkStatus();
       },

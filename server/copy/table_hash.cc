@@ -5,7 +5,7 @@
 
 #include "proto/base/status_macros.h"
 #include "server/copy/row_reader.h"
-#include "server/export/stream_hash.h"
+#include "server/export/files/stream_hash.h"
 
 namespace telemetry::copy {
 namespace {
@@ -41,7 +41,7 @@ void AppendValue(const storage::Statement& row, int column, ColumnType type, std
 
 absl::StatusOr<TableHash> HashTable(storage::Database& database, const DatasetTable& table) {
   TableHash result;
-  exporter::StreamHash hash;
+  exporter::files::StreamHash hash;
   RowReader reader(database, table);
   std::string piece;
   while (true) {

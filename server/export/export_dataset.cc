@@ -6,10 +6,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
-#include "server/export/dataset_renderer.h"
+#include "server/export/files/write_behind.h"
+#include "server/export/render/dataset_renderer.h"
 #include "server/export/selection.h"
 #include "server/export/snapshot.h"
-#include "server/export/write_behind.h"
 
 namespace telemetry::exporter {
 namespace {
@@ -37,10 +37,12 @@ absl::Status Cancelled(const ExportOptions& options) {
 }
 
 // Streams the dataset through the renderer into the files. All files are written on return.
-absl::StatusOr<DatasetCounts> Render(const DatasetSource& source, const ExportOptions& options, FileSet* files) {
-  WriteBehind writer(files);
-  DatasetRenderer renderer(
-      options.layout, [&](Part part, std::string* text) { return writer.Push(PartSuffix(part, options.layout), text); },
+absl::StatusOr<render::DatasetCounts> Render(const DatasetSource& source, const ExportOptions& options,
+                                             files::FileSet* files) {
+  files::WriteBehind writer(files);
+  render::DatasetRenderer renderer(
+      options.layout,
+      [&](render::Part part, std::string* text) { return writer.Push(render::PartSuffix(part, options.layout), text); },
       options.details);
   v1::ExportRequest request;
   *request.mutable_filter() = options.filter;
@@ -64,9 +66,10 @@ absl::StatusOr<DatasetCounts> Render(const DatasetSource& source, const ExportOp
 }  // namespace
 
 absl::StatusOr<ExportResult> ExportDataset(const DatasetSource& source, const ExportOptions& options) {
-  ASSIGN_OR_RETURN(std::unique_ptr<FileSet> files, FileSet::Create(options.base, options.compression, options.force));
-  ASSIGN_OR_RETURN(DatasetCounts counts, Render(source, options, files.get()));
-  ASSIGN_OR_RETURN(std::vector<WrittenFile> written, files->Finish());
+  ASSIGN_OR_RETURN(std::unique_ptr<files::FileSet> files,
+                   files::FileSet::Create(options.base, options.compression, options.force));
+  ASSIGN_OR_RETURN(render::DatasetCounts counts, Render(source, options, files.get()));
+  ASSIGN_OR_RETURN(std::vector<files::WrittenFile> written, files->Finish());
   const Snapshot snapshot{.filter = options.filter,
                           .layout = options.layout,
                           .compression = options.compression,

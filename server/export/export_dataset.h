@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "server/export/compressor.h"
-#include "server/export/dataset_counts.h"
 #include "server/export/dataset_source.h"
-#include "server/export/file_set.h"
-#include "server/export/layout.h"
+#include "server/export/files/compressor.h"
+#include "server/export/files/file_set.h"
+#include "server/export/render/dataset_counts.h"
+#include "server/export/render/layout.h"
 #include "telemetry/v1/dataset.pb.h"
 
 namespace telemetry::exporter {
@@ -20,8 +20,8 @@ namespace telemetry::exporter {
 struct ExportOptions {
   // BASE of BASE.csv, BASE.meta.jsonl, ...
   std::string base;
-  Layout layout = Layout::kHelion;
-  Compression compression = Compression::kNone;
+  render::Layout layout = render::Layout::kHelion;
+  files::Compression compression = files::Compression::kNone;
   v1::Filter filter;
   // Also write BASE.details.jsonl.
   bool details = false;
@@ -37,14 +37,14 @@ struct ExportOptions {
 
 // The result of an export.
 struct ExportResult {
-  DatasetCounts counts;
+  render::DatasetCounts counts;
   // All files except the snapshot.
-  std::vector<WrittenFile> files;
+  std::vector<files::WrittenFile> files;
 };
 
 // Writes the selected part of the dataset as sidecars, BASE.attempts.jsonl and BASE.snapshot.json. Equal datasets yield
 // equal bytes. After an error, either the files of an earlier export are unchanged, or BASE.incomplete marks that they
-// may not be (file_set.h). Errors: CANCELLED after a stop request, NOT_FOUND if no row is selected, else those of the
+// may not be (files/file_set.h). Errors: CANCELLED after a stop request, NOT_FOUND if no row is selected, else those of the
 // source, of DatasetRenderer and of FileSet.
 absl::StatusOr<ExportResult> ExportDataset(const DatasetSource& source, const ExportOptions& options);
 

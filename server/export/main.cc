@@ -179,8 +179,8 @@ absl::StatusOr<ExportOptions> ParseOptions(const Arguments& arguments) {
   if (arguments.db.empty() && arguments.collector.empty()) {
     return absl::InvalidArgumentError("no source: give --db FILE or --collector HOST:PORT");
   }
-  ASSIGN_OR_RETURN(Layout layout, ParseLayout(arguments.layout));
-  ASSIGN_OR_RETURN(Compression compression, ParseCompression(arguments.compress));
+  ASSIGN_OR_RETURN(render::Layout layout, render::ParseLayout(arguments.layout));
+  ASSIGN_OR_RETURN(files::Compression compression, files::ParseCompression(arguments.compress));
   ASSIGN_OR_RETURN(v1::Filter filter, ParseFilter(arguments));
   return ExportOptions{.base = BaseOfPath(arguments.out),
                        .layout = layout,
@@ -200,11 +200,11 @@ void PrintSummary(const ExportResult& result, const std::string& base) {
   absl::PrintF("%s: %s of %s of %s, %s;", base, counted(result.counts.measurements, "row"),
                counted(result.counts.attempts, "attempt"), counted(result.counts.runs, "run"),
                counted(result.counts.configs, "config"));
-  for (const WrittenFile& file : result.files) absl::PrintF(" %s (%d bytes)", file.name, file.size_bytes);
+  for (const files::WrittenFile& file : result.files) absl::PrintF(" %s (%d bytes)", file.name, file.size_bytes);
   absl::PrintF("\n");
 }
 
-void WarnOfGraphs(const DatasetCounts& counts) {
+void WarnOfGraphs(const render::DatasetCounts& counts) {
   for (const auto& [kind, count] : counts.unknown_ir_graphs) {
     absl::FPrintF(stderr,
                   "telemetry-export: omitted %d IR graphs of the unknown kind '%s': export with a newer version\n",

@@ -3,16 +3,15 @@
 #include <utility>
 
 #include "proto/record/json.h"
-#include "server/export/json_values.h"
+#include "server/export/render/json_values.h"
 
 namespace telemetry::exporter {
 namespace {
 
 using record::Json;
-
-Json Count(uint64_t count) { return Json::Integer(static_cast<int64_t>(count)); }
-
-Json TextOrNull(const std::string& text) { return text.empty() ? Json::Null() : Json::String(text); }
+using render::CountJson;
+using render::Put;
+using render::TextOrNull;
 
 std::string_view AttemptsName(v1::Filter::Attempts attempts) {
   switch (attempts) {
@@ -31,31 +30,31 @@ Json FilterJson(const v1::Filter& filter) {
   Put(&json, "hardware", TextOrNull(filter.hardware()));
   Put(&json, "run", TextOrNull(filter.run_id()));
   Put(&json, "status", TextOrNull(filter.status()));
-  Put(&json, "since", filter.since_unix_us() == 0 ? Json::Null() : TimeJson(filter.since_unix_us()));
+  Put(&json, "since", filter.since_unix_us() == 0 ? Json::Null() : render::TimeJson(filter.since_unix_us()));
   Put(&json, "attempts", Json::String(std::string(AttemptsName(filter.attempts()))));
   return json;
 }
 
-Json CountsJson(const DatasetCounts& counts) {
+Json CountsJson(const render::DatasetCounts& counts) {
   Json by_status = Json::Object();
-  for (const auto& [status, count] : counts.measurements_by_status) Put(&by_status, status, Count(count));
+  for (const auto& [status, count] : counts.measurements_by_status) Put(&by_status, status, CountJson(count));
   Json json = Json::Object();
-  Put(&json, "runs", Count(counts.runs));
-  Put(&json, "attempts", Count(counts.attempts));
-  Put(&json, "measurements", Count(counts.measurements));
+  Put(&json, "runs", CountJson(counts.runs));
+  Put(&json, "attempts", CountJson(counts.attempts));
+  Put(&json, "measurements", CountJson(counts.measurements));
   Put(&json, "measurements_by_status", std::move(by_status));
-  Put(&json, "configs", Count(counts.configs));
-  Put(&json, "records", Count(counts.records));
-  Put(&json, "ir_graphs", Count(counts.ir_graphs));
-  Put(&json, "source_hashes", Count(counts.source_hashes));
-  if (counts.details.has_value()) Put(&json, "details", Count(*counts.details));
+  Put(&json, "configs", CountJson(counts.configs));
+  Put(&json, "records", CountJson(counts.records));
+  Put(&json, "ir_graphs", CountJson(counts.ir_graphs));
+  Put(&json, "source_hashes", CountJson(counts.source_hashes));
+  if (counts.details.has_value()) Put(&json, "details", CountJson(*counts.details));
   return json;
 }
 
-Json FileJson(const WrittenFile& file) {
+Json FileJson(const files::WrittenFile& file) {
   Json json = Json::Object();
   Put(&json, "name", Json::String(file.name));
-  Put(&json, "size_bytes", Count(file.size_bytes));
+  Put(&json, "size_bytes", CountJson(file.size_bytes));
   Put(&json, "sha256", Json::String(file.sha256_hex));
   return json;
 }
@@ -64,27 +63,15 @@ Json FileJson(const WrittenFile& file) {
 
 std::string FormatSnapshot(const Snapshot& snapshot) {
   Json files = Json::Array();
-  for (const WrittenFile& file : snapshot.files) files.items.push_back(FileJson(file));
+  for (const files::WrittenFile& file : snapshot.files) files.items.push_back(FileJson(file));
   Json json = Json::Object();
   Put(&json, "format_version", Json::Integer(kSnapshotFormatVersion));
-  Put(&json, "layout", Json::String(std::string(LayoutName(snapshot.layout))));
-  Put(&json, "compression", Json::String(std::string(CompressionName(snapshot.compression))));
+  Put(&json, "layout", Json::String(std::string(render::LayoutName(snapshot.layout))));
+  Put(&json, "compression", Json::String(std::string(files::CompressionName(snapshot.compression))));
   Put(&json, "filter", FilterJson(snapshot.filter));
   Put(&json, "counts", CountsJson(snapshot.counts));
   Put(&json, "files", std::move(files));
   return record::ToIndentedJson(json) + "\n";
-}
-
-std::vector<std::string> FileNamesInSnapshot(std::string_view json) {
-  std::vector<std::string> names;
-  absl::StatusOr<Json> snapshot = record::ParseJson(json);
-  const Json* files = snapshot.ok() ? snapshot->Find("files") : nullptr;
-  if (files == nullptr) return names;
-  for (const Json& file : files->items) {
-    const Json* name = file.Find("name");
-    if (name != nullptr && name->kind == Json::Kind::kString) names.push_back(name->text);
-  }
-  return names;
 }
 
 }  // namespace telemetry::exporter

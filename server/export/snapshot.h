@@ -1,13 +1,12 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "server/export/compressor.h"
-#include "server/export/dataset_counts.h"
-#include "server/export/file_set.h"
-#include "server/export/layout.h"
+#include "server/export/files/compressor.h"
+#include "server/export/files/file_set.h"
+#include "server/export/render/dataset_counts.h"
+#include "server/export/render/layout.h"
 #include "telemetry/v1/dataset.pb.h"
 
 namespace telemetry::exporter {
@@ -19,16 +18,13 @@ inline constexpr int kSnapshotFormatVersion = 1;
 // depend on the time, the place or the source of the export.
 struct Snapshot {
   v1::Filter filter;
-  Layout layout = Layout::kHelion;
-  Compression compression = Compression::kNone;
-  DatasetCounts counts;
-  std::vector<WrittenFile> files;
+  render::Layout layout = render::Layout::kHelion;
+  files::Compression compression = files::Compression::kNone;
+  render::DatasetCounts counts;
+  std::vector<files::WrittenFile> files;
 };
 
 // Returns one JSON object on several lines, with a final line end.
 std::string FormatSnapshot(const Snapshot& snapshot);
-
-// Returns the names in the `files` of a snapshot of any version, or nothing for a text that is not a snapshot.
-std::vector<std::string> FileNamesInSnapshot(std::string_view json);
 
 }  // namespace telemetry::exporter

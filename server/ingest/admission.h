@@ -23,7 +23,7 @@ namespace telemetry::collector {
 //
 // One sender may use at most three quarters of the budget. Batches are admitted first come, first served, but a sender
 // that has used up its share does not block other senders. When one sender holds more than half of the room for waiting
-// batches, its newest batches are rejected to make room for those of other senders. Small batches have a separate part
+// batches, its newest batches are refused to make room for those of other senders. Small batches have a separate part
 // of the budget, so that they do not wait behind large ones.
 class Admission {
  public:
@@ -48,7 +48,7 @@ class Admission {
     uint64_t used_bytes = 0;
     uint64_t waiting = 0;
     uint64_t waiting_bytes = 0;
-    uint64_t turned_away = 0;  // batches rejected so far because there was no room
+    uint64_t turned_away = 0;  // batches refused so far because there was no room
   };
   State state() const ABSL_LOCKS_EXCLUDED(mutex_);
 
@@ -82,8 +82,8 @@ class Admission {
   bool HasWork() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return stopping_ || small_.HasWork() || large_.HasWork(); }
   // Returns the earliest deadline of a waiter, or kNever if nothing waits.
   SteadyTime NextDeadline() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Rejects waiting batches of senders that hold more than half of the room until a batch of `message_bytes` fits.
-  // Rejects nothing if `sender` itself would hold more than half. Returns false if the batch does not fit.
+  // Refuses waiting batches of senders that hold more than half of the room until a batch of `message_bytes` fits.
+  // Refuses nothing if `sender` itself would hold more than half. Returns false if the batch does not fit.
   bool MakeRoomToWait(const std::string& sender, uint64_t message_bytes, Answers& turned_away)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Answer(Part& part, std::list<Waiter>::iterator waiter, absl::Status status, Answers& answers)

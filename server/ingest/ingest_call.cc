@@ -30,9 +30,8 @@ void IngestCall::RunParser(std::function<void()> work) {
 void IngestCall::HandleRequest() {
   if (absl::Status status = Read(); !status.ok()) return End(std::move(status));
   const v1::Open& open = *outline_.open;
-  context_.writer.Open(
-      {open.producer_id(), open.epoch(), open.client(), caller().name},
-      [self = Self()](absl::StatusOr<uint64_t> committed_seq) { self->OnOpened(std::move(committed_seq)); });
+  context_.writer.Open({open.producer_id(), open.epoch(), open.client(), caller().name},
+                       [self = Self()](const storage::OpenOutcome& outcome) { self->OnOpened(outcome); });
 }
 
 absl::Status IngestCall::Read() {
@@ -51,11 +50,11 @@ absl::Status IngestCall::Read() {
   return TryAgainLater("this producer sends more than producer_bytes_per_second", wait);
 }
 
-void IngestCall::OnOpened(absl::StatusOr<uint64_t> committed_seq) {
-  if (!committed_seq.ok()) return End(committed_seq.status());
+void IngestCall::OnOpened(const storage::OpenOutcome& outcome) {
+  if (!outcome.status.ok()) return End(outcome.status);
   context_.streams.TakeOver(outline_.open->producer_id(), outline_.open->epoch(), nullptr);
   v1::Opened* opened = answer_.mutable_opened();
-  opened->set_committed_seq(*committed_seq);
+  opened->set_committed_seq(outcome.committed_seq);
   opened->set_window_bytes(context_.limits.window_bytes);
   opened->set_max_batch_bytes(context_.limits.max_batch_bytes);
   opened->set_dataset_id(context_.writer.dataset_id());

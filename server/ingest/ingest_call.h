@@ -33,7 +33,7 @@ class IngestCall final : public UnaryCall {
   // Runs `work` on the request, on another thread if the request is large and a thread is idle.
   void RunParser(std::function<void()> work);
   absl::Status Read();
-  void OnOpened(absl::StatusOr<uint64_t> committed_seq);
+  void OnOpened(const storage::OpenOutcome& outcome);
   void AdmitPiece();
   void OnAdmitted(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
   // Parses the next piece and hands it to the writer, which starts a job.

@@ -20,9 +20,9 @@ struct IngestContext {
   StreamRegistry& streams;
   access::Gate& gate;
   ProducerRates& rates;
-  // Bytes of rejects in Acks that clients have not read.
+  // Bytes of refusals in Acks that clients have not read.
   std::atomic<uint64_t>& unread_ack_bytes;
-  // Records rejected for their size so far.
+  // Records refused for their size so far.
   std::atomic<uint64_t>& too_large_records;
 };
 

@@ -63,21 +63,21 @@ void IngestStream::HandleOpen(const v1::Open& open) {
     ++jobs_;
   }
   context_.writer.Open({producer_id_, epoch_, open.client(), caller().name},
-                       [self = Self()](absl::StatusOr<uint64_t> committed_seq) {
+                       [self = Self()](const storage::OpenOutcome& outcome) {
                          // Must precede the end of the job; after it the stream can leave the registry.
-                         if (committed_seq.ok()) {
+                         if (outcome.status.ok()) {
                            self->context_.streams.TakeOver(self->producer_id_, self->epoch_, self.get());
                          }
-                         self->OnOpened(std::move(committed_seq));
+                         self->OnOpened(outcome);
                        });
 }
 
-void IngestStream::OnOpened(absl::StatusOr<uint64_t> committed_seq) {
+void IngestStream::OnOpened(const storage::OpenOutcome& outcome) {
   Change([&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     --jobs_;
-    if (!committed_seq.ok()) return SetEnd(committed_seq.status());
+    if (!outcome.status.ok()) return SetEnd(outcome.status);
     v1::Opened opened;
-    opened.set_committed_seq(*committed_seq);
+    opened.set_committed_seq(outcome.committed_seq);
     opened.set_window_bytes(context_.limits.window_bytes);
     opened.set_max_batch_bytes(context_.limits.max_batch_bytes);
     opened.set_dataset_id(context_.writer.dataset_id());

@@ -65,7 +65,7 @@ class IngestStream final : public RawCall, public ProducerStream {
   absl::Duration CommitPiece() ABSL_LOCKS_EXCLUDED(mutex_);
 
   // The completion callbacks of the jobs. Each ends one job.
-  void OnOpened(absl::StatusOr<uint64_t> committed_seq) ABSL_LOCKS_EXCLUDED(mutex_);
+  void OnOpened(const storage::OpenOutcome& outcome) ABSL_LOCKS_EXCLUDED(mutex_);
   void OnAdmitted(absl::Status status) ABSL_LOCKS_EXCLUDED(mutex_);
   void OnCommitted(uint64_t bytes, storage::BatchOutcome outcome) ABSL_LOCKS_EXCLUDED(mutex_);
 

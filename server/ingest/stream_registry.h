@@ -38,7 +38,7 @@ class StreamRegistry {
   absl::Status Claim(ProducerStream* stream, const std::string& producer_id) ABSL_LOCKS_EXCLUDED(mutex_);
   void Remove(ProducerStream* stream) ABSL_LOCKS_EXCLUDED(mutex_);
 
-  // The numbers of streams rejected or ended so far.
+  // The numbers of streams refused or ended so far.
   struct Counts {
     uint64_t too_many_of_producer = 0;
     uint64_t no_open = 0;

@@ -45,7 +45,7 @@ class StreamReplies {
   std::optional<v1::Ack> ack_;
   grpc::ByteBuffer written_;
   std::optional<SteadyTime> writing_since_;
-  // The bytes of the rejects in ack_ and in written_.
+  // The bytes of the refusals in ack_ and in written_.
   ByteClaim ack_claim_;
   ByteClaim written_claim_;
 };

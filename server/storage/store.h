@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "absl/types/span.h"
 #include "server/storage/export_step.h"
 #include "server/storage/prune_rules.h"
+#include "server/storage/refusal.h"
 #include "server/storage/removal.h"
 #include "telemetry/v1/dataset.pb.h"
 #include "telemetry/v1/deletion.pb.h"
@@ -39,16 +41,27 @@ struct ProducerOpening {
   std::string sender;
 };
 
+// The result of one ProducerOpening.
+struct OpenOutcome {
+  // FAILED_PRECONDITION: a higher epoch of this producer is stored. PERMISSION_DENIED: the producer belongs to another
+  // sender. INVALID_ARGUMENT: `client` contains a NUL.
+  absl::Status status;
+  // If the status is OK: the producer's log is durable up to and including this sequence number. 0: a new producer.
+  uint64_t committed_seq = 0;
+};
+
+// A record, and the reason why it must not be stored. The caller has run Validate() (validate.h) on the record.
+struct CheckedRecord {
+  const v1::Record* record = nullptr;  // a Reject if the record could not be parsed
+  MaybeRefusal refusal = std::nullopt;
+};
+
 // Consecutive records of one producer's log, parsed.
 struct ProducerBatch {
   std::string producer_id;  // 16 bytes
   uint64_t epoch = 0;
   uint64_t first_seq = 0;
-  // records[i] has sequence number first_seq + i. A record that could not be parsed is represented by a Reject.
-  std::vector<const v1::Record*> records;
-  // The records that must not be stored, ordered by seq: those that could not be parsed, and those that Validate()
-  // (validate.h) refuses. The caller has run Validate() on all records.
-  std::vector<RefusedRecord> refused;
+  std::vector<CheckedRecord> records;  // records[i] has sequence number first_seq + i
 };
 
 // The result of storing one ProducerBatch.
@@ -68,7 +81,7 @@ struct BatchOutcome {
   uint64_t new_rows = 0;
   uint64_t known_rows = 0;
   std::vector<RefusedRecord> refused;
-  // Bytes of the batch's rejects: refused records, and rejects that the producer itself sent.
+  // Bytes of the batch's rejects: those of refused records, and those that the producer itself sent.
   uint64_t reject_bytes = 0;
 };
 
@@ -80,16 +93,16 @@ class StoreWriter {
   // 16 bytes, chosen when the dataset was created.
   virtual const std::string& dataset_id() const = 0;
 
-  // Stores in ONE durable transaction that these epochs exist. results[i] belongs to openings[i]: the producer's
-  // committed_seq (0: a new producer); FAILED_PRECONDITION: a higher epoch is stored; PERMISSION_DENIED: the producer
-  // belongs to another sender. Returns errors of CommitBatches.
-  virtual absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> OpenProducers(
-      absl::Span<const ProducerOpening> openings) = 0;
+  // Stores in ONE durable transaction that these epochs exist. outcomes[i] belongs to openings[i]. Returns errors of
+  // CommitBatches.
+  virtual absl::StatusOr<std::vector<OpenOutcome>> OpenProducers(absl::Span<const ProducerOpening> openings) = 0;
 
-  // Opens one producer.
+  // Opens one producer and returns its committed_seq.
   absl::StatusOr<uint64_t> OpenProducer(const std::string& producer_id, uint64_t epoch, const std::string& client) {
-    absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> results = OpenProducers({{producer_id, epoch, client}});
-    return results.ok() ? results->front() : results.status();
+    absl::StatusOr<std::vector<OpenOutcome>> outcomes = OpenProducers({{producer_id, epoch, client}});
+    if (!outcomes.ok()) return outcomes.status();
+    const OpenOutcome& outcome = outcomes->front();
+    return outcome.status.ok() ? absl::StatusOr<uint64_t>(outcome.committed_seq) : outcome.status;
   }
 
   // Stores all batches in ONE durable transaction, in the given order; a later batch of the same producer continues the

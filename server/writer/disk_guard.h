@@ -20,16 +20,16 @@ absl::StatusOr<uint64_t> FreeDiskBytes(const std::string& path);
 // The file that a guard watches, and its limit.
 struct DiskGuardOptions {
   std::string path;  // of the dataset's file
-  // While fewer bytes are free, the guard rejects new records. 0: records are rejected only when the disk is full.
+  // While fewer bytes are free, the guard refuses new records. 0: records are refused only when the disk is full.
   uint64_t keep_free_bytes = 0;
-  // The delay that rejected callers receive in RetryInfo.
+  // The delay that refused callers receive in RetryInfo.
   absl::Duration retry_delay = absl::Seconds(1);
   // The interval at which a thread checks the disk. Look checks it immediately.
   absl::Duration interval = absl::Seconds(1);
   std::function<absl::StatusOr<uint64_t>(const std::string& path)> free_bytes = &FreeDiskBytes;
 };
 
-// Keeps part of the dataset's disk free: rejects new records before the disk is full, because a commit that finds it
+// Keeps part of the dataset's disk free: refuses new records before the disk is full, because a commit that finds it
 // full ends the process. Records are accepted again when the free space exceeds the limit by an eighth. If the free
 // space cannot be read, the last decision stays in force. Thread-safe.
 class DiskGuard {
@@ -37,7 +37,7 @@ class DiskGuard {
   struct State {
     std::optional<uint64_t> free_bytes;  // unset: could not be read
     uint64_t keep_free_bytes = 0;
-    uint64_t turned_away = 0;  // calls rejected so far
+    uint64_t turned_away = 0;  // calls refused so far
   };
   // Called after each change, from the thread that checks the disk, never concurrently. Must not call the guard.
   using OnChange = std::function<void(bool has_room)>;
@@ -53,7 +53,7 @@ class DiskGuard {
 
   void Look() ABSL_LOCKS_EXCLUDED(looking_, mutex_);
 
-  // Returns the result of the last check and, if it is an error, counts `calls` rejected calls. RESOURCE_EXHAUSTED with
+  // Returns the result of the last check and, if it is an error, counts `calls` refused calls. RESOURCE_EXHAUSTED with
   // RetryInfo: the disk has no room; the message names the disk, the free space and the remedy.
   absl::Status Check(uint64_t calls = 1) ABSL_LOCKS_EXCLUDED(mutex_);
 

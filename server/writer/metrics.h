@@ -25,7 +25,7 @@ struct CollectorState {
   uint64_t waiting_bytes = 0;
   uint64_t unread_ack_bytes = 0;
   uint64_t streams = 0;
-  // Calls that were rejected, by reason.
+  // Calls that were refused, by reason.
   uint64_t refused_unauthenticated = 0;
   uint64_t refused_permission_denied = 0;
   uint64_t refused_tokens_unreadable = 0;

@@ -293,8 +293,8 @@ absl::Status WriterLoop::DoOpen(std::vector<Job>& group) {
   std::vector<storage::ProducerOpening> openings;
   openings.reserve(group.size());
   for (Job& job : group) openings.push_back(std::move(std::get<OpenJob>(job).opening));
-  ASSIGN_OR_RETURN(std::vector<absl::StatusOr<uint64_t>> results, writer_->OpenProducers(openings));
-  Answer<OpenJob>(std::move(group), std::move(results));
+  ASSIGN_OR_RETURN(std::vector<storage::OpenOutcome> outcomes, writer_->OpenProducers(openings));
+  Answer<OpenJob>(std::move(group), std::move(outcomes));
   return absl::OkStatus();
 }
 
@@ -362,13 +362,11 @@ void WriterLoop::Refuse(std::vector<Job> group, const absl::Status& why) {
 
 void WriterLoop::Abandon(Job& job, const absl::Status& why) {
   if (auto* open = std::get_if<OpenJob>(&job)) {
-    open->done(why);
+    open->done({.status = why});
   } else if (auto* remove = std::get_if<RemoveJob>(&job)) {
     remove->done(why);
   } else {
-    storage::BatchOutcome outcome;
-    outcome.status = why;
-    std::get<CommitJob>(job).done(std::move(outcome));
+    std::get<CommitJob>(job).done({.status = why});
   }
 }
 

@@ -52,7 +52,7 @@ class WriterLoop {
   };
   using RemoveDone = std::function<void(absl::StatusOr<v1::DeleteStep> step)>;
   // Called after the commit, in the order of the commits and never concurrently. Must not block.
-  using OpenDone = std::function<void(absl::StatusOr<uint64_t> committed_seq)>;
+  using OpenDone = std::function<void(storage::OpenOutcome outcome)>;
   using CommitDone = std::function<void(storage::BatchOutcome outcome)>;
 
   // `guard`, `retention` and `metrics` must outlive the loop. `metrics` may be nullptr.

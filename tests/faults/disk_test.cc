@@ -44,7 +44,7 @@ class DiskTest : public FaultTest {
     disk_.MakeRoom();
   }
 
-  int turned_away_ = 0;  // the number of rejections in the log so far
+  int turned_away_ = 0;  // the number of refusals in the log so far
   SmallDisk disk_{File("disk"), 32 * kMib};
 };
 

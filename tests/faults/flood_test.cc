@@ -11,9 +11,9 @@
 
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
+#include "tests/faults/attacks/raw_http2.h"
 #include "tests/faults/collector_usage.h"
 #include "tests/faults/hostile_fixture.h"
-#include "tests/faults/raw_http2.h"
 
 namespace telemetry::faults {
 namespace {

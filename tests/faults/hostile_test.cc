@@ -22,9 +22,9 @@
 #include "gtest/gtest.h"
 #include "telemetry/v1/dataset.grpc.pb.h"
 #include "tests/faults/attacks/gzip_bomb.h"
+#include "tests/faults/attacks/raw_http2.h"
 #include "tests/faults/attacks/unary_producer.h"
 #include "tests/faults/hostile_fixture.h"
-#include "tests/faults/raw_http2.h"
 
 namespace telemetry::faults {
 namespace {

@@ -1,4 +1,4 @@
-// Fuzzes SidecarCsv: the result does not depend on the chunks into which the bytes are divided, invalid bytes are kept
+// Fuzzes CsvParser: the result does not depend on the chunks into which the bytes are divided, invalid bytes are kept
 // unchanged, and written rows are read back as the same rows.
 
 #include <algorithm>
@@ -6,18 +6,18 @@
 #include <string_view>
 #include <vector>
 
-#include "proto/record/sidecar_csv.h"
+#include "proto/record/sidecar/csv_parser.h"
 #include "tests/fuzz/fuzz.h"
 
-namespace telemetry::record {
+namespace telemetry::record::sidecar {
 namespace {
 
 using fuzz::Require;
-using Item = SidecarCsv::Item;
-using Kind = SidecarCsv::Kind;
+using Item = CsvParser::Item;
+using Kind = CsvParser::Kind;
 
 std::vector<Item> ReadAtOnce(std::string_view bytes) {
-  SidecarCsv csv;
+  CsvParser csv;
   std::vector<Item> items;
   csv.Feed(bytes, &items);
   csv.Finish(&items);
@@ -27,7 +27,7 @@ std::vector<Item> ReadAtOnce(std::string_view bytes) {
 
 // Reads the bytes in chunks whose sizes are derived from the bytes.
 std::vector<Item> ReadInChunks(std::string_view bytes) {
-  SidecarCsv csv;
+  CsvParser csv;
   std::vector<Item> items;
   while (!bytes.empty()) {
     const size_t length = 1 + static_cast<uint8_t>(bytes[bytes.size() / 2]) % 61;
@@ -56,7 +56,7 @@ void RequireEqual(const std::vector<Item>& a, const std::vector<Item>& b) {
 
 void RequireRereadable(const Item& item) {
   const std::string line = Written(item);
-  SidecarCsv csv(item.dialect);
+  CsvParser csv(item.dialect);
   std::vector<Item> items;
   csv.Feed(line, &items);
   csv.Finish(&items);
@@ -65,11 +65,11 @@ void RequireRereadable(const Item& item) {
 }
 
 }  // namespace
-}  // namespace telemetry::record
+}  // namespace telemetry::record::sidecar
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using telemetry::fuzz::Require;
-  using namespace telemetry::record;
+  using namespace telemetry::record::sidecar;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const std::vector<Item> items = ReadAtOnce(bytes);
   RequireEqual(items, ReadInChunks(bytes));

@@ -5,10 +5,11 @@
 #include <string_view>
 
 #include "proto/record/json.h"
-#include "proto/record/sidecar_record.h"
+#include "proto/record/sidecar/ir_record.h"
+#include "proto/record/sidecar/meta_record.h"
 #include "tests/fuzz/fuzz.h"
 
-namespace telemetry::record {
+namespace telemetry::record::sidecar {
 namespace {
 
 using fuzz::Require;
@@ -55,10 +56,10 @@ void CheckIr(const v1::IrGraph& graph) {
 }
 
 }  // namespace
-}  // namespace telemetry::record
+}  // namespace telemetry::record::sidecar
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace telemetry::record;
+  using namespace telemetry::record::sidecar;
   const absl::StatusOr<Json> value = ParseJson({reinterpret_cast<const char*>(data), size});
   if (!value.ok()) return 0;
   CheckLayouts(*value);

@@ -9,8 +9,8 @@ constexpr char kNul = '\0';
 
 }  // namespace
 
-std::string RowFingerprint(const record::SidecarRow& row) {
-  record::SidecarRow bare;
+std::string RowFingerprint(const record::sidecar::Row& row) {
+  record::sidecar::Row bare;
   bare.run_id = row.run_id;
   bare.timestamp_s = row.timestamp_s;
   bare.config_id = row.config_id;
@@ -19,7 +19,7 @@ std::string RowFingerprint(const record::SidecarRow& row) {
   bare.perf_ms = row.perf_ms;
   bare.compile_time_s = row.compile_time_s;
   std::string line;
-  record::AppendRow(record::Dialect::kHelion, bare, &line);
+  record::sidecar::AppendRow(record::sidecar::Dialect::kHelion, bare, &line);
   return line;
 }
 
@@ -29,7 +29,7 @@ AttemptIdentity::AttemptIdentity(std::string_view origin, std::string_view run_i
   link_ = record::Sha256(seed);
 }
 
-void AttemptIdentity::Add(const record::SidecarRow& row, Occurrences* occurrences) {
+void AttemptIdentity::Add(const record::sidecar::Row& row, Occurrences* occurrences) {
   if (closed_) return;
   link_ = record::Sha256(link_ + RowFingerprint(row));
   const uint64_t occurrence = (*occurrences)[link_]++;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "proto/record/sidecar_row.h"
+#include "proto/record/sidecar/row.h"
 
 namespace telemetry::forward {
 
@@ -42,7 +42,7 @@ class AttemptIdentity {
   using Occurrences = absl::flat_hash_map<std::string, uint64_t>;
 
   // Adds the attempt's next row. The row is ignored once the chain is closed.
-  void Add(const record::SidecarRow& row, Occurrences* occurrences);
+  void Add(const record::sidecar::Row& row, Occurrences* occurrences);
 
   bool closed() const { return closed_; }
   // Returns the current id, 16 bytes. At least one row must have been added.
@@ -58,6 +58,6 @@ class AttemptIdentity {
 };
 
 // Returns the form in which the row enters the chain. Rows with equal fingerprints are equal.
-std::string RowFingerprint(const record::SidecarRow& row);
+std::string RowFingerprint(const record::sidecar::Row& row);
 
 }  // namespace telemetry::forward

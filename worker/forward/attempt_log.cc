@@ -8,8 +8,8 @@ namespace telemetry::forward {
 namespace {
 
 // Returns the fields that a row of .sources.csv and its row of .csv have in common.
-std::string SourceKey(const record::SidecarRow& row) {
-  record::SidecarRow key;
+std::string SourceKey(const record::sidecar::Row& row) {
+  record::sidecar::Row key;
   key.run_id = row.run_id;
   key.timestamp_s = row.timestamp_s;
   key.config_id = row.config_id;
@@ -20,7 +20,7 @@ std::string SourceKey(const record::SidecarRow& row) {
 
 }  // namespace
 
-absl::Status AttemptLog::Add(record::Dialect dialect, const record::SidecarRow& row) {
+absl::Status AttemptLog::Add(record::sidecar::Dialect dialect, const record::sidecar::Row& row) {
   const AttemptSplitter::Placement placement = splitter_.Place(row);
   if (placement.begins) {
     attempts_.emplace_back(origin_, row.run_id);
@@ -42,7 +42,7 @@ absl::Status AttemptLog::Add(record::Dialect dialect, const record::SidecarRow& 
   return status;
 }
 
-absl::StatusOr<bool> AttemptLog::AddSourceHash(const record::SidecarRow& source_row) {
+absl::StatusOr<bool> AttemptLog::AddSourceHash(const record::sidecar::Row& source_row) {
   const auto rows = without_hash_.find(SourceKey(source_row));
   if (rows == without_hash_.end()) return false;
   const PlacedRow placed = rows->second.front();
@@ -84,13 +84,13 @@ absl::Status AttemptLog::Announce(const Attempt& attempt, const std::string& run
   out.set_attempt_id(attempt.identity.attempt_id());
   out.set_run_id(run_id);
   out.set_origin(origin_);
-  out.set_dialect(std::string(record::DialectName(attempt.dialect)));
+  out.set_dialect(std::string(record::sidecar::DialectName(attempt.dialect)));
   out.set_provisional(!attempt.identity.closed());
   for (std::string& id : attempt.identity.superseded_ids()) out.add_supersedes(std::move(id));
   return sink_(record);
 }
 
-absl::Status AttemptLog::HandOver(const Attempt& attempt, uint64_t seq, const record::SidecarRow& row) {
+absl::Status AttemptLog::HandOver(const Attempt& attempt, uint64_t seq, const record::sidecar::Row& row) {
   v1::Record record;
   v1::Measurement& out = *record.mutable_measurement();
   out.set_attempt_id(attempt.identity.attempt_id());

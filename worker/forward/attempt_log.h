@@ -10,7 +10,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "proto/record/sidecar_row.h"
+#include "proto/record/sidecar/row.h"
 #include "telemetry/v1/records.pb.h"
 #include "worker/forward/attempt_identity.h"
 #include "worker/forward/attempt_splitter.h"
@@ -27,11 +27,11 @@ class AttemptLog {
   AttemptLog(std::string origin, RecordSink sink) : origin_(std::move(origin)), sink_(std::move(sink)) {}
 
   // Adds a row that was read from a file of `dialect`. Its run_id and config_id must be set.
-  absl::Status Add(record::Dialect dialect, const record::SidecarRow& row);
+  absl::Status Add(record::sidecar::Dialect dialect, const record::sidecar::Row& row);
 
   // Adds a row of .sources.csv: assigns its hash to the first row with the same time, config, generation and status
   // that has no hash. Returns false if there is no such row yet. Requires TrackSources().
-  absl::StatusOr<bool> AddSourceHash(const record::SidecarRow& source_row);
+  absl::StatusOr<bool> AddSourceHash(const record::sidecar::Row& source_row);
   // Keeps the rows that AddSourceHash() needs. Must be called before the first row.
   void TrackSources() { track_sources_ = true; }
 
@@ -45,7 +45,7 @@ class AttemptLog {
   // A row of an attempt whose chain is open.
   struct HeldRow {
     uint64_t seq;
-    record::SidecarRow row;
+    record::sidecar::Row row;
   };
   // The position of a row: number of its attempt, and seq.
   struct PlacedRow {
@@ -55,14 +55,14 @@ class AttemptLog {
   // An attempt and its held rows.
   struct Attempt {
     Attempt(std::string_view origin, std::string_view run_id) : identity(origin, run_id) {}
-    record::Dialect dialect{};
+    record::sidecar::Dialect dialect{};
     AttemptIdentity identity;
     std::vector<HeldRow> held;  // all rows so far, while the chain is open
     bool settled = false;       // every held row has been emitted
   };
 
   absl::Status Announce(const Attempt& attempt, const std::string& run_id);
-  absl::Status HandOver(const Attempt& attempt, uint64_t seq, const record::SidecarRow& row);
+  absl::Status HandOver(const Attempt& attempt, uint64_t seq, const record::sidecar::Row& row);
   absl::Status HandOverHash(const Attempt& attempt, uint64_t seq, const std::string& source_hash);
   absl::Status HandOverHeld(Attempt* attempt);
 

@@ -6,11 +6,11 @@
 namespace telemetry::forward {
 namespace {
 
-bool IsStart(const record::SidecarRow& row) { return row.status == "started"; }
+bool IsStart(const record::sidecar::Row& row) { return row.status == "started"; }
 
 }  // namespace
 
-std::optional<AttemptSplitter::Fit> AttemptSplitter::FitOf(const Attempt& attempt, const record::SidecarRow& row) {
+std::optional<AttemptSplitter::Fit> AttemptSplitter::FitOf(const Attempt& attempt, const record::sidecar::Row& row) {
   if (row.timestamp_s < attempt.last_timestamp_s) return std::nullopt;
   if (row.config_index.has_value() && *row.config_index <= attempt.last_seq) return std::nullopt;
 
@@ -29,7 +29,7 @@ std::optional<AttemptSplitter::Fit> AttemptSplitter::FitOf(const Attempt& attemp
              static_cast<double>(row.generation >= attempt.last_generation), attempt.last_timestamp_s};
 }
 
-void AttemptSplitter::Advance(const record::SidecarRow& row, uint64_t seq, Attempt* attempt) {
+void AttemptSplitter::Advance(const record::sidecar::Row& row, uint64_t seq, Attempt* attempt) {
   attempt->last_timestamp_s = row.timestamp_s;
   attempt->last_seq = seq;
   attempt->last_generation = row.generation;
@@ -44,7 +44,7 @@ void AttemptSplitter::Advance(const record::SidecarRow& row, uint64_t seq, Attem
   if (running != attempt->running.end()) attempt->running.erase(running);
 }
 
-AttemptSplitter::Placement AttemptSplitter::Place(const record::SidecarRow& row) {
+AttemptSplitter::Placement AttemptSplitter::Place(const record::sidecar::Row& row) {
   std::vector<Attempt>& attempts = by_run_[row.run_id];
   Attempt* best = nullptr;
   Fit best_fit;

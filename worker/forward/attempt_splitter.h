@@ -9,7 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "proto/record/sidecar_row.h"
+#include "proto/record/sidecar/row.h"
 
 namespace telemetry::forward {
 
@@ -33,7 +33,7 @@ class AttemptSplitter {
   };
 
   // Assigns the next row of the file. Its run_id and config_id must be set.
-  Placement Place(const record::SidecarRow& row);
+  Placement Place(const record::sidecar::Row& row);
 
  private:
   // The state of an attempt after its last row.
@@ -49,8 +49,8 @@ class AttemptSplitter {
   // The criteria by which a row continues an attempt, the most important one first; larger is better. Unset: the row
   // cannot continue the attempt.
   using Fit = std::vector<double>;
-  static std::optional<Fit> FitOf(const Attempt& attempt, const record::SidecarRow& row);
-  static void Advance(const record::SidecarRow& row, uint64_t seq, Attempt* attempt);
+  static std::optional<Fit> FitOf(const Attempt& attempt, const record::sidecar::Row& row);
+  static void Advance(const record::sidecar::Row& row, uint64_t seq, Attempt* attempt);
 
   size_t attempts_ = 0;
   absl::flat_hash_map<std::string, std::vector<Attempt>> by_run_;

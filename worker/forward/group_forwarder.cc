@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
+#include "proto/record/sidecar/ir_record.h"
 #include "worker/forward/run_log.h"
 
 namespace telemetry::forward {
@@ -63,8 +64,8 @@ struct GroupForwarder::Reading {
   RunLog runs;
   AttemptLog attempts;
   bool tracks_sources = false;
-  std::vector<std::pair<record::Dialect, record::SidecarRow>> waiting_rows;  // rows of an unknown run
-  std::vector<record::SidecarCsv::Item> waiting_sources;                     // hashes whose row has not arrived
+  std::vector<std::pair<record::sidecar::Dialect, record::sidecar::Row>> waiting_rows;  // rows of an unknown run
+  std::vector<record::sidecar::CsvParser::Item> waiting_sources;  // hashes whose row has not arrived
 
   ForwardCounts counts;
 };
@@ -160,7 +161,8 @@ absl::Status GroupForwarder::ReadSingleRecord(Pass pass) {
   if (text.empty() || text == reading_->single_meta_text) return absl::OkStatus();
 
   absl::StatusOr<record::Json> json = record::ParseJson(text);
-  absl::StatusOr<record::MetaRecord> meta = json.ok() ? record::ParseMetaRecord(*json) : json.status();
+  absl::StatusOr<record::sidecar::MetaRecord> meta =
+      json.ok() ? record::sidecar::ParseMetaRecord(*json) : json.status();
   if (!meta.ok()) {
     if (pass == Pass::kMoreMayCome) return absl::OkStatus();
     return Reject(ReasonOf(meta.status()), file, 1, text, std::string(meta.status().message()));
@@ -189,17 +191,17 @@ absl::Status GroupForwarder::ReadRows(Pass pass) {
     if (change == GrowingFile::Change::kReplaced) return Replaced();
     more = change == GrowingFile::Change::kGrown;
     reading_->counts.bytes += bytes.size();
-    std::vector<record::SidecarCsv::Item> items;
+    std::vector<record::sidecar::CsvParser::Item> items;
     if (more) {
       csv.csv.Feed(bytes, &items);
     } else if (pass == Pass::kComplete) {
       csv.csv.Finish(&items);
     }
-    for (record::SidecarCsv::Item& item : items) {
+    for (record::sidecar::CsvParser::Item& item : items) {
       absl::Status status;
-      if (item.kind == record::SidecarCsv::Kind::kRow) {
+      if (item.kind == record::sidecar::CsvParser::Kind::kRow) {
         status = TakeRow(item.dialect, std::move(item.row));
-      } else if (item.kind == record::SidecarCsv::Kind::kBad) {
+      } else if (item.kind == record::sidecar::CsvParser::Kind::kBad) {
         status = Reject(v1::Reject::REASON_UNREADABLE, csv.file, item.line, item.raw, item.error);
       }
       if (!status.ok()) return status;
@@ -211,7 +213,7 @@ absl::Status GroupForwarder::ReadRows(Pass pass) {
 absl::Status GroupForwarder::ReadSources(Pass pass) {
   if (!reading_->tracks_sources) return absl::OkStatus();
   CsvFile& sources = reading_->sources;
-  std::vector<record::SidecarCsv::Item> items = std::exchange(reading_->waiting_sources, {});
+  std::vector<record::sidecar::CsvParser::Item> items = std::exchange(reading_->waiting_sources, {});
   std::string bytes;
   for (bool more = true; more;) {
     ASSIGN_OR_RETURN(GrowingFile::Change change, sources.file.Read(&bytes));
@@ -224,11 +226,11 @@ absl::Status GroupForwarder::ReadSources(Pass pass) {
       sources.csv.Finish(&items);
     }
   }
-  for (record::SidecarCsv::Item& item : items) {
-    if (item.kind == record::SidecarCsv::Kind::kHeader) continue;
+  for (record::sidecar::CsvParser::Item& item : items) {
+    if (item.kind == record::sidecar::CsvParser::Kind::kHeader) continue;
     std::string error = item.error;
     std::string raw = item.raw;
-    if (item.kind == record::SidecarCsv::Kind::kRow) {
+    if (item.kind == record::sidecar::CsvParser::Kind::kRow) {
       ASSIGN_OR_RETURN(bool matched, reading_->attempts.AddSourceHash(item.row));
       if (matched) continue;
       if (pass == Pass::kMoreMayCome) {
@@ -237,7 +239,7 @@ absl::Status GroupForwarder::ReadSources(Pass pass) {
       }
       error = absl::StrCat("no row of ", reading_->csv.file.name(),
                            " has this run_id, timestamp_s, config_id, generation and status");
-      record::AppendRow(record::Dialect::kHelionSources, item.row, &raw);
+      record::sidecar::AppendRow(record::sidecar::Dialect::kHelionSources, item.row, &raw);
     }
     RETURN_IF_ERROR(Reject(v1::Reject::REASON_UNREADABLE, sources.file, item.line, raw, error));
   }
@@ -245,19 +247,19 @@ absl::Status GroupForwarder::ReadSources(Pass pass) {
 }
 
 absl::Status GroupForwarder::TakeMeta(const record::Json& record) {
-  ASSIGN_OR_RETURN(record::MetaRecord meta, record::ParseMetaRecord(record));
+  ASSIGN_OR_RETURN(record::sidecar::MetaRecord meta, record::sidecar::ParseMetaRecord(record));
   RETURN_IF_ERROR(reading_->runs.AddRecord(meta));
   ++reading_->counts.records;
   return meta.ir_graph.has_value() ? TakeGraph(*std::move(meta.ir_graph)) : absl::OkStatus();
 }
 
 absl::Status GroupForwarder::TakeIr(const record::Json& record) {
-  ASSIGN_OR_RETURN(v1::IrGraph graph, record::ParseIrRecord(record));
+  ASSIGN_OR_RETURN(v1::IrGraph graph, record::sidecar::ParseIrRecord(record));
   return TakeGraph(std::move(graph));
 }
 
 absl::Status GroupForwarder::TakeWrapperIr(const record::Json& record) {
-  ASSIGN_OR_RETURN(v1::IrGraph graph, record::ParseIrRecord(record));
+  ASSIGN_OR_RETURN(v1::IrGraph graph, record::sidecar::ParseIrRecord(record));
   graph.set_kind("wrapper");
   return TakeGraph(std::move(graph));
 }
@@ -277,7 +279,7 @@ absl::Status GroupForwarder::TakeWaitingRows() {
   return absl::OkStatus();
 }
 
-absl::Status GroupForwarder::TakeRow(record::Dialect dialect, record::SidecarRow row) {
+absl::Status GroupForwarder::TakeRow(record::sidecar::Dialect dialect, record::sidecar::Row row) {
   std::optional<v1::Run> run;
   if (row.run_id.empty()) {
     const v1::Run* record = reading_->single_run.has_value() ? &*reading_->single_run : nullptr;

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "proto/record/sidecar_csv.h"
-#include "proto/record/sidecar_record.h"
+#include "proto/record/sidecar/csv_parser.h"
 #include "worker/forward/attempt_log.h"
 #include "worker/forward/growing_file.h"
 #include "worker/forward/record_lines.h"
@@ -55,7 +54,7 @@ class GroupForwarder {
   struct CsvFile {
     explicit CsvFile(std::string path) : file(std::move(path)) {}
     GrowingFile file;
-    record::SidecarCsv csv;
+    record::sidecar::CsvParser csv;
   };
   // A .jsonl file and its parser.
   struct RecordFile {
@@ -78,7 +77,7 @@ class GroupForwarder {
   absl::Status TakeIr(const record::Json& record);
   absl::Status TakeWrapperIr(const record::Json& record);
   absl::Status TakeGraph(v1::IrGraph graph);
-  absl::Status TakeRow(record::Dialect dialect, record::SidecarRow row);
+  absl::Status TakeRow(record::sidecar::Dialect dialect, record::sidecar::Row row);
   absl::Status TakeWaitingRows();
 
   absl::Status Reject(v1::Reject::Reason reason, const GrowingFile& file, uint64_t line, std::string_view raw,

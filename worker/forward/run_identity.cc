@@ -9,7 +9,7 @@
 
 namespace telemetry::forward {
 
-absl::StatusOr<v1::Run> RunOfRow(const record::SidecarRow& row, const v1::Run* record, const IdentityFlags& flags) {
+absl::StatusOr<v1::Run> RunOfRow(const record::sidecar::Row& row, const v1::Run* record, const IdentityFlags& flags) {
   if (record != nullptr && (row.kernel_id.empty() || row.kernel_id == record->kernel_id())) return *record;
 
   std::vector<std::string> missing;

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "proto/record/sidecar_row.h"
+#include "proto/record/sidecar/row.h"
 #include "telemetry/v1/records.pb.h"
 
 namespace telemetry::forward {
@@ -23,6 +23,6 @@ struct IdentityFlags {
 // Returns the run of a row that does not name it (v1.1, pr2699): from `record`, the run of the group's .meta.json, or,
 // if that is null, from the flags. Returns FAILED_PRECONDITION if information is missing; the message names the flags
 // to give.
-absl::StatusOr<v1::Run> RunOfRow(const record::SidecarRow& row, const v1::Run* record, const IdentityFlags& flags);
+absl::StatusOr<v1::Run> RunOfRow(const record::sidecar::Row& row, const v1::Run* record, const IdentityFlags& flags);
 
 }  // namespace telemetry::forward

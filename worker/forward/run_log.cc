@@ -4,32 +4,32 @@
 
 #include "absl/status/statusor.h"
 #include "proto/base/status_macros.h"
-#include "proto/record/config_text.h"
 #include "proto/record/ids.h"
+#include "proto/record/sidecar/config_text.h"
 
 namespace telemetry::forward {
-absl::Status RunLog::AddRecord(const record::MetaRecord& record) {
+absl::Status RunLog::AddRecord(const record::sidecar::MetaRecord& record) {
   RETURN_IF_ERROR(Send(record.run));
-  for (const record::RecordConfig& config : record.configs) {
-    RETURN_IF_ERROR(AddConfig(config.config_id, record::SortedConfigText(config.config)));
+  for (const record::sidecar::RecordConfig& config : record.configs) {
+    RETURN_IF_ERROR(AddConfig(config.config_id, record::sidecar::SortedConfigText(config.config)));
     v1::Record out;
     v1::RunConfig& run_config = *out.mutable_run_config();
     run_config.set_run_id(record.run.run_id());
     run_config.set_config_id(config.config_id);
-    run_config.set_record_keys_json(record::ConfigKeysJson(config.config));
+    run_config.set_record_keys_json(record::sidecar::ConfigKeysJson(config.config));
     RETURN_IF_ERROR(sink_(out));
   }
   return absl::OkStatus();
 }
 
-absl::Status RunLog::AddRow(const record::SidecarRow& row, const v1::Run* run) {
+absl::Status RunLog::AddRow(const record::sidecar::Row& row, const v1::Run* run) {
   absl::Status status = AddRunOfRow(row, run);
   if (status.ok()) status = AddConfig(*row.config_id, row.config_text);
   if (status.ok()) status = AddSample(row);
   return status;
 }
 
-absl::Status RunLog::AddRunOfRow(const record::SidecarRow& row, const v1::Run* run) {
+absl::Status RunLog::AddRunOfRow(const record::sidecar::Row& row, const v1::Run* run) {
   if (signature_of_run_.contains(row.run_id)) return absl::OkStatus();
   if (run != nullptr) {
     signature_of_run_[row.run_id] = run->settings_signature();
@@ -52,7 +52,7 @@ absl::Status RunLog::AddConfig(uint64_t config_id, std::string_view text) {
   return sink_(record);
 }
 
-absl::Status RunLog::AddSample(const record::SidecarRow& row) {
+absl::Status RunLog::AddSample(const record::sidecar::Row& row) {
   if (row.sample_id.empty() || !samples_.emplace(row.run_id, *row.config_id).second) return absl::OkStatus();
   ASSIGN_OR_RETURN(std::string sample_id, record::HexDecode(row.sample_id));
   v1::Record record;

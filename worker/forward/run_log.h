@@ -8,8 +8,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
-#include "proto/record/sidecar_record.h"
-#include "proto/record/sidecar_row.h"
+#include "proto/record/sidecar/meta_record.h"
+#include "proto/record/sidecar/row.h"
 #include "telemetry/v1/records.pb.h"
 #include "worker/forward/attempt_log.h"
 
@@ -22,16 +22,16 @@ class RunLog {
   explicit RunLog(RecordSink sink) : sink_(std::move(sink)) {}
 
   // Adds a record of a run with its configs. The caller handles its graph.
-  absl::Status AddRecord(const record::MetaRecord& record);
+  absl::Status AddRecord(const record::sidecar::MetaRecord& record);
 
   // Adds a row, whose run_id and config_id must be set. `run` is the row's run if the row does not describe it itself,
   // else null.
-  absl::Status AddRow(const record::SidecarRow& row, const v1::Run* run);
+  absl::Status AddRow(const record::sidecar::Row& row, const v1::Run* run);
 
  private:
-  absl::Status AddRunOfRow(const record::SidecarRow& row, const v1::Run* run);
+  absl::Status AddRunOfRow(const record::sidecar::Row& row, const v1::Run* run);
   absl::Status AddConfig(uint64_t config_id, std::string_view text);
-  absl::Status AddSample(const record::SidecarRow& row);
+  absl::Status AddSample(const record::sidecar::Row& row);
   absl::Status Send(const v1::Run& run);
 
   RecordSink sink_;

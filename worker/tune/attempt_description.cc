@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "proto/record/sidecar_record.h"
+#include "proto/record/sidecar/ir_record.h"
 #include "spdlog/spdlog.h"
 #include "worker/ir/ir_graph_record.h"
 #include "worker/tune/record/environment.h"
@@ -37,7 +37,7 @@ absl::StatusOr<v1::IrGraph> GraphOf(const BoundKernel& kernel, const v1::Run& ru
                                        .input_shapes = run.input_shapes(),
                                        .device = kernel.device()->id(),
                                        .on_warning = [](const std::string& warning) { spdlog::warn("{}", warning); }});
-  return record::ParseIrRecord(record);
+  return record::sidecar::ParseIrRecord(record);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 namespace telemetry::worker::wrapper {
 
 // Returns a verified plan as a graph record of telemetry: a node-link graph of kind "wrapper", in the form of the
-// graphs of torch.fx, which record::FormatIrRecord() writes as a line of .wrapper.jsonl. The caller sets the identity
-// of the run.
+// graphs of torch.fx, which record::sidecar::FormatIrRecord() writes as a line of .wrapper.jsonl. The caller sets the
+// identity of the run.
 //
 // Nodes. There is a placeholder for each input, a call_function for each line other than definitions and comments, and
 // one output. The target is the kind of the line (allocate, free, free_if_not_reused, reuse, reinterpret, call_kernel,

@@ -49,17 +49,16 @@ PgWriter::PgWriter(std::unique_ptr<PgDatabase> database, std::string dataset_id,
       committed_seq_(*database_, "SELECT committed_seq FROM producers WHERE producer_id = ?1 /*postgresql FOR SHARE*/"),
       remover_(*database_) {}
 
-absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> PgWriter::OpenProducers(
-    absl::Span<const ProducerOpening> openings) {
-  absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> results;
+absl::StatusOr<std::vector<OpenOutcome>> PgWriter::OpenProducers(absl::Span<const ProducerOpening> openings) {
+  absl::StatusOr<std::vector<OpenOutcome>> outcomes;
   RETURN_IF_ERROR(Transact(
       [&] {
-        results = batches_.OpenProducers(openings, NowUnixUs());
-        return results.status();
+        outcomes = batches_.OpenProducers(openings, NowUnixUs());
+        return outcomes.status();
       },
       // Opening a producer again gives the same result.
       [] { return false; }));
-  return results;
+  return outcomes;
 }
 
 absl::StatusOr<std::vector<BatchOutcome>> PgWriter::CommitBatches(absl::Span<const ProducerBatch> batches) {

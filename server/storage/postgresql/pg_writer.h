@@ -28,8 +28,7 @@ class PgWriter : public StoreWriter {
   PgWriter(std::unique_ptr<PgDatabase> database, std::string dataset_id, const PgWriterOptions& options);
 
   const std::string& dataset_id() const override { return dataset_id_; }
-  absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> OpenProducers(
-      absl::Span<const ProducerOpening> openings) override;
+  absl::StatusOr<std::vector<OpenOutcome>> OpenProducers(absl::Span<const ProducerOpening> openings) override;
   absl::StatusOr<std::vector<BatchOutcome>> CommitBatches(absl::Span<const ProducerBatch> batches) override;
   // Pruning by age or size is not implemented for PostgreSQL: AddServedTime() returns the time without storing it, and
   // PruneSome() returns UNIMPLEMENTED.

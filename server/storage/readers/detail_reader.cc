@@ -10,7 +10,7 @@ namespace telemetry::storage {
 DetailReader::DetailReader(Database& database)
     : has_details_(database,
                    "SELECT EXISTS (SELECT 1 FROM measurement_details WHERE " TELEMETRY_IN_RUN "attempt = ?1)"),
-      read_(database, absl::StrCat("SELECT seq, ", kDetailColumns,
+      read_(database, absl::StrCat("SELECT seq, ", DetailColumnNames(),
                                    " FROM measurement_details WHERE " TELEMETRY_IN_RUN
                                    "attempt = ?1 AND seq BETWEEN ?2 AND ?3 ORDER BY seq")
                           .c_str()) {}

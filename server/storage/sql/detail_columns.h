@@ -1,28 +1,85 @@
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 
+#include "absl/status/status.h"
 #include "server/storage/sql/statement.h"
 #include "telemetry/v1/records.pb.h"
 
 namespace telemetry::storage {
 
-// The columns of measurement_details after attempt and seq, in the order that FillDetail() expects.
-inline constexpr char kDetailColumns[] =
-    "stage, tied_with_best, samples_ms_json, throttled_samples, registers, spill_bytes, shared_bytes, occupancy, "
-    "binary_bytes, worst_absolute_error, worst_relative_error, sm_clock_mhz";
+// A column that contains one optional field of a detail: NULL if the field is unset.
+template <typename Value>
+struct DetailField {
+  std::string_view name;
+  bool (v1::MeasurementDetail::*has)() const;
+  Value (v1::MeasurementDetail::*get)() const;
+  void (v1::MeasurementDetail::*set)(Value);
 
-// Returns a stage's name in the table.
-std::string_view StageName(v1::MeasurementDetail::Stage stage);
+  std::optional<Value> ToColumn(const v1::MeasurementDetail& detail) const {
+    return (detail.*has)() ? std::optional<Value>((detail.*get)()) : std::nullopt;
+  }
+  absl::Status FromColumn(const Statement& row, int column, v1::MeasurementDetail* detail) const {
+    if (row.IsNull(column)) return absl::OkStatus();
+    if constexpr (std::is_same_v<Value, double>) {
+      (detail->*set)(row.Double(column));
+    } else {
+      (detail->*set)(static_cast<Value>(row.Int(column)));
+    }
+    return absl::OkStatus();
+  }
+};
 
-// Returns the samples as a JSON array in which each number round-trips exactly; nullopt if there are no samples.
-std::optional<std::string> SamplesToJson(const v1::MeasurementDetail& detail);
+// The column of the stage, which contains its name.
+struct DetailStage {
+  std::string_view name;
 
-// Reads kDetailColumns of the current row, which begin at `column`. Returns DATA_LOSS if the samples are not a JSON
-// array of numbers.
+  std::string_view ToColumn(const v1::MeasurementDetail& detail) const;
+  absl::Status FromColumn(const Statement& row, int column, v1::MeasurementDetail* detail) const;
+};
+
+// The column of the samples: a JSON array in which each number round-trips exactly, or NULL if there are no samples.
+struct DetailSamples {
+  std::string_view name;
+
+  std::optional<std::string> ToColumn(const v1::MeasurementDetail& detail) const;
+  // Returns DATA_LOSS if the column is not a JSON array of numbers.
+  absl::Status FromColumn(const Statement& row, int column, v1::MeasurementDetail* detail) const;
+};
+
+// The columns of measurement_details after attempt and seq. All statements on the table are derived from this list.
+inline constexpr std::tuple kDetailColumns = [] {
+  using Detail = v1::MeasurementDetail;
+  return std::tuple{
+      DetailStage{"stage"},
+      DetailField{"tied_with_best", &Detail::has_tied_with_best, &Detail::tied_with_best, &Detail::set_tied_with_best},
+      DetailSamples{"samples_ms_json"},
+      DetailField{"throttled_samples", &Detail::has_throttled_samples, &Detail::throttled_samples,
+                  &Detail::set_throttled_samples},
+      DetailField{"registers", &Detail::has_registers, &Detail::registers, &Detail::set_registers},
+      DetailField{"spill_bytes", &Detail::has_spill_bytes, &Detail::spill_bytes, &Detail::set_spill_bytes},
+      DetailField{"shared_bytes", &Detail::has_shared_bytes, &Detail::shared_bytes, &Detail::set_shared_bytes},
+      DetailField{"occupancy", &Detail::has_occupancy, &Detail::occupancy, &Detail::set_occupancy},
+      DetailField{"binary_bytes", &Detail::has_binary_bytes, &Detail::binary_bytes, &Detail::set_binary_bytes},
+      DetailField{"worst_absolute_error", &Detail::has_worst_absolute_error, &Detail::worst_absolute_error,
+                  &Detail::set_worst_absolute_error},
+      DetailField{"worst_relative_error", &Detail::has_worst_relative_error, &Detail::worst_relative_error,
+                  &Detail::set_worst_relative_error},
+      DetailField{"sm_clock_mhz", &Detail::has_sm_clock_mhz, &Detail::sm_clock_mhz, &Detail::set_sm_clock_mhz},
+  };
+}();
+
+// Returns the names of kDetailColumns, separated by commas.
+std::string DetailColumnNames();
+
+// Returns numbered parameters for kDetailColumns, separated by commas, from ?`first` on.
+std::string DetailParameters(int first);
+
+// Reads kDetailColumns of the current row, which begin at `column`. Returns DATA_LOSS if a column cannot be read.
 absl::Status FillDetail(const Statement& row, int column, v1::MeasurementDetail* detail);
 
 }  // namespace telemetry::storage

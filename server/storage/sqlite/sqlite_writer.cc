@@ -33,20 +33,18 @@ absl::Status SqliteWriter::Fail(absl::Status status) {
   return failed_;
 }
 
-absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> SqliteWriter::OpenProducers(
-    absl::Span<const ProducerOpening> openings) {
+absl::StatusOr<std::vector<OpenOutcome>> SqliteWriter::OpenProducers(absl::Span<const ProducerOpening> openings) {
   if (!failed_.ok()) return failed_;
-  absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> results = TryOpen(openings);
-  if (!results.ok()) return Fail(results.status());
-  return results;
+  absl::StatusOr<std::vector<OpenOutcome>> outcomes = TryOpen(openings);
+  if (!outcomes.ok()) return Fail(outcomes.status());
+  return outcomes;
 }
 
-absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> SqliteWriter::TryOpen(
-    absl::Span<const ProducerOpening> openings) {
+absl::StatusOr<std::vector<OpenOutcome>> SqliteWriter::TryOpen(absl::Span<const ProducerOpening> openings) {
   ASSIGN_OR_RETURN(Transaction transaction, Transaction::BeginWrite(database_));
-  ASSIGN_OR_RETURN(std::vector<absl::StatusOr<uint64_t>> results, batches_.OpenProducers(openings, NowUnixUs()));
+  ASSIGN_OR_RETURN(std::vector<OpenOutcome> outcomes, batches_.OpenProducers(openings, NowUnixUs()));
   RETURN_IF_ERROR(transaction.Commit());
-  return results;
+  return outcomes;
 }
 
 absl::StatusOr<std::vector<BatchOutcome>> SqliteWriter::CommitBatches(absl::Span<const ProducerBatch> batches) {

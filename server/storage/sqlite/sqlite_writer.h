@@ -23,8 +23,7 @@ class SqliteWriter : public StoreWriter {
   SqliteWriter(LockFile lock, SqliteDatabase database, AckedTally acked, const WriterOptions& options);
 
   const std::string& dataset_id() const override { return acked_.dataset_id(); }
-  absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> OpenProducers(
-      absl::Span<const ProducerOpening> openings) override;
+  absl::StatusOr<std::vector<OpenOutcome>> OpenProducers(absl::Span<const ProducerOpening> openings) override;
   absl::StatusOr<std::vector<BatchOutcome>> CommitBatches(absl::Span<const ProducerBatch> batches) override;
   absl::StatusOr<absl::Duration> AddServedTime(absl::Duration passed) override;
   absl::StatusOr<PruneStep> PruneSome(const PruneRules& rules) override;
@@ -32,7 +31,7 @@ class SqliteWriter : public StoreWriter {
   absl::Status Idle() override;
 
  private:
-  absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> TryOpen(absl::Span<const ProducerOpening> openings);
+  absl::StatusOr<std::vector<OpenOutcome>> TryOpen(absl::Span<const ProducerOpening> openings);
   absl::StatusOr<std::vector<BatchOutcome>> TryCommit(absl::Span<const ProducerBatch> batches);
   absl::StatusOr<absl::Duration> TryAddServedTime(absl::Duration passed);
   absl::StatusOr<PruneStep> TryPrune(const PruneRules& rules);

@@ -55,35 +55,37 @@ void BatchWriter::BeginTransaction(int64_t now_unix_us) {
   ForgetAttempts();
 }
 
-absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> BatchWriter::OpenProducers(
-    absl::Span<const ProducerOpening> openings, int64_t now_unix_us) {
+absl::StatusOr<std::vector<OpenOutcome>> BatchWriter::OpenProducers(absl::Span<const ProducerOpening> openings,
+                                                                    int64_t now_unix_us) {
   BeginTransaction(now_unix_us);
-  std::vector<absl::StatusOr<uint64_t>> results;
+  std::vector<OpenOutcome> outcomes;
   for (const ProducerOpening& opening : openings) {
-    ASSIGN_OR_RETURN(absl::StatusOr<uint64_t> result, Open(opening));
-    results.push_back(std::move(result));
+    ASSIGN_OR_RETURN(OpenOutcome outcome, Open(opening));
+    outcomes.push_back(std::move(outcome));
   }
-  return results;
+  return outcomes;
 }
 
-absl::StatusOr<absl::StatusOr<uint64_t>> BatchWriter::Open(const ProducerOpening& opening) {
+absl::StatusOr<OpenOutcome> BatchWriter::Open(const ProducerOpening& opening) {
   if (absl::StrContains(opening.client, '\0')) {
-    return absl::StatusOr<uint64_t>(absl::InvalidArgumentError("client contains a NUL"));
+    return OpenOutcome{.status = absl::InvalidArgumentError("client contains a NUL")};
   }
   ASSIGN_OR_RETURN(ProducerTable::Producer* const producer, FindOrAdd(opening));
-  if (producer == nullptr) return uint64_t{0};
+  if (producer == nullptr) return OpenOutcome();
   ASSIGN_OR_RETURN(const bool somebody_elses, IsSomebodyElses(*producer, opening));
   if (somebody_elses) {
-    return absl::StatusOr<uint64_t>(absl::PermissionDeniedError(
-        "the producer belongs to another sender: use a token with the name that it was first opened with"));
+    return OpenOutcome{
+        .status = absl::PermissionDeniedError(
+            "the producer belongs to another sender: use a token with the name that it was first opened with")};
   }
-  if (ProducerTable::IsOpen(*producer, opening)) return producer->committed_seq;
+  const OpenOutcome opened = {.status = absl::OkStatus(), .committed_seq = producer->committed_seq};
+  if (ProducerTable::IsOpen(*producer, opening)) return opened;
   if (absl::Status status = ProducerTable::CheckEpoch(*producer, opening.epoch); !status.ok()) {
-    return absl::StatusOr<uint64_t>(std::move(status));
+    return OpenOutcome{.status = std::move(status)};
   }
   ASSIGN_OR_RETURN(const int64_t sender, senders_.KeyOf(opening.sender));
   RETURN_IF_ERROR(producers_.Reopen(*producer, opening, sender, now_unix_us_));
-  return producer->committed_seq;
+  return opened;
 }
 
 absl::StatusOr<ProducerTable::Producer*> BatchWriter::FindOrAdd(const ProducerOpening& opening) {
@@ -160,12 +162,9 @@ absl::Status BatchWriter::LookAt(absl::Span<const NewRecords> accepted) {
   if (look_ahead_ == nullptr) return absl::OkStatus();
   std::vector<LookAhead::Entry> records;
   for (const auto& [batch, outcome, first_seq, sender] : accepted) {
-    auto refused = batch.refused.begin();
-    for (uint64_t seq = first_seq; seq < batch.first_seq + batch.records.size(); ++seq) {
-      const v1::Record* const record = batch.records[seq - batch.first_seq];
-      while (refused != batch.refused.end() && refused->seq < seq) ++refused;
-      if (refused != batch.refused.end() && refused->seq == seq) continue;
-      records.push_back({record, sender});
+    for (size_t i = first_seq - batch.first_seq; i < batch.records.size(); ++i) {
+      const auto& [record, refusal] = batch.records[i];
+      if (!refusal) records.push_back({record, sender});
     }
   }
   configs_.ForgetLook();
@@ -177,28 +176,23 @@ absl::Status BatchWriter::Store(const NewRecords& records) {
   const ProducerBatch& batch = records.batch;
   BatchOutcome& outcome = records.outcome;
   sender_.Set(records.sender);
-  auto refused = batch.refused.begin();
   for (uint64_t seq = records.first_seq; seq < batch.first_seq + batch.records.size(); ++seq) {
-    const v1::Record& record = *batch.records[seq - batch.first_seq];
-    while (refused != batch.refused.end() && refused->seq < seq) ++refused;
-    absl::Status status;
-    MaybeRefusal refusal;
-    const int64_t changed_rows = database_.changed_rows();
-    if (refused != batch.refused.end() && refused->seq == seq) {
-      status = Refuse(record, *refused, batch.producer_id, outcome);
-    } else {
-      status = Store(record, batch.producer_id, refusal, outcome);
+    const CheckedRecord& checked = batch.records[seq - batch.first_seq];
+    const v1::Record& record = *checked.record;
+    MaybeRefusal refusal = checked.refusal;
+    if (!refusal) {
+      const int64_t changed_rows = database_.changed_rows();
+      RETURN_IF_ERROR(Store(record, batch.producer_id, refusal, outcome));
       const bool is_made =
           look_ahead_ != nullptr && look_ahead_->TakeMade({.record = &record, .sender = records.sender});
       const bool is_new = is_made || database_.changed_rows() != changed_rows;
       if (!refusal && !is_new) ++outcome.repeated;
       if (!refusal && record.has_measurement()) ++(is_new ? outcome.new_rows : outcome.known_rows);
     }
-    if (status.ok() && refusal) {
-      RefusedRecord found{.seq = seq, .reason = refusal->reason, .message = std::move(refusal->message)};
-      status = Refuse(record, std::move(found), batch.producer_id, outcome);
+    if (refusal) {
+      RefusedRecord refused{.seq = seq, .reason = refusal->reason, .message = std::move(refusal->message)};
+      RETURN_IF_ERROR(Refuse(record, std::move(refused), batch.producer_id, outcome));
     }
-    if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }

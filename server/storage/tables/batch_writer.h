@@ -40,8 +40,8 @@ class BatchWriter {
   BatchWriter(Database& database, Writers writers, LookAhead* look_ahead = nullptr);
 
   // Implement StoreWriter::OpenProducers and StoreWriter::CommitBatches.
-  absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> OpenProducers(absl::Span<const ProducerOpening> openings,
-                                                                      int64_t now_unix_us);
+  absl::StatusOr<std::vector<OpenOutcome>> OpenProducers(absl::Span<const ProducerOpening> openings,
+                                                         int64_t now_unix_us);
   absl::StatusOr<std::vector<BatchOutcome>> Store(absl::Span<const ProducerBatch> batches, int64_t now_unix_us);
 
   // Discards cached state of a transaction that was not committed.
@@ -54,8 +54,7 @@ class BatchWriter {
   // Discards cached state that other writers may have changed since the last transaction. State that is read again is
   // locked.
   void BeginTransaction(int64_t now_unix_us);
-  // The inner status is about the producer, the outer one about the database.
-  absl::StatusOr<absl::StatusOr<uint64_t>> Open(const ProducerOpening& opening);
+  absl::StatusOr<OpenOutcome> Open(const ProducerOpening& opening);
   // Returns the producer, or nullptr if it was unknown and has been created.
   absl::StatusOr<ProducerTable::Producer*> FindOrAdd(const ProducerOpening& opening);
   // Removes producers that never stored anything if this new one exceeds the limit.

@@ -2,28 +2,25 @@
 
 #include <google/protobuf/util/message_differencer.h>
 
-#include <optional>
 #include <string>
+#include <tuple>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "server/storage/sql/detail_columns.h"
 #include "server/storage/sql/gathered.h"
 #include "server/storage/sql/partitions.h"
-#include "server/storage/tables/text_field.h"
 
 namespace telemetry::storage {
 
 DetailTable::DetailTable(Database& database, AttemptTable& attempts)
     : attempts_(attempts),
-      insert_(
-          database,
-          absl::StrCat("INSERT " TELEMETRY_GATHERED "INTO measurement_details (" TELEMETRY_RUN_COLUMN "attempt, seq, ",
-                       kDetailColumns,
-                       ") VALUES (" TELEMETRY_RUN_VALUE "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) "
-                       "ON CONFLICT DO NOTHING")
-              .c_str()),
-      read_(database, absl::StrCat("SELECT ", kDetailColumns,
+      insert_(database, absl::StrCat("INSERT " TELEMETRY_GATHERED "INTO measurement_details (" TELEMETRY_RUN_COLUMN
+                                     "attempt, seq, ",
+                                     DetailColumnNames(), ") VALUES (" TELEMETRY_RUN_VALUE "?1, ?2, ",
+                                     DetailParameters(3), ") ON CONFLICT DO NOTHING")
+                            .c_str()),
+      read_(database, absl::StrCat("SELECT ", DetailColumnNames(),
                                    " FROM measurement_details WHERE " TELEMETRY_IN_RUN "attempt = ?1 AND seq = ?2")
                           .c_str()) {}
 
@@ -36,21 +33,12 @@ absl::Status DetailTable::Store(const v1::MeasurementDetail& detail, MaybeRefusa
     if (is == KnownRows::Is::kSame) return absl::OkStatus();
     if (is == KnownRows::Is::kOther) return CompareStored(detail, target->key, refusal);
   }
-  const std::optional<std::string> samples = SamplesToJson(detail);
-  const absl::StatusOr<int64_t> inserted =
-      insert_
-          .Bind(InRun{target->key.run}, target->key.attempt, detail.seq(), StageName(detail.stage()),
-                Optional(detail.has_tied_with_best(), detail.tied_with_best()), samples,
-                Optional(detail.has_throttled_samples(), detail.throttled_samples()),
-                Optional(detail.has_registers(), detail.registers()),
-                Optional(detail.has_spill_bytes(), detail.spill_bytes()),
-                Optional(detail.has_shared_bytes(), detail.shared_bytes()),
-                Optional(detail.has_occupancy(), detail.occupancy()),
-                Optional(detail.has_binary_bytes(), detail.binary_bytes()),
-                Optional(detail.has_worst_absolute_error(), detail.worst_absolute_error()),
-                Optional(detail.has_worst_relative_error(), detail.worst_relative_error()),
-                Optional(detail.has_sm_clock_mhz(), detail.sm_clock_mhz()))
-          .RunCounting();
+  const absl::StatusOr<int64_t> inserted = std::apply(
+      [&](const auto&... column) {
+        return insert_.Bind(InRun{target->key.run}, target->key.attempt, detail.seq(), column.ToColumn(detail)...)
+            .RunCounting();
+      },
+      kDetailColumns);
   if (!inserted.ok() || *inserted == 1) return inserted.status();
   return CompareStored(detail, target->key, refusal);
 }

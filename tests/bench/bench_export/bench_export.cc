@@ -71,7 +71,7 @@ absl::StatusOr<double> ExportRate(const Arguments& arguments, const std::string&
     if (!result.ok()) return result.status();
     if (result->counts.measurements != arguments.rows) return absl::InternalError("rows are missing in the export");
     numbers->sidecar_bytes = 0;
-    for (const exporter::WrittenFile& file : result->files) {
+    for (const exporter::files::WrittenFile& file : result->files) {
       if (file.name != "export.attempts.jsonl") numbers->sidecar_bytes += file.size_bytes;
     }
     return absl::OkStatus();

@@ -132,7 +132,7 @@ absl::Status Commit(const std::vector<v1::Record>& records, uint64_t first_seq, 
   batches[0].producer_id = kProducerId;
   batches[0].epoch = 1;
   batches[0].first_seq = first_seq;
-  for (const v1::Record& record : records) batches[0].records.push_back(&record);
+  for (const v1::Record& record : records) batches[0].records.push_back({&record});
   absl::StatusOr<std::vector<storage::BatchOutcome>> outcomes = writer->CommitBatches(batches);
   if (!outcomes.ok()) return outcomes.status();
   const storage::BatchOutcome& outcome = outcomes->front();

@@ -10,8 +10,8 @@
 #include "telemetry/v1/dataset.grpc.pb.h"
 #include "tests/faults/attacks/attack.h"
 #include "tests/faults/attacks/messages.h"
+#include "tests/faults/attacks/raw_http2.h"
 #include "tests/faults/attacks/unary_producer.h"
-#include "tests/faults/raw_http2.h"
 
 namespace telemetry::faults {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "tests/faults/raw_http2.h"
+#include "tests/faults/attacks/raw_http2.h"
 
 namespace telemetry::faults {
 

@@ -8,7 +8,7 @@
 #include "tests/faults/attacks/attack.h"
 #include "tests/faults/attacks/gzip_bomb.h"
 #include "tests/faults/attacks/messages.h"
-#include "tests/faults/raw_http2.h"
+#include "tests/faults/attacks/raw_http2.h"
 
 namespace telemetry::faults {
 namespace {

@@ -16,7 +16,7 @@ class UnaryProducer {
   // `address`: HOST:PORT of the collector.
   UnaryProducer(const std::string& address, std::string producer_id);
 
-  // Sends the records; returns the number of rejected ones, or nullopt if the call failed. After a failure, the next
+  // Sends the records; returns the number of refused ones, or nullopt if the call failed. After a failure, the next
   // batch uses the same sequence numbers.
   std::optional<int> Send(const std::vector<v1::Record>& records);
   std::optional<int> SendBytes(const std::vector<std::string>& records);

@@ -46,7 +46,7 @@ TEST(ParsedBatch, EmptyRecordsCountForTheMemoryThatTheyTake) {
   const BatchOutline outline = OutlineOf(message);
   EXPECT_EQ(outline.record_bytes, 0u);
   ASSERT_EQ(outline.pieces.size(), 1u);
-  EXPECT_GE(outline.pieces[0].memory_bytes, 1000 * (sizeof(v1::Record) + sizeof(storage::RefusedRecord)));
+  EXPECT_GE(outline.pieces[0].memory_bytes, 1000 * (sizeof(v1::Record) + sizeof(storage::CheckedRecord)));
   const auto parsed = PiecesOf(message);
   ASSERT_EQ(parsed.size(), 1u);
   EXPECT_EQ(parsed[0]->bytes(), 0u);
@@ -72,7 +72,9 @@ TEST(ParsedBatch, PiecesAreTheWholeBatchInOrder) {
                 (piece->bytes() <= kMaxPieceBytes && piece->memory_bytes() <= kMaxPieceMemoryBytes))
         << batch.records.size();
     EXPECT_LE(batch.records.size(), kMaxPieceRows);
-    for (const v1::Record* record : batch.records) parsed.push_back(record->has_reject() ? record->reject().raw() : "");
+    for (const auto& [record, refusal] : batch.records) {
+      parsed.push_back(record->has_reject() ? record->reject().raw() : "");
+    }
   }
   EXPECT_GT(pieces.size(), 3u);
   EXPECT_EQ(parsed, records);
@@ -149,8 +151,9 @@ TEST(ParsedBatch, HollowRecordsAreRefusedUnparsed) {
     EXPECT_EQ(outline.too_heavy, (std::vector<uint64_t>{0, 2}));
     const auto parsed = PiecesOf(message);
     ASSERT_EQ(parsed.size(), 1u);
-    EXPECT_EQ(parsed[0]->mutable_batch().records[2]->reject().raw(), bytes);
-    EXPECT_THAT(parsed[0]->mutable_batch().refused[2].message, ::testing::HasSubstr("empty parts"));
+    const auto& [refused, refusal] = parsed[0]->mutable_batch().records[2];
+    EXPECT_EQ(refused->reject().raw(), bytes);
+    EXPECT_THAT(refusal.value().message, ::testing::HasSubstr("empty parts"));
   }
 }
 

@@ -1,4 +1,4 @@
-// Tests a collector whose disk is nearly full: it rejects new records, reports the reason, serves readers, and resumes
+// Tests a collector whose disk is nearly full: it refuses new records, reports the reason, serves readers, and resumes
 // by itself.
 
 #include <gmock/gmock.h>

@@ -48,8 +48,8 @@ void Send(TestDataset& dataset, uint64_t first_seq, const std::vector<v1::Record
   ASSERT_TRUE(writer.ok()) << writer.status();
   const auto opened =
       (*writer)->OpenProducers({{.producer_id = kProducer, .epoch = 3, .client = "test", .sender = "ci"}});
-  ASSERT_TRUE(opened.ok() && opened->front().ok()) << opened.status();
-  ProducerBatch batch{.producer_id = kProducer, .epoch = 3, .first_seq = first_seq, .records = {}, .refused = {}};
+  ASSERT_TRUE(opened.ok() && opened->front().status.ok()) << opened.status();
+  ProducerBatch batch{.producer_id = kProducer, .epoch = 3, .first_seq = first_seq};
   storage::AddRecords(records, &batch);
   const auto outcomes = (*writer)->CommitBatches({batch});
   ASSERT_TRUE(outcomes.ok() && outcomes->front().status.ok()) << outcomes.status();

@@ -55,14 +55,15 @@ TEST_F(ExportDatasetTest, WritesTheFilesOfTheLayoutAndNothingElse) {
 }
 
 TEST_F(ExportDatasetTest, TheSnapshotVouchesForTheFiles) {
-  for (Compression compression : {Compression::kNone, Compression::kGzip, Compression::kZstd}) {
+  for (files::Compression compression :
+       {files::Compression::kNone, files::Compression::kGzip, files::Compression::kZstd}) {
     ExportOptions options = Options();
     options.compression = compression;
     ASSERT_TRUE(Export(options).ok());
     absl::StatusOr<record::Json> snapshot = record::ParseJson(Read("data.snapshot.json").substr(0, std::string::npos));
     ASSERT_TRUE(snapshot.ok()) << snapshot.status();
     EXPECT_EQ(snapshot->Find("format_version")->text, "1");
-    EXPECT_EQ(snapshot->Find("compression")->text, CompressionName(compression));
+    EXPECT_EQ(snapshot->Find("compression")->text, files::CompressionName(compression));
     EXPECT_EQ(snapshot->Find("counts")->Find("measurements")->text, "100");
     ASSERT_EQ(snapshot->Find("files")->items.size(), 3u);
     for (const record::Json& file : snapshot->Find("files")->items) {
@@ -109,7 +110,8 @@ TEST_F(ExportDatasetTest, DetailsAreWrittenWhereTheyAreAskedFor) {
 }
 
 TEST_F(ExportDatasetTest, TheSameDatasetGivesTheSameBytes) {
-  for (Compression compression : {Compression::kNone, Compression::kGzip, Compression::kZstd}) {
+  for (files::Compression compression :
+       {files::Compression::kNone, files::Compression::kGzip, files::Compression::kZstd}) {
     TempFolder other;
     ExportOptions first = Options();
     first.compression = compression;
@@ -211,7 +213,7 @@ TEST_F(ExportDatasetTest, FilesOfTheEarlierExportThatThisOneLacksAreRemoved) {
   Write("data.log", "not ours");
   Write("data.csv.gz", "not ours either: no snapshot names it");
   ExportOptions zstd = Options();
-  zstd.compression = Compression::kZstd;
+  zstd.compression = files::Compression::kZstd;
   ASSERT_TRUE(Export(zstd).ok());
   ASSERT_TRUE(folder_.Names().contains("data.csv.zst"));
   ASSERT_TRUE(Export(Options()).ok());

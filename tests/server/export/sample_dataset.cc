@@ -10,39 +10,40 @@
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
 #include "proto/record/python_literal.h"
-#include "proto/record/sidecar_csv.h"
-#include "proto/record/sidecar_record.h"
+#include "proto/record/sidecar/csv_parser.h"
+#include "proto/record/sidecar/ir_record.h"
+#include "proto/record/sidecar/meta_record.h"
 #include "tests/paths.h"
 
 namespace telemetry::exporter {
 namespace {
 
-std::vector<record::SidecarRow> ReadRows(const std::string& csv) {
-  record::SidecarCsv reader;
-  std::vector<record::SidecarCsv::Item> items;
+std::vector<record::sidecar::Row> ReadRows(const std::string& csv) {
+  record::sidecar::CsvParser reader;
+  std::vector<record::sidecar::CsvParser::Item> items;
   reader.Feed(csv, &items);
   reader.Finish(&items);
-  std::vector<record::SidecarRow> rows;
-  for (const record::SidecarCsv::Item& item : items) {
-    EXPECT_NE(item.kind, record::SidecarCsv::Kind::kBad) << "line " << item.line << ": " << item.error;
-    if (item.kind == record::SidecarCsv::Kind::kRow) rows.push_back(item.row);
+  std::vector<record::sidecar::Row> rows;
+  for (const record::sidecar::CsvParser::Item& item : items) {
+    EXPECT_NE(item.kind, record::sidecar::CsvParser::Kind::kBad) << "line " << item.line << ": " << item.error;
+    if (item.kind == record::sidecar::CsvParser::Kind::kRow) rows.push_back(item.row);
   }
   return rows;
 }
 
-record::MetaRecord ReadRecord(const std::string& json, const v1::Run& fallback) {
-  record::MetaRecord meta;
+record::sidecar::MetaRecord ReadRecord(const std::string& json, const v1::Run& fallback) {
+  record::sidecar::MetaRecord meta;
   meta.run = fallback;
   if (json.empty()) return meta;
   absl::StatusOr<record::Json> value = record::ParseJson(json.substr(0, json.find_last_not_of('\n') + 1));
   EXPECT_TRUE(value.ok()) << value.status();
-  absl::StatusOr<record::MetaRecord> parsed = record::ParseMetaRecord(*value);
+  absl::StatusOr<record::sidecar::MetaRecord> parsed = record::sidecar::ParseMetaRecord(*value);
   EXPECT_TRUE(parsed.ok()) << parsed.status();
   return *parsed;
 }
 
-void AddListedConfigs(const record::MetaRecord& meta, MemoryDataset* dataset) {
-  for (const record::RecordConfig& config : meta.configs) {
+void AddListedConfigs(const record::sidecar::MetaRecord& meta, MemoryDataset* dataset) {
+  for (const record::sidecar::RecordConfig& config : meta.configs) {
     record::Json keys = record::Json::Array();
     for (const auto& [key, value] : config.config.members) keys.items.push_back(record::Json::String(key));
     v1::RunConfig run_config;
@@ -53,8 +54,8 @@ void AddListedConfigs(const record::MetaRecord& meta, MemoryDataset* dataset) {
 }
 
 // Adds the properties of the run that only the rows contain: sample ids and unusual decorators.
-void AddRunConfigs(const std::vector<record::SidecarRow>& rows, MemoryDataset* dataset) {
-  for (const record::SidecarRow& row : rows) {
+void AddRunConfigs(const std::vector<record::sidecar::Row>& rows, MemoryDataset* dataset) {
+  for (const record::sidecar::Row& row : rows) {
     if (row.sample_id.empty()) continue;
     v1::RunConfig run_config;
     run_config.set_config_id(*row.config_id);
@@ -67,21 +68,22 @@ void AddRunConfigs(const std::vector<record::SidecarRow>& rows, MemoryDataset* d
 }  // namespace
 
 void AddSample(const std::string& name, const v1::Run& run, MemoryDataset* dataset) {
-  const std::vector<record::SidecarRow> rows = ReadRows(ReadSample(name + ".csv"));
+  const std::vector<record::sidecar::Row> rows = ReadRows(ReadSample(name + ".csv"));
   ASSERT_FALSE(rows.empty()) << name;
-  record::MetaRecord meta = ReadRecord(ReadSample(name + ".meta.jsonl") + ReadSample(name + ".meta.json"), run);
+  record::sidecar::MetaRecord meta =
+      ReadRecord(ReadSample(name + ".meta.jsonl") + ReadSample(name + ".meta.json"), run);
   if (meta.run.run_id().empty()) meta.run.set_run_id(rows.front().run_id);
   if (meta.run.run_id().empty()) meta.run.set_run_id(Id64('a'));
   dataset->Run(meta.run);
   if (meta.ir_graph.has_value()) dataset->Graph(*meta.ir_graph);
   if (std::string ir = ReadSample(name + ".ir.jsonl"); !ir.empty()) {
     ir.pop_back();
-    dataset->Graph(record::ParseIrRecord(record::ParseJson(ir).value()).value());
+    dataset->Graph(record::sidecar::ParseIrRecord(record::ParseJson(ir).value()).value());
   }
   AddListedConfigs(meta, dataset);
   AddRunConfigs(rows, dataset);
   dataset->Attempt('A');
-  for (const record::SidecarRow& row : rows) {
+  for (const record::sidecar::Row& row : rows) {
     dataset->Add({.config_text = row.config_text,
                   .status = row.status,
                   .timestamp_s = row.timestamp_s,

@@ -98,7 +98,7 @@ TEST(Admission, ABatchLargerThanTheBudgetIsLetInAlone) {
   EXPECT_TRUE(admitted.HasBeenNotified());
 }
 
-// Counts admitted and rejected batches.
+// Counts admitted and refused batches.
 class Counter {
  public:
   Admission::Done Done() {

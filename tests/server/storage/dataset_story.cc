@@ -114,11 +114,7 @@ void DatasetStory::Restart() {
 
 void AddRecords(const std::vector<v1::Record>& records, ProducerBatch* batch) {
   for (const v1::Record& record : records) {
-    const uint64_t seq = batch->first_seq + batch->records.size();
-    batch->records.push_back(&record);
-    if (MaybeRefusal refusal = Validate(record)) {
-      batch->refused.push_back({.seq = seq, .reason = refusal->reason, .message = std::move(refusal->message)});
-    }
+    batch->records.push_back({&record, Validate(record)});
   }
 }
 
@@ -129,8 +125,7 @@ BatchOutcome DatasetStory::Send(const std::vector<v1::Record>& records) {
 }
 
 BatchOutcome DatasetStory::SendAt(uint64_t first_seq, const std::vector<v1::Record>& records, uint64_t epoch) {
-  ProducerBatch batch{
-      .producer_id = producer_id_, .epoch = epoch, .first_seq = first_seq, .records = {}, .refused = {}};
+  ProducerBatch batch{.producer_id = producer_id_, .epoch = epoch, .first_seq = first_seq};
   AddRecords(records, &batch);
   absl::StatusOr<std::vector<BatchOutcome>> outcomes = writer_->CommitBatches({batch});
   EXPECT_TRUE(outcomes.ok()) << outcomes.status();

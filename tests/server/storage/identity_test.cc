@@ -113,8 +113,8 @@ class Senders {
     producer.resize(16, '.');
     const auto opened =
         story_.writer().OpenProducers({{.producer_id = producer, .epoch = 1, .client = "test", .sender = sender}});
-    EXPECT_TRUE(opened.ok() && opened->front().ok());
-    ProducerBatch batch = {.producer_id = producer, .epoch = 1, .first_seq = *opened->front() + 1};
+    EXPECT_TRUE(opened.ok() && opened->front().status.ok());
+    ProducerBatch batch = {.producer_id = producer, .epoch = 1, .first_seq = opened->front().committed_seq + 1};
     AddRecords(records, &batch);
     const auto outcomes = story_.writer().CommitBatches({batch});
     EXPECT_TRUE(outcomes.ok()) << outcomes.status();

@@ -23,12 +23,12 @@ class TransactionList final : public storage::StoreWriter {
       : began_(began), go_on_(go_on), transactions_(transactions) {}
 
   const std::string& dataset_id() const override { return dataset_id_; }
-  absl::StatusOr<std::vector<absl::StatusOr<uint64_t>>> OpenProducers(
+  absl::StatusOr<std::vector<storage::OpenOutcome>> OpenProducers(
       absl::Span<const storage::ProducerOpening> openings) override {
     std::string text = "open";
     for (const storage::ProducerOpening& opening : openings) text += " " + opening.producer_id;
     Add(text);
-    return std::vector<absl::StatusOr<uint64_t>>(openings.size(), 0);
+    return std::vector<storage::OpenOutcome>(openings.size());
   }
   absl::StatusOr<std::vector<storage::BatchOutcome>> CommitBatches(
       absl::Span<const storage::ProducerBatch> batches) override {
@@ -75,7 +75,7 @@ class WriterLoopTest : public testing::Test {
                  [](const storage::BatchOutcome& /*outcome*/) {});
   }
   void Open(const std::string& producer) {
-    loop_.Open({.producer_id = producer}, [](const absl::StatusOr<uint64_t>& /*committed_seq*/) {});
+    loop_.Open({.producer_id = producer}, [](const storage::OpenOutcome& /*outcome*/) {});
   }
   void Remove(int64_t attempt, bool is_wanted = true) {
     loop_.Remove(

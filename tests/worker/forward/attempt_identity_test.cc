@@ -15,8 +15,8 @@ using ::testing::SizeIs;
 
 const std::string kRun(64, 'a');
 
-record::SidecarRow Row(double timestamp_s, std::optional<double> perf_ms = std::nullopt) {
-  record::SidecarRow row;
+record::sidecar::Row Row(double timestamp_s, std::optional<double> perf_ms = std::nullopt) {
+  record::sidecar::Row row;
   row.run_id = kRun;
   row.timestamp_s = timestamp_s;
   row.config_id = 7;
@@ -26,10 +26,10 @@ record::SidecarRow Row(double timestamp_s, std::optional<double> perf_ms = std::
 }
 
 // Returns the identity of an attempt that is alone in its file.
-AttemptIdentity Identity(const std::vector<record::SidecarRow>& rows, const std::string& origin = "",
+AttemptIdentity Identity(const std::vector<record::sidecar::Row>& rows, const std::string& origin = "",
                          AttemptIdentity::Occurrences occurrences = {}) {
   AttemptIdentity identity(origin, kRun);
-  for (const record::SidecarRow& row : rows) identity.Add(row, &occurrences);
+  for (const record::sidecar::Row& row : rows) identity.Add(row, &occurrences);
   return identity;
 }
 
@@ -58,8 +58,8 @@ TEST(AttemptIdentity, AnEqualBeginningInTheSameFileChangesNothing) {
   AttemptIdentity::Occurrences file;
   for (const double perf_ms : {0.5, 0.25}) {
     AttemptIdentity identity("", kRun);
-    const std::vector<record::SidecarRow> rows = {Row(1), Row(2, perf_ms), Row(3, perf_ms)};
-    for (const record::SidecarRow& row : rows) identity.Add(row, &file);
+    const std::vector<record::sidecar::Row> rows = {Row(1), Row(2, perf_ms), Row(3, perf_ms)};
+    for (const record::sidecar::Row& row : rows) identity.Add(row, &file);
     EXPECT_EQ(identity.attempt_id(), Identity(rows).attempt_id());
   }
 }

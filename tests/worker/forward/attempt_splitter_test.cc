@@ -7,7 +7,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "proto/record/sidecar_csv.h"
+#include "proto/record/sidecar/csv_parser.h"
 #include "tests/worker/forward/temp_folder.h"
 
 namespace telemetry::forward {
@@ -15,8 +15,8 @@ namespace {
 
 using ::testing::ElementsAre;
 
-record::SidecarRow Row(double timestamp_s, const std::string& status, uint64_t config_id, int64_t generation = 0) {
-  record::SidecarRow row;
+record::sidecar::Row Row(double timestamp_s, const std::string& status, uint64_t config_id, int64_t generation = 0) {
+  record::sidecar::Row row;
   row.run_id = std::string(64, 'a');
   row.timestamp_s = timestamp_s;
   row.status = status;
@@ -26,16 +26,16 @@ record::SidecarRow Row(double timestamp_s, const std::string& status, uint64_t c
   return row;
 }
 
-record::SidecarRow Counted(uint64_t config_index, double timestamp_s, const std::string& status, uint64_t config_id) {
-  record::SidecarRow row = Row(timestamp_s, status, config_id);
+record::sidecar::Row Counted(uint64_t config_index, double timestamp_s, const std::string& status, uint64_t config_id) {
+  record::sidecar::Row row = Row(timestamp_s, status, config_id);
   row.config_index = config_index;
   return row;
 }
 
-std::vector<size_t> Split(const std::vector<record::SidecarRow>& rows) {
+std::vector<size_t> Split(const std::vector<record::sidecar::Row>& rows) {
   AttemptSplitter splitter;
   std::vector<size_t> attempts;
-  for (const record::SidecarRow& row : rows) attempts.push_back(splitter.Place(row).attempt);
+  for (const record::sidecar::Row& row : rows) attempts.push_back(splitter.Place(row).attempt);
   return attempts;
 }
 
@@ -71,7 +71,7 @@ TEST(AttemptSplitter, ALostRowDoesNotCutAnAttempt) {
 }
 
 TEST(AttemptSplitter, RunsAreApart) {
-  record::SidecarRow other = Row(0.2, "started", 1);
+  record::sidecar::Row other = Row(0.2, "started", 1);
   other.run_id = std::string(64, 'b');
   EXPECT_THAT(Split({Row(0.1, "started", 1), other, Row(0.3, "ok", 1)}), ElementsAre(0, 1, 0));
 }
@@ -86,13 +86,13 @@ TEST(AttemptSplitter, SeqIsTheConfigIndexElseThePosition) {
 
 // Returns the number of rows of each attempt, ordered by first rows.
 std::vector<int> AttemptSizes(const std::string& sample) {
-  record::SidecarCsv csv;
-  std::vector<record::SidecarCsv::Item> items;
+  record::sidecar::CsvParser csv;
+  std::vector<record::sidecar::CsvParser::Item> items;
   csv.Feed(ReadFile(Sample(sample)), &items);
   AttemptSplitter splitter;
   std::map<size_t, int> sizes;
   for (const auto& item : items) {
-    if (item.kind == record::SidecarCsv::Kind::kRow) ++sizes[splitter.Place(item.row).attempt];
+    if (item.kind == record::sidecar::CsvParser::Kind::kRow) ++sizes[splitter.Place(item.row).attempt];
   }
   std::vector<int> result;
   for (const auto& [attempt, size] : sizes) result.push_back(size);

@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/record/ids.h"
-#include "proto/record/sidecar_csv.h"
+#include "proto/record/sidecar/csv_parser.h"
 #include "tests/worker/forward/model_dataset.h"
 #include "tests/worker/forward/temp_folder.h"
 
@@ -72,8 +72,8 @@ class GroupForwarderTest : public ::testing::Test {
 TEST_F(GroupForwarderTest, EveryRowOfEverySampleArrivesOnce) {
   for (const std::string& base : SampleBases()) {
     SCOPED_TRACE(base);
-    record::SidecarCsv csv;
-    std::vector<record::SidecarCsv::Item> items;
+    record::sidecar::CsvParser csv;
+    std::vector<record::sidecar::CsvParser::Item> items;
     csv.Feed(ReadFile(Sample(base) + ".csv"), &items);
     ModelDataset dataset;
     const ForwardCounts counts = Forward(Sample(base), &dataset);
@@ -153,7 +153,8 @@ TEST_F(GroupForwarderTest, TwoOriginsKeepTheirRowsApart) {
 TEST_F(GroupForwarderTest, EqualAttemptsOfOneFileStayTwo) {
   // Two jobs that were killed early. Only the position of their rows distinguishes them.
   const std::string row = std::string(64, 'a') + ",0.04,44136fa355b3678a,0,started,,0.03,Config()\r\n";
-  WriteFile(folder_ / "k.csv", std::string(record::DialectHeader(record::Dialect::kHelion)) + "\r\n" + row + row);
+  WriteFile(folder_ / "k.csv",
+            std::string(record::sidecar::DialectHeader(record::sidecar::Dialect::kHelion)) + "\r\n" + row + row);
   ModelDataset dataset;
   EXPECT_EQ(Forward(folder_ / "k", &dataset).attempts, 2U);
   EXPECT_THAT(dataset.rows, SizeIs(2));
@@ -161,7 +162,7 @@ TEST_F(GroupForwarderTest, EqualAttemptsOfOneFileStayTwo) {
 
 TEST_F(GroupForwarderTest, JoinedFilesAddNothing) {
   // Both attempts begin with the same row, as attempts do that measure the default config first.
-  const std::string header = std::string(record::DialectHeader(record::Dialect::kHelion)) + "\r\n";
+  const std::string header = std::string(record::sidecar::DialectHeader(record::sidecar::Dialect::kHelion)) + "\r\n";
   const auto row = [](const std::string& timestamp, const std::string& rest) {
     return std::string(64, 'a') + "," + timestamp + ",44136fa355b3678a,0," + rest + ",Config()\r\n";
   };
@@ -252,14 +253,14 @@ class SourceHashTest : public GroupForwarderTest {
  protected:
   // Builds a .sources.csv from the rows of a sample.
   SourceHashTest() : csv_(ReadFile(Sample("helion-main/rms_norm.csv"))) {
-    record::SidecarCsv csv;
-    std::vector<record::SidecarCsv::Item> items;
+    record::sidecar::CsvParser csv;
+    std::vector<record::sidecar::CsvParser::Item> items;
     csv.Feed(csv_, &items);
-    sources_ = std::string(record::DialectHeader(record::Dialect::kHelionSources)) + "\r\n";
-    for (record::SidecarCsv::Item& item : items) {
-      if (item.kind != record::SidecarCsv::Kind::kRow) continue;
+    sources_ = std::string(record::sidecar::DialectHeader(record::sidecar::Dialect::kHelionSources)) + "\r\n";
+    for (record::sidecar::CsvParser::Item& item : items) {
+      if (item.kind != record::sidecar::CsvParser::Kind::kRow) continue;
       item.row.source_hash = record::Sha256Hex(item.row.config_text);
-      record::AppendRow(record::Dialect::kHelionSources, item.row, &sources_);
+      record::sidecar::AppendRow(record::sidecar::Dialect::kHelionSources, item.row, &sources_);
     }
   }
 

@@ -38,7 +38,7 @@ TEST(RunIdentity, TheRecordOfTheRowsKernelWins) {
   v1::Run record;
   record.set_run_id("r");
   record.set_kernel_id("k");
-  record::SidecarRow row;
+  record::sidecar::Row row;
   row.kernel_id = "k";
   EXPECT_EQ(RunOfRow(row, &record, {})->run_id(), "r");
   row.kernel_id = "another";
@@ -46,7 +46,7 @@ TEST(RunIdentity, TheRecordOfTheRowsKernelWins) {
 }
 
 TEST(RunIdentity, ASourceThatIsNotTheRowsKernelIsRefused) {
-  record::SidecarRow row;
+  record::sidecar::Row row;
   row.kernel_id = std::string(64, 'a');
   EXPECT_THAT(RunOfRow(row, nullptr, kAll).status().ToString(), HasSubstr("is not the kernel of its rows"));
 }

@@ -11,7 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/record/json.h"
-#include "proto/record/sidecar_record.h"
+#include "proto/record/sidecar/ir_record.h"
 #include "tests/paths.h"
 #include "tests/worker/ir/test_kernels.h"
 
@@ -245,7 +245,7 @@ TEST(IrGraphRecordTest, BranchesLoopsAndHelperFunctionsHaveRegionEdges) {
 TEST(IrGraphRecordTest, ComesBackFromTheCodecByteForByte) {
   for (const DeviceIr& ir : {AddKernel(), SoftmaxKernel(), BmmKernel(), AttentionKernel()}) {
     const Record record(ir);
-    const absl::StatusOr<v1::IrGraph> parsed = record::ParseIrRecord(record.json());
+    const absl::StatusOr<v1::IrGraph> parsed = record::sidecar::ParseIrRecord(record.json());
     ASSERT_TRUE(parsed.ok()) << parsed.status();
     EXPECT_EQ(static_cast<size_t>(parsed->nodes_size()), record.json().Find("nodes")->items.size());
     for (const v1::IrNode& node : parsed->nodes()) {
@@ -257,7 +257,7 @@ TEST(IrGraphRecordTest, ComesBackFromTheCodecByteForByte) {
     run.set_kernel_id(std::string(64, 'b'));
     run.set_kernel_name(ir.kernel_name);
     run.set_input_shapes("[(70, 50)]");
-    EXPECT_EQ(record::FormatIrRecord(*parsed, run), record::ToJson(record.json()));
+    EXPECT_EQ(record::sidecar::FormatIrRecord(*parsed, run), record::ToJson(record.json()));
   }
 }
 
@@ -329,7 +329,7 @@ TEST(IrGraphRecordTest, SurvivesAnIrOfNonsense) {
   const Record record(ir, &warnings);
   EXPECT_FALSE(warnings.empty());
   EXPECT_TRUE(record::ParseJson(ToJson(record.json())).ok());
-  EXPECT_TRUE(record::ParseIrRecord(record.json()).ok());
+  EXPECT_TRUE(record::sidecar::ParseIrRecord(record.json()).ok());
 }
 
 TEST(IrGraphRecordTest, CutsLongTextsAtACharacter) {

@@ -8,7 +8,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "proto/record/sidecar_record.h"
+#include "proto/record/sidecar/ir_record.h"
 #include "tests/worker/ir/random_kernel.h"
 #include "worker/ir/ir_graph_record.h"
 #include "worker/ir/reference.h"
@@ -198,9 +198,9 @@ TEST(RandomKernels, HaveRecordsThatTheCodecGivesBack) {
                                                            .kernel_name = run.kernel_name(),
                                                            .input_shapes = run.input_shapes(),
                                                            .device = "opencl:0"});
-    const absl::StatusOr<v1::IrGraph> parsed = record::ParseIrRecord(record);
+    const absl::StatusOr<v1::IrGraph> parsed = record::sidecar::ParseIrRecord(record);
     ASSERT_TRUE(parsed.ok()) << "seed " << seed << ": " << parsed.status();
-    EXPECT_EQ(record::FormatIrRecord(*parsed, run), record::ToJson(record)) << "seed " << seed;
+    EXPECT_EQ(record::sidecar::FormatIrRecord(*parsed, run), record::ToJson(record)) << "seed " << seed;
   }
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/record/sidecar_record.h"
+#include "proto/record/sidecar/ir_record.h"
 #include "tests/worker/wrapper/sample_plans.h"
 #include "worker/kernels/problem.h"
 #include "worker/wrapper/launch_plan.h"
@@ -99,9 +99,9 @@ TEST(WrapperGraph, ComesThroughItsLine) {
   run.set_kernel_name("gated_mlp");
   v1::IrGraph graph = GraphOf(PlanMemory(*GatedMlpPlan())->plan);
   graph.set_run_id(run.run_id());
-  const auto json = record::ParseJson(record::FormatIrRecord(graph, run));
+  const auto json = record::ParseJson(record::sidecar::FormatIrRecord(graph, run));
   ASSERT_TRUE(json.ok()) << json.status();
-  absl::StatusOr<v1::IrGraph> read = record::ParseIrRecord(*json);
+  absl::StatusOr<v1::IrGraph> read = record::sidecar::ParseIrRecord(*json);
   ASSERT_TRUE(read.ok()) << read.status();
   read->set_kind("wrapper");
   EXPECT_EQ(read->SerializeAsString(), graph.SerializeAsString()) << read->DebugString() << graph.DebugString();

@@ -6,8 +6,8 @@
 
 #include "absl/random/random.h"
 #include "proto/base/status_macros.h"
-#include "proto/record/config_text.h"
 #include "proto/record/ids.h"
+#include "proto/record/sidecar/config_text.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::worker::tune {
@@ -36,7 +36,7 @@ v1::MeasurementDetail FiniteDetail(v1::MeasurementDetail detail) {
   return detail;
 }
 
-v1::Measurement MeasurementOf(const record::SidecarRow& row, const std::optional<v1::Failure>& failure) {
+v1::Measurement MeasurementOf(const record::sidecar::Row& row, const std::optional<v1::Failure>& failure) {
   v1::Measurement out;
   out.set_timestamp_s(row.timestamp_s);
   out.set_generation(row.generation);
@@ -49,7 +49,7 @@ v1::Measurement MeasurementOf(const record::SidecarRow& row, const std::optional
 }
 
 // Returns the row for the sidecar, whose values are also used for the live records.
-record::SidecarRow SidecarRowOf(const RecordedRow& row, const std::string& run_id) {
+record::sidecar::Row SidecarRowOf(const RecordedRow& row, const std::string& run_id) {
   return {.run_id = run_id,
           .timestamp_s = row.timestamp_s,
           .config_id = record::ConfigId(row.config),
@@ -57,7 +57,7 @@ record::SidecarRow SidecarRowOf(const RecordedRow& row, const std::string& run_i
           .status = row.status,
           .perf_ms = Finite(row.perf_ms),
           .compile_time_s = Finite(row.compile_time_s),
-          .config_text = record::SortedConfigText(row.config),
+          .config_text = record::sidecar::SortedConfigText(row.config),
           .source_hash = row.source_hash};
 }
 
@@ -137,7 +137,7 @@ absl::Status AttemptRecorder::Check(const RecordedRow& row) const {
 
 absl::Status AttemptRecorder::Record(const RecordedRow& row, Log log) {
   RETURN_IF_ERROR(Check(row));
-  const record::SidecarRow sidecar_row = SidecarRowOf(row, info_.run.run_id());
+  const record::sidecar::Row sidecar_row = SidecarRowOf(row, info_.run.run_id());
   const bool is_new_config = !announced_.contains(*sidecar_row.config_id);
   if (sinks_.producer != nullptr) {
     RETURN_IF_ERROR(sinks_.producer->AppendBatch(RecordsOf(row, sidecar_row, is_new_config)));
@@ -152,12 +152,12 @@ absl::Status AttemptRecorder::Record(const RecordedRow& row, Log log) {
   return absl::OkStatus();
 }
 
-absl::Status AttemptRecorder::AppendToLog(const record::SidecarRow& row, Log log) {
+absl::Status AttemptRecorder::AppendToLog(const record::sidecar::Row& row, Log log) {
   if (sinks_.log == nullptr) return absl::OkStatus();
   return log == Log::kMissing ? sinks_.log->AppendMissing(row) : sinks_.log->Append(row);
 }
 
-std::vector<v1::Record> AttemptRecorder::RecordsOf(const RecordedRow& row, const record::SidecarRow& sidecar_row,
+std::vector<v1::Record> AttemptRecorder::RecordsOf(const RecordedRow& row, const record::sidecar::Row& sidecar_row,
                                                    bool is_new_config) {
   std::vector<v1::Record> records;
   const auto identify = [this](auto* message) {
@@ -171,7 +171,7 @@ std::vector<v1::Record> AttemptRecorder::RecordsOf(const RecordedRow& row, const
     v1::RunConfig& run_config = *records.emplace_back().mutable_run_config();
     run_config.set_run_id(info_.run.run_id());
     run_config.set_config_id(*sidecar_row.config_id);
-    run_config.set_record_keys_json(record::ConfigKeysJson(row.config));
+    run_config.set_record_keys_json(record::sidecar::ConfigKeysJson(row.config));
   }
   v1::Measurement& measurement = *records.emplace_back().mutable_measurement();
   measurement = MeasurementOf(sidecar_row, row.failure);

@@ -12,8 +12,8 @@
 #include "absl/time/time.h"
 #include "client/producer.h"
 #include "proto/record/json.h"
-#include "proto/record/sidecar_record.h"
-#include "proto/record/sidecar_row.h"
+#include "proto/record/sidecar/meta_record.h"
+#include "proto/record/sidecar/row.h"
 #include "telemetry/v1/records.pb.h"
 #include "worker/tune/record/sidecar_log.h"
 
@@ -99,16 +99,17 @@ class AttemptRecorder {
 
   absl::Status Check(const RecordedRow& row) const;
   absl::Status Record(const RecordedRow& row, Log log);
-  absl::Status AppendToLog(const record::SidecarRow& row, Log log);
-  std::vector<v1::Record> RecordsOf(const RecordedRow& row, const record::SidecarRow& sidecar_row, bool is_new_config);
+  absl::Status AppendToLog(const record::sidecar::Row& row, Log log);
+  std::vector<v1::Record> RecordsOf(const RecordedRow& row, const record::sidecar::Row& sidecar_row,
+                                    bool is_new_config);
   v1::Record AttemptRecord(v1::Attempt::State state) const;
 
   AttemptInfo info_;
   AttemptSinks sinks_;
   uint64_t next_seq_ = 1;
   double last_timestamp_s_ = 0;
-  absl::flat_hash_set<uint64_t> announced_;    // config ids
-  std::vector<record::RecordConfig> configs_;  // the same configs in the order of their first rows
+  absl::flat_hash_set<uint64_t> announced_;             // config ids
+  std::vector<record::sidecar::RecordConfig> configs_;  // the same configs in the order of their first rows
 };
 
 }  // namespace telemetry::worker::tune

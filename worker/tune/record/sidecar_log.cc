@@ -6,13 +6,14 @@
 #include <utility>
 
 #include "proto/base/status_macros.h"
+#include "proto/record/sidecar/ir_record.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::worker::tune {
 namespace {
 
 using record::Cat;
-using record::Dialect;
+using record::sidecar::Dialect;
 
 constexpr std::string_view kCsvLineEnd = "\r\n";
 constexpr std::string_view kRecordLineEnd = "\n";
@@ -27,20 +28,20 @@ std::string WrapperGraphsPath(const std::string& base) { return base + ".wrapper
 
 std::string NumberedBase(const std::string& base, int number) { return number == 1 ? base : Cat(base, "-", number); }
 
-std::string RowText(Dialect dialect, const record::SidecarRow& row) {
+std::string RowText(Dialect dialect, const record::sidecar::Row& row) {
   std::string text;
-  record::AppendRow(dialect, row, &text);
+  record::sidecar::AppendRow(dialect, row, &text);
   return text;
 }
 
-std::string SourceText(const record::SidecarRow& row) {
+std::string SourceText(const record::sidecar::Row& row) {
   return row.source_hash.empty() ? "" : RowText(Dialect::kHelionSources, row);
 }
 
 // Writes the dialect's header if the file has none. Returns false if the file begins with something else.
 absl::StatusOr<bool> HaveHeader(Dialect dialect, AppendFile* file) {
   ASSIGN_OR_RETURN(const std::string begin, file->Read(kMostHeaderBytes));
-  const std::string header = Cat(record::DialectHeader(dialect), kCsvLineEnd);
+  const std::string header = Cat(record::sidecar::DialectHeader(dialect), kCsvLineEnd);
   if (begin.find('\n') == std::string::npos && header.starts_with(begin)) {
     // The file is empty, or its writer was killed while writing the header.
     absl::Status status = begin.empty() ? absl::OkStatus() : file->Truncate(0);
@@ -49,7 +50,7 @@ absl::StatusOr<bool> HaveHeader(Dialect dialect, AppendFile* file) {
     return true;
   }
   const std::string_view line = std::string_view(begin).substr(0, begin.find('\n'));
-  return record::WithoutSuffix(line, "\r") == record::DialectHeader(dialect);
+  return record::WithoutSuffix(line, "\r") == record::sidecar::DialectHeader(dialect);
 }
 
 absl::Status MakeFolderOf(const std::string& base) {
@@ -142,12 +143,12 @@ absl::Status SidecarLog::AppendBoth(std::string_view rows, std::string_view sour
   return status;
 }
 
-absl::Status SidecarLog::Append(const record::SidecarRow& row) {
+absl::Status SidecarLog::Append(const record::sidecar::Row& row) {
   ASSIGN_OR_RETURN(const AppendFile::Lock lock, LockFiles());
   return AppendBoth(RowText(Dialect::kHelion, row), SourceText(row));
 }
 
-absl::Status SidecarLog::AppendMissing(const record::SidecarRow& row) {
+absl::Status SidecarLog::AppendMissing(const record::sidecar::Row& row) {
   ASSIGN_OR_RETURN(const AppendFile::Lock lock, LockFiles());
   RETURN_IF_ERROR(ReadLines());
   const std::string rows = RowText(Dialect::kHelion, row);
@@ -183,12 +184,12 @@ absl::Status SidecarLog::ReadLines() {
 }
 
 absl::Status SidecarLog::AppendRecord(const v1::Run& run, const v1::IrGraph* ir_graph,
-                                      const std::vector<record::RecordConfig>& configs) {
-  return AppendLine(RecordsPath(base_), record::FormatHelionMeta(run, ir_graph, configs));
+                                      const std::vector<record::sidecar::RecordConfig>& configs) {
+  return AppendLine(RecordsPath(base_), record::sidecar::FormatHelionMeta(run, ir_graph, configs));
 }
 
 absl::Status SidecarLog::AppendWrapperGraph(const v1::Run& run, const v1::IrGraph& graph) {
-  return AppendLine(WrapperGraphsPath(base_), record::FormatIrRecord(graph, run));
+  return AppendLine(WrapperGraphsPath(base_), record::sidecar::FormatIrRecord(graph, run));
 }
 
 absl::Status SidecarLog::AppendLine(const std::string& path, const std::string& line) {

@@ -10,8 +10,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "proto/record/sidecar_record.h"
-#include "proto/record/sidecar_row.h"
+#include "proto/record/sidecar/meta_record.h"
+#include "proto/record/sidecar/row.h"
 #include "telemetry/v1/records.pb.h"
 #include "worker/tune/record/append_file.h"
 
@@ -42,12 +42,12 @@ class SidecarLog {
 
   // Appends a row: run_id, timestamp_s, config_id, generation, status, perf_ms, compile_time_s, config_text,
   // source_hash. Returns the errors of Open; the caller may repeat the call.
-  absl::Status Append(const record::SidecarRow& row);
+  absl::Status Append(const record::sidecar::Row& row);
   // Appends a row of an attempt that an earlier process began, without the lines that the files already contain.
-  absl::Status AppendMissing(const record::SidecarRow& row);
+  absl::Status AppendMissing(const record::sidecar::Row& row);
   // Appends a run's record.
   absl::Status AppendRecord(const v1::Run& run, const v1::IrGraph* ir_graph,
-                            const std::vector<record::RecordConfig>& configs);
+                            const std::vector<record::sidecar::RecordConfig>& configs);
   // Appends a run's wrapper graph.
   absl::Status AppendWrapperGraph(const v1::Run& run, const v1::IrGraph& graph);
 

@@ -123,7 +123,7 @@ TEST_F(BulkTest, ARepeatedRowLeavesOtherProducersRowsTogether) {
   for (const auto& [name, log] : {std::pair('q', &stored), std::pair('r', &others)}) {
     ASSERT_TRUE(writer_->OpenProducer(std::string(16, name), 1, "test").ok());
     batches.push_back({.producer_id = std::string(16, name), .epoch = 1, .first_seq = 1});
-    for (const v1::Record& record : *log) batches.back().records.push_back(&record);
+    for (const v1::Record& record : *log) batches.back().records.push_back({&record});
   }
   const absl::StatusOr<std::vector<BatchOutcome>> outcomes = writer_->CommitBatches(batches);
   ASSERT_TRUE(outcomes.ok()) << outcomes.status();

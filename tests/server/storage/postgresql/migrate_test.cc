@@ -94,7 +94,7 @@ TEST_F(PgMigrateTest, WhatWasThereBeforeSendersHadRunsOfTheirOwnIsReadAndGoneOnW
   // The owner sends all records again, and one more row.
   const std::unique_ptr<StoreWriter> writer = *OpenPostgresqlWriter(dataset_->db());
   const std::string producer(16, 'p');
-  ASSERT_TRUE(writer->OpenProducers({{producer, 1, "test", "owner"}})->front().ok());
+  ASSERT_TRUE(writer->OpenProducers({{producer, 1, "test", "owner"}})->front().status.ok());
   const std::vector<v1::Record> records = {AttemptRecord('x', 'a'), ConfigRecord(7, "Config(n=4)"), Row('x', 1, 0.5),
                                            Row('x', 2, 0.125)};
   ProducerBatch batch = {.producer_id = producer, .epoch = 1, .first_seq = 1};

@@ -138,7 +138,7 @@ TEST_F(PgWriterTest, AStatementThatFailedBetweenPreparationAndDescriptionIsPrepa
     const std::vector<v1::Record> records = {RunRecord('a'), AttemptRecord('x', 'a'), ConfigRecord(7, "Config(w=4)"),
                                              Row('x', ++seq, 0.5), DetailRecord('x', seq)};
     ProducerBatch batch = {.producer_id = producer_id_, .epoch = 1, .first_seq = 3 + (seq - 1) * records.size()};
-    for (const v1::Record& record : records) batch.records.push_back(&record);
+    for (const v1::Record& record : records) batch.records.push_back({&record});
     until_failure = static_cast<int>(seq);
     const absl::StatusOr<std::vector<BatchOutcome>> outcomes = writer->CommitBatches({batch});
     ASSERT_TRUE(outcomes.ok()) << "description " << seq << ": " << outcomes.status();

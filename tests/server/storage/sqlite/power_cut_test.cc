@@ -47,7 +47,7 @@ class PowerCutStory {
     for (uint64_t seq = *committed_seq + 1; batches-- > 0;) {
       std::vector<v1::Record> records;
       for (uint64_t count = 1 + random_() % 20; count > 0; --count) records.push_back(RecordAt(seq + records.size()));
-      ProducerBatch batch{.producer_id = producer_id_, .epoch = 1, .first_seq = seq, .records = {}, .refused = {}};
+      ProducerBatch batch{.producer_id = producer_id_, .epoch = 1, .first_seq = seq};
       AddRecords(records, &batch);
       absl::StatusOr<std::vector<BatchOutcome>> outcomes = (*writer)->CommitBatches({batch});
       if (!outcomes.ok()) return;
@@ -110,8 +110,7 @@ TEST(PowerCut, AFailedSyncIsNeverAcknowledgedNorForgotten) {
   ASSERT_TRUE(story.Send({RunRecord('a')}).status.ok());
   vfs.FailSyncs();
   const v1::Record record = RunRecord('b');
-  const ProducerBatch batch{
-      .producer_id = story.producer_id(), .epoch = 1, .first_seq = 2, .records = {&record}, .refused = {}};
+  const ProducerBatch batch{.producer_id = story.producer_id(), .epoch = 1, .first_seq = 2, .records = {{&record}}};
   EXPECT_TRUE(absl::IsUnavailable(story.writer().CommitBatches({batch}).status()));
   EXPECT_TRUE(absl::IsUnavailable(story.writer().CommitBatches({batch}).status())) << "the error stays";
   EXPECT_FALSE(story.writer().OpenProducer(story.producer_id(), 2, "test").ok());

@@ -230,7 +230,7 @@ TEST_F(ResealTest, AKilledCollectorIsReadThirtyTimesInBetween) {
       absl::StatusOr<std::unique_ptr<StoreWriter>> writer = OpenSqliteWriter(path_, {.checkpoint_pages = 100});
       ASSERT_TRUE(writer.ok()) << kill << ": " << writer.status();
       ASSERT_TRUE((*writer)->OpenProducer(producer, 1, "test").ok());
-      ProducerBatch batch{.producer_id = producer, .epoch = 1, .first_seq = 1, .records = {}, .refused = {}};
+      ProducerBatch batch{.producer_id = producer, .epoch = 1, .first_seq = 1};
       const std::vector<v1::Record> records = {AttemptRecord(static_cast<char>('A' + kill), 'a'),
                                                Row(static_cast<char>('A' + kill), 1, 1)};
       AddRecords(records, &batch);

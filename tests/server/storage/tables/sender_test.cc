@@ -26,16 +26,16 @@ class SenderTest : public ::testing::Test {
     id.resize(16, '.');
     return id;
   }
-  absl::StatusOr<uint64_t> Open(const std::string& producer, const std::string& sender, uint64_t epoch = 1) {
+  OpenOutcome Open(const std::string& producer, const std::string& sender, uint64_t epoch = 1) {
     return story_.writer()
         .OpenProducers({{.producer_id = ProducerOf(producer), .epoch = epoch, .client = "test", .sender = sender}})
         ->front();
   }
   // Returns the reasons of the refused records.
   std::vector<v1::Reject::Reason> Send(const std::string& sender, const std::vector<v1::Record>& records) {
-    const absl::StatusOr<uint64_t> committed_seq = Open(sender, sender);
-    EXPECT_TRUE(committed_seq.ok()) << committed_seq.status();
-    ProducerBatch batch = {.producer_id = ProducerOf(sender), .epoch = 1, .first_seq = *committed_seq + 1};
+    const OpenOutcome opened = Open(sender, sender);
+    EXPECT_TRUE(opened.status.ok()) << opened.status;
+    ProducerBatch batch = {.producer_id = ProducerOf(sender), .epoch = 1, .first_seq = opened.committed_seq + 1};
     AddRecords(records, &batch);
     const auto outcomes = story_.writer().CommitBatches({batch});
     EXPECT_TRUE(outcomes.ok()) << outcomes.status();
@@ -171,21 +171,21 @@ TEST_F(SenderTest, WhatNobodySentMayBeContinued) {
 }
 
 TEST_F(SenderTest, AProducerBelongsToWhoOpenedItFirst) {
-  ASSERT_TRUE(Open("p", "one").ok());
-  EXPECT_TRUE(Open("p", "one", 2).ok());
-  EXPECT_TRUE(absl::IsPermissionDenied(Open("p", "two", 3).status()));
+  ASSERT_TRUE(Open("p", "one").status.ok());
+  EXPECT_TRUE(Open("p", "one", 2).status.ok());
+  EXPECT_TRUE(absl::IsPermissionDenied(Open("p", "two", 3).status));
   story_.Restart();
-  EXPECT_TRUE(absl::IsPermissionDenied(Open("p", "two", 3).status()));
-  EXPECT_TRUE(Open("p", "one", 2).ok());
+  EXPECT_TRUE(absl::IsPermissionDenied(Open("p", "two", 3).status));
+  EXPECT_TRUE(Open("p", "one", 2).status.ok());
   // Without names, any client may send for any producer.
-  EXPECT_TRUE(Open("p", "", 4).ok());
-  EXPECT_TRUE(absl::IsPermissionDenied(Open("p", "two", 5).status()));
+  EXPECT_TRUE(Open("p", "", 4).status.ok());
+  EXPECT_TRUE(absl::IsPermissionDenied(Open("p", "two", 5).status));
 }
 
 TEST_F(SenderTest, AProducerOfNobodyBecomesTheOnesWhoOpensIt) {
-  ASSERT_TRUE(Open("p", "").ok());
-  ASSERT_TRUE(Open("p", "one").ok());
-  EXPECT_TRUE(absl::IsPermissionDenied(Open("p", "two").status()));
+  ASSERT_TRUE(Open("p", "").status.ok());
+  ASSERT_TRUE(Open("p", "one").status.ok());
+  EXPECT_TRUE(absl::IsPermissionDenied(Open("p", "two").status));
   EXPECT_EQ(story_.Query("SELECT name FROM producers JOIN senders USING (sender)"), "one");
 }
 

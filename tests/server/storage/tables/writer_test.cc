@@ -109,8 +109,8 @@ void OpenManyOthers(DatasetStory& story) {
     id.resize(16, '.');
     openings.push_back({std::move(id), 1, "other"});
   }
-  const auto results = story.writer().OpenProducers(openings);
-  ASSERT_TRUE(results.ok()) << results.status();
+  const auto outcomes = story.writer().OpenProducers(openings);
+  ASSERT_TRUE(outcomes.ok()) << outcomes.status();
 }
 
 TEST(Writer, ProducersThatSendNothingAreBoundedAndOpenAgain) {
@@ -142,14 +142,15 @@ TEST(Writer, ProducersThatOpenTogetherAreEachAnswered) {
   DatasetStory story;
   story.Send({RunRecord('a'), RunRecord('b')});  // with epoch 1
   const std::string other(16, 'o');
-  const auto results = story.writer().OpenProducers(
+  const auto outcomes = story.writer().OpenProducers(
       {{story.producer_id(), 3, "test"}, {other, 1, "other"}, {story.producer_id(), 2, "older"}, {other, 1, "other"}});
-  ASSERT_TRUE(results.ok()) << results.status();
-  ASSERT_EQ(results->size(), 4u);
-  EXPECT_EQ((*results)[0].value_or(99), 2u);
-  EXPECT_EQ((*results)[1].value_or(99), 0u);
-  EXPECT_TRUE(absl::IsFailedPrecondition((*results)[2].status()));
-  EXPECT_EQ((*results)[3].value_or(99), 0u);
+  ASSERT_TRUE(outcomes.ok()) << outcomes.status();
+  ASSERT_EQ(outcomes->size(), 4u);
+  for (const size_t opened : {0, 1, 3}) EXPECT_TRUE((*outcomes)[opened].status.ok()) << opened;
+  EXPECT_EQ((*outcomes)[0].committed_seq, 2u);
+  EXPECT_EQ((*outcomes)[1].committed_seq, 0u);
+  EXPECT_TRUE(absl::IsFailedPrecondition((*outcomes)[2].status));
+  EXPECT_EQ((*outcomes)[3].committed_seq, 0u);
   EXPECT_EQ(story.Query("SELECT min(epoch) || ',' || max(epoch) FROM producers"), "1,3");
 }
 

@@ -205,14 +205,14 @@ TEST_F(PruneTest, OldRejectsGoButNotTheNewest) {
 void SendRejects(StoreWriter& writer, char producer, const std::string& sender, int count, size_t bytes) {
   const std::string id(16, producer);
   const auto opened = writer.OpenProducers({{.producer_id = id, .epoch = 1, .client = "test", .sender = sender}});
-  ASSERT_TRUE(opened.ok() && opened->front().ok()) << opened.status();
+  ASSERT_TRUE(opened.ok() && opened->front().status.ok()) << opened.status();
   std::vector<v1::Record> records(static_cast<size_t>(count));
   ProducerBatch batch = {.producer_id = id, .epoch = 1, .first_seq = 1};
   for (int i = 0; i < count; ++i) {
     v1::Reject* const reject = records[static_cast<size_t>(i)].mutable_reject();
     reject->set_reason(v1::Reject::REASON_UNREADABLE);
     reject->set_raw(std::string(bytes, producer) + std::to_string(i));
-    batch.records.push_back(&records[static_cast<size_t>(i)]);
+    batch.records.push_back({&records[static_cast<size_t>(i)]});
   }
   const auto outcomes = writer.CommitBatches({batch});
   ASSERT_TRUE(outcomes.ok() && outcomes->front().status.ok()) << outcomes.status();

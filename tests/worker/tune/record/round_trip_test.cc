@@ -37,7 +37,7 @@ std::vector<v1::Record> Forwarded(const std::string& path) {
   return records;
 }
 
-Files Export(const storage::DatasetStory& story, exporter::Layout layout) {
+Files Export(const storage::DatasetStory& story, exporter::render::Layout layout) {
   TempFolder folder;
   exporter::ExportOptions options;
   options.base = folder.File("data");
@@ -66,7 +66,7 @@ TEST_F(RoundTripTest, TheLogIsWhatAnExportOfTheLiveRecordsWrites) {
   RecordWhole(SampleAttempt(), SampleRows(), Sinks());
   storage::DatasetStory live;
   EXPECT_THAT(live.Send(producer_.records()).refused, IsEmpty());
-  const Files exported = Export(live, exporter::Layout::kHelion);
+  const Files exported = Export(live, exporter::render::Layout::kHelion);
   for (const char* suffix : {".csv", ".sources.csv", ".meta.jsonl", ".wrapper.jsonl"})
     EXPECT_EQ(exported.at(suffix), LogFile(suffix));
 }
@@ -78,7 +78,7 @@ TEST_F(RoundTripTest, TheLogForwardsToTheDatasetOfTheLiveRecords) {
   storage::DatasetStory forwarded;
   EXPECT_THAT(forwarded.Send(Forwarded(folder_.File("tune"))).refused, IsEmpty());
   EXPECT_EQ(forwarded.Query("SELECT count(*) FROM attempts"), "1");
-  for (const exporter::Layout layout : {exporter::Layout::kHelion, exporter::Layout::kPr2750}) {
+  for (const exporter::render::Layout layout : {exporter::render::Layout::kHelion, exporter::render::Layout::kPr2750}) {
     Files expected = Export(live, layout);
     Files got = Export(forwarded, layout);
     for (const char* suffix : {".csv", ".sources.csv", ".meta.jsonl", ".ir.jsonl", ".wrapper.jsonl"}) {
@@ -91,7 +91,7 @@ TEST_F(RoundTripTest, DetailsAndFailuresAreExported) {
   RecordWhole(SampleAttempt(), SampleRows(), Sinks());
   storage::DatasetStory live;
   live.Send(producer_.records());
-  const std::string details = Export(live, exporter::Layout::kHelion).at(".details.jsonl");
+  const std::string details = Export(live, exporter::render::Layout::kHelion).at(".details.jsonl");
   EXPECT_EQ(std::count(details.begin(), details.end(), '\n'), 6);  // three successful rows, three failed rows
   EXPECT_THAT(details, HasSubstr(R"("samples_ms": [0.0317761234])"));
   EXPECT_THAT(details, HasSubstr(R"("failure": {"phase": "compile", "error_class": null, "code": null, )"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "proto/record/ids.h"
-#include "proto/record/sidecar_record.h"
+#include "proto/record/sidecar/meta_record.h"
 #include "tests/worker/tune/record/sample_attempt.h"
 
 namespace telemetry::worker::tune {
@@ -18,8 +18,8 @@ TEST(RunDescription, ShapesAndDTypesStandAsPythonPrintsThem) {
 
 TEST(RunDescription, IsTheRunThatItsSidecarRecordGives) {
   const v1::Run run = SampleAttempt().run;
-  const record::Json line = record::ParseJson(record::FormatHelionMeta(run, nullptr, {})).value();
-  EXPECT_EQ(record::ParseMetaRecord(line)->run.DebugString(), run.DebugString());
+  const record::Json line = record::ParseJson(record::sidecar::FormatHelionMeta(run, nullptr, {})).value();
+  EXPECT_EQ(record::sidecar::ParseMetaRecord(line)->run.DebugString(), run.DebugString());
   EXPECT_TRUE(record::IsHexId(run.kernel_id()));
 }
 

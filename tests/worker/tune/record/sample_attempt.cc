@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "absl/strings/str_replace.h"
-#include "proto/record/sidecar_record.h"
+#include "proto/record/sidecar/ir_record.h"
 #include "worker/tune/record/attempt_counters.h"
 #include "worker/tune/record/run_description.h"
 #include "worker/tune/record/statuses.h"
@@ -27,7 +27,7 @@ constexpr char kGraph[] =
 
 v1::IrGraph SampleGraph() {
   const std::string text = absl::StrReplaceAll(kGraph, {{"RUN", std::string(64, '0')}});
-  return record::ParseIrRecord(record::ParseJson(text).value()).value();
+  return record::sidecar::ParseIrRecord(record::ParseJson(text).value()).value();
 }
 
 Json SampleSettings() {

@@ -11,7 +11,7 @@
 
 #include "proto/record/ids.h"
 #include "proto/record/python_literal.h"
-#include "proto/record/sidecar_csv.h"
+#include "proto/record/sidecar/csv_parser.h"
 #include "tests/file_size_limit.h"
 #include "tests/worker/tune/record/sample_attempt.h"
 
@@ -24,8 +24,8 @@ using testing::IsEmpty;
 constexpr char kHeader[] = "run_id,timestamp_s,config_id,generation,status,perf_ms,compile_time_s,config\r\n";
 constexpr char kSourcesHeader[] = "run_id,timestamp_s,config_id,generation,status,source_hash\r\n";
 
-record::SidecarRow RowAt(double timestamp_s, const std::string& source_hash = "") {
-  record::SidecarRow row;
+record::sidecar::Row RowAt(double timestamp_s, const std::string& source_hash = "") {
+  record::sidecar::Row row;
   row.run_id = std::string(64, 'a');
   row.timestamp_s = timestamp_s;
   row.config_id = record::ConfigId(SampleConfig(4));
@@ -36,9 +36,10 @@ record::SidecarRow RowAt(double timestamp_s, const std::string& source_hash = ""
   return row;
 }
 
-std::string Line(const record::SidecarRow& row, record::Dialect dialect = record::Dialect::kHelion) {
+std::string Line(const record::sidecar::Row& row,
+                 record::sidecar::Dialect dialect = record::sidecar::Dialect::kHelion) {
   std::string line;
-  record::AppendRow(dialect, row, &line);
+  record::sidecar::AppendRow(dialect, row, &line);
   return line;
 }
 
@@ -62,7 +63,7 @@ TEST_F(SidecarLogTest, TheHeaderStandsOnceHoweverOftenTheLogIsOpened) {
   EXPECT_EQ(Text("tune.csv"), kHeader + Line(RowAt(0)) + Line(RowAt(1)) + Line(RowAt(2)));
   std::string sources = kSourcesHeader;
   for (int time = 0; time < 3; ++time) {
-    sources += Line(RowAt(time, "0123456789"), record::Dialect::kHelionSources);
+    sources += Line(RowAt(time, "0123456789"), record::sidecar::Dialect::kHelionSources);
   }
   EXPECT_EQ(Text("tune.sources.csv"), sources);
   EXPECT_THAT(notices_, IsEmpty());
@@ -94,13 +95,15 @@ TEST_F(SidecarLogTest, ManyProcessesAtOnceWriteWholeLines) {
     wait(&status);
     EXPECT_EQ(status, 0);
   }
-  record::SidecarCsv csv;
-  std::vector<record::SidecarCsv::Item> items;
+  record::sidecar::CsvParser csv;
+  std::vector<record::sidecar::CsvParser::Item> items;
   csv.Feed(Text("tune.csv"), &items);
   csv.Finish(&items);
   std::set<double> times;
   for (size_t i = 0; i < items.size(); ++i) {
-    EXPECT_EQ(items[i].kind, i == 0 ? record::SidecarCsv::Kind::kHeader : record::SidecarCsv::Kind::kRow) << i;
+    EXPECT_EQ(items[i].kind,
+              i == 0 ? record::sidecar::CsvParser::Kind::kHeader : record::sidecar::CsvParser::Kind::kRow)
+        << i;
     if (i > 0) times.insert(items[i].row.timestamp_s);
   }
   EXPECT_EQ(times.size(), size_t{kProcesses} * kRows);
@@ -136,7 +139,8 @@ TEST_F(SidecarLogTest, WhatAKilledProcessLeftIsEndedFirst) {
   ASSERT_TRUE(log->Append(RowAt(1, "0123456789")).ok());
   ASSERT_TRUE(log->AppendRecord(SampleAttempt().run, nullptr, {}).ok());
   EXPECT_EQ(Text("tune.csv"), std::string(kHeader) + "aaaa,0.5\r\n" + Line(RowAt(1)));
-  EXPECT_EQ(Text("tune.sources.csv"), kSourcesHeader + Line(RowAt(1, "0123456789"), record::Dialect::kHelionSources));
+  EXPECT_EQ(Text("tune.sources.csv"),
+            kSourcesHeader + Line(RowAt(1, "0123456789"), record::sidecar::Dialect::kHelionSources));
   EXPECT_THAT(Text("tune.meta.jsonl"), testing::StartsWith("{\"run_id\": \n{\"run_id\": \""));
   EXPECT_THAT(notices_, IsEmpty());
 }
@@ -185,8 +189,9 @@ TEST_F(SidecarLogTest, MissingRowsAreAddedAndOthersNot) {
   }
   // Equal rows count separately.
   EXPECT_EQ(Text("tune.csv"), kHeader + Line(RowAt(1)) + Line(RowAt(2)) + Line(RowAt(2)) + Line(RowAt(3)));
-  EXPECT_EQ(Text("tune.sources.csv"), kSourcesHeader + Line(RowAt(1, "0123456789"), record::Dialect::kHelionSources) +
-                                          Line(RowAt(2, "0123456789"), record::Dialect::kHelionSources));
+  EXPECT_EQ(Text("tune.sources.csv"), kSourcesHeader +
+                                          Line(RowAt(1, "0123456789"), record::sidecar::Dialect::kHelionSources) +
+                                          Line(RowAt(2, "0123456789"), record::sidecar::Dialect::kHelionSources));
 }
 
 TEST_F(SidecarLogTest, ABaseMayBeGivenAsItsCsvAndInAFolderToBeMade) {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "gtest/gtest.h"
-#include "proto/record/sidecar_record.h"
+#include "proto/record/sidecar/ir_record.h"
 #include "tests/worker/wrapper/program/program_fixture.h"
 #include "worker/wrapper/wrapper_graph.h"
 
@@ -53,7 +53,7 @@ TEST(ProgramGoldenTest, Graphs) {
     v1::Run run;
     run.set_run_id(std::string(64, ++digit));
     run.set_kernel_name(plan.name);
-    lines += record::FormatIrRecord(WrapperGraph(plan, "cuda:0"), run) + "\n";
+    lines += record::sidecar::FormatIrRecord(WrapperGraph(plan, "cuda:0"), run) + "\n";
   }
   ExpectGolden("five_plans.wrapper.jsonl", lines);
 }

@@ -82,7 +82,7 @@ class Folder {
 };
 
 absl::StatusOr<uint64_t> Commit(StoreWriter& writer, uint64_t first_seq, const std::vector<v1::Record>& records) {
-  ProducerBatch batch = {.producer_id = kProducer, .epoch = 1, .first_seq = first_seq, .records = {}, .refused = {}};
+  ProducerBatch batch = {.producer_id = kProducer, .epoch = 1, .first_seq = first_seq};
   AddRecords(records, &batch);
   const auto outcomes = writer.CommitBatches({batch});
   if (!outcomes.ok()) return outcomes.status();

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "proto/record/sidecar/row.h"
+
+namespace telemetry::exporter::render {
+
+// The form of an export's files: a sidecar dialect (FORMATS.md), or kKeyed, whose files can be joined by keys
+// (DATA.md).
+enum class Layout { kHelion, kPr2750, kPr2699, kV11, kKeyed };
+
+// Returns INVALID_ARGUMENT unless `name` is "helion", "pr2750", "pr2699", "v1.1" or "keyed".
+absl::StatusOr<Layout> ParseLayout(std::string_view name);
+std::string_view LayoutName(Layout layout);
+
+// Returns the dialect of the rows in the layout's .csv, or nullopt if they are not sidecar rows (keyed_row.h).
+std::optional<record::sidecar::Dialect> RowDialect(Layout layout);
+
+// The parts of an export. The layout, the data and the options determine the parts that are written.
+enum class Part { kRows, kSources, kMeta, kIr, kWrapperIr, kAttempts, kDetails };
+inline constexpr Part kAllParts[] = {Part::kRows,      Part::kSources,  Part::kMeta,   Part::kIr,
+                                     Part::kWrapperIr, Part::kAttempts, Part::kDetails};
+inline constexpr int kPartCount = 7;
+
+// Returns the suffix of the part's file name without the compression suffix: ".csv", ".meta.jsonl", ...
+std::string_view PartSuffix(Part part, Layout layout);
+
+// Returns true for the parts that every export in this layout has, even if they are empty.
+bool IsAlwaysWritten(Part part, Layout layout);
+
+}  // namespace telemetry::exporter::render
