@@ -31,7 +31,7 @@ struct BestFlags {
   std::vector<std::string> settings;
 };
 
-absl::StatusOr<DeviceProperties> FindDevice(const std::string& id) {
+absl::StatusOr<DeviceProperties> FindDeviceProperties(const std::string& id) {
   for (const DeviceProperties& device : ListDevices()) {
     if (id.empty() || DeviceId(device) == id) return device;
   }
@@ -56,7 +56,7 @@ absl::StatusOr<tune::BestConfig> Best(const BestFlags& flags) {
   if (!kernel.ok()) return absl::InvalidArgumentError(kernel.status().message());
   ASSIGN_OR_RETURN(kernels::Problem problem, kernels::ParseProblem(**kernel, flags.arguments));
   ASSIGN_OR_RETURN(Settings settings, ParseSettings(flags.settings));
-  ASSIGN_OR_RETURN(DeviceProperties device, FindDevice(flags.device));
+  ASSIGN_OR_RETURN(DeviceProperties device, FindDeviceProperties(flags.device));
   const v1::Run run = tune::RunOf(**kernel, problem, settings, device);
   absl::StatusOr<tune::BestConfig> best = FindBestFor(run, flags);
   if (!absl::IsNotFound(best.status())) return best;
