@@ -1,6 +1,5 @@
 #include <exception>
 #include <iostream>
-#include <iterator>
 #include <optional>
 #include <string>
 
@@ -26,7 +25,7 @@ int Main(int argc, char** argv) {
                           .summary = "Tunes GPU kernels and streams measurements to a telemetry collector",
                           .config_help = "Read flags from a TOML file: [forward] collector = \"host:4747\"",
                           .empty_values = true,
-                          .commands = {std::begin(kCommands), std::end(kCommands)},
+                          .commands = kCommands,
                           .fail = &LogError},
                          argc, argv);
 }

@@ -1,7 +1,5 @@
 #include <malloc.h>
 
-#include <iterator>
-
 #include "absl/synchronization/mutex.h"
 #include "proto/base/cli/program.h"
 #include "proto/log/log.h"
@@ -35,6 +33,6 @@ int main(int argc, char** argv) {
        .summary = "Collects the measurements of GPU kernel autotuners: accepts records over gRPC and stores each one "
                   "durably once.",
        .notes = kNotes,
-       .commands = {std::begin(telemetry::commands::kCommands), std::end(telemetry::commands::kCommands)}},
+       .commands = telemetry::commands::kCommands},
       argc, argv);
 }

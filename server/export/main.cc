@@ -228,10 +228,9 @@ class ExportCommand final : public cli::Command {
 }  // namespace telemetry::exporter
 
 int main(int argc, char** argv) {
-  using telemetry::exporter::ExportCommand;
+  constexpr telemetry::cli::NewCommand kCommand = telemetry::cli::New<telemetry::exporter::ExportCommand>;
   telemetry::access::QuietGrpc();
-  return telemetry::cli::RunProgram({.name = "telemetry-export",
-                                     .summary = telemetry::exporter::kDescription,
-                                     .commands = {telemetry::cli::New<ExportCommand>}},
-                                    argc, argv);
+  return telemetry::cli::RunProgram(
+      {.name = "telemetry-export", .summary = telemetry::exporter::kDescription, .commands = {&kCommand, 1}}, argc,
+      argv);
 }

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "proto/base/cli/command.h"
 
 namespace telemetry::cli {
@@ -17,8 +17,8 @@ struct Program {
   std::string config_help = "Read flags from this file";
   // Accepts "--flag=" as an empty value. Otherwise CLI11 uses the next argument as the value.
   bool empty_values = false;
-  // In the order of --help. A command without a name must be the only one.
-  std::vector<NewCommand> commands;
+  // In the order of --help. Must outlive the program. A command without a name must be the only one.
+  absl::Span<const NewCommand> commands;
   // Prints the error of a command and returns the exit status. Unset: prints "NAME: ERROR", returns kExitFailed.
   int (*fail)(const absl::Status& error) = nullptr;
 };

@@ -50,6 +50,8 @@ std::unique_ptr<Command> NewToken() {
                                         std::vector<NewCommand>{New<AddCommand>});
 }
 
+constexpr NewCommand kProgramCommands[] = {New<ServeCommand>, NewToken};
+
 class ProgramTest : public testing::Test {
  protected:
   // Runs the program. `output_` is the text that it prints.
@@ -62,8 +64,7 @@ class ProgramTest : public testing::Test {
     return exit_status;
   }
 
-  Program program_ = {
-      .name = "program", .summary = "A program", .notes = "Notes.", .commands = {New<ServeCommand>, NewToken}};
+  Program program_ = {.name = "program", .summary = "A program", .notes = "Notes.", .commands = kProgramCommands};
   std::string output_;
 };
 
