@@ -1,47 +1,19 @@
 #include "worker/command_line.h"
 
-#include <cctype>
-#include <cstdlib>
-#include <utility>
+#include "absl/strings/str_cat.h"
 
-#include "proto/access/credential_flags.h"
-
-namespace telemetry {
-
-std::vector<std::string> ArgumentsOf(int argc, const char* const* argv) {
-  std::vector<std::string> arguments;
-  for (int i = argc - 1; i > 0; --i) {
-    std::string argument = argv[i];
-    if (argument.size() > 3 && argument.starts_with("--") && argument.find('=') == argument.size() - 1) {
-      argument.pop_back();
-      arguments.emplace_back();
-    }
-    arguments.push_back(std::move(argument));
-  }
-  return arguments;
-}
-
-std::string VariableOf(const std::string& flag) {
-  std::string variable = absl::StrCat("TELEMETRY_WORKER_", flag);
-  for (char& c : variable) c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return variable;
-}
-
-std::string EnvironmentVariable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
+namespace telemetry::worker {
 
 std::string DefaultStateDir(const std::string& command) {
-  std::string state = EnvironmentVariable("XDG_STATE_HOME");
+  std::string state = cli::EnvironmentVariable("XDG_STATE_HOME");
   if (state.empty()) {
-    const std::string home = EnvironmentVariable("HOME");
+    const std::string home = cli::EnvironmentVariable("HOME");
     state = home.empty() ? "/var/tmp" : absl::StrCat(home, "/.local/state");
   }
   return absl::StrCat(state, "/autotune-telemetry/", command);
 }
 
-absl::StatusOr<absl::Duration> DurationOf(const std::string& flag, const std::string& text) {
+absl::StatusOr<absl::Duration> ParseDuration(const std::string& flag, const std::string& text) {
   absl::Duration duration;
   if (!absl::ParseDuration(text, &duration) || duration < absl::ZeroDuration()) {
     return absl::InvalidArgumentError(absl::StrCat(flag, " ", text, ": not a duration like 30s, 10m or 1h"));
@@ -49,8 +21,17 @@ absl::StatusOr<absl::Duration> DurationOf(const std::string& flag, const std::st
   return duration;
 }
 
-void AddCredentialFlags(CLI::App* command, access::Credentials* credentials) {
-  access::AddCredentialFlags(*command, *credentials, VariableOf);
+CLI::Option* AddPairs(cli::Flags& flags, const std::string& name, std::vector<std::string>& values,
+                      const std::string& help) {
+  return flags.Add(name, values, help)->type_name("NAME=VALUE")->take_all()->allow_extra_args(false);
 }
 
-}  // namespace telemetry
+void AddKernel(cli::Flags& flags, std::string& kernel) {
+  flags.command().add_option("kernel", kernel, "One of `telemetry-worker kernels`")->required()->type_name("KERNEL");
+}
+
+void AddArguments(cli::Flags& flags, std::vector<std::string>& arguments) {
+  AddPairs(flags, "arg", arguments, "A tensor's shape and dtype, or a number: x=128x64:f32, causal=true");
+}
+
+}  // namespace telemetry::worker

@@ -1,6 +1,3 @@
-#include "worker/devices_command.h"
-
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -11,13 +8,13 @@
 #include "absl/strings/str_format.h"
 #include "proto/record/json.h"
 #include "spdlog/spdlog.h"
+#include "worker/commands.h"
 #include "worker/device/device.h"
 
-namespace telemetry {
+namespace telemetry::worker {
 namespace {
 
 using record::Json;
-using worker::DeviceProperties;
 
 // Returns an empty string if the frequency is not known.
 std::string Megahertz(int khz) { return khz == 0 ? "" : absl::StrCat(khz / 1000, " MHz"); }
@@ -31,20 +28,20 @@ std::string Bytes(uint64_t bytes) {
 }
 
 void PrintBlock(const DeviceProperties& device) {
-  std::cout << worker::DeviceId(device) << "\n";
+  std::cout << DeviceId(device) << "\n";
   const auto line = [](const char* name, const std::string& value) {
     if (!value.empty()) std::cout << absl::StrFormat("  %-17s %s\n", name, value);
   };
   line("name", device.name);
   line("architecture", device.architecture);
   line("driver", device.driver_version);
-  line(device.dialect == worker::Dialect::kCuda ? "NVRTC" : "platform", device.runtime_version);
+  line(device.dialect == Dialect::kCuda ? "NVRTC" : "platform", device.runtime_version);
   line("compute units", absl::StrCat(device.compute_units));
   line("warp size", absl::StrCat(device.warp_size));
   line("threads per block", absl::StrCat("up to ", device.max_threads_per_block));
   line("shared per block", Bytes(device.shared_bytes_per_block));
   line("memory", Bytes(device.global_bytes));
-  line(device.dialect == worker::Dialect::kCuda ? "L2 cache" : "global cache", Bytes(device.l2_bytes));
+  line(device.dialect == Dialect::kCuda ? "L2 cache" : "global cache", Bytes(device.l2_bytes));
   line("clock", Megahertz(device.clock_khz));
   line("memory clock", Megahertz(device.memory_clock_khz));
   line("memory bus", device.memory_bus_bits == 0 ? "" : absl::StrCat(device.memory_bus_bits, " bits"));
@@ -57,8 +54,8 @@ Json ToJson(const DeviceProperties& device) {
   };
   Json object = Json::Object();
   object.members = {
-      {"id", Json::String(worker::DeviceId(device))},
-      {"dialect", Json::String(device.dialect == worker::Dialect::kCuda ? "cuda" : "opencl")},
+      {"id", Json::String(DeviceId(device))},
+      {"dialect", Json::String(device.dialect == Dialect::kCuda ? "cuda" : "opencl")},
       {"name", Json::String(device.name)},
       {"architecture", Json::String(device.architecture)},
       {"driver_version", Json::String(device.driver_version)},
@@ -78,7 +75,7 @@ Json ToJson(const DeviceProperties& device) {
 
 int PrintDevices(bool as_json) {
   std::vector<std::string> notices;
-  const std::vector<DeviceProperties> devices = worker::ListDevices(&notices);
+  const std::vector<DeviceProperties> devices = ListDevices(&notices);
   Json list = Json::Array();
   for (const DeviceProperties& device : devices) {
     if (as_json) {
@@ -93,28 +90,40 @@ int PrintDevices(bool as_json) {
   for (const std::string& notice : notices) {
     spdlog::log(devices.empty() ? spdlog::level::warn : spdlog::level::info, "{}", notice);
   }
-  if (!devices.empty()) return 0;
+  if (!devices.empty()) return cli::kExitDone;
   spdlog::error(
       "there is no device to tune kernels on: install NVIDIA's driver and NVRTC, or an OpenCL platform "
       "(pocl-opencl-icd runs on any CPU)");
-  return 1;
+  return cli::kExitFailed;
 }
+
+class DevicesCommand final : public cli::Command {
+ public:
+  DevicesCommand()
+      : Command(
+            {.name = "devices",
+             .summary = "List the devices that kernels can be tuned on",
+             .examples =
+                 R"(  telemetry-worker devices                          one block per device: cuda:0, opencl:0, ...
+  telemetry-worker devices --json | jq -r '.[].id'
+)",
+             .notes =
+                 R"(Loads NVIDIA's driver (libcuda.so.1), NVRTC (libnvrtc.so.13 or 12; TELEMETRY_NVRTC names another) and OpenCL
+(libOpenCL.so.1) at run time; missing libraries are reported on stderr.
+Exit status: 0 there is a device; 1 there is none; 2 wrong usage.)"}) {}
+
+  void AddFlags(cli::Flags& flags) override {
+    flags.Switch("json", as_json_, "Print a JSON array; sizes in bytes, unknown values null");
+  }
+
+  absl::StatusOr<int> Run() override { return PrintDevices(as_json_); }
+
+ private:
+  bool as_json_ = false;
+};
 
 }  // namespace
 
-void AddDevicesCommand(CLI::App* app, int* exit_status) {
-  auto as_json = std::make_shared<bool>(false);
-  CLI::App* command = app->add_subcommand("devices", "List the devices that kernels can be tuned on");
-  command->footer(R"(Examples:
-  telemetry-worker devices                          one block per device: cuda:0, opencl:0, ...
-  telemetry-worker devices --json | jq -r '.[].id'
+std::unique_ptr<cli::Command> NewDevices() { return cli::New<DevicesCommand>(); }
 
-Loads NVIDIA's driver (libcuda.so.1), NVRTC (libnvrtc.so.13 or 12; TELEMETRY_NVRTC names another) and OpenCL
-(libOpenCL.so.1) at run time; missing libraries are reported on stderr.
-Exit status: 0 there is a device; 1 there is none; 2 wrong usage.)");
-  command->add_flag("--json", *as_json, "Print a JSON array; sizes in bytes, unknown values null")
-      ->envname("TELEMETRY_WORKER_JSON");
-  command->callback([as_json, exit_status] { *exit_status = PrintDevices(*as_json); });
-}
-
-}  // namespace telemetry
+}  // namespace telemetry::worker

@@ -1,10 +1,6 @@
-#include "worker/forward_command.h"
-
-#include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <fstream>
@@ -18,14 +14,17 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "client/producer.h"
+#include "proto/access/credential_flags.h"
+#include "proto/base/cli/end_signals.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 #include "spdlog/spdlog.h"
 #include "worker/command_line.h"
+#include "worker/commands.h"
 #include "worker/forward/forward.h"
 #include "worker/forward/origin.h"
 
-namespace telemetry {
+namespace telemetry::worker {
 namespace {
 
 using record::Counted;
@@ -57,14 +56,9 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path) {
   return text.str();
 }
 
-// Blocks SIGTERM and SIGINT in this thread and in threads that it starts later. Returns a descriptor that becomes
-// readable when one of these signals arrives.
-int StopSignals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  sigprocmask(SIG_BLOCK, &signals, nullptr);
+// Returns a descriptor that becomes readable when SIGTERM or SIGINT arrives. Both are blocked from then on.
+int EndSignalDescriptor() {
+  const sigset_t signals = cli::BlockEndSignals();
   return signalfd(-1, &signals, SFD_CLOEXEC);
 }
 
@@ -153,14 +147,14 @@ absl::StatusOr<int> Forward(ForwardFlags flags) {
   for (const std::string& path : flags.paths) {
     if (path.empty()) return absl::InvalidArgumentError("a PATH is empty: is a variable on the command line not set?");
   }
-  ASSIGN_OR_RETURN(absl::Duration drain_timeout, DurationOf("--drain-timeout", flags.drain_timeout));
-  ASSIGN_OR_RETURN(absl::Duration rescan, DurationOf("--rescan-interval", flags.rescan_interval));
+  ASSIGN_OR_RETURN(absl::Duration drain_timeout, ParseDuration("--drain-timeout", flags.drain_timeout));
+  ASSIGN_OR_RETURN(absl::Duration rescan, ParseDuration("--rescan-interval", flags.rescan_interval));
   RETURN_IF_ERROR(access::Connection::Check(flags.credentials, flags.collector));
   if (!flags.kernel_source_file.empty()) {
     ASSIGN_OR_RETURN(std::string source, ReadWholeFile(flags.kernel_source_file));
     flags.identity.kernel_source = std::move(source);
   }
-  const int stop_fd = flags.watch ? StopSignals() : -1;
+  const int stop_fd = flags.watch ? EndSignalDescriptor() : -1;
 
   uint64_t refusals_said = 0;
   std::atomic<bool> new_dataset = false;
@@ -206,64 +200,70 @@ absl::StatusOr<int> Forward(ForwardFlags flags) {
     // The collector's database was replaced during the delivery, so the files are read and sent again.
   } while (delivered && !flags.watch && new_dataset);
 
-  return Summarise(*result, (*producer)->stats(), delivered, flags) ? 0 : 1;
+  return Summarise(*result, (*producer)->stats(), delivered, flags) ? cli::kExitDone : cli::kExitFailed;
 }
 
-}  // namespace
-
-void AddForwardCommand(CLI::App* app, int* exit_status) {
-  auto flags = std::make_shared<ForwardFlags>();
-  CLI::App* command =
-      app->add_subcommand("forward", "Stream the sidecars of pytorch/helion's autotuner to a collector");
-  command->footer(R"(Examples:
-  telemetry-worker forward --collector collector:4747 /tmp/autotune            every sidecar below a folder
+class ForwardCommand final : public cli::Command {
+ public:
+  ForwardCommand()
+      : Command(
+            {.name = "forward",
+             .summary = "Stream the sidecars of pytorch/helion's autotuner to a collector",
+             .examples =
+                 R"(  telemetry-worker forward --collector collector:4747 /tmp/autotune            every sidecar below a folder
   telemetry-worker forward --collector collector:4747 --watch /tmp/autotune    ... and follow them as they grow
   telemetry-worker forward --collector collector:4747 "$HELION_AUTOTUNE_LOG"   one base path
   telemetry-worker forward --collector collector:4747 --tls-ca ca.pem --token-file token /tmp/autotune
   telemetry-worker forward --kernel-name softmax --kernel-source softmax.py --input-shapes "[(4096, 2560)]" \
       --dtypes "['torch.float16']" --hardware "NVIDIA H200" old/softmax.csv    a v1.1 file does not describe its run
-
-Forwarding a file again changes nothing. Attempts of different CI jobs are distinguished by --origin.
+)",
+             .notes =
+                 R"(Forwarding a file again changes nothing. Attempts of different CI jobs are distinguished by --origin.
 Exit status (with --watch, after SIGTERM): 0 the collector stored everything; 1 a record was refused, is unreadable or
-is still in the spool, or a PATH has no sidecar; 2 wrong usage.)");
-  command->add_option("paths", flags->paths, "Folders, sidecars, or base paths as in HELION_AUTOTUNE_LOG")
-      ->required()
-      ->type_name("PATH");
-  const auto option = [command](const std::string& name, auto& value, const std::string& help) {
-    return AddOption(command, name, value, help);
-  };
-  option("--collector", flags->collector, "The collector")->type_name("HOST:PORT");
-  AddCredentialFlags(command, &flags->credentials);
-  flags->state_dir = DefaultStateDir("forward");
-  option("--state-dir", flags->state_dir, "Spool folder; used by one process at a time")->type_name("DIR");
-  flags->origin = forward::OriginFromEnvironment(EnvironmentVariable);
-  option("--origin", flags->origin, "Label of the CI job (default: from the CI system's variables)")
-      ->type_name("LABEL");
-  CLI::Option* once = command->add_flag("--once", flags->once, "Read the existing files and exit (default)")
-                          ->envname("TELEMETRY_WORKER_ONCE");
-  command->add_flag("--watch", flags->watch, "Follow the files until SIGTERM")
-      ->excludes(once)
-      ->envname("TELEMETRY_WORKER_WATCH");
-  option("--drain-timeout", flags->drain_timeout, "Time limit for the delivery of the last records")->type_name("TIME");
-  option("--rescan-interval", flags->rescan_interval, "Interval at which --watch rescans every PATH")
-      ->type_name("TIME");
-  option("--spool-limit-mib", flags->spool_limit_mib, "Spool size at which reading blocks")->type_name("MIB");
-  option("--kernel-name", flags->identity.kernel_name, "v1.1, pr2699: name of the kernel")->type_name("NAME");
-  option("--kernel-source", flags->kernel_source_file, "v1.1, pr2699: file with the source of the kernel")
-      ->type_name("FILE");
-  option("--input-shapes", flags->identity.input_shapes,
-         "v1.1, pr2699: shapes as Python prints them, \"[(4096, 2560)]\"")
-      ->type_name("SHAPES");
-  option("--dtypes", flags->identity.dtypes, "v1.1, pr2699: dtypes as Python prints them, \"['torch.float16']\"")
-      ->type_name("DTYPES");
-  option("--hardware", flags->identity.hardware, "v1.1, pr2699: name of the device")->type_name("NAME");
-  option("--settings-signature", flags->identity.settings_signature, "v1.1: settings that are part of the kernel_id")
-      ->type_name("TEXT");
-  command->callback([flags, exit_status] {
-    absl::StatusOr<int> status = Forward(*flags);
-    if (!status.ok()) spdlog::error("{}", std::string(status.status().message()));
-    *exit_status = status.value_or(status.status().code() == absl::StatusCode::kInvalidArgument ? 2 : 1);
-  });
-}
+is still in the spool, or a PATH has no sidecar; 2 wrong usage.)"}) {}
 
-}  // namespace telemetry
+  void AddFlags(cli::Flags& flags) override {
+    flags.command()
+        .add_option("paths", flags_.paths, "Folders, sidecars, or base paths as in HELION_AUTOTUNE_LOG")
+        ->required()
+        ->type_name("PATH");
+    flags.Add("collector", flags_.collector, "The collector")->type_name("HOST:PORT");
+    access::AddCredentialFlags(flags, flags_.credentials);
+    flags_.state_dir = DefaultStateDir("forward");
+    flags.Add("state-dir", flags_.state_dir, "Spool folder; used by one process at a time")->type_name("DIR");
+    flags_.origin = forward::OriginFromEnvironment(cli::EnvironmentVariable);
+    flags.Add("origin", flags_.origin, "Label of the CI job (default: from the CI system's variables)")
+        ->type_name("LABEL");
+    CLI::Option* once = flags.Switch("once", flags_.once, "Read the existing files and exit (default)");
+    flags.Switch("watch", flags_.watch, "Follow the files until SIGTERM")->excludes(once);
+    flags.Add("drain-timeout", flags_.drain_timeout, "Time limit for the delivery of the last records")
+        ->type_name("TIME");
+    flags.Add("rescan-interval", flags_.rescan_interval, "Interval at which --watch rescans every PATH")
+        ->type_name("TIME");
+    flags.Add("spool-limit-mib", flags_.spool_limit_mib, "Spool size at which reading blocks")->type_name("MIB");
+    flags.Add("kernel-name", flags_.identity.kernel_name, "v1.1, pr2699: name of the kernel")->type_name("NAME");
+    flags.Add("kernel-source", flags_.kernel_source_file, "v1.1, pr2699: file with the source of the kernel")
+        ->type_name("FILE");
+    flags
+        .Add("input-shapes", flags_.identity.input_shapes,
+             "v1.1, pr2699: shapes as Python prints them, \"[(4096, 2560)]\"")
+        ->type_name("SHAPES");
+    flags.Add("dtypes", flags_.identity.dtypes, "v1.1, pr2699: dtypes as Python prints them, \"['torch.float16']\"")
+        ->type_name("DTYPES");
+    flags.Add("hardware", flags_.identity.hardware, "v1.1, pr2699: name of the device")->type_name("NAME");
+    flags
+        .Add("settings-signature", flags_.identity.settings_signature, "v1.1: settings that are part of the kernel_id")
+        ->type_name("TEXT");
+  }
+
+  absl::StatusOr<int> Run() override { return Forward(flags_); }
+
+ private:
+  ForwardFlags flags_;
+};
+
+}  // namespace
+
+std::unique_ptr<cli::Command> NewForward() { return cli::New<ForwardCommand>(); }
+
+}  // namespace telemetry::worker

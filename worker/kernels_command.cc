@@ -1,6 +1,3 @@
-#include "worker/kernels_command.h"
-
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -12,18 +9,18 @@
 #include "absl/strings/str_join.h"
 #include "proto/record/json.h"
 #include "proto/record/strings.h"
+#include "worker/commands.h"
 #include "worker/kernels/library.h"
 
-namespace telemetry {
+namespace telemetry::worker {
 namespace {
 
+using kernels::DefaultProblem;
+using kernels::LibraryKernel;
+using kernels::NumberArgument;
+using kernels::Problem;
+using kernels::TensorSpec;
 using record::Json;
-using worker::ShortName;
-using worker::kernels::DefaultProblem;
-using worker::kernels::LibraryKernel;
-using worker::kernels::NumberArgument;
-using worker::kernels::Problem;
-using worker::kernels::TensorSpec;
 
 std::string NumberText(const NumberArgument& number) {
   if (number.is_flag) return number.default_value != 0 ? "true" : "false";
@@ -44,8 +41,8 @@ std::string ArgumentsText(const LibraryKernel& kernel) {
 
 void PrintTable() {
   size_t width = 0;
-  for (const LibraryKernel* kernel : worker::kernels::AllKernels()) width = std::max(width, kernel->name.size());
-  for (const LibraryKernel* kernel : worker::kernels::AllKernels()) {
+  for (const LibraryKernel* kernel : kernels::AllKernels()) width = std::max(width, kernel->name.size());
+  for (const LibraryKernel* kernel : kernels::AllKernels()) {
     std::cout << absl::StrFormat("%-*s  %s\n%*s  %s\n", width, kernel->name, kernel->summary, width, "",
                                  ArgumentsText(*kernel));
   }
@@ -64,7 +61,7 @@ Json ArrayOf(const Items& items, ToJson to_json) {
   return array;
 }
 
-Json DTypeJson(worker::DType dtype) { return Json::String(std::string(ShortName(dtype))); }
+Json DTypeJson(DType dtype) { return Json::String(std::string(ShortName(dtype))); }
 
 Json KernelJson(const LibraryKernel& kernel) {
   const Problem defaults = DefaultProblem(kernel);
@@ -86,27 +83,35 @@ Json KernelJson(const LibraryKernel& kernel) {
                  {"dtypes", ArrayOf(kernel.dtypes, DTypeJson)}});
 }
 
-}  // namespace
-
-void AddKernelsCommand(CLI::App* app, int* exit_status) {
-  auto json = std::make_shared<bool>(false);
-  CLI::App* command = app->add_subcommand("kernels", "List the kernel library with default arguments");
-  command->footer(R"(Examples:
-  telemetry-worker kernels           a table, with the arguments in the syntax of --arg
+class KernelsCommand final : public cli::Command {
+ public:
+  KernelsCommand()
+      : Command({.name = "kernels",
+                 .summary = "List the kernel library with default arguments",
+                 .examples = R"(  telemetry-worker kernels           a table, with the arguments in the syntax of --arg
   telemetry-worker kernels --json    one JSON array
+)",
+                 .notes = R"(Exit status: 0 done; 2 wrong usage.)"}) {}
 
-Exit status: 0 done; 2 wrong usage.)");
-  command->add_flag("--json", *json, "Print a JSON array")->envname("TELEMETRY_WORKER_JSON");
-  command->callback([json, exit_status] {
-    if (*json) {
-      const auto kernels = worker::kernels::AllKernels();
-      std::cout << record::ToJson(ArrayOf(kernels, [](const LibraryKernel* kernel) { return KernelJson(*kernel); }))
+  void AddFlags(cli::Flags& flags) override { flags.Switch("json", as_json_, "Print a JSON array"); }
+
+  absl::StatusOr<int> Run() override {
+    if (as_json_) {
+      const auto all = kernels::AllKernels();
+      std::cout << record::ToJson(ArrayOf(all, [](const LibraryKernel* kernel) { return KernelJson(*kernel); }))
                 << "\n";
     } else {
       PrintTable();
     }
-    *exit_status = 0;
-  });
-}
+    return cli::kExitDone;
+  }
 
-}  // namespace telemetry
+ private:
+  bool as_json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<cli::Command> NewKernels() { return cli::New<KernelsCommand>(); }
+
+}  // namespace telemetry::worker

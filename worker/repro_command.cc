@@ -1,6 +1,3 @@
-#include "worker/repro_command.h"
-
-#include <CLI/CLI.hpp>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -12,17 +9,17 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "client/dataset_client.h"
+#include "proto/access/credential_flags.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "spdlog/spdlog.h"
 #include "worker/command_line.h"
+#include "worker/commands.h"
 #include "worker/repro/recorded_measurement.h"
 #include "worker/repro/repro_program.h"
 
-namespace telemetry {
+namespace telemetry::worker {
 namespace {
-
-namespace repro = worker::repro;
 
 struct ReproFlags {
   std::string run;
@@ -34,14 +31,14 @@ struct ReproFlags {
   std::string deadline = "1m";
 };
 
-absl::StatusOr<repro::ReproProgram> Program(const ReproFlags& flags) {
+absl::StatusOr<repro::ReproProgram> MakeProgram(const ReproFlags& flags) {
   std::optional<uint64_t> config_id;
   if (!flags.config_id.empty()) {
     absl::StatusOr<uint64_t> id = record::ParseConfigId(flags.config_id);
     if (!id.ok()) return absl::InvalidArgumentError(absl::StrCat("--config-id: ", id.status().message()));
     config_id = *id;
   }
-  ASSIGN_OR_RETURN(absl::Duration deadline, DurationOf("--deadline", flags.deadline));
+  ASSIGN_OR_RETURN(absl::Duration deadline, ParseDuration("--deadline", flags.deadline));
   RETURN_IF_ERROR(access::Connection::Check(flags.credentials, flags.collector));
   client::DatasetClient collector(
       {.collector = flags.collector, .credentials = flags.credentials, .deadline = deadline});
@@ -52,7 +49,7 @@ absl::StatusOr<repro::ReproProgram> Program(const ReproFlags& flags) {
 }
 
 // Writes a new file. Never overwrites a file with different content, because the user may have edited the program.
-absl::Status WriteTo(const std::string& path, const std::string& text) {
+absl::Status WriteProgram(const std::string& path, const std::string& text) {
   if (std::ifstream existing(path, std::ios::binary); existing) {
     if (std::string(std::istreambuf_iterator<char>(existing), {}) == text) return absl::OkStatus();
     return absl::AlreadyExistsError(
@@ -63,55 +60,59 @@ absl::Status WriteTo(const std::string& path, const std::string& text) {
   return absl::OkStatus();
 }
 
-absl::Status Write(const ReproFlags& flags) {
-  ASSIGN_OR_RETURN(repro::ReproProgram program, Program(flags));
-  for (const std::string& notice : program.notices) spdlog::warn("{}", notice);
-  if (flags.out == "-") {
-    std::cout << program.text;
-    return absl::OkStatus();
-  }
-  RETURN_IF_ERROR(WriteTo(program.path, program.text));
-  spdlog::info("wrote {}", program.path);
-  std::cout << program.command << "\n";
-  return absl::OkStatus();
-}
-
-}  // namespace
-
-void AddReproCommand(CLI::App* app, int* exit_status) {
-  auto flags = std::make_shared<ReproFlags>();
-  CLI::App* command =
-      app->add_subcommand("repro", "Write a standalone program that repeats a measurement of the collector");
-  command->footer(R"help(Examples:
-  telemetry-worker repro 3f09c1 --collector collector:4747                             the run's best config
+class ReproCommand final : public cli::Command {
+ public:
+  ReproCommand()
+      : Command(
+            {.name = "repro",
+             .summary = "Write a standalone program that repeats a measurement of the collector",
+             .examples =
+                 R"help(  telemetry-worker repro 3f09c1 --collector collector:4747                             the run's best config
   telemetry-worker repro 3f09c1 --config-id 0123456789abcdef --collector collector:4747
   telemetry-worker repro 3f09c1 --collector collector:4747 --as python --out -         to standard output
   eval "$(telemetry-worker repro 3f09c1 --collector collector:4747)"                   writes, compiles and runs it
-
-The program does not depend on this project. It creates the same inputs, launches the same code, compares the results
+)help",
+             .notes =
+                 R"help(The program does not depend on this project. It creates the same inputs, launches the same code, compares the results
 and prints its time beside the measured one. C++ programs need the CUDA toolkit (or OpenCL, if the run was measured with
 it), Python programs need CuPy. The command that compiles and runs the program is printed on standard output, unless
 --out - prints the program there; the program contains the command, too.
 The columns run_id and config_id of an export list the ids. The first digits of a run_id are enough.
-Exit status: 0 written; 1 not written; 2 wrong usage.)help");
-  command->add_option("run", flags->run, "The run's id, or its first digits")->required()->type_name("RUN_ID");
-  AddOption(command, "--config-id", flags->config_id, "The config's id: 16 digits (default: the run's best)")
-      ->type_name("CONFIG_ID");
-  AddOption(command, "--as", flags->language, "Language of the program")->check(CLI::IsMember({"cpp", "python"}));
-  AddOption(command, "--collector", flags->collector, "Collector that has the measurement")
-      ->required()
-      ->type_name("HOST:PORT");
-  AddCredentialFlags(command, &flags->credentials);
-  AddOption(command, "--out", flags->out,
-            "Output file, or - for standard output (default: KERNEL_CONFIG_ID.cpp or .py in this folder)")
-      ->type_name("FILE");
-  AddOption(command, "--deadline", flags->deadline, "Time limit for the collector's answers")->type_name("DURATION");
-  command->callback([flags, exit_status] {
-    const absl::Status status = Write(*flags);
-    if (status.ok()) return;
-    spdlog::error("{}", std::string(status.message()));
-    *exit_status = absl::IsInvalidArgument(status) ? 2 : 1;
-  });
-}
+Exit status: 0 written; 1 not written; 2 wrong usage.)help"}) {}
 
-}  // namespace telemetry
+  void AddFlags(cli::Flags& flags) override {
+    flags.command().add_option("run", flags_.run, "The run's id, or its first digits")->required()->type_name("RUN_ID");
+    flags.Add("config-id", flags_.config_id, "The config's id: 16 digits (default: the run's best)")
+        ->type_name("CONFIG_ID");
+    flags.Add("as", flags_.language, "Language of the program")->check(CLI::IsMember({"cpp", "python"}));
+    flags.Add("collector", flags_.collector, "Collector that has the measurement")->required()->type_name("HOST:PORT");
+    access::AddCredentialFlags(flags, flags_.credentials);
+    flags
+        .Add("out", flags_.out,
+             "Output file, or - for standard output (default: KERNEL_CONFIG_ID.cpp or .py in this folder)")
+        ->type_name("FILE");
+    flags.Add("deadline", flags_.deadline, "Time limit for the collector's answers")->type_name("DURATION");
+  }
+
+  absl::StatusOr<int> Run() override {
+    ASSIGN_OR_RETURN(repro::ReproProgram program, MakeProgram(flags_));
+    for (const std::string& notice : program.notices) spdlog::warn("{}", notice);
+    if (flags_.out == "-") {
+      std::cout << program.text;
+      return cli::kExitDone;
+    }
+    RETURN_IF_ERROR(WriteProgram(program.path, program.text));
+    spdlog::info("wrote {}", program.path);
+    std::cout << program.command << "\n";
+    return cli::kExitDone;
+  }
+
+ private:
+  ReproFlags flags_;
+};
+
+}  // namespace
+
+std::unique_ptr<cli::Command> NewRepro() { return cli::New<ReproCommand>(); }
+
+}  // namespace telemetry::worker

@@ -1,9 +1,6 @@
-#include "worker/run_command.h"
-
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -17,20 +14,20 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "proto/base/cli/end_signals.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady.h"
 #include "proto/record/counted.h"
 #include "spdlog/spdlog.h"
 #include "worker/command_line.h"
+#include "worker/commands.h"
 #include "worker/forward/forward.h"
 #include "worker/tune/suite.h"
 #include "worker/tune/suite_runner.h"
 #include "worker/tune_flags.h"
 
-namespace telemetry {
+namespace telemetry::worker {
 namespace {
-
-namespace tune = worker::tune;
 
 constexpr absl::Duration kStopInterval = absl::Milliseconds(200);
 
@@ -98,28 +95,28 @@ void SleepUntil(SteadyTime time, const std::atomic<bool>& stop) {
   while (!stop && SteadyNow() < time) absl::SleepFor(std::min(kStopInterval, TimeUntil(time)));
 }
 
-absl::StatusOr<tune::SuiteOptions> SuiteOptionsOf(const RunFlags& flags) {
-  ASSIGN_OR_RETURN(tune::TunerOptions tuner, TunerOptionsOf(flags.tune));
-  ASSIGN_OR_RETURN(worker::Settings settings, SettingsOf(flags.tune));
-  tuner.stop = StopOnSignals();
+absl::StatusOr<tune::SuiteOptions> MakeSuiteOptions(const RunFlags& flags) {
+  ASSIGN_OR_RETURN(tune::TunerOptions tuner, ParseTunerOptions(flags.tune));
+  ASSIGN_OR_RETURN(Settings settings, ParseSettings(flags.tune.settings));
+  tuner.stop = &cli::StopOnEndSignals();
   return tune::SuiteOptions{.tuner = std::move(tuner), .settings = settings, .on_line = [](const std::string& line) {
                               std::cerr << line << "\n";
                             }};
 }
 
-absl::StatusOr<int> Run(const RunFlags& flags) {
-  ASSIGN_OR_RETURN(absl::Duration patience, DurationOf("--drain-timeout", flags.tune.drain_timeout));
+absl::StatusOr<int> TuneSuite(const RunFlags& flags) {
+  ASSIGN_OR_RETURN(absl::Duration patience, ParseDuration("--drain-timeout", flags.tune.drain_timeout));
   if (!flags.follow.empty() && flags.tune.collector.empty()) {
     return absl::InvalidArgumentError("--follow: there is no --collector to forward to");
   }
   absl::Duration every = absl::InfiniteDuration();
   if (!flags.every.empty()) {
-    ASSIGN_OR_RETURN(absl::Duration parsed, DurationOf("--every", flags.every));
+    ASSIGN_OR_RETURN(absl::Duration parsed, ParseDuration("--every", flags.every));
     every = parsed;
   }
   absl::StatusOr<tune::Suite> suite = tune::ReadSuite(flags.suite);
   if (!suite.ok()) return absl::InvalidArgumentError(suite.status().message());
-  ASSIGN_OR_RETURN(tune::SuiteOptions options, SuiteOptionsOf(flags));
+  ASSIGN_OR_RETURN(tune::SuiteOptions options, MakeSuiteOptions(flags));
   ASSIGN_OR_RETURN(std::unique_ptr<tune::TuneSession> session, OpenSession(flags.tune));
 
   const std::atomic<bool>& stop = *options.tuner.stop;
@@ -137,39 +134,45 @@ absl::StatusOr<int> Run(const RunFlags& flags) {
   }
   // A stopped daemon has little time before it is killed. The spool keeps the records that are left.
   const bool delivered = DeliverAll(*session, flags.tune, stop ? std::min(patience, absl::Seconds(8)) : patience);
-  return tuned && followed && delivered && session->refused() == 0 ? 0 : 1;
+  return tuned && followed && delivered && session->refused() == 0 ? cli::kExitDone : cli::kExitFailed;
 }
 
-}  // namespace
-
-void AddRunCommand(CLI::App* app, int* exit_status) {
-  auto flags = std::make_shared<RunFlags>();
-  CLI::App* command = app->add_subcommand("run", "Tune the kernels of a suite, once or on a schedule");
-  command->footer(R"(Examples:
-  telemetry-worker run --suite suite.json --collector collector:4747
+class RunCommand final : public cli::Command {
+ public:
+  RunCommand()
+      : Command({.name = "run",
+                 .summary = "Tune the kernels of a suite, once or on a schedule",
+                 .examples = R"(  telemetry-worker run --suite suite.json --collector collector:4747
   telemetry-worker run --suite suite.json --every 24h --follow /var/lib/helion     the daemon of a GPU runner
-
-A suite:
+)",
+                 .notes = R"(A suite:
   {"devices": ["cuda:0", "cuda:1"], "effort": "quick", "kernels": [
     {"kernel": "softmax", "args": ["x=4096x2560:f16"]},
     {"kernel": "attention", "args": ["causal=true"], "effort": "full"}]}
 GPUs of the same kind share the kernels, with one measuring process per GPU. Without "devices", the suite runs on all
 devices of the same kind as the first one.
 Exit status: 0 every kernel was tuned, all sidecars were forwarded, and the collector stored everything; 1 not so;
-2 wrong usage.)");
-  AddOption(command, "--suite", flags->suite, "JSON file with the kernels to tune")->required()->type_name("FILE");
-  AddOption(command, "--every", flags->every, "Tune the suite at this interval until SIGTERM (default: once)")
-      ->type_name("TIME");
-  AddOption(command, "--follow", flags->follow, "Also forward the Helion sidecars in this folder as they grow")
-      ->type_name("PATH")
-      ->take_all()
-      ->allow_extra_args(false);
-  AddTuneFlags(command, &flags->tune);
-  command->callback([flags, exit_status] {
-    absl::StatusOr<int> status = Run(*flags);
-    if (!status.ok()) spdlog::error("{}", std::string(status.status().message()));
-    *exit_status = status.value_or(status.status().code() == absl::StatusCode::kInvalidArgument ? 2 : 1);
-  });
-}
+2 wrong usage.)"}) {}
 
-}  // namespace telemetry
+  void AddFlags(cli::Flags& flags) override {
+    flags.Add("suite", flags_.suite, "JSON file with the kernels to tune")->required()->type_name("FILE");
+    flags.Add("every", flags_.every, "Tune the suite at this interval until SIGTERM (default: once)")
+        ->type_name("TIME");
+    flags.Add("follow", flags_.follow, "Also forward the Helion sidecars in this folder as they grow")
+        ->type_name("PATH")
+        ->take_all()
+        ->allow_extra_args(false);
+    flags_.tune.AddTo(flags);
+  }
+
+  absl::StatusOr<int> Run() override { return TuneSuite(flags_); }
+
+ private:
+  RunFlags flags_;
+};
+
+}  // namespace
+
+std::unique_ptr<cli::Command> NewRun() { return cli::New<RunCommand>(); }
+
+}  // namespace telemetry::worker

@@ -1,6 +1,3 @@
-#include "worker/show_code_command.h"
-
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -16,18 +13,16 @@
 #include "worker/codegen/architecture.h"
 #include "worker/codegen/config.h"
 #include "worker/codegen/generate.h"
+#include "worker/command_line.h"
+#include "worker/commands.h"
 #include "worker/device/compile_options.h"
 #include "worker/ir/graph.h"
 #include "worker/ir/ir_graph_record.h"
 #include "worker/kernels/library.h"
 #include "worker/kernels/trace_problem.h"
 
-namespace telemetry {
+namespace telemetry::worker {
 namespace {
-
-namespace codegen = worker::codegen;
-namespace ir = worker::ir;
-namespace kernels = worker::kernels;
 
 struct ShowCodeFlags {
   std::string kernel;
@@ -40,7 +35,7 @@ struct ShowCodeFlags {
   bool space = false;
 };
 
-absl::StatusOr<codegen::Target> TargetOf(const ShowCodeFlags& flags) {
+absl::StatusOr<codegen::Target> ParseTarget(const ShowCodeFlags& flags) {
   if (flags.dialect == "opencl") return codegen::Target();
   absl::StatusOr<codegen::Target> target = codegen::TargetOfArchitecture(flags.architecture);
   if (!target.ok()) return absl::InvalidArgumentError(absl::StrCat("--arch ", target.status().message()));
@@ -63,16 +58,16 @@ std::string GraphLine(const ShowCodeFlags& flags, const kernels::Problem& proble
                                      .on_warning = [](const std::string& warning) { spdlog::warn("{}", warning); }}));
 }
 
-absl::StatusOr<std::string> SourceOf(const ShowCodeFlags& flags, const ir::DeviceIr& device_ir,
-                                     const codegen::Target& target) {
+absl::StatusOr<std::string> GenerateSource(const ShowCodeFlags& flags, const ir::DeviceIr& device_ir,
+                                           const codegen::Target& target) {
   codegen::Config config = codegen::ConfigSpaceFor(device_ir).Default();
   if (!flags.config.empty()) {
     ASSIGN_OR_RETURN(codegen::Config parsed, codegen::Config::Parse(flags.config));
     config = std::move(parsed);
   }
   ASSIGN_OR_RETURN(codegen::GeneratedKernel generated, codegen::Generate(device_ir, config, target));
-  if (target.dialect != worker::Dialect::kCuda) return generated.source;
-  return absl::StrCat("// NVRTC options: ", absl::StrJoin(worker::CudaCompileOptions(flags.architecture), " "), "\n",
+  if (target.dialect != Dialect::kCuda) return generated.source;
+  return absl::StrCat("// NVRTC options: ", absl::StrJoin(CudaCompileOptions(flags.architecture), " "), "\n",
                       generated.source);
 }
 
@@ -83,66 +78,58 @@ absl::StatusOr<std::string> Show(const ShowCodeFlags& flags) {
   ASSIGN_OR_RETURN(ir::DeviceIr device_ir, kernels::TraceProblem(**kernel, problem));
   if (flags.ir) return GraphLine(flags, problem, device_ir);
   if (flags.debug) return ir::DebugString(device_ir);
-  ASSIGN_OR_RETURN(codegen::Target target, TargetOf(flags));
+  ASSIGN_OR_RETURN(codegen::Target target, ParseTarget(flags));
   if (flags.space) return codegen::ConfigSpaceFor(device_ir, target).DebugString();
-  return SourceOf(flags, device_ir, target);
+  return GenerateSource(flags, device_ir, target);
 }
 
-}  // namespace
-
-void AddShowCodeCommand(CLI::App* app, int* exit_status) {
-  auto flags = std::make_shared<ShowCodeFlags>();
-  CLI::App* command = app->add_subcommand("show-code", "Print the code that is generated for a kernel and a config");
-  command->footer(R"help(Examples:
-  telemetry-worker show-code softmax                                            CUDA C++ of the default config
+class ShowCodeCommand final : public cli::Command {
+ public:
+  ShowCodeCommand()
+      : Command(
+            {.name = "show-code",
+             .summary = "Print the code that is generated for a kernel and a config",
+             .examples =
+                 R"help(  telemetry-worker show-code softmax                                            CUDA C++ of the default config
   telemetry-worker show-code softmax --kernel-config "Config(block_sizes=[4], num_warps=8)"
   telemetry-worker show-code bmm --dialect opencl --arg x=4x100x60:f32          other arguments follow from x
   telemetry-worker show-code attention --arg causal=true --arch sm_80
   telemetry-worker show-code softmax --space                                    the config space
   telemetry-worker show-code softmax --ir                                       the IR as a line of .ir.jsonl, without
                                                                                 the ids of a run
+)help",
+             .notes =
+                 R"help(Exit status: 0 printed; 1 no code can be generated; 2 wrong usage, argument or config.)help"}) {
+  }
 
-Exit status: 0 printed; 1 no code can be generated; 2 wrong usage, argument or config.)help");
-  command->add_option("kernel", flags->kernel, "One of `telemetry-worker kernels`")->required()->type_name("KERNEL");
-  command->add_option("--kernel-config", flags->config, "Config in Helion's syntax; missing keys have their defaults")
-      ->envname("TELEMETRY_WORKER_KERNEL_CONFIG")
-      ->type_name("CONFIG");
-  command->add_option("--dialect", flags->dialect, "Language of the code")
-      ->envname("TELEMETRY_WORKER_DIALECT")
-      ->check(CLI::IsMember({"cuda", "opencl"}))
-      ->capture_default_str();
-  command
-      ->add_option("--arch", flags->architecture,
-                   "CUDA architecture of the code; sm_90 and sm_90a give the same code, which compiles only as sm_90a "
-                   "if it uses "
-                   "wgmma")
-      ->envname("TELEMETRY_WORKER_ARCH")
-      ->type_name("SM")
-      ->capture_default_str();
-  command->add_option("--arg", flags->arguments, "A tensor's shape and dtype, or a number: x=128x64:f32, causal=true")
-      ->envname("TELEMETRY_WORKER_ARG")
-      ->type_name("NAME=VALUE")
-      ->take_all()
-      ->allow_extra_args(false);
-  CLI::Option* ir = command->add_flag("--ir", flags->ir, "Print the IR as a graph in one JSON line instead")
-                        ->envname("TELEMETRY_WORKER_IR");
-  CLI::Option* debug = command->add_flag("--debug", flags->debug, "Print the IR as text instead")
-                           ->envname("TELEMETRY_WORKER_DEBUG")
-                           ->excludes(ir);
-  command->add_flag("--space", flags->space, "Print the config space instead")
-      ->envname("TELEMETRY_WORKER_SPACE")
-      ->excludes(ir)
-      ->excludes(debug);
-  command->callback([flags, exit_status] {
-    const absl::StatusOr<std::string> text = Show(*flags);
-    if (!text.ok()) {
-      spdlog::error("{}", std::string(text.status().message()));
-      *exit_status = text.status().code() == absl::StatusCode::kInvalidArgument ? 2 : 1;
-      return;
-    }
-    std::cout << *text << (text->empty() || text->back() == '\n' ? "" : "\n");
-    *exit_status = 0;
-  });
-}
+  void AddFlags(cli::Flags& flags) override {
+    AddKernel(flags, flags_.kernel);
+    flags.Add("kernel-config", flags_.config, "Config in Helion's syntax; missing keys have their defaults")
+        ->type_name("CONFIG");
+    flags.Add("dialect", flags_.dialect, "Language of the code")->check(CLI::IsMember({"cuda", "opencl"}));
+    flags
+        .Add("arch", flags_.architecture,
+             "CUDA architecture of the code; sm_90 and sm_90a give the same code, which compiles only as sm_90a if it "
+             "uses wgmma")
+        ->type_name("SM");
+    AddArguments(flags, flags_.arguments);
+    CLI::Option* ir = flags.Switch("ir", flags_.ir, "Print the IR as a graph in one JSON line instead");
+    CLI::Option* debug = flags.Switch("debug", flags_.debug, "Print the IR as text instead")->excludes(ir);
+    flags.Switch("space", flags_.space, "Print the config space instead")->excludes(ir)->excludes(debug);
+  }
 
-}  // namespace telemetry
+  absl::StatusOr<int> Run() override {
+    ASSIGN_OR_RETURN(const std::string text, Show(flags_));
+    std::cout << text << (text.empty() || text.back() == '\n' ? "" : "\n");
+    return cli::kExitDone;
+  }
+
+ private:
+  ShowCodeFlags flags_;
+};
+
+}  // namespace
+
+std::unique_ptr<cli::Command> NewShowCode() { return cli::New<ShowCodeCommand>(); }
+
+}  // namespace telemetry::worker

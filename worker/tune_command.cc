@@ -1,8 +1,5 @@
-#include "worker/tune_command.h"
-
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
 #include <memory>
@@ -12,19 +9,18 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/base/cli/end_signals.h"
 #include "proto/base/status_macros.h"
 #include "spdlog/spdlog.h"
 #include "worker/command_line.h"
+#include "worker/commands.h"
 #include "worker/kernels/library.h"
 #include "worker/tune/tune_progress.h"
 #include "worker/tune/tune_session.h"
 #include "worker/tune_flags.h"
 
-namespace telemetry {
+namespace telemetry::worker {
 namespace {
-
-namespace kernels = worker::kernels;
-namespace tune = worker::tune;
 
 constexpr int kBarWidth = 20;
 
@@ -59,12 +55,12 @@ class ProgressDisplay {
   bool drawn_ = false;
 };
 
-absl::StatusOr<tune::TuneTask> TaskOf(const TuneCommandFlags& flags) {
+absl::StatusOr<tune::TuneTask> MakeTask(const TuneCommandFlags& flags) {
   absl::StatusOr<const kernels::LibraryKernel*> kernel = kernels::FindKernel(flags.kernel);
   if (!kernel.ok()) return absl::InvalidArgumentError(kernel.status().message());
   ASSIGN_OR_RETURN(kernels::Problem problem, kernels::ParseProblem(**kernel, flags.arguments));
-  ASSIGN_OR_RETURN(worker::Settings settings, SettingsOf(flags.tune));
-  ASSIGN_OR_RETURN(tune::TunerOptions tuner, TunerOptionsOf(flags.tune));
+  ASSIGN_OR_RETURN(Settings settings, ParseSettings(flags.tune.settings));
+  ASSIGN_OR_RETURN(tune::TunerOptions tuner, ParseTunerOptions(flags.tune));
   return tune::TuneTask{.kernel = *kernel,
                         .problem = std::move(problem),
                         .settings = settings,
@@ -72,15 +68,15 @@ absl::StatusOr<tune::TuneTask> TaskOf(const TuneCommandFlags& flags) {
                         .tuner = std::move(tuner)};
 }
 
-absl::StatusOr<int> RunTune(const TuneCommandFlags& flags) {
-  ASSIGN_OR_RETURN(absl::Duration patience, DurationOf("--drain-timeout", flags.tune.drain_timeout));
-  ASSIGN_OR_RETURN(tune::TuneTask task, TaskOf(flags));
+absl::StatusOr<int> Tune(const TuneCommandFlags& flags) {
+  ASSIGN_OR_RETURN(absl::Duration patience, ParseDuration("--drain-timeout", flags.tune.drain_timeout));
+  ASSIGN_OR_RETURN(tune::TuneTask task, MakeTask(flags));
   ASSIGN_OR_RETURN(std::unique_ptr<tune::TuneSession> session, OpenSession(flags.tune));
 
   absl::StatusOr<tune::TaskResult> result;
   {
     ProgressDisplay display;
-    task.tuner.stop = StopOnSignals();
+    task.tuner.stop = &cli::StopOnEndSignals();
     task.tuner.on_progress = [&display](const tune::TuneProgress& progress) { display.Draw(progress); };
     task.tuner.on_generation = [&display](const tune::GenerationSummary& summary) {
       display.Line(tune::SummaryText(summary));
@@ -99,39 +95,43 @@ absl::StatusOr<int> RunTune(const TuneCommandFlags& flags) {
   const bool delivered = DeliverAll(*session, flags.tune, stopped ? std::min(patience, absl::Seconds(8)) : patience);
   if (absl::IsInvalidArgument(result.status())) return result.status();
   const bool found = result.ok() && result->tuned.ranking.best.has_value();
-  return found && delivered && session->refused() == 0 ? 0 : 1;
+  return found && delivered && session->refused() == 0 ? cli::kExitDone : cli::kExitFailed;
 }
 
-}  // namespace
-
-void AddTuneCommand(CLI::App* app, int* exit_status) {
-  auto flags = std::make_shared<TuneCommandFlags>();
-  CLI::App* command = app->add_subcommand("tune", "Find the fastest config of a kernel and stream all measurements");
-  command->footer(R"(Examples:
-  telemetry-worker tune softmax --collector collector:4747                       default shapes, first device
+class TuneCommand final : public cli::Command {
+ public:
+  TuneCommand()
+      : Command(
+            {.name = "tune",
+             .summary = "Find the fastest config of a kernel and stream all measurements",
+             .examples =
+                 R"(  telemetry-worker tune softmax --collector collector:4747                       default shapes, first device
   telemetry-worker tune softmax --arg x=4096x2560:f16 --device cuda:0 --effort full
   telemetry-worker tune matmul --arg x=512x256 --arg y=256x512 --budget 2m       at most two minutes
   telemetry-worker tune add --collector "" --log /tmp/autotune/add               no collector, only local sidecars
   telemetry-worker tune softmax --debug-values 2 --debug-kernels softmax         print the values around launches
-
-After a stop or a crash, rerun the command to resume; nothing is measured twice. Tuning continues while the collector is
+)",
+             .notes =
+                 R"(After a stop or a crash, rerun the command to resume; nothing is measured twice. Tuning continues while the collector is
 down: records wait in the spool below --state-dir.
 Exit status: 0 a config was found and the collector stored everything; 1 no config was found, or a record was refused or
-is still in the spool; 2 wrong usage.)");
-  command->add_option("kernel", flags->kernel, "One of `telemetry-worker kernels`")->required()->type_name("KERNEL");
-  command->add_option("--arg", flags->arguments, "A tensor's shape and dtype, or a number: x=128x64:f32, causal=true")
-      ->envname("TELEMETRY_WORKER_ARG")
-      ->type_name("NAME=VALUE")
-      ->take_all()
-      ->allow_extra_args(false);
-  AddOption(command, "--device", flags->device, "One of `telemetry-worker devices` (default: the first)")
-      ->type_name("DEVICE");
-  AddTuneFlags(command, &flags->tune);
-  command->callback([flags, exit_status] {
-    absl::StatusOr<int> status = RunTune(*flags);
-    if (!status.ok()) spdlog::error("{}", std::string(status.status().message()));
-    *exit_status = status.value_or(status.status().code() == absl::StatusCode::kInvalidArgument ? 2 : 1);
-  });
-}
+is still in the spool; 2 wrong usage.)"}) {}
 
-}  // namespace telemetry
+  void AddFlags(cli::Flags& flags) override {
+    AddKernel(flags, flags_.kernel);
+    AddArguments(flags, flags_.arguments);
+    flags.Add("device", flags_.device, "One of `telemetry-worker devices` (default: the first)")->type_name("DEVICE");
+    flags_.tune.AddTo(flags);
+  }
+
+  absl::StatusOr<int> Run() override { return Tune(flags_); }
+
+ private:
+  TuneCommandFlags flags_;
+};
+
+}  // namespace
+
+std::unique_ptr<cli::Command> NewTune() { return cli::New<TuneCommand>(); }
+
+}  // namespace telemetry::worker

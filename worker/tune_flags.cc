@@ -1,12 +1,11 @@
 #include "worker/tune_flags.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "proto/access/credential_flags.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 #include "spdlog/spdlog.h"
@@ -15,73 +14,49 @@
 #include "worker/tune/search/effort.h"
 #include "worker/tune/search/make_search.h"
 
-namespace telemetry {
-namespace {
+namespace telemetry::worker {
 
-namespace tune = worker::tune;
-
-std::atomic<bool> stop = false;
-static_assert(std::atomic<bool>::is_always_lock_free);  // required because a signal handler sets it
-
-void Stop(int number) {
-  stop = true;
-  ::signal(number, SIG_DFL);
-}
-
-}  // namespace
-
-void AddTuneFlags(CLI::App* command, TuneFlags* flags) {
-  const auto option = [command](const std::string& name, auto& value, const std::string& help) {
-    return AddOption(command, name, value, help);
-  };
-  flags->collector = "127.0.0.1:4747";
-  option("--collector", flags->collector, "Address of the collector; empty: send nothing, --log is required")
+void TuneFlags::AddTo(cli::Flags& flags) {
+  collector = "127.0.0.1:4747";
+  flags.Add("collector", collector, "Address of the collector; empty: send nothing, --log is required")
       ->type_name("HOST:PORT");
-  AddCredentialFlags(command, &flags->credentials);
-  flags->state_dir = DefaultStateDir("tune");
-  option("--state-dir", flags->state_dir,
-         "Folder of the spool, journals and best configs; used by one process at a time")
+  access::AddCredentialFlags(flags, credentials);
+  state_dir = DefaultStateDir("tune");
+  flags.Add("state-dir", state_dir, "Folder of the spool, journals and best configs; used by one process at a time")
       ->type_name("DIR");
-  flags->origin = forward::OriginFromEnvironment(EnvironmentVariable);
-  option("--origin", flags->origin, "Label of the CI job (default: from the CI system's variables)")
-      ->type_name("LABEL");
-  option("--log", flags->log, "Also write local sidecars: BASE.csv, BASE.meta.jsonl, BASE.sources.csv")
-      ->type_name("BASE");
-  option("--drain-timeout", flags->drain_timeout, "Time limit for the delivery of the last records")->type_name("TIME");
-  option("--spool-limit-mib", flags->spool_limit_mib, "Spool size at which tuning blocks")->type_name("MIB");
-  option("--effort", flags->effort, "Size of the search")->check(CLI::IsMember({"none", "quick", "full"}));
+  origin = forward::OriginFromEnvironment(cli::EnvironmentVariable);
+  flags.Add("origin", origin, "Label of the CI job (default: from the CI system's variables)")->type_name("LABEL");
+  flags.Add("log", log, "Also write local sidecars: BASE.csv, BASE.meta.jsonl, BASE.sources.csv")->type_name("BASE");
+  flags.Add("drain-timeout", drain_timeout, "Time limit for the delivery of the last records")->type_name("TIME");
+  flags.Add("spool-limit-mib", spool_limit_mib, "Spool size at which tuning blocks")->type_name("MIB");
+  flags.Add("effort", effort, "Size of the search")->check(CLI::IsMember({"none", "quick", "full"}));
   const std::vector<std::string_view>& names = tune::SearchAlgorithmNames();
-  option("--algorithm", flags->algorithm, "Search algorithm (default: surrogate)")
+  flags.Add("algorithm", algorithm, "Search algorithm (default: surrogate)")
       ->check(CLI::IsMember(std::vector<std::string>(names.begin(), names.end())));
-  option("--seed", flags->seed, "Seed of the search; with equal measurements it gives the same configs");
-  option("--max-generations", flags->max_generations, "Maximum number of generations (default: set by --effort)")
+  flags.Add("seed", seed, "Seed of the search; with equal measurements it gives the same configs");
+  flags.Add("max-generations", max_generations, "Maximum number of generations (default: set by --effort)")
       ->check(CLI::PositiveNumber);
-  option("--max-configs", flags->max_configs, "Maximum number of configs (default: set by --effort)")
+  flags.Add("max-configs", max_configs, "Maximum number of configs (default: set by --effort)")
       ->check(CLI::PositiveNumber);
-  option("--budget", flags->budget, "Time limit for search and final together (default: none)")->type_name("TIME");
-  option("--compilers", flags->compilers, "Number of compiler processes (0: one per processor)")
+  flags.Add("budget", budget, "Time limit for search and final together (default: none)")->type_name("TIME");
+  flags.Add("compilers", compilers, "Number of compiler processes (0: one per processor)")
       ->check(CLI::NonNegativeNumber);
-  option("--compile-limit", flags->compile_limit, "Time limit for compiling one config")->type_name("TIME");
-  option("--run-limit", flags->run_limit, "Time limit for one run of a config")->type_name("TIME");
-  command
-      ->add_flag("--no-known", flags->no_known,
-                 "Do not start from the best configs of earlier attempts and the collector")
-      ->envname("TELEMETRY_WORKER_NO_KNOWN");
-  option(
-      "--debug-values", flags->debug_values,
-      "Inspect values around each config's first launch: 1 saves tensors (.npy), 2 prints them, 3 prints kernel names")
+  flags.Add("compile-limit", compile_limit, "Time limit for compiling one config")->type_name("TIME");
+  flags.Add("run-limit", run_limit, "Time limit for one run of a config")->type_name("TIME");
+  flags.Switch("no-known", no_known, "Do not start from the best configs of earlier attempts and the collector");
+  flags
+      .Add("debug-values", debug_values,
+           "Inspect values around each config's first launch: 1 saves tensors (.npy), 2 prints them, 3 prints kernel "
+           "names")
       ->check(CLI::Range(0, 3));
-  option("--debug-kernels", flags->debug_kernels, "Kernels whose values are saved or printed (default: all)")
+  flags.Add("debug-kernels", debug_kernels, "Kernels whose values are saved or printed (default: all)")
       ->type_name("NAME,...");
-  flags->debug_dir = worker::debug::kDefaultDebugFolder;
-  option("--debug-dir", flags->debug_dir, "Folder of the saved tensors")->type_name("DIR");
-  option("--setting", flags->settings, "A setting of the kernel: static_shapes=false, dot_precision=ieee")
-      ->type_name("NAME=VALUE")
-      ->take_all()
-      ->allow_extra_args(false);
+  debug_dir = debug::kDefaultDebugFolder;
+  flags.Add("debug-dir", debug_dir, "Folder of the saved tensors")->type_name("DIR");
+  AddPairs(flags, "setting", settings, "A setting of the kernel: static_shapes=false, dot_precision=ieee");
 }
 
-absl::StatusOr<tune::TunerOptions> TunerOptionsOf(const TuneFlags& flags) {
+absl::StatusOr<tune::TunerOptions> ParseTunerOptions(const TuneFlags& flags) {
   tune::TunerOptions options;
   ASSIGN_OR_RETURN(tune::Effort effort, tune::ParseEffort(flags.effort));
   options.search = {.algorithm = flags.algorithm,
@@ -90,7 +65,7 @@ absl::StatusOr<tune::TunerOptions> TunerOptionsOf(const TuneFlags& flags) {
                     .max_generations = flags.max_generations,
                     .max_configs = flags.max_configs};
   const auto set_duration = [](const std::string& flag, const std::string& text, absl::Duration* to) {
-    absl::StatusOr<absl::Duration> duration = DurationOf(flag, text);
+    absl::StatusOr<absl::Duration> duration = ParseDuration(flag, text);
     if (duration.ok()) *to = *duration;
     return duration.status();
   };
@@ -102,22 +77,22 @@ absl::StatusOr<tune::TunerOptions> TunerOptionsOf(const TuneFlags& flags) {
   status.Update(set_duration("--run-limit", flags.run_limit, &options.workbench.run_limit));
   if (!status.ok()) return status;
   options.workbench.compile.processes = flags.compilers;
-  options.workbench.measure.debug = {.level = static_cast<worker::debug::DebugLevel>(flags.debug_values),
-                                     .kernels = worker::debug::SplitKernelNames(flags.debug_kernels),
+  options.workbench.measure.debug = {.level = static_cast<debug::DebugLevel>(flags.debug_values),
+                                     .kernels = debug::SplitKernelNames(flags.debug_kernels),
                                      .folder = flags.debug_dir};
   return options;
 }
 
-absl::StatusOr<worker::Settings> SettingsOf(const TuneFlags& flags) {
-  std::vector<worker::NamedSetting> named;
-  for (const std::string& setting : flags.settings) {
+absl::StatusOr<Settings> ParseSettings(const std::vector<std::string>& settings) {
+  std::vector<NamedSetting> named;
+  for (const std::string& setting : settings) {
     const size_t equals = setting.find('=');
     if (equals == std::string::npos) {
       return absl::InvalidArgumentError(absl::StrCat("--setting ", setting, ": expected NAME=VALUE"));
     }
     named.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
   }
-  return worker::SettingsOf(named);
+  return SettingsOf(named);
 }
 
 absl::StatusOr<std::unique_ptr<tune::TuneSession>> OpenSession(const TuneFlags& flags) {
@@ -132,12 +107,6 @@ absl::StatusOr<std::unique_ptr<tune::TuneSession>> OpenSession(const TuneFlags& 
                                   .begin_with_known = !flags.no_known,
                                   .spool_limit_bytes = flags.spool_limit_mib << 20,
                                   .on_notice = [](const std::string& text) { spdlog::warn("{}", text); }});
-}
-
-const std::atomic<bool>* StopOnSignals() {
-  ::signal(SIGTERM, Stop);
-  ::signal(SIGINT, Stop);
-  return &stop;
 }
 
 bool DeliverAll(tune::TuneSession& session, const TuneFlags& flags, absl::Duration patience) {
@@ -168,4 +137,4 @@ std::string Describe(const tune::TaskResult& result) {
   return text;
 }
 
-}  // namespace telemetry
+}  // namespace telemetry::worker

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,10 +9,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/access/credentials.h"
+#include "proto/base/cli/flags.h"
 #include "worker/kernel/settings.h"
 #include "worker/tune/tune_session.h"
 
-namespace telemetry {
+namespace telemetry::worker {
 
 // The flags that `tune` and `run` share: the destination of the data and the size of the search.
 struct TuneFlags {
@@ -40,26 +39,22 @@ struct TuneFlags {
   int debug_values = 0;
   std::string debug_kernels;
   std::string debug_dir;
-};
 
-void AddTuneFlags(CLI::App* command, TuneFlags* flags);
+  void AddTo(cli::Flags& flags);
+};
 
 // Convert the flags. Return INVALID_ARGUMENT, with the flag's name, if a value is invalid. OpenSession also returns the
 // errors of access::Connection::Check and TuneSession::Open.
-absl::StatusOr<worker::tune::TunerOptions> TunerOptionsOf(const TuneFlags& flags);
-absl::StatusOr<worker::Settings> SettingsOf(const TuneFlags& flags);
-absl::StatusOr<std::unique_ptr<worker::tune::TuneSession>> OpenSession(const TuneFlags& flags);
-
-// Installs handlers for SIGTERM and SIGINT and returns the flag that they set. A second signal of the same kind ends
-// the program.
-const std::atomic<bool>* StopOnSignals();
+absl::StatusOr<tune::TunerOptions> ParseTunerOptions(const TuneFlags& flags);
+absl::StatusOr<Settings> ParseSettings(const std::vector<std::string>& settings);
+absl::StatusOr<std::unique_ptr<tune::TuneSession>> OpenSession(const TuneFlags& flags);
 
 // Waits at most `patience` until the collector has acknowledged every record. Logs an error and returns false if it has
 // not.
-bool DeliverAll(worker::tune::TuneSession& session, const TuneFlags& flags, absl::Duration patience);
+bool DeliverAll(tune::TuneSession& session, const TuneFlags& flags, absl::Duration patience);
 
 // Returns the text that `tune` prints at the end: "softmax [(4096, 2560)] ['torch.float16'] on NVIDIA H200: best
 // 0.0154 ms, 2.10 times as fast as the default config; 200 configs in 61.3 s", then a line with the config.
-std::string Describe(const worker::tune::TaskResult& result);
+std::string Describe(const tune::TaskResult& result);
 
-}  // namespace telemetry
+}  // namespace telemetry::worker

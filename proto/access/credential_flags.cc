@@ -1,16 +1,10 @@
 #include "proto/access/credential_flags.h"
 
-#include "proto/base/usage.h"
-
 namespace telemetry::access {
 
-void AddCredentialFlags(CLI::App& command, Credentials& credentials,
-                        const std::function<std::string(const std::string& flag)>& variable_of) {
+void AddCredentialFlags(cli::Flags& flags, Credentials& credentials) {
   const auto file = [&](const std::string& name, std::string& value, const std::string& help) {
-    return command.add_option("--" + name, value, help)
-        ->envname(variable_of(name))
-        ->type_name("FILE")
-        ->check(cli::NotEmpty());
+    return flags.Add(name, value, help)->type_name("FILE")->check(cli::NotEmpty());
   };
   file("tls-ca", credentials.tls_ca,
        "Connect with TLS and verify the collector's certificate with these authorities (PEM file)");

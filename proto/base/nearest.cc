@@ -7,7 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 
-namespace telemetry::cli {
+namespace telemetry {
 namespace {
 
 size_t Distance(std::string_view a, std::string_view b) {
@@ -44,4 +44,4 @@ std::string Nearest(std::string_view word, const std::vector<std::string>& candi
   return whole == candidates.end() ? "" : *whole;
 }
 
-}  // namespace telemetry::cli
+}  // namespace telemetry

@@ -1,128 +1,56 @@
-#include "server/commands/delete_command.h"
-
-#include <grpcpp/create_channel.h>
+#include <unistd.h>
 
 #include <cstdio>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "proto/access/grpc_log.h"
+#include "proto/access/credential_flags.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/counted.h"
 #include "proto/record/ids.h"
+#include "server/commands/commands.h"
+#include "server/commands/deletion_place.h"
 #include "server/dataset/deletion_log.h"
-#include "server/storage/any/any_store.h"
-#include "server/storage/readers/deletion.h"
-#include "telemetry/v1/deletion.grpc.pb.h"
 
-namespace telemetry::collector {
+namespace telemetry::commands {
 namespace {
 
-using StepSink = std::function<void(const v1::DeleteStep&)>;
+std::string CheckAttempt(const std::string& text) {
+  constexpr size_t kDigits = 32;
+  if (text.size() == kDigits && record::HexDecode(text).ok()) return "";
+  return "'" + text + "' is not an attempt_id of 32 hex digits";
+}
 
-// A dataset from which attempts can be deleted.
-class Place {
- public:
-  virtual ~Place() = default;
-  // Executes a request as DeletionService.Delete does.
-  virtual absl::Status Delete(const v1::DeleteRequest& request, const StepSink& sink) = 0;
-};
+void AddSelection(CLI::App& command, v1::DeleteRequest& request) {
+  const auto names = [&command](const std::string& flag, const std::string& help, auto add) {
+    return command
+        .add_option_function<std::vector<std::string>>(
+            "--" + flag,
+            [add](const std::vector<std::string>& values) {
+              for (const std::string& value : values) add(value);
+            },
+            help)
+        ->take_all();
+  };
+  names("run", "Delete the run with this run_id, or a prefix of at least 4 digits, and all its attempts",
+        [&request](const std::string& run_id) { request.add_run_ids(run_id); })
+      ->check(cli::NotEmpty())
+      ->type_name("ID");
+  names("attempt", "Delete the attempt with this attempt_id of 32 hex digits",
+        [&request](const std::string& digits) { request.add_attempt_ids(record::HexDecode(digits).value_or("")); })
+      ->check(CLI::Validator(CheckAttempt, ""))
+      ->type_name("ID");
+  names("origin", "Delete all attempts of this origin, such as ci/1234",
+        [&request](const std::string& origin) { request.add_origins(origin); })
+      ->check(cli::NotEmpty())
+      ->type_name("NAME");
+}
 
-// The database itself, opened by this process.
-class DatabasePlace final : public Place {
- public:
-  // Opens the reader first, because the reader neither creates a file nor changes the schema.
-  static absl::StatusOr<std::unique_ptr<Place>> Open(const std::string& db, bool dry_run) {
-    ASSIGN_OR_RETURN(std::unique_ptr<storage::StoreReader> reader, storage::OpenReader(db));
-    if (dry_run) return std::make_unique<DatabasePlace>(std::move(reader), nullptr);
-    absl::StatusOr<std::unique_ptr<storage::StoreWriter>> writer = storage::OpenWriter(db);
-    if (absl::IsAlreadyExists(writer.status())) {
-      return absl::AlreadyExistsError(
-          absl::StrCat(writer.status().message(), ", or delete through the collector with --collector HOST:PORT"));
-    }
-    if (!writer.ok()) return writer.status();
-    return std::make_unique<DatabasePlace>(std::move(reader), *std::move(writer));
-  }
-
-  DatabasePlace(std::unique_ptr<storage::StoreReader> reader, std::unique_ptr<storage::StoreWriter> writer)
-      : reader_(std::move(reader)), writer_(std::move(writer)) {}
-
-  absl::Status Delete(const v1::DeleteRequest& request, const StepSink& sink) override {
-    DeletedCounts counts;
-    absl::Status status = TryDelete(request, [&](const v1::DeleteStep& step) {
-      counts.Add(step);
-      sink(step);
-    });
-    if (!request.dry_run()) LogDeletion({}, request, counts, std::string(status.message()));
-    return status;
-  }
-
- private:
-  absl::Status TryDelete(const v1::DeleteRequest& request, const StepSink& sink) {
-    ASSIGN_OR_RETURN(storage::Deletion deletion, reader_->BeginDeletion(request));
-    while (!deletion.done()) {
-      ASSIGN_OR_RETURN(const storage::Removal removal, reader_->Next(deletion));
-      ASSIGN_OR_RETURN(v1::DeleteStep step, Take(request, removal));
-      step.set_through(deletion.through());
-      sink(step);
-    }
-    return absl::OkStatus();
-  }
-
-  absl::StatusOr<v1::DeleteStep> Take(const v1::DeleteRequest& request, const storage::Removal& removal) {
-    if (!request.dry_run()) return writer_->RemoveAttempts(removal);
-    v1::DeleteStep step;
-    step.mutable_attempts()->Add(removal.attempts.begin(), removal.attempts.end());
-    return step;
-  }
-
-  const std::unique_ptr<storage::StoreReader> reader_;
-  const std::unique_ptr<storage::StoreWriter> writer_;  // nullptr in a dry run
-};
-
-// The dataset of a collector, reached over gRPC.
-class CollectorPlace final : public Place {
- public:
-  static absl::StatusOr<std::unique_ptr<Place>> Connect(const std::string& address,
-                                                        const access::Credentials& credentials) {
-    access::QuietGrpc();
-    ASSIGN_OR_RETURN(access::Connection connection, access::Connection::Prepare(credentials, address));
-    return std::make_unique<CollectorPlace>(address, std::move(connection));
-  }
-
-  CollectorPlace(const std::string& address, access::Connection connection)
-      : address_(address), connection_(std::move(connection)) {
-    grpc::ChannelArguments arguments;
-    // Detects a collector whose machine has gone down, which TCP alone does not.
-    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
-    arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
-    stub_ =
-        v1::DeletionService::NewStub(grpc::CreateCustomChannel(address, connection_.channel_credentials(), arguments));
-  }
-
-  absl::Status Delete(const v1::DeleteRequest& request, const StepSink& sink) override {
-    grpc::ClientContext context;
-    connection_.Authorize(&context);
-    const std::unique_ptr<grpc::ClientReader<v1::DeleteStep>> steps = stub_->Delete(&context, request);
-    v1::DeleteStep step;
-    while (steps->Read(&step)) sink(step);
-    absl::Status status = connection_.StatusOf(steps->Finish());
-    if (status.ok()) return status;
-    return {status.code(), absl::StrCat("collector ", address_, ": ", status.message())};
-  }
-
- private:
-  const std::string address_;
-  const access::Connection connection_;
-  std::unique_ptr<v1::DeletionService::Stub> stub_;
-};
-
-void Print(const v1::DeletedAttempt& attempt) {
+void PrintAttempt(const v1::DeletedAttempt& attempt) {
   const bool is_open = attempt.state() == v1::Attempt::STATE_OPEN;
   const std::string kernel = attempt.kernel_name().empty() ? "a kernel without a name" : attempt.kernel_name();
   std::printf(
@@ -133,43 +61,109 @@ void Print(const v1::DeletedAttempt& attempt) {
       record::Counted(attempt.rows(), "row").c_str(), is_open ? ", still open" : "");
 }
 
-std::string Text(const DeletedCounts& counts) {
+std::string CountsText(const collector::DeletedCounts& counts) {
   return absl::StrCat(record::Counted(counts.attempts, "attempt"), " with ", record::Counted(counts.rows, "row"));
 }
 
-bool Confirm(const DeletedCounts& counts) {
-  std::printf("Delete %s? Type yes: ", Text(counts).c_str());
+bool Confirm(const collector::DeletedCounts& counts) {
+  std::printf("Delete %s? Type yes: ", CountsText(counts).c_str());
   std::fflush(stdout);
   char answer[16] = {};
   return std::fgets(answer, sizeof answer, stdin) != nullptr && std::string_view(answer) == "yes\n";
 }
 
+class DeleteCommand final : public cli::Command {
+ public:
+  DeleteCommand()
+      : Command({.name = "delete",
+                 .summary = "Delete the attempts that --run, --attempt and --origin select; each flag may be repeated",
+                 .examples = R"(  telemetry-collector delete --db telemetry.db --origin ci/1234 --dry-run
+  telemetry-collector delete --db postgresql://telemetry@db.example/telemetry --run e0486903 --run 5b1c
+  telemetry-collector delete --collector collector:4747 --tls-ca ca.pem --token-file token --origin ci/1234 --yes
+)"}) {}
+
+  void AddFlags(cli::Flags& flags) override {
+    CLI::App& command = flags.command();
+    flags.Add("db", db_, "The dataset's SQLite file, while no collector serves it, or postgresql://USER@HOST/DATABASE")
+        ->envname("")
+        ->type_name("FILE")
+        ->check(cli::NotEmpty());
+    db_in_environment_ = flags.FromEnvironment("db");
+    flags.Add("collector", collector_, "Delete through the collector at this address")
+        ->envname("")
+        ->type_name("HOST:PORT")
+        ->check(cli::NotEmpty());
+    collector_in_environment_ = flags.FromEnvironment("collector");
+    AddSelection(command, request_);
+    access::AddCredentialFlags(flags, credentials_);
+    // These variables belong to serve.
+    for (const char* flag : {"--tls-cert", "--tls-key"}) command.get_option(flag)->envname("");
+    command.add_flag_callback(
+        "--dry-run", [this] { request_.set_dry_run(true); },
+        "Print what would be deleted; works while a collector serves the file");
+    command.add_flag("--yes", yes_, "Do not ask for confirmation");
+  }
+
+  absl::Status Check() override {
+    if (db_.empty() && collector_.empty()) {
+      db_ = db_in_environment_;
+      collector_ = collector_in_environment_;
+    }
+    if (db_.empty() == collector_.empty()) {
+      return absl::InvalidArgumentError("delete needs exactly one dataset: give --db or --collector");
+    }
+    if (request_.run_ids_size() + request_.attempt_ids_size() + request_.origins_size() == 0) {
+      return absl::InvalidArgumentError("delete needs a selection: give --run, --attempt or --origin");
+    }
+    if (!yes_ && !request_.dry_run() && isatty(STDIN_FILENO) == 0) {
+      return absl::InvalidArgumentError(
+          "delete asks for confirmation, but stdin is not a terminal: give --yes or --dry-run");
+    }
+    return collector_.empty() ? absl::OkStatus() : access::Connection::Check(credentials_, collector_);
+  }
+
+  // Prints the attempts that the flags select, asks for confirmation, deletes them and prints their number. CANCELLED:
+  // the answer was not "yes".
+  absl::StatusOr<int> Run() override {
+    ASSIGN_OR_RETURN(const std::unique_ptr<DeletionPlace> place,
+                     collector_.empty() ? OpenDatabasePlace(db_, request_.dry_run())
+                                        : ConnectToCollectorPlace(collector_, credentials_));
+    v1::DeleteRequest request = request_;
+    request.set_dry_run(true);
+    collector::DeletedCounts planned;
+    absl::Status status = place->Delete(request, [&](const v1::DeleteStep& step) {
+      for (const v1::DeletedAttempt& attempt : step.attempts()) PrintAttempt(attempt);
+      planned.Add(step);
+      request.set_through(step.through());
+    });
+    if (!status.ok()) return status;
+    if (request_.dry_run()) {
+      std::printf("would delete %s, and the runs that have no other attempts\n", CountsText(planned).c_str());
+      return cli::kExitDone;
+    }
+    if (!yes_ && !Confirm(planned)) return absl::CancelledError("nothing is deleted: the answer was not yes");
+    request.set_dry_run(false);
+    collector::DeletedCounts deleted;
+    status = place->Delete(request, [&](const v1::DeleteStep& step) { deleted.Add(step); });
+    std::printf("deleted %s, and %s that had no other attempts\n", CountsText(deleted).c_str(),
+                record::Counted(deleted.runs, "run").c_str());
+    if (!status.ok()) return status;
+    return cli::kExitDone;
+  }
+
+ private:
+  // The dataset, or the address of a collector. After Check(), exactly one of the two is set.
+  std::string db_;
+  std::string collector_;
+  std::string db_in_environment_;
+  std::string collector_in_environment_;
+  access::Credentials credentials_;
+  v1::DeleteRequest request_;
+  bool yes_ = false;
+};
+
 }  // namespace
 
-absl::Status Delete(const DeleteFlags& flags) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Place> place,
-                   flags.collector.empty() ? DatabasePlace::Open(flags.db, flags.request.dry_run())
-                                           : CollectorPlace::Connect(flags.collector, flags.credentials));
-  v1::DeleteRequest request = flags.request;
-  request.set_dry_run(true);
-  DeletedCounts planned;
-  absl::Status status = place->Delete(request, [&](const v1::DeleteStep& step) {
-    for (const v1::DeletedAttempt& attempt : step.attempts()) Print(attempt);
-    planned.Add(step);
-    request.set_through(step.through());
-  });
-  if (!status.ok()) return status;
-  if (flags.request.dry_run()) {
-    std::printf("would delete %s, and the runs that have no other attempts\n", Text(planned).c_str());
-    return absl::OkStatus();
-  }
-  if (!flags.yes && !Confirm(planned)) return absl::CancelledError("nothing is deleted: the answer was not yes");
-  request.set_dry_run(false);
-  DeletedCounts deleted;
-  status = place->Delete(request, [&](const v1::DeleteStep& step) { deleted.Add(step); });
-  std::printf("deleted %s, and %s that had no other attempts\n", Text(deleted).c_str(),
-              record::Counted(deleted.runs, "run").c_str());
-  return status;
-}
+std::unique_ptr<cli::Command> NewDelete() { return cli::New<DeleteCommand>(); }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::commands

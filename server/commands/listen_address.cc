@@ -2,8 +2,8 @@
 
 #include "proto/access/address.h"
 
-namespace telemetry::collector {
+namespace telemetry::commands {
 
 bool IsListenAddress(std::string_view address) { return access::IsHostPort(address); }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::commands

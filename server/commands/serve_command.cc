@@ -1,15 +1,13 @@
-#include "server/commands/serve_command.h"
-
 #include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
 
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "proto/access/address.h"
+#include "proto/base/cli/end_signals.h"
 #include "proto/base/periodic.h"
 #include "proto/base/status_macros.h"
 #include "proto/base/steady.h"
@@ -17,10 +15,13 @@
 #include "server/access/gate.h"
 #include "server/collector/collector_server.h"
 #include "server/collector/connection_limits.h"
+#include "server/commands/commands.h"
+#include "server/commands/serve_flags.h"
+#include "server/commands/validate.h"
 #include "server/net/file_limit.h"
 #include "server/storage/any/any_store.h"
 
-namespace telemetry::collector {
+namespace telemetry::commands {
 namespace {
 
 // The drain and the closing of the dataset together must stay well below the 10 s that a drain may take.
@@ -29,16 +30,6 @@ constexpr absl::Duration kDrainPatience = absl::Seconds(5);
 // The time after which the program exits although the drain is not complete: a disk that does not respond blocks the
 // last commits.
 constexpr absl::Duration kMostDrain = absl::Seconds(9);
-
-// Blocks the signals that end the program, for this and all later threads, so that one thread can wait for them.
-sigset_t BlockEndSignals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return signals;
-}
 
 // SQLite may report a failed fsync only once and continue as if nothing had happened. Therefore after an error nothing
 // may be acknowledged, and not even an orderly close is safe.
@@ -81,9 +72,9 @@ void EndWithoutPort(const absl::Status& status) {
 }
 
 // Returns `asked` with the connection limits that this process can support.
-absl::StatusOr<Limits> LimitsHere(const Limits& asked) {
+absl::StatusOr<collector::Limits> LimitsHere(const collector::Limits& asked) {
   const uint64_t files = net::RaiseFileLimit();
-  absl::StatusOr<Limits> limits = FitConnections(asked, files);
+  absl::StatusOr<collector::Limits> limits = collector::FitConnections(asked, files);
   if (limits.ok() && limits->max_connections < asked.max_connections) {
     log::Warn("the limit on open files allows fewer connections than --max-connections",
               {{"files", files}, {"reserved", net::kReservedFiles}, {"connections", limits->max_connections}});
@@ -91,13 +82,13 @@ absl::StatusOr<Limits> LimitsHere(const Limits& asked) {
   return limits;
 }
 
-void WarnOfOpenPort(const CommandLine& line, const std::string& address, const char* what) {
+void WarnOfOpenPort(const ServeFlags& flags, const std::string& address, const char* what) {
   if (address.empty() || access::StaysOnThisMachine(address)) return;
-  if (line.tokens.empty()) {
+  if (flags.tokens.empty()) {
     log::Warn(absl::StrCat("no tokens are configured: every client that reaches the port ", what),
               {{"listen", address}});
   }
-  if (line.tls.cert.empty()) {
+  if (flags.tls.cert.empty()) {
     log::Warn("no TLS is configured: the traffic can be read on its way", {{"listen", address}});
   }
 }
@@ -109,36 +100,35 @@ const char* TransportOf(const access::TlsFiles& tls) {
 
 std::string HostOf(const std::string& listen) { return listen.substr(0, listen.rfind(':')); }
 
-}  // namespace
-
-absl::Status Serve(const CommandLine& line) {
-  log::SetUp(line.log_format == "json" ? log::Format::kJson : log::Format::kText, line.log_level);
+// Serves until SIGTERM or SIGINT, then drains. If the dataset fails, the process exits immediately with status 1.
+absl::Status Serve(const ServeFlags& flags) {
+  log::SetUp(flags.log_format == "json" ? log::Format::kJson : log::Format::kText, flags.log_level);
   QuietProtobuf();
   LimitGrpcLog();
-  const sigset_t signals = BlockEndSignals();
-  WarnOfOpenPort(line, line.listen, "can read and write");
-  WarnOfOpenPort(line, line.metrics_listen, "can read the metrics");
-  ASSIGN_OR_RETURN(Limits limits, LimitsHere(line.limits));
-  ASSIGN_OR_RETURN(std::unique_ptr<CollectorServer> server,
-                   CollectorServer::Start({.db = line.db,
-                                           .listen = line.listen,
-                                           .tls = line.tls,
-                                           .metrics_listen = line.metrics_listen,
-                                           .tokens = line.tokens,
-                                           .limits = limits,
-                                           .retention = {.rules = RulesOf(line)},
-                                           .writer = {},
-                                           .on_fatal = &EndAtOnce,
-                                           .on_lost_port = &EndWithoutPort}));
-  std::printf("listening on %s:%d\n", HostOf(line.listen).c_str(), server->port());
-  if (!line.metrics_listen.empty()) {
-    std::printf("metrics on %s:%d\n", HostOf(line.metrics_listen).c_str(), server->metrics_port());
+  const sigset_t signals = cli::BlockEndSignals();
+  WarnOfOpenPort(flags, flags.listen, "can read and write");
+  WarnOfOpenPort(flags, flags.metrics_listen, "can read the metrics");
+  ASSIGN_OR_RETURN(collector::Limits limits, LimitsHere(flags.limits));
+  ASSIGN_OR_RETURN(std::unique_ptr<collector::CollectorServer> server,
+                   collector::CollectorServer::Start({.db = flags.db,
+                                                      .listen = flags.listen,
+                                                      .tls = flags.tls,
+                                                      .metrics_listen = flags.metrics_listen,
+                                                      .tokens = flags.tokens,
+                                                      .limits = limits,
+                                                      .retention = {.rules = flags.Rules()},
+                                                      .writer = {},
+                                                      .on_fatal = &EndAtOnce,
+                                                      .on_lost_port = &EndWithoutPort}));
+  std::printf("listening on %s:%d\n", HostOf(flags.listen).c_str(), server->port());
+  if (!flags.metrics_listen.empty()) {
+    std::printf("metrics on %s:%d\n", HostOf(flags.metrics_listen).c_str(), server->metrics_port());
   }
   std::fflush(stdout);
-  log::Info("serving", {{"db", storage::WithoutPasswords(line.db)},
+  log::Info("serving", {{"db", storage::WithoutPasswords(flags.db)},
                         {"port", server->port()},
-                        {"transport", TransportOf(line.tls)},
-                        {"tokens", line.tokens.empty() ? "none" : line.tokens},
+                        {"transport", TransportOf(flags.tls)},
+                        {"tokens", flags.tokens.empty() ? "none" : flags.tokens},
                         {"max_connections", limits.max_connections},
                         {"max_connections_per_address", limits.max_connections_per_address}});
 
@@ -154,4 +144,35 @@ absl::Status Serve(const CommandLine& line) {
   return absl::OkStatus();
 }
 
-}  // namespace telemetry::collector
+class ServeCommand final : public cli::Command {
+ public:
+  ServeCommand()
+      : Command({.name = "serve",
+                 .summary = "Accept records from producers and serve readers, until SIGTERM or SIGINT",
+                 .examples = R"(  telemetry-collector serve --db telemetry.db
+  telemetry-collector serve --db telemetry.db --listen 127.0.0.1:0 --metrics-listen 127.0.0.1:4748
+  telemetry-collector serve --db telemetry.db --listen 0.0.0.0:4747 --tls-cert collector.pem --tls-key collector.key \
+      --tls-client-ca runners-ca.pem --tokens tokens.json
+  telemetry-collector serve --db telemetry.db --keep-age 180d --keep-bytes 50GiB
+  telemetry-collector serve --validate --config collector.toml
+)"}) {}
+
+  void AddFlags(cli::Flags& flags) override { flags_.AddTo(flags); }
+  absl::Status Check() override { return flags_.Check(); }
+  absl::StatusOr<int> Run() override {
+    const absl::Status status = flags_.validate ? ValidateServe(flags_) : Serve(flags_);
+    if (status.ok()) return cli::kExitDone;
+    if (flags_.log_format != "json") return status;
+    log::Error(status.message());  // a JSON line, too, so that programs can parse the entire log
+    return cli::kExitFailed;
+  }
+
+ private:
+  ServeFlags flags_;
+};
+
+}  // namespace
+
+std::unique_ptr<cli::Command> NewServe() { return cli::New<ServeCommand>(); }
+
+}  // namespace telemetry::commands

@@ -1,7 +1,6 @@
-#include "server/commands/stats_command.h"
-
 #include <cstdio>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -10,9 +9,11 @@
 #include "proto/base/status_macros.h"
 #include "proto/log/line.h"
 #include "proto/record/json.h"
+#include "server/commands/commands.h"
+#include "server/commands/dataset_flags.h"
 #include "server/storage/upkeep/stats.h"
 
-namespace telemetry::collector {
+namespace telemetry::commands {
 namespace {
 
 using record::Json;
@@ -126,12 +127,31 @@ Json ToJson(const DatasetStats& stats) {
   return json;
 }
 
+class StatsCommand final : public cli::Command {
+ public:
+  StatsCommand()
+      : Command({.name = "stats",
+                 .summary = "Print statistics of the dataset; works while a collector serves it",
+                 .examples = "  telemetry-collector stats --db telemetry.db --json\n"}) {}
+
+  void AddFlags(cli::Flags& flags) override {
+    AddSqliteFile(flags, "db", db_, "The dataset's SQLite file");
+    flags.Switch("json", json_, "Print one JSON object");
+  }
+
+  absl::StatusOr<int> Run() override {
+    ASSIGN_OR_RETURN(const DatasetStats stats, storage::ReadStats(db_));
+    std::fputs((json_ ? record::ToJson(ToJson(stats)) + "\n" : ToTable(stats)).c_str(), stdout);
+    return cli::kExitDone;
+  }
+
+ private:
+  std::string db_;
+  bool json_ = false;
+};
+
 }  // namespace
 
-absl::Status Stats(const CommandLine& line) {
-  ASSIGN_OR_RETURN(const DatasetStats stats, storage::ReadStats(line.db));
-  std::fputs((line.json ? record::ToJson(ToJson(stats)) + "\n" : ToTable(stats)).c_str(), stdout);
-  return absl::OkStatus();
-}
+std::unique_ptr<cli::Command> NewStats() { return cli::New<StatsCommand>(); }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::commands

@@ -1,25 +1,20 @@
 // telemetry-export: writes a dataset as the sidecars that an autotuner would have written.
 
-#include <CLI/CLI.hpp>
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
+#include <memory>
 #include <string>
 
 #include "absl/status/status.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
 #include "proto/access/credential_flags.h"
 #include "proto/access/grpc_log.h"
+#include "proto/base/cli/end_signals.h"
+#include "proto/base/cli/program.h"
 #include "proto/base/status_macros.h"
-#include "proto/base/usage.h"
 #include "proto/record/counted.h"
 #include "proto/record/ids.h"
 #include "server/export/dataset_source.h"
-#include "server/export/end_signals.h"
 #include "server/export/export_dataset.h"
 #include "server/export/progress_bar.h"
 #include "server/export/since.h"
@@ -37,14 +32,14 @@ constexpr char kDescription[] =
     "A repeated export replaces them and removes BASE.incomplete. Equal datasets yield equal bytes.";
 
 constexpr char kExamples[] =
-    "Examples:\n"
     "  telemetry-export --db telemetry.db --out dataset\n"
     "  telemetry-export --collector 127.0.0.1:4747 --out out/softmax --layout pr2750 --kernel softmax\n"
     "  telemetry-export --collector collector:4747 --tls-ca ca.pem --token-file token --out out/shared\n"
     "  telemetry-export --db telemetry.db --out frames --layout keyed --details      # for pandas\n"
     "  telemetry-export --db telemetry.db --out softmax --run e0486903 --details\n"
-    "  telemetry-export --db telemetry.db --out h200 --hardware 'NVIDIA H200' --status ok --since 7d --compress zstd\n"
-    "\n"
+    "  telemetry-export --db telemetry.db --out h200 --hardware 'NVIDIA H200' --status ok --since 7d --compress zstd\n";
+
+constexpr char kNotes[] =
     "Every option can be given as an environment variable (TELEMETRY_EXPORT_OUT for --out) and in the file of\n"
     "--config, one line such as 'out = \"dataset\"' per option. TELEMETRY_EXPORT_DB and TELEMETRY_EXPORT_COLLECTOR\n"
     "are used if neither a flag nor the file names a source.\n"
@@ -67,67 +62,6 @@ struct Arguments {
   bool allow_empty = false;
   bool force = false;
 };
-
-constexpr char kDbVariable[] = "TELEMETRY_EXPORT_DB";
-constexpr char kCollectorVariable[] = "TELEMETRY_EXPORT_COLLECTOR";
-
-std::string VariableOf(const std::string& flag) {
-  return absl::StrCat("TELEMETRY_EXPORT_", absl::StrReplaceAll(absl::AsciiStrToUpper(flag), {{"-", "_"}}));
-}
-
-CLI::Option* AddOption(CLI::App* app, const std::string& name, std::string* value, const std::string& help) {
-  return app->add_option(absl::StrCat("--", name), *value, help)->envname(VariableOf(name))->check(cli::NotEmpty());
-}
-
-// Adds a flag without an environment variable. CLI11 would treat the variable as a second source that conflicts with
-// the other source's flag. See SourceFromEnvironment().
-CLI::Option* AddSource(CLI::App* app, const std::string& name, std::string* value, const std::string& help) {
-  return AddOption(app, name, value, help)->envname("");
-}
-
-void AddSwitch(CLI::App* app, const std::string& name, bool* value, const std::string& help) {
-  app->add_flag(absl::StrCat("--", name), *value, help)->envname(VariableOf(name));
-}
-
-void Declare(CLI::App* app, Arguments* arguments) {
-  app->set_version_flag("--version", "telemetry-export " TELEMETRY_VERSION);
-  cli::AddConfigFlag(app, "TELEMETRY_EXPORT_CONFIG");
-  app->footer(kExamples);
-  CLI::Option* db = AddSource(app, "db", &arguments->db, "Source: a SQLite file or postgresql://USER@HOST/DATABASE")
-                        ->type_name("FILE");
-  AddSource(app, "collector", &arguments->collector, "Source: address of a running collector")
-      ->type_name("HOST:PORT")
-      ->excludes(db);
-  access::AddCredentialFlags(*app, arguments->credentials, VariableOf);
-  AddOption(app, "out", &arguments->out, "Base path of the files; a trailing '.csv' is ignored")
-      ->type_name("BASE")
-      ->required();
-  AddOption(app, "layout", &arguments->layout,
-            "Format of the files: helion, pr2750, pr2699 (one run) or v1.1 (rows only), or keyed (rows, runs, attempts "
-            "and details that join by key, configs as JSON)")
-      ->capture_default_str();
-  AddOption(app, "kernel", &arguments->kernel, "Only runs of this kernel")->type_name("NAME");
-  AddOption(app, "hardware", &arguments->hardware, "Only runs on this device, such as \"NVIDIA H200\"")
-      ->type_name("NAME");
-  AddOption(app, "run", &arguments->run, "Only the run with this run_id, or a prefix of at least 4 digits")
-      ->type_name("ID");
-  AddOption(app, "status", &arguments->status, "Only rows with this status, such as ok")->type_name("STATUS");
-  AddOption(
-      app, "since", &arguments->since,
-      "Only attempts that started at or after this time: 2025-03-01T12:00:00Z, 2025-03-01, or an age such as 24h or 7d")
-      ->type_name("TIME");
-  AddOption(app, "attempts", &arguments->attempts,
-            "Attempts of each run and sender: all, latest (the last to arrive) or best (with the fastest final ok row, "
-            "else the fastest ok row that was not stopped early)")
-      ->capture_default_str();
-  AddOption(app, "compress", &arguments->compress, "Compression of the files: none, gzip (.gz) or zstd (.zst)")
-      ->capture_default_str();
-  AddSwitch(app, "details", &arguments->details,
-            "Also write BASE.details.jsonl: raw samples, resources of the compiled code, errors of its results, and "
-            "reasons of failures");
-  AddSwitch(app, "allow-empty", &arguments->allow_empty, "Write the files even if no row is selected");
-  AddSwitch(app, "force", &arguments->force, "Also replace files that are not from an earlier export");
-}
 
 absl::StatusOr<v1::Filter::Attempts> ParseAttempts(const std::string& name) {
   if (name == "all") return v1::Filter::ATTEMPTS_ALL;
@@ -158,21 +92,6 @@ absl::StatusOr<v1::Filter> ParseFilter(const Arguments& arguments) {
     filter.set_since_unix_us(absl::ToUnixMicros(since));
   }
   return filter;
-}
-
-std::string Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-// Reads the source from the environment if neither a flag nor the configuration file names one.
-absl::Status SourceFromEnvironment(Arguments* arguments) {
-  if (!arguments->db.empty() || !arguments->collector.empty()) return absl::OkStatus();
-  arguments->db = Variable(kDbVariable);
-  arguments->collector = Variable(kCollectorVariable);
-  if (arguments->db.empty() || arguments->collector.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(kDbVariable, " and ", kCollectorVariable, " are both set: give --db or --collector"));
 }
 
 absl::StatusOr<ExportOptions> ParseOptions(const Arguments& arguments) {
@@ -212,54 +131,106 @@ void WarnOfGraphs(const render::DatasetCounts& counts) {
   }
 }
 
-int Fail(const absl::Status& status, int exit_status) {
-  absl::FPrintF(stderr, "telemetry-export: %s\n", status.message());
-  if (exit_status == cli::kExitUsage) absl::FPrintF(stderr, "Run telemetry-export --help for examples.\n");
-  return exit_status;
-}
+class ExportCommand final : public cli::Command {
+ public:
+  ExportCommand() : Command({.name = "", .summary = kDescription, .examples = kExamples, .notes = kNotes}) {}
 
-int Run(int argc, char** argv) {
-  CLI::App app(kDescription, "telemetry-export");
-  Arguments arguments;
-  Declare(&app, &arguments);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return cli::ExitAfterParse(app, error);
+  void AddFlags(cli::Flags& flags) override {
+    const auto option = [&flags](const std::string& name, std::string& value, const std::string& help) {
+      return flags.Add(name, value, help)->check(cli::NotEmpty());
+    };
+    CLI::Option* db = option("db", arguments_.db, "Source: a SQLite file or postgresql://USER@HOST/DATABASE")
+                          ->envname("")
+                          ->type_name("FILE");
+    option("collector", arguments_.collector, "Source: address of a running collector")
+        ->envname("")
+        ->type_name("HOST:PORT")
+        ->excludes(db);
+    db_in_environment_ = flags.FromEnvironment("db");
+    collector_in_environment_ = flags.FromEnvironment("collector");
+    access::AddCredentialFlags(flags, arguments_.credentials);
+    option("out", arguments_.out, "Base path of the files; a trailing '.csv' is ignored")
+        ->type_name("BASE")
+        ->required();
+    option("layout", arguments_.layout,
+           "Format of the files: helion, pr2750, pr2699 (one run) or v1.1 (rows only), or keyed (rows, runs, attempts "
+           "and details that join by key, configs as JSON)");
+    option("kernel", arguments_.kernel, "Only runs of this kernel")->type_name("NAME");
+    option("hardware", arguments_.hardware, "Only runs on this device, such as \"NVIDIA H200\"")->type_name("NAME");
+    option("run", arguments_.run, "Only the run with this run_id, or a prefix of at least 4 digits")->type_name("ID");
+    option("status", arguments_.status, "Only rows with this status, such as ok")->type_name("STATUS");
+    option("since", arguments_.since,
+           "Only attempts that started at or after this time: 2025-03-01T12:00:00Z, 2025-03-01, or an age such as 24h "
+           "or 7d")
+        ->type_name("TIME");
+    option("attempts", arguments_.attempts,
+           "Attempts of each run and sender: all, latest (the last to arrive) or best (with the fastest final ok row, "
+           "else the fastest ok row that was not stopped early)");
+    option("compress", arguments_.compress, "Compression of the files: none, gzip (.gz) or zstd (.zst)");
+    flags.Switch("details", arguments_.details,
+                 "Also write BASE.details.jsonl: raw samples, resources of the compiled code, errors of its results, "
+                 "and reasons of failures");
+    flags.Switch("allow-empty", arguments_.allow_empty, "Write the files even if no row is selected");
+    flags.Switch("force", arguments_.force, "Also replace files that are not from an earlier export");
   }
-  if (absl::Status status = SourceFromEnvironment(&arguments); !status.ok()) return Fail(status, cli::kExitUsage);
-  absl::StatusOr<ExportOptions> options = ParseOptions(arguments);
-  if (!options.ok()) return Fail(options.status(), cli::kExitUsage);
-  if (arguments.db.empty()) {
-    const absl::Status status = access::Connection::Check(arguments.credentials, arguments.collector);
-    if (!status.ok()) return Fail(status, cli::kExitUsage);
+
+  absl::StatusOr<int> Run() override {
+    absl::StatusOr<ExportOptions> options = Options();
+    if (!options.ok()) {
+      absl::FPrintF(stderr, "telemetry-export: %s\nRun telemetry-export --help for examples.\n",
+                    options.status().message());
+      return cli::kExitUsage;
+    }
+    const cli::EndSignals signals;
+    options->stop = signals.stop();
+    const DatasetSource source = arguments_.db.empty()
+                                     ? FromCollector(arguments_.collector, arguments_.credentials, signals.stop())
+                                     : FromDatabase(arguments_.db);
+    absl::StatusOr<ExportResult> result;
+    {
+      ProgressBar bar(stderr);
+      options->on_progress = [&bar](uint64_t done, uint64_t total) { bar.Update(done, total); };
+      result = ExportDataset(source, *options);
+    }
+    if (!result.ok()) return result.status();
+    WarnOfGraphs(result->counts);
+    PrintSummary(*result, options->base);
+    return cli::kExitDone;
   }
-  const EndSignals signals;
-  options->stop = signals.stop();
-  const DatasetSource source = arguments.db.empty()
-                                   ? FromCollector(arguments.collector, arguments.credentials, signals.stop())
-                                   : FromDatabase(arguments.db);
-  absl::StatusOr<ExportResult> result;
-  {
-    ProgressBar bar(stderr);
-    options->on_progress = [&bar](uint64_t done, uint64_t total) { bar.Update(done, total); };
-    result = ExportDataset(source, *options);
+
+ private:
+  // Returns the options of the export. An error is wrong usage.
+  absl::StatusOr<ExportOptions> Options() {
+    RETURN_IF_ERROR(TakeSourceFromEnvironment());
+    ASSIGN_OR_RETURN(ExportOptions options, ParseOptions(arguments_));
+    if (arguments_.db.empty()) {
+      RETURN_IF_ERROR(access::Connection::Check(arguments_.credentials, arguments_.collector));
+    }
+    return options;
   }
-  if (!result.ok()) return Fail(result.status(), cli::kExitFailed);
-  WarnOfGraphs(result->counts);
-  PrintSummary(*result, options->base);
-  return 0;
-}
+
+  // Reads the source from the environment if neither a flag nor the configuration file names one.
+  absl::Status TakeSourceFromEnvironment() {
+    if (!arguments_.db.empty() || !arguments_.collector.empty()) return absl::OkStatus();
+    arguments_.db = db_in_environment_;
+    arguments_.collector = collector_in_environment_;
+    if (arguments_.db.empty() || arguments_.collector.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "TELEMETRY_EXPORT_DB and TELEMETRY_EXPORT_COLLECTOR are both set: give --db or --collector");
+  }
+
+  Arguments arguments_;
+  std::string db_in_environment_;
+  std::string collector_in_environment_;
+};
 
 }  // namespace
 }  // namespace telemetry::exporter
 
 int main(int argc, char** argv) {
+  constexpr telemetry::cli::NewCommand kCommand = telemetry::cli::New<telemetry::exporter::ExportCommand>;
   telemetry::access::QuietGrpc();
-  try {
-    return telemetry::exporter::Run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "telemetry-export: %s\n", error.what());
-    return 1;
-  }
+  return telemetry::cli::RunProgram(
+      {.name = "telemetry-export", .summary = telemetry::exporter::kDescription, .commands = {&kCommand, 1}}, argc,
+      argv);
 }

@@ -19,7 +19,7 @@ std::string Quoted(const std::string& text) { return absl::StrCat("'", text, "'"
 std::string Suggest(const std::string& value, const Values& known) {
   constexpr size_t kMostListed = 10;
   const std::vector<std::string> candidates(known.begin(), known.end());
-  const std::string nearest = cli::Nearest(value, candidates);
+  const std::string nearest = Nearest(value, candidates);
   if (!nearest.empty()) return absl::StrCat("did you mean ", Quoted(nearest), "?");
   const auto end = candidates.begin() + static_cast<ptrdiff_t>(std::min(candidates.size(), kMostListed));
   const std::string listed = absl::StrJoin(

@@ -17,7 +17,7 @@ using record::AbslView;
 std::string NearestName(std::string_view name) {
   std::vector<std::string> names;
   for (const LibraryKernel* kernel : AllKernels()) names.push_back(kernel->name);
-  return cli::Nearest(name, names);
+  return Nearest(name, names);
 }
 
 }  // namespace

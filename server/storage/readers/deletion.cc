@@ -46,7 +46,7 @@ absl::StatusOr<std::vector<std::string>> Texts(Statement& statement) {
 
 // Returns an error that suggests the nearest candidate.
 absl::Status NotFound(const std::string& what, const std::string& word, const std::vector<std::string>& candidates) {
-  const std::string nearest = cli::Nearest(word, candidates);
+  const std::string nearest = Nearest(word, candidates);
   return absl::NotFoundError(
       absl::StrCat(what, ": nothing is deleted", nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?")));
 }

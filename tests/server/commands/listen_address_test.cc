@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace telemetry::collector {
+namespace telemetry::commands {
 namespace {
 
 TEST(ListenAddress, IsAHostAndAPort) {
@@ -20,4 +20,4 @@ TEST(ListenAddress, IsNothingElse) {
 }
 
 }  // namespace
-}  // namespace telemetry::collector
+}  // namespace telemetry::commands

@@ -10,12 +10,12 @@
 #include "absl/strings/str_cat.h"
 #include "proto/access/bearer_token.h"
 #include "server/access/token_file.h"
-#include "server/commands/token_commands.h"
+#include "server/commands/lifetime.h"
 #include "server/net/listener.h"
 #include "tests/run_program.h"
 #include "tests/server/storage/dataset_story.h"
 
-namespace telemetry::collector {
+namespace telemetry::commands {
 namespace {
 
 using ::testing::AllOf;
@@ -349,4 +349,4 @@ TEST(TokenCommands, LifetimesAreDaysOrDurations) {
 }
 
 }  // namespace
-}  // namespace telemetry::collector
+}  // namespace telemetry::commands

@@ -12,7 +12,7 @@
 #include "tests/run_program.h"
 #include "tests/server/storage/dataset_story.h"
 
-namespace telemetry::collector {
+namespace telemetry::commands {
 namespace {
 
 using record::Json;
@@ -102,4 +102,4 @@ TEST(Stats, OfNothingAreNothingAndOfNoDatasetAnError) {
 }
 
 }  // namespace
-}  // namespace telemetry::collector
+}  // namespace telemetry::commands

@@ -14,7 +14,7 @@
 #include "tests/server/collector/token_folder.h"
 #include "tests/server/storage/dataset_story.h"
 
-namespace telemetry::collector {
+namespace telemetry::commands {
 namespace {
 
 using ::testing::AllOf;
@@ -59,7 +59,7 @@ TEST_F(ValidateTest, TheDefaultOfTheExportTimeoutIsAValueOfItsFlag) {
 }
 
 TEST_F(ValidateTest, SaysWhatWouldBeServedAndMakesNothing) {
-  TokenFolder tokens;
+  collector::TokenFolder tokens;
   tokens.Add({.name = "ci", .roles = {access::Role::kWriter}});
   tokens.Add({.name = "old", .roles = {access::Role::kReader}, .expires = absl::Now() - absl::Hours(1)});
   const std::string flags = flags_ + " --listen 0.0.0.0:4747 --metrics-listen 127.0.0.1:4748 --tokens " +
@@ -142,4 +142,4 @@ TEST_F(ValidateTest, WrongUsageIsWrongUsage) {
 }
 
 }  // namespace
-}  // namespace telemetry::collector
+}  // namespace telemetry::commands
