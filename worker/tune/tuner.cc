@@ -124,7 +124,6 @@ absl::Status Attempt::CreateSearch(std::vector<Config> starting_points) {
   ASSIGN_OR_RETURN(std::unique_ptr<SearchAlgorithm> made,
                    MakeSearch(subject_.kernel->config_space(), std::move(search)));
   search_ = std::move(made);
-  for (const std::string& warning : search_->warnings()) Notice(warning);
   return absl::OkStatus();
 }
 
@@ -159,7 +158,9 @@ absl::Status Attempt::ResumeOrBegin(const Journal::Contents& earlier, TuneRecord
 
 absl::Status Attempt::Search() {
   search_began_ = SteadyNow();
-  for (std::vector<Config> configs = search_->Propose(); !configs.empty(); configs = search_->Propose()) {
+  std::vector<Config> configs = search_->Propose();
+  for (const std::string& warning : search_->warnings()) Notice(warning);
+  for (; !configs.empty(); configs = search_->Propose()) {
     if (!passing_over_.ok()) return passing_over_;
     ASSIGN_OR_RETURN(std::vector<Trial> trials, RunGeneration(configs));
     if (IsStopped()) return absl::OkStatus();

@@ -323,6 +323,16 @@ TEST(TunerTest, GoesOnWithTheStartingPointsThatItBeganWith) {
   EXPECT_EQ(Tried(stopped), Tried(whole));
 }
 
+TEST(TunerTest, NamesTheStartingPointsThatCannotBeUsed) {
+  TuneFixture fixture;
+  TunerOptions options = fixture.Options(1);
+  options.search.starting_points = {*Config::Parse("Config(num_warps=3)")};
+  std::string notices;
+  options.on_notice = [&notices](const std::string& text) { notices += text + "\n"; };
+  ASSERT_TRUE(fixture.Tune(fixture.Subject(), options).ok());
+  EXPECT_THAT(notices, testing::HasSubstr("starting point Config(num_warps=3) is left out: "));
+}
+
 TEST(TunerTest, TheSameSeedTriesTheSameConfigs) {
   const auto tried = [] {
     TuneFixture fixture;
