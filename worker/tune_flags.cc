@@ -97,12 +97,12 @@ absl::StatusOr<tune::TunerOptions> TunerOptionsOf(const TuneFlags& flags) {
   if (!flags.budget.empty()) {
     RETURN_IF_ERROR(set_duration("--budget", flags.budget, &options.time_budget));
   }
-  absl::Status status = set_duration("--compile-limit", flags.compile_limit, &options.workbench.compile.time_limit);
-  status.Update(set_duration("--compile-limit", flags.compile_limit, &options.workbench.load_limit));
-  status.Update(set_duration("--run-limit", flags.run_limit, &options.workbench.run_limit));
+  absl::Status status = set_duration("--compile-limit", flags.compile_limit, &options.processes.compile.time_limit);
+  status.Update(set_duration("--compile-limit", flags.compile_limit, &options.processes.load_limit));
+  status.Update(set_duration("--run-limit", flags.run_limit, &options.processes.run_limit));
   if (!status.ok()) return status;
-  options.workbench.compile.processes = flags.compilers;
-  options.workbench.measure.debug = {.level = static_cast<worker::debug::DebugLevel>(flags.debug_values),
+  options.processes.compile.processes = flags.compilers;
+  options.processes.measure.debug = {.level = static_cast<worker::debug::DebugLevel>(flags.debug_values),
                                      .kernels = worker::debug::SplitKernelNames(flags.debug_kernels),
                                      .folder = flags.debug_dir};
   return options;

@@ -99,7 +99,7 @@ class SuiteRunner {
       Say(Cat(name, ": ", SummaryText(summary)));
     };
     task.tuner.on_notice = [this, name](const std::string& text) { Say(Cat(name, ": ", text)); };
-    task.tuner.workbench.measure.on_debug = [this, name](std::string_view text) { Say(Cat(name, ": ", text)); };
+    task.tuner.processes.measure.on_debug = [this, name](std::string_view text) { Say(Cat(name, ": ", text)); };
     return task;
   }
 

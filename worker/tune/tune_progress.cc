@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "worker/tune/record/statuses.h"
-#include "worker/tune/trial_log.h"
 
 namespace telemetry::worker::tune {
 
@@ -24,9 +23,9 @@ std::string ProgressText(const TuneProgress& progress, int width) {
   return text;
 }
 
-GenerationSummary Summarise(absl::Span<const RecordedRow> rows, int64_t generation, double elapsed_s) {
+GenerationSummary Summarise(absl::Span<const AttemptRow> rows, int64_t generation, double elapsed_s) {
   GenerationSummary summary = {.generation = generation, .elapsed_s = elapsed_s};
-  for (const RecordedRow& row : rows) {
+  for (const AttemptRow& row : rows) {
     if (row.generation != generation || row.status == status::kStarted) continue;
     if (row.perf_ms) summary.times_ms.push_back(*row.perf_ms);
     if (IsOfFinal(row)) summary.is_final = true;

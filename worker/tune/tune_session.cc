@@ -90,7 +90,7 @@ absl::StatusOr<TaskResult> TuneSession::Tune(TuneSubject subject, AttemptInfo in
   ASSIGN_OR_RETURN(std::unique_ptr<SidecarLog> log, OpenLog());
 
   info.origin = options_.origin;
-  tuner.workbench.measure.device = subject.kernel->device()->id();
+  tuner.processes.measure.device = subject.kernel->device()->id();
   if (!journal->has_begun()) tuner.search.starting_points = StartingPoints(result.run, tuner);
   ASSIGN_OR_RETURN(TuneResult tuned, tune::Tune(std::move(subject), std::move(tuner),
                                                 {.info = std::move(info),

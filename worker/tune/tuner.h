@@ -8,13 +8,13 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "worker/tune/candidates.h"
-#include "worker/tune/final.h"
+#include "worker/tune/final_stage.h"
 #include "worker/tune/journal.h"
 #include "worker/tune/record/attempt_counters.h"
 #include "worker/tune/record/attempt_recorder.h"
 #include "worker/tune/search/make_search.h"
+#include "worker/tune/tune_processes.h"
 #include "worker/tune/tune_progress.h"
-#include "worker/tune/workbench.h"
 
 namespace telemetry::worker::tune {
 
@@ -30,7 +30,7 @@ struct TunerOptions {
   static constexpr double kSearchPart = 0.7;
   int finalists = 6;  // the number of fastest configs in the final; the default config is added
   int final_rounds = 60;
-  WorkbenchOptions workbench;
+  TuneProcessOptions processes;
   // Generates the code of a config; empty: BoundKernel::Generate. Tests and benchmarks inject bad code here.
   Candidates::Generate generate;
   std::function<void(const TuneProgress&)> on_progress;         // after each config

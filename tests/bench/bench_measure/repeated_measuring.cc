@@ -62,7 +62,7 @@ absl::StatusOr<RepeatedMeasuring> RepeatedMeasuring::Start(const std::shared_ptr
 
 absl::StatusOr<RepeatedMeasuring::Repetition> RepeatedMeasuring::Measure(const tune::MeasureRequest& request) {
   const auto begin = std::chrono::steady_clock::now();
-  absl::StatusOr<tune::MeasureOutcome> outcome = measurer_->Measure(request);
+  absl::StatusOr<tune::wire::Outcome> outcome = measurer_->Measure(request);
   if (!outcome.ok()) return outcome.status();
   const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - begin;
   return Repetition{.wall_ms = wall.count(), .outcome = *std::move(outcome)};

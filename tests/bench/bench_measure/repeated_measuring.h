@@ -21,7 +21,7 @@ class RepeatedMeasuring {
 
   struct Repetition {
     double wall_ms = 0;
-    worker::tune::MeasureOutcome outcome;
+    worker::tune::wire::Outcome outcome;
   };
 
   // Measures the config `times` times. Returns the errors of the Measurer.

@@ -37,7 +37,7 @@ tune::Candidates::Generate SabotagedEvery(int n, std::shared_ptr<worker::BoundKe
 tune::TunerOptions TunerOptionsOf(const TuneRunOptions& options, const worker::Device& device) {
   tune::TunerOptions tuner;
   tuner.search = {.algorithm = options.algorithm, .effort = options.effort, .seed = options.seed};
-  tuner.workbench.measure.device = device.id();
+  tuner.processes.measure.device = device.id();
   tuner.on_notice = [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); };
   if (options.verbose) {
     tuner.on_generation = [](const tune::GenerationSummary& summary) {

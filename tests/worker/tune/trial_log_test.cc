@@ -20,8 +20,8 @@ class TrialLogTest : public testing::Test {
     return AttemptRecorder::Create(std::move(info), {.producer = &producer_}).value();
   }
   static Config Warps(int warps) { return *Config::Parse("Config(num_warps=" + std::to_string(warps) + ")"); }
-  static RecordedRow Row(int64_t generation, const Config& config, const char* status) {
-    return {.generation = generation, .config = config.json(), .status = status};
+  static AttemptRow Row(int64_t generation, const Config& config, const char* status) {
+    return {.generation = generation, .config = config, .status = status};
   }
 
   MemoryProducer producer_;
@@ -31,9 +31,9 @@ class TrialLogTest : public testing::Test {
 
 TEST_F(TrialLogTest, KnowsWhichConfigWasInterruptedWhateverWasPassedOverSince) {
   ASSERT_TRUE(log_.Replay({Row(0, Warps(1), status::kOk), Row(0, Warps(2), status::kStarted)}).ok());
-  ASSERT_TRUE(log_.Finish({0, Warps(4), Duplicate()}).ok());
+  ASSERT_TRUE(log_.Finish(Row(0, Warps(4), status::kDeduplicated)).ok());
   EXPECT_EQ(log_.Interrupted(), Warps(2));
-  ASSERT_TRUE(log_.Finish({0, Warps(2), NeverRun("no time left")}).ok());
+  ASSERT_TRUE(log_.Finish(Row(0, Warps(2), status::kFiltered)).ok());
   EXPECT_FALSE(log_.Interrupted().has_value());
 }
 
@@ -45,8 +45,8 @@ TEST_F(TrialLogTest, AConfigThatAnEarlierProcessStartedIsNotStartedAgain) {
 
 TEST_F(TrialLogTest, CountsConfigsOnceAndGenerationsThatHaveResults) {
   ASSERT_TRUE(log_.Replay({Row(0, Warps(1), status::kStarted), Row(0, Warps(1), status::kOk)}).ok());
-  ASSERT_TRUE(log_.Finish({0, Warps(2), Duplicate()}).ok());
-  ASSERT_TRUE(log_.Finish({1, Warps(1), NeverRun("no time left")}).ok());
+  ASSERT_TRUE(log_.Finish(Row(0, Warps(2), status::kDeduplicated)).ok());
+  ASSERT_TRUE(log_.Finish(Row(1, Warps(1), status::kFiltered)).ok());
   ASSERT_TRUE(log_.Start(2, Warps(4)).ok());
   EXPECT_EQ(log_.generations(), 2);
   EXPECT_EQ(log_.Counters().configs_tested, 2);

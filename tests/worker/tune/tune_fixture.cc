@@ -39,7 +39,7 @@ TunerOptions TuneFixture::Options(int configs) const {
   options.search = {.algorithm = "random", .seed = 1, .max_configs = configs};
   options.finalists = 2;
   options.final_rounds = 5;
-  options.workbench = {.compile = {.program = {.path = program}, .processes = 1},
+  options.processes = {.compile = {.program = {.path = program}, .processes = 1},
                        .measure = {.device = device_->id(), .program = program},
                        .effort = {.max_samples = 10, .budget = absl::Milliseconds(5)},
                        .run_limit = absl::Seconds(20)};

@@ -110,7 +110,7 @@ TEST(TunerTest, AllStatusesOccur) {
   LibrarySubject subject = fixture.Subject();
   LibrarySubject other = fixture.Subject("exp", {"x=16x64:f32"});
   TunerOptions options = fixture.Options(12);
-  options.workbench.run_limit = absl::Seconds(8);  // the duration of the hang; large, because a busy machine is slow
+  options.processes.run_limit = absl::Seconds(8);  // the duration of the hang; large, because a busy machine is slow
   const auto wrong = [&other](codegen::GeneratedKernel* kernel) {
     absl::StatusOr<codegen::GeneratedKernel> exp =
         other.subject.kernel->Generate(other.subject.kernel->config_space().Default());
@@ -162,8 +162,8 @@ TEST(TunerTest, WhereValuesAreLookedAtAWrongResultNamesTheFirstNaN) {
   TunerOptions options = fixture.Options(4);
   options.generate = Spoiled(subject.subject.kernel, {nullptr, Begin("return;")});
   std::string printed;
-  options.workbench.measure.debug = {.level = debug::DebugLevel::kPrint, .kernels = {"Softmax"}};
-  options.workbench.measure.on_debug = [&](std::string_view text) { printed += std::string(text) + "\n"; };
+  options.processes.measure.debug = {.level = debug::DebugLevel::kPrint, .kernels = {"Softmax"}};
+  options.processes.measure.on_debug = [&](std::string_view text) { printed += std::string(text) + "\n"; };
   ASSERT_TRUE(fixture.Tune(std::move(subject), options).ok());
   const std::vector<v1::Measurement> rows = fixture.Rows();
   const v1::Measurement* wrong = ResultWith(rows, "WrongResult");
@@ -178,7 +178,7 @@ TEST(TunerTest, WhereValuesAreLookedAtAWrongResultNamesTheFirstNaN) {
 TEST(TunerTest, ACompilerThatDiesIsThePeersFailure) {
   TuneFixture fixture;
   TunerOptions options = fixture.Options(2);
-  options.workbench.compile.program.path = "/bin/false";
+  options.processes.compile.program.path = "/bin/false";
   const absl::StatusOr<TuneResult> result = fixture.Tune(fixture.Subject(), options);
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_THAT(fixture.Statuses(), Contains(Key("peer_compilation_fail")));
@@ -244,9 +244,9 @@ TEST(TunerTest, TheFinalOfAResumedAttemptIsItsLastGeneration) {
   TuneFixture fixture;
   LibrarySubject subject = fixture.Subject();
   const Config config = subject.subject.kernel->config_space().Default();
-  RecordedRow first = {.config = config.json(), .status = status::kOk, .perf_ms = 1};
+  AttemptRow first = {.config = config, .status = status::kOk, .perf_ms = 1};
   first.detail.emplace().set_stage(v1::MeasurementDetail::STAGE_SEARCH);
-  const RecordedRow second = {.generation = 1, .config = config.json(), .status = status::kError};
+  const AttemptRow second = {.generation = 1, .config = config, .status = status::kError};
   {
     const std::unique_ptr<Journal> journal = Journal::Open(fixture.journal_path()).value();
     ASSERT_TRUE(journal->Begin(subject.info.attempt_id, subject.info.started).ok());
@@ -270,7 +270,7 @@ TEST(TunerTest, AFinalistThatDoesNotCompileIsLeftOutOfTheFinal) {
   const Config good = kernel->config_space().Default();
   const Config bad = *kernel->config_space().Normalize(*Config::Parse("Config(num_warps=8)"));
   const auto measured = [](const Config& config, double perf_ms) {
-    RecordedRow row = {.config = config.json(), .status = status::kOk, .perf_ms = perf_ms};
+    AttemptRow row = {.config = config, .status = status::kOk, .perf_ms = perf_ms};
     row.detail.emplace().set_stage(v1::MeasurementDetail::STAGE_SEARCH);
     return row;
   };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -53,6 +54,16 @@ struct MeasureRequest {
   // The measuring process is killed if loading, or one run, exceeds its limit.
   absl::Duration load_limit = absl::Seconds(60);  // OpenCL compiles while loading
   absl::Duration run_limit = absl::Seconds(10);
+};
+
+// The limits of a final.
+struct FinalEffort {
+  int rounds = 60;
+  // The time limit. The final ends early when it is exceeded, but not before kLeastRounds rounds.
+  absl::Duration limit = absl::InfiniteDuration();
+  std::function<void(int rounds)> on_rounds = nullptr;  // called with the rounds done so far
+
+  static constexpr int kLeastRounds = 8;
 };
 
 }  // namespace telemetry::worker::tune

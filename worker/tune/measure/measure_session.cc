@@ -5,7 +5,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/steady.h"
 #include "worker/tune/measure/failures.h"
-#include "worker/tune/measure/measurer.h"
+#include "worker/tune/measure/measure_request.h"
 #include "worker/tune/measure/round_series.h"
 #include "worker/tune/measure/sample_series.h"
 #include "worker/tune/measure/wire_format.h"
@@ -135,7 +135,7 @@ wire::Outcomes MeasureSession::Measure(const wire::Config& config) {
 }
 
 absl::Status MeasureSession::TakeRounds(const std::vector<std::unique_ptr<LoadedConfig>>& configs,
-                                        const wire::Final& final, wire::Outcomes* outcomes) {
+                                        const wire::Final& request, wire::Outcomes* outcomes) {
   std::vector<Sampler::Launch> round;
   std::vector<int> of_outcome;
   for (size_t i = 0; i < configs.size(); ++i) {
@@ -145,8 +145,8 @@ absl::Status MeasureSession::TakeRounds(const std::vector<std::unique_ptr<Loaded
   }
   if (round.empty()) return absl::OkStatus();
   RETURN_IF_ERROR(Take(round).status());  // warm-up
-  RoundSeries series(round.size(), final.rounds());
-  const SteadyTime end = final.has_limit_s() ? SteadyAfter(absl::Seconds(final.limit_s())) : kNever;
+  RoundSeries series(round.size(), request.rounds());
+  const SteadyTime end = request.has_limit_s() ? SteadyAfter(absl::Seconds(request.limit_s())) : kNever;
   for (int next = series.Next(); next > 0; next = series.Next()) {
     std::vector<Sampler::Launch> launches;
     for (int i = 0; i < next; ++i) launches.insert(launches.end(), round.begin(), round.end());
@@ -159,14 +159,14 @@ absl::Status MeasureSession::TakeRounds(const std::vector<std::unique_ptr<Loaded
   return absl::OkStatus();
 }
 
-wire::Outcomes MeasureSession::MeasureFinal(const wire::Final& final) {
+wire::Outcomes MeasureSession::MeasureFinal(const wire::Final& request) {
   wire::Outcomes outcomes;
   std::vector<std::unique_ptr<LoadedConfig>> configs;
-  for (const wire::Config& config : final.configs()) {
+  for (const wire::Config& config : request.configs()) {
     configs.push_back(LoadChecked(config, memory_->data_set_count() - 1, outcomes.add_outcomes()));
     if (outcomes.outcomes().rbegin()->has_failure() && DeviceIsLost()) break;
   }
-  const bool is_whole = !DeviceIsLost() && TakeRounds(configs, final, &outcomes).ok() && !DeviceIsLost();
+  const bool is_whole = !DeviceIsLost() && TakeRounds(configs, request, &outcomes).ok() && !DeviceIsLost();
   if (is_whole) return outcomes;
   outcomes.clear_outcomes();
   outcomes.set_ends(true);

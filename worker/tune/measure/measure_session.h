@@ -44,7 +44,7 @@ class MeasureSession {
 
   // Takes samples of all configs in turns, on the last data set, and returns one outcome per config. Returns no
   // outcomes if the device failed meanwhile, because the config that caused it is not known.
-  wire::Outcomes MeasureFinal(const wire::Final& final);
+  wire::Outcomes MeasureFinal(const wire::Final& request);
 
  private:
   MeasureSession(std::shared_ptr<Device> device, std::unique_ptr<ProblemMemory> memory,
@@ -63,7 +63,7 @@ class MeasureSession {
   absl::Status Check(bool with_results, wire::Outcome* outcome);
   absl::Status TakeSeries(LoadedConfig& config, const wire::Effort& effort, wire::Outcome* outcome);
   absl::StatusOr<std::vector<Sample>> Take(absl::Span<const Sampler::Launch> launches);
-  absl::Status TakeRounds(const std::vector<std::unique_ptr<LoadedConfig>>& configs, const wire::Final& final,
+  absl::Status TakeRounds(const std::vector<std::unique_ptr<LoadedConfig>>& configs, const wire::Final& request,
                           wire::Outcomes* outcomes);
   void Fail(std::string_view phase, const absl::Status& status, wire::Outcome* outcome);
   bool DeviceIsLost() { return lost_ || !device_->Synchronize().ok(); }

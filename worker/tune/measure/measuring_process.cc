@@ -53,20 +53,21 @@ void MeasuringProcess::Print(const std::string& text) const {
 }
 
 Answer MeasuringProcess::Ended(const std::string& phase, const absl::Status& status, absl::Duration limit) {
-  Answer answer = {.ended = {.phase = phase}};
+  Answer answer;
+  answer.ended.set_phase(phase);
   if (absl::IsDeadlineExceeded(status)) {
     child_->Kill();
-    answer.ended.error_class = "Hang";
-    answer.ended.code = "DEADLINE_EXCEEDED";
-    answer.ended.message = Cat("exceeded the time limit of ", absl::FormatDuration(limit), " of phase ", phase,
-                               "; the process was killed");
+    answer.ended.set_error_class("Hang");
+    answer.ended.set_code("DEADLINE_EXCEEDED");
+    answer.ended.set_message(Cat("exceeded the time limit of ", absl::FormatDuration(limit), " of phase ", phase,
+                                 "; the process was killed"));
   } else {
     const ChildEnding ending = child_->ending().value_or(ChildEnding());
-    answer.ended.error_class = "Crash";
-    answer.ended.code = ending.signal != 0 ? ending.SignalName() : Cat("EXIT_", ending.exit_status);
-    answer.ended.message = std::string(status.message());
+    answer.ended.set_error_class("Crash");
+    answer.ended.set_code(ending.signal != 0 ? ending.SignalName() : Cat("EXIT_", ending.exit_status));
+    answer.ended.set_message(std::string(status.message()));
   }
-  answer.ended.log = child_->printed();
+  answer.ended.set_log(child_->printed());
   return answer;
 }
 

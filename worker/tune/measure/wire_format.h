@@ -3,7 +3,6 @@
 #include "absl/status/status.h"
 #include "worker/debug/debug_options.h"
 #include "worker/tune/measure/measure.pb.h"
-#include "worker/tune/measure/measure_outcome.h"
 #include "worker/tune/measure/measure_request.h"
 
 namespace telemetry::worker::tune {
@@ -13,6 +12,5 @@ namespace telemetry::worker::tune {
 wire::Debug ToWire(const debug::DebugOptions& options);
 debug::DebugOptions FromWire(const wire::Debug& message);
 wire::Config ToWire(const MeasureRequest& request);
-MeasureOutcome FromWire(const wire::Outcome& outcome);
 
 }  // namespace telemetry::worker::tune

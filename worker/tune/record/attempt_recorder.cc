@@ -8,6 +8,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/config_text.h"
 #include "proto/record/ids.h"
+#include "proto/record/sidecar_row.h"
 #include "proto/record/strings.h"
 
 namespace telemetry::worker::tune {
@@ -36,28 +37,27 @@ v1::MeasurementDetail FiniteDetail(v1::MeasurementDetail detail) {
   return detail;
 }
 
-v1::Measurement MeasurementOf(const record::SidecarRow& row, const std::optional<v1::Failure>& failure) {
+v1::Measurement ToMeasurement(const AttemptRow& row) {
   v1::Measurement out;
   out.set_timestamp_s(row.timestamp_s);
   out.set_generation(row.generation);
   out.set_status(row.status);
-  if (row.perf_ms.has_value()) out.set_perf_ms(*row.perf_ms);
-  if (row.compile_time_s.has_value()) out.set_compile_time_s(*row.compile_time_s);
-  out.set_config_id(*row.config_id);
-  if (failure.has_value()) *out.mutable_failure() = *failure;
+  if (const std::optional<double> perf_ms = Finite(row.perf_ms)) out.set_perf_ms(*perf_ms);
+  if (const std::optional<double> seconds = Finite(row.compile_time_s)) out.set_compile_time_s(*seconds);
+  out.set_config_id(row.config.id());
+  if (row.failure.has_value()) *out.mutable_failure() = *row.failure;
   return out;
 }
 
-// Returns the row for the sidecar, whose values are also used for the live records.
-record::SidecarRow SidecarRowOf(const RecordedRow& row, const std::string& run_id) {
+record::SidecarRow ToSidecarRow(const AttemptRow& row, const std::string& run_id) {
   return {.run_id = run_id,
           .timestamp_s = row.timestamp_s,
-          .config_id = record::ConfigId(row.config),
+          .config_id = row.config.id(),
           .generation = row.generation,
           .status = row.status,
           .perf_ms = Finite(row.perf_ms),
           .compile_time_s = Finite(row.compile_time_s),
-          .config_text = record::SortedConfigText(row.config),
+          .config_text = row.config.ToString(),
           .source_hash = row.source_hash};
 }
 
@@ -115,11 +115,11 @@ absl::Status AttemptRecorder::Begin() {
   return sinks_.producer->AppendBatch(records);
 }
 
-absl::Status AttemptRecorder::Row(const RecordedRow& row) { return Record(row, Log::kAlways); }
+absl::Status AttemptRecorder::Row(const AttemptRow& row) { return Record(row, Log::kAlways); }
 
-absl::Status AttemptRecorder::Replay(const RecordedRow& row) { return Record(row, Log::kMissing); }
+absl::Status AttemptRecorder::Replay(const AttemptRow& row) { return Record(row, Log::kMissing); }
 
-absl::Status AttemptRecorder::Check(const RecordedRow& row) const {
+absl::Status AttemptRecorder::Check(const AttemptRow& row) const {
   const auto wrong = [this](std::string_view what) {
     return absl::InvalidArgumentError(record::Cat("row ", next_seq_, " of the attempt: ", what));
   };
@@ -128,37 +128,35 @@ absl::Status AttemptRecorder::Check(const RecordedRow& row) const {
     return wrong(record::Cat("timestamp_s ", row.timestamp_s, " is before the last row's, ", last_timestamp_s_));
   }
   if (row.status.empty()) return wrong("status is empty");
-  if (row.config.kind != record::Json::Kind::kObject) return wrong("config is not a JSON object");
   if (!row.source_hash.empty() && !IsSourceHash(row.source_hash)) {
     return wrong(record::Cat("source_hash \"", row.source_hash, "\" is not a digest in lower-case hex"));
   }
   return absl::OkStatus();
 }
 
-absl::Status AttemptRecorder::Record(const RecordedRow& row, Log log) {
+absl::Status AttemptRecorder::Record(const AttemptRow& row, Log log) {
   RETURN_IF_ERROR(Check(row));
-  const record::SidecarRow sidecar_row = SidecarRowOf(row, info_.run.run_id());
-  const bool is_new_config = !announced_.contains(*sidecar_row.config_id);
+  const bool is_new_config = !announced_.contains(row.config.id());
   if (sinks_.producer != nullptr) {
-    RETURN_IF_ERROR(sinks_.producer->AppendBatch(RecordsOf(row, sidecar_row, is_new_config)));
+    RETURN_IF_ERROR(sinks_.producer->AppendBatch(MakeRecords(row, is_new_config)));
   }
-  RETURN_IF_ERROR(AppendToLog(sidecar_row, log));
+  RETURN_IF_ERROR(AppendToLog(row, log));
   if (is_new_config) {
-    announced_.insert(*sidecar_row.config_id);
-    configs_.push_back({.config_id = *sidecar_row.config_id, .config = row.config});
+    announced_.insert(row.config.id());
+    configs_.push_back({.config_id = row.config.id(), .config = row.config.json()});
   }
   last_timestamp_s_ = row.timestamp_s;
   ++next_seq_;
   return absl::OkStatus();
 }
 
-absl::Status AttemptRecorder::AppendToLog(const record::SidecarRow& row, Log log) {
+absl::Status AttemptRecorder::AppendToLog(const AttemptRow& row, Log log) {
   if (sinks_.log == nullptr) return absl::OkStatus();
-  return log == Log::kMissing ? sinks_.log->AppendMissing(row) : sinks_.log->Append(row);
+  const record::SidecarRow sidecar_row = ToSidecarRow(row, info_.run.run_id());
+  return log == Log::kMissing ? sinks_.log->AppendMissing(sidecar_row) : sinks_.log->Append(sidecar_row);
 }
 
-std::vector<v1::Record> AttemptRecorder::RecordsOf(const RecordedRow& row, const record::SidecarRow& sidecar_row,
-                                                   bool is_new_config) {
+std::vector<v1::Record> AttemptRecorder::MakeRecords(const AttemptRow& row, bool is_new_config) const {
   std::vector<v1::Record> records;
   const auto identify = [this](auto* message) {
     message->set_attempt_id(info_.attempt_id);
@@ -166,15 +164,15 @@ std::vector<v1::Record> AttemptRecorder::RecordsOf(const RecordedRow& row, const
   };
   if (is_new_config) {
     v1::Config& config = *records.emplace_back().mutable_config();
-    config.set_config_id(*sidecar_row.config_id);
-    config.set_text(sidecar_row.config_text);
+    config.set_config_id(row.config.id());
+    config.set_text(row.config.ToString());
     v1::RunConfig& run_config = *records.emplace_back().mutable_run_config();
     run_config.set_run_id(info_.run.run_id());
-    run_config.set_config_id(*sidecar_row.config_id);
-    run_config.set_record_keys_json(record::ConfigKeysJson(row.config));
+    run_config.set_config_id(row.config.id());
+    run_config.set_record_keys_json(record::ConfigKeysJson(row.config.json()));
   }
   v1::Measurement& measurement = *records.emplace_back().mutable_measurement();
-  measurement = MeasurementOf(sidecar_row, row.failure);
+  measurement = ToMeasurement(row);
   identify(&measurement);
   if (!row.source_hash.empty()) {
     v1::SourceHash& hash = *records.emplace_back().mutable_source_hash();

@@ -13,8 +13,8 @@
 #include "client/producer.h"
 #include "proto/record/json.h"
 #include "proto/record/sidecar_record.h"
-#include "proto/record/sidecar_row.h"
 #include "telemetry/v1/records.pb.h"
+#include "worker/tune/record/attempt_row.h"
 #include "worker/tune/record/sidecar_log.h"
 
 namespace telemetry::worker::tune {
@@ -41,20 +41,7 @@ struct AttemptSinks {
   SidecarLog* log = nullptr;
 };
 
-// One event of one config.
-struct RecordedRow {
-  double timestamp_s = 0;  // since the start of the attempt; not less than the last row's
-  int64_t generation = 0;
-  record::Json config;            // an object, keys in the order of the record
-  std::string status;             // statuses.h
-  std::optional<double> perf_ms;  // recorded only if it is finite
-  std::optional<double> compile_time_s;
-  std::optional<v1::Failure> failure;
-  std::string source_hash;                      // SHA-256 of the generated source in lower-case hex; empty: none
-  std::optional<v1::MeasurementDetail> detail;  // attempt_id and seq are filled in; non-finite values are omitted
-};
-
-// Converts the events of a tuner to records, live (producer) and as sidecars (log). Not thread-safe.
+// Converts the rows of an attempt to records, live (producer) and as sidecars (log). Not thread-safe.
 //
 // Rows are numbered from 1 in the order of the calls. Rows of sidecars do not contain the attempt, so readers detect
 // attempts by the order of rows: a "started" row is followed by its config's result before the next "started" row, a
@@ -79,9 +66,9 @@ class AttemptRecorder {
 
   // Records the next row, and its config if no earlier row has it. INVALID_ARGUMENT: the row is invalid; nothing is
   // recorded. Otherwise returns the errors of Producer::Append and SidecarLog::Append; the row then has no number yet.
-  absl::Status Row(const RecordedRow& row);
+  absl::Status Row(const AttemptRow& row);
   // Records a row that an earlier process of this attempt recorded or was about to record. Returns the errors of Row.
-  absl::Status Replay(const RecordedRow& row);
+  absl::Status Replay(const AttemptRow& row);
 
   // Records the final state of the attempt (complete or abandoned) and its counters (CountersJson), and appends the
   // run's record to the log. Returns after all records are synced to the local disk. Returns the errors of
@@ -97,10 +84,10 @@ class AttemptRecorder {
 
   AttemptRecorder(AttemptInfo info, AttemptSinks sinks) : info_(std::move(info)), sinks_(sinks) {}
 
-  absl::Status Check(const RecordedRow& row) const;
-  absl::Status Record(const RecordedRow& row, Log log);
-  absl::Status AppendToLog(const record::SidecarRow& row, Log log);
-  std::vector<v1::Record> RecordsOf(const RecordedRow& row, const record::SidecarRow& sidecar_row, bool is_new_config);
+  absl::Status Check(const AttemptRow& row) const;
+  absl::Status Record(const AttemptRow& row, Log log);
+  absl::Status AppendToLog(const AttemptRow& row, Log log);
+  std::vector<v1::Record> MakeRecords(const AttemptRow& row, bool is_new_config) const;
   v1::Record AttemptRecord(v1::Attempt::State state) const;
 
   AttemptInfo info_;

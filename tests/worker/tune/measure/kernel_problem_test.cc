@@ -58,11 +58,11 @@ class KernelProblemTest : public MeasureTest {
   void ExpectMeasured(const BoundProblem& made) {
     Start(ProblemOf(*made.bound, made.calls, made.Tolerance()).value());
     const MeasureRequest request = DefaultRequest(made);
-    const MeasureOutcome outcome = Measure(request);
-    EXPECT_TRUE(outcome.ok()) << outcome.failure.value_or(MeasureFailure()).message;
+    const wire::Outcome outcome = Measure(request);
+    EXPECT_TRUE(outcome.has_perf_ms()) << outcome.failure().message();
     const FinalOutcome final = measurer_->MeasureInterleaved({request, request}, {.rounds = 3}).value();
-    EXPECT_TRUE(final.outcomes[0].ok()) << final.outcomes[0].failure.value_or(MeasureFailure()).message;
-    EXPECT_TRUE(final.outcomes[1].ok());
+    EXPECT_TRUE(final.outcomes[0].has_perf_ms()) << final.outcomes[0].failure().message();
+    EXPECT_TRUE(final.outcomes[1].has_perf_ms());
   }
 };
 

@@ -31,12 +31,12 @@ class MeasureTest : public testing::Test {
 
   // Compiles `void kernel(GLOBAL float* x, GLOBAL float* out)` with this body and additional parameters.
   MeasureRequest RequestFor(const std::string& body, const std::string& more_parameters = "");
-  MeasureOutcome Measure(const MeasureRequest& request);
-  MeasureOutcome Measure(const std::string& body) { return Measure(RequestFor(body)); }
+  wire::Outcome Measure(const MeasureRequest& request);
+  wire::Outcome Measure(const std::string& body) { return Measure(RequestFor(body)); }
 
   // Returns the failure of a config that must fail.
-  MeasureFailure FailureOf(const MeasureRequest& request);
-  MeasureFailure FailureOf(const std::string& body) { return FailureOf(RequestFor(body)); }
+  wire::Failure FailureOf(const MeasureRequest& request);
+  wire::Failure FailureOf(const std::string& body) { return FailureOf(RequestFor(body)); }
 
   void ExpectThatTheNextIsMeasuredRight();
 

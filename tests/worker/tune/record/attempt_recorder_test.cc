@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "proto/record/ids.h"
 #include "tests/worker/tune/record/memory_producer.h"
 #include "tests/worker/tune/record/sample_attempt.h"
 #include "worker/tune/record/statuses.h"
@@ -65,18 +64,18 @@ TEST_F(AttemptRecorderTest, BeginsWithTheRunItsGraphsAndAnOpenAttempt) {
 }
 
 TEST_F(AttemptRecorderTest, ARowAnnouncesItsConfigOnceAndIsNumbered) {
-  const std::vector<RecordedRow> rows = SampleRows();
+  const std::vector<AttemptRow> rows = SampleRows();
   ASSERT_TRUE(recorder_->Row(rows[0]).ok());
   EXPECT_THAT(KindsFrom(0), ElementsAre(v1::Record::kConfig, v1::Record::kRunConfig, v1::Record::kMeasurement));
   ASSERT_TRUE(recorder_->Row(rows[1]).ok());
   EXPECT_THAT(KindsFrom(3),
               ElementsAre(v1::Record::kMeasurement, v1::Record::kSourceHash, v1::Record::kMeasurementDetail));
   EXPECT_EQ(producer_.records()[0].config().text(), "Config(indexing=['pointer'], num_warps=4)");
-  EXPECT_EQ(producer_.records()[1].run_config().record_keys_json(), R"(["num_warps", "indexing"])");
+  EXPECT_EQ(producer_.records()[1].run_config().record_keys_json(), R"(["indexing", "num_warps"])");
   EXPECT_EQ(producer_.records()[2].measurement().seq(), 1u);
   EXPECT_EQ(producer_.records()[3].measurement().seq(), 2u);
   EXPECT_EQ(producer_.records()[3].measurement().perf_ms(), 0.0317761234);
-  EXPECT_EQ(producer_.records()[3].measurement().config_id(), record::ConfigId(SampleConfig(4)));
+  EXPECT_EQ(producer_.records()[3].measurement().config_id(), SampleConfig(4).id());
   EXPECT_EQ(producer_.records()[4].source_hash().seq(), 2u);
   EXPECT_EQ(producer_.records()[5].measurement_detail().seq(), 2u);
   EXPECT_EQ(producer_.records()[5].measurement_detail().attempt_id(), std::string(16, 'x'));
@@ -92,7 +91,7 @@ TEST_F(AttemptRecorderTest, AFailureTravelsWithItsRow) {
 }
 
 TEST_F(AttemptRecorderTest, WhatIsNotFiniteIsNotRecorded) {
-  RecordedRow row = SampleRows()[1];
+  AttemptRow row = SampleRows()[1];
   row.perf_ms = std::numeric_limits<double>::infinity();
   row.compile_time_s = std::nan("");
   row.detail->clear_samples_ms();
@@ -115,16 +114,15 @@ TEST_F(AttemptRecorderTest, ARowThatIsWrongLeavesNothing) {
   ASSERT_TRUE(recorder_->Row(SampleRows()[1]).ok());
   const size_t before = producer_.records().size();
   const std::string log = LogText();
-  const std::pair<void (*)(RecordedRow&), const char*> cases[] = {
-      {[](RecordedRow& row) { row.timestamp_s = std::nan(""); }, "finite"},
-      {[](RecordedRow& row) { row.timestamp_s = 0.5; }, "before the last row"},
-      {[](RecordedRow& row) { row.status = ""; }, "status"},
-      {[](RecordedRow& row) { row.config = record::Json::Array(); }, "config"},
-      {[](RecordedRow& row) { row.source_hash = "ABCDEF012345"; }, "source_hash"},
-      {[](RecordedRow& row) { row.source_hash = "abc"; }, "source_hash"},
+  const std::pair<void (*)(AttemptRow&), const char*> cases[] = {
+      {[](AttemptRow& row) { row.timestamp_s = std::nan(""); }, "finite"},
+      {[](AttemptRow& row) { row.timestamp_s = 0.5; }, "before the last row"},
+      {[](AttemptRow& row) { row.status = ""; }, "status"},
+      {[](AttemptRow& row) { row.source_hash = "ABCDEF012345"; }, "source_hash"},
+      {[](AttemptRow& row) { row.source_hash = "abc"; }, "source_hash"},
   };
   for (const auto& [change, what] : cases) {
-    RecordedRow row = SampleRows()[2];
+    AttemptRow row = SampleRows()[2];
     change(row);
     const absl::Status status = recorder_->Row(row);
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << what;
@@ -162,7 +160,7 @@ TEST_F(AttemptRecorderTest, EndsWithItsStateAndCountersOnDisk) {
 }
 
 TEST_F(AttemptRecorderTest, AResumedAttemptRecordsTheSameAsOneThatWasNotInterrupted) {
-  const std::vector<RecordedRow> rows = SampleRows();
+  const std::vector<AttemptRow> rows = SampleRows();
   MemoryProducer whole_producer;
   TempFolder whole_folder;
   const auto whole_log = SidecarLog::Open({.base = whole_folder.File("tune"), .on_notice = {}}).value();

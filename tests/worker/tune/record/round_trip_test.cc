@@ -110,9 +110,9 @@ TEST_F(RoundTripTest, SendingAnAttemptAgainChangesNothing) {
 TEST_F(RoundTripTest, SeveralAttemptsInOneLogForwardToAllOfTheirRows) {
   const auto one = AttemptRecorder::Create(SampleAttempt('x'), Sinks()).value();
   const auto other = AttemptRecorder::Create(SampleAttempt('y'), Sinks()).value();
-  std::vector<RecordedRow> later = SampleRows();
-  for (RecordedRow& row : later) row.timestamp_s += 0.02;
-  const std::vector<RecordedRow> rows = SampleRows();
+  std::vector<AttemptRow> later = SampleRows();
+  for (AttemptRow& row : later) row.timestamp_s += 0.02;
+  const std::vector<AttemptRow> rows = SampleRows();
   for (size_t i = 0; i < rows.size(); ++i) {
     ASSERT_TRUE(one->Row(rows[i]).ok());
     ASSERT_TRUE(other->Row(later[i]).ok());

@@ -36,12 +36,12 @@ Json SampleSettings() {
       .value();
 }
 
-RecordedRow RowAt(double timestamp_s, int64_t generation, int warps, const char* status) {
+AttemptRow RowAt(double timestamp_s, int64_t generation, int warps, const char* status) {
   return {.timestamp_s = timestamp_s, .generation = generation, .config = SampleConfig(warps), .status = status};
 }
 
-RecordedRow OkRow(double timestamp_s, int64_t generation, int warps, double perf_ms) {
-  RecordedRow row = RowAt(timestamp_s, generation, warps, status::kOk);
+AttemptRow OkRow(double timestamp_s, int64_t generation, int warps, double perf_ms) {
+  AttemptRow row = RowAt(timestamp_s, generation, warps, status::kOk);
   row.perf_ms = perf_ms;
   row.compile_time_s = 0.123456;
   row.source_hash = std::string(62, 'a') + std::to_string(10 + warps);
@@ -52,8 +52,8 @@ RecordedRow OkRow(double timestamp_s, int64_t generation, int warps, double perf
   return row;
 }
 
-RecordedRow FailedRow(double timestamp_s, int64_t generation, int warps, const char* status, const char* phase) {
-  RecordedRow row = RowAt(timestamp_s, generation, warps, status);
+AttemptRow FailedRow(double timestamp_s, int64_t generation, int warps, const char* status, const char* phase) {
+  AttemptRow row = RowAt(timestamp_s, generation, warps, status);
   row.failure.emplace().set_phase(phase);
   row.failure->set_message("it went wrong");
   return row;
@@ -95,16 +95,11 @@ AttemptInfo SampleAttempt(char letter) {
   return info;
 }
 
-// The keys of the record have another order than those of the rows.
-record::Json SampleConfig(int warps) {
-  Json config = Json::Object();
-  config.members.emplace_back("num_warps", Json::Integer(warps));
-  config.members.emplace_back("indexing", Json::Array());
-  config.members.back().second.items.push_back(Json::String("pointer"));
-  return config;
+codegen::Config SampleConfig(int warps) {
+  return codegen::Config::Parse("Config(indexing=['pointer'], num_warps=" + std::to_string(warps) + ")").value();
 }
 
-std::vector<RecordedRow> SampleRows() {
+std::vector<AttemptRow> SampleRows() {
   return {
       RowAt(0.001, 0, 4, status::kStarted),
       OkRow(0.5049999, 0, 4, 0.0317761234),
@@ -121,11 +116,11 @@ std::vector<RecordedRow> SampleRows() {
   };
 }
 
-void RecordWhole(const AttemptInfo& info, const std::vector<RecordedRow>& rows, AttemptSinks sinks) {
+void RecordWhole(const AttemptInfo& info, const std::vector<AttemptRow>& rows, AttemptSinks sinks) {
   const auto recorder = AttemptRecorder::Create(info, sinks);
   ASSERT_TRUE(recorder.ok()) << recorder.status();
   ASSERT_TRUE((*recorder)->Begin().ok());
-  for (const RecordedRow& row : rows) {
+  for (const AttemptRow& row : rows) {
     const absl::Status status = (*recorder)->Row(row);
     ASSERT_TRUE(status.ok()) << status;
   }

@@ -28,11 +28,11 @@ void WriteFile(const std::string& path, const std::string& bytes);
 // Returns an attempt of softmax whose id is `letter` repeated 16 times.
 AttemptInfo SampleAttempt(char letter = 'x');
 // Returns its config with `warps` warps.
-record::Json SampleConfig(int warps);
+codegen::Config SampleConfig(int warps);
 // Returns the rows of a tuner with three generations of configs: successes, failures, a duplicate.
-std::vector<RecordedRow> SampleRows();
+std::vector<AttemptRow> SampleRows();
 
 // Begins the attempt, records the rows and ends the attempt. Fails the test on an error.
-void RecordWhole(const AttemptInfo& info, const std::vector<RecordedRow>& rows, AttemptSinks sinks);
+void RecordWhole(const AttemptInfo& info, const std::vector<AttemptRow>& rows, AttemptSinks sinks);
 
 }  // namespace telemetry::worker::tune

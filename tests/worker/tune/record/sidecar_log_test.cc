@@ -28,7 +28,7 @@ record::SidecarRow RowAt(double timestamp_s, const std::string& source_hash = ""
   record::SidecarRow row;
   row.run_id = std::string(64, 'a');
   row.timestamp_s = timestamp_s;
-  row.config_id = record::ConfigId(SampleConfig(4));
+  row.config_id = SampleConfig(4).id();
   row.status = "ok";
   row.perf_ms = 0.5;
   row.config_text = "Config(indexing=['pointer'], num_warps=4)";

@@ -1,31 +1,20 @@
 #pragma once
 
-#include <functional>
 #include <future>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "worker/kernel/bound_kernel.h"
 #include "worker/tune/compile/compile_pool.h"
 #include "worker/tune/compile_queue.h"
 #include "worker/tune/measure/measurer.h"
+#include "worker/tune/tune_subject.h"
 
 namespace telemetry::worker::tune {
 
-// The subject of an attempt: a kernel bound to arguments, and the inputs it is measured with.
-struct TuneSubject {
-  std::shared_ptr<BoundKernel> kernel;
-  Arguments arguments;
-  // Returns the inputs and the expected results (measure/kernel_problem.h). Called once, from another thread, because
-  // computing references is slow and the tuner compiles meanwhile.
-  std::function<absl::StatusOr<MeasureProblem>()> measure_problem;
-};
-
-// The options of Workbench.
-struct WorkbenchOptions {
+// The options of TuneProcesses.
+struct TuneProcessOptions {
   CompilePoolOptions compile;
   MeasurerOptions measure;
   MeasureEffort effort;
@@ -34,10 +23,10 @@ struct WorkbenchOptions {
 };
 
 // The processes that compile and measure the configs of one subject. Thread-compatible.
-class Workbench {
+class TuneProcesses {
  public:
   // Starts the measuring process in the background. Returns the errors of CompilePool::Create.
-  static absl::StatusOr<std::unique_ptr<Workbench>> Create(const TuneSubject& subject, WorkbenchOptions options);
+  static absl::StatusOr<std::unique_ptr<TuneProcesses>> Create(const TuneSubject& subject, TuneProcessOptions options);
 
   // The candidates that are compiling or waiting for a compiler.
   CompileQueue& queue() { return queue_; }
@@ -50,20 +39,20 @@ class Workbench {
   // Measure candidates that compiled successfully. The first call waits until the measuring process has started. Return
   // the errors of TuneSubject::measure_problem, Measurer::Start, RequestOf and of the Measurer's method of the same
   // name.
-  absl::StatusOr<MeasureOutcome> Measure(const CompiledCandidate& compiled, double give_up_above_ms);
+  absl::StatusOr<wire::Outcome> Measure(const CompiledCandidate& compiled, double give_up_above_ms);
   absl::StatusOr<FinalOutcome> MeasureInterleaved(const std::vector<CompiledCandidate>& compiled,
                                                   const FinalEffort& effort);
   // The total duration of all calls of Measure and MeasureInterleaved.
   absl::Duration measuring() const { return measuring_; }
 
  private:
-  Workbench(const TuneSubject& subject, WorkbenchOptions options, std::unique_ptr<CompilePool> pool);
+  TuneProcesses(const TuneSubject& subject, TuneProcessOptions options, std::unique_ptr<CompilePool> pool);
 
   absl::StatusOr<Measurer*> ReadyMeasurer();
   absl::StatusOr<MeasureRequest> RequestFor(const CompiledCandidate& compiled) const;
 
   const TuneSubject subject_;
-  const WorkbenchOptions options_;
+  const TuneProcessOptions options_;
   const std::unique_ptr<CompilePool> pool_;
   CompileQueue queue_;
   std::future<absl::StatusOr<std::unique_ptr<Measurer>>> starting_;

@@ -8,22 +8,21 @@
 #include "worker/codegen/config.h"
 #include "worker/tune/compile_queue.h"
 #include "worker/tune/measure/measurer.h"
-#include "worker/tune/record/attempt_recorder.h"
-#include "worker/tune/trial_log.h"
+#include "worker/tune/record/attempt_row.h"
 
 namespace telemetry::worker::tune {
 
-// The final: measures the fastest configs of all generations and the default config against each other. Its ranking is
-// computed from the attempt's rows, so it does not matter which process ran the final.
+// The last stage of an attempt (STAGE_FINAL): measures the fastest configs of all generations and the default config
+// against each other. Its ranking is computed from the attempt's rows, so it does not matter which process ran it.
 
 // Returns the `count` fastest configs that were fully measured and gave correct results, fastest first. Adds the
 // default config if it qualifies and is slower than those.
-std::vector<codegen::Config> FinalistsOf(absl::Span<const RecordedRow> rows, int count,
-                                         const codegen::Config& default_config);
+std::vector<codegen::Config> SelectFinalists(absl::Span<const AttemptRow> rows, int count,
+                                             const codegen::Config& default_config);
 
-// Returns the results of the finalists, in the order of `finalists`.
-std::vector<TrialResult> ResultsOf(int64_t generation, absl::Span<const CompiledCandidate> finalists,
-                                   const FinalOutcome& outcome);
+// Returns the rows of the finalists, in the order of `finalists`.
+std::vector<AttemptRow> MakeFinalRows(int64_t generation, absl::Span<const CompiledCandidate> finalists,
+                                      const FinalOutcome& outcome);
 
 // The outcome of a final.
 struct FinalRanking {
@@ -36,6 +35,7 @@ struct FinalRanking {
   std::optional<double> default_perf_ms;  // measured in the same final; unset: the default config was not in it
 };
 
-FinalRanking RankingOf(absl::Span<const RecordedRow> rows, const codegen::Config& default_config);
+// Returns the ranking of the final that is among the rows.
+FinalRanking RankFinal(absl::Span<const AttemptRow> rows, const codegen::Config& default_config);
 
 }  // namespace telemetry::worker::tune

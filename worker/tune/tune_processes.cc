@@ -1,4 +1,4 @@
-#include "worker/tune/workbench.h"
+#include "worker/tune/tune_processes.h"
 
 #include <utility>
 
@@ -9,12 +9,13 @@
 
 namespace telemetry::worker::tune {
 
-absl::StatusOr<std::unique_ptr<Workbench>> Workbench::Create(const TuneSubject& subject, WorkbenchOptions options) {
+absl::StatusOr<std::unique_ptr<TuneProcesses>> TuneProcesses::Create(const TuneSubject& subject,
+                                                                     TuneProcessOptions options) {
   ASSIGN_OR_RETURN(std::unique_ptr<CompilePool> pool, CompilePool::Create(options.compile));
-  return std::unique_ptr<Workbench>(new Workbench(subject, std::move(options), std::move(pool)));
+  return std::unique_ptr<TuneProcesses>(new TuneProcesses(subject, std::move(options), std::move(pool)));
 }
 
-Workbench::Workbench(const TuneSubject& subject, WorkbenchOptions options, std::unique_ptr<CompilePool> pool)
+TuneProcesses::TuneProcesses(const TuneSubject& subject, TuneProcessOptions options, std::unique_ptr<CompilePool> pool)
     : subject_(subject),
       options_(std::move(options)),
       pool_(std::move(pool)),
@@ -24,12 +25,12 @@ Workbench::Workbench(const TuneSubject& subject, WorkbenchOptions options, std::
         return Measurer::Start(problem, options_.measure);
       })) {}
 
-void Workbench::CancelCompiling() {
+void TuneProcesses::CancelCompiling() {
   pool_->Cancel();
   while (queue_.under_way() > 0) queue_.Next(absl::InfiniteDuration());
 }
 
-absl::StatusOr<Measurer*> Workbench::ReadyMeasurer() {
+absl::StatusOr<Measurer*> TuneProcesses::ReadyMeasurer() {
   if (measurer_ == nullptr) {
     if (!starting_.valid()) return absl::UnavailableError("the measuring process could not be started");
     ASSIGN_OR_RETURN(std::unique_ptr<Measurer> started, starting_.get());
@@ -38,7 +39,7 @@ absl::StatusOr<Measurer*> Workbench::ReadyMeasurer() {
   return measurer_.get();
 }
 
-absl::StatusOr<MeasureRequest> Workbench::RequestFor(const CompiledCandidate& compiled) const {
+absl::StatusOr<MeasureRequest> TuneProcesses::RequestFor(const CompiledCandidate& compiled) const {
   ASSIGN_OR_RETURN(MeasureRequest request,
                    RequestOf(*subject_.kernel, compiled.candidate->generated, subject_.arguments,
                              std::make_shared<const CompiledCode>(*compiled.result.code)));
@@ -49,7 +50,7 @@ absl::StatusOr<MeasureRequest> Workbench::RequestFor(const CompiledCandidate& co
   return request;
 }
 
-absl::StatusOr<MeasureOutcome> Workbench::Measure(const CompiledCandidate& compiled, double give_up_above_ms) {
+absl::StatusOr<wire::Outcome> TuneProcesses::Measure(const CompiledCandidate& compiled, double give_up_above_ms) {
   ASSIGN_OR_RETURN(MeasureRequest request, RequestFor(compiled));
   request.effort.give_up_above_ms = give_up_above_ms;
   ASSIGN_OR_RETURN(Measurer * measurer, ReadyMeasurer());
@@ -58,8 +59,8 @@ absl::StatusOr<MeasureOutcome> Workbench::Measure(const CompiledCandidate& compi
   return measurer->Measure(request);
 }
 
-absl::StatusOr<FinalOutcome> Workbench::MeasureInterleaved(const std::vector<CompiledCandidate>& compiled,
-                                                           const FinalEffort& effort) {
+absl::StatusOr<FinalOutcome> TuneProcesses::MeasureInterleaved(const std::vector<CompiledCandidate>& compiled,
+                                                               const FinalEffort& effort) {
   std::vector<MeasureRequest> requests;
   for (const CompiledCandidate& candidate : compiled) {
     ASSIGN_OR_RETURN(MeasureRequest request, RequestFor(candidate));
