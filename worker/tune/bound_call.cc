@@ -50,15 +50,15 @@ bool HasDots(const ir::DeviceIr& ir) {
   });
 }
 
-absl::StatusOr<MeasureProblem> ProblemOfCall(const BoundKernel& kernel, const Arguments& arguments,
-                                             const ToleranceOf& tolerance) {
+absl::StatusOr<MeasureProblem> MakeCallProblem(const BoundKernel& kernel, const Arguments& arguments,
+                                               const ToleranceFunction& tolerance) {
   ASSIGN_OR_RETURN(ExpectedTensors results, EvaluateCall(kernel, arguments));
-  return ProblemOf(kernel, {ExpectedCall{arguments, std::move(results)}}, tolerance);
+  return MakeProblem(kernel, {ExpectedCall{arguments, std::move(results)}}, tolerance);
 }
 
 }  // namespace
 
-absl::StatusOr<v1::Run> RunOfCall(const BoundKernel& kernel, const Arguments& arguments) {
+absl::StatusOr<v1::Run> MakeCallRun(const BoundKernel& kernel, const Arguments& arguments) {
   if (kernel.device() == nullptr) {
     return absl::FailedPreconditionError(
         Cat("kernel '", kernel.name(), "' is in reference mode: there is nothing to measure"));
@@ -81,11 +81,11 @@ absl::StatusOr<v1::Run> RunOfCall(const BoundKernel& kernel, const Arguments& ar
                       .settings = SettingsToJson(definition.settings, device.dialect)});
 }
 
-TuneSubject SubjectOfCall(BoundKernel& kernel, const Arguments& arguments, ToleranceOf tolerance) {
+TuneSubject MakeCallSubject(BoundKernel& kernel, const Arguments& arguments, ToleranceFunction tolerance) {
   return {.kernel = std::shared_ptr<BoundKernel>(std::shared_ptr<void>(), &kernel),
           .arguments = arguments,
           .measure_problem = [&kernel, arguments, tolerance = std::move(tolerance)] {
-            return ProblemOfCall(kernel, arguments, tolerance);
+            return MakeCallProblem(kernel, arguments, tolerance);
           }};
 }
 

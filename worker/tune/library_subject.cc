@@ -39,21 +39,21 @@ absl::StatusOr<ExpectedCall> CallOf(const LibraryKernel& kernel, const Problem& 
   return ExpectedCall{std::move(arguments), kernel.reference(made)};
 }
 
-absl::StatusOr<MeasureProblem> MakeProblemOf(const LibraryKernel& kernel, const Problem& problem,
-                                             const BoundKernel& bound, uint64_t seed) {
+absl::StatusOr<MeasureProblem> MakeLibraryProblem(const LibraryKernel& kernel, const Problem& problem,
+                                                  const BoundKernel& bound, uint64_t seed) {
   std::vector<ExpectedCall> calls;
   for (const uint64_t number : {seed, seed + 1}) {
     ASSIGN_OR_RETURN(ExpectedCall call, CallOf(kernel, problem, bound.device(), number));
     calls.push_back(std::move(call));
   }
   const auto tolerance = [&](std::string_view /*name*/, DType dtype) { return kernel.tolerance(problem, dtype); };
-  return ProblemOf(bound, calls, tolerance);
+  return MakeProblem(bound, calls, tolerance);
 }
 
 }  // namespace
 
-v1::Run RunOf(const LibraryKernel& kernel, const Problem& problem, const Settings& settings,
-              const DeviceProperties& device) {
+v1::Run MakeLibraryRun(const LibraryKernel& kernel, const Problem& problem, const Settings& settings,
+                       const DeviceProperties& device) {
   std::vector<std::vector<int64_t>> shapes;
   std::vector<std::string> dtypes;
   for (const TensorSpec& tensor : problem.tensors) {
@@ -68,8 +68,9 @@ v1::Run RunOf(const LibraryKernel& kernel, const Problem& problem, const Setting
                       .settings = SettingsToJson(settings, device.dialect)});
 }
 
-absl::StatusOr<LibrarySubject> SubjectOf(const LibraryKernel& kernel, const Problem& problem, const Settings& settings,
-                                         const std::shared_ptr<Device>& device, uint64_t input_seed) {
+absl::StatusOr<LibrarySubject> MakeLibrarySubject(const LibraryKernel& kernel, const Problem& problem,
+                                                  const Settings& settings, const std::shared_ptr<Device>& device,
+                                                  uint64_t input_seed) {
   RETURN_IF_ERROR(kernels::CheckFitsMemory(problem));
   KernelSpec spec = kernels::SpecOf(kernel);
   spec.settings = settings;
@@ -82,12 +83,12 @@ absl::StatusOr<LibrarySubject> SubjectOf(const LibraryKernel& kernel, const Prob
   ASSIGN_OR_RETURN(wrapper::Plan plan, wrapper::PlanOfLaunch(kernel, problem));
 
   LibrarySubject subject = {.kernel = std::move(made)};
-  subject.info = DescribeAttempt(**bound, RunOf(kernel, problem, settings, device->properties()));
+  subject.info = DescribeAttempt(**bound, MakeLibraryRun(kernel, problem, settings, device->properties()));
   subject.info.wrapper_graph = wrapper::WrapperGraph(plan, device->id());
   subject.subject = {.kernel = *bound,
                      .arguments = std::move(arguments),
                      .measure_problem = [&kernel, problem, bound = *bound, input_seed] {
-                       return MakeProblemOf(kernel, problem, *bound, input_seed);
+                       return MakeLibraryProblem(kernel, problem, *bound, input_seed);
                      }};
   return subject;
 }

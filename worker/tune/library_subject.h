@@ -23,12 +23,12 @@ struct LibrarySubject {
 
 // Binds the kernel to arguments on the device. Draws two sets of inputs from `input_seed`; the final uses the second.
 // Returns the errors of CheckFitsMemory, Kernel::Create, Bind and the device.
-absl::StatusOr<LibrarySubject> SubjectOf(const kernels::LibraryKernel& kernel, const kernels::Problem& problem,
-                                         const Settings& settings, const std::shared_ptr<Device>& device,
-                                         uint64_t input_seed);
+absl::StatusOr<LibrarySubject> MakeLibrarySubject(const kernels::LibraryKernel& kernel, const kernels::Problem& problem,
+                                                  const Settings& settings, const std::shared_ptr<Device>& device,
+                                                  uint64_t input_seed);
 
 // Returns the run of such a subject without binding the kernel.
-v1::Run RunOf(const kernels::LibraryKernel& kernel, const kernels::Problem& problem, const Settings& settings,
-              const DeviceProperties& device);
+v1::Run MakeLibraryRun(const kernels::LibraryKernel& kernel, const kernels::Problem& problem, const Settings& settings,
+                       const DeviceProperties& device);
 
 }  // namespace telemetry::worker::tune

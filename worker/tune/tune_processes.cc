@@ -41,8 +41,8 @@ absl::StatusOr<Measurer*> TuneProcesses::ReadyMeasurer() {
 
 absl::StatusOr<MeasureRequest> TuneProcesses::RequestFor(const CompiledCandidate& compiled) const {
   ASSIGN_OR_RETURN(MeasureRequest request,
-                   RequestOf(*subject_.kernel, compiled.candidate->generated, subject_.arguments,
-                             std::make_shared<const CompiledCode>(*compiled.result.code)));
+                   MakeRequest(*subject_.kernel, compiled.candidate->generated, subject_.arguments,
+                               std::make_shared<const CompiledCode>(*compiled.result.code)));
   request.label = compiled.candidate->config.ToString();
   request.effort = options_.effort;
   request.load_limit = options_.load_limit;

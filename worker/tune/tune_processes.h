@@ -37,7 +37,7 @@ class TuneProcesses {
   CompilePoolStats compile_stats() const { return pool_->stats(); }
 
   // Measure candidates that compiled successfully. The first call waits until the measuring process has started. Return
-  // the errors of TuneSubject::measure_problem, Measurer::Start, RequestOf and of the Measurer's method of the same
+  // the errors of TuneSubject::measure_problem, Measurer::Start, MakeRequest and of the Measurer's method of the same
   // name.
   absl::StatusOr<wire::Outcome> Measure(const CompiledCandidate& compiled, double give_up_above_ms);
   absl::StatusOr<FinalOutcome> MeasureInterleaved(const std::vector<CompiledCandidate>& compiled,

@@ -78,7 +78,7 @@ absl::StatusOr<std::unique_ptr<SidecarLog>> TuneSession::OpenLog() const {
 absl::StatusOr<TaskResult> TuneSession::Run(const TuneTask& task) {
   ASSIGN_OR_RETURN(std::shared_ptr<Device> device, OpenDevice(task.device));
   ASSIGN_OR_RETURN(LibrarySubject subject,
-                   SubjectOf(*task.kernel, task.problem, task.settings, device, task.tuner.search.seed));
+                   MakeLibrarySubject(*task.kernel, task.problem, task.settings, device, task.tuner.search.seed));
   return Tune(std::move(subject.subject), std::move(subject.info), task.tuner);
 }
 
@@ -104,7 +104,7 @@ absl::StatusOr<TaskResult> TuneSession::Tune(TuneSubject subject, AttemptInfo in
 void TuneSession::Conclude(const TaskResult& result, Journal* journal) const {
   absl::Status kept;
   if (const std::optional<FinalRanking::Best>& best = result.tuned.ranking.best) {
-    kept = best_configs_.Put(BestOf(result.run, best->config, best->perf_ms, result.tuned.attempt_id));
+    kept = best_configs_.Put(MakeBestConfig(result.run, best->config, best->perf_ms, result.tuned.attempt_id));
   }
   for (const absl::Status& status : {kept, journal->Remove()}) {
     if (!status.ok()) Notice(std::string(status.message()));

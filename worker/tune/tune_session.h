@@ -60,7 +60,8 @@ class TuneSession {
   static absl::StatusOr<std::unique_ptr<TuneSession>> Open(SessionOptions options);
 
   // Runs an attempt, or resumes the unfinished attempt of an earlier process with the same task. Stores the best config
-  // in best_configs(). Returns the errors of OpenDevice, SubjectOf, Journal::Open, SidecarLog::Open and tune::Tune.
+  // in best_configs(). Returns the errors of OpenDevice, MakeLibrarySubject, Journal::Open, SidecarLog::Open and
+  // tune::Tune.
   absl::StatusOr<TaskResult> Run(const TuneTask& task);
   // Does the same for a kernel that the caller has bound; `info` describes the attempt. Returns the errors of
   // Journal::Open, SidecarLog::Open and tune::Tune.

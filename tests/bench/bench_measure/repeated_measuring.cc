@@ -30,7 +30,7 @@ absl::StatusOr<tune::MeasureRequest> RequestFor(const worker::BoundKernel& bound
   if (!generated.ok()) return generated.status();
   absl::StatusOr<worker::CompiledCode> code = bound.device()->Compile(generated->source);
   if (!code.ok()) return code.status();
-  return tune::RequestOf(bound, *generated, arguments, std::make_shared<worker::CompiledCode>(*std::move(code)));
+  return tune::MakeRequest(bound, *generated, arguments, std::make_shared<worker::CompiledCode>(*std::move(code)));
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ absl::StatusOr<RepeatedMeasuring> RepeatedMeasuring::Start(const std::shared_ptr
 
   const tune::ExpectedCall call = {.arguments = *std::move(arguments), .results = (*library_kernel)->reference(made)};
   const auto tolerance = [&](std::string_view, DType dtype) { return (*library_kernel)->tolerance(*problem, dtype); };
-  absl::StatusOr<tune::MeasureProblem> measured = tune::ProblemOf(**bound, {call}, tolerance);
+  absl::StatusOr<tune::MeasureProblem> measured = tune::MakeProblem(**bound, {call}, tolerance);
   if (!measured.ok()) return measured.status();
   absl::StatusOr<std::unique_ptr<tune::Measurer>> measurer = tune::Measurer::Start(*measured, {.device = device->id()});
   if (!measurer.ok()) return measurer.status();

@@ -59,7 +59,7 @@ absl::StatusOr<tune::TuneResult> RunTune(const TuneCase& tune_case, const std::s
   if (mkdtemp(folder.data()) == nullptr) return absl::UnavailableError("no temporary folder can be made");
   const absl::Cleanup remove = [&folder] { std::filesystem::remove_all(folder); };
 
-  absl::StatusOr<tune::LibrarySubject> subject = tune::SubjectOf(**kernel, *problem, {}, device, options.seed);
+  absl::StatusOr<tune::LibrarySubject> subject = tune::MakeLibrarySubject(**kernel, *problem, {}, device, options.seed);
   if (!subject.ok()) return subject.status();
   absl::StatusOr<std::unique_ptr<tune::SidecarLog>> log = tune::SidecarLog::Open({.base = folder + "/log"});
   if (!log.ok()) return log.status();

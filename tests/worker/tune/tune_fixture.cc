@@ -27,8 +27,8 @@ TuneFixture::~TuneFixture() { std::filesystem::remove_all(folder_); }
 
 LibrarySubject TuneFixture::Subject(const std::string& kernel, const std::vector<std::string>& arguments) {
   const kernels::LibraryKernel& library_kernel = **kernels::FindKernel(kernel);
-  absl::StatusOr<LibrarySubject> subject =
-      SubjectOf(library_kernel, *kernels::ParseProblem(library_kernel, arguments), {}, device_, /*input_seed=*/7);
+  absl::StatusOr<LibrarySubject> subject = MakeLibrarySubject(
+      library_kernel, *kernels::ParseProblem(library_kernel, arguments), {}, device_, /*input_seed=*/7);
   EXPECT_TRUE(subject.ok()) << subject.status();
   return *std::move(subject);
 }

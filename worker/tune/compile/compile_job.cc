@@ -5,7 +5,7 @@
 
 namespace telemetry::worker::tune {
 
-std::string KeyOf(const CompileJob& job) {
+std::string JobKey(const CompileJob& job) {
   const std::string_view dialect = job.dialect == Dialect::kCuda ? "cuda" : "opencl";
   // The dialect and the target contain no zero byte, so the source begins after the second one.
   return record::Sha256(

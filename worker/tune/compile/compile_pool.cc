@@ -30,7 +30,7 @@ CompilePool::~CompilePool() {
 }
 
 void CompilePool::Submit(CompileJob job, Callback done) {
-  std::string key = KeyOf(job);
+  std::string key = JobKey(job);
   absl::MutexLock lock(&mutex_);
   ++stats_.submitted;
   ++undelivered_;

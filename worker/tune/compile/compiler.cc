@@ -30,7 +30,7 @@ absl::Status Failure(const absl::Status& status, const CompileJob& job, absl::Du
   return absl::InternalError(absl::StrCat(status.message(), "\nIt was compiling ", Which(job)));
 }
 
-CompileRequest RequestOf(const CompileJob& job) {
+CompileRequest MakeRequest(const CompileJob& job) {
   CompileRequest request;
   request.set_source(job.source);
   request.set_is_opencl(job.dialect == Dialect::kOpenCl);
@@ -78,7 +78,7 @@ absl::StatusOr<ChildProcess*> Compiler::Child(const std::atomic<bool>& cancelled
 
 absl::Status Compiler::Exchange(ChildProcess* child, const CompileJob& job, absl::Duration time_limit,
                                 CompileResult* result) {
-  RETURN_IF_ERROR(child->Send(RequestOf(job), time_limit));
+  RETURN_IF_ERROR(child->Send(MakeRequest(job), time_limit));
   CompileReply reply;
   RETURN_IF_ERROR(child->Receive(&reply, time_limit));
   *result = ResultOf(std::move(reply));

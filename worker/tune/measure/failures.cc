@@ -62,7 +62,7 @@ std::string ClassOfStatus(const absl::Status& status) {
 
 }  // namespace
 
-wire::Failure FailureOf(std::string_view phase, const absl::Status& status) {
+wire::Failure MakeFailure(std::string_view phase, const absl::Status& status) {
   const std::string message(status.message());
   const std::string_view error = DriverError(message);
   wire::Failure failure;

@@ -18,7 +18,7 @@ inline constexpr char kCheckPhase[] = "check";
 
 // Returns the failure for a device's error. Code and class are the driver's error if the message contains one
 // ("CUDA_ERROR_ILLEGAL_ADDRESS", "IllegalAddress"), else those of the status ("RESOURCE_EXHAUSTED", "OutOfResources").
-wire::Failure FailureOf(std::string_view phase, const absl::Status& status);
+wire::Failure MakeFailure(std::string_view phase, const absl::Status& status);
 
 wire::Failure CheckFailure(std::string_view error_class, std::string_view code, std::string message);
 

@@ -33,7 +33,7 @@ absl::StatusOr<std::unique_ptr<MeasureSession>> MeasureSession::Open(wire::Setup
 }
 
 void MeasureSession::Fail(std::string_view phase, const absl::Status& status, wire::Outcome* outcome) {
-  *outcome->mutable_failure() = FailureOf(phase, status);
+  *outcome->mutable_failure() = MakeFailure(phase, status);
 }
 
 absl::Status MeasureSession::RunOnce(LoadedConfig& loaded, const wire::Config& config, int data_set,

@@ -139,7 +139,7 @@ absl::StatusOr<ProblemImage> MakeImage(const MeasureProblem& problem, const std:
   return image;
 }
 
-absl::StatusOr<absl::Span<const std::byte>> BytesOf(const wire::Range& range, absl::Span<const std::byte> data) {
+absl::StatusOr<absl::Span<const std::byte>> FindBytes(const wire::Range& range, absl::Span<const std::byte> data) {
   if (range.offset() <= data.size() && range.size() <= data.size() - range.offset()) {
     return data.subspan(range.offset(), range.size());
   }

@@ -19,6 +19,6 @@ struct ProblemImage {
 absl::StatusOr<ProblemImage> MakeImage(const MeasureProblem& problem, const std::string& device);
 
 // Returns the bytes of a range. INVALID_ARGUMENT: the range is not inside the data.
-absl::StatusOr<absl::Span<const std::byte>> BytesOf(const wire::Range& range, absl::Span<const std::byte> data);
+absl::StatusOr<absl::Span<const std::byte>> FindBytes(const wire::Range& range, absl::Span<const std::byte> data);
 
 }  // namespace telemetry::worker::tune

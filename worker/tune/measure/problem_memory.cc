@@ -64,7 +64,7 @@ bool ProblemMemory::reads_what_it_writes() const {
 }
 
 absl::Status ProblemMemory::Upload(Buffer* to, const wire::Range& from) {
-  ASSIGN_OR_RETURN(const absl::Span<const std::byte> bytes, BytesOf(from, data_.bytes()));
+  ASSIGN_OR_RETURN(const absl::Span<const std::byte> bytes, FindBytes(from, data_.bytes()));
   return device_->Upload(to, 0, bytes);
 }
 
@@ -136,7 +136,7 @@ absl::Status ProblemMemory::AddCounts(int index, const CheckCounts& counts, wire
                                     static_cast<size_t>(counts.first_mismatch()) * element_bytes,
                                     absl::MakeSpan(element)));
   check->set_actual(ValueOfElement(element, DTypeOf(buffer)));
-  ASSIGN_OR_RETURN(const absl::Span<const std::byte> expected, BytesOf(Contents(index).expected(), data_.bytes()));
+  ASSIGN_OR_RETURN(const absl::Span<const std::byte> expected, FindBytes(Contents(index).expected(), data_.bytes()));
   const DType stored_as = IsFloat(DTypeOf(buffer)) ? DType::kF32 : DType::kI32;
   check->set_expected(ValueOfElement(expected.subspan(static_cast<size_t>(counts.first_mismatch()) * 4, 4), stored_as));
   return absl::OkStatus();
