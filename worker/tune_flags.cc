@@ -50,7 +50,7 @@ void AddTuneFlags(CLI::App* command, TuneFlags* flags) {
   option("--drain-timeout", flags->drain_timeout, "Time limit for the delivery of the last records")->type_name("TIME");
   option("--spool-limit-mib", flags->spool_limit_mib, "Spool size at which tuning blocks")->type_name("MIB");
   option("--effort", flags->effort, "Size of the search")->check(CLI::IsMember({"none", "quick", "full"}));
-  const std::vector<std::string_view>& names = tune::SearchAlgorithmNames();
+  const std::vector<std::string_view>& names = tune::search::SearchAlgorithmNames();
   option("--algorithm", flags->algorithm, "Search algorithm (default: surrogate)")
       ->check(CLI::IsMember(std::vector<std::string>(names.begin(), names.end())));
   option("--seed", flags->seed, "Seed of the search; with equal measurements it gives the same configs");
@@ -83,7 +83,7 @@ void AddTuneFlags(CLI::App* command, TuneFlags* flags) {
 
 absl::StatusOr<tune::TunerOptions> TunerOptionsOf(const TuneFlags& flags) {
   tune::TunerOptions options;
-  ASSIGN_OR_RETURN(tune::Effort effort, tune::ParseEffort(flags.effort));
+  ASSIGN_OR_RETURN(tune::search::Effort effort, tune::search::ParseEffort(flags.effort));
   options.search = {.algorithm = flags.algorithm,
                     .effort = effort,
                     .seed = flags.seed,
@@ -163,7 +163,7 @@ std::string Describe(const tune::TaskResult& result) {
   }
   if (!tuned.ranking.ties.empty()) absl::StrAppend(&text, ", ", tuned.ranking.ties.size(), " more within the noise");
   absl::StrAppendFormat(&text, "; %s in %.1f s\n  %s",
-                        record::Counted(static_cast<uint64_t>(tune::ConfigsRun(tuned.counters)), "config"),
+                        record::Counted(static_cast<uint64_t>(tune::recording::ConfigsRun(tuned.counters)), "config"),
                         tuned.counters.seconds_total, tuned.ranking.best->config.ToString());
   return text;
 }

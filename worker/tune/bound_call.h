@@ -20,7 +20,7 @@ namespace telemetry::worker::tune {
 absl::StatusOr<v1::Run> MakeCallRun(const BoundKernel& kernel, const Arguments& arguments);
 
 // Borrows the kernel, which must outlive the subject. Another thread reads the arguments; nothing writes to them.
-TuneSubject MakeCallSubject(BoundKernel& kernel, const Arguments& arguments, ToleranceFunction tolerance);
+TuneSubject MakeCallSubject(BoundKernel& kernel, const Arguments& arguments, measure::ToleranceFunction tolerance);
 
 // Returns ir::ToleranceFor(dtype); for f32 results of a kernel with TF32 dots, whose mantissas have 10 bits, returns
 // the tolerance of f16.

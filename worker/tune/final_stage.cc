@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
-#include "worker/tune/record/statuses.h"
+#include "worker/tune/recording/statuses.h"
 #include "worker/tune/row_result.h"
 
 namespace telemetry::worker::tune {
 namespace {
 
+namespace status = recording::status;
 using codegen::Config;
+using recording::AttemptRow;
 
 // Returns true if the config was measured completely. The time of a measurement that stopped early is only approximate.
 bool IsContender(const AttemptRow& row) {
@@ -34,7 +36,7 @@ std::vector<Config> SelectFinalists(absl::Span<const AttemptRow> rows, int count
 }
 
 std::vector<AttemptRow> MakeFinalRows(int64_t generation, absl::Span<const CompiledCandidate> finalists,
-                                      const FinalOutcome& outcome) {
+                                      const measure::FinalOutcome& outcome) {
   std::vector<AttemptRow> rows;
   for (size_t i = 0; i < finalists.size(); ++i) {
     const Candidate& candidate = *finalists[i].candidate;
@@ -49,7 +51,7 @@ std::vector<AttemptRow> MakeFinalRows(int64_t generation, absl::Span<const Compi
 FinalRanking RankFinal(absl::Span<const AttemptRow> rows, const Config& default_config) {
   FinalRanking ranking;
   for (const AttemptRow& row : rows) {
-    if (!IsOfFinal(row) || !row.perf_ms) continue;
+    if (!recording::IsOfFinal(row) || !row.perf_ms) continue;
     if (row.config == default_config) ranking.default_perf_ms = row.perf_ms;
     if (row.detail->tied_with_best()) ranking.ties.push_back(row.config);
     if (!ranking.best || *row.perf_ms < ranking.best->perf_ms) ranking.best = {row.config, *row.perf_ms};

@@ -8,7 +8,7 @@
 #include "worker/codegen/config.h"
 #include "worker/tune/compile_queue.h"
 #include "worker/tune/measure/measurer.h"
-#include "worker/tune/record/attempt_row.h"
+#include "worker/tune/recording/attempt_row.h"
 
 namespace telemetry::worker::tune {
 
@@ -17,12 +17,12 @@ namespace telemetry::worker::tune {
 
 // Returns the `count` fastest configs that were fully measured and gave correct results, fastest first. Adds the
 // default config if it qualifies and is slower than those.
-std::vector<codegen::Config> SelectFinalists(absl::Span<const AttemptRow> rows, int count,
+std::vector<codegen::Config> SelectFinalists(absl::Span<const recording::AttemptRow> rows, int count,
                                              const codegen::Config& default_config);
 
 // Returns the rows of the finalists, in the order of `finalists`.
-std::vector<AttemptRow> MakeFinalRows(int64_t generation, absl::Span<const CompiledCandidate> finalists,
-                                      const FinalOutcome& outcome);
+std::vector<recording::AttemptRow> MakeFinalRows(int64_t generation, absl::Span<const CompiledCandidate> finalists,
+                                                 const measure::FinalOutcome& outcome);
 
 // The outcome of a final.
 struct FinalRanking {
@@ -36,6 +36,6 @@ struct FinalRanking {
 };
 
 // Returns the ranking of the final that is among the rows.
-FinalRanking RankFinal(absl::Span<const AttemptRow> rows, const codegen::Config& default_config);
+FinalRanking RankFinal(absl::Span<const recording::AttemptRow> rows, const codegen::Config& default_config);
 
 }  // namespace telemetry::worker::tune

@@ -15,6 +15,7 @@ namespace telemetry::worker::tune {
 namespace {
 
 using record::Cat;
+using recording::AttemptRow;
 
 JournalRow ToMessage(const AttemptRow& row) {
   JournalRow message;

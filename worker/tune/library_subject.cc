@@ -9,7 +9,7 @@
 #include "worker/kernels/problem.h"
 #include "worker/tune/attempt_description.h"
 #include "worker/tune/measure/kernel_problem.h"
-#include "worker/tune/record/run_description.h"
+#include "worker/tune/recording/run_description.h"
 #include "worker/wrapper/launch_plan.h"
 #include "worker/wrapper/wrapper_graph.h"
 
@@ -32,22 +32,22 @@ std::string SourceOf(const LibraryKernel& kernel, const Problem& problem) {
   return source;
 }
 
-absl::StatusOr<ExpectedCall> CallOf(const LibraryKernel& kernel, const Problem& problem,
-                                    const std::shared_ptr<Device>& device, uint64_t seed) {
+absl::StatusOr<measure::ExpectedCall> CallOf(const LibraryKernel& kernel, const Problem& problem,
+                                             const std::shared_ptr<Device>& device, uint64_t seed) {
   const Case made = kernels::MakeCase(kernel, problem, seed);
   ASSIGN_OR_RETURN(Arguments arguments, kernels::ArgumentsOn(device, kernel, made));
-  return ExpectedCall{std::move(arguments), kernel.reference(made)};
+  return measure::ExpectedCall{std::move(arguments), kernel.reference(made)};
 }
 
-absl::StatusOr<MeasureProblem> MakeLibraryProblem(const LibraryKernel& kernel, const Problem& problem,
-                                                  const BoundKernel& bound, uint64_t seed) {
-  std::vector<ExpectedCall> calls;
+absl::StatusOr<measure::MeasureProblem> MakeLibraryProblem(const LibraryKernel& kernel, const Problem& problem,
+                                                           const BoundKernel& bound, uint64_t seed) {
+  std::vector<measure::ExpectedCall> calls;
   for (const uint64_t number : {seed, seed + 1}) {
-    ASSIGN_OR_RETURN(ExpectedCall call, CallOf(kernel, problem, bound.device(), number));
+    ASSIGN_OR_RETURN(measure::ExpectedCall call, CallOf(kernel, problem, bound.device(), number));
     calls.push_back(std::move(call));
   }
   const auto tolerance = [&](std::string_view /*name*/, DType dtype) { return kernel.tolerance(problem, dtype); };
-  return MakeProblem(bound, calls, tolerance);
+  return measure::MakeProblem(bound, calls, tolerance);
 }
 
 }  // namespace
@@ -60,12 +60,12 @@ v1::Run MakeLibraryRun(const LibraryKernel& kernel, const Problem& problem, cons
     shapes.push_back(tensor.sizes);
     dtypes.emplace_back(TorchName(tensor.dtype));
   }
-  return DescribeRun({.kernel_name = kernel.name,
-                      .kernel_source = SourceOf(kernel, problem),
-                      .input_shapes = PythonShapes(shapes),
-                      .dtypes = PythonDTypes(dtypes),
-                      .hardware = device.name,
-                      .settings = SettingsToJson(settings, device.dialect)});
+  return recording::DescribeRun({.kernel_name = kernel.name,
+                                 .kernel_source = SourceOf(kernel, problem),
+                                 .input_shapes = recording::PythonShapes(shapes),
+                                 .dtypes = recording::PythonDTypes(dtypes),
+                                 .hardware = device.name,
+                                 .settings = SettingsToJson(settings, device.dialect)});
 }
 
 absl::StatusOr<LibrarySubject> MakeLibrarySubject(const LibraryKernel& kernel, const Problem& problem,

@@ -9,7 +9,7 @@
 #include "worker/kernel/kernel.h"
 #include "worker/kernel/settings.h"
 #include "worker/kernels/library.h"
-#include "worker/tune/record/attempt_recorder.h"
+#include "worker/tune/recording/attempt_recorder.h"
 #include "worker/tune/tuner.h"
 
 namespace telemetry::worker::tune {
@@ -18,7 +18,7 @@ namespace telemetry::worker::tune {
 struct LibrarySubject {
   std::unique_ptr<Kernel> kernel;  // the kernel that the subject's bound kernel belongs to
   TuneSubject subject;
-  AttemptInfo info;  // has a new attempt_id; the attempt starts now
+  recording::AttemptInfo info;  // has a new attempt_id; the attempt starts now
 };
 
 // Binds the kernel to arguments on the device. Draws two sets of inputs from `input_seed`; the final uses the second.

@@ -4,10 +4,13 @@
 
 #include "proto/record/ids.h"
 #include "worker/tune/measure/sample_statistics.h"
-#include "worker/tune/record/statuses.h"
+#include "worker/tune/recording/statuses.h"
 
 namespace telemetry::worker::tune {
 namespace {
+
+namespace status = recording::status;
+using recording::AttemptRow;
 
 constexpr char kHang[] = "Hang";
 
@@ -49,14 +52,14 @@ std::string ErrorClass(absl::StatusCode code) {
   return name;
 }
 
-std::string_view Text(const absl::Status& status) { return {status.message().data(), status.message().size()}; }
+std::string_view MessageView(const absl::Status& status) { return {status.message().data(), status.message().size()}; }
 
-v1::MeasurementDetail MakeDetail(const wire::Outcome& outcome, v1::MeasurementDetail::Stage stage) {
+v1::MeasurementDetail MakeDetail(const measure::wire::Outcome& outcome, v1::MeasurementDetail::Stage stage) {
   v1::MeasurementDetail detail;
   detail.set_stage(stage);
   *detail.mutable_samples_ms() = outcome.samples_ms();
   detail.set_throttled_samples(static_cast<uint64_t>(outcome.dropped_throttled()));
-  const wire::Attributes& code = outcome.attributes();
+  const measure::wire::Attributes& code = outcome.attributes();
   if (code.registers() > 0) {
     detail.set_registers(static_cast<uint64_t>(code.registers()));
     detail.set_spill_bytes(code.spill_bytes());
@@ -80,10 +83,10 @@ void SetNotGenerated(const absl::Status& status, AttemptRow* row) {
   const bool too_large = absl::IsResourceExhausted(status);
   row->status = too_large ? status::kFiltered : status::kError;
   row->failure = MakeFailure("generate", too_large ? "OutOfResources" : ErrorClass(status.code()),
-                             absl::StatusCodeToString(status.code()), Text(status));
+                             absl::StatusCodeToString(status.code()), MessageView(status));
 }
 
-void SetNotCompiled(const CompileResult& result, AttemptRow* row) {
+void SetNotCompiled(const compile::CompileResult& result, AttemptRow* row) {
   const absl::Status& status = result.code.status();
   row->status = status::kError;
   row->compile_time_s = result.seconds;
@@ -95,8 +98,8 @@ void SetNotCompiled(const CompileResult& result, AttemptRow* row) {
     row->status = status::kPeerCompilationFail;
     error_class = "CompilerCrash";
   }
-  row->failure = MakeFailure("compile", std::move(error_class), absl::StatusCodeToString(status.code()), Text(status),
-                             result.log());
+  row->failure = MakeFailure("compile", std::move(error_class), absl::StatusCodeToString(status.code()),
+                             MessageView(status), result.log());
 }
 
 void SetDuplicate(AttemptRow* row) { row->status = status::kDeduplicated; }
@@ -106,10 +109,10 @@ void SetNotRun(std::string_view why, AttemptRow* row) {
   row->failure = MakeFailure("run", "OverBudget", "CANCELLED", why);
 }
 
-void SetMeasured(const wire::Outcome& outcome, v1::MeasurementDetail::Stage stage, AttemptRow* row) {
+void SetMeasured(const measure::wire::Outcome& outcome, v1::MeasurementDetail::Stage stage, AttemptRow* row) {
   row->detail = MakeDetail(outcome, outcome.gave_up() ? v1::MeasurementDetail::STAGE_SCREENING : stage);
   if (outcome.has_failure()) {
-    const wire::Failure& failure = outcome.failure();
+    const measure::wire::Failure& failure = outcome.failure();
     row->status = failure.error_class() == kHang ? status::kTimeout : status::kError;
     row->failure =
         MakeFailure(failure.phase(), failure.error_class(), failure.code(), failure.message(), failure.log());
@@ -117,7 +120,7 @@ void SetMeasured(const wire::Outcome& outcome, v1::MeasurementDetail::Stage stag
   }
   row->status = status::kOk;
   if (outcome.gave_up()) {
-    row->perf_ms = Median(outcome.samples_ms());
+    row->perf_ms = measure::Median(outcome.samples_ms());
   } else if (outcome.has_perf_ms()) {
     row->perf_ms = outcome.perf_ms();
   }

@@ -6,7 +6,7 @@
 #include "telemetry/v1/records.pb.h"
 #include "worker/tune/compile/compile_job.h"
 #include "worker/tune/measure/measure.pb.h"
-#include "worker/tune/record/attempt_row.h"
+#include "worker/tune/recording/attempt_row.h"
 
 namespace telemetry::worker::tune {
 
@@ -27,16 +27,16 @@ namespace telemetry::worker::tune {
 // timestamp_s, generation, config or source_hash.
 
 // For a config whose code could not be generated.
-void SetNotGenerated(const absl::Status& status, AttemptRow* row);
+void SetNotGenerated(const absl::Status& status, recording::AttemptRow* row);
 // For a config whose source did not compile: result.code is not OK.
-void SetNotCompiled(const CompileResult& result, AttemptRow* row);
+void SetNotCompiled(const compile::CompileResult& result, recording::AttemptRow* row);
 // For a config with the same code as an earlier one. The time is in the row of the earlier config, which has the same
 // source_hash.
-void SetDuplicate(AttemptRow* row);
+void SetDuplicate(recording::AttemptRow* row);
 // For a config that was proposed but not run because the time budget was used up.
-void SetNotRun(std::string_view why, AttemptRow* row);
+void SetNotRun(std::string_view why, recording::AttemptRow* row);
 // For a config that the measuring process ran or failed to run. If the measurement stopped early, `perf_ms` is the
 // median of the samples until then.
-void SetMeasured(const wire::Outcome& outcome, v1::MeasurementDetail::Stage stage, AttemptRow* row);
+void SetMeasured(const measure::wire::Outcome& outcome, v1::MeasurementDetail::Stage stage, recording::AttemptRow* row);
 
 }  // namespace telemetry::worker::tune

@@ -5,14 +5,17 @@
 #include <utility>
 
 #include "proto/base/status_macros.h"
-#include "worker/tune/record/statuses.h"
+#include "worker/tune/recording/statuses.h"
 
 namespace telemetry::worker::tune {
 namespace {
 
+namespace status = recording::status;
+using recording::AttemptRow;
+
 bool FailedIn(const AttemptRow& row, std::string_view phase) { return row.failure && row.failure->phase() == phase; }
 
-void Count(const AttemptRow& row, AttemptCounters* counters) {
+void Count(const AttemptRow& row, recording::AttemptCounters* counters) {
   if (row.status == status::kDeduplicated) ++counters->deduplicated;
   if (row.status == status::kTimeout) ++counters->timeouts;
   if (row.status == status::kFiltered || row.status == status::kDeduplicated || !row.failure) return;
@@ -73,7 +76,7 @@ void TrialLog::Remember(AttemptRow row) {
     started_ = {config_id, rows_.size()};
   } else {
     generations_ = std::max(generations_, row.generation + 1);
-    if (!IsOfFinal(row)) results_[config_id] = rows_.size();
+    if (!recording::IsOfFinal(row)) results_[config_id] = rows_.size();
     if (started_ && started_->config_id == config_id) started_.reset();
   }
   rows_.push_back(std::move(row));
@@ -97,8 +100,8 @@ double TrialLog::Now() const {
 
 double TrialLog::ActiveSeconds() const { return absl::ToDoubleSeconds(active_before_ + ElapsedSince(began_)); }
 
-AttemptCounters TrialLog::Counters() const {
-  AttemptCounters counters = {.generations = generations(), .seconds_total = ActiveSeconds()};
+recording::AttemptCounters TrialLog::Counters() const {
+  recording::AttemptCounters counters = {.generations = generations(), .seconds_total = ActiveSeconds()};
   counters.configs_tested = static_cast<int64_t>(results_.size());
   for (const AttemptRow& row : rows_) {
     if (row.status != status::kStarted) Count(row, &counters);

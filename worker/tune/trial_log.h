@@ -12,9 +12,9 @@
 #include "proto/base/steady.h"
 #include "worker/codegen/config.h"
 #include "worker/tune/journal.h"
-#include "worker/tune/record/attempt_counters.h"
-#include "worker/tune/record/attempt_recorder.h"
-#include "worker/tune/record/attempt_row.h"
+#include "worker/tune/recording/attempt_counters.h"
+#include "worker/tune/recording/attempt_recorder.h"
+#include "worker/tune/recording/attempt_row.h"
 
 namespace telemetry::worker::tune {
 
@@ -24,19 +24,19 @@ class TrialLog {
  public:
   // Both must outlive the log. `journal` may be null; then the attempt cannot be resumed. `active_before` is the time
   // that earlier processes worked on the attempt.
-  TrialLog(AttemptRecorder* recorder, Journal* journal, absl::Duration active_before)
+  TrialLog(recording::AttemptRecorder* recorder, Journal* journal, absl::Duration active_before)
       : recorder_(*recorder), journal_(journal), active_before_(active_before) {}
 
   // Records the rows that earlier processes wrote to the journal. Call it before any other method. Here and below,
   // errors are those of the recorder and the journal.
-  absl::Status Replay(std::vector<AttemptRow> rows);
+  absl::Status Replay(std::vector<recording::AttemptRow> rows);
 
   // Records that the measurement of a config begins. Records nothing if an earlier process did so and then ended.
   absl::Status Start(int64_t generation, const codegen::Config& config);
   // Records the result of a config. Sets the row's timestamp_s.
-  absl::Status Finish(AttemptRow row);
+  absl::Status Finish(recording::AttemptRow row);
   // Records several results atomically: after a crash the journal has all of them or none.
-  absl::Status FinishAll(std::vector<AttemptRow> rows);
+  absl::Status FinishAll(std::vector<recording::AttemptRow> rows);
 
   // Records that the attempt is complete. Uses the counters that an earlier process wrote to the journal, if any,
   // instead of `counters`.
@@ -44,7 +44,7 @@ class TrialLog {
 
   // Returns the search's result of this config, or null if there is none yet. The pointer is valid until the next call
   // of a non-const method.
-  const AttemptRow* Find(uint64_t config_id) const;
+  const recording::AttemptRow* Find(uint64_t config_id) const;
   // Returns the config whose measurement has begun and has no result yet: the one that an earlier process was measuring
   // when it ended.
   std::optional<codegen::Config> Interrupted() const;
@@ -53,10 +53,10 @@ class TrialLog {
   double ActiveSeconds() const;
   // Returns counters computed from the rows; they do not depend on whether the attempt was resumed. Sets seconds_total;
   // the caller adds the other times and unique_sources.
-  AttemptCounters Counters() const;
+  recording::AttemptCounters Counters() const;
   // The number of the generation after the last one with a result. Earlier generations without a result count, too.
   int64_t generations() const { return generations_; }
-  const std::vector<AttemptRow>& rows() const { return rows_; }
+  const std::vector<recording::AttemptRow>& rows() const { return rows_; }
 
  private:
   // The config that is being measured.
@@ -65,16 +65,16 @@ class TrialLog {
     size_t row;  // index of rows_
   };
 
-  absl::Status Add(std::vector<AttemptRow> rows);
-  void Remember(AttemptRow row);
+  absl::Status Add(std::vector<recording::AttemptRow> rows);
+  void Remember(recording::AttemptRow row);
   double Now() const;
 
-  AttemptRecorder& recorder_;
+  recording::AttemptRecorder& recorder_;
   Journal* const journal_;
   const absl::Duration active_before_;
   const SteadyTime began_ = SteadyNow();
   const absl::Duration since_start_ = absl::Now() - recorder_.info().started;  // age of the attempt at began_
-  std::vector<AttemptRow> rows_;
+  std::vector<recording::AttemptRow> rows_;
   std::map<uint64_t, size_t> results_;  // the search's results: config id to index of rows_
   std::optional<Started> started_;      // unset: every started config has a result
   int64_t generations_ = 0;

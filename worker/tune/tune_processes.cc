@@ -11,18 +11,19 @@ namespace telemetry::worker::tune {
 
 absl::StatusOr<std::unique_ptr<TuneProcesses>> TuneProcesses::Create(const TuneSubject& subject,
                                                                      TuneProcessOptions options) {
-  ASSIGN_OR_RETURN(std::unique_ptr<CompilePool> pool, CompilePool::Create(options.compile));
+  ASSIGN_OR_RETURN(std::unique_ptr<compile::CompilePool> pool, compile::CompilePool::Create(options.compile));
   return std::unique_ptr<TuneProcesses>(new TuneProcesses(subject, std::move(options), std::move(pool)));
 }
 
-TuneProcesses::TuneProcesses(const TuneSubject& subject, TuneProcessOptions options, std::unique_ptr<CompilePool> pool)
+TuneProcesses::TuneProcesses(const TuneSubject& subject, TuneProcessOptions options,
+                             std::unique_ptr<compile::CompilePool> pool)
     : subject_(subject),
       options_(std::move(options)),
       pool_(std::move(pool)),
       queue_(pool_.get(), subject_.kernel->device()->properties(), subject_.kernel->device()->id()),
-      starting_(std::async(std::launch::async, [this]() -> absl::StatusOr<std::unique_ptr<Measurer>> {
-        ASSIGN_OR_RETURN(const MeasureProblem problem, subject_.measure_problem());
-        return Measurer::Start(problem, options_.measure);
+      starting_(std::async(std::launch::async, [this]() -> absl::StatusOr<std::unique_ptr<measure::Measurer>> {
+        ASSIGN_OR_RETURN(const measure::MeasureProblem problem, subject_.measure_problem());
+        return measure::Measurer::Start(problem, options_.measure);
       })) {}
 
 void TuneProcesses::CancelCompiling() {
@@ -30,19 +31,19 @@ void TuneProcesses::CancelCompiling() {
   while (queue_.under_way() > 0) queue_.Next(absl::InfiniteDuration());
 }
 
-absl::StatusOr<Measurer*> TuneProcesses::ReadyMeasurer() {
+absl::StatusOr<measure::Measurer*> TuneProcesses::ReadyMeasurer() {
   if (measurer_ == nullptr) {
     if (!starting_.valid()) return absl::UnavailableError("the measuring process could not be started");
-    ASSIGN_OR_RETURN(std::unique_ptr<Measurer> started, starting_.get());
+    ASSIGN_OR_RETURN(std::unique_ptr<measure::Measurer> started, starting_.get());
     measurer_ = std::move(started);
   }
   return measurer_.get();
 }
 
-absl::StatusOr<MeasureRequest> TuneProcesses::RequestFor(const CompiledCandidate& compiled) const {
-  ASSIGN_OR_RETURN(MeasureRequest request,
-                   MakeRequest(*subject_.kernel, compiled.candidate->generated, subject_.arguments,
-                               std::make_shared<const CompiledCode>(*compiled.result.code)));
+absl::StatusOr<measure::MeasureRequest> TuneProcesses::RequestFor(const CompiledCandidate& compiled) const {
+  ASSIGN_OR_RETURN(measure::MeasureRequest request,
+                   measure::MakeRequest(*subject_.kernel, compiled.candidate->generated, subject_.arguments,
+                                        std::make_shared<const CompiledCode>(*compiled.result.code)));
   request.label = compiled.candidate->config.ToString();
   request.effort = options_.effort;
   request.load_limit = options_.load_limit;
@@ -50,23 +51,24 @@ absl::StatusOr<MeasureRequest> TuneProcesses::RequestFor(const CompiledCandidate
   return request;
 }
 
-absl::StatusOr<wire::Outcome> TuneProcesses::Measure(const CompiledCandidate& compiled, double give_up_above_ms) {
-  ASSIGN_OR_RETURN(MeasureRequest request, RequestFor(compiled));
+absl::StatusOr<measure::wire::Outcome> TuneProcesses::Measure(const CompiledCandidate& compiled,
+                                                              double give_up_above_ms) {
+  ASSIGN_OR_RETURN(measure::MeasureRequest request, RequestFor(compiled));
   request.effort.give_up_above_ms = give_up_above_ms;
-  ASSIGN_OR_RETURN(Measurer * measurer, ReadyMeasurer());
+  ASSIGN_OR_RETURN(measure::Measurer * measurer, ReadyMeasurer());
   const SteadyTime begin = SteadyNow();
   const absl::Cleanup count = [&] { measuring_ += ElapsedSince(begin); };
   return measurer->Measure(request);
 }
 
-absl::StatusOr<FinalOutcome> TuneProcesses::MeasureInterleaved(const std::vector<CompiledCandidate>& compiled,
-                                                               const FinalEffort& effort) {
-  std::vector<MeasureRequest> requests;
+absl::StatusOr<measure::FinalOutcome> TuneProcesses::MeasureInterleaved(const std::vector<CompiledCandidate>& compiled,
+                                                                        const measure::FinalEffort& effort) {
+  std::vector<measure::MeasureRequest> requests;
   for (const CompiledCandidate& candidate : compiled) {
-    ASSIGN_OR_RETURN(MeasureRequest request, RequestFor(candidate));
+    ASSIGN_OR_RETURN(measure::MeasureRequest request, RequestFor(candidate));
     requests.push_back(std::move(request));
   }
-  ASSIGN_OR_RETURN(Measurer * measurer, ReadyMeasurer());
+  ASSIGN_OR_RETURN(measure::Measurer * measurer, ReadyMeasurer());
   const SteadyTime begin = SteadyNow();
   const absl::Cleanup count = [&] { measuring_ += ElapsedSince(begin); };
   return measurer->MeasureInterleaved(requests, effort);

@@ -15,9 +15,9 @@ namespace telemetry::worker::tune {
 
 // The options of TuneProcesses.
 struct TuneProcessOptions {
-  CompilePoolOptions compile;
-  MeasurerOptions measure;
-  MeasureEffort effort;
+  compile::CompilePoolOptions compile;
+  measure::MeasurerOptions measure;
+  measure::MeasureEffort effort;
   absl::Duration load_limit = absl::Seconds(60);  // time limit for loading the code of one config
   absl::Duration run_limit = absl::Seconds(5);    // time limit for one run of a config
 };
@@ -34,29 +34,29 @@ class TuneProcesses {
   void CancelCompiling();
   // The maximum number of concurrent compilations.
   int compilers() const { return pool_->processes(); }
-  CompilePoolStats compile_stats() const { return pool_->stats(); }
+  compile::CompilePoolStats compile_stats() const { return pool_->stats(); }
 
   // Measure candidates that compiled successfully. The first call waits until the measuring process has started. Return
   // the errors of TuneSubject::measure_problem, Measurer::Start, MakeRequest and of the Measurer's method of the same
   // name.
-  absl::StatusOr<wire::Outcome> Measure(const CompiledCandidate& compiled, double give_up_above_ms);
-  absl::StatusOr<FinalOutcome> MeasureInterleaved(const std::vector<CompiledCandidate>& compiled,
-                                                  const FinalEffort& effort);
+  absl::StatusOr<measure::wire::Outcome> Measure(const CompiledCandidate& compiled, double give_up_above_ms);
+  absl::StatusOr<measure::FinalOutcome> MeasureInterleaved(const std::vector<CompiledCandidate>& compiled,
+                                                           const measure::FinalEffort& effort);
   // The total duration of all calls of Measure and MeasureInterleaved.
   absl::Duration measuring() const { return measuring_; }
 
  private:
-  TuneProcesses(const TuneSubject& subject, TuneProcessOptions options, std::unique_ptr<CompilePool> pool);
+  TuneProcesses(const TuneSubject& subject, TuneProcessOptions options, std::unique_ptr<compile::CompilePool> pool);
 
-  absl::StatusOr<Measurer*> ReadyMeasurer();
-  absl::StatusOr<MeasureRequest> RequestFor(const CompiledCandidate& compiled) const;
+  absl::StatusOr<measure::Measurer*> ReadyMeasurer();
+  absl::StatusOr<measure::MeasureRequest> RequestFor(const CompiledCandidate& compiled) const;
 
   const TuneSubject subject_;
   const TuneProcessOptions options_;
-  const std::unique_ptr<CompilePool> pool_;
+  const std::unique_ptr<compile::CompilePool> pool_;
   CompileQueue queue_;
-  std::future<absl::StatusOr<std::unique_ptr<Measurer>>> starting_;
-  std::unique_ptr<Measurer> measurer_;
+  std::future<absl::StatusOr<std::unique_ptr<measure::Measurer>>> starting_;
+  std::unique_ptr<measure::Measurer> measurer_;
   absl::Duration measuring_ = absl::ZeroDuration();
 };
 

@@ -15,7 +15,7 @@ struct TuneSubject {
   Arguments arguments;
   // Returns the inputs and the expected results (measure/kernel_problem.h). Called once, from another thread, because
   // computing references is slow and the tuner compiles meanwhile.
-  std::function<absl::StatusOr<MeasureProblem>()> measure_problem;
+  std::function<absl::StatusOr<measure::MeasureProblem>()> measure_problem;
 };
 
 }  // namespace telemetry::worker::tune

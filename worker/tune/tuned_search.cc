@@ -45,7 +45,7 @@ absl::StatusOr<Config> TunedSearch::Tune(BoundKernel& kernel, const Arguments& a
             " is known, and this search has no session to tune with; pass a session, "
             "set use_default_config, or copy the best configs of a program that tuned it"));
   }
-  ToleranceFunction tolerance = options_.tolerance;
+  measure::ToleranceFunction tolerance = options_.tolerance;
   if (!tolerance) {
     tolerance = [&kernel](std::string_view /*name*/, DType dtype) { return UsualTolerance(kernel, dtype); };
   }

@@ -19,7 +19,7 @@ struct TunedSearchOptions {
   TuneSession* session = nullptr;
   TunerOptions tuner;
   // The tolerance of the results. Empty: UsualTolerance.
-  ToleranceFunction tolerance;
+  measure::ToleranceFunction tolerance;
 };
 
 // The KernelSpec::search of programs that link this library. Returns the best known config of a call's run

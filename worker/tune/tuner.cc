@@ -19,6 +19,7 @@ namespace {
 
 using codegen::Config;
 using record::Cat;
+using recording::AttemptRow;
 
 constexpr char kOverBudget[] = "the time budget was used up before its turn";
 constexpr absl::Duration kStopInterval = absl::Milliseconds(100);
@@ -51,7 +52,7 @@ class Attempt {
   absl::Status ResumeOrBegin(const Journal::Contents& earlier, TuneRecord* record);
 
   absl::Status Search();
-  absl::StatusOr<std::vector<Trial>> RunGeneration(const std::vector<Config>& configs);
+  absl::StatusOr<std::vector<search::Trial>> RunGeneration(const std::vector<Config>& configs);
   absl::Status Submit(const std::vector<Config>& pending);
   absl::Status RunInterrupted(const std::vector<Config>& pending);
   // Runs the submitted configs in the order in which they are compiled. Returns when at most `left` stragglers are
@@ -89,8 +90,8 @@ class Attempt {
   const TuneSubject subject_;
   const TunerOptions options_;
   Candidates candidates_;
-  std::unique_ptr<SearchAlgorithm> search_;
-  std::unique_ptr<AttemptRecorder> recorder_;
+  std::unique_ptr<search::SearchAlgorithm> search_;
+  std::unique_ptr<recording::AttemptRecorder> recorder_;
   std::optional<TrialLog> log_;
   bool resumed_ = false;
   std::unique_ptr<TuneProcesses> processes_;
@@ -113,16 +114,16 @@ absl::StatusOr<TuneResult> Attempt::Run(TuneRecord record) {
   RETURN_IF_ERROR(HoldFinal());
   TuneResult result = Result();
   if (result.stopped) return result;
-  RETURN_IF_ERROR(log_->End(CountersJson(result.counters)));
+  RETURN_IF_ERROR(log_->End(recording::CountersJson(result.counters)));
   return result;
 }
 
 absl::Status Attempt::CreateSearch(std::vector<Config> starting_points) {
-  SearchOptions search = options_.search;
+  search::SearchOptions search = options_.search;
   search.starting_points = std::move(starting_points);
   search.fingerprint = [this](const Config& config) { return candidates_.Fingerprint(config); };
-  ASSIGN_OR_RETURN(std::unique_ptr<SearchAlgorithm> made,
-                   MakeSearch(subject_.kernel->config_space(), std::move(search)));
+  ASSIGN_OR_RETURN(std::unique_ptr<search::SearchAlgorithm> made,
+                   search::MakeSearch(subject_.kernel->config_space(), std::move(search)));
   search_ = std::move(made);
   return absl::OkStatus();
 }
@@ -135,8 +136,8 @@ absl::Status Attempt::Begin(TuneRecord record) {
   RETURN_IF_ERROR(ResumeOrBegin(earlier, &record));
   record.info.search_algorithm = search_->name();
   record.info.seed = static_cast<int64_t>(options_.search.seed);
-  ASSIGN_OR_RETURN(std::unique_ptr<AttemptRecorder> recorder,
-                   AttemptRecorder::Create(std::move(record.info), record.sinks));
+  ASSIGN_OR_RETURN(std::unique_ptr<recording::AttemptRecorder> recorder,
+                   recording::AttemptRecorder::Create(std::move(record.info), record.sinks));
   recorder_ = std::move(recorder);
   RETURN_IF_ERROR(recorder_->Begin());
   log_.emplace(recorder_.get(), record.journal, absl::Seconds(earlier.active_s));
@@ -144,7 +145,7 @@ absl::Status Attempt::Begin(TuneRecord record) {
 }
 
 absl::Status Attempt::ResumeOrBegin(const Journal::Contents& earlier, TuneRecord* record) {
-  AttemptInfo& info = record->info;
+  recording::AttemptInfo& info = record->info;
   if (!resumed_) {
     if (record->journal == nullptr) return absl::OkStatus();
     return record->journal->Begin(info.attempt_id, info.started, options_.search.starting_points);
@@ -162,7 +163,7 @@ absl::Status Attempt::Search() {
   for (const std::string& warning : search_->warnings()) Notice(warning);
   for (; !configs.empty(); configs = search_->Propose()) {
     if (!passing_over_.ok()) return passing_over_;
-    ASSIGN_OR_RETURN(std::vector<Trial> trials, RunGeneration(configs));
+    ASSIGN_OR_RETURN(std::vector<search::Trial> trials, RunGeneration(configs));
     if (IsStopped()) return absl::OkStatus();
     ReportGeneration();
     ++generation_;
@@ -187,7 +188,7 @@ void Attempt::PassOver(const Config& config, const absl::StatusOr<std::string>& 
   passing_over_ = log_->Finish(std::move(row));
 }
 
-absl::StatusOr<std::vector<Trial>> Attempt::RunGeneration(const std::vector<Config>& configs) {
+absl::StatusOr<std::vector<search::Trial>> Attempt::RunGeneration(const std::vector<Config>& configs) {
   std::vector<Config> pending;
   for (const Config& config : configs) {
     const AttemptRow* row = log_->Find(config.id());
@@ -200,7 +201,7 @@ absl::StatusOr<std::vector<Trial>> Attempt::RunGeneration(const std::vector<Conf
   RETURN_IF_ERROR(Submit(pending));
   RETURN_IF_ERROR(RunInterrupted(pending));
   RETURN_IF_ERROR(RunSubmitted(MostStragglers()));
-  std::vector<Trial> trials;
+  std::vector<search::Trial> trials;
   for (const Config& config : configs) {
     const AttemptRow* row = log_->Find(config.id());
     trials.push_back({config, row == nullptr ? std::nullopt : row->perf_ms});
@@ -276,8 +277,9 @@ absl::Status Attempt::RunOne(const CompiledCandidate& compiled) {
 }
 
 absl::Status Attempt::Measure(const CompiledCandidate& compiled, AttemptRow* row) {
-  const double give_up_above_ms = best_ms_ ? *best_ms_ * options_.give_up_factor : MeasureEffort().give_up_above_ms;
-  ASSIGN_OR_RETURN(const wire::Outcome outcome, processes_->Measure(compiled, give_up_above_ms));
+  const double give_up_above_ms =
+      best_ms_ ? *best_ms_ * options_.give_up_factor : measure::MeasureEffort().give_up_above_ms;
+  ASSIGN_OR_RETURN(const measure::wire::Outcome outcome, processes_->Measure(compiled, give_up_above_ms));
   SetMeasured(outcome, v1::MeasurementDetail::STAGE_SEARCH, row);
   row->compile_time_s = compiled.result.seconds;
   return absl::OkStatus();
@@ -285,7 +287,7 @@ absl::Status Attempt::Measure(const CompiledCandidate& compiled, AttemptRow* row
 
 absl::Status Attempt::HoldFinal() {
   generation_ = std::max(generation_, log_->generations());
-  const bool was_held = std::any_of(log_->rows().begin(), log_->rows().end(), IsOfFinal);
+  const bool was_held = std::any_of(log_->rows().begin(), log_->rows().end(), recording::IsOfFinal);
   if (was_held || IsStopped()) return absl::OkStatus();
   const std::vector<Config> finalists = SelectFinalists(log_->rows(), options_.finalists, DefaultConfig());
   if (finalists.empty()) return absl::OkStatus();
@@ -294,7 +296,7 @@ absl::Status Attempt::HoldFinal() {
   const SteadyTime began = SteadyNow();
   Notice(Cat("final: measuring ", record::Counted(compiled.size(), "config"), " in turn"));
   ReportRounds(0, began);
-  ASSIGN_OR_RETURN(FinalOutcome outcome,
+  ASSIGN_OR_RETURN(measure::FinalOutcome outcome,
                    processes_->MeasureInterleaved(
                        compiled, {.rounds = options_.final_rounds,
                                   .limit = options_.time_budget - absl::Seconds(log_->ActiveSeconds()),
@@ -340,7 +342,7 @@ TuneResult Attempt::Result() const {
                        .attempt_id = recorder_->info().attempt_id,
                        .stopped = IsStopped(),
                        .resumed = resumed_};
-  const CompilePoolStats compiling = processes_->compile_stats();
+  const compile::CompilePoolStats compiling = processes_->compile_stats();
   result.counters.unique_sources = compiling.unique_sources;
   result.counters.seconds_compiling = compiling.busy_seconds;
   result.counters.seconds_measuring = absl::ToDoubleSeconds(processes_->measuring());

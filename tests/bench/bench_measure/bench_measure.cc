@@ -18,7 +18,7 @@
 namespace telemetry::bench {
 namespace {
 
-namespace tune = worker::tune;
+namespace measure = worker::tune::measure;
 
 struct Arguments {
   std::string device;
@@ -28,7 +28,7 @@ struct Arguments {
 };
 
 void PrintRepetition(const RepeatedMeasuring::Repetition& r) {
-  const tune::wire::Outcome& outcome = r.outcome;
+  const measure::wire::Outcome& outcome = r.outcome;
   if (outcome.has_failure()) {
     absl::PrintF("  %s/%s %s after %.1f ms\n", outcome.failure().phase(), outcome.failure().error_class(),
                  outcome.failure().code(), r.wall_ms);
@@ -36,7 +36,7 @@ void PrintRepetition(const RepeatedMeasuring::Repetition& r) {
   }
   absl::PrintF("  %.5f ms  %3d samples, deviation %.2f%%, %d dropped%s, %.0f MHz; %.1f ms in all\n", outcome.perf_ms(),
                outcome.samples_ms_size(),
-               100 * tune::MedianDeviation(outcome.samples_ms()) / (outcome.has_perf_ms() ? outcome.perf_ms() : 1),
+               100 * measure::MedianDeviation(outcome.samples_ms()) / (outcome.has_perf_ms() ? outcome.perf_ms() : 1),
                outcome.dropped_throttled(), outcome.throttled_throughout() ? " (throttled throughout)" : "",
                outcome.sm_clock_mhz(), r.wall_ms);
 }
@@ -51,8 +51,8 @@ void PrintSpread(const std::vector<RepeatedMeasuring::Repetition>& repetitions) 
   }
   if (medians_ms.empty()) return;
   const auto [fastest, slowest] = std::minmax_element(medians_ms.begin(), medians_ms.end());
-  absl::PrintF("medians: %.5f ms, slowest over fastest %.4f; %.1f ms a config (median)\n", tune::Median(medians_ms),
-               *slowest / *fastest, tune::Median(walls_ms));
+  absl::PrintF("medians: %.5f ms, slowest over fastest %.4f; %.1f ms a config (median)\n", measure::Median(medians_ms),
+               *slowest / *fastest, measure::Median(walls_ms));
 }
 
 absl::Status BenchOne(const std::shared_ptr<worker::Device>& device, const BenchCase& bench_case,
@@ -63,7 +63,7 @@ absl::Status BenchOne(const std::shared_ptr<worker::Device>& device, const Bench
   const auto repetitions = measuring->Repeat(arguments.times);
   if (!repetitions.ok()) return repetitions.status();
   PrintSpread(*repetitions);
-  const absl::StatusOr<tune::FinalOutcome> final = measuring->FinalAgainstItself(arguments.rounds);
+  const absl::StatusOr<measure::FinalOutcome> final = measuring->FinalAgainstItself(arguments.rounds);
   if (!final.ok()) return final.status();
   absl::PrintF("final against itself: %.5f and %.5f ms, %s\n", final->outcomes[0].perf_ms(),
                final->outcomes[1].perf_ms(),

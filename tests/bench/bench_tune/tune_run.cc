@@ -9,7 +9,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "worker/kernels/library.h"
 #include "worker/tune/library_subject.h"
-#include "worker/tune/record/sidecar_log.h"
+#include "worker/tune/recording/sidecar_log.h"
 
 namespace telemetry::bench {
 namespace {
@@ -61,7 +61,8 @@ absl::StatusOr<tune::TuneResult> RunTune(const TuneCase& tune_case, const std::s
 
   absl::StatusOr<tune::LibrarySubject> subject = tune::MakeLibrarySubject(**kernel, *problem, {}, device, options.seed);
   if (!subject.ok()) return subject.status();
-  absl::StatusOr<std::unique_ptr<tune::SidecarLog>> log = tune::SidecarLog::Open({.base = folder + "/log"});
+  absl::StatusOr<std::unique_ptr<tune::recording::SidecarLog>> log =
+      tune::recording::SidecarLog::Open({.base = folder + "/log"});
   if (!log.ok()) return log.status();
   absl::StatusOr<std::unique_ptr<tune::Journal>> journal = tune::Journal::Open(folder + "/journal");
   if (!journal.ok()) return journal.status();

@@ -9,12 +9,14 @@
 
 #include "absl/status/status.h"
 #include "worker/codegen/config.h"
-#include "worker/tune/record/statuses.h"
+#include "worker/tune/recording/statuses.h"
 
 namespace telemetry::worker::tune {
 namespace {
 
 namespace fs = std::filesystem;
+namespace status = recording::status;
+using recording::AttemptRow;
 using testing::HasSubstr;
 
 constexpr char kAttempt[] = "sixteen bytes...";

@@ -11,26 +11,28 @@
 namespace telemetry::worker::tune {
 namespace {
 
+using recording::AttemptRow;
+
 AttemptRow NotGenerated(const absl::Status& status) {
   AttemptRow row;
   SetNotGenerated(status, &row);
   return row;
 }
 
-AttemptRow NotCompiled(const CompileResult& result) {
+AttemptRow NotCompiled(const compile::CompileResult& result) {
   AttemptRow row;
   SetNotCompiled(result, &row);
   return row;
 }
 
-AttemptRow Measured(const wire::Outcome& outcome) {
+AttemptRow Measured(const measure::wire::Outcome& outcome) {
   AttemptRow row;
   SetMeasured(outcome, v1::MeasurementDetail::STAGE_SEARCH, &row);
   return row;
 }
 
 AttemptRow Failed(const char* phase, const char* error_class, const char* code, const char* log) {
-  wire::Outcome outcome;
+  measure::wire::Outcome outcome;
   outcome.mutable_failure()->set_phase(phase);
   outcome.mutable_failure()->set_error_class(error_class);
   outcome.mutable_failure()->set_code(code);
@@ -69,7 +71,7 @@ TEST(RowResultTest, AHangIsATimeout) {
 }
 
 TEST(RowResultTest, AConfigThatWasGivenUpHasItsRoughTime) {
-  wire::Outcome outcome;
+  measure::wire::Outcome outcome;
   outcome.set_gave_up(true);
   for (const double ms : {3, 1, 2}) outcome.add_samples_ms(ms);
   const AttemptRow row = Measured(outcome);
@@ -79,7 +81,7 @@ TEST(RowResultTest, AConfigThatWasGivenUpHasItsRoughTime) {
 }
 
 TEST(RowResultTest, KeepsWhatIsKnownOfTheCode) {
-  wire::Outcome outcome;
+  measure::wire::Outcome outcome;
   outcome.set_perf_ms(0.5);
   for (const double ms : {0.5, 0.6}) outcome.add_samples_ms(ms);
   outcome.mutable_attributes()->set_registers(40);

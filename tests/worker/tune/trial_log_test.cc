@@ -2,30 +2,32 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/worker/tune/record/memory_producer.h"
-#include "worker/tune/record/run_description.h"
-#include "worker/tune/record/statuses.h"
+#include "tests/worker/tune/recording/memory_producer.h"
+#include "worker/tune/recording/run_description.h"
+#include "worker/tune/recording/statuses.h"
 
 namespace telemetry::worker::tune {
 namespace {
 
+namespace status = recording::status;
 using codegen::Config;
 
 class TrialLogTest : public testing::Test {
  protected:
   TrialLogTest() : recorder_(MakeRecorder()), log_(recorder_.get(), /*journal=*/nullptr, absl::ZeroDuration()) {}
 
-  std::unique_ptr<AttemptRecorder> MakeRecorder() {
-    AttemptInfo info = {.attempt_id = NewAttemptId(), .run = DescribeRun({.kernel_name = "softmax"})};
-    return AttemptRecorder::Create(std::move(info), {.producer = &producer_}).value();
+  std::unique_ptr<recording::AttemptRecorder> MakeRecorder() {
+    recording::AttemptInfo info = {.attempt_id = recording::NewAttemptId(),
+                                   .run = recording::DescribeRun({.kernel_name = "softmax"})};
+    return recording::AttemptRecorder::Create(std::move(info), {.producer = &producer_}).value();
   }
   static Config Warps(int warps) { return *Config::Parse("Config(num_warps=" + std::to_string(warps) + ")"); }
-  static AttemptRow Row(int64_t generation, const Config& config, const char* status) {
+  static recording::AttemptRow Row(int64_t generation, const Config& config, const char* status) {
     return {.generation = generation, .config = config, .status = status};
   }
 
-  MemoryProducer producer_;
-  std::unique_ptr<AttemptRecorder> recorder_;
+  recording::MemoryProducer producer_;
+  std::unique_ptr<recording::AttemptRecorder> recorder_;
   TrialLog log_;
 };
 

@@ -6,7 +6,7 @@
 
 #include "tests/paths.h"
 #include "worker/kernels/problem.h"
-#include "worker/tune/record/statuses.h"
+#include "worker/tune/recording/statuses.h"
 
 namespace telemetry::worker::tune {
 
@@ -71,7 +71,7 @@ std::vector<v1::Measurement> TuneFixture::Rows() const {
 std::map<std::string, int> TuneFixture::Statuses() const {
   std::map<std::string, int> statuses;
   for (const v1::Measurement& row : Rows()) {
-    if (row.status() != status::kStarted) ++statuses[row.status()];
+    if (row.status() != recording::status::kStarted) ++statuses[row.status()];
   }
   return statuses;
 }

@@ -10,12 +10,14 @@
 
 #include "proto/record/json.h"
 #include "tests/worker/tune/tune_fixture.h"
-#include "worker/tune/record/statuses.h"
+#include "worker/tune/recording/statuses.h"
 
 namespace telemetry::worker::tune {
 namespace {
 
+namespace status = recording::status;
 using codegen::Config;
+using recording::AttemptRow;
 using testing::Contains;
 using testing::Key;
 

@@ -3,7 +3,7 @@
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::compile {
 
 std::string JobKey(const CompileJob& job) {
   const std::string_view dialect = job.dialect == Dialect::kCuda ? "cuda" : "opencl";
@@ -12,4 +12,4 @@ std::string JobKey(const CompileJob& job) {
       record::Cat(dialect, std::string_view("\0", 1), job.target, std::string_view("\0", 1), job.source));
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::compile

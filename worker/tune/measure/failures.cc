@@ -9,7 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "proto/record/strings.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 bool IsNameCharacter(char c) {
@@ -89,4 +89,4 @@ std::string DescribeMismatch(const wire::Check& check) {
                      check.worst_relative());
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "worker/tune/measure/measure.pb.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // Conversion of device errors and wrong results to failures of a config (v1::Failure: phase, class, code, message).
 
@@ -25,4 +25,4 @@ wire::Failure CheckFailure(std::string_view error_class, std::string_view code, 
 // Returns a text such as "3 results beyond the tolerance; the first is 'out'[1, 2]: expected 0.5, got nan; worst ...".
 std::string DescribeMismatch(const wire::Check& check);
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

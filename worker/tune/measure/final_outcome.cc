@@ -5,7 +5,7 @@
 #include "absl/types/span.h"
 #include "worker/tune/measure/sample_statistics.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 int Fastest(const std::vector<wire::Outcome>& outcomes) {
@@ -35,4 +35,4 @@ FinalOutcome CompareOutcomes(std::vector<wire::Outcome> outcomes, bool interleav
   return compared;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -4,7 +4,7 @@
 
 #include "worker/tune/measure/measure.pb.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // The result of a final: outcomes in the order of the requests, and the winner.
 struct FinalOutcome {
@@ -20,4 +20,4 @@ struct FinalOutcome {
 // outcomes were taken in turns. Otherwise two configs are tied if their medians differ by at most half a percent.
 FinalOutcome CompareOutcomes(std::vector<wire::Outcome> outcomes, bool interleaved);
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

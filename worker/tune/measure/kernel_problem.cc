@@ -12,7 +12,7 @@
 #include "worker/kernel/call_contract.h"
 #include "worker/kernel/launch_arguments.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 using record::Cat;
@@ -184,4 +184,4 @@ absl::StatusOr<MeasureRequest> MakeRequest(const BoundKernel& kernel, const code
   return request;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -15,7 +15,7 @@
 #include "worker/tune/measure/measure_problem.h"
 #include "worker/tune/measure/measure_request.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // Conversion of a bound kernel to a problem and requests. The problem's buffers are the kernel's tensors in the order
 // of its IR: arguments, then outputs.
@@ -46,4 +46,4 @@ absl::StatusOr<MeasureProblem> MakeProblem(const BoundKernel& kernel, absl::Span
 absl::StatusOr<MeasureRequest> MakeRequest(const BoundKernel& kernel, const codegen::GeneratedKernel& generated,
                                            const Arguments& arguments, std::shared_ptr<const CompiledCode> code);
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -11,7 +11,7 @@
 #include "absl/time/time.h"
 #include "worker/device/device.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // A buffer argument of a launch in a form that can be sent to another process: the buffer's index in the problem.
 struct BufferIndex {
@@ -66,4 +66,4 @@ struct FinalEffort {
   static constexpr int kLeastRounds = 8;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -10,7 +10,7 @@
 #include "worker/tune/measure/sample_series.h"
 #include "worker/tune/measure/wire_format.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 // Returns the launch of a config. An error that it returns is a launch failure; a later error is a failure of the run.
@@ -20,7 +20,7 @@ Sampler::Launch LaunchOf(LoadedConfig& config) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<MeasureSession>> MeasureSession::Open(wire::Setup setup, SharedBytes data,
+absl::StatusOr<std::unique_ptr<MeasureSession>> MeasureSession::Open(wire::Setup setup, process::SharedBytes data,
                                                                      Reports reports) {
   ASSIGN_OR_RETURN(std::shared_ptr<Device> device, OpenDevice(setup.device()));
   const debug::DebugOptions debug = FromWire(setup.debug());
@@ -173,4 +173,4 @@ wire::Outcomes MeasureSession::MeasureFinal(const wire::Final& request) {
   return outcomes;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -18,7 +18,7 @@
 #include "worker/tune/measure/sampler.h"
 #include "worker/tune/process/shared_bytes.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // The work of a measuring process: checks and times configs, one after the other, on a device with one problem in its
 // memory. Single-threaded.
@@ -37,7 +37,8 @@ class MeasureSession {
   };
 
   // Returns the device's errors.
-  static absl::StatusOr<std::unique_ptr<MeasureSession>> Open(wire::Setup setup, SharedBytes data, Reports reports);
+  static absl::StatusOr<std::unique_ptr<MeasureSession>> Open(wire::Setup setup, process::SharedBytes data,
+                                                              Reports reports);
 
   // Returns one outcome. A failure of the config is part of it.
   wire::Outcomes Measure(const wire::Config& config);
@@ -77,4 +78,4 @@ class MeasureSession {
   bool lost_ = false;  // true: the contents of the device's memory are not known
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -7,7 +7,7 @@
 #include "proto/record/strings.h"
 #include "worker/tune/measure/wire_format.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 using record::Cat;
@@ -150,4 +150,4 @@ absl::StatusOr<FinalOutcome> Measurer::MeasureInterleaved(absl::Span<const Measu
   return CompareOutcomes(std::move(alone), /*interleaved=*/true);
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

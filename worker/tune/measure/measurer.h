@@ -15,7 +15,7 @@
 #include "worker/tune/measure/measuring_process.h"
 #include "worker/tune/measure/problem_image.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // Measures configs of one problem on one device in a separate process. An error of a config (an illegal access, an
 // endless loop, a crash) ends that process and is reported as that config's failure. A second process, which is on
@@ -61,4 +61,4 @@ class Measurer {
   std::vector<std::unique_ptr<MeasuringProcess>> retired_;  // ending; a GPU's driver needs time for that
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -8,7 +8,7 @@
 #include "worker/tune/measure/failures.h"
 #include "worker/tune/measure/wire_format.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 using record::Cat;
@@ -21,9 +21,9 @@ constexpr absl::Duration kDebugLimit = absl::Minutes(10);
 
 absl::StatusOr<std::unique_ptr<MeasuringProcess>> MeasuringProcess::Start(const MeasurerOptions& options,
                                                                           const ProblemImage& image) {
-  ChildOptions child_options = {.role = "measure"};
+  process::ChildOptions child_options = {.role = "measure"};
   if (!options.program.empty()) child_options.program.path = options.program;
-  ASSIGN_OR_RETURN(std::unique_ptr<ChildProcess> child, ChildProcess::Start(child_options));
+  ASSIGN_OR_RETURN(std::unique_ptr<process::ChildProcess> child, process::ChildProcess::Start(child_options));
   wire::Request request;
   *request.mutable_setup() = image.setup;
   if (options.debug.is_on()) *request.mutable_setup()->mutable_debug() = ToWire(options.debug);
@@ -62,7 +62,7 @@ Answer MeasuringProcess::Ended(const std::string& phase, const absl::Status& sta
     answer.ended.set_message(Cat("exceeded the time limit of ", absl::FormatDuration(limit), " of phase ", phase,
                                  "; the process was killed"));
   } else {
-    const ChildEnding ending = child_->ending().value_or(ChildEnding());
+    const process::ChildEnding ending = child_->ending().value_or(process::ChildEnding());
     answer.ended.set_error_class("Crash");
     answer.ended.set_code(ending.signal != 0 ? ending.SignalName() : Cat("EXIT_", ending.exit_status));
     answer.ended.set_message(std::string(status.message()));
@@ -91,4 +91,4 @@ Answer MeasuringProcess::Ask(const wire::Request& request, const PhaseLimits& li
   return Ended(phase, status, limit);
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

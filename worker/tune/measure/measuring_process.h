@@ -14,7 +14,7 @@
 #include "worker/tune/measure/problem_image.h"
 #include "worker/tune/process/child_process.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // Options of a Measurer.
 struct MeasurerOptions {
@@ -64,16 +64,16 @@ class MeasuringProcess {
   bool IsRunning() { return child_->IsRunning(); }
 
  private:
-  MeasuringProcess(std::unique_ptr<ChildProcess> child, const MeasurerOptions& options)
+  MeasuringProcess(std::unique_ptr<process::ChildProcess> child, const MeasurerOptions& options)
       : child_(std::move(child)), ready_until_(SteadyAfter(options.start_limit)), print_(options.on_debug) {}
 
   void Print(const std::string& text) const;
   Answer Ended(const std::string& phase, const absl::Status& status, absl::Duration limit);
 
-  const std::unique_ptr<ChildProcess> child_;
+  const std::unique_ptr<process::ChildProcess> child_;
   const SteadyTime ready_until_;
   const debug::DebugPrint print_;
   bool is_ready_ = false;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -8,7 +8,7 @@
 #include "worker/tune/measure/problem_image.h"
 #include "worker/tune/measure/tensor_element.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 using record::Cat;
@@ -21,7 +21,7 @@ DType DTypeOf(const wire::Buffer& buffer) { return static_cast<DType>(buffer.dty
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ProblemMemory>> ProblemMemory::Create(std::shared_ptr<Device> device, wire::Setup setup,
-                                                                     SharedBytes data) {
+                                                                     process::SharedBytes data) {
   auto memory = std::unique_ptr<ProblemMemory>(new ProblemMemory(std::move(device), std::move(setup), std::move(data)));
   RETURN_IF_ERROR(memory->Allocate());
   RETURN_IF_ERROR(memory->Prepare(0));
@@ -181,4 +181,4 @@ absl::StatusOr<CheckVerdict> ProblemMemory::Check(bool with_results) {
   return verdict;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 wire::Argument ToWire(const RequestArgument& argument) {
@@ -64,4 +64,4 @@ wire::Config ToWire(const MeasureRequest& request) {
   return config;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -5,7 +5,7 @@
 #include "worker/tune/measure/measure.pb.h"
 #include "worker/tune/measure/measure_request.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // Conversion between the structs of this folder's interface and the messages to its processes.
 
@@ -13,4 +13,4 @@ wire::Debug ToWire(const debug::DebugOptions& options);
 debug::DebugOptions FromWire(const wire::Debug& message);
 wire::Config ToWire(const MeasureRequest& request);
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -10,7 +10,7 @@
 #include "tests/client/small_disk.h"
 #include "tests/worker/tune/measure/measure_fixture.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 using debug::DebugLevel;
@@ -173,4 +173,4 @@ TEST_F(DebuggedMeasureTest, AFullDiskIsAnErrorAndMeasuringGoesOn) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

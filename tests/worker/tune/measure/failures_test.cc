@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 TEST(FailuresTest, TakesTheDriversError) {
@@ -31,4 +31,4 @@ TEST(FailuresTest, ElseTheStatus) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -3,7 +3,7 @@
 
 #include "tests/worker/tune/measure/measure_fixture.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 class FinalTest : public MeasureTest {
@@ -66,4 +66,4 @@ TEST_F(FinalTest, NobodyWinsWhereNobodyIsRight) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -8,7 +8,7 @@
 #include "worker/kernels/kernel_spec.h"
 #include "worker/kernels/library.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 using testing::HasSubstr;
@@ -108,4 +108,4 @@ TEST_F(KernelProblemTest, RefusesCallsThatDiffer) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

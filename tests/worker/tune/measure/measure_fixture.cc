@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 constexpr char kCudaWords[] = R"(
@@ -104,4 +104,4 @@ void MeasureTest::ExpectThatTheNextIsMeasuredRight() {
   EXPECT_TRUE(outcome.has_perf_ms()) << outcome.failure().message();
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -9,7 +9,7 @@
 #include "worker/device/device.h"
 #include "worker/tune/measure/measurer.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // Measures kernels that double the numbers of `x` into `out`, or fail to do so, on the device in TELEMETRY_TEST_DEVICE
 // ("opencl:0" if it is not set), in real processes of this program. Each kernel body is written once, with macros for
@@ -46,4 +46,4 @@ class MeasureTest : public testing::Test {
   std::unique_ptr<Measurer> measurer_;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

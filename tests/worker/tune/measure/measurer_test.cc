@@ -7,7 +7,7 @@
 
 #include "tests/worker/tune/measure/measure_fixture.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 using testing::AnyOf;
@@ -187,4 +187,4 @@ TEST(MeasurerStartTest, RefusesADeviceThatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

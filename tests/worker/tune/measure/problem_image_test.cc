@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 using testing::ElementsAre;
@@ -62,4 +62,4 @@ TEST(ProblemImageTest, RefusesRangesOutsideTheData) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

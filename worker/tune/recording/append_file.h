@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "client/file.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 
 // A text file that several processes append to. Not thread-safe.
 //
@@ -58,4 +58,4 @@ class AppendFile {
   std::string path_;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording

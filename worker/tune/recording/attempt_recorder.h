@@ -14,10 +14,10 @@
 #include "proto/record/json.h"
 #include "proto/record/sidecar_record.h"
 #include "telemetry/v1/records.pb.h"
-#include "worker/tune/record/attempt_row.h"
-#include "worker/tune/record/sidecar_log.h"
+#include "worker/tune/recording/attempt_row.h"
+#include "worker/tune/recording/sidecar_log.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 
 // The description of an attempt before its first config.
 struct AttemptInfo {
@@ -98,4 +98,4 @@ class AttemptRecorder {
   std::vector<record::RecordConfig> configs_;  // the same configs in the order of their first rows
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording

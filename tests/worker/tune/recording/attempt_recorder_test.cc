@@ -1,4 +1,4 @@
-#include "worker/tune/record/attempt_recorder.h"
+#include "worker/tune/recording/attempt_recorder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,11 +6,11 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/worker/tune/record/memory_producer.h"
-#include "tests/worker/tune/record/sample_attempt.h"
-#include "worker/tune/record/statuses.h"
+#include "tests/worker/tune/recording/memory_producer.h"
+#include "tests/worker/tune/recording/sample_attempt.h"
+#include "worker/tune/recording/statuses.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 namespace {
 
 using testing::ElementsAre;
@@ -219,4 +219,4 @@ TEST(AttemptRecorder, AttemptIdsDiffer) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording

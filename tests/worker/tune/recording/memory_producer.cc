@@ -1,6 +1,6 @@
-#include "tests/worker/tune/record/memory_producer.h"
+#include "tests/worker/tune/recording/memory_producer.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 
 absl::Status MemoryProducer::AppendBatch(absl::Span<const v1::Record> records) {
   if (failure_.ok()) records_.insert(records_.end(), records.begin(), records.end());
@@ -14,4 +14,4 @@ absl::Status MemoryProducer::Flush() {
 
 absl::Status MemoryProducer::Drain(absl::Duration /*timeout*/) { return absl::OkStatus(); }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording

@@ -13,9 +13,9 @@
 #include "proto/record/sidecar_record.h"
 #include "proto/record/sidecar_row.h"
 #include "telemetry/v1/records.pb.h"
-#include "worker/tune/record/append_file.h"
+#include "worker/tune/recording/append_file.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 
 // Options of a SidecarLog.
 struct SidecarLogOptions {
@@ -80,4 +80,4 @@ class SidecarLog {
   std::optional<Lines> lines_;  // of both files, for AppendMissing
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording

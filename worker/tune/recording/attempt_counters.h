@@ -5,7 +5,7 @@
 
 #include "proto/record/json.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 
 // The counters of an attempt, for Attempt.counters_json. The JSON's keys are these names; counters without a value are
 // null.
@@ -33,4 +33,4 @@ inline int64_t ConfigsRun(const AttemptCounters& counters) { return counters.con
 // Returns the counters as JSON. Values that are not finite become null.
 record::Json CountersJson(const AttemptCounters& counters);
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording

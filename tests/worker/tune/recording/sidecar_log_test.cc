@@ -1,4 +1,4 @@
-#include "worker/tune/record/sidecar_log.h"
+#include "worker/tune/recording/sidecar_log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,9 +13,9 @@
 #include "proto/record/python_literal.h"
 #include "proto/record/sidecar_csv.h"
 #include "tests/file_size_limit.h"
-#include "tests/worker/tune/record/sample_attempt.h"
+#include "tests/worker/tune/recording/sample_attempt.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 namespace {
 
 using testing::HasSubstr;
@@ -205,4 +205,4 @@ TEST_F(SidecarLogTest, ABaseThatCannotBeIsRefused) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording

@@ -5,7 +5,7 @@
 
 #include "proto/record/json.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 
 // A function that returns the value of an environment variable; empty if it is not set.
 using Variables = std::function<std::string(const char* name)>;
@@ -25,4 +25,4 @@ std::string ProcessVariable(const char* name);
 // attempt has the same environment.
 record::Json Environment(record::Json device, const Variables& variables = ProcessVariable);
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording

@@ -1,4 +1,4 @@
-#include "worker/tune/record/attempt_recorder.h"
+#include "worker/tune/recording/attempt_recorder.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include "proto/record/sidecar_row.h"
 #include "proto/record/strings.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 namespace {
 
 // Readers of sidecars do not accept a shorter hash.
@@ -203,4 +203,4 @@ absl::Status AttemptRecorder::End(v1::Attempt::State state, const record::Json& 
   return sinks_.producer->Flush();
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording

@@ -1,4 +1,4 @@
-#include "worker/tune/record/run_description.h"
+#include "worker/tune/recording/run_description.h"
 
 #include <optional>
 #include <utility>
@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "proto/record/ids.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 namespace {
 
 void AppendShape(std::string* out, const std::vector<int64_t>& shape) {
@@ -43,4 +43,4 @@ std::string PythonDTypes(absl::Span<const std::string> names) {
   return absl::StrCat("[", absl::StrJoin(names, ", ", quoted), "]");
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording

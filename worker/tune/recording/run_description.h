@@ -8,7 +8,7 @@
 #include "proto/record/json.h"
 #include "telemetry/v1/records.pb.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 
 // The content that identifies a run: FORMATS, Identity, the helion formula.
 struct RunDescription {
@@ -30,4 +30,4 @@ std::string PythonShapes(absl::Span<const std::vector<int64_t>> shapes);
 // Returns a text such as "['torch.float16']". The names are Python's, such as "torch.float16".
 std::string PythonDTypes(absl::Span<const std::string> names);
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording

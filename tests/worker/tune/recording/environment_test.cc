@@ -1,10 +1,10 @@
-#include "worker/tune/record/environment.h"
+#include "worker/tune/recording/environment.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 namespace {
 
 using record::Json;
@@ -41,4 +41,4 @@ TEST(Environment, TheJobIsThatOfTheVariables) {
 TEST(Environment, IsTheSameWheneverItIsAsked) { EXPECT_EQ(EnvironmentWith({}), EnvironmentWith({})); }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording

@@ -8,11 +8,11 @@
 
 #include "server/export/export_dataset.h"
 #include "tests/server/storage/dataset_story.h"
-#include "tests/worker/tune/record/memory_producer.h"
-#include "tests/worker/tune/record/sample_attempt.h"
+#include "tests/worker/tune/recording/memory_producer.h"
+#include "tests/worker/tune/recording/sample_attempt.h"
 #include "worker/forward/forward.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 namespace {
 
 using testing::HasSubstr;
@@ -128,4 +128,4 @@ TEST_F(RoundTripTest, SeveralAttemptsInOneLogForwardToAllOfTheirRows) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording

@@ -1,4 +1,4 @@
-#include "worker/tune/record/append_file.h"
+#include "worker/tune/recording/append_file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -12,7 +12,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 
 AppendFile::Lock::Lock(Lock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
 
@@ -75,4 +75,4 @@ absl::Status AppendFile::Append(std::string_view lines, std::string_view line_en
   return status;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording

@@ -1,12 +1,12 @@
-#include "worker/tune/record/run_description.h"
+#include "worker/tune/recording/run_description.h"
 
 #include <gtest/gtest.h>
 
 #include "proto/record/ids.h"
 #include "proto/record/sidecar_record.h"
-#include "tests/worker/tune/record/sample_attempt.h"
+#include "tests/worker/tune/recording/sample_attempt.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 namespace {
 
 TEST(RunDescription, ShapesAndDTypesStandAsPythonPrintsThem) {
@@ -51,4 +51,4 @@ TEST(RunDescription, WithoutSettingsThereIsNoKernelId) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording

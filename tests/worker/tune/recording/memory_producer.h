@@ -4,7 +4,7 @@
 
 #include "client/producer.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 
 // A producer that keeps its records in memory.
 class MemoryProducer final : public client::Producer {
@@ -27,4 +27,4 @@ class MemoryProducer final : public client::Producer {
   int flushes_ = 0;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording

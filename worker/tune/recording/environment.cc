@@ -1,4 +1,4 @@
-#include "worker/tune/record/environment.h"
+#include "worker/tune/recording/environment.h"
 
 #include <sched.h>
 #include <sys/utsname.h>
@@ -13,7 +13,7 @@
 #include "absl/strings/strip.h"
 #include "proto/record/strings.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 namespace {
 
 using record::Json;
@@ -113,4 +113,4 @@ Json Environment(Json device, const Variables& variables) {
   return json;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "worker/tune/record/attempt_recorder.h"
+#include "worker/tune/recording/attempt_recorder.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 
 // A temporary folder that the destructor removes.
 class TempFolder {
@@ -35,4 +35,4 @@ std::vector<AttemptRow> SampleRows();
 // Begins the attempt, records the rows and ends the attempt. Fails the test on an error.
 void RecordWhole(const AttemptInfo& info, const std::vector<AttemptRow>& rows, AttemptSinks sinks);
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording

@@ -1,10 +1,10 @@
-#include "worker/tune/record/attempt_counters.h"
+#include "worker/tune/recording/attempt_counters.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 namespace {
 
 TEST(AttemptCounters, AllAreThere) {
@@ -36,4 +36,4 @@ TEST(AttemptCounters, WhereNothingWasRightThereIsNoBest) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording

@@ -1,4 +1,4 @@
-#include "worker/tune/record/append_file.h"
+#include "worker/tune/recording/append_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "tests/file_size_limit.h"
-#include "tests/worker/tune/record/sample_attempt.h"
+#include "tests/worker/tune/recording/sample_attempt.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 namespace {
 
 using testing::HasSubstr;
@@ -93,4 +93,4 @@ TEST_F(AppendFileTest, WhatDoesNotFitLeavesNothingBehind) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording

@@ -1,4 +1,4 @@
-#include "tests/worker/tune/record/sample_attempt.h"
+#include "tests/worker/tune/recording/sample_attempt.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -8,11 +8,11 @@
 
 #include "absl/strings/str_replace.h"
 #include "proto/record/sidecar_record.h"
-#include "worker/tune/record/attempt_counters.h"
-#include "worker/tune/record/run_description.h"
-#include "worker/tune/record/statuses.h"
+#include "worker/tune/recording/attempt_counters.h"
+#include "worker/tune/recording/run_description.h"
+#include "worker/tune/recording/statuses.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 namespace {
 
 using record::Json;
@@ -128,4 +128,4 @@ void RecordWhole(const AttemptInfo& info, const std::vector<AttemptRow>& rows, A
   ASSERT_TRUE(end.ok()) << end;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording

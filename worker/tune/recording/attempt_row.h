@@ -7,7 +7,7 @@
 #include "telemetry/v1/records.pb.h"
 #include "worker/codegen/config.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 
 // A row of an attempt: the start or the result of one config in one generation. The tuner fills it in, the journal
 // saves it, and AttemptRecorder converts it to records and sidecars.
@@ -29,4 +29,4 @@ inline bool IsOfFinal(const AttemptRow& row) {
   return row.detail && row.detail->stage() == v1::MeasurementDetail::STAGE_FINAL;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording

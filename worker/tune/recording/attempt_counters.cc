@@ -1,4 +1,4 @@
-#include "worker/tune/record/attempt_counters.h"
+#include "worker/tune/recording/attempt_counters.h"
 
 #include <cmath>
 #include <string>
@@ -7,7 +7,7 @@
 #include "proto/record/ids.h"
 #include "proto/record/numbers.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 namespace {
 
 using record::Json;
@@ -37,4 +37,4 @@ Json CountersJson(const AttemptCounters& counters) {
   return json;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording

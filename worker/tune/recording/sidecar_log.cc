@@ -1,4 +1,4 @@
-#include "worker/tune/record/sidecar_log.h"
+#include "worker/tune/recording/sidecar_log.h"
 
 #include <filesystem>
 #include <limits>
@@ -8,7 +8,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::recording {
 namespace {
 
 using record::Cat;
@@ -197,4 +197,4 @@ absl::Status SidecarLog::AppendLine(const std::string& path, const std::string& 
   return file.Append(Cat(line, kRecordLineEnd), kRecordLineEnd);
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::recording
