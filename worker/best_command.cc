@@ -57,7 +57,7 @@ absl::StatusOr<tune::BestConfig> Best(const BestFlags& flags) {
   ASSIGN_OR_RETURN(kernels::Problem problem, kernels::ParseProblem(**kernel, flags.arguments));
   ASSIGN_OR_RETURN(Settings settings, ParseSettings(flags.settings));
   ASSIGN_OR_RETURN(DeviceProperties device, FindDeviceProperties(flags.device));
-  const v1::Run run = tune::RunOf(**kernel, problem, settings, device);
+  const v1::Run run = tune::MakeLibraryRun(**kernel, problem, settings, device);
   absl::StatusOr<tune::BestConfig> best = FindBestFor(run, flags);
   if (!absl::IsNotFound(best.status())) return best;
   return absl::NotFoundError(absl::StrCat("no config of ", flags.kernel, " ", run.input_shapes(), " on ",

@@ -82,7 +82,7 @@ absl::StatusOr<int> Tune(const TuneCommandFlags& flags) {
       display.Line(tune::SummaryText(summary));
     };
     task.tuner.on_notice = [&display](const std::string& text) { display.Line(text); };
-    task.tuner.workbench.measure.on_debug = [&display](std::string_view text) { display.Line(std::string(text)); };
+    task.tuner.processes.measure.on_debug = [&display](std::string_view text) { display.Line(std::string(text)); };
     result = session->Run(task);
   }
   if (result.ok()) {

@@ -30,7 +30,7 @@ void TuneFlags::AddTo(cli::Flags& flags) {
   flags.Add("drain-timeout", drain_timeout, "Time limit for the delivery of the last records")->type_name("TIME");
   flags.Add("spool-limit-mib", spool_limit_mib, "Spool size at which tuning blocks")->type_name("MIB");
   flags.Add("effort", effort, "Size of the search")->check(CLI::IsMember({"none", "quick", "full"}));
-  const std::vector<std::string_view>& names = tune::SearchAlgorithmNames();
+  const std::vector<std::string_view>& names = tune::search::SearchAlgorithmNames();
   flags.Add("algorithm", algorithm, "Search algorithm (default: surrogate)")
       ->check(CLI::IsMember(std::vector<std::string>(names.begin(), names.end())));
   flags.Add("seed", seed, "Seed of the search; with equal measurements it gives the same configs");
@@ -58,7 +58,7 @@ void TuneFlags::AddTo(cli::Flags& flags) {
 
 absl::StatusOr<tune::TunerOptions> ParseTunerOptions(const TuneFlags& flags) {
   tune::TunerOptions options;
-  ASSIGN_OR_RETURN(tune::Effort effort, tune::ParseEffort(flags.effort));
+  ASSIGN_OR_RETURN(tune::search::Effort effort, tune::search::ParseEffort(flags.effort));
   options.search = {.algorithm = flags.algorithm,
                     .effort = effort,
                     .seed = flags.seed,
@@ -72,12 +72,12 @@ absl::StatusOr<tune::TunerOptions> ParseTunerOptions(const TuneFlags& flags) {
   if (!flags.budget.empty()) {
     RETURN_IF_ERROR(set_duration("--budget", flags.budget, &options.time_budget));
   }
-  absl::Status status = set_duration("--compile-limit", flags.compile_limit, &options.workbench.compile.time_limit);
-  status.Update(set_duration("--compile-limit", flags.compile_limit, &options.workbench.load_limit));
-  status.Update(set_duration("--run-limit", flags.run_limit, &options.workbench.run_limit));
+  absl::Status status = set_duration("--compile-limit", flags.compile_limit, &options.processes.compile.time_limit);
+  status.Update(set_duration("--compile-limit", flags.compile_limit, &options.processes.load_limit));
+  status.Update(set_duration("--run-limit", flags.run_limit, &options.processes.run_limit));
   if (!status.ok()) return status;
-  options.workbench.compile.processes = flags.compilers;
-  options.workbench.measure.debug = {.level = static_cast<debug::DebugLevel>(flags.debug_values),
+  options.processes.compile.processes = flags.compilers;
+  options.processes.measure.debug = {.level = static_cast<debug::DebugLevel>(flags.debug_values),
                                      .kernels = debug::SplitKernelNames(flags.debug_kernels),
                                      .folder = flags.debug_dir};
   return options;
@@ -132,7 +132,7 @@ std::string Describe(const tune::TaskResult& result) {
   }
   if (!tuned.ranking.ties.empty()) absl::StrAppend(&text, ", ", tuned.ranking.ties.size(), " more within the noise");
   absl::StrAppendFormat(&text, "; %s in %.1f s\n  %s",
-                        record::Counted(static_cast<uint64_t>(tune::ConfigsRun(tuned.counters)), "config"),
+                        record::Counted(static_cast<uint64_t>(tune::recording::ConfigsRun(tuned.counters)), "config"),
                         tuned.counters.seconds_total, tuned.ranking.best->config.ToString());
   return text;
 }

@@ -61,7 +61,7 @@ class Layers(Tree):
         self.refuses("server/collector/a.cc", '"client/producer.h"')
         self.refuses("server/export/a.cc", '"server/copy/copy_dataset.h"')
         self.refuses("worker/ir/a.cc", '"worker/codegen/generate.h"')
-        self.refuses("worker/tune/record/a.cc", '"worker/kernel/kernel.h"')
+        self.refuses("worker/tune/recording/a.cc", '"worker/kernel/kernel.h"')
 
     def test_a_folder_without_an_entry_is_refused(self) -> None:
         self.refuses("server/new_room/a.cc", "<vector>")

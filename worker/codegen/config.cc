@@ -1,6 +1,8 @@
 #include "worker/codegen/config.h"
 
 #include <algorithm>
+#include <mutex>
+#include <utility>
 
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
@@ -8,11 +10,21 @@
 
 namespace telemetry::worker::codegen {
 
-Config::Config(record::Json object) : object_(std::move(object)) {
-  object_.kind = record::Json::Kind::kObject;
-  std::sort(object_.members.begin(), object_.members.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
-}
+struct Config::Content {
+  explicit Content(record::Json config) : object(std::move(config)) {
+    object.kind = record::Json::Kind::kObject;
+    std::sort(object.members.begin(), object.members.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+  }
+
+  record::Json object;
+  mutable std::once_flag text_once;
+  mutable std::string text;
+  mutable std::once_flag id_once;
+  mutable uint64_t id = 0;
+};
+
+Config::Config(record::Json object) : content_(std::make_shared<const Content>(std::move(object))) {}
 
 absl::StatusOr<Config> Config::Parse(std::string_view text) {
   const bool is_json = text.starts_with("{");
@@ -20,8 +32,16 @@ absl::StatusOr<Config> Config::Parse(std::string_view text) {
   return Config(std::move(object));
 }
 
-std::string Config::ToString() const { return record::FormatConfig(object_); }
+const record::Json& Config::json() const { return content_->object; }
 
-uint64_t Config::id() const { return record::ConfigId(object_); }
+const std::string& Config::ToString() const {
+  std::call_once(content_->text_once, [this] { content_->text = record::FormatConfig(content_->object); });
+  return content_->text;
+}
+
+uint64_t Config::id() const {
+  std::call_once(content_->id_once, [this] { content_->id = record::ConfigId(content_->object); });
+  return content_->id;
+}
 
 }  // namespace telemetry::worker::codegen

@@ -100,7 +100,7 @@ absl::StatusOr<RecordedRun> ReadRun(const v1::Run& run) {
   read.problem = *std::move(problem);
 
   const DeviceProperties device = {.dialect = read.dialect, .name = run.hardware()};
-  if (tune::RunOf(**kernel, read.problem, read.settings, device).run_id() != run.run_id()) {
+  if (tune::MakeLibraryRun(**kernel, read.problem, read.settings, device).run_id() != run.run_id()) {
     read.notices.push_back(
         "the kernel's source differs from the measured one; the program uses the source of this version");
   }

@@ -7,7 +7,7 @@
 #include "proto/record/sidecar/ir_record.h"
 #include "spdlog/spdlog.h"
 #include "worker/ir/ir_graph_record.h"
-#include "worker/tune/record/environment.h"
+#include "worker/tune/recording/environment.h"
 
 namespace telemetry::worker::tune {
 namespace {
@@ -42,11 +42,11 @@ absl::StatusOr<v1::IrGraph> GraphOf(const BoundKernel& kernel, const v1::Run& ru
 
 }  // namespace
 
-AttemptInfo DescribeAttempt(const BoundKernel& kernel, v1::Run run) {
-  AttemptInfo info = {.attempt_id = NewAttemptId(),
-                      .run = std::move(run),
-                      .environment = Environment(DeviceJson(kernel.device()->properties())),
-                      .started = absl::FromUnixMicros(absl::ToUnixMicros(absl::Now()))};
+recording::AttemptInfo DescribeAttempt(const BoundKernel& kernel, v1::Run run) {
+  recording::AttemptInfo info = {.attempt_id = recording::NewAttemptId(),
+                                 .run = std::move(run),
+                                 .environment = recording::Environment(DeviceJson(kernel.device()->properties())),
+                                 .started = absl::FromUnixMicros(absl::ToUnixMicros(absl::Now()))};
   absl::StatusOr<v1::IrGraph> graph = GraphOf(kernel, info.run);
   if (graph.ok()) {
     info.ir_graph = *std::move(graph);

@@ -4,12 +4,12 @@
 #include "telemetry/v1/records.pb.h"
 #include "worker/device/device.h"
 #include "worker/kernel/bound_kernel.h"
-#include "worker/tune/record/attempt_recorder.h"
+#include "worker/tune/recording/attempt_recorder.h"
 
 namespace telemetry::worker::tune {
 
 // Returns a new attempt at `run` that starts now, with the kernel's IR graph and the environment of this process and of
 // the kernel's device. Logs a warning and omits the IR graph if it cannot be extracted, so that the attempt still runs.
-AttemptInfo DescribeAttempt(const BoundKernel& kernel, v1::Run run);
+recording::AttemptInfo DescribeAttempt(const BoundKernel& kernel, v1::Run run);
 
 }  // namespace telemetry::worker::tune

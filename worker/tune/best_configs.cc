@@ -57,7 +57,7 @@ absl::StatusOr<BestConfig> Read(const std::string& path) {
 
 }  // namespace
 
-BestConfig BestOf(const v1::Run& run, codegen::Config config, double perf_ms, std::string_view attempt_id) {
+BestConfig MakeBestConfig(const v1::Run& run, codegen::Config config, double perf_ms, std::string_view attempt_id) {
   return {.run_id = run.run_id(),
           .kernel_name = run.kernel_name(),
           .input_shapes = run.input_shapes(),

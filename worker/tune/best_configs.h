@@ -31,7 +31,7 @@ struct BestConfig {
   }
 };
 
-BestConfig BestOf(const v1::Run& run, codegen::Config config, double perf_ms, std::string_view attempt_id);
+BestConfig MakeBestConfig(const v1::Run& run, codegen::Config config, double perf_ms, std::string_view attempt_id);
 
 // Returns an object with the names of the members as keys. The config appears twice: as an object under `config` and as
 // Helion's literal under `config_text`.

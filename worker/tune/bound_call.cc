@@ -10,7 +10,7 @@
 #include "proto/record/numbers.h"
 #include "proto/record/strings.h"
 #include "worker/kernel/leaves.h"
-#include "worker/tune/record/run_description.h"
+#include "worker/tune/recording/run_description.h"
 
 namespace telemetry::worker::tune {
 namespace {
@@ -50,15 +50,15 @@ bool HasDots(const ir::DeviceIr& ir) {
   });
 }
 
-absl::StatusOr<MeasureProblem> ProblemOfCall(const BoundKernel& kernel, const Arguments& arguments,
-                                             const ToleranceOf& tolerance) {
-  ASSIGN_OR_RETURN(ExpectedTensors results, EvaluateCall(kernel, arguments));
-  return ProblemOf(kernel, {ExpectedCall{arguments, std::move(results)}}, tolerance);
+absl::StatusOr<measure::MeasureProblem> MakeCallProblem(const BoundKernel& kernel, const Arguments& arguments,
+                                                        const measure::ToleranceFunction& tolerance) {
+  ASSIGN_OR_RETURN(measure::ExpectedTensors results, measure::EvaluateCall(kernel, arguments));
+  return measure::MakeProblem(kernel, {measure::ExpectedCall{arguments, std::move(results)}}, tolerance);
 }
 
 }  // namespace
 
-absl::StatusOr<v1::Run> RunOfCall(const BoundKernel& kernel, const Arguments& arguments) {
+absl::StatusOr<v1::Run> MakeCallRun(const BoundKernel& kernel, const Arguments& arguments) {
   if (kernel.device() == nullptr) {
     return absl::FailedPreconditionError(
         Cat("kernel '", kernel.name(), "' is in reference mode: there is nothing to measure"));
@@ -73,19 +73,19 @@ absl::StatusOr<v1::Run> RunOfCall(const BoundKernel& kernel, const Arguments& ar
     dtypes.emplace_back(TorchName(tensor->dtype));
   }
   const DeviceProperties& device = kernel.device()->properties();
-  return DescribeRun({.kernel_name = kernel.name(),
-                      .kernel_source = std::move(source),
-                      .input_shapes = PythonShapes(shapes),
-                      .dtypes = PythonDTypes(dtypes),
-                      .hardware = device.name,
-                      .settings = SettingsToJson(definition.settings, device.dialect)});
+  return recording::DescribeRun({.kernel_name = kernel.name(),
+                                 .kernel_source = std::move(source),
+                                 .input_shapes = recording::PythonShapes(shapes),
+                                 .dtypes = recording::PythonDTypes(dtypes),
+                                 .hardware = device.name,
+                                 .settings = SettingsToJson(definition.settings, device.dialect)});
 }
 
-TuneSubject SubjectOfCall(BoundKernel& kernel, const Arguments& arguments, ToleranceOf tolerance) {
+TuneSubject MakeCallSubject(BoundKernel& kernel, const Arguments& arguments, measure::ToleranceFunction tolerance) {
   return {.kernel = std::shared_ptr<BoundKernel>(std::shared_ptr<void>(), &kernel),
           .arguments = arguments,
           .measure_problem = [&kernel, arguments, tolerance = std::move(tolerance)] {
-            return ProblemOfCall(kernel, arguments, tolerance);
+            return MakeCallProblem(kernel, arguments, tolerance);
           }};
 }
 

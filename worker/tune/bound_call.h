@@ -17,10 +17,10 @@ namespace telemetry::worker::tune {
 // Returns the run of this call. For a library kernel it is the run that `telemetry-worker tune` records. The run
 // depends on the shapes, dtypes, the kernel's source, constants and settings, and the device; not on strides and
 // scalars. Returns FAILED_PRECONDITION if the kernel has no source (KernelSpec::source) or is in reference mode.
-absl::StatusOr<v1::Run> RunOfCall(const BoundKernel& kernel, const Arguments& arguments);
+absl::StatusOr<v1::Run> MakeCallRun(const BoundKernel& kernel, const Arguments& arguments);
 
 // Borrows the kernel, which must outlive the subject. Another thread reads the arguments; nothing writes to them.
-TuneSubject SubjectOfCall(BoundKernel& kernel, const Arguments& arguments, ToleranceOf tolerance);
+TuneSubject MakeCallSubject(BoundKernel& kernel, const Arguments& arguments, measure::ToleranceFunction tolerance);
 
 // Returns ir::ToleranceFor(dtype); for f32 results of a kernel with TF32 dots, whose mantissas have 10 bits, returns
 // the tolerance of f16.

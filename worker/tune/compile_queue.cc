@@ -4,7 +4,7 @@
 
 namespace telemetry::worker::tune {
 
-CompileQueue::CompileQueue(CompilePool* pool, const DeviceProperties& device, const std::string& device_id)
+CompileQueue::CompileQueue(compile::CompilePool* pool, const DeviceProperties& device, const std::string& device_id)
     : pool_(*pool),
       dialect_(device.dialect),
       target_(device.dialect == Dialect::kCuda ? device.architecture : device_id) {}
@@ -13,7 +13,7 @@ void CompileQueue::Submit(const std::shared_ptr<const Candidate>& candidate) {
   ++under_way_;
   const std::string& source = candidate->generated.source;
   pool_.Submit({.source = source, .dialect = dialect_, .target = target_},
-               [ready = ready_, candidate](const CompileResult& result) {
+               [ready = ready_, candidate](const compile::CompileResult& result) {
                  absl::MutexLock lock(&ready->mutex);
                  ready->compiled.push_back({candidate, result});
                  ready->filled.NotifyAll();

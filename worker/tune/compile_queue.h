@@ -20,14 +20,14 @@ namespace telemetry::worker::tune {
 // A candidate and the result of compiling its source.
 struct CompiledCandidate {
   std::shared_ptr<const Candidate> candidate;
-  CompileResult result;
+  compile::CompileResult result;
 };
 
 // A queue of candidates that a compile pool compiles for one device. Used by the tuner's thread only.
 class CompileQueue {
  public:
   // `pool` must outlive the queue.
-  CompileQueue(CompilePool* pool, const DeviceProperties& device, const std::string& device_id);
+  CompileQueue(compile::CompilePool* pool, const DeviceProperties& device, const std::string& device_id);
 
   void Submit(const std::shared_ptr<const Candidate>& candidate);
   // Waits at most `patience` for a candidate to be compiled and returns it, in the order in which they complete;
@@ -47,7 +47,7 @@ class CompileQueue {
     SteadyCondition filled;
   };
 
-  CompilePool& pool_;
+  compile::CompilePool& pool_;
   const Dialect dialect_;
   const std::string target_;
   const std::shared_ptr<Ready> ready_ = std::make_shared<Ready>();

@@ -15,12 +15,13 @@ namespace telemetry::worker::tune {
 namespace {
 
 using record::Cat;
+using recording::AttemptRow;
 
-JournalRow ToMessage(const RecordedRow& row) {
+JournalRow ToMessage(const AttemptRow& row) {
   JournalRow message;
   message.set_timestamp_s(row.timestamp_s);
   message.set_generation(row.generation);
-  message.set_config(codegen::Config(row.config).ToString());
+  message.set_config(row.config.ToString());
   message.set_status(row.status);
   if (row.perf_ms) message.set_perf_ms(*row.perf_ms);
   if (row.compile_time_s) message.set_compile_time_s(*row.compile_time_s);
@@ -30,13 +31,13 @@ JournalRow ToMessage(const RecordedRow& row) {
   return message;
 }
 
-absl::StatusOr<RecordedRow> FromMessage(const JournalRow& message) {
+absl::StatusOr<AttemptRow> FromMessage(const JournalRow& message) {
   ASSIGN_OR_RETURN(codegen::Config config, codegen::Config::Parse(message.config()));
-  RecordedRow row = {.timestamp_s = message.timestamp_s(),
-                     .generation = message.generation(),
-                     .config = config.json(),
-                     .status = message.status(),
-                     .source_hash = message.source_hash()};
+  AttemptRow row = {.timestamp_s = message.timestamp_s(),
+                    .generation = message.generation(),
+                    .config = std::move(config),
+                    .status = message.status(),
+                    .source_hash = message.source_hash()};
   if (message.has_perf_ms()) row.perf_ms = message.perf_ms();
   if (message.has_compile_time_s()) row.compile_time_s = message.compile_time_s();
   bool whole = true;
@@ -110,7 +111,7 @@ absl::Status Journal::Take(const JournalEntry& entry) {
     }
   }
   for (const JournalRow& message : entry.rows()) {
-    ASSIGN_OR_RETURN(RecordedRow row, FromMessage(message));
+    ASSIGN_OR_RETURN(AttemptRow row, FromMessage(message));
     contents_.rows.push_back(std::move(row));
   }
   contents_.active_s = entry.active_s();
@@ -136,9 +137,9 @@ absl::Status Journal::Begin(const std::string& attempt_id, absl::Time started,
   return Write(entry);
 }
 
-absl::Status Journal::Append(absl::Span<const RecordedRow> rows, double active_s) {
+absl::Status Journal::Append(absl::Span<const AttemptRow> rows, double active_s) {
   JournalEntry entry;
-  for (const RecordedRow& row : rows) *entry.add_rows() = ToMessage(row);
+  for (const AttemptRow& row : rows) *entry.add_rows() = ToMessage(row);
   entry.set_active_s(active_s);
   return Write(entry);
 }

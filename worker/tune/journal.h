@@ -13,7 +13,7 @@
 #include "client/file.h"
 #include "worker/codegen/config.h"
 #include "worker/tune/journal.pb.h"
-#include "worker/tune/record/attempt_recorder.h"
+#include "worker/tune/recording/attempt_row.h"
 
 namespace telemetry::worker::tune {
 
@@ -28,7 +28,7 @@ class Journal {
     std::string attempt_id;  // 16 bytes; empty: the attempt has not begun
     absl::Time started;
     std::vector<codegen::Config> starting_points;  // of the search
-    std::vector<RecordedRow> rows;
+    std::vector<recording::AttemptRow> rows;
     double active_s = 0;  // seconds that earlier processes worked on the attempt
   };
 
@@ -44,7 +44,7 @@ class Journal {
   absl::Status Begin(const std::string& attempt_id, absl::Time started,
                      absl::Span<const codegen::Config> starting_points = {});
   // Appends the rows atomically: after an error the journal has none of them.
-  absl::Status Append(absl::Span<const RecordedRow> rows, double active_s);
+  absl::Status Append(absl::Span<const recording::AttemptRow> rows, double active_s);
   // Writes the counters that the attempt is about to end with. Returns the counters of the first such call, which an
   // earlier process may have made: an end record that may already have been sent must have the same content when it is
   // sent again.

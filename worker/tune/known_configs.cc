@@ -29,7 +29,7 @@ void Notice(const KnownSources& sources, const std::string& text) {
 absl::StatusOr<BestConfig> BestOfSummary(const v1::RunSummary& summary) {
   if (!summary.has_best_config() || !summary.has_best_perf_ms()) return absl::NotFoundError("no config of it ran");
   ASSIGN_OR_RETURN(Config config, Config::Parse(summary.best_config()));
-  BestConfig best = BestOf(summary.run(), std::move(config), summary.best_perf_ms(), /*attempt_id=*/"");
+  BestConfig best = MakeBestConfig(summary.run(), std::move(config), summary.best_perf_ms(), /*attempt_id=*/"");
   best.is_final = summary.best_is_final();
   return best;
 }

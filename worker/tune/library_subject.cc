@@ -9,7 +9,7 @@
 #include "worker/kernels/problem.h"
 #include "worker/tune/attempt_description.h"
 #include "worker/tune/measure/kernel_problem.h"
-#include "worker/tune/record/run_description.h"
+#include "worker/tune/recording/run_description.h"
 #include "worker/wrapper/launch_plan.h"
 #include "worker/wrapper/wrapper_graph.h"
 
@@ -32,44 +32,45 @@ std::string SourceOf(const LibraryKernel& kernel, const Problem& problem) {
   return source;
 }
 
-absl::StatusOr<ExpectedCall> CallOf(const LibraryKernel& kernel, const Problem& problem,
-                                    const std::shared_ptr<Device>& device, uint64_t seed) {
+absl::StatusOr<measure::ExpectedCall> CallOf(const LibraryKernel& kernel, const Problem& problem,
+                                             const std::shared_ptr<Device>& device, uint64_t seed) {
   const Case made = kernels::MakeCase(kernel, problem, seed);
   ASSIGN_OR_RETURN(Arguments arguments, kernels::ArgumentsOn(device, kernel, made));
-  return ExpectedCall{std::move(arguments), kernel.reference(made)};
+  return measure::ExpectedCall{std::move(arguments), kernel.reference(made)};
 }
 
-absl::StatusOr<MeasureProblem> MakeProblemOf(const LibraryKernel& kernel, const Problem& problem,
-                                             const BoundKernel& bound, uint64_t seed) {
-  std::vector<ExpectedCall> calls;
+absl::StatusOr<measure::MeasureProblem> MakeLibraryProblem(const LibraryKernel& kernel, const Problem& problem,
+                                                           const BoundKernel& bound, uint64_t seed) {
+  std::vector<measure::ExpectedCall> calls;
   for (const uint64_t number : {seed, seed + 1}) {
-    ASSIGN_OR_RETURN(ExpectedCall call, CallOf(kernel, problem, bound.device(), number));
+    ASSIGN_OR_RETURN(measure::ExpectedCall call, CallOf(kernel, problem, bound.device(), number));
     calls.push_back(std::move(call));
   }
   const auto tolerance = [&](std::string_view /*name*/, DType dtype) { return kernel.tolerance(problem, dtype); };
-  return ProblemOf(bound, calls, tolerance);
+  return measure::MakeProblem(bound, calls, tolerance);
 }
 
 }  // namespace
 
-v1::Run RunOf(const LibraryKernel& kernel, const Problem& problem, const Settings& settings,
-              const DeviceProperties& device) {
+v1::Run MakeLibraryRun(const LibraryKernel& kernel, const Problem& problem, const Settings& settings,
+                       const DeviceProperties& device) {
   std::vector<std::vector<int64_t>> shapes;
   std::vector<std::string> dtypes;
   for (const TensorSpec& tensor : problem.tensors) {
     shapes.push_back(tensor.sizes);
     dtypes.emplace_back(TorchName(tensor.dtype));
   }
-  return DescribeRun({.kernel_name = kernel.name,
-                      .kernel_source = SourceOf(kernel, problem),
-                      .input_shapes = PythonShapes(shapes),
-                      .dtypes = PythonDTypes(dtypes),
-                      .hardware = device.name,
-                      .settings = SettingsToJson(settings, device.dialect)});
+  return recording::DescribeRun({.kernel_name = kernel.name,
+                                 .kernel_source = SourceOf(kernel, problem),
+                                 .input_shapes = recording::PythonShapes(shapes),
+                                 .dtypes = recording::PythonDTypes(dtypes),
+                                 .hardware = device.name,
+                                 .settings = SettingsToJson(settings, device.dialect)});
 }
 
-absl::StatusOr<LibrarySubject> SubjectOf(const LibraryKernel& kernel, const Problem& problem, const Settings& settings,
-                                         const std::shared_ptr<Device>& device, uint64_t input_seed) {
+absl::StatusOr<LibrarySubject> MakeLibrarySubject(const LibraryKernel& kernel, const Problem& problem,
+                                                  const Settings& settings, const std::shared_ptr<Device>& device,
+                                                  uint64_t input_seed) {
   RETURN_IF_ERROR(kernels::CheckFitsMemory(problem));
   KernelSpec spec = kernels::SpecOf(kernel);
   spec.settings = settings;
@@ -82,12 +83,12 @@ absl::StatusOr<LibrarySubject> SubjectOf(const LibraryKernel& kernel, const Prob
   ASSIGN_OR_RETURN(wrapper::Plan plan, wrapper::PlanOfLaunch(kernel, problem));
 
   LibrarySubject subject = {.kernel = std::move(made)};
-  subject.info = DescribeAttempt(**bound, RunOf(kernel, problem, settings, device->properties()));
+  subject.info = DescribeAttempt(**bound, MakeLibraryRun(kernel, problem, settings, device->properties()));
   subject.info.wrapper_graph = wrapper::WrapperGraph(plan, device->id());
   subject.subject = {.kernel = *bound,
                      .arguments = std::move(arguments),
                      .measure_problem = [&kernel, problem, bound = *bound, input_seed] {
-                       return MakeProblemOf(kernel, problem, *bound, input_seed);
+                       return MakeLibraryProblem(kernel, problem, *bound, input_seed);
                      }};
   return subject;
 }

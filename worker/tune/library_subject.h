@@ -9,7 +9,7 @@
 #include "worker/kernel/kernel.h"
 #include "worker/kernel/settings.h"
 #include "worker/kernels/library.h"
-#include "worker/tune/record/attempt_recorder.h"
+#include "worker/tune/recording/attempt_recorder.h"
 #include "worker/tune/tuner.h"
 
 namespace telemetry::worker::tune {
@@ -18,17 +18,17 @@ namespace telemetry::worker::tune {
 struct LibrarySubject {
   std::unique_ptr<Kernel> kernel;  // the kernel that the subject's bound kernel belongs to
   TuneSubject subject;
-  AttemptInfo info;  // has a new attempt_id; the attempt starts now
+  recording::AttemptInfo info;  // has a new attempt_id; the attempt starts now
 };
 
 // Binds the kernel to arguments on the device. Draws two sets of inputs from `input_seed`; the final uses the second.
 // Returns the errors of CheckFitsMemory, Kernel::Create, Bind and the device.
-absl::StatusOr<LibrarySubject> SubjectOf(const kernels::LibraryKernel& kernel, const kernels::Problem& problem,
-                                         const Settings& settings, const std::shared_ptr<Device>& device,
-                                         uint64_t input_seed);
+absl::StatusOr<LibrarySubject> MakeLibrarySubject(const kernels::LibraryKernel& kernel, const kernels::Problem& problem,
+                                                  const Settings& settings, const std::shared_ptr<Device>& device,
+                                                  uint64_t input_seed);
 
 // Returns the run of such a subject without binding the kernel.
-v1::Run RunOf(const kernels::LibraryKernel& kernel, const kernels::Problem& problem, const Settings& settings,
-              const DeviceProperties& device);
+v1::Run MakeLibraryRun(const kernels::LibraryKernel& kernel, const kernels::Problem& problem, const Settings& settings,
+                       const DeviceProperties& device);
 
 }  // namespace telemetry::worker::tune

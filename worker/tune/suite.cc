@@ -55,8 +55,8 @@ absl::Status ReadTexts(const Json& value, std::vector<std::string>* texts) {
   return absl::OkStatus();
 }
 
-absl::Status ReadEffort(const Json& value, std::optional<Effort>* effort) {
-  absl::StatusOr<Effort> parsed = ParseEffort(value.text);
+absl::Status ReadEffort(const Json& value, std::optional<search::Effort>* effort) {
+  absl::StatusOr<search::Effort> parsed = search::ParseEffort(value.text);
   if (parsed.ok()) *effort = *parsed;
   return parsed.status();
 }

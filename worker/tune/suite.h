@@ -25,14 +25,14 @@ namespace telemetry::worker::tune {
 struct SuiteEntry {
   const kernels::LibraryKernel* kernel = nullptr;
   kernels::Problem problem;
-  std::optional<Settings> settings;  // unset: the command's
-  std::optional<Effort> effort;      // unset: the suite's
+  std::optional<Settings> settings;      // unset: the command's
+  std::optional<search::Effort> effort;  // unset: the suite's
 };
 
 // The parsed form of a suite file.
 struct Suite {
-  std::vector<std::string> devices;  // ids such as "cuda:0"; empty: all devices of the same kind as the first one
-  std::optional<Effort> effort;      // unset: the command's
+  std::vector<std::string> devices;      // ids such as "cuda:0"; empty: all devices of the same kind as the first one
+  std::optional<search::Effort> effort;  // unset: the command's
   std::vector<SuiteEntry> entries;
 };
 

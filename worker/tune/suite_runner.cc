@@ -91,7 +91,7 @@ class SuiteRunner {
                      .settings = entry.settings.value_or(options_.settings),
                      .device = device,
                      .tuner = options_.tuner};
-    if (const std::optional<Effort> effort = entry.effort ? entry.effort : suite_.effort) {
+    if (const std::optional<search::Effort> effort = entry.effort ? entry.effort : suite_.effort) {
       task.tuner.search.effort = *effort;
     }
     const std::string name = Cat(entry.kernel->name, " ", entry.problem.ToString(), " on ", device);
@@ -99,7 +99,7 @@ class SuiteRunner {
       Say(Cat(name, ": ", SummaryText(summary)));
     };
     task.tuner.on_notice = [this, name](const std::string& text) { Say(Cat(name, ": ", text)); };
-    task.tuner.workbench.measure.on_debug = [this, name](std::string_view text) { Say(Cat(name, ": ", text)); };
+    task.tuner.processes.measure.on_debug = [this, name](std::string_view text) { Say(Cat(name, ": ", text)); };
     return task;
   }
 
@@ -150,7 +150,7 @@ std::string RowOf(const SuiteOutcome& outcome) {
   const double best_ms = tuned.ranking.best->perf_ms;
   const double default_ms = tuned.ranking.default_perf_ms.value_or(0);
   return head + absl::StrFormat("%10.4f %10.4f %7.2fx %8d %8.1f\n", best_ms, default_ms, default_ms / best_ms,
-                                ConfigsRun(tuned.counters), tuned.counters.seconds_total);
+                                recording::ConfigsRun(tuned.counters), tuned.counters.seconds_total);
 }
 
 }  // namespace

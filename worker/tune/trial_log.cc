@@ -1,28 +1,21 @@
 #include "worker/tune/trial_log.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "proto/base/status_macros.h"
-#include "worker/tune/record/statuses.h"
+#include "worker/tune/recording/statuses.h"
 
 namespace telemetry::worker::tune {
 namespace {
 
-RecordedRow RowOf(double timestamp_s, int64_t generation, const codegen::Config& config, Verdict verdict) {
-  return {.timestamp_s = timestamp_s,
-          .generation = generation,
-          .config = config.json(),
-          .status = std::move(verdict.status),
-          .perf_ms = verdict.perf_ms,
-          .compile_time_s = verdict.compile_time_s,
-          .failure = std::move(verdict.failure),
-          .source_hash = std::move(verdict.source_hash),
-          .detail = std::move(verdict.detail)};
-}
+namespace status = recording::status;
+using recording::AttemptRow;
 
-bool FailedIn(const RecordedRow& row, std::string_view phase) { return row.failure && row.failure->phase() == phase; }
+bool FailedIn(const AttemptRow& row, std::string_view phase) { return row.failure && row.failure->phase() == phase; }
 
-void Count(const RecordedRow& row, AttemptCounters* counters) {
+void Count(const AttemptRow& row, recording::AttemptCounters* counters) {
   if (row.status == status::kDeduplicated) ++counters->deduplicated;
   if (row.status == status::kTimeout) ++counters->timeouts;
   if (row.status == status::kFiltered || row.status == status::kDeduplicated || !row.failure) return;
@@ -34,12 +27,8 @@ void Count(const RecordedRow& row, AttemptCounters* counters) {
 
 }  // namespace
 
-bool IsOfFinal(const RecordedRow& row) {
-  return row.detail && row.detail->stage() == v1::MeasurementDetail::STAGE_FINAL;
-}
-
-absl::Status TrialLog::Replay(std::vector<RecordedRow> rows) {
-  for (RecordedRow& row : rows) {
+absl::Status TrialLog::Replay(std::vector<AttemptRow> rows) {
+  for (AttemptRow& row : rows) {
     RETURN_IF_ERROR(recorder_.Replay(row));
     Remember(std::move(row));
   }
@@ -48,21 +37,18 @@ absl::Status TrialLog::Replay(std::vector<RecordedRow> rows) {
 
 absl::Status TrialLog::Start(int64_t generation, const codegen::Config& config) {
   if (started_ && started_->config_id == config.id()) return absl::OkStatus();
-  return Add({RowOf(Now(), generation, config, {.status = status::kStarted})});
+  return Add({{.timestamp_s = Now(), .generation = generation, .config = config, .status = status::kStarted}});
 }
 
-absl::Status TrialLog::Finish(TrialResult result) {
-  std::vector<TrialResult> results;
-  results.push_back(std::move(result));
-  return FinishAll(std::move(results));
+absl::Status TrialLog::Finish(AttemptRow row) {
+  std::vector<AttemptRow> rows;
+  rows.push_back(std::move(row));
+  return FinishAll(std::move(rows));
 }
 
-absl::Status TrialLog::FinishAll(std::vector<TrialResult> results) {
-  std::vector<RecordedRow> rows;
+absl::Status TrialLog::FinishAll(std::vector<AttemptRow> rows) {
   const double now = Now();
-  for (TrialResult& result : results) {
-    rows.push_back(RowOf(now, result.generation, result.config, std::move(result.verdict)));
-  }
+  for (AttemptRow& row : rows) row.timestamp_s = now;
   return Add(std::move(rows));
 }
 
@@ -73,37 +59,37 @@ absl::Status TrialLog::End(const record::Json& counters) {
   return recorder_.End(v1::Attempt::STATE_COMPLETE, parsed);
 }
 
-absl::Status TrialLog::Add(std::vector<RecordedRow> rows) {
+absl::Status TrialLog::Add(std::vector<AttemptRow> rows) {
   if (journal_ != nullptr) {
     RETURN_IF_ERROR(journal_->Append(rows, ActiveSeconds()));
   }
-  for (RecordedRow& row : rows) {
+  for (AttemptRow& row : rows) {
     RETURN_IF_ERROR(recorder_.Row(row));
     Remember(std::move(row));
   }
   return absl::OkStatus();
 }
 
-void TrialLog::Remember(RecordedRow row) {
-  const uint64_t config_id = codegen::Config(row.config).id();
+void TrialLog::Remember(AttemptRow row) {
+  const uint64_t config_id = row.config.id();
   if (row.status == status::kStarted) {
     started_ = {config_id, rows_.size()};
   } else {
     generations_ = std::max(generations_, row.generation + 1);
-    if (!IsOfFinal(row)) results_[config_id] = rows_.size();
+    if (!recording::IsOfFinal(row)) results_[config_id] = rows_.size();
     if (started_ && started_->config_id == config_id) started_.reset();
   }
   rows_.push_back(std::move(row));
 }
 
-const RecordedRow* TrialLog::Find(uint64_t config_id) const {
+const AttemptRow* TrialLog::Find(uint64_t config_id) const {
   const auto found = results_.find(config_id);
   return found == results_.end() ? nullptr : &rows_[found->second];
 }
 
 std::optional<codegen::Config> TrialLog::Interrupted() const {
   if (!started_) return std::nullopt;
-  return codegen::Config(rows_[started_->row].config);
+  return rows_[started_->row].config;
 }
 
 double TrialLog::Now() const {
@@ -114,10 +100,10 @@ double TrialLog::Now() const {
 
 double TrialLog::ActiveSeconds() const { return absl::ToDoubleSeconds(active_before_ + ElapsedSince(began_)); }
 
-AttemptCounters TrialLog::Counters() const {
-  AttemptCounters counters = {.generations = generations(), .seconds_total = ActiveSeconds()};
+recording::AttemptCounters TrialLog::Counters() const {
+  recording::AttemptCounters counters = {.generations = generations(), .seconds_total = ActiveSeconds()};
   counters.configs_tested = static_cast<int64_t>(results_.size());
-  for (const RecordedRow& row : rows_) {
+  for (const AttemptRow& row : rows_) {
     if (row.status != status::kStarted) Count(row, &counters);
   }
   return counters;

@@ -1,11 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -15,22 +12,11 @@
 #include "proto/base/steady.h"
 #include "worker/codegen/config.h"
 #include "worker/tune/journal.h"
-#include "worker/tune/record/attempt_counters.h"
-#include "worker/tune/record/attempt_recorder.h"
-#include "worker/tune/verdict.h"
+#include "worker/tune/recording/attempt_counters.h"
+#include "worker/tune/recording/attempt_recorder.h"
+#include "worker/tune/recording/attempt_row.h"
 
 namespace telemetry::worker::tune {
-
-// The result of a config in a generation.
-struct TrialResult {
-  int64_t generation = 0;
-  codegen::Config config;
-  Verdict verdict;
-};
-
-// Returns true if the row belongs to the final. All other rows belong to the search, which never proposes a config
-// twice.
-bool IsOfFinal(const RecordedRow& row);
 
 // The rows of an attempt. Each row is written to the journal first and then recorded. After a crash at any moment, the
 // next process therefore knows every recorded row and records no row with two different contents. Not thread-safe.
@@ -38,19 +24,19 @@ class TrialLog {
  public:
   // Both must outlive the log. `journal` may be null; then the attempt cannot be resumed. `active_before` is the time
   // that earlier processes worked on the attempt.
-  TrialLog(AttemptRecorder* recorder, Journal* journal, absl::Duration active_before)
+  TrialLog(recording::AttemptRecorder* recorder, Journal* journal, absl::Duration active_before)
       : recorder_(*recorder), journal_(journal), active_before_(active_before) {}
 
   // Records the rows that earlier processes wrote to the journal. Call it before any other method. Here and below,
   // errors are those of the recorder and the journal.
-  absl::Status Replay(std::vector<RecordedRow> rows);
+  absl::Status Replay(std::vector<recording::AttemptRow> rows);
 
   // Records that the measurement of a config begins. Records nothing if an earlier process did so and then ended.
   absl::Status Start(int64_t generation, const codegen::Config& config);
-  // Records the result of a config.
-  absl::Status Finish(TrialResult result);
+  // Records the result of a config. Sets the row's timestamp_s.
+  absl::Status Finish(recording::AttemptRow row);
   // Records several results atomically: after a crash the journal has all of them or none.
-  absl::Status FinishAll(std::vector<TrialResult> results);
+  absl::Status FinishAll(std::vector<recording::AttemptRow> rows);
 
   // Records that the attempt is complete. Uses the counters that an earlier process wrote to the journal, if any,
   // instead of `counters`.
@@ -58,7 +44,7 @@ class TrialLog {
 
   // Returns the search's result of this config, or null if there is none yet. The pointer is valid until the next call
   // of a non-const method.
-  const RecordedRow* Find(uint64_t config_id) const;
+  const recording::AttemptRow* Find(uint64_t config_id) const;
   // Returns the config whose measurement has begun and has no result yet: the one that an earlier process was measuring
   // when it ended.
   std::optional<codegen::Config> Interrupted() const;
@@ -67,10 +53,10 @@ class TrialLog {
   double ActiveSeconds() const;
   // Returns counters computed from the rows; they do not depend on whether the attempt was resumed. Sets seconds_total;
   // the caller adds the other times and unique_sources.
-  AttemptCounters Counters() const;
+  recording::AttemptCounters Counters() const;
   // The number of the generation after the last one with a result. Earlier generations without a result count, too.
   int64_t generations() const { return generations_; }
-  const std::vector<RecordedRow>& rows() const { return rows_; }
+  const std::vector<recording::AttemptRow>& rows() const { return rows_; }
 
  private:
   // The config that is being measured.
@@ -79,16 +65,16 @@ class TrialLog {
     size_t row;  // index of rows_
   };
 
-  absl::Status Add(std::vector<RecordedRow> rows);
-  void Remember(RecordedRow row);
+  absl::Status Add(std::vector<recording::AttemptRow> rows);
+  void Remember(recording::AttemptRow row);
   double Now() const;
 
-  AttemptRecorder& recorder_;
+  recording::AttemptRecorder& recorder_;
   Journal* const journal_;
   const absl::Duration active_before_;
   const SteadyTime began_ = SteadyNow();
   const absl::Duration since_start_ = absl::Now() - recorder_.info().started;  // age of the attempt at began_
-  std::vector<RecordedRow> rows_;
+  std::vector<recording::AttemptRow> rows_;
   std::map<uint64_t, size_t> results_;  // the search's results: config id to index of rows_
   std::optional<Started> started_;      // unset: every started config has a result
   int64_t generations_ = 0;

@@ -17,8 +17,8 @@ struct Role {
 };
 
 constexpr std::array kRoles = {
-    Role{.name = "compile", .run = &RunCompileChild},
-    Role{.name = "measure", .run = &RunMeasureChild},
+    Role{.name = "compile", .run = &compile::RunCompileChild},
+    Role{.name = "measure", .run = &measure::RunMeasureChild},
 };
 
 int Run(std::string_view name) {

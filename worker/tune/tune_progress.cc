@@ -4,8 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "worker/tune/record/statuses.h"
-#include "worker/tune/trial_log.h"
+#include "worker/tune/recording/statuses.h"
 
 namespace telemetry::worker::tune {
 
@@ -24,16 +23,16 @@ std::string ProgressText(const TuneProgress& progress, int width) {
   return text;
 }
 
-GenerationSummary Summarise(absl::Span<const RecordedRow> rows, int64_t generation, double elapsed_s) {
+GenerationSummary Summarise(absl::Span<const recording::AttemptRow> rows, int64_t generation, double elapsed_s) {
   GenerationSummary summary = {.generation = generation, .elapsed_s = elapsed_s};
-  for (const RecordedRow& row : rows) {
-    if (row.generation != generation || row.status == status::kStarted) continue;
+  for (const recording::AttemptRow& row : rows) {
+    if (row.generation != generation || row.status == recording::status::kStarted) continue;
     if (row.perf_ms) summary.times_ms.push_back(*row.perf_ms);
-    if (IsOfFinal(row)) summary.is_final = true;
-    ++(row.status == status::kOk        ? summary.ok
-       : row.status == status::kError   ? summary.error
-       : row.status == status::kTimeout ? summary.timeout
-                                        : summary.other);
+    if (recording::IsOfFinal(row)) summary.is_final = true;
+    ++(row.status == recording::status::kOk        ? summary.ok
+       : row.status == recording::status::kError   ? summary.error
+       : row.status == recording::status::kTimeout ? summary.timeout
+                                                   : summary.other);
   }
   return summary;
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "worker/tune/record/attempt_recorder.h"
+#include "worker/tune/recording/attempt_row.h"
 
 namespace telemetry::worker::tune {
 
@@ -39,7 +39,7 @@ struct GenerationSummary {
 };
 
 // Returns the summary of one generation. `rows` are all rows of the attempt.
-GenerationSummary Summarise(absl::Span<const RecordedRow> rows, int64_t generation, double elapsed_s);
+GenerationSummary Summarise(absl::Span<const recording::AttemptRow> rows, int64_t generation, double elapsed_s);
 
 // Returns "[12s] Generation 1: ok=10 error=1 min=0.0196 mid=0.0301 max=0.0541". Omits counts of 0 except ok.
 std::string SummaryText(const GenerationSummary& summary);

@@ -8,7 +8,7 @@
 #include "worker/tune/journal.h"
 #include "worker/tune/known_configs.h"
 #include "worker/tune/library_subject.h"
-#include "worker/tune/record/sidecar_log.h"
+#include "worker/tune/recording/sidecar_log.h"
 
 namespace telemetry::worker::tune {
 namespace {
@@ -24,8 +24,8 @@ std::string LimitText(const std::optional<int>& limit) { return limit ? Cat(*lim
 }  // namespace
 
 std::string JournalName(const std::string& run_id, const TunerOptions& options, bool begin_with_known) {
-  const SearchOptions& search = options.search;
-  const std::string how = Cat(search.algorithm, " ", EffortName(search.effort), " ", search.seed, " ",
+  const search::SearchOptions& search = options.search;
+  const std::string how = Cat(search.algorithm, " ", search::EffortName(search.effort), " ", search.seed, " ",
                               LimitText(search.max_generations), " ", LimitText(search.max_configs), " ",
                               absl::FormatDuration(options.time_budget), begin_with_known ? "" : " nothing known");
   return Cat("attempts/", run_id.substr(0, kJournalDigits), "-", record::Sha256Hex(how).substr(0, kJournalDigits),
@@ -70,27 +70,27 @@ absl::Status TuneSession::OpenProducer() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<SidecarLog>> TuneSession::OpenLog() const {
+absl::StatusOr<std::unique_ptr<recording::SidecarLog>> TuneSession::OpenLog() const {
   if (options_.log_base.empty()) return nullptr;
-  return SidecarLog::Open({.base = options_.log_base, .on_notice = options_.on_notice});
+  return recording::SidecarLog::Open({.base = options_.log_base, .on_notice = options_.on_notice});
 }
 
 absl::StatusOr<TaskResult> TuneSession::Run(const TuneTask& task) {
   ASSIGN_OR_RETURN(std::shared_ptr<Device> device, OpenDevice(task.device));
   ASSIGN_OR_RETURN(LibrarySubject subject,
-                   SubjectOf(*task.kernel, task.problem, task.settings, device, task.tuner.search.seed));
+                   MakeLibrarySubject(*task.kernel, task.problem, task.settings, device, task.tuner.search.seed));
   return Tune(std::move(subject.subject), std::move(subject.info), task.tuner);
 }
 
-absl::StatusOr<TaskResult> TuneSession::Tune(TuneSubject subject, AttemptInfo info, TunerOptions tuner) {
+absl::StatusOr<TaskResult> TuneSession::Tune(TuneSubject subject, recording::AttemptInfo info, TunerOptions tuner) {
   TaskResult result = {.run = info.run};
   ASSIGN_OR_RETURN(
       std::unique_ptr<Journal> journal,
       Journal::Open(Cat(options_.state_dir, "/", JournalName(result.run.run_id(), tuner, options_.begin_with_known))));
-  ASSIGN_OR_RETURN(std::unique_ptr<SidecarLog> log, OpenLog());
+  ASSIGN_OR_RETURN(std::unique_ptr<recording::SidecarLog> log, OpenLog());
 
   info.origin = options_.origin;
-  tuner.workbench.measure.device = subject.kernel->device()->id();
+  tuner.processes.measure.device = subject.kernel->device()->id();
   if (!journal->has_begun()) tuner.search.starting_points = StartingPoints(result.run, tuner);
   ASSIGN_OR_RETURN(TuneResult tuned, tune::Tune(std::move(subject), std::move(tuner),
                                                 {.info = std::move(info),
@@ -104,7 +104,7 @@ absl::StatusOr<TaskResult> TuneSession::Tune(TuneSubject subject, AttemptInfo in
 void TuneSession::Conclude(const TaskResult& result, Journal* journal) const {
   absl::Status kept;
   if (const std::optional<FinalRanking::Best>& best = result.tuned.ranking.best) {
-    kept = best_configs_.Put(BestOf(result.run, best->config, best->perf_ms, result.tuned.attempt_id));
+    kept = best_configs_.Put(MakeBestConfig(result.run, best->config, best->perf_ms, result.tuned.attempt_id));
   }
   for (const absl::Status& status : {kept, journal->Remove()}) {
     if (!status.ok()) Notice(std::string(status.message()));

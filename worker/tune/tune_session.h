@@ -16,7 +16,7 @@
 #include "worker/kernel/settings.h"
 #include "worker/kernels/library.h"
 #include "worker/tune/best_configs.h"
-#include "worker/tune/record/sidecar_log.h"
+#include "worker/tune/recording/sidecar_log.h"
 #include "worker/tune/tuner.h"
 
 namespace telemetry::worker::tune {
@@ -60,11 +60,12 @@ class TuneSession {
   static absl::StatusOr<std::unique_ptr<TuneSession>> Open(SessionOptions options);
 
   // Runs an attempt, or resumes the unfinished attempt of an earlier process with the same task. Stores the best config
-  // in best_configs(). Returns the errors of OpenDevice, SubjectOf, Journal::Open, SidecarLog::Open and tune::Tune.
+  // in best_configs(). Returns the errors of OpenDevice, MakeLibrarySubject, Journal::Open, SidecarLog::Open and
+  // tune::Tune.
   absl::StatusOr<TaskResult> Run(const TuneTask& task);
   // Does the same for a kernel that the caller has bound; `info` describes the attempt. Returns the errors of
   // Journal::Open, SidecarLog::Open and tune::Tune.
-  absl::StatusOr<TaskResult> Tune(TuneSubject subject, AttemptInfo info, TunerOptions tuner);
+  absl::StatusOr<TaskResult> Tune(TuneSubject subject, recording::AttemptInfo info, TunerOptions tuner);
 
   // Waits until the collector has acknowledged every record. Returns DEADLINE_EXCEEDED if it has not within `timeout`;
   // the spool keeps the rest.
@@ -83,7 +84,7 @@ class TuneSession {
   // Returns the caller's starting points, then the known configs. Waits at most one second for the collector.
   std::vector<codegen::Config> StartingPoints(const v1::Run& run, const TunerOptions& tuner);
   // Opens a log for one attempt; returns null without log_base.
-  absl::StatusOr<std::unique_ptr<SidecarLog>> OpenLog() const;
+  absl::StatusOr<std::unique_ptr<recording::SidecarLog>> OpenLog() const;
   // Stores the best config of an attempt that has ended, then removes its journal. Errors are notices.
   void Conclude(const TaskResult& result, Journal* journal) const;
   void Notice(const std::string& text) const {

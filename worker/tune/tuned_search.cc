@@ -18,7 +18,7 @@ TunedSearch::TunedSearch(BestConfigCache known, TunedSearchOptions options)
 
 absl::StatusOr<Config> TunedSearch::Find(BoundKernel& kernel, absl::Span<const Argument> arguments, bool force) {
   const Arguments call(arguments.begin(), arguments.end());
-  ASSIGN_OR_RETURN(const v1::Run run, RunOfCall(kernel, call));
+  ASSIGN_OR_RETURN(const v1::Run run, MakeCallRun(kernel, call));
   const absl::MutexLock lock(&mutex_);
   if (!force) {
     absl::StatusOr<Config> known = FindKnown(kernel, run);
@@ -45,12 +45,12 @@ absl::StatusOr<Config> TunedSearch::Tune(BoundKernel& kernel, const Arguments& a
             " is known, and this search has no session to tune with; pass a session, "
             "set use_default_config, or copy the best configs of a program that tuned it"));
   }
-  ToleranceOf tolerance = options_.tolerance;
+  measure::ToleranceFunction tolerance = options_.tolerance;
   if (!tolerance) {
     tolerance = [&kernel](std::string_view /*name*/, DType dtype) { return UsualTolerance(kernel, dtype); };
   }
   ASSIGN_OR_RETURN(const TaskResult result,
-                   options_.session->Tune(SubjectOfCall(kernel, arguments, std::move(tolerance)),
+                   options_.session->Tune(MakeCallSubject(kernel, arguments, std::move(tolerance)),
                                           DescribeAttempt(kernel, run), options_.tuner));
   if (result.tuned.stopped) return absl::CancelledError(Cat("the tuning of ", name, " was stopped"));
   if (result.tuned.ranking.best) return result.tuned.ranking.best->config;

@@ -19,7 +19,7 @@ struct TunedSearchOptions {
   TuneSession* session = nullptr;
   TunerOptions tuner;
   // The tolerance of the results. Empty: UsualTolerance.
-  ToleranceOf tolerance;
+  measure::ToleranceFunction tolerance;
 };
 
 // The KernelSpec::search of programs that link this library. Returns the best known config of a call's run
@@ -31,7 +31,7 @@ class TunedSearch final : public Search {
   // `known` is the session's best_configs(), or the folder `best` in the --state-dir of telemetry-worker tune.
   TunedSearch(BestConfigCache known, TunedSearchOptions options);
 
-  // Returns FAILED_PRECONDITION if no config is known and there is no session, or if RunOfCall does; NOT_FOUND if no
+  // Returns FAILED_PRECONDITION if no config is known and there is no session, or if MakeCallRun does; NOT_FOUND if no
   // config ran with correct results; CANCELLED if the tuning was stopped (TunerOptions::stop), in which case the next
   // call resumes it. Other errors are those of TuneSession::Tune.
   absl::StatusOr<codegen::Config> Find(BoundKernel& kernel, absl::Span<const Argument> arguments, bool force) override

@@ -11,14 +11,15 @@
 #include "proto/base/steady.h"
 #include "proto/record/counted.h"
 #include "proto/record/strings.h"
+#include "worker/tune/row_result.h"
 #include "worker/tune/trial_log.h"
-#include "worker/tune/verdict.h"
 
 namespace telemetry::worker::tune {
 namespace {
 
 using codegen::Config;
 using record::Cat;
+using recording::AttemptRow;
 
 constexpr char kOverBudget[] = "the time budget was used up before its turn";
 constexpr absl::Duration kStopInterval = absl::Milliseconds(100);
@@ -51,14 +52,14 @@ class Attempt {
   absl::Status ResumeOrBegin(const Journal::Contents& earlier, TuneRecord* record);
 
   absl::Status Search();
-  absl::StatusOr<std::vector<Trial>> RunGeneration(const std::vector<Config>& configs);
+  absl::StatusOr<std::vector<search::Trial>> RunGeneration(const std::vector<Config>& configs);
   absl::Status Submit(const std::vector<Config>& pending);
   absl::Status RunInterrupted(const std::vector<Config>& pending);
   // Runs the submitted configs in the order in which they are compiled. Returns when at most `left` stragglers are
   // still compiling.
   absl::Status RunSubmitted(size_t left);
   absl::Status RunOne(const CompiledCandidate& compiled);
-  absl::StatusOr<Verdict> Measure(const CompiledCandidate& compiled);
+  absl::Status Measure(const CompiledCandidate& compiled, AttemptRow* row);
   // Records the submitted configs without a result as not run, because the time budget is used up.
   absl::Status FinishUnrun();
   // Records a config that the search considered and that is not run: a duplicate, or one without code.
@@ -78,7 +79,7 @@ class Attempt {
     if (perf_ms) best_ms_ = std::min(best_ms_.value_or(*perf_ms), *perf_ms);
   }
   // Half of the compilers, so that the others are free for the next generation.
-  size_t MostStragglers() const { return static_cast<size_t>(bench_->compilers()) / 2; }
+  size_t MostStragglers() const { return static_cast<size_t>(processes_->compilers()) / 2; }
   void ReportProgress() const;
   void ReportRounds(int rounds, SteadyTime began) const;
   void ReportGeneration() const;
@@ -89,16 +90,16 @@ class Attempt {
   const TuneSubject subject_;
   const TunerOptions options_;
   Candidates candidates_;
-  std::unique_ptr<SearchAlgorithm> search_;
-  std::unique_ptr<AttemptRecorder> recorder_;
+  std::unique_ptr<search::SearchAlgorithm> search_;
+  std::unique_ptr<recording::AttemptRecorder> recorder_;
   std::optional<TrialLog> log_;
   bool resumed_ = false;
-  std::unique_ptr<Workbench> bench_;
+  std::unique_ptr<TuneProcesses> processes_;
 
   int64_t generation_ = 0;
-  size_t proposed_ = 0;                        // configs of this generation that this process has to run
-  std::map<uint64_t, TrialResult> submitted_;  // by config id: configs without a result; their verdict is empty
-  absl::Status passing_over_;                  // the first error of PassOver
+  size_t proposed_ = 0;                       // configs of this generation that this process has to run
+  std::map<uint64_t, AttemptRow> submitted_;  // by config id: rows without a result
+  absl::Status passing_over_;                 // the first error of PassOver
   std::optional<double> best_ms_;
   // For the pace in TuneProgress.
   SteadyTime search_began_ = kLongAgo;
@@ -107,24 +108,23 @@ class Attempt {
 
 absl::StatusOr<TuneResult> Attempt::Run(TuneRecord record) {
   RETURN_IF_ERROR(Begin(std::move(record)));
-  ASSIGN_OR_RETURN(std::unique_ptr<Workbench> bench, Workbench::Create(subject_, options_.workbench));
-  bench_ = std::move(bench);
+  ASSIGN_OR_RETURN(std::unique_ptr<TuneProcesses> processes, TuneProcesses::Create(subject_, options_.processes));
+  processes_ = std::move(processes);
   RETURN_IF_ERROR(Search());
   RETURN_IF_ERROR(HoldFinal());
   TuneResult result = Result();
   if (result.stopped) return result;
-  RETURN_IF_ERROR(log_->End(CountersJson(result.counters)));
+  RETURN_IF_ERROR(log_->End(recording::CountersJson(result.counters)));
   return result;
 }
 
 absl::Status Attempt::CreateSearch(std::vector<Config> starting_points) {
-  SearchOptions search = options_.search;
+  search::SearchOptions search = options_.search;
   search.starting_points = std::move(starting_points);
   search.fingerprint = [this](const Config& config) { return candidates_.Fingerprint(config); };
-  ASSIGN_OR_RETURN(std::unique_ptr<SearchAlgorithm> made,
-                   MakeSearch(subject_.kernel->config_space(), std::move(search)));
+  ASSIGN_OR_RETURN(std::unique_ptr<search::SearchAlgorithm> made,
+                   search::MakeSearch(subject_.kernel->config_space(), std::move(search)));
   search_ = std::move(made);
-  for (const std::string& warning : search_->warnings()) Notice(warning);
   return absl::OkStatus();
 }
 
@@ -136,8 +136,8 @@ absl::Status Attempt::Begin(TuneRecord record) {
   RETURN_IF_ERROR(ResumeOrBegin(earlier, &record));
   record.info.search_algorithm = search_->name();
   record.info.seed = static_cast<int64_t>(options_.search.seed);
-  ASSIGN_OR_RETURN(std::unique_ptr<AttemptRecorder> recorder,
-                   AttemptRecorder::Create(std::move(record.info), record.sinks));
+  ASSIGN_OR_RETURN(std::unique_ptr<recording::AttemptRecorder> recorder,
+                   recording::AttemptRecorder::Create(std::move(record.info), record.sinks));
   recorder_ = std::move(recorder);
   RETURN_IF_ERROR(recorder_->Begin());
   log_.emplace(recorder_.get(), record.journal, absl::Seconds(earlier.active_s));
@@ -145,7 +145,7 @@ absl::Status Attempt::Begin(TuneRecord record) {
 }
 
 absl::Status Attempt::ResumeOrBegin(const Journal::Contents& earlier, TuneRecord* record) {
-  AttemptInfo& info = record->info;
+  recording::AttemptInfo& info = record->info;
   if (!resumed_) {
     if (record->journal == nullptr) return absl::OkStatus();
     return record->journal->Begin(info.attempt_id, info.started, options_.search.starting_points);
@@ -159,9 +159,11 @@ absl::Status Attempt::ResumeOrBegin(const Journal::Contents& earlier, TuneRecord
 
 absl::Status Attempt::Search() {
   search_began_ = SteadyNow();
-  for (std::vector<Config> configs = search_->Propose(); !configs.empty(); configs = search_->Propose()) {
+  std::vector<Config> configs = search_->Propose();
+  for (const std::string& warning : search_->warnings()) Notice(warning);
+  for (; !configs.empty(); configs = search_->Propose()) {
     if (!passing_over_.ok()) return passing_over_;
-    ASSIGN_OR_RETURN(std::vector<Trial> trials, RunGeneration(configs));
+    ASSIGN_OR_RETURN(std::vector<search::Trial> trials, RunGeneration(configs));
     if (IsStopped()) return absl::OkStatus();
     ReportGeneration();
     ++generation_;
@@ -176,15 +178,20 @@ absl::Status Attempt::Search() {
 
 void Attempt::PassOver(const Config& config, const absl::StatusOr<std::string>& hash) {
   if (!passing_over_.ok() || log_->Find(config.id()) != nullptr) return;
-  Verdict verdict = hash.ok() ? Duplicate() : NotGenerated(hash.status());
-  if (hash.ok()) verdict.source_hash = *hash;
-  passing_over_ = log_->Finish({generation_, config, std::move(verdict)});
+  AttemptRow row = {.generation = generation_, .config = config};
+  if (hash.ok()) {
+    SetDuplicate(&row);
+    row.source_hash = *hash;
+  } else {
+    SetNotGenerated(hash.status(), &row);
+  }
+  passing_over_ = log_->Finish(std::move(row));
 }
 
-absl::StatusOr<std::vector<Trial>> Attempt::RunGeneration(const std::vector<Config>& configs) {
+absl::StatusOr<std::vector<search::Trial>> Attempt::RunGeneration(const std::vector<Config>& configs) {
   std::vector<Config> pending;
   for (const Config& config : configs) {
-    const RecordedRow* row = log_->Find(config.id());
+    const AttemptRow* row = log_->Find(config.id());
     if (row == nullptr) {
       pending.push_back(config);
     } else {
@@ -194,9 +201,9 @@ absl::StatusOr<std::vector<Trial>> Attempt::RunGeneration(const std::vector<Conf
   RETURN_IF_ERROR(Submit(pending));
   RETURN_IF_ERROR(RunInterrupted(pending));
   RETURN_IF_ERROR(RunSubmitted(MostStragglers()));
-  std::vector<Trial> trials;
+  std::vector<search::Trial> trials;
   for (const Config& config : configs) {
-    const RecordedRow* row = log_->Find(config.id());
+    const AttemptRow* row = log_->Find(config.id());
     trials.push_back({config, row == nullptr ? std::nullopt : row->perf_ms});
   }
   return trials;
@@ -205,8 +212,8 @@ absl::StatusOr<std::vector<Trial>> Attempt::RunGeneration(const std::vector<Conf
 absl::Status Attempt::Submit(const std::vector<Config>& pending) {
   for (const Config& config : pending) {
     ASSIGN_OR_RETURN(std::shared_ptr<const Candidate> candidate, candidates_.Find(config));
-    submitted_[config.id()] = {generation_, config};
-    bench_->queue().Submit(candidate);
+    submitted_[config.id()] = {.generation = generation_, .config = config};
+    processes_->queue().Submit(candidate);
   }
   proposed_ = pending.size();
   ReportProgress();
@@ -218,11 +225,11 @@ absl::Status Attempt::Submit(const std::vector<Config>& pending) {
 absl::Status Attempt::RunInterrupted(const std::vector<Config>& pending) {
   const std::optional<Config> interrupted = log_->Interrupted();
   if (!interrupted || std::find(pending.begin(), pending.end(), *interrupted) == pending.end()) return absl::OkStatus();
-  return RunOne(bench_->queue().Await(interrupted->id()));
+  return RunOne(processes_->queue().Await(interrupted->id()));
 }
 
 absl::Status Attempt::RunSubmitted(size_t left) {
-  CompileQueue& queue = bench_->queue();
+  CompileQueue& queue = processes_->queue();
   SteadyTime last = SteadyNow();
   while (queue.under_way() > 0 && !IsStopped() && !IsOverBudget()) {
     const std::optional<CompiledCandidate> next = queue.Next(kStopInterval);
@@ -234,15 +241,15 @@ absl::Status Attempt::RunSubmitted(size_t left) {
       return absl::OkStatus();
     }
   }
-  bench_->CancelCompiling();
+  processes_->CancelCompiling();
   return IsStopped() ? absl::OkStatus() : FinishUnrun();
 }
 
 absl::Status Attempt::FinishUnrun() {
-  std::vector<TrialResult> unrun;
-  for (auto& [config_id, result] : submitted_) {
-    result.verdict = NeverRun(kOverBudget);
-    unrun.push_back(std::move(result));
+  std::vector<AttemptRow> unrun;
+  for (auto& [config_id, row] : submitted_) {
+    SetNotRun(kOverBudget, &row);
+    unrun.push_back(std::move(row));
   }
   submitted_.clear();
   if (!unrun.empty()) {
@@ -255,44 +262,46 @@ absl::Status Attempt::FinishUnrun() {
 absl::Status Attempt::RunOne(const CompiledCandidate& compiled) {
   const absl::Status& compiling = compiled.result.code.status();
   if (IsOfEveryConfig(compiling)) return compiling;
-  TrialResult result = submitted_[compiled.candidate->config.id()];
+  AttemptRow row = submitted_[compiled.candidate->config.id()];
   if (compiling.ok()) {
-    RETURN_IF_ERROR(log_->Start(result.generation, result.config));
+    RETURN_IF_ERROR(log_->Start(row.generation, row.config));
+    RETURN_IF_ERROR(Measure(compiled, &row));
+  } else {
+    SetNotCompiled(compiled.result, &row);
   }
-  ASSIGN_OR_RETURN(Verdict verdict, compiling.ok() ? Measure(compiled) : NotCompiled(compiled.result));
-  result.verdict = std::move(verdict);
-  result.verdict.source_hash = compiled.candidate->source_hash;
-  NoteTime(result.verdict.perf_ms);
-  submitted_.erase(result.config.id());
+  row.source_hash = compiled.candidate->source_hash;
+  NoteTime(row.perf_ms);
+  submitted_.erase(row.config.id());
   ++run_;
-  return log_->Finish(std::move(result));
+  return log_->Finish(std::move(row));
 }
 
-absl::StatusOr<Verdict> Attempt::Measure(const CompiledCandidate& compiled) {
-  const double give_up_above_ms = best_ms_ ? *best_ms_ * options_.give_up_factor : MeasureEffort().give_up_above_ms;
-  ASSIGN_OR_RETURN(MeasureOutcome outcome, bench_->Measure(compiled, give_up_above_ms));
-  Verdict verdict = Measured(outcome, v1::MeasurementDetail::STAGE_SEARCH);
-  verdict.compile_time_s = compiled.result.seconds;
-  return verdict;
+absl::Status Attempt::Measure(const CompiledCandidate& compiled, AttemptRow* row) {
+  const double give_up_above_ms =
+      best_ms_ ? *best_ms_ * options_.give_up_factor : measure::MeasureEffort().give_up_above_ms;
+  ASSIGN_OR_RETURN(const measure::wire::Outcome outcome, processes_->Measure(compiled, give_up_above_ms));
+  SetMeasured(outcome, v1::MeasurementDetail::STAGE_SEARCH, row);
+  row->compile_time_s = compiled.result.seconds;
+  return absl::OkStatus();
 }
 
 absl::Status Attempt::HoldFinal() {
   generation_ = std::max(generation_, log_->generations());
-  const bool was_held = std::any_of(log_->rows().begin(), log_->rows().end(), IsOfFinal);
+  const bool was_held = std::any_of(log_->rows().begin(), log_->rows().end(), recording::IsOfFinal);
   if (was_held || IsStopped()) return absl::OkStatus();
-  const std::vector<Config> finalists = FinalistsOf(log_->rows(), options_.finalists, DefaultConfig());
+  const std::vector<Config> finalists = SelectFinalists(log_->rows(), options_.finalists, DefaultConfig());
   if (finalists.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(std::vector<CompiledCandidate> compiled, CompileAll(finalists));
   if (compiled.empty()) return absl::OkStatus();
   const SteadyTime began = SteadyNow();
   Notice(Cat("final: measuring ", record::Counted(compiled.size(), "config"), " in turn"));
   ReportRounds(0, began);
-  ASSIGN_OR_RETURN(
-      FinalOutcome outcome,
-      bench_->MeasureInterleaved(compiled, {.rounds = options_.final_rounds,
-                                            .limit = options_.time_budget - absl::Seconds(log_->ActiveSeconds()),
-                                            .on_rounds = [this, began](int rounds) { ReportRounds(rounds, began); }}));
-  RETURN_IF_ERROR(log_->FinishAll(ResultsOf(generation_, compiled, outcome)));
+  ASSIGN_OR_RETURN(measure::FinalOutcome outcome,
+                   processes_->MeasureInterleaved(
+                       compiled, {.rounds = options_.final_rounds,
+                                  .limit = options_.time_budget - absl::Seconds(log_->ActiveSeconds()),
+                                  .on_rounds = [this, began](int rounds) { ReportRounds(rounds, began); }}));
+  RETURN_IF_ERROR(log_->FinishAll(MakeFinalRows(generation_, compiled, outcome)));
   ReportGeneration();
   return absl::OkStatus();
 }
@@ -310,12 +319,12 @@ absl::StatusOr<std::vector<CompiledCandidate>> Attempt::CompileAll(const std::ve
       leave_out(config, candidate.status());
       continue;
     }
-    bench_->queue().Submit(*candidate);
+    processes_->queue().Submit(*candidate);
     submitted.push_back(config);
   }
   std::vector<CompiledCandidate> all;
   for (const Config& config : submitted) {
-    CompiledCandidate compiled = bench_->queue().Await(config.id());
+    CompiledCandidate compiled = processes_->queue().Await(config.id());
     const absl::Status& status = compiled.result.code.status();
     if (IsOfEveryConfig(status)) return status;
     if (status.ok()) {
@@ -328,15 +337,15 @@ absl::StatusOr<std::vector<CompiledCandidate>> Attempt::CompileAll(const std::ve
 }
 
 TuneResult Attempt::Result() const {
-  TuneResult result = {.ranking = RankingOf(log_->rows(), DefaultConfig()),
+  TuneResult result = {.ranking = RankFinal(log_->rows(), DefaultConfig()),
                        .counters = log_->Counters(),
                        .attempt_id = recorder_->info().attempt_id,
                        .stopped = IsStopped(),
                        .resumed = resumed_};
-  const CompilePoolStats compiling = bench_->compile_stats();
+  const compile::CompilePoolStats compiling = processes_->compile_stats();
   result.counters.unique_sources = compiling.unique_sources;
   result.counters.seconds_compiling = compiling.busy_seconds;
-  result.counters.seconds_measuring = absl::ToDoubleSeconds(bench_->measuring());
+  result.counters.seconds_measuring = absl::ToDoubleSeconds(processes_->measuring());
   if (result.ranking.best) {
     result.counters.best_perf_ms = result.ranking.best->perf_ms;
     result.counters.best_config_id = result.ranking.best->config.id();

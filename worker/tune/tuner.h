@@ -8,19 +8,19 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "worker/tune/candidates.h"
-#include "worker/tune/final.h"
+#include "worker/tune/final_stage.h"
 #include "worker/tune/journal.h"
-#include "worker/tune/record/attempt_counters.h"
-#include "worker/tune/record/attempt_recorder.h"
+#include "worker/tune/recording/attempt_counters.h"
+#include "worker/tune/recording/attempt_recorder.h"
 #include "worker/tune/search/make_search.h"
+#include "worker/tune/tune_processes.h"
 #include "worker/tune/tune_progress.h"
-#include "worker/tune/workbench.h"
 
 namespace telemetry::worker::tune {
 
 // The options of Tune().
 struct TunerOptions {
-  SearchOptions search;  // the tuner sets its fingerprint
+  search::SearchOptions search;  // the tuner sets its fingerprint
   // Time limit of the whole attempt. After the fraction kSearchPart of it no config begins; the remaining configs of
   // the generation are recorded as filtered. The final uses the rest of the time, but runs at least
   // FinalEffort::kLeastRounds rounds.
@@ -30,7 +30,7 @@ struct TunerOptions {
   static constexpr double kSearchPart = 0.7;
   int finalists = 6;  // the number of fastest configs in the final; the default config is added
   int final_rounds = 60;
-  WorkbenchOptions workbench;
+  TuneProcessOptions processes;
   // Generates the code of a config; empty: BoundKernel::Generate. Tests and benchmarks inject bad code here.
   Candidates::Generate generate;
   std::function<void(const TuneProgress&)> on_progress;         // after each config
@@ -41,8 +41,8 @@ struct TunerOptions {
 
 // The destinations of an attempt's records. The tuner sets the fields of `info` that describe the search.
 struct TuneRecord {
-  AttemptInfo info;
-  AttemptSinks sinks;
+  recording::AttemptInfo info;
+  recording::AttemptSinks sinks;
   // Null: the attempt cannot be resumed. If the journal has begun, its attempt_id, start time and starting points
   // replace those given here.
   Journal* journal = nullptr;
@@ -51,7 +51,7 @@ struct TuneRecord {
 // The result of Tune().
 struct TuneResult {
   FinalRanking ranking;
-  AttemptCounters counters;
+  recording::AttemptCounters counters;
   std::string attempt_id;
   bool stopped = false;  // the attempt is unfinished; the same call resumes it
   bool resumed = false;

@@ -12,7 +12,7 @@ namespace {
 using worker::Buffer;
 using worker::Device;
 using worker::Event;
-using worker::tune::CacheFlush;
+using worker::tune::measure::CacheFlush;
 
 constexpr int kWarmUps = 3;
 

@@ -25,14 +25,15 @@ class Stopwatch {
   absl::StatusOr<double> CopyBandwidth(int64_t bytes);
 
  private:
-  Stopwatch(std::shared_ptr<worker::Device> device, int samples, std::shared_ptr<worker::tune::CacheFlush> flush)
+  Stopwatch(std::shared_ptr<worker::Device> device, int samples,
+            std::shared_ptr<worker::tune::measure::CacheFlush> flush)
       : device_(std::move(device)), samples_(samples), flush_(std::move(flush)) {}
 
   absl::StatusOr<double> SampleMs(const std::function<absl::Status()>& queue);
 
   std::shared_ptr<worker::Device> device_;
   int samples_;
-  std::shared_ptr<worker::tune::CacheFlush> flush_;
+  std::shared_ptr<worker::tune::measure::CacheFlush> flush_;
 };
 
 }  // namespace telemetry::bench

@@ -18,7 +18,7 @@
 namespace telemetry::bench {
 namespace {
 
-namespace tune = worker::tune;
+namespace measure = worker::tune::measure;
 
 struct Arguments {
   std::string device;
@@ -28,16 +28,17 @@ struct Arguments {
 };
 
 void PrintRepetition(const RepeatedMeasuring::Repetition& r) {
-  const tune::MeasureOutcome& outcome = r.outcome;
-  if (outcome.failure.has_value()) {
-    absl::PrintF("  %s/%s %s after %.1f ms\n", outcome.failure->phase, outcome.failure->error_class,
-                 outcome.failure->code, r.wall_ms);
+  const measure::wire::Outcome& outcome = r.outcome;
+  if (outcome.has_failure()) {
+    absl::PrintF("  %s/%s %s after %.1f ms\n", outcome.failure().phase(), outcome.failure().error_class(),
+                 outcome.failure().code(), r.wall_ms);
     return;
   }
-  absl::PrintF("  %.5f ms  %3d samples, deviation %.2f%%, %d dropped%s, %.0f MHz; %.1f ms in all\n",
-               outcome.perf_ms.value_or(0), static_cast<int>(outcome.samples_ms.size()),
-               100 * tune::MedianDeviation(outcome.samples_ms) / outcome.perf_ms.value_or(1), outcome.dropped_throttled,
-               outcome.throttled_throughout ? " (throttled throughout)" : "", outcome.sm_clock_mhz, r.wall_ms);
+  absl::PrintF("  %.5f ms  %3d samples, deviation %.2f%%, %d dropped%s, %.0f MHz; %.1f ms in all\n", outcome.perf_ms(),
+               outcome.samples_ms_size(),
+               100 * measure::MedianDeviation(outcome.samples_ms()) / (outcome.has_perf_ms() ? outcome.perf_ms() : 1),
+               outcome.dropped_throttled(), outcome.throttled_throughout() ? " (throttled throughout)" : "",
+               outcome.sm_clock_mhz(), r.wall_ms);
 }
 
 void PrintSpread(const std::vector<RepeatedMeasuring::Repetition>& repetitions) {
@@ -45,13 +46,13 @@ void PrintSpread(const std::vector<RepeatedMeasuring::Repetition>& repetitions) 
   std::vector<double> walls_ms;
   for (const auto& r : repetitions) {
     PrintRepetition(r);
-    if (r.outcome.ok()) medians_ms.push_back(*r.outcome.perf_ms);
+    if (r.outcome.has_perf_ms()) medians_ms.push_back(r.outcome.perf_ms());
     walls_ms.push_back(r.wall_ms);
   }
   if (medians_ms.empty()) return;
   const auto [fastest, slowest] = std::minmax_element(medians_ms.begin(), medians_ms.end());
-  absl::PrintF("medians: %.5f ms, slowest over fastest %.4f; %.1f ms a config (median)\n", tune::Median(medians_ms),
-               *slowest / *fastest, tune::Median(walls_ms));
+  absl::PrintF("medians: %.5f ms, slowest over fastest %.4f; %.1f ms a config (median)\n", measure::Median(medians_ms),
+               *slowest / *fastest, measure::Median(walls_ms));
 }
 
 absl::Status BenchOne(const std::shared_ptr<worker::Device>& device, const BenchCase& bench_case,
@@ -62,10 +63,10 @@ absl::Status BenchOne(const std::shared_ptr<worker::Device>& device, const Bench
   const auto repetitions = measuring->Repeat(arguments.times);
   if (!repetitions.ok()) return repetitions.status();
   PrintSpread(*repetitions);
-  const absl::StatusOr<tune::FinalOutcome> final = measuring->FinalAgainstItself(arguments.rounds);
+  const absl::StatusOr<measure::FinalOutcome> final = measuring->FinalAgainstItself(arguments.rounds);
   if (!final.ok()) return final.status();
-  absl::PrintF("final against itself: %.5f and %.5f ms, %s\n", final->outcomes[0].perf_ms.value_or(0),
-               final->outcomes[1].perf_ms.value_or(0),
+  absl::PrintF("final against itself: %.5f and %.5f ms, %s\n", final->outcomes[0].perf_ms(),
+               final->outcomes[1].perf_ms(),
                final->tied_with_best[0] && final->tied_with_best[1] ? "a tie" : "NOT a tie");
   const auto after = measuring->AfterAnIllegalAccess();
   if (!after.ok()) return after.status();

@@ -12,7 +12,7 @@ namespace telemetry::bench {
 namespace {
 
 namespace kernels = worker::kernels;
-namespace tune = worker::tune;
+namespace measure = worker::tune::measure;
 using worker::DType;
 
 constexpr uint64_t kSeed = 3;
@@ -22,15 +22,15 @@ extern "C" __global__ void illegal(char* x) { x[1ll << 46] = 1; })";
 constexpr char kIllegalOpenCl[] = R"(
 __kernel void illegal(__global char* x) { x[1l << 46] = 1; })";
 
-absl::StatusOr<tune::MeasureRequest> RequestFor(const worker::BoundKernel& bound, const BenchCase& bench_case,
-                                                const worker::Arguments& arguments) {
+absl::StatusOr<measure::MeasureRequest> RequestFor(const worker::BoundKernel& bound, const BenchCase& bench_case,
+                                                   const worker::Arguments& arguments) {
   absl::StatusOr<worker::codegen::Config> config = worker::codegen::Config::Parse(bench_case.config);
   if (!config.ok()) return config.status();
   absl::StatusOr<worker::codegen::GeneratedKernel> generated = bound.Generate(*config);
   if (!generated.ok()) return generated.status();
   absl::StatusOr<worker::CompiledCode> code = bound.device()->Compile(generated->source);
   if (!code.ok()) return code.status();
-  return tune::RequestOf(bound, *generated, arguments, std::make_shared<worker::CompiledCode>(*std::move(code)));
+  return measure::MakeRequest(bound, *generated, arguments, std::make_shared<worker::CompiledCode>(*std::move(code)));
 }
 
 }  // namespace
@@ -48,21 +48,23 @@ absl::StatusOr<RepeatedMeasuring> RepeatedMeasuring::Start(const std::shared_ptr
   if (!arguments.ok()) return arguments.status();
   absl::StatusOr<std::shared_ptr<worker::BoundKernel>> bound = (*kernel)->Bind(*arguments);
   if (!bound.ok()) return bound.status();
-  absl::StatusOr<tune::MeasureRequest> request = RequestFor(**bound, bench_case, *arguments);
+  absl::StatusOr<measure::MeasureRequest> request = RequestFor(**bound, bench_case, *arguments);
   if (!request.ok()) return request.status();
 
-  const tune::ExpectedCall call = {.arguments = *std::move(arguments), .results = (*library_kernel)->reference(made)};
+  const measure::ExpectedCall call = {.arguments = *std::move(arguments),
+                                      .results = (*library_kernel)->reference(made)};
   const auto tolerance = [&](std::string_view, DType dtype) { return (*library_kernel)->tolerance(*problem, dtype); };
-  absl::StatusOr<tune::MeasureProblem> measured = tune::ProblemOf(**bound, {call}, tolerance);
+  absl::StatusOr<measure::MeasureProblem> measured = measure::MakeProblem(**bound, {call}, tolerance);
   if (!measured.ok()) return measured.status();
-  absl::StatusOr<std::unique_ptr<tune::Measurer>> measurer = tune::Measurer::Start(*measured, {.device = device->id()});
+  absl::StatusOr<std::unique_ptr<measure::Measurer>> measurer =
+      measure::Measurer::Start(*measured, {.device = device->id()});
   if (!measurer.ok()) return measurer.status();
   return RepeatedMeasuring(device, *std::move(request), *std::move(measurer));
 }
 
-absl::StatusOr<RepeatedMeasuring::Repetition> RepeatedMeasuring::Measure(const tune::MeasureRequest& request) {
+absl::StatusOr<RepeatedMeasuring::Repetition> RepeatedMeasuring::Measure(const measure::MeasureRequest& request) {
   const auto begin = std::chrono::steady_clock::now();
-  absl::StatusOr<tune::MeasureOutcome> outcome = measurer_->Measure(request);
+  absl::StatusOr<measure::wire::Outcome> outcome = measurer_->Measure(request);
   if (!outcome.ok()) return outcome.status();
   const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - begin;
   return Repetition{.wall_ms = wall.count(), .outcome = *std::move(outcome)};
@@ -78,7 +80,7 @@ absl::StatusOr<std::vector<RepeatedMeasuring::Repetition>> RepeatedMeasuring::Re
   return repetitions;
 }
 
-absl::StatusOr<tune::FinalOutcome> RepeatedMeasuring::FinalAgainstItself(int rounds) {
+absl::StatusOr<measure::FinalOutcome> RepeatedMeasuring::FinalAgainstItself(int rounds) {
   return measurer_->MeasureInterleaved({request_, request_}, {.rounds = rounds});
 }
 
@@ -86,11 +88,11 @@ absl::StatusOr<std::vector<RepeatedMeasuring::Repetition>> RepeatedMeasuring::Af
   const bool is_cuda = device_->properties().dialect == worker::Dialect::kCuda;
   absl::StatusOr<worker::CompiledCode> code = device_->Compile(is_cuda ? kIllegalCuda : kIllegalOpenCl);
   if (!code.ok()) return code.status();
-  tune::MeasureRequest illegal = {.code = std::make_shared<worker::CompiledCode>(*std::move(code)),
-                                  .function = "illegal",
-                                  .arguments = {tune::BufferIndex{0}}};
+  measure::MeasureRequest illegal = {.code = std::make_shared<worker::CompiledCode>(*std::move(code)),
+                                     .function = "illegal",
+                                     .arguments = {measure::BufferIndex{0}}};
   std::vector<Repetition> repetitions;
-  for (const tune::MeasureRequest* request : {&illegal, &request_}) {
+  for (const measure::MeasureRequest* request : {&illegal, &request_}) {
     absl::StatusOr<Repetition> repetition = Measure(*request);
     if (!repetition.ok()) return repetition.status();
     repetitions.push_back(*std::move(repetition));

@@ -21,26 +21,26 @@ class RepeatedMeasuring {
 
   struct Repetition {
     double wall_ms = 0;
-    worker::tune::MeasureOutcome outcome;
+    worker::tune::measure::wire::Outcome outcome;
   };
 
   // Measures the config `times` times. Returns the errors of the Measurer.
   absl::StatusOr<std::vector<Repetition>> Repeat(int times);
   // Runs a final of the config against itself.
-  absl::StatusOr<worker::tune::FinalOutcome> FinalAgainstItself(int rounds);
+  absl::StatusOr<worker::tune::measure::FinalOutcome> FinalAgainstItself(int rounds);
   // Measures a config with an illegal memory access, and then this config.
   absl::StatusOr<std::vector<Repetition>> AfterAnIllegalAccess();
 
  private:
-  RepeatedMeasuring(std::shared_ptr<worker::Device> device, worker::tune::MeasureRequest request,
-                    std::unique_ptr<worker::tune::Measurer> measurer)
+  RepeatedMeasuring(std::shared_ptr<worker::Device> device, worker::tune::measure::MeasureRequest request,
+                    std::unique_ptr<worker::tune::measure::Measurer> measurer)
       : device_(std::move(device)), request_(std::move(request)), measurer_(std::move(measurer)) {}
 
-  absl::StatusOr<Repetition> Measure(const worker::tune::MeasureRequest& request);
+  absl::StatusOr<Repetition> Measure(const worker::tune::measure::MeasureRequest& request);
 
   std::shared_ptr<worker::Device> device_;
-  worker::tune::MeasureRequest request_;
-  std::unique_ptr<worker::tune::Measurer> measurer_;
+  worker::tune::measure::MeasureRequest request_;
+  std::unique_ptr<worker::tune::measure::Measurer> measurer_;
 };
 
 }  // namespace telemetry::bench

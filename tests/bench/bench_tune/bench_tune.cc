@@ -45,7 +45,7 @@ std::vector<TuneCase> ChosenCases(const Arguments& arguments) {
 }
 
 void Print(const TuneCase& tune_case, uint64_t seed, const tune::TuneResult& result) {
-  const tune::AttemptCounters& counters = result.counters;
+  const tune::recording::AttemptCounters& counters = result.counters;
   const double best_ms = result.ranking.best ? result.ranking.best->perf_ms : 0;
   const double total = counters.seconds_total;
   absl::PrintF("%-16s %-32s seed %d  best %.4f ms", tune_case.kernel, absl::StrJoin(tune_case.arguments, " "), seed,
@@ -75,7 +75,7 @@ void PrintSpread(const TuneCase& tune_case, const std::vector<double>& bests_ms)
 absl::Status Run(const Arguments& arguments) {
   absl::StatusOr<std::shared_ptr<worker::Device>> device = worker::OpenDevice(arguments.device);
   if (!device.ok()) return device.status();
-  absl::StatusOr<tune::Effort> effort = tune::ParseEffort(arguments.effort);
+  absl::StatusOr<tune::search::Effort> effort = tune::search::ParseEffort(arguments.effort);
   if (!effort.ok()) return effort.status();
   absl::PrintF("%s, %s\n", (*device)->id(), (*device)->properties().name);
   std::vector<std::string> failures;

@@ -9,7 +9,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "worker/kernels/library.h"
 #include "worker/tune/library_subject.h"
-#include "worker/tune/record/sidecar_log.h"
+#include "worker/tune/recording/sidecar_log.h"
 
 namespace telemetry::bench {
 namespace {
@@ -37,7 +37,7 @@ tune::Candidates::Generate SabotagedEvery(int n, std::shared_ptr<worker::BoundKe
 tune::TunerOptions TunerOptionsOf(const TuneRunOptions& options, const worker::Device& device) {
   tune::TunerOptions tuner;
   tuner.search = {.algorithm = options.algorithm, .effort = options.effort, .seed = options.seed};
-  tuner.workbench.measure.device = device.id();
+  tuner.processes.measure.device = device.id();
   tuner.on_notice = [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); };
   if (options.verbose) {
     tuner.on_generation = [](const tune::GenerationSummary& summary) {
@@ -59,9 +59,10 @@ absl::StatusOr<tune::TuneResult> RunTune(const TuneCase& tune_case, const std::s
   if (mkdtemp(folder.data()) == nullptr) return absl::UnavailableError("no temporary folder can be made");
   const absl::Cleanup remove = [&folder] { std::filesystem::remove_all(folder); };
 
-  absl::StatusOr<tune::LibrarySubject> subject = tune::SubjectOf(**kernel, *problem, {}, device, options.seed);
+  absl::StatusOr<tune::LibrarySubject> subject = tune::MakeLibrarySubject(**kernel, *problem, {}, device, options.seed);
   if (!subject.ok()) return subject.status();
-  absl::StatusOr<std::unique_ptr<tune::SidecarLog>> log = tune::SidecarLog::Open({.base = folder + "/log"});
+  absl::StatusOr<std::unique_ptr<tune::recording::SidecarLog>> log =
+      tune::recording::SidecarLog::Open({.base = folder + "/log"});
   if (!log.ok()) return log.status();
   absl::StatusOr<std::unique_ptr<tune::Journal>> journal = tune::Journal::Open(folder + "/journal");
   if (!journal.ok()) return journal.status();

@@ -12,7 +12,7 @@ namespace telemetry::bench {
 
 // The settings of a tuning run.
 struct TuneRunOptions {
-  worker::tune::Effort effort = worker::tune::Effort::kQuick;
+  worker::tune::search::Effort effort = worker::tune::search::Effort::kQuick;
   std::string algorithm;
   uint64_t seed = 0;
   int sabotage = 0;  // every `sabotage`-th config makes an illegal memory access; 0: none

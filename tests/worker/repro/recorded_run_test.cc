@@ -20,7 +20,7 @@ using testing::IsEmpty;
 
 v1::Run RunOf(const LibraryKernel& kernel, const Problem& problem, const Settings& settings = {},
               Dialect dialect = Dialect::kCuda) {
-  return tune::RunOf(kernel, problem, settings, {.dialect = dialect, .name = "NVIDIA H200"});
+  return tune::MakeLibraryRun(kernel, problem, settings, {.dialect = dialect, .name = "NVIDIA H200"});
 }
 
 v1::Run AttentionRun() {

@@ -20,8 +20,8 @@ using testing::Not;
 RecordedMeasurement Measured(Dialect dialect = Dialect::kCuda) {
   const kernels::LibraryKernel& kernel = **kernels::FindKernel("softmax");
   RecordedMeasurement measured = {
-      .run = tune::RunOf(kernel, kernels::MakeProblem(kernel, DType::kF16, {{"m", 16}, {"n", 64}}), {},
-                         {.dialect = dialect, .name = "NVIDIA H200"}),
+      .run = tune::MakeLibraryRun(kernel, kernels::MakeProblem(kernel, DType::kF16, {{"m", 16}, {"n", 64}}), {},
+                                  {.dialect = dialect, .name = "NVIDIA H200"}),
       .config_id = 0x0123456789abcdef,
       .config = *codegen::Config::Parse("Config(block_sizes=[2], num_warps=2)")};
   measured.row.set_status("ok");

@@ -25,13 +25,14 @@ class BestCommandTest : public testing::Test {
   BestCommandTest() {
     const kernels::LibraryKernel& kernel = **kernels::FindKernel("softmax");
     const std::vector<std::string> arguments = {"x=16x64:f32"};
-    run_ = RunOf(kernel, *kernels::ParseProblem(kernel, arguments), {}, (*OpenDevice("opencl:0"))->properties());
+    run_ =
+        MakeLibraryRun(kernel, *kernels::ParseProblem(kernel, arguments), {}, (*OpenDevice("opencl:0"))->properties());
   }
   ~BestCommandTest() override { fs::remove_all(folder_); }
 
   void Cache(int warps, double perf_ms) {
     const auto config = *codegen::Config::Parse("Config(num_warps=" + std::to_string(warps) + ")");
-    ASSERT_TRUE(BestConfigCache((folder_ / "best").string()).Put(BestOf(run_, config, perf_ms, "")).ok());
+    ASSERT_TRUE(BestConfigCache((folder_ / "best").string()).Put(MakeBestConfig(run_, config, perf_ms, "")).ok());
   }
   void Collect(int warps, double perf_ms, bool is_final = true) {
     v1::RunSummary summary;

@@ -24,7 +24,7 @@ class BestConfigsTest : public testing::Test {
     run.set_input_shapes("[(4, 8)]");
     run.set_dtypes("['torch.float16']");
     run.set_hardware("H");
-    return BestOf(run, *codegen::Config::Parse("Config(num_warps=4)"), perf_ms, "attempt");
+    return MakeBestConfig(run, *codegen::Config::Parse("Config(num_warps=4)"), perf_ms, "attempt");
   }
 
   const fs::path folder_ =

@@ -9,24 +9,26 @@
 
 #include "absl/status/status.h"
 #include "worker/codegen/config.h"
-#include "worker/tune/record/statuses.h"
+#include "worker/tune/recording/statuses.h"
 
 namespace telemetry::worker::tune {
 namespace {
 
 namespace fs = std::filesystem;
+namespace status = recording::status;
+using recording::AttemptRow;
 using testing::HasSubstr;
 
 constexpr char kAttempt[] = "sixteen bytes...";
 
-RecordedRow RowOf(int64_t generation, int warps) {
-  RecordedRow row = {.timestamp_s = 0.5,
-                     .generation = generation,
-                     .config = codegen::Config::Parse("Config(num_warps=" + std::to_string(warps) + ")")->json(),
-                     .status = status::kOk,
-                     .perf_ms = 0.1 * warps,
-                     .compile_time_s = 0.25,
-                     .source_hash = "0123456789abcdef"};
+AttemptRow RowOf(int64_t generation, int warps) {
+  AttemptRow row = {.timestamp_s = 0.5,
+                    .generation = generation,
+                    .config = *codegen::Config::Parse("Config(num_warps=" + std::to_string(warps) + ")"),
+                    .status = status::kOk,
+                    .perf_ms = 0.1 * warps,
+                    .compile_time_s = 0.25,
+                    .source_hash = "0123456789abcdef"};
   row.failure.emplace().set_phase("run");
   row.detail.emplace().add_samples_ms(0.125);
   return row;
@@ -66,9 +68,9 @@ TEST_F(JournalTest, KeepsAnAttempt) {
   EXPECT_EQ(absl::ToUnixMicros(contents.started), 1234567);
   EXPECT_EQ(contents.active_s, 2.5);
   ASSERT_EQ(contents.rows.size(), 3u);
-  const RecordedRow& row = contents.rows[2];
+  const AttemptRow& row = contents.rows[2];
   EXPECT_EQ(row.generation, 1);
-  EXPECT_EQ(codegen::Config(row.config).ToString(), "Config(num_warps=4)");
+  EXPECT_EQ(row.config.ToString(), "Config(num_warps=4)");
   EXPECT_EQ(row.status, "ok");
   EXPECT_EQ(row.perf_ms, 0.4);
   EXPECT_EQ(row.compile_time_s, 0.25);

@@ -33,7 +33,8 @@ class KnownConfigsTest : public testing::Test {
     return run;
   }
   void Cache(char digit, int warps, double perf_ms) {
-    ASSERT_TRUE(cache_.Put(BestOf(RunOf(digit, "[(1, 1)]"), *codegen::Config::Parse(Text(warps)), perf_ms, "")).ok());
+    ASSERT_TRUE(
+        cache_.Put(MakeBestConfig(RunOf(digit, "[(1, 1)]"), *codegen::Config::Parse(Text(warps)), perf_ms, "")).ok());
   }
   void Collect(char digit, const std::string& shapes, int warps, double perf_ms = 1) {
     dataset_.Add(digit, "softmax", shapes, Text(warps), perf_ms);

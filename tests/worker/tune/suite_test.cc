@@ -24,11 +24,11 @@ TEST(SuiteTest, SaysWhatToTuneAndHow) {
       {"kernel": "add"}]})");
   ASSERT_TRUE(suite.ok()) << suite.status();
   EXPECT_THAT(suite->devices, testing::ElementsAre("cuda:0", "cuda:1"));
-  EXPECT_EQ(suite->effort, Effort::kQuick);
+  EXPECT_EQ(suite->effort, search::Effort::kQuick);
   ASSERT_EQ(suite->entries.size(), 2u);
   EXPECT_EQ(suite->entries[0].kernel->name, "softmax");
   EXPECT_EQ(suite->entries[0].problem.ToString(), "x=64x128:f16");
-  EXPECT_EQ(suite->entries[0].effort, Effort::kFull);
+  EXPECT_EQ(suite->entries[0].effort, search::Effort::kFull);
   EXPECT_FALSE(suite->entries[0].settings->static_shapes);
   EXPECT_EQ(suite->entries[1].problem.ToString(), kernels::DefaultProblem(*suite->entries[1].kernel).ToString());
 }

@@ -2,38 +2,40 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/worker/tune/record/memory_producer.h"
-#include "worker/tune/record/run_description.h"
-#include "worker/tune/record/statuses.h"
+#include "tests/worker/tune/recording/memory_producer.h"
+#include "worker/tune/recording/run_description.h"
+#include "worker/tune/recording/statuses.h"
 
 namespace telemetry::worker::tune {
 namespace {
 
+namespace status = recording::status;
 using codegen::Config;
 
 class TrialLogTest : public testing::Test {
  protected:
   TrialLogTest() : recorder_(MakeRecorder()), log_(recorder_.get(), /*journal=*/nullptr, absl::ZeroDuration()) {}
 
-  std::unique_ptr<AttemptRecorder> MakeRecorder() {
-    AttemptInfo info = {.attempt_id = NewAttemptId(), .run = DescribeRun({.kernel_name = "softmax"})};
-    return AttemptRecorder::Create(std::move(info), {.producer = &producer_}).value();
+  std::unique_ptr<recording::AttemptRecorder> MakeRecorder() {
+    recording::AttemptInfo info = {.attempt_id = recording::NewAttemptId(),
+                                   .run = recording::DescribeRun({.kernel_name = "softmax"})};
+    return recording::AttemptRecorder::Create(std::move(info), {.producer = &producer_}).value();
   }
   static Config Warps(int warps) { return *Config::Parse("Config(num_warps=" + std::to_string(warps) + ")"); }
-  static RecordedRow Row(int64_t generation, const Config& config, const char* status) {
-    return {.generation = generation, .config = config.json(), .status = status};
+  static recording::AttemptRow Row(int64_t generation, const Config& config, const char* status) {
+    return {.generation = generation, .config = config, .status = status};
   }
 
-  MemoryProducer producer_;
-  std::unique_ptr<AttemptRecorder> recorder_;
+  recording::MemoryProducer producer_;
+  std::unique_ptr<recording::AttemptRecorder> recorder_;
   TrialLog log_;
 };
 
 TEST_F(TrialLogTest, KnowsWhichConfigWasInterruptedWhateverWasPassedOverSince) {
   ASSERT_TRUE(log_.Replay({Row(0, Warps(1), status::kOk), Row(0, Warps(2), status::kStarted)}).ok());
-  ASSERT_TRUE(log_.Finish({0, Warps(4), Duplicate()}).ok());
+  ASSERT_TRUE(log_.Finish(Row(0, Warps(4), status::kDeduplicated)).ok());
   EXPECT_EQ(log_.Interrupted(), Warps(2));
-  ASSERT_TRUE(log_.Finish({0, Warps(2), NeverRun("no time left")}).ok());
+  ASSERT_TRUE(log_.Finish(Row(0, Warps(2), status::kFiltered)).ok());
   EXPECT_FALSE(log_.Interrupted().has_value());
 }
 
@@ -45,8 +47,8 @@ TEST_F(TrialLogTest, AConfigThatAnEarlierProcessStartedIsNotStartedAgain) {
 
 TEST_F(TrialLogTest, CountsConfigsOnceAndGenerationsThatHaveResults) {
   ASSERT_TRUE(log_.Replay({Row(0, Warps(1), status::kStarted), Row(0, Warps(1), status::kOk)}).ok());
-  ASSERT_TRUE(log_.Finish({0, Warps(2), Duplicate()}).ok());
-  ASSERT_TRUE(log_.Finish({1, Warps(1), NeverRun("no time left")}).ok());
+  ASSERT_TRUE(log_.Finish(Row(0, Warps(2), status::kDeduplicated)).ok());
+  ASSERT_TRUE(log_.Finish(Row(1, Warps(1), status::kFiltered)).ok());
   ASSERT_TRUE(log_.Start(2, Warps(4)).ok());
   EXPECT_EQ(log_.generations(), 2);
   EXPECT_EQ(log_.Counters().configs_tested, 2);

@@ -6,7 +6,7 @@
 
 #include "tests/paths.h"
 #include "worker/kernels/problem.h"
-#include "worker/tune/record/statuses.h"
+#include "worker/tune/recording/statuses.h"
 
 namespace telemetry::worker::tune {
 
@@ -27,8 +27,8 @@ TuneFixture::~TuneFixture() { std::filesystem::remove_all(folder_); }
 
 LibrarySubject TuneFixture::Subject(const std::string& kernel, const std::vector<std::string>& arguments) {
   const kernels::LibraryKernel& library_kernel = **kernels::FindKernel(kernel);
-  absl::StatusOr<LibrarySubject> subject =
-      SubjectOf(library_kernel, *kernels::ParseProblem(library_kernel, arguments), {}, device_, /*input_seed=*/7);
+  absl::StatusOr<LibrarySubject> subject = MakeLibrarySubject(
+      library_kernel, *kernels::ParseProblem(library_kernel, arguments), {}, device_, /*input_seed=*/7);
   EXPECT_TRUE(subject.ok()) << subject.status();
   return *std::move(subject);
 }
@@ -39,7 +39,7 @@ TunerOptions TuneFixture::Options(int configs) const {
   options.search = {.algorithm = "random", .seed = 1, .max_configs = configs};
   options.finalists = 2;
   options.final_rounds = 5;
-  options.workbench = {.compile = {.program = {.path = program}, .processes = 1},
+  options.processes = {.compile = {.program = {.path = program}, .processes = 1},
                        .measure = {.device = device_->id(), .program = program},
                        .effort = {.max_samples = 10, .budget = absl::Milliseconds(5)},
                        .run_limit = absl::Seconds(20)};
@@ -71,7 +71,7 @@ std::vector<v1::Measurement> TuneFixture::Rows() const {
 std::map<std::string, int> TuneFixture::Statuses() const {
   std::map<std::string, int> statuses;
   for (const v1::Measurement& row : Rows()) {
-    if (row.status() != status::kStarted) ++statuses[row.status()];
+    if (row.status() != recording::status::kStarted) ++statuses[row.status()];
   }
   return statuses;
 }

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/worker/tune/record/memory_producer.h"
+#include "tests/worker/tune/recording/memory_producer.h"
 #include "worker/kernels/library.h"
 #include "worker/tune/journal.h"
 #include "worker/tune/library_subject.h"
@@ -38,12 +38,12 @@ class TuneFixture {
   // Returns the number of results by status.
   std::map<std::string, int> Statuses() const;
   std::vector<v1::Attempt> Attempts() const;
-  MemoryProducer& producer() { return producer_; }
+  recording::MemoryProducer& producer() { return producer_; }
   std::string journal_path() const { return (folder_ / "journal").string(); }
 
  private:
   const std::filesystem::path folder_;
-  MemoryProducer producer_;
+  recording::MemoryProducer producer_;
   std::shared_ptr<Device> device_;
 };
 

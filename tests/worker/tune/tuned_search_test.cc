@@ -101,16 +101,16 @@ TEST_F(TunedSearchTest, WithoutASessionOnlyWhatIsKnownIsTaken) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("add_scaled [(256,), (256,)]"));
 
   const codegen::Config known = *bound_->config_space().Normalize(worker::Config("Config(num_warps=2)"));
-  const v1::Run run = *RunOfCall(*bound_, arguments_);
-  ASSERT_TRUE(BestConfigCache(State() + "/best").Put(BestOf(run, known, 0.5, "")).ok());
+  const v1::Run run = *MakeCallRun(*bound_, arguments_);
+  ASSERT_TRUE(BestConfigCache(State() + "/best").Put(MakeBestConfig(run, known, 0.5, "")).ok());
   EXPECT_EQ(*bound_->Autotune(arguments_), known);
 }
 
 TEST_F(TunedSearchTest, AKnownConfigThatTheKernelCannotHaveIsNotTaken) {
   Bind(nullptr);
-  const v1::Run run = *RunOfCall(*bound_, arguments_);
+  const v1::Run run = *MakeCallRun(*bound_, arguments_);
   const codegen::Config other = worker::Config("Config(of_another_version=2)");
-  ASSERT_TRUE(BestConfigCache(State() + "/best").Put(BestOf(run, other, 0.5, "")).ok());
+  ASSERT_TRUE(BestConfigCache(State() + "/best").Put(MakeBestConfig(run, other, 0.5, "")).ok());
   EXPECT_EQ(bound_->Autotune(arguments_).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
@@ -124,8 +124,8 @@ TEST_F(TunedSearchTest, ALibraryKernelsCallIsTheRunOfTheCommand) {
   for (const char* name : {"softmax", "attention"}) {
     const kernels::LibraryKernel& library = **kernels::FindKernel(name);
     const kernels::Problem problem = kernels::DefaultProblem(library);
-    const LibrarySubject subject = *SubjectOf(library, problem, {}, device_, /*input_seed=*/1);
-    const absl::StatusOr<v1::Run> run = RunOfCall(*subject.subject.kernel, subject.subject.arguments);
+    const LibrarySubject subject = *MakeLibrarySubject(library, problem, {}, device_, /*input_seed=*/1);
+    const absl::StatusOr<v1::Run> run = MakeCallRun(*subject.subject.kernel, subject.subject.arguments);
     ASSERT_TRUE(run.ok()) << run.status();
     EXPECT_EQ(run->SerializeAsString(), subject.info.run.SerializeAsString()) << name;
   }

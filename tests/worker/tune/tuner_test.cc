@@ -10,12 +10,14 @@
 
 #include "proto/record/json.h"
 #include "tests/worker/tune/tune_fixture.h"
-#include "worker/tune/record/statuses.h"
+#include "worker/tune/recording/statuses.h"
 
 namespace telemetry::worker::tune {
 namespace {
 
+namespace status = recording::status;
 using codegen::Config;
+using recording::AttemptRow;
 using testing::Contains;
 using testing::Key;
 
@@ -110,7 +112,7 @@ TEST(TunerTest, AllStatusesOccur) {
   LibrarySubject subject = fixture.Subject();
   LibrarySubject other = fixture.Subject("exp", {"x=16x64:f32"});
   TunerOptions options = fixture.Options(12);
-  options.workbench.run_limit = absl::Seconds(8);  // the duration of the hang; large, because a busy machine is slow
+  options.processes.run_limit = absl::Seconds(8);  // the duration of the hang; large, because a busy machine is slow
   const auto wrong = [&other](codegen::GeneratedKernel* kernel) {
     absl::StatusOr<codegen::GeneratedKernel> exp =
         other.subject.kernel->Generate(other.subject.kernel->config_space().Default());
@@ -162,8 +164,8 @@ TEST(TunerTest, WhereValuesAreLookedAtAWrongResultNamesTheFirstNaN) {
   TunerOptions options = fixture.Options(4);
   options.generate = Spoiled(subject.subject.kernel, {nullptr, Begin("return;")});
   std::string printed;
-  options.workbench.measure.debug = {.level = debug::DebugLevel::kPrint, .kernels = {"Softmax"}};
-  options.workbench.measure.on_debug = [&](std::string_view text) { printed += std::string(text) + "\n"; };
+  options.processes.measure.debug = {.level = debug::DebugLevel::kPrint, .kernels = {"Softmax"}};
+  options.processes.measure.on_debug = [&](std::string_view text) { printed += std::string(text) + "\n"; };
   ASSERT_TRUE(fixture.Tune(std::move(subject), options).ok());
   const std::vector<v1::Measurement> rows = fixture.Rows();
   const v1::Measurement* wrong = ResultWith(rows, "WrongResult");
@@ -178,7 +180,7 @@ TEST(TunerTest, WhereValuesAreLookedAtAWrongResultNamesTheFirstNaN) {
 TEST(TunerTest, ACompilerThatDiesIsThePeersFailure) {
   TuneFixture fixture;
   TunerOptions options = fixture.Options(2);
-  options.workbench.compile.program.path = "/bin/false";
+  options.processes.compile.program.path = "/bin/false";
   const absl::StatusOr<TuneResult> result = fixture.Tune(fixture.Subject(), options);
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_THAT(fixture.Statuses(), Contains(Key("peer_compilation_fail")));
@@ -244,9 +246,9 @@ TEST(TunerTest, TheFinalOfAResumedAttemptIsItsLastGeneration) {
   TuneFixture fixture;
   LibrarySubject subject = fixture.Subject();
   const Config config = subject.subject.kernel->config_space().Default();
-  RecordedRow first = {.config = config.json(), .status = status::kOk, .perf_ms = 1};
+  AttemptRow first = {.config = config, .status = status::kOk, .perf_ms = 1};
   first.detail.emplace().set_stage(v1::MeasurementDetail::STAGE_SEARCH);
-  const RecordedRow second = {.generation = 1, .config = config.json(), .status = status::kError};
+  const AttemptRow second = {.generation = 1, .config = config, .status = status::kError};
   {
     const std::unique_ptr<Journal> journal = Journal::Open(fixture.journal_path()).value();
     ASSERT_TRUE(journal->Begin(subject.info.attempt_id, subject.info.started).ok());
@@ -270,7 +272,7 @@ TEST(TunerTest, AFinalistThatDoesNotCompileIsLeftOutOfTheFinal) {
   const Config good = kernel->config_space().Default();
   const Config bad = *kernel->config_space().Normalize(*Config::Parse("Config(num_warps=8)"));
   const auto measured = [](const Config& config, double perf_ms) {
-    RecordedRow row = {.config = config.json(), .status = status::kOk, .perf_ms = perf_ms};
+    AttemptRow row = {.config = config, .status = status::kOk, .perf_ms = perf_ms};
     row.detail.emplace().set_stage(v1::MeasurementDetail::STAGE_SEARCH);
     return row;
   };
@@ -321,6 +323,16 @@ TEST(TunerTest, GoesOnWithTheStartingPointsThatItBeganWith) {
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_TRUE(result->resumed);
   EXPECT_EQ(Tried(stopped), Tried(whole));
+}
+
+TEST(TunerTest, NamesTheStartingPointsThatCannotBeUsed) {
+  TuneFixture fixture;
+  TunerOptions options = fixture.Options(1);
+  options.search.starting_points = {*Config::Parse("Config(num_warps=3)")};
+  std::string notices;
+  options.on_notice = [&notices](const std::string& text) { notices += text + "\n"; };
+  ASSERT_TRUE(fixture.Tune(fixture.Subject(), options).ok());
+  EXPECT_THAT(notices, testing::HasSubstr("starting point Config(num_warps=3) is left out: "));
 }
 
 TEST(TunerTest, TheSameSeedTriesTheSameConfigs) {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::compile {
 
 CallbackThread::~CallbackThread() {
   {
@@ -31,4 +31,4 @@ void CallbackThread::Run() {
   }
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::compile

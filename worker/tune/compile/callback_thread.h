@@ -7,7 +7,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::compile {
 
 // Calls functions one after the other, in the order of Post(), on its own thread. Thread-safe. The destructor blocks
 // until all posted functions have been called.
@@ -30,4 +30,4 @@ class CallbackThread {
   std::thread thread_;  // the last member: the thread uses the others
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::compile

@@ -15,7 +15,7 @@
 #include "worker/tune/compile/compile_messages.pb.h"
 #include "worker/tune/process/parent_connection.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::compile {
 namespace {
 
 // Lowers the priority of compilation, because busy processors disturb measurements.
@@ -53,14 +53,14 @@ void Answer(const CompileRequest& request, Compilers* compilers, CompileReply* r
 }  // namespace
 
 absl::Status RunCompileChild() {
-  ASSIGN_OR_RETURN(std::unique_ptr<ParentConnection> parent, ParentConnection::Open());
+  ASSIGN_OR_RETURN(std::unique_ptr<process::ParentConnection> parent, process::ParentConnection::Open());
   [[maybe_unused]] const int niceness = nice(kNiceness);  // an error is harmless
   Compilers compilers;
-  return ServeFrames<CompileRequest, CompileReply>(
-      *parent, [&](const CompileRequest& request, const std::vector<OwnedFd>& /*fds*/, CompileReply* reply) {
+  return process::ServeFrames<CompileRequest, CompileReply>(
+      *parent, [&](const CompileRequest& request, const std::vector<process::OwnedFd>& /*fds*/, CompileReply* reply) {
         Answer(request, &compilers, reply);
-        return Serving::kGoOn;
+        return process::Serving::kGoOn;
       });
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::compile

@@ -3,13 +3,13 @@
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::compile {
 
-std::string KeyOf(const CompileJob& job) {
+std::string JobKey(const CompileJob& job) {
   const std::string_view dialect = job.dialect == Dialect::kCuda ? "cuda" : "opencl";
   // The dialect and the target contain no zero byte, so the source begins after the second one.
   return record::Sha256(
       record::Cat(dialect, std::string_view("\0", 1), job.target, std::string_view("\0", 1), job.source));
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::compile

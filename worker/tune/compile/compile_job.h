@@ -5,7 +5,7 @@
 #include "absl/status/statusor.h"
 #include "worker/device/device.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::compile {
 
 // One source to compile.
 struct CompileJob {
@@ -32,6 +32,6 @@ struct CompileResult {
 };
 
 // Returns a key of 32 bytes. Jobs with the same key have interchangeable results.
-std::string KeyOf(const CompileJob& job);
+std::string JobKey(const CompileJob& job);
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::compile

@@ -6,7 +6,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::compile {
 
 absl::StatusOr<std::unique_ptr<CompilePool>> CompilePool::Create(CompilePoolOptions options) {
   if (options.processes < 0 || options.time_limit <= absl::ZeroDuration()) {
@@ -30,7 +30,7 @@ CompilePool::~CompilePool() {
 }
 
 void CompilePool::Submit(CompileJob job, Callback done) {
-  std::string key = KeyOf(job);
+  std::string key = JobKey(job);
   absl::MutexLock lock(&mutex_);
   ++stats_.submitted;
   ++undelivered_;
@@ -157,4 +157,4 @@ CompilePoolStats CompilePool::stats() const {
   return stats_;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::compile

@@ -22,11 +22,11 @@
 #include "worker/tune/compile/compiler.h"
 #include "worker/tune/compile/result_store.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::compile {
 
 // Options of a CompilePool.
 struct CompilePoolOptions {
-  ChildProgram program;
+  process::ChildProgram program;
   int processes = 0;                              // maximum of compiler processes; 0: one per usable processor
   absl::Duration time_limit = absl::Seconds(60);  // for one source, including the start of its compiler process
   size_t kept_bytes = size_t{256} << 20;          // of results, kept for later equal jobs; the oldest are dropped
@@ -88,7 +88,7 @@ class CompilePool {
 
   // A thread with its compiler process.
   struct Lane {
-    explicit Lane(const ChildProgram& program) : compiler(program) {}
+    explicit Lane(const process::ChildProgram& program) : compiler(program) {}
     Compiler compiler;
     std::shared_ptr<Compilation> running;  // null: idle. Guarded by the pool's mutex
     std::thread thread;
@@ -120,4 +120,4 @@ class CompilePool {
   CallbackThread callbacks_;  // the last member: its thread ends before the members that callbacks use
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::compile

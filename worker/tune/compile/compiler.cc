@@ -10,7 +10,7 @@
 #include "proto/record/strings.h"
 #include "worker/tune/compile/compile_messages.pb.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::compile {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -30,7 +30,7 @@ absl::Status Failure(const absl::Status& status, const CompileJob& job, absl::Du
   return absl::InternalError(absl::StrCat(status.message(), "\nIt was compiling ", Which(job)));
 }
 
-CompileRequest RequestOf(const CompileJob& job) {
+CompileRequest MakeRequest(const CompileJob& job) {
   CompileRequest request;
   request.set_source(job.source);
   request.set_is_opencl(job.dialect == Dialect::kOpenCl);
@@ -51,7 +51,7 @@ CompileResult ResultOf(CompileReply reply) {
 }  // namespace
 
 CompileResult Compiler::Compile(const CompileJob& job, absl::Duration time_limit, const std::atomic<bool>& cancelled) {
-  const absl::StatusOr<ChildProcess*> child = Child(cancelled);
+  const absl::StatusOr<process::ChildProcess*> child = Child(cancelled);
   if (!child.ok()) return {.code = child.status()};
   const Clock::time_point begin = Clock::now();
   CompileResult result;
@@ -63,7 +63,7 @@ CompileResult Compiler::Compile(const CompileJob& job, absl::Duration time_limit
   return result;
 }
 
-absl::StatusOr<ChildProcess*> Compiler::Child(const std::atomic<bool>& cancelled) {
+absl::StatusOr<process::ChildProcess*> Compiler::Child(const std::atomic<bool>& cancelled) {
   absl::MutexLock lock(&mutex_);
   // Checked under the lock: an Interrupt either comes before this check or finds the process.
   if (cancelled) return absl::CancelledError("compiling was cancelled");
@@ -71,14 +71,15 @@ absl::StatusOr<ChildProcess*> Compiler::Child(const std::atomic<bool>& cancelled
   if (child_ != nullptr && !interrupted_ && child_->IsRunning()) return child_.get();
   child_.reset();
   interrupted_ = false;
-  ASSIGN_OR_RETURN(std::unique_ptr<ChildProcess> child, ChildProcess::Start({.program = program_, .role = "compile"}));
+  ASSIGN_OR_RETURN(std::unique_ptr<process::ChildProcess> child,
+                   process::ChildProcess::Start({.program = program_, .role = "compile"}));
   child_ = std::move(child);
   return child_.get();
 }
 
-absl::Status Compiler::Exchange(ChildProcess* child, const CompileJob& job, absl::Duration time_limit,
+absl::Status Compiler::Exchange(process::ChildProcess* child, const CompileJob& job, absl::Duration time_limit,
                                 CompileResult* result) {
-  RETURN_IF_ERROR(child->Send(RequestOf(job), time_limit));
+  RETURN_IF_ERROR(child->Send(MakeRequest(job), time_limit));
   CompileReply reply;
   RETURN_IF_ERROR(child->Receive(&reply, time_limit));
   *result = ResultOf(std::move(reply));
@@ -93,9 +94,9 @@ void Compiler::Interrupt() {
 }
 
 void Compiler::Discard() {
-  std::unique_ptr<ChildProcess> child;  // destroyed after the lock is released, because that blocks
+  std::unique_ptr<process::ChildProcess> child;  // destroyed after the lock is released, because that blocks
   absl::MutexLock lock(&mutex_);
   child = std::move(child_);
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::compile

@@ -12,13 +12,13 @@
 #include "worker/tune/compile/compile_job.h"
 #include "worker/tune/process/child_process.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::compile {
 
 // Runs one compiler process at a time. The process is started when it is first needed and replaced after it died or was
 // killed. One thread calls Compile; any thread may call Interrupt.
 class Compiler {
  public:
-  explicit Compiler(ChildProgram program) : program_(std::move(program)) {}
+  explicit Compiler(process::ChildProgram program) : program_(std::move(program)) {}
 
   // Compiles one source. `cancelled` must become true before the Interrupt call that cancels this job.
   CompileResult Compile(const CompileJob& job, absl::Duration time_limit, const std::atomic<bool>& cancelled);
@@ -27,14 +27,16 @@ class Compiler {
   void Interrupt();
 
  private:
-  absl::StatusOr<ChildProcess*> Child(const std::atomic<bool>& cancelled);
-  absl::Status Exchange(ChildProcess* child, const CompileJob& job, absl::Duration time_limit, CompileResult* result);
+  absl::StatusOr<process::ChildProcess*> Child(const std::atomic<bool>& cancelled);
+  absl::Status Exchange(process::ChildProcess* child, const CompileJob& job, absl::Duration time_limit,
+                        CompileResult* result);
   void Discard();
 
-  const ChildProgram program_;
+  const process::ChildProgram program_;
   absl::Mutex mutex_;
-  std::unique_ptr<ChildProcess> child_ ABSL_GUARDED_BY(mutex_);  // set and reset by the thread that calls Compile
-  bool interrupted_ ABSL_GUARDED_BY(mutex_) = false;             // true: child_ was killed and may still be running
+  std::unique_ptr<process::ChildProcess> child_
+      ABSL_GUARDED_BY(mutex_);                        // set and reset by the thread that calls Compile
+  bool interrupted_ ABSL_GUARDED_BY(mutex_) = false;  // true: child_ was killed and may still be running
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::compile

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::compile {
 namespace {
 
 bool SaysSomethingOfTheSource(const absl::Status& status) {
@@ -35,4 +35,4 @@ void ResultStore::Add(const std::string& key, const std::shared_ptr<const Compil
   }
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::compile

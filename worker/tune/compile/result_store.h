@@ -8,7 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "worker/tune/compile/compile_job.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::compile {
 
 // Results by the key of their job, up to a total size; the oldest are dropped. Not thread-safe.
 class ResultStore {
@@ -27,4 +27,4 @@ class ResultStore {
   std::deque<std::string> keys_;  // oldest first
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::compile

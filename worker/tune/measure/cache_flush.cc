@@ -7,7 +7,7 @@
 #include "proto/base/status_macros.h"
 #include "worker/device/kernel_words.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 // The cache size of a device that does not report one, and the upper limits. A virtual machine with two cores reports
@@ -57,4 +57,4 @@ absl::Status CacheFlush::Queue() {
   return read_->Launch(shape_, {zeros_.get(), static_cast<int64_t>(zeros_->size_bytes() / kWordBytes)});
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "worker/device/device.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // Evicts a kernel's tensors from the device's last-level cache. The flush reads memory instead of writing it: a cache
 // filled by writes would have to be written back while the next kernel runs, and that kernel's time would include the
@@ -27,4 +27,4 @@ class CacheFlush {
   LaunchShape shape_;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

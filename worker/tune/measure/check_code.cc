@@ -5,7 +5,7 @@
 #include "proto/base/status_macros.h"
 #include "worker/device/kernel_words.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 // Floats that are not negative have the order of their bits, so an integer atomic can compute their maximum.
@@ -130,4 +130,4 @@ absl::Status DeviceChecks::Hash(const Buffer* memory, int64_t begin, int64_t end
                        {memory, begin_word, end_word, counts, static_cast<int32_t>(slot)});
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

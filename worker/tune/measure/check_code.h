@@ -10,7 +10,7 @@
 #include "worker/device/dtype.h"
 #include "worker/ir/compare.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // The counts that the device's kernels write for one buffer, in the order in which they write them.
 struct CheckCounts {
@@ -57,4 +57,4 @@ class DeviceChecks {
   std::unique_ptr<Function> hash_;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

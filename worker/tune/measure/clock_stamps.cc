@@ -4,7 +4,7 @@
 
 #include "proto/base/status_macros.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 constexpr char kSource[] = R"(
@@ -62,4 +62,4 @@ absl::StatusOr<std::vector<double>> ClockStamps::RatesMhz(int count) {
   return rates;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

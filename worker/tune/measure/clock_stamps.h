@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "worker/device/device.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // Measures a GPU's clock around each sample. The clock is not constant: it rises when work arrives and falls when power
 // or temperature approach their limits. The time of a kernel changes with it, by a quarter and more, and the time alone
@@ -41,4 +41,4 @@ class ClockStamps {
   const std::unique_ptr<Buffer> stamps_;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -5,7 +5,7 @@
 
 #include "worker/tune/measure/sample_statistics.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 void ClockWatch::Learn(absl::Span<const Sample> samples) {
   std::vector<double> known;
@@ -19,4 +19,4 @@ bool ClockWatch::IsLow(const Sample& sample) const {
   return sample.clock_mhz > 0 && sample.clock_mhz < kLow * best_mhz_;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -3,7 +3,7 @@
 #include "absl/types/span.h"
 #include "worker/tune/measure/sampler.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // Detects samples that were taken at a low clock, compared with the best clock that this process has seen.
 class ClockWatch {
@@ -21,4 +21,4 @@ class ClockWatch {
   double best_mhz_ = 0;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

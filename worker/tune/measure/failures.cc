@@ -9,7 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "proto/record/strings.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 bool IsNameCharacter(char c) {
@@ -62,7 +62,7 @@ std::string ClassOfStatus(const absl::Status& status) {
 
 }  // namespace
 
-wire::Failure FailureOf(std::string_view phase, const absl::Status& status) {
+wire::Failure MakeFailure(std::string_view phase, const absl::Status& status) {
   const std::string message(status.message());
   const std::string_view error = DriverError(message);
   wire::Failure failure;
@@ -89,4 +89,4 @@ std::string DescribeMismatch(const wire::Check& check) {
                      check.worst_relative());
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -4,7 +4,7 @@
 
 #include "proto/base/status_macros.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 absl::StatusOr<GuardedBuffer> GuardedBuffer::Create(Device* device, size_t size_bytes) {
   static_assert(kZoneBytes % kViewAlignment == 0, "the body begins after a zone");
@@ -15,4 +15,4 @@ absl::StatusOr<GuardedBuffer> GuardedBuffer::Create(Device* device, size_t size_
   return buffer;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "worker/device/device.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // A buffer in device memory between two red zones. A kernel that writes beyond its tensor damages a red zone instead of
 // another buffer, unless it writes more than the size of a zone away.
@@ -40,4 +40,4 @@ class GuardedBuffer {
   std::unique_ptr<Buffer> body_;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -12,7 +12,7 @@
 #include "worker/kernel/call_contract.h"
 #include "worker/kernel/launch_arguments.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 using record::Cat;
@@ -57,7 +57,8 @@ absl::StatusOr<Leaves> LeavesFor(const BoundKernel& kernel, const Arguments& arg
   return LeavesOf(kernel.definition().signature, arguments);
 }
 
-ProblemBuffer BufferFor(const ir::HostTensor& tensor, const Tensor& layout, bool stored, const ToleranceOf& tolerance) {
+ProblemBuffer BufferFor(const ir::HostTensor& tensor, const Tensor& layout, bool stored,
+                        const ToleranceFunction& tolerance) {
   ProblemBuffer buffer = {.name = tensor.name,
                           .dtype = layout.dtype,
                           .sizes = {layout.sizes.begin(), layout.sizes.end()},
@@ -141,8 +142,8 @@ absl::StatusOr<ExpectedTensors> EvaluateCall(const BoundKernel& kernel, const Ar
   return results;
 }
 
-absl::StatusOr<MeasureProblem> ProblemOf(const BoundKernel& kernel, absl::Span<const ExpectedCall> calls,
-                                         const ToleranceOf& tolerance) {
+absl::StatusOr<MeasureProblem> MakeProblem(const BoundKernel& kernel, absl::Span<const ExpectedCall> calls,
+                                           const ToleranceFunction& tolerance) {
   MeasureProblem problem;
   const ir::DeviceIr& ir = kernel.ir();
   const std::set<int> stored = StoredTensors(ir);
@@ -158,8 +159,8 @@ absl::StatusOr<MeasureProblem> ProblemOf(const BoundKernel& kernel, absl::Span<c
   return problem;
 }
 
-absl::StatusOr<MeasureRequest> RequestOf(const BoundKernel& kernel, const codegen::GeneratedKernel& generated,
-                                         const Arguments& arguments, std::shared_ptr<const CompiledCode> code) {
+absl::StatusOr<MeasureRequest> MakeRequest(const BoundKernel& kernel, const codegen::GeneratedKernel& generated,
+                                           const Arguments& arguments, std::shared_ptr<const CompiledCode> code) {
   ASSIGN_OR_RETURN(const Leaves leaves, LeavesFor(kernel, arguments));
   std::vector<Tensor> outputs;
   for (size_t i = leaves.tensors.size(); i < kernel.ir().tensors.size(); ++i) {
@@ -183,4 +184,4 @@ absl::StatusOr<MeasureRequest> RequestOf(const BoundKernel& kernel, const codege
   return request;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -15,7 +15,7 @@
 #include "worker/tune/measure/measure_problem.h"
 #include "worker/tune/measure/measure_request.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // Conversion of a bound kernel to a problem and requests. The problem's buffers are the kernel's tensors in the order
 // of its IR: arguments, then outputs.
@@ -24,7 +24,7 @@ namespace telemetry::worker::tune {
 using ExpectedTensors = std::map<std::string, ir::HostArray, std::less<>>;
 
 // A function that returns the allowed error of the result with this name and dtype.
-using ToleranceOf = std::function<ir::Tolerance(std::string_view name, DType dtype)>;
+using ToleranceFunction = std::function<ir::Tolerance(std::string_view name, DType dtype)>;
 
 // One call of the kernel and its expected results. The arguments are complete, and the kernel is bound for them.
 struct ExpectedCall {
@@ -38,12 +38,12 @@ absl::StatusOr<ExpectedTensors> EvaluateCall(const BoundKernel& kernel, const Ar
 
 // Returns the problem with one data set per call. All calls must have the sizes and strides of the first.
 // INVALID_ARGUMENT: a call differs from the first, or a result is missing or has other sizes.
-absl::StatusOr<MeasureProblem> ProblemOf(const BoundKernel& kernel, absl::Span<const ExpectedCall> calls,
-                                         const ToleranceOf& tolerance);
+absl::StatusOr<MeasureProblem> MakeProblem(const BoundKernel& kernel, absl::Span<const ExpectedCall> calls,
+                                           const ToleranceFunction& tolerance);
 
 // Returns the request that launches generated code on that problem. `code` is the compiled source. OUT_OF_RANGE: an int
 // argument does not fit i32.
-absl::StatusOr<MeasureRequest> RequestOf(const BoundKernel& kernel, const codegen::GeneratedKernel& generated,
-                                         const Arguments& arguments, std::shared_ptr<const CompiledCode> code);
+absl::StatusOr<MeasureRequest> MakeRequest(const BoundKernel& kernel, const codegen::GeneratedKernel& generated,
+                                           const Arguments& arguments, std::shared_ptr<const CompiledCode> code);
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -5,7 +5,7 @@
 
 #include "proto/record/strings.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 using debug::DebugValue;
@@ -76,4 +76,4 @@ void LaunchDebugger::AddFirstNan(wire::Failure* failure) const {
   failure->set_message(Cat(failure->message(), "; ", debugger_->first_nan()->ToString()));
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -8,7 +8,7 @@
 #include "worker/tune/measure/measure.pb.h"
 #include "worker/tune/measure/problem_memory.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // Shows the values that configs read and write in the launch that is checked. Each launch is a program of its own; its
 // inputs are printed when a data set is loaded. Prints the config and the number under which its launch was saved.
@@ -39,4 +39,4 @@ class LaunchDebugger {
   int data_set_ = -1;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

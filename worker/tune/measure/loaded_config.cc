@@ -5,7 +5,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 LaunchShape ShapeOf(const wire::Config& config) {
@@ -60,4 +60,4 @@ wire::Attributes LoadedConfig::attributes() const {
   return attributes;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

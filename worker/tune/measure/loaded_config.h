@@ -10,7 +10,7 @@
 #include "worker/tune/measure/measure.pb.h"
 #include "worker/tune/measure/problem_memory.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // One config's code on the device, with the arguments of its launches. The memory must outlive it.
 class LoadedConfig {
@@ -37,4 +37,4 @@ class LoadedConfig {
   int threads_per_unit_ = 0;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

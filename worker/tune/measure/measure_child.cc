@@ -15,19 +15,19 @@
 #include "worker/tune/measure/measure_session.h"
 #include "worker/tune/process/parent_connection.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 class MeasureChild {
  public:
-  explicit MeasureChild(ParentConnection* parent) : parent_(parent) {}
+  explicit MeasureChild(process::ParentConnection* parent) : parent_(parent) {}
 
   // Serves requests until the parent closes the connection (OK) or the work ends.
   absl::Status Serve() {
     bool goes_on = true;
     while (goes_on) {
       wire::Request request;
-      std::vector<OwnedFd> fds;
+      std::vector<process::OwnedFd> fds;
       absl::Status status = parent_->Receive(&request, &fds);
       if (absl::IsUnavailable(status)) return absl::OkStatus();
       if (!status.ok()) return status;
@@ -39,9 +39,9 @@ class MeasureChild {
   }
 
  private:
-  absl::Status Open(const wire::Setup& setup, std::vector<OwnedFd> fds) {
+  absl::Status Open(const wire::Setup& setup, std::vector<process::OwnedFd> fds) {
     if (fds.size() != 1) return absl::InvalidArgumentError("a setup needs one descriptor, the problem's data");
-    ASSIGN_OR_RETURN(SharedBytes data, SharedBytes::Open(std::move(fds[0])));
+    ASSIGN_OR_RETURN(process::SharedBytes data, process::SharedBytes::Open(std::move(fds[0])));
     const auto report = [this](std::string_view phase, bool looks_at_values, int rounds = 0) {
       wire::Reply reply;
       reply.mutable_progress()->set_phase(std::string(phase));
@@ -66,7 +66,7 @@ class MeasureChild {
     return absl::OkStatus();
   }
 
-  bool SetUp(const wire::Setup& setup, std::vector<OwnedFd> fds, wire::Reply* reply) {
+  bool SetUp(const wire::Setup& setup, std::vector<process::OwnedFd> fds, wire::Reply* reply) {
     const absl::Status status = Open(setup, std::move(fds));
     if (status.ok()) {
       reply->mutable_ready();
@@ -87,7 +87,7 @@ class MeasureChild {
     return !outcomes->ends();
   }
 
-  ParentConnection* const parent_;
+  process::ParentConnection* const parent_;
   std::unique_ptr<MeasureSession> session_;
 };
 
@@ -96,11 +96,11 @@ class MeasureChild {
 absl::Status RunMeasureChild() {
   // Writing a file beyond the size limit must be an error for the code that saves values, not the end of this process.
   std::signal(SIGXFSZ, SIG_IGN);
-  ASSIGN_OR_RETURN(std::unique_ptr<ParentConnection> parent, ParentConnection::Open());
+  ASSIGN_OR_RETURN(std::unique_ptr<process::ParentConnection> parent, process::ParentConnection::Open());
   const absl::Status status = MeasureChild(parent.get()).Serve();
   if (!status.ok()) std::cerr << "tune-child measure: " << status.message() << std::endl;
   // Skips the destructors: after a kernel broke the device, its driver may wait forever when the device is released.
   _exit(status.ok() ? 0 : 1);
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -9,7 +9,7 @@
 #include "worker/device/dtype.h"
 #include "worker/ir/compare.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // A problem on which the configs of a kernel are measured: the memory that launches get and its expected contents
 // afterwards. A problem does not refer to a kernel, only to buffers, which requests refer to by index.
@@ -46,4 +46,4 @@ struct MeasureProblem {
   std::vector<DataSet> data_sets;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -10,7 +11,7 @@
 #include "absl/time/time.h"
 #include "worker/device/device.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // A buffer argument of a launch in a form that can be sent to another process: the buffer's index in the problem.
 struct BufferIndex {
@@ -55,4 +56,14 @@ struct MeasureRequest {
   absl::Duration run_limit = absl::Seconds(10);
 };
 
-}  // namespace telemetry::worker::tune
+// The limits of a final.
+struct FinalEffort {
+  int rounds = 60;
+  // The time limit. The final ends early when it is exceeded, but not before kLeastRounds rounds.
+  absl::Duration limit = absl::InfiniteDuration();
+  std::function<void(int rounds)> on_rounds = nullptr;  // called with the rounds done so far
+
+  static constexpr int kLeastRounds = 8;
+};
+
+}  // namespace telemetry::worker::tune::measure

@@ -5,12 +5,12 @@
 #include "proto/base/status_macros.h"
 #include "proto/base/steady.h"
 #include "worker/tune/measure/failures.h"
-#include "worker/tune/measure/measurer.h"
+#include "worker/tune/measure/measure_request.h"
 #include "worker/tune/measure/round_series.h"
 #include "worker/tune/measure/sample_series.h"
 #include "worker/tune/measure/wire_format.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 // Returns the launch of a config. An error that it returns is a launch failure; a later error is a failure of the run.
@@ -20,7 +20,7 @@ Sampler::Launch LaunchOf(LoadedConfig& config) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<MeasureSession>> MeasureSession::Open(wire::Setup setup, SharedBytes data,
+absl::StatusOr<std::unique_ptr<MeasureSession>> MeasureSession::Open(wire::Setup setup, process::SharedBytes data,
                                                                      Reports reports) {
   ASSIGN_OR_RETURN(std::shared_ptr<Device> device, OpenDevice(setup.device()));
   const debug::DebugOptions debug = FromWire(setup.debug());
@@ -33,7 +33,7 @@ absl::StatusOr<std::unique_ptr<MeasureSession>> MeasureSession::Open(wire::Setup
 }
 
 void MeasureSession::Fail(std::string_view phase, const absl::Status& status, wire::Outcome* outcome) {
-  *outcome->mutable_failure() = FailureOf(phase, status);
+  *outcome->mutable_failure() = MakeFailure(phase, status);
 }
 
 absl::Status MeasureSession::RunOnce(LoadedConfig& loaded, const wire::Config& config, int data_set,
@@ -135,7 +135,7 @@ wire::Outcomes MeasureSession::Measure(const wire::Config& config) {
 }
 
 absl::Status MeasureSession::TakeRounds(const std::vector<std::unique_ptr<LoadedConfig>>& configs,
-                                        const wire::Final& final, wire::Outcomes* outcomes) {
+                                        const wire::Final& request, wire::Outcomes* outcomes) {
   std::vector<Sampler::Launch> round;
   std::vector<int> of_outcome;
   for (size_t i = 0; i < configs.size(); ++i) {
@@ -145,8 +145,8 @@ absl::Status MeasureSession::TakeRounds(const std::vector<std::unique_ptr<Loaded
   }
   if (round.empty()) return absl::OkStatus();
   RETURN_IF_ERROR(Take(round).status());  // warm-up
-  RoundSeries series(round.size(), final.rounds());
-  const SteadyTime end = final.has_limit_s() ? SteadyAfter(absl::Seconds(final.limit_s())) : kNever;
+  RoundSeries series(round.size(), request.rounds());
+  const SteadyTime end = request.has_limit_s() ? SteadyAfter(absl::Seconds(request.limit_s())) : kNever;
   for (int next = series.Next(); next > 0; next = series.Next()) {
     std::vector<Sampler::Launch> launches;
     for (int i = 0; i < next; ++i) launches.insert(launches.end(), round.begin(), round.end());
@@ -159,18 +159,18 @@ absl::Status MeasureSession::TakeRounds(const std::vector<std::unique_ptr<Loaded
   return absl::OkStatus();
 }
 
-wire::Outcomes MeasureSession::MeasureFinal(const wire::Final& final) {
+wire::Outcomes MeasureSession::MeasureFinal(const wire::Final& request) {
   wire::Outcomes outcomes;
   std::vector<std::unique_ptr<LoadedConfig>> configs;
-  for (const wire::Config& config : final.configs()) {
+  for (const wire::Config& config : request.configs()) {
     configs.push_back(LoadChecked(config, memory_->data_set_count() - 1, outcomes.add_outcomes()));
     if (outcomes.outcomes().rbegin()->has_failure() && DeviceIsLost()) break;
   }
-  const bool is_whole = !DeviceIsLost() && TakeRounds(configs, final, &outcomes).ok() && !DeviceIsLost();
+  const bool is_whole = !DeviceIsLost() && TakeRounds(configs, request, &outcomes).ok() && !DeviceIsLost();
   if (is_whole) return outcomes;
   outcomes.clear_outcomes();
   outcomes.set_ends(true);
   return outcomes;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -18,7 +18,7 @@
 #include "worker/tune/measure/sampler.h"
 #include "worker/tune/process/shared_bytes.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // The work of a measuring process: checks and times configs, one after the other, on a device with one problem in its
 // memory. Single-threaded.
@@ -37,14 +37,15 @@ class MeasureSession {
   };
 
   // Returns the device's errors.
-  static absl::StatusOr<std::unique_ptr<MeasureSession>> Open(wire::Setup setup, SharedBytes data, Reports reports);
+  static absl::StatusOr<std::unique_ptr<MeasureSession>> Open(wire::Setup setup, process::SharedBytes data,
+                                                              Reports reports);
 
   // Returns one outcome. A failure of the config is part of it.
   wire::Outcomes Measure(const wire::Config& config);
 
   // Takes samples of all configs in turns, on the last data set, and returns one outcome per config. Returns no
   // outcomes if the device failed meanwhile, because the config that caused it is not known.
-  wire::Outcomes MeasureFinal(const wire::Final& final);
+  wire::Outcomes MeasureFinal(const wire::Final& request);
 
  private:
   MeasureSession(std::shared_ptr<Device> device, std::unique_ptr<ProblemMemory> memory,
@@ -63,7 +64,7 @@ class MeasureSession {
   absl::Status Check(bool with_results, wire::Outcome* outcome);
   absl::Status TakeSeries(LoadedConfig& config, const wire::Effort& effort, wire::Outcome* outcome);
   absl::StatusOr<std::vector<Sample>> Take(absl::Span<const Sampler::Launch> launches);
-  absl::Status TakeRounds(const std::vector<std::unique_ptr<LoadedConfig>>& configs, const wire::Final& final,
+  absl::Status TakeRounds(const std::vector<std::unique_ptr<LoadedConfig>>& configs, const wire::Final& request,
                           wire::Outcomes* outcomes);
   void Fail(std::string_view phase, const absl::Status& status, wire::Outcome* outcome);
   bool DeviceIsLost() { return lost_ || !device_->Synchronize().ok(); }
@@ -77,4 +78,4 @@ class MeasureSession {
   bool lost_ = false;  // true: the contents of the device's memory are not known
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -1,18 +1,153 @@
 #include "worker/tune/measure/measurer.h"
 
-#include <utility>
+#include <algorithm>
+#include <string>
 
 #include "proto/base/status_macros.h"
-#include "worker/tune/measure/problem_image.h"
-#include "worker/tune/measure/process_measurer.h"
+#include "proto/record/strings.h"
+#include "worker/tune/measure/wire_format.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
+namespace {
+
+using record::Cat;
+
+PhaseLimits LimitsOf(const MeasureRequest& request) { return {.load = request.load_limit, .run = request.run_limit}; }
+
+// Returns the limits of a batch, which is one run of each request.
+PhaseLimits LimitsOf(absl::Span<const MeasureRequest> requests) {
+  PhaseLimits limits = {.load = absl::ZeroDuration(), .run = absl::ZeroDuration()};
+  for (const MeasureRequest& request : requests) {
+    limits.load = std::max(limits.load, request.load_limit);
+    limits.run += request.run_limit;
+  }
+  return limits;
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<Measurer>> Measurer::Start(const MeasureProblem& problem, MeasurerOptions options) {
   ASSIGN_OR_RETURN(ProblemImage image, MakeImage(problem, options.device));
-  auto measurer = std::make_unique<ProcessMeasurer>(std::move(image), std::move(options));
-  RETURN_IF_ERROR(measurer->Start());
+  auto measurer = std::unique_ptr<Measurer>(new Measurer(std::move(image), std::move(options)));
+  RETURN_IF_ERROR(measurer->StandBy());
+  RETURN_IF_ERROR(measurer->Ready().status());
   return measurer;
 }
 
-}  // namespace telemetry::worker::tune
+absl::Status Measurer::StandBy() {
+  absl::StatusOr<std::unique_ptr<MeasuringProcess>> started = MeasuringProcess::Start(options_, image_);
+  if (!started.ok()) return absl::UnavailableError(started.status().message());
+  standby_ = *std::move(started);
+  return absl::OkStatus();
+}
+
+absl::Status Measurer::Activate() {
+  if (active_ != nullptr) return absl::OkStatus();
+  if (standby_ == nullptr) {
+    RETURN_IF_ERROR(StandBy());
+  }
+  active_ = std::move(standby_);
+  absl::Status status = active_->AwaitReady();
+  if (!status.ok()) Retire();
+  return status;
+}
+
+absl::StatusOr<MeasuringProcess*> Measurer::Ready() {
+  absl::Status status = Activate();
+  // The standby process may have failed like the one before it: an error of the GPU ends all of its processes.
+  if (!status.ok() && was_ready_) status = Activate();
+  if (!status.ok()) return status;
+  was_ready_ = true;
+  // A failure to start the standby process is reported when the process is needed.
+  if (standby_ == nullptr) StandBy().IgnoreError();
+  return active_.get();
+}
+
+void Measurer::Retire() {
+  const auto has_ended = [](const std::unique_ptr<MeasuringProcess>& process) { return !process->IsRunning(); };
+  retired_.erase(std::remove_if(retired_.begin(), retired_.end(), has_ended), retired_.end());
+  active_->Interrupt();
+  retired_.push_back(std::move(active_));
+}
+
+absl::Status Measurer::CheckRequest(const MeasureRequest& request) const {
+  if (request.code == nullptr) return absl::InvalidArgumentError("a request to measure has no code");
+  for (const RequestArgument& argument : request.arguments) {
+    const auto* buffer = std::get_if<BufferIndex>(&argument);
+    if (buffer == nullptr || (buffer->index >= 0 && buffer->index < image_.setup.buffers_size())) continue;
+    return absl::InvalidArgumentError(Cat("a request to measure '", request.function, "' uses buffer ", buffer->index,
+                                          ", but the problem's number of buffers is ", image_.setup.buffers_size()));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<wire::Outcome> Measurer::MeasureOn(const MeasureRequest& request, bool last_data_set) {
+  RETURN_IF_ERROR(CheckRequest(request));
+  const absl::StatusOr<MeasuringProcess*> process = Ready();
+  if (!process.ok()) return absl::UnavailableError(process.status().message());
+  wire::Request message;
+  *message.mutable_config() = ToWire(request);
+  message.mutable_config()->set_on_last_data_set(last_data_set);
+  Answer answer = (*process)->Ask(message, LimitsOf(request));
+  if (!answer.outcomes.has_value()) {
+    Retire();
+    wire::Outcome outcome;
+    *outcome.mutable_failure() = std::move(answer.ended);
+    return outcome;
+  }
+  if (answer.outcomes->ends()) Retire();
+  if (answer.outcomes->outcomes_size() == 1) return std::move(*answer.outcomes->mutable_outcomes(0));
+  return absl::UnavailableError("the measuring process was not ready for a request");
+}
+
+absl::StatusOr<wire::Outcome> Measurer::Measure(const MeasureRequest& request) {
+  return MeasureOn(request, /*last_data_set=*/false);
+}
+
+absl::StatusOr<std::optional<std::vector<wire::Outcome>>> Measurer::TakeTurns(absl::Span<const MeasureRequest> requests,
+                                                                              const FinalEffort& effort) {
+  const absl::StatusOr<MeasuringProcess*> process = Ready();
+  if (!process.ok()) return absl::UnavailableError(process.status().message());
+  // A process that is still starting would disturb the final.
+  if (standby_ != nullptr && !standby_->AwaitReady().ok()) standby_ = nullptr;
+  wire::Request message;
+  message.mutable_final()->set_rounds(effort.rounds);
+  if (effort.limit < absl::InfiniteDuration())
+    message.mutable_final()->set_limit_s(absl::ToDoubleSeconds(effort.limit));
+  for (const MeasureRequest& request : requests) *message.mutable_final()->add_configs() = ToWire(request);
+  const Answer answer = (*process)->Ask(message, LimitsOf(requests), effort.on_rounds);
+  if (!answer.outcomes.has_value() || answer.outcomes->ends()) {
+    Retire();
+    return std::nullopt;
+  }
+  const auto& outcomes = answer.outcomes->outcomes();
+  return std::vector<wire::Outcome>(outcomes.begin(), outcomes.end());
+}
+
+absl::StatusOr<FinalOutcome> Measurer::MeasureInterleaved(absl::Span<const MeasureRequest> requests,
+                                                          const FinalEffort& effort) {
+  for (const MeasureRequest& request : requests) {
+    RETURN_IF_ERROR(CheckRequest(request));
+  }
+  absl::StatusOr<std::optional<std::vector<wire::Outcome>>> turns = TakeTurns(requests, effort);
+  if (!turns.ok()) return turns.status();
+  if (turns->has_value()) return CompareOutcomes(**std::move(turns), /*interleaved=*/true);
+  // One config crashed the process; measure each alone to find it.
+  std::vector<wire::Outcome> alone;
+  std::vector<MeasureRequest> right;
+  for (const MeasureRequest& request : requests) {
+    ASSIGN_OR_RETURN(wire::Outcome outcome, MeasureOn(request, /*last_data_set=*/true));
+    if (!outcome.has_failure()) right.push_back(request);
+    alone.push_back(std::move(outcome));
+  }
+  turns = TakeTurns(right, effort);
+  if (!turns.ok()) return turns.status();
+  if (!turns->has_value()) return CompareOutcomes(std::move(alone), /*interleaved=*/false);
+  auto next = (*turns)->begin();
+  for (wire::Outcome& outcome : alone) {
+    if (!outcome.has_failure()) outcome = std::move(*next++);
+  }
+  return CompareOutcomes(std::move(alone), /*interleaved=*/true);
+}
+
+}  // namespace telemetry::worker::tune::measure

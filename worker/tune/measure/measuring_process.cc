@@ -8,7 +8,7 @@
 #include "worker/tune/measure/failures.h"
 #include "worker/tune/measure/wire_format.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 using record::Cat;
@@ -21,9 +21,9 @@ constexpr absl::Duration kDebugLimit = absl::Minutes(10);
 
 absl::StatusOr<std::unique_ptr<MeasuringProcess>> MeasuringProcess::Start(const MeasurerOptions& options,
                                                                           const ProblemImage& image) {
-  ChildOptions child_options = {.role = "measure"};
+  process::ChildOptions child_options = {.role = "measure"};
   if (!options.program.empty()) child_options.program.path = options.program;
-  ASSIGN_OR_RETURN(std::unique_ptr<ChildProcess> child, ChildProcess::Start(child_options));
+  ASSIGN_OR_RETURN(std::unique_ptr<process::ChildProcess> child, process::ChildProcess::Start(child_options));
   wire::Request request;
   *request.mutable_setup() = image.setup;
   if (options.debug.is_on()) *request.mutable_setup()->mutable_debug() = ToWire(options.debug);
@@ -53,20 +53,21 @@ void MeasuringProcess::Print(const std::string& text) const {
 }
 
 Answer MeasuringProcess::Ended(const std::string& phase, const absl::Status& status, absl::Duration limit) {
-  Answer answer = {.ended = {.phase = phase}};
+  Answer answer;
+  answer.ended.set_phase(phase);
   if (absl::IsDeadlineExceeded(status)) {
     child_->Kill();
-    answer.ended.error_class = "Hang";
-    answer.ended.code = "DEADLINE_EXCEEDED";
-    answer.ended.message = Cat("exceeded the time limit of ", absl::FormatDuration(limit), " of phase ", phase,
-                               "; the process was killed");
+    answer.ended.set_error_class("Hang");
+    answer.ended.set_code("DEADLINE_EXCEEDED");
+    answer.ended.set_message(Cat("exceeded the time limit of ", absl::FormatDuration(limit), " of phase ", phase,
+                                 "; the process was killed"));
   } else {
-    const ChildEnding ending = child_->ending().value_or(ChildEnding());
-    answer.ended.error_class = "Crash";
-    answer.ended.code = ending.signal != 0 ? ending.SignalName() : Cat("EXIT_", ending.exit_status);
-    answer.ended.message = std::string(status.message());
+    const process::ChildEnding ending = child_->ending().value_or(process::ChildEnding());
+    answer.ended.set_error_class("Crash");
+    answer.ended.set_code(ending.signal != 0 ? ending.SignalName() : Cat("EXIT_", ending.exit_status));
+    answer.ended.set_message(std::string(status.message()));
   }
-  answer.ended.log = child_->printed();
+  answer.ended.set_log(child_->printed());
   return answer;
 }
 
@@ -90,4 +91,4 @@ Answer MeasuringProcess::Ask(const wire::Request& request, const PhaseLimits& li
   return Ended(phase, status, limit);
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -9,13 +9,26 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "proto/base/steady.h"
+#include "worker/debug/debug_options.h"
 #include "worker/tune/measure/measure.pb.h"
-#include "worker/tune/measure/measure_outcome.h"
-#include "worker/tune/measure/measurer.h"
 #include "worker/tune/measure/problem_image.h"
 #include "worker/tune/process/child_process.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
+
+// Options of a Measurer.
+struct MeasurerOptions {
+  std::string device = "opencl:0";  // as OpenDevice accepts it
+  // The program that is run as `tune-child measure`; "": this one.
+  std::string program;
+  // The time limit for the start of a process: opening the device and uploading the problem.
+  absl::Duration start_limit = absl::Seconds(120);
+  // The debug options for the values around the launch whose results are checked, on each data set; never for launches
+  // that are timed. The measuring thread calls `on_debug` with the printed text; if it is not set, the text goes to
+  // standard error.
+  debug::DebugOptions debug;
+  debug::DebugPrint on_debug;
+};
 
 // The time limits of the steps of a request.
 struct PhaseLimits {
@@ -26,7 +39,7 @@ struct PhaseLimits {
 // The result of a request: outcomes, or the end of the process.
 struct Answer {
   std::optional<wire::Outcomes> outcomes;
-  MeasureFailure ended;  // set if there are no outcomes: the phase and the way in which the process ended
+  wire::Failure ended;  // set if there are no outcomes: the phase and the way in which the process ended
 };
 
 // The parent's side of one measuring process. Only one thread may use it at a time.
@@ -51,16 +64,16 @@ class MeasuringProcess {
   bool IsRunning() { return child_->IsRunning(); }
 
  private:
-  MeasuringProcess(std::unique_ptr<ChildProcess> child, const MeasurerOptions& options)
+  MeasuringProcess(std::unique_ptr<process::ChildProcess> child, const MeasurerOptions& options)
       : child_(std::move(child)), ready_until_(SteadyAfter(options.start_limit)), print_(options.on_debug) {}
 
   void Print(const std::string& text) const;
   Answer Ended(const std::string& phase, const absl::Status& status, absl::Duration limit);
 
-  const std::unique_ptr<ChildProcess> child_;
+  const std::unique_ptr<process::ChildProcess> child_;
   const SteadyTime ready_until_;
   const debug::DebugPrint print_;
   bool is_ready_ = false;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

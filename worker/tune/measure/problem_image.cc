@@ -9,7 +9,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 using record::Cat;
@@ -133,13 +133,14 @@ absl::StatusOr<ProblemImage> MakeImage(const MeasureProblem& problem, const std:
       Place(data.expected.size() * kExpectedElementBytes, &end, contents->mutable_expected());
     }
   }
-  ASSIGN_OR_RETURN(SharedBytes data, SharedBytes::Create("telemetry-problem", std::max<uint64_t>(end, 1)));
+  ASSIGN_OR_RETURN(process::SharedBytes data,
+                   process::SharedBytes::Create("telemetry-problem", std::max<uint64_t>(end, 1)));
   image.data = std::move(data);
   CopyData(problem, image.setup, image.data.mutable_bytes().data());
   return image;
 }
 
-absl::StatusOr<absl::Span<const std::byte>> BytesOf(const wire::Range& range, absl::Span<const std::byte> data) {
+absl::StatusOr<absl::Span<const std::byte>> FindBytes(const wire::Range& range, absl::Span<const std::byte> data) {
   if (range.offset() <= data.size() && range.size() <= data.size() - range.offset()) {
     return data.subspan(range.offset(), range.size());
   }
@@ -147,4 +148,4 @@ absl::StatusOr<absl::Span<const std::byte>> BytesOf(const wire::Range& range, ab
       Cat("the problem's data: ", range.size(), " bytes at ", range.offset(), " of ", data.size()));
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

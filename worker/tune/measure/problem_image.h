@@ -6,12 +6,12 @@
 #include "worker/tune/measure/measure_problem.h"
 #include "worker/tune/process/shared_bytes.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // A problem in the form that measuring processes receive: a description and one shared memory with all data.
 struct ProblemImage {
   wire::Setup setup;
-  SharedBytes data;
+  process::SharedBytes data;
 };
 
 // INVALID_ARGUMENT: the problem is not consistent; the message names the buffer and the error. RESOURCE_EXHAUSTED:
@@ -19,6 +19,6 @@ struct ProblemImage {
 absl::StatusOr<ProblemImage> MakeImage(const MeasureProblem& problem, const std::string& device);
 
 // Returns the bytes of a range. INVALID_ARGUMENT: the range is not inside the data.
-absl::StatusOr<absl::Span<const std::byte>> BytesOf(const wire::Range& range, absl::Span<const std::byte> data);
+absl::StatusOr<absl::Span<const std::byte>> FindBytes(const wire::Range& range, absl::Span<const std::byte> data);
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -8,7 +8,7 @@
 #include "worker/tune/measure/problem_image.h"
 #include "worker/tune/measure/tensor_element.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 using record::Cat;
@@ -21,7 +21,7 @@ DType DTypeOf(const wire::Buffer& buffer) { return static_cast<DType>(buffer.dty
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ProblemMemory>> ProblemMemory::Create(std::shared_ptr<Device> device, wire::Setup setup,
-                                                                     SharedBytes data) {
+                                                                     process::SharedBytes data) {
   auto memory = std::unique_ptr<ProblemMemory>(new ProblemMemory(std::move(device), std::move(setup), std::move(data)));
   RETURN_IF_ERROR(memory->Allocate());
   RETURN_IF_ERROR(memory->Prepare(0));
@@ -64,7 +64,7 @@ bool ProblemMemory::reads_what_it_writes() const {
 }
 
 absl::Status ProblemMemory::Upload(Buffer* to, const wire::Range& from) {
-  ASSIGN_OR_RETURN(const absl::Span<const std::byte> bytes, BytesOf(from, data_.bytes()));
+  ASSIGN_OR_RETURN(const absl::Span<const std::byte> bytes, FindBytes(from, data_.bytes()));
   return device_->Upload(to, 0, bytes);
 }
 
@@ -136,7 +136,7 @@ absl::Status ProblemMemory::AddCounts(int index, const CheckCounts& counts, wire
                                     static_cast<size_t>(counts.first_mismatch()) * element_bytes,
                                     absl::MakeSpan(element)));
   check->set_actual(ValueOfElement(element, DTypeOf(buffer)));
-  ASSIGN_OR_RETURN(const absl::Span<const std::byte> expected, BytesOf(Contents(index).expected(), data_.bytes()));
+  ASSIGN_OR_RETURN(const absl::Span<const std::byte> expected, FindBytes(Contents(index).expected(), data_.bytes()));
   const DType stored_as = IsFloat(DTypeOf(buffer)) ? DType::kF32 : DType::kI32;
   check->set_expected(ValueOfElement(expected.subspan(static_cast<size_t>(counts.first_mismatch()) * 4, 4), stored_as));
   return absl::OkStatus();
@@ -181,4 +181,4 @@ absl::StatusOr<CheckVerdict> ProblemMemory::Check(bool with_results) {
   return verdict;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

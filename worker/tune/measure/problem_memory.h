@@ -15,7 +15,7 @@
 #include "worker/tune/measure/measure.pb.h"
 #include "worker/tune/process/shared_bytes.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // The result of a check. `failure` is set if the config is wrong.
 struct CheckVerdict {
@@ -30,7 +30,7 @@ class ProblemMemory {
   // Allocates the memory and compiles the checks. Returns the device's errors. INVALID_ARGUMENT: the setup does not fit
   // the data.
   static absl::StatusOr<std::unique_ptr<ProblemMemory>> Create(std::shared_ptr<Device> device, wire::Setup setup,
-                                                               SharedBytes data);
+                                                               process::SharedBytes data);
 
   int buffer_count() const { return setup_.buffers_size(); }
   int data_set_count() const { return setup_.data_sets_size(); }
@@ -53,7 +53,7 @@ class ProblemMemory {
   absl::StatusOr<CheckVerdict> Check(bool with_results);
 
  private:
-  ProblemMemory(std::shared_ptr<Device> device, wire::Setup setup, SharedBytes data)
+  ProblemMemory(std::shared_ptr<Device> device, wire::Setup setup, process::SharedBytes data)
       : device_(std::move(device)), setup_(std::move(setup)), data_(std::move(data)) {}
 
   absl::Status Allocate();
@@ -71,7 +71,7 @@ class ProblemMemory {
 
   const std::shared_ptr<Device> device_;
   const wire::Setup setup_;
-  const SharedBytes data_;
+  const process::SharedBytes data_;
   std::unique_ptr<DeviceChecks> checks_;
   std::vector<GuardedBuffer> buffers_;
   std::vector<std::unique_ptr<Buffer>> expected_;  // of the current data set; null: the buffer is read-only
@@ -80,4 +80,4 @@ class ProblemMemory {
   int data_set_ = -1;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -4,7 +4,7 @@
 
 #include "worker/tune/measure/sample_series.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 constexpr size_t kMostSamplesAtOnce = 32;
@@ -37,4 +37,4 @@ void RoundSeries::Describe(size_t config, wire::Outcome* outcome) const {
   DescribeSamples(samples, outcome);
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

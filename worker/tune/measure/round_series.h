@@ -7,7 +7,7 @@
 #include "worker/tune/measure/measure.pb.h"
 #include "worker/tune/measure/sampler.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // Samples of several configs that are taken in turns. A round in which the clock was low for one config is dropped for
 // all, so that sample i of each config is from the same round.
@@ -33,4 +33,4 @@ class RoundSeries {
   std::vector<std::vector<Sample>> dropped_;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -5,7 +5,7 @@
 
 #include "worker/tune/measure/sample_statistics.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 constexpr double kBatchMs = 100;
@@ -87,4 +87,4 @@ void DescribeSamples(absl::Span<const Sample> samples, wire::Outcome* outcome) {
   if (!times_ms.empty()) outcome->set_perf_ms(Median(times_ms));
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -8,7 +8,7 @@
 #include "worker/tune/measure/measure.pb.h"
 #include "worker/tune/measure/sampler.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // Decides how many samples a config gets and which of them count. Reads no clock: the caller passes the time.
 class SampleSeries {
@@ -42,4 +42,4 @@ class SampleSeries {
 // Writes samples to `outcome` as SampleSeries::Describe does. All samples count.
 void DescribeSamples(absl::Span<const Sample> samples, wire::Outcome* outcome);
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

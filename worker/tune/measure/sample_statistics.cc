@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <limits>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 constexpr double kNormalDeviation = 1.4826;      // scales a median distance to a standard deviation
@@ -51,4 +51,4 @@ bool TiedWithBest(absl::Span<const double> best, absl::Span<const double> other)
   return Median(differences) <= std::max(noise, kUnnoticed * Median(best));
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

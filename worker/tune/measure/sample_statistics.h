@@ -4,7 +4,7 @@
 
 #include "absl/types/span.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // Statistics of kernel times, which have a hard lower bound and a long upper tail (clocks, interrupts, refreshes). All
 // functions use ranks, so that one disturbed sample changes nothing. They accept values in any order.
@@ -26,4 +26,4 @@ double RelativeErrorOfMedian(absl::Span<const double> values);
 // of the best's median, which no user would notice. Returns false if one of the two has no samples.
 bool TiedWithBest(absl::Span<const double> best, absl::Span<const double> other);
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

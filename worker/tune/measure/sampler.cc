@@ -4,7 +4,7 @@
 
 #include "proto/base/status_macros.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 absl::StatusOr<std::unique_ptr<Sampler>> Sampler::Create(std::shared_ptr<Device> device) {
   ASSIGN_OR_RETURN(std::unique_ptr<ClockStamps> stamps, ClockStamps::Create(device));
   ASSIGN_OR_RETURN(std::unique_ptr<CacheFlush> flush, CacheFlush::Create(device.get()));
@@ -46,4 +46,4 @@ absl::StatusOr<std::vector<Sample>> Sampler::Take(absl::Span<const Launch> launc
   return samples;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

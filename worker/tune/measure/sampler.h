@@ -11,7 +11,7 @@
 #include "worker/tune/measure/cache_flush.h"
 #include "worker/tune/measure/clock_stamps.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // The time of one launch on the device.
 struct Sample {
@@ -52,4 +52,4 @@ class Sampler {
   const std::unique_ptr<CacheFlush> flush_;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

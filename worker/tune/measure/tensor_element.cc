@@ -6,7 +6,7 @@
 
 #include "worker/ir/half.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 template <typename Element>
@@ -50,4 +50,4 @@ double ValueOfElement(absl::Span<const std::byte> bytes, DType dtype) {
   return 0;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -8,7 +8,7 @@
 #include "worker/device/dtype.h"
 #include "worker/tune/measure/measure.pb.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // Returns the index of the element at this position in memory. For a gap between elements, returns the index of the
 // last element before the gap.
@@ -17,4 +17,4 @@ std::vector<int64_t> IndexOfElement(int64_t place, const wire::Buffer& buffer);
 // Returns the value of an element with these bytes. A bool is returned as the number in its byte.
 double ValueOfElement(absl::Span<const std::byte> bytes, DType dtype);
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 wire::Argument ToWire(const RequestArgument& argument) {
@@ -28,32 +28,6 @@ wire::Effort ToWire(const MeasureEffort& effort) {
   message.set_precision(effort.precision);
   message.set_budget_ms(absl::ToDoubleMilliseconds(effort.budget));
   return message;
-}
-
-MeasureFailure FromWire(const wire::Failure& failure) {
-  return {.phase = failure.phase(),
-          .error_class = failure.error_class(),
-          .code = failure.code(),
-          .message = failure.message()};
-}
-
-CheckResult FromWire(const wire::Check& check) {
-  return {.worst_absolute = check.worst_absolute(),
-          .worst_relative = check.worst_relative(),
-          .mismatches = check.mismatches(),
-          .output = check.output(),
-          .first_index = {check.first_index().begin(), check.first_index().end()},
-          .expected = check.expected(),
-          .actual = check.actual()};
-}
-
-CodeAttributes FromWire(const wire::Attributes& attributes) {
-  return {.registers = attributes.registers(),
-          .spill_bytes = attributes.spill_bytes(),
-          .shared_bytes = attributes.shared_bytes(),
-          .binary_bytes = attributes.binary_bytes(),
-          .blocks_per_unit = attributes.blocks_per_unit(),
-          .occupancy = attributes.occupancy()};
 }
 
 }  // namespace
@@ -90,18 +64,4 @@ wire::Config ToWire(const MeasureRequest& request) {
   return config;
 }
 
-MeasureOutcome FromWire(const wire::Outcome& outcome) {
-  MeasureOutcome result;
-  if (outcome.has_failure()) result.failure = FromWire(outcome.failure());
-  if (outcome.has_perf_ms()) result.perf_ms = outcome.perf_ms();
-  result.samples_ms.assign(outcome.samples_ms().begin(), outcome.samples_ms().end());
-  result.dropped_throttled = outcome.dropped_throttled();
-  result.throttled_throughout = outcome.throttled_throughout();
-  result.gave_up = outcome.gave_up();
-  result.sm_clock_mhz = outcome.sm_clock_mhz();
-  result.attributes = FromWire(outcome.attributes());
-  if (outcome.has_check()) result.check = FromWire(outcome.check());
-  return result;
-}
-
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::process {
 
 std::string ChildEnding::SignalName() const {
   if (signal == 0) return "";
@@ -25,4 +25,4 @@ ChildEnding ChildEnding::FromWaitStatus(int wait_status) {
   return {.exit_status = WEXITSTATUS(wait_status)};
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::process

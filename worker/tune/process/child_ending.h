@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::process {
 
 // The end of a process: its exit status or the signal that killed it.
 struct ChildEnding {
@@ -18,4 +18,4 @@ struct ChildEnding {
   static ChildEnding FromWaitStatus(int wait_status);
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::process

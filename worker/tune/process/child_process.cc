@@ -18,7 +18,7 @@
 #include "proto/base/status_macros.h"
 #include "worker/tune/process/spawn.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::process {
 namespace {
 
 constexpr size_t kPrintedInMessageBytes = 4096;
@@ -198,4 +198,4 @@ std::string ChildProcess::printed() {
   return printed_.Text();
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::process

@@ -19,7 +19,7 @@
 #include "worker/tune/process/owned_fd.h"
 #include "worker/tune/process/stderr_tail.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::process {
 
 // The program that children run. The default is this program, started as `PROGRAM tune-child ROLE`; its main must call
 // RunTuneChild (worker/tune/tune_child.h) before anything else. A program that cannot do so sets the path of an
@@ -102,4 +102,4 @@ class ChildProcess {
   std::optional<ChildEnding> ending_ ABSL_GUARDED_BY(mutex_);  // set: the pid may belong to another process
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::process

@@ -5,7 +5,7 @@
 
 #include "absl/time/time.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::process {
 
 // A point in time on a clock that does not change when the system time is set.
 class Deadline {
@@ -27,4 +27,4 @@ class Deadline {
   Clock::time_point at_;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::process

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::process {
 namespace {
 
 // A buffer for the descriptors of one frame, with the alignment that the system requires.
@@ -140,4 +140,4 @@ absl::Status ParseFrame(const Frame& frame, google::protobuf::MessageLite* messa
   return absl::DataLossError(absl::StrCat("received bytes that are not a ", message->GetTypeName()));
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::process

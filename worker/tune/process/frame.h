@@ -12,7 +12,7 @@
 #include "google/protobuf/message_lite.h"
 #include "worker/tune/process/owned_fd.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::process {
 
 // Messages on a stream socket between two processes of one machine:
 //
@@ -84,4 +84,4 @@ class FrameReader {
 // DATA_LOSS: the payload is not a message of this type.
 absl::Status ParseFrame(const Frame& frame, google::protobuf::MessageLite* message);
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::process

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::process {
 
 // A file descriptor that is closed with the object.
 class OwnedFd {
@@ -28,4 +28,4 @@ class OwnedFd {
   int fd_ = -1;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::process

@@ -18,7 +18,7 @@
 #include "proto/base/status_macros.h"
 #include "worker/tune/process/spawn.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::process {
 namespace {
 
 absl::Status WaitFor(short event) {
@@ -80,4 +80,4 @@ absl::Status ParentConnection::Send(const google::protobuf::MessageLite& message
   }
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::process

@@ -9,7 +9,7 @@
 #include "absl/types/span.h"
 #include "worker/tune/process/frame.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::process {
 
 // The descriptor of a child's socket. The child's other descriptors are 0 (/dev/null) and 1 and 2 (a pipe to the
 // parent).
@@ -56,4 +56,4 @@ absl::Status ServeFrames(ParentConnection& parent, Handle&& handle) {
   }
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::process

@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::process {
 namespace {
 
 // Seals the size. If it could change, access to a byte could kill the process (SIGBUS).
@@ -101,4 +101,4 @@ absl::StatusOr<SharedBytes> SharedBytes::Map(OwnedFd fd, size_t size_bytes) {
   return SharedBytes(std::move(fd), static_cast<std::byte*>(data), size_bytes);
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::process

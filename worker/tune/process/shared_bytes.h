@@ -8,7 +8,7 @@
 #include "absl/types/span.h"
 #include "worker/tune/process/owned_fd.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::process {
 
 // Shared memory (memfd) of a fixed size for two processes, for payloads that are too large for a message. One process
 // creates it and sends fd() with a message; the other opens the received descriptor. Both may write; the protocol
@@ -45,4 +45,4 @@ class SharedBytes {
   size_t size_bytes_ = 0;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::process

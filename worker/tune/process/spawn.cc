@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "worker/tune/process/owned_fd.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::process {
 namespace {
 
 // The settings that posix_spawn applies in the child before the program runs.
@@ -95,4 +95,4 @@ absl::StatusOr<pid_t> Spawn(const std::string& path, const std::vector<std::stri
   return absl::UnavailableError(absl::StrCat("cannot start ", path, ": ", std::strerror(error)));
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::process

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::process {
 
 // The environment variable that marks a process as a child.
 inline constexpr char kChildVariable[] = "TELEMETRY_TUNE_CHILD";
@@ -19,4 +19,4 @@ inline constexpr char kChildVariable[] = "TELEMETRY_TUNE_CHILD";
 absl::StatusOr<pid_t> Spawn(const std::string& path, const std::vector<std::string>& arguments,
                             absl::Span<const int> fds);
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::process

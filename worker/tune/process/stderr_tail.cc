@@ -5,7 +5,7 @@
 #include <array>
 #include <cerrno>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::process {
 namespace {
 
 // Bounds the work of one call if a writer never pauses.
@@ -34,4 +34,4 @@ std::string StderrTail::Text() const {
   return text;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::process

@@ -6,7 +6,7 @@
 
 #include "worker/tune/process/owned_fd.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::process {
 
 // Keeps the end of the text that is read from a pipe. Not thread-safe.
 class StderrTail {
@@ -28,4 +28,4 @@ class StderrTail {
   std::string text_;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::process

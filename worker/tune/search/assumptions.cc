@@ -6,7 +6,7 @@
 
 #include "worker/tune/search/cholesky.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 namespace {
 
 constexpr double kRelevance = 0.2;
@@ -122,4 +122,4 @@ void FitAssumptions(const std::vector<std::vector<double>>& inputs, const std::v
   }
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 
 // The hyperparameters of a Gaussian process.
 struct Assumptions {
@@ -22,4 +22,4 @@ double CorrelationAt(double squared_distance);
 void FitAssumptions(const std::vector<std::vector<double>>& inputs, const std::vector<double>& values, int rounds,
                     Assumptions* assumptions);
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 namespace {
 
 // Returns the dot product. Uses four sums, because with a single sum each addition would wait for the one before.
@@ -44,4 +44,4 @@ std::vector<double> SolveUpper(const LowerTriangle& lower, std::vector<double> b
   return b;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

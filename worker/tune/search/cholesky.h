@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 
 // The lower triangle of a symmetric matrix, stored by rows.
 class LowerTriangle {
@@ -26,4 +26,4 @@ std::vector<double> SolveLower(const LowerTriangle& lower, std::vector<double> b
 // Solves L^T x = b and returns x.
 std::vector<double> SolveUpper(const LowerTriangle& lower, std::vector<double> b);
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

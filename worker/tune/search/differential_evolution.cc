@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 namespace {
 
 constexpr double kCrossover = 0.7;
@@ -81,4 +81,4 @@ void DifferentialEvolution::Meet(size_t member, const Outcome& challenger) {
   if (IsFaster(challenger, members_[member])) members_[member] = challenger;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -7,7 +7,7 @@
 
 #include "worker/tune/search/generational_search.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 
 // Differential evolution (Storn and Price 1997). In each generation every member of the population gets a child, which
 // moves from the member towards one of the best members and along the difference of two other members. The child
@@ -34,4 +34,4 @@ class DifferentialEvolution : public GenerationalSearch {
   std::vector<size_t> challenged_;  // per point of this generation: the index of its parent in members_
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -9,7 +9,7 @@
 #include "worker/codegen/config_value.h"
 #include "worker/tune/search/permutation.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 namespace {
 
 using codegen::ConfigParameter;
@@ -160,4 +160,4 @@ void Dimension::Encode(int64_t ordinal, std::vector<double>* features) const {
   if (parameter_.optional) features->push_back(IsNone(ordinal) ? 1 : 0);
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

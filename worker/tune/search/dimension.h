@@ -7,7 +7,7 @@
 #include "proto/record/json.h"
 #include "worker/codegen/config.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 
 // One parameter of a config space with its values numbered from 0. Searches calculate with these ordinals. Numbers are
 // ordered by size, choices by their order in the space, permutations lexicographically; None is last. Immutable.
@@ -46,4 +46,4 @@ class Dimension {
   int64_t default_ordinal_ = 0;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -2,7 +2,7 @@
 
 #include "proto/record/strings.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 
 absl::StatusOr<Effort> ParseEffort(std::string_view text) {
   for (const Effort effort : {Effort::kNone, Effort::kQuick, Effort::kFull}) {
@@ -23,4 +23,4 @@ std::string_view EffortName(Effort effort) {
   return "full";
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

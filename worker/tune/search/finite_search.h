@@ -5,7 +5,7 @@
 
 #include "worker/tune/search/generational_search.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 
 // A search that proposes the starting points and nothing else, in one generation.
 class FiniteSearch : public GenerationalSearch {
@@ -17,4 +17,4 @@ class FiniteSearch : public GenerationalSearch {
   void Fill() override {}
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

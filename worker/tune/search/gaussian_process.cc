@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 namespace {
 
 constexpr size_t kFittedInputs = 120;  // limit of the inputs that hyperparameters are fitted to, which is O(n^3)
@@ -76,4 +76,4 @@ double GaussianProcess::SquaredDistance(const Features& a, const Features& b) co
   return distance;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -6,7 +6,7 @@
 #include "worker/tune/search/assumptions.h"
 #include "worker/tune/search/cholesky.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 
 using Features = std::vector<double>;
 
@@ -43,4 +43,4 @@ class GaussianProcess {
   std::vector<double> weights_;  // per input: the inverse of that matrix times the centred values
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -8,7 +8,7 @@
 #include "proto/record/counted.h"
 #include "proto/record/strings.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 namespace {
 
 using codegen::Config;
@@ -143,4 +143,4 @@ std::vector<Outcome> GenerationalSearch::Best(size_t count) const {
   return best;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -15,7 +15,7 @@
 #include "worker/tune/search/sampler.h"
 #include "worker/tune/search/search_algorithm.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 
 // The limits of a search.
 struct SearchLimits {
@@ -107,4 +107,4 @@ class GenerationalSearch : public SearchAlgorithm {
   int generations_without_gain_ = 0;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

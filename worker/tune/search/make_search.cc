@@ -11,7 +11,7 @@
 #include "worker/tune/search/random_search.h"
 #include "worker/tune/search/surrogate_search.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 namespace {
 
 using codegen::Config;
@@ -118,4 +118,4 @@ absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeSearch(const ConfigSpace& s
   return Make(algorithm, space, std::move(setup), sizes.width);
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

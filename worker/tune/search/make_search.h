@@ -13,7 +13,7 @@
 #include "worker/tune/search/effort.h"
 #include "worker/tune/search/search_algorithm.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 
 // The options of MakeSearch.
 struct SearchOptions {
@@ -42,4 +42,4 @@ const std::vector<std::string_view>& SearchAlgorithmNames();
 // space.
 absl::StatusOr<std::unique_ptr<SearchAlgorithm>> MakeSearch(const codegen::ConfigSpace& space, SearchOptions options);
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

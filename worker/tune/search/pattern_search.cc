@@ -1,6 +1,6 @@
 #include "worker/tune/search/pattern_search.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 
 void PatternSearch::Fill() {
   size_t grown = 0;
@@ -34,4 +34,4 @@ bool PatternSearch::OfferAll(std::vector<Point> points) {
   return offered() > before;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -8,7 +8,7 @@
 
 #include "worker/tune/search/generational_search.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 
 // Pattern search: each generation proposes the neighbourhoods of the best few points whose neighbourhoods were not
 // proposed yet, first all single steps, then the steps that trade one size for another. Once the neighbourhood of a
@@ -31,4 +31,4 @@ class PatternSearch : public GenerationalSearch {
   std::map<Point, int> surrounded_;  // 1: the single steps of the point were proposed; 2: the trades, too
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

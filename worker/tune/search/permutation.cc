@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 
 int64_t PermutationCount(int64_t length) {
   int64_t count = 1;
@@ -35,4 +35,4 @@ int64_t OrdinalOfPermutation(const std::vector<int64_t>& permutation) {
   return ordinal;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -7,7 +7,7 @@
 
 #include "proto/base/status_macros.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 namespace {
 
 using codegen::Config;
@@ -108,4 +108,4 @@ std::vector<Point> PointSpace::Trades(const Point& point) const {
   return trades;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -7,7 +7,7 @@
 #include "worker/codegen/config.h"
 #include "worker/tune/search/dimension.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 
 // A config as one ordinal per dimension.
 using Point = std::vector<int64_t>;
@@ -44,4 +44,4 @@ class PointSpace {
   int64_t size_ = 1;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -4,7 +4,7 @@
 
 #include "worker/tune/search/generational_search.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 
 // A search that proposes plausible random points (Sampler) and ignores all results.
 class RandomSearch : public GenerationalSearch {
@@ -16,4 +16,4 @@ class RandomSearch : public GenerationalSearch {
   void Fill() override { OfferRandomUpTo(static_cast<size_t>(limits().first_generation)); }
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

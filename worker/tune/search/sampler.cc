@@ -6,7 +6,7 @@
 
 #include "worker/tune/search/tile_shape.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 namespace {
 
 constexpr int kDraws = 16;
@@ -58,4 +58,4 @@ Point Sampler::Cross(const Point& a, const Point& b) {
   return child;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -3,7 +3,7 @@
 #include "worker/tune/search/point_space.h"
 #include "worker/tune/search/random.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 
 // Draws random points. They may violate constraints, so callers check PointSpace::IsValid. The space and the generator
 // must outlive the sampler.
@@ -29,4 +29,4 @@ class Sampler {
   Random* random_;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

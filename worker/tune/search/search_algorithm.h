@@ -7,7 +7,7 @@
 #include "absl/types/span.h"
 #include "worker/codegen/config.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 
 // The result of a config that a search proposed. perf_ms is set only if the config ran with correct results. A value
 // that is not finite or not positive counts as unset.
@@ -42,4 +42,4 @@ class SearchAlgorithm {
   virtual const std::vector<std::string>& warnings() const = 0;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -7,7 +7,7 @@
 
 #include "worker/tune/search/tile_shape.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 namespace {
 
 constexpr size_t kLeastTimes = 5;
@@ -99,4 +99,4 @@ double SurrogateModel::ExpectedTime(const Features& features) const {
   return times_.Predict(features).mean + kFailureMalus * (1 - ChanceToRun(features));
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -6,7 +6,7 @@
 #include "worker/tune/search/gaussian_process.h"
 #include "worker/tune/search/generational_search.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 
 // Returns the features of a point for a model: those of each dimension, then those of the tile shape.
 Features FeaturesOf(const PointSpace& space, const Point& point);
@@ -36,4 +36,4 @@ class SurrogateModel {
   double best_ = 0;  // log of the best time in ms
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

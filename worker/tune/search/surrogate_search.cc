@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 namespace {
 
 constexpr size_t kParents = 12;          // best points that are mixed
@@ -120,4 +120,4 @@ std::vector<Point> SurrogateSearch::Mixtures() {
   return points;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -9,7 +9,7 @@
 #include "worker/tune/search/generational_search.h"
 #include "worker/tune/search/surrogate_model.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 
 // A search that uses a model of the results so far to rank many candidates: neighbours and mixtures of the best points,
 // and random points. Most of a generation explores: it proposes the candidates with the largest expected gain, chosen
@@ -46,4 +46,4 @@ class SurrogateSearch : public GenerationalSearch {
   const size_t batch_;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

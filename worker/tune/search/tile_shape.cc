@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 namespace {
 
 constexpr double kLog2WarpThreads = 5;
@@ -53,4 +53,4 @@ double Implausibility(const TileShape& shape) {
   return idle + crowded + missing_tiles / 2;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

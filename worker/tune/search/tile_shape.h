@@ -2,7 +2,7 @@
 
 #include "worker/tune/search/point_space.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 
 // An estimate of the tile and the grid of a config. It is computed from the config space alone, which contains the size
 // of an axis only as the largest block size. All values are log2.
@@ -22,4 +22,4 @@ TileShape TileShapeOf(const PointSpace& space, const Point& point);
 // Has no upper bound.
 double Implausibility(const TileShape& shape);
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

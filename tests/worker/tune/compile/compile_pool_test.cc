@@ -16,7 +16,7 @@
 #include "tests/worker/tune/compile/pool_fixture.h"
 #include "tests/worker/tune/open_fds.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::compile {
 namespace {
 
 using absl::StatusCode;
@@ -201,4 +201,4 @@ TEST(CompilePoolOptionsTest, OutOfRange) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::compile

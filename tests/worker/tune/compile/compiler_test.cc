@@ -4,7 +4,7 @@
 
 #include "tests/worker/tune/compile/fake_compiler.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::compile {
 namespace {
 
 // Tests that a job never gets the process that an Interrupt for the previous job is killing.
@@ -19,4 +19,4 @@ TEST(CompilerTest, TheJobAfterAnInterruptHasAProcessOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::compile

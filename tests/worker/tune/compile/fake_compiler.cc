@@ -13,7 +13,7 @@
 #include "worker/tune/compile/compile_messages.pb.h"
 #include "worker/tune/process/parent_connection.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::compile {
 namespace {
 
 void Crash() {
@@ -26,12 +26,12 @@ void Hang() {
   while (true) pause();
 }
 
-Serving Answer(const CompileRequest& request, CompileReply* reply) {
+process::Serving Answer(const CompileRequest& request, CompileReply* reply) {
   const std::string& source = request.source();
   if (source == "crash") Crash();
   if (source == "hang") Hang();
   if (source == "quit") std::_Exit(7);
-  if (source == "garbage" && write(kMessageFd, "no frame at all", 15) == 15) Hang();
+  if (source == "garbage" && write(process::kMessageFd, "no frame at all", 15) == 15) Hang();
   if (source.starts_with("refuse")) {
     reply->set_code(static_cast<int>(absl::StatusCode::kInvalidArgument));
     reply->set_message("line 1: refused");
@@ -39,22 +39,23 @@ Serving Answer(const CompileRequest& request, CompileReply* reply) {
   reply->set_binary(absl::StrCat(source, ":", getpid()));
   reply->set_log("a remark");
   reply->set_seconds(0.5);
-  return Serving::kGoOn;
+  return process::Serving::kGoOn;
 }
 
 }  // namespace
 
-ChildProgram FakeCompiler() { return {.arguments = {"fake"}}; }
+process::ChildProgram FakeCompiler() { return {.arguments = {"fake"}}; }
 
 pid_t PidIn(const std::string& binary) { return std::atoi(binary.substr(binary.rfind(':') + 1).c_str()); }
 
 std::optional<int> PlayCompiler(int argc, char** argv) {
   if (argc != 3 || argv[1] != std::string_view("fake")) return std::nullopt;
-  const auto parent = ParentConnection::Open().value();
-  const absl::Status status =
-      ServeFrames<CompileRequest, CompileReply>(*parent, [](const CompileRequest& request, const std::vector<OwnedFd>&,
-                                                            CompileReply* reply) { return Answer(request, reply); });
+  const auto parent = process::ParentConnection::Open().value();
+  const absl::Status status = process::ServeFrames<CompileRequest, CompileReply>(
+      *parent, [](const CompileRequest& request, const std::vector<process::OwnedFd>&, CompileReply* reply) {
+        return Answer(request, reply);
+      });
   return status.ok() ? 0 : 1;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::compile

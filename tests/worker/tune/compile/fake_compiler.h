@@ -5,11 +5,11 @@
 
 #include "worker/tune/process/child_process.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::compile {
 
 // A compiler process that obeys the source: "crash", "hang" (forever), "quit", "garbage", "refuse". Any other source
 // compiles to the source, followed by a colon and the process's pid.
-ChildProgram FakeCompiler();
+process::ChildProgram FakeCompiler();
 
 // Returns the pid in such a binary.
 pid_t PidIn(const std::string& binary);
@@ -17,4 +17,4 @@ pid_t PidIn(const std::string& binary);
 // Runs the compiler process and returns its exit status; nullopt if the arguments are not those of a fake compiler.
 std::optional<int> PlayCompiler(int argc, char** argv);
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::compile

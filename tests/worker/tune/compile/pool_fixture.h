@@ -11,7 +11,7 @@
 #include "absl/synchronization/mutex.h"
 #include "worker/tune/compile/compile_pool.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::compile {
 
 // A pool with the results of its jobs in the order of submission.
 class PoolTest : public testing::Test {
@@ -57,4 +57,4 @@ class PoolTest : public testing::Test {
 
 inline absl::StatusCode CodeOf(const CompileResult& result) { return result.code.status().code(); }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::compile

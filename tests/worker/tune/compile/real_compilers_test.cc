@@ -12,7 +12,7 @@
 #include "tests/worker/tune/compile/pool_fixture.h"
 #include "worker/device/device.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::compile {
 namespace {
 
 using absl::StatusCode;
@@ -115,4 +115,4 @@ TEST_F(RealCompilersTest, Rate) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::compile

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::compile {
 namespace {
 
 std::shared_ptr<const CompileResult> Compiled(size_t bytes) {
@@ -48,4 +48,4 @@ TEST(ResultStoreTest, KeepsWhatTheSourceIsToBlameFor) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::compile

@@ -9,7 +9,7 @@
 #include "tests/worker/tune/measure/measure_fixture.h"
 #include "worker/ir/host_array.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -172,4 +172,4 @@ TEST_F(CheckCodeTest, TheHashSeesChangesAndExchanges) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

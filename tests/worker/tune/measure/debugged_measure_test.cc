@@ -10,7 +10,7 @@
 #include "tests/client/small_disk.h"
 #include "tests/worker/tune/measure/measure_fixture.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 using debug::DebugLevel;
@@ -61,9 +61,9 @@ class DebuggedMeasureTest : public MeasureTest {
 
 TEST_F(DebuggedMeasureTest, PrintsTheLaunchThatIsCheckedAndNoOther) {
   StartDebugged(DebugLevel::kPrint, {"DOUBLED"});
-  const MeasureOutcome outcome = Measure(Named(kRight));
-  ASSERT_TRUE(outcome.ok()) << outcome.failure->message;
-  EXPECT_GE(outcome.samples_ms.size(), 3u);
+  const wire::Outcome outcome = Measure(Named(kRight));
+  ASSERT_TRUE(outcome.has_perf_ms()) << outcome.failure().message();
+  EXPECT_GE(outcome.samples_ms_size(), 3);
   EXPECT_THAT(Heads(), ElementsAre("[program_inputs - doubled - x]", "[config]", "[before_launch - doubled - x]",
                                    "[before_launch - doubled - out]", "[after_launch - doubled - x]",
                                    "[after_launch - doubled - out]"));
@@ -85,20 +85,20 @@ TEST_F(DebuggedMeasureTest, InputsArePrintedForEachDataSet) {
 
 TEST_F(DebuggedMeasureTest, OfOtherKernelsNothing) {
   StartDebugged(DebugLevel::kPrint, {"softmax"});
-  EXPECT_TRUE(Measure(Named(kRight)).ok());
+  EXPECT_TRUE(Measure(Named(kRight)).has_perf_ms());
   EXPECT_THAT(printed_, IsEmpty());
 }
 
 TEST_F(DebuggedMeasureTest, PrintsNamesOnly) {
   StartDebugged(DebugLevel::kNames);
-  EXPECT_TRUE(Measure(Named(kRight)).ok());
+  EXPECT_TRUE(Measure(Named(kRight)).has_perf_ms());
   EXPECT_THAT(printed_, ElementsAre("[before_launch - doubled]", "[after_launch - doubled]"));
 }
 
 TEST_F(DebuggedMeasureTest, SavesAndNeverOverwrites) {
   for (int process = 0; process < 2; ++process) {
     StartDebugged(DebugLevel::kSave);
-    EXPECT_TRUE(Measure(Named(kRight)).ok());
+    EXPECT_TRUE(Measure(Named(kRight)).has_perf_ms());
   }
   EXPECT_THAT(Files(), ElementsAre("after_launch_doubled_out.2.npy", "after_launch_doubled_out.npy",
                                    "after_launch_doubled_x.2.npy", "after_launch_doubled_x.npy",
@@ -120,8 +120,8 @@ TEST_F(DebuggedMeasureTest, NumbersByTheirValue) {
   request.argument_labels = {{.name = "x"},     {.name = "out"},
                              {.name = "scale"}, {.name = "causal", .is_flag = true},
                              {.name = "n"},     {.name = "x.size(0)", .is_size = true}};
-  const MeasureOutcome outcome = Measure(request);
-  ASSERT_TRUE(outcome.ok()) << outcome.failure->message;
+  const wire::Outcome outcome = Measure(request);
+  ASSERT_TRUE(outcome.has_perf_ms()) << outcome.failure().message();
   for (const char* line :
        {"[before_launch - doubled - scale] 0.5 (float)", "[before_launch - doubled - causal] true (bool)",
         "[before_launch - doubled - n] 4 (integer)", "[before_launch - doubled - x.size(0)] 1000 (symbolic size)"}) {
@@ -135,13 +135,14 @@ constexpr char kMakesANaN[] = "out[i] = i == 7 ? (x[i] - x[i]) / (x[i] - x[i]) :
 TEST_F(DebuggedMeasureTest, AFailureNamesTheFirstNaN) {
   for (const DebugLevel level : {DebugLevel::kSave, DebugLevel::kPrint}) {
     StartDebugged(level);
-    const MeasureFailure failure = FailureOf(Named(kMakesANaN));
-    EXPECT_EQ(failure.error_class, "WrongResult");
-    EXPECT_THAT(failure.message, EndsWith("; the first tensor with a NaN is 'out' (1 of 1000 elements), made by kernel "
-                                          "'doubled'"));
+    const wire::Failure failure = FailureOf(Named(kMakesANaN));
+    EXPECT_EQ(failure.error_class(), "WrongResult");
+    EXPECT_THAT(failure.message(),
+                EndsWith("; the first tensor with a NaN is 'out' (1 of 1000 elements), made by kernel "
+                         "'doubled'"));
     EXPECT_THAT(printed_, Contains(StartsWith("[first_nan] the first tensor with a NaN is 'out'")));
     // The next failure contains no NaN of this config.
-    EXPECT_THAT(FailureOf(Named("out[i] = 1.0f;")).message, Not(HasSubstr("NaN")));
+    EXPECT_THAT(FailureOf(Named("out[i] = 1.0f;")).message(), Not(HasSubstr("NaN")));
   }
 }
 
@@ -150,13 +151,13 @@ TEST_F(DebuggedMeasureTest, AFailureNamesAnInputWithANaN) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   std::memcpy(problem.data_sets[0].buffers[0].initial.data(), &nan, sizeof(nan));
   Start(problem, {.debug = {.level = DebugLevel::kSave, .folder = folder_}, .on_debug = [](std::string_view) {}});
-  EXPECT_THAT(FailureOf(Named(kRight)).message,
+  EXPECT_THAT(FailureOf(Named(kRight)).message(),
               EndsWith("the first tensor with a NaN is 'x' (1 of 1000 elements), an input of the program"));
 }
 
 TEST_F(DebuggedMeasureTest, Level0SaysNothingOfIt) {
   Start(DoublingProblem());
-  EXPECT_THAT(FailureOf(Named(kMakesANaN)).message, Not(HasSubstr("first tensor")));
+  EXPECT_THAT(FailureOf(Named(kMakesANaN)).message(), Not(HasSubstr("first tensor")));
   EXPECT_THAT(Files(), IsEmpty());
 }
 
@@ -165,11 +166,11 @@ TEST_F(DebuggedMeasureTest, AFullDiskIsAnErrorAndMeasuringGoesOn) {
   if (!disk.mounted()) GTEST_SKIP() << "this user may not mount anything";
   disk.Fill();
   StartDebugged(DebugLevel::kSave);
-  for (int i = 0; i < 2; ++i) EXPECT_TRUE(Measure(Named(kRight)).ok());
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(Measure(Named(kRight)).has_perf_ms());
   EXPECT_EQ(std::count_if(printed_.begin(), printed_.end(), [](auto& line) { return line.starts_with("[error]"); }), 1);
   EXPECT_THAT(printed_, Contains(AllOf(StartsWith("[error] cannot save values: cannot write "),
                                        HasSubstr("No space left on device"))));
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -3,7 +3,7 @@
 
 #include "tests/worker/tune/measure/measure_fixture.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 class FinalTest : public MeasureTest {
@@ -25,9 +25,9 @@ class FinalTest : public MeasureTest {
 TEST_F(FinalTest, TheFastestWins) {
   const FinalOutcome final = Final({kSlow, kRight, kRight});
   ASSERT_EQ(final.outcomes.size(), 3u);
-  for (const MeasureOutcome& outcome : final.outcomes) {
-    ASSERT_TRUE(outcome.ok()) << outcome.failure.value_or(MeasureFailure()).message;
-    EXPECT_EQ(outcome.samples_ms.size(), 5u);
+  for (const wire::Outcome& outcome : final.outcomes) {
+    ASSERT_TRUE(outcome.has_perf_ms()) << outcome.failure().message();
+    EXPECT_EQ(outcome.samples_ms_size(), 5);
   }
   EXPECT_NE(final.best, 0);
   EXPECT_FALSE(final.tied_with_best[0]);
@@ -36,10 +36,10 @@ TEST_F(FinalTest, TheFastestWins) {
 
 TEST_F(FinalTest, WhatIsRightByChanceDoesNotWin) {
   const std::string by_chance = "out[i] = 2.0f * (i + 1);";
-  EXPECT_TRUE(Measure(by_chance).ok()) << "right on the first data set";
+  EXPECT_TRUE(Measure(by_chance).has_perf_ms()) << "right on the first data set";
   const FinalOutcome final = Final({by_chance, kRight});
   EXPECT_EQ(final.best, 1);
-  EXPECT_EQ(final.outcomes[0].failure.value().error_class, "WrongResult");
+  EXPECT_EQ(final.outcomes[0].failure().error_class(), "WrongResult");
   EXPECT_FALSE(final.tied_with_best[0]);
   ExpectThatTheNextIsMeasuredRight();
 }
@@ -49,11 +49,11 @@ TEST_F(FinalTest, WhatEndsTheProcessIsFoundAndTheOthersGoOn) {
   const std::string crash = "out[x[kSecond] == 1.25f ? (long)i + ((long)1 << 42) : (long)i] = 2.0f * x[i];";
   std::string body = crash;
   body.replace(body.find("kSecond"), 7, "1");
-  EXPECT_TRUE(Measure(body).ok());
+  EXPECT_TRUE(Measure(body).has_perf_ms());
   const FinalOutcome final = Final({kRight, body, kRight});
-  EXPECT_TRUE(final.outcomes[0].ok());
-  EXPECT_TRUE(final.outcomes[2].ok());
-  EXPECT_EQ(final.outcomes[1].failure.value().error_class, IsCuda() ? "IllegalAddress" : "Crash");
+  EXPECT_TRUE(final.outcomes[0].has_perf_ms());
+  EXPECT_TRUE(final.outcomes[2].has_perf_ms());
+  EXPECT_EQ(final.outcomes[1].failure().error_class(), IsCuda() ? "IllegalAddress" : "Crash");
   EXPECT_NE(final.best, 1);
   ExpectThatTheNextIsMeasuredRight();
 }
@@ -66,4 +66,4 @@ TEST_F(FinalTest, NobodyWinsWhereNobodyIsRight) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

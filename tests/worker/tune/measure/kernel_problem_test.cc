@@ -8,7 +8,7 @@
 #include "worker/kernels/kernel_spec.h"
 #include "worker/kernels/library.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 using testing::HasSubstr;
@@ -22,7 +22,7 @@ struct BoundProblem {
   std::vector<ExpectedCall> calls;
   kernels::Problem problem;
 
-  ToleranceOf Tolerance() const {
+  ToleranceFunction Tolerance() const {
     return [this](std::string_view, DType dtype) { return library_kernel->tolerance(problem, dtype); };
   }
 };
@@ -52,17 +52,17 @@ class KernelProblemTest : public MeasureTest {
   MeasureRequest DefaultRequest(const BoundProblem& made) {
     const codegen::GeneratedKernel generated = made.bound->Generate(made.bound->config_space().Default()).value();
     const CompiledCode code = made.device->Compile(generated.source).value();
-    return RequestOf(*made.bound, generated, made.calls[0].arguments, std::make_shared<CompiledCode>(code)).value();
+    return MakeRequest(*made.bound, generated, made.calls[0].arguments, std::make_shared<CompiledCode>(code)).value();
   }
 
   void ExpectMeasured(const BoundProblem& made) {
-    Start(ProblemOf(*made.bound, made.calls, made.Tolerance()).value());
+    Start(MakeProblem(*made.bound, made.calls, made.Tolerance()).value());
     const MeasureRequest request = DefaultRequest(made);
-    const MeasureOutcome outcome = Measure(request);
-    EXPECT_TRUE(outcome.ok()) << outcome.failure.value_or(MeasureFailure()).message;
+    const wire::Outcome outcome = Measure(request);
+    EXPECT_TRUE(outcome.has_perf_ms()) << outcome.failure().message();
     const FinalOutcome final = measurer_->MeasureInterleaved({request, request}, {.rounds = 3}).value();
-    EXPECT_TRUE(final.outcomes[0].ok()) << final.outcomes[0].failure.value_or(MeasureFailure()).message;
-    EXPECT_TRUE(final.outcomes[1].ok());
+    EXPECT_TRUE(final.outcomes[0].has_perf_ms()) << final.outcomes[0].failure().message();
+    EXPECT_TRUE(final.outcomes[1].has_perf_ms());
   }
 };
 
@@ -98,14 +98,14 @@ TEST_F(KernelProblemTest, RefusesCallsThatDiffer) {
   BoundProblem made = Bind(DeviceName(), "add", {"x=8x8:f32"});
   const BoundProblem other = Bind(DeviceName(), "add", {"x=8x16:f32"});
   made.calls[1] = other.calls[0];
-  const absl::Status status = ProblemOf(*made.bound, made.calls, made.Tolerance()).status();
+  const absl::Status status = MakeProblem(*made.bound, made.calls, made.Tolerance()).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("differ"));
   made.calls.pop_back();
   made.calls[0].results.clear();
-  EXPECT_THAT(std::string(ProblemOf(*made.bound, made.calls, made.Tolerance()).status().message()),
+  EXPECT_THAT(std::string(MakeProblem(*made.bound, made.calls, made.Tolerance()).status().message()),
               HasSubstr("no expected result"));
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

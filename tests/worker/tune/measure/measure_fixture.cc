@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 constexpr char kCudaWords[] = R"(
@@ -86,22 +86,22 @@ MeasureRequest MeasureTest::RequestFor(const std::string& body, const std::strin
           .shape = {.grid = kNumbers / 100, .threads = 100}};
 }
 
-MeasureOutcome MeasureTest::Measure(const MeasureRequest& request) {
-  absl::StatusOr<MeasureOutcome> outcome = measurer_->Measure(request);
+wire::Outcome MeasureTest::Measure(const MeasureRequest& request) {
+  absl::StatusOr<wire::Outcome> outcome = measurer_->Measure(request);
   if (!outcome.ok()) throw std::runtime_error(std::string(outcome.status().message()));
   return *std::move(outcome);
 }
 
-MeasureFailure MeasureTest::FailureOf(const MeasureRequest& request) {
-  const MeasureOutcome outcome = Measure(request);
-  EXPECT_FALSE(outcome.perf_ms.has_value()) << "a failed config must have no time";
-  EXPECT_TRUE(outcome.failure.has_value());
-  return outcome.failure.value_or(MeasureFailure());
+wire::Failure MeasureTest::FailureOf(const MeasureRequest& request) {
+  const wire::Outcome outcome = Measure(request);
+  EXPECT_FALSE(outcome.has_perf_ms()) << "a failed config must have no time";
+  EXPECT_TRUE(outcome.has_failure());
+  return outcome.failure();
 }
 
 void MeasureTest::ExpectThatTheNextIsMeasuredRight() {
-  const MeasureOutcome outcome = Measure(kRight);
-  EXPECT_TRUE(outcome.ok()) << outcome.failure.value_or(MeasureFailure()).message;
+  const wire::Outcome outcome = Measure(kRight);
+  EXPECT_TRUE(outcome.has_perf_ms()) << outcome.failure().message();
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

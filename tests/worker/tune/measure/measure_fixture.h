@@ -9,7 +9,7 @@
 #include "worker/device/device.h"
 #include "worker/tune/measure/measurer.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // Measures kernels that double the numbers of `x` into `out`, or fail to do so, on the device in TELEMETRY_TEST_DEVICE
 // ("opencl:0" if it is not set), in real processes of this program. Each kernel body is written once, with macros for
@@ -31,12 +31,12 @@ class MeasureTest : public testing::Test {
 
   // Compiles `void kernel(GLOBAL float* x, GLOBAL float* out)` with this body and additional parameters.
   MeasureRequest RequestFor(const std::string& body, const std::string& more_parameters = "");
-  MeasureOutcome Measure(const MeasureRequest& request);
-  MeasureOutcome Measure(const std::string& body) { return Measure(RequestFor(body)); }
+  wire::Outcome Measure(const MeasureRequest& request);
+  wire::Outcome Measure(const std::string& body) { return Measure(RequestFor(body)); }
 
   // Returns the failure of a config that must fail.
-  MeasureFailure FailureOf(const MeasureRequest& request);
-  MeasureFailure FailureOf(const std::string& body) { return FailureOf(RequestFor(body)); }
+  wire::Failure FailureOf(const MeasureRequest& request);
+  wire::Failure FailureOf(const std::string& body) { return FailureOf(RequestFor(body)); }
 
   void ExpectThatTheNextIsMeasuredRight();
 
@@ -46,4 +46,4 @@ class MeasureTest : public testing::Test {
   std::unique_ptr<Measurer> measurer_;
 };
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -11,7 +11,7 @@ namespace tune = telemetry::worker::tune;
 // This program is also run as a measuring process and as a tuner that is killed.
 int main(int argc, char** argv) {
   if (const std::optional<int> exit_status = tune::RunTuneChild(argc, argv)) return *exit_status;
-  if (argc >= 2 && std::strcmp(argv[1], tune::kWaitingTuner) == 0) return tune::RunWaitingTuner();
+  if (argc >= 2 && std::strcmp(argv[1], tune::measure::kWaitingTuner) == 0) return tune::measure::RunWaitingTuner();
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -7,7 +7,7 @@
 
 #include "tests/worker/tune/measure/measure_fixture.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 using testing::AnyOf;
@@ -17,89 +17,89 @@ using testing::HasSubstr;
 using MeasurerTest = MeasureTest;
 
 TEST_F(MeasurerTest, TimesWhatIsRight) {
-  const MeasureOutcome outcome = Measure(kRight);
-  ASSERT_TRUE(outcome.ok()) << outcome.failure->message;
-  EXPECT_GT(*outcome.perf_ms, 0);
-  EXPECT_GE(outcome.samples_ms.size(), 3u);
-  EXPECT_FALSE(outcome.gave_up);
-  EXPECT_EQ(outcome.check->mismatches, 0);
-  EXPECT_EQ(outcome.check->worst_absolute, 0);
-  EXPECT_GT(outcome.attributes.binary_bytes, 0u);
+  const wire::Outcome outcome = Measure(kRight);
+  ASSERT_TRUE(outcome.has_perf_ms()) << outcome.failure().message();
+  EXPECT_GT(outcome.perf_ms(), 0);
+  EXPECT_GE(outcome.samples_ms_size(), 3);
+  EXPECT_FALSE(outcome.gave_up());
+  EXPECT_EQ(outcome.check().mismatches(), 0);
+  EXPECT_EQ(outcome.check().worst_absolute(), 0);
+  EXPECT_GT(outcome.attributes().binary_bytes(), 0u);
   if (IsCuda()) {
-    EXPECT_GT(outcome.attributes.registers, 0);
-    EXPECT_GT(outcome.attributes.blocks_per_unit, 0);
-    EXPECT_GT(outcome.attributes.occupancy, 0);
-    EXPECT_LE(outcome.attributes.occupancy, 1);
-    EXPECT_GT(outcome.sm_clock_mhz, 300);
+    EXPECT_GT(outcome.attributes().registers(), 0);
+    EXPECT_GT(outcome.attributes().blocks_per_unit(), 0);
+    EXPECT_GT(outcome.attributes().occupancy(), 0);
+    EXPECT_LE(outcome.attributes().occupancy(), 1);
+    EXPECT_GT(outcome.sm_clock_mhz(), 300);
   }
 }
 
 TEST_F(MeasurerTest, FindsTheFirstWrongResult) {
-  const MeasureOutcome outcome = Measure("out[i] = i == 123 ? 1.5f : i == 500 ? 0.0f : 2.0f * x[i];");
-  ASSERT_TRUE(outcome.failure.has_value());
-  EXPECT_FALSE(outcome.perf_ms.has_value());
-  EXPECT_TRUE(outcome.samples_ms.empty()) << "a wrong config must not be timed";
-  EXPECT_EQ(outcome.failure->phase, "check");
-  EXPECT_EQ(outcome.failure->error_class, "WrongResult");
-  EXPECT_EQ(outcome.check->mismatches, 2);
-  EXPECT_EQ(outcome.check->output, "out");
-  EXPECT_THAT(outcome.check->first_index, ElementsAre(12, 3));
-  EXPECT_EQ(outcome.check->expected, 248);
-  EXPECT_EQ(outcome.check->actual, 1.5);
-  EXPECT_EQ(outcome.check->worst_absolute, 1002);
-  EXPECT_THAT(outcome.failure->message, HasSubstr("'out'[12, 3]: expected 248, got 1.5"));
+  const wire::Outcome outcome = Measure("out[i] = i == 123 ? 1.5f : i == 500 ? 0.0f : 2.0f * x[i];");
+  ASSERT_TRUE(outcome.has_failure());
+  EXPECT_FALSE(outcome.has_perf_ms());
+  EXPECT_TRUE(outcome.samples_ms().empty()) << "a wrong config must not be timed";
+  EXPECT_EQ(outcome.failure().phase(), "check");
+  EXPECT_EQ(outcome.failure().error_class(), "WrongResult");
+  EXPECT_EQ(outcome.check().mismatches(), 2);
+  EXPECT_EQ(outcome.check().output(), "out");
+  EXPECT_THAT(outcome.check().first_index(), ElementsAre(12, 3));
+  EXPECT_EQ(outcome.check().expected(), 248);
+  EXPECT_EQ(outcome.check().actual(), 1.5);
+  EXPECT_EQ(outcome.check().worst_absolute(), 1002);
+  EXPECT_THAT(outcome.failure().message(), HasSubstr("'out'[12, 3]: expected 248, got 1.5"));
   ExpectThatTheNextIsMeasuredRight();
 }
 
 TEST_F(MeasurerTest, SeesWhatIsLeftOut) {
-  const MeasureOutcome outcome = Measure("if (i != 7) out[i] = 2.0f * x[i];");
-  ASSERT_TRUE(outcome.failure.has_value());
-  EXPECT_EQ(outcome.failure->error_class, "WrongResult");
-  EXPECT_EQ(outcome.check->mismatches, 1);
-  EXPECT_TRUE(std::isnan(outcome.check->actual));
-  EXPECT_TRUE(std::isinf(outcome.check->worst_absolute));
+  const wire::Outcome outcome = Measure("if (i != 7) out[i] = 2.0f * x[i];");
+  ASSERT_TRUE(outcome.has_failure());
+  EXPECT_EQ(outcome.failure().error_class(), "WrongResult");
+  EXPECT_EQ(outcome.check().mismatches(), 1);
+  EXPECT_TRUE(std::isnan(outcome.check().actual()));
+  EXPECT_TRUE(std::isinf(outcome.check().worst_absolute()));
 }
 
 TEST_F(MeasurerTest, DoesNotTakeTheResultsOfTheConfigBefore) {
   ExpectThatTheNextIsMeasuredRight();
-  EXPECT_EQ(FailureOf("if (i < 0) out[i] = 0.0f;").error_class, "WrongResult");
+  EXPECT_EQ(FailureOf("if (i < 0) out[i] = 0.0f;").error_class(), "WrongResult");
 }
 
 TEST_F(MeasurerTest, SeesNaN) {
-  EXPECT_EQ(FailureOf("out[i] = i == 999 ? sqrt(-x[i]) : 2.0f * x[i];").error_class, "WrongResult");
+  EXPECT_EQ(FailureOf("out[i] = i == 999 ? sqrt(-x[i]) : 2.0f * x[i];").error_class(), "WrongResult");
 }
 
 TEST_F(MeasurerTest, SeesWhatIsWrittenBehindAnOutput) {
-  const MeasureFailure failure = FailureOf("out[i] = 2.0f * x[i]; if (i == 0) out[1000] = 3.0f;");
-  EXPECT_EQ(failure.phase, "check");
-  EXPECT_EQ(failure.error_class, "OutOfBounds");
-  EXPECT_THAT(failure.message, HasSubstr("beyond 'out': 4 bytes"));
+  const wire::Failure failure = FailureOf("out[i] = 2.0f * x[i]; if (i == 0) out[1000] = 3.0f;");
+  EXPECT_EQ(failure.phase(), "check");
+  EXPECT_EQ(failure.error_class(), "OutOfBounds");
+  EXPECT_THAT(failure.message(), HasSubstr("beyond 'out': 4 bytes"));
   ExpectThatTheNextIsMeasuredRight();
 }
 
 TEST_F(MeasurerTest, SeesWhatIsWrittenInFrontOfAnOutput) {
-  EXPECT_EQ(FailureOf("out[i] = 2.0f * x[i]; if (i == 0) out[-1] = 3.0f;").error_class, "OutOfBounds");
+  EXPECT_EQ(FailureOf("out[i] = 2.0f * x[i]; if (i == 0) out[-1] = 3.0f;").error_class(), "OutOfBounds");
   ExpectThatTheNextIsMeasuredRight();
 }
 
 TEST_F(MeasurerTest, SeesAChangedInputAndRestoresIt) {
-  const MeasureFailure failure = FailureOf("out[i] = 2.0f * x[i]; if (i == 1) x[999] = 3.0f;");
-  EXPECT_EQ(failure.error_class, "InputChanged");
-  EXPECT_THAT(failure.message, HasSubstr("'x'"));
+  const wire::Failure failure = FailureOf("out[i] = 2.0f * x[i]; if (i == 1) x[999] = 3.0f;");
+  EXPECT_EQ(failure.error_class(), "InputChanged");
+  EXPECT_THAT(failure.message(), HasSubstr("'x'"));
   ExpectThatTheNextIsMeasuredRight();
 }
 
 TEST_F(MeasurerTest, ChecksAgainAfterTheLastRun) {
   // The result is right only if no launch ran before.
-  const MeasureFailure failure = FailureOf("out[i] = out[i] != out[i] ? 2.0f * x[i] : 0.0f;");
-  EXPECT_EQ(failure.error_class, "WrongResult");
+  const wire::Failure failure = FailureOf("out[i] = out[i] != out[i] ? 2.0f * x[i] : 0.0f;");
+  EXPECT_EQ(failure.error_class(), "WrongResult");
 }
 
 TEST_F(MeasurerTest, ACrashCostsOneConfig) {
-  const MeasureFailure failure = FailureOf("out[(long)i + ((long)1 << 42)] = 2.0f * x[i];");
-  EXPECT_EQ(failure.phase, "run");
-  EXPECT_EQ(failure.error_class, IsCuda() ? "IllegalAddress" : "Crash");
-  EXPECT_EQ(failure.code, IsCuda() ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "SIGSEGV");
+  const wire::Failure failure = FailureOf("out[(long)i + ((long)1 << 42)] = 2.0f * x[i];");
+  EXPECT_EQ(failure.phase(), "run");
+  EXPECT_EQ(failure.error_class(), IsCuda() ? "IllegalAddress" : "Crash");
+  EXPECT_EQ(failure.code(), IsCuda() ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "SIGSEGV");
   ExpectThatTheNextIsMeasuredRight();
   FailureOf("out[(long)i + ((long)1 << 42)] = 2.0f * x[i];");
   FailureOf("out[(long)i + ((long)1 << 42)] = 2.0f * x[i];");
@@ -112,42 +112,42 @@ TEST_F(MeasurerTest, AnEndlessLoopIsEnded) {
   request.run_limit = absl::Milliseconds(300);
   // OpenCL compiles during the first launch.
   request.load_limit = absl::Seconds(60);
-  const MeasureFailure failure = FailureOf(request);
-  EXPECT_THAT(failure.phase, AnyOf("run", "launch"));
-  EXPECT_EQ(failure.error_class, "Hang");
-  EXPECT_EQ(failure.code, "DEADLINE_EXCEEDED");
+  const wire::Failure failure = FailureOf(request);
+  EXPECT_THAT(failure.phase(), AnyOf("run", "launch"));
+  EXPECT_EQ(failure.error_class(), "Hang");
+  EXPECT_EQ(failure.code(), "DEADLINE_EXCEEDED");
   ExpectThatTheNextIsMeasuredRight();
 }
 
 TEST_F(MeasurerTest, TooMuchSharedMemoryIsTold) {
   MeasureRequest request = RequestFor(kRight);
   request.shape.shared_bytes = size_t{1} << 30;
-  const MeasureFailure failure = FailureOf(request);
-  EXPECT_EQ(failure.phase, "launch");
-  EXPECT_THAT(failure.message, HasSubstr("1073741824 bytes"));
+  const wire::Failure failure = FailureOf(request);
+  EXPECT_EQ(failure.phase(), "launch");
+  EXPECT_THAT(failure.message(), HasSubstr("1073741824 bytes"));
   ExpectThatTheNextIsMeasuredRight();
 }
 
 TEST_F(MeasurerTest, CodeThatDoesNotLoadIsTold) {
   MeasureRequest request = RequestFor(kRight);
   request.code = std::make_shared<CompiledCode>(CompiledCode{.binary = "no code"});
-  EXPECT_EQ(FailureOf(request).phase, "load");
+  EXPECT_EQ(FailureOf(request).phase(), "load");
   request = RequestFor(kRight);
   request.function = "another";
-  EXPECT_EQ(FailureOf(request).error_class, "NotFound");
+  EXPECT_EQ(FailureOf(request).error_class(), "NotFound");
   ExpectThatTheNextIsMeasuredRight();
 }
 
 TEST_F(MeasurerTest, GivesUpOnWhatIsClearlySlower) {
   MeasureRequest request = RequestFor(kRight);
   request.effort.give_up_above_ms = 1e-9;
-  const MeasureOutcome outcome = Measure(request);
-  EXPECT_FALSE(outcome.failure.has_value());
-  EXPECT_FALSE(outcome.perf_ms.has_value());
-  EXPECT_TRUE(outcome.gave_up);
-  EXPECT_LE(outcome.samples_ms.size(), 3u);
+  const wire::Outcome outcome = Measure(request);
+  EXPECT_FALSE(outcome.has_failure());
+  EXPECT_FALSE(outcome.has_perf_ms());
+  EXPECT_TRUE(outcome.gave_up());
+  EXPECT_LE(outcome.samples_ms_size(), 3);
   request.effort.give_up_above_ms = 1e9;
-  EXPECT_TRUE(Measure(request).ok());
+  EXPECT_TRUE(Measure(request).has_perf_ms());
 }
 
 TEST_F(MeasurerTest, RefusesBuffersThatTheProblemHasNot) {
@@ -164,9 +164,9 @@ TEST_F(MeasurerTest, MeasuresWhatChangesItsArguments) {
   problem.buffers[1].name = "x";
   problem.data_sets[0].buffers[1].initial = problem.data_sets[0].buffers[0].initial;
   Start(problem);
-  EXPECT_TRUE(Measure("out[i] = out[i] + x[i];").ok());
-  EXPECT_TRUE(Measure("out[i] = 2.0f * out[i];").ok()) << "the argument must be restored for each config";
-  EXPECT_FALSE(Measure("out[i] = 2.5f * out[i];").ok());
+  EXPECT_TRUE(Measure("out[i] = out[i] + x[i];").has_perf_ms());
+  EXPECT_TRUE(Measure("out[i] = 2.0f * out[i];").has_perf_ms()) << "the argument must be restored for each config";
+  EXPECT_FALSE(Measure("out[i] = 2.5f * out[i];").has_perf_ms());
 }
 
 TEST_F(MeasurerTest, MeasuresWhatHasNothingToDo) {
@@ -176,7 +176,7 @@ TEST_F(MeasurerTest, MeasuresWhatHasNothingToDo) {
   Start({.buffers = {x, out}, .data_sets = {{.buffers = {BufferData(), BufferData()}}}});
   MeasureRequest request = RequestFor(kRight);
   request.shape.grid = 0;
-  EXPECT_TRUE(Measure(request).ok());
+  EXPECT_TRUE(Measure(request).has_perf_ms());
 }
 
 TEST(MeasurerStartTest, RefusesADeviceThatIsNotThere) {
@@ -187,4 +187,4 @@ TEST(MeasurerStartTest, RefusesADeviceThatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

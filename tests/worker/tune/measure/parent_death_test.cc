@@ -18,7 +18,7 @@
 
 extern char** environ;
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 namespace {
 
@@ -89,4 +89,4 @@ int RunWaitingTuner() {
   return 1;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 using testing::ElementsAre;
@@ -26,11 +26,11 @@ std::string Refusal(const MeasureProblem& problem) {
 TEST(ProblemImageTest, HasTheDataAtTheirPlaces) {
   const ProblemImage image = MakeImage(SmallProblem(), "opencl:0").value();
   const wire::DataSet& set = image.setup.data_sets(0);
-  EXPECT_THAT(*BytesOf(set.buffers(0).initial(), image.data.bytes()),
+  EXPECT_THAT(*FindBytes(set.buffers(0).initial(), image.data.bytes()),
               ElementsAre(std::byte{7}, std::byte{7}, std::byte{7}, std::byte{7}));
   int32_t expected[2];
   ASSERT_EQ(set.buffers(1).expected().size(), sizeof(expected));
-  std::memcpy(expected, BytesOf(set.buffers(1).expected(), image.data.bytes())->data(), sizeof(expected));
+  std::memcpy(expected, FindBytes(set.buffers(1).expected(), image.data.bytes())->data(), sizeof(expected));
   EXPECT_THAT(expected, ElementsAre(1, -2));
   EXPECT_TRUE(image.setup.buffers(1).written());
 }
@@ -58,8 +58,8 @@ TEST(ProblemImageTest, RefusesRangesOutsideTheData) {
   wire::Range range;
   range.set_offset(8);
   range.set_size(~uint64_t{0});
-  EXPECT_EQ(BytesOf(range, image.data.bytes()).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(FindBytes(range, image.data.bytes()).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

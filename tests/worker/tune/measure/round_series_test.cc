@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 using testing::ElementsAre;
@@ -50,4 +50,4 @@ TEST(RoundSeriesTest, TakesALowClockThatStays) {
 TEST(RoundSeriesTest, NothingToMeasureIsDone) { EXPECT_EQ(RoundSeries(0, 5).Next(), 0); }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 constexpr double kBest = 2000;
@@ -124,4 +124,4 @@ TEST(SampleSeriesTest, AnUnknownClockIsNotLow) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

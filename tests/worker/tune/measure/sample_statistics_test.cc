@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 TEST(SampleStatisticsTest, MedianIsTheMiddle) {
@@ -62,4 +62,4 @@ TEST(SampleStatisticsTest, DifferencesThatNobodyNoticesAreTies) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

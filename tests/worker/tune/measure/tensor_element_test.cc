@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 namespace {
 
 using testing::ElementsAre;
@@ -34,4 +34,4 @@ TEST(TensorElementTest, ReadsEveryType) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -1,6 +1,6 @@
 #pragma once
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::measure {
 
 // The program's argument that selects the role of a waiting tuner: it starts a measurer, writes a byte to stdout when
 // the measurer is ready, and waits until it is killed.
@@ -8,4 +8,4 @@ inline constexpr char kWaitingTuner[] = "waiting-tuner";
 
 int RunWaitingTuner();
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::measure

@@ -17,7 +17,7 @@
 #include "tests/worker/tune/process/child_roles.h"
 #include "worker/tune/process/parent_connection.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::process {
 namespace {
 
 using absl::StatusCode;
@@ -219,4 +219,4 @@ TEST(ParentConnectionTest, NeedsAParent) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::process

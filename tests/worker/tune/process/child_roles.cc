@@ -18,7 +18,7 @@
 #include "worker/tune/process/parent_connection.h"
 #include "worker/tune/process/shared_bytes.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::process {
 namespace {
 
 using Fds = std::vector<OwnedFd>;
@@ -179,4 +179,4 @@ std::optional<int> PlayRole(int argc, char** argv) {
   return Play(argv[2]);
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::process

@@ -10,7 +10,7 @@
 #include "google/protobuf/wrappers.pb.h"
 #include "worker/tune/process/child_process.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::process {
 
 // A message that contains bytes.
 using Text = google::protobuf::BytesValue;
@@ -33,4 +33,4 @@ absl::StatusOr<std::string> Ask(ChildProcess* child, const std::string& question
 // Plays a role in the child and returns its exit status; nullopt if the arguments are not those of a child.
 std::optional<int> PlayRole(int argc, char** argv);
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::process

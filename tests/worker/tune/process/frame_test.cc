@@ -12,7 +12,7 @@
 #include "tests/worker/tune/open_fds.h"
 #include "tests/worker/tune/process/child_roles.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::process {
 namespace {
 
 using absl::StatusCode;
@@ -143,4 +143,4 @@ TEST_F(FrameTest, TooManyDescriptorsAreRefused) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::process

@@ -13,7 +13,7 @@
 #include "tests/worker/tune/open_fds.h"
 #include "tests/worker/tune/process/child_roles.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::process {
 namespace {
 
 using absl::StatusCode;
@@ -79,4 +79,4 @@ TEST(SharedBytesTest, GoesWithItsOwner) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::process

@@ -11,7 +11,7 @@
 #include "tests/worker/tune/search/spaces.h"
 #include "worker/tune/search/make_search.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 namespace {
 
 constexpr int kSeeds = 20;
@@ -88,4 +88,4 @@ TEST(ConvergenceTest, QuickEffortFindsAsGoodConfigsFromMostSeeds) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -7,7 +7,7 @@
 
 #include "worker/tune/search/random.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 namespace {
 
 TEST(CholeskyTest, SolvesWhatItFactorized) {
@@ -90,4 +90,4 @@ TEST(GaussianProcessTest, TakesValuesThatAreAllAlikeAndInputsTwice) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -7,7 +7,7 @@
 
 #include "worker/tune/search/random.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 namespace {
 
 using codegen::Config;
@@ -126,4 +126,4 @@ SearchResult RunSearch(SearchAlgorithm* search, const Landscape& landscape, uint
   return result;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -9,7 +9,7 @@
 #include "worker/tune/search/point_space.h"
 #include "worker/tune/search/search_algorithm.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 
 // The options of Landscape.
 struct LandscapeOptions {
@@ -66,4 +66,4 @@ struct SearchResult {
 };
 SearchResult RunSearch(SearchAlgorithm* search, const Landscape& landscape, uint64_t clock_seed);
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -8,7 +8,7 @@
 
 #include "tests/worker/tune/search/spaces.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 namespace {
 
 using codegen::Config;
@@ -79,4 +79,4 @@ TEST(EffortTest, HasNames) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -13,7 +13,7 @@
 #include "worker/tune/search/sampler.h"
 #include "worker/tune/search/tile_shape.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 namespace {
 
 using codegen::ConfigParameter;
@@ -151,4 +151,4 @@ TEST(RandomTest, IsTheSameEverywhere) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -11,7 +11,7 @@
 #include "tests/worker/tune/search/spaces.h"
 #include "worker/tune/search/make_search.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 namespace {
 
 using codegen::Config;
@@ -179,4 +179,4 @@ TEST_P(SearchPropertiesTest, TakesTimesThatAreNoneAndTrialsThatAreMissing) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -6,7 +6,7 @@
 #include "worker/kernels/library.h"
 #include "worker/kernels/trace_problem.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 namespace {
 
 codegen::ConfigSpace TracedSpace(const kernels::LibraryKernel& kernel, const kernels::Problem& problem) {
@@ -49,4 +49,4 @@ const codegen::ConfigSpace& TinySpace() {
   return *space;
 }
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -5,7 +5,7 @@
 
 #include "worker/codegen/config.h"
 
-namespace telemetry::worker::tune {
+namespace telemetry::worker::tune::search {
 
 // The config space of a library kernel.
 struct NamedSpace {
@@ -20,4 +20,4 @@ const codegen::ConfigSpace& SpaceOf(const std::string& kernel);
 // Returns a config space that is small enough to try every config.
 const codegen::ConfigSpace& TinySpace();
 
-}  // namespace telemetry::worker::tune
+}  // namespace telemetry::worker::tune::search

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <vector>
+
+#include "client/producer.h"
+
+namespace telemetry::worker::tune::recording {
+
+// A producer that keeps its records in memory.
+class MemoryProducer final : public client::Producer {
+ public:
+  absl::Status Append(const v1::Record& record) override { return AppendBatch({&record, 1}); }
+  absl::Status AppendBatch(absl::Span<const v1::Record> records) override;
+  absl::Status Flush() override;
+  absl::Status Drain(absl::Duration timeout) override;
+  client::ProducerStats stats() const override { return {.appended_seq = records_.size()}; }
+
+  // Makes calls that append fail with `status`, until it is set to OK.
+  void FailWith(absl::Status status) { failure_ = std::move(status); }
+
+  const std::vector<v1::Record>& records() const { return records_; }
+  int flushes() const { return flushes_; }
+
+ private:
+  std::vector<v1::Record> records_;
+  absl::Status failure_;
+  int flushes_ = 0;
+};
+
+}  // namespace telemetry::worker::tune::recording

@@ -1,0 +1,77 @@
+#include "worker/tune/tune_processes.h"
+
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "proto/base/status_macros.h"
+#include "proto/base/steady.h"
+#include "worker/tune/measure/kernel_problem.h"
+
+namespace telemetry::worker::tune {
+
+absl::StatusOr<std::unique_ptr<TuneProcesses>> TuneProcesses::Create(const TuneSubject& subject,
+                                                                     TuneProcessOptions options) {
+  ASSIGN_OR_RETURN(std::unique_ptr<compile::CompilePool> pool, compile::CompilePool::Create(options.compile));
+  return std::unique_ptr<TuneProcesses>(new TuneProcesses(subject, std::move(options), std::move(pool)));
+}
+
+TuneProcesses::TuneProcesses(const TuneSubject& subject, TuneProcessOptions options,
+                             std::unique_ptr<compile::CompilePool> pool)
+    : subject_(subject),
+      options_(std::move(options)),
+      pool_(std::move(pool)),
+      queue_(pool_.get(), subject_.kernel->device()->properties(), subject_.kernel->device()->id()),
+      starting_(std::async(std::launch::async, [this]() -> absl::StatusOr<std::unique_ptr<measure::Measurer>> {
+        ASSIGN_OR_RETURN(const measure::MeasureProblem problem, subject_.measure_problem());
+        return measure::Measurer::Start(problem, options_.measure);
+      })) {}
+
+void TuneProcesses::CancelCompiling() {
+  pool_->Cancel();
+  while (queue_.under_way() > 0) queue_.Next(absl::InfiniteDuration());
+}
+
+absl::StatusOr<measure::Measurer*> TuneProcesses::ReadyMeasurer() {
+  if (measurer_ == nullptr) {
+    if (!starting_.valid()) return absl::UnavailableError("the measuring process could not be started");
+    ASSIGN_OR_RETURN(std::unique_ptr<measure::Measurer> started, starting_.get());
+    measurer_ = std::move(started);
+  }
+  return measurer_.get();
+}
+
+absl::StatusOr<measure::MeasureRequest> TuneProcesses::RequestFor(const CompiledCandidate& compiled) const {
+  ASSIGN_OR_RETURN(measure::MeasureRequest request,
+                   measure::MakeRequest(*subject_.kernel, compiled.candidate->generated, subject_.arguments,
+                                        std::make_shared<const CompiledCode>(*compiled.result.code)));
+  request.label = compiled.candidate->config.ToString();
+  request.effort = options_.effort;
+  request.load_limit = options_.load_limit;
+  request.run_limit = options_.run_limit;
+  return request;
+}
+
+absl::StatusOr<measure::wire::Outcome> TuneProcesses::Measure(const CompiledCandidate& compiled,
+                                                              double give_up_above_ms) {
+  ASSIGN_OR_RETURN(measure::MeasureRequest request, RequestFor(compiled));
+  request.effort.give_up_above_ms = give_up_above_ms;
+  ASSIGN_OR_RETURN(measure::Measurer * measurer, ReadyMeasurer());
+  const SteadyTime begin = SteadyNow();
+  const absl::Cleanup count = [&] { measuring_ += ElapsedSince(begin); };
+  return measurer->Measure(request);
+}
+
+absl::StatusOr<measure::FinalOutcome> TuneProcesses::MeasureInterleaved(const std::vector<CompiledCandidate>& compiled,
+                                                                        const measure::FinalEffort& effort) {
+  std::vector<measure::MeasureRequest> requests;
+  for (const CompiledCandidate& candidate : compiled) {
+    ASSIGN_OR_RETURN(measure::MeasureRequest request, RequestFor(candidate));
+    requests.push_back(std::move(request));
+  }
+  ASSIGN_OR_RETURN(measure::Measurer * measurer, ReadyMeasurer());
+  const SteadyTime begin = SteadyNow();
+  const absl::Cleanup count = [&] { measuring_ += ElapsedSince(begin); };
+  return measurer->MeasureInterleaved(requests, effort);
+}
+
+}  // namespace telemetry::worker::tune

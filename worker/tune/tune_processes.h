@@ -1,0 +1,63 @@
+#pragma once
+
+#include <future>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "worker/tune/compile/compile_pool.h"
+#include "worker/tune/compile_queue.h"
+#include "worker/tune/measure/measurer.h"
+#include "worker/tune/tune_subject.h"
+
+namespace telemetry::worker::tune {
+
+// The options of TuneProcesses.
+struct TuneProcessOptions {
+  compile::CompilePoolOptions compile;
+  measure::MeasurerOptions measure;
+  measure::MeasureEffort effort;
+  absl::Duration load_limit = absl::Seconds(60);  // time limit for loading the code of one config
+  absl::Duration run_limit = absl::Seconds(5);    // time limit for one run of a config
+};
+
+// The processes that compile and measure the configs of one subject. Thread-compatible.
+class TuneProcesses {
+ public:
+  // Starts the measuring process in the background. Returns the errors of CompilePool::Create.
+  static absl::StatusOr<std::unique_ptr<TuneProcesses>> Create(const TuneSubject& subject, TuneProcessOptions options);
+
+  // The candidates that are compiling or waiting for a compiler.
+  CompileQueue& queue() { return queue_; }
+  // Cancels every compilation that has not completed and empties the queue.
+  void CancelCompiling();
+  // The maximum number of concurrent compilations.
+  int compilers() const { return pool_->processes(); }
+  compile::CompilePoolStats compile_stats() const { return pool_->stats(); }
+
+  // Measure candidates that compiled successfully. The first call waits until the measuring process has started. Return
+  // the errors of TuneSubject::measure_problem, Measurer::Start, MakeRequest and of the Measurer's method of the same
+  // name.
+  absl::StatusOr<measure::wire::Outcome> Measure(const CompiledCandidate& compiled, double give_up_above_ms);
+  absl::StatusOr<measure::FinalOutcome> MeasureInterleaved(const std::vector<CompiledCandidate>& compiled,
+                                                           const measure::FinalEffort& effort);
+  // The total duration of all calls of Measure and MeasureInterleaved.
+  absl::Duration measuring() const { return measuring_; }
+
+ private:
+  TuneProcesses(const TuneSubject& subject, TuneProcessOptions options, std::unique_ptr<compile::CompilePool> pool);
+
+  absl::StatusOr<measure::Measurer*> ReadyMeasurer();
+  absl::StatusOr<measure::MeasureRequest> RequestFor(const CompiledCandidate& compiled) const;
+
+  const TuneSubject subject_;
+  const TuneProcessOptions options_;
+  const std::unique_ptr<compile::CompilePool> pool_;
+  CompileQueue queue_;
+  std::future<absl::StatusOr<std::unique_ptr<measure::Measurer>>> starting_;
+  std::unique_ptr<measure::Measurer> measurer_;
+  absl::Duration measuring_ = absl::ZeroDuration();
+};
+
+}  // namespace telemetry::worker::tune
