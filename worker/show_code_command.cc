@@ -13,9 +13,9 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/json.h"
 #include "spdlog/spdlog.h"
-#include "worker/codegen/architecture.h"
 #include "worker/codegen/config.h"
-#include "worker/codegen/generate.h"
+#include "worker/codegen/emit/generate.h"
+#include "worker/codegen/target.h"
 #include "worker/device/compile_options.h"
 #include "worker/ir/graph.h"
 #include "worker/ir/ir_graph_record.h"
@@ -42,7 +42,7 @@ struct ShowCodeFlags {
 
 absl::StatusOr<codegen::Target> TargetOf(const ShowCodeFlags& flags) {
   if (flags.dialect == "opencl") return codegen::Target();
-  absl::StatusOr<codegen::Target> target = codegen::TargetOfArchitecture(flags.architecture);
+  absl::StatusOr<codegen::Target> target = codegen::Target::ForArchitecture(flags.architecture);
   if (!target.ok()) return absl::InvalidArgumentError(absl::StrCat("--arch ", target.status().message()));
   return target;
 }
@@ -70,7 +70,7 @@ absl::StatusOr<std::string> SourceOf(const ShowCodeFlags& flags, const ir::Devic
     ASSIGN_OR_RETURN(codegen::Config parsed, codegen::Config::Parse(flags.config));
     config = std::move(parsed);
   }
-  ASSIGN_OR_RETURN(codegen::GeneratedKernel generated, codegen::Generate(device_ir, config, target));
+  ASSIGN_OR_RETURN(codegen::GeneratedKernel generated, codegen::emit::Generate(device_ir, config, target));
   if (target.dialect != worker::Dialect::kCuda) return generated.source;
   return absl::StrCat("// NVRTC options: ", absl::StrJoin(worker::CudaCompileOptions(flags.architecture), " "), "\n",
                       generated.source);

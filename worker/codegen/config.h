@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/record/json.h"
+#include "worker/codegen/target.h"
 #include "worker/ir/graph.h"
 
 namespace telemetry::worker::codegen {
@@ -31,8 +32,6 @@ class Config {
  private:
   record::Json object_ = record::Json::Object();
 };
-
-struct Target;
 
 // One dimension of the search space: a key's value, or one element of it if the value is a list. block_sizes[1] is a
 // parameter of its own.

@@ -15,7 +15,7 @@ using record::Cat;
 using record::Json;
 using Kind = ConfigParameter::Kind;
 
-std::optional<int64_t> IntegerOf(const Json& value) {
+std::optional<int64_t> AsInteger(const Json& value) {
   int64_t number = 0;
   if (value.kind != Json::Kind::kNumber || !absl::SimpleAtoi(value.text, &number)) return std::nullopt;
   return number;
@@ -25,7 +25,7 @@ bool IsPermutation(const Json& value, int64_t count) {
   if (value.kind != Json::Kind::kArray || static_cast<int64_t>(value.items.size()) != count) return false;
   std::vector<bool> seen(static_cast<size_t>(count), false);
   for (const Json& item : value.items) {
-    const std::optional<int64_t> index = IntegerOf(item);
+    const std::optional<int64_t> index = AsInteger(item);
     if (!index || *index < 0 || *index >= count || seen[static_cast<size_t>(*index)]) return false;
     seen[static_cast<size_t>(*index)] = true;
   }
@@ -39,7 +39,7 @@ bool Allows(const ConfigParameter& parameter, const Json& value) {
   switch (parameter.kind) {
     case Kind::kPowerOfTwo:
     case Kind::kInteger: {
-      const std::optional<int64_t> number = IntegerOf(value);
+      const std::optional<int64_t> number = AsInteger(value);
       if (!number || *number < parameter.low || *number > parameter.high) return false;
       return parameter.kind == Kind::kInteger || (*number & (*number - 1)) == 0;
     }

@@ -13,7 +13,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
 #include "worker/codegen/config.h"
-#include "worker/codegen/generate.h"
+#include "worker/codegen/generated_kernel.h"
 #include "worker/kernel/call_contract.h"
 #include "worker/kernel/compile_cache.h"
 #include "worker/kernel/compiled_kernel.h"

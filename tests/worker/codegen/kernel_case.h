@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "worker/codegen/config.h"
-#include "worker/codegen/generate.h"
+#include "worker/codegen/target.h"
 #include "worker/ir/compare.h"
 #include "worker/ir/graph.h"
 #include "worker/ir/reference.h"

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "proto/record/strings.h"
+#include "worker/codegen/emit/generate.h"
 
 namespace telemetry::worker::codegen {
 namespace {
@@ -101,7 +102,7 @@ std::shared_ptr<Device> TestDevice() {
 
 absl::Status RunKernel(const ir::DeviceIr& ir, const Config& config, const std::map<std::string, double>& scalars,
                        Device* device, ir::ReferenceTensors* tensors, const GenerateOptions& options) {
-  const absl::StatusOr<GeneratedKernel> kernel = Generate(ir, config, Target::For(device->properties()), options);
+  const absl::StatusOr<GeneratedKernel> kernel = emit::Generate(ir, config, Target::For(device->properties()), options);
   if (!kernel.ok()) return kernel.status();
   const absl::StatusOr<CompiledCode> code = device->Compile(kernel->source);
   if (!code.ok()) return absl::InternalError(Cat(code.status().ToString(), "\n", kernel->source));
@@ -123,7 +124,7 @@ absl::Status RunKernel(const ir::DeviceIr& ir, const Config& config, const std::
 
 absl::Status CompileForCuda(const ir::DeviceIr& ir, const Config& config, int sm, const GenerateOptions& options) {
   const Target target = {.dialect = Dialect::kCuda, .sm = sm, .compute_units = 132, .shared_bytes_per_block = 99 << 10};
-  const absl::StatusOr<GeneratedKernel> kernel = Generate(ir, config, target, options);
+  const absl::StatusOr<GeneratedKernel> kernel = emit::Generate(ir, config, target, options);
   if (!kernel.ok()) return kernel.status();
   const absl::StatusOr<CompiledCode> code = CompileCuda(kernel->source, Cat("sm_", sm));
   if (code.ok() || absl::IsUnavailable(code.status())) return code.status();

@@ -6,7 +6,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "worker/codegen/generate.h"
+#include "worker/codegen/config.h"
+#include "worker/codegen/target.h"
 #include "worker/device/device.h"
 #include "worker/ir/graph.h"
 #include "worker/ir/reference.h"

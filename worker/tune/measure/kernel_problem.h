@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "worker/codegen/generate.h"
+#include "worker/codegen/generated_kernel.h"
 #include "worker/ir/compare.h"
 #include "worker/ir/host_array.h"
 #include "worker/kernel/bound_kernel.h"
