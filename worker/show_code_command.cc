@@ -18,7 +18,7 @@
 #include "worker/codegen/target.h"
 #include "worker/device/compile_options.h"
 #include "worker/ir/graph.h"
-#include "worker/ir/ir_graph_record.h"
+#include "worker/ir/graph_record/ir_graph_record.h"
 #include "worker/kernels/library.h"
 #include "worker/kernels/trace_problem.h"
 
@@ -56,11 +56,11 @@ std::string InputShapes(const kernels::Problem& problem) {
 }
 
 std::string GraphLine(const ShowCodeFlags& flags, const kernels::Problem& problem, const ir::DeviceIr& device_ir) {
-  return record::ToJson(
-      ir::ExtractIrGraph(device_ir, {.kernel_name = flags.kernel,
-                                     .input_shapes = InputShapes(problem),
-                                     .device = absl::StrCat(flags.dialect, ":0"),
-                                     .on_warning = [](const std::string& warning) { spdlog::warn("{}", warning); }}));
+  return record::ToJson(ir::graph_record::ExtractIrGraph(
+      device_ir, {.kernel_name = flags.kernel,
+                  .input_shapes = InputShapes(problem),
+                  .device = absl::StrCat(flags.dialect, ":0"),
+                  .on_warning = [](const std::string& warning) { spdlog::warn("{}", warning); }}));
 }
 
 absl::StatusOr<std::string> SourceOf(const ShowCodeFlags& flags, const ir::DeviceIr& device_ir,

@@ -33,7 +33,7 @@ struct ExpectedCall {
 };
 
 // Computes the results with the IR's own reference, for kernels that have no reference of their own. Runs on the host
-// in double precision and is slow. Returns the errors of EvaluateReference and ToHost.
+// in double precision and is slow. Returns the errors of ir::reference::Evaluate and ToHost.
 absl::StatusOr<ExpectedTensors> EvaluateCall(const BoundKernel& kernel, const Arguments& arguments);
 
 // Returns the problem with one data set per call. All calls must have the sizes and strides of the first.

@@ -1,9 +1,9 @@
 #include <cmath>
 
 #include "worker/ir/half.h"
-#include "worker/ir/tile.h"
+#include "worker/ir/reference/tile.h"
 
-namespace telemetry::worker::ir {
+namespace telemetry::worker::ir::reference {
 namespace {
 
 // An operand in the layout of the result. Copies the elements only if their layout differs.
@@ -211,4 +211,4 @@ Tile Pointwise(Op op, DType dtype, const TileShape& shape, const std::vector<Til
   return tile;
 }
 
-}  // namespace telemetry::worker::ir
+}  // namespace telemetry::worker::ir::reference

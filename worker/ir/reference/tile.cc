@@ -1,4 +1,4 @@
-#include "worker/ir/tile.h"
+#include "worker/ir/reference/tile.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "worker/ir/half.h"
 
-namespace telemetry::worker::ir {
+namespace telemetry::worker::ir::reference {
 namespace {
 
 // Returns the step in `tile` for a step along each axis of `shape`; 0 for axes that the tile lacks.
@@ -187,4 +187,4 @@ Tile Dot(const Tile& a, const Tile& b, int axis, const TileShape& shape) {
   return Broadcast(product, shape);
 }
 
-}  // namespace telemetry::worker::ir
+}  // namespace telemetry::worker::ir::reference

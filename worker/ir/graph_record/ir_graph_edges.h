@@ -5,10 +5,10 @@
 
 #include "proto/record/json.h"
 #include "worker/ir/graph.h"
-#include "worker/ir/ir_graph_record.h"
-#include "worker/ir/ir_graph_warnings.h"
+#include "worker/ir/graph_record/ir_graph_options.h"
+#include "worker/ir/graph_record/ir_graph_warnings.h"
 
-namespace telemetry::worker::ir {
+namespace telemetry::worker::ir::graph_record {
 
 // Returns the graphs that the root reaches through control flow, including the root.
 std::set<int> LiveGraphs(const DeviceIr& ir);
@@ -19,4 +19,4 @@ std::set<int> LiveGraphs(const DeviceIr& ir);
 void AppendEdges(const DeviceIr& ir, const Graph& graph, const Node& node, bool is_live, const IrGraphOptions& options,
                  IrGraphWarnings* warnings, std::vector<record::Json>* links);
 
-}  // namespace telemetry::worker::ir
+}  // namespace telemetry::worker::ir::graph_record

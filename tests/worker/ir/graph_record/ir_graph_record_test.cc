@@ -1,4 +1,4 @@
-#include "worker/ir/ir_graph_record.h"
+#include "worker/ir/graph_record/ir_graph_record.h"
 
 #include <algorithm>
 #include <fstream>
@@ -30,15 +30,15 @@ using testing::UnorderedElementsAre;
 class Record {
  public:
   explicit Record(const DeviceIr& ir, std::vector<std::string>* warnings = nullptr) {
-    json_ = ExtractIrGraph(ir, {.run_id = std::string(64, 'a'),
-                                .kernel_id = std::string(64, 'b'),
-                                .kernel_name = ir.kernel_name,
-                                .input_shapes = "[(70, 50)]",
-                                .device = "cuda:0",
-                                .on_warning = [warnings](const std::string& warning) {
-                                  if (warnings == nullptr) ADD_FAILURE() << warning;
-                                  if (warnings != nullptr) warnings->push_back(warning);
-                                }});
+    json_ = graph_record::ExtractIrGraph(ir, {.run_id = std::string(64, 'a'),
+                                              .kernel_id = std::string(64, 'b'),
+                                              .kernel_name = ir.kernel_name,
+                                              .input_shapes = "[(70, 50)]",
+                                              .device = "cuda:0",
+                                              .on_warning = [warnings](const std::string& warning) {
+                                                if (warnings == nullptr) ADD_FAILURE() << warning;
+                                                if (warnings != nullptr) warnings->push_back(warning);
+                                              }});
   }
 
   const Json& json() const { return json_; }
@@ -340,8 +340,8 @@ TEST(IrGraphRecordTest, CutsLongTextsAtACharacter) {
   const Record record(ir);
   for (const Json& node : record.json().Find("nodes")->items) {
     const std::string& location = node.Find("source_loc")->text;
-    EXPECT_LE(location.size(), kMaxTextBytes);
-    EXPECT_THAT(location, testing::EndsWith(kTruncated));
+    EXPECT_LE(location.size(), graph_record::kMaxTextBytes);
+    EXPECT_THAT(location, testing::EndsWith(graph_record::kTruncated));
   }
   EXPECT_TRUE(record::ParseJson(ToJson(record.json())).ok());
 }

@@ -8,9 +8,9 @@
 #include "absl/status/statusor.h"
 #include "worker/ir/graph.h"
 #include "worker/ir/host_array.h"
-#include "worker/ir/tile.h"
+#include "worker/ir/reference/tile.h"
 
-namespace telemetry::worker::ir {
+namespace telemetry::worker::ir::reference {
 
 // Loads and stores of tiles: the positions of a tile along each axis, the positions beyond an end, and the element of a
 // tensor at each position.
@@ -49,4 +49,4 @@ absl::StatusOr<Tile> LoadTile(const HostArray& array, const std::vector<TileInde
 absl::Status StoreTile(const Tile& value, const std::vector<TileIndex>& indices, const TileShape& shape,
                        const AxisRanges& ranges, HostArray* array);
 
-}  // namespace telemetry::worker::ir
+}  // namespace telemetry::worker::ir::reference

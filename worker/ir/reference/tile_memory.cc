@@ -1,10 +1,10 @@
-#include "worker/ir/tile_memory.h"
+#include "worker/ir/reference/tile_memory.h"
 
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/ir/half.h"
 
-namespace telemetry::worker::ir {
+namespace telemetry::worker::ir::reference {
 namespace {
 
 constexpr int64_t kBeyondEnd = -1;
@@ -141,4 +141,4 @@ absl::Status StoreTile(const Tile& value, const std::vector<TileIndex>& indices,
   return absl::OkStatus();
 }
 
-}  // namespace telemetry::worker::ir
+}  // namespace telemetry::worker::ir::reference

@@ -1,4 +1,4 @@
-#include "worker/ir/reference.h"
+#include "worker/ir/reference/reference.h"
 
 #include <cmath>
 #include <limits>
@@ -32,9 +32,9 @@ HostArray RandomArray(DType dtype, std::vector<int64_t> sizes, uint64_t seed) {
 }
 
 // Returns the first output of the kernel.
-HostArray OutputOf(const DeviceIr& ir, ReferenceTensors tensors, const ReferenceOptions& options = {}) {
+HostArray OutputOf(const DeviceIr& ir, reference::Tensors tensors, const reference::Options& options = {}) {
   const size_t output = tensors.size();
-  const absl::Status status = EvaluateReference(ir, options, &tensors);
+  const absl::Status status = reference::Evaluate(ir, options, &tensors);
   EXPECT_TRUE(status.ok()) << status;
   return tensors.size() > output ? tensors[output] : HostArray();
 }
@@ -133,8 +133,8 @@ TEST(ReferenceTest, RoundsWhereDtypesNarrow) {
     t.Store(back, {m}, v.To(DType::kBF16).To(DType::kF32) - 1);
   });
   // A value halfway between two f16 values rounds to the even one. A value beyond the largest becomes infinity.
-  ReferenceTensors tensors = {Array(DType::kF32, {3}, {1 + 0x1p-11, 1 + 3 * 0x1p-11, 70000})};
-  ASSERT_TRUE(EvaluateReference(ir, {}, &tensors).ok());
+  reference::Tensors tensors = {Array(DType::kF32, {3}, {1 + 0x1p-11, 1 + 3 * 0x1p-11, 70000})};
+  ASSERT_TRUE(reference::Evaluate(ir, {}, &tensors).ok());
   EXPECT_THAT(tensors[1].data, ElementsAre(1, 1 + 0x1p-9, std::numeric_limits<double>::infinity()));
   EXPECT_THAT(tensors[2].data, ElementsAre(0, 0, 70144 - 1));
 }
@@ -167,8 +167,8 @@ TEST(ReferenceTest, StopsAWhileLoopWithoutEnd) {
         [](const Trace::Carried& c) -> Trace::Carried { return {c[0] * 2}; });
     t.Store(out, {m}, t.Load(x, {m}) + c[0]);
   });
-  ReferenceTensors tensors = {HostArray::Dense(DType::kF32, {1})};
-  EXPECT_EQ(EvaluateReference(ir, {}, &tensors).code(), absl::StatusCode::kFailedPrecondition);
+  reference::Tensors tensors = {HostArray::Dense(DType::kF32, {1})};
+  EXPECT_EQ(reference::Evaluate(ir, {}, &tensors).code(), absl::StatusCode::kFailedPrecondition);
 }
 
 TEST(ReferenceTest, RefusesAnIndexOutsideItsTensor) {
@@ -180,22 +180,22 @@ TEST(ReferenceTest, RefusesAnIndexOutsideItsTensor) {
   });
   const HostArray table = Array(DType::kF32, {4}, {10, 11, 12, 13});
   EXPECT_THAT(OutputOf(ir, {Array(DType::kI32, {3}, {3, 0, 1}), table}).data, ElementsAre(13, 10, 11));
-  ReferenceTensors wrong = {Array(DType::kI32, {3}, {3, 4, 1}), table};
-  const absl::Status status = EvaluateReference(ir, {}, &wrong);
+  reference::Tensors wrong = {Array(DType::kI32, {3}, {3, 4, 1}), table};
+  const absl::Status status = reference::Evaluate(ir, {}, &wrong);
   EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
   EXPECT_THAT(std::string(status.message()), HasSubstr("index 4"));
 }
 
 TEST(ReferenceTest, RefusesArgumentsThatAreNotTheKernels) {
   const DeviceIr ir = TraceKernel("softmax", {{"x", DType::kF32, {3, 5}}}, TraceSoftmax);
-  ReferenceTensors none;
-  EXPECT_EQ(EvaluateReference(ir, {}, &none).code(), absl::StatusCode::kInvalidArgument);
-  ReferenceTensors dtype = {HostArray::Dense(DType::kF16, {3, 5})};
-  EXPECT_EQ(EvaluateReference(ir, {}, &dtype).code(), absl::StatusCode::kInvalidArgument);
-  ReferenceTensors rank = {HostArray::Dense(DType::kF32, {15})};
-  EXPECT_EQ(EvaluateReference(ir, {}, &rank).code(), absl::StatusCode::kInvalidArgument);
-  ReferenceTensors right = {HostArray::Dense(DType::kF32, {3, 5})};
-  EXPECT_EQ(EvaluateReference(ir, {.rolled_axes = {0}}, &right).code(), absl::StatusCode::kInvalidArgument);
+  reference::Tensors none;
+  EXPECT_EQ(reference::Evaluate(ir, {}, &none).code(), absl::StatusCode::kInvalidArgument);
+  reference::Tensors dtype = {HostArray::Dense(DType::kF16, {3, 5})};
+  EXPECT_EQ(reference::Evaluate(ir, {}, &dtype).code(), absl::StatusCode::kInvalidArgument);
+  reference::Tensors rank = {HostArray::Dense(DType::kF32, {15})};
+  EXPECT_EQ(reference::Evaluate(ir, {}, &rank).code(), absl::StatusCode::kInvalidArgument);
+  reference::Tensors right = {HostArray::Dense(DType::kF32, {3, 5})};
+  EXPECT_EQ(reference::Evaluate(ir, {.rolled_axes = {0}}, &right).code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(ReferenceTest, DoesNothingForEmptyTensors) {

@@ -1,4 +1,4 @@
-#include "worker/ir/ir_graph_record.h"
+#include "worker/ir/graph_record/ir_graph_record.h"
 
 #include <algorithm>
 #include <set>
@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "proto/record/strings.h"
-#include "worker/ir/ir_graph_edges.h"
-#include "worker/ir/ir_graph_warnings.h"
-#include "worker/ir/ir_node_features.h"
+#include "worker/ir/graph_record/ir_graph_edges.h"
+#include "worker/ir/graph_record/ir_graph_warnings.h"
+#include "worker/ir/graph_record/ir_node_features.h"
 
-namespace telemetry::worker::ir {
+namespace telemetry::worker::ir::graph_record {
 namespace {
 
 using record::Cat;
@@ -148,4 +148,4 @@ Json ExtractIrGraph(const DeviceIr& ir, const IrGraphOptions& options) {
   return record;
 }
 
-}  // namespace telemetry::worker::ir
+}  // namespace telemetry::worker::ir::graph_record

@@ -1,4 +1,4 @@
-#include "worker/ir/reference.h"
+#include "worker/ir/reference/reference.h"
 
 #include <set>
 #include <utility>
@@ -7,9 +7,9 @@
 #include "absl/strings/str_join.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
-#include "worker/ir/reference_evaluator.h"
+#include "worker/ir/reference/evaluator.h"
 
-namespace telemetry::worker::ir {
+namespace telemetry::worker::ir::reference {
 namespace {
 
 using record::Cat;
@@ -26,7 +26,7 @@ absl::Status CheckArgument(const HostTensor& expected, const HostArray& array) {
   return absl::OkStatus();
 }
 
-absl::Status PrepareTensors(const DeviceIr& ir, ReferenceTensors* tensors) {
+absl::Status PrepareTensors(const DeviceIr& ir, Tensors* tensors) {
   for (size_t i = 0; i < ir.tensors.size(); ++i) {
     if (ir.tensors[i].is_output) continue;
     if (i >= tensors->size()) return absl::InvalidArgumentError(Cat("argument ", ir.tensors[i].name, " is missing"));
@@ -74,7 +74,7 @@ bool NextTile(const std::vector<size_t>& grid, AxisRanges* ranges) {
 
 }  // namespace
 
-std::vector<int64_t> ActualSizes(const DeviceIr& ir, int tensor, const ReferenceTensors& tensors) {
+std::vector<int64_t> ActualSizes(const DeviceIr& ir, int tensor, const Tensors& tensors) {
   std::vector<int64_t> sizes;
   for (const Size& size : ir.tensors[static_cast<size_t>(tensor)].sizes) {
     const bool from_argument = !size.is_static && size.tensor >= 0;
@@ -84,18 +84,18 @@ std::vector<int64_t> ActualSizes(const DeviceIr& ir, int tensor, const Reference
   return sizes;
 }
 
-absl::Status EvaluateReference(const DeviceIr& ir, const ReferenceOptions& options, ReferenceTensors* tensors) {
+absl::Status Evaluate(const DeviceIr& ir, const Options& options, Tensors* tensors) {
   RETURN_IF_ERROR(PrepareTensors(ir, tensors));
   ASSIGN_OR_RETURN(const int root, RootFor(ir, options.rolled_axes));
-  ReferenceEvaluator evaluator(ir, options, tensors);
+  Evaluator evaluator(ir, options, tensors);
   const std::vector<size_t> grid = GridAxes(ir);
   for (const size_t axis : grid) {
     if (evaluator.ranges()[axis].extent == 0) return absl::OkStatus();
   }
   do {
-    if (absl::StatusOr<ReferenceEvaluator::Values> ran = evaluator.RunGraph(root, {}); !ran.ok()) return ran.status();
+    if (absl::StatusOr<Evaluator::Values> ran = evaluator.RunGraph(root, {}); !ran.ok()) return ran.status();
   } while (NextTile(grid, &evaluator.ranges()));
   return absl::OkStatus();
 }
 
-}  // namespace telemetry::worker::ir
+}  // namespace telemetry::worker::ir::reference

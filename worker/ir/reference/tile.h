@@ -7,7 +7,7 @@
 #include "worker/device/dtype.h"
 #include "worker/ir/graph.h"
 
-namespace telemetry::worker::ir {
+namespace telemetry::worker::ir::reference {
 
 // The values of the reference: the elements of a tile as flat arrays of doubles, and arithmetic on a tile at a time.
 // Integers are doubles with the value of an int32, booleans are 0 and 1. Pure functions. They do not check shapes and
@@ -48,4 +48,4 @@ Tile Reduce(Op op, DType dtype, const Tile& tile, int axis, int64_t first);
 // Sums a * b along `axis`, which both have. The result has `shape`.
 Tile Dot(const Tile& a, const Tile& b, int axis, const TileShape& shape);
 
-}  // namespace telemetry::worker::ir
+}  // namespace telemetry::worker::ir::reference

@@ -1,4 +1,4 @@
-#include "worker/ir/ir_graph_edges.h"
+#include "worker/ir/graph_record/ir_graph_edges.h"
 
 #include <algorithm>
 #include <optional>
@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "proto/record/strings.h"
-#include "worker/ir/ir_node_features.h"
+#include "worker/ir/graph_record/ir_node_features.h"
 
-namespace telemetry::worker::ir {
+namespace telemetry::worker::ir::graph_record {
 namespace {
 
 using record::Cat;
@@ -162,4 +162,4 @@ void AppendEdges(const DeviceIr& ir, const Graph& graph, const Node& node, bool 
   for (Json& edge : edges.edges()) links->push_back(std::move(edge));
 }
 
-}  // namespace telemetry::worker::ir
+}  // namespace telemetry::worker::ir::graph_record

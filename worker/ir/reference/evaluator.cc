@@ -1,4 +1,4 @@
-#include "worker/ir/reference_evaluator.h"
+#include "worker/ir/reference/evaluator.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,7 +9,7 @@
 #include "proto/record/strings.h"
 #include "worker/ir/half.h"
 
-namespace telemetry::worker::ir {
+namespace telemetry::worker::ir::reference {
 namespace {
 
 using record::Cat;
@@ -47,14 +47,14 @@ int64_t WholeBlock(int64_t extent) {
 }
 
 // Returns the block of a grid or loop axis, or the chunk of a rolled reduction axis.
-int64_t BlockOf(const Axis& axis, int64_t extent, const ReferenceOptions& options) {
+int64_t BlockOf(const Axis& axis, int64_t extent, const Options& options) {
   if (axis.fixed_block > 0) return axis.fixed_block;
   const auto id = static_cast<size_t>(axis.id);
   const int64_t chosen = id < options.block_sizes.size() ? options.block_sizes[id] : 0;
   return std::min(chosen > 0 ? chosen : options.default_block, WholeBlock(extent));
 }
 
-int64_t ExtentOf(const Axis& axis, const ReferenceTensors& tensors) {
+int64_t ExtentOf(const Axis& axis, const Tensors& tensors) {
   const Size& size = axis.extent;
   if (size.tensor < 0 || size.is_static) return size.value;
   return tensors[static_cast<size_t>(size.tensor)].sizes[static_cast<size_t>(size.dimension)];
@@ -62,7 +62,7 @@ int64_t ExtentOf(const Axis& axis, const ReferenceTensors& tensors) {
 
 }  // namespace
 
-ReferenceEvaluator::ReferenceEvaluator(const DeviceIr& ir, const ReferenceOptions& options, ReferenceTensors* tensors)
+Evaluator::Evaluator(const DeviceIr& ir, const Options& options, Tensors* tensors)
     : ir_(ir), options_(options), tensors_(*tensors) {
   for (const Axis& axis : ir.axes) {
     const int64_t extent = ExtentOf(axis, *tensors);
@@ -71,7 +71,7 @@ ReferenceEvaluator::ReferenceEvaluator(const DeviceIr& ir, const ReferenceOption
   }
 }
 
-absl::StatusOr<ReferenceEvaluator::Values> ReferenceEvaluator::RunGraph(int graph, const Values& arguments) {
+absl::StatusOr<Evaluator::Values> Evaluator::RunGraph(int graph, const Values& arguments) {
   const Graph& running = ir_.graphs[static_cast<size_t>(graph)];
   Frame frame = {.graph = running, .arguments = arguments};
   frame.values.resize(running.nodes.size());
@@ -85,7 +85,7 @@ absl::StatusOr<ReferenceEvaluator::Values> ReferenceEvaluator::RunGraph(int grap
   return Values();
 }
 
-absl::StatusOr<ReferenceEvaluator::Values> ReferenceEvaluator::RunNode(const Node& node, Frame* frame) {
+absl::StatusOr<Evaluator::Values> Evaluator::RunNode(const Node& node, Frame* frame) {
   if (IsControlFlow(node.op)) return RunControlFlow(node, *frame);
   switch (node.op) {
     case Op::kPlaceholder:
@@ -115,14 +115,14 @@ absl::StatusOr<ReferenceEvaluator::Values> ReferenceEvaluator::RunNode(const Nod
   }
 }
 
-absl::StatusOr<double> ReferenceEvaluator::ScalarArgument(const Node& node) const {
+absl::StatusOr<double> Evaluator::ScalarArgument(const Node& node) const {
   const std::string& name = ir_.scalars[static_cast<size_t>(node.scalar)].name;
   const auto found = options_.scalars.find(name);
   if (found == options_.scalars.end()) return absl::InvalidArgumentError(Cat("no value for the scalar ", name));
   return found->second;
 }
 
-absl::StatusOr<ReferenceEvaluator::Values> ReferenceEvaluator::RunMemory(const Node& node, Frame* frame) {
+absl::StatusOr<Evaluator::Values> Evaluator::RunMemory(const Node& node, Frame* frame) {
   HostArray& array = tensors_[static_cast<size_t>(frame->graph.at(std::get<NodeRef>(node.args[0].value)).tensor)];
   const std::vector<TileIndex> indices = TileIndicesOf(node, *frame);
   if (node.op == Op::kStore) {
@@ -134,7 +134,7 @@ absl::StatusOr<ReferenceEvaluator::Values> ReferenceEvaluator::RunMemory(const N
   return Values{std::make_shared<const Tile>(std::move(tile))};
 }
 
-std::vector<TileIndex> ReferenceEvaluator::TileIndicesOf(const Node& node, const Frame& frame) const {
+std::vector<TileIndex> Evaluator::TileIndicesOf(const Node& node, const Frame& frame) const {
   std::vector<TileIndex> result;
   for (const Index& index : IndicesOf(frame.graph, node)) {
     TileIndex evaluated = {.kind = index.kind, .axis = index.axis, .literal = index.literal};
@@ -144,7 +144,7 @@ std::vector<TileIndex> ReferenceEvaluator::TileIndicesOf(const Node& node, const
   return result;
 }
 
-TilePtr ReferenceEvaluator::Generate(const Node& node) const {
+TilePtr Evaluator::Generate(const Node& node) const {
   if (node.op == Op::kTileBegin || node.op == Op::kTileEnd) {
     const AxisRange& range = ranges_[static_cast<size_t>(node.axis)];
     const int64_t position = node.op == Op::kTileBegin ? range.begin : range.end();
@@ -160,7 +160,7 @@ TilePtr ReferenceEvaluator::Generate(const Node& node) const {
   return Finished(ranges_, std::move(tile));
 }
 
-TilePtr ReferenceEvaluator::Compute(const Node& node, const Frame& frame) const {
+TilePtr Evaluator::Compute(const Node& node, const Frame& frame) const {
   const TileShape shape = ShapeIn(ranges_, node.shape);
   const TilePtr first = OperandOf(node.args[0], frame);
   if (node.op == Op::kMaskTo) {
@@ -185,7 +185,7 @@ TilePtr ReferenceEvaluator::Compute(const Node& node, const Frame& frame) const 
   return Finished(ranges_, Pointwise(node.op, *node.dtype, shape, operands));
 }
 
-absl::StatusOr<ReferenceEvaluator::Values> ReferenceEvaluator::RunControlFlow(const Node& node, const Frame& frame) {
+absl::StatusOr<Evaluator::Values> Evaluator::RunControlFlow(const Node& node, const Frame& frame) {
   switch (node.op) {
     case Op::kForLoop:
     case Op::kReductionLoop:
@@ -201,7 +201,7 @@ absl::StatusOr<ReferenceEvaluator::Values> ReferenceEvaluator::RunControlFlow(co
   }
 }
 
-absl::StatusOr<ReferenceEvaluator::Values> ReferenceEvaluator::RunLoop(const Node& node, const Frame& frame) {
+absl::StatusOr<Evaluator::Values> Evaluator::RunLoop(const Node& node, const Frame& frame) {
   AxisRange& range = ranges_[static_cast<size_t>(node.axis)];
   const AxisRange outside = range;
   range.block = BlockOf(ir_.axes[static_cast<size_t>(node.axis)], range.extent, options_);
@@ -220,7 +220,7 @@ absl::StatusOr<ReferenceEvaluator::Values> ReferenceEvaluator::RunLoop(const Nod
   return carried;
 }
 
-absl::StatusOr<ReferenceEvaluator::Values> ReferenceEvaluator::RunWhile(const Node& node, const Frame& frame) {
+absl::StatusOr<Evaluator::Values> Evaluator::RunWhile(const Node& node, const Frame& frame) {
   const Values captured = OperandsOf(node.args[0], frame);
   Values carried = OperandsOf(node.args[1], frame);
   for (int64_t iteration = 0; iteration < kMostWhileIterations; ++iteration) {
@@ -234,7 +234,7 @@ absl::StatusOr<ReferenceEvaluator::Values> ReferenceEvaluator::RunWhile(const No
   return absl::FailedPreconditionError(Cat("still running after ", kMostWhileIterations, " iterations"));
 }
 
-TilePtr ReferenceEvaluator::OperandOf(const Arg& arg, const Frame& frame) {
+TilePtr Evaluator::OperandOf(const Arg& arg, const Frame& frame) {
   if (const auto* ref = std::get_if<NodeRef>(&arg.value)) {
     return frame.values[static_cast<size_t>(ref->index)].front();
   }
@@ -247,10 +247,10 @@ TilePtr ReferenceEvaluator::OperandOf(const Arg& arg, const Frame& frame) {
   return std::make_shared<const Tile>(std::move(number));
 }
 
-ReferenceEvaluator::Values ReferenceEvaluator::OperandsOf(const Arg& list, const Frame& frame) {
+Evaluator::Values Evaluator::OperandsOf(const Arg& list, const Frame& frame) {
   Values values;
   for (const Arg& item : std::get<Arg::List>(list.value)) values.push_back(OperandOf(item, frame));
   return values;
 }
 
-}  // namespace telemetry::worker::ir
+}  // namespace telemetry::worker::ir::reference

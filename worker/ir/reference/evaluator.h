@@ -6,19 +6,19 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "worker/ir/graph.h"
-#include "worker/ir/reference.h"
-#include "worker/ir/tile.h"
-#include "worker/ir/tile_memory.h"
+#include "worker/ir/reference/options.h"
+#include "worker/ir/reference/tile.h"
+#include "worker/ir/reference/tile_memory.h"
 
-namespace telemetry::worker::ir {
+namespace telemetry::worker::ir::reference {
 
-// An evaluator of graphs for one tile at a time: the work of EvaluateReference() in one step of the grid. Keeps
+// An evaluator of graphs for one tile at a time: the work of Evaluate() in one step of the grid. Keeps
 // references to the arguments of the constructor, which must outlive it. For use by one thread.
-class ReferenceEvaluator {
+class Evaluator {
  public:
   using Values = std::vector<TilePtr>;
 
-  ReferenceEvaluator(const DeviceIr& ir, const ReferenceOptions& options, ReferenceTensors* tensors);
+  Evaluator(const DeviceIr& ir, const Options& options, Tensors* tensors);
 
   // Returns the ranges of the axes. The caller sets those of the grid; loops and reductions set their own.
   AxisRanges& ranges() { return ranges_; }
@@ -48,9 +48,9 @@ class ReferenceEvaluator {
   std::vector<TileIndex> TileIndicesOf(const Node& node, const Frame& frame) const;
 
   const DeviceIr& ir_;
-  const ReferenceOptions& options_;
-  ReferenceTensors& tensors_;
+  const Options& options_;
+  Tensors& tensors_;
   AxisRanges ranges_;
 };
 
-}  // namespace telemetry::worker::ir
+}  // namespace telemetry::worker::ir::reference

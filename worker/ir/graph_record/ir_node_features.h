@@ -6,9 +6,9 @@
 
 #include "proto/record/json.h"
 #include "worker/ir/graph.h"
-#include "worker/ir/ir_graph_record.h"
+#include "worker/ir/graph_record/ir_graph_options.h"
 
-namespace telemetry::worker::ir {
+namespace telemetry::worker::ir::graph_record {
 
 // The features of one node in the graph record. No function here trusts the IR: an index out of range gives null.
 
@@ -56,4 +56,4 @@ struct LoweringFeatures {
 LoweringFeatures LoweringFeaturesOf(const DeviceIr& ir, const Graph& graph, const Node& node,
                                     const IrGraphOptions& options);
 
-}  // namespace telemetry::worker::ir
+}  // namespace telemetry::worker::ir::graph_record

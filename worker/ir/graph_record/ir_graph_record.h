@@ -1,14 +1,10 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <string>
-
 #include "proto/record/json.h"
 #include "worker/ir/graph.h"
+#include "worker/ir/graph_record/ir_graph_options.h"
 
-namespace telemetry::worker::ir {
+namespace telemetry::worker::ir::graph_record {
 
 // The device IR as a graph record of telemetry: a line of .ir.jsonl, schema_version 1, which networkx reads as a
 // node-link graph.
@@ -27,25 +23,8 @@ namespace telemetry::worker::ir {
 // Sizes. Symbolic sizes are text ("u0" is the block of axis 0) with a value beside them: the hint for a block that a
 // config chooses, the extent rounded up to a power of two for a reduction axis, the size in this binding for a tensor.
 
-// The identity of the kernel, and the values that the IR does not have.
-struct IrGraphOptions {
-  std::string run_id;
-  std::string kernel_id;
-  std::string kernel_name;
-  std::string input_shapes;      // "[(4096, 2560)]"
-  std::string device;            // the device that holds the tensors: "cuda:0"
-  int64_t block_size_hint = 64;  // the recorded value of a block that a config chooses
-  // Called with each distinct warning about the IR, once per extraction. May be empty.
-  std::function<void(const std::string&)> on_warning;
-};
-
-// Maximum length of a target, value, source location or other free text in a record, in bytes, including kTruncated. A
-// longer text is cut at the boundary of a character and ends in kTruncated.
-inline constexpr size_t kMaxTextBytes = 256;
-inline constexpr char kTruncated[] = "...<truncated>";
-
 // Returns the graph record; ToJson() writes it as the line. Never fails, whatever the IR: a reference that cannot be
 // resolved is null or left out, with a warning. The same arguments give the same record.
 record::Json ExtractIrGraph(const DeviceIr& ir, const IrGraphOptions& options);
 
-}  // namespace telemetry::worker::ir
+}  // namespace telemetry::worker::ir::graph_record

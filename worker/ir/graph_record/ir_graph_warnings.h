@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-namespace telemetry::worker::ir {
+namespace telemetry::worker::ir::graph_record {
 
 // A filter that passes each distinct warning on once. For one extraction, one thread. The sink must outlive it.
 class IrGraphWarnings {
@@ -21,4 +21,4 @@ class IrGraphWarnings {
   std::set<std::string> said_;
 };
 
-}  // namespace telemetry::worker::ir
+}  // namespace telemetry::worker::ir::graph_record

@@ -1,4 +1,4 @@
-#include "worker/ir/ir_node_features.h"
+#include "worker/ir/graph_record/ir_node_features.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +8,7 @@
 #include "proto/record/strings.h"
 #include "proto/record/utf8.h"
 
-namespace telemetry::worker::ir {
+namespace telemetry::worker::ir::graph_record {
 namespace {
 
 using record::Cat;
@@ -250,4 +250,4 @@ LoweringFeatures LoweringFeaturesOf(const DeviceIr& ir, const Graph& graph, cons
   return features;
 }
 
-}  // namespace telemetry::worker::ir
+}  // namespace telemetry::worker::ir::graph_record
