@@ -13,7 +13,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/json.h"
 #include "spdlog/spdlog.h"
-#include "worker/codegen/config.h"
+#include "worker/codegen/config_space.h"
 #include "worker/codegen/emit/generate.h"
 #include "worker/codegen/target.h"
 #include "worker/device/compile_options.h"

@@ -1,3 +1,5 @@
+#include "worker/codegen/config_space.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -8,9 +10,9 @@
 #include "proto/record/python_repr.h"
 #include "proto/record/strings.h"
 #include "worker/codegen/cluster.h"
-#include "worker/codegen/config.h"
 #include "worker/codegen/config_defaults.h"
 #include "worker/codegen/config_value.h"
+#include "worker/codegen/target.h"
 
 namespace telemetry::worker::codegen {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "worker/codegen/config.h"
+#include "worker/codegen/config_space.h"
 
 namespace telemetry::worker::codegen {
 

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
-#include "worker/codegen/config.h"
+#include "worker/codegen/config_space.h"
 #include "worker/codegen/generated_kernel.h"
 #include "worker/kernel/call_contract.h"
 #include "worker/kernel/compile_cache.h"

@@ -8,6 +8,7 @@
 #include "proto/record/strings.h"
 #include "tests/worker/codegen/kernel_case.h"
 #include "tests/worker/codegen/proof_test.h"
+#include "worker/codegen/config_space.h"
 #include "worker/codegen/emit/generate.h"
 
 // Tests clusters of blocks that work on one tile (num_ctas).

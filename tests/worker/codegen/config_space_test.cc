@@ -1,3 +1,5 @@
+#include "worker/codegen/config_space.h"
+
 #include <string>
 
 #include "gmock/gmock.h"

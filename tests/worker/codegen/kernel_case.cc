@@ -6,6 +6,7 @@
 #include "proto/record/strings.h"
 #include "tests/worker/codegen/kernel_runner.h"
 #include "tests/worker/compiler.h"
+#include "worker/codegen/config_space.h"
 
 namespace telemetry::worker::codegen {
 namespace {

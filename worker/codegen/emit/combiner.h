@@ -7,6 +7,8 @@
 
 namespace telemetry::worker::codegen::emit {
 
+inline constexpr int64_t kLanes = 32;  // threads of a warp
+
 // An emitter of code that combines two partial results of a reduction into one. A result is one variable, or for
 // kArgMax two: value and position. The other operations (kSum, kAMax, kAMin, kProd) have no position and ignore the
 // position arguments. Refers to `code`, which must outlive the combiner.

@@ -10,7 +10,6 @@ namespace {
 using record::Cat;
 
 constexpr int64_t kMostScratchBytes = 16 << 10;
-constexpr int64_t kLanes = 32;
 
 // Returns the largest divisor of `registers` such that this many registers fit into scratch memory at a time.
 int64_t RegistersAtOnce(int64_t registers, int64_t bytes_each) {

@@ -5,6 +5,7 @@
 
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
+#include "worker/codegen/config_space.h"
 #include "worker/codegen/emit/address.h"
 #include "worker/codegen/emit/grid.h"
 #include "worker/codegen/emit/region.h"

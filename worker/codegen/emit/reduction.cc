@@ -11,7 +11,6 @@ namespace {
 using record::Cat;
 
 constexpr int64_t kMostReads = 16;  // reads of shared memory by a thread in one exchange
-constexpr int64_t kLanes = 32;
 
 std::vector<Bits> SplitIntoRuns(int64_t mask, int64_t most) {
   std::vector<Bits> runs;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "proto/record/strings.h"
+#include "worker/ir/args.h"
 #include "worker/ir/graph_record/ir_node_features.h"
 
 namespace telemetry::worker::ir::graph_record {
@@ -40,7 +41,7 @@ class EdgeList {
   static constexpr size_t kPositions = 3;  // index of arg_positions in the members of an edge
 
   Json NewEdge(std::string source, const std::string& target, std::string_view kind, const Node& from) const {
-    ValueFeatures value = ValueFeaturesOf(ir_, from, options_);
+    ValueFeatures value = ExtractValueFeatures(ir_, from, options_);
     Json edge = Json::Object();
     edge.members = {{"source", Json::String(std::move(source))},
                     {"target", Json::String(target)},
@@ -64,7 +65,7 @@ struct CallForm {
   size_t graphs = 1;
 };
 
-std::optional<CallForm> FormOf(Op op) {
+std::optional<CallForm> FindCallForm(Op op) {
   switch (op) {
     case Op::kForLoop:
     case Op::kReductionLoop:
@@ -93,14 +94,6 @@ std::optional<Arg::List> LiveArguments(const CallForm& form, const Node& node) {
   return live;
 }
 
-std::vector<const Node*> PlaceholdersOf(const Graph& graph) {
-  std::vector<const Node*> placeholders;
-  for (const Node& node : graph.nodes) {
-    if (node.op == Op::kPlaceholder) placeholders.push_back(&node);
-  }
-  return placeholders;
-}
-
 void AddDataEdges(const Graph& graph, const Node& node, IrGraphWarnings* warnings, EdgeList* edges) {
   const std::vector<NodeRef> uses = UsesOf(node);
   for (size_t i = 0; i < uses.size(); ++i) {
@@ -117,7 +110,7 @@ void AddDataEdges(const Graph& graph, const Node& node, IrGraphWarnings* warning
 bool AddEdgesInto(const DeviceIr& ir, const Graph& graph, int child_id, const Arg::List& live, EdgeList* edges) {
   if (child_id < 0 || child_id >= static_cast<int>(ir.graphs.size())) return false;
   const Graph& child = ir.graphs[static_cast<size_t>(child_id)];
-  const std::vector<const Node*> placeholders = PlaceholdersOf(child);
+  const std::vector<const Node*> placeholders = Placeholders(child);
   for (size_t i = 0; i < std::min(placeholders.size(), live.size()); ++i) {
     const Node* argument = FindNode(graph, live[i]);
     if (argument != nullptr) edges->Add(*argument, RecordId(child, *placeholders[i]), "region", i);
@@ -154,7 +147,7 @@ void AppendEdges(const DeviceIr& ir, const Graph& graph, const Node& node, bool 
                  IrGraphWarnings* warnings, std::vector<Json>* links) {
   EdgeList edges(ir, graph, options);
   AddDataEdges(graph, node, warnings, &edges);
-  if (const std::optional<CallForm> form = FormOf(node.op); form.has_value() && is_live) {
+  if (const std::optional<CallForm> form = FindCallForm(node.op); form.has_value() && is_live) {
     if (!AddRegionEdges(ir, graph, node, *form, &edges)) {
       warnings->Warn(Cat(RecordId(graph, node), " is a malformed control-flow node; its region edges are incomplete"));
     }

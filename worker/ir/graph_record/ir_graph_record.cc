@@ -25,7 +25,7 @@ Json Integers(const std::vector<int>& values) {
 }
 
 // Returns the graphs that are recorded.
-std::vector<const Graph*> GraphsOf(const DeviceIr& ir) {
+std::vector<const Graph*> RecordedGraphs(const DeviceIr& ir) {
   std::set<int> alternates;
   for (const RolledReduction& rolled : ir.rolled) {
     if (rolled.rolled_graph != rolled.original_graph) alternates.insert(rolled.rolled_graph);
@@ -37,7 +37,7 @@ std::vector<const Graph*> GraphsOf(const DeviceIr& ir) {
   return graphs;
 }
 
-std::string RegionKindOf(const Graph& graph, IrGraphWarnings* warnings) {
+std::string RegionKindWithWarning(const Graph& graph, IrGraphWarnings* warnings) {
   bool known = false;
   std::string kind = RegionKind(graph.kind, &known);
   if (!known)
@@ -50,22 +50,22 @@ std::string OpKind(Op op) {
   return op == Op::kOutput ? "output" : "call_function";
 }
 
-Json SourceLocationOf(const Node& node) {
+Json SourceLocationText(const Node& node) {
   if (node.location.file.empty()) return Json::Null();
   return RecordString(Cat(node.location.file, ":", node.location.line));
 }
 
 Json NodeJson(const DeviceIr& ir, const Graph& graph, const std::string& region_kind, const Node& node,
               const IrGraphOptions& options) {
-  ValueFeatures value = ValueFeaturesOf(ir, node, options);
-  LoweringFeatures lowering = LoweringFeaturesOf(ir, graph, node, options);
+  ValueFeatures value = ExtractValueFeatures(ir, node, options);
+  LoweringFeatures lowering = ExtractLoweringFeatures(ir, graph, node, options);
   Json json = Json::Object();
   json.members = {{"id", Json::String(RecordId(graph, node))},
                   {"graph_id", Json::Integer(graph.id)},
                   {"region_kind", Json::String(region_kind)},
                   {"block_ids", Integers(graph.axes)},
                   {"op_kind", Json::String(OpKind(node.op))},
-                  {"target", Json::String(TargetOf(node))},
+                  {"target", Json::String(TargetText(node))},
                   {"lowering_class", std::move(lowering.lowering_class)},
                   {"dtype", std::move(value.dtype)},
                   {"shape", std::move(value.shape)},
@@ -79,7 +79,7 @@ Json NodeJson(const DeviceIr& ir, const Graph& graph, const std::string& region_
                   {"reduction_type", std::move(lowering.reduction_type)},
                   {"reduction_ranges", std::move(lowering.reduction_ranges)},
                   {"pointwise_ranges", std::move(lowering.pointwise_ranges)},
-                  {"source_loc", SourceLocationOf(node)}};
+                  {"source_loc", SourceLocationText(node)}};
   return json;
 }
 
@@ -88,7 +88,7 @@ Json HierarchyJson(const std::vector<const Graph*>& graphs, IrGraphWarnings* war
   for (const Graph* graph : graphs) {
     Json entry = Json::Object();
     entry.members = {{"graph_id", Json::Integer(graph->id)},
-                     {"region_kind", Json::String(RegionKindOf(*graph, warnings))},
+                     {"region_kind", Json::String(RegionKindWithWarning(*graph, warnings))},
                      {"block_ids", Integers(graph->axes)}};
     list.items.push_back(std::move(entry));
   }
@@ -126,12 +126,12 @@ Json AttributesJson(const DeviceIr& ir, const std::vector<const Graph*>& graphs,
 
 Json ExtractIrGraph(const DeviceIr& ir, const IrGraphOptions& options) {
   IrGraphWarnings warnings(options.on_warning);
-  const std::vector<const Graph*> graphs = GraphsOf(ir);
+  const std::vector<const Graph*> graphs = RecordedGraphs(ir);
   const std::set<int> live = LiveGraphs(ir);
   Json nodes = Json::Array();
   Json links = Json::Array();
   for (const Graph* graph : graphs) {
-    const std::string region_kind = RegionKindOf(*graph, &warnings);
+    const std::string region_kind = RegionKindWithWarning(*graph, &warnings);
     for (const Node& node : graph->nodes) {
       nodes.items.push_back(NodeJson(ir, *graph, region_kind, node, options));
       AppendEdges(ir, *graph, node, live.count(graph->id) > 0, options, &warnings, &links.items);

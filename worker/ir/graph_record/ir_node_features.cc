@@ -154,7 +154,7 @@ void SetInputs(const DeviceIr& ir, const Graph& graph, const Node& node, const I
   for (const NodeRef ref : UsesOf(node)) {
     const Node* input = FindNode(graph, ref);
     if (input == nullptr || IsSymbol(*input)) continue;
-    ValueFeatures value = ValueFeaturesOf(ir, *input, options);
+    ValueFeatures value = ExtractValueFeatures(ir, *input, options);
     features->input_dtypes.items.push_back(std::move(value.dtype));
     features->input_shapes.items.push_back(std::move(value.shape));
   }
@@ -186,7 +186,7 @@ Json RecordString(std::string_view text) { return Json::String(RecordText(text))
 
 std::string RecordId(const Graph& graph, const Node& node) { return Cat("g", graph.id, ":", ValidUtf8(node.name)); }
 
-std::string TargetOf(const Node& node) {
+std::string TargetText(const Node& node) {
   if (node.op == Op::kPlaceholder) return RecordText(node.name);
   return IsKnown(node.op) ? std::string(TargetName(node.op)) : Cat("op ", static_cast<int>(node.op));
 }
@@ -218,7 +218,7 @@ const Node* FindNode(const Graph& graph, const Arg& arg) {
   return ref == nullptr ? nullptr : FindNode(graph, *ref);
 }
 
-ValueFeatures ValueFeaturesOf(const DeviceIr& ir, const Node& node, const IrGraphOptions& options) {
+ValueFeatures ExtractValueFeatures(const DeviceIr& ir, const Node& node, const IrGraphOptions& options) {
   ValueFeatures features;
   if (IsSymbol(node)) {
     SetSymbol(ir, node, options, &features);
@@ -234,8 +234,8 @@ ValueFeatures ValueFeaturesOf(const DeviceIr& ir, const Node& node, const IrGrap
   return features;
 }
 
-LoweringFeatures LoweringFeaturesOf(const DeviceIr& ir, const Graph& graph, const Node& node,
-                                    const IrGraphOptions& options) {
+LoweringFeatures ExtractLoweringFeatures(const DeviceIr& ir, const Graph& graph, const Node& node,
+                                         const IrGraphOptions& options) {
   LoweringFeatures features;
   const Lowering lowering = IsKnown(node.op) ? LoweringOf(node.op) : Lowering::kNone;
   features.lowering_class = LoweringClass(lowering);

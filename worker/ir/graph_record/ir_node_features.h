@@ -22,7 +22,7 @@ record::Json RecordString(std::string_view text);  // the same, as a JSON string
 std::string RecordId(const Graph& graph, const Node& node);
 
 // Returns the target of the op in the record; "op 99" for an unknown op.
-std::string TargetOf(const Node& node);
+std::string TargetText(const Node& node);
 
 // Returns the name of the kind and sets `known` to true. For a kind that this extractor does not know it returns "kind
 // 9" and sets `known` to false.
@@ -42,7 +42,7 @@ struct ValueFeatures {
   record::Json device;
   record::Json value;
 };
-ValueFeatures ValueFeaturesOf(const DeviceIr& ir, const Node& node, const IrGraphOptions& options);
+ValueFeatures ExtractValueFeatures(const DeviceIr& ir, const Node& node, const IrGraphOptions& options);
 
 // The features of the lowering of a node.
 struct LoweringFeatures {
@@ -53,7 +53,7 @@ struct LoweringFeatures {
   record::Json reduction_ranges;
   record::Json pointwise_ranges;
 };
-LoweringFeatures LoweringFeaturesOf(const DeviceIr& ir, const Graph& graph, const Node& node,
-                                    const IrGraphOptions& options);
+LoweringFeatures ExtractLoweringFeatures(const DeviceIr& ir, const Graph& graph, const Node& node,
+                                         const IrGraphOptions& options);
 
 }  // namespace telemetry::worker::ir::graph_record

@@ -27,7 +27,7 @@ TilePtr Finished(const AxisRanges& ranges, Tile tile) {
 }
 
 // Returns the union of the axes that indices walk and of those that gathered positions have.
-std::vector<int> AxesOf(const std::vector<TileIndex>& indices) {
+std::vector<int> IndexedAxes(const std::vector<TileIndex>& indices) {
   std::vector<int> axes;
   const auto add = [&axes](int axis) {
     if (std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
@@ -47,14 +47,14 @@ int64_t WholeBlock(int64_t extent) {
 }
 
 // Returns the block of a grid or loop axis, or the chunk of a rolled reduction axis.
-int64_t BlockOf(const Axis& axis, int64_t extent, const Options& options) {
+int64_t BlockSize(const Axis& axis, int64_t extent, const Options& options) {
   if (axis.fixed_block > 0) return axis.fixed_block;
   const auto id = static_cast<size_t>(axis.id);
   const int64_t chosen = id < options.block_sizes.size() ? options.block_sizes[id] : 0;
   return std::min(chosen > 0 ? chosen : options.default_block, WholeBlock(extent));
 }
 
-int64_t ExtentOf(const Axis& axis, const Tensors& tensors) {
+int64_t ActualExtent(const Axis& axis, const Tensors& tensors) {
   const Size& size = axis.extent;
   if (size.tensor < 0 || size.is_static) return size.value;
   return tensors[static_cast<size_t>(size.tensor)].sizes[static_cast<size_t>(size.dimension)];
@@ -65,8 +65,8 @@ int64_t ExtentOf(const Axis& axis, const Tensors& tensors) {
 Evaluator::Evaluator(const DeviceIr& ir, const Options& options, Tensors* tensors)
     : ir_(ir), options_(options), tensors_(*tensors) {
   for (const Axis& axis : ir.axes) {
-    const int64_t extent = ExtentOf(axis, *tensors);
-    const int64_t block = axis.kind == AxisKind::kReduction ? WholeBlock(extent) : BlockOf(axis, extent, options);
+    const int64_t extent = ActualExtent(axis, *tensors);
+    const int64_t block = axis.kind == AxisKind::kReduction ? WholeBlock(extent) : BlockSize(axis, extent, options);
     ranges_.push_back({.begin = 0, .block = block, .extent = extent});
   }
 }
@@ -77,7 +77,7 @@ absl::StatusOr<Evaluator::Values> Evaluator::RunGraph(int graph, const Values& a
   frame.values.resize(running.nodes.size());
   for (size_t i = 0; i < running.nodes.size(); ++i) {
     const Node& node = running.nodes[i];
-    if (node.op == Op::kOutput) return OperandsOf(node.args[0], frame);
+    if (node.op == Op::kOutput) return FindOperands(node.args[0], frame);
     absl::StatusOr<Values> values = RunNode(node, &frame);
     if (!values.ok()) return WithPlace(values.status(), running, node);
     frame.values[i] = *std::move(values);
@@ -124,21 +124,21 @@ absl::StatusOr<double> Evaluator::ScalarArgument(const Node& node) const {
 
 absl::StatusOr<Evaluator::Values> Evaluator::RunMemory(const Node& node, Frame* frame) {
   HostArray& array = tensors_[static_cast<size_t>(frame->graph.at(std::get<NodeRef>(node.args[0].value)).tensor)];
-  const std::vector<TileIndex> indices = TileIndicesOf(node, *frame);
+  const std::vector<TileIndex> indices = EvaluateIndices(node, *frame);
   if (node.op == Op::kStore) {
-    const TileShape shape = ShapeIn(ranges_, AxesOf(indices));
-    RETURN_IF_ERROR(StoreTile(*OperandOf(node.args[2], *frame), indices, shape, ranges_, &array));
+    const TileShape shape = ShapeIn(ranges_, IndexedAxes(indices));
+    RETURN_IF_ERROR(StoreTile(*FindOperand(node.args[2], *frame), indices, shape, ranges_, &array));
     return Values();
   }
   ASSIGN_OR_RETURN(Tile tile, LoadTile(array, indices, ShapeIn(ranges_, node.shape), ranges_));
   return Values{std::make_shared<const Tile>(std::move(tile))};
 }
 
-std::vector<TileIndex> Evaluator::TileIndicesOf(const Node& node, const Frame& frame) const {
+std::vector<TileIndex> Evaluator::EvaluateIndices(const Node& node, const Frame& frame) const {
   std::vector<TileIndex> result;
   for (const Index& index : IndicesOf(frame.graph, node)) {
     TileIndex evaluated = {.kind = index.kind, .axis = index.axis, .literal = index.literal};
-    if (index.kind == Index::Kind::kGather) evaluated.gather = OperandOf(Arg{index.value}, frame);
+    if (index.kind == Index::Kind::kGather) evaluated.gather = FindOperand(Arg{index.value}, frame);
     result.push_back(std::move(evaluated));
   }
   return result;
@@ -162,7 +162,7 @@ TilePtr Evaluator::Generate(const Node& node) const {
 
 TilePtr Evaluator::Compute(const Node& node, const Frame& frame) const {
   const TileShape shape = ShapeIn(ranges_, node.shape);
-  const TilePtr first = OperandOf(node.args[0], frame);
+  const TilePtr first = FindOperand(node.args[0], frame);
   if (node.op == Op::kMaskTo) {
     Tile masked = *first;
     SetBeyondEnds(ranges_, RoundTo(masked.dtype, node.value), &masked);
@@ -173,15 +173,15 @@ TilePtr Evaluator::Compute(const Node& node, const Frame& frame) const {
     return Finished(ranges_, Broadcast(Reduce(node.op, *node.dtype, *first, node.axis, begin), shape));
   }
   if (node.op == Op::kDot) {
-    Tile product = Dot(*first, *OperandOf(node.args[1], frame), node.axis, shape);
+    Tile product = Dot(*first, *FindOperand(node.args[1], frame), node.axis, shape);
     if (node.args.size() < 3 || std::holds_alternative<std::monostate>(node.args[2].value)) {
       return Finished(ranges_, std::move(product));
     }
-    const Values terms = {std::make_shared<const Tile>(std::move(product)), OperandOf(node.args[2], frame)};
+    const Values terms = {std::make_shared<const Tile>(std::move(product)), FindOperand(node.args[2], frame)};
     return Finished(ranges_, Pointwise(Op::kAdd, DType::kF32, shape, terms));
   }
   Values operands;
-  for (const Arg& arg : node.args) operands.push_back(OperandOf(arg, frame));
+  for (const Arg& arg : node.args) operands.push_back(FindOperand(arg, frame));
   return Finished(ranges_, Pointwise(node.op, *node.dtype, shape, operands));
 }
 
@@ -193,24 +193,24 @@ absl::StatusOr<Evaluator::Values> Evaluator::RunControlFlow(const Node& node, co
     case Op::kWhile:
       return RunWhile(node, frame);
     case Op::kIf: {
-      const bool condition = OperandOf(node.args[0], frame)->data[0] != 0;
-      return RunGraph(node.graphs[condition ? 0 : 1], OperandsOf(node.args[1], frame));
+      const bool condition = FindOperand(node.args[0], frame)->data[0] != 0;
+      return RunGraph(node.graphs[condition ? 0 : 1], FindOperands(node.args[1], frame));
     }
     default:  // kCall
-      return RunGraph(node.graphs[0], OperandsOf(node.args[0], frame));
+      return RunGraph(node.graphs[0], FindOperands(node.args[0], frame));
   }
 }
 
 absl::StatusOr<Evaluator::Values> Evaluator::RunLoop(const Node& node, const Frame& frame) {
   AxisRange& range = ranges_[static_cast<size_t>(node.axis)];
   const AxisRange outside = range;
-  range.block = BlockOf(ir_.axes[static_cast<size_t>(node.axis)], range.extent, options_);
+  range.block = BlockSize(ir_.axes[static_cast<size_t>(node.axis)], range.extent, options_);
   int64_t end = range.extent;
   if (node.args.size() > 2 && !std::holds_alternative<std::monostate>(node.args[2].value)) {
-    end = std::min(end, static_cast<int64_t>(OperandOf(node.args[2], frame)->data[0]));
+    end = std::min(end, static_cast<int64_t>(FindOperand(node.args[2], frame)->data[0]));
   }
-  const Values captured = OperandsOf(node.args[0], frame);
-  absl::StatusOr<Values> carried = OperandsOf(node.args[1], frame);
+  const Values captured = FindOperands(node.args[0], frame);
+  absl::StatusOr<Values> carried = FindOperands(node.args[1], frame);
   for (range.begin = 0; range.begin < end && carried.ok(); range.begin += range.block) {
     Values arguments = captured;
     arguments.insert(arguments.end(), carried->begin(), carried->end());
@@ -221,8 +221,8 @@ absl::StatusOr<Evaluator::Values> Evaluator::RunLoop(const Node& node, const Fra
 }
 
 absl::StatusOr<Evaluator::Values> Evaluator::RunWhile(const Node& node, const Frame& frame) {
-  const Values captured = OperandsOf(node.args[0], frame);
-  Values carried = OperandsOf(node.args[1], frame);
+  const Values captured = FindOperands(node.args[0], frame);
+  Values carried = FindOperands(node.args[1], frame);
   for (int64_t iteration = 0; iteration < kMostWhileIterations; ++iteration) {
     Values arguments = captured;
     arguments.insert(arguments.end(), carried.begin(), carried.end());
@@ -234,7 +234,7 @@ absl::StatusOr<Evaluator::Values> Evaluator::RunWhile(const Node& node, const Fr
   return absl::FailedPreconditionError(Cat("still running after ", kMostWhileIterations, " iterations"));
 }
 
-TilePtr Evaluator::OperandOf(const Arg& arg, const Frame& frame) {
+TilePtr Evaluator::FindOperand(const Arg& arg, const Frame& frame) {
   if (const auto* ref = std::get_if<NodeRef>(&arg.value)) {
     return frame.values[static_cast<size_t>(ref->index)].front();
   }
@@ -247,9 +247,9 @@ TilePtr Evaluator::OperandOf(const Arg& arg, const Frame& frame) {
   return std::make_shared<const Tile>(std::move(number));
 }
 
-Evaluator::Values Evaluator::OperandsOf(const Arg& list, const Frame& frame) {
+Evaluator::Values Evaluator::FindOperands(const Arg& list, const Frame& frame) {
   Values values;
-  for (const Arg& item : std::get<Arg::List>(list.value)) values.push_back(OperandOf(item, frame));
+  for (const Arg& item : std::get<Arg::List>(list.value)) values.push_back(FindOperand(item, frame));
   return values;
 }
 

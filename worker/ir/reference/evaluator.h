@@ -43,9 +43,9 @@ class Evaluator {
   TilePtr Generate(const Node& node) const;
   TilePtr Compute(const Node& node, const Frame& frame) const;
 
-  static TilePtr OperandOf(const Arg& arg, const Frame& frame);
-  static Values OperandsOf(const Arg& list, const Frame& frame);
-  std::vector<TileIndex> TileIndicesOf(const Node& node, const Frame& frame) const;
+  static TilePtr FindOperand(const Arg& arg, const Frame& frame);
+  static Values FindOperands(const Arg& list, const Frame& frame);
+  std::vector<TileIndex> EvaluateIndices(const Node& node, const Frame& frame) const;
 
   const DeviceIr& ir_;
   const Options& options_;

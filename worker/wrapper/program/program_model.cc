@@ -7,6 +7,7 @@
 
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
+#include "worker/codegen/config_space.h"
 #include "worker/codegen/emit/generate.h"
 #include "worker/device/device.h"
 #include "worker/kernels/trace_problem.h"
