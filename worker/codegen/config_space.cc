@@ -11,7 +11,7 @@
 #include "proto/record/strings.h"
 #include "worker/codegen/cluster.h"
 #include "worker/codegen/config_defaults.h"
-#include "worker/codegen/config_value.h"
+#include "worker/codegen/config_parameter.h"
 #include "worker/codegen/target.h"
 
 namespace telemetry::worker::codegen {

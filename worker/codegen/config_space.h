@@ -5,29 +5,13 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "proto/record/json.h"
 #include "worker/codegen/config.h"
+#include "worker/codegen/config_parameter.h"
 #include "worker/ir/graph.h"
 
 namespace telemetry::worker::codegen {
 
 struct Target;
-
-// One dimension of the search space: a key's value, or one element of it if the value is a list. block_sizes[1] is a
-// parameter of its own.
-struct ConfigParameter {
-  enum class Kind { kPowerOfTwo, kInteger, kBoolean, kChoice, kPermutation };
-
-  std::string key;  // "block_sizes"
-  int index = -1;   // position in the key's list; -1 if the key holds a single value
-  Kind kind = Kind::kInteger;
-  int64_t low = 0;  // kPowerOfTwo, kInteger: the inclusive range. kPermutation: low == high == the number of items
-  int64_t high = 0;
-  bool optional = false;              // None is also allowed (reduction_loops: the axis is held at once)
-  std::vector<record::Json> choices;  // kChoice: the allowed values, in order
-  record::Json default_value;
-  std::string constraint;  // a further constraint, as text for messages; empty if there is none
-};
 
 // The typed search space of one kernel. Helion's keys have the same meaning as in Helion:
 //   block_sizes            for each grid or loop axis without a fixed block, in the order of the axes

@@ -1,4 +1,4 @@
-#include "worker/codegen/config_value.h"
+#include "worker/codegen/config_parameter.h"
 
 #include <algorithm>
 #include <cstdlib>
