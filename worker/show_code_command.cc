@@ -10,14 +10,14 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/json.h"
 #include "spdlog/spdlog.h"
-#include "worker/codegen/architecture.h"
-#include "worker/codegen/config.h"
-#include "worker/codegen/generate.h"
+#include "worker/codegen/config_space.h"
+#include "worker/codegen/emit/generate.h"
+#include "worker/codegen/target.h"
 #include "worker/command_line.h"
 #include "worker/commands.h"
 #include "worker/device/compile_options.h"
 #include "worker/ir/graph.h"
-#include "worker/ir/ir_graph_record.h"
+#include "worker/ir/graph_record/ir_graph_record.h"
 #include "worker/kernels/library.h"
 #include "worker/kernels/trace_problem.h"
 
@@ -37,7 +37,7 @@ struct ShowCodeFlags {
 
 absl::StatusOr<codegen::Target> ParseTarget(const ShowCodeFlags& flags) {
   if (flags.dialect == "opencl") return codegen::Target();
-  absl::StatusOr<codegen::Target> target = codegen::TargetOfArchitecture(flags.architecture);
+  absl::StatusOr<codegen::Target> target = codegen::Target::ForArchitecture(flags.architecture);
   if (!target.ok()) return absl::InvalidArgumentError(absl::StrCat("--arch ", target.status().message()));
   return target;
 }
@@ -51,11 +51,11 @@ std::string InputShapes(const kernels::Problem& problem) {
 }
 
 std::string GraphLine(const ShowCodeFlags& flags, const kernels::Problem& problem, const ir::DeviceIr& device_ir) {
-  return record::ToJson(
-      ir::ExtractIrGraph(device_ir, {.kernel_name = flags.kernel,
-                                     .input_shapes = InputShapes(problem),
-                                     .device = absl::StrCat(flags.dialect, ":0"),
-                                     .on_warning = [](const std::string& warning) { spdlog::warn("{}", warning); }}));
+  return record::ToJson(ir::graph_record::ExtractIrGraph(
+      device_ir, {.kernel_name = flags.kernel,
+                  .input_shapes = InputShapes(problem),
+                  .device = absl::StrCat(flags.dialect, ":0"),
+                  .on_warning = [](const std::string& warning) { spdlog::warn("{}", warning); }}));
 }
 
 absl::StatusOr<std::string> GenerateSource(const ShowCodeFlags& flags, const ir::DeviceIr& device_ir,
@@ -65,7 +65,7 @@ absl::StatusOr<std::string> GenerateSource(const ShowCodeFlags& flags, const ir:
     ASSIGN_OR_RETURN(codegen::Config parsed, codegen::Config::Parse(flags.config));
     config = std::move(parsed);
   }
-  ASSIGN_OR_RETURN(codegen::GeneratedKernel generated, codegen::Generate(device_ir, config, target));
+  ASSIGN_OR_RETURN(codegen::GeneratedKernel generated, codegen::emit::Generate(device_ir, config, target));
   if (target.dialect != Dialect::kCuda) return generated.source;
   return absl::StrCat("// NVRTC options: ", absl::StrJoin(CudaCompileOptions(flags.architecture), " "), "\n",
                       generated.source);

@@ -60,7 +60,7 @@ class Layers(Tree):
         self.refuses("client/a.cc", '"server/storage/store.h"')
         self.refuses("server/collector/a.cc", '"client/producer.h"')
         self.refuses("server/export/a.cc", '"server/copy/copy_dataset.h"')
-        self.refuses("worker/ir/a.cc", '"worker/codegen/generate.h"')
+        self.refuses("worker/ir/a.cc", '"worker/codegen/emit/generate.h"')
         self.refuses("worker/tune/recording/a.cc", '"worker/kernel/kernel.h"')
 
     def test_a_folder_without_an_entry_is_refused(self) -> None:

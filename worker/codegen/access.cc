@@ -20,14 +20,22 @@ void Collect(const ir::DeviceIr& ir, int graph, std::vector<Access>* accesses) {
   }
 }
 
-const ir::Node& NodeOf(const ir::DeviceIr& ir, int graph, int node) {
+const ir::Node& FindNode(const ir::DeviceIr& ir, int graph, int node) {
   return ir.graphs[static_cast<size_t>(graph)].nodes[static_cast<size_t>(node)];
 }
 
 }  // namespace
 
-int TensorOf(const ir::Graph& graph, const ir::Node& node) {
+int AccessedTensor(const ir::Graph& graph, const ir::Node& node) {
   return graph.at(std::get<ir::NodeRef>(node.args[0].value)).tensor;
+}
+
+bool IsStored(const ir::DeviceIr& ir, int tensor) {
+  return std::any_of(ir.graphs.begin(), ir.graphs.end(), [tensor](const ir::Graph& graph) {
+    return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const ir::Node& node) {
+      return node.op == Op::kStore && AccessedTensor(graph, node) == tensor;
+    });
+  });
 }
 
 std::vector<int> StoreAxes(const ir::Graph& graph, const ir::Node& node) {
@@ -46,22 +54,22 @@ std::vector<int> StoreAxes(const ir::Graph& graph, const ir::Node& node) {
   return axes;
 }
 
-std::vector<Access> AccessesOf(const ir::DeviceIr& ir) {
+std::vector<Access> ListAccesses(const ir::DeviceIr& ir) {
   std::vector<Access> accesses;
   Collect(ir, ir.root, &accesses);
   return accesses;
 }
 
-int AccessIndexOf(const ir::DeviceIr& ir, const std::vector<Access>& accesses, int graph, int node) {
+int AccessIndex(const ir::DeviceIr& ir, const std::vector<Access>& accesses, int graph, int node) {
   for (size_t i = 0; i < accesses.size(); ++i) {
     if (accesses[i].graph == graph && accesses[i].node == node) return static_cast<int>(i);
   }
-  const ir::Node& rolled = NodeOf(ir, graph, node);
+  const ir::Node& rolled = FindNode(ir, graph, node);
   for (size_t i = 0; i < accesses.size(); ++i) {
-    const ir::Node& original = NodeOf(ir, accesses[i].graph, accesses[i].node);
+    const ir::Node& original = FindNode(ir, accesses[i].graph, accesses[i].node);
     if (original.op == rolled.op &&
-        TensorOf(ir.graphs[static_cast<size_t>(accesses[i].graph)], original) ==
-            TensorOf(ir.graphs[static_cast<size_t>(graph)], rolled) &&
+        AccessedTensor(ir.graphs[static_cast<size_t>(accesses[i].graph)], original) ==
+            AccessedTensor(ir.graphs[static_cast<size_t>(graph)], rolled) &&
         original.location.file == rolled.location.file && original.location.line == rolled.location.line) {
       return static_cast<int>(i);
     }
@@ -70,7 +78,7 @@ int AccessIndexOf(const ir::DeviceIr& ir, const std::vector<Access>& accesses, i
 }
 
 bool IsContiguous(const ir::DeviceIr& ir, const ir::Graph& graph, const ir::Node& node, int axis) {
-  const ir::HostTensor& tensor = ir.tensors[static_cast<size_t>(TensorOf(graph, node))];
+  const ir::HostTensor& tensor = ir.tensors[static_cast<size_t>(AccessedTensor(graph, node))];
   const std::vector<ir::Index> indices = ir::IndicesOf(graph, node);
   int found = 0;
   for (size_t d = 0; d < indices.size(); ++d) {
@@ -90,7 +98,7 @@ bool IsContiguous(const ir::DeviceIr& ir, const ir::Graph& graph, const ir::Node
 int64_t AlignedVector(const ir::DeviceIr& ir, const ir::Graph& graph, const ir::Node& node, int axis, int64_t most,
                       const std::vector<int64_t>& blocks) {
   if (!IsContiguous(ir, graph, node, axis)) return 1;
-  const ir::HostTensor& tensor = ir.tensors[static_cast<size_t>(TensorOf(graph, node))];
+  const ir::HostTensor& tensor = ir.tensors[static_cast<size_t>(AccessedTensor(graph, node))];
   const std::vector<ir::Index> indices = ir::IndicesOf(graph, node);
   int64_t vector = std::min(most, static_cast<int64_t>(16 / SizeOf(tensor.dtype)));
   const auto shrink_to_divide = [&vector](int64_t number) {

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "worker/codegen/dialect.h"
 #include "worker/ir/graph.h"
 
 namespace telemetry::worker::codegen {
@@ -20,17 +19,20 @@ struct Access {
 };
 
 // Returns the index of the tensor that this load or store accesses.
-int TensorOf(const ir::Graph& graph, const ir::Node& node);
+int AccessedTensor(const ir::Graph& graph, const ir::Node& node);
+
+// Reports whether the kernel stores to the tensor.
+bool IsStored(const ir::DeviceIr& ir, int tensor);
 
 // Returns all axes of a store: those of its indices and those of its value.
 std::vector<int> StoreAxes(const ir::Graph& graph, const ir::Node& node);
 
 // Returns the accesses in program order; the body of a loop or branch is visited at the loop or branch.
-std::vector<Access> AccessesOf(const ir::DeviceIr& ir);
+std::vector<Access> ListAccesses(const ir::DeviceIr& ir);
 
 // Returns the position of a node in `accesses`. A node of a rolled graph is matched to the traced node that it was
 // made from (same operation, tensor and source line).
-int AccessIndexOf(const ir::DeviceIr& ir, const std::vector<Access>& accesses, int graph, int node);
+int AccessIndex(const ir::DeviceIr& ir, const std::vector<Access>& accesses, int graph, int node);
 
 // Reports whether the elements of this access are contiguous in memory along `axis`.
 bool IsContiguous(const ir::DeviceIr& ir, const ir::Graph& graph, const ir::Node& node, int axis);

@@ -3,14 +3,14 @@
 #include <cstdint>
 #include <string>
 
-#include "worker/codegen/generate.h"
+#include "worker/codegen/target.h"
 #include "worker/ir/graph.h"
 
 namespace telemetry::worker::codegen {
 
 // Thread block clusters: num_ctas blocks work on one tile (CUDA, sm_90 and later). Layouts treat the threads of all
 // blocks as one large block, so the block's rank is the upper bits of the thread's index. Only reductions across blocks
-// distinguish the blocks. All functions are pure; the code that they add is CUDA C++.
+// distinguish the blocks. All functions are pure.
 
 // The most blocks in a cluster: the size that every device with clusters supports.
 inline constexpr int64_t kMostClusterBlocks = 8;
@@ -22,15 +22,5 @@ bool HasClusters(const Target& target);
 
 // Returns the text "CUDA and sm_90 or later", for messages.
 std::string ClusterRequirement();
-
-class DialectText;
-
-// Adds the functions for clusters to the prelude.
-// `cluster_arrive` and `cluster_wait`, both void(), are the two halves of a barrier of the cluster: `cluster_wait`
-// returns when every block of the cluster has arrived, and writes to shared memory before the arrival are then visible
-// to all blocks. All threads of the cluster must call both.
-// `cluster_read`, u32(own, rank), reads 32 bits from the shared memory of block `rank`, at the address that `own` has
-// in this block.
-void AddClusterFunctions(DialectText* dialect);
 
 }  // namespace telemetry::worker::codegen

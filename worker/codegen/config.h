@@ -4,12 +4,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "proto/record/json.h"
-#include "worker/ir/graph.h"
 
 namespace telemetry::worker::codegen {
 
@@ -37,70 +34,5 @@ class Config {
 
   std::shared_ptr<const Content> content_;  // never null, except after a move
 };
-
-struct Target;
-
-// One dimension of the search space: a key's value, or one element of it if the value is a list. block_sizes[1] is a
-// parameter of its own.
-struct ConfigParameter {
-  enum class Kind { kPowerOfTwo, kInteger, kBoolean, kChoice, kPermutation };
-
-  std::string key;  // "block_sizes"
-  int index = -1;   // position in the key's list; -1 if the key holds a single value
-  Kind kind = Kind::kInteger;
-  int64_t low = 0;  // kPowerOfTwo, kInteger: the inclusive range. kPermutation: low == high == the number of items
-  int64_t high = 0;
-  bool optional = false;              // None is also allowed (reduction_loops: the axis is held at once)
-  std::vector<record::Json> choices;  // kChoice: the allowed values, in order
-  record::Json default_value;
-  std::string constraint;  // a further constraint, as text for messages; empty if there is none
-};
-
-// The typed search space of one kernel. Helion's keys have the same meaning as in Helion:
-//   block_sizes            for each grid or loop axis without a fixed block, in the order of the axes
-//   reduction_loops        for each reduction axis: None (the axis is held at once) or the chunk size. If two axes
-//                          cannot both be walked in chunks in one kernel, the second is held at once in any case
-//   loop_orders            [a permutation of the grid's axes], slowest first
-//   l2_groupings           [n]: n consecutive tiles of the second-to-last grid axis run before the last axis advances
-//                          (1: off)
-//   num_stages             only in kernels with dots in loops: the number of tiles that shared memory holds of each
-//                          operand that a loop loads for tensor cores; all but one are prefetched (1: no prefetch).
-//                          Has no effect in OpenCL or for dots that do not use tensor cores
-//   num_warps              warps of a thread block
-//   pid_type               'flat', 'persistent_blocked' or 'persistent_interleaved'
-//   range_unroll_factors   for each loop axis (0: the compiler decides)
-//   load_eviction_policies for each load: '', 'first' or 'last'. Has no effect in OpenCL or for loads that are
-//                          copied to shared memory
-//   indexing               for each load and store: 'pointer'
-// One key is Triton's:
-//   num_ctas               thread blocks of the cluster that works on one tile. Only in kernels with reductions and
-//                          without dots. Values above 1 need CUDA and sm_90 or later
-// Two keys are this project's own:
-//   store_eviction_policies for each store: '' or 'first' (the stored cache line is evicted first). Has no effect in
-//                          OpenCL
-//   vector_widths          for each load and store: the most elements that one instruction moves
-class ConfigSpace {
- public:
-  const std::vector<ConfigParameter>& parameters() const { return parameters_; }
-  // Returns the config of all defaults, which compiles and runs on the smallest supported device.
-  Config Default() const;
-  // Sets missing keys to their defaults and orders the keys. INVALID_ARGUMENT for an unknown or repeated key, a value
-  // out of range, a list of the wrong length, or a violated constraint; the message names the key, the value and the
-  // allowed values.
-  absl::StatusOr<Config> Normalize(const Config& config) const;
-  // Returns one line of text for each parameter.
-  std::string DebugString() const;
-
- private:
-  friend ConfigSpace ConfigSpaceFor(const ir::DeviceIr& ir);
-  friend ConfigSpace ConfigSpaceFor(const ir::DeviceIr& ir, const Target& target);
-  std::vector<ConfigParameter> parameters_;
-  std::vector<int64_t> fixed_blocks_;
-};
-
-// Returns the space for any target: every value is supported by at least one target.
-ConfigSpace ConfigSpaceFor(const ir::DeviceIr& ir);
-// Returns the space for one target. Excludes the values that Generate() rejects for this target at any size.
-ConfigSpace ConfigSpaceFor(const ir::DeviceIr& ir, const Target& target);
 
 }  // namespace telemetry::worker::codegen

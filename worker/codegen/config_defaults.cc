@@ -1,12 +1,11 @@
 #include "worker/codegen/config_defaults.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "proto/record/strings.h"
 #include "worker/codegen/access.h"
 #include "worker/codegen/cluster.h"
-#include "worker/codegen/plan.h"
+#include "worker/codegen/kernel_facts.h"
 
 namespace telemetry::worker::codegen {
 namespace {
@@ -24,10 +23,6 @@ constexpr int64_t kDotBlock = 64;
 constexpr int64_t kDotDepth = 32;
 constexpr int64_t kMostStages = 8;
 constexpr int64_t kStageBytes = 20 << 10;  // the default is two stages up to this size of a loop's dot operands
-
-int64_t PowerOfTwo(int64_t at_least) {
-  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(at_least, 1))));
-}
 
 bool IsSummedByDot(const ir::DeviceIr& ir, int axis) {
   return std::any_of(ir.graphs.begin(), ir.graphs.end(), [axis](const ir::Graph& graph) {
@@ -176,10 +171,10 @@ class Builder {
     int load = 0;
     int store = 0;
     int index = 0;
-    for (const Access& access : AccessesOf(ir_)) {
+    for (const Access& access : ListAccesses(ir_)) {
       const ir::Graph& graph = ir_.graphs[static_cast<size_t>(access.graph)];
       const ir::Node& node = graph.nodes[static_cast<size_t>(access.node)];
-      const DType dtype = ir_.tensors[static_cast<size_t>(TensorOf(graph, node))].dtype;
+      const DType dtype = ir_.tensors[static_cast<size_t>(AccessedTensor(graph, node))].dtype;
       const auto widest = static_cast<int64_t>(16 / SizeOf(dtype));
       parameters_.push_back({.key = "vector_widths",
                              .index = index,

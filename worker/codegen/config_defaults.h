@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "worker/codegen/config.h"
+#include "worker/codegen/config_parameter.h"
 
 namespace telemetry::worker::codegen {
 

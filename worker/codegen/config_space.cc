@@ -1,3 +1,5 @@
+#include "worker/codegen/config_space.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -8,9 +10,9 @@
 #include "proto/record/python_repr.h"
 #include "proto/record/strings.h"
 #include "worker/codegen/cluster.h"
-#include "worker/codegen/config.h"
 #include "worker/codegen/config_defaults.h"
-#include "worker/codegen/config_value.h"
+#include "worker/codegen/config_parameter.h"
+#include "worker/codegen/target.h"
 
 namespace telemetry::worker::codegen {
 namespace {
@@ -25,19 +27,19 @@ std::string Repr(const Json& value) {
 }
 
 // Returns the parameter's name: "block_sizes[1]".
-std::string PlaceOf(const ConfigParameter& parameter) {
+std::string ParameterName(const ConfigParameter& parameter) {
   return parameter.index < 0 ? parameter.key : Cat(parameter.key, "[", parameter.index, "]");
 }
 
 absl::Status CheckedItem(const ConfigParameter& parameter, const Json& value) {
   if (Allows(parameter, value)) return absl::OkStatus();
-  return absl::InvalidArgumentError(Cat(PlaceOf(parameter), "=", Repr(value), " is not allowed; expected ",
+  return absl::InvalidArgumentError(Cat(ParameterName(parameter), "=", Repr(value), " is not allowed; expected ",
                                         AllowedText(parameter), parameter.constraint.empty() ? "" : ", ",
                                         parameter.constraint));
 }
 
 // Returns the keys in order, each with the length of its list (0: the key holds a single value).
-std::vector<std::pair<std::string, size_t>> KeysOf(const std::vector<ConfigParameter>& parameters) {
+std::vector<std::pair<std::string, size_t>> ListKeys(const std::vector<ConfigParameter>& parameters) {
   std::vector<std::pair<std::string, size_t>> keys;
   for (const ConfigParameter& parameter : parameters) {
     if (keys.empty() || keys.back().first != parameter.key) keys.emplace_back(parameter.key, 0);
@@ -48,7 +50,7 @@ std::vector<std::pair<std::string, size_t>> KeysOf(const std::vector<ConfigParam
 
 std::string KeyNames(const std::vector<ConfigParameter>& parameters) {
   std::string names;
-  for (const auto& [key, count] : KeysOf(parameters)) names += Cat(names.empty() ? "" : ", ", key);
+  for (const auto& [key, count] : ListKeys(parameters)) names += Cat(names.empty() ? "" : ", ", key);
   return names;
 }
 
@@ -71,7 +73,7 @@ absl::StatusOr<Config> ConfigSpace::Normalize(const Config& config) const {
   Json complete = Default().json();
   std::set<std::string> seen;
   for (const auto& [key, value] : config.json().members) {
-    const auto keys = KeysOf(parameters_);
+    const auto keys = ListKeys(parameters_);
     const auto known = std::find_if(keys.begin(), keys.end(), [&key = key](const auto& k) { return k.first == key; });
     if (known == keys.end()) {
       return absl::InvalidArgumentError(
@@ -109,7 +111,7 @@ absl::StatusOr<Config> ConfigSpace::Normalize(const Config& config) const {
 std::string ConfigSpace::DebugString() const {
   std::string text;
   for (const ConfigParameter& parameter : parameters_) {
-    text += Cat(PlaceOf(parameter), ": ", AllowedText(parameter), ", default ", Repr(parameter.default_value));
+    text += Cat(ParameterName(parameter), ": ", AllowedText(parameter), ", default ", Repr(parameter.default_value));
     if (!parameter.constraint.empty()) text += Cat(", ", parameter.constraint);
     text += '\n';
   }

@@ -74,4 +74,12 @@ std::vector<Index> IndicesOf(const Graph& graph, const Node& node) {
   return indices;
 }
 
+std::vector<const Node*> Placeholders(const Graph& graph) {
+  std::vector<const Node*> placeholders;
+  for (const Node& node : graph.nodes) {
+    if (node.op == Op::kPlaceholder) placeholders.push_back(&node);
+  }
+  return placeholders;
+}
+
 }  // namespace telemetry::worker::ir

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "worker/ir/graph.h"
 
@@ -25,5 +26,8 @@ void ForEachRef(const Arg& arg, const std::function<void(NodeRef)>& visit);
 Arg MapRefs(const Arg& arg, const std::function<NodeRef(NodeRef)>& replace);
 // Replaces each node in the arguments of a node.
 void ReplaceRefs(const std::function<NodeRef(NodeRef)>& replace, Node* node);
+
+// Returns the placeholders of a graph, in order.
+std::vector<const Node*> Placeholders(const Graph& graph);
 
 }  // namespace telemetry::worker::ir

@@ -18,14 +18,6 @@ std::vector<const Node*> ResultsOf(const Graph& graph) {
   return results;
 }
 
-std::vector<const Node*> PlaceholdersOf(const Graph& graph) {
-  std::vector<const Node*> placeholders;
-  for (const Node& node : graph.nodes) {
-    if (node.op == Op::kPlaceholder) placeholders.push_back(&node);
-  }
-  return placeholders;
-}
-
 bool SameTypes(const std::vector<const Node*>& a, const std::vector<const Node*>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Node* x, const Node* y) {
     return x->dtype.has_value() && x->dtype == y->dtype && SameAxes(x->shape, y->shape);
@@ -91,7 +83,7 @@ class FlowChecker {
     if (!passed.well_formed) return "has no list of arguments";
     for (size_t i = 0; i < kinds.size(); ++i) {
       if (GraphOf(node_.graphs[i]).kind != kinds[i]) return "has a child graph of another kind";
-      if (!SameTypes(PlaceholdersOf(GraphOf(node_.graphs[i])), passed.arguments)) {
+      if (!SameTypes(Placeholders(GraphOf(node_.graphs[i])), passed.arguments)) {
         return "passes values that do not match the child graph's placeholders";
       }
     }

@@ -8,6 +8,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "spdlog/spdlog.h"
+#include "worker/codegen/emit/generate.h"
 #include "worker/ir/trace.h"
 #include "worker/kernel/trace_inputs.h"
 
@@ -85,7 +86,7 @@ absl::StatusOr<codegen::GeneratedKernel> BoundKernel::Generate(const codegen::Co
   ASSIGN_OR_RETURN(codegen::Config complete, config_space_.Normalize(config));
   const codegen::GenerateOptions options{.allow_tf32 = definition_->settings.dot_precision == DotPrecision::kTf32,
                                          .fast_math = definition_->settings.fast_math};
-  return codegen::Generate(ir_, complete, TargetOf(*device_, definition_->settings), options);
+  return codegen::emit::Generate(ir_, complete, TargetOf(*device_, definition_->settings), options);
 }
 
 absl::StatusOr<std::string> BoundKernel::ToSource(const codegen::Config& config) const {

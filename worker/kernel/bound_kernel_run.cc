@@ -7,7 +7,7 @@
 #include "proto/record/counted.h"
 #include "proto/record/strings.h"
 #include "spdlog/spdlog.h"
-#include "worker/ir/reference.h"
+#include "worker/ir/reference/reference.h"
 #include "worker/kernel/bound_kernel.h"
 #include "worker/kernel/finite_search.h"
 
@@ -137,14 +137,14 @@ absl::StatusOr<std::vector<Tensor>> BoundKernel::RunMatched(absl::Span<const Arg
 }
 
 absl::StatusOr<std::vector<Tensor>> BoundKernel::RunReference(const Leaves& leaves) const {
-  ir::ReferenceTensors tensors;
+  ir::reference::Tensors tensors;
   for (const Tensor* tensor : leaves.tensors) {
     ASSIGN_OR_RETURN(ir::HostArray array, ToHost(*tensor));
     tensors.push_back(std::move(array));
   }
-  ir::ReferenceOptions options;
+  ir::reference::Options options;
   for (size_t i = 0; i < leaves.scalars.size(); ++i) options.scalars[ir_.scalars[i].name] = leaves.scalars[i]->number();
-  RETURN_IF_ERROR(ir::EvaluateReference(ir_, options, &tensors));
+  RETURN_IF_ERROR(ir::reference::Evaluate(ir_, options, &tensors));
   // Copies results that the kernel stored to its arguments back to the caller's tensors.
   for (size_t i = 0; i < leaves.tensors.size(); ++i) {
     if (leaves.tensors[i]->host != nullptr) *leaves.tensors[i]->host = std::move(tensors[i]);

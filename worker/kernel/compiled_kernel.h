@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
-#include "worker/codegen/generate.h"
+#include "worker/codegen/generated_kernel.h"
 #include "worker/device/device.h"
 #include "worker/ir/graph.h"
 #include "worker/kernel/compile_cache.h"

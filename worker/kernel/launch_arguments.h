@@ -6,7 +6,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "worker/codegen/generate.h"
+#include "worker/codegen/generated_kernel.h"
 #include "worker/device/device.h"
 #include "worker/ir/graph.h"
 #include "worker/kernel/leaves.h"

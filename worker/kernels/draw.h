@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "worker/device/dtype.h"
-#include "worker/kernels/library.h"
+#include "worker/kernels/library_kernel.h"
 #include "worker/kernels/problem.h"
 
 namespace telemetry::worker::kernels {
@@ -24,5 +24,8 @@ DrawRange RangeOf(const LibraryKernel& kernel, size_t argument, const Problem& p
 
 // Draws the values of `elements` elements; advances `random` by one number for each element.
 std::vector<double> Draw(DType dtype, const DrawRange& range, int64_t elements, std::mt19937_64& random);
+
+// Makes a case with values drawn from a seed. The same seed gives the same values on every platform.
+Case MakeCase(const LibraryKernel& kernel, Problem problem, uint64_t seed);
 
 }  // namespace telemetry::worker::kernels

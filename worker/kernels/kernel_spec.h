@@ -7,7 +7,7 @@
 #include "worker/device/device.h"
 #include "worker/kernel/argument.h"
 #include "worker/kernel/kernel_definition.h"
-#include "worker/kernels/library.h"
+#include "worker/kernels/library_kernel.h"
 
 namespace telemetry::worker::kernels {
 

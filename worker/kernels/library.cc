@@ -43,11 +43,4 @@ absl::StatusOr<const LibraryKernel*> FindKernel(std::string_view name) {
       })));
 }
 
-Cost CostOf(const LibraryKernel& kernel, const Problem& problem, absl::Span<const TensorSpec> outputs) {
-  Cost cost = {.flops = kernel.flops(problem)};
-  for (const TensorSpec& tensor : problem.tensors) cost.bytes += static_cast<double>(tensor.bytes());
-  for (const TensorSpec& tensor : outputs) cost.bytes += static_cast<double>(tensor.bytes());
-  return cost;
-}
-
 }  // namespace telemetry::worker::kernels

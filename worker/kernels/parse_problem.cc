@@ -11,8 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
-#include "worker/kernels/library.h"
-#include "worker/kernels/problem.h"
+#include "worker/kernels/library_kernel.h"
 
 namespace telemetry::worker::kernels {
 namespace {

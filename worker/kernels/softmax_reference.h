@@ -1,6 +1,6 @@
 #pragma once
 
-#include "worker/kernels/library.h"
+#include "worker/kernels/library_kernel.h"
 
 namespace telemetry::worker::kernels {
 

@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "worker/ir/trace.h"
-#include "worker/kernels/library.h"
+#include "worker/kernels/library_kernel.h"
 
 namespace telemetry::worker::kernels {
 

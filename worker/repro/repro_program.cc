@@ -12,7 +12,7 @@
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
 #include "proto/record/strings.h"
-#include "worker/codegen/architecture.h"
+#include "worker/codegen/target.h"
 #include "worker/repro/recorded_run.h"
 #include "worker/wrapper/launch_plan.h"
 #include "worker/wrapper/program/program.h"
@@ -45,7 +45,7 @@ absl::StatusOr<codegen::Target> TargetOf(const RecordedMeasurement& measured, co
       architecture = kDefaultArchitecture;
       notices->push_back(Cat("the architecture of the measurement is not recorded; assuming ", architecture));
     }
-    ASSIGN_OR_RETURN(codegen::Target known, codegen::TargetOfArchitecture(architecture));
+    ASSIGN_OR_RETURN(codegen::Target known, codegen::Target::ForArchitecture(architecture));
     target = known;
   }
   if (!absl::SimpleAtoi(DeviceText(measured.attempt, "compute_units"), &target.compute_units)) return target;

@@ -6,7 +6,7 @@
 #include "absl/time/clock.h"
 #include "proto/record/sidecar/ir_record.h"
 #include "spdlog/spdlog.h"
-#include "worker/ir/ir_graph_record.h"
+#include "worker/ir/graph_record/ir_graph_record.h"
 #include "worker/tune/recording/environment.h"
 
 namespace telemetry::worker::tune {
@@ -30,13 +30,13 @@ Json DeviceJson(const DeviceProperties& device) {
 }
 
 absl::StatusOr<v1::IrGraph> GraphOf(const BoundKernel& kernel, const v1::Run& run) {
-  const Json record =
-      ir::ExtractIrGraph(kernel.ir(), {.run_id = run.run_id(),
-                                       .kernel_id = run.kernel_id(),
-                                       .kernel_name = run.kernel_name(),
-                                       .input_shapes = run.input_shapes(),
-                                       .device = kernel.device()->id(),
-                                       .on_warning = [](const std::string& warning) { spdlog::warn("{}", warning); }});
+  const Json record = ir::graph_record::ExtractIrGraph(
+      kernel.ir(), {.run_id = run.run_id(),
+                    .kernel_id = run.kernel_id(),
+                    .kernel_name = run.kernel_name(),
+                    .input_shapes = run.input_shapes(),
+                    .device = kernel.device()->id(),
+                    .on_warning = [](const std::string& warning) { spdlog::warn("{}", warning); }});
   return record::sidecar::ParseIrRecord(record);
 }
 

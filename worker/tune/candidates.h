@@ -9,7 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "worker/codegen/config.h"
-#include "worker/codegen/generate.h"
+#include "worker/codegen/generated_kernel.h"
 
 namespace telemetry::worker::tune {
 

@@ -4,6 +4,7 @@
 
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
+#include "worker/kernels/draw.h"
 #include "worker/kernels/fits_memory.h"
 #include "worker/kernels/kernel_spec.h"
 #include "worker/kernels/problem.h"

@@ -5,7 +5,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/debug/debugged_call.h"
-#include "worker/ir/reference.h"
+#include "worker/ir/reference/reference.h"
 #include "worker/kernels/kernel_spec.h"
 #include "worker/kernels/trace_problem.h"
 #include "worker/wrapper/call_values.h"
@@ -117,9 +117,9 @@ absl::Status PlanRunner::LaunchKernel(const KernelCall& call) {
 
 absl::Status PlanRunner::EvaluateKernel(const KernelCall& call) {
   ASSIGN_OR_RETURN(std::vector<ir::HostArray> tensors, memory_.DenseArrays(call.arguments));
-  const ir::ReferenceOptions options{.scalars = {call.scalars.begin(), call.scalars.end()}};
+  const ir::reference::Options options{.scalars = {call.scalars.begin(), call.scalars.end()}};
   const ir::DeviceIr& ir = irs_[static_cast<size_t>(call.kernel)];
-  RETURN_IF_ERROR(ir::EvaluateReference(ir, options, &tensors));
+  RETURN_IF_ERROR(ir::reference::Evaluate(ir, options, &tensors));
   for (size_t i = 0; i < call.outputs.size(); ++i) {
     const ir::HostArray& output = tensors.at(call.arguments.size() + i);
     RETURN_IF_ERROR(memory_.Write(call.outputs[i], output));

@@ -18,7 +18,7 @@ namespace telemetry::worker::wrapper {
 // A runner of a plan, line by line, on a device or on the host. On a device, kernels are launched and compiled once, at
 // their first call. The library of the device computes extern kernels (Device::Multiply). If it does not have a kernel,
 // the reference computes it on the host, with copies from and to the device. On the host, kernels are evaluated from
-// their IR (ir/reference.h), which is for inspecting results, not for speed. Only one Run() may be active at a time.
+// their IR (ir/reference), which is for inspecting results, not for speed. Only one Run() may be active at a time.
 class PlanRunner {
  public:
   // Creates a runner. If `device` is null, the plan runs on the host. `debugger` sees the inputs of each Run() and the

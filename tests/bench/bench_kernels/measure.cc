@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "worker/kernel/kernel.h"
+#include "worker/kernels/draw.h"
 #include "worker/kernels/kernel_spec.h"
 #include "worker/kernels/library.h"
 #include "worker/kernels/trace_problem.h"

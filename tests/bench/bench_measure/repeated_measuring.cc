@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "worker/kernel/kernel.h"
+#include "worker/kernels/draw.h"
 #include "worker/kernels/kernel_spec.h"
 #include "worker/kernels/library.h"
 #include "worker/tune/measure/kernel_problem.h"

@@ -8,6 +8,8 @@
 #include "proto/record/strings.h"
 #include "tests/worker/codegen/kernel_case.h"
 #include "tests/worker/codegen/proof_test.h"
+#include "worker/codegen/config_space.h"
+#include "worker/codegen/emit/generate.h"
 
 // Tests clusters of blocks that work on one tile (num_ctas).
 
@@ -103,7 +105,7 @@ TEST(Cluster, IsRefusedWhereThereAreNone) {
   const KernelCase kernel = Reductions(DType::kF32, 4, 100);
   const Config config = kernel.With("Config(num_ctas=4)");
   for (const Target& target : {kAmpere, Target()}) {
-    const absl::Status status = Generate(kernel.ir(), config, target).status();
+    const absl::Status status = emit::Generate(kernel.ir(), config, target).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
     EXPECT_THAT(status.ToString(), HasSubstr("num_ctas=4 makes clusters of blocks, which need CUDA and sm_90"));
   }
@@ -112,7 +114,7 @@ TEST(Cluster, IsRefusedWhereThereAreNone) {
 TEST(Cluster, HasOneTileForAllOfItsBlocks) {
   const KernelCase kernel = Reductions(DType::kF32, 1000, 4096);
   const auto grid = [&](const std::string& config) {
-    const absl::StatusOr<GeneratedKernel> generated = Generate(kernel.ir(), kernel.With(config), kHopper);
+    const absl::StatusOr<GeneratedKernel> generated = emit::Generate(kernel.ir(), kernel.With(config), kHopper);
     EXPECT_TRUE(generated.ok()) << generated.status();
     return generated.ok() ? generated->GridSize(kernel.ir().tensors) : -1;
   };
@@ -123,8 +125,8 @@ TEST(Cluster, HasOneTileForAllOfItsBlocks) {
 
 TEST(Cluster, GivesTheSameTextAgain) {
   const Config config = Reductions(DType::kF32, 4, 4096).With("Config(num_ctas=4)");
-  const auto one = Generate(Reductions(DType::kF32, 4, 4096).ir(), config, kHopper);
-  const auto two = Generate(Reductions(DType::kF32, 4, 4096).ir(), config, kHopper);
+  const auto one = emit::Generate(Reductions(DType::kF32, 4, 4096).ir(), config, kHopper);
+  const auto two = emit::Generate(Reductions(DType::kF32, 4, 4096).ir(), config, kHopper);
   ASSERT_TRUE(one.ok() && two.ok()) << one.status() << two.status();
   EXPECT_EQ(one->source, two->source);
   EXPECT_THAT(one->source, HasSubstr("__cluster_dims__(4, 1, 1)"));
@@ -140,7 +142,7 @@ TEST(Cluster, ExchangesOnlyWhatBlocksShare) {
     t.Store(t.Output("sums", {t.SizeOf(x, 0)}, DType::kF32), {m}, t.Sum(t.Load(x, {m, n}), n));
   });
   const auto generated =
-      Generate(kernel.ir(), kernel.With("Config(block_sizes=[64], num_warps=1, num_ctas=8)"), kHopper);
+      emit::Generate(kernel.ir(), kernel.With("Config(block_sizes=[64], num_warps=1, num_ctas=8)"), kHopper);
   ASSERT_TRUE(generated.ok()) << generated.status();
   EXPECT_THAT(generated->source, Not(HasSubstr("cluster_read")));
   EXPECT_THAT(generated->source, Not(HasSubstr("cluster_wait")));

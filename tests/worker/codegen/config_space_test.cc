@@ -1,9 +1,12 @@
+#include "worker/codegen/config_space.h"
+
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/record/strings.h"
 #include "tests/worker/codegen/kernel_case.h"
+#include "worker/codegen/emit/generate.h"
 
 namespace telemetry::worker::codegen {
 namespace {
@@ -76,17 +79,18 @@ TEST(ConfigSpace, EveryDefaultIsAllowed) {
 TEST(Generate, SaysWhatDoesNotFit) {
   const KernelCase kernel = Rows(64, 8192);
   const absl::StatusOr<GeneratedKernel> generated =
-      Generate(kernel.ir(), kernel.With("Config(block_sizes=[64], num_warps=1)"), {});
+      emit::Generate(kernel.ir(), kernel.With("Config(block_sizes=[64], num_warps=1)"), {});
   EXPECT_EQ(generated.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(generated.status().ToString(), HasSubstr("u1=8192"));
-  EXPECT_EQ(Generate(kernel.ir(), kernel.With("Config(num_warps=32)"), {.max_threads_per_block = 256}).status().code(),
-            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(
+      emit::Generate(kernel.ir(), kernel.With("Config(num_warps=32)"), {.max_threads_per_block = 256}).status().code(),
+      absl::StatusCode::kResourceExhausted);
 }
 
 TEST(Generate, GivesTheSameTextAgain) {
   const Config config = Rows(64, 100).With("Config(num_warps=2)");
-  const auto one = Generate(Rows(64, 100).ir(), config, {});
-  const auto two = Generate(Rows(64, 100).ir(), config, {});
+  const auto one = emit::Generate(Rows(64, 100).ir(), config, {});
+  const auto two = emit::Generate(Rows(64, 100).ir(), config, {});
   ASSERT_TRUE(one.ok() && two.ok());
   EXPECT_EQ(one->source, two->source);
 }

@@ -4,6 +4,7 @@
 #include "tests/worker/codegen/dot_kernels.h"
 #include "tests/worker/codegen/kernel_case.h"
 #include "tests/worker/codegen/proof_test.h"
+#include "worker/codegen/emit/generate.h"
 
 // Tests copies of dot operands to shared memory, and their prefetches in loops.
 
@@ -109,8 +110,8 @@ TEST(CopyAhead, DoesNotSayHowLongLinesAreWorthKeeping) {
 
 TEST(CopyAhead, RefusesMoreStagesThanSharedMemoryHolds) {
   const KernelCase kernel = MatmulCase(DType::kF16, 256, 256, 256);
-  const absl::Status status = Generate(kernel.ir(), kernel.With("Config(block_sizes=[64, 64, 64], num_stages=6)"),
-                                       {.dialect = Dialect::kCuda, .shared_bytes_per_block = 48 << 10})
+  const absl::Status status = emit::Generate(kernel.ir(), kernel.With("Config(block_sizes=[64, 64, 64], num_stages=6)"),
+                                             {.dialect = Dialect::kCuda, .shared_bytes_per_block = 48 << 10})
                                   .status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
   // Two operands of 64 rows with 64 elements of 2 bytes and 16 bytes of padding, in six stages.
@@ -120,7 +121,7 @@ TEST(CopyAhead, RefusesMoreStagesThanSharedMemoryHolds) {
 TEST(CopyAhead, DoesNothingInOpenCl) {
   const KernelCase kernel = MatmulCase(DType::kF16, 64, 64, 64);
   const auto source = [&kernel](const std::string& config) {
-    return Generate(kernel.ir(), kernel.With(config), {.dialect = Dialect::kOpenCl})->source;
+    return emit::Generate(kernel.ir(), kernel.With(config), {.dialect = Dialect::kOpenCl})->source;
   };
   EXPECT_EQ(source("Config(num_stages=1)"), source("Config(num_stages=4)"));
 }

@@ -6,6 +6,7 @@
 #include "proto/record/strings.h"
 #include "tests/worker/codegen/kernel_runner.h"
 #include "tests/worker/compiler.h"
+#include "worker/codegen/config_space.h"
 
 namespace telemetry::worker::codegen {
 namespace {
@@ -88,10 +89,10 @@ Config KernelCase::With(const std::string& config) const {
 void KernelCase::ExpectResults(const std::string& config, ir::Tolerance tolerance,
                                const GenerateOptions& options) const {
   const Config complete = With(config);
-  ir::ReferenceTensors expected = arrays_;
-  const absl::Status evaluated = ir::EvaluateReference(ir_, {.scalars = scalar_values_}, &expected);
+  ir::reference::Tensors expected = arrays_;
+  const absl::Status evaluated = ir::reference::Evaluate(ir_, {.scalars = scalar_values_}, &expected);
   ASSERT_TRUE(evaluated.ok()) << evaluated;
-  ir::ReferenceTensors actual = arrays_;
+  ir::reference::Tensors actual = arrays_;
   const absl::Status ran = RunKernel(ir_, complete, scalar_values_, TestDevice().get(), &actual, options);
   ASSERT_TRUE(ran.ok()) << ran << "\n" << complete.ToString();
   for (size_t i = 0; i < expected.size(); ++i) {

@@ -8,10 +8,10 @@
 
 #include "absl/status/status.h"
 #include "worker/codegen/config.h"
-#include "worker/codegen/generate.h"
+#include "worker/codegen/target.h"
 #include "worker/ir/compare.h"
 #include "worker/ir/graph.h"
-#include "worker/ir/reference.h"
+#include "worker/ir/reference/reference.h"
 #include "worker/ir/trace.h"
 
 namespace telemetry::worker::codegen {
@@ -46,7 +46,7 @@ class KernelCase {
   std::vector<ir::HostTensor> tensors_;
   std::vector<ir::ScalarParameter> scalars_;
   std::map<std::string, double> scalar_values_;
-  ir::ReferenceTensors arrays_;
+  ir::reference::Tensors arrays_;
   ir::DeviceIr ir_;
 };
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "proto/record/strings.h"
+#include "worker/codegen/emit/generate.h"
 
 namespace telemetry::worker::codegen {
 namespace {
@@ -14,14 +15,14 @@ using record::Cat;
 // The arguments of one launch: uploads tensors, creates missing outputs, and downloads the results.
 class Launch {
  public:
-  Launch(const ir::DeviceIr& ir, Device* device, ir::ReferenceTensors* tensors)
+  Launch(const ir::DeviceIr& ir, Device* device, ir::reference::Tensors* tensors)
       : ir_(ir), device_(*device), tensors_(*tensors) {}
 
   absl::Status Upload() {
     for (size_t i = 0; i < ir_.tensors.size(); ++i) {
       if (i >= tensors_.size()) {
         tensors_.push_back(
-            ir::HostArray::Dense(ir_.tensors[i].dtype, ir::ActualSizes(ir_, static_cast<int>(i), tensors_)));
+            ir::HostArray::Dense(ir_.tensors[i].dtype, ir::reference::ActualSizes(ir_, static_cast<int>(i), tensors_)));
       }
       const std::vector<std::byte> bytes = ir::ToBytes(tensors_[i]);
       auto buffer = device_.Allocate(bytes.size());
@@ -83,7 +84,7 @@ class Launch {
  private:
   const ir::DeviceIr& ir_;
   Device& device_;
-  ir::ReferenceTensors& tensors_;
+  ir::reference::Tensors& tensors_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
 };
 
@@ -100,8 +101,8 @@ std::shared_ptr<Device> TestDevice() {
 }
 
 absl::Status RunKernel(const ir::DeviceIr& ir, const Config& config, const std::map<std::string, double>& scalars,
-                       Device* device, ir::ReferenceTensors* tensors, const GenerateOptions& options) {
-  const absl::StatusOr<GeneratedKernel> kernel = Generate(ir, config, Target::For(device->properties()), options);
+                       Device* device, ir::reference::Tensors* tensors, const GenerateOptions& options) {
+  const absl::StatusOr<GeneratedKernel> kernel = emit::Generate(ir, config, Target::For(device->properties()), options);
   if (!kernel.ok()) return kernel.status();
   const absl::StatusOr<CompiledCode> code = device->Compile(kernel->source);
   if (!code.ok()) return absl::InternalError(Cat(code.status().ToString(), "\n", kernel->source));
@@ -123,7 +124,7 @@ absl::Status RunKernel(const ir::DeviceIr& ir, const Config& config, const std::
 
 absl::Status CompileForCuda(const ir::DeviceIr& ir, const Config& config, int sm, const GenerateOptions& options) {
   const Target target = {.dialect = Dialect::kCuda, .sm = sm, .compute_units = 132, .shared_bytes_per_block = 99 << 10};
-  const absl::StatusOr<GeneratedKernel> kernel = Generate(ir, config, target, options);
+  const absl::StatusOr<GeneratedKernel> kernel = emit::Generate(ir, config, target, options);
   if (!kernel.ok()) return kernel.status();
   const absl::StatusOr<CompiledCode> code = CompileCuda(kernel->source, Cat("sm_", sm));
   if (code.ok() || absl::IsUnavailable(code.status())) return code.status();

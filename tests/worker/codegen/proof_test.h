@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 #include "tests/worker/codegen/kernel_case.h"
-#include "worker/codegen/generate.h"
+#include "worker/codegen/target.h"
 
 namespace telemetry::worker::codegen {
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "worker/codegen/config.h"
+#include "worker/codegen/config_space.h"
 
 namespace telemetry::worker::codegen {
 

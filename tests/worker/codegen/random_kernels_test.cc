@@ -28,9 +28,9 @@ std::string Describe(const ir::RandomKernel& kernel, const Config& config) {
   return record::Cat("seed ", kernel.seed, "\n", config.ToString(), "\n", ir::DebugString(kernel.ir));
 }
 
-void ExpectReferenceResults(const ir::RandomKernel& kernel, const ir::ReferenceTensors& expected, const Config& config,
-                            Device* device, uint64_t* ran) {
-  ir::ReferenceTensors actual = kernel.inputs;
+void ExpectReferenceResults(const ir::RandomKernel& kernel, const ir::reference::Tensors& expected,
+                            const Config& config, Device* device, uint64_t* ran) {
+  ir::reference::Tensors actual = kernel.inputs;
   const absl::Status status = RunKernel(kernel.ir, config, kernel.scalars, device, &actual);
   if (IsBeyondTheGenerator(status)) return;
   ASSERT_TRUE(status.ok()) << status << "\n" << Describe(kernel, config);
@@ -50,8 +50,8 @@ TEST(RandomKernels, GiveWhatTheReferenceGives) {
   uint64_t ran = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const ir::RandomKernel kernel = ir::MakeRandomKernel(seed);
-    ir::ReferenceTensors expected = kernel.inputs;
-    ASSERT_TRUE(ir::EvaluateReference(kernel.ir, {.scalars = kernel.scalars}, &expected).ok()) << "seed " << seed;
+    ir::reference::Tensors expected = kernel.inputs;
+    ASSERT_TRUE(ir::reference::Evaluate(kernel.ir, {.scalars = kernel.scalars}, &expected).ok()) << "seed " << seed;
     const ConfigSpace space = ConfigSpaceFor(kernel.ir, Target::For(device->properties()));
     ExpectReferenceResults(kernel, expected, space.Default(), device.get(), &ran);
     ExpectReferenceResults(kernel, expected, RandomConfig(space, seed), device.get(), &ran);

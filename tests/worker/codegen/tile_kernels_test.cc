@@ -3,6 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/worker/codegen/kernel_case.h"
+#include "worker/codegen/emit/generate.h"
 
 // Tests pointwise kernels and reductions over tiles at the sizes and layouts that are most error-prone.
 
@@ -55,8 +56,8 @@ TEST_P(TileOf, StoresWhatMakesRoomFirst) {
 TEST(Tile, SaysOfStoresThatTheyMakeRoomFirst) {
   const KernelCase kernel = AddBiasCase(DType::kF16, 24, 64);
   const auto source = [&kernel](Dialect dialect, const std::string& policy) {
-    return Generate(kernel.ir(), kernel.With("Config(store_eviction_policies=['" + policy + "'])"),
-                    {.dialect = dialect})
+    return emit::Generate(kernel.ir(), kernel.With("Config(store_eviction_policies=['" + policy + "'])"),
+                          {.dialect = dialect})
         ->source;
   };
   EXPECT_THAT(source(Dialect::kCuda, "first"), HasSubstr("st.global.cs.v4.u32"));
@@ -144,7 +145,7 @@ TEST(Reduction, HeldAtOnceWithoutWhatLiesBeyondTheEnd) {
   kernel.ExpectReferenceResults("Config(block_sizes=[1], num_warps=1)");
   SoftmaxCase(DType::kF32, 3, 636).ExpectReferenceResults("Config(block_sizes=[1], num_warps=1)");
   const Config config = kernel.With("Config(block_sizes=[1], num_warps=1)");
-  const auto generated = Generate(kernel.ir(), config, {.dialect = Dialect::kCuda, .sm = 90});
+  const auto generated = emit::Generate(kernel.ir(), config, {.dialect = Dialect::kCuda, .sm = 90});
   ASSERT_TRUE(generated.ok()) << generated.status();
   EXPECT_THAT(generated->source, HasSubstr("[20]")) << "5 times 4 for each of 32 threads";
   EXPECT_THAT(generated->source, Not(HasSubstr("< 640"))) << "no element is beyond the end";

@@ -10,8 +10,8 @@
 #include "gtest/gtest.h"
 #include "proto/record/sidecar/ir_record.h"
 #include "tests/worker/ir/random_kernel.h"
-#include "worker/ir/ir_graph_record.h"
-#include "worker/ir/reference.h"
+#include "worker/ir/graph_record/ir_graph_record.h"
+#include "worker/ir/reference/reference.h"
 
 // Tests properties that hold for every kernel on random kernels. A failure names its seed. The seeds of a test are the
 // same in every run.
@@ -21,15 +21,16 @@ namespace {
 
 constexpr uint64_t kSeeds = 2000;
 
-ReferenceTensors Evaluate(const RandomKernel& kernel, ReferenceOptions options) {
+reference::Tensors Evaluate(const RandomKernel& kernel, reference::Options options) {
   options.scalars = kernel.scalars;
-  ReferenceTensors tensors = kernel.inputs;
-  const absl::Status status = EvaluateReference(kernel.ir, options, &tensors);
+  reference::Tensors tensors = kernel.inputs;
+  const absl::Status status = reference::Evaluate(kernel.ir, options, &tensors);
   EXPECT_TRUE(status.ok()) << "seed " << kernel.seed << ": " << status << "\n" << DebugString(kernel.ir);
   return tensors;
 }
 
-void ExpectSameOutputs(const RandomKernel& kernel, const ReferenceTensors& expected, const ReferenceTensors& actual) {
+void ExpectSameOutputs(const RandomKernel& kernel, const reference::Tensors& expected,
+                       const reference::Tensors& actual) {
   for (const auto& [tensor, tolerance] : kernel.tolerances) {
     const auto at = static_cast<size_t>(tensor);
     ASSERT_LT(at, std::min(expected.size(), actual.size()));
@@ -74,8 +75,8 @@ TEST(RandomKernels, CoverEveryOperation) {
 TEST(RandomKernels, GiveFiniteResultsThatDoNotDependOnTheBlocks) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     const RandomKernel kernel = MakeRandomKernel(seed);
-    const ReferenceTensors small = Evaluate(kernel, {.default_block = 5});
-    const ReferenceTensors large = Evaluate(kernel, {.default_block = 32});
+    const reference::Tensors small = Evaluate(kernel, {.default_block = 5});
+    const reference::Tensors large = Evaluate(kernel, {.default_block = 32});
     ExpectSameOutputs(kernel, large, small);
     for (const auto& [tensor, tolerance] : kernel.tolerances) {
       for (const double value : large[static_cast<size_t>(tensor)].data) {
@@ -91,7 +92,7 @@ TEST(RandomKernels, GiveTheSameResultsRolled) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     const RandomKernel kernel = MakeRandomKernel(seed);
     if (kernel.ir.rolled.empty()) continue;
-    const ReferenceTensors expected = Evaluate(kernel, {});
+    const reference::Tensors expected = Evaluate(kernel, {});
     for (const RolledReduction& rolled : kernel.ir.rolled) {
       if (rolled.original_graph != kernel.ir.root) continue;
       ++alternates;
@@ -177,9 +178,9 @@ Edges EdgesOfRecord(const record::Json& record) {
 TEST(RandomKernels, HaveTheirEdgesInTheGraphRecordAndNoOthers) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     const RandomKernel kernel = MakeRandomKernel(seed);
-    const record::Json record = ExtractIrGraph(kernel.ir, {.on_warning = [&](const std::string& warning) {
-                                                 ADD_FAILURE() << "seed " << seed << ": " << warning;
-                                               }});
+    const record::Json record = graph_record::ExtractIrGraph(kernel.ir, {.on_warning = [&](const std::string& warning) {
+                                                               ADD_FAILURE() << "seed " << seed << ": " << warning;
+                                                             }});
     ASSERT_EQ(EdgesOfRecord(record), EdgesOfIr(kernel.ir)) << "seed " << seed << "\n" << DebugString(kernel.ir);
     if (HasFailure()) break;
   }
@@ -193,11 +194,11 @@ TEST(RandomKernels, HaveRecordsThatTheCodecGivesBack) {
     run.set_kernel_id(std::string(64, 'b'));
     run.set_kernel_name(kernel.ir.kernel_name);
     run.set_input_shapes("[(4, 4)]");
-    const record::Json record = ExtractIrGraph(kernel.ir, {.run_id = run.run_id(),
-                                                           .kernel_id = run.kernel_id(),
-                                                           .kernel_name = run.kernel_name(),
-                                                           .input_shapes = run.input_shapes(),
-                                                           .device = "opencl:0"});
+    const record::Json record = graph_record::ExtractIrGraph(kernel.ir, {.run_id = run.run_id(),
+                                                                         .kernel_id = run.kernel_id(),
+                                                                         .kernel_name = run.kernel_name(),
+                                                                         .input_shapes = run.input_shapes(),
+                                                                         .device = "opencl:0"});
     const absl::StatusOr<v1::IrGraph> parsed = record::sidecar::ParseIrRecord(record);
     ASSERT_TRUE(parsed.ok()) << "seed " << seed << ": " << parsed.status();
     EXPECT_EQ(record::sidecar::FormatIrRecord(*parsed, run), record::ToJson(record)) << "seed " << seed;

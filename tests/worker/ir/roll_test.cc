@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/worker/ir/sample_kernels.h"
 #include "worker/ir/compare.h"
-#include "worker/ir/reference.h"
+#include "worker/ir/reference/reference.h"
 
 namespace telemetry::worker::ir {
 namespace {
@@ -54,8 +54,8 @@ std::vector<const Graph*> LoopsOf(const DeviceIr& ir, const Graph& graph) {
 }
 
 // Returns inputs of small numbers that repeat only after 61 elements.
-ReferenceTensors InputsOf(const DeviceIr& ir) {
-  ReferenceTensors tensors;
+reference::Tensors InputsOf(const DeviceIr& ir) {
+  reference::Tensors tensors;
   for (const HostTensor& tensor : ir.tensors) {
     if (tensor.is_output) continue;
     std::vector<int64_t> sizes;
@@ -67,16 +67,16 @@ ReferenceTensors InputsOf(const DeviceIr& ir) {
   return tensors;
 }
 
-ReferenceTensors Evaluated(const DeviceIr& ir, const ReferenceOptions& options) {
-  ReferenceTensors tensors = InputsOf(ir);
-  const absl::Status status = EvaluateReference(ir, options, &tensors);
+reference::Tensors Evaluated(const DeviceIr& ir, const reference::Options& options) {
+  reference::Tensors tensors = InputsOf(ir);
+  const absl::Status status = reference::Evaluate(ir, options, &tensors);
   EXPECT_TRUE(status.ok()) << status;
   return tensors;
 }
 
 void ExpectSameResults(const DeviceIr& ir, const std::vector<int>& axes) {
-  const ReferenceTensors whole = Evaluated(ir, {});
-  const ReferenceTensors rolled = Evaluated(ir, {.default_block = 4, .rolled_axes = axes});
+  const reference::Tensors whole = Evaluated(ir, {});
+  const reference::Tensors rolled = Evaluated(ir, {.default_block = 4, .rolled_axes = axes});
   ASSERT_EQ(whole.size(), rolled.size());
   for (size_t i = 0; i < whole.size(); ++i) {
     const Comparison compared = Compare(whole[i], rolled[i], ToleranceFor(whole[i].dtype));
@@ -152,10 +152,10 @@ TEST(RollTest, ArgMaxKeepsTheFirstOfEqualOnes) {
     const AxisRef n = t.ReductionAxis(t.SizeOf(x, 1));
     t.Store(t.Output("out", {t.SizeOf(x, 0)}, DType::kI32), {m}, t.ArgMax(t.Load(x, {m, n}), n));
   });
-  ReferenceTensors tensors = InputsOf(ir);
+  reference::Tensors tensors = InputsOf(ir);
   std::fill(tensors[0].data.begin(), tensors[0].data.end(), -1.0);
   tensors[0].data[6] = tensors[0].data[13] = tensors[0].data[29] = 2.0;
-  ASSERT_TRUE(EvaluateReference(ir, {.default_block = 4, .rolled_axes = {1}}, &tensors).ok());
+  ASSERT_TRUE(reference::Evaluate(ir, {.default_block = 4, .rolled_axes = {1}}, &tensors).ok());
   EXPECT_EQ(tensors[1].data[0], 6);
 }
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "proto/record/json.h"
-#include "worker/codegen/config.h"
+#include "worker/codegen/config_space.h"
 
 namespace telemetry::worker::kernels {
 

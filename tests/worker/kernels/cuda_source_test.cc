@@ -12,7 +12,7 @@
 #include "tests/worker/kernels/config_variants.h"
 #include "tests/worker/kernels/kernel_runner.h"
 #include "tests/worker/kernels/test_problems.h"
-#include "worker/codegen/generate.h"
+#include "worker/codegen/emit/generate.h"
 #include "worker/kernels/trace_problem.h"
 
 namespace telemetry::worker::kernels {
@@ -40,7 +40,7 @@ class CudaSourceTest : public testing::TestWithParam<Parameter> {
   void Compile(const ir::DeviceIr& device_ir, const codegen::Config& config,
                const codegen::GenerateOptions& options = {}) {
     const absl::StatusOr<codegen::GeneratedKernel> generated =
-        codegen::Generate(device_ir, config, TestTarget(), options);
+        codegen::emit::Generate(device_ir, config, TestTarget(), options);
     if (absl::IsResourceExhausted(generated.status())) return;
     ASSERT_TRUE(generated.ok()) << config.ToString() << ": " << generated.status();
     if (!compiled_.insert(generated->source).second) return;

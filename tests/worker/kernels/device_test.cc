@@ -15,6 +15,7 @@
 #include "tests/worker/kernels/config_variants.h"
 #include "tests/worker/kernels/kernel_runner.h"
 #include "tests/worker/kernels/test_problems.h"
+#include "worker/kernels/draw.h"
 
 namespace telemetry::worker::kernels {
 namespace {

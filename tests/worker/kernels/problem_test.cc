@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "worker/kernels/draw.h"
 #include "worker/kernels/fits_memory.h"
 #include "worker/kernels/library.h"
 

@@ -8,7 +8,8 @@
 
 #include "proto/record/strings.h"
 #include "tests/worker/kernels/test_problems.h"
-#include "worker/ir/reference.h"
+#include "worker/ir/reference/reference.h"
+#include "worker/kernels/draw.h"
 #include "worker/kernels/trace_problem.h"
 
 namespace telemetry::worker::kernels {
@@ -54,12 +55,12 @@ class KernelTraceTest : public testing::TestWithParam<Parameter> {
 
   // Evaluates the IR and returns its differences from the reference, or "".
   std::string Evaluate(int64_t block, std::vector<int> rolled_axes) {
-    ir::ReferenceTensors tensors;
+    ir::reference::Tensors tensors;
     for (const TensorSpec& spec : problem().tensors) tensors.push_back(case_.tensor(spec.name));
-    const ir::ReferenceOptions options = {.default_block = block,
-                                          .rolled_axes = std::move(rolled_axes),
-                                          .scalars = {problem().numbers.begin(), problem().numbers.end()}};
-    if (absl::Status status = ir::EvaluateReference(device_ir_, options, &tensors); !status.ok()) {
+    const ir::reference::Options options = {.default_block = block,
+                                            .rolled_axes = std::move(rolled_axes),
+                                            .scalars = {problem().numbers.begin(), problem().numbers.end()}};
+    if (absl::Status status = ir::reference::Evaluate(device_ir_, options, &tensors); !status.ok()) {
       return status.ToString();
     }
     Outputs actual;

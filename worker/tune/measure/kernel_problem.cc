@@ -8,7 +8,7 @@
 
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
-#include "worker/ir/reference.h"
+#include "worker/ir/reference/reference.h"
 #include "worker/kernel/call_contract.h"
 #include "worker/kernel/launch_arguments.h"
 
@@ -125,15 +125,15 @@ absl::StatusOr<DataSet> DataSetFor(const std::vector<ProblemBuffer>& buffers, co
 
 absl::StatusOr<ExpectedTensors> EvaluateCall(const BoundKernel& kernel, const Arguments& arguments) {
   ASSIGN_OR_RETURN(const Leaves leaves, LeavesFor(kernel, arguments));
-  ir::ReferenceTensors tensors;
+  ir::reference::Tensors tensors;
   for (const Tensor* tensor : leaves.tensors) {
     ASSIGN_OR_RETURN(ir::HostArray array, ToHost(*tensor));
     tensors.push_back(std::move(array));
   }
   const ir::DeviceIr& ir = kernel.ir();
-  ir::ReferenceOptions options;
+  ir::reference::Options options;
   for (size_t i = 0; i < leaves.scalars.size(); ++i) options.scalars[ir.scalars[i].name] = leaves.scalars[i]->number();
-  RETURN_IF_ERROR(ir::EvaluateReference(ir, options, &tensors));
+  RETURN_IF_ERROR(ir::reference::Evaluate(ir, options, &tensors));
   ExpectedTensors results;
   for (const int index : StoredTensors(ir)) {
     const auto i = static_cast<size_t>(index);

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "worker/codegen/generate.h"
+#include "worker/codegen/generated_kernel.h"
 #include "worker/ir/compare.h"
 #include "worker/ir/host_array.h"
 #include "worker/kernel/bound_kernel.h"
@@ -33,7 +33,7 @@ struct ExpectedCall {
 };
 
 // Computes the results with the IR's own reference, for kernels that have no reference of their own. Runs on the host
-// in double precision and is slow. Returns the errors of EvaluateReference and ToHost.
+// in double precision and is slow. Returns the errors of ir::reference::Evaluate and ToHost.
 absl::StatusOr<ExpectedTensors> EvaluateCall(const BoundKernel& kernel, const Arguments& arguments);
 
 // Returns the problem with one data set per call. All calls must have the sizes and strides of the first.

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
-#include "worker/codegen/config_value.h"
+#include "worker/codegen/config_parameter.h"
 #include "worker/tune/search/permutation.h"
 
 namespace telemetry::worker::tune::search {

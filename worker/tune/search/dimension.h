@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "proto/record/json.h"
-#include "worker/codegen/config.h"
+#include "worker/codegen/config_space.h"
 
 namespace telemetry::worker::tune::search {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "worker/codegen/config.h"
+#include "worker/codegen/config_space.h"
 #include "worker/tune/search/effort.h"
 #include "worker/tune/search/search_algorithm.h"
 

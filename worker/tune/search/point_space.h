@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "worker/codegen/config.h"
+#include "worker/codegen/config_space.h"
 #include "worker/tune/search/dimension.h"
 
 namespace telemetry::worker::tune::search {

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_join.h"
 #include "proto/record/strings.h"
-#include "worker/codegen/code_writer.h"
+#include "worker/codegen/text/code_writer.h"
 
 namespace telemetry::worker::wrapper {
 
@@ -182,7 +182,7 @@ class CppLines {
   const ProgramModel& model_;
   const Plan& plan_;
   const ProgramNames& names_;
-  codegen::CodeWriter out_;
+  codegen::text::CodeWriter out_;
   std::set<std::string_view> runtime_;
   std::set<int> used_;
   size_t line_ = 0;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "worker/codegen/generate.h"
+#include "worker/codegen/target.h"
 #include "worker/wrapper/lines.h"
 
 namespace telemetry::worker::wrapper {
@@ -29,7 +29,7 @@ struct ProgramOptions {
 // Writes a program of one C++ file for CUDA or OpenCL. UNIMPLEMENTED: an extern kernel that the program cannot compute;
 // the message names it and lists those that it can. INVALID_ARGUMENT: VerifyPlan() refuses the plan, a view begins
 // where no buffer can begin (kViewAlignment), or a config is not in the space of its kernel. Other errors are those of
-// codegen::Generate().
+// codegen::emit::Generate().
 absl::StatusOr<std::string> CppProgram(const Plan& plan, const ProgramOptions& options);
 
 // Returns the shell command that compiles NAME.cpp in the current directory into the program NAME. The plan must be

@@ -7,6 +7,8 @@
 
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
+#include "worker/codegen/config_space.h"
+#include "worker/codegen/emit/generate.h"
 #include "worker/device/device.h"
 #include "worker/kernels/trace_problem.h"
 #include "worker/wrapper/program/plan_values.h"
@@ -89,7 +91,7 @@ class ModelMaker {
     const codegen::Target& target = model_.options.target;
     const codegen::ConfigSpace space = codegen::ConfigSpaceFor(ir, target);
     ASSIGN_OR_RETURN(const codegen::Config config, space.Normalize(kernel.config.value_or(codegen::Config())));
-    return codegen::Generate(ir, config, target, model_.options.generate);
+    return codegen::emit::Generate(ir, config, target, model_.options.generate);
   }
 
   std::vector<ProgramArgument> ArgumentsOf(const ir::DeviceIr& ir, const codegen::GeneratedKernel& generated,

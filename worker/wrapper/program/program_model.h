@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "worker/codegen/generate.h"
+#include "worker/codegen/generated_kernel.h"
 #include "worker/kernels/draw.h"
 #include "worker/wrapper/lines.h"
 #include "worker/wrapper/program/expectation.h"

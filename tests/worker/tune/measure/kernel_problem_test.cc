@@ -5,6 +5,7 @@
 
 #include "tests/worker/tune/measure/measure_fixture.h"
 #include "worker/kernel/kernel.h"
+#include "worker/kernels/draw.h"
 #include "worker/kernels/kernel_spec.h"
 #include "worker/kernels/library.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/worker/tune/search/spaces.h"
-#include "worker/codegen/config_value.h"
+#include "worker/codegen/config_parameter.h"
 #include "worker/tune/search/permutation.h"
 #include "worker/tune/search/sampler.h"
 #include "worker/tune/search/tile_shape.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "worker/codegen/config.h"
+#include "worker/codegen/config_space.h"
 
 namespace telemetry::worker::tune::search {
 

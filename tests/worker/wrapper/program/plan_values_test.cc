@@ -4,6 +4,7 @@
 #include "tests/worker/wrapper/program/program_fixture.h"
 #include "tests/worker/wrapper/sample_plans.h"
 #include "worker/ir/compare.h"
+#include "worker/kernels/draw.h"
 #include "worker/kernels/library.h"
 #include "worker/kernels/problem.h"
 #include "worker/wrapper/launch_plan.h"

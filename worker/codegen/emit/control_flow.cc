@@ -1,0 +1,141 @@
+// The methods of RegionEmitter for loops, branches and calls.
+
+#include <algorithm>
+
+#include "proto/base/status_macros.h"
+#include "worker/codegen/emit/copy_ahead.h"
+#include "worker/codegen/emit/region.h"
+
+namespace telemetry::worker::codegen::emit {
+namespace {
+
+using ir::Node;
+using ir::Op;
+using record::Cat;
+
+bool IsGiven(const Node& node, size_t arg) {
+  return node.args.size() > arg && !std::holds_alternative<std::monostate>(node.args[arg].value);
+}
+
+}  // namespace
+
+absl::Status RegionEmitter::EmitControlFlow(int index, Frame* frame) {
+  const Node& node = frame->graph.nodes[static_cast<size_t>(index)];
+  switch (node.op) {
+    case Op::kForLoop:
+    case Op::kReductionLoop:
+      return EmitLoop(index, frame);
+    case Op::kWhile:
+      return EmitWhile(index, frame);
+    case Op::kIf:
+      return EmitIf(index, frame);
+    default: {  // kCall
+      ASSIGN_OR_RETURN(Values results, Emit(node.graphs[0], ValuesOf(node.args[0], frame)));
+      frame->results[index] = std::move(results);
+      return absl::OkStatus();
+    }
+  }
+}
+
+absl::Status RegionEmitter::EmitLoop(int index, Frame* frame) {
+  const Node& node = frame->graph.nodes[static_cast<size_t>(index)];
+  text::CodeWriter& out = code_.out();
+  const auto axis = static_cast<size_t>(node.axis);
+  Values carried = Copies(ValuesOf(node.args[1], frame));
+  std::string end = code_.Extent(code_.ir().axes[axis].extent);
+  if (IsGiven(node, 2)) {
+    const std::string wanted = ValueOf(node.args[2], 0, frame).name;
+    end = Cat("(", wanted, " < ", end, " ? ", wanted, " : ", end, ")");
+  }
+  const std::string begin = TileCode::Begin(node.axis);
+  CopyAhead copies(code_, code_.plan().GraphFor(node.graphs[0]), node.axis, end);
+  copies.Open();
+  const size_t begins_at = out.text().size();
+  const int64_t unroll = code_.plan().unroll[axis];
+  if (unroll > 0) out.Line("_Pragma(\"unroll ", unroll, "\")");
+  out.Open("for (", code_.PositionType(), " ", begin, " = 0; ", begin, " < ", end, "; ", begin,
+           " += ", code_.plan().blocks[axis], ")");
+  copies.Next();
+  Values arguments = ValuesOf(node.args[0], frame);
+  arguments.insert(arguments.end(), carried.begin(), carried.end());
+  ASSIGN_OR_RETURN(const Values next, Emit(node.graphs[0], arguments));
+  AssignAll(carried, next);
+  copies.Advance();
+  out.Close();
+  MeetAgain(begins_at);
+  copies.Close();
+  frame->results[index] = std::move(carried);
+  return absl::OkStatus();
+}
+
+absl::Status RegionEmitter::EmitWhile(int index, Frame* frame) {
+  const Node& node = frame->graph.nodes[static_cast<size_t>(index)];
+  text::CodeWriter& out = code_.out();
+  Values carried = Copies(ValuesOf(node.args[1], frame));
+  Values arguments = ValuesOf(node.args[0], frame);
+  arguments.insert(arguments.end(), carried.begin(), carried.end());
+  const size_t begins_at = out.text().size();
+  out.Open("for (;;)");
+  ASSIGN_OR_RETURN(const Values condition, Emit(node.graphs[0], arguments));
+  out.Line("if (!(", code_.Element(condition.front()), ")) break;");
+  ASSIGN_OR_RETURN(const Values next, Emit(node.graphs[1], arguments));
+  AssignAll(carried, next);
+  out.Close();
+  MeetAgain(begins_at);
+  frame->results[index] = std::move(carried);
+  return absl::OkStatus();
+}
+
+absl::Status RegionEmitter::EmitIf(int index, Frame* frame) {
+  const Node& node = frame->graph.nodes[static_cast<size_t>(index)];
+  text::CodeWriter& out = code_.out();
+  const Values arguments = ValuesOf(node.args[1], frame);
+  // The output of the branch determines the types of the results.
+  const ir::Graph& then = code_.plan().GraphFor(node.graphs[0]);
+  Values results;
+  for (const ir::Arg& item : std::get<ir::Arg::List>(then.nodes.back().args[0].value)) {
+    const auto* ref = std::get_if<ir::NodeRef>(&item.value);
+    const bool is_float = ref == nullptr ? std::holds_alternative<double>(item.value) : IsFloat(*then.at(*ref).dtype);
+    results.push_back(code_.Declare(is_float, ref == nullptr ? std::vector<int>() : then.at(*ref).shape, 0));
+  }
+  const size_t begins_at = out.text().size();
+  for (size_t branch = 0; branch < 2; ++branch) {
+    out.Open(branch == 0 ? Cat("if (", code_.Element(ValueOf(node.args[0], 0, frame)), ")") : "else");
+    ASSIGN_OR_RETURN(const Values outputs, Emit(node.graphs[branch], arguments));
+    for (size_t i = 0; i < results.size(); ++i) code_.Assign(results[i], outputs[i]);
+    out.Close();
+  }
+  MeetAgain(begins_at);
+  frame->results[index] = std::move(results);
+  return absl::OkStatus();
+}
+
+void RegionEmitter::MeetAgain(size_t begins_at) {
+  text::CodeWriter& out = code_.out();
+  if (code_.dialect().is_cuda() || out.text().find("BARRIER();", begins_at) == std::string::npos) return;
+  out.Line("BARRIER();");
+}
+
+RegionEmitter::Values RegionEmitter::Copies(const Values& values) {
+  Values copies;
+  for (const TileValue& value : values) {
+    copies.push_back(code_.Declare(value.is_float, value.axes, value.set));
+    code_.Assign(copies.back(), value);
+  }
+  return copies;
+}
+
+void RegionEmitter::AssignAll(const Values& to, const Values& from) {
+  Values sources = from;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const bool is_carried = std::any_of(to.begin(), to.end(), [&](const TileValue& other) {
+      return other.name == sources[i].name && other.name != to[i].name;
+    });
+    if (is_carried) sources[i] = Copies({sources[i]}).front();
+  }
+  for (size_t i = 0; i < to.size(); ++i) {
+    if (to[i].name != sources[i].name) code_.Assign(to[i], sources[i]);
+  }
+}
+
+}  // namespace telemetry::worker::codegen::emit

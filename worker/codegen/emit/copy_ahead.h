@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "worker/codegen/emit/tile_code.h"
+
+namespace telemetry::worker::codegen::emit {
+
+// The prefetches of a loop: operands that the loop loads only for tensor cores are copied to shared memory some
+// iterations before their use, into a ring of Plan::stages tiles. An iteration waits for its own tile and passes one
+// barrier. After the barrier no thread reads the tile of the previous iteration any more, so the iteration starts the
+// copy of a later tile into that slot while it computes. Each iteration closes exactly one group of copies, which is
+// empty if nothing is left to copy, so the number of closed groups tells which copies are complete. No code is
+// emitted if the loop has no such operand or Plan::stages is 1.
+class CopyAhead {
+ public:
+  // For the loop with this body along `axis`, which ends before the position `end` (a C expression).
+  CopyAhead(TileCode& code, const ir::Graph& body, int axis, std::string end);
+
+  void Open();     // call before the loop
+  void Next();     // call at the start of the body; from here on TileCode::copies_ahead() lists the loop's copies
+  void Advance();  // call at the end of the body
+  void Close();    // call after the loop
+
+ private:
+  // Emits the copy of the operand sets_[index], for the tile at the current `begin...`, to this slot of the ring.
+  void Copy(size_t index, const std::string& slot);
+  // Emits the same copy for the tile that is prefetched in this iteration.
+  void Send(size_t index);
+  std::string TileAddress(size_t index, const std::string& slot) const;
+  std::string Slot() const { return record::Cat("slot", axis_); }
+  std::string Ahead() const { return record::Cat("ahead", axis_); }
+
+  TileCode& code_;
+  const int graph_;
+  const int axis_;
+  const std::string end_;
+  const int64_t stages_;
+  std::vector<int> sets_;         // the layout sets of the copied operands
+  std::vector<int64_t> offsets_;  // of each operand in a ring slot, in bytes
+  int64_t tile_bytes_ = 0;
+  int64_t held_at_ = 0;
+};
+
+}  // namespace telemetry::worker::codegen::emit

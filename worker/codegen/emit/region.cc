@@ -1,0 +1,185 @@
+#include "worker/codegen/emit/region.h"
+
+#include <algorithm>
+
+#include "proto/base/status_macros.h"
+#include "worker/codegen/emit/dot.h"
+#include "worker/codegen/emit/memory_ops.h"
+#include "worker/codegen/emit/pointwise.h"
+#include "worker/codegen/emit/reduction.h"
+#include "worker/codegen/plan/rounding.h"
+
+namespace telemetry::worker::codegen::emit {
+namespace {
+
+using ir::Node;
+using ir::NodeRef;
+using ir::Op;
+using record::Cat;
+
+// Returns a number argument as a C literal.
+std::string Literal(const ir::Arg& arg, bool as_float) {
+  double number = 0;
+  if (const auto* boolean = std::get_if<bool>(&arg.value)) number = *boolean ? 1 : 0;
+  if (const auto* integer = std::get_if<int64_t>(&arg.value)) number = static_cast<double>(*integer);
+  if (const auto* real = std::get_if<double>(&arg.value)) number = *real;
+  if (as_float) return text::DialectText::FloatLiteral(number);
+  const auto integer = static_cast<int64_t>(number);
+  // C has no literal for the smallest int.
+  if (integer == INT32_MIN) return "(-2147483647 - 1)";
+  return integer < 0 ? Cat("(", integer, ")") : std::to_string(integer);
+}
+
+bool IsFloatArgument(const ir::Graph& graph, const ir::Arg& arg) {
+  if (const auto* ref = std::get_if<NodeRef>(&arg.value)) return IsFloat(*graph.at(*ref).dtype);
+  return std::holds_alternative<double>(arg.value);
+}
+
+// Reports whether this value is already 0 beyond the ends of its axes.
+bool IsZeroBeyondEnds(const ir::Graph& graph, const Node& node) {
+  if (node.op == Op::kLoad) return true;
+  return node.op == Op::kConvert && IsZeroBeyondEnds(graph, graph.at(std::get<NodeRef>(node.args[0].value)));
+}
+
+}  // namespace
+
+absl::StatusOr<RegionEmitter::Values> RegionEmitter::Emit(int graph, const Values& arguments) {
+  const ir::Graph& emitted = code_.plan().GraphFor(graph);
+  Frame frame = {.graph = emitted, .uses = code_.uses().graphs.at(emitted.id), .arguments = arguments};
+  for (size_t i = 0; i < emitted.nodes.size(); ++i) {
+    const Node& node = emitted.nodes[i];
+    if (node.op == Op::kOutput) return ValuesOf(node.args[0], &frame);
+    RETURN_IF_ERROR(EmitNode(static_cast<int>(i), &frame));
+  }
+  return Values();
+}
+
+absl::Status RegionEmitter::EmitNode(int index, Frame* frame) {
+  const auto at = static_cast<size_t>(index);
+  const Node& node = frame->graph.nodes[at];
+  if (node.op == Op::kPlaceholder) {
+    frame->values[{index, 0}] = frame->arguments[frame->placeholders++];
+    return absl::OkStatus();
+  }
+  if (!frame->uses.live[at] || node.op == Op::kHostTensor || node.op == Op::kBlockSize) return absl::OkStatus();
+  if (ir::IsControlFlow(node.op)) return EmitControlFlow(index, frame);
+  if (node.op == Op::kStore) {
+    EmitStore(code_, frame->graph, index,
+              [&](const ir::Arg& arg, bool as_float) { return ElementOfArg(arg, as_float, 0, *frame); });
+    return absl::OkStatus();
+  }
+  for (const int set : frame->uses.sets[at]) {
+    if (code_.IsCopied(set)) continue;
+    RETURN_IF_ERROR(EmitValue(index, set, frame));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RegionEmitter::EmitValue(int index, int set, Frame* frame) {
+  ASSIGN_OR_RETURN(TileValue value, MakeValue(index, set, frame));
+  frame->values[{index, set}] = std::move(value);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TileValue> RegionEmitter::MakeValue(int index, int set, Frame* frame) {
+  const Node& node = frame->graph.nodes[static_cast<size_t>(index)];
+  const auto element = [this, set, frame](const ir::Arg& arg, bool as_float) {
+    return ElementOfArg(arg, as_float, set, *frame);
+  };
+  switch (node.op) {
+    case Op::kGetItem: {
+      const auto& source = std::get<NodeRef>(node.args[0].value);
+      return frame->results.at(source.index)[static_cast<size_t>(node.item)];
+    }
+    case Op::kScalar:
+      return TileValue{.name = Cat("scalar", node.scalar), .is_float = IsFloat(*node.dtype)};
+    case Op::kLoad:
+      return EmitLoad(code_, frame->graph, index, set, element);
+    case Op::kFull:
+      return EmitGenerated(node, set, Literal(ir::Arg{node.value}, IsFloat(*node.dtype)));
+    case Op::kIndex:
+      return EmitGenerated(node, set, Cat("(int)", code_.Position(set, node.axis)));
+    case Op::kTileBegin:
+    case Op::kTileEnd:
+      return EmitGenerated(node, set, TileBound(node));
+    case Op::kConvert:
+      if (plan::UsersRound(code_.plan(), code_.mma(), frame->uses, frame->graph, index)) {
+        return ValueOf(node.args[0], set, frame);
+      }
+      return EmitPointwise(node, set, frame);
+    case Op::kMaskTo:
+      return EmitMaskTo(node, set, frame);
+    case Op::kDot:
+      return EmitDot(code_, frame->graph, index, [&](const ir::Arg& arg, int in) { return ValueOf(arg, in, frame); });
+    case Op::kSum:
+    case Op::kAMax:
+    case Op::kAMin:
+    case Op::kProd:
+    case Op::kArgMax:
+      return EmitReduction(code_, node, ValueOf(node.args[0], set, frame));
+    default:
+      return EmitPointwise(node, set, frame);
+  }
+}
+
+std::string RegionEmitter::TileBound(const Node& node) const {
+  const ir::Axis& axis = code_.ir().axes[static_cast<size_t>(node.axis)];
+  std::string extent = code_.Extent(axis.extent);
+  // A tile covers the entire reduction axis, even if the axis is walked in chunks.
+  const bool is_whole = axis.kind == ir::AxisKind::kReduction;
+  if (node.op == Op::kTileBegin) return is_whole ? "0" : Cat("(int)", TileCode::Begin(node.axis));
+  if (is_whole) return Cat("(int)", extent);
+  const std::string end = Cat(TileCode::Begin(node.axis), " + ", code_.plan().blocks[static_cast<size_t>(node.axis)]);
+  return Cat("(int)(", end, " < ", extent, " ? ", end, " : ", extent, ")");
+}
+
+absl::StatusOr<TileValue> RegionEmitter::EmitPointwise(const Node& node, int set, Frame* frame) {
+  const auto element = [&](const ir::Arg& arg, bool as_float) { return ElementOfArg(arg, as_float, set, *frame); };
+  const auto is_float = [&](const ir::Arg& arg) { return IsFloatArgument(frame->graph, arg); };
+  const absl::StatusOr<std::string> expression = PointwiseExpression(node, element, is_float, &code_.dialect());
+  if (!expression.ok()) {
+    return absl::Status(expression.status().code(), Cat("node ", node.name, " of graph ", frame->graph.id, ": ",
+                                                        record::Cat(expression.status().ToString())));
+  }
+  return EmitGenerated(node, set, *expression);
+}
+
+TileValue RegionEmitter::EmitGenerated(const Node& node, int set, const std::string& element) {
+  TileValue value = code_.Declare(IsFloat(*node.dtype), node.shape, set);
+  code_.ForRegisters(set, node.shape, [&] { code_.out().Line(code_.Element(value), " = ", element, ";"); });
+  return value;
+}
+
+absl::StatusOr<TileValue> RegionEmitter::EmitMaskTo(const Node& node, int set, Frame* frame) {
+  const auto& ref = std::get<NodeRef>(node.args[0].value);
+  const TileValue from = ValueOf(node.args[0], set, frame);
+  const std::string inside = code_.InRange(set, node.shape);
+  if (inside.empty() || (node.value == 0 && IsZeroBeyondEnds(frame->graph, frame->graph.at(ref)))) return from;
+  const std::string beyond = Literal(ir::Arg{node.value}, from.is_float);
+  return EmitGenerated(node, set, Cat("(", inside, ") ? ", code_.Element(from), " : ", beyond));
+}
+
+TileValue RegionEmitter::ValueOf(const ir::Arg& arg, int set, Frame* frame) {
+  if (const auto* ref = std::get_if<NodeRef>(&arg.value)) return Find(*ref, set, *frame);
+  const bool is_float = std::holds_alternative<double>(arg.value);
+  return {.name = Literal(arg, is_float), .is_float = is_float};
+}
+
+RegionEmitter::Values RegionEmitter::ValuesOf(const ir::Arg& list, Frame* frame) {
+  Values values;
+  for (const ir::Arg& item : std::get<ir::Arg::List>(list.value)) values.push_back(ValueOf(item, 0, frame));
+  return values;
+}
+
+const TileValue& RegionEmitter::Find(NodeRef ref, int set, const Frame& frame) const {
+  return frame.values.at({ref.index, frame.graph.at(ref).shape.empty() ? 0 : set});
+}
+
+std::string RegionEmitter::ElementOfArg(const ir::Arg& arg, bool as_float, int set, const Frame& frame) const {
+  if (const auto* ref = std::get_if<NodeRef>(&arg.value)) {
+    return code_.ElementAs(Find(*ref, set, frame), as_float);
+  }
+  return Literal(arg, as_float);
+}
+
+}  // namespace telemetry::worker::codegen::emit

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "worker/codegen/emit/tile_code.h"
+
+namespace telemetry::worker::codegen::emit {
+
+// The emitter of graphs. It emits code node by node, including control flow: the body of a loop or branch is emitted at
+// its call, with the placeholders bound to the caller's values. It skips nodes that are not needed (Uses).
+class RegionEmitter {
+ public:
+  explicit RegionEmitter(TileCode& code) : code_(code) {}
+
+  using Values = std::vector<TileValue>;
+  // Emits the graph or its alternate (Plan::alternate) and returns the values of its output. UNIMPLEMENTED: an
+  // operation is not supported; the message names the node.
+  absl::StatusOr<Values> Emit(int graph, const Values& arguments);
+
+ private:
+  // The state of one graph during its emission.
+  struct Frame {
+    const ir::Graph& graph;
+    const plan::GraphUses& uses;
+    const Values& arguments;
+    size_t placeholders = 0;                          // placeholders that are bound so far
+    std::map<std::pair<int, int>, TileValue> values;  // by node and layout set
+    std::map<int, Values> results;                    // by control flow node: its results
+  };
+
+  absl::Status EmitNode(int index, Frame* frame);
+  absl::Status EmitValue(int index, int set, Frame* frame);
+  absl::StatusOr<TileValue> MakeValue(int index, int set, Frame* frame);
+  absl::StatusOr<TileValue> EmitPointwise(const ir::Node& node, int set, Frame* frame);
+  TileValue EmitGenerated(const ir::Node& node, int set, const std::string& element);
+  // Returns the expression for the first position of the tile along the node's axis, or for its end.
+  std::string TileBound(const ir::Node& node) const;
+  absl::StatusOr<TileValue> EmitMaskTo(const ir::Node& node, int set, Frame* frame);
+
+  absl::Status EmitControlFlow(int index, Frame* frame);
+  absl::Status EmitLoop(int index, Frame* frame);
+  absl::Status EmitWhile(int index, Frame* frame);
+  absl::Status EmitIf(int index, Frame* frame);
+  // Emits another barrier, in OpenCL only, if the loop or branch whose text begins at this offset contains one. Without
+  // it PoCL 3.1 may execute later branches for all threads as the first thread does.
+  void MeetAgain(size_t begins_at);
+  // Emits new variables with these values; loops use them for the values that they carry.
+  Values Copies(const Values& values);
+  // Emits the parallel assignment to = from: no variable is overwritten before it is read.
+  void AssignAll(const Values& to, const Values& from);
+
+  TileValue ValueOf(const ir::Arg& arg, int set, Frame* frame);
+  Values ValuesOf(const ir::Arg& list, Frame* frame);
+  std::string ElementOfArg(const ir::Arg& arg, bool as_float, int set, const Frame& frame) const;
+  const TileValue& Find(ir::NodeRef ref, int set, const Frame& frame) const;
+
+  TileCode& code_;
+};
+
+}  // namespace telemetry::worker::codegen::emit

@@ -1,0 +1,256 @@
+#include "worker/ir/reference/evaluator.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+#include <variant>
+
+#include "proto/base/status_macros.h"
+#include "proto/record/strings.h"
+#include "worker/ir/half.h"
+
+namespace telemetry::worker::ir::reference {
+namespace {
+
+using record::Cat;
+
+constexpr int64_t kMostWhileIterations = 1 << 20;
+
+absl::Status WithPlace(const absl::Status& status, const Graph& graph, const Node& node) {
+  return {status.code(), Cat("graph ", graph.id, ", ", node.name, ": ", status.message())};
+}
+
+// Returns the value of a node: the tile, with FillValue() in the elements beyond an end, which no other node may use.
+TilePtr Finished(const AxisRanges& ranges, Tile tile) {
+  SetBeyondEnds(ranges, FillValue(tile.dtype), &tile);
+  return std::make_shared<const Tile>(std::move(tile));
+}
+
+// Returns the union of the axes that indices walk and of those that gathered positions have.
+std::vector<int> IndexedAxes(const std::vector<TileIndex>& indices) {
+  std::vector<int> axes;
+  const auto add = [&axes](int axis) {
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
+  };
+  for (const TileIndex& index : indices) {
+    if (index.kind == Index::Kind::kAxis) add(index.axis);
+    if (index.kind != Index::Kind::kGather) continue;
+    for (const int axis : index.gather->axes) add(axis);
+  }
+  return axes;
+}
+
+// Returns the block that covers all of an axis. It is a power of two, so that there are usually elements beyond the
+// end.
+int64_t WholeBlock(int64_t extent) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(extent, 1))));
+}
+
+// Returns the block of a grid or loop axis, or the chunk of a rolled reduction axis.
+int64_t BlockSize(const Axis& axis, int64_t extent, const Options& options) {
+  if (axis.fixed_block > 0) return axis.fixed_block;
+  const auto id = static_cast<size_t>(axis.id);
+  const int64_t chosen = id < options.block_sizes.size() ? options.block_sizes[id] : 0;
+  return std::min(chosen > 0 ? chosen : options.default_block, WholeBlock(extent));
+}
+
+int64_t ActualExtent(const Axis& axis, const Tensors& tensors) {
+  const Size& size = axis.extent;
+  if (size.tensor < 0 || size.is_static) return size.value;
+  return tensors[static_cast<size_t>(size.tensor)].sizes[static_cast<size_t>(size.dimension)];
+}
+
+}  // namespace
+
+Evaluator::Evaluator(const DeviceIr& ir, const Options& options, Tensors* tensors)
+    : ir_(ir), options_(options), tensors_(*tensors) {
+  for (const Axis& axis : ir.axes) {
+    const int64_t extent = ActualExtent(axis, *tensors);
+    const int64_t block = axis.kind == AxisKind::kReduction ? WholeBlock(extent) : BlockSize(axis, extent, options);
+    ranges_.push_back({.begin = 0, .block = block, .extent = extent});
+  }
+}
+
+absl::StatusOr<Evaluator::Values> Evaluator::RunGraph(int graph, const Values& arguments) {
+  const Graph& running = ir_.graphs[static_cast<size_t>(graph)];
+  Frame frame = {.graph = running, .arguments = arguments};
+  frame.values.resize(running.nodes.size());
+  for (size_t i = 0; i < running.nodes.size(); ++i) {
+    const Node& node = running.nodes[i];
+    if (node.op == Op::kOutput) return FindOperands(node.args[0], frame);
+    absl::StatusOr<Values> values = RunNode(node, &frame);
+    if (!values.ok()) return WithPlace(values.status(), running, node);
+    frame.values[i] = *std::move(values);
+  }
+  return Values();
+}
+
+absl::StatusOr<Evaluator::Values> Evaluator::RunNode(const Node& node, Frame* frame) {
+  if (IsControlFlow(node.op)) return RunControlFlow(node, *frame);
+  switch (node.op) {
+    case Op::kPlaceholder:
+      return Values{frame->arguments[frame->placeholders++]};
+    case Op::kOutput:
+    case Op::kHostTensor:
+    case Op::kBlockSize:
+      return Values();
+    case Op::kScalar: {
+      ASSIGN_OR_RETURN(const double value, ScalarArgument(node));
+      return Values{std::make_shared<const Tile>(Tile::Scalar(*node.dtype, RoundTo(*node.dtype, value)))};
+    }
+    case Op::kLoad:
+    case Op::kStore:
+      return RunMemory(node, frame);
+    case Op::kFull:
+    case Op::kIndex:
+    case Op::kTileBegin:
+    case Op::kTileEnd:
+      return Values{Generate(node)};
+    case Op::kGetItem: {
+      const auto& source = std::get<NodeRef>(node.args[0].value);
+      return Values{frame->values[static_cast<size_t>(source.index)][static_cast<size_t>(node.item)]};
+    }
+    default:
+      return Values{Compute(node, *frame)};
+  }
+}
+
+absl::StatusOr<double> Evaluator::ScalarArgument(const Node& node) const {
+  const std::string& name = ir_.scalars[static_cast<size_t>(node.scalar)].name;
+  const auto found = options_.scalars.find(name);
+  if (found == options_.scalars.end()) return absl::InvalidArgumentError(Cat("no value for the scalar ", name));
+  return found->second;
+}
+
+absl::StatusOr<Evaluator::Values> Evaluator::RunMemory(const Node& node, Frame* frame) {
+  HostArray& array = tensors_[static_cast<size_t>(frame->graph.at(std::get<NodeRef>(node.args[0].value)).tensor)];
+  const std::vector<TileIndex> indices = EvaluateIndices(node, *frame);
+  if (node.op == Op::kStore) {
+    const TileShape shape = ShapeIn(ranges_, IndexedAxes(indices));
+    RETURN_IF_ERROR(StoreTile(*FindOperand(node.args[2], *frame), indices, shape, ranges_, &array));
+    return Values();
+  }
+  ASSIGN_OR_RETURN(Tile tile, LoadTile(array, indices, ShapeIn(ranges_, node.shape), ranges_));
+  return Values{std::make_shared<const Tile>(std::move(tile))};
+}
+
+std::vector<TileIndex> Evaluator::EvaluateIndices(const Node& node, const Frame& frame) const {
+  std::vector<TileIndex> result;
+  for (const Index& index : IndicesOf(frame.graph, node)) {
+    TileIndex evaluated = {.kind = index.kind, .axis = index.axis, .literal = index.literal};
+    if (index.kind == Index::Kind::kGather) evaluated.gather = FindOperand(Arg{index.value}, frame);
+    result.push_back(std::move(evaluated));
+  }
+  return result;
+}
+
+TilePtr Evaluator::Generate(const Node& node) const {
+  if (node.op == Op::kTileBegin || node.op == Op::kTileEnd) {
+    const AxisRange& range = ranges_[static_cast<size_t>(node.axis)];
+    const int64_t position = node.op == Op::kTileBegin ? range.begin : range.end();
+    return std::make_shared<const Tile>(Tile::Scalar(DType::kI32, static_cast<double>(position)));
+  }
+  const TileShape shape = ShapeIn(ranges_, node.shape);
+  Tile tile = {.dtype = *node.dtype, .axes = shape.axes, .sizes = shape.sizes};
+  tile.data.assign(static_cast<size_t>(shape.element_count()), RoundTo(*node.dtype, node.value));
+  if (node.op == Op::kIndex) {
+    const int64_t begin = ranges_[static_cast<size_t>(node.axis)].begin;
+    for (size_t i = 0; i < tile.data.size(); ++i) tile.data[i] = static_cast<double>(begin + static_cast<int64_t>(i));
+  }
+  return Finished(ranges_, std::move(tile));
+}
+
+TilePtr Evaluator::Compute(const Node& node, const Frame& frame) const {
+  const TileShape shape = ShapeIn(ranges_, node.shape);
+  const TilePtr first = FindOperand(node.args[0], frame);
+  if (node.op == Op::kMaskTo) {
+    Tile masked = *first;
+    SetBeyondEnds(ranges_, RoundTo(masked.dtype, node.value), &masked);
+    return std::make_shared<const Tile>(std::move(masked));
+  }
+  if (IsReduction(node.op)) {
+    const int64_t begin = ranges_[static_cast<size_t>(node.axis)].begin;
+    return Finished(ranges_, Broadcast(Reduce(node.op, *node.dtype, *first, node.axis, begin), shape));
+  }
+  if (node.op == Op::kDot) {
+    Tile product = Dot(*first, *FindOperand(node.args[1], frame), node.axis, shape);
+    if (node.args.size() < 3 || std::holds_alternative<std::monostate>(node.args[2].value)) {
+      return Finished(ranges_, std::move(product));
+    }
+    const Values terms = {std::make_shared<const Tile>(std::move(product)), FindOperand(node.args[2], frame)};
+    return Finished(ranges_, Pointwise(Op::kAdd, DType::kF32, shape, terms));
+  }
+  Values operands;
+  for (const Arg& arg : node.args) operands.push_back(FindOperand(arg, frame));
+  return Finished(ranges_, Pointwise(node.op, *node.dtype, shape, operands));
+}
+
+absl::StatusOr<Evaluator::Values> Evaluator::RunControlFlow(const Node& node, const Frame& frame) {
+  switch (node.op) {
+    case Op::kForLoop:
+    case Op::kReductionLoop:
+      return RunLoop(node, frame);
+    case Op::kWhile:
+      return RunWhile(node, frame);
+    case Op::kIf: {
+      const bool condition = FindOperand(node.args[0], frame)->data[0] != 0;
+      return RunGraph(node.graphs[condition ? 0 : 1], FindOperands(node.args[1], frame));
+    }
+    default:  // kCall
+      return RunGraph(node.graphs[0], FindOperands(node.args[0], frame));
+  }
+}
+
+absl::StatusOr<Evaluator::Values> Evaluator::RunLoop(const Node& node, const Frame& frame) {
+  AxisRange& range = ranges_[static_cast<size_t>(node.axis)];
+  const AxisRange outside = range;
+  range.block = BlockSize(ir_.axes[static_cast<size_t>(node.axis)], range.extent, options_);
+  int64_t end = range.extent;
+  if (node.args.size() > 2 && !std::holds_alternative<std::monostate>(node.args[2].value)) {
+    end = std::min(end, static_cast<int64_t>(FindOperand(node.args[2], frame)->data[0]));
+  }
+  const Values captured = FindOperands(node.args[0], frame);
+  absl::StatusOr<Values> carried = FindOperands(node.args[1], frame);
+  for (range.begin = 0; range.begin < end && carried.ok(); range.begin += range.block) {
+    Values arguments = captured;
+    arguments.insert(arguments.end(), carried->begin(), carried->end());
+    carried = RunGraph(node.graphs[0], arguments);
+  }
+  range = outside;
+  return carried;
+}
+
+absl::StatusOr<Evaluator::Values> Evaluator::RunWhile(const Node& node, const Frame& frame) {
+  const Values captured = FindOperands(node.args[0], frame);
+  Values carried = FindOperands(node.args[1], frame);
+  for (int64_t iteration = 0; iteration < kMostWhileIterations; ++iteration) {
+    Values arguments = captured;
+    arguments.insert(arguments.end(), carried.begin(), carried.end());
+    ASSIGN_OR_RETURN(const Values condition, RunGraph(node.graphs[0], arguments));
+    if (condition.front()->data[0] == 0) return carried;
+    ASSIGN_OR_RETURN(Values next, RunGraph(node.graphs[1], arguments));
+    carried = std::move(next);
+  }
+  return absl::FailedPreconditionError(Cat("still running after ", kMostWhileIterations, " iterations"));
+}
+
+TilePtr Evaluator::FindOperand(const Arg& arg, const Frame& frame) {
+  if (const auto* ref = std::get_if<NodeRef>(&arg.value)) {
+    return frame.values[static_cast<size_t>(ref->index)].front();
+  }
+  Tile number = Tile::Scalar(DType::kF32, 0);
+  if (const auto* boolean = std::get_if<bool>(&arg.value)) number = Tile::Scalar(DType::kBool, *boolean ? 1 : 0);
+  if (const auto* integer = std::get_if<int64_t>(&arg.value)) {
+    number = Tile::Scalar(DType::kI32, static_cast<double>(*integer));
+  }
+  if (const auto* real = std::get_if<double>(&arg.value)) number = Tile::Scalar(DType::kF32, *real);
+  return std::make_shared<const Tile>(std::move(number));
+}
+
+Evaluator::Values Evaluator::FindOperands(const Arg& list, const Frame& frame) {
+  Values values;
+  for (const Arg& item : std::get<Arg::List>(list.value)) values.push_back(FindOperand(item, frame));
+  return values;
+}
+
+}  // namespace telemetry::worker::ir::reference

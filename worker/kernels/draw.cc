@@ -1,0 +1,50 @@
+#include "worker/kernels/draw.h"
+
+#include <cmath>
+#include <utility>
+
+#include "worker/ir/half.h"
+
+namespace telemetry::worker::kernels {
+namespace {
+
+// The largest magnitude of integer inputs; sums of a few thousand of them fit into i32.
+constexpr double kLargestInteger = 1000;
+
+// Returns a value that is uniformly distributed in [0, 1). Does not use the standard's distributions, because their
+// results differ between libraries.
+double Uniform(std::mt19937_64& random) { return std::ldexp(static_cast<double>(random() >> 11), -53); }
+
+}  // namespace
+
+DrawRange RangeOf(const LibraryKernel& kernel, size_t argument, const Problem& problem) {
+  const std::string& indexes = kernel.tensors[argument].indexes;
+  if (!indexes.empty()) return {.low = 0, .high = static_cast<double>(problem.size(indexes))};
+  const DType dtype = problem.tensors[argument].dtype;
+  if (IsFloat(dtype)) return {.low = kernel.low, .high = kernel.high};
+  if (dtype == DType::kBool) return {.low = 0, .high = 2};
+  return {.low = -kLargestInteger, .high = kLargestInteger + 1};
+}
+
+std::vector<double> Draw(DType dtype, const DrawRange& range, int64_t elements, std::mt19937_64& random) {
+  std::vector<double> values(static_cast<size_t>(elements));
+  for (double& value : values) {
+    const double part = (range.high - range.low) * Uniform(random);
+    value = IsFloat(dtype) ? ir::RoundTo(dtype, range.low + part) : range.low + std::floor(part);
+  }
+  return values;
+}
+
+Case MakeCase(const LibraryKernel& kernel, Problem problem, uint64_t seed) {
+  Case made = {.problem = std::move(problem)};
+  std::mt19937_64 random(seed);
+  for (size_t i = 0; i < kernel.tensors.size(); ++i) {
+    const TensorSpec& spec = made.problem.tensors[i];
+    ir::HostArray array{.dtype = spec.dtype, .sizes = spec.sizes, .strides = ir::RowMajorStrides(spec.sizes)};
+    array.data = Draw(spec.dtype, RangeOf(kernel, i, made.problem), spec.elements(), random);
+    made.tensors.emplace(kernel.tensors[i].name, std::move(array));
+  }
+  return made;
+}
+
+}  // namespace telemetry::worker::kernels
