@@ -5,27 +5,21 @@
 #include <optional>
 #include <string>
 
-#include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "server/storage/sql/detail_columns.h"
-#include "server/storage/sql/gathered.h"
-#include "server/storage/sql/partitions.h"
 #include "server/storage/tables/text_field.h"
 
 namespace telemetry::storage {
 
 DetailTable::DetailTable(Database& database, AttemptTable& attempts)
     : attempts_(attempts),
-      insert_(
-          database,
-          absl::StrCat("INSERT " TELEMETRY_GATHERED "INTO measurement_details (" TELEMETRY_RUN_COLUMN "attempt, seq, ",
-                       kDetailColumns,
-                       ") VALUES (" TELEMETRY_RUN_VALUE "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) "
-                       "ON CONFLICT DO NOTHING")
-              .c_str()),
-      read_(database, absl::StrCat("SELECT ", kDetailColumns,
-                                   " FROM measurement_details WHERE " TELEMETRY_IN_RUN "attempt = ?1 AND seq = ?2")
-                          .c_str()) {}
+      insert_(database, BulkInsert{.table = "measurement_details",
+                                   .columns = "attempt, seq, " TELEMETRY_DETAIL_COLUMNS,
+                                   .in_run = true,
+                                   .on_conflict_do_nothing = true}),
+      read_(database, {.text = "SELECT " TELEMETRY_DETAIL_COLUMNS " FROM measurement_details",
+                       .key = kInRun,
+                       .where = "attempt = ?1 AND seq = ?2"}) {}
 
 absl::Status DetailTable::Store(const v1::MeasurementDetail& detail, MaybeRefusal& refusal) {
   absl::StatusOr<AttemptTable::RowTarget> target = attempts_.TargetOf(detail.attempt_id(), refusal);
