@@ -18,15 +18,15 @@ namespace {
 // The number of attempts that one step examines. This is quick even if none of them matches.
 constexpr int64_t kKeysAtOnce = 10'000;
 
-// A statement that selects attempts and counts their measurements (Find). ?1: the name; ?2, ?3: first and last key; ?4:
-// limit. Measurements are counted only for the selected attempts.
+// A statement that selects attempts and counts their measurements (WithRowCounts). ?1: the name; ?2, ?3: first and last
+// key; ?4: limit. Measurements are counted only for the selected attempts.
 #define TELEMETRY_FIND(condition)                                                                                 \
   "WITH found AS (SELECT * FROM attempts WHERE " condition                                                        \
   " AND attempt BETWEEN ?2 AND ?3 ORDER BY attempt LIMIT ?4) "                                                    \
   "SELECT a.attempt, a.attempt_id, r.run_id, coalesce(k.name, ''), a.origin, a.state, a.first_received_unix_us, " \
   "(SELECT count(*) FROM measurements AS m"
 
-constexpr StatementText Find(const char* text) {
+constexpr StatementText WithRowCounts(const char* text) {
   return {.text = text,
           .key = "m.run = a.run",
           .where =
@@ -35,8 +35,9 @@ constexpr StatementText Find(const char* text) {
 }
 
 // Indexed by Deletion::Kind.
-constexpr StatementText kFind[] = {Find(TELEMETRY_FIND("run IN (SELECT run FROM runs WHERE run_id = ?1)")),
-                                   Find(TELEMETRY_FIND("attempt_id = ?1")), Find(TELEMETRY_FIND("origin = ?1"))};
+constexpr StatementText kFind[] = {WithRowCounts(TELEMETRY_FIND("run IN (SELECT run FROM runs WHERE run_id = ?1)")),
+                                   WithRowCounts(TELEMETRY_FIND("attempt_id = ?1")),
+                                   WithRowCounts(TELEMETRY_FIND("origin = ?1"))};
 
 // Runs a bound statement and returns the first column of its rows.
 absl::StatusOr<std::vector<std::string>> Texts(Statement& statement) {
