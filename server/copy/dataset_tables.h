@@ -17,7 +17,7 @@ struct Column {
 };
 
 // The kind of entity to which the rows of a table belong and by which they are read. Tables of attempts and of IR
-// graphs also have the run in their key if they are partitioned (server/storage/sql/partitions.h).
+// graphs also have the run in their key if they are partitioned (server/storage/sql/statement_text.h).
 enum class Owner { kNone, kRun, kAttempt, kIrGraph };
 
 // The description of one table for the copy.

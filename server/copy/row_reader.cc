@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
-#include "server/storage/sql/partitions.h"
+#include "server/storage/sql/statement_text.h"
 
 namespace telemetry::copy {
 namespace {
@@ -12,17 +12,17 @@ using storage::Statement;
 
 constexpr int64_t kOwnersAtOnce = 10000;
 
-std::string SelectRows(const DatasetTable& table) {
-  std::string sql = absl::StrCat("SELECT ", table.ColumnNames(), " FROM ", table.name);
-  if (table.owner != Owner::kNone) {
-    absl::StrAppend(&sql, " WHERE ", table.HasRunBesides() ? TELEMETRY_IN_RUN : "", table.owner_column, " = ?1");
-  }
-  if (table.has_integer_key) {
-    absl::StrAppend(&sql, table.owner == Owner::kNone ? " WHERE " : " AND ", table.key, " > ?2");
-  }
-  absl::StrAppend(&sql, " ORDER BY ", table.key);
-  if (table.has_integer_key) absl::StrAppend(&sql, " LIMIT ?3");
-  return sql;
+Statement SelectRows(storage::Database& database, const DatasetTable& table) {
+  const std::string select = absl::StrCat("SELECT ", table.ColumnNames(), " FROM ", table.name);
+  const std::string order = absl::StrCat(" ORDER BY ", table.key, table.has_integer_key ? " LIMIT ?3" : "");
+  std::string where;
+  if (table.owner != Owner::kNone) where = absl::StrCat(table.owner_column, " = ?1");
+  if (table.has_integer_key) absl::StrAppend(&where, where.empty() ? "" : " AND ", table.key, " > ?2");
+  if (where.empty()) return Statement(database, absl::StrCat(select, order).c_str());
+  absl::StrAppend(&where, order);
+  return Statement(
+      database,
+      {.text = select.c_str(), .key = table.HasRunBesides() ? storage::kInRun : nullptr, .where = where.c_str()});
 }
 
 const char* SelectOwners(Owner owner) {
@@ -42,7 +42,7 @@ const char* SelectOwners(Owner owner) {
 }  // namespace
 
 RowReader::RowReader(storage::Database& database, const DatasetTable& table, RowPlace from)
-    : table_(table), rows_(database, SelectRows(table).c_str()), place_(from) {
+    : table_(table), rows_(SelectRows(database, table)), place_(from) {
   if (const char* const sql = SelectOwners(table.owner)) owner_keys_ = std::make_unique<Statement>(database, sql);
   for (size_t i = 0; i < table.columns.size(); ++i) {
     if (table.columns[i].name == table.key) key_column_ = static_cast<int>(i);

@@ -14,16 +14,12 @@ namespace {
 using storage::Blob;
 using storage::Statement;
 
-std::string InsertSql(const DatasetTable& table) {
-  std::string values;
-  for (size_t i = 1; i <= table.columns.size(); ++i) absl::StrAppend(&values, i > 1 ? ", " : "", "?", i);
-  return absl::StrCat("INSERT INTO ", table.name, " (", table.ColumnNames(), ") VALUES (", values, ")");
-}
-
 class SqliteRowWriter : public RowWriter {
  public:
   SqliteRowWriter(storage::SqliteDatabase& database, const DatasetTable& table)
-      : table_(table), insert_(database.Prepare(InsertSql(table).c_str())) {}
+      : table_(table),
+        insert_(database.Prepare(
+            storage::BulkInsert{.table = table.name.c_str(), .columns = table.ColumnNames().c_str()})) {}
 
   absl::Status Add(int64_t /*run*/, const Statement& row) override {
     insert_->Reset();

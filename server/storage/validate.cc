@@ -12,7 +12,7 @@
 #include "absl/types/span.h"
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
-#include "server/storage/nul_field.h"
+#include "server/storage/nul_check.h"
 
 namespace telemetry::storage {
 namespace {

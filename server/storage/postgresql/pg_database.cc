@@ -1,9 +1,11 @@
 #include "server/storage/postgresql/pg_database.h"
 
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "server/storage/postgresql/pg_sql.h"
 
 namespace telemetry::storage {
 
@@ -14,21 +16,32 @@ absl::StatusOr<std::unique_ptr<PgDatabase>> PgDatabase::Open(const std::string& 
   return database;
 }
 
-std::unique_ptr<PreparedStatement> PgDatabase::Prepare(const char* sql) { return PreparePg(sql); }
+std::unique_ptr<PreparedStatement> PgDatabase::Prepare(const StatementText& statement) {
+  return NewStatement(ToPgSql(statement), /*rows=*/nullptr);
+}
 
-std::unique_ptr<PgStatement> PgDatabase::PreparePg(const char* sql) {
-  return std::make_unique<PgStatement>(connection_, gathering_, absl::StrCat("s", ++statements_), sql);
+std::unique_ptr<PreparedStatement> PgDatabase::Prepare(const BulkInsert& insert) {
+  return NewStatement(ToPgSql(insert), bulk_inserts_.RowsOf(ToPgCopy(insert)));
+}
+
+std::unique_ptr<PgStatement> PgDatabase::PreparePg(const std::string& sql) {
+  return NewStatement(ToPgSql({.text = sql.c_str()}), /*rows=*/nullptr);
+}
+
+std::unique_ptr<PgStatement> PgDatabase::NewStatement(PgSql sql, PgBulkRows* rows) {
+  return std::make_unique<PgStatement>(connection_, bulk_inserts_, absl::StrCat("s", ++statements_), std::move(sql),
+                                       rows);
 }
 
 absl::Status PgDatabase::Execute(const char* sql) {
-  absl::Status status = gathering_.Settle();
+  absl::Status status = bulk_inserts_.FinishCopy();
   return status.ok() ? connection_.Execute(sql).status() : status;
 }
 
 absl::Status PgDatabase::Begin(Access access) {
   const char* const sql = access == Access::kRead ? "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
                                                   : "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE";
-  gathering_.Begin(gathers_ && access == Access::kWrite);
+  bulk_inserts_.Begin(uses_copy_ && access == Access::kWrite);
   RETURN_IF_ERROR(connection_.Restore());
   absl::Status status = Execute(sql);
   if (status.ok() || connection_.alive()) return status;
@@ -40,7 +53,7 @@ absl::Status PgDatabase::Begin(Access access) {
 
 absl::Status PgDatabase::Commit() {
   commit_unknown_ = false;
-  RETURN_IF_ERROR(gathering_.FlushAll());
+  RETURN_IF_ERROR(bulk_inserts_.FlushAll());
   const absl::StatusOr<PgResult> result = connection_.Execute("COMMIT");
   commit_unknown_ = !result.ok() && !connection_.alive();
   if (!result.ok()) return result.status();
@@ -51,7 +64,7 @@ absl::Status PgDatabase::Commit() {
 
 absl::Status PgDatabase::RollBack() {
   // The rollback also undoes rows that were sent, so the result of the COPY does not matter.
-  gathering_.Settle().IgnoreError();
+  bulk_inserts_.FinishCopy().IgnoreError();
   return connection_.alive() ? Execute("ROLLBACK") : absl::OkStatus();
 }
 

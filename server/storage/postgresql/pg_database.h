@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/storage/postgresql/connection.h"
-#include "server/storage/postgresql/pg_gathering.h"
+#include "server/storage/postgresql/pg_bulk_inserts.h"
 #include "server/storage/postgresql/pg_statement.h"
 #include "server/storage/sql/database.h"
 #include "server/storage/sql/prepared_statement.h"
@@ -21,9 +21,10 @@ class PgDatabase : public Database {
   // standbys.
   static absl::StatusOr<std::unique_ptr<PgDatabase>> Open(const std::string& url, Access access = Access::kRead);
 
-  std::unique_ptr<PreparedStatement> Prepare(const char* sql) override;
+  std::unique_ptr<PreparedStatement> Prepare(const StatementText& statement) override;
+  std::unique_ptr<PreparedStatement> Prepare(const BulkInsert& insert) override;
   // Prepares a statement, for callers that use features of PostgreSQL only.
-  std::unique_ptr<PgStatement> PreparePg(const char* sql);
+  std::unique_ptr<PgStatement> PreparePg(const std::string& sql);
   absl::Status Execute(const char* sql) override;
   // Counts rows of prepared statements only.
   int64_t changed_rows() const override { return connection_.changed_rows(); }
@@ -37,21 +38,22 @@ class PgDatabase : public Database {
   // After a failed Commit(): false if the server has rolled back, true if the outcome is unknown.
   bool commit_unknown() const { return commit_unknown_; }
 
-  // Sets whether the next transactions gather their INSERTs (gathered.h) and copy the rows into the tables at the end.
-  // Off at first.
-  void set_gathers(bool gathers) { gathers_ = gathers; }
-  // Returns whether the last transaction failed because its gathered rows could not be copied. A transaction that does
-  // not gather may succeed.
-  bool gathering_failed() const { return gathering_.has_failed(); }
+  // Sets whether the next transactions store the rows of bulk inserts with COPY, or one by one. Off at first.
+  void set_uses_copy(bool uses_copy) { uses_copy_ = uses_copy; }
+  // Returns whether the last transaction failed in a COPY. A transaction without COPY may succeed.
+  bool copy_failed() const { return bulk_inserts_.has_failed(); }
 
   PgConnection& connection() { return connection_; }
 
  private:
-  PgDatabase(const std::string& url, PgConnection::Target target) : connection_(url, target), gathering_(connection_) {}
+  PgDatabase(const std::string& url, PgConnection::Target target)
+      : connection_(url, target), bulk_inserts_(connection_) {}
+
+  std::unique_ptr<PgStatement> NewStatement(PgSql sql, PgBulkRows* rows);
 
   PgConnection connection_;
-  PgGathering gathering_;
-  bool gathers_ = false;
+  PgBulkInserts bulk_inserts_;
+  bool uses_copy_ = false;
   int statements_ = 0;
   bool commit_unknown_ = false;
 };

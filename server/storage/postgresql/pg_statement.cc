@@ -37,24 +37,20 @@ int64_t ReadInteger(std::string_view bytes) {
   return value;
 }
 
-PgGatheredRows* RowsOf(PgGathering& gathering, const PgSql& sql) {
-  std::optional<PgCopy> copy = ToPgCopy(sql);
-  return copy ? gathering.RowsOf(*std::move(copy)) : nullptr;
-}
-
 }  // namespace
 
-PgStatement::PgStatement(PgConnection& connection, PgGathering& gathering, std::string name, std::string_view sql)
+PgStatement::PgStatement(PgConnection& connection, PgBulkInserts& bulk_inserts, std::string name, PgSql sql,
+                         PgBulkRows* rows)
     : connection_(connection),
       base_name_(std::move(name)),
-      sql_(ToPgSql(sql)),
-      gathering_(gathering),
-      gathered_(RowsOf(gathering, sql_)),
+      sql_(std::move(sql)),
+      bulk_inserts_(bulk_inserts),
+      bulk_rows_(rows),
       values_(sql_.parameters) {}
 
 PgStatement::~PgStatement() {
   // During a COPY, another command would lose the COPY's result.
-  if (prepared_on_ != connection_.generation() || !connection_.alive() || gathering_.is_under_way()) return;
+  if (prepared_on_ != connection_.generation() || !connection_.alive() || bulk_inserts_.is_copying()) return;
   // In a failed transaction the server refuses this, and keeps the statement as long as the connection lives.
   connection_.Execute(absl::StrCat("DEALLOCATE ", name_).c_str()).IgnoreError();
 }
@@ -102,7 +98,7 @@ absl::StatusOr<bool> PgStatement::Step() {
   if (result_ == nullptr) {
     RETURN_IF_ERROR(Run());
   }
-  // A gathered row has no result.
+  // A buffered row has no result.
   if (result_ != nullptr && ++row_ < PQntuples(result_.get())) return true;
   Reset();
   return false;
@@ -115,7 +111,7 @@ void PgStatement::Reset() {
 
 absl::Status PgStatement::MakeReady() {
   if (described_on_ == connection_.generation()) return absl::OkStatus();
-  RETURN_IF_ERROR(gathering_.Settle());
+  RETURN_IF_ERROR(bulk_inserts_.FinishCopy());
   absl::Status status = prepared_on_ == connection_.generation() ? absl::OkStatus() : Prepare();
   if (status.ok()) status = Describe();
   if (status.ok()) return status;
@@ -127,8 +123,8 @@ absl::Status PgStatement::MakeReady() {
 absl::Status PgStatement::Prepare() {
   name_ = absl::StrCat(base_name_, "_", ++names_);
   std::vector<Oid> types(values_.size());
-  // The parameters of a gathered INSERT get the types of the columns, which COPY requires.
-  for (size_t i = 0; gathered_ == nullptr && i < values_.size(); ++i) types[i] = values_[i].type;
+  // The parameters of a bulk insert get the types of the columns, which COPY requires.
+  for (size_t i = 0; bulk_rows_ == nullptr && i < values_.size(); ++i) types[i] = values_[i].type;
   const absl::StatusOr<PgResult> result = connection_.Check(
       PQprepare(connection_.handle(), name_.c_str(), sql_.text.c_str(), sql_.parameters, types.data()));
   if (result.ok()) prepared_on_ = connection_.generation();
@@ -157,23 +153,23 @@ absl::StatusOr<std::string_view> PgStatement::Encode(size_t index) const {
   return absl::InternalError(absl::StrCat("parameter ", index + 1, " is too large in: ", sql_.text));
 }
 
-absl::Status PgStatement::Gather() {
-  AppendPgInteger(static_cast<uint16_t>(gathered_->copy.parameters.size()), &gathered_->bytes);
-  for (const int parameter : gathered_->copy.parameters) {
+absl::Status PgStatement::AppendRow() {
+  AppendPgInteger(static_cast<uint16_t>(bulk_rows_->copy.parameters.size()), &bulk_rows_->bytes);
+  for (const int parameter : bulk_rows_->copy.parameters) {
     ASSIGN_OR_RETURN(const std::string_view bytes, Encode(static_cast<size_t>(parameter - 1)));
-    AppendPgInteger(bytes.data() == nullptr ? ~uint32_t{0} : static_cast<uint32_t>(bytes.size()), &gathered_->bytes);
-    gathered_->bytes.append(bytes);
+    AppendPgInteger(bytes.data() == nullptr ? ~uint32_t{0} : static_cast<uint32_t>(bytes.size()), &bulk_rows_->bytes);
+    bulk_rows_->bytes.append(bytes);
   }
   changes_ = 1;
   connection_.AddChangedRows(changes_);
-  return gathering_.Added(*gathered_);
+  return bulk_inserts_.Added(*bulk_rows_);
 }
 
 absl::Status PgStatement::Run() {
   if (!bound_.ok()) return bound_;
   RETURN_IF_ERROR(MakeReady());
-  if (gathered_ != nullptr && gathering_.is_on()) return Gather();
-  RETURN_IF_ERROR(gathering_.FlushFor(sql_.text));
+  if (bulk_rows_ != nullptr && bulk_inserts_.is_on()) return AppendRow();
+  RETURN_IF_ERROR(bulk_inserts_.FlushFor(sql_.text));
   std::vector<const char*> values(values_.size());
   std::vector<int> lengths(values_.size());
   const std::vector<int> formats(values_.size(), kBinary);

@@ -11,8 +11,8 @@
 #include "absl/status/statusor.h"
 #include "server/storage/postgresql/connection.h"
 #include "server/storage/postgresql/pg_array.h"
-#include "server/storage/postgresql/pg_gathering.h"
-#include "server/storage/postgresql/portable_sql.h"
+#include "server/storage/postgresql/pg_bulk_inserts.h"
+#include "server/storage/postgresql/pg_sql.h"
 #include "server/storage/sql/prepared_statement.h"
 
 namespace telemetry::storage {
@@ -21,9 +21,9 @@ namespace telemetry::storage {
 // so that another statement can run between two steps. A query that may return many rows therefore needs a LIMIT.
 class PgStatement : public PreparedStatement {
  public:
-  // `name` is the prefix of the statement's name on this connection and must be unique. `connection` and `gathering`
-  // must outlive the statement.
-  PgStatement(PgConnection& connection, PgGathering& gathering, std::string name, std::string_view sql);
+  // `name` is the prefix of the statement's name on this connection and must be unique. `connection`,
+  // `bulk_inserts` and `rows` (the buffer of a bulk insert, or nullptr) must outlive the statement.
+  PgStatement(PgConnection& connection, PgBulkInserts& bulk_inserts, std::string name, PgSql sql, PgBulkRows* rows);
   ~PgStatement() override;
   PgStatement(const PgStatement&) = delete;
   PgStatement& operator=(const PgStatement&) = delete;
@@ -65,8 +65,8 @@ class PgStatement : public PreparedStatement {
   // Returns the bound value of parameter `index` (from 0) in the type that the server expects. A view without data is
   // NULL.
   absl::StatusOr<std::string_view> Encode(size_t index) const;
-  // Appends the row to `gathered_`.
-  absl::Status Gather();
+  // Appends the row to the buffer of a bulk insert.
+  absl::Status AppendRow();
   std::string_view Cell(int column) const;
 
   PgConnection& connection_;
@@ -74,8 +74,8 @@ class PgStatement : public PreparedStatement {
   std::string name_;  // on the server
   int names_ = 0;     // number of names tried so far
   const PgSql sql_;
-  PgGathering& gathering_;
-  PgGatheredRows* const gathered_;  // nullptr: not a gathered INSERT
+  PgBulkInserts& bulk_inserts_;
+  PgBulkRows* const bulk_rows_;  // nullptr: not a bulk insert
   std::vector<Value> values_;
   std::vector<Oid> types_;     // parameter types, as reported by the server
   uint64_t prepared_on_ = 0;   // the connection's generation; 0: not prepared yet

@@ -18,7 +18,7 @@ constexpr auto kLongestPause = std::chrono::milliseconds(1000);
 
 // After this many transactions that failed because rows already existed or other writers stored the same rows at the
 // same time, rows are inserted one by one.
-constexpr int kMostGatherings = 4;
+constexpr int kMostCopies = 4;
 
 bool MayBeDoneAgain(const absl::Status& status) { return absl::IsAborted(status) || absl::IsUnavailable(status); }
 
@@ -44,9 +44,9 @@ PgWriter::PgWriter(std::unique_ptr<PgDatabase> database, std::string dataset_id,
       dataset_id_(std::move(dataset_id)),
       options_(options),
       random_(std::random_device()()),
-      look_ahead_(*database_),
-      batches_(*database_, BatchWriter::Writers::kMany, &look_ahead_),
-      committed_seq_(*database_, "SELECT committed_seq FROM producers WHERE producer_id = ?1 /*postgresql FOR SHARE*/"),
+      prefetcher_(*database_),
+      batches_(*database_, BatchWriter::Writers::kMany, &prefetcher_),
+      committed_seq_(*database_, "SELECT committed_seq FROM producers WHERE producer_id = ?1 FOR SHARE"),
       remover_(*database_) {}
 
 absl::StatusOr<std::vector<OpenOutcome>> PgWriter::OpenProducers(absl::Span<const ProducerOpening> openings) {
@@ -115,9 +115,9 @@ absl::Status PgWriter::Transact(absl::FunctionRef<absl::Status()> work,
   const auto until = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(options_.patience);
   std::chrono::milliseconds pause = kFirstPause;
   bool is_unknown = false;
-  int gatherings = 0;
-  database_->set_gathers(true);
-  look_ahead_.set_finds_rows(false);
+  int copies = 0;
+  database_->set_uses_copy(true);
+  prefetcher_.set_finds_rows(false);
   while (true) {
     absl::Status status;
     if (is_unknown) {
@@ -131,11 +131,11 @@ absl::Status PgWriter::Transact(absl::FunctionRef<absl::Status()> work,
       if (status.ok()) return status;
     }
     batches_.Forget();
-    if (database_->gathering_failed()) {
+    if (database_->copy_failed()) {
       // This does not need a conflict with another writer: some of the rows already exist. The next try looks them up
       // first.
-      look_ahead_.set_finds_rows(true);
-      database_->set_gathers(++gatherings < kMostGatherings);
+      prefetcher_.set_finds_rows(true);
+      database_->set_uses_copy(++copies < kMostCopies);
       continue;
     }
     if (!MayBeDoneAgain(status) || std::chrono::steady_clock::now() >= until) return status;

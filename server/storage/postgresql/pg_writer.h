@@ -11,7 +11,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "server/storage/postgresql/pg_database.h"
-#include "server/storage/postgresql/pg_look_ahead.h"
+#include "server/storage/postgresql/pg_prefetcher.h"
 #include "server/storage/postgresql/postgresql_store.h"
 #include "server/storage/sql/statement.h"
 #include "server/storage/store.h"
@@ -57,7 +57,7 @@ class PgWriter : public StoreWriter {
   const PgWriterOptions options_;
   absl::Duration served_;
   std::minstd_rand random_;  // adds jitter to the back-off, so that two conflicting writers do not collide again
-  PgLookAhead look_ahead_;
+  PgPrefetcher prefetcher_;
   BatchWriter batches_;
   uint64_t remembered_on_ = 0;  // the connection generation for which the caches are valid
   Statement committed_seq_;

@@ -9,7 +9,6 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "server/storage/sql/attempt_state.h"
-#include "server/storage/sql/partitions.h"
 #include "server/storage/sql/statement.h"
 #include "server/storage/tables/attempt_remover.h"
 
@@ -19,20 +18,26 @@ namespace {
 // The number of attempts that one step examines. This is quick even if none of them matches.
 constexpr int64_t kKeysAtOnce = 10'000;
 
-// The end of a statement: describes the attempts of a table `found`, which holds some rows of the attempts table.
-#define TELEMETRY_DESCRIBE                                                                                        \
+// A statement that selects attempts and counts their measurements (WithRowCounts). ?1: the name; ?2, ?3: first and last
+// key; ?4: limit. Measurements are counted only for the selected attempts.
+#define TELEMETRY_FIND(condition)                                                                                 \
+  "WITH found AS (SELECT * FROM attempts WHERE " condition                                                        \
+  " AND attempt BETWEEN ?2 AND ?3 ORDER BY attempt LIMIT ?4) "                                                    \
   "SELECT a.attempt, a.attempt_id, r.run_id, coalesce(k.name, ''), a.origin, a.state, a.first_received_unix_us, " \
-  "(SELECT count(*) FROM measurements AS m WHERE /*postgresql m.run = a.run AND */ m.attempt = a.attempt) "       \
-  "FROM found AS a JOIN runs AS r ON r.run = a.run LEFT JOIN kernels AS k ON k.kernel = r.kernel ORDER BY a.attempt"
-// A statement that selects attempts. ?1: the name; ?2, ?3: first and last key; ?4: limit. Measurements are counted only
-// for the selected attempts.
-#define TELEMETRY_FIND(condition)                          \
-  "WITH found AS (SELECT * FROM attempts WHERE " condition \
-  " AND attempt BETWEEN ?2 AND ?3 ORDER BY attempt LIMIT ?4) " TELEMETRY_DESCRIBE
+  "(SELECT count(*) FROM measurements AS m"
+
+constexpr StatementText WithRowCounts(const char* text) {
+  return {.text = text,
+          .key = "m.run = a.run",
+          .where =
+              "m.attempt = a.attempt) FROM found AS a JOIN runs AS r ON r.run = a.run "
+              "LEFT JOIN kernels AS k ON k.kernel = r.kernel ORDER BY a.attempt"};
+}
 
 // Indexed by Deletion::Kind.
-constexpr const char* kFind[] = {TELEMETRY_FIND("run IN (SELECT run FROM runs WHERE run_id = ?1)"),
-                                 TELEMETRY_FIND("attempt_id = ?1"), TELEMETRY_FIND("origin = ?1")};
+constexpr StatementText kFind[] = {WithRowCounts(TELEMETRY_FIND("run IN (SELECT run FROM runs WHERE run_id = ?1)")),
+                                   WithRowCounts(TELEMETRY_FIND("attempt_id = ?1")),
+                                   WithRowCounts(TELEMETRY_FIND("origin = ?1"))};
 
 // Runs a bound statement and returns the first column of its rows.
 absl::StatusOr<std::vector<std::string>> Texts(Statement& statement) {
@@ -119,9 +124,9 @@ absl::Status FindOrigin(Database& database, const std::string& origin) {
 v1::DeletedAttempt Describe(const Statement& row) {
   v1::DeletedAttempt attempt;
   attempt.set_attempt_id(std::string(row.Bytes(1)));
-  attempt.set_run_id(std::string(row.Text(2)));
-  attempt.set_kernel_name(std::string(row.Text(3)));
-  attempt.set_origin(std::string(row.Text(4)));
+  attempt.set_run_id(row.String(2));
+  attempt.set_kernel_name(row.String(3));
+  attempt.set_origin(row.String(4));
   attempt.set_state(ParseAttemptState(row.Text(5)));
   attempt.set_first_received_unix_us(row.Int(6));
   attempt.set_rows(static_cast<uint64_t>(row.Int(7)));

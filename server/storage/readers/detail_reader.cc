@@ -3,17 +3,16 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "server/storage/sql/detail_columns.h"
-#include "server/storage/sql/partitions.h"
 
 namespace telemetry::storage {
 
 DetailReader::DetailReader(Database& database)
-    : has_details_(database,
-                   "SELECT EXISTS (SELECT 1 FROM measurement_details WHERE " TELEMETRY_IN_RUN "attempt = ?1)"),
-      read_(database, absl::StrCat("SELECT seq, ", DetailColumnNames(),
-                                   " FROM measurement_details WHERE " TELEMETRY_IN_RUN
-                                   "attempt = ?1 AND seq BETWEEN ?2 AND ?3 ORDER BY seq")
-                          .c_str()) {}
+    : has_details_(
+          database,
+          {.text = "SELECT EXISTS (SELECT 1 FROM measurement_details", .key = kInRun, .where = "attempt = ?1)"}),
+      read_(database, {.text = absl::StrCat("SELECT seq, ", DetailColumnNames(), " FROM measurement_details").c_str(),
+                       .key = kInRun,
+                       .where = "attempt = ?1 AND seq BETWEEN ?2 AND ?3 ORDER BY seq"}) {}
 
 absl::StatusOr<bool> DetailReader::HasDetails(const AttemptKey& key) {
   RETURN_IF_ERROR(has_details_.Bind(InRun{key.run}, key.attempt).Step().status());

@@ -3,7 +3,6 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/json.h"
-#include "server/storage/sql/partitions.h"
 
 namespace telemetry::storage {
 namespace {
@@ -26,13 +25,19 @@ IrGraphReader::IrGraphReader(Database& database)
             "WHERE run = ?1 AND kind = ?2"),
       read_nodes_(
           database,
-          "SELECT id, graph_id, region_kind, block_ids_json, op_kind, target, lowering_class, dtype, shape_json, "
-          "concrete_shape_json, stride_json, concrete_stride_json, device, value_json, input_dtypes_json, "
-          "input_shapes_json, reduction_type, reduction_ranges_json, pointwise_ranges_json, source_loc, "
-          "omitted_json, extra_json FROM ir_nodes WHERE " TELEMETRY_IN_RUN "ir_graph = ?1 ORDER BY ordinal"),
-      read_edges_(database,
-                  "SELECT source, target, edge_kind, arg_positions_json, dtype, shape_json, omitted_json, extra_json "
-                  "FROM ir_edges WHERE " TELEMETRY_IN_RUN "ir_graph = ?1 ORDER BY ordinal") {}
+          {.text =
+               "SELECT id, graph_id, region_kind, block_ids_json, op_kind, target, lowering_class, dtype, shape_json, "
+               "concrete_shape_json, stride_json, concrete_stride_json, device, value_json, input_dtypes_json, "
+               "input_shapes_json, reduction_type, reduction_ranges_json, pointwise_ranges_json, source_loc, "
+               "omitted_json, extra_json FROM ir_nodes",
+           .key = kInRun,
+           .where = "ir_graph = ?1 ORDER BY ordinal"}),
+      read_edges_(
+          database,
+          {.text = "SELECT source, target, edge_kind, arg_positions_json, dtype, shape_json, omitted_json, extra_json "
+                   "FROM ir_edges",
+           .key = kInRun,
+           .where = "ir_graph = ?1 ORDER BY ordinal"}) {}
 
 absl::StatusOr<std::vector<std::string>> IrGraphReader::Kinds(int64_t run) {
   std::vector<std::string> kinds;

@@ -6,7 +6,6 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "server/storage/sql/failure_json.h"
-#include "server/storage/sql/partitions.h"
 
 namespace telemetry::storage {
 namespace {
@@ -22,18 +21,22 @@ constexpr size_t kMostStatusBytes = size_t{1} << 20;
 MeasurementReader::MeasurementReader(Database& database, ConfigReader& configs)
     : configs_(configs),
       read_page_(database,
-                 "SELECT seq, timestamp_s, generation, status, perf_ms, compile_time_s, config, failure "
-                 "FROM measurements WHERE " TELEMETRY_IN_RUN
-                 "attempt = ?1 AND seq > ?2 AND (?3 = 0 OR status = ?3) ORDER BY seq LIMIT ?4"),
-      read_hashes_(database, "SELECT seq, source_hash FROM source_hashes WHERE " TELEMETRY_IN_RUN
-                             "attempt = ?1 AND seq BETWEEN ?2 AND ?3 "
-                             "ORDER BY seq"),
-      has_hashes_(database, "SELECT EXISTS (SELECT 1 FROM source_hashes WHERE " TELEMETRY_IN_RUN "attempt = ?1)"),
-      count_(database, "SELECT count(*) FROM measurements WHERE " TELEMETRY_IN_RUN "attempt = ?1"),
-      read_stats_(database, "SELECT config, status, perf_ms, seq FROM measurements WHERE " TELEMETRY_IN_RUN
-                            "attempt = ?1 ORDER BY seq"),
-      read_ranks_(database, "SELECT seq, stage FROM measurement_details WHERE " TELEMETRY_IN_RUN
-                            "attempt = ?1 AND stage IN ('final', 'screening') ORDER BY seq"),
+                 {.text = "SELECT seq, timestamp_s, generation, status, perf_ms, compile_time_s, config, failure "
+                          "FROM measurements",
+                  .key = kInRun,
+                  .where = "attempt = ?1 AND seq > ?2 AND (?3 = 0 OR status = ?3) ORDER BY seq LIMIT ?4"}),
+      read_hashes_(database, {.text = "SELECT seq, source_hash FROM source_hashes",
+                              .key = kInRun,
+                              .where = "attempt = ?1 AND seq BETWEEN ?2 AND ?3 ORDER BY seq"}),
+      has_hashes_(database,
+                  {.text = "SELECT EXISTS (SELECT 1 FROM source_hashes", .key = kInRun, .where = "attempt = ?1)"}),
+      count_(database, {.text = "SELECT count(*) FROM measurements", .key = kInRun, .where = "attempt = ?1"}),
+      read_stats_(database, {.text = "SELECT config, status, perf_ms, seq FROM measurements",
+                             .key = kInRun,
+                             .where = "attempt = ?1 ORDER BY seq"}),
+      read_ranks_(database, {.text = "SELECT seq, stage FROM measurement_details",
+                             .key = kInRun,
+                             .where = "attempt = ?1 AND stage IN ('final', 'screening') ORDER BY seq"}),
       status_key_(database, "SELECT status FROM statuses WHERE name = ?1"),
       status_name_(database, "SELECT name FROM statuses WHERE status = ?1") {}
 

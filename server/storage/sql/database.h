@@ -6,28 +6,28 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "server/storage/sql/prepared_statement.h"
+#include "server/storage/sql/statement_text.h"
 
 namespace telemetry::storage {
 
 // A connection to the database of a dataset, of any kind. Used by one thread at a time. Statements and transactions
 // must be destroyed before their database.
-//
-// SQL must be understood by all kinds of databases. Its parameters are ?1, ?2, ...
 class Database {
  public:
   enum class Access { kRead, kWrite };
 
   virtual ~Database() = default;
 
-  // Prepares a statement. An error is stored in the statement and returned by its steps.
-  virtual std::unique_ptr<PreparedStatement> Prepare(const char* sql) = 0;
+  // Prepare a statement. An error is stored in the statement and returned by its steps.
+  virtual std::unique_ptr<PreparedStatement> Prepare(const StatementText& statement) = 0;
+  virtual std::unique_ptr<PreparedStatement> Prepare(const BulkInsert& insert) = 0;
   // Runs one or more SQL statements that return no rows.
   virtual absl::Status Execute(const char* sql) = 0;
   // Returns the first column of the first row, or NOT_FOUND if there is no row.
   absl::StatusOr<int64_t> QueryInt(const char* sql);
 
   // Returns the number of rows that statements on this connection have inserted, updated or deleted so far, including
-  // gathered rows (gathered.h).
+  // the rows of bulk inserts that are still to be stored.
   virtual int64_t changed_rows() const = 0;
 
   // Called by Transaction. Use that class instead.

@@ -1,7 +1,5 @@
 #include "server/storage/sql/detail_columns.h"
 
-#include <vector>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "proto/record/json.h"
@@ -46,14 +44,6 @@ absl::Status DetailSamples::FromColumn(const Statement& row, int column, v1::Mea
 std::string DetailColumnNames() {
   return std::apply([](const auto&... column) { return absl::StrJoin({std::string(column.name)...}, ", "); },
                     kDetailColumns);
-}
-
-std::string DetailParameters(int first) {
-  std::vector<std::string> parameters;
-  for (size_t i = 0; i < std::tuple_size_v<decltype(kDetailColumns)>; ++i) {
-    parameters.push_back(absl::StrCat("?", first + static_cast<int>(i)));
-  }
-  return absl::StrJoin(parameters, ", ");
 }
 
 absl::Status FillDetail(const Statement& row, int column, v1::MeasurementDetail* detail) {

@@ -76,9 +76,6 @@ inline constexpr std::tuple kDetailColumns = [] {
 // Returns the names of kDetailColumns, separated by commas.
 std::string DetailColumnNames();
 
-// Returns numbered parameters for kDetailColumns, separated by commas, from ?`first` on.
-std::string DetailParameters(int first);
-
 // Reads kDetailColumns of the current row, which begin at `column`. Returns DATA_LOSS if a column cannot be read.
 absl::Status FillDetail(const Statement& row, int column, v1::MeasurementDetail* detail);
 

@@ -30,7 +30,7 @@ class PreparedStatement {
   virtual void Bind(int index, std::string_view text) = 0;
   virtual void Bind(int index, Blob blob) = 0;
   virtual void Bind(int index, std::nullopt_t null) = 0;
-  // Binds the run, for tables that are partitioned by run (partitions.h).
+  // Binds the run, for tables that are partitioned by run (statement_text.h).
   virtual void BindRun(int64_t run) = 0;
 
   // Moves to the next row. Returns false, and resets the statement, if there is none.

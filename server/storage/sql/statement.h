@@ -10,10 +10,11 @@
 #include "absl/status/statusor.h"
 #include "server/storage/sql/database.h"
 #include "server/storage/sql/prepared_statement.h"
+#include "server/storage/sql/statement_text.h"
 
 namespace telemetry::storage {
 
-// The run whose rows a statement is about. Binds the fragments of partitions.h, in addition to the numbered parameters.
+// The run whose rows a statement is about. Binds kInRun and BulkInsert::in_run, in addition to the numbered parameters.
 struct InRun {
   int64_t run = 0;
 };
@@ -22,7 +23,10 @@ struct InRun {
 // use is one expression. Text and blobs are not copied: they must live until the statement is reset.
 class Statement {
  public:
-  Statement(Database& database, const char* sql) : prepared_(database.Prepare(sql)) {}
+  // `sql` is the text of a StatementText without other parts.
+  Statement(Database& database, const char* sql) : Statement(database, StatementText{.text = sql}) {}
+  Statement(Database& database, const StatementText& statement) : prepared_(database.Prepare(statement)) {}
+  Statement(Database& database, const BulkInsert& insert) : prepared_(database.Prepare(insert)) {}
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
 

@@ -99,8 +99,15 @@ SqliteDatabase& SqliteDatabase::operator=(SqliteDatabase&& other) noexcept {
 
 SqliteDatabase::~SqliteDatabase() { sqlite3_close_v2(handle_); }
 
-std::unique_ptr<PreparedStatement> SqliteDatabase::Prepare(const char* sql) {
-  return std::make_unique<SqliteStatement>(handle_, sql);
+// A write transaction locks the whole database, and no table has a key of its own, so `lock` and `key` are not
+// rendered.
+std::unique_ptr<PreparedStatement> SqliteDatabase::Prepare(const StatementText& statement) {
+  const std::string sql = absl::StrCat(statement.text, statement.where == nullptr ? "" : " WHERE ", statement.where);
+  return std::make_unique<SqliteStatement>(handle_, sql.c_str());
+}
+
+std::unique_ptr<PreparedStatement> SqliteDatabase::Prepare(const BulkInsert& insert) {
+  return std::make_unique<SqliteStatement>(handle_, SingleInsert(insert, /*run=*/false).c_str());
 }
 
 absl::Status SqliteDatabase::Execute(const char* sql) {

@@ -35,7 +35,8 @@ class SqliteDatabase : public Database {
   SqliteDatabase& operator=(SqliteDatabase&& other) noexcept;
   ~SqliteDatabase() override;
 
-  std::unique_ptr<PreparedStatement> Prepare(const char* sql) override;
+  std::unique_ptr<PreparedStatement> Prepare(const StatementText& statement) override;
+  std::unique_ptr<PreparedStatement> Prepare(const BulkInsert& insert) override;
   absl::Status Execute(const char* sql) override;
   int64_t changed_rows() const override;
   // kWrite acquires the write lock immediately, so that no later statement fails because of it.

@@ -4,30 +4,38 @@
 #include <utility>
 
 #include "proto/base/status_macros.h"
-#include "server/storage/sql/partitions.h"
 
 namespace telemetry::storage {
+namespace {
+
+// Returns the statement for the rows of attempt ?1.
+constexpr StatementText RowsOfAttempt(const char* text) {
+  return {.text = text, .key = kInRun, .where = "attempt = ?1"};
+}
+
+// Returns the statement for the rows of the IR graphs of run ?1.
+constexpr StatementText RowsOfGraphs(const char* text) {
+  return {.text = text, .key = "run = ?1", .where = "ir_graph IN (SELECT ir_graph FROM ir_graphs WHERE run = ?1)"};
+}
+
+}  // namespace
 
 AttemptRemover::AttemptRemover(Database& database)
     : run_of_(database,
               "SELECT r.run_id, r.sender, r.run FROM attempts AS a JOIN runs AS r ON r.run = a.run "
               "WHERE a.attempt = ?1"),
       runs_(database, "SELECT run_id, sender, run FROM runs WHERE run_id = ?1 ORDER BY sender"),
-      lock_run_(database, "SELECT run FROM runs WHERE run = ?1 /*postgresql FOR UPDATE */"),
-      lock_attempt_(database, "SELECT run FROM attempts WHERE attempt = ?1 /*postgresql FOR UPDATE */"),
-      remove_rows_(database, "DELETE FROM measurements WHERE " TELEMETRY_IN_RUN "attempt = ?1"),
-      remove_beside_rows_{{{database, "DELETE FROM measurement_details WHERE " TELEMETRY_IN_RUN "attempt = ?1"},
-                           {database, "DELETE FROM source_hashes WHERE " TELEMETRY_IN_RUN "attempt = ?1"}}},
+      lock_run_(database, {.text = "SELECT run FROM runs WHERE run = ?1", .lock = RowLock::kUpdate}),
+      lock_attempt_(database, {.text = "SELECT run FROM attempts WHERE attempt = ?1", .lock = RowLock::kUpdate}),
+      remove_rows_(database, RowsOfAttempt("DELETE FROM measurements")),
+      remove_beside_rows_{{{database, RowsOfAttempt("DELETE FROM measurement_details")},
+                           {database, RowsOfAttempt("DELETE FROM source_hashes")}}},
       remove_attempt_(database, "DELETE FROM attempts WHERE attempt = ?1"),
       empty_run_(database,
                  "SELECT kernel FROM runs WHERE run = ?1 AND "
                  "NOT EXISTS (SELECT 1 FROM attempts WHERE attempts.run = runs.run)"),
-      remove_run_{{{database,
-                    "DELETE FROM ir_edges WHERE /*postgresql run = ?1 AND */ "
-                    "ir_graph IN (SELECT ir_graph FROM ir_graphs WHERE run = ?1)"},
-                   {database,
-                    "DELETE FROM ir_nodes WHERE /*postgresql run = ?1 AND */ "
-                    "ir_graph IN (SELECT ir_graph FROM ir_graphs WHERE run = ?1)"},
+      remove_run_{{{database, RowsOfGraphs("DELETE FROM ir_edges")},
+                   {database, RowsOfGraphs("DELETE FROM ir_nodes")},
                    {database, "DELETE FROM ir_graphs WHERE run = ?1"},
                    {database, "DELETE FROM superseded_attempts WHERE run = ?1"},
                    {database, "DELETE FROM run_configs WHERE run = ?1"},
@@ -60,7 +68,7 @@ absl::StatusOr<std::vector<int64_t>> AttemptRemover::LockRuns(const Removal& rem
     while (true) {
       const absl::StatusOr<bool> row = bound.Step();
       if (!row.ok() || !*row) return row.status();
-      keys.emplace(std::pair(std::string(bound.Text(0)), bound.Int(1)), bound.Int(2));
+      keys.emplace(std::pair(bound.String(0), bound.Int(1)), bound.Int(2));
     }
   };
   for (const int64_t attempt : removal.keys) {

@@ -8,7 +8,6 @@
 
 #include "proto/base/status_macros.h"
 #include "server/storage/sql/attempt_state.h"
-#include "server/storage/sql/partitions.h"
 
 namespace telemetry::storage {
 namespace {
@@ -27,19 +26,20 @@ namespace {
 #define TELEMETRY_DROPPABLE                                                                 \
   "attempt_id IN (SELECT attempt_id FROM ids) AND provisional = 1 AND " TELEMETRY_SAME_RUN( \
       "?3") "AND origin = ?4 AND (sender IS NULL OR sender IS NOT DISTINCT FROM ?5)"
-#define TELEMETRY_DROP(table)                                        \
-  TELEMETRY_WITH_IDS "DELETE FROM " table " WHERE " TELEMETRY_IN_RUN \
-                     "attempt IN (SELECT attempt FROM attempts "     \
-                     "WHERE " TELEMETRY_DROPPABLE ")"
+
+// Returns the statement for the rows of these attempts.
+constexpr StatementText RowsOfDroppable(const char* text) {
+  return {
+      .text = text, .key = kInRun, .where = "attempt IN (SELECT attempt FROM attempts WHERE " TELEMETRY_DROPPABLE ")"};
+}
 
 }  // namespace
 
 AttemptTable::AttemptTable(Database& database, RunTable& runs, const CurrentSender& sender)
     : runs_(runs),
       sender_(sender),
-      find_(database,
-            "SELECT attempt, run, coalesce(sender, 0) FROM attempts WHERE attempt_id = ?1 "
-            "/*postgresql FOR KEY SHARE */"),
+      find_(database, {.text = "SELECT attempt, run, coalesce(sender, 0) FROM attempts WHERE attempt_id = ?1",
+                       .lock = RowLock::kKeyShare}),
       find_superseded_(database, "SELECT 1 FROM superseded_attempts WHERE attempt_id = ?1 LIMIT 1"),
       read_(database,
             "SELECT a.run, a.origin, a.dialect, a.state, a.provisional, a.started_unix_us, a.search_algorithm, a.seed, "
@@ -60,11 +60,12 @@ AttemptTable::AttemptTable(Database& database, RunTable& runs, const CurrentSend
           database, TELEMETRY_WITH_IDS
           "INSERT INTO superseded_attempts (attempt_id, superseded_by, run, origin, sender) "
           "SELECT attempt_id, ?6, ?3, ?4, CAST(?5 AS BIGINT) FROM ids WHERE true ON CONFLICT DO NOTHING"),
-      find_droppable_(database, TELEMETRY_WITH_IDS "SELECT run FROM attempts WHERE " TELEMETRY_DROPPABLE
-                                                   " ORDER BY attempt /*postgresql FOR UPDATE */"),
-      drop_measurements_(database, TELEMETRY_DROP("measurements")),
-      drop_source_hashes_(database, TELEMETRY_DROP("source_hashes")),
-      drop_details_(database, TELEMETRY_DROP("measurement_details")),
+      find_droppable_(database, {.text = TELEMETRY_WITH_IDS "SELECT run FROM attempts WHERE " TELEMETRY_DROPPABLE
+                                                            " ORDER BY attempt",
+                                 .lock = RowLock::kUpdate}),
+      drop_measurements_(database, RowsOfDroppable(TELEMETRY_WITH_IDS "DELETE FROM measurements")),
+      drop_source_hashes_(database, RowsOfDroppable(TELEMETRY_WITH_IDS "DELETE FROM source_hashes")),
+      drop_details_(database, RowsOfDroppable(TELEMETRY_WITH_IDS "DELETE FROM measurement_details")),
       drop_(database, TELEMETRY_WITH_IDS "DELETE FROM attempts WHERE " TELEMETRY_DROPPABLE) {}
 
 void AttemptTable::Forget() {
@@ -133,9 +134,9 @@ absl::StatusOr<std::optional<AttemptTable::Row>> AttemptTable::Read(const std::s
   if (!found) return std::nullopt;
   Row row{.run = read_.Int(0),
           .sender = read_.Int(10),
-          .run_id = std::string(read_.Text(11)),
-          .origin = std::string(read_.Text(1)),
-          .dialect = std::string(read_.Text(2)),
+          .run_id = read_.String(11),
+          .origin = read_.String(1),
+          .dialect = read_.String(2),
           .state = ParseAttemptState(read_.Text(3)),
           .provisional = read_.Int(4) != 0,
           .started_unix_us = IntColumn(read_, 5),

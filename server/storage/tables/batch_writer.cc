@@ -16,10 +16,10 @@ absl::Status OpenAgain() {
 
 }  // namespace
 
-BatchWriter::BatchWriter(Database& database, Writers writers, LookAhead* look_ahead)
+BatchWriter::BatchWriter(Database& database, Writers writers, Prefetcher* prefetcher)
     : database_(database),
       writers_(writers),
-      look_ahead_(look_ahead),
+      prefetcher_(prefetcher),
       senders_(database),
       producers_(database),
       unsent_(database),
@@ -72,8 +72,8 @@ absl::StatusOr<OpenOutcome> BatchWriter::Open(const ProducerOpening& opening) {
   }
   ASSIGN_OR_RETURN(ProducerTable::Producer* const producer, FindOrAdd(opening));
   if (producer == nullptr) return OpenOutcome();
-  ASSIGN_OR_RETURN(const bool somebody_elses, IsSomebodyElses(*producer, opening));
-  if (somebody_elses) {
+  ASSIGN_OR_RETURN(const bool other_sender, BelongsToOtherSender(*producer, opening));
+  if (other_sender) {
     return OpenOutcome{
         .status = absl::PermissionDeniedError(
             "the producer belongs to another sender: use a token with the name that it was first opened with")};
@@ -108,8 +108,8 @@ absl::Status BatchWriter::LimitUnsent(const std::string& producer_id, int64_t se
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> BatchWriter::IsSomebodyElses(const ProducerTable::Producer& producer,
-                                                  const ProducerOpening& opening) {
+absl::StatusOr<bool> BatchWriter::BelongsToOtherSender(const ProducerTable::Producer& producer,
+                                                       const ProducerOpening& opening) {
   if (producer.sender == 0 || opening.sender.empty()) return false;
   ASSIGN_OR_RETURN(const int64_t sender, senders_.Find(opening.sender));
   return sender != producer.sender;
@@ -124,7 +124,7 @@ absl::StatusOr<std::vector<BatchOutcome>> BatchWriter::Store(absl::Span<const Pr
     ASSIGN_OR_RETURN(const std::optional<NewRecords> records, Accept(batches[i], outcomes[i]));
     if (records.has_value()) accepted.push_back(*records);
   }
-  RETURN_IF_ERROR(LookAt(accepted));
+  RETURN_IF_ERROR(Prefetch(accepted));
   for (const NewRecords& records : accepted) {
     RETURN_IF_ERROR(Store(records));
   }
@@ -158,18 +158,18 @@ absl::StatusOr<std::optional<BatchWriter::NewRecords>> BatchWriter::Accept(const
   return NewRecords{.batch = batch, .outcome = outcome, .first_seq = committed_seq + 1, .sender = producer->sender};
 }
 
-absl::Status BatchWriter::LookAt(absl::Span<const NewRecords> accepted) {
-  if (look_ahead_ == nullptr) return absl::OkStatus();
-  std::vector<LookAhead::Entry> records;
+absl::Status BatchWriter::Prefetch(absl::Span<const NewRecords> accepted) {
+  if (prefetcher_ == nullptr) return absl::OkStatus();
+  std::vector<Prefetcher::Entry> records;
   for (const auto& [batch, outcome, first_seq, sender] : accepted) {
     for (size_t i = first_seq - batch.first_seq; i < batch.records.size(); ++i) {
       const auto& [record, refusal] = batch.records[i];
       if (!refusal) records.push_back({record, sender});
     }
   }
-  configs_.ForgetLook();
-  absl::Status status = look_ahead_->LookAt(records, runs_, configs_);
-  return status.ok() ? look_ahead_->LookAtRows(records, measurements_, details_) : status;
+  configs_.ForgetPrefetched();
+  absl::Status status = prefetcher_->PrefetchKeys(records, runs_, configs_);
+  return status.ok() ? prefetcher_->PrefetchRows(records, measurements_, details_) : status;
 }
 
 absl::Status BatchWriter::Store(const NewRecords& records) {
@@ -184,7 +184,7 @@ absl::Status BatchWriter::Store(const NewRecords& records) {
       const int64_t changed_rows = database_.changed_rows();
       RETURN_IF_ERROR(Store(record, batch.producer_id, refusal, outcome));
       const bool is_made =
-          look_ahead_ != nullptr && look_ahead_->TakeMade({.record = &record, .sender = records.sender});
+          prefetcher_ != nullptr && prefetcher_->TakeMade({.record = &record, .sender = records.sender});
       const bool is_new = is_made || database_.changed_rows() != changed_rows;
       if (!refusal && !is_new) ++outcome.repeated;
       if (!refusal && record.has_measurement()) ++(is_new ? outcome.new_rows : outcome.known_rows);

@@ -15,8 +15,8 @@
 #include "server/storage/tables/config_table.h"
 #include "server/storage/tables/detail_table.h"
 #include "server/storage/tables/ir_graph_table.h"
-#include "server/storage/tables/look_ahead.h"
 #include "server/storage/tables/measurement_table.h"
+#include "server/storage/tables/prefetcher.h"
 #include "server/storage/tables/producer_table.h"
 #include "server/storage/tables/reject_table.h"
 #include "server/storage/tables/run_table.h"
@@ -36,8 +36,8 @@ class BatchWriter {
   // are reported through ForgetAttempts().
   enum class Writers { kThisOne, kMany };
 
-  // `database` and `look_ahead` (nullptr: none) must outlive this object.
-  BatchWriter(Database& database, Writers writers, LookAhead* look_ahead = nullptr);
+  // `database` and `prefetcher` (nullptr: none) must outlive this object.
+  BatchWriter(Database& database, Writers writers, Prefetcher* prefetcher = nullptr);
 
   // Implement StoreWriter::OpenProducers and StoreWriter::CommitBatches.
   absl::StatusOr<std::vector<OpenOutcome>> OpenProducers(absl::Span<const ProducerOpening> openings,
@@ -60,7 +60,7 @@ class BatchWriter {
   // Removes producers that never stored anything if this new one exceeds the limit.
   absl::Status LimitUnsent(const std::string& producer_id, int64_t sender);
   // Returns whether the producer belongs to another sender than the one that opens it.
-  absl::StatusOr<bool> IsSomebodyElses(const ProducerTable::Producer& producer, const ProducerOpening& opening);
+  absl::StatusOr<bool> BelongsToOtherSender(const ProducerTable::Producer& producer, const ProducerOpening& opening);
 
   // The records of a batch that are new and have to be stored.
   struct NewRecords {
@@ -73,7 +73,7 @@ class BatchWriter {
   // Advances the producer past the batch. If the batch is not in order, sets the status of its outcome. Returns nullopt
   // if no record of the batch is to be stored.
   absl::StatusOr<std::optional<NewRecords>> Accept(const ProducerBatch& batch, BatchOutcome& outcome);
-  absl::Status LookAt(absl::Span<const NewRecords> accepted);
+  absl::Status Prefetch(absl::Span<const NewRecords> accepted);
   absl::Status Store(const NewRecords& records);
   // Stores one valid record.
   absl::Status Store(const v1::Record& record, const std::string& producer_id, MaybeRefusal& refusal,
@@ -84,8 +84,8 @@ class BatchWriter {
 
   Database& database_;
   const Writers writers_;
-  LookAhead* const look_ahead_;  // nullptr: none
-  int64_t now_unix_us_ = 0;      // of the current transaction
+  Prefetcher* const prefetcher_;  // nullptr: none
+  int64_t now_unix_us_ = 0;       // of the current transaction
   CurrentSender sender_;
 
   SenderTable senders_;

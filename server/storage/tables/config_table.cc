@@ -8,7 +8,6 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/json.h"
 #include "proto/record/python_literal.h"
-#include "server/storage/sql/gathered.h"
 #include "server/storage/tables/row_key.h"
 
 namespace telemetry::storage {
@@ -32,29 +31,28 @@ ConfigTable::ConfigTable(Database& database, RunTable& runs, const CurrentSender
                         "INSERT INTO configs (config_id, sender, arguments, unsplit_text) VALUES (?1, ?2, ?3, ?4) "
                         "ON CONFLICT DO NOTHING RETURNING config"),
       lock_text_(database,
-                 "SELECT arguments IS NOT NULL OR unsplit_text IS NOT NULL FROM configs WHERE config = ?1 "
-                 "/*postgresql FOR NO KEY UPDATE */"),
+                 {.text = "SELECT arguments IS NOT NULL OR unsplit_text IS NOT NULL FROM configs WHERE config = ?1",
+                  .lock = RowLock::kNoKeyUpdate}),
       read_text_(database, "SELECT text FROM config_texts WHERE config = ?1"),
       write_text_(database, "UPDATE configs SET arguments = ?2, unsplit_text = ?3 WHERE config = ?1"),
-      find_argument_(
-          database,
-          "SELECT argument FROM config_arguments WHERE /*postgresql text_sha256 = text_sha256(?1) AND */ text = ?1"),
+      find_argument_(database, {.text = "SELECT argument FROM config_arguments",
+                                .key = "text_sha256 = text_sha256(?1)",
+                                .where = "text = ?1"}),
       insert_argument_(database,
                        "INSERT INTO config_arguments (text) VALUES (?1) ON CONFLICT DO NOTHING RETURNING argument"),
       read_run_config_(
           database,
           "SELECT c.key_list, l.keys_json, c.sample_id, c.decorator, coalesce(c.sender, 0) FROM run_configs AS c "
           "LEFT JOIN key_lists AS l ON l.key_list = c.key_list WHERE c.run = ?1 AND c.config = ?2"),
-      insert_run_config_(database, "INSERT " TELEMETRY_GATHERED
-                                   "INTO run_configs (run, config, key_list, sample_id, decorator, sender) "
-                                   "VALUES (?1, ?2, ?3, ?4, ?5, ?6)"),
+      insert_run_config_(database, BulkInsert{.table = "run_configs",
+                                              .columns = "run, config, key_list, sample_id, decorator, sender"}),
       write_run_config_(database,
                         "INSERT INTO run_configs (run, config, key_list, sample_id, decorator, sender) "
                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (run, config) DO UPDATE SET "
                         "key_list = excluded.key_list, sample_id = excluded.sample_id, decorator = excluded.decorator"),
-      find_key_list_(
-          database,
-          "SELECT key_list FROM key_lists WHERE /*postgresql keys_sha256 = text_sha256(?1) AND */ keys_json = ?1"),
+      find_key_list_(database, {.text = "SELECT key_list FROM key_lists",
+                                .key = "keys_sha256 = text_sha256(?1)",
+                                .where = "keys_json = ?1"}),
       insert_key_list_(database,
                        "INSERT INTO key_lists (keys_json) VALUES (?1) ON CONFLICT DO NOTHING RETURNING key_list") {}
 
@@ -62,11 +60,11 @@ void ConfigTable::Forget() {
   keys_.clear();
   arguments_.clear();
   key_lists_.clear();
-  ForgetLook();
+  ForgetPrefetched();
 }
 
-void ConfigTable::ForgetLook() {
-  settled_.clear();
+void ConfigTable::ForgetPrefetched() {
+  stored_texts_.clear();
   run_configs_.clear();
 }
 
@@ -88,7 +86,8 @@ absl::StatusOr<int64_t> ConfigTable::KeyOf(uint64_t config_id) {
 }
 
 absl::Status ConfigTable::Store(const v1::Config& config, MaybeRefusal& refusal) {
-  if (auto it = settled_.find(OwnId(config.config_id())); it != settled_.end() && *it->second == config.text()) {
+  if (auto it = stored_texts_.find(OwnId(config.config_id()));
+      it != stored_texts_.end() && *it->second == config.text()) {
     return absl::OkStatus();
   }
   absl::StatusOr<bool> stored = InsertNew(config);

@@ -57,7 +57,7 @@ class ConfigTable {
   // Splits a text into its stored form. Creates rows for unknown arguments.
   absl::StatusOr<StoredText> Encode(std::string_view text);
 
-  // Methods for a LookAhead (look_ahead.h), which fills the caches before the records are stored.
+  // Methods for a Prefetcher (prefetcher.h), which fills the caches before the records are stored.
   bool Knows(const Id& id) const { return keys_.contains(id); }
   bool KnowsArgument(const std::string& text) const { return arguments_.contains(text); }
   void Remember(const Id& id, int64_t key);
@@ -72,10 +72,11 @@ class ConfigTable {
   std::optional<int64_t> KnownKey(const Id& id) const;
   // Caches the stored row until the end of the transaction. The run is locked, so no other writer can change it.
   void Remember(int64_t run, int64_t config, RunConfigRow row) { run_configs_[{run, config}] = std::move(row); }
-  // Notes that `text` is already stored, so that the record with it needs no work. `text` must live until ForgetLook().
-  void Settle(const Id& id, const std::string& text) { settled_.emplace(id, &text); }
+  // Notes that `text` is already stored, so that the record with it needs no work. `text` must live until
+  // ForgetPrefetched().
+  void MarkStored(const Id& id, const std::string& text) { stored_texts_.emplace(id, &text); }
   // Discards the state that is valid for one transaction only.
-  void ForgetLook();
+  void ForgetPrefetched();
 
   // Discards cached state of a transaction that will not be committed.
   void Forget();
@@ -99,7 +100,7 @@ class ConfigTable {
   ByteBoundedCache<Id, int64_t> keys_{kConfigKeyCacheBytes};
   ByteBoundedCache<std::string, int64_t> arguments_{kArgumentCacheBytes};
   ByteBoundedCache<std::string, int64_t> key_lists_{kKeyListCacheBytes};
-  absl::flat_hash_map<Id, const std::string*> settled_;
+  absl::flat_hash_map<Id, const std::string*> stored_texts_;
   absl::flat_hash_map<std::pair<int64_t, int64_t>, RunConfigRow> run_configs_;  // by run and config
 
   Statement find_;

@@ -8,21 +8,19 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 #include "server/storage/sql/detail_columns.h"
-#include "server/storage/sql/gathered.h"
-#include "server/storage/sql/partitions.h"
+#include "server/storage/tables/text_field.h"
 
 namespace telemetry::storage {
 
 DetailTable::DetailTable(Database& database, AttemptTable& attempts)
     : attempts_(attempts),
-      insert_(database, absl::StrCat("INSERT " TELEMETRY_GATHERED "INTO measurement_details (" TELEMETRY_RUN_COLUMN
-                                     "attempt, seq, ",
-                                     DetailColumnNames(), ") VALUES (" TELEMETRY_RUN_VALUE "?1, ?2, ",
-                                     DetailParameters(3), ") ON CONFLICT DO NOTHING")
-                            .c_str()),
-      read_(database, absl::StrCat("SELECT ", DetailColumnNames(),
-                                   " FROM measurement_details WHERE " TELEMETRY_IN_RUN "attempt = ?1 AND seq = ?2")
-                          .c_str()) {}
+      insert_(database, BulkInsert{.table = "measurement_details",
+                                   .columns = absl::StrCat("attempt, seq, ", DetailColumnNames()).c_str(),
+                                   .in_run = true,
+                                   .on_conflict_do_nothing = true}),
+      read_(database, {.text = absl::StrCat("SELECT ", DetailColumnNames(), " FROM measurement_details").c_str(),
+                       .key = kInRun,
+                       .where = "attempt = ?1 AND seq = ?2"}) {}
 
 absl::Status DetailTable::Store(const v1::MeasurementDetail& detail, MaybeRefusal& refusal) {
   absl::StatusOr<AttemptTable::RowTarget> target = attempts_.TargetOf(detail.attempt_id(), refusal);

@@ -19,7 +19,7 @@ class DetailTable {
 
   absl::Status Store(const v1::MeasurementDetail& detail, MaybeRefusal& refusal);
 
-  // Methods for a LookAhead; see those of MeasurementTable.
+  // Methods for a Prefetcher; see those of MeasurementTable.
   void BeginKnownRows(bool is_on) { known_.Begin(is_on); }
   void RememberRow(int64_t attempt, uint64_t seq) { known_.Remember(attempt, seq); }
 

@@ -6,8 +6,6 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
-#include "server/storage/sql/gathered.h"
-#include "server/storage/sql/partitions.h"
 #include "server/storage/tables/text_field.h"
 
 namespace telemetry::storage {
@@ -22,6 +20,11 @@ OptionalText OmittedJson(const Message& message) {
   return record::ToJson(keys);
 }
 
+// Returns the statement for the rows of IR graph ?1.
+constexpr StatementText RowsOfGraph(const char* text) {
+  return {.text = text, .key = kInRun, .where = "ir_graph = ?1"};
+}
+
 }  // namespace
 
 IrGraphTable::IrGraphTable(Database& database, RunTable& runs, const CurrentSender& sender)
@@ -32,21 +35,23 @@ IrGraphTable::IrGraphTable(Database& database, RunTable& runs, const CurrentSend
       insert_(database,
               "INSERT INTO ir_graphs (run, kind, schema_version, directed, multigraph, attributes_json, extra_json, "
               "content_sha256, sender) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) RETURNING ir_graph"),
-      insert_node_(database,
-                   "INSERT " TELEMETRY_GATHERED "INTO ir_nodes (" TELEMETRY_RUN_COLUMN
-                   "ir_graph, ordinal, id, graph_id, region_kind, block_ids_json, op_kind, target, "
-                   "lowering_class, dtype, shape_json, concrete_shape_json, stride_json, concrete_stride_json, device, "
-                   "value_json, input_dtypes_json, input_shapes_json, reduction_type, reduction_ranges_json, "
-                   "pointwise_ranges_json, source_loc, omitted_json, extra_json) VALUES (" TELEMETRY_RUN_VALUE
-                   "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-                   "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)"),
-      insert_edge_(database, "INSERT " TELEMETRY_GATHERED "INTO ir_edges (" TELEMETRY_RUN_COLUMN
-                             "ir_graph, ordinal, source, target, edge_kind, arg_positions_json, dtype, "
-                             "shape_json, omitted_json, extra_json) VALUES (" TELEMETRY_RUN_VALUE
-                             "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"),
-      drop_nodes_(database, "DELETE FROM ir_nodes WHERE " TELEMETRY_IN_RUN "ir_graph = ?1"),
-      drop_edges_(database, "DELETE FROM ir_edges WHERE " TELEMETRY_IN_RUN "ir_graph = ?1"),
-      drop_(database, "DELETE FROM ir_graphs WHERE " TELEMETRY_IN_RUN "ir_graph = ?1") {}
+      insert_node_(
+          database,
+          BulkInsert{.table = "ir_nodes",
+                     .columns = "ir_graph, ordinal, id, graph_id, region_kind, block_ids_json, op_kind, target, "
+                                "lowering_class, dtype, shape_json, concrete_shape_json, stride_json, "
+                                "concrete_stride_json, device, value_json, input_dtypes_json, input_shapes_json, "
+                                "reduction_type, reduction_ranges_json, pointwise_ranges_json, source_loc, "
+                                "omitted_json, extra_json",
+                     .in_run = true}),
+      insert_edge_(database,
+                   BulkInsert{.table = "ir_edges",
+                              .columns = "ir_graph, ordinal, source, target, edge_kind, arg_positions_json, dtype, "
+                                         "shape_json, omitted_json, extra_json",
+                              .in_run = true}),
+      drop_nodes_(database, RowsOfGraph("DELETE FROM ir_nodes")),
+      drop_edges_(database, RowsOfGraph("DELETE FROM ir_edges")),
+      drop_(database, RowsOfGraph("DELETE FROM ir_graphs")) {}
 
 absl::Status IrGraphTable::Store(const v1::IrGraph& graph) {
   ASSIGN_OR_RETURN(int64_t run, runs_.KeyOf(graph.run_id()));

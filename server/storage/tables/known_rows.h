@@ -10,7 +10,7 @@
 namespace telemetry::storage {
 
 // The rows of one table that a transaction must not insert: rows that were stored before it, and rows that it has
-// inserted itself. For a database that stores a transaction's rows all at once (gathered.h) and fails if one of them
+// inserted itself. For a database that stores a transaction's rows all at once (BulkInsert) and fails if one of them
 // exists. Off at first. Part of the writer: used by one thread.
 class KnownRows {
  public:

@@ -6,9 +6,8 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "server/storage/sql/failure_json.h"
-#include "server/storage/sql/gathered.h"
-#include "server/storage/sql/partitions.h"
 #include "server/storage/tables/row_key.h"
+#include "server/storage/tables/text_field.h"
 
 namespace telemetry::storage {
 namespace {
@@ -43,35 +42,39 @@ OptionalText Failure(const v1::Measurement& row) {
   return row.has_failure() ? OptionalText(FailureToJson(row.failure())) : std::nullopt;
 }
 
-std::optional<double> DoubleColumn(const Statement& row, int column) {
-  return row.IsNull(column) ? std::nullopt : std::optional<double>(row.Double(column));
-}
-
 }  // namespace
 
 MeasurementTable::MeasurementTable(Database& database, AttemptTable& attempts, ConfigTable& configs)
     : attempts_(attempts),
       configs_(configs),
       insert_(database,
-              "INSERT " TELEMETRY_GATHERED "INTO measurements (" TELEMETRY_RUN_COLUMN
-              "attempt, seq, timestamp_s, generation, status, perf_ms, compile_time_s, config, "
-              "failure) VALUES (" TELEMETRY_RUN_VALUE "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING"),
-      read_(
-          database,
-          "SELECT m.timestamp_s, m.generation, m.status, m.perf_ms, m.compile_time_s, m.config, m.failure, c.config_id "
-          "FROM measurements AS m LEFT JOIN configs AS c ON c.config = m.config "
-          "WHERE " TELEMETRY_IN_RUN "attempt = ?1 AND seq = ?2"),
+              BulkInsert{
+                  .table = "measurements",
+                  .columns = "attempt, seq, timestamp_s, generation, status, perf_ms, compile_time_s, config, failure",
+                  .in_run = true,
+                  .on_conflict_do_nothing = true}),
+      read_(database,
+            {.text = "SELECT m.timestamp_s, m.generation, m.status, m.perf_ms, m.compile_time_s, m.config, m.failure, "
+                     "c.config_id FROM measurements AS m LEFT JOIN configs AS c ON c.config = m.config",
+             .key = kInRun,
+             .where = "attempt = ?1 AND seq = ?2"}),
       insert_status_(database, "INSERT INTO statuses (name) VALUES (?1) ON CONFLICT DO NOTHING RETURNING status"),
-      find_status_(database,
-                   "SELECT status FROM statuses WHERE /*postgresql name_sha256 = text_sha256(?1) AND */ name = ?1"),
-      insert_hash_(database,
-                   "INSERT " TELEMETRY_GATHERED "INTO source_hashes (" TELEMETRY_RUN_COLUMN
-                   "attempt, seq, source_hash) VALUES (" TELEMETRY_RUN_VALUE "?1, ?2, ?3) ON CONFLICT DO NOTHING"),
-      read_hash_(database, "SELECT source_hash FROM source_hashes WHERE " TELEMETRY_IN_RUN "attempt = ?1 AND seq = ?2"),
+      find_status_(
+          database,
+          {.text = "SELECT status FROM statuses", .key = "name_sha256 = text_sha256(?1)", .where = "name = ?1"}),
+      insert_hash_(database, BulkInsert{.table = "source_hashes",
+                                        .columns = "attempt, seq, source_hash",
+                                        .in_run = true,
+                                        .on_conflict_do_nothing = true}),
+      read_hash_(
+          database,
+          {.text = "SELECT source_hash FROM source_hashes", .key = kInRun, .where = "attempt = ?1 AND seq = ?2"}),
       find_names_(database, "SELECT 1 FROM configs, statuses WHERE config = ?1 AND status = ?2"),
       replace_(database,
-               "UPDATE measurements SET timestamp_s = ?3, generation = ?4, status = ?5, perf_ms = ?6, "
-               "compile_time_s = ?7, config = ?8, failure = ?9 WHERE " TELEMETRY_IN_RUN "attempt = ?1 AND seq = ?2") {}
+               {.text = "UPDATE measurements SET timestamp_s = ?3, generation = ?4, status = ?5, perf_ms = ?6, "
+                        "compile_time_s = ?7, config = ?8, failure = ?9",
+                .key = kInRun,
+                .where = "attempt = ?1 AND seq = ?2"}) {}
 
 void MeasurementTable::RememberRow(int64_t attempt, uint64_t seq, const Contents& contents) {
   known_rows_.Add(attempt, seq, ToBytes(contents));
@@ -98,7 +101,8 @@ absl::Status MeasurementTable::StoreForeign(const v1::Measurement& row, const At
     return absl::OkStatus();
   }
   const absl::StatusOr<int64_t> status = StatusKey(row.status());
-  return status.ok() ? CompareStored(row, key, Whose::kSomebodyElses, *status, /*config=*/0, refusal) : status.status();
+  return status.ok() ? CompareStored(row, key, RowOwner::kOtherSender, *status, /*config=*/0, refusal)
+                     : status.status();
 }
 
 absl::Status MeasurementTable::StoreRow(const v1::Measurement& row, const AttemptKey& key, MaybeRefusal& refusal) {
@@ -115,7 +119,7 @@ absl::Status MeasurementTable::StoreRow(const v1::Measurement& row, const Attemp
                                .failure_sha256 = failure ? std::optional(record::Sha256(*failure)) : std::nullopt};
     const KnownRows::Is is = known_rows_.Add(key.attempt, row.seq(), ToBytes(contents));
     if (is == KnownRows::Is::kSame) return absl::OkStatus();
-    if (is == KnownRows::Is::kOther) return CompareStored(row, key, Whose::kOwn, status_key, config, refusal);
+    if (is == KnownRows::Is::kOther) return CompareStored(row, key, RowOwner::kSender, status_key, config, refusal);
   }
   const absl::StatusOr<int64_t> inserted =
       insert_
@@ -123,7 +127,7 @@ absl::Status MeasurementTable::StoreRow(const v1::Measurement& row, const Attemp
                 Perf(row), CompileTime(row), config, failure)
           .RunCounting();
   if (!inserted.ok() || *inserted == 1) return inserted.status();
-  return CompareStored(row, key, Whose::kOwn, status_key, config, refusal);
+  return CompareStored(row, key, RowOwner::kSender, status_key, config, refusal);
 }
 
 absl::StatusOr<int64_t> MeasurementTable::StatusKey(const std::string& name) {
@@ -133,7 +137,7 @@ absl::StatusOr<int64_t> MeasurementTable::StatusKey(const std::string& name) {
   return key;
 }
 
-absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, const AttemptKey& key, Whose whose,
+absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, const AttemptKey& key, RowOwner owner,
                                              int64_t status, int64_t config, MaybeRefusal& refusal) {
   const OptionalText failure = Failure(row);
   ASSIGN_OR_RETURN(bool found, read_.Bind(InRun{key.run}, key.attempt, row.seq()).Step());
@@ -147,7 +151,7 @@ absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, const A
   read_.Reset();
   if (equal) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::optional<int64_t> named, find_names_.Bind(stored_config, stored_status).QueryInt());
-  if (named.has_value() || whose == Whose::kSomebodyElses) {
+  if (named.has_value() || owner == RowOwner::kOtherSender) {
     refusal = Conflict("another row is stored under this attempt_id and seq");
     return absl::OkStatus();
   }

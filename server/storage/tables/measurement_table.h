@@ -31,7 +31,7 @@ class MeasurementTable {
   absl::Status Store(const v1::Measurement& measurement, MaybeRefusal& refusal);
   absl::Status Store(const v1::SourceHash& hash, MaybeRefusal& refusal);
 
-  // Begins a transaction of a LookAhead that reports the rows that are already stored (`is_on`), or does not.
+  // Begins a transaction of a Prefetcher that reports the rows that are already stored (`is_on`), or does not.
   void BeginKnownRows(bool is_on) {
     known_rows_.Begin(is_on);
     known_hashes_.Begin(is_on);
@@ -53,12 +53,12 @@ class MeasurementTable {
   void Forget() { statuses_.clear(); }
 
  private:
-  enum class Whose { kOwn, kSomebodyElses };
+  enum class RowOwner { kSender, kOtherSender };
   absl::Status StoreRow(const v1::Measurement& measurement, const AttemptKey& key, MaybeRefusal& refusal);
   absl::Status StoreForeign(const v1::Measurement& measurement, const AttemptKey& key, MaybeRefusal& refusal);
   absl::StatusOr<int64_t> StatusKey(const std::string& name);
   // `config` replaces the stored config if that was never committed. Not used for a row of another sender.
-  absl::Status CompareStored(const v1::Measurement& measurement, const AttemptKey& key, Whose whose, int64_t status,
+  absl::Status CompareStored(const v1::Measurement& measurement, const AttemptKey& key, RowOwner owner, int64_t status,
                              int64_t config, MaybeRefusal& refusal);
 
   AttemptTable& attempts_;

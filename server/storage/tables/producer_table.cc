@@ -20,8 +20,8 @@ std::optional<int64_t> SenderColumn(int64_t sender) {
 
 ProducerTable::ProducerTable(Database& database)
     : find_(database,
-            "SELECT epoch, committed_seq, client, coalesce(sender, 0) FROM producers WHERE producer_id = ?1 "
-            "/*postgresql FOR UPDATE */"),
+            {.text = "SELECT epoch, committed_seq, client, coalesce(sender, 0) FROM producers WHERE producer_id = ?1",
+             .lock = RowLock::kUpdate}),
       add_(database,
            "INSERT INTO producers (producer_id, epoch, committed_seq, client, first_opened_unix_us, "
            "last_opened_unix_us, sender) VALUES (?1, ?2, 0, ?3, ?4, ?4, ?5) ON CONFLICT DO NOTHING"),
@@ -36,7 +36,7 @@ absl::StatusOr<ProducerTable::Producer*> ProducerTable::Find(const std::string& 
   if (!found) return nullptr;
   Producer producer{.epoch = static_cast<uint64_t>(find_.Int(0)),
                     .committed_seq = static_cast<uint64_t>(find_.Int(1)),
-                    .client = std::string(find_.Text(2)),
+                    .client = find_.String(2),
                     .sender = find_.Int(3)};
   find_.Reset();
   return &Remember(producer_id, std::move(producer));

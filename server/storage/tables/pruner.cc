@@ -48,9 +48,9 @@ std::string TimeText(int64_t unix_us) {
 PrunedAttempt CandidateOf(const Statement& row) {
   return {.attempt = row.Int(0),
           .run = row.Int(6),
-          .attempt_id = std::string(row.Text(1)),
-          .run_id = std::string(row.Text(2)),
-          .kernel_name = std::string(row.Text(3)),
+          .attempt_id = row.String(1),
+          .run_id = row.String(2),
+          .kernel_name = row.String(3),
           .first_received_unix_us = row.Int(4),
           .rows = row.Int(5)};
 }

@@ -17,9 +17,10 @@ void AppendFramed(const OptionalText& field, std::string* out) {
 
 RunTable::RunTable(Database& database, const CurrentSender& sender)
     : sender_(sender),
-      find_(database, "SELECT run FROM runs WHERE run_id = ?1 AND sender = ?2 /*postgresql FOR NO KEY UPDATE */"),
+      find_(database,
+            {.text = "SELECT run FROM runs WHERE run_id = ?1 AND sender = ?2", .lock = RowLock::kNoKeyUpdate}),
       insert_(database, "INSERT INTO runs (run_id, sender) VALUES (?1, ?2) ON CONFLICT DO NOTHING RETURNING run"),
-      lock_(database, "SELECT run FROM runs WHERE run = ?1 /*postgresql FOR NO KEY UPDATE */"),
+      lock_(database, {.text = "SELECT run FROM runs WHERE run = ?1", .lock = RowLock::kNoKeyUpdate}),
       read_(database,
             "SELECT r.kernel, k.kernel_id, k.name, k.source, r.input_shapes, r.dtypes, r.hardware, "
             "r.settings_signature, r.extra_json FROM runs AS r LEFT JOIN kernels AS k ON k.kernel = r.kernel "

@@ -33,7 +33,8 @@ class RunTable {
   // Locks a run of any sender by its key, if other processes write to the database. Returns ABORTED if the run no
   // longer exists.
   absl::Status Lock(int64_t run);
-  // Caches a key that a LookAhead has found (look_ahead.h). The run is locked if other processes write to the database.
+  // Caches a key that a Prefetcher has found (prefetcher.h). The run is locked if other processes write to the
+  // database.
   void Remember(const std::string& run_id, int64_t sender, int64_t key);
   std::optional<int64_t> KnownKey(const std::string& run_id, int64_t sender) const;
 

@@ -6,7 +6,8 @@
 namespace telemetry::storage {
 
 SenderTable::SenderTable(Database& database)
-    : find_(database, "SELECT sender FROM senders WHERE /*postgresql name_sha256 = text_sha256(?1) AND */ name = ?1"),
+    : find_(database,
+            {.text = "SELECT sender FROM senders", .key = "name_sha256 = text_sha256(?1)", .where = "name = ?1"}),
       insert_(database, "INSERT INTO senders (name) VALUES (?1) ON CONFLICT DO NOTHING RETURNING sender") {}
 
 absl::StatusOr<int64_t> SenderTable::Find(const std::string& name) {

@@ -18,8 +18,15 @@ using OptionalText = std::optional<std::string>;
 #define TELEMETRY_OPTIONAL(message, name) \
   ((message).has_##name() ? ::telemetry::storage::OptionalView((message).name()) : std::nullopt)
 
-inline OptionalText TextColumn(const Statement& row, int column) {
+// Return a column of the current row of a Statement or PreparedStatement; nullopt: NULL.
+template <typename Row>
+OptionalText TextColumn(const Row& row, int column) {
   return row.IsNull(column) ? std::nullopt : OptionalText(row.Text(column));
+}
+
+template <typename Row>
+std::optional<double> DoubleColumn(const Row& row, int column) {
+  return row.IsNull(column) ? std::nullopt : std::optional<double>(row.Double(column));
 }
 
 inline OptionalText BytesColumn(const Statement& row, int column) {

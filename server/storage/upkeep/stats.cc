@@ -27,7 +27,7 @@ absl::Status ForEachRow(Statement& query, Use use) {
 
 absl::Status CountBy(Database& database, const char* sql, std::map<std::string, int64_t>* counts) {
   Statement query(database, sql);
-  return ForEachRow(query, [counts](const Statement& row) { (*counts)[std::string(row.Text(0))] = row.Int(1); });
+  return ForEachRow(query, [counts](const Statement& row) { (*counts)[row.String(0)] = row.Int(1); });
 }
 
 absl::Status ReadInt(Database& database, const char* sql, int64_t* value) {
@@ -52,8 +52,8 @@ absl::Status ReadProducers(Database& database, DatasetStats* stats) {
                   "ORDER BY p.last_opened_unix_us DESC, p.producer_id");
   return ForEachRow(query, [stats](const Statement& row) {
     stats->producers.push_back({.producer_id = record::HexEncode(row.Bytes(0)),
-                                .client = std::string(row.Text(1)),
-                                .owner = row.IsNull(2) ? "" : std::string(row.Text(2)),
+                                .client = row.String(1),
+                                .owner = row.IsNull(2) ? "" : row.String(2),
                                 .committed_seq = row.Int(3),
                                 .last_opened_unix_us = row.Int(4)});
   });
@@ -84,7 +84,7 @@ absl::Status CountMeasurements(Database& database, DatasetStats* stats) {
     if (!end.ok() || *end == last) return end.status();
     count.Bind(last, *end, kMicrosADay);
     RETURN_IF_ERROR(ForEachRow(count, [stats](const Statement& row) {
-      stats->measurements[std::string(row.Text(0))] += row.Int(2);
+      stats->measurements[row.String(0)] += row.Int(2);
       stats->rows_by_day[row.Int(1)] += row.Int(2);
     }));
     last = *end;

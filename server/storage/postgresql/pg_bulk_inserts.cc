@@ -1,4 +1,4 @@
-#include "server/storage/postgresql/pg_gathering.h"
+#include "server/storage/postgresql/pg_bulk_inserts.h"
 
 #include <algorithm>
 #include <utility>
@@ -17,43 +17,43 @@ constexpr size_t kSentAt = 128 << 10;
 
 }  // namespace
 
-void PgGathering::Begin(bool is_on) {
+void PgBulkInserts::Begin(bool is_on) {
   is_on_ = is_on;
   has_failed_ = false;
-  is_under_way_ = false;
+  is_copying_ = false;
   for (const auto& rows : tables_) rows->bytes.clear();
 }
 
-PgGatheredRows* PgGathering::RowsOf(PgCopy copy) {
+PgBulkRows* PgBulkInserts::RowsOf(PgCopy copy) {
   const auto known =
       std::find_if(tables_.begin(), tables_.end(), [&](const auto& rows) { return rows->copy.text == copy.text; });
   if (known != tables_.end()) return known->get();
-  return tables_.emplace_back(new PgGatheredRows{.copy = std::move(copy), .bytes = {}}).get();
+  return tables_.emplace_back(new PgBulkRows{.copy = std::move(copy), .bytes = {}}).get();
 }
 
-absl::Status PgGathering::Added(PgGatheredRows& rows) {
+absl::Status PgBulkInserts::Added(PgBulkRows& rows) {
   return rows.bytes.size() < kSentAt ? absl::OkStatus() : Send(rows);
 }
 
-absl::Status PgGathering::FlushFor(std::string_view sql) {
+absl::Status PgBulkInserts::FlushFor(std::string_view sql) {
   for (const auto& rows : tables_) {
     if (rows->bytes.empty() || sql.find(rows->copy.table) == std::string_view::npos) continue;
     RETURN_IF_ERROR(Send(*rows));
   }
-  return Settle();
+  return FinishCopy();
 }
 
-absl::Status PgGathering::FlushAll() {
+absl::Status PgBulkInserts::FlushAll() {
   for (const auto& rows : tables_) {
     if (rows->bytes.empty()) continue;
     RETURN_IF_ERROR(Send(*rows));
   }
-  return Settle();
+  return FinishCopy();
 }
 
-absl::Status PgGathering::Settle() {
-  if (!is_under_way_) return absl::OkStatus();
-  is_under_way_ = false;
+absl::Status PgBulkInserts::FinishCopy() {
+  if (!is_copying_) return absl::OkStatus();
+  is_copying_ = false;
   PGconn* const handle = connection_.handle();
   const absl::StatusOr<PgResult> result = connection_.Check(PQgetResult(handle));
   while (connection_.alive() && PgResult(PQgetResult(handle)) != nullptr) {
@@ -62,8 +62,8 @@ absl::Status PgGathering::Settle() {
   return result.status();
 }
 
-absl::Status PgGathering::Send(PgGatheredRows& rows) {
-  RETURN_IF_ERROR(Settle());
+absl::Status PgBulkInserts::Send(PgBulkRows& rows) {
+  RETURN_IF_ERROR(FinishCopy());
   RETURN_IF_ERROR(connection_.Execute(rows.copy.text.c_str()).status());
   PGconn* const handle = connection_.handle();
   bool is_sent = true;
@@ -73,7 +73,7 @@ absl::Status PgGathering::Send(PgGatheredRows& rows) {
   rows.bytes.clear();
   // Without the end of the COPY the server would not respond. Only a lost connection refuses it.
   if (!is_sent || PQputCopyEnd(handle, nullptr) != 1) return connection_.Check(nullptr).status();
-  is_under_way_ = true;
+  is_copying_ = true;
   return absl::OkStatus();
 }
 

@@ -11,11 +11,11 @@
 namespace telemetry::storage {
 
 // Fills the caches of the tables with few statements before the records are stored, for a database where each statement
-// costs a round trip. The tables query the database for any entry that the look-ahead did not supply. Part of the
+// costs a round trip. The tables query the database for any entry that the prefetch did not supply. Part of the
 // writer: used by one thread, inside the writer's transaction.
-class LookAhead {
+class Prefetcher {
  public:
-  virtual ~LookAhead() = default;
+  virtual ~Prefetcher() = default;
 
   struct Entry {
     const v1::Record* record = nullptr;
@@ -24,11 +24,11 @@ class LookAhead {
 
   // Looks up the runs and configs of `records`, which are valid and which the transaction will store in this order.
   // Creates new runs and configs whose records can never be refused.
-  virtual absl::Status LookAt(absl::Span<const Entry> records, RunTable& runs, ConfigTable& configs) = 0;
+  virtual absl::Status PrefetchKeys(absl::Span<const Entry> records, RunTable& runs, ConfigTable& configs) = 0;
   // Looks up the rows of attempts that are already stored.
-  virtual absl::Status LookAtRows(absl::Span<const Entry> records, MeasurementTable& measurements,
-                                  DetailTable& details) = 0;
-  // Returns true if the last look-ahead created the run or the config that the record describes. Returns true at most
+  virtual absl::Status PrefetchRows(absl::Span<const Entry> records, MeasurementTable& measurements,
+                                    DetailTable& details) = 0;
+  // Returns true if the last prefetch created the run or the config that the record describes. Returns true at most
   // once for each.
   virtual bool TakeMade(const Entry& entry) = 0;
 };

@@ -1,31 +1,31 @@
 #pragma once
 
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "server/storage/sql/statement_text.h"
 
 namespace telemetry::storage {
 
-// The project's SQL translated to PostgreSQL's dialect.
+// A statement in PostgreSQL's SQL.
 struct PgSql {
   std::string text;
   int parameters = 0;     // number of parameters ($1, $2, ...)
   int run_parameter = 0;  // index of the run parameter (PreparedStatement::BindRun); 0: none
 };
 
-// Translates SQL: ?1 becomes $1, the text in a comment that begins with /*postgresql becomes SQL, and ?run in it
-// becomes a parameter after the numbered ones.
-PgSql ToPgSql(std::string_view sql);
+// Renders a statement with its key and its lock. ?1 becomes $1, and ?run becomes a parameter after the numbered ones.
+PgSql ToPgSql(const StatementText& statement);
+// Renders the INSERT of a single row.
+PgSql ToPgSql(const BulkInsert& insert);
 
-// A gathered INSERT (gathered.h) expressed as a COPY.
+// A COPY of many rows.
 struct PgCopy {
   std::string table;
   std::string text;             // COPY table (columns) FROM STDIN (FORMAT binary)
   std::vector<int> parameters;  // for each column, the parameter of the INSERT (from 1) that supplies it
 };
 
-// Returns nullopt if `sql` is not a gathered INSERT.
-std::optional<PgCopy> ToPgCopy(const PgSql& sql);
+PgCopy ToPgCopy(const BulkInsert& insert);
 
 }  // namespace telemetry::storage

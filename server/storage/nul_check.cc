@@ -1,4 +1,4 @@
-#include "server/storage/nul_field.h"
+#include "server/storage/nul_check.h"
 
 #include <google/protobuf/descriptor.h>
 

@@ -1,4 +1,4 @@
-#include "server/storage/postgresql/pg_look_ahead.h"
+#include "server/storage/postgresql/pg_prefetcher.h"
 
 #include <algorithm>
 #include <optional>
@@ -21,14 +21,6 @@ absl::Status ForEachRow(PgStatement& statement, absl::FunctionRef<void()> take) 
     if (!row.ok() || !*row) return row.status();
     take();
   }
-}
-
-OptionalText TextColumn(const PgStatement& row, int column) {
-  return row.IsNull(column) ? std::nullopt : OptionalText(row.Text(column));
-}
-
-std::optional<double> DoubleColumn(const PgStatement& row, int column) {
-  return row.IsNull(column) ? std::nullopt : std::optional<double>(row.Double(column));
 }
 
 // A chunk of this size needs far less memory than the transaction's records.
@@ -108,7 +100,7 @@ bool KnowsArguments(const ConfigTable& configs, const std::string& text) {
 
 }  // namespace
 
-PgLookAhead::PgLookAhead(PgDatabase& database)
+PgPrefetcher::PgPrefetcher(PgDatabase& database)
     : find_runs_(database.PreparePg("SELECT run_id, sender, run FROM runs WHERE run_id = ANY(?1) AND sender = ANY(?2) "
                                     "ORDER BY run_id, sender FOR NO KEY UPDATE")),
       make_runs_(database.PreparePg(
@@ -137,26 +129,25 @@ PgLookAhead::PgLookAhead(PgDatabase& database)
           database.PreparePg(FindRows("m.timestamp_s, m.generation, m.status, m.perf_ms, m.compile_time_s, "
                                       "coalesce((SELECT c.config_id FROM configs AS c WHERE c.config = m.config), 0), "
                                       "text_sha256(m.failure)",
-                                      "measurements")
-                                 .c_str())),
-      find_hashes_(database.PreparePg(FindRows("m.source_hash", "source_hashes").c_str())),
-      find_details_(database.PreparePg(FindRows("NULL", "measurement_details").c_str())) {}
+                                      "measurements"))),
+      find_hashes_(database.PreparePg(FindRows("m.source_hash", "source_hashes"))),
+      find_details_(database.PreparePg(FindRows("NULL", "measurement_details"))) {}
 
-absl::Status PgLookAhead::LookAt(absl::Span<const Entry> records, RunTable& runs, ConfigTable& configs) {
+absl::Status PgPrefetcher::PrefetchKeys(absl::Span<const Entry> records, RunTable& runs, ConfigTable& configs) {
   made_runs_.clear();
   made_configs_.clear();
-  absl::Status status = LookAtRuns(records, runs);
-  if (status.ok()) status = LookAtConfigs(records, configs);
-  return status.ok() ? LookAtRunConfigs(records, runs, configs) : status;
+  absl::Status status = PrefetchRuns(records, runs);
+  if (status.ok()) status = PrefetchConfigs(records, configs);
+  return status.ok() ? PrefetchRunConfigs(records, runs, configs) : status;
 }
 
-bool PgLookAhead::TakeMade(const Entry& entry) {
+bool PgPrefetcher::TakeMade(const Entry& entry) {
   const auto& [record, sender] = entry;
   if (record->has_run()) return made_runs_.erase(std::pair(record->run().run_id(), sender)) > 0;
   return record->has_config() && made_configs_.erase({.config_id = record->config().config_id(), .sender = sender}) > 0;
 }
 
-absl::Status PgLookAhead::LookAtRuns(absl::Span<const Entry> records, RunTable& runs) {
+absl::Status PgPrefetcher::PrefetchRuns(absl::Span<const Entry> records, RunTable& runs) {
   Runs named;
   Runs described;  // these runs are created in any case
   for (const auto& [record, sender] : records) {
@@ -184,7 +175,7 @@ absl::Status PgLookAhead::LookAtRuns(absl::Span<const Entry> records, RunTable& 
   return FindRuns(described, runs);
 }
 
-absl::Status PgLookAhead::FindRuns(const Runs& wanted, RunTable& runs) {
+absl::Status PgPrefetcher::FindRuns(const Runs& wanted, RunTable& runs) {
   if (wanted.empty()) return absl::OkStatus();
   const RunArrays arrays = ArraysOf(wanted);
   find_runs_->Bind(1, arrays.run_ids);
@@ -192,8 +183,8 @@ absl::Status PgLookAhead::FindRuns(const Runs& wanted, RunTable& runs) {
   return ForEachRow(*find_runs_, [&] { Remember(*find_runs_, runs); });
 }
 
-absl::Status PgLookAhead::LookAtRows(absl::Span<const Entry> records, MeasurementTable& measurements,
-                                     DetailTable& details) {
+absl::Status PgPrefetcher::PrefetchRows(absl::Span<const Entry> records, MeasurementTable& measurements,
+                                        DetailTable& details) {
   measurements.BeginKnownRows(finds_rows_);
   details.BeginKnownRows(finds_rows_);
   if (!finds_rows_) return absl::OkStatus();
@@ -207,7 +198,7 @@ absl::Status PgLookAhead::LookAtRows(absl::Span<const Entry> records, Measuremen
   return absl::OkStatus();
 }
 
-absl::Status PgLookAhead::FindMeasurements(absl::Span<const Entry> records, MeasurementTable& measurements) {
+absl::Status PgPrefetcher::FindMeasurements(absl::Span<const Entry> records, MeasurementTable& measurements) {
   PgStatement& found = *find_measurements_;
   RowSearch search(found);
   for (const auto& [record, sender] : records) {
@@ -225,7 +216,7 @@ absl::Status PgLookAhead::FindMeasurements(absl::Span<const Entry> records, Meas
   });
 }
 
-absl::Status PgLookAhead::FindHashes(absl::Span<const Entry> records, MeasurementTable& measurements) {
+absl::Status PgPrefetcher::FindHashes(absl::Span<const Entry> records, MeasurementTable& measurements) {
   RowSearch search(*find_hashes_);
   for (const auto& [record, sender] : records) {
     if (record->has_source_hash()) search.Add(record->source_hash());
@@ -234,7 +225,7 @@ absl::Status PgLookAhead::FindHashes(absl::Span<const Entry> records, Measuremen
       [&](int64_t attempt, uint64_t seq) { measurements.RememberHash(attempt, seq, find_hashes_->Bytes(2)); });
 }
 
-absl::Status PgLookAhead::FindDetails(absl::Span<const Entry> records, DetailTable& details) {
+absl::Status PgPrefetcher::FindDetails(absl::Span<const Entry> records, DetailTable& details) {
   RowSearch search(*find_details_);
   for (const auto& [record, sender] : records) {
     if (record->has_measurement_detail()) search.Add(record->measurement_detail());
@@ -242,8 +233,8 @@ absl::Status PgLookAhead::FindDetails(absl::Span<const Entry> records, DetailTab
   return search.Run([&](int64_t attempt, uint64_t seq) { details.RememberRow(attempt, seq); });
 }
 
-absl::Status PgLookAhead::LookAtRunConfigs(absl::Span<const Entry> records, const RunTable& runs,
-                                           ConfigTable& configs) {
+absl::Status PgPrefetcher::PrefetchRunConfigs(absl::Span<const Entry> records, const RunTable& runs,
+                                              ConfigTable& configs) {
   PgArray run_keys = PgArray::OfIntegers();
   PgArray config_keys = PgArray::OfIntegers();
   for (const auto& [record, sender] : records) {
@@ -271,16 +262,16 @@ absl::Status PgLookAhead::LookAtRunConfigs(absl::Span<const Entry> records, cons
   });
 }
 
-absl::Status PgLookAhead::LookAtConfigs(absl::Span<const Entry> records, ConfigTable& configs) {
+absl::Status PgPrefetcher::PrefetchConfigs(absl::Span<const Entry> records, ConfigTable& configs) {
   Configs wanted = Collect(records, configs);
   absl::Status status = FindConfigs(wanted, configs);
   if (status.ok()) status = FindArguments(UnknownArguments(wanted, Of::kAllTexts, configs), configs);
   if (status.ok()) status = MakeArguments(wanted, configs);
-  if (status.ok()) status = SettleKnown(wanted, configs);
+  if (status.ok()) status = MarkStoredTexts(wanted, configs);
   return status.ok() ? MakeConfigs(wanted, configs) : status;
 }
 
-PgLookAhead::Configs PgLookAhead::Collect(absl::Span<const Entry> records, const ConfigTable& configs) {
+PgPrefetcher::Configs PgPrefetcher::Collect(absl::Span<const Entry> records, const ConfigTable& configs) {
   Configs wanted;
   const auto add_named = [&](const ConfigTable::Id& id) {
     if (!configs.Knows(id)) wanted.named.insert(id);
@@ -296,7 +287,7 @@ PgLookAhead::Configs PgLookAhead::Collect(absl::Span<const Entry> records, const
   return wanted;
 }
 
-absl::Status PgLookAhead::FindConfigs(Configs& wanted, ConfigTable& configs) {
+absl::Status PgPrefetcher::FindConfigs(Configs& wanted, ConfigTable& configs) {
   PgArray ids = PgArray::OfIntegers();
   absl::flat_hash_set<int64_t> named_by;
   const auto add = [&](const ConfigTable::Id& id) {
@@ -323,7 +314,7 @@ absl::Status PgLookAhead::FindConfigs(Configs& wanted, ConfigTable& configs) {
   });
 }
 
-PgLookAhead::Texts PgLookAhead::UnknownArguments(const Configs& wanted, Of of, const ConfigTable& configs) {
+PgPrefetcher::Texts PgPrefetcher::UnknownArguments(const Configs& wanted, Of of, const ConfigTable& configs) {
   Texts unknown;
   for (const auto& [id, incoming] : wanted.incoming) {
     if (of == Of::kNewConfigs && incoming.is_known) continue;
@@ -335,7 +326,7 @@ PgLookAhead::Texts PgLookAhead::UnknownArguments(const Configs& wanted, Of of, c
   return unknown;
 }
 
-absl::Status PgLookAhead::FindArguments(const Texts& texts, ConfigTable& configs) {
+absl::Status PgPrefetcher::FindArguments(const Texts& texts, ConfigTable& configs) {
   if (texts.empty()) return absl::OkStatus();
   const PgArray array = ArrayOf(texts);
   find_arguments_->Bind(1, array);
@@ -343,7 +334,7 @@ absl::Status PgLookAhead::FindArguments(const Texts& texts, ConfigTable& configs
                     [&] { configs.RememberArgument(std::string(find_arguments_->Text(0)), find_arguments_->Int(1)); });
 }
 
-absl::Status PgLookAhead::MakeArguments(const Configs& wanted, ConfigTable& configs) {
+absl::Status PgPrefetcher::MakeArguments(const Configs& wanted, ConfigTable& configs) {
   const Texts texts = UnknownArguments(wanted, Of::kNewConfigs, configs);
   if (texts.empty()) return absl::OkStatus();
   const PgArray array = ArrayOf(texts);
@@ -355,18 +346,18 @@ absl::Status PgLookAhead::MakeArguments(const Configs& wanted, ConfigTable& conf
   return FindArguments(UnknownArguments(wanted, Of::kNewConfigs, configs), configs);
 }
 
-absl::Status PgLookAhead::SettleKnown(const Configs& wanted, ConfigTable& configs) {
+absl::Status PgPrefetcher::MarkStoredTexts(const Configs& wanted, ConfigTable& configs) {
   for (const auto& [id, incoming] : wanted.incoming) {
     // A text with an unknown argument cannot be the stored text.
     if (!incoming.is_known || !KnowsArguments(configs, *incoming.text)) continue;
     ASSIGN_OR_RETURN(const ConfigTable::StoredText text, configs.Encode(*incoming.text));
     const bool same_unsplit = text.unsplit ? incoming.unsplit == *text.unsplit : !incoming.unsplit;
-    if (same_unsplit && incoming.arguments == text.arguments) configs.Settle(id, *incoming.text);
+    if (same_unsplit && incoming.arguments == text.arguments) configs.MarkStored(id, *incoming.text);
   }
   return absl::OkStatus();
 }
 
-absl::Status PgLookAhead::MakeConfigs(const Configs& wanted, ConfigTable& configs) {
+absl::Status PgPrefetcher::MakeConfigs(const Configs& wanted, ConfigTable& configs) {
   PgArray ids = PgArray::OfIntegers();
   PgArray senders = PgArray::OfIntegers();
   PgArray arguments = PgArray::OfTexts();
@@ -388,7 +379,7 @@ absl::Status PgLookAhead::MakeConfigs(const Configs& wanted, ConfigTable& config
     const ConfigTable::Id id = ConfigIdColumns(*make_configs_);
     made_configs_.insert(id);
     configs.Remember(id, make_configs_->Int(2));
-    configs.Settle(id, *wanted.incoming.at(id).text);
+    configs.MarkStored(id, *wanted.incoming.at(id).text);
   });
 }
 

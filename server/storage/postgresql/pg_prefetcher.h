@@ -10,23 +10,23 @@
 #include "server/storage/postgresql/pg_array.h"
 #include "server/storage/postgresql/pg_database.h"
 #include "server/storage/postgresql/pg_statement.h"
-#include "server/storage/tables/look_ahead.h"
+#include "server/storage/tables/prefetcher.h"
 #include "server/storage/tables/text_field.h"
 
 namespace telemetry::storage {
 
-// A LookAhead for PostgreSQL. Finds the runs and configs that a transaction's records name. Creates the new runs that
+// A Prefetcher for PostgreSQL. Finds the runs and configs that a transaction's records name. Creates the new runs that
 // its run, run config and IR graph records describe, and the new configs whose texts arrive. Uses a fixed number of
 // statements for any number of records. All writers lock and create these rows in the same order, so that two writers
 // with the same rows wait for each other without a deadlock.
-class PgLookAhead : public LookAhead {
+class PgPrefetcher : public Prefetcher {
  public:
   // `database` must outlive this object.
-  explicit PgLookAhead(PgDatabase& database);
+  explicit PgPrefetcher(PgDatabase& database);
 
-  absl::Status LookAt(absl::Span<const Entry> records, RunTable& runs, ConfigTable& configs) override;
-  absl::Status LookAtRows(absl::Span<const Entry> records, MeasurementTable& measurements,
-                          DetailTable& details) override;
+  absl::Status PrefetchKeys(absl::Span<const Entry> records, RunTable& runs, ConfigTable& configs) override;
+  absl::Status PrefetchRows(absl::Span<const Entry> records, MeasurementTable& measurements,
+                            DetailTable& details) override;
 
   bool TakeMade(const Entry& entry) override;
 
@@ -48,11 +48,11 @@ class PgLookAhead : public LookAhead {
   using Texts = absl::flat_hash_set<std::string>;
   using Runs = absl::flat_hash_set<std::pair<std::string, int64_t>>;  // run_ids and senders
 
-  absl::Status LookAtRuns(absl::Span<const Entry> records, RunTable& runs);
+  absl::Status PrefetchRuns(absl::Span<const Entry> records, RunTable& runs);
   absl::Status FindRuns(const Runs& wanted, RunTable& runs);
-  absl::Status LookAtConfigs(absl::Span<const Entry> records, ConfigTable& configs);
+  absl::Status PrefetchConfigs(absl::Span<const Entry> records, ConfigTable& configs);
   // Looks up the run configs of runs and configs whose keys are known by now.
-  absl::Status LookAtRunConfigs(absl::Span<const Entry> records, const RunTable& runs, ConfigTable& configs);
+  absl::Status PrefetchRunConfigs(absl::Span<const Entry> records, const RunTable& runs, ConfigTable& configs);
 
   static Configs Collect(absl::Span<const Entry> records, const ConfigTable& configs);
   absl::Status FindConfigs(Configs& wanted, ConfigTable& configs);
@@ -61,8 +61,8 @@ class PgLookAhead : public LookAhead {
   static Texts UnknownArguments(const Configs& wanted, Of of, const ConfigTable& configs);
   absl::Status FindArguments(const Texts& texts, ConfigTable& configs);
   absl::Status MakeArguments(const Configs& wanted, ConfigTable& configs);
-  // Marks the texts that are already stored as they arrive (ConfigTable::Settle).
-  static absl::Status SettleKnown(const Configs& wanted, ConfigTable& configs);
+  // Marks the texts that are already stored as they arrive (ConfigTable::MarkStored).
+  static absl::Status MarkStoredTexts(const Configs& wanted, ConfigTable& configs);
   absl::Status MakeConfigs(const Configs& wanted, ConfigTable& configs);
 
   absl::Status FindMeasurements(absl::Span<const Entry> records, MeasurementTable& measurements);
