@@ -24,9 +24,9 @@ absl::Status BeginCopy(storage::Database& target, const CopyProgress& progress) 
 }
 
 absl::StatusOr<CopyProgress> ReadProgress(storage::Database& target) {
-  const std::string sql = absl::StrCat("SELECT source_state, step, table_name, owner, after_key FROM ",
-                                       kUnfinishedCopyTable, " /*postgresql FOR UPDATE*/");
-  Statement read(target, sql.c_str());
+  const std::string sql =
+      absl::StrCat("SELECT source_state, step, table_name, owner, after_key FROM ", kUnfinishedCopyTable);
+  Statement read(target, {.text = sql.c_str(), .lock = storage::RowLock::kUpdate});
   ASSIGN_OR_RETURN(const bool row, read.Step());
   if (!row) return absl::DataLossError("the unfinished copy has no progress record: remove it");
   return CopyProgress{.source_state = std::string(read.Text(0)),
