@@ -1,5 +1,6 @@
-# Writes OUTPUT, a C++ source that holds the numbered .sql files of FOLDER and defines FUNCTION, declared in HEADER, which
-# returns them (cmake -DFOLDER=... -DOUTPUT=... -DFUNCTION=... -DHEADER=... -P embed.cmake).
+# Writes OUTPUT, a C++ source that holds the numbered .sql files of FOLDER and defines FUNCTION, which HEADER declares in
+# NAMESPACE and which returns them
+# (cmake -DFOLDER=... -DOUTPUT=... -DFUNCTION=... -DHEADER=... -DNAMESPACE=... -P embed.cmake).
 file(GLOB files ${FOLDER}/[0-9][0-9][0-9][0-9]_*.sql)
 list(SORT files)
 set(entries "")
@@ -12,7 +13,7 @@ foreach(file ${files})
 endforeach()
 file(WRITE ${OUTPUT}
   "#include \"${HEADER}\"\n\n"
-  "namespace telemetry::storage {\n\n"
-  "namespace {\n\nconstexpr Migration kMigrations[] = {\n${entries}};\n\n}  // namespace\n\n"
-  "absl::Span<const Migration> ${FUNCTION}() { return kMigrations; }\n\n"
-  "}  // namespace telemetry::storage\n")
+  "namespace ${NAMESPACE} {\n\n"
+  "namespace {\n\nconstexpr sql::Migration kMigrations[] = {\n${entries}};\n\n}  // namespace\n\n"
+  "absl::Span<const sql::Migration> ${FUNCTION}() { return kMigrations; }\n\n"
+  "}  // namespace ${NAMESPACE}\n")

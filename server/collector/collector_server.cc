@@ -85,16 +85,16 @@ struct CollectorServer::Ports {
 absl::StatusOr<std::unique_ptr<CollectorServer>> CollectorServer::Start(const ServerOptions& options) {
   EnableReflection();
   ASSIGN_OR_RETURN(Ports ports, OpenPorts(options));
-  if (!storage::IsPostgresqlUrl(options.db)) {
-    for (const std::string& file : storage::TightenDataset(options.db)) {
+  if (!storage::any::IsPostgresqlUrl(options.db)) {
+    for (const std::string& file : storage::sqlite::TightenDataset(options.db)) {
       log::Warn("restricted a dataset file to its owner: its mode is now 0600", {{"file", file}});
     }
   }
-  storage::WriterOptions writer_options = options.writer;
-  writer_options.on_reseal = [](const storage::ResealReport& report) {
-    log::Warn("another program wrote to the database file", {{"done", storage::DescribeReseal(report)}});
+  storage::sqlite::WriterOptions writer_options = options.writer;
+  writer_options.on_reseal = [](const storage::sqlite::ResealReport& report) {
+    log::Warn("another program wrote to the database file", {{"done", storage::sqlite::DescribeReseal(report)}});
   };
-  ASSIGN_OR_RETURN(std::unique_ptr<storage::StoreWriter> writer, storage::OpenWriter(options.db, writer_options));
+  ASSIGN_OR_RETURN(std::unique_ptr<storage::StoreWriter> writer, storage::any::OpenWriter(options.db, writer_options));
   std::shared_ptr<grpc::ServerCredentials> credentials = std::move(ports.credentials);
   std::unique_ptr<CollectorServer> server(new CollectorServer(options, std::move(ports), std::move(writer)));
   RETURN_IF_ERROR(server->StartServing(std::move(credentials)));
@@ -157,7 +157,7 @@ CollectorServer::CollectorServer(const ServerOptions& options, Ports ports,
       disk_guard_({.path = options.db,
                    .keep_free_bytes = limits_.keep_free_bytes,
                    .retry_delay = limits_.retry_delay,
-                   .free_bytes = storage::IsPostgresqlUrl(options.db) ? &NoDisk : options.free_disk_bytes}),
+                   .free_bytes = storage::any::IsPostgresqlUrl(options.db) ? &NoDisk : options.free_disk_bytes}),
       retention_(options.retention),
       writer_(std::move(writer), limits_,
               {.on_fatal = options.on_fatal,
@@ -167,7 +167,7 @@ CollectorServer::CollectorServer(const ServerOptions& options, Ports ports,
       health_service_(calls_, limits_.open_timeout),
       ingest_(calls_, {limits_, admission_, writer_, streams_, gate_, rates_, unread_ack_bytes_, too_large_records_}),
       readers_([db = options.db, vfs = options.writer.vfs] {
-        return storage::OpenReader(db, {.vfs = vfs, .check_acked = false});
+        return storage::any::OpenReader(db, {.vfs = vfs, .check_acked = false});
       }),
       dataset_(readers_, gate_, calls_,
                {.request_timeout = limits_.open_timeout,

@@ -55,7 +55,7 @@ struct ServerOptions {
   access::TokenWatch::Clock token_clock = &SteadyNow;
   Limits limits;
   RetentionOptions retention;
-  storage::WriterOptions writer;
+  storage::sqlite::WriterOptions writer;
   // Returns the number of free bytes on the dataset's disk.
   decltype(DiskGuardOptions::free_bytes) free_disk_bytes = &FreeDiskBytes;
   // Called from the writer thread when the dataset fails. After that nothing is acknowledged; the process should exit.

@@ -23,7 +23,7 @@ class BackupCommand final : public cli::Command {
   }
 
   absl::StatusOr<int> Run() override {
-    RETURN_IF_ERROR(storage::BackUpDataset(db_, to_));
+    RETURN_IF_ERROR(storage::upkeep::BackUpDataset(db_, to_));
     std::printf("%s: copied to %s\n", db_.c_str(), to_.c_str());
     return cli::kExitDone;
   }

@@ -14,9 +14,9 @@ namespace telemetry::commands {
 namespace {
 
 absl::Status CheckIdentities(const std::string& db) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<storage::Database> database, storage::OpenDatabaseForReading(db));
-  ASSIGN_OR_RETURN(const storage::IdentityCounts counts,
-                   storage::CheckIdentities(*database, [](const storage::WrongIdentity& wrong) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<storage::sql::Database> database, storage::any::OpenDatabaseForReading(db));
+  ASSIGN_OR_RETURN(const storage::upkeep::IdentityCounts counts,
+                   storage::upkeep::CheckIdentities(*database, [](const storage::upkeep::WrongIdentity& wrong) {
                      std::printf("WRONG: %s %s from %s: its content has the id %s\n", wrong.what.c_str(),
                                  wrong.id.c_str(),
                                  wrong.sender.empty() ? "nobody" : absl::StrCat("\"", wrong.sender, "\"").c_str(),
@@ -62,10 +62,10 @@ class CheckCommand final : public cli::Command {
  private:
   // Prints the counts of the dataset and the damage found. Returns DATA_LOSS if there is damage.
   absl::Status CheckDamage() {
-    ASSIGN_OR_RETURN(storage::CheckReport report,
-                     reseal_ ? storage::ResealAndCheckDataset(db_) : storage::CheckDataset(db_));
-    std::fputs(storage::FormatReport(report).c_str(), stdout);
-    return storage::ReportStatus(report);
+    ASSIGN_OR_RETURN(storage::upkeep::CheckReport report,
+                     reseal_ ? storage::upkeep::ResealAndCheckDataset(db_) : storage::upkeep::CheckDataset(db_));
+    std::fputs(storage::upkeep::FormatReport(report).c_str(), stdout);
+    return storage::upkeep::ReportStatus(report);
   }
 
   std::string db_;

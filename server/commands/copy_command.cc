@@ -67,8 +67,8 @@ class CopyCommand final : public cli::Command {
     std::printf("%s copied%s in %.1f s; all verified in %.1f s\n", record::Counted(report.rows, "row").c_str(),
                 report.went_on ? " in addition to the rows copied before" : "",
                 absl::ToDoubleSeconds(log.copied_at() - began), absl::ToDoubleSeconds(absl::Now() - log.copied_at()));
-    std::printf("%s: dataset %s, the same as in %s\n", storage::WithoutPasswords(to_).c_str(),
-                report.dataset_id.c_str(), storage::WithoutPasswords(from_).c_str());
+    std::printf("%s: dataset %s, the same as in %s\n", storage::any::WithoutPasswords(to_).c_str(),
+                report.dataset_id.c_str(), storage::any::WithoutPasswords(from_).c_str());
     return cli::kExitDone;
   }
 

@@ -11,13 +11,15 @@ constexpr char kFilesOnly[] = "works on SQLite files only; for PostgreSQL use it
 }  // namespace
 
 void AddSqliteFile(cli::Flags& flags, const std::string& name, std::string& value, const std::string& help) {
-  const auto check = [](const std::string& db) { return std::string(storage::IsPostgresqlUrl(db) ? kFilesOnly : ""); };
+  const auto check = [](const std::string& db) {
+    return std::string(storage::any::IsPostgresqlUrl(db) ? kFilesOnly : "");
+  };
   flags.File(name, value, help)->check(CLI::Validator(check, ""));
 }
 
 absl::Status CheckSqliteFile(const std::string& db) {
-  return storage::IsPostgresqlUrl(db) ? absl::InvalidArgumentError(absl::StrCat("--db: ", kFilesOnly))
-                                      : absl::OkStatus();
+  return storage::any::IsPostgresqlUrl(db) ? absl::InvalidArgumentError(absl::StrCat("--db: ", kFilesOnly))
+                                           : absl::OkStatus();
 }
 
 }  // namespace telemetry::commands

@@ -33,7 +33,7 @@ class DatabasePlace final : public DeletionPlace {
 
  private:
   absl::Status TryDelete(const v1::DeleteRequest& request, const StepSink& sink) {
-    ASSIGN_OR_RETURN(storage::Deletion deletion, reader_->BeginDeletion(request));
+    ASSIGN_OR_RETURN(storage::readers::Deletion deletion, reader_->BeginDeletion(request));
     while (!deletion.done()) {
       ASSIGN_OR_RETURN(const storage::Removal removal, reader_->Next(deletion));
       ASSIGN_OR_RETURN(v1::DeleteStep step, Take(request, removal));
@@ -88,9 +88,9 @@ class CollectorPlace final : public DeletionPlace {
 
 absl::StatusOr<std::unique_ptr<DeletionPlace>> OpenDatabasePlace(const std::string& db, bool dry_run) {
   // The reader comes first, because it neither creates a file nor changes the schema.
-  ASSIGN_OR_RETURN(std::unique_ptr<storage::StoreReader> reader, storage::OpenReader(db));
+  ASSIGN_OR_RETURN(std::unique_ptr<storage::StoreReader> reader, storage::any::OpenReader(db));
   if (dry_run) return std::make_unique<DatabasePlace>(std::move(reader), nullptr);
-  absl::StatusOr<std::unique_ptr<storage::StoreWriter>> writer = storage::OpenWriter(db);
+  absl::StatusOr<std::unique_ptr<storage::StoreWriter>> writer = storage::any::OpenWriter(db);
   if (absl::IsAlreadyExists(writer.status())) {
     return absl::AlreadyExistsError(
         absl::StrCat(writer.status().message(), ", or delete through the collector with --collector HOST:PORT"));

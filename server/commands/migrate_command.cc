@@ -23,18 +23,18 @@ class MigrateCommand final : public cli::Command {
   }
 
   absl::StatusOr<int> Run() override {
-    const bool is_file = !storage::IsPostgresqlUrl(db_);
-    RETURN_IF_ERROR(is_file ? storage::RequireFile(db_) : absl::OkStatus());
+    const bool is_file = !storage::any::IsPostgresqlUrl(db_);
+    RETURN_IF_ERROR(is_file ? storage::sqlite::RequireFile(db_) : absl::OkStatus());
     // Opening a dataset for writing migrates its schema.
-    const storage::WriterOptions options = {.on_reseal = [this](const storage::ResealReport& report) {
-      std::printf("%s: %s\n", db_.c_str(), storage::DescribeReseal(report).c_str());
+    const storage::sqlite::WriterOptions options = {.on_reseal = [this](const storage::sqlite::ResealReport& report) {
+      std::printf("%s: %s\n", db_.c_str(), storage::sqlite::DescribeReseal(report).c_str());
     }};
-    RETURN_IF_ERROR(storage::OpenWriter(db_, options).status());
+    RETURN_IF_ERROR(storage::any::OpenWriter(db_, options).status());
     if (!is_file) {
-      std::printf("%s: up to date\n", storage::WithoutPasswords(db_).c_str());
+      std::printf("%s: up to date\n", storage::any::WithoutPasswords(db_).c_str());
       return cli::kExitDone;
     }
-    ASSIGN_OR_RETURN(const bool added, storage::AddPageChecksums(db_));
+    ASSIGN_OR_RETURN(const bool added, storage::sqlite::AddPageChecksums(db_));
     std::printf("%s: up to date%s\n", db_.c_str(), added ? ", and its pages have checksums now" : "");
     return cli::kExitDone;
   }

@@ -42,10 +42,10 @@ class PruneCommand final : public cli::Command {
   // Prints the attempts that it removes.
   absl::StatusOr<int> Run() override {
     ASSIGN_OR_RETURN(
-        const storage::PruneReport report,
-        storage::PruneDataset(db_, {.rules = rules_,
-                                    .trusted_now = trust_clock_ ? std::optional(absl::Now()) : std::nullopt,
-                                    .dry_run = dry_run_}));
+        const storage::upkeep::PruneReport report,
+        storage::upkeep::PruneDataset(db_, {.rules = rules_,
+                                            .trusted_now = trust_clock_ ? std::optional(absl::Now()) : std::nullopt,
+                                            .dry_run = dry_run_}));
     const char* const verb = dry_run_ ? "would remove" : "removed";
     int64_t rows = 0;
     for (const storage::PrunedAttempt& attempt : report.attempts) {

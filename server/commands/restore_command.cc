@@ -26,7 +26,8 @@ class RestoreCommand final : public cli::Command {
 
   // Prints the path of the replaced files and the number of acknowledged records that the backup lacks.
   absl::StatusOr<int> Run() override {
-    ASSIGN_OR_RETURN(const storage::RestoreReport report, storage::RestoreDataset(from_, to_, absl::Now()));
+    ASSIGN_OR_RETURN(const storage::upkeep::RestoreReport report,
+                     storage::upkeep::RestoreDataset(from_, to_, absl::Now()));
     std::printf("%s: restored from %s, with %s\n", to_.c_str(), from_.c_str(),
                 record::Counted(report.records, "acknowledged record").c_str());
     if (!report.kept.empty()) std::printf("the replaced dataset is kept as %s\n", report.kept.c_str());

@@ -125,7 +125,7 @@ absl::Status Serve(const ServeFlags& flags) {
     std::printf("metrics on %s:%d\n", HostOf(flags.metrics_listen).c_str(), server->metrics_port());
   }
   std::fflush(stdout);
-  log::Info("serving", {{"db", storage::WithoutPasswords(flags.db)},
+  log::Info("serving", {{"db", storage::any::WithoutPasswords(flags.db)},
                         {"port", server->port()},
                         {"transport", TransportOf(flags.tls)},
                         {"tokens", flags.tokens.empty() ? "none" : flags.tokens},

@@ -86,7 +86,7 @@ absl::Status ServeFlags::Check() const {
   const storage::PruneRules usual = ServeFlags().keep;
   const bool has_rule = keep.keep_age != usual.keep_age || keep.keep_bytes != usual.keep_bytes ||
                         keep.keep_rejects_bytes != usual.keep_rejects_bytes;
-  if (storage::IsPostgresqlUrl(db) && has_rule) {
+  if (storage::any::IsPostgresqlUrl(db) && has_rule) {
     return absl::InvalidArgumentError(
         "--keep-age, --keep-bytes and --keep-rejects-bytes work on SQLite files only: serve removes nothing from a "
         "PostgreSQL server");
@@ -97,6 +97,8 @@ absl::Status ServeFlags::Check() const {
   return CheckOpenPort(*this, "--metrics-listen", metrics_listen, "everyone on the network may read the metrics");
 }
 
-storage::PruneRules ServeFlags::Rules() const { return storage::IsPostgresqlUrl(db) ? storage::PruneRules() : keep; }
+storage::PruneRules ServeFlags::Rules() const {
+  return storage::any::IsPostgresqlUrl(db) ? storage::PruneRules() : keep;
+}
 
 }  // namespace telemetry::commands

@@ -17,8 +17,8 @@ namespace telemetry::commands {
 namespace {
 
 using record::Json;
-using storage::DatasetStats;
-using storage::ProducerStats;
+using storage::upkeep::DatasetStats;
+using storage::upkeep::ProducerStats;
 
 constexpr size_t kDaysShown = 14;
 constexpr size_t kProducersShown = 20;
@@ -140,7 +140,7 @@ class StatsCommand final : public cli::Command {
   }
 
   absl::StatusOr<int> Run() override {
-    ASSIGN_OR_RETURN(const DatasetStats stats, storage::ReadStats(db_));
+    ASSIGN_OR_RETURN(const DatasetStats stats, storage::upkeep::ReadStats(db_));
     std::fputs((json_ ? record::ToJson(ToJson(stats)) + "\n" : ToTable(stats)).c_str(), stdout);
     return cli::kExitDone;
   }

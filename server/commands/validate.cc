@@ -27,9 +27,9 @@ struct Findings {
 };
 
 void LookAtDataset(const ServeFlags& flags, Findings& findings) {
-  const absl::StatusOr<storage::DatasetState> state = storage::Inspect(flags.db);
+  const absl::StatusOr<storage::upkeep::DatasetState> state = storage::any::Inspect(flags.db);
   if (!state.ok()) return findings.Problem(state.status());
-  std::string text = absl::StrCat("dataset  ", storage::WithoutPasswords(flags.db), ": ");
+  std::string text = absl::StrCat("dataset  ", storage::any::WithoutPasswords(flags.db), ": ");
   if (!state->exists) {
     absl::StrAppend(&text, "would be created");
   } else if (state->schema_version == state->newest_version) {

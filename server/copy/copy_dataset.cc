@@ -19,8 +19,8 @@
 namespace telemetry::copy {
 namespace {
 
-using storage::Statement;
-using storage::Transaction;
+using storage::sql::Statement;
+using storage::sql::Transaction;
 
 // The state of one call of CopyDataset().
 class DatasetCopy {
@@ -43,8 +43,8 @@ class DatasetCopy {
   void Report(const char* what, const std::string& table, int64_t rows) const {
     if (options_.on_progress) options_.on_progress(what, table, rows);
   }
-  std::string To() const { return storage::WithoutPasswords(options_.to); }
-  std::string From() const { return storage::WithoutPasswords(options_.from); }
+  std::string To() const { return storage::any::WithoutPasswords(options_.to); }
+  std::string From() const { return storage::any::WithoutPasswords(options_.from); }
 
   CopyPlace& source_;
   CopyPlace& target_;

@@ -21,11 +21,11 @@
 namespace telemetry::copy {
 namespace {
 
-using storage::Database;
-using storage::LockFile;
-using storage::PgDatabase;
-using storage::SqliteDatabase;
-using storage::Statement;
+using storage::postgresql::PgDatabase;
+using storage::sql::Database;
+using storage::sql::Statement;
+using storage::sqlite::LockFile;
+using storage::sqlite::SqliteDatabase;
 
 absl::StatusOr<int64_t> NextKey(Database& database, const DatasetTable& table) {
   return database.QueryInt(absl::StrCat("SELECT coalesce(max(", table.key, "), 0) + 1 FROM ", table.name).c_str());
@@ -38,7 +38,7 @@ class SqlitePlace : public CopyPlace {
 
   Database& database() override { return database_; }
   bool Has(const DatasetTable& /*table*/) const override { return true; }
-  absl::StatusOr<bool> IsUnfinished() override { return storage::IsUnfinishedCopy(database_); }
+  absl::StatusOr<bool> IsUnfinished() override { return IsUnfinishedCopy(database_); }
   std::unique_ptr<RowWriter> NewRowWriter(const DatasetTable& table) override {
     return NewSqliteRowWriter(database_, table);
   }
@@ -46,8 +46,8 @@ class SqlitePlace : public CopyPlace {
   absl::StatusOr<std::unique_ptr<storage::StoreReader>> OpenReader() override {
     ASSIGN_OR_RETURN(SqliteDatabase database, SqliteDatabase::Open(path_, {.read_only = true, .vfs = {}}));
     // The pages were verified when the place was opened.
-    RETURN_IF_ERROR(storage::AdmitForeignPages(database));
-    return std::make_unique<storage::SqlReader>(std::make_unique<SqliteDatabase>(std::move(database)));
+    RETURN_IF_ERROR(storage::sqlite::AdmitForeignPages(database));
+    return std::make_unique<storage::readers::SqlReader>(std::make_unique<SqliteDatabase>(std::move(database)));
   }
 
   absl::StatusOr<int64_t> NextAttempt() override {
@@ -77,14 +77,14 @@ class PostgresqlPlace : public CopyPlace {
 
   Database& database() override { return *database_; }
   bool Has(const DatasetTable& table) const override { return !table.only_in_sqlite; }
-  absl::StatusOr<bool> IsUnfinished() override { return storage::IsUnfinishedCopy(*database_); }
+  absl::StatusOr<bool> IsUnfinished() override { return IsUnfinishedCopy(*database_); }
   std::unique_ptr<RowWriter> NewRowWriter(const DatasetTable& table) override {
     return NewPostgresqlRowWriter(*database_, table);
   }
 
   absl::StatusOr<std::unique_ptr<storage::StoreReader>> OpenReader() override {
     ASSIGN_OR_RETURN(std::unique_ptr<PgDatabase> database, PgDatabase::Open(url_));
-    return std::make_unique<storage::SqlReader>(std::move(database));
+    return std::make_unique<storage::readers::SqlReader>(std::move(database));
   }
 
   absl::StatusOr<int64_t> NextAttempt() override {
@@ -113,7 +113,7 @@ class PostgresqlPlace : public CopyPlace {
 };
 
 absl::StatusOr<std::unique_ptr<CopyPlace>> OpenSqliteSource(const std::string& path) {
-  ASSIGN_OR_RETURN(SqliteDatabase database, storage::OpenDatasetForReading(path, {.vfs = {}}));
+  ASSIGN_OR_RETURN(SqliteDatabase database, storage::sqlite::OpenDatasetForReading(path, {.vfs = {}}));
   absl::StatusOr<LockFile> lock = LockFile::Acquire(path);
   // A read-only folder cannot have a collector, either.
   if (!lock.ok() && !absl::IsPermissionDenied(lock.status())) return lock.status();
@@ -124,7 +124,7 @@ absl::StatusOr<std::unique_ptr<CopyPlace>> OpenSqliteSource(const std::string& p
 
 absl::StatusOr<std::unique_ptr<CopyPlace>> OpenPostgresqlSource(const std::string& url) {
   ASSIGN_OR_RETURN(std::unique_ptr<PgDatabase> database, PgDatabase::Open(url));
-  absl::Status status = storage::RequireCurrentPgSchema(*database);
+  absl::Status status = storage::postgresql::RequireCurrentPgSchema(*database);
   // One transaction reads the whole source, and it is idle while the target writes.
   if (status.ok()) status = database->Execute("SET idle_in_transaction_session_timeout = 0");
   if (!status.ok()) return status;
@@ -133,15 +133,15 @@ absl::StatusOr<std::unique_ptr<CopyPlace>> OpenPostgresqlSource(const std::strin
 
 absl::StatusOr<std::unique_ptr<CopyPlace>> OpenSqliteTarget(const std::string& path) {
   ASSIGN_OR_RETURN(LockFile lock, LockFile::Acquire(path));
-  ASSIGN_OR_RETURN(SqliteDatabase database, storage::OpenFileForCopying(path));
+  ASSIGN_OR_RETURN(SqliteDatabase database, storage::sqlite::OpenFileForCopying(path));
   return std::make_unique<SqlitePlace>(path, std::move(lock), std::move(database));
 }
 
 absl::StatusOr<std::unique_ptr<CopyPlace>> OpenPostgresqlTarget(const std::string& url) {
   ASSIGN_OR_RETURN(std::unique_ptr<PgDatabase> database, PgDatabase::Open(url, Database::Access::kWrite));
-  const absl::StatusOr<bool> unfinished = storage::IsUnfinishedCopy(*database);
+  const absl::StatusOr<bool> unfinished = IsUnfinishedCopy(*database);
   absl::Status status = unfinished.status();
-  if (status.ok() && !*unfinished) status = storage::MigratePg(*database, absl::Now());
+  if (status.ok() && !*unfinished) status = storage::postgresql::MigratePg(*database, absl::Now());
   // The transaction of the target is idle while the source's tables are read.
   if (status.ok()) status = database->Execute("SET idle_in_transaction_session_timeout = 0");
   if (!status.ok()) return status;
@@ -151,11 +151,11 @@ absl::StatusOr<std::unique_ptr<CopyPlace>> OpenPostgresqlTarget(const std::strin
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CopyPlace>> OpenCopySource(const std::string& db) {
-  return storage::IsPostgresqlUrl(db) ? OpenPostgresqlSource(db) : OpenSqliteSource(db);
+  return storage::any::IsPostgresqlUrl(db) ? OpenPostgresqlSource(db) : OpenSqliteSource(db);
 }
 
 absl::StatusOr<std::unique_ptr<CopyPlace>> OpenCopyTarget(const std::string& db) {
-  return storage::IsPostgresqlUrl(db) ? OpenPostgresqlTarget(db) : OpenSqliteTarget(db);
+  return storage::any::IsPostgresqlUrl(db) ? OpenPostgresqlTarget(db) : OpenSqliteTarget(db);
 }
 
 }  // namespace telemetry::copy

@@ -19,7 +19,7 @@ class CopyPlace {
  public:
   virtual ~CopyPlace() = default;
 
-  virtual storage::Database& database() = 0;
+  virtual storage::sql::Database& database() = 0;
   virtual bool Has(const DatasetTable& table) const = 0;
   virtual absl::StatusOr<bool> IsUnfinished() = 0;
   virtual std::unique_ptr<RowWriter> NewRowWriter(const DatasetTable& table) = 0;

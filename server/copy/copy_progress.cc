@@ -7,10 +7,10 @@
 
 namespace telemetry::copy {
 
-using storage::kUnfinishedCopyTable;
-using storage::Statement;
+using storage::sql::kUnfinishedCopyTable;
+using storage::sql::Statement;
 
-absl::Status BeginCopy(storage::Database& target, const CopyProgress& progress) {
+absl::Status BeginCopy(storage::sql::Database& target, const CopyProgress& progress) {
   const std::string make = absl::StrCat("CREATE TABLE ", kUnfinishedCopyTable,
                                         " (source_state TEXT NOT NULL, step BIGINT NOT NULL, table_name TEXT NOT NULL, "
                                         "owner BIGINT NOT NULL, after_key BIGINT NOT NULL)");
@@ -23,10 +23,10 @@ absl::Status BeginCopy(storage::Database& target, const CopyProgress& progress) 
       .Run();
 }
 
-absl::StatusOr<CopyProgress> ReadProgress(storage::Database& target) {
+absl::StatusOr<CopyProgress> ReadProgress(storage::sql::Database& target) {
   const std::string sql =
       absl::StrCat("SELECT source_state, step, table_name, owner, after_key FROM ", kUnfinishedCopyTable);
-  Statement read(target, {.text = sql.c_str(), .lock = storage::RowLock::kUpdate});
+  Statement read(target, {.text = sql.c_str(), .lock = storage::sql::RowLock::kUpdate});
   ASSIGN_OR_RETURN(const bool row, read.Step());
   if (!row) return absl::DataLossError("the unfinished copy has no progress record: remove it");
   return CopyProgress{.source_state = std::string(read.Text(0)),
@@ -35,13 +35,13 @@ absl::StatusOr<CopyProgress> ReadProgress(storage::Database& target) {
                       .place = {.owner = read.Int(3), .after = read.Int(4)}};
 }
 
-absl::Status RequireStep(storage::Database& target, int64_t step) {
+absl::Status RequireStep(storage::sql::Database& target, int64_t step) {
   ASSIGN_OR_RETURN(const CopyProgress progress, ReadProgress(target));
   if (progress.step == step) return absl::OkStatus();
   return absl::AbortedError("another copy to the same place is running");
 }
 
-absl::Status WriteProgress(storage::Database& target, const CopyProgress& progress) {
+absl::Status WriteProgress(storage::sql::Database& target, const CopyProgress& progress) {
   const std::string sql =
       absl::StrCat("UPDATE ", kUnfinishedCopyTable, " SET step = ?1, table_name = ?2, owner = ?3, after_key = ?4");
   return Statement(target, sql.c_str())
@@ -49,7 +49,7 @@ absl::Status WriteProgress(storage::Database& target, const CopyProgress& progre
       .Run();
 }
 
-absl::Status EndCopy(storage::Database& target) {
+absl::Status EndCopy(storage::sql::Database& target) {
   return target.Execute(absl::StrCat("DROP TABLE ", kUnfinishedCopyTable).c_str());
 }
 

@@ -21,17 +21,17 @@ struct CopyProgress {
 // The table that marks a dataset as an unfinished copy (storage::kUnfinishedCopyTable) and stores its progress in the
 // same transactions as the rows. All functions must be called inside the caller's transactions.
 
-absl::Status BeginCopy(storage::Database& target, const CopyProgress& progress);
+absl::Status BeginCopy(storage::sql::Database& target, const CopyProgress& progress);
 
 // Returns the progress and locks it: no other program continues the copy until the transaction ends.
-absl::StatusOr<CopyProgress> ReadProgress(storage::Database& target);
+absl::StatusOr<CopyProgress> ReadProgress(storage::sql::Database& target);
 
 // Returns ABORTED if the progress differs from `step`, because another copy to the same place is running.
-absl::Status RequireStep(storage::Database& target, int64_t step);
+absl::Status RequireStep(storage::sql::Database& target, int64_t step);
 
-absl::Status WriteProgress(storage::Database& target, const CopyProgress& progress);
+absl::Status WriteProgress(storage::sql::Database& target, const CopyProgress& progress);
 
 // Removes the table. The dataset is then an ordinary one.
-absl::Status EndCopy(storage::Database& target);
+absl::Status EndCopy(storage::sql::Database& target);
 
 }  // namespace telemetry::copy

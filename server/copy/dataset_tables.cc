@@ -14,8 +14,8 @@
 namespace telemetry::copy {
 namespace {
 
-using storage::SqliteDatabase;
-using storage::Statement;
+using storage::sql::Statement;
+using storage::sqlite::SqliteDatabase;
 
 constexpr bool kByInteger = true;
 constexpr bool kAtOnce = false;
@@ -110,7 +110,7 @@ std::string DatasetTable::ColumnNames() const {
 
 absl::StatusOr<std::vector<DatasetTable>> DatasetTables() {
   ASSIGN_OR_RETURN(SqliteDatabase schema, SqliteDatabase::Open(":memory:", {.vfs = {}}));
-  RETURN_IF_ERROR(storage::Migrate(schema));
+  RETURN_IF_ERROR(storage::sqlite::Migrate(schema));
   std::vector<DatasetTable> tables;
   for (const Plan& plan : kPlans) {
     ASSIGN_OR_RETURN(DatasetTable table, TableOf(schema, plan));

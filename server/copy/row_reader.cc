@@ -7,12 +7,12 @@
 namespace telemetry::copy {
 namespace {
 
-using storage::InRun;
-using storage::Statement;
+using storage::sql::InRun;
+using storage::sql::Statement;
 
 constexpr int64_t kOwnersAtOnce = 10000;
 
-Statement SelectRows(storage::Database& database, const DatasetTable& table) {
+Statement SelectRows(storage::sql::Database& database, const DatasetTable& table) {
   const std::string select = absl::StrCat("SELECT ", table.ColumnNames(), " FROM ", table.name);
   const std::string order = absl::StrCat(" ORDER BY ", table.key, table.has_integer_key ? " LIMIT ?3" : "");
   std::string where;
@@ -22,7 +22,7 @@ Statement SelectRows(storage::Database& database, const DatasetTable& table) {
   absl::StrAppend(&where, order);
   return Statement(
       database,
-      {.text = select.c_str(), .key = table.HasRunBesides() ? storage::kInRun : nullptr, .where = where.c_str()});
+      {.text = select.c_str(), .key = table.HasRunBesides() ? storage::sql::kInRun : nullptr, .where = where.c_str()});
 }
 
 const char* SelectOwners(Owner owner) {
@@ -41,7 +41,7 @@ const char* SelectOwners(Owner owner) {
 
 }  // namespace
 
-RowReader::RowReader(storage::Database& database, const DatasetTable& table, RowPlace from)
+RowReader::RowReader(storage::sql::Database& database, const DatasetTable& table, RowPlace from)
     : table_(table), rows_(SelectRows(database, table)), place_(from) {
   if (const char* const sql = SelectOwners(table.owner)) owner_keys_ = std::make_unique<Statement>(database, sql);
   for (size_t i = 0; i < table.columns.size(); ++i) {

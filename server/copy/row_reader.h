@@ -28,13 +28,13 @@ class RowReader {
  public:
   // Begins at a position from before(), possibly of another database with equal rows. The arguments must outlive the
   // reader.
-  RowReader(storage::Database& database, const DatasetTable& table, RowPlace from = {});
+  RowReader(storage::sql::Database& database, const DatasetTable& table, RowPlace from = {});
 
   // Moves to the next row; returns false at the end.
   absl::StatusOr<bool> Step();
 
   // Returns the current row with the table's columns. Valid until the next Step().
-  const storage::Statement& row() const { return rows_; }
+  const storage::sql::Statement& row() const { return rows_; }
   // Returns the run of the current row's owner, or 0 if the table has no owner.
   int64_t run() const { return owners_.empty() ? 0 : owners_[owner_].run; }
   // Returns the position before the current row. Returns nullopt between rows that are read at once, because no reader
@@ -54,8 +54,8 @@ class RowReader {
   void BindRows();
 
   const DatasetTable& table_;
-  storage::Statement rows_;
-  std::unique_ptr<storage::Statement> owner_keys_;  // nullptr: no owners
+  storage::sql::Statement rows_;
+  std::unique_ptr<storage::sql::Statement> owner_keys_;  // nullptr: no owners
   int key_column_ = -1;
   std::vector<OwnerKey> owners_;  // a page of owners, from the current one on
   size_t owner_ = 0;

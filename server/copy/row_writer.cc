@@ -11,15 +11,15 @@
 namespace telemetry::copy {
 namespace {
 
-using storage::Blob;
-using storage::Statement;
+using storage::sql::Blob;
+using storage::sql::Statement;
 
 class SqliteRowWriter : public RowWriter {
  public:
-  SqliteRowWriter(storage::SqliteDatabase& database, const DatasetTable& table)
+  SqliteRowWriter(storage::sqlite::SqliteDatabase& database, const DatasetTable& table)
       : table_(table),
         insert_(database.Prepare(
-            storage::BulkInsert{.table = table.name.c_str(), .columns = table.ColumnNames().c_str()})) {}
+            storage::sql::BulkInsert{.table = table.name.c_str(), .columns = table.ColumnNames().c_str()})) {}
 
   absl::Status Add(int64_t /*run*/, const Statement& row) override {
     insert_->Reset();
@@ -45,12 +45,12 @@ class SqliteRowWriter : public RowWriter {
   }
 
   const DatasetTable& table_;
-  const std::unique_ptr<storage::PreparedStatement> insert_;
+  const std::unique_ptr<storage::sql::PreparedStatement> insert_;
 };
 
 class PostgresqlRowWriter : public RowWriter {
  public:
-  PostgresqlRowWriter(storage::PgDatabase& database, const DatasetTable& table)
+  PostgresqlRowWriter(storage::postgresql::PgDatabase& database, const DatasetTable& table)
       : table_(table), rows_(database.connection()) {}
 
   absl::Status Add(int64_t run, const Statement& row) override {
@@ -81,17 +81,18 @@ class PostgresqlRowWriter : public RowWriter {
   }
 
   const DatasetTable& table_;
-  storage::PgCopyIn rows_;
+  storage::postgresql::PgCopyIn rows_;
   bool begun_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<RowWriter> NewSqliteRowWriter(storage::SqliteDatabase& database, const DatasetTable& table) {
+std::unique_ptr<RowWriter> NewSqliteRowWriter(storage::sqlite::SqliteDatabase& database, const DatasetTable& table) {
   return std::make_unique<SqliteRowWriter>(database, table);
 }
 
-std::unique_ptr<RowWriter> NewPostgresqlRowWriter(storage::PgDatabase& database, const DatasetTable& table) {
+std::unique_ptr<RowWriter> NewPostgresqlRowWriter(storage::postgresql::PgDatabase& database,
+                                                  const DatasetTable& table) {
   return std::make_unique<PostgresqlRowWriter>(database, table);
 }
 

@@ -17,7 +17,7 @@ void AppendNumber(uint64_t bits, std::string* out) {
 }
 
 // Appends one value in a form in which no two sequences of values yield equal bytes.
-void AppendValue(const storage::Statement& row, int column, ColumnType type, std::string* out) {
+void AppendValue(const storage::sql::Statement& row, int column, ColumnType type, std::string* out) {
   if (row.IsNull(column)) return out->push_back('n');
   switch (type) {
     case ColumnType::kInteger:
@@ -39,7 +39,7 @@ void AppendValue(const storage::Statement& row, int column, ColumnType type, std
 
 }  // namespace
 
-absl::StatusOr<TableHash> HashTable(storage::Database& database, const DatasetTable& table) {
+absl::StatusOr<TableHash> HashTable(storage::sql::Database& database, const DatasetTable& table) {
   TableHash result;
   exporter::files::StreamHash hash;
   RowReader reader(database, table);

@@ -18,6 +18,6 @@ struct TableHash {
 };
 
 // Hashes a table. Equal rows have equal hashes in both kinds of database. Must be called in a read transaction.
-absl::StatusOr<TableHash> HashTable(storage::Database& database, const DatasetTable& table);
+absl::StatusOr<TableHash> HashTable(storage::sql::Database& database, const DatasetTable& table);
 
 }  // namespace telemetry::copy

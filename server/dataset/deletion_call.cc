@@ -21,7 +21,7 @@ absl::Status DeletionCall::TakeRequest(const grpc::ByteBuffer& request) { return
 absl::StatusOr<storage::Removal> DeletionCall::Find() {
   ASSIGN_OR_RETURN(const ReaderPool::Borrowed reader, readers().Borrow());
   if (!deletion_) {
-    ASSIGN_OR_RETURN(storage::Deletion begun, reader->BeginDeletion(request_));
+    ASSIGN_OR_RETURN(storage::readers::Deletion begun, reader->BeginDeletion(request_));
     deletion_ = std::move(begun);
   }
   return reader->Next(*deletion_);

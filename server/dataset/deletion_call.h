@@ -40,7 +40,7 @@ class DeletionCall final : public PageCall {
   WriterLoop& writer_;
   access::Gate& gate_;
   v1::DeleteRequest request_;
-  std::optional<storage::Deletion> deletion_;  // used by the thread that builds the current page
+  std::optional<storage::readers::Deletion> deletion_;  // used by the thread that builds the current page
 
   // May be acquired while PageCall's mutex is held, never the other way round.
   absl::Mutex audit_mutex_;

@@ -29,7 +29,7 @@ class ExportCall final : public PageCall {
 
   const CallEnd on_end_;
   // set when the request has arrived; used only by the thread that reads a page
-  std::optional<storage::Exporter> exporter_;
+  std::optional<storage::readers::Exporter> exporter_;
 };
 
 }  // namespace telemetry::collector

@@ -11,7 +11,7 @@ namespace telemetry::exporter {
 
 DatasetSource FromDatabase(std::string path) {
   return [path = std::move(path)](const v1::ExportRequest& request, const ItemSink& sink) -> absl::Status {
-    ASSIGN_OR_RETURN(std::unique_ptr<storage::StoreReader> reader, storage::OpenReader(path));
+    ASSIGN_OR_RETURN(std::unique_ptr<storage::StoreReader> reader, storage::any::OpenReader(path));
     return reader->Export(request, sink);
   };
 }

@@ -21,8 +21,10 @@
 
 namespace telemetry::storage {
 
+namespace readers {
 class Deletion;
 class Exporter;
+}  // namespace readers
 
 // A record that was refused, with its sequence number and the reason.
 struct RefusedRecord {
@@ -156,12 +158,12 @@ class StoreReader {
   // sink's error. The item is reused between calls: copy any part that must outlive the call.
   virtual absl::Status Export(const v1::ExportRequest& request, const Sink& sink) = 0;
   // Takes the next step of an export (exporter.h). Different readers of one dataset may take the steps.
-  virtual absl::StatusOr<ExportStep> Next(Exporter& exporter) = 0;
+  virtual absl::StatusOr<ExportStep> Next(readers::Exporter& exporter) = 0;
 
   // Run Deletion::Begin and Deletion::Next in a read transaction each. Different readers of one dataset may take the
   // steps.
-  virtual absl::StatusOr<Deletion> BeginDeletion(const v1::DeleteRequest& request) = 0;
-  virtual absl::StatusOr<Removal> Next(Deletion& deletion) = 0;
+  virtual absl::StatusOr<readers::Deletion> BeginDeletion(const v1::DeleteRequest& request) = 0;
+  virtual absl::StatusOr<Removal> Next(readers::Deletion& deletion) = 0;
 };
 
 }  // namespace telemetry::storage

@@ -72,7 +72,8 @@ class BackupTest : public FaultTest {
   }
 
   static int64_t QueryIn(const std::string& path, const std::string& sql) {
-    absl::StatusOr<storage::SqliteDatabase> database = storage::SqliteDatabase::Open(path, {.read_only = true});
+    absl::StatusOr<storage::sqlite::SqliteDatabase> database =
+        storage::sqlite::SqliteDatabase::Open(path, {.read_only = true});
     EXPECT_TRUE(database.ok()) << database.status();
     return database.ok() ? database->QueryInt(sql.c_str()).value_or(-1) : -1;
   }

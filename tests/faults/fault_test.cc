@@ -39,11 +39,11 @@ bool FaultTest::AwaitLog(const std::string& words, int times) {
   return false;
 }
 
-std::unique_ptr<storage::Database> FaultTest::OpenFile(const std::string& path) {
-  absl::StatusOr<storage::SqliteDatabase> database =
-      storage::SqliteDatabase::Open(path, {.read_only = true, .vfs = ""});
+std::unique_ptr<storage::sql::Database> FaultTest::OpenFile(const std::string& path) {
+  absl::StatusOr<storage::sqlite::SqliteDatabase> database =
+      storage::sqlite::SqliteDatabase::Open(path, {.read_only = true, .vfs = ""});
   EXPECT_TRUE(database.ok()) << database.status();
-  return database.ok() ? std::make_unique<storage::SqliteDatabase>(*std::move(database)) : nullptr;
+  return database.ok() ? std::make_unique<storage::sqlite::SqliteDatabase>(*std::move(database)) : nullptr;
 }
 
 void FaultTest::ExpectEverythingStoredOnce() {

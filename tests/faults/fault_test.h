@@ -16,9 +16,9 @@ class FaultTest : public ProducersTest {
   void StartCollector(const std::vector<std::string>& flags = {}, const std::vector<std::string>& environment = {});
 
   virtual std::string db() const { return File("dataset.db"); }
-  std::unique_ptr<storage::Database> OpenDataset() override { return OpenFile(db()); }
+  std::unique_ptr<storage::sql::Database> OpenDataset() override { return OpenFile(db()); }
   // Opens the dataset's file or a copy of it.
-  static std::unique_ptr<storage::Database> OpenFile(const std::string& path);
+  static std::unique_ptr<storage::sql::Database> OpenFile(const std::string& path);
   std::string LogText() const;
 
   // Blocks until the collector's log contains `words` at least `times` times. Returns false if it does not within a

@@ -43,8 +43,9 @@ class FleetFaultTest : public ProducersTest {
     if (HasFailure()) std::cout << "the server's log: cat " << File("collector-*.log") << std::endl;
   }
 
-  std::unique_ptr<storage::Database> OpenDataset() override {
-    absl::StatusOr<std::unique_ptr<storage::PgDatabase>> database = storage::PgDatabase::Open(server_.url());
+  std::unique_ptr<storage::sql::Database> OpenDataset() override {
+    absl::StatusOr<std::unique_ptr<storage::postgresql::PgDatabase>> database =
+        storage::postgresql::PgDatabase::Open(server_.url());
     EXPECT_TRUE(database.ok()) << database.status();
     return database.ok() ? *std::move(database) : nullptr;
   }

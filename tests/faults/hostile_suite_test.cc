@@ -166,7 +166,7 @@ class HostileSuite : public HostileTest, public testing::WithParamInterface<Scen
 
   // Checks that the dataset contains every acknowledged record.
   void ExpectStored(GoodClients& good) const {
-    auto dataset = storage::SqliteDatabase::Open(data_ + "/dataset.db", {.read_only = true, .vfs = ""});
+    auto dataset = storage::sqlite::SqliteDatabase::Open(data_ + "/dataset.db", {.read_only = true, .vfs = ""});
     ASSERT_TRUE(dataset.ok()) << dataset.status();
     for (const PacedClient& client : good.clients()) {
       ASSERT_GT(client.acknowledged(), kRecordsBeforeRows);

@@ -85,7 +85,7 @@ void ProducersTest::AwaitProgress() {
 void ProducersTest::ExpectAckedIsStored() {
   std::array<uint64_t, kProducers> acked;
   for (int number = 0; number < kProducers; ++number) acked[number] = AckedBy(number);
-  const std::unique_ptr<storage::Database> dataset = OpenDataset();
+  const std::unique_ptr<storage::sql::Database> dataset = OpenDataset();
   ASSERT_NE(dataset, nullptr);
   for (int number = 0; number < kProducers; ++number) {
     if (acked[number] > kRecordsBeforeRows) ExpectRowsIn(*dataset, number, acked[number] - kRecordsBeforeRows);
@@ -93,7 +93,7 @@ void ProducersTest::ExpectAckedIsStored() {
 }
 
 int64_t ProducersTest::Query(const char* sql) {
-  const std::unique_ptr<storage::Database> dataset = OpenDataset();
+  const std::unique_ptr<storage::sql::Database> dataset = OpenDataset();
   return dataset == nullptr ? -1 : dataset->QueryInt(sql).value();
 }
 
@@ -108,7 +108,7 @@ void ProducersTest::StopProducers() {
 }
 
 void ProducersTest::ExpectLedgersAreStoredOnce() {
-  const std::unique_ptr<storage::Database> dataset = OpenDataset();
+  const std::unique_ptr<storage::sql::Database> dataset = OpenDataset();
   ASSERT_NE(dataset, nullptr);
   int64_t accepted = 0;
   for (int number = 0; number < kProducers; ++number) {

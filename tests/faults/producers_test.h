@@ -27,7 +27,7 @@ class ProducersTest : public testing::Test {
   ~ProducersTest() override;
 
   // Opens the current dataset.
-  virtual std::unique_ptr<storage::Database> OpenDataset() = 0;
+  virtual std::unique_ptr<storage::sql::Database> OpenDataset() = 0;
 
   std::string File(const std::string& name) const { return folder_ + "/" + name; }
   uint64_t AckedBy(int number) const { return Ledger::Read(LedgerOf(number)).acked; }

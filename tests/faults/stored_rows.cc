@@ -8,12 +8,12 @@
 
 namespace telemetry::faults {
 
-void ExpectRowsIn(storage::Database& dataset, int number, uint64_t count) {
-  storage::Statement rows(dataset,
-                          "SELECT m.seq, m.timestamp_s, m.perf_ms FROM measurements AS m JOIN attempts AS a "
-                          "ON a.attempt = m.attempt WHERE a.attempt_id = ?1 ORDER BY m.seq");
+void ExpectRowsIn(storage::sql::Database& dataset, int number, uint64_t count) {
+  storage::sql::Statement rows(dataset,
+                               "SELECT m.seq, m.timestamp_s, m.perf_ms FROM measurements AS m JOIN attempts AS a "
+                               "ON a.attempt = m.attempt WHERE a.attempt_id = ?1 ORDER BY m.seq");
   const std::string attempt_id = RecordOf(number, 2).attempt().attempt_id();
-  rows.Bind(storage::Blob{attempt_id});
+  rows.Bind(storage::sql::Blob{attempt_id});
   uint64_t seq = 0;
   for (absl::StatusOr<bool> row = rows.Step(); row.value(); row = rows.Step()) {
     const v1::Measurement expected = RecordOf(number, ++seq + kRecordsBeforeRows).measurement();

@@ -10,7 +10,7 @@
 #include "server/storage/sql/schema_version.h"
 #include "server/storage/sqlite/dataset_file.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::any {
 namespace {
 
 constexpr std::string_view kHidden = "***";
@@ -45,32 +45,32 @@ std::string WithoutPasswords(std::string_view db) {
   return shown;
 }
 
-absl::StatusOr<DatasetState> Inspect(const std::string& db) {
-  if (!IsPostgresqlUrl(db)) return InspectDataset(db);
-  ASSIGN_OR_RETURN(const std::unique_ptr<PgDatabase> database, PgDatabase::Open(db));
-  ASSIGN_OR_RETURN(const int version, PgSchemaVersion(*database));
-  const int newest = EmbeddedPgMigrations().back().number;
-  if (version > newest) return NewerSchema(version, newest);
-  return DatasetState{.exists = version > 0, .schema_version = version, .newest_version = newest};
+absl::StatusOr<upkeep::DatasetState> Inspect(const std::string& db) {
+  if (!IsPostgresqlUrl(db)) return upkeep::InspectDataset(db);
+  ASSIGN_OR_RETURN(const std::unique_ptr<postgresql::PgDatabase> database, postgresql::PgDatabase::Open(db));
+  ASSIGN_OR_RETURN(const int version, postgresql::PgSchemaVersion(*database));
+  const int newest = postgresql::EmbeddedPgMigrations().back().number;
+  if (version > newest) return sql::NewerSchema(version, newest);
+  return upkeep::DatasetState{.exists = version > 0, .schema_version = version, .newest_version = newest};
 }
 
-absl::StatusOr<std::unique_ptr<StoreWriter>> OpenWriter(const std::string& db, const WriterOptions& options) {
-  if (IsPostgresqlUrl(db)) return OpenPostgresqlWriter(db, {.clock = options.clock});
-  return OpenSqliteWriter(db, options);
+absl::StatusOr<std::unique_ptr<StoreWriter>> OpenWriter(const std::string& db, const sqlite::WriterOptions& options) {
+  if (IsPostgresqlUrl(db)) return postgresql::OpenPostgresqlWriter(db, {.clock = options.clock});
+  return sqlite::OpenSqliteWriter(db, options);
 }
 
-absl::StatusOr<std::unique_ptr<Database>> OpenDatabaseForReading(const std::string& db) {
+absl::StatusOr<std::unique_ptr<sql::Database>> OpenDatabaseForReading(const std::string& db) {
   if (IsPostgresqlUrl(db)) {
-    ASSIGN_OR_RETURN(std::unique_ptr<PgDatabase> database, PgDatabase::Open(db));
-    RETURN_IF_ERROR(RequireCurrentPgSchema(*database));
+    ASSIGN_OR_RETURN(std::unique_ptr<postgresql::PgDatabase> database, postgresql::PgDatabase::Open(db));
+    RETURN_IF_ERROR(postgresql::RequireCurrentPgSchema(*database));
     return database;
   }
-  ASSIGN_OR_RETURN(SqliteDatabase database, OpenDatasetForReading(db, {}));
-  return std::make_unique<SqliteDatabase>(std::move(database));
+  ASSIGN_OR_RETURN(sqlite::SqliteDatabase database, sqlite::OpenDatasetForReading(db, {}));
+  return std::make_unique<sqlite::SqliteDatabase>(std::move(database));
 }
 
-absl::StatusOr<std::unique_ptr<StoreReader>> OpenReader(const std::string& db, const ReaderOptions& options) {
-  return IsPostgresqlUrl(db) ? OpenPostgresqlReader(db) : OpenSqliteReader(db, options);
+absl::StatusOr<std::unique_ptr<StoreReader>> OpenReader(const std::string& db, const sqlite::ReaderOptions& options) {
+  return IsPostgresqlUrl(db) ? postgresql::OpenPostgresqlReader(db) : sqlite::OpenSqliteReader(db, options);
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::any

@@ -10,7 +10,7 @@
 #include "server/storage/store.h"
 #include "server/storage/upkeep/inspect.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::any {
 
 // Returns whether --db names a database on a PostgreSQL server (postgresql://..., postgres://...) and not a SQLite
 // file.
@@ -21,16 +21,18 @@ std::string WithoutPasswords(std::string_view db);
 
 // Returns the state of the dataset that --db names, without creating or changing anything. Returns errors of
 // InspectDataset or OpenPostgresqlReader.
-absl::StatusOr<DatasetState> Inspect(const std::string& db);
+absl::StatusOr<upkeep::DatasetState> Inspect(const std::string& db);
 
 // Opens a writer of the dataset that --db names, as OpenSqliteWriter or OpenPostgresqlWriter does. Options for the
 // other kind are ignored.
-absl::StatusOr<std::unique_ptr<StoreWriter>> OpenWriter(const std::string& db, const WriterOptions& options = {});
+absl::StatusOr<std::unique_ptr<StoreWriter>> OpenWriter(const std::string& db,
+                                                        const sqlite::WriterOptions& options = {});
 
 // Opens the dataset's database for reading. Returns errors of OpenReader.
-absl::StatusOr<std::unique_ptr<Database>> OpenDatabaseForReading(const std::string& db);
+absl::StatusOr<std::unique_ptr<sql::Database>> OpenDatabaseForReading(const std::string& db);
 
 // Opens a reader, as OpenSqliteReader or OpenPostgresqlReader does.
-absl::StatusOr<std::unique_ptr<StoreReader>> OpenReader(const std::string& db, const ReaderOptions& options = {});
+absl::StatusOr<std::unique_ptr<StoreReader>> OpenReader(const std::string& db,
+                                                        const sqlite::ReaderOptions& options = {});
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::any

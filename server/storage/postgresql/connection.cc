@@ -10,7 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 namespace {
 
 // Connection parameters unless the URL sets them. They detect a server that became unreachable without closing the
@@ -152,4 +152,4 @@ absl::StatusOr<PgResult> PgConnection::Check(PGresult* result) const {
   return absl::Status(CodeOf(sqlstate), absl::StrCat("PostgreSQL: ", why, " (", sqlstate, ")"));
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

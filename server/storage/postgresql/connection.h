@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 
 // Deletes a PGresult.
 struct PgResultDeleter {
@@ -73,4 +73,4 @@ class PgConnection {
   int64_t changed_rows_ = 0;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

@@ -3,7 +3,7 @@
 #include "server/storage/postgresql/pg_integer.h"
 #include "server/storage/postgresql/pg_types.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 namespace {
 
 // Header before the elements: number of dimensions, NULL flag, element type, number of elements, index of the first
@@ -48,4 +48,4 @@ void PgArray::CountOne() {
   bytes_.replace(kSizeAt, size.size(), size);
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

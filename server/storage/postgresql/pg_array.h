@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 
 // An array that is bound as one parameter of a statement: a column of values, all of one type.
 class PgArray {
@@ -34,4 +34,4 @@ class PgArray {
   std::string bytes_;  // in PostgreSQL's binary format
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

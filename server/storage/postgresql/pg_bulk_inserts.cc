@@ -5,7 +5,7 @@
 
 #include "proto/base/status_macros.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 namespace {
 
 // COPY's binary format has a signature, no flags and no header extension before the rows, and a row of -1 columns after
@@ -77,4 +77,4 @@ absl::Status PgBulkInserts::Send(PgBulkRows& rows) {
   return absl::OkStatus();
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

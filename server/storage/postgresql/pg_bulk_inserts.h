@@ -9,7 +9,7 @@
 #include "server/storage/postgresql/connection.h"
 #include "server/storage/postgresql/pg_sql.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 
 // The rows of a transaction's bulk inserts (statement_text.h) into the same columns of one table.
 struct PgBulkRows {
@@ -55,4 +55,4 @@ class PgBulkInserts {
   std::vector<std::unique_ptr<PgBulkRows>> tables_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/record/ids.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 namespace {
 
 constexpr size_t kFlushBytes = size_t{64} << 10;
@@ -114,4 +114,4 @@ absl::Status PgCopyIn::End(const char* why_not) {
   return status.ok() && why_not != nullptr ? absl::UnavailableError("PostgreSQL: COPY was aborted") : status;
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

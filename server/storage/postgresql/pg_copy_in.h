@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "server/storage/postgresql/connection.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 
 // A bulk insert of rows into one table: COPY ... FROM STDIN, in the transaction that the connection is in. Generated
 // keys can be set explicitly. Values are appended column by column, in the order of `columns`; the server converts each
@@ -46,4 +46,4 @@ class PgCopyIn {
   std::string buffer_;  // in COPY's text format
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

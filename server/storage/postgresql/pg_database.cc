@@ -7,7 +7,7 @@
 #include "proto/base/status_macros.h"
 #include "server/storage/postgresql/pg_sql.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 
 absl::StatusOr<std::unique_ptr<PgDatabase>> PgDatabase::Open(const std::string& url, Access access) {
   const auto target = access == Access::kWrite ? PgConnection::Target::kReadWrite : PgConnection::Target::kAny;
@@ -16,11 +16,11 @@ absl::StatusOr<std::unique_ptr<PgDatabase>> PgDatabase::Open(const std::string& 
   return database;
 }
 
-std::unique_ptr<PreparedStatement> PgDatabase::Prepare(const StatementText& statement) {
+std::unique_ptr<sql::PreparedStatement> PgDatabase::Prepare(const sql::StatementText& statement) {
   return NewStatement(ToPgSql(statement), /*rows=*/nullptr);
 }
 
-std::unique_ptr<PreparedStatement> PgDatabase::Prepare(const BulkInsert& insert) {
+std::unique_ptr<sql::PreparedStatement> PgDatabase::Prepare(const sql::BulkInsert& insert) {
   return NewStatement(ToPgSql(insert), bulk_inserts_.RowsOf(ToPgCopy(insert)));
 }
 
@@ -68,4 +68,4 @@ absl::Status PgDatabase::RollBack() {
   return connection_.alive() ? Execute("ROLLBACK") : absl::OkStatus();
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

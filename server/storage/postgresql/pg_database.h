@@ -11,18 +11,18 @@
 #include "server/storage/sql/database.h"
 #include "server/storage/sql/prepared_statement.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 
 // A Database on a PostgreSQL server. Begin() re-establishes a lost connection. Any other call on a lost connection
 // fails once with an error of PgConnection.
-class PgDatabase : public Database {
+class PgDatabase : public sql::Database {
  public:
   // Connects. With kWrite, connects to a server that accepts writes, and returns UNAVAILABLE if there are only
   // standbys.
   static absl::StatusOr<std::unique_ptr<PgDatabase>> Open(const std::string& url, Access access = Access::kRead);
 
-  std::unique_ptr<PreparedStatement> Prepare(const StatementText& statement) override;
-  std::unique_ptr<PreparedStatement> Prepare(const BulkInsert& insert) override;
+  std::unique_ptr<sql::PreparedStatement> Prepare(const sql::StatementText& statement) override;
+  std::unique_ptr<sql::PreparedStatement> Prepare(const sql::BulkInsert& insert) override;
   // Prepares a statement, for callers that use features of PostgreSQL only.
   std::unique_ptr<PgStatement> PreparePg(const std::string& sql);
   absl::Status Execute(const char* sql) override;
@@ -58,4 +58,4 @@ class PgDatabase : public Database {
   bool commit_unknown_ = false;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

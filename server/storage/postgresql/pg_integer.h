@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 
 // Appends an unsigned integer in PostgreSQL's binary format: all its bytes, the most significant one first.
 template <typename Integer>
@@ -14,4 +14,4 @@ void AppendPgInteger(Integer value, std::string* out) {
   out->append(bytes, sizeof(Integer));
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

@@ -9,7 +9,7 @@
 #include "server/storage/sql/statement.h"
 #include "server/storage/sql/transaction.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 namespace {
 
 // PostgreSQL's advisory locks share one number space per database. This number was chosen at random.
@@ -20,19 +20,20 @@ constexpr char kMakeVersions[] =
     "applied_unix_us bigint NOT NULL)";
 
 // Applies all missing migrations or none: PostgreSQL rolls back schema changes, too.
-absl::Status ApplyMissing(PgDatabase& database, int version, absl::Time now, absl::Span<const Migration> migrations) {
+absl::Status ApplyMissing(PgDatabase& database, int version, absl::Time now,
+                          absl::Span<const sql::Migration> migrations) {
   RETURN_IF_ERROR(database.Execute(kMakeVersions));
-  Statement note(database, "INSERT INTO schema_versions (version, name, applied_unix_us) VALUES (?1, ?2, ?3)");
-  for (const Migration& migration : migrations) {
+  sql::Statement note(database, "INSERT INTO schema_versions (version, name, applied_unix_us) VALUES (?1, ?2, ?3)");
+  for (const sql::Migration& migration : migrations) {
     if (migration.number <= version) continue;
     absl::Status status = database.Execute(migration.sql);
     if (status.ok()) status = note.Bind(migration.number, migration.name, absl::ToUnixMicros(now)).Run();
     if (status.ok()) continue;
     return absl::Status(status.code(), absl::StrCat("migration ", migration.name, ": ", status.message()));
   }
-  return Statement(database,
-                   "INSERT INTO dataset (dataset_id, created_unix_us) "
-                   "SELECT uuid_send(gen_random_uuid()), ?1 WHERE NOT EXISTS (SELECT 1 FROM dataset)")
+  return sql::Statement(database,
+                        "INSERT INTO dataset (dataset_id, created_unix_us) "
+                        "SELECT uuid_send(gen_random_uuid()), ?1 WHERE NOT EXISTS (SELECT 1 FROM dataset)")
       .Bind(absl::ToUnixMicros(now))
       .Run();
 }
@@ -54,7 +55,7 @@ absl::StatusOr<int> PgSchemaVersion(PgDatabase& database) {
         "the database contains tables that do not belong to telemetry-collector: give another --db");
   }
   ASSIGN_OR_RETURN(const bool unfinished, IsUnfinishedCopy(database));
-  if (unfinished) return UnfinishedCopy();
+  if (unfinished) return sql::UnfinishedCopy();
   ASSIGN_OR_RETURN(const int64_t version, database.QueryInt("SELECT coalesce(max(version), 0) FROM schema_versions"));
   return static_cast<int>(version);
 }
@@ -62,23 +63,23 @@ absl::StatusOr<int> PgSchemaVersion(PgDatabase& database) {
 absl::StatusOr<bool> IsUnfinishedCopy(PgDatabase& database) {
   ASSIGN_OR_RETURN(
       const std::optional<int64_t> table,
-      Statement(database, "SELECT 1::bigint FROM pg_tables WHERE schemaname = current_schema() AND tablename = ?1")
-          .Bind(kUnfinishedCopyTable)
+      sql::Statement(database, "SELECT 1::bigint FROM pg_tables WHERE schemaname = current_schema() AND tablename = ?1")
+          .Bind(sql::kUnfinishedCopyTable)
           .QueryInt());
   return table.has_value();
 }
 
-absl::Status MigratePg(PgDatabase& database, absl::Time now, absl::Span<const Migration> migrations) {
+absl::Status MigratePg(PgDatabase& database, absl::Time now, absl::Span<const sql::Migration> migrations) {
   const int newest = migrations.back().number;
   ASSIGN_OR_RETURN(const int before, PgSchemaVersion(database));
   if (before == newest) return absl::OkStatus();
-  if (before > newest) return NewerSchema(before, newest);
-  ASSIGN_OR_RETURN(Transaction transaction, Transaction::BeginWrite(database));
+  if (before > newest) return sql::NewerSchema(before, newest);
+  ASSIGN_OR_RETURN(sql::Transaction transaction, sql::Transaction::BeginWrite(database));
   absl::Status status = database.Execute(kLock);
   if (!status.ok()) return status;
   // Another collector may have migrated the schema while this one waited.
   ASSIGN_OR_RETURN(const int version, PgSchemaVersion(database));
-  if (version > newest) return NewerSchema(version, newest);
+  if (version > newest) return sql::NewerSchema(version, newest);
   if (version == newest) return absl::OkStatus();
   status = ApplyMissing(database, version, now, migrations);
   return status.ok() ? transaction.Commit() : status;
@@ -86,7 +87,7 @@ absl::Status MigratePg(PgDatabase& database, absl::Time now, absl::Span<const Mi
 
 absl::Status RequireCurrentPgSchema(PgDatabase& database) {
   ASSIGN_OR_RETURN(const int version, PgSchemaVersion(database));
-  return RequireSchemaVersion(version, EmbeddedPgMigrations().back().number);
+  return sql::RequireSchemaVersion(version, EmbeddedPgMigrations().back().number);
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

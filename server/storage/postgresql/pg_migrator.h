@@ -5,19 +5,19 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "server/storage/postgresql/pg_database.h"
-#include "server/storage/sql/migrations.h"
+#include "server/storage/sql/migration.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 
 // Returns all of migrations/postgresql, embedded at build time, in the order of their numbers: 1, 2, 3, ...
-absl::Span<const Migration> EmbeddedPgMigrations();
+absl::Span<const sql::Migration> EmbeddedPgMigrations();
 
 // Brings a database to the newest of `migrations`, and chooses the dataset_id of a new dataset. An empty database
 // becomes a dataset; a dataset that is up to date is not written to. Any number of collectors may call this at the same
 // time: one migrates, the others wait. Returns FAILED_PRECONDITION if the database is newer than this program or
 // contains other tables; the message names the remedy.
 absl::Status MigratePg(PgDatabase& database, absl::Time now,
-                       absl::Span<const Migration> migrations = EmbeddedPgMigrations());
+                       absl::Span<const sql::Migration> migrations = EmbeddedPgMigrations());
 
 // Returns the version of a database's schema; 0: none yet. Returns FAILED_PRECONDITION if the database contains other
 // tables, or is an unfinished copy.
@@ -30,4 +30,4 @@ absl::StatusOr<bool> IsUnfinishedCopy(PgDatabase& database);
 // the remedy.
 absl::Status RequireCurrentPgSchema(PgDatabase& database);
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

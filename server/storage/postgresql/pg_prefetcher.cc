@@ -11,7 +11,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/python_literal.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 namespace {
 
 // Runs a bound statement and calls `take` for each of its rows.
@@ -82,17 +82,17 @@ RunArrays ArraysOf(const absl::flat_hash_set<std::pair<std::string, int64_t>>& r
 }
 
 // Caches the run of a row with the columns run_id, sender and run.
-void Remember(const PgStatement& row, RunTable& runs) {
+void Remember(const PgStatement& row, tables::RunTable& runs) {
   runs.Remember(std::string(row.Text(0)), row.Int(1), row.Int(2));
 }
 
 // Returns the first two columns of a row, config_id and sender.
-ConfigTable::Id ConfigIdColumns(const PgStatement& row) {
+tables::ConfigTable::Id ConfigIdColumns(const PgStatement& row) {
   return {.config_id = static_cast<uint64_t>(row.Int(0)), .sender = row.Int(1)};
 }
 
 // Returns whether all arguments of a text have keys.
-bool KnowsArguments(const ConfigTable& configs, const std::string& text) {
+bool KnowsArguments(const tables::ConfigTable& configs, const std::string& text) {
   const std::vector<std::string_view> pieces = record::SplitConfigArguments(text);
   return std::all_of(pieces.begin(), pieces.end(),
                      [&](std::string_view piece) { return configs.KnowsArgument(std::string(piece)); });
@@ -133,7 +133,8 @@ PgPrefetcher::PgPrefetcher(PgDatabase& database)
       find_hashes_(database.PreparePg(FindRows("m.source_hash", "source_hashes"))),
       find_details_(database.PreparePg(FindRows("NULL", "measurement_details"))) {}
 
-absl::Status PgPrefetcher::PrefetchKeys(absl::Span<const Entry> records, RunTable& runs, ConfigTable& configs) {
+absl::Status PgPrefetcher::PrefetchKeys(absl::Span<const Entry> records, tables::RunTable& runs,
+                                        tables::ConfigTable& configs) {
   made_runs_.clear();
   made_configs_.clear();
   absl::Status status = PrefetchRuns(records, runs);
@@ -147,7 +148,7 @@ bool PgPrefetcher::TakeMade(const Entry& entry) {
   return record->has_config() && made_configs_.erase({.config_id = record->config().config_id(), .sender = sender}) > 0;
 }
 
-absl::Status PgPrefetcher::PrefetchRuns(absl::Span<const Entry> records, RunTable& runs) {
+absl::Status PgPrefetcher::PrefetchRuns(absl::Span<const Entry> records, tables::RunTable& runs) {
   Runs named;
   Runs described;  // these runs are created in any case
   for (const auto& [record, sender] : records) {
@@ -175,7 +176,7 @@ absl::Status PgPrefetcher::PrefetchRuns(absl::Span<const Entry> records, RunTabl
   return FindRuns(described, runs);
 }
 
-absl::Status PgPrefetcher::FindRuns(const Runs& wanted, RunTable& runs) {
+absl::Status PgPrefetcher::FindRuns(const Runs& wanted, tables::RunTable& runs) {
   if (wanted.empty()) return absl::OkStatus();
   const RunArrays arrays = ArraysOf(wanted);
   find_runs_->Bind(1, arrays.run_ids);
@@ -183,8 +184,8 @@ absl::Status PgPrefetcher::FindRuns(const Runs& wanted, RunTable& runs) {
   return ForEachRow(*find_runs_, [&] { Remember(*find_runs_, runs); });
 }
 
-absl::Status PgPrefetcher::PrefetchRows(absl::Span<const Entry> records, MeasurementTable& measurements,
-                                        DetailTable& details) {
+absl::Status PgPrefetcher::PrefetchRows(absl::Span<const Entry> records, tables::MeasurementTable& measurements,
+                                        tables::DetailTable& details) {
   measurements.BeginKnownRows(finds_rows_);
   details.BeginKnownRows(finds_rows_);
   if (!finds_rows_) return absl::OkStatus();
@@ -198,7 +199,7 @@ absl::Status PgPrefetcher::PrefetchRows(absl::Span<const Entry> records, Measure
   return absl::OkStatus();
 }
 
-absl::Status PgPrefetcher::FindMeasurements(absl::Span<const Entry> records, MeasurementTable& measurements) {
+absl::Status PgPrefetcher::FindMeasurements(absl::Span<const Entry> records, tables::MeasurementTable& measurements) {
   PgStatement& found = *find_measurements_;
   RowSearch search(found);
   for (const auto& [record, sender] : records) {
@@ -209,14 +210,14 @@ absl::Status PgPrefetcher::FindMeasurements(absl::Span<const Entry> records, Mea
                              {.timestamp_s = found.Double(2),
                               .generation = found.Int(3),
                               .status = found.Int(4),
-                              .perf_ms = DoubleColumn(found, 5),
-                              .compile_time_s = DoubleColumn(found, 6),
+                              .perf_ms = tables::DoubleColumn(found, 5),
+                              .compile_time_s = tables::DoubleColumn(found, 6),
                               .config_id = static_cast<uint64_t>(found.Int(7)),
-                              .failure_sha256 = TextColumn(found, 8)});
+                              .failure_sha256 = tables::TextColumn(found, 8)});
   });
 }
 
-absl::Status PgPrefetcher::FindHashes(absl::Span<const Entry> records, MeasurementTable& measurements) {
+absl::Status PgPrefetcher::FindHashes(absl::Span<const Entry> records, tables::MeasurementTable& measurements) {
   RowSearch search(*find_hashes_);
   for (const auto& [record, sender] : records) {
     if (record->has_source_hash()) search.Add(record->source_hash());
@@ -225,7 +226,7 @@ absl::Status PgPrefetcher::FindHashes(absl::Span<const Entry> records, Measureme
       [&](int64_t attempt, uint64_t seq) { measurements.RememberHash(attempt, seq, find_hashes_->Bytes(2)); });
 }
 
-absl::Status PgPrefetcher::FindDetails(absl::Span<const Entry> records, DetailTable& details) {
+absl::Status PgPrefetcher::FindDetails(absl::Span<const Entry> records, tables::DetailTable& details) {
   RowSearch search(*find_details_);
   for (const auto& [record, sender] : records) {
     if (record->has_measurement_detail()) search.Add(record->measurement_detail());
@@ -233,8 +234,8 @@ absl::Status PgPrefetcher::FindDetails(absl::Span<const Entry> records, DetailTa
   return search.Run([&](int64_t attempt, uint64_t seq) { details.RememberRow(attempt, seq); });
 }
 
-absl::Status PgPrefetcher::PrefetchRunConfigs(absl::Span<const Entry> records, const RunTable& runs,
-                                              ConfigTable& configs) {
+absl::Status PgPrefetcher::PrefetchRunConfigs(absl::Span<const Entry> records, const tables::RunTable& runs,
+                                              tables::ConfigTable& configs) {
   PgArray run_keys = PgArray::OfIntegers();
   PgArray config_keys = PgArray::OfIntegers();
   for (const auto& [record, sender] : records) {
@@ -255,14 +256,14 @@ absl::Status PgPrefetcher::PrefetchRunConfigs(absl::Span<const Entry> records, c
     configs.Remember(found.Int(0), found.Int(1),
                      {.is_stored = true,
                       .key_list = found.IsNull(2) ? std::nullopt : std::optional<int64_t>(found.Int(2)),
-                      .keys_json = TextColumn(found, 3),
-                      .sample_id = TextColumn(found, 4),
-                      .decorator = TextColumn(found, 5),
+                      .keys_json = tables::TextColumn(found, 3),
+                      .sample_id = tables::TextColumn(found, 4),
+                      .decorator = tables::TextColumn(found, 5),
                       .sender = found.Int(6)});
   });
 }
 
-absl::Status PgPrefetcher::PrefetchConfigs(absl::Span<const Entry> records, ConfigTable& configs) {
+absl::Status PgPrefetcher::PrefetchConfigs(absl::Span<const Entry> records, tables::ConfigTable& configs) {
   Configs wanted = Collect(records, configs);
   absl::Status status = FindConfigs(wanted, configs);
   if (status.ok()) status = FindArguments(UnknownArguments(wanted, Of::kAllTexts, configs), configs);
@@ -271,9 +272,9 @@ absl::Status PgPrefetcher::PrefetchConfigs(absl::Span<const Entry> records, Conf
   return status.ok() ? MakeConfigs(wanted, configs) : status;
 }
 
-PgPrefetcher::Configs PgPrefetcher::Collect(absl::Span<const Entry> records, const ConfigTable& configs) {
+PgPrefetcher::Configs PgPrefetcher::Collect(absl::Span<const Entry> records, const tables::ConfigTable& configs) {
   Configs wanted;
-  const auto add_named = [&](const ConfigTable::Id& id) {
+  const auto add_named = [&](const tables::ConfigTable::Id& id) {
     if (!configs.Knows(id)) wanted.named.insert(id);
   };
   for (const auto& [record, sender] : records) {
@@ -287,14 +288,14 @@ PgPrefetcher::Configs PgPrefetcher::Collect(absl::Span<const Entry> records, con
   return wanted;
 }
 
-absl::Status PgPrefetcher::FindConfigs(Configs& wanted, ConfigTable& configs) {
+absl::Status PgPrefetcher::FindConfigs(Configs& wanted, tables::ConfigTable& configs) {
   PgArray ids = PgArray::OfIntegers();
   absl::flat_hash_set<int64_t> named_by;
-  const auto add = [&](const ConfigTable::Id& id) {
+  const auto add = [&](const tables::ConfigTable::Id& id) {
     ids.Add(static_cast<int64_t>(id.config_id));
     named_by.insert(id.sender);
   };
-  for (const ConfigTable::Id& id : wanted.named) {
+  for (const tables::ConfigTable::Id& id : wanted.named) {
     if (!wanted.incoming.contains(id)) add(id);
   }
   for (const auto& [id, incoming] : wanted.incoming) add(id);
@@ -304,17 +305,17 @@ absl::Status PgPrefetcher::FindConfigs(Configs& wanted, ConfigTable& configs) {
   find_configs_->Bind(1, ids);
   find_configs_->Bind(2, senders);
   return ForEachRow(*find_configs_, [&] {
-    const ConfigTable::Id id = ConfigIdColumns(*find_configs_);
+    const tables::ConfigTable::Id id = ConfigIdColumns(*find_configs_);
     configs.Remember(id, find_configs_->Int(2));
     const auto incoming = wanted.incoming.find(id);
     if (incoming == wanted.incoming.end()) return;
     incoming->second.is_known = true;
-    incoming->second.arguments = TextColumn(*find_configs_, 3);
-    incoming->second.unsplit = TextColumn(*find_configs_, 4);
+    incoming->second.arguments = tables::TextColumn(*find_configs_, 3);
+    incoming->second.unsplit = tables::TextColumn(*find_configs_, 4);
   });
 }
 
-PgPrefetcher::Texts PgPrefetcher::UnknownArguments(const Configs& wanted, Of of, const ConfigTable& configs) {
+PgPrefetcher::Texts PgPrefetcher::UnknownArguments(const Configs& wanted, Of of, const tables::ConfigTable& configs) {
   Texts unknown;
   for (const auto& [id, incoming] : wanted.incoming) {
     if (of == Of::kNewConfigs && incoming.is_known) continue;
@@ -326,7 +327,7 @@ PgPrefetcher::Texts PgPrefetcher::UnknownArguments(const Configs& wanted, Of of,
   return unknown;
 }
 
-absl::Status PgPrefetcher::FindArguments(const Texts& texts, ConfigTable& configs) {
+absl::Status PgPrefetcher::FindArguments(const Texts& texts, tables::ConfigTable& configs) {
   if (texts.empty()) return absl::OkStatus();
   const PgArray array = ArrayOf(texts);
   find_arguments_->Bind(1, array);
@@ -334,7 +335,7 @@ absl::Status PgPrefetcher::FindArguments(const Texts& texts, ConfigTable& config
                     [&] { configs.RememberArgument(std::string(find_arguments_->Text(0)), find_arguments_->Int(1)); });
 }
 
-absl::Status PgPrefetcher::MakeArguments(const Configs& wanted, ConfigTable& configs) {
+absl::Status PgPrefetcher::MakeArguments(const Configs& wanted, tables::ConfigTable& configs) {
   const Texts texts = UnknownArguments(wanted, Of::kNewConfigs, configs);
   if (texts.empty()) return absl::OkStatus();
   const PgArray array = ArrayOf(texts);
@@ -346,25 +347,25 @@ absl::Status PgPrefetcher::MakeArguments(const Configs& wanted, ConfigTable& con
   return FindArguments(UnknownArguments(wanted, Of::kNewConfigs, configs), configs);
 }
 
-absl::Status PgPrefetcher::MarkStoredTexts(const Configs& wanted, ConfigTable& configs) {
+absl::Status PgPrefetcher::MarkStoredTexts(const Configs& wanted, tables::ConfigTable& configs) {
   for (const auto& [id, incoming] : wanted.incoming) {
     // A text with an unknown argument cannot be the stored text.
     if (!incoming.is_known || !KnowsArguments(configs, *incoming.text)) continue;
-    ASSIGN_OR_RETURN(const ConfigTable::StoredText text, configs.Encode(*incoming.text));
+    ASSIGN_OR_RETURN(const tables::ConfigTable::StoredText text, configs.Encode(*incoming.text));
     const bool same_unsplit = text.unsplit ? incoming.unsplit == *text.unsplit : !incoming.unsplit;
     if (same_unsplit && incoming.arguments == text.arguments) configs.MarkStored(id, *incoming.text);
   }
   return absl::OkStatus();
 }
 
-absl::Status PgPrefetcher::MakeConfigs(const Configs& wanted, ConfigTable& configs) {
+absl::Status PgPrefetcher::MakeConfigs(const Configs& wanted, tables::ConfigTable& configs) {
   PgArray ids = PgArray::OfIntegers();
   PgArray senders = PgArray::OfIntegers();
   PgArray arguments = PgArray::OfTexts();
   PgArray unsplit = PgArray::OfTexts();
   for (const auto& [id, incoming] : wanted.incoming) {
     if (incoming.is_known) continue;
-    ASSIGN_OR_RETURN(const ConfigTable::StoredText text, configs.Encode(*incoming.text));
+    ASSIGN_OR_RETURN(const tables::ConfigTable::StoredText text, configs.Encode(*incoming.text));
     ids.Add(static_cast<int64_t>(id.config_id));
     senders.Add(id.sender);
     arguments.Add(text.arguments);
@@ -376,11 +377,11 @@ absl::Status PgPrefetcher::MakeConfigs(const Configs& wanted, ConfigTable& confi
   make_configs_->Bind(3, arguments);
   make_configs_->Bind(4, unsplit);
   return ForEachRow(*make_configs_, [&] {
-    const ConfigTable::Id id = ConfigIdColumns(*make_configs_);
+    const tables::ConfigTable::Id id = ConfigIdColumns(*make_configs_);
     made_configs_.insert(id);
     configs.Remember(id, make_configs_->Int(2));
     configs.MarkStored(id, *wanted.incoming.at(id).text);
   });
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

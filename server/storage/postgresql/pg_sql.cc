@@ -6,20 +6,20 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 namespace {
 
 constexpr std::string_view kRun = "?run";
 
-const char* LockClause(RowLock lock) {
+const char* LockClause(sql::RowLock lock) {
   switch (lock) {
-    case RowLock::kKeyShare:
+    case sql::RowLock::kKeyShare:
       return " FOR KEY SHARE";
-    case RowLock::kNoKeyUpdate:
+    case sql::RowLock::kNoKeyUpdate:
       return " FOR NO KEY UPDATE";
-    case RowLock::kUpdate:
+    case sql::RowLock::kUpdate:
       return " FOR UPDATE";
-    case RowLock::kNone:
+    case sql::RowLock::kNone:
       break;
   }
   return "";
@@ -54,16 +54,16 @@ PgSql WithPgParameters(std::string_view sql) {
 
 }  // namespace
 
-PgSql ToPgSql(const StatementText& statement) {
+PgSql ToPgSql(const sql::StatementText& statement) {
   const auto& [text, key, where, lock] = statement;
   return WithPgParameters(absl::StrCat(text, where == nullptr ? "" : " WHERE ", key, key == nullptr ? "" : " AND ",
                                        where, LockClause(lock)));
 }
 
-PgSql ToPgSql(const BulkInsert& insert) { return WithPgParameters(SingleInsert(insert, insert.in_run)); }
+PgSql ToPgSql(const sql::BulkInsert& insert) { return WithPgParameters(sql::SingleInsert(insert, insert.in_run)); }
 
-PgCopy ToPgCopy(const BulkInsert& insert) {
-  const int columns = ColumnCount(insert);
+PgCopy ToPgCopy(const sql::BulkInsert& insert) {
+  const int columns = sql::ColumnCount(insert);
   PgCopy copy{.table = insert.table,
               .text = absl::StrCat("COPY ", insert.table, " (", insert.in_run ? "run, " : "", insert.columns,
                                    ") FROM STDIN (FORMAT binary)"),
@@ -73,4 +73,4 @@ PgCopy ToPgCopy(const BulkInsert& insert) {
   return copy;
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

@@ -5,7 +5,7 @@
 
 #include "server/storage/sql/statement_text.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 
 // A statement in PostgreSQL's SQL.
 struct PgSql {
@@ -15,9 +15,9 @@ struct PgSql {
 };
 
 // Renders a statement with its key and its lock. ?1 becomes $1, and ?run becomes a parameter after the numbered ones.
-PgSql ToPgSql(const StatementText& statement);
+PgSql ToPgSql(const sql::StatementText& statement);
 // Renders the INSERT of a single row.
-PgSql ToPgSql(const BulkInsert& insert);
+PgSql ToPgSql(const sql::BulkInsert& insert);
 
 // A COPY of many rows.
 struct PgCopy {
@@ -26,6 +26,6 @@ struct PgCopy {
   std::vector<int> parameters;  // for each column, the parameter of the INSERT (from 1) that supplies it
 };
 
-PgCopy ToPgCopy(const BulkInsert& insert);
+PgCopy ToPgCopy(const sql::BulkInsert& insert);
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

@@ -8,7 +8,7 @@
 #include "server/storage/postgresql/pg_integer.h"
 #include "server/storage/postgresql/pg_types.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 namespace {
 
 constexpr int kBinary = 1;
@@ -80,7 +80,7 @@ void PgStatement::Bind(int index, std::string_view text) {
   if (Value* const value = ValueAt(index)) *value = {.type = kPgText, .at = text, .null = false};
 }
 
-void PgStatement::Bind(int index, Blob blob) {
+void PgStatement::Bind(int index, sql::Blob blob) {
   if (Value* const value = ValueAt(index)) *value = {.type = kPgBytes, .at = blob.bytes, .null = false};
 }
 
@@ -202,4 +202,4 @@ double PgStatement::Double(int column) const { return std::bit_cast<double>(Read
 
 std::string_view PgStatement::Text(int column) const { return Cell(column); }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

@@ -15,11 +15,11 @@
 #include "server/storage/postgresql/pg_sql.h"
 #include "server/storage/sql/prepared_statement.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 
 // A statement that is prepared on its first run, and again on each new connection. The first Step() fetches all rows,
 // so that another statement can run between two steps. A query that may return many rows therefore needs a LIMIT.
-class PgStatement : public PreparedStatement {
+class PgStatement : public sql::PreparedStatement {
  public:
   // `name` is the prefix of the statement's name on this connection and must be unique. `connection`,
   // `bulk_inserts` and `rows` (the buffer of a bulk insert, or nullptr) must outlive the statement.
@@ -31,7 +31,7 @@ class PgStatement : public PreparedStatement {
   void Bind(int index, int64_t value) override;
   void Bind(int index, double value) override;
   void Bind(int index, std::string_view text) override;
-  void Bind(int index, Blob blob) override;
+  void Bind(int index, sql::Blob blob) override;
   void Bind(int index, std::nullopt_t null) override;
   void BindRun(int64_t run) override;
   void Bind(int index, const PgArray& array);
@@ -86,4 +86,4 @@ class PgStatement : public PreparedStatement {
   int64_t changes_ = 0;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

@@ -2,7 +2,7 @@
 
 #include <libpq-fe.h>
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 
 // Types of the catalog pg_type. Their numbers never change.
 inline constexpr Oid kPgBool = 16;
@@ -16,4 +16,4 @@ inline constexpr Oid kPgBytesArray = 1001;
 inline constexpr Oid kPgTextArray = 1009;
 inline constexpr Oid kPgInt8Array = 1016;
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

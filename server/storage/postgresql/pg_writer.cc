@@ -10,7 +10,7 @@
 #include "server/storage/postgresql/pg_migrator.h"
 #include "server/storage/sql/transaction.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 namespace {
 
 constexpr auto kFirstPause = std::chrono::milliseconds(5);
@@ -26,11 +26,11 @@ bool MayBeDoneAgain(const absl::Status& status) { return absl::IsAborted(status)
 
 absl::StatusOr<std::unique_ptr<StoreWriter>> OpenPostgresqlWriter(const std::string& url,
                                                                   const PgWriterOptions& options) {
-  ASSIGN_OR_RETURN(std::unique_ptr<PgDatabase> database, PgDatabase::Open(url, Database::Access::kWrite));
+  ASSIGN_OR_RETURN(std::unique_ptr<PgDatabase> database, PgDatabase::Open(url, sql::Database::Access::kWrite));
   RETURN_IF_ERROR(MigratePg(*database, options.clock()));
   std::string dataset_id;
   {
-    Statement read(*database, "SELECT dataset_id FROM dataset");
+    sql::Statement read(*database, "SELECT dataset_id FROM dataset");
     ASSIGN_OR_RETURN(const bool row, read.Step());
     if (!row)
       return absl::FailedPreconditionError("the database is an unfinished copy: run telemetry-collector copy again");
@@ -45,7 +45,7 @@ PgWriter::PgWriter(std::unique_ptr<PgDatabase> database, std::string dataset_id,
       options_(options),
       random_(std::random_device()()),
       prefetcher_(*database_),
-      batches_(*database_, BatchWriter::Writers::kMany, &prefetcher_),
+      batches_(*database_, tables::BatchWriter::Writers::kMany, &prefetcher_),
       committed_seq_(*database_, "SELECT committed_seq FROM producers WHERE producer_id = ?1 FOR SHARE"),
       remover_(*database_) {}
 
@@ -95,13 +95,13 @@ absl::StatusOr<v1::DeleteStep> PgWriter::RemoveAttempts(const Removal& removal) 
 absl::StatusOr<bool> PgWriter::AreRemoved(const Removal& removal) {
   // Runs without attempts are removed again; only the count of removed runs is lost.
   if (removal.keys.empty()) return false;
-  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginWrite(*database_));
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, sql::Transaction::BeginWrite(*database_));
   ASSIGN_OR_RETURN(const bool is_there, remover_.IsThere(removal.keys.front()));
   return !is_there;
 }
 
 absl::Status PgWriter::Idle() {
-  const absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
+  const absl::StatusOr<sql::Transaction> transaction = sql::Transaction::BeginRead(*database_);
   return transaction.status();
 }
 
@@ -145,7 +145,7 @@ absl::Status PgWriter::Transact(absl::FunctionRef<absl::Status()> work,
 }
 
 absl::Status PgWriter::TransactOnce(absl::FunctionRef<absl::Status()> work, bool& is_unknown) {
-  ASSIGN_OR_RETURN(Transaction transaction, Transaction::BeginWrite(*database_));
+  ASSIGN_OR_RETURN(sql::Transaction transaction, sql::Transaction::BeginWrite(*database_));
   // After a failover the new primary may not have the rows that were committed on the old one.
   if (const uint64_t connection = database_->connection().generation(); connection != remembered_on_) {
     batches_.Forget();
@@ -159,15 +159,15 @@ absl::Status PgWriter::TransactOnce(absl::FunctionRef<absl::Status()> work, bool
 
 absl::StatusOr<bool> PgWriter::AreStored(absl::Span<const ProducerBatch> batches,
                                          const std::vector<BatchOutcome>& outcomes) {
-  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginWrite(*database_));
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, sql::Transaction::BeginWrite(*database_));
   for (size_t i = 0; i < batches.size(); ++i) {
     if (!outcomes[i].status.ok()) continue;
     ASSIGN_OR_RETURN(const std::optional<int64_t> committed_seq,
-                     committed_seq_.Bind(Blob{batches[i].producer_id}).QueryInt());
+                     committed_seq_.Bind(sql::Blob{batches[i].producer_id}).QueryInt());
     const auto stored = static_cast<uint64_t>(committed_seq.value_or(0));
     if (stored < outcomes[i].committed_seq) return false;
   }
   return true;
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

@@ -18,7 +18,7 @@
 #include "server/storage/tables/attempt_remover.h"
 #include "server/storage/tables/batch_writer.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 
 // The StoreWriter over PostgreSQL. If other transactions were in the way or the connection was lost, the writer repeats
 // the transaction for up to PgWriterOptions::patience. If the connection was lost during COMMIT, the producers'
@@ -58,10 +58,10 @@ class PgWriter : public StoreWriter {
   absl::Duration served_;
   std::minstd_rand random_;  // adds jitter to the back-off, so that two conflicting writers do not collide again
   PgPrefetcher prefetcher_;
-  BatchWriter batches_;
+  tables::BatchWriter batches_;
   uint64_t remembered_on_ = 0;  // the connection generation for which the caches are valid
-  Statement committed_seq_;
-  AttemptRemover remover_;
+  sql::Statement committed_seq_;
+  tables::AttemptRemover remover_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

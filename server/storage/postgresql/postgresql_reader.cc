@@ -8,12 +8,12 @@
 #include "server/storage/postgresql/postgresql_store.h"
 #include "server/storage/readers/sql_reader.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 
 absl::StatusOr<std::unique_ptr<StoreReader>> OpenPostgresqlReader(const std::string& url) {
   ASSIGN_OR_RETURN(std::unique_ptr<PgDatabase> database, PgDatabase::Open(url));
   RETURN_IF_ERROR(RequireCurrentPgSchema(*database));
-  return std::make_unique<SqlReader>(std::move(database));
+  return std::make_unique<readers::SqlReader>(std::move(database));
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

@@ -9,7 +9,7 @@
 #include "absl/time/time.h"
 #include "server/storage/store.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 
 // Options of OpenPostgresqlWriter().
 struct PgWriterOptions {
@@ -36,4 +36,4 @@ absl::StatusOr<std::unique_ptr<StoreWriter>> OpenPostgresqlWriter(const std::str
 // next call connects again.
 absl::StatusOr<std::unique_ptr<StoreReader>> OpenPostgresqlReader(const std::string& url);
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

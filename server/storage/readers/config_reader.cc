@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::readers {
 namespace {
 
 // Limit of the cached texts of arguments, which many configs share.
@@ -15,7 +15,7 @@ constexpr size_t kRememberedIds = 8192;
 
 }  // namespace
 
-ConfigReader::ConfigReader(Database& database)
+ConfigReader::ConfigReader(sql::Database& database)
     : read_(database, "SELECT config_id, arguments, unsplit_text, sender FROM configs WHERE config = ?1"),
       read_argument_(database, "SELECT text FROM config_arguments WHERE argument = ?1"),
       read_nameless_(database,
@@ -78,7 +78,7 @@ absl::Status ConfigReader::Fill(v1::Config* entry) {
   return filled.status();
 }
 
-absl::StatusOr<bool> ConfigReader::FillText(const Statement& row, int arguments, int unsplit, std::string* text) {
+absl::StatusOr<bool> ConfigReader::FillText(const sql::Statement& row, int arguments, int unsplit, std::string* text) {
   const std::string_view whole = row.Text(unsplit);
   text->assign(whole.data(), whole.size());
   if (row.IsNull(arguments)) return !row.IsNull(unsplit);
@@ -121,4 +121,4 @@ absl::StatusOr<const std::string*> ConfigReader::Argument(int64_t argument) {
   return &arguments_[key];
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::readers

@@ -10,7 +10,7 @@
 #include "server/storage/sql/statement.h"
 #include "telemetry/v1/dataset.pb.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::readers {
 
 // Maps config keys to ids, and tracks the configs that a stream has announced. Senders may have different configs under
 // one id, so a config that one sender's rows name is announced again after another sender's rows. Keys are small and
@@ -29,7 +29,7 @@ class ConfigReader {
     int64_t sender = 0;
   };
 
-  explicit ConfigReader(Database& database);
+  explicit ConfigReader(sql::Database& database);
 
   // Uses and fills `seen` from now on; nullptr: the reader's own. `seen` must outlive its use.
   void Use(Seen* seen) { seen_ = seen == nullptr ? &own_ : seen; }
@@ -53,7 +53,7 @@ class ConfigReader {
   absl::Status Find(int64_t config);
   absl::Status Fill(v1::Config* entry);
   // Sets the text from the columns `arguments` and `unsplit_text`. Returns false if both are NULL.
-  absl::StatusOr<bool> FillText(const Statement& row, int arguments, int unsplit, std::string* text);
+  absl::StatusOr<bool> FillText(const sql::Statement& row, int arguments, int unsplit, std::string* text);
   // Appends the text that `arguments`, a JSON array of argument keys, encodes.
   absl::Status AppendText(std::string_view arguments, std::string* text);
   absl::StatusOr<const std::string*> Argument(int64_t argument);
@@ -67,9 +67,9 @@ class ConfigReader {
   Seen* seen_ = &own_;
   std::vector<std::string> arguments_;  // by key; empty: not cached
   size_t argument_bytes_ = 0;
-  Statement read_;
-  Statement read_argument_;
-  Statement read_nameless_;
+  sql::Statement read_;
+  sql::Statement read_argument_;
+  sql::Statement read_nameless_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::readers

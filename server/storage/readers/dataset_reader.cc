@@ -9,7 +9,7 @@
 #include "proto/record/ids.h"
 #include "server/storage/sql/attempt_state.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::readers {
 namespace {
 
 #define TELEMETRY_ATTEMPT_COLUMNS                                                                                      \
@@ -29,7 +29,7 @@ namespace {
   " LIMIT "                                                                                               \
   "1000"
 
-absl::Status ReadValues(Statement& statement, google::protobuf::RepeatedPtrField<std::string>* values) {
+absl::Status ReadValues(sql::Statement& statement, google::protobuf::RepeatedPtrField<std::string>* values) {
   while (true) {
     absl::StatusOr<bool> found = statement.Step();
     if (!found.ok() || !*found) return found.status();
@@ -39,7 +39,7 @@ absl::Status ReadValues(Statement& statement, google::protobuf::RepeatedPtrField
 
 }  // namespace
 
-DatasetReader::DatasetReader(Database& database)
+DatasetReader::DatasetReader(sql::Database& database)
     : configs_(database),
       measurements_(database, configs_),
       details_(database),
@@ -132,10 +132,10 @@ absl::StatusOr<std::vector<StoredAttempt>> DatasetReader::Attempts(const StoredR
 absl::StatusOr<std::vector<StoredAttempt>> DatasetReader::AttemptsOf(const std::string& run_id,
                                                                      const std::string& after_attempt_id,
                                                                      int64_t limit) {
-  return ReadAttempts(attempts_of_.Bind(run_id, Blob{after_attempt_id}, limit));
+  return ReadAttempts(attempts_of_.Bind(run_id, sql::Blob{after_attempt_id}, limit));
 }
 
-absl::StatusOr<std::vector<StoredAttempt>> DatasetReader::ReadAttempts(Statement& bound) {
+absl::StatusOr<std::vector<StoredAttempt>> DatasetReader::ReadAttempts(sql::Statement& bound) {
   std::vector<StoredAttempt> attempts;
   while (true) {
     ASSIGN_OR_RETURN(bool found, bound.Step());
@@ -151,21 +151,21 @@ absl::StatusOr<std::vector<StoredAttempt>> DatasetReader::ReadAttempts(Statement
 }
 
 absl::StatusOr<StoredAttempt> DatasetReader::Attempt(const std::string& attempt_id) {
-  ASSIGN_OR_RETURN(bool found, attempt_.Bind(Blob{attempt_id}).Step());
+  ASSIGN_OR_RETURN(bool found, attempt_.Bind(sql::Blob{attempt_id}).Step());
   if (!found) return absl::NotFoundError(absl::StrCat("no attempt has the id ", record::HexEncode(attempt_id)));
   StoredAttempt attempt = FillAttempt(attempt_);
   attempt_.Reset();
   return attempt;
 }
 
-StoredAttempt DatasetReader::FillAttempt(const Statement& row) {
+StoredAttempt DatasetReader::FillAttempt(const sql::Statement& row) {
   StoredAttempt stored{.key = {.run = row.Int(13), .attempt = row.Int(0)}, .summary = {}};
   v1::Attempt& attempt = *stored.summary.mutable_attempt();
   attempt.set_attempt_id(std::string(row.Bytes(1)));
   attempt.set_run_id(row.String(2));
   attempt.set_origin(row.String(3));
   attempt.set_dialect(row.String(4));
-  attempt.set_state(ParseAttemptState(row.Text(5)));
+  attempt.set_state(sql::ParseAttemptState(row.Text(5)));
   attempt.set_provisional(row.Int(6) != 0);
   if (!row.IsNull(7)) attempt.set_started_unix_us(row.Int(7));
   if (!row.IsNull(8)) attempt.set_search_algorithm(row.String(8));
@@ -249,4 +249,4 @@ absl::StatusOr<v1::FilterValues> DatasetReader::ReadFilterValues() {
   return values;
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::readers

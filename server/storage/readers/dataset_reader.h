@@ -16,7 +16,7 @@
 #include "server/storage/sql/statement.h"
 #include "telemetry/v1/dataset.pb.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::readers {
 
 // A sender's run and its key.
 struct StoredRun {
@@ -39,7 +39,7 @@ struct RunPlace {
 
 // An attempt and its key.
 struct StoredAttempt {
-  AttemptKey key;
+  sql::AttemptKey key;
   v1::AttemptSummary summary;   // Summarise() fills in the counts
   std::optional<BestRow> best;  // the row of best_perf_ms
 };
@@ -48,7 +48,7 @@ struct StoredAttempt {
 // inside the caller's transaction.
 class DatasetReader {
  public:
-  explicit DatasetReader(Database& database);
+  explicit DatasetReader(sql::Database& database);
 
   // Returns the runs after `after` that the filter selects, ordered by run_id, then by their sender's name. A run
   // without attempts is omitted if another sender has attempts under its run_id. If no sender has, a run without a
@@ -90,9 +90,9 @@ class DatasetReader {
   IrGraphReader& ir_graphs() { return ir_graphs_; }
 
  private:
-  absl::StatusOr<std::vector<StoredAttempt>> ReadAttempts(Statement& bound);
+  absl::StatusOr<std::vector<StoredAttempt>> ReadAttempts(sql::Statement& bound);
   StoredRun FillRun();
-  static StoredAttempt FillAttempt(const Statement& row);
+  static StoredAttempt FillAttempt(const sql::Statement& row);
   // Adds the attempt's rows to its own summary and to `stats`.
   absl::Status Count(StoredAttempt* attempt, RowStats* stats);
 
@@ -100,15 +100,15 @@ class DatasetReader {
   MeasurementReader measurements_;
   DetailReader details_;
   IrGraphReader ir_graphs_;
-  Statement runs_;
-  Statement attempts_;
-  Statement attempts_of_;
-  Statement attempt_;
-  Statement run_config_keys_;
-  Statement run_config_;
-  Statement kernel_names_;
-  Statement hardware_;
-  Statement statuses_;
+  sql::Statement runs_;
+  sql::Statement attempts_;
+  sql::Statement attempts_of_;
+  sql::Statement attempt_;
+  sql::Statement run_config_keys_;
+  sql::Statement run_config_;
+  sql::Statement kernel_names_;
+  sql::Statement hardware_;
+  sql::Statement statuses_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::readers

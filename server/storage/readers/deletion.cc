@@ -12,7 +12,7 @@
 #include "server/storage/sql/statement.h"
 #include "server/storage/tables/attempt_remover.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::readers {
 namespace {
 
 // The number of attempts that one step examines. This is quick even if none of them matches.
@@ -26,7 +26,7 @@ constexpr int64_t kKeysAtOnce = 10'000;
   "SELECT a.attempt, a.attempt_id, r.run_id, coalesce(k.name, ''), a.origin, a.state, a.first_received_unix_us, " \
   "(SELECT count(*) FROM measurements AS m"
 
-constexpr StatementText WithRowCounts(const char* text) {
+constexpr sql::StatementText WithRowCounts(const char* text) {
   return {.text = text,
           .key = "m.run = a.run",
           .where =
@@ -35,12 +35,12 @@ constexpr StatementText WithRowCounts(const char* text) {
 }
 
 // Indexed by Deletion::Kind.
-constexpr StatementText kFind[] = {WithRowCounts(TELEMETRY_FIND("run IN (SELECT run FROM runs WHERE run_id = ?1)")),
-                                   WithRowCounts(TELEMETRY_FIND("attempt_id = ?1")),
-                                   WithRowCounts(TELEMETRY_FIND("origin = ?1"))};
+constexpr sql::StatementText kFind[] = {
+    WithRowCounts(TELEMETRY_FIND("run IN (SELECT run FROM runs WHERE run_id = ?1)")),
+    WithRowCounts(TELEMETRY_FIND("attempt_id = ?1")), WithRowCounts(TELEMETRY_FIND("origin = ?1"))};
 
 // Runs a bound statement and returns the first column of its rows.
-absl::StatusOr<std::vector<std::string>> Texts(Statement& statement) {
+absl::StatusOr<std::vector<std::string>> Texts(sql::Statement& statement) {
   std::vector<std::string> texts;
   while (true) {
     ASSIGN_OR_RETURN(const bool row, statement.Step());
@@ -61,23 +61,23 @@ bool IsHex(const std::string& text) { return text.find_first_not_of("0123456789a
 // Returns the ids directly before and after the position of `id` in the order of ids. A typing error at the end of an
 // id leaves it close to the correct one.
 template <typename Id>
-absl::StatusOr<std::vector<std::string>> Neighbours(Database& database, const char* before, const char* behind,
+absl::StatusOr<std::vector<std::string>> Neighbours(sql::Database& database, const char* before, const char* behind,
                                                     const Id& id) {
-  Statement lower(database, before);
+  sql::Statement lower(database, before);
   ASSIGN_OR_RETURN(std::vector<std::string> ids, Texts(lower.Bind(id)));
-  Statement upper(database, behind);
+  sql::Statement upper(database, behind);
   ASSIGN_OR_RETURN(std::vector<std::string> above, Texts(upper.Bind(id)));
   ids.insert(ids.end(), above.begin(), above.end());
   return ids;
 }
 
-absl::StatusOr<std::string> FindRun(Database& database, const std::string& prefix) {
+absl::StatusOr<std::string> FindRun(sql::Database& database, const std::string& prefix) {
   if (!IsHex(prefix) || prefix.size() < record::kShortestRunIdPrefix || prefix.size() > record::kRunIdDigits) {
     return absl::InvalidArgumentError(
         absl::StrCat("'", prefix, "' is not a run_id: give its 64 lower-case hex digits or at least the first 4"));
   }
-  Statement find(database,
-                 "SELECT DISTINCT run_id FROM runs WHERE run_id >= ?1 AND run_id < ?2 ORDER BY run_id LIMIT 2");
+  sql::Statement find(database,
+                      "SELECT DISTINCT run_id FROM runs WHERE run_id >= ?1 AND run_id < ?2 ORDER BY run_id LIMIT 2");
   const std::string behind = absl::StrCat(prefix, "g");
   ASSIGN_OR_RETURN(std::vector<std::string> found, Texts(find.Bind(prefix, behind)));
   if (found.size() == 1) return found.front();
@@ -93,41 +93,41 @@ absl::StatusOr<std::string> FindRun(Database& database, const std::string& prefi
   return NotFound(absl::StrCat("no run_id begins with ", prefix), prefix, near);
 }
 
-absl::Status FindAttempt(Database& database, const std::string& attempt_id) {
+absl::Status FindAttempt(sql::Database& database, const std::string& attempt_id) {
   if (attempt_id.size() != record::kAttemptIdBytes) return absl::InvalidArgumentError("an attempt_id has 16 bytes");
-  Statement find(database, "SELECT attempt FROM attempts WHERE attempt_id = ?1");
-  const absl::StatusOr<std::optional<int64_t>> found = find.Bind(Blob{attempt_id}).QueryInt();
+  sql::Statement find(database, "SELECT attempt FROM attempts WHERE attempt_id = ?1");
+  const absl::StatusOr<std::optional<int64_t>> found = find.Bind(sql::Blob{attempt_id}).QueryInt();
   if (!found.ok() || found->has_value()) return found.status();
   ASSIGN_OR_RETURN(
       std::vector<std::string> near,
       Neighbours(database, "SELECT attempt_id FROM attempts WHERE attempt_id < ?1 ORDER BY attempt_id DESC LIMIT 4",
                  "SELECT attempt_id FROM attempts WHERE attempt_id > ?1 ORDER BY attempt_id LIMIT 4",
-                 Blob{attempt_id}));
+                 sql::Blob{attempt_id}));
   for (std::string& id : near) id = record::HexEncode(id);
   const std::string digits = record::HexEncode(attempt_id);
   return NotFound(absl::StrCat("no attempt has the attempt_id ", digits), digits, near);
 }
 
-absl::Status FindOrigin(Database& database, const std::string& origin) {
+absl::Status FindOrigin(sql::Database& database, const std::string& origin) {
   if (origin.empty())
     return absl::InvalidArgumentError("an origin is empty: name attempts without an origin by their ids");
-  Statement find(database, "SELECT attempt FROM attempts WHERE origin = ?1 LIMIT 1");
+  sql::Statement find(database, "SELECT attempt FROM attempts WHERE origin = ?1 LIMIT 1");
   const absl::StatusOr<std::optional<int64_t>> found = find.Bind(origin).QueryInt();
   if (!found.ok() || found->has_value()) return found.status();
-  Statement origins(database,
-                    "SELECT DISTINCT origin FROM attempts WHERE length(origin) BETWEEN 1 AND 256 "
-                    "ORDER BY origin LIMIT 1000");
+  sql::Statement origins(database,
+                         "SELECT DISTINCT origin FROM attempts WHERE length(origin) BETWEEN 1 AND 256 "
+                         "ORDER BY origin LIMIT 1000");
   ASSIGN_OR_RETURN(const std::vector<std::string> near, Texts(origins));
   return NotFound(absl::StrCat("no attempt has the origin '", origin, "'"), origin, near);
 }
 
-v1::DeletedAttempt Describe(const Statement& row) {
+v1::DeletedAttempt Describe(const sql::Statement& row) {
   v1::DeletedAttempt attempt;
   attempt.set_attempt_id(std::string(row.Bytes(1)));
   attempt.set_run_id(row.String(2));
   attempt.set_kernel_name(row.String(3));
   attempt.set_origin(row.String(4));
-  attempt.set_state(ParseAttemptState(row.Text(5)));
+  attempt.set_state(sql::ParseAttemptState(row.Text(5)));
   attempt.set_first_received_unix_us(row.Int(6));
   attempt.set_rows(static_cast<uint64_t>(row.Int(7)));
   return attempt;
@@ -135,7 +135,7 @@ v1::DeletedAttempt Describe(const Statement& row) {
 
 }  // namespace
 
-absl::StatusOr<Deletion> Deletion::Begin(Database& database, const v1::DeleteRequest& request) {
+absl::StatusOr<Deletion> Deletion::Begin(sql::Database& database, const v1::DeleteRequest& request) {
   const int count = request.run_ids_size() + request.attempt_ids_size() + request.origins_size();
   if (count == 0) return absl::InvalidArgumentError("a deletion must name runs, attempts or origins");
   if (count > kMostNames) {
@@ -159,10 +159,10 @@ absl::StatusOr<Deletion> Deletion::Begin(Database& database, const v1::DeleteReq
   return deletion;
 }
 
-absl::StatusOr<Removal> Deletion::Next(Database& database) {
+absl::StatusOr<Removal> Deletion::Next(sql::Database& database) {
   Removal removal;
   if (done()) return removal;
-  Statement next(database, "SELECT attempt FROM attempts WHERE attempt > ?1 ORDER BY attempt LIMIT 1");
+  sql::Statement next(database, "SELECT attempt FROM attempts WHERE attempt > ?1 ORDER BY attempt LIMIT 1");
   ASSIGN_OR_RETURN(const std::optional<int64_t> first, next.Bind(looked_at_).QueryInt());
   if (first.has_value() && *first <= through_) {
     // Attempts of an origin are found by a scan of all attempts, so their search is limited per step.
@@ -177,16 +177,17 @@ absl::StatusOr<Removal> Deletion::Next(Database& database) {
   return removal;
 }
 
-absl::Status Deletion::Find(Database& database, int64_t first, int64_t last, Removal& removal) {
+absl::Status Deletion::Find(sql::Database& database, int64_t first, int64_t last, Removal& removal) {
   const Name& name = names_[at_];
-  Statement find(database, kFind[static_cast<size_t>(name.kind)]);
+  sql::Statement find(database, kFind[static_cast<size_t>(name.kind)]);
   if (name.kind == Kind::kAttempt) {
-    find.Bind(Blob{name.value}, first, last, AttemptRemover::kAttemptsAtOnce);
+    find.Bind(sql::Blob{name.value}, first, last, tables::AttemptRemover::kAttemptsAtOnce);
   } else {
-    find.Bind(name.value, first, last, AttemptRemover::kAttemptsAtOnce);
+    find.Bind(name.value, first, last, tables::AttemptRemover::kAttemptsAtOnce);
   }
   int64_t rows = 0;
-  for (int64_t found = 0; found < AttemptRemover::kAttemptsAtOnce && rows < AttemptRemover::kRowsAtOnce; ++found) {
+  for (int64_t found = 0; found < tables::AttemptRemover::kAttemptsAtOnce && rows < tables::AttemptRemover::kRowsAtOnce;
+       ++found) {
     ASSIGN_OR_RETURN(const bool row, find.Step());
     if (!row) {
       looked_at_ = last;
@@ -210,4 +211,4 @@ bool Deletion::IsNamedBy(const Name& name, const v1::DeletedAttempt& attempt) {
   return name.value == (name.kind == Kind::kAttempt ? attempt.attempt_id() : attempt.origin());
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::readers

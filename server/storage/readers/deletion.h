@@ -10,7 +10,7 @@
 #include "server/storage/sql/database.h"
 #include "telemetry/v1/deletion.pb.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::readers {
 
 // A search for the attempts that a DeleteRequest names. Finds a few at a time, so that memory use and transactions stay
 // small. Used by one thread at a time.
@@ -20,11 +20,11 @@ class Deletion {
 
   // Checks that each name matches something. Returns the errors of DeletionService.Delete; the message of NOT_FOUND
   // suggests a similar name. Runs in the caller's transaction.
-  static absl::StatusOr<Deletion> Begin(Database& database, const v1::DeleteRequest& request);
+  static absl::StatusOr<Deletion> Begin(sql::Database& database, const v1::DeleteRequest& request);
 
   // Returns the next attempts, at most as many as one transaction may remove; possibly none. Runs in the caller's
   // transaction.
-  absl::StatusOr<Removal> Next(Database& database);
+  absl::StatusOr<Removal> Next(sql::Database& database);
   // Returns true if no attempt is left to be found.
   bool done() const { return at_ == names_.size(); }
 
@@ -39,7 +39,7 @@ class Deletion {
   };
 
   // Adds the attempts from key `first` to `last` that match the current name and no earlier name.
-  absl::Status Find(Database& database, int64_t first, int64_t last, Removal& removal);
+  absl::Status Find(sql::Database& database, int64_t first, int64_t last, Removal& removal);
   static bool IsNamedBy(const Name& name, const v1::DeletedAttempt& attempt);
 
   std::vector<Name> names_;
@@ -48,4 +48,4 @@ class Deletion {
   int64_t looked_at_ = 0;  // the current name's attempts up to this key were found
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::readers

@@ -13,7 +13,7 @@
 #include "proto/record/ids.h"
 #include "server/storage/sql/transaction.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::readers {
 namespace {
 
 using google::protobuf::internal::WireFormatLite;
@@ -74,7 +74,7 @@ Exporter::Exporter(v1::ExportRequest request)
   resume_ = walk_.handle();
 }
 
-absl::StatusOr<ExportStep> Exporter::Next(Database& database, DatasetReader& reader) {
+absl::StatusOr<ExportStep> Exporter::Next(sql::Database& database, DatasetReader& reader) {
   if (!connections_lost_.has_value()) connections_lost_ = database.connections_lost();
   database_ = &database;
   reader_ = &reader;
@@ -108,7 +108,7 @@ Walk Exporter::Run() {
 }
 
 absl::StatusOr<std::vector<StoredRun>> Exporter::NextRuns(const RunPlace& after) {
-  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginRead(*database_));
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, sql::Transaction::BeginRead(*database_));
   ASSIGN_OR_RETURN(std::vector<StoredRun> runs, reader_->Runs(filter_, after, kRunsPerPage));
   for (StoredRun& run : runs) {
     v1::Run only_id;
@@ -130,7 +130,7 @@ absl::StatusOr<std::vector<StoredAttempt>> Exporter::SelectAttempts(const Stored
 }
 
 absl::StatusOr<v1::RunSummary> Exporter::Summarise(const StoredRun& run, std::vector<StoredAttempt>* selected) {
-  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginRead(*database_));
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, sql::Transaction::BeginRead(*database_));
   const absl::StatusOr<std::vector<StoredRun>> runs = reader_->RunsOf(run.run.run_id());
   if (absl::IsNotFound(runs.status())) return HasChanged();
   if (!runs.ok()) return runs.status();
@@ -147,7 +147,7 @@ absl::StatusOr<v1::RunSummary> Exporter::Summarise(const StoredRun& run, std::ve
 }
 
 absl::Status Exporter::AddTotals(const StoredRun& run, v1::ExportTotals* totals) {
-  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginRead(*database_));
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, sql::Transaction::BeginRead(*database_));
   ASSIGN_OR_RETURN(std::vector<StoredAttempt> attempts, SelectAttempts(run));
   totals->set_runs(totals->runs() + 1);
   totals->set_attempts(totals->attempts() + attempts.size());
@@ -199,7 +199,7 @@ Walk Exporter::SendRun(const StoredRun& run) {
 }
 
 absl::StatusOr<std::string> Exporter::ReadIrGraph(const StoredRun& run, const std::string& kind) {
-  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginRead(*database_));
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, sql::Transaction::BeginRead(*database_));
   ASSIGN_OR_RETURN(const std::string graph, reader_->ir_graphs().Read(run.described_by, run.run.run_id(), kind));
   std::string item;
   {
@@ -238,7 +238,7 @@ Walk Exporter::SendRunConfigs(const StoredRun& run) {
 absl::StatusOr<size_t> Exporter::ReadRunConfigs(const StoredRun& run,
                                                 const std::vector<std::pair<uint64_t, int64_t>>& keys, size_t begin,
                                                 v1::ExportRunConfigs* page) {
-  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginRead(*database_));
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, sql::Transaction::BeginRead(*database_));
   const size_t end = std::min(begin + kRunConfigsPerPage, keys.size());
   v1::ExportConfigs* announced = configs_.mutable_configs();
   size_t bytes = 0;
@@ -259,7 +259,7 @@ absl::StatusOr<size_t> Exporter::ReadRunConfigs(const StoredRun& run,
 }
 
 absl::Status Exporter::ReadAttempt(const StoredAttempt& attempt, v1::AttemptSummary* summary) {
-  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginRead(*database_));
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, sql::Transaction::BeginRead(*database_));
   RETURN_IF_ERROR(CheckStillThere(attempt));
   ASSIGN_OR_RETURN(StoredAttempt whole, reader_->Attempt(attempt.summary.attempt().attempt_id()));
   *summary = std::move(whole.summary);
@@ -304,10 +304,10 @@ absl::StatusOr<Exporter::RowParts> Exporter::FindParts(const StoredAttempt& atte
   return RowParts{.hashes = hashes, .details = details};
 }
 
-absl::StatusOr<bool> Exporter::ReadRows(const AttemptKey& attempt, uint64_t after_seq, RowParts parts) {
+absl::StatusOr<bool> Exporter::ReadRows(const sql::AttemptKey& attempt, uint64_t after_seq, RowParts parts) {
   v1::ExportRows* page = rows_.mutable_rows();
   page->Clear();
-  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginRead(*database_));
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, sql::Transaction::BeginRead(*database_));
   absl::StatusOr<bool> more =
       reader_->measurements().ReadPage(attempt, after_seq, {.rows = kRowsPerPage, .bytes = kPageBytes},
                                        filter_.status(), page->mutable_measurements(), configs_.mutable_configs());
@@ -333,7 +333,7 @@ absl::Status Exporter::CheckStillThere(const StoredAttempt& attempt) {
 Walk Exporter::SendFilterValues() {
   v1::ExportItem item;
   {
-    absl::StatusOr<Transaction> transaction = Transaction::BeginRead(*database_);
+    absl::StatusOr<sql::Transaction> transaction = sql::Transaction::BeginRead(*database_);
     if (!transaction.ok()) co_return transaction.status();
     absl::StatusOr<v1::FilterValues> values = reader_->ReadFilterValues();
     if (!values.ok()) co_return values.status();
@@ -349,4 +349,4 @@ Walk Exporter::FlushConfigs() {
   co_return absl::OkStatus();
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::readers

@@ -15,7 +15,7 @@
 #include "server/storage/sql/database.h"
 #include "telemetry/v1/dataset.pb.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::readers {
 
 // Returns INVALID_ARGUMENT if a field of the filter has an impossible value.
 absl::Status CheckFilter(const v1::Filter& filter);
@@ -32,7 +32,7 @@ class Exporter {
   // attempt or IR graph. Returns ABORTED if an attempt was superseded or removed while its rows were read, UNAVAILABLE
   // if a connection was lost since the first step, so that earlier items may be out of date, and errors of the
   // database. After an error, no further step is allowed.
-  absl::StatusOr<ExportStep> Next(Database& database, DatasetReader& reader);
+  absl::StatusOr<ExportStep> Next(sql::Database& database, DatasetReader& reader);
 
  private:
   // The kinds of rows that an attempt has beside its measurements.
@@ -76,7 +76,7 @@ class Exporter {
   absl::StatusOr<RowParts> FindParts(const StoredAttempt& attempt);
   // Reads one page of rows into rows_, and their configs that were not announced yet into configs_. Returns false if
   // that was the last page.
-  absl::StatusOr<bool> ReadRows(const AttemptKey& attempt, uint64_t after_seq, RowParts parts);
+  absl::StatusOr<bool> ReadRows(const sql::AttemptKey& attempt, uint64_t after_seq, RowParts parts);
   absl::Status CheckStillThere(const StoredAttempt& attempt);
 
   // Returns only keys, ids and senders, since a run may be larger than a megabyte.
@@ -92,7 +92,7 @@ class Exporter {
   ConfigReader::Seen seen_;
   std::optional<uint64_t> connections_lost_;  // unset: before the first step
   // State of the current step.
-  Database* database_ = nullptr;
+  sql::Database* database_ = nullptr;
   DatasetReader* reader_ = nullptr;
   ExportStep step_;
   bool has_sent_rows_ = false;
@@ -102,4 +102,4 @@ class Exporter {
   Walk walk_;  // must be the last member: it uses all of the above
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::readers

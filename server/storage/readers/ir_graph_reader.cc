@@ -4,11 +4,11 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/json.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::readers {
 namespace {
 
 template <typename Message>
-absl::Status SetOmitted(const Statement& row, int column, Message* message) {
+absl::Status SetOmitted(const sql::Statement& row, int column, Message* message) {
   if (row.IsNull(column)) return absl::OkStatus();
   absl::StatusOr<record::Json> keys = record::ParseJson(row.Text(column));
   if (!keys.ok()) return absl::DataLossError("omitted_json is not JSON: check the database");
@@ -18,7 +18,7 @@ absl::Status SetOmitted(const Statement& row, int column, Message* message) {
 
 }  // namespace
 
-IrGraphReader::IrGraphReader(Database& database)
+IrGraphReader::IrGraphReader(sql::Database& database)
     : kinds_(database, "SELECT kind FROM ir_graphs WHERE run = ?1 ORDER BY kind"),
       read_(database,
             "SELECT ir_graph, schema_version, directed, multigraph, attributes_json, extra_json FROM ir_graphs "
@@ -30,13 +30,13 @@ IrGraphReader::IrGraphReader(Database& database)
                "concrete_shape_json, stride_json, concrete_stride_json, device, value_json, input_dtypes_json, "
                "input_shapes_json, reduction_type, reduction_ranges_json, pointwise_ranges_json, source_loc, "
                "omitted_json, extra_json FROM ir_nodes",
-           .key = kInRun,
+           .key = sql::kInRun,
            .where = "ir_graph = ?1 ORDER BY ordinal"}),
       read_edges_(
           database,
           {.text = "SELECT source, target, edge_kind, arg_positions_json, dtype, shape_json, omitted_json, extra_json "
                    "FROM ir_edges",
-           .key = kInRun,
+           .key = sql::kInRun,
            .where = "ir_graph = ?1 ORDER BY ordinal"}) {}
 
 absl::StatusOr<std::vector<std::string>> IrGraphReader::Kinds(int64_t run) {
@@ -94,7 +94,7 @@ absl::Status IrGraphReader::AppendNodes(int64_t run, int64_t ir_graph, std::stri
   };
   constexpr int kFirst = 2;
   constexpr int kOmitted = kFirst + std::size(kColumns);
-  read_nodes_.Bind(InRun{run}, ir_graph);
+  read_nodes_.Bind(sql::InRun{run}, ir_graph);
   while (true) {
     absl::StatusOr<bool> found = read_nodes_.Step();
     if (!found.ok() || !*found) return found.status();
@@ -112,7 +112,7 @@ absl::Status IrGraphReader::AppendNodes(int64_t run, int64_t ir_graph, std::stri
 }
 
 absl::Status IrGraphReader::AppendEdges(int64_t run, int64_t ir_graph, std::string* graph) {
-  read_edges_.Bind(InRun{run}, ir_graph);
+  read_edges_.Bind(sql::InRun{run}, ir_graph);
   while (true) {
     absl::StatusOr<bool> found = read_edges_.Step();
     if (!found.ok() || !*found) return found.status();
@@ -130,4 +130,4 @@ absl::Status IrGraphReader::AppendEdges(int64_t run, int64_t ir_graph, std::stri
   }
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::readers

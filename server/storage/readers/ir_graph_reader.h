@@ -9,13 +9,13 @@
 #include "server/storage/sql/statement.h"
 #include "telemetry/v1/records.pb.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::readers {
 
 // Reassembles stored IR graphs. A graph stays serialised, since its parsed form may take twenty times the memory. Part
 // of a reader: used by one thread, inside the caller's transaction.
 class IrGraphReader {
  public:
-  explicit IrGraphReader(Database& database);
+  explicit IrGraphReader(sql::Database& database);
 
   // Returns the kinds of the run's graphs, ordered by kind.
   absl::StatusOr<std::vector<std::string>> Kinds(int64_t run);
@@ -27,10 +27,10 @@ class IrGraphReader {
   absl::Status AppendNodes(int64_t run, int64_t ir_graph, std::string* graph);
   absl::Status AppendEdges(int64_t run, int64_t ir_graph, std::string* graph);
 
-  Statement kinds_;
-  Statement read_;
-  Statement read_nodes_;
-  Statement read_edges_;
+  sql::Statement kinds_;
+  sql::Statement read_;
+  sql::Statement read_nodes_;
+  sql::Statement read_edges_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::readers

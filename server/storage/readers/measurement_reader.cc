@@ -7,7 +7,7 @@
 #include "proto/record/ids.h"
 #include "server/storage/sql/failure_json.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::readers {
 namespace {
 
 // Status keys start at 1. These values stand for all statuses, and for a status that no row has.
@@ -18,36 +18,36 @@ constexpr size_t kMostStatusBytes = size_t{1} << 20;
 
 }  // namespace
 
-MeasurementReader::MeasurementReader(Database& database, ConfigReader& configs)
+MeasurementReader::MeasurementReader(sql::Database& database, ConfigReader& configs)
     : configs_(configs),
       read_page_(database,
                  {.text = "SELECT seq, timestamp_s, generation, status, perf_ms, compile_time_s, config, failure "
                           "FROM measurements",
-                  .key = kInRun,
+                  .key = sql::kInRun,
                   .where = "attempt = ?1 AND seq > ?2 AND (?3 = 0 OR status = ?3) ORDER BY seq LIMIT ?4"}),
       read_hashes_(database, {.text = "SELECT seq, source_hash FROM source_hashes",
-                              .key = kInRun,
+                              .key = sql::kInRun,
                               .where = "attempt = ?1 AND seq BETWEEN ?2 AND ?3 ORDER BY seq"}),
       has_hashes_(database,
-                  {.text = "SELECT EXISTS (SELECT 1 FROM source_hashes", .key = kInRun, .where = "attempt = ?1)"}),
-      count_(database, {.text = "SELECT count(*) FROM measurements", .key = kInRun, .where = "attempt = ?1"}),
+                  {.text = "SELECT EXISTS (SELECT 1 FROM source_hashes", .key = sql::kInRun, .where = "attempt = ?1)"}),
+      count_(database, {.text = "SELECT count(*) FROM measurements", .key = sql::kInRun, .where = "attempt = ?1"}),
       read_stats_(database, {.text = "SELECT config, status, perf_ms, seq FROM measurements",
-                             .key = kInRun,
+                             .key = sql::kInRun,
                              .where = "attempt = ?1 ORDER BY seq"}),
       read_ranks_(database, {.text = "SELECT seq, stage FROM measurement_details",
-                             .key = kInRun,
+                             .key = sql::kInRun,
                              .where = "attempt = ?1 AND stage IN ('final', 'screening') ORDER BY seq"}),
       status_key_(database, "SELECT status FROM statuses WHERE name = ?1"),
       status_name_(database, "SELECT name FROM statuses WHERE status = ?1") {}
 
-absl::StatusOr<bool> MeasurementReader::ReadPage(const AttemptKey& key, uint64_t after_seq, const PageEnd& end,
+absl::StatusOr<bool> MeasurementReader::ReadPage(const sql::AttemptKey& key, uint64_t after_seq, const PageEnd& end,
                                                  const std::string& status,
                                                  google::protobuf::RepeatedPtrField<v1::Measurement>* rows,
                                                  v1::ExportConfigs* announced) {
   ASSIGN_OR_RETURN(int64_t status_key, status.empty() ? kAnyStatus : StatusKey(status));
   // SQLite's integers end at the largest sequence number, so no row follows.
   if (after_seq > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return false;
-  read_page_.Bind(InRun{key.run}, key.attempt, after_seq, status_key, end.rows + 1);
+  read_page_.Bind(sql::InRun{key.run}, key.attempt, after_seq, status_key, end.rows + 1);
   size_t bytes = 0;
   while (true) {
     absl::StatusOr<bool> found = read_page_.Step();
@@ -75,15 +75,15 @@ absl::Status MeasurementReader::Fill(v1::Measurement* row, v1::ExportConfigs* an
   if (!read_page_.IsNull(5)) row->set_compile_time_s(read_page_.Double(5));
   ASSIGN_OR_RETURN(uint64_t config, configs_.Id(read_page_.Int(6), announced));
   row->set_config_id(config);
-  if (!read_page_.IsNull(7)) FailureFromJson(read_page_.Text(7), row->mutable_failure());
+  if (!read_page_.IsNull(7)) sql::FailureFromJson(read_page_.Text(7), row->mutable_failure());
   return absl::OkStatus();
 }
 
-absl::Status MeasurementReader::ReadHashes(const AttemptKey& key,
+absl::Status MeasurementReader::ReadHashes(const sql::AttemptKey& key,
                                            const google::protobuf::RepeatedPtrField<v1::Measurement>& rows,
                                            google::protobuf::RepeatedPtrField<v1::SourceHash>* hashes) {
   if (rows.empty()) return absl::OkStatus();
-  read_hashes_.Bind(InRun{key.run}, key.attempt, rows.begin()->seq(), rows.rbegin()->seq());
+  read_hashes_.Bind(sql::InRun{key.run}, key.attempt, rows.begin()->seq(), rows.rbegin()->seq());
   auto row = rows.begin();
   while (true) {
     absl::StatusOr<bool> found = read_hashes_.Step();
@@ -97,23 +97,23 @@ absl::Status MeasurementReader::ReadHashes(const AttemptKey& key,
   }
 }
 
-absl::StatusOr<bool> MeasurementReader::HasHashes(const AttemptKey& key) {
-  RETURN_IF_ERROR(has_hashes_.Bind(InRun{key.run}, key.attempt).Step().status());
+absl::StatusOr<bool> MeasurementReader::HasHashes(const sql::AttemptKey& key) {
+  RETURN_IF_ERROR(has_hashes_.Bind(sql::InRun{key.run}, key.attempt).Step().status());
   const bool has = has_hashes_.Int(0) != 0;
   has_hashes_.Reset();
   return has;
 }
 
-absl::StatusOr<uint64_t> MeasurementReader::Count(const AttemptKey& key) {
-  RETURN_IF_ERROR(count_.Bind(InRun{key.run}, key.attempt).Step().status());
+absl::StatusOr<uint64_t> MeasurementReader::Count(const sql::AttemptKey& key) {
+  RETURN_IF_ERROR(count_.Bind(sql::InRun{key.run}, key.attempt).Step().status());
   const auto count = static_cast<uint64_t>(count_.Int(0));
   count_.Reset();
   return count;
 }
 
-absl::StatusOr<std::vector<std::pair<uint64_t, RowRank>>> MeasurementReader::ReadRanks(const AttemptKey& key) {
+absl::StatusOr<std::vector<std::pair<uint64_t, RowRank>>> MeasurementReader::ReadRanks(const sql::AttemptKey& key) {
   std::vector<std::pair<uint64_t, RowRank>> ranks;
-  read_ranks_.Bind(InRun{key.run}, key.attempt);
+  read_ranks_.Bind(sql::InRun{key.run}, key.attempt);
   while (true) {
     ASSIGN_OR_RETURN(bool found, read_ranks_.Step());
     if (!found) return ranks;
@@ -122,11 +122,11 @@ absl::StatusOr<std::vector<std::pair<uint64_t, RowRank>>> MeasurementReader::Rea
   }
 }
 
-absl::Status MeasurementReader::Add(const AttemptKey& key, RowStats* stats, std::optional<BestRow>* best) {
+absl::Status MeasurementReader::Add(const sql::AttemptKey& key, RowStats* stats, std::optional<BestRow>* best) {
   ASSIGN_OR_RETURN(int64_t ok_status, StatusKey("ok"));
   ASSIGN_OR_RETURN(const auto ranks, ReadRanks(key));
   auto rank = ranks.begin();
-  read_stats_.Bind(InRun{key.run}, key.attempt);
+  read_stats_.Bind(sql::InRun{key.run}, key.attempt);
   while (true) {
     absl::StatusOr<bool> found = read_stats_.Step();
     if (!found.ok() || !*found) return found.status();
@@ -175,4 +175,4 @@ absl::StatusOr<const std::string*> MeasurementReader::StatusName(int64_t status)
   return &statuses_[key];
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::readers

@@ -14,7 +14,7 @@
 #include "server/storage/sql/statement.h"
 #include "telemetry/v1/dataset.pb.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::readers {
 
 // The size of a page: it ends after `rows` rows, or with the row that reaches `bytes` bytes.
 struct PageEnd {
@@ -49,25 +49,25 @@ struct RowStats {
 class MeasurementReader {
  public:
   // `configs` must outlive this object.
-  MeasurementReader(Database& database, ConfigReader& configs);
+  MeasurementReader(sql::Database& database, ConfigReader& configs);
 
   // Reads one page of rows above after_seq; with a non-empty `status`, only rows with that status. Returns whether more
   // rows follow. Leaves attempt_id empty. Appends configs not seen before to `announced`, unless it is null; they count
   // towards the page's bytes.
-  absl::StatusOr<bool> ReadPage(const AttemptKey& key, uint64_t after_seq, const PageEnd& end,
+  absl::StatusOr<bool> ReadPage(const sql::AttemptKey& key, uint64_t after_seq, const PageEnd& end,
                                 const std::string& status, google::protobuf::RepeatedPtrField<v1::Measurement>* rows,
                                 v1::ExportConfigs* announced);
 
   // Reads the source hashes of these rows.
-  absl::Status ReadHashes(const AttemptKey& key, const google::protobuf::RepeatedPtrField<v1::Measurement>& rows,
+  absl::Status ReadHashes(const sql::AttemptKey& key, const google::protobuf::RepeatedPtrField<v1::Measurement>& rows,
                           google::protobuf::RepeatedPtrField<v1::SourceHash>* hashes);
-  absl::StatusOr<bool> HasHashes(const AttemptKey& key);
+  absl::StatusOr<bool> HasHashes(const sql::AttemptKey& key);
 
-  absl::StatusOr<uint64_t> Count(const AttemptKey& key);
+  absl::StatusOr<uint64_t> Count(const sql::AttemptKey& key);
   // Begins a new set of rows. Add() counts its distinct configs.
   RowStats NewStats() { return ++stats_round_, RowStats(); }
   // Adds the attempt's rows to `stats`, and stores the best of these rows in `best`.
-  absl::Status Add(const AttemptKey& key, RowStats* stats, std::optional<BestRow>* best);
+  absl::Status Add(const sql::AttemptKey& key, RowStats* stats, std::optional<BestRow>* best);
 
   void Forget() {
     statuses_ = {};
@@ -78,7 +78,7 @@ class MeasurementReader {
  private:
   absl::Status Fill(v1::Measurement* row, v1::ExportConfigs* announced);
   // Returns the ranks of an attempt's final and screening rows, ordered by seq. All other rows have the rank kSearch.
-  absl::StatusOr<std::vector<std::pair<uint64_t, RowRank>>> ReadRanks(const AttemptKey& key);
+  absl::StatusOr<std::vector<std::pair<uint64_t, RowRank>>> ReadRanks(const sql::AttemptKey& key);
   absl::StatusOr<int64_t> StatusKey(const std::string& name);
   absl::StatusOr<const std::string*> StatusName(int64_t status);
 
@@ -88,14 +88,14 @@ class MeasurementReader {
   uint32_t stats_round_ = 0;
   std::vector<uint32_t> counted_in_;  // by config key: the round in which the config was last counted
 
-  Statement read_page_;
-  Statement read_hashes_;
-  Statement has_hashes_;
-  Statement count_;
-  Statement read_stats_;
-  Statement read_ranks_;
-  Statement status_key_;
-  Statement status_name_;
+  sql::Statement read_page_;
+  sql::Statement read_hashes_;
+  sql::Statement has_hashes_;
+  sql::Statement count_;
+  sql::Statement read_stats_;
+  sql::Statement read_ranks_;
+  sql::Statement status_key_;
+  sql::Statement status_name_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::readers

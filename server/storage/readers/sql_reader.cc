@@ -12,7 +12,7 @@
 #include "server/storage/readers/exporter.h"
 #include "server/storage/sql/statement.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::readers {
 namespace {
 
 constexpr int32_t kDefaultPage = 100;
@@ -51,14 +51,14 @@ const StoredRun& TrueOf(const std::vector<StoredRun>& runs) {
 
 }  // namespace
 
-absl::StatusOr<Transaction> SqlReader::BeginCall() {
+absl::StatusOr<sql::Transaction> SqlReader::BeginCall() {
   reader_.Forget();
-  return Transaction::BeginRead(*database_);
+  return sql::Transaction::BeginRead(*database_);
 }
 
 absl::StatusOr<uint64_t> SqlReader::CountProducers() {
-  ASSIGN_OR_RETURN(const Transaction transaction, BeginCall());
-  Statement count(*database_, "SELECT count(*) FROM producers");
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, BeginCall());
+  sql::Statement count(*database_, "SELECT count(*) FROM producers");
   RETURN_IF_ERROR(count.Step().status());
   return static_cast<uint64_t>(count.Int(0));
 }
@@ -68,7 +68,7 @@ absl::StatusOr<v1::ListRunsResponse> SqlReader::ListRuns(const v1::ListRunsReque
   const std::optional<RunPlace> after = PlaceOf(request.page_token());
   if (!after.has_value()) return BadToken();
   const int32_t size = PageSize(request.page_size(), kDefaultPage, kLargestPage);
-  ASSIGN_OR_RETURN(const Transaction transaction, BeginCall());
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, BeginCall());
   v1::ListRunsResponse response;
   RunPlace last = *after;
   size_t bytes = 0;
@@ -89,7 +89,7 @@ absl::StatusOr<v1::ListRunsResponse> SqlReader::ListRuns(const v1::ListRunsReque
 }
 
 absl::StatusOr<v1::RunSummary> SqlReader::GetRun(const std::string& run_id) {
-  ASSIGN_OR_RETURN(const Transaction transaction, BeginCall());
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, BeginCall());
   ASSIGN_OR_RETURN(std::vector<StoredRun> runs, reader_.RunsOf(run_id));
   ASSIGN_OR_RETURN(std::vector<StoredAttempt> attempts,
                    reader_.AttemptsOf(run_id, "", std::numeric_limits<int64_t>::max()));
@@ -100,7 +100,7 @@ absl::StatusOr<v1::ListAttemptsResponse> SqlReader::ListAttempts(const v1::ListA
   absl::StatusOr<std::string> after = record::HexDecode(request.page_token());
   if (!after.ok()) return BadToken();
   const int32_t size = PageSize(request.page_size(), kDefaultPage, kLargestPage);
-  ASSIGN_OR_RETURN(const Transaction transaction, BeginCall());
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, BeginCall());
   RETURN_IF_ERROR(reader_.RunsOf(request.run_id()).status());
   ASSIGN_OR_RETURN(std::vector<StoredAttempt> attempts, reader_.AttemptsOf(request.run_id(), *after, size + 1));
   v1::ListAttemptsResponse response;
@@ -119,7 +119,7 @@ absl::StatusOr<v1::ListAttemptsResponse> SqlReader::ListAttempts(const v1::ListA
 }
 
 absl::StatusOr<v1::AttemptSummary> SqlReader::GetAttempt(const std::string& attempt_id) {
-  ASSIGN_OR_RETURN(const Transaction transaction, BeginCall());
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, BeginCall());
   ASSIGN_OR_RETURN(StoredAttempt attempt, reader_.Attempt(attempt_id));
   RETURN_IF_ERROR(reader_.Summarise(&attempt));
   return std::move(attempt.summary);
@@ -127,7 +127,7 @@ absl::StatusOr<v1::AttemptSummary> SqlReader::GetAttempt(const std::string& atte
 
 absl::StatusOr<v1::ListMeasurementsResponse> SqlReader::ListMeasurements(const v1::ListMeasurementsRequest& request) {
   const int32_t size = PageSize(request.page_size(), kDefaultRows, kMostRows);
-  ASSIGN_OR_RETURN(const Transaction transaction, BeginCall());
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, BeginCall());
   ASSIGN_OR_RETURN(StoredAttempt attempt, reader_.Attempt(request.attempt_id()));
   v1::ListMeasurementsResponse response;
   auto* rows = response.mutable_measurements();
@@ -160,20 +160,20 @@ absl::Status SqlReader::Export(const v1::ExportRequest& request, const Sink& sin
 
 absl::StatusOr<ExportStep> SqlReader::Next(Exporter& exporter) {
   if (!exporter.has_begun()) {
-    ASSIGN_OR_RETURN(const Transaction transaction, BeginCall());
+    ASSIGN_OR_RETURN(const sql::Transaction transaction, BeginCall());
   }
   reader_.Forget();
   return exporter.Next(*database_, reader_);
 }
 
 absl::StatusOr<Deletion> SqlReader::BeginDeletion(const v1::DeleteRequest& request) {
-  const absl::StatusOr<Transaction> transaction = BeginCall();
+  const absl::StatusOr<sql::Transaction> transaction = BeginCall();
   return transaction.ok() ? Deletion::Begin(*database_, request) : transaction.status();
 }
 
 absl::StatusOr<Removal> SqlReader::Next(Deletion& deletion) {
-  const absl::StatusOr<Transaction> transaction = BeginCall();
+  const absl::StatusOr<sql::Transaction> transaction = BeginCall();
   return transaction.ok() ? deletion.Next(*database_) : transaction.status();
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::readers

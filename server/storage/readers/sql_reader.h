@@ -11,12 +11,12 @@
 #include "server/storage/sql/transaction.h"
 #include "server/storage/store.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::readers {
 
 // The StoreReader over any kind of database.
 class SqlReader : public StoreReader {
  public:
-  explicit SqlReader(std::unique_ptr<Database> database) : database_(std::move(database)), reader_(*database_) {}
+  explicit SqlReader(std::unique_ptr<sql::Database> database) : database_(std::move(database)), reader_(*database_) {}
 
   absl::StatusOr<uint64_t> CountProducers() override;
   absl::StatusOr<v1::ListRunsResponse> ListRuns(const v1::ListRunsRequest& request) override;
@@ -32,10 +32,10 @@ class SqlReader : public StoreReader {
  private:
   // Begins a read transaction. If a connection was lost since the last call, re-establishes it and discards everything
   // cached from it: the server may be another one.
-  absl::StatusOr<Transaction> BeginCall();
+  absl::StatusOr<sql::Transaction> BeginCall();
 
-  std::unique_ptr<Database> database_;
+  std::unique_ptr<sql::Database> database_;
   DatasetReader reader_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::readers

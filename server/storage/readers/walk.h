@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::readers {
 
 // A coroutine that traverses something step by step and may wait for other walks: co_await runs one to its end and
 // returns its status. A walk starts when it is resumed or awaited. Used by one thread at a time, not always the same
@@ -61,4 +61,4 @@ inline std::coroutine_handle<> Walk::Return::await_suspend(Handle ended) const n
   return waiting ? waiting : std::noop_coroutine();
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::readers

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace telemetry::storage {
+namespace telemetry::storage::sql {
 
 // The primary keys of an attempt and of its run, which together locate the attempt's rows.
 struct AttemptKey {
@@ -12,4 +12,4 @@ struct AttemptKey {
   friend bool operator==(const AttemptKey&, const AttemptKey&) = default;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sql

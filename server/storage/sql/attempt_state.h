@@ -4,7 +4,7 @@
 
 #include "telemetry/v1/records.pb.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sql {
 
 // The names of v1::Attempt::State in the attempts table, indexed by state.
 constexpr std::string_view kAttemptStates[] = {"unspecified", "open", "complete", "abandoned"};
@@ -18,4 +18,4 @@ inline v1::Attempt::State ParseAttemptState(std::string_view name) {
   return v1::Attempt::STATE_UNSPECIFIED;
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sql

@@ -6,7 +6,7 @@
 #include "proto/base/status_macros.h"
 #include "server/storage/sql/statement.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sql {
 
 absl::StatusOr<int64_t> Database::QueryInt(const char* sql) {
   ASSIGN_OR_RETURN(const std::optional<int64_t> value, Statement(*this, sql).QueryInt());
@@ -14,4 +14,4 @@ absl::StatusOr<int64_t> Database::QueryInt(const char* sql) {
   return *value;
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sql

@@ -8,7 +8,7 @@
 #include "server/storage/sql/prepared_statement.h"
 #include "server/storage/sql/statement_text.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sql {
 
 // A connection to the database of a dataset, of any kind. Used by one thread at a time. Statements and transactions
 // must be destroyed before their database.
@@ -45,4 +45,4 @@ class Database {
   Database& operator=(Database&&) = default;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sql

@@ -5,7 +5,7 @@
 #include "proto/record/json.h"
 #include "proto/record/numbers.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sql {
 namespace {
 
 // Indexed by v1::MeasurementDetail::Stage.
@@ -53,4 +53,4 @@ absl::Status FillDetail(const Statement& row, int column, v1::MeasurementDetail*
   return status;
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sql

@@ -10,7 +10,7 @@
 #include "server/storage/sql/statement.h"
 #include "telemetry/v1/records.pb.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sql {
 
 // A column that contains one optional field of a detail: NULL if the field is unset.
 template <typename Value>
@@ -79,4 +79,4 @@ std::string DetailColumnNames();
 // Reads kDetailColumns of the current row, which begin at `column`. Returns DATA_LOSS if a column cannot be read.
 absl::Status FillDetail(const Statement& row, int column, v1::MeasurementDetail* detail);
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sql

@@ -3,7 +3,7 @@
 #include "proto/record/ids.h"
 #include "proto/record/json.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sql {
 
 std::string FailureToJson(const v1::Failure& failure) {
   record::Json json = record::Json::Object();
@@ -33,4 +33,4 @@ void FailureFromJson(std::string_view text, v1::Failure* failure) {
   failure->set_log_sha256(record::HexDecode(get("log_sha256")).value_or(""));
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sql

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sql {
 
 // Represents -0.0 in databases that do not store its sign: the negative number closest to zero. A Statement reads this
 // number as -0.0 from any database, so that all databases give the same bytes.
@@ -47,4 +47,4 @@ class PreparedStatement {
   virtual std::string_view Bytes(int column) const = 0;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sql

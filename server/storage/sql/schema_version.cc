@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sql {
 
 absl::Status NewerSchema(int version, int newest) {
   return absl::FailedPreconditionError(absl::StrCat("the database has schema version ", version, ", but this program (",
@@ -24,4 +24,4 @@ absl::Status UnfinishedCopy() {
       "resume it, or remove it");
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sql

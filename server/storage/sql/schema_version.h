@@ -2,7 +2,7 @@
 
 #include "absl/status/status.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sql {
 
 // Returns the FAILED_PRECONDITION error for a database with schema `version` when this program knows versions up to
 // `newest`. The message names the remedy.
@@ -18,4 +18,4 @@ inline constexpr char kUnfinishedCopyTable[] = "unfinished_copy";
 // Returns the FAILED_PRECONDITION error for an unfinished copy. The message names the remedy.
 absl::Status UnfinishedCopy();
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sql

@@ -2,7 +2,7 @@
 
 #include "proto/base/status_macros.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sql {
 
 absl::Status Statement::Run() {
   absl::StatusOr<bool> row = Step();
@@ -23,4 +23,4 @@ absl::StatusOr<std::optional<int64_t>> Statement::QueryInt() {
   return value;
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sql

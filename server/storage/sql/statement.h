@@ -12,7 +12,7 @@
 #include "server/storage/sql/prepared_statement.h"
 #include "server/storage/sql/statement_text.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sql {
 
 // The run whose rows a statement is about. Binds kInRun and BulkInsert::in_run, in addition to the numbered parameters.
 struct InRun {
@@ -87,4 +87,4 @@ class Statement {
   std::unique_ptr<PreparedStatement> prepared_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sql

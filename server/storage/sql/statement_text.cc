@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sql {
 
 int ColumnCount(const BulkInsert& insert) {
   const std::string_view columns = insert.columns;
@@ -19,4 +19,4 @@ std::string SingleInsert(const BulkInsert& insert, bool run) {
   return absl::StrCat(sql, ")", insert.on_conflict_do_nothing ? " ON CONFLICT DO NOTHING" : "");
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sql

@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace telemetry::storage {
+namespace telemetry::storage::sql {
 
 // The lock that a SELECT takes on its rows, until the end of the transaction. Not needed by a database that admits only
 // one writer.
@@ -39,4 +39,4 @@ int ColumnCount(const BulkInsert& insert);
 // Returns the INSERT of a single row. With `run`, its first column is `run`, with the value ?run.
 std::string SingleInsert(const BulkInsert& insert, bool run);
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sql

@@ -4,7 +4,7 @@
 
 #include "proto/base/status_macros.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sql {
 
 absl::StatusOr<Transaction> Transaction::BeginWrite(Database& database) {
   RETURN_IF_ERROR(database.Begin(Database::Access::kWrite));
@@ -30,4 +30,4 @@ absl::Status Transaction::Commit() {
   return status;
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sql

@@ -4,7 +4,7 @@
 #include "absl/status/statusor.h"
 #include "server/storage/sql/database.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sql {
 
 // A transaction that rolls back unless it was committed. Must not outlive its database.
 class Transaction {
@@ -26,4 +26,4 @@ class Transaction {
   Database* database_;  // nullptr: ended
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sql

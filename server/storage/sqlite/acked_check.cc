@@ -7,7 +7,7 @@
 #include "proto/base/status_macros.h"
 #include "server/storage/sql/statement.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 // The dataset_id and the number of acknowledged records that the database holds.
@@ -20,7 +20,8 @@ absl::StatusOr<Held> HeldBy(SqliteDatabase& database) {
   ASSIGN_OR_RETURN(const int64_t tables,
                    database.QueryInt("SELECT count(*) FROM sqlite_schema WHERE name IN ('dataset', 'producers')"));
   if (tables < 2) return Held{};
-  Statement query(database, "SELECT dataset_id, (SELECT ifnull(sum(committed_seq), 0) FROM producers) FROM dataset");
+  sql::Statement query(database,
+                       "SELECT dataset_id, (SELECT ifnull(sum(committed_seq), 0) FROM producers) FROM dataset");
   ASSIGN_OR_RETURN(const bool row, query.Step());
   if (!row) return Held{};
   return Held{.dataset_id = std::string(query.Bytes(0)), .records = static_cast<uint64_t>(query.Int(1))};
@@ -65,4 +66,4 @@ absl::Status RequireAcked(SqliteDatabase& database, const std::string& path, con
       "records, back up the readable ones (telemetry-collector backup) and restore that backup"));
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

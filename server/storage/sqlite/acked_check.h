@@ -10,7 +10,7 @@
 #include "server/storage/sqlite/sqlite_database.h"
 #include "server/storage/sqlite/wal_scan.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 // The result of CheckAcked().
 struct AckedCheck {
@@ -26,4 +26,4 @@ absl::StatusOr<AckedCheck> CheckAcked(SqliteDatabase& database, const std::optio
 // Returns DATA_LOSS if an acknowledged record is missing from `path`. The message names the damage and the remedy.
 absl::Status RequireAcked(SqliteDatabase& database, const std::string& path, const std::optional<AckedMark>& mark);
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

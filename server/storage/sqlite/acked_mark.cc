@@ -15,7 +15,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 // The line's format: acked 00000000000000001234 records of 3f..., log 0123456789abcdef frames 0000000012, crc 01234567
@@ -115,4 +115,4 @@ absl::Status AckedMarkFile::Store(const AckedMark& mark) {
                                              absl::ErrnoToStatus(written < 0 ? errno : ENOSPC, "").ToString()));
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

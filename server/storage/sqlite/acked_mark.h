@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 // The amount that the writer has acknowledged, stored beside the dataset. SQLite alone cannot detect a write-ahead log
 // that was truncated or damaged in its middle: it treats the log as ending there.
@@ -47,4 +47,4 @@ class AckedMarkFile {
   int fd_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

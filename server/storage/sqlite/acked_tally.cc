@@ -8,12 +8,12 @@
 #include "server/storage/sqlite/dataset_path.h"
 #include "server/storage/sqlite/wal_scan.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 absl::StatusOr<AckedTally> AckedTally::Open(SqliteDatabase& database, const std::string& path) {
   std::string dataset_id;
   {
-    Statement read(database, "SELECT dataset_id FROM dataset");
+    sql::Statement read(database, "SELECT dataset_id FROM dataset");
     RETURN_IF_ERROR(read.Step().status());
     dataset_id = read.Bytes(0);
   }
@@ -37,4 +37,4 @@ absl::Status AckedTally::Add(SqliteDatabase& database, uint64_t records, int log
                       .log_frames = frames - std::min(frames, padding_frames_)});
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -8,7 +8,7 @@
 #include "server/storage/sqlite/acked_mark.h"
 #include "server/storage/sqlite/sqlite_database.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 // The number of records of all producers that the writer has stored, and the mark file beside the database that records
 // this number. Not thread-safe.
@@ -32,4 +32,4 @@ class AckedTally {
   uint32_t padding_frames_;  // the result of PaddingFrames()
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

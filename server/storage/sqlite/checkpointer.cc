@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 // Once readers have prevented a restart of the log for this many steps, a checkpoint waits for them.
@@ -71,4 +71,4 @@ absl::Status Checkpointer::Run(int mode) {
   return SqliteStatus(database_.handle(), code);
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

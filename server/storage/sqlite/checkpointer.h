@@ -4,7 +4,7 @@
 #include "absl/time/time.h"
 #include "server/storage/sqlite/sqlite_database.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 // Checkpoints the write-ahead log on the writer's own connection. Under load it checkpoints after every `pages` pages
 // without waiting for readers, and retries soon if a reader was in the way. When the writer is idle, it truncates the
@@ -39,4 +39,4 @@ class Checkpointer {
   int tried_at_pages_ = 0;  // the log length at the last checkpoint; 0: none since the log was restarted
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

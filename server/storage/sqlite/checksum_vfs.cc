@@ -15,7 +15,7 @@
 #include "absl/synchronization/mutex.h"
 #include "server/storage/sqlite/log_seals.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 thread_local std::string last_damage;
@@ -327,4 +327,4 @@ void NameDamage(sqlite3_file* file, uint32_t number) { Damaged(file, number, kWr
 
 const std::string& LastPageDamage() { return last_damage; }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -7,7 +7,7 @@
 
 struct sqlite3_file;
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 // Registers a SQLite VFS on top of `base` (empty: the default VFS) and returns the name to open connections with.
 // `base` must stay registered as long as these connections exist. Thread-safe.
@@ -39,4 +39,4 @@ void NameDamage(sqlite3_file* file, uint32_t number);
 // file.
 const std::string& LastPageDamage();
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -3,13 +3,13 @@
 #include "absl/strings/str_cat.h"
 #include "server/storage/sql/statement.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 // Calls `use` for each row of a query.
 template <typename Use>
 absl::Status ForEachRow(SqliteDatabase& database, const char* sql, Use use) {
-  Statement query(database, sql);
+  sql::Statement query(database, sql);
   while (true) {
     absl::StatusOr<bool> found = query.Step();
     if (!found.ok() || !*found) return found.status();
@@ -18,7 +18,7 @@ absl::Status ForEachRow(SqliteDatabase& database, const char* sql, Use use) {
 }
 
 absl::Status CheckFile(SqliteDatabase& database, std::vector<std::string>* damage) {
-  return ForEachRow(database, "PRAGMA integrity_check", [damage](const Statement& row) {
+  return ForEachRow(database, "PRAGMA integrity_check", [damage](const sql::Statement& row) {
     if (row.Text(0) != "ok") damage->emplace_back(row.Text(0));
   });
 }
@@ -26,7 +26,7 @@ absl::Status CheckFile(SqliteDatabase& database, std::vector<std::string>* damag
 absl::Status CheckReferences(SqliteDatabase& database, std::vector<std::string>* damage) {
   return ForEachRow(
       database, "SELECT \"table\", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2 ORDER BY 1, 2",
-      [damage](const Statement& row) {
+      [damage](const sql::Statement& row) {
         damage->push_back(absl::StrCat(row.Int(2), " rows of ", std::string(row.Text(0)), " reference a row of ",
                                        std::string(row.Text(1)), " that does not exist"));
       });
@@ -44,4 +44,4 @@ std::vector<std::string> CheckContent(SqliteDatabase& database) {
   return damage;
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

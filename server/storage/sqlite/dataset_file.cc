@@ -23,7 +23,7 @@
 #include "server/storage/sqlite/private_file.h"
 #include "server/storage/sqlite/reseal.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 absl::Status InFile(const std::string& path, const absl::Status& status) {
@@ -38,7 +38,7 @@ absl::Status UseWal(SqliteDatabase& database) {
   // than storing the row.
   absl::Status status = database.Execute("PRAGMA foreign_keys = OFF; PRAGMA cache_size = -32768");
   if (status.ok()) {
-    Statement wal(database, "PRAGMA journal_mode = WAL");
+    sql::Statement wal(database, "PRAGMA journal_mode = WAL");
     RETURN_IF_ERROR(wal.Step().status());
     if (wal.Text(0) != "wal") return absl::UnavailableError("the file system has no shared memory for a SQLite WAL");
   }
@@ -83,9 +83,9 @@ absl::StatusOr<SqliteDatabase> OpenSealed(const std::string& path, const SqliteD
 absl::Status Prepare(SqliteDatabase& database, const WriterOptions& options) {
   RETURN_IF_ERROR(UseWal(database));
   RETURN_IF_ERROR(Migrate(database));
-  Statement name(database,
-                 "INSERT INTO dataset (dataset_id, created_unix_us) "
-                 "SELECT randomblob(16), ?1 WHERE NOT EXISTS (SELECT 1 FROM dataset)");
+  sql::Statement name(database,
+                      "INSERT INTO dataset (dataset_id, created_unix_us) "
+                      "SELECT randomblob(16), ?1 WHERE NOT EXISTS (SELECT 1 FROM dataset)");
   return name.Bind(absl::ToUnixMicros(options.clock())).Run();
 }
 
@@ -148,7 +148,7 @@ absl::StatusOr<SqliteDatabase> OpenDatasetForReading(const std::string& path, co
   const absl::StatusOr<std::optional<AckedMark>> mark = MarkOf(path);
   if (absl::IsDataLoss(mark.status())) return mark.status();
   ASSIGN_OR_RETURN(SqliteDatabase database, OpenReadOnly(path, options));
-  absl::StatusOr<Transaction> transaction = Transaction::BeginRead(database);
+  absl::StatusOr<sql::Transaction> transaction = sql::Transaction::BeginRead(database);
   absl::Status status = transaction.status();
   // If the mark is not readable, the log alone is checked.
   if (status.ok()) status = RequireAcked(database, path, mark.ok() ? *mark : std::nullopt);
@@ -159,7 +159,7 @@ absl::StatusOr<SqliteDatabase> OpenDatasetForReading(const std::string& path, co
 
 absl::StatusOr<std::unique_ptr<StoreReader>> OpenSqliteReader(const std::string& path, const ReaderOptions& options) {
   ASSIGN_OR_RETURN(SqliteDatabase database, OpenDatasetForReading(path, options));
-  return std::make_unique<SqlReader>(std::make_unique<SqliteDatabase>(std::move(database)));
+  return std::make_unique<readers::SqlReader>(std::make_unique<SqliteDatabase>(std::move(database)));
 }
 
 absl::StatusOr<ResealReport> ResealDataset(const std::string& path, PageScan* scan) {
@@ -191,4 +191,4 @@ absl::StatusOr<bool> AddPageChecksums(const std::string& path) {
   return true;
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -8,7 +8,7 @@
 #include "server/storage/sqlite/sqlite_database.h"
 #include "server/storage/sqlite/sqlite_store.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 // Opens the dataset's file for its only writer: sets WAL mode and durable commits, migrates the schema, and chooses a
 // dataset_id for a new dataset. The caller holds the file's lock. Returns errors of OpenSqliteWriter.
@@ -32,4 +32,4 @@ absl::StatusOr<SqliteDatabase> OpenFileForCopying(const std::string& path);
 // OpenSqliteWriter.
 absl::StatusOr<bool> AddPageChecksums(const std::string& path);
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 absl::StatusOr<std::string> RealPath(const std::string& path) {
   constexpr int kMostLinks = 40;  // the limit of the Linux kernel
@@ -37,4 +37,4 @@ absl::Status RequireFile(const std::string& path) {
   return absl::NotFoundError(absl::StrCat("there is no file ", path));
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -5,7 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 // Returns the file that `path` leads to through symbolic links, even if the file does not exist yet. Returns NOT_FOUND
 // or PERMISSION_DENIED if its folder cannot be resolved.
@@ -18,4 +18,4 @@ absl::Status RefuseFolder(const std::string& path);
 // not create a dataset.
 absl::Status RequireFile(const std::string& path);
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -14,7 +14,7 @@
 #include "proto/base/status_macros.h"
 #include "server/storage/sqlite/dataset_path.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 std::string ReadHolder(int fd) {
@@ -73,4 +73,4 @@ LockFile::~LockFile() {
   if (fd_ >= 0) close(fd_);
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -4,7 +4,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 // Holds a lock on the file PATH.lock, so that only one process at a time writes to PATH. Symbolic links are resolved
 // first, so all names of one file share one lock. The kernel releases the lock when the process ends for any reason.
@@ -26,4 +26,4 @@ class LockFile {
   int fd_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

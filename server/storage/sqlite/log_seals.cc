@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 struct Entry {
@@ -40,4 +40,4 @@ void LogSeals::Clear() {
   [[maybe_unused]] const int result = fd_ >= 0 ? ftruncate(fd_, 0) : truncate(path_.c_str(), 0);
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

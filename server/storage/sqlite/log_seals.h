@@ -6,7 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 // The file DATABASE.seals: the seals (page_checksum.h) of the pages in the write-ahead log, in the order of its frames.
 //
@@ -40,4 +40,4 @@ class LogSeals {
   int fd_ = -1;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -8,11 +8,11 @@
 #include "server/storage/sql/statement.h"
 #include "server/storage/sql/transaction.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
-absl::Status Apply(SqliteDatabase& database, const Migration& migration) {
-  ASSIGN_OR_RETURN(Transaction transaction, Transaction::BeginWrite(database));
+absl::Status Apply(SqliteDatabase& database, const sql::Migration& migration) {
+  ASSIGN_OR_RETURN(sql::Transaction transaction, sql::Transaction::BeginWrite(database));
   absl::Status status = database.Execute(migration.sql);
   // PRAGMA accepts no parameters. Both values are the program's own numbers.
   const std::string stamp =
@@ -33,23 +33,24 @@ absl::StatusOr<int> SchemaVersion(SqliteDatabase& database) {
         "the file is a SQLite database, but not one of telemetry-collector: give another --db");
   }
   ASSIGN_OR_RETURN(const bool unfinished, IsUnfinishedCopy(database));
-  if (unfinished) return UnfinishedCopy();
+  if (unfinished) return sql::UnfinishedCopy();
   ASSIGN_OR_RETURN(int64_t version, database.QueryInt("PRAGMA user_version"));
   return static_cast<int>(version);
 }
 
 absl::StatusOr<bool> IsUnfinishedCopy(SqliteDatabase& database) {
-  ASSIGN_OR_RETURN(
-      const std::optional<int64_t> table,
-      Statement(database, "SELECT 1 FROM sqlite_schema WHERE name = ?1").Bind(kUnfinishedCopyTable).QueryInt());
+  ASSIGN_OR_RETURN(const std::optional<int64_t> table,
+                   sql::Statement(database, "SELECT 1 FROM sqlite_schema WHERE name = ?1")
+                       .Bind(sql::kUnfinishedCopyTable)
+                       .QueryInt());
   return table.has_value();
 }
 
-absl::Status Migrate(SqliteDatabase& database, absl::Span<const Migration> migrations) {
+absl::Status Migrate(SqliteDatabase& database, absl::Span<const sql::Migration> migrations) {
   ASSIGN_OR_RETURN(int version, SchemaVersion(database));
   const int newest = migrations.back().number;
-  if (version > newest) return NewerSchema(version, newest);
-  for (const Migration& migration : migrations) {
+  if (version > newest) return sql::NewerSchema(version, newest);
+  for (const sql::Migration& migration : migrations) {
     if (migration.number <= version) continue;
     RETURN_IF_ERROR(Apply(database, migration));
   }
@@ -58,7 +59,7 @@ absl::Status Migrate(SqliteDatabase& database, absl::Span<const Migration> migra
 
 absl::Status RequireCurrentSchema(SqliteDatabase& database) {
   ASSIGN_OR_RETURN(int version, SchemaVersion(database));
-  return RequireSchemaVersion(version, EmbeddedMigrations().back().number);
+  return sql::RequireSchemaVersion(version, EmbeddedMigrations().back().number);
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -5,7 +5,7 @@
 
 #include "proto/record/ids.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
@@ -117,4 +117,4 @@ PageLayout LayoutOf(std::string_view first) {
           .checked = first[kReservedAt] == kPageTrailerBytes || has_number};
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

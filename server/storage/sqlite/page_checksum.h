@@ -5,7 +5,7 @@
 
 #include "absl/types/span.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 // The last eight bytes of each page of a dataset's file, which SQLite does not use (its "reserved bytes"):
 //
@@ -53,4 +53,4 @@ PageLayout LayoutOf(std::string_view first);
 void HideSize(char* header);
 void ShowSize(char* header);
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -9,7 +9,7 @@
 #include "server/storage/sqlite/log_seals.h"
 #include "server/storage/sqlite/page_checksum.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 // Limit of reads of one page: a checkpoint may write the page during a read.
@@ -131,4 +131,4 @@ absl::StatusOr<PageScan> ScanPages(SqliteDatabase& database, const absl::flat_ha
   return scan;
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -10,7 +10,7 @@
 
 struct sqlite3_file;
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 // Returns SQLite's handle of the database file.
 absl::StatusOr<sqlite3_file*> FileOf(SqliteDatabase& database);
@@ -45,4 +45,4 @@ enum class PagesToScan {
 absl::StatusOr<PageScan> ScanPages(SqliteDatabase& database, const absl::flat_hash_set<uint32_t>& superseded,
                                    PagesToScan which = PagesToScan::kAll);
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

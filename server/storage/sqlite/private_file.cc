@@ -13,7 +13,7 @@
 #include "proto/base/status_macros.h"
 #include "server/storage/sqlite/dataset_path.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 constexpr mode_t kOwner = S_IRUSR | S_IWUSR;
@@ -58,4 +58,4 @@ std::vector<std::string> TightenDataset(const std::string& path) {
   return tightened;
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 // The files of a dataset have mode 0600 whatever the umask: other users read the dataset through the collector, which
 // requires a token. SQLite gives its log and its shared memory the mode of the database.
@@ -18,4 +18,4 @@ absl::Status MakePrivateFile(const std::string& path);
 // chosen deliberately and stays.
 std::vector<std::string> TightenDataset(const std::string& path);
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -15,7 +15,7 @@
 #include "server/storage/sqlite/log_seals.h"
 #include "server/storage/sqlite/wal_scan.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 absl::Status Damaged(const std::vector<std::string>& damage) {
@@ -51,7 +51,7 @@ class CheckpointLock {
  public:
   static absl::StatusOr<CheckpointLock> Take(SqliteDatabase& database) {
     ASSIGN_OR_RETURN(sqlite3_file* const file, FileOf(database));
-    Statement mode(database, "PRAGMA journal_mode");
+    sql::Statement mode(database, "PRAGMA journal_mode");
     RETURN_IF_ERROR(mode.Step().status());
     if (mode.Text(0) != "wal") return CheckpointLock(nullptr);
     const int code = file->pMethods->xShmLock(file, kLock, 1, SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE);
@@ -104,7 +104,7 @@ absl::Status TouchFirstPage(SqliteDatabase& database) {
 
 absl::StatusOr<ResealReport> Reseal(SqliteDatabase& database, PagesToScan which, PageScan* scan) {
   ASSIGN_OR_RETURN(sqlite3_file* const file, FileOf(database));
-  ASSIGN_OR_RETURN(Transaction transaction, Transaction::BeginWrite(database));
+  ASSIGN_OR_RETURN(sql::Transaction transaction, sql::Transaction::BeginWrite(database));
   {
     ASSIGN_OR_RETURN(const CheckpointLock lock, CheckpointLock::Take(database));
     ASSIGN_OR_RETURN(PageScan scanned, ScanInTransaction(database, which));
@@ -134,7 +134,7 @@ absl::Status AdmitAllPages(SqliteDatabase& database) { return AdmitPages(databas
 absl::Status VerifyForeignPages(SqliteDatabase& database) {
   const absl::StatusOr<sqlite3_file*> file = FileOf(database);
   if (!file.ok() || !AdmissionOf(*file).foreign) return file.status();
-  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginRead(database));
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, sql::Transaction::BeginRead(database));
   ASSIGN_OR_RETURN(const PageScan scan, ScanInTransaction(database, PagesToScan::kAll));
   return scan.damage.empty() ? VerifyContent(database, scan) : Damaged(scan.damage);
 }
@@ -166,4 +166,4 @@ std::string DescribeReseal(const ResealReport& report) {
   return parts.empty() ? "all pages were sealed already" : absl::StrCat("sealed ", absl::StrJoin(parts, "; "));
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

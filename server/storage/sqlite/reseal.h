@@ -6,7 +6,7 @@
 #include "server/storage/sqlite/reseal_report.h"
 #include "server/storage/sqlite/sqlite_database.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 // Other programs may write to a dataset's file while no collector serves it, and may recover its log after a collector
 // was killed. They leave pages whose checksums do not match. The functions below tell such pages from damaged ones:
@@ -38,4 +38,4 @@ absl::StatusOr<ResealReport> ResealPages(SqliteDatabase& database);
 absl::Status AdmitAllPages(SqliteDatabase& database);
 absl::StatusOr<ResealReport> ResealAllPages(SqliteDatabase& database, PageScan* scan);
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 // The numbers of pages that were sealed.
 struct ResealReport {
@@ -14,4 +14,4 @@ struct ResealReport {
 // Describes the report for people.
 std::string DescribeReseal(const ResealReport& report);
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -12,7 +12,7 @@
 #include "server/storage/sqlite/page_checksum.h"
 #include "server/storage/sqlite/sqlite_statement.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 absl::StatusCode CodeOf(int sqlite_code) {
@@ -101,13 +101,13 @@ SqliteDatabase::~SqliteDatabase() { sqlite3_close_v2(handle_); }
 
 // A write transaction locks the whole database, and no table has a key of its own, so `lock` and `key` are not
 // rendered.
-std::unique_ptr<PreparedStatement> SqliteDatabase::Prepare(const StatementText& statement) {
+std::unique_ptr<sql::PreparedStatement> SqliteDatabase::Prepare(const sql::StatementText& statement) {
   const std::string sql = absl::StrCat(statement.text, statement.where == nullptr ? "" : " WHERE ", statement.where);
   return std::make_unique<SqliteStatement>(handle_, sql.c_str());
 }
 
-std::unique_ptr<PreparedStatement> SqliteDatabase::Prepare(const BulkInsert& insert) {
-  return std::make_unique<SqliteStatement>(handle_, SingleInsert(insert, /*run=*/false).c_str());
+std::unique_ptr<sql::PreparedStatement> SqliteDatabase::Prepare(const sql::BulkInsert& insert) {
+  return std::make_unique<SqliteStatement>(handle_, sql::SingleInsert(insert, /*run=*/false).c_str());
 }
 
 absl::Status SqliteDatabase::Execute(const char* sql) {
@@ -125,4 +125,4 @@ absl::Status SqliteDatabase::Commit() { return Execute("COMMIT"); }
 
 absl::Status SqliteDatabase::RollBack() { return Execute("ROLLBACK"); }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -11,10 +11,10 @@
 
 struct sqlite3;
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 // A SQLite connection over ChecksumVfsOver().
-class SqliteDatabase : public Database {
+class SqliteDatabase : public sql::Database {
  public:
   struct Options {
     bool read_only = false;
@@ -35,8 +35,8 @@ class SqliteDatabase : public Database {
   SqliteDatabase& operator=(SqliteDatabase&& other) noexcept;
   ~SqliteDatabase() override;
 
-  std::unique_ptr<PreparedStatement> Prepare(const StatementText& statement) override;
-  std::unique_ptr<PreparedStatement> Prepare(const BulkInsert& insert) override;
+  std::unique_ptr<sql::PreparedStatement> Prepare(const sql::StatementText& statement) override;
+  std::unique_ptr<sql::PreparedStatement> Prepare(const sql::BulkInsert& insert) override;
   absl::Status Execute(const char* sql) override;
   int64_t changed_rows() const override;
   // kWrite acquires the write lock immediately, so that no later statement fails because of it.
@@ -58,4 +58,4 @@ class SqliteDatabase : public Database {
 absl::Status SqliteStatus(sqlite3* handle, int code);
 absl::Status SqliteStatus(int code);
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "server/storage/sqlite/sqlite_database.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 SqliteStatement::SqliteStatement(sqlite3* database, const char* sql) : database_(database) {
   const int code = sqlite3_prepare_v3(database_, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement_, nullptr);
@@ -45,7 +45,7 @@ void SqliteStatement::Bind(int index, int64_t value) { Keep(sqlite3_bind_int64(s
 
 // SQLite stores a whole number in a REAL column as an integer, which has no negative zero.
 void SqliteStatement::Bind(int index, double value) {
-  const double stored = value == 0 && std::signbit(value) ? kNegativeZero : value;
+  const double stored = value == 0 && std::signbit(value) ? sql::kNegativeZero : value;
   Keep(sqlite3_bind_double(statement_, index, stored));
 }
 
@@ -55,7 +55,7 @@ void SqliteStatement::Bind(int index, std::string_view text) {
       sqlite3_bind_text64(statement_, index, text.empty() ? "" : text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8));
 }
 
-void SqliteStatement::Bind(int index, Blob blob) {
+void SqliteStatement::Bind(int index, sql::Blob blob) {
   const char* data = blob.bytes.empty() ? "" : blob.bytes.data();
   Keep(sqlite3_bind_blob64(statement_, index, data, blob.bytes.size(), SQLITE_STATIC));
 }
@@ -80,4 +80,4 @@ std::string_view SqliteStatement::Bytes(int column) const {
   return {data == nullptr ? "" : data, static_cast<size_t>(sqlite3_column_bytes(statement_, column))};
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

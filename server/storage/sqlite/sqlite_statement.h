@@ -11,10 +11,10 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 // A PreparedStatement over sqlite3_stmt.
-class SqliteStatement : public PreparedStatement {
+class SqliteStatement : public sql::PreparedStatement {
  public:
   SqliteStatement(sqlite3* database, const char* sql);
   ~SqliteStatement() override;
@@ -24,7 +24,7 @@ class SqliteStatement : public PreparedStatement {
   void Bind(int index, int64_t value) override;
   void Bind(int index, double value) override;
   void Bind(int index, std::string_view text) override;
-  void Bind(int index, Blob blob) override;
+  void Bind(int index, sql::Blob blob) override;
   void Bind(int index, std::nullopt_t null) override;
   // Does nothing: SQLite's tables are not partitioned.
   void BindRun(int64_t /*run*/) override {}
@@ -48,4 +48,4 @@ class SqliteStatement : public PreparedStatement {
   absl::Status prepared_;  // the error of the prepare, if it failed
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -10,7 +10,7 @@
 #include "server/storage/sqlite/reseal_report.h"
 #include "server/storage/store.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 // Options of OpenSqliteWriter().
 struct WriterOptions {
@@ -54,4 +54,4 @@ absl::StatusOr<std::unique_ptr<StoreWriter>> OpenSqliteWriter(const std::string&
 absl::StatusOr<std::unique_ptr<StoreReader>> OpenSqliteReader(const std::string& path,
                                                               const ReaderOptions& options = {});
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -9,7 +9,7 @@
 #include "server/storage/tables/attempt_remover.h"
 #include "server/storage/tables/served_time.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 absl::StatusOr<std::unique_ptr<StoreWriter>> OpenSqliteWriter(const std::string& path, const WriterOptions& options) {
   ASSIGN_OR_RETURN(LockFile lock, LockFile::Acquire(path));
@@ -23,7 +23,7 @@ SqliteWriter::SqliteWriter(LockFile lock, SqliteDatabase database, AckedTally ac
       database_(std::move(database)),
       acked_(std::move(acked)),
       clock_(options.clock),
-      batches_(database_, BatchWriter::Writers::kThisOne),
+      batches_(database_, tables::BatchWriter::Writers::kThisOne),
       checkpointer_(database_, options.checkpoint_pages, options.reader_patience) {}
 
 absl::Status SqliteWriter::Fail(absl::Status status) {
@@ -41,7 +41,7 @@ absl::StatusOr<std::vector<OpenOutcome>> SqliteWriter::OpenProducers(absl::Span<
 }
 
 absl::StatusOr<std::vector<OpenOutcome>> SqliteWriter::TryOpen(absl::Span<const ProducerOpening> openings) {
-  ASSIGN_OR_RETURN(Transaction transaction, Transaction::BeginWrite(database_));
+  ASSIGN_OR_RETURN(sql::Transaction transaction, sql::Transaction::BeginWrite(database_));
   ASSIGN_OR_RETURN(std::vector<OpenOutcome> outcomes, batches_.OpenProducers(openings, NowUnixUs()));
   RETURN_IF_ERROR(transaction.Commit());
   return outcomes;
@@ -55,7 +55,7 @@ absl::StatusOr<std::vector<BatchOutcome>> SqliteWriter::CommitBatches(absl::Span
 }
 
 absl::StatusOr<std::vector<BatchOutcome>> SqliteWriter::TryCommit(absl::Span<const ProducerBatch> batches) {
-  ASSIGN_OR_RETURN(Transaction transaction, Transaction::BeginWrite(database_));
+  ASSIGN_OR_RETURN(sql::Transaction transaction, sql::Transaction::BeginWrite(database_));
   ASSIGN_OR_RETURN(std::vector<BatchOutcome> outcomes, batches_.Store(batches, NowUnixUs()));
   RETURN_IF_ERROR(transaction.Commit());
   uint64_t new_records = 0;
@@ -76,8 +76,8 @@ absl::StatusOr<absl::Duration> SqliteWriter::AddServedTime(absl::Duration passed
 }
 
 absl::StatusOr<absl::Duration> SqliteWriter::TryAddServedTime(absl::Duration passed) {
-  ASSIGN_OR_RETURN(Transaction transaction, Transaction::BeginWrite(database_));
-  ServedTime served(database_);
+  ASSIGN_OR_RETURN(sql::Transaction transaction, sql::Transaction::BeginWrite(database_));
+  tables::ServedTime served(database_);
   RETURN_IF_ERROR(served.Add(passed));
   ASSIGN_OR_RETURN(absl::Duration total, served.Total());
   RETURN_IF_ERROR(transaction.Commit());
@@ -93,7 +93,7 @@ absl::StatusOr<PruneStep> SqliteWriter::PruneSome(const PruneRules& rules) {
 
 absl::StatusOr<PruneStep> SqliteWriter::TryPrune(const PruneRules& rules) {
   if (!pruner_) {
-    ASSIGN_OR_RETURN(const PruneReach reach, ReachOf(database_, rules));
+    ASSIGN_OR_RETURN(const tables::PruneReach reach, tables::ReachOf(database_, rules));
     pruner_.emplace(database_, rules, reach);
   }
   ASSIGN_OR_RETURN(PruneStep step, pruner_->RemoveSome());
@@ -117,8 +117,8 @@ absl::StatusOr<v1::DeleteStep> SqliteWriter::RemoveAttempts(const Removal& remov
 }
 
 absl::StatusOr<v1::DeleteStep> SqliteWriter::TryRemove(const Removal& removal) {
-  ASSIGN_OR_RETURN(Transaction transaction, Transaction::BeginWrite(database_));
-  ASSIGN_OR_RETURN(v1::DeleteStep step, AttemptRemover(database_).Remove(removal));
+  ASSIGN_OR_RETURN(sql::Transaction transaction, sql::Transaction::BeginWrite(database_));
+  ASSIGN_OR_RETURN(v1::DeleteStep step, tables::AttemptRemover(database_).Remove(removal));
   absl::Status status = transaction.Commit();
   if (status.ok()) status = AfterRemoval();
   if (!status.ok()) return status;
@@ -131,4 +131,4 @@ absl::Status SqliteWriter::Idle() {
   return status.ok() ? status : Fail(status);
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -14,7 +14,7 @@
 #include "server/storage/tables/batch_writer.h"
 #include "server/storage/tables/pruner.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 // The StoreWriter over SQLite. After its first error it returns the same error for ever: the state of the database is
 // unknown then (DESIGN.md, SQLite), and the process has to end.
@@ -47,9 +47,9 @@ class SqliteWriter : public StoreWriter {
   AckedTally acked_;
   const std::function<absl::Time()> clock_;
   absl::Status failed_;
-  BatchWriter batches_;
-  std::optional<Pruner> pruner_;  // the pass in progress
+  tables::BatchWriter batches_;
+  std::optional<tables::Pruner> pruner_;  // the pass in progress
   Checkpointer checkpointer_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -9,7 +9,7 @@
 #include "proto/base/status_macros.h"
 #include "server/storage/sqlite/page_checksum.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 constexpr uint64_t kHeaderBytes = 32;
@@ -174,4 +174,4 @@ std::optional<std::string> DamageOf(const WalScan& scan) {
                       " frames that were committed only the first ", scan.committed, " can be read");
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "server/storage/sqlite/sqlite_database.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 // The result of scanning the write-ahead log of a database on disk. SQLite reads the log up to the last commit before
 // the first frame whose checksum does not match, and silently ignores the rest. That is correct for a transaction that
@@ -39,4 +39,4 @@ absl::StatusOr<uint32_t> PaddingFrames(SqliteDatabase& database);
 // Describes the damage for people; nullopt: none.
 std::optional<std::string> DamageOf(const WalScan& scan);
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

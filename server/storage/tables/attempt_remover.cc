@@ -5,28 +5,28 @@
 
 #include "proto/base/status_macros.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 namespace {
 
 // Returns the statement for the rows of attempt ?1.
-constexpr StatementText RowsOfAttempt(const char* text) {
-  return {.text = text, .key = kInRun, .where = "attempt = ?1"};
+constexpr sql::StatementText RowsOfAttempt(const char* text) {
+  return {.text = text, .key = sql::kInRun, .where = "attempt = ?1"};
 }
 
 // Returns the statement for the rows of the IR graphs of run ?1.
-constexpr StatementText RowsOfGraphs(const char* text) {
+constexpr sql::StatementText RowsOfGraphs(const char* text) {
   return {.text = text, .key = "run = ?1", .where = "ir_graph IN (SELECT ir_graph FROM ir_graphs WHERE run = ?1)"};
 }
 
 }  // namespace
 
-AttemptRemover::AttemptRemover(Database& database)
+AttemptRemover::AttemptRemover(sql::Database& database)
     : run_of_(database,
               "SELECT r.run_id, r.sender, r.run FROM attempts AS a JOIN runs AS r ON r.run = a.run "
               "WHERE a.attempt = ?1"),
       runs_(database, "SELECT run_id, sender, run FROM runs WHERE run_id = ?1 ORDER BY sender"),
-      lock_run_(database, {.text = "SELECT run FROM runs WHERE run = ?1", .lock = RowLock::kUpdate}),
-      lock_attempt_(database, {.text = "SELECT run FROM attempts WHERE attempt = ?1", .lock = RowLock::kUpdate}),
+      lock_run_(database, {.text = "SELECT run FROM runs WHERE run = ?1", .lock = sql::RowLock::kUpdate}),
+      lock_attempt_(database, {.text = "SELECT run FROM attempts WHERE attempt = ?1", .lock = sql::RowLock::kUpdate}),
       remove_rows_(database, RowsOfAttempt("DELETE FROM measurements")),
       remove_beside_rows_{{{database, RowsOfAttempt("DELETE FROM measurement_details")},
                            {database, RowsOfAttempt("DELETE FROM source_hashes")}}},
@@ -64,7 +64,7 @@ absl::StatusOr<v1::DeleteStep> AttemptRemover::Remove(const Removal& removal) {
 
 absl::StatusOr<std::vector<int64_t>> AttemptRemover::LockRuns(const Removal& removal) {
   std::map<std::pair<std::string, int64_t>, int64_t> keys;  // by run_id and sender
-  const auto add_rows = [&keys](Statement& bound) -> absl::Status {
+  const auto add_rows = [&keys](sql::Statement& bound) -> absl::Status {
     while (true) {
       const absl::StatusOr<bool> row = bound.Step();
       if (!row.ok() || !*row) return row.status();
@@ -89,10 +89,10 @@ absl::StatusOr<std::vector<int64_t>> AttemptRemover::LockRuns(const Removal& rem
 absl::StatusOr<std::optional<int64_t>> AttemptRemover::Remove(int64_t attempt) {
   absl::StatusOr<std::optional<int64_t>> run = lock_attempt_.Bind(attempt).QueryInt();
   if (!run.ok() || !run->has_value()) return run;
-  for (Statement& remove : remove_beside_rows_) {
-    RETURN_IF_ERROR(remove.Bind(InRun{**run}, attempt).Run());
+  for (sql::Statement& remove : remove_beside_rows_) {
+    RETURN_IF_ERROR(remove.Bind(sql::InRun{**run}, attempt).Run());
   }
-  ASSIGN_OR_RETURN(const int64_t rows, remove_rows_.Bind(InRun{**run}, attempt).RunCounting());
+  ASSIGN_OR_RETURN(const int64_t rows, remove_rows_.Bind(sql::InRun{**run}, attempt).RunCounting());
   RETURN_IF_ERROR(remove_attempt_.Bind(attempt).Run());
   return rows;
 }
@@ -102,7 +102,7 @@ absl::StatusOr<bool> AttemptRemover::RemoveIfEmpty(int64_t run) {
   if (!is_empty.ok() || !*is_empty) return is_empty;
   const std::optional<int64_t> kernel = empty_run_.IsNull(0) ? std::nullopt : std::optional(empty_run_.Int(0));
   empty_run_.Reset();
-  for (Statement& remove : remove_run_) {
+  for (sql::Statement& remove : remove_run_) {
     RETURN_IF_ERROR(remove.Bind(run).Run());
   }
   RETURN_IF_ERROR(remove_kernel_.Bind(kernel).Run());
@@ -114,4 +114,4 @@ absl::StatusOr<bool> AttemptRemover::IsThere(int64_t attempt) {
   return run.has_value();
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

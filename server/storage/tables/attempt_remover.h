@@ -13,7 +13,7 @@
 #include "server/storage/sql/statement.h"
 #include "telemetry/v1/deletion.pb.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 
 // Removes attempts, and runs without attempts, with all rows that belong to them. Works on any kind of database, also
 // while other processes write to it. Configs, statuses, senders and the producers' committed_seq stay. Part of the
@@ -27,7 +27,7 @@ class AttemptRemover {
   static constexpr int64_t kAttemptsAtOnce = 100;
 
   // `database` must outlive this object.
-  explicit AttemptRemover(Database& database);
+  explicit AttemptRemover(sql::Database& database);
 
   // Removes the attempts that still exist, and their runs if no attempt is left. Returns the attempts that existed,
   // with the number of rows of each.
@@ -46,16 +46,16 @@ class AttemptRemover {
   // Returns the keys of the runs that the removal affects. Locks them in the order in which all writers lock runs.
   absl::StatusOr<std::vector<int64_t>> LockRuns(const Removal& removal);
 
-  Statement run_of_;
-  Statement runs_;
-  Statement lock_run_;
-  Statement lock_attempt_;
-  Statement remove_rows_;
-  std::array<Statement, 2> remove_beside_rows_;
-  Statement remove_attempt_;
-  Statement empty_run_;
-  std::array<Statement, 7> remove_run_;
-  Statement remove_kernel_;
+  sql::Statement run_of_;
+  sql::Statement runs_;
+  sql::Statement lock_run_;
+  sql::Statement lock_attempt_;
+  sql::Statement remove_rows_;
+  std::array<sql::Statement, 2> remove_beside_rows_;
+  sql::Statement remove_attempt_;
+  sql::Statement empty_run_;
+  std::array<sql::Statement, 7> remove_run_;
+  sql::Statement remove_kernel_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

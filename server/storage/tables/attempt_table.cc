@@ -9,7 +9,7 @@
 #include "proto/base/status_macros.h"
 #include "server/storage/sql/attempt_state.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 namespace {
 
 // A condition on the column run: the given run, or another sender's run with the same run_id.
@@ -28,18 +28,19 @@ namespace {
       "?3") "AND origin = ?4 AND (sender IS NULL OR sender IS NOT DISTINCT FROM ?5)"
 
 // Returns the statement for the rows of these attempts.
-constexpr StatementText RowsOfDroppable(const char* text) {
-  return {
-      .text = text, .key = kInRun, .where = "attempt IN (SELECT attempt FROM attempts WHERE " TELEMETRY_DROPPABLE ")"};
+constexpr sql::StatementText RowsOfDroppable(const char* text) {
+  return {.text = text,
+          .key = sql::kInRun,
+          .where = "attempt IN (SELECT attempt FROM attempts WHERE " TELEMETRY_DROPPABLE ")"};
 }
 
 }  // namespace
 
-AttemptTable::AttemptTable(Database& database, RunTable& runs, const CurrentSender& sender)
+AttemptTable::AttemptTable(sql::Database& database, RunTable& runs, const CurrentSender& sender)
     : runs_(runs),
       sender_(sender),
       find_(database, {.text = "SELECT attempt, run, coalesce(sender, 0) FROM attempts WHERE attempt_id = ?1",
-                       .lock = RowLock::kKeyShare}),
+                       .lock = sql::RowLock::kKeyShare}),
       find_superseded_(database, "SELECT 1 FROM superseded_attempts WHERE attempt_id = ?1 LIMIT 1"),
       read_(database,
             "SELECT a.run, a.origin, a.dialect, a.state, a.provisional, a.started_unix_us, a.search_algorithm, a.seed, "
@@ -62,7 +63,7 @@ AttemptTable::AttemptTable(Database& database, RunTable& runs, const CurrentSend
           "SELECT attempt_id, ?6, ?3, ?4, CAST(?5 AS BIGINT) FROM ids WHERE true ON CONFLICT DO NOTHING"),
       find_droppable_(database, {.text = TELEMETRY_WITH_IDS "SELECT run FROM attempts WHERE " TELEMETRY_DROPPABLE
                                                             " ORDER BY attempt",
-                                 .lock = RowLock::kUpdate}),
+                                 .lock = sql::RowLock::kUpdate}),
       drop_measurements_(database, RowsOfDroppable(TELEMETRY_WITH_IDS "DELETE FROM measurements")),
       drop_source_hashes_(database, RowsOfDroppable(TELEMETRY_WITH_IDS "DELETE FROM source_hashes")),
       drop_details_(database, RowsOfDroppable(TELEMETRY_WITH_IDS "DELETE FROM measurement_details")),
@@ -98,14 +99,14 @@ absl::StatusOr<AttemptTable::RowTarget> AttemptTable::TargetOf(const std::string
 }
 
 absl::StatusOr<AttemptTable::Known> AttemptTable::Find(const std::string& attempt_id) {
-  absl::StatusOr<bool> found = find_.Bind(Blob{attempt_id}).Step();
+  absl::StatusOr<bool> found = find_.Bind(sql::Blob{attempt_id}).Step();
   if (!found.ok()) return found.status();
   if (*found) {
     const Known known = {.key = {.run = find_.Int(1), .attempt = find_.Int(0)}, .sender = find_.Int(2)};
     find_.Reset();
     return known;
   }
-  found = find_superseded_.Bind(Blob{attempt_id}).Step();
+  found = find_superseded_.Bind(sql::Blob{attempt_id}).Step();
   if (!found.ok()) return found.status();
   find_superseded_.Reset();
   return Known{.key = {.attempt = *found ? kSuperseded : kUnknown}};
@@ -130,14 +131,14 @@ absl::Status AttemptTable::Store(const v1::Attempt& attempt, int64_t now_unix_us
 }
 
 absl::StatusOr<std::optional<AttemptTable::Row>> AttemptTable::Read(const std::string& attempt_id) {
-  ASSIGN_OR_RETURN(bool found, read_.Bind(Blob{attempt_id}).Step());
+  ASSIGN_OR_RETURN(bool found, read_.Bind(sql::Blob{attempt_id}).Step());
   if (!found) return std::nullopt;
   Row row{.run = read_.Int(0),
           .sender = read_.Int(10),
           .run_id = read_.String(11),
           .origin = read_.String(1),
           .dialect = read_.String(2),
-          .state = ParseAttemptState(read_.Text(3)),
+          .state = sql::ParseAttemptState(read_.Text(3)),
           .provisional = read_.Int(4) != 0,
           .started_unix_us = IntColumn(read_, 5),
           .search_algorithm = TextColumn(read_, 6),
@@ -182,7 +183,7 @@ absl::Status AttemptTable::Merge(const v1::Attempt& attempt, Row& row, MaybeRefu
   }
   const absl::StatusOr<int64_t> updated =
       update_
-          .Bind(Blob{attempt.attempt_id()}, AttemptStateName(state), provisional, row.started_unix_us,
+          .Bind(sql::Blob{attempt.attempt_id()}, sql::AttemptStateName(state), provisional, row.started_unix_us,
                 row.search_algorithm, row.seed, row.environment_json, row.counters_json)
           .RunCounting();
   if (!updated.ok() || *updated == 1) return updated.status();
@@ -195,8 +196,9 @@ absl::Status AttemptTable::Insert(const v1::Attempt& attempt, int64_t run, int64
   last_id_.clear();
   const absl::StatusOr<int64_t> inserted =
       insert_
-          .Bind(Blob{attempt.attempt_id()}, run, attempt.origin(), attempt.dialect(), AttemptStateName(attempt.state()),
-                attempt.provisional(), Optional(attempt.has_started_unix_us(), attempt.started_unix_us()),
+          .Bind(sql::Blob{attempt.attempt_id()}, run, attempt.origin(), attempt.dialect(),
+                sql::AttemptStateName(attempt.state()), attempt.provisional(),
+                Optional(attempt.has_started_unix_us(), attempt.started_unix_us()),
                 TELEMETRY_OPTIONAL(attempt, search_algorithm), Optional(attempt.has_seed(), attempt.seed()),
                 TELEMETRY_OPTIONAL(attempt, environment_json), TELEMETRY_OPTIONAL(attempt, counters_json), now_unix_us,
                 sender_.column())
@@ -208,7 +210,7 @@ absl::Status AttemptTable::Insert(const v1::Attempt& attempt, int64_t run, int64
 absl::StatusOr<bool> AttemptTable::IsSuperseded(const v1::Attempt& attempt, int64_t run) {
   if (!attempt.provisional()) return false;
   absl::StatusOr<bool> found =
-      is_superseded_.Bind(Blob{attempt.attempt_id()}, run, attempt.origin(), sender_.column()).Step();
+      is_superseded_.Bind(sql::Blob{attempt.attempt_id()}, run, attempt.origin(), sender_.column()).Step();
   is_superseded_.Reset();
   return found;
 }
@@ -216,12 +218,12 @@ absl::StatusOr<bool> AttemptTable::IsSuperseded(const v1::Attempt& attempt, int6
 absl::Status AttemptTable::Supersede(const v1::Attempt& by, int64_t run) {
   std::string ids;
   for (const std::string& id : by.supersedes()) ids.append(id);
-  const auto bind = [&](Statement& statement) -> Statement& {
-    return statement.Bind(Blob{ids}, by.supersedes_size(), run, by.origin(), sender_.column());
+  const auto bind = [&](sql::Statement& statement) -> sql::Statement& {
+    return statement.Bind(sql::Blob{ids}, by.supersedes_size(), run, by.origin(), sender_.column());
   };
   absl::Status status =
       remember_superseded_
-          .Bind(Blob{ids}, by.supersedes_size(), run, by.origin(), sender_.column(), Blob{by.attempt_id()})
+          .Bind(sql::Blob{ids}, by.supersedes_size(), run, by.origin(), sender_.column(), sql::Blob{by.attempt_id()})
           .Run();
   if (!status.ok()) return status;
   std::set<int64_t> runs;
@@ -233,8 +235,9 @@ absl::Status AttemptTable::Supersede(const v1::Attempt& by, int64_t run) {
   }
   if (runs.empty()) return absl::OkStatus();
   for (const int64_t in_run : runs) {
-    for (Statement* drop : {&drop_measurements_, &drop_source_hashes_, &drop_details_}) {
-      status = drop->Bind(InRun{in_run}, Blob{ids}, by.supersedes_size(), run, by.origin(), sender_.column()).Run();
+    for (sql::Statement* drop : {&drop_measurements_, &drop_source_hashes_, &drop_details_}) {
+      status = drop->Bind(sql::InRun{in_run}, sql::Blob{ids}, by.supersedes_size(), run, by.origin(), sender_.column())
+                   .Run();
       if (!status.ok()) return status;
     }
   }
@@ -244,4 +247,4 @@ absl::Status AttemptTable::Supersede(const v1::Attempt& by, int64_t run) {
   return absl::OkStatus();
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

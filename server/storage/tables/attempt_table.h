@@ -15,7 +15,7 @@
 #include "server/storage/tables/sender_table.h"
 #include "telemetry/v1/records.pb.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 
 // The tables attempts and superseded_attempts. Part of the writer: used by one thread, inside the writer's transaction.
 class AttemptTable {
@@ -27,14 +27,14 @@ class AttemptTable {
 
   // The attempt under which a row is to be stored.
   struct RowTarget {
-    AttemptKey key;        // .attempt is 0 if the row must not be stored, with or without a refusal
+    sql::AttemptKey key;   // .attempt is 0 if the row must not be stored, with or without a refusal
     bool foreign = false;  // the attempt belongs to another sender, so no row may be added to it
 
     bool left_out() const { return key.attempt == 0; }
   };
 
   // `runs` and `sender` must outlive this object.
-  AttemptTable(Database& database, RunTable& runs, const CurrentSender& sender);
+  AttemptTable(sql::Database& database, RunTable& runs, const CurrentSender& sender);
 
   // Merges the record into the stored attempt, and removes the attempts that it supersedes.
   absl::Status Store(const v1::Attempt& attempt, int64_t now_unix_us, MaybeRefusal& refusal);
@@ -48,7 +48,7 @@ class AttemptTable {
  private:
   // An attempt's key (or kUnknown or kSuperseded) and its sender.
   struct Known {
-    AttemptKey key = {.attempt = kUnknown};
+    sql::AttemptKey key = {.attempt = kUnknown};
     int64_t sender = 0;
   };
   struct Row {
@@ -80,18 +80,18 @@ class AttemptTable {
   std::string last_id_;
   Known last_;
 
-  Statement find_;
-  Statement find_superseded_;
-  Statement read_;
-  Statement insert_;
-  Statement update_;
-  Statement is_superseded_;
-  Statement remember_superseded_;
-  Statement find_droppable_;
-  Statement drop_measurements_;
-  Statement drop_source_hashes_;
-  Statement drop_details_;
-  Statement drop_;
+  sql::Statement find_;
+  sql::Statement find_superseded_;
+  sql::Statement read_;
+  sql::Statement insert_;
+  sql::Statement update_;
+  sql::Statement is_superseded_;
+  sql::Statement remember_superseded_;
+  sql::Statement find_droppable_;
+  sql::Statement drop_measurements_;
+  sql::Statement drop_source_hashes_;
+  sql::Statement drop_details_;
+  sql::Statement drop_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

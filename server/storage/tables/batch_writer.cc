@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 namespace {
 
 absl::Status OpenAgain() {
@@ -16,7 +16,7 @@ absl::Status OpenAgain() {
 
 }  // namespace
 
-BatchWriter::BatchWriter(Database& database, Writers writers, Prefetcher* prefetcher)
+BatchWriter::BatchWriter(sql::Database& database, Writers writers, Prefetcher* prefetcher)
     : database_(database),
       writers_(writers),
       prefetcher_(prefetcher),
@@ -243,4 +243,4 @@ absl::Status BatchWriter::StoreReject(const v1::Reject& reject, const std::strin
   return rejects_.Store(reject, producer_id, now_unix_us_);
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

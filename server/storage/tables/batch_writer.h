@@ -23,7 +23,7 @@
 #include "server/storage/tables/sender_table.h"
 #include "server/storage/tables/unsent_producers.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 
 // Merges the records of producers into the tables of any kind of database: the part of a StoreWriter's work between
 // BEGIN and COMMIT. Not thread-safe.
@@ -37,7 +37,7 @@ class BatchWriter {
   enum class Writers { kThisOne, kMany };
 
   // `database` and `prefetcher` (nullptr: none) must outlive this object.
-  BatchWriter(Database& database, Writers writers, Prefetcher* prefetcher = nullptr);
+  BatchWriter(sql::Database& database, Writers writers, Prefetcher* prefetcher = nullptr);
 
   // Implement StoreWriter::OpenProducers and StoreWriter::CommitBatches.
   absl::StatusOr<std::vector<OpenOutcome>> OpenProducers(absl::Span<const ProducerOpening> openings,
@@ -82,7 +82,7 @@ class BatchWriter {
                       BatchOutcome& outcome);
   absl::Status StoreReject(const v1::Reject& reject, const std::string& producer_id, BatchOutcome& outcome);
 
-  Database& database_;
+  sql::Database& database_;
   const Writers writers_;
   Prefetcher* const prefetcher_;  // nullptr: none
   int64_t now_unix_us_ = 0;       // of the current transaction
@@ -100,4 +100,4 @@ class BatchWriter {
   RejectTable rejects_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

@@ -7,7 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 
 // Return the heap memory that a key or a value holds, in addition to the object itself.
 template <typename T>
@@ -74,4 +74,4 @@ class ByteBoundedCache {
   Map map_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 
 // Memory limits of the writer's caches. The collector keeps no other caches from one transaction to the next.
 inline constexpr uint64_t kConfigKeyCacheBytes = uint64_t{8} << 20;
@@ -18,4 +18,4 @@ static_assert(kConfigKeyCacheBytes + kArgumentCacheBytes + kKeyListCacheBytes + 
                   kAttemptCacheBytes + kSenderCacheBytes + kProducerCacheBytes <=
               uint64_t{32} << 20);
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

@@ -10,7 +10,7 @@
 #include "proto/record/python_literal.h"
 #include "server/storage/tables/row_key.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 namespace {
 
 bool SameConfig(std::string_view one, std::string_view other) {
@@ -21,7 +21,7 @@ bool SameConfig(std::string_view one, std::string_view other) {
 
 }  // namespace
 
-ConfigTable::ConfigTable(Database& database, RunTable& runs, const CurrentSender& sender)
+ConfigTable::ConfigTable(sql::Database& database, RunTable& runs, const CurrentSender& sender)
     : runs_(runs),
       sender_(sender),
       find_(database, "SELECT config FROM configs WHERE config_id = ?1 AND sender = ?2"),
@@ -32,7 +32,7 @@ ConfigTable::ConfigTable(Database& database, RunTable& runs, const CurrentSender
                         "ON CONFLICT DO NOTHING RETURNING config"),
       lock_text_(database,
                  {.text = "SELECT arguments IS NOT NULL OR unsplit_text IS NOT NULL FROM configs WHERE config = ?1",
-                  .lock = RowLock::kNoKeyUpdate}),
+                  .lock = sql::RowLock::kNoKeyUpdate}),
       read_text_(database, "SELECT text FROM config_texts WHERE config = ?1"),
       write_text_(database, "UPDATE configs SET arguments = ?2, unsplit_text = ?3 WHERE config = ?1"),
       find_argument_(database, {.text = "SELECT argument FROM config_arguments",
@@ -44,8 +44,8 @@ ConfigTable::ConfigTable(Database& database, RunTable& runs, const CurrentSender
           database,
           "SELECT c.key_list, l.keys_json, c.sample_id, c.decorator, coalesce(c.sender, 0) FROM run_configs AS c "
           "LEFT JOIN key_lists AS l ON l.key_list = c.key_list WHERE c.run = ?1 AND c.config = ?2"),
-      insert_run_config_(database, BulkInsert{.table = "run_configs",
-                                              .columns = "run, config, key_list, sample_id, decorator, sender"}),
+      insert_run_config_(database, sql::BulkInsert{.table = "run_configs",
+                                                   .columns = "run, config, key_list, sample_id, decorator, sender"}),
       write_run_config_(database,
                         "INSERT INTO run_configs (run, config, key_list, sample_id, decorator, sender) "
                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (run, config) DO UPDATE SET "
@@ -203,7 +203,8 @@ absl::StatusOr<ConfigTable::RunConfigRow> ConfigTable::ReadRunConfig(int64_t run
 absl::Status ConfigTable::WriteRunConfig(int64_t run, int64_t config, RunConfigRow row) {
   const auto look = run_configs_.find({run, config});
   const bool is_new = look != run_configs_.end() && !look->second.is_stored;
-  const std::optional<Blob> sample = row.sample_id ? std::optional<Blob>(Blob{*row.sample_id}) : std::nullopt;
+  const std::optional<sql::Blob> sample =
+      row.sample_id ? std::optional<sql::Blob>(sql::Blob{*row.sample_id}) : std::nullopt;
   absl::Status status = (is_new ? insert_run_config_ : write_run_config_)
                             .Bind(run, config, row.key_list, sample, row.decorator, sender_.column())
                             .Run();
@@ -221,4 +222,4 @@ absl::StatusOr<int64_t> ConfigTable::KeyListKey(const std::string& keys_json) {
   return key;
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

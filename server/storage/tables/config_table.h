@@ -16,7 +16,7 @@
 #include "server/storage/tables/sender_table.h"
 #include "telemetry/v1/records.pb.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 
 // The tables configs, config_arguments, run_configs and key_lists. Each sender has its own config under a config_id;
 // this class works on those of the current sender. Part of the writer: used by one thread, inside the writer's
@@ -24,7 +24,7 @@ namespace telemetry::storage {
 class ConfigTable {
  public:
   // `runs` and `sender` must outlive this object.
-  ConfigTable(Database& database, RunTable& runs, const CurrentSender& sender);
+  ConfigTable(sql::Database& database, RunTable& runs, const CurrentSender& sender);
 
   // Stores the config's text. If one sender sends two texts of one config (arguments in another order), the smaller one
   // by bytes is kept, so that the order of arrival does not matter. Texts of different configs are a conflict.
@@ -103,19 +103,19 @@ class ConfigTable {
   absl::flat_hash_map<Id, const std::string*> stored_texts_;
   absl::flat_hash_map<std::pair<int64_t, int64_t>, RunConfigRow> run_configs_;  // by run and config
 
-  Statement find_;
-  Statement insert_;
-  Statement insert_with_text_;
-  Statement lock_text_;
-  Statement read_text_;
-  Statement write_text_;
-  Statement find_argument_;
-  Statement insert_argument_;
-  Statement read_run_config_;
-  Statement insert_run_config_;
-  Statement write_run_config_;
-  Statement find_key_list_;
-  Statement insert_key_list_;
+  sql::Statement find_;
+  sql::Statement insert_;
+  sql::Statement insert_with_text_;
+  sql::Statement lock_text_;
+  sql::Statement read_text_;
+  sql::Statement write_text_;
+  sql::Statement find_argument_;
+  sql::Statement insert_argument_;
+  sql::Statement read_run_config_;
+  sql::Statement insert_run_config_;
+  sql::Statement write_run_config_;
+  sql::Statement find_key_list_;
+  sql::Statement insert_key_list_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

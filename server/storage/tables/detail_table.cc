@@ -10,16 +10,16 @@
 #include "server/storage/sql/detail_columns.h"
 #include "server/storage/tables/text_field.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 
-DetailTable::DetailTable(Database& database, AttemptTable& attempts)
+DetailTable::DetailTable(sql::Database& database, AttemptTable& attempts)
     : attempts_(attempts),
-      insert_(database, BulkInsert{.table = "measurement_details",
-                                   .columns = absl::StrCat("attempt, seq, ", DetailColumnNames()).c_str(),
-                                   .in_run = true,
-                                   .on_conflict_do_nothing = true}),
-      read_(database, {.text = absl::StrCat("SELECT ", DetailColumnNames(), " FROM measurement_details").c_str(),
-                       .key = kInRun,
+      insert_(database, sql::BulkInsert{.table = "measurement_details",
+                                        .columns = absl::StrCat("attempt, seq, ", sql::DetailColumnNames()).c_str(),
+                                        .in_run = true,
+                                        .on_conflict_do_nothing = true}),
+      read_(database, {.text = absl::StrCat("SELECT ", sql::DetailColumnNames(), " FROM measurement_details").c_str(),
+                       .key = sql::kInRun,
                        .where = "attempt = ?1 AND seq = ?2"}) {}
 
 absl::Status DetailTable::Store(const v1::MeasurementDetail& detail, MaybeRefusal& refusal) {
@@ -33,23 +33,23 @@ absl::Status DetailTable::Store(const v1::MeasurementDetail& detail, MaybeRefusa
   }
   const absl::StatusOr<int64_t> inserted = std::apply(
       [&](const auto&... column) {
-        return insert_.Bind(InRun{target->key.run}, target->key.attempt, detail.seq(), column.ToColumn(detail)...)
+        return insert_.Bind(sql::InRun{target->key.run}, target->key.attempt, detail.seq(), column.ToColumn(detail)...)
             .RunCounting();
       },
-      kDetailColumns);
+      sql::kDetailColumns);
   if (!inserted.ok() || *inserted == 1) return inserted.status();
   return CompareStored(detail, target->key, refusal);
 }
 
-absl::Status DetailTable::CompareStored(const v1::MeasurementDetail& detail, const AttemptKey& key,
+absl::Status DetailTable::CompareStored(const v1::MeasurementDetail& detail, const sql::AttemptKey& key,
                                         MaybeRefusal& refusal) {
-  ASSIGN_OR_RETURN(bool found, read_.Bind(InRun{key.run}, key.attempt, detail.seq()).Step());
+  ASSIGN_OR_RETURN(bool found, read_.Bind(sql::InRun{key.run}, key.attempt, detail.seq()).Step());
   if (!found) {
     refusal = NotYours(kForeignAttempt);
     return absl::OkStatus();
   }
   v1::MeasurementDetail stored;
-  absl::Status status = FillDetail(read_, 0, &stored);
+  absl::Status status = sql::FillDetail(read_, 0, &stored);
   read_.Reset();
   if (!status.ok()) return status;
   stored.set_attempt_id(detail.attempt_id());
@@ -63,4 +63,4 @@ absl::Status DetailTable::CompareStored(const v1::MeasurementDetail& detail, con
   return absl::OkStatus();
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

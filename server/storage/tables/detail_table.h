@@ -9,13 +9,13 @@
 #include "server/storage/tables/known_rows.h"
 #include "telemetry/v1/records.pb.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 
 // The table measurement_details. Part of the writer: used by one thread, inside the writer's transaction.
 class DetailTable {
  public:
   // `attempts` must outlive this object.
-  DetailTable(Database& database, AttemptTable& attempts);
+  DetailTable(sql::Database& database, AttemptTable& attempts);
 
   absl::Status Store(const v1::MeasurementDetail& detail, MaybeRefusal& refusal);
 
@@ -24,12 +24,12 @@ class DetailTable {
   void RememberRow(int64_t attempt, uint64_t seq) { known_.Remember(attempt, seq); }
 
  private:
-  absl::Status CompareStored(const v1::MeasurementDetail& detail, const AttemptKey& key, MaybeRefusal& refusal);
+  absl::Status CompareStored(const v1::MeasurementDetail& detail, const sql::AttemptKey& key, MaybeRefusal& refusal);
 
   AttemptTable& attempts_;
   KnownRows known_;
-  Statement insert_;
-  Statement read_;
+  sql::Statement insert_;
+  sql::Statement read_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

@@ -8,7 +8,7 @@
 #include "proto/record/json.h"
 #include "server/storage/tables/text_field.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 namespace {
 
 // Returns NULL if the record had every key, which is nearly always the case.
@@ -21,13 +21,13 @@ OptionalText OmittedJson(const Message& message) {
 }
 
 // Returns the statement for the rows of IR graph ?1.
-constexpr StatementText RowsOfGraph(const char* text) {
-  return {.text = text, .key = kInRun, .where = "ir_graph = ?1"};
+constexpr sql::StatementText RowsOfGraph(const char* text) {
+  return {.text = text, .key = sql::kInRun, .where = "ir_graph = ?1"};
 }
 
 }  // namespace
 
-IrGraphTable::IrGraphTable(Database& database, RunTable& runs, const CurrentSender& sender)
+IrGraphTable::IrGraphTable(sql::Database& database, RunTable& runs, const CurrentSender& sender)
     : runs_(runs),
       sender_(sender),
       find_(database,
@@ -37,18 +37,19 @@ IrGraphTable::IrGraphTable(Database& database, RunTable& runs, const CurrentSend
               "content_sha256, sender) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) RETURNING ir_graph"),
       insert_node_(
           database,
-          BulkInsert{.table = "ir_nodes",
-                     .columns = "ir_graph, ordinal, id, graph_id, region_kind, block_ids_json, op_kind, target, "
-                                "lowering_class, dtype, shape_json, concrete_shape_json, stride_json, "
-                                "concrete_stride_json, device, value_json, input_dtypes_json, input_shapes_json, "
-                                "reduction_type, reduction_ranges_json, pointwise_ranges_json, source_loc, "
-                                "omitted_json, extra_json",
-                     .in_run = true}),
-      insert_edge_(database,
-                   BulkInsert{.table = "ir_edges",
-                              .columns = "ir_graph, ordinal, source, target, edge_kind, arg_positions_json, dtype, "
-                                         "shape_json, omitted_json, extra_json",
-                              .in_run = true}),
+          sql::BulkInsert{.table = "ir_nodes",
+                          .columns = "ir_graph, ordinal, id, graph_id, region_kind, block_ids_json, op_kind, target, "
+                                     "lowering_class, dtype, shape_json, concrete_shape_json, stride_json, "
+                                     "concrete_stride_json, device, value_json, input_dtypes_json, input_shapes_json, "
+                                     "reduction_type, reduction_ranges_json, pointwise_ranges_json, source_loc, "
+                                     "omitted_json, extra_json",
+                          .in_run = true}),
+      insert_edge_(
+          database,
+          sql::BulkInsert{.table = "ir_edges",
+                          .columns = "ir_graph, ordinal, source, target, edge_kind, arg_positions_json, dtype, "
+                                     "shape_json, omitted_json, extra_json",
+                          .in_run = true}),
       drop_nodes_(database, RowsOfGraph("DELETE FROM ir_nodes")),
       drop_edges_(database, RowsOfGraph("DELETE FROM ir_edges")),
       drop_(database, RowsOfGraph("DELETE FROM ir_graphs")) {}
@@ -64,7 +65,7 @@ absl::Status IrGraphTable::Store(const v1::IrGraph& graph) {
   ASSIGN_OR_RETURN(const std::optional<int64_t> ir_graph,
                    insert_
                        .Bind(run, graph.kind(), schema_version, graph.directed(), graph.multigraph(),
-                             graph.attributes_json(), graph.extra_json(), Blob{digest}, sender_.column())
+                             graph.attributes_json(), graph.extra_json(), sql::Blob{digest}, sender_.column())
                        .QueryInt());
   absl::Status status = InsertNodes(run, *ir_graph, graph);
   return status.ok() ? InsertEdges(run, *ir_graph, graph) : status;
@@ -77,8 +78,8 @@ absl::StatusOr<bool> IrGraphTable::MakeRoom(int64_t run, const v1::IrGraph& grap
   const bool gives_way = digest < find_.Bytes(1) && !sender_.IsForeignTo(find_.Int(2));
   find_.Reset();
   if (!gives_way) return false;
-  for (Statement* drop : {&drop_nodes_, &drop_edges_, &drop_}) {
-    RETURN_IF_ERROR(drop->Bind(InRun{run}, stored).Run());
+  for (sql::Statement* drop : {&drop_nodes_, &drop_edges_, &drop_}) {
+    RETURN_IF_ERROR(drop->Bind(sql::InRun{run}, stored).Run());
   }
   return true;
 }
@@ -88,7 +89,7 @@ absl::Status IrGraphTable::InsertNodes(int64_t run, int64_t ir_graph, const v1::
     const v1::IrNode& node = graph.nodes(i);
     const OptionalText omitted = OmittedJson(node);
     RETURN_IF_ERROR(insert_node_
-                        .Bind(InRun{run}, ir_graph, i, node.id(), int64_t{node.graph_id()},
+                        .Bind(sql::InRun{run}, ir_graph, i, node.id(), int64_t{node.graph_id()},
                               TELEMETRY_OPTIONAL(node, region_kind), TELEMETRY_OPTIONAL(node, block_ids_json),
                               TELEMETRY_OPTIONAL(node, op_kind), TELEMETRY_OPTIONAL(node, target),
                               TELEMETRY_OPTIONAL(node, lowering_class), TELEMETRY_OPTIONAL(node, dtype),
@@ -109,7 +110,7 @@ absl::Status IrGraphTable::InsertEdges(int64_t run, int64_t ir_graph, const v1::
     const v1::IrEdge& edge = graph.edges(i);
     const OptionalText omitted = OmittedJson(edge);
     RETURN_IF_ERROR(insert_edge_
-                        .Bind(InRun{run}, ir_graph, i, edge.source(), edge.target(),
+                        .Bind(sql::InRun{run}, ir_graph, i, edge.source(), edge.target(),
                               TELEMETRY_OPTIONAL(edge, edge_kind), TELEMETRY_OPTIONAL(edge, arg_positions_json),
                               TELEMETRY_OPTIONAL(edge, dtype), TELEMETRY_OPTIONAL(edge, shape_json), omitted,
                               edge.extra_json())
@@ -118,4 +119,4 @@ absl::Status IrGraphTable::InsertEdges(int64_t run, int64_t ir_graph, const v1::
   return absl::OkStatus();
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

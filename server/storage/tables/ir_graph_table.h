@@ -9,13 +9,13 @@
 #include "server/storage/tables/sender_table.h"
 #include "telemetry/v1/records.pb.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 
 // The tables ir_graphs, ir_nodes and ir_edges. Part of the writer: used by one thread, inside the writer's transaction.
 class IrGraphTable {
  public:
   // `runs` and `sender` must outlive this object.
-  IrGraphTable(Database& database, RunTable& runs, const CurrentSender& sender);
+  IrGraphTable(sql::Database& database, RunTable& runs, const CurrentSender& sender);
 
   // Stores the graph unless the run already has one of this kind that has a smaller or equal SHA-256, or that belongs
   // to another sender.
@@ -29,13 +29,13 @@ class IrGraphTable {
 
   RunTable& runs_;
   const CurrentSender& sender_;
-  Statement find_;
-  Statement insert_;
-  Statement insert_node_;
-  Statement insert_edge_;
-  Statement drop_nodes_;
-  Statement drop_edges_;
-  Statement drop_;
+  sql::Statement find_;
+  sql::Statement insert_;
+  sql::Statement insert_node_;
+  sql::Statement insert_edge_;
+  sql::Statement drop_nodes_;
+  sql::Statement drop_edges_;
+  sql::Statement drop_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

@@ -5,7 +5,7 @@
 
 #include "proto/record/ids.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 
 KnownRows::Is KnownRows::Add(int64_t attempt, uint64_t seq, std::string_view contents) {
   const std::string bytes = record::Sha256(contents);
@@ -16,4 +16,4 @@ KnownRows::Is KnownRows::Add(int64_t attempt, uint64_t seq, std::string_view con
   return known->second == digest ? Is::kSame : Is::kOther;
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

@@ -7,7 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 
 // The rows of one table that a transaction must not insert: rows that were stored before it, and rows that it has
 // inserted itself. For a database that stores a transaction's rows all at once (BulkInsert) and fails if one of them
@@ -39,4 +39,4 @@ class KnownRows {
   absl::flat_hash_map<std::pair<int64_t, uint64_t>, Digest> rows_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

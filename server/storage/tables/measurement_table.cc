@@ -9,7 +9,7 @@
 #include "server/storage/tables/row_key.h"
 #include "server/storage/tables/text_field.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 namespace {
 
 std::optional<double> Perf(const v1::Measurement& row) {
@@ -39,16 +39,16 @@ std::string ToBytes(const MeasurementTable::Contents& row) {
 }
 
 OptionalText Failure(const v1::Measurement& row) {
-  return row.has_failure() ? OptionalText(FailureToJson(row.failure())) : std::nullopt;
+  return row.has_failure() ? OptionalText(sql::FailureToJson(row.failure())) : std::nullopt;
 }
 
 }  // namespace
 
-MeasurementTable::MeasurementTable(Database& database, AttemptTable& attempts, ConfigTable& configs)
+MeasurementTable::MeasurementTable(sql::Database& database, AttemptTable& attempts, ConfigTable& configs)
     : attempts_(attempts),
       configs_(configs),
       insert_(database,
-              BulkInsert{
+              sql::BulkInsert{
                   .table = "measurements",
                   .columns = "attempt, seq, timestamp_s, generation, status, perf_ms, compile_time_s, config, failure",
                   .in_run = true,
@@ -56,24 +56,24 @@ MeasurementTable::MeasurementTable(Database& database, AttemptTable& attempts, C
       read_(database,
             {.text = "SELECT m.timestamp_s, m.generation, m.status, m.perf_ms, m.compile_time_s, m.config, m.failure, "
                      "c.config_id FROM measurements AS m LEFT JOIN configs AS c ON c.config = m.config",
-             .key = kInRun,
+             .key = sql::kInRun,
              .where = "attempt = ?1 AND seq = ?2"}),
       insert_status_(database, "INSERT INTO statuses (name) VALUES (?1) ON CONFLICT DO NOTHING RETURNING status"),
       find_status_(
           database,
           {.text = "SELECT status FROM statuses", .key = "name_sha256 = text_sha256(?1)", .where = "name = ?1"}),
-      insert_hash_(database, BulkInsert{.table = "source_hashes",
-                                        .columns = "attempt, seq, source_hash",
-                                        .in_run = true,
-                                        .on_conflict_do_nothing = true}),
+      insert_hash_(database, sql::BulkInsert{.table = "source_hashes",
+                                             .columns = "attempt, seq, source_hash",
+                                             .in_run = true,
+                                             .on_conflict_do_nothing = true}),
       read_hash_(
           database,
-          {.text = "SELECT source_hash FROM source_hashes", .key = kInRun, .where = "attempt = ?1 AND seq = ?2"}),
+          {.text = "SELECT source_hash FROM source_hashes", .key = sql::kInRun, .where = "attempt = ?1 AND seq = ?2"}),
       find_names_(database, "SELECT 1 FROM configs, statuses WHERE config = ?1 AND status = ?2"),
       replace_(database,
                {.text = "UPDATE measurements SET timestamp_s = ?3, generation = ?4, status = ?5, perf_ms = ?6, "
                         "compile_time_s = ?7, config = ?8, failure = ?9",
-                .key = kInRun,
+                .key = sql::kInRun,
                 .where = "attempt = ?1 AND seq = ?2"}) {}
 
 void MeasurementTable::RememberRow(int64_t attempt, uint64_t seq, const Contents& contents) {
@@ -92,8 +92,9 @@ absl::Status MeasurementTable::Store(const v1::Measurement& row, MaybeRefusal& r
 }
 
 // Accepts a row for another sender's attempt only if it equals the stored one.
-absl::Status MeasurementTable::StoreForeign(const v1::Measurement& row, const AttemptKey& key, MaybeRefusal& refusal) {
-  absl::StatusOr<bool> stored = read_.Bind(InRun{key.run}, key.attempt, row.seq()).Step();
+absl::Status MeasurementTable::StoreForeign(const v1::Measurement& row, const sql::AttemptKey& key,
+                                            MaybeRefusal& refusal) {
+  absl::StatusOr<bool> stored = read_.Bind(sql::InRun{key.run}, key.attempt, row.seq()).Step();
   read_.Reset();
   if (!stored.ok()) return stored.status();
   if (!*stored) {
@@ -105,7 +106,7 @@ absl::Status MeasurementTable::StoreForeign(const v1::Measurement& row, const At
                      : status.status();
 }
 
-absl::Status MeasurementTable::StoreRow(const v1::Measurement& row, const AttemptKey& key, MaybeRefusal& refusal) {
+absl::Status MeasurementTable::StoreRow(const v1::Measurement& row, const sql::AttemptKey& key, MaybeRefusal& refusal) {
   ASSIGN_OR_RETURN(int64_t status_key, StatusKey(row.status()));
   ASSIGN_OR_RETURN(const int64_t config, configs_.KeyOf(row.config_id()));
   const OptionalText failure = Failure(row);
@@ -123,7 +124,7 @@ absl::Status MeasurementTable::StoreRow(const v1::Measurement& row, const Attemp
   }
   const absl::StatusOr<int64_t> inserted =
       insert_
-          .Bind(InRun{key.run}, key.attempt, row.seq(), row.timestamp_s(), int64_t{row.generation()}, status_key,
+          .Bind(sql::InRun{key.run}, key.attempt, row.seq(), row.timestamp_s(), int64_t{row.generation()}, status_key,
                 Perf(row), CompileTime(row), config, failure)
           .RunCounting();
   if (!inserted.ok() || *inserted == 1) return inserted.status();
@@ -137,10 +138,10 @@ absl::StatusOr<int64_t> MeasurementTable::StatusKey(const std::string& name) {
   return key;
 }
 
-absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, const AttemptKey& key, RowOwner owner,
+absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, const sql::AttemptKey& key, RowOwner owner,
                                              int64_t status, int64_t config, MaybeRefusal& refusal) {
   const OptionalText failure = Failure(row);
-  ASSIGN_OR_RETURN(bool found, read_.Bind(InRun{key.run}, key.attempt, row.seq()).Step());
+  ASSIGN_OR_RETURN(bool found, read_.Bind(sql::InRun{key.run}, key.attempt, row.seq()).Step());
   if (!found) return absl::AbortedError("another writer removed the stored row");
   const bool equal = read_.Double(0) == row.timestamp_s() && read_.Int(1) == row.generation() &&
                      read_.Int(2) == status && DoubleColumn(read_, 3) == Perf(row) &&
@@ -158,8 +159,8 @@ absl::Status MeasurementTable::CompareStored(const v1::Measurement& row, const A
   // The stored row references a config or status that was never committed: it remains from a transaction that only some
   // of the servers of a distributed dataset committed (deploy/fleet/README.md). The producer now sends the row again.
   return replace_
-      .Bind(InRun{key.run}, key.attempt, row.seq(), row.timestamp_s(), int64_t{row.generation()}, status, Perf(row),
-            CompileTime(row), config, failure)
+      .Bind(sql::InRun{key.run}, key.attempt, row.seq(), row.timestamp_s(), int64_t{row.generation()}, status,
+            Perf(row), CompileTime(row), config, failure)
       .Run();
 }
 
@@ -173,10 +174,10 @@ absl::Status MeasurementTable::Store(const v1::SourceHash& hash, MaybeRefusal& r
   if (is == KnownRows::Is::kSame) return absl::OkStatus();
   if (is == KnownRows::Is::kNew && !target->foreign) {
     const absl::StatusOr<int64_t> inserted =
-        insert_hash_.Bind(InRun{target->key.run}, target->key.attempt, hash.seq(), Blob{bytes}).RunCounting();
+        insert_hash_.Bind(sql::InRun{target->key.run}, target->key.attempt, hash.seq(), sql::Blob{bytes}).RunCounting();
     if (!inserted.ok() || *inserted == 1) return inserted.status();
   }
-  ASSIGN_OR_RETURN(bool found, read_hash_.Bind(InRun{target->key.run}, target->key.attempt, hash.seq()).Step());
+  ASSIGN_OR_RETURN(bool found, read_hash_.Bind(sql::InRun{target->key.run}, target->key.attempt, hash.seq()).Step());
   if (!found) {
     refusal = NotYours(kForeignAttempt);
     return absl::OkStatus();
@@ -186,4 +187,4 @@ absl::Status MeasurementTable::Store(const v1::SourceHash& hash, MaybeRefusal& r
   return absl::OkStatus();
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

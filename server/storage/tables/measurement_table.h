@@ -16,7 +16,7 @@
 #include "server/storage/tables/known_rows.h"
 #include "telemetry/v1/records.pb.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 
 // The tables measurements, statuses and source_hashes: the writer's hot path. Used by one thread, inside the writer's
 // transaction.
@@ -26,7 +26,7 @@ namespace telemetry::storage {
 class MeasurementTable {
  public:
   // `attempts` and `configs` must outlive this object.
-  MeasurementTable(Database& database, AttemptTable& attempts, ConfigTable& configs);
+  MeasurementTable(sql::Database& database, AttemptTable& attempts, ConfigTable& configs);
 
   absl::Status Store(const v1::Measurement& measurement, MaybeRefusal& refusal);
   absl::Status Store(const v1::SourceHash& hash, MaybeRefusal& refusal);
@@ -54,26 +54,26 @@ class MeasurementTable {
 
  private:
   enum class RowOwner { kSender, kOtherSender };
-  absl::Status StoreRow(const v1::Measurement& measurement, const AttemptKey& key, MaybeRefusal& refusal);
-  absl::Status StoreForeign(const v1::Measurement& measurement, const AttemptKey& key, MaybeRefusal& refusal);
+  absl::Status StoreRow(const v1::Measurement& measurement, const sql::AttemptKey& key, MaybeRefusal& refusal);
+  absl::Status StoreForeign(const v1::Measurement& measurement, const sql::AttemptKey& key, MaybeRefusal& refusal);
   absl::StatusOr<int64_t> StatusKey(const std::string& name);
   // `config` replaces the stored config if that was never committed. Not used for a row of another sender.
-  absl::Status CompareStored(const v1::Measurement& measurement, const AttemptKey& key, RowOwner owner, int64_t status,
-                             int64_t config, MaybeRefusal& refusal);
+  absl::Status CompareStored(const v1::Measurement& measurement, const sql::AttemptKey& key, RowOwner owner,
+                             int64_t status, int64_t config, MaybeRefusal& refusal);
 
   AttemptTable& attempts_;
   ConfigTable& configs_;
   KnownRows known_rows_, known_hashes_;
   ByteBoundedCache<std::string, int64_t> statuses_{kStatusCacheBytes};
 
-  Statement insert_;
-  Statement read_;
-  Statement insert_status_;
-  Statement find_status_;
-  Statement insert_hash_;
-  Statement read_hash_;
-  Statement find_names_;
-  Statement replace_;
+  sql::Statement insert_;
+  sql::Statement read_;
+  sql::Statement insert_status_;
+  sql::Statement find_status_;
+  sql::Statement insert_hash_;
+  sql::Statement read_hash_;
+  sql::Statement find_names_;
+  sql::Statement replace_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

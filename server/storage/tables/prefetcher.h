@@ -8,7 +8,7 @@
 #include "server/storage/tables/run_table.h"
 #include "telemetry/v1/records.pb.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 
 // Fills the caches of the tables with few statements before the records are stored, for a database where each statement
 // costs a round trip. The tables query the database for any entry that the prefetch did not supply. Part of the
@@ -33,4 +33,4 @@ class Prefetcher {
   virtual bool TakeMade(const Entry& entry) = 0;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

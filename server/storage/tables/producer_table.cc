@@ -6,7 +6,7 @@
 #include "proto/base/status_macros.h"
 #include "server/storage/tables/cache_budgets.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 namespace {
 
 // The node, its slot in the table, and the allocator's headers.
@@ -18,10 +18,10 @@ std::optional<int64_t> SenderColumn(int64_t sender) {
 
 }  // namespace
 
-ProducerTable::ProducerTable(Database& database)
+ProducerTable::ProducerTable(sql::Database& database)
     : find_(database,
             {.text = "SELECT epoch, committed_seq, client, coalesce(sender, 0) FROM producers WHERE producer_id = ?1",
-             .lock = RowLock::kUpdate}),
+             .lock = sql::RowLock::kUpdate}),
       add_(database,
            "INSERT INTO producers (producer_id, epoch, committed_seq, client, first_opened_unix_us, "
            "last_opened_unix_us, sender) VALUES (?1, ?2, 0, ?3, ?4, ?4, ?5) ON CONFLICT DO NOTHING"),
@@ -32,7 +32,7 @@ ProducerTable::ProducerTable(Database& database)
 
 absl::StatusOr<ProducerTable::Producer*> ProducerTable::Find(const std::string& producer_id) {
   if (auto it = producers_.find(producer_id); it != producers_.end()) return &it->second;
-  ASSIGN_OR_RETURN(bool found, find_.Bind(Blob{producer_id}).Step());
+  ASSIGN_OR_RETURN(bool found, find_.Bind(sql::Blob{producer_id}).Step());
   if (!found) return nullptr;
   Producer producer{.epoch = static_cast<uint64_t>(find_.Int(0)),
                     .committed_seq = static_cast<uint64_t>(find_.Int(1)),
@@ -63,8 +63,8 @@ absl::Status ProducerTable::CheckEpoch(const Producer& producer, uint64_t epoch)
 }
 
 absl::StatusOr<bool> ProducerTable::Add(const ProducerOpening& opening, int64_t sender, int64_t now_unix_us) {
-  ASSIGN_OR_RETURN(const int64_t added, add_.Bind(Blob{opening.producer_id}, opening.epoch, opening.client, now_unix_us,
-                                                  SenderColumn(sender))
+  ASSIGN_OR_RETURN(const int64_t added, add_.Bind(sql::Blob{opening.producer_id}, opening.epoch, opening.client,
+                                                  now_unix_us, SenderColumn(sender))
                                             .RunCounting());
   if (added == 0) return false;
   Remember(opening.producer_id,
@@ -75,7 +75,8 @@ absl::StatusOr<bool> ProducerTable::Add(const ProducerOpening& opening, int64_t 
 absl::Status ProducerTable::Reopen(Producer& producer, const ProducerOpening& opening, int64_t sender,
                                    int64_t now_unix_us) {
   RETURN_IF_ERROR(
-      reopen_.Bind(Blob{opening.producer_id}, opening.epoch, opening.client, now_unix_us, SenderColumn(sender)).Run());
+      reopen_.Bind(sql::Blob{opening.producer_id}, opening.epoch, opening.client, now_unix_us, SenderColumn(sender))
+          .Run());
   producer.epoch = opening.epoch;
   producer.client = opening.client;
   bytes_ += opening.client.size();
@@ -86,10 +87,10 @@ absl::Status ProducerTable::Reopen(Producer& producer, const ProducerOpening& op
 absl::Status ProducerTable::Save() {
   for (auto& [id, producer] : producers_) {
     if (!producer.dirty) continue;
-    RETURN_IF_ERROR(advance_.Bind(Blob{id}, producer.committed_seq).Run());
+    RETURN_IF_ERROR(advance_.Bind(sql::Blob{id}, producer.committed_seq).Run());
     producer.dirty = false;
   }
   return absl::OkStatus();
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

@@ -9,7 +9,7 @@
 #include "server/storage/sql/statement.h"
 #include "server/storage/store.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 
 // The table producers: each producer's epoch and committed_seq. A batch advances a producer in memory; Save() writes
 // the rows once per transaction. Part of the writer: used by one thread, inside the writer's transaction.
@@ -23,7 +23,7 @@ class ProducerTable {
     bool dirty = false;
   };
 
-  explicit ProducerTable(Database& database);
+  explicit ProducerTable(sql::Database& database);
 
   // Returns nullptr if the producer is unknown. The pointer is valid until Forget() or Trim().
   absl::StatusOr<Producer*> Find(const std::string& producer_id);
@@ -61,10 +61,10 @@ class ProducerTable {
 
   absl::node_hash_map<std::string, Producer> producers_;
   uint64_t bytes_ = 0;  // approximate size of producers_
-  Statement find_;
-  Statement add_;
-  Statement reopen_;
-  Statement advance_;
+  sql::Statement find_;
+  sql::Statement add_;
+  sql::Statement reopen_;
+  sql::Statement advance_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

@@ -9,7 +9,7 @@
 #include "proto/base/status_macros.h"
 #include "server/storage/sql/transaction.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 namespace {
 
 // The number of attempts that one step examines. This is quick even if none of them may be removed.
@@ -45,7 +45,7 @@ std::string TimeText(int64_t unix_us) {
   return absl::FormatTime("%Y-%m-%d %H:%M:%SZ", absl::FromUnixMicros(unix_us), absl::UTCTimeZone());
 }
 
-PrunedAttempt CandidateOf(const Statement& row) {
+PrunedAttempt CandidateOf(const sql::Statement& row) {
   return {.attempt = row.Int(0),
           .run = row.Int(6),
           .attempt_id = row.String(1),
@@ -56,8 +56,8 @@ PrunedAttempt CandidateOf(const Statement& row) {
 }
 
 // Refuses an age that covers the complete dataset: that is more often caused by a wrong clock than by an old dataset.
-absl::Status CheckClock(Database& database, const PruneRules& rules, absl::Time now) {
-  Statement query(database, "SELECT max(first_received_unix_us) FROM attempts");
+absl::Status CheckClock(sql::Database& database, const PruneRules& rules, absl::Time now) {
+  sql::Statement query(database, "SELECT max(first_received_unix_us) FROM attempts");
   const absl::StatusOr<bool> row = query.Step();
   if (!row.ok() || query.IsNull(0)) return row.status();
   const int64_t newest = query.Int(0);
@@ -71,20 +71,20 @@ absl::Status CheckClock(Database& database, const PruneRules& rules, absl::Time 
 }
 
 // Returns the largest key before the first arrival that is not older than `time`.
-absl::StatusOr<int64_t> KeyBefore(Database& database, const char* sql, absl::Time time) {
+absl::StatusOr<int64_t> KeyBefore(sql::Database& database, const char* sql, absl::Time time) {
   ASSIGN_OR_RETURN(const std::optional<int64_t> key,
-                   Statement(database, sql).Bind(absl::ToUnixMicros(time)).QueryInt());
+                   sql::Statement(database, sql).Bind(absl::ToUnixMicros(time)).QueryInt());
   return key.value_or(0);
 }
 
-absl::StatusOr<int64_t> AttemptBefore(Database& database, absl::Time time) {
+absl::StatusOr<int64_t> AttemptBefore(sql::Database& database, absl::Time time) {
   return KeyBefore(database,
                    "SELECT ifnull((SELECT min(attempt) - 1 FROM attempts WHERE first_received_unix_us >= ?1), "
                    "(SELECT ifnull(max(attempt), 0) FROM attempts))",
                    time);
 }
 
-absl::StatusOr<int64_t> RejectBefore(Database& database, absl::Time time) {
+absl::StatusOr<int64_t> RejectBefore(sql::Database& database, absl::Time time) {
   return KeyBefore(database,
                    "SELECT ifnull((SELECT min(reject) - 1 FROM rejects WHERE received_unix_us >= ?1), "
                    "(SELECT ifnull(max(reject), 0) FROM rejects))",
@@ -93,14 +93,14 @@ absl::StatusOr<int64_t> RejectBefore(Database& database, absl::Time time) {
 
 }  // namespace
 
-absl::StatusOr<PruneReach> ReachOf(Database& database, const PruneRules& rules) {
+absl::StatusOr<PruneReach> ReachOf(sql::Database& database, const PruneRules& rules) {
   ServedTime served(database);
   ASSIGN_OR_RETURN(const OldKeys old, served.OlderThan(rules.keep_age));
   ASSIGN_OR_RETURN(const OldKeys given_up, served.OlderThan(kOpenFor));
   return PruneReach{.old = old, .given_up = given_up.attempt};
 }
 
-absl::StatusOr<PruneReach> ReachByClock(Database& database, const PruneRules& rules, absl::Time now) {
+absl::StatusOr<PruneReach> ReachByClock(sql::Database& database, const PruneRules& rules, absl::Time now) {
   PruneReach reach;
   ASSIGN_OR_RETURN(const int64_t given_up, AttemptBefore(database, now - kOpenFor));
   reach.given_up = given_up;
@@ -112,16 +112,16 @@ absl::StatusOr<PruneReach> ReachByClock(Database& database, const PruneRules& ru
   return reach;
 }
 
-absl::StatusOr<int64_t> UsedBytes(Database& database) {
+absl::StatusOr<int64_t> UsedBytes(sql::Database& database) {
   return database.QueryInt(
       "SELECT (p.page_count - f.freelist_count) * s.page_size "
       "FROM pragma_page_count AS p, pragma_freelist_count AS f, pragma_page_size AS s");
 }
 
-Pruner::Pruner(Database& database, const PruneRules& rules, const PruneReach& reach)
+Pruner::Pruner(sql::Database& database, const PruneRules& rules, const PruneReach& reach)
     : database_(database), rules_(rules), reach_(reach), candidates_(database, kCandidates), remover_(database) {}
 
-Statement& Pruner::Candidates(int64_t first, int64_t last, int64_t most) {
+sql::Statement& Pruner::Candidates(int64_t first, int64_t last, int64_t most) {
   return candidates_.Bind(first, last, reach_.given_up, rules_.also_only_attempts, most);
 }
 
@@ -142,7 +142,7 @@ absl::StatusOr<std::vector<PrunedAttempt>> Pruner::Plan() {
     row_bytes = static_cast<double>(used) / static_cast<double>(std::max<int64_t>(rows, 1));
   }
   std::vector<PrunedAttempt> found;
-  Statement& candidates = Candidates(0, too_many > 0 ? INT64_MAX : reach_.old.attempt, INT64_MAX);
+  sql::Statement& candidates = Candidates(0, too_many > 0 ? INT64_MAX : reach_.old.attempt, INT64_MAX);
   while (true) {
     ASSIGN_OR_RETURN(const bool row, candidates.Step());
     if (!row) return found;
@@ -156,7 +156,7 @@ absl::StatusOr<std::vector<PrunedAttempt>> Pruner::Plan() {
 }
 
 absl::StatusOr<PruneStep> Pruner::RemoveSome() {
-  ASSIGN_OR_RETURN(Transaction transaction, Transaction::BeginWrite(database_));
+  ASSIGN_OR_RETURN(sql::Transaction transaction, sql::Transaction::BeginWrite(database_));
   ASSIGN_OR_RETURN(const int64_t before, UsedBytes(database_));
   PruneStep step;
   if (!rejects_done_) {
@@ -180,7 +180,7 @@ absl::StatusOr<bool> Pruner::RemoveAttempts(int64_t used_bytes, PruneStep& step)
   const auto may_go = [this](int64_t attempt, int64_t used) {
     return attempt <= reach_.old.attempt || IsTooMuch(used);
   };
-  Statement next(database_, "SELECT min(attempt) FROM attempts WHERE attempt > ?1");
+  sql::Statement next(database_, "SELECT min(attempt) FROM attempts WHERE attempt > ?1");
   if (const absl::StatusOr<bool> row = next.Bind(looked_at_).Step(); !row.ok()) return row.status();
   if (next.IsNull(0) || !may_go(next.Int(0), used_bytes)) return true;
   const int64_t first = next.Int(0);
@@ -188,7 +188,7 @@ absl::StatusOr<bool> Pruner::RemoveAttempts(int64_t used_bytes, PruneStep& step)
   next.Reset();
 
   std::vector<PrunedAttempt> found;
-  Statement& candidates = Candidates(first, last, AttemptRemover::kAttemptsAtOnce);
+  sql::Statement& candidates = Candidates(first, last, AttemptRemover::kAttemptsAtOnce);
   int64_t rows = 0;
   while (rows < AttemptRemover::kRowsAtOnce) {
     ASSIGN_OR_RETURN(const bool row, candidates.Step());
@@ -218,7 +218,7 @@ absl::Status Pruner::Remove(const PrunedAttempt& attempt) {
 absl::StatusOr<bool> Pruner::RemoveRejects(PruneStep& step) {
   std::vector<int64_t> found;
   ASSIGN_OR_RETURN(bool none_left, NextRejects(found));
-  Statement remove(database_, "DELETE FROM rejects WHERE reject = ?1");
+  sql::Statement remove(database_, "DELETE FROM rejects WHERE reject = ?1");
   for (const int64_t reject : found) {
     RETURN_IF_ERROR(remove.Bind(reject).Run());
   }
@@ -227,7 +227,7 @@ absl::StatusOr<bool> Pruner::RemoveRejects(PruneStep& step) {
 }
 
 absl::StatusOr<bool> Pruner::NextRejects(std::vector<int64_t>& found) {
-  Statement next(database_, kRejects);
+  sql::Statement next(database_, kRejects);
   next.Bind(rejects_below_, kRejectsLookedAt);
   int64_t found_bytes = 0;
   for (int64_t looked_at = 0; looked_at < kRejectsLookedAt; ++looked_at) {
@@ -255,9 +255,9 @@ absl::StatusOr<bool> Pruner::NextRejects(std::vector<int64_t>& found) {
 }
 
 absl::Status Pruner::CountNewRejects() {
-  Statement newer(database_,
-                  "SELECT reject, length(raw) + length(message) + length(source) + length(origin) FROM rejects "
-                  "WHERE reject > ?1 ORDER BY reject");
+  sql::Statement newer(database_,
+                       "SELECT reject, length(raw) + length(message) + length(source) + length(origin) FROM rejects "
+                       "WHERE reject > ?1 ORDER BY reject");
   newer.Bind(newest_reject_);
   while (true) {
     const absl::StatusOr<bool> row = newer.Step();
@@ -267,4 +267,4 @@ absl::Status Pruner::CountNewRejects() {
   }
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

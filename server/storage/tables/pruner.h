@@ -13,7 +13,7 @@
 #include "server/storage/tables/attempt_remover.h"
 #include "server/storage/tables/served_time.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 
 // The attempts and rejects that are old enough for a pass, as keys: keys are in the order of arrival.
 struct PruneReach {
@@ -22,13 +22,13 @@ struct PruneReach {
 };
 
 // Computes the reach from ServedTime.
-absl::StatusOr<PruneReach> ReachOf(Database& database, const PruneRules& rules);
+absl::StatusOr<PruneReach> ReachOf(sql::Database& database, const PruneRules& rules);
 // Computes the reach from arrival times, if the caller vouches that the clock was right then and is right now. Returns
 // FAILED_PRECONDITION if by this clock everything is too old, or something arrived in the future.
-absl::StatusOr<PruneReach> ReachByClock(Database& database, const PruneRules& rules, absl::Time now);
+absl::StatusOr<PruneReach> ReachByClock(sql::Database& database, const PruneRules& rules, absl::Time now);
 
 // Returns the bytes of pages that are in use.
-absl::StatusOr<int64_t> UsedBytes(Database& database);
+absl::StatusOr<int64_t> UsedBytes(sql::Database& database);
 
 // One pass over the dataset by the rules, on the writer's connection: first over the rejects, newest first, then over
 // the attempts, oldest first. Removed rows leave free pages, which are reused; the file does not shrink. Not
@@ -42,7 +42,7 @@ class Pruner {
   static constexpr int64_t kRejectsLookedAt = 4000;
 
   // `database` must outlive this object.
-  Pruner(Database& database, const PruneRules& rules, const PruneReach& reach);
+  Pruner(sql::Database& database, const PruneRules& rules, const PruneReach& reach);
 
   // Returns the attempts that the pass would remove, in that order. For keep_bytes it is an estimate from the rows'
   // share of the bytes. Only reads.
@@ -53,7 +53,7 @@ class Pruner {
 
  private:
   // Selects at most `most` attempts from key `first` to `last` that may be removed.
-  Statement& Candidates(int64_t first, int64_t last, int64_t most);
+  sql::Statement& Candidates(int64_t first, int64_t last, int64_t most);
   // Adds to `step`. Returns true if no attempt is left to remove.
   absl::StatusOr<bool> RemoveAttempts(int64_t used_bytes, PruneStep& step);
   // Does the same for rejects.
@@ -65,7 +65,7 @@ class Pruner {
   bool IsTooMuch(int64_t used_bytes) const { return used_bytes - reject_bytes_ > rules_.keep_bytes; }
   absl::Status Remove(const PrunedAttempt& attempt);
 
-  Database& database_;
+  sql::Database& database_;
   const PruneRules rules_;
   const PruneReach reach_;
   int64_t looked_at_ = 0;  // attempts up to this key were examined
@@ -74,8 +74,8 @@ class Pruner {
   int64_t newest_reject_ = 0;                                     // rejects up to this key are counted
   int64_t reject_bytes_ = 0;                                      // of rejects that stay
   absl::flat_hash_map<int64_t, int64_t> reject_bytes_by_sender_;  // of rejects that were examined
-  Statement candidates_;
+  sql::Statement candidates_;
   AttemptRemover remover_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

@@ -4,7 +4,7 @@
 #include "absl/strings/strip.h"
 #include "proto/record/ids.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 namespace {
 
 // Returns the name that queries use, for example 'unknown_reference' for REASON_UNKNOWN_REFERENCE.
@@ -14,7 +14,7 @@ std::string ReasonName(v1::Reject::Reason reason) {
 
 }  // namespace
 
-RejectTable::RejectTable(Database& database)
+RejectTable::RejectTable(sql::Database& database)
     : insert_(database,
               "INSERT INTO rejects (content_sha256, reason, message, source, line, raw, origin, producer_id, "
               "received_unix_us) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING") {}
@@ -22,9 +22,9 @@ RejectTable::RejectTable(Database& database)
 absl::Status RejectTable::Store(const v1::Reject& reject, const std::string& producer_id, int64_t now_unix_us) {
   const std::string digest = record::Sha256(reject.SerializeAsString());
   return insert_
-      .Bind(Blob{digest}, ReasonName(reject.reason()), reject.message(), reject.source(), reject.line(),
-            Blob{reject.raw()}, reject.origin(), Blob{producer_id}, now_unix_us)
+      .Bind(sql::Blob{digest}, ReasonName(reject.reason()), reject.message(), reject.source(), reject.line(),
+            sql::Blob{reject.raw()}, reject.origin(), sql::Blob{producer_id}, now_unix_us)
       .Run();
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

@@ -4,7 +4,7 @@
 #include "proto/record/ids.h"
 #include "server/storage/tables/row_key.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 namespace {
 
 // Appends a field with its length, so that two different kernels never give the same bytes.
@@ -15,12 +15,12 @@ void AppendFramed(const OptionalText& field, std::string* out) {
 
 }  // namespace
 
-RunTable::RunTable(Database& database, const CurrentSender& sender)
+RunTable::RunTable(sql::Database& database, const CurrentSender& sender)
     : sender_(sender),
       find_(database,
-            {.text = "SELECT run FROM runs WHERE run_id = ?1 AND sender = ?2", .lock = RowLock::kNoKeyUpdate}),
+            {.text = "SELECT run FROM runs WHERE run_id = ?1 AND sender = ?2", .lock = sql::RowLock::kNoKeyUpdate}),
       insert_(database, "INSERT INTO runs (run_id, sender) VALUES (?1, ?2) ON CONFLICT DO NOTHING RETURNING run"),
-      lock_(database, {.text = "SELECT run FROM runs WHERE run = ?1", .lock = RowLock::kNoKeyUpdate}),
+      lock_(database, {.text = "SELECT run FROM runs WHERE run = ?1", .lock = sql::RowLock::kNoKeyUpdate}),
       read_(database,
             "SELECT r.kernel, k.kernel_id, k.name, k.source, r.input_shapes, r.dtypes, r.hardware, "
             "r.settings_signature, r.extra_json FROM runs AS r LEFT JOIN kernels AS k ON k.kernel = r.kernel "
@@ -122,8 +122,8 @@ absl::StatusOr<int64_t> RunTable::KernelKey(const Kernel& kernel) {
   AppendFramed(kernel.name, &content);
   AppendFramed(kernel.source, &content);
   const std::string digest = record::Sha256(content);
-  return KeyOfRow(find_kernel_.Bind(Blob{digest}),
-                  insert_kernel_.Bind(kernel.kernel_id, kernel.name, kernel.source, Blob{digest}));
+  return KeyOfRow(find_kernel_.Bind(sql::Blob{digest}),
+                  insert_kernel_.Bind(kernel.kernel_id, kernel.name, kernel.source, sql::Blob{digest}));
 }
 
 // Removes a kernel row that was replaced by another row with more fields.
@@ -131,4 +131,4 @@ absl::Status RunTable::DropUnusedKernel(std::optional<int64_t> kernel) {
   return kernel ? drop_kernel_.Bind(*kernel).Run() : absl::OkStatus();
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

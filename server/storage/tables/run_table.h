@@ -14,14 +14,14 @@
 #include "server/storage/tables/text_field.h"
 #include "telemetry/v1/records.pb.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 
 // The tables runs, run_settings and kernels. Each sender has its own run under a run_id; methods work on those of the
 // current sender unless noted otherwise. Part of the writer: used by one thread, inside the writer's transaction.
 class RunTable {
  public:
   // `sender` must outlive this object.
-  RunTable(Database& database, const CurrentSender& sender);
+  RunTable(sql::Database& database, const CurrentSender& sender);
 
   // Merges the record into the sender's description of its run.
   absl::Status Store(const v1::Run& run, MaybeRefusal& refusal);
@@ -58,15 +58,15 @@ class RunTable {
 
   const CurrentSender& sender_;
   ByteBoundedCache<std::pair<std::string, int64_t>, int64_t> keys_{kRunCacheBytes};  // by run_id and sender
-  Statement find_;
-  Statement insert_;
-  Statement lock_;
-  Statement read_;
-  Statement update_;
-  Statement add_settings_;
-  Statement find_kernel_;
-  Statement insert_kernel_;
-  Statement drop_kernel_;
+  sql::Statement find_;
+  sql::Statement insert_;
+  sql::Statement lock_;
+  sql::Statement read_;
+  sql::Statement update_;
+  sql::Statement add_settings_;
+  sql::Statement find_kernel_;
+  sql::Statement insert_kernel_;
+  sql::Statement drop_kernel_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

@@ -3,9 +3,9 @@
 #include "proto/base/status_macros.h"
 #include "server/storage/tables/row_key.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 
-SenderTable::SenderTable(Database& database)
+SenderTable::SenderTable(sql::Database& database)
     : find_(database,
             {.text = "SELECT sender FROM senders", .key = "name_sha256 = text_sha256(?1)", .where = "name = ?1"}),
       insert_(database, "INSERT INTO senders (name) VALUES (?1) ON CONFLICT DO NOTHING RETURNING sender") {}
@@ -25,4 +25,4 @@ absl::StatusOr<int64_t> SenderTable::KeyOf(const std::string& name) {
   return KeyOfRow(find_.Bind(name), insert_.Bind(name));
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

@@ -11,7 +11,7 @@
 #include "server/storage/tables/byte_bounded_cache.h"
 #include "server/storage/tables/cache_budgets.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 
 // The sender of the records that are being stored. The writer sets it for each batch; several tables read it.
 class CurrentSender {
@@ -37,7 +37,7 @@ inline Refusal NotYours(std::string message) { return {v1::Reject::REASON_NOT_YO
 // The table senders. Part of the writer: used by one thread, inside the writer's transaction.
 class SenderTable {
  public:
-  explicit SenderTable(Database& database);
+  explicit SenderTable(sql::Database& database);
 
   // Returns the key of a name; 0 if the name is empty. Inserts a new name.
   absl::StatusOr<int64_t> KeyOf(const std::string& name);
@@ -49,8 +49,8 @@ class SenderTable {
 
  private:
   ByteBoundedCache<std::string, int64_t> keys_{kSenderCacheBytes};
-  Statement find_;
-  Statement insert_;
+  sql::Statement find_;
+  sql::Statement insert_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

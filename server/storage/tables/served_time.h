@@ -7,7 +7,7 @@
 #include "absl/time/time.h"
 #include "server/storage/sql/database.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 
 // For each table, the largest key that is old enough; 0: none.
 struct OldKeys {
@@ -32,7 +32,7 @@ struct OldKeys {
 class ServedTime {
  public:
   // `database` must outlive this object.
-  explicit ServedTime(Database& database) : database_(database) {}
+  explicit ServedTime(sql::Database& database) : database_(database) {}
 
   // Adds the time since the last call, which is not negative. Runs in the caller's transaction.
   absl::Status Add(absl::Duration passed);
@@ -44,7 +44,7 @@ class ServedTime {
   absl::StatusOr<OldKeys> OlderThan(absl::Duration age);
 
  private:
-  Database& database_;
+  sql::Database& database_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

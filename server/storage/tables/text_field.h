@@ -8,7 +8,7 @@
 #include "server/storage/refusal.h"
 #include "server/storage/sql/statement.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 
 // A text field that may be unset: a view into a message, or a copy of a column.
 using OptionalView = std::optional<std::string_view>;
@@ -16,7 +16,7 @@ using OptionalText = std::optional<std::string>;
 
 // Returns the field NAME of a message with field presence as an OptionalView.
 #define TELEMETRY_OPTIONAL(message, name) \
-  ((message).has_##name() ? ::telemetry::storage::OptionalView((message).name()) : std::nullopt)
+  ((message).has_##name() ? ::telemetry::storage::tables::OptionalView((message).name()) : std::nullopt)
 
 // Return a column of the current row of a Statement or PreparedStatement; nullopt: NULL.
 template <typename Row>
@@ -29,11 +29,11 @@ std::optional<double> DoubleColumn(const Row& row, int column) {
   return row.IsNull(column) ? std::nullopt : std::optional<double>(row.Double(column));
 }
 
-inline OptionalText BytesColumn(const Statement& row, int column) {
+inline OptionalText BytesColumn(const sql::Statement& row, int column) {
   return row.IsNull(column) ? std::nullopt : OptionalText(row.Bytes(column));
 }
 
-inline std::optional<int64_t> IntColumn(const Statement& row, int column) {
+inline std::optional<int64_t> IntColumn(const sql::Statement& row, int column) {
   return row.IsNull(column) ? std::nullopt : std::optional<int64_t>(row.Int(column));
 }
 
@@ -74,4 +74,4 @@ class FieldMerge {
   MaybeRefusal conflict_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

@@ -2,7 +2,7 @@
 
 #include "proto/base/status_macros.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 namespace {
 
 // A dataset with too many of them loses them gradually, so that no transaction is long.
@@ -10,7 +10,7 @@ constexpr size_t kMostRemovedAtOnce = 4;
 
 }  // namespace
 
-UnsentProducers::UnsentProducers(Database& database)
+UnsentProducers::UnsentProducers(sql::Database& database)
     : list_(database,
             "SELECT producer_id, coalesce(sender, 0) FROM producers WHERE committed_seq = 0 "
             "ORDER BY first_opened_unix_us, producer_id"),
@@ -30,7 +30,7 @@ absl::StatusOr<std::vector<std::string>> UnsentProducers::Add(const std::string&
   }
   std::deque<std::string>& ids = of_sender_[sender];
   while (ids.size() > kMostOfSender && removed.size() < kMostRemovedAtOnce) {
-    RETURN_IF_ERROR(remove_.Bind(Blob{ids.front()}).Run());
+    RETURN_IF_ERROR(remove_.Bind(sql::Blob{ids.front()}).Run());
     removed.push_back(std::move(ids.front()));
     ids.pop_front();
   }
@@ -48,4 +48,4 @@ absl::Status UnsentProducers::Load() {
   return absl::OkStatus();
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "server/storage/sql/statement.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 
 // The producers that were opened and have stored nothing yet. Their rows cost disk space and contain only an epoch, so
 // each sender has at most kMostOfSender of them: another one removes the oldest. A producer whose row was removed gets
@@ -21,7 +21,7 @@ class UnsentProducers {
  public:
   static constexpr size_t kMostOfSender = 4096;
 
-  explicit UnsentProducers(Database& database);
+  explicit UnsentProducers(sql::Database& database);
 
   // Adds a producer whose row was inserted in this transaction, and removes the sender's oldest rows above the limit, a
   // few at a time. Returns the ids that were selected for removal; those that have stored something in the meantime
@@ -37,8 +37,8 @@ class UnsentProducers {
   bool is_loaded_ = false;
   // By sender (0: none), oldest first. Some may have stored something in the meantime.
   absl::flat_hash_map<int64_t, std::deque<std::string>> of_sender_;
-  Statement list_;
-  Statement remove_;
+  sql::Statement list_;
+  sql::Statement remove_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

@@ -13,7 +13,7 @@
 #include "server/storage/sqlite/dataset_file.h"
 #include "server/storage/sqlite/private_file.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::upkeep {
 namespace {
 
 absl::Status Sync(const std::string& path, int flags) {
@@ -27,11 +27,12 @@ absl::Status Sync(const std::string& path, int flags) {
 
 absl::Status Copy(const std::string& from, const std::string& to) {
   // Also backs up a dataset with missing acknowledged records: this is how an operator continues with such a dataset.
-  ASSIGN_OR_RETURN(SqliteDatabase database, OpenDatasetForReading(from, {.vfs = {}, .check_acked = false}));
+  ASSIGN_OR_RETURN(sqlite::SqliteDatabase database,
+                   sqlite::OpenDatasetForReading(from, {.vfs = {}, .check_acked = false}));
   // VACUUM INTO accepts an empty file.
-  RETURN_IF_ERROR(MakePrivateFile(to));
+  RETURN_IF_ERROR(sqlite::MakePrivateFile(to));
   // VACUUM INTO reads one snapshot. Unlike the backup API, it does not restart with each commit of the writer.
-  return Statement(database, "VACUUM INTO ?1").Bind(to).Run();
+  return sql::Statement(database, "VACUUM INTO ?1").Bind(to).Run();
 }
 
 // link() never replaces a file, so the second of two backups with the same name fails.
@@ -60,4 +61,4 @@ absl::Status BackUpDataset(const std::string& from, const std::string& to) {
   return SyncFolderOf(to);
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::upkeep

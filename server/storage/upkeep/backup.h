@@ -4,7 +4,7 @@
 
 #include "absl/status/status.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::upkeep {
 
 // Copies one consistent state of the dataset at `from` to the new file `to`, also while a collector serves the dataset.
 // The copy is written under a temporary name, fsynced, and only then named `to`.
@@ -15,4 +15,4 @@ absl::Status BackUpDataset(const std::string& from, const std::string& to);
 // Fsyncs the folder that contains `path`.
 absl::Status SyncFolderOf(const std::string& path);
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::upkeep

@@ -15,7 +15,7 @@
 #include "server/storage/sqlite/page_scan.h"
 #include "server/storage/sqlite/reseal.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::upkeep {
 namespace {
 
 constexpr const char* kCounted[] = {"kernels",     "runs",         "attempts",      "configs",
@@ -25,10 +25,11 @@ constexpr const char* kCounted[] = {"kernels",     "runs",         "attempts",  
 
 // Checks each page and the log as they are stored on disk. SQLite's own check finds neither a flipped bit inside a
 // value nor frames that the log lost.
-absl::Status CheckBytes(SqliteDatabase& database, const std::optional<AckedMark>& mark, CheckReport* report) {
-  ASSIGN_OR_RETURN(AckedCheck acked, CheckAcked(database, mark));
+absl::Status CheckBytes(sqlite::SqliteDatabase& database, const std::optional<sqlite::AckedMark>& mark,
+                        CheckReport* report) {
+  ASSIGN_OR_RETURN(sqlite::AckedCheck acked, sqlite::CheckAcked(database, mark));
   for (std::string& damage : acked.damage) report->damage.push_back(std::move(damage));
-  ASSIGN_OR_RETURN(PageScan scan, ScanPages(database, acked.log.pages));
+  ASSIGN_OR_RETURN(sqlite::PageScan scan, sqlite::ScanPages(database, acked.log.pages));
   report->counts.emplace_back("pages", scan.pages);
   for (std::string& damage : scan.damage) report->damage.push_back(std::move(damage));
   constexpr char kNext[] = ": the next telemetry-collector serve or migrate seals them";
@@ -49,13 +50,13 @@ absl::Status CheckBytes(SqliteDatabase& database, const std::optional<AckedMark>
   return absl::OkStatus();
 }
 
-absl::Status CheckDatasetId(SqliteDatabase& database, CheckReport* report) {
+absl::Status CheckDatasetId(sqlite::SqliteDatabase& database, CheckReport* report) {
   absl::StatusOr<int64_t> ids = database.QueryInt("SELECT count(*) FROM dataset");
   if (ids.ok() && *ids != 1) report->damage.push_back(absl::StrCat("table dataset has ", *ids, " rows instead of 1"));
   return ids.status();
 }
 
-absl::Status Count(SqliteDatabase& database, CheckReport* report) {
+absl::Status Count(sqlite::SqliteDatabase& database, CheckReport* report) {
   for (const char* table : kCounted) {
     // The names come from the list above, so they need no escaping.
     ASSIGN_OR_RETURN(int64_t count, database.QueryInt(absl::StrCat("SELECT count(*) FROM ", table).c_str()));
@@ -67,19 +68,19 @@ absl::Status Count(SqliteDatabase& database, CheckReport* report) {
 }  // namespace
 
 absl::StatusOr<CheckReport> CheckDataset(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string real_path, RealPath(path));
+  ASSIGN_OR_RETURN(const std::string real_path, sqlite::RealPath(path));
   CheckReport report;
-  const absl::StatusOr<std::optional<AckedMark>> mark = AckedMarkFile::Read(real_path);
+  const absl::StatusOr<std::optional<sqlite::AckedMark>> mark = sqlite::AckedMarkFile::Read(real_path);
   if (!mark.ok()) report.damage.emplace_back(mark.status().message());
-  ASSIGN_OR_RETURN(SqliteDatabase database,
-                   OpenDatasetForReading(path, {.vfs = {}, .check_acked = false, .verify_foreign = false}));
-  ASSIGN_OR_RETURN(const Transaction transaction, Transaction::BeginRead(database));
+  ASSIGN_OR_RETURN(sqlite::SqliteDatabase database,
+                   sqlite::OpenDatasetForReading(path, {.vfs = {}, .check_acked = false, .verify_foreign = false}));
+  ASSIGN_OR_RETURN(const sql::Transaction transaction, sql::Transaction::BeginRead(database));
   // The transaction begins with its first read.
   RETURN_IF_ERROR(database.QueryInt("SELECT count(*) FROM sqlite_schema").status());
   if (absl::Status status = CheckBytes(database, mark.ok() ? *mark : std::nullopt, &report); !status.ok()) {
     report.damage.emplace_back(status.message());
   }
-  for (std::string& damage : CheckContent(database)) report.damage.push_back(std::move(damage));
+  for (std::string& damage : sqlite::CheckContent(database)) report.damage.push_back(std::move(damage));
   for (auto* part : {&CheckDatasetId, &Count}) {
     // In a file that could be opened, a query that fails is damage, too.
     absl::Status status = part(database, &report);
@@ -89,11 +90,11 @@ absl::StatusOr<CheckReport> CheckDataset(const std::string& path) {
 }
 
 absl::StatusOr<CheckReport> ResealAndCheckDataset(const std::string& path) {
-  PageScan before;
-  ASSIGN_OR_RETURN(const ResealReport resealed, ResealDataset(path, &before));
+  sqlite::PageScan before;
+  ASSIGN_OR_RETURN(const sqlite::ResealReport resealed, sqlite::ResealDataset(path, &before));
   ASSIGN_OR_RETURN(CheckReport report, CheckDataset(path));
   for (const std::string& damage : before.damage) report.notes.push_back(absl::StrCat("sealed again: ", damage));
-  report.notes.push_back(DescribeReseal(resealed));
+  report.notes.push_back(sqlite::DescribeReseal(resealed));
   return report;
 }
 
@@ -115,4 +116,4 @@ absl::Status ReportStatus(const CheckReport& report) {
                    "pages whose checksums do not match: telemetry-collector check --reseal"));
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::upkeep

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::upkeep {
 
 // The result of `telemetry-collector check`.
 struct CheckReport {
@@ -31,4 +31,4 @@ std::string FormatReport(const CheckReport& report);
 // Returns DATA_LOSS if the report contains damage.
 absl::Status ReportStatus(const CheckReport& report);
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::upkeep

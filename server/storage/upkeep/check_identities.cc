@@ -7,7 +7,7 @@
 #include "proto/record/ids.h"
 #include "server/storage/sql/statement.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::upkeep {
 namespace {
 
 using record::IdentityCheck;
@@ -42,13 +42,13 @@ class IdentityScan {
   IdentityCounts counts_;
 };
 
-void AddConfig(const Statement& row, IdentityScan& scan) {
+void AddConfig(const sql::Statement& row, IdentityScan& scan) {
   const auto id = static_cast<uint64_t>(row.Int(1));
   scan.Add(row.IsNull(2) ? IdentityCheck() : record::CheckConfigId(id, row.Text(2)),
            {.what = "config_id", .id = record::FormatConfigId(id), .expected = {}, .sender = row.String(3)});
 }
 
-void AddRun(const Statement& row, IdentityScan& scan) {
+void AddRun(const sql::Statement& row, IdentityScan& scan) {
   v1::Run run;
   run.set_run_id(row.String(1));
   if (!row.IsNull(2)) run.set_kernel_id(row.String(2));
@@ -64,9 +64,9 @@ void AddRun(const Statement& row, IdentityScan& scan) {
 
 // Calls `use` for all rows of a query with two parameters: the key after which a page begins, and the page's number of
 // rows. The query's first column is the key.
-absl::Status ForEachRow(Database& database, const char* sql, int64_t rows_at_once,
-                        absl::FunctionRef<void(const Statement&)> use) {
-  Statement query(database, sql);
+absl::Status ForEachRow(sql::Database& database, const char* sql, int64_t rows_at_once,
+                        absl::FunctionRef<void(const sql::Statement&)> use) {
+  sql::Statement query(database, sql);
   int64_t last = 0;
   int64_t rows = rows_at_once;
   while (rows == rows_at_once) {
@@ -83,7 +83,7 @@ absl::Status ForEachRow(Database& database, const char* sql, int64_t rows_at_onc
 
 }  // namespace
 
-absl::StatusOr<IdentityCounts> CheckIdentities(Database& database,
+absl::StatusOr<IdentityCounts> CheckIdentities(sql::Database& database,
                                                absl::FunctionRef<void(const WrongIdentity&)> on_wrong) {
   IdentityScan scan(on_wrong);
   absl::Status status =
@@ -91,7 +91,7 @@ absl::StatusOr<IdentityCounts> CheckIdentities(Database& database,
                  "SELECT c.config, c.config_id, t.text, coalesce(s.name, '') FROM configs AS c "
                  "JOIN config_texts AS t ON t.config = c.config LEFT JOIN senders AS s ON s.sender = c.sender "
                  "WHERE c.config > ?1 ORDER BY c.config LIMIT ?2",
-                 kConfigsAtOnce, [&scan](const Statement& row) { AddConfig(row, scan); });
+                 kConfigsAtOnce, [&scan](const sql::Statement& row) { AddConfig(row, scan); });
   if (!status.ok()) return status;
   status = ForEachRow(database,
                       "SELECT r.run, r.run_id, k.kernel_id, k.source, r.input_shapes, r.dtypes, r.hardware, "
@@ -99,9 +99,9 @@ absl::StatusOr<IdentityCounts> CheckIdentities(Database& database,
                       "(SELECT min(settings_json) FROM run_settings WHERE run = r.run), coalesce(s.name, '') "
                       "FROM runs AS r LEFT JOIN kernels AS k ON k.kernel = r.kernel "
                       "LEFT JOIN senders AS s ON s.sender = r.sender WHERE r.run > ?1 ORDER BY r.run LIMIT ?2",
-                      kRunsAtOnce, [&scan](const Statement& row) { AddRun(row, scan); });
+                      kRunsAtOnce, [&scan](const sql::Statement& row) { AddRun(row, scan); });
   if (!status.ok()) return status;
   return scan.counts();
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::upkeep

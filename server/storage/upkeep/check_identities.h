@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "server/storage/sql/database.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::upkeep {
 
 // A stored id that differs from the id computed from its content.
 struct WrongIdentity {
@@ -26,7 +26,7 @@ struct IdentityCounts {
 
 // Recomputes the run_id and config_id of every stored run and config (proto/record/identity.h) and calls `on_wrong` for
 // each that differs. Reads page by page, so that writers are not delayed.
-absl::StatusOr<IdentityCounts> CheckIdentities(Database& database,
+absl::StatusOr<IdentityCounts> CheckIdentities(sql::Database& database,
                                                absl::FunctionRef<void(const WrongIdentity&)> on_wrong);
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::upkeep

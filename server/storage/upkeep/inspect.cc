@@ -13,7 +13,7 @@
 #include "server/storage/sqlite/reseal.h"
 #include "server/storage/sqlite/sqlite_database.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::upkeep {
 namespace {
 
 absl::Status RequireWritable(const std::string& path, int mode) {
@@ -28,11 +28,13 @@ std::string FolderOf(const std::string& path) {
 
 absl::StatusOr<int> ReadVersion(const std::string& path) {
   // Reads the database file only, since opening a write-ahead log would create files.
-  ASSIGN_OR_RETURN(SqliteDatabase database, SqliteDatabase::Open(path, {.read_only = true, .immutable = true}));
+  ASSIGN_OR_RETURN(sqlite::SqliteDatabase database,
+                   sqlite::SqliteDatabase::Open(path, {.read_only = true, .immutable = true}));
   // Another program may have written to the file. The collector verifies it before it serves the dataset.
-  RETURN_IF_ERROR(AdmitForeignPages(database));
-  absl::StatusOr<int> version = SchemaVersion(database);
-  if (version.ok() && *version > EmbeddedMigrations().back().number) return RequireCurrentSchema(database);
+  RETURN_IF_ERROR(sqlite::AdmitForeignPages(database));
+  absl::StatusOr<int> version = sqlite::SchemaVersion(database);
+  if (version.ok() && *version > sqlite::EmbeddedMigrations().back().number)
+    return sqlite::RequireCurrentSchema(database);
   if (version.ok()) return version;
   return absl::Status(version.status().code(), absl::StrCat(path, ": ", version.status().message()));
 }
@@ -40,8 +42,8 @@ absl::StatusOr<int> ReadVersion(const std::string& path) {
 }  // namespace
 
 absl::StatusOr<DatasetState> InspectDataset(const std::string& path) {
-  DatasetState state = {.newest_version = EmbeddedMigrations().back().number};
-  RETURN_IF_ERROR(RefuseFolder(path));
+  DatasetState state = {.newest_version = sqlite::EmbeddedMigrations().back().number};
+  RETURN_IF_ERROR(sqlite::RefuseFolder(path));
   RETURN_IF_ERROR(RequireWritable(FolderOf(path), W_OK | X_OK));
   std::error_code error;
   state.exists = std::filesystem::exists(path, error);
@@ -52,4 +54,4 @@ absl::StatusOr<DatasetState> InspectDataset(const std::string& path) {
   return state;
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::upkeep

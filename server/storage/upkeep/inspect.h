@@ -4,7 +4,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::upkeep {
 
 // The state of the dataset that a collector would find at --db.
 struct DatasetState {
@@ -19,4 +19,4 @@ struct DatasetState {
 // database.
 absl::StatusOr<DatasetState> InspectDataset(const std::string& path);
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::upkeep

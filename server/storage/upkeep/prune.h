@@ -9,7 +9,7 @@
 #include "absl/time/time.h"
 #include "server/storage/prune_rules.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::upkeep {
 
 // The result of PruneDataset().
 struct PruneReport {
@@ -33,4 +33,4 @@ struct PruneOptions {
 // (ReachByClock), and errors of OpenSqliteWriter and OpenSqliteReader.
 absl::StatusOr<PruneReport> PruneDataset(const std::string& path, const PruneOptions& options);
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::upkeep

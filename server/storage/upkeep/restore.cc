@@ -17,7 +17,7 @@
 #include "server/storage/upkeep/backup.h"
 #include "server/storage/upkeep/check.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::upkeep {
 namespace {
 
 // The files of the old database, except for its mark. The mark stays until the copy is in place: without a database, or
@@ -55,8 +55,8 @@ absl::Status Exchange(const std::string& draft, const std::string& database, con
 }
 
 absl::StatusOr<uint64_t> AckedRecords(const std::string& path) {
-  ASSIGN_OR_RETURN(SqliteDatabase database,
-                   SqliteDatabase::Open(path, {.read_only = true, .immutable = true, .vfs = {}}));
+  ASSIGN_OR_RETURN(sqlite::SqliteDatabase database,
+                   sqlite::SqliteDatabase::Open(path, {.read_only = true, .immutable = true, .vfs = {}}));
   ASSIGN_OR_RETURN(const int64_t records, database.QueryInt("SELECT ifnull(sum(committed_seq), 0) FROM producers"));
   return static_cast<uint64_t>(records);
 }
@@ -64,14 +64,14 @@ absl::StatusOr<uint64_t> AckedRecords(const std::string& path) {
 }  // namespace
 
 absl::StatusOr<RestoreReport> RestoreDataset(const std::string& from, const std::string& to, absl::Time now) {
-  RETURN_IF_ERROR(RequireFile(from));
-  ASSIGN_OR_RETURN(const LockFile lock, LockFile::Acquire(to));
-  ASSIGN_OR_RETURN(const std::string database, RealPath(to));
+  RETURN_IF_ERROR(sqlite::RequireFile(from));
+  ASSIGN_OR_RETURN(const sqlite::LockFile lock, sqlite::LockFile::Acquire(to));
+  ASSIGN_OR_RETURN(const std::string database, sqlite::RealPath(to));
   RETURN_IF_ERROR(CheckBackup(from));
 
-  TightenDataset(database);  // the replaced dataset is kept, so its files must be private too
+  sqlite::TightenDataset(database);  // the replaced dataset is kept, so its files must be private too
   // The mark is read before it is moved. If it is damaged, only the number of missing records is unknown.
-  const absl::StatusOr<std::optional<AckedMark>> mark = AckedMarkFile::Read(database);
+  const absl::StatusOr<std::optional<sqlite::AckedMark>> mark = sqlite::AckedMarkFile::Read(database);
   const std::string time = absl::FormatTime("%Y%m%dT%H%M%SZ", now, absl::UTCTimeZone());
   const std::string kept = absl::StrCat(database, ".replaced-", time);
   if (std::filesystem::exists(kept) || std::filesystem::exists(kept + kMark)) {
@@ -90,4 +90,4 @@ absl::StatusOr<RestoreReport> RestoreDataset(const std::string& from, const std:
   return report;
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::upkeep

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::upkeep {
 
 // The result of RestoreDataset().
 struct RestoreReport {
@@ -25,4 +25,4 @@ struct RestoreReport {
 // OpenSqliteWriter.
 absl::StatusOr<RestoreReport> RestoreDataset(const std::string& from, const std::string& to, absl::Time now);
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::upkeep

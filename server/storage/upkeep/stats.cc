@@ -8,7 +8,7 @@
 #include "server/storage/sql/statement.h"
 #include "server/storage/sqlite/dataset_file.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::upkeep {
 namespace {
 
 // Each query is a transaction of its own that takes a few milliseconds.
@@ -17,7 +17,7 @@ constexpr int64_t kMicrosADay = int64_t{86400} * 1000000;
 
 // Calls `use` for each row of a bound query.
 template <typename Use>
-absl::Status ForEachRow(Statement& query, Use use) {
+absl::Status ForEachRow(sql::Statement& query, Use use) {
   while (true) {
     const absl::StatusOr<bool> found = query.Step();
     if (!found.ok() || !*found) return found.status();
@@ -25,32 +25,32 @@ absl::Status ForEachRow(Statement& query, Use use) {
   }
 }
 
-absl::Status CountBy(Database& database, const char* sql, std::map<std::string, int64_t>* counts) {
-  Statement query(database, sql);
-  return ForEachRow(query, [counts](const Statement& row) { (*counts)[row.String(0)] = row.Int(1); });
+absl::Status CountBy(sql::Database& database, const char* sql, std::map<std::string, int64_t>* counts) {
+  sql::Statement query(database, sql);
+  return ForEachRow(query, [counts](const sql::Statement& row) { (*counts)[row.String(0)] = row.Int(1); });
 }
 
-absl::Status ReadInt(Database& database, const char* sql, int64_t* value) {
+absl::Status ReadInt(sql::Database& database, const char* sql, int64_t* value) {
   const absl::StatusOr<int64_t> read = database.QueryInt(sql);
   if (read.ok()) *value = *read;
   return read.status();
 }
 
-absl::Status ReadArrivals(Database& database, DatasetStats* stats) {
-  Statement query(database, "SELECT min(first_received_unix_us), max(first_received_unix_us) FROM attempts");
-  return ForEachRow(query, [stats](const Statement& row) {
+absl::Status ReadArrivals(sql::Database& database, DatasetStats* stats) {
+  sql::Statement query(database, "SELECT min(first_received_unix_us), max(first_received_unix_us) FROM attempts");
+  return ForEachRow(query, [stats](const sql::Statement& row) {
     if (row.IsNull(0)) return;
     stats->oldest_unix_us = row.Int(0);
     stats->newest_unix_us = row.Int(1);
   });
 }
 
-absl::Status ReadProducers(Database& database, DatasetStats* stats) {
-  Statement query(database,
-                  "SELECT p.producer_id, p.client, s.name, p.committed_seq, p.last_opened_unix_us "
-                  "FROM producers AS p LEFT JOIN senders AS s ON s.sender = p.sender "
-                  "ORDER BY p.last_opened_unix_us DESC, p.producer_id");
-  return ForEachRow(query, [stats](const Statement& row) {
+absl::Status ReadProducers(sql::Database& database, DatasetStats* stats) {
+  sql::Statement query(database,
+                       "SELECT p.producer_id, p.client, s.name, p.committed_seq, p.last_opened_unix_us "
+                       "FROM producers AS p LEFT JOIN senders AS s ON s.sender = p.sender "
+                       "ORDER BY p.last_opened_unix_us DESC, p.producer_id");
+  return ForEachRow(query, [stats](const sql::Statement& row) {
     stats->producers.push_back({.producer_id = record::HexEncode(row.Bytes(0)),
                                 .client = row.String(1),
                                 .owner = row.IsNull(2) ? "" : row.String(2),
@@ -61,7 +61,7 @@ absl::Status ReadProducers(Database& database, DatasetStats* stats) {
 
 // Returns the largest key among the next attempts after `last`, at most as many as one query may count, or `last` if
 // there are none.
-absl::StatusOr<int64_t> EndOfNext(Statement& next, int64_t last) {
+absl::StatusOr<int64_t> EndOfNext(sql::Statement& next, int64_t last) {
   next.Bind(last, kAttemptsAtOnce);
   RETURN_IF_ERROR(next.Step().status());
   const int64_t end = next.IsNull(0) ? last : next.Int(0);
@@ -69,21 +69,21 @@ absl::StatusOr<int64_t> EndOfNext(Statement& next, int64_t last) {
   return end;
 }
 
-absl::Status CountMeasurements(Database& database, DatasetStats* stats) {
-  Statement next(
+absl::Status CountMeasurements(sql::Database& database, DatasetStats* stats) {
+  sql::Statement next(
       database, "SELECT max(attempt) FROM (SELECT attempt FROM attempts WHERE attempt > ?1 ORDER BY attempt LIMIT ?2)");
-  Statement count(database,
-                  "SELECT s.name, g.day, g.rows FROM ("
-                  "  SELECT m.status AS status, a.first_received_unix_us / ?3 AS day, count(*) AS rows"
-                  "  FROM attempts AS a JOIN measurements AS m ON m.attempt = a.attempt"
-                  "  WHERE a.attempt > ?1 AND a.attempt <= ?2 GROUP BY 1, 2) AS g "
-                  "JOIN statuses AS s ON s.status = g.status");
+  sql::Statement count(database,
+                       "SELECT s.name, g.day, g.rows FROM ("
+                       "  SELECT m.status AS status, a.first_received_unix_us / ?3 AS day, count(*) AS rows"
+                       "  FROM attempts AS a JOIN measurements AS m ON m.attempt = a.attempt"
+                       "  WHERE a.attempt > ?1 AND a.attempt <= ?2 GROUP BY 1, 2) AS g "
+                       "JOIN statuses AS s ON s.status = g.status");
   int64_t last = 0;
   while (true) {
     const absl::StatusOr<int64_t> end = EndOfNext(next, last);
     if (!end.ok() || *end == last) return end.status();
     count.Bind(last, *end, kMicrosADay);
-    RETURN_IF_ERROR(ForEachRow(count, [stats](const Statement& row) {
+    RETURN_IF_ERROR(ForEachRow(count, [stats](const sql::Statement& row) {
       stats->measurements[row.String(0)] += row.Int(2);
       stats->rows_by_day[row.Int(1)] += row.Int(2);
     }));
@@ -91,7 +91,7 @@ absl::Status CountMeasurements(Database& database, DatasetStats* stats) {
   }
 }
 
-absl::Status ReadSizes(Database& database, const std::string& path, DatasetStats* stats) {
+absl::Status ReadSizes(sql::Database& database, const std::string& path, DatasetStats* stats) {
   int64_t page_bytes = 0;
   absl::Status status = ReadInt(database, "PRAGMA page_size", &page_bytes);
   if (status.ok()) status = ReadInt(database, "PRAGMA page_count", &stats->database_bytes);
@@ -107,7 +107,7 @@ absl::Status ReadSizes(Database& database, const std::string& path, DatasetStats
 }  // namespace
 
 absl::StatusOr<DatasetStats> ReadStats(const std::string& path) {
-  ASSIGN_OR_RETURN(SqliteDatabase database, OpenDatasetForReading(path, {}));
+  ASSIGN_OR_RETURN(sqlite::SqliteDatabase database, sqlite::OpenDatasetForReading(path, {}));
   DatasetStats stats;
   absl::Status status = ReadInt(database, "SELECT count(DISTINCT run_id) FROM runs", &stats.runs);
   if (status.ok()) status = ReadInt(database, "SELECT count(DISTINCT config_id) FROM configs", &stats.configs);
@@ -121,4 +121,4 @@ absl::StatusOr<DatasetStats> ReadStats(const std::string& path) {
   return stats;
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::upkeep

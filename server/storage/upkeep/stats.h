@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::upkeep {
 
 // A producer. `owner` is the name under whose token it sends; empty: none.
 struct ProducerStats {
@@ -43,4 +43,4 @@ struct DatasetStats {
 // one number and not in another. Returns errors of OpenSqliteReader.
 absl::StatusOr<DatasetStats> ReadStats(const std::string& path);
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::upkeep

@@ -143,7 +143,7 @@ absl::Status Commit(const std::vector<v1::Record>& records, uint64_t first_seq, 
 }  // namespace
 
 absl::Status BuildDataset(const std::string& path, uint64_t rows) {
-  absl::StatusOr<std::unique_ptr<storage::StoreWriter>> writer = storage::OpenSqliteWriter(path);
+  absl::StatusOr<std::unique_ptr<storage::StoreWriter>> writer = storage::sqlite::OpenSqliteWriter(path);
   if (!writer.ok()) return writer.status();
   absl::StatusOr<uint64_t> committed = (*writer)->OpenProducer(kProducerId, 1, "bench-export");
   if (!committed.ok()) return committed.status();

@@ -18,8 +18,9 @@ void Require(const absl::Status& status) {
   std::exit(1);
 }
 
-std::unique_ptr<storage::PgDatabase> Connect(const std::string& url) {
-  absl::StatusOr<std::unique_ptr<storage::PgDatabase>> database = storage::PgDatabase::Open(url);
+std::unique_ptr<storage::postgresql::PgDatabase> Connect(const std::string& url) {
+  absl::StatusOr<std::unique_ptr<storage::postgresql::PgDatabase>> database =
+      storage::postgresql::PgDatabase::Open(url);
   Require(database.status());
   return *std::move(database);
 }
@@ -43,6 +44,6 @@ BenchDatabase::BenchDatabase(const std::string& server)
 
 BenchDatabase::~BenchDatabase() { Require(server_->Execute(absl::StrCat("DROP DATABASE ", name_).c_str())); }
 
-void BenchDatabase::MakeSchema() const { Require(storage::OpenPostgresqlWriter(url_).status()); }
+void BenchDatabase::MakeSchema() const { Require(storage::postgresql::OpenPostgresqlWriter(url_).status()); }
 
 }  // namespace telemetry::bench

@@ -22,7 +22,7 @@ class BenchDatabase {
   void MakeSchema() const;
 
  private:
-  const std::unique_ptr<storage::PgDatabase> server_;
+  const std::unique_ptr<storage::postgresql::PgDatabase> server_;
   const std::string name_;
   const std::string url_;
 };

@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "proto/record/python_literal.h"
-#include "server/storage/sql/migrations.h"
+#include "server/storage/sqlite/migrator.h"
 
 namespace telemetry::bench {
 namespace {
@@ -27,7 +27,7 @@ class RawDatabase {
     Execute(
         "PRAGMA foreign_keys = OFF; PRAGMA cache_size = -32768; PRAGMA journal_mode = WAL;"
         "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4096");
-    for (const storage::Migration& migration : storage::EmbeddedMigrations()) Execute(migration.sql);
+    for (const storage::sql::Migration& migration : storage::sqlite::EmbeddedMigrations()) Execute(migration.sql);
   }
   ~RawDatabase() {
     for (sqlite3_stmt* statement : statements_) sqlite3_finalize(statement);

@@ -47,7 +47,8 @@ std::optional<Process> ReadProcess(pid_t pid) {
 }  // namespace
 
 ServerCpu::ServerCpu(const std::string& url) {
-  const absl::StatusOr<std::unique_ptr<storage::PgDatabase>> database = storage::PgDatabase::Open(url);
+  const absl::StatusOr<std::unique_ptr<storage::postgresql::PgDatabase>> database =
+      storage::postgresql::PgDatabase::Open(url);
   const absl::StatusOr<int64_t> backend =
       database.ok() ? (*database)->QueryInt("SELECT pg_backend_pid()") : database.status();
   if (!backend.ok()) {

@@ -68,7 +68,7 @@ class AwayTest : public ::testing::Test {
 
  private:
   static void OnServer(const std::string& sql) {
-    storage::PgConnection connection(std::getenv("TELEMETRY_TEST_POSTGRESQL"));
+    storage::postgresql::PgConnection connection(std::getenv("TELEMETRY_TEST_POSTGRESQL"));
     ASSERT_TRUE(connection.Connect().ok());
     const absl::Status status = connection.Execute(sql.c_str()).status();
     ASSERT_TRUE(status.ok()) << status;
@@ -115,10 +115,10 @@ TEST_F(AwayTest, AQuestionUsesTheSessionOfTheOneBefore) {
   constexpr char kSessions[] =
       "SELECT count(*) || ', the youngest of ' || max(backend_start) FROM pg_stat_activity "
       "WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'";
-  storage::PgConnection connection(dataset_->db());
+  storage::postgresql::PgConnection connection(dataset_->db());
   ASSERT_TRUE(connection.Connect().ok());
   const auto sessions = [&] {
-    const absl::StatusOr<storage::PgResult> result = connection.Execute(kSessions);
+    const absl::StatusOr<storage::postgresql::PgResult> result = connection.Execute(kSessions);
     return result.ok() ? std::string(PQgetvalue(result->get(), 0, 0)) : result.status().ToString();
   };
   ASSERT_TRUE(ListRuns().ok());

@@ -96,7 +96,7 @@ grpc::Status TestStream::AwaitEnd() {
   return stream_->Finish();
 }
 
-CollectorStory::CollectorStory(Limits limits, storage::WriterOptions writer)
+CollectorStory::CollectorStory(Limits limits, storage::sqlite::WriterOptions writer)
     : CollectorStory(ServerOptions{.limits = limits, .writer = std::move(writer)}) {}
 
 CollectorStory::CollectorStory(ServerOptions options) : path_(folder_.File("dataset.db")) {
@@ -108,9 +108,10 @@ CollectorStory::CollectorStory(ServerOptions options) : path_(folder_.File("data
 }
 
 std::string CollectorStory::Query(const std::string& sql) const {
-  absl::StatusOr<storage::SqliteDatabase> database = storage::SqliteDatabase::Open(path_, {.read_only = true});
+  absl::StatusOr<storage::sqlite::SqliteDatabase> database =
+      storage::sqlite::SqliteDatabase::Open(path_, {.read_only = true});
   if (!database.ok()) return database.status().ToString();
-  storage::Statement query(*database, sql.c_str());
+  storage::sql::Statement query(*database, sql.c_str());
   absl::StatusOr<bool> row = query.Step();
   if (!row.ok()) return row.status().ToString();
   return *row ? std::string(query.Text(0)) : "(no row)";

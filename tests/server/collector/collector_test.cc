@@ -234,7 +234,7 @@ TEST(Collector, DrainingAcknowledgesWhatWasReadAndEndsStreams) {
 }
 
 TEST(Collector, AfterADiskErrorNothingIsAcknowledged) {
-  storage::PowerCutVfs vfs("collector-failing-syncs");
+  storage::sqlite::PowerCutVfs vfs("collector-failing-syncs");
   CollectorStory story({}, {.vfs = vfs.name()});
   TestStream stream(story.channel());
   ASSERT_TRUE(stream.Open('p'));

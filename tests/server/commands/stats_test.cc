@@ -43,7 +43,7 @@ void Fill(DatasetStory& story) {
 TEST(Stats, CountsWhatIsThere) {
   DatasetStory story;
   Fill(story);
-  const absl::StatusOr<storage::DatasetStats> stats = storage::ReadStats(story.path());
+  const absl::StatusOr<storage::upkeep::DatasetStats> stats = storage::upkeep::ReadStats(story.path());
   ASSERT_TRUE(stats.ok()) << stats.status();
   EXPECT_EQ(stats->runs, 1);
   EXPECT_EQ(stats->attempts.at("complete"), 1);
@@ -73,7 +73,7 @@ TEST(Stats, GoesThroughAllAttempts) {
     records.push_back(row);
   }
   story.Send(records);
-  EXPECT_EQ(storage::ReadStats(story.path())->measurements.at("ok"), kAttempts);
+  EXPECT_EQ(storage::upkeep::ReadStats(story.path())->measurements.at("ok"), kAttempts);
 }
 
 TEST(Stats, AreATableOrJsonBesideACollector) {

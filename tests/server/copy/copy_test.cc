@@ -128,10 +128,10 @@ std::string Export(TestDataset& dataset) {
 
 void DamageOneRow(const std::string& db) {
   constexpr char kDamage[] = "UPDATE measurements SET perf_ms = perf_ms + 1 WHERE seq = 4";
-  if (storage::IsPostgresqlUrl(db)) {
-    EXPECT_TRUE((*storage::PgDatabase::Open(db))->Execute(kDamage).ok());
+  if (storage::any::IsPostgresqlUrl(db)) {
+    EXPECT_TRUE((*storage::postgresql::PgDatabase::Open(db))->Execute(kDamage).ok());
   } else {
-    EXPECT_TRUE(storage::SqliteDatabase::Open(db, {.vfs = {}})->Execute(kDamage).ok());
+    EXPECT_TRUE(storage::sqlite::SqliteDatabase::Open(db, {.vfs = {}})->Execute(kDamage).ok());
   }
 }
 
@@ -161,8 +161,9 @@ class CopyTest : public ::testing::TestWithParam<std::tuple<Kind, Kind>> {
   absl::StatusOr<CopyReport> Copy() { return CopyDataset(Options()); }
   CopyOptions Options() const { return {.from = from_->db(), .to = to_->db(), .rows_per_step = 4}; }
   void ExpectUnfinished() {
-    for (const absl::Status& status : {storage::OpenReader(to_->db()).status(), storage::OpenWriter(to_->db()).status(),
-                                       storage::Inspect(to_->db()).status()}) {
+    for (const absl::Status& status :
+         {storage::any::OpenReader(to_->db()).status(), storage::any::OpenWriter(to_->db()).status(),
+          storage::any::Inspect(to_->db()).status()}) {
       EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
       EXPECT_THAT(std::string(status.message()), HasSubstr("copy again"));
     }

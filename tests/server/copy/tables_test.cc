@@ -33,8 +33,8 @@ const char* NameOf(ColumnType type) {
 }
 
 // Returns "table.column type" of every column that PostgreSQL does not compute itself.
-std::set<std::string> ColumnsOnTheServer(storage::Database& database) {
-  storage::Statement columns(
+std::set<std::string> ColumnsOnTheServer(storage::sql::Database& database) {
+  storage::sql::Statement columns(
       database,
       "SELECT table_name || '.' || column_name || ' ' || "
       "CASE WHEN data_type IN ('bigint', 'smallint') THEN 'integer' ELSE data_type END "
@@ -52,8 +52,9 @@ std::set<std::string> ColumnsOnTheServer(storage::Database& database) {
 
 TEST(DatasetTables, AreThoseOfBothSchemas) {
   const std::unique_ptr<storage::TestDataset> dataset = storage::NewPostgresqlDataset();
-  const std::unique_ptr<storage::PgDatabase> database = *storage::PgDatabase::Open(dataset->db());
-  ASSERT_TRUE(storage::MigratePg(*database, absl::Now()).ok());
+  const std::unique_ptr<storage::postgresql::PgDatabase> database =
+      *storage::postgresql::PgDatabase::Open(dataset->db());
+  ASSERT_TRUE(storage::postgresql::MigratePg(*database, absl::Now()).ok());
   // DatasetTables() reads the columns from SQLite's schema, so only PostgreSQL's must be compared.
   const absl::StatusOr<std::vector<DatasetTable>> tables = DatasetTables();
   ASSERT_TRUE(tables.ok()) << tables.status();
@@ -70,8 +71,9 @@ TEST(DatasetTables, AreThoseOfBothSchemas) {
 
 TEST(DatasetTables, EachSequenceOfTheServerBelongsToOne) {
   const std::unique_ptr<storage::TestDataset> dataset = storage::NewPostgresqlDataset();
-  const std::unique_ptr<storage::PgDatabase> database = *storage::PgDatabase::Open(dataset->db());
-  ASSERT_TRUE(storage::MigratePg(*database, absl::Now()).ok());
+  const std::unique_ptr<storage::postgresql::PgDatabase> database =
+      *storage::postgresql::PgDatabase::Open(dataset->db());
+  ASSERT_TRUE(storage::postgresql::MigratePg(*database, absl::Now()).ok());
   std::set<std::string> known;
   const absl::StatusOr<std::vector<DatasetTable>> tables = DatasetTables();
   ASSERT_TRUE(tables.ok()) << tables.status();
@@ -79,7 +81,7 @@ TEST(DatasetTables, EachSequenceOfTheServerBelongsToOne) {
     if (!table.key_sequence.empty()) known.insert(table.key_sequence);
   }
   std::set<std::string> there;
-  storage::Statement sequences(*database, "SELECT sequencename::text FROM pg_sequences");
+  storage::sql::Statement sequences(*database, "SELECT sequencename::text FROM pg_sequences");
   while (sequences.Step().value_or(false)) there.emplace(sequences.Text(0));
   EXPECT_THAT(known, testing::ContainerEq(there));
 }

@@ -97,7 +97,7 @@ std::string ExportText(StoreReader& reader, const v1::Filter& filter) {
   return status.ok() ? text : status.ToString();
 }
 
-DatasetStory::DatasetStory(const WriterOptions& options) : dataset_(NewTestDataset(options)) { Restart(); }
+DatasetStory::DatasetStory(const sqlite::WriterOptions& options) : dataset_(NewTestDataset(options)) { Restart(); }
 
 void DatasetStory::Restart() {
   writer_.reset();

@@ -33,7 +33,7 @@ void AddRecords(const std::vector<v1::Record>& records, ProducerBatch* batch);
 // A dataset, its writer, and one producer that sends to it, so that a test reads as a story.
 class DatasetStory {
  public:
-  explicit DatasetStory(const WriterOptions& options = {});
+  explicit DatasetStory(const sqlite::WriterOptions& options = {});
 
   // Sends the records as the next ones of the producer's log, in one transaction.
   BatchOutcome Send(const std::vector<v1::Record>& records);

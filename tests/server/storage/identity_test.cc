@@ -275,12 +275,13 @@ TEST_F(NamelessIdentityTest, IdsThatAreNotOfTheirContentAreFound) {
   const uint64_t id = record::ConfigId(*record::ParseJson(R"({"n": 4})"));
   senders_.Send("one", {right, ConfigRecord(id, "Config(n=4)")});
   senders_.Send("two", {wrong, RunRecord('b'), ConfigRecord(id, "Config(n=5)"), ConfigRecord(8, "no call")});
-  const std::unique_ptr<Database> database = *OpenDatabaseForReading(senders_.story().path());
+  const std::unique_ptr<sql::Database> database = *any::OpenDatabaseForReading(senders_.story().path());
   std::vector<std::string> found;
-  const absl::StatusOr<IdentityCounts> counts = CheckIdentities(*database, [&found](const WrongIdentity& identity) {
-    found.push_back(absl::StrCat(identity.what, " ", identity.id, " ", identity.sender));
-    EXPECT_NE(identity.expected, identity.id);
-  });
+  const absl::StatusOr<upkeep::IdentityCounts> counts =
+      upkeep::CheckIdentities(*database, [&found](const upkeep::WrongIdentity& identity) {
+        found.push_back(absl::StrCat(identity.what, " ", identity.id, " ", identity.sender));
+        EXPECT_NE(identity.expected, identity.id);
+      });
   ASSERT_TRUE(counts.ok()) << counts.status();
   EXPECT_THAT(found, ::testing::ElementsAre(absl::StrCat("config_id ", record::FormatConfigId(id), " two"),
                                             absl::StrCat("run_id ", run.run_id(), " two")));

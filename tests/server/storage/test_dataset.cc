@@ -23,16 +23,18 @@ constexpr char kServer[] = "TELEMETRY_TEST_POSTGRESQL";
 
 class SqliteDataset : public TestDataset {
  public:
-  explicit SqliteDataset(const WriterOptions& options) : path_(folder_.File("dataset.db")), options_(options) {}
+  explicit SqliteDataset(const sqlite::WriterOptions& options) : path_(folder_.File("dataset.db")), options_(options) {}
 
-  absl::StatusOr<std::unique_ptr<StoreWriter>> OpenWriter() override { return OpenSqliteWriter(path_, options_); }
-  absl::StatusOr<std::unique_ptr<StoreReader>> OpenReader() override { return OpenSqliteReader(path_); }
+  absl::StatusOr<std::unique_ptr<StoreWriter>> OpenWriter() override {
+    return sqlite::OpenSqliteWriter(path_, options_);
+  }
+  absl::StatusOr<std::unique_ptr<StoreReader>> OpenReader() override { return sqlite::OpenSqliteReader(path_); }
   const std::string& db() const override { return path_; }
 
   std::string Query(const std::string& sql) override {
-    absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path_, {.read_only = true});
+    absl::StatusOr<sqlite::SqliteDatabase> database = sqlite::SqliteDatabase::Open(path_, {.read_only = true});
     if (!database.ok()) return database.status().ToString();
-    Statement query(*database, sql.c_str());
+    sql::Statement query(*database, sql.c_str());
     const absl::StatusOr<bool> row = query.Step();
     if (!row.ok()) return row.status().ToString();
     return *row ? std::string(query.Text(0)) : "(no row)";
@@ -41,7 +43,7 @@ class SqliteDataset : public TestDataset {
  private:
   const TempFolder folder_;
   const std::string path_;
-  const WriterOptions options_;
+  const sqlite::WriterOptions options_;
 };
 
 class PostgresqlDataset : public TestDataset {
@@ -53,15 +55,15 @@ class PostgresqlDataset : public TestDataset {
   }
   ~PostgresqlDataset() override { OnServer(absl::StrCat("DROP DATABASE ", name_, " WITH (FORCE)")); }
 
-  absl::StatusOr<std::unique_ptr<StoreWriter>> OpenWriter() override { return OpenPostgresqlWriter(db_); }
-  absl::StatusOr<std::unique_ptr<StoreReader>> OpenReader() override { return OpenPostgresqlReader(db_); }
+  absl::StatusOr<std::unique_ptr<StoreWriter>> OpenWriter() override { return postgresql::OpenPostgresqlWriter(db_); }
+  absl::StatusOr<std::unique_ptr<StoreReader>> OpenReader() override { return postgresql::OpenPostgresqlReader(db_); }
   const std::string& db() const override { return db_; }
 
   std::string Query(const std::string& sql) override {
-    PgConnection connection(db_);
+    postgresql::PgConnection connection(db_);
     absl::Status status = connection.Connect();
     if (!status.ok()) return status.ToString();
-    const absl::StatusOr<PgResult> result = connection.Execute(sql.c_str());
+    const absl::StatusOr<postgresql::PgResult> result = connection.Execute(sql.c_str());
     if (!result.ok()) return result.status().ToString();
     return PQntuples(result->get()) == 0 ? "(no row)" : PQgetvalue(result->get(), 0, 0);
   }
@@ -73,7 +75,7 @@ class PostgresqlDataset : public TestDataset {
   }
 
   void OnServer(const std::string& sql) {
-    PgConnection connection(server_);
+    postgresql::PgConnection connection(server_);
     absl::Status status = connection.Connect();
     if (status.ok()) status = connection.Execute(sql.c_str()).status();
     EXPECT_TRUE(status.ok()) << status;
@@ -86,7 +88,7 @@ class PostgresqlDataset : public TestDataset {
 
 }  // namespace
 
-std::unique_ptr<TestDataset> NewSqliteDataset(const WriterOptions& options) {
+std::unique_ptr<TestDataset> NewSqliteDataset(const sqlite::WriterOptions& options) {
   return std::make_unique<SqliteDataset>(options);
 }
 
@@ -95,7 +97,7 @@ std::unique_ptr<TestDataset> NewPostgresqlDataset() {
   return std::make_unique<PostgresqlDataset>(server == nullptr ? "" : server);
 }
 
-std::unique_ptr<TestDataset> NewTestDataset(const WriterOptions& options) {
+std::unique_ptr<TestDataset> NewTestDataset(const sqlite::WriterOptions& options) {
   return getenv(kServer) == nullptr ? NewSqliteDataset(options) : NewPostgresqlDataset();
 }
 

@@ -23,10 +23,10 @@ class TestDataset {
 };
 
 // Creates a dataset in a SQLite file.
-std::unique_ptr<TestDataset> NewSqliteDataset(const WriterOptions& options);
+std::unique_ptr<TestDataset> NewSqliteDataset(const sqlite::WriterOptions& options);
 // Creates a dataset in its own database on the PostgreSQL server whose URL is in TELEMETRY_TEST_POSTGRESQL.
 std::unique_ptr<TestDataset> NewPostgresqlDataset();
 // Creates a dataset on that server if TELEMETRY_TEST_POSTGRESQL is set, otherwise in a file.
-std::unique_ptr<TestDataset> NewTestDataset(const WriterOptions& options);
+std::unique_ptr<TestDataset> NewTestDataset(const sqlite::WriterOptions& options);
 
 }  // namespace telemetry::storage

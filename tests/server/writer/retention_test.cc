@@ -135,7 +135,7 @@ TEST(Retention, RemovesWhatIsTooOldButNeverARunsOnlyAttempt) {
   dataset.Pass(400 * kDay);
   EXPECT_EQ(dataset.Attempts(), "oy");
   EXPECT_EQ(dataset.Rows(), "4");
-  EXPECT_THAT(storage::CheckDataset(dataset.story().path())->damage, IsEmpty());
+  EXPECT_THAT(storage::upkeep::CheckDataset(dataset.story().path())->damage, IsEmpty());
   const Retention::State state = dataset.retention().state();
   EXPECT_EQ(state.attempts_removed, 1u);
   EXPECT_EQ(state.served, 432 * kDay);
@@ -226,7 +226,7 @@ TEST(Retention, BySizeTheFirstToArriveGoFirstAndTheirRoomIsUsedAgain) {
   EXPECT_THAT(dataset.Attempts(), ::testing::EndsWith("fgh"));
   EXPECT_LE(dataset.FilePages(), file_pages + file_pages / 10);
   EXPECT_GT(dataset.retention().state().bytes_removed, uint64_t{kKeep});
-  EXPECT_THAT(storage::CheckDataset(dataset.story().path())->damage, IsEmpty());
+  EXPECT_THAT(storage::upkeep::CheckDataset(dataset.story().path())->damage, IsEmpty());
 }
 
 TEST(Retention, BySizeOnlyAttemptsStayWhateverThatTakes) {
@@ -247,7 +247,7 @@ TEST(Retention, RowsOfARemovedAttemptFindNobody) {
   const storage::BatchOutcome late = dataset.story().Send({Row('x', 3, 1)});
   ASSERT_EQ(late.refused.size(), 1u);
   EXPECT_EQ(late.refused[0].reason, v1::Reject::REASON_UNKNOWN_REFERENCE);
-  EXPECT_THAT(storage::CheckDataset(dataset.story().path())->damage, IsEmpty());
+  EXPECT_THAT(storage::upkeep::CheckDataset(dataset.story().path())->damage, IsEmpty());
 }
 
 TEST(Retention, APassGoesInStepsBetweenWhichACollectorMayBeKilled) {
@@ -262,7 +262,7 @@ TEST(Retention, APassGoesInStepsBetweenWhichACollectorMayBeKilled) {
     EXPECT_EQ(dataset.Rows(), std::to_string(1000 * left.size()));
     before = left;
     dataset.Restart(/*killed=*/true);
-    EXPECT_THAT(storage::CheckDataset(dataset.story().path())->damage, IsEmpty());
+    EXPECT_THAT(storage::upkeep::CheckDataset(dataset.story().path())->damage, IsEmpty());
     dataset.DoAStep();
   }
   dataset.DoWhatIsDue();
@@ -282,7 +282,7 @@ TEST(Retention, AnExportHasAttemptsWholeOrSaysThatItHasNot) {
     uint64_t attempts = 0;
     uint64_t rows = 0;
     const absl::Status status =
-        (*storage::OpenSqliteReader(dataset.story().path()))->Export({}, [&](const v1::ExportItem& item) {
+        (*storage::sqlite::OpenSqliteReader(dataset.story().path()))->Export({}, [&](const v1::ExportItem& item) {
           if (++items == steps_from) dataset.DoAStep();
           attempts += item.has_attempt() ? 1 : 0;
           rows += static_cast<uint64_t>(item.rows().measurements_size());

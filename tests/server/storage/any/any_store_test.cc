@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace telemetry::storage {
+namespace telemetry::storage::any {
 namespace {
 
 TEST(AnyStore, AUrlIsToldFromAPath) {
@@ -23,4 +23,4 @@ TEST(AnyStore, PasswordsAreNotShown) {
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::any

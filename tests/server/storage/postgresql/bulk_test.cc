@@ -18,7 +18,7 @@
 #include "tests/server/storage/dataset_story.h"
 #include "tests/server/storage/test_dataset.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 namespace {
 
 using ::testing::ElementsAre;
@@ -293,4 +293,4 @@ TEST_F(BulkTest, TwoWhoSendTheSameConfigsInOppositeOrdersDoNotWaitForEachOther) 
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

@@ -16,7 +16,7 @@
 #include "tests/server/storage/dataset_story.h"
 #include "tests/server/storage/test_dataset.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 namespace {
 
 class DeletionBesideWritersTest : public ::testing::Test {
@@ -29,7 +29,7 @@ class DeletionBesideWritersTest : public ::testing::Test {
   int DeleteRun(StoreReader& reader, StoreWriter& writer, char run) {
     v1::DeleteRequest request;
     request.add_run_ids(RunId(run));
-    absl::StatusOr<Deletion> deletion = reader.BeginDeletion(request);
+    absl::StatusOr<readers::Deletion> deletion = reader.BeginDeletion(request);
     if (absl::IsNotFound(deletion.status())) return 0;
     EXPECT_TRUE(deletion.ok()) << deletion.status();
     int attempts = 0;
@@ -169,4 +169,4 @@ TEST_F(DeletionBesideWritersTest, TwoThatDeleteTheSameCountItOnce) {
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

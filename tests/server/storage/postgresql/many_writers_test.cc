@@ -16,7 +16,7 @@
 #include "tests/server/storage/dataset_story.h"
 #include "tests/server/storage/test_dataset.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 namespace {
 
 class ManyWritersTest : public ::testing::Test {
@@ -115,4 +115,4 @@ TEST_F(ManyWritersTest, WhatAllSendAtOnceIsStoredOnce) {
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

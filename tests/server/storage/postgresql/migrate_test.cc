@@ -16,7 +16,7 @@
 #include "tests/server/storage/dataset_story.h"
 #include "tests/server/storage/test_dataset.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 namespace {
 
 using ::testing::HasSubstr;
@@ -67,14 +67,14 @@ TEST_F(PgMigrateTest, ADatabaseOfSomebodyElseIsLeftAlone) {
 }
 
 TEST_F(PgMigrateTest, AMigrationThatFailsLeavesNothing) {
-  const Migration migrations[] = {{1, "good", "CREATE TABLE good (x integer)"}, {2, "bad", "CREATE TABLE bad ("}};
+  const sql::Migration migrations[] = {{1, "good", "CREATE TABLE good (x integer)"}, {2, "bad", "CREATE TABLE bad ("}};
   const absl::Status status = MigratePg(*Open(), absl::Now(), migrations);
   EXPECT_THAT(std::string(status.message()), HasSubstr("migration bad"));
   EXPECT_EQ(dataset_->Query("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'"), "0");
 }
 
 TEST_F(PgMigrateTest, WhatWasThereBeforeSendersHadRunsOfTheirOwnIsReadAndGoneOnWith) {
-  const absl::Span<const Migration> first = EmbeddedPgMigrations().first(1);
+  const absl::Span<const sql::Migration> first = EmbeddedPgMigrations().first(1);
   ASSERT_TRUE(MigratePg(*Open(), absl::Now(), first).ok());
   const absl::Status filled = Open()->Execute(R"sql(
       INSERT INTO senders (name) VALUES ('owner');
@@ -119,4 +119,4 @@ TEST_F(PgMigrateTest, WhatCannotBeReachedIsSaidWithoutThePassword) {
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

@@ -31,7 +31,7 @@ PGresult* __wrap_PQdescribePrepared(PGconn* connection, const char* name) {
 }
 }
 
-namespace telemetry::storage {
+namespace telemetry::storage::postgresql {
 namespace {
 
 using ::testing::IsEmpty;
@@ -150,4 +150,4 @@ TEST_F(PgWriterTest, AStatementThatFailedBetweenPreparationAndDescriptionIsPrepa
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::postgresql

@@ -12,7 +12,7 @@
 #include "server/storage/tables/attempt_remover.h"
 #include "tests/server/storage/dataset_story.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::readers {
 namespace {
 
 using ::testing::AllOf;
@@ -218,7 +218,7 @@ TEST_F(DeletionTest, WhatArrivesAfterTheDryRunStays) {
 }
 
 TEST_F(DeletionTest, ManyAttemptsTakeSeveralTransactions) {
-  constexpr int kAttempts = 2 * AttemptRemover::kAttemptsAtOnce + 50;
+  constexpr int kAttempts = 2 * tables::AttemptRemover::kAttemptsAtOnce + 50;
   std::vector<v1::Record> records = {RunRecord('a')};
   for (int i = 0; i < kAttempts; ++i) {
     std::string id = absl::StrCat("x ", i);
@@ -240,7 +240,7 @@ TEST_F(DeletionTest, ManyAttemptsTakeSeveralTransactions) {
 TEST_F(DeletionTest, ATransactionEndsWithTheAttemptThatHasManyRows) {
   for (const char attempt : {'x', 'y', 'z'}) {
     std::vector<v1::Record> records = Whole(attempt, 'a');
-    for (uint64_t seq = 3; seq <= AttemptRemover::kRowsAtOnce; ++seq) records.push_back(Row(attempt, seq, 0.5));
+    for (uint64_t seq = 3; seq <= tables::AttemptRemover::kRowsAtOnce; ++seq) records.push_back(Row(attempt, seq, 0.5));
     ASSERT_THAT(story_.Send(records).refused, IsEmpty());
   }
   EXPECT_EQ(Delete(Runs({"aaaa"})), "xyz");
@@ -294,4 +294,4 @@ TEST_F(DeletionTest, AnAttemptThatHasGoneMeanwhileIsNotCounted) {
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::readers

@@ -15,7 +15,7 @@
 #include "server/storage/sqlite/sqlite_database.h"
 #include "tests/server/storage/dataset_story.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::readers {
 namespace {
 
 using ::testing::AnyOf;
@@ -28,11 +28,12 @@ class ReadTransactionsTest : public ::testing::Test {
   void SetUp() override {
     story_.Send({RunRecord('a'), AttemptRecord('p', 'a'), ConfigRecord(7, "Config()"), Row('p', 0, 1.5),
                  DetailRecord('p', 0), GraphRecord('a')});
-    absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(story_.path(), {.read_only = true, .vfs = ""});
+    absl::StatusOr<sqlite::SqliteDatabase> database =
+        sqlite::SqliteDatabase::Open(story_.path(), {.read_only = true, .vfs = ""});
     ASSERT_TRUE(database.ok()) << database.status();
     handle_ = database->handle();
     ASSERT_EQ(sqlite3_trace_v2(handle_, SQLITE_TRACE_STMT, &ReadTransactionsTest::OnStatement, this), SQLITE_OK);
-    reader_ = std::make_unique<SqlReader>(std::make_unique<SqliteDatabase>(*std::move(database)));
+    reader_ = std::make_unique<SqlReader>(std::make_unique<sqlite::SqliteDatabase>(*std::move(database)));
   }
 
   // SQLite calls this when a statement begins.
@@ -95,4 +96,4 @@ TEST_F(ReadTransactionsTest, TheStepsOfADeletion) {
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::readers

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "tests/server/storage/dataset_story.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::readers {
 namespace {
 
 using ::testing::ElementsAre;
@@ -486,4 +486,4 @@ TEST_F(ReaderTest, TheSinksErrorEndsTheExport) {
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::readers

@@ -5,19 +5,19 @@
 #include "server/storage/sqlite/sqlite_database.h"
 #include "tests/server/storage/dataset_story.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sql {
 namespace {
 
 class TransactionTest : public ::testing::Test {
  protected:
-  TransactionTest() : database_(*SqliteDatabase::Open(folder_.File("t.db"), {})) {
+  TransactionTest() : database_(*sqlite::SqliteDatabase::Open(folder_.File("t.db"), {})) {
     EXPECT_TRUE(database_.Execute("CREATE TABLE t (x)").ok());
   }
 
   int64_t Rows() { return *database_.QueryInt("SELECT count(*) FROM t"); }
 
   TempFolder folder_;
-  SqliteDatabase database_;
+  sqlite::SqliteDatabase database_;
 };
 
 TEST_F(TransactionTest, RollsBackUnlessItIsCommitted) {
@@ -41,4 +41,4 @@ TEST_F(TransactionTest, StaysWhenItIsCommitted) {
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sql

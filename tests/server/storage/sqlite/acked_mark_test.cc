@@ -9,7 +9,7 @@
 
 #include "tests/server/storage/temp_folder.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 // Returns marks any two of which differ in nearly every character of the line.
@@ -42,4 +42,4 @@ TEST(AckedMark, ALineThatIsBeingOverwrittenIsNoDamage) {
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

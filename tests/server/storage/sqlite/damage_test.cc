@@ -26,7 +26,7 @@
 #include "tests/server/storage/dataset_story.h"
 #include "tests/server/storage/sqlite/dataset_files.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 using ::testing::AllOf;
@@ -118,13 +118,13 @@ class DamageTest : public testing::Test {
     if (!exports.contains(&sound)) {
       const MemoryFolder folder;
       WriteFiles(sound, folder.database());
-      EXPECT_THAT(CheckDataset(folder.database())->damage, IsEmpty());
+      EXPECT_THAT(upkeep::CheckDataset(folder.database())->damage, IsEmpty());
       EXPECT_TRUE(OpenSqliteWriter(folder.database()).ok());
       exports[&sound] = *ExportOf(folder.database());
     }
     const MemoryFolder folder;
     WriteFiles(damaged, folder.database());
-    const absl::StatusOr<CheckReport> report = CheckDataset(folder.database());
+    const absl::StatusOr<upkeep::CheckReport> report = upkeep::CheckDataset(folder.database());
     const absl::StatusOr<std::string> exported = ExportOf(folder.database());
     EXPECT_EQ(ReadFiles(folder.database()), damaged) << "a check and an export change nothing";
     const bool same = exported.ok() && *exported == exports[&sound];
@@ -233,7 +233,7 @@ TEST_F(DamageTest, EachBadPageIsNamed) {
   Files damaged = Closed();
   for (const size_t page : {5, 9, 20}) damaged[""][page * 4096 - 100] ^= 1;
   WriteFiles(damaged, folder.database());
-  const CheckReport report = *CheckDataset(folder.database());
+  const upkeep::CheckReport report = *upkeep::CheckDataset(folder.database());
   for (const char* page : {"page 5 of", "page 9 of", "page 20 of"}) {
     EXPECT_THAT(report.damage, Contains(HasSubstr(absl::StrCat(page, " ", folder.database(), " is damaged"))));
   }
@@ -264,12 +264,12 @@ std::string MakeDatasetWithoutChecksums(const MemoryFolder& folder) {
 TEST_F(DamageTest, AnOlderDatasetIsCheckedWithoutChecksumsAndCanGetThem) {
   const MemoryFolder folder;
   const std::string path = MakeDatasetWithoutChecksums(folder);
-  EXPECT_THAT(CheckDataset(path)->notes, ElementsAre(HasSubstr("no checksums")));
+  EXPECT_THAT(upkeep::CheckDataset(path)->notes, ElementsAre(HasSubstr("no checksums")));
   const absl::StatusOr<bool> added = AddPageChecksums(path);
   ASSERT_TRUE(added.ok()) << added.status();
   EXPECT_TRUE(*added);
   EXPECT_FALSE(*AddPageChecksums(path)) << "the pages already have checksums";
-  const CheckReport report = *CheckDataset(path);
+  const upkeep::CheckReport report = *upkeep::CheckDataset(path);
   EXPECT_THAT(report.notes, IsEmpty());
   EXPECT_THAT(report.damage, IsEmpty());
 }
@@ -277,10 +277,10 @@ TEST_F(DamageTest, AnOlderDatasetIsCheckedWithoutChecksumsAndCanGetThem) {
 TEST_F(DamageTest, ABackupOfAnOlderDatasetHasChecksums) {
   const MemoryFolder folder;
   const std::string copy = folder.database() + ".copy";
-  ASSERT_TRUE(BackUpDataset(MakeDatasetWithoutChecksums(folder), copy).ok());
-  EXPECT_THAT(CheckDataset(copy)->notes, IsEmpty());
-  EXPECT_THAT(CheckDataset(copy)->damage, IsEmpty());
+  ASSERT_TRUE(upkeep::BackUpDataset(MakeDatasetWithoutChecksums(folder), copy).ok());
+  EXPECT_THAT(upkeep::CheckDataset(copy)->notes, IsEmpty());
+  EXPECT_THAT(upkeep::CheckDataset(copy)->damage, IsEmpty());
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

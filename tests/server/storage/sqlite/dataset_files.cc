@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 constexpr const char* kSuffixes[] = {"", "-wal", ".acked", ".seals"};
@@ -37,4 +37,4 @@ MemoryFolder::MemoryFolder() {
 
 MemoryFolder::~MemoryFolder() { std::filesystem::remove_all(path_); }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 // The contents of a dataset's files, by the suffix of their names: "", "-wal", ".acked", ".seals".
 using Files = std::map<std::string, std::string>;
@@ -24,4 +24,4 @@ class MemoryFolder {
   std::string path_;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

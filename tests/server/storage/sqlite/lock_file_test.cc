@@ -9,7 +9,7 @@
 
 #include "tests/server/storage/dataset_story.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 using ::testing::HasSubstr;
@@ -80,4 +80,4 @@ TEST_F(LockFileTest, AMissingFolderIsNamed) {
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -13,7 +13,7 @@
 #include "server/storage/sql/statement.h"
 #include "tests/server/storage/dataset_story.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 using ::testing::HasSubstr;
@@ -26,7 +26,7 @@ std::string ReadFile(const std::string& path) {
 }
 
 std::string Schema(SqliteDatabase& database) {
-  Statement query(database, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name");
+  sql::Statement query(database, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name");
   std::string schema;
   while (query.Step().value_or(false)) absl::StrAppend(&schema, std::string(query.Text(0)), ";\n");
   return schema;
@@ -42,7 +42,7 @@ class MigratorTest : public ::testing::Test {
 TEST_F(MigratorTest, EveryOlderVersionBecomesTheNewest) {
   SqliteDatabase fresh = Open("fresh.db");
   ASSERT_TRUE(Migrate(fresh).ok());
-  for (const Migration& migration : EmbeddedMigrations()) {
+  for (const sql::Migration& migration : EmbeddedMigrations()) {
     const std::string golden = ReadFile(absl::StrCat(TELEMETRY_GOLDEN, "/v", migration.number, ".sql"));
     ASSERT_FALSE(golden.empty()) << "no golden dump of version " << migration.number;
     SqliteDatabase old = Open(absl::StrCat("v", migration.number, ".db"));
@@ -112,7 +112,7 @@ TEST_F(MigratorTest, ADatabaseOfSomeoneElseIsLeftAlone) {
 
 TEST_F(MigratorTest, AFailedMigrationLeavesNothingBehind) {
   SqliteDatabase database = Open("broken.db");
-  const Migration broken[] = {{1, "0001_broken", "CREATE TABLE t (x); CREATE TABLE t (x);"}};
+  const sql::Migration broken[] = {{1, "0001_broken", "CREATE TABLE t (x); CREATE TABLE t (x);"}};
   EXPECT_FALSE(Migrate(database, broken).ok());
   EXPECT_EQ(Schema(database), "");
   EXPECT_EQ(*SchemaVersion(database), 0);
@@ -127,4 +127,4 @@ TEST_F(MigratorTest, AnOlderDatabaseIsNotReadBeforeItIsMigrated) {
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -14,7 +14,7 @@
 // Tests the durability of acknowledged records: the power of the writer's disk is cut at a random moment, and each
 // unsynced sector survives at random. As a control, the driver must find losses on a disk that ignores fsync.
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 constexpr int kSeeds = 150;
@@ -72,9 +72,9 @@ class PowerCutStory {
     writer->reset();
     absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path_, {.vfs = vfs_.name()});
     if (!database.ok()) return database.status().ToString();
-    Statement integrity(*database, "PRAGMA integrity_check");
+    sql::Statement integrity(*database, "PRAGMA integrity_check");
     if (!integrity.Step().ok() || integrity.Text(0) != "ok") return "integrity_check fails";
-    Statement rows(*database, "SELECT count(*) FROM measurements WHERE perf_ms = seq / 8.0 AND seq <= ?1");
+    sql::Statement rows(*database, "SELECT count(*) FROM measurements WHERE perf_ms = seq / 8.0 AND seq <= ?1");
     if (!rows.Bind(committed).Step().ok()) return "rows cannot be read";
     const auto stored = static_cast<uint64_t>(rows.Int(0));
     if (stored + 1 != committed) return absl::StrCat("committed ", committed, ", but has ", stored, " rows");
@@ -118,4 +118,4 @@ TEST(PowerCut, AFailedSyncIsNeverAcknowledgedNorForgotten) {
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -7,7 +7,7 @@
 #include <limits>
 #include <new>
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 constexpr int kSectorBytes = 512;
@@ -223,4 +223,4 @@ void PowerCutVfs::Restore(std::mt19937_64& random) {
   }
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -12,7 +12,7 @@
 
 struct sqlite3_vfs;
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 // A disk in memory, as a SQLite VFS, whose power can be cut: each sector that was written but not synced survives at
 // random. The disk can also fail fsyncs or ignore them. For one connection at a time. Thread-safe.
@@ -70,4 +70,4 @@ class PowerCutVfs {
   bool ignore_syncs_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -15,7 +15,7 @@
 #include "tests/server/storage/dataset_story.h"
 #include "tests/server/storage/temp_folder.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 using ::testing::Contains;
@@ -51,13 +51,13 @@ TEST_F(PrivateFileTest, FilesOfADatasetAndItsBackupsAreTheirOwners) {
     ASSERT_TRUE(writer->OpenProducer(std::string(16, 'p'), 1, "test").ok());
     const std::unique_ptr<StoreReader> reader = *OpenSqliteReader(File("a.db"));
     EXPECT_EQ(*reader->CountProducers(), 1u);
-    ASSERT_TRUE(BackUpDataset(File("a.db"), File("backup.db")).ok());
+    ASSERT_TRUE(upkeep::BackUpDataset(File("a.db"), File("backup.db")).ok());
     EXPECT_THAT(Modes(), Contains(Key("a.db-wal")));
     EXPECT_THAT(Modes(), Contains(Key("a.db-shm")));
     EXPECT_THAT(Modes(), Contains(Key("a.db.acked")));
     EXPECT_THAT(Modes(), Each(Pair(testing::_, 0600)));
   }
-  ASSERT_TRUE(RestoreDataset(File("backup.db"), File("b.db"), absl::Now()).ok());
+  ASSERT_TRUE(upkeep::RestoreDataset(File("backup.db"), File("b.db"), absl::Now()).ok());
   EXPECT_THAT(Modes(), Contains(Key("b.db")));
   EXPECT_THAT(Modes(), Each(Pair(testing::_, 0600)));
 }
@@ -85,4 +85,4 @@ TEST_F(PrivateFileTest, WhatEverybodyMayOpenIsTightenedAndAChosenModeStays) {
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -24,7 +24,7 @@
 #include "tests/server/storage/dataset_story.h"
 #include "tests/server/storage/sqlite/dataset_files.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 using ::testing::AllOf;
@@ -89,22 +89,22 @@ std::string ExportAll(const std::string& path) {
 }
 
 void ExpectUsable(const std::string& path, const std::string& exported) {
-  EXPECT_TRUE(InspectDataset(path).ok()) << InspectDataset(path).status();
-  const absl::StatusOr<CheckReport> report = CheckDataset(path);
+  EXPECT_TRUE(upkeep::InspectDataset(path).ok()) << upkeep::InspectDataset(path).status();
+  const absl::StatusOr<upkeep::CheckReport> report = upkeep::CheckDataset(path);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_THAT(report->damage, IsEmpty());
   EXPECT_EQ(ExportAll(path), exported);
   const MemoryFolder elsewhere;
-  const absl::Status backed_up = BackUpDataset(path, elsewhere.database());
+  const absl::Status backed_up = upkeep::BackUpDataset(path, elsewhere.database());
   EXPECT_TRUE(backed_up.ok()) << backed_up;
   EXPECT_EQ(ExportAll(elsewhere.database()), exported);
-  const absl::StatusOr<RestoreReport> restored =
-      RestoreDataset(path, elsewhere.database() + ".restored", absl::UnixEpoch());
+  const absl::StatusOr<upkeep::RestoreReport> restored =
+      upkeep::RestoreDataset(path, elsewhere.database() + ".restored", absl::UnixEpoch());
   EXPECT_TRUE(restored.ok()) << restored.status();
 }
 
 void ExpectSealed(const std::string& path) {
-  const absl::StatusOr<CheckReport> report = CheckDataset(path);
+  const absl::StatusOr<upkeep::CheckReport> report = upkeep::CheckDataset(path);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_THAT(report->damage, IsEmpty());
   EXPECT_THAT(report->notes, IsEmpty()) << "all pages are sealed";
@@ -205,11 +205,11 @@ class ResealTest : public testing::Test {
       const MemoryFolder folder;
       WriteFiles(damaged, folder.database());
       const std::string what = absl::StrCat("byte ", at % kPageBytes, " of page ", at / kPageBytes + 1);
-      const absl::StatusOr<CheckReport> report = CheckDataset(folder.database());
+      const absl::StatusOr<upkeep::CheckReport> report = upkeep::CheckDataset(folder.database());
       EXPECT_TRUE(!report.ok() || !report->damage.empty()) << what;
       // A damaged page that only readers read does not prevent a collector from starting, but is never sealed.
       if (!Serve(folder.database()).ok()) continue;
-      const absl::StatusOr<CheckReport> later = CheckDataset(folder.database());
+      const absl::StatusOr<upkeep::CheckReport> later = upkeep::CheckDataset(folder.database());
       EXPECT_TRUE(!later.ok() || !later->damage.empty()) << what << ", after a collector";
     }
   }
@@ -272,7 +272,7 @@ TEST_F(ResealTest, DamagedStructureIsFoundInAPageOfAnotherProgram) {
   Files files = ReadFiles(path_);
   files[""].replace(5 * kPageBytes, 200, std::string(200, '\x5a'));
   WriteFiles(files, path_);
-  EXPECT_THAT(CheckDataset(path_)->damage, Not(IsEmpty()));
+  EXPECT_THAT(upkeep::CheckDataset(path_)->damage, Not(IsEmpty()));
   EXPECT_TRUE(absl::IsDataLoss(Serve(path_))) << Serve(path_);
   EXPECT_TRUE(ReadFiles(path_).at("") == files.at("")) << "a refused file stays unchanged";
 }
@@ -297,20 +297,20 @@ TEST_F(ResealTest, APageThatLooksLikeAnotherProgramsIsDamageWhereNoneWrote) {
   FlipIn(3, 3000, 1);
   FlipIn(3, 3001, 5);
   FlipIn(3, 2222, 7);
-  EXPECT_THAT(CheckDataset(path_)->damage, Contains(HasSubstr("page 3 of")));
+  EXPECT_THAT(upkeep::CheckDataset(path_)->damage, Contains(HasSubstr("page 3 of")));
 }
 
 TEST_F(ResealTest, WhatWasSealedIsReported) {
   Begin(Killed());
   RunElsewhere(path_, kCount);
-  EXPECT_THAT(CheckDataset(path_)->notes, ElementsAre(HasSubstr("match their recorded checksums")));
+  EXPECT_THAT(upkeep::CheckDataset(path_)->notes, ElementsAre(HasSubstr("match their recorded checksums")));
   ResealReport report;
   ASSERT_TRUE(Serve(path_, &report).ok());
   EXPECT_GT(report.logged, 0u);
   EXPECT_EQ(report.foreign, 0u);
 
   RunElsewhere(path_, "VACUUM");
-  EXPECT_THAT(CheckDataset(path_)->notes, ElementsAre(HasSubstr("another program wrote them")));
+  EXPECT_THAT(upkeep::CheckDataset(path_)->notes, ElementsAre(HasSubstr("another program wrote them")));
   ASSERT_TRUE(Serve(path_, &report).ok());
   EXPECT_GT(report.foreign, 0u);
 }
@@ -321,8 +321,8 @@ TEST_F(ResealTest, AChangeThatCannotBeToldFromDamageIsSealedOnItsOwnersWord) {
   Begin(KilledEarly());
   RunElsewhere(path_, kCount);
   RunElsewhere(path_, kSameSizeUpdate);
-  EXPECT_THAT(std::string(ReportStatus(*CheckDataset(path_)).message()), HasSubstr("check --reseal"));
-  const absl::StatusOr<CheckReport> report = ResealAndCheckDataset(path_);
+  EXPECT_THAT(std::string(upkeep::ReportStatus(*upkeep::CheckDataset(path_)).message()), HasSubstr("check --reseal"));
+  const absl::StatusOr<upkeep::CheckReport> report = upkeep::ResealAndCheckDataset(path_);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_THAT(report->damage, IsEmpty());
   EXPECT_THAT(report->notes, AllOf(Contains(HasSubstr("sealed again: page ")),
@@ -336,9 +336,9 @@ TEST_F(ResealTest, ADamagedFileIsNotSealedOnItsOwnersWord) {
   Files files = ReadFiles(path_);
   files[""].replace(5 * kPageBytes, 200, std::string(200, '\x5a'));
   WriteFiles(files, path_);
-  EXPECT_TRUE(absl::IsDataLoss(ResealAndCheckDataset(path_).status()));
+  EXPECT_TRUE(absl::IsDataLoss(upkeep::ResealAndCheckDataset(path_).status()));
   EXPECT_TRUE(ReadFiles(path_).at("") == files.at(""));
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -13,7 +13,7 @@
 #include "server/storage/sqlite/sqlite_database.h"
 #include "tests/server/storage/dataset_story.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 using ::testing::HasSubstr;
@@ -76,4 +76,4 @@ TEST(SqliteWriter, TheLogStaysBoundedBesideReadersThatComeAndGo) {
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

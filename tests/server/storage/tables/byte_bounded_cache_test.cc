@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 namespace {
 
 TEST(ByteBoundedCache, RemembersWhatFits) {
@@ -60,4 +60,4 @@ TEST(ByteBoundedCache, APairCountsBothTexts) {
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

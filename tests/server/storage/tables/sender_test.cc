@@ -10,7 +10,7 @@
 #include "server/storage/sqlite/sqlite_store.h"
 #include "tests/server/storage/dataset_story.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 namespace {
 
 using ::testing::ElementsAre;
@@ -190,4 +190,4 @@ TEST_F(SenderTest, AProducerOfNobodyBecomesTheOnesWhoOpensIt) {
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

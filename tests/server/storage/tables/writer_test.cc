@@ -9,7 +9,7 @@
 #include "server/storage/tables/unsent_producers.h"
 #include "tests/server/storage/dataset_story.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::tables {
 namespace {
 
 using ::testing::ElementsAre;
@@ -416,4 +416,4 @@ TEST(Writer, ATextWithANulIsRefusedWithItsFieldsName) {
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::tables

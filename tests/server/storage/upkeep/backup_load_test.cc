@@ -20,7 +20,7 @@
 #include "tests/environment.h"
 #include "tests/server/storage/dataset_story.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::upkeep {
 namespace {
 
 using ::testing::IsEmpty;
@@ -69,7 +69,7 @@ class BackupLoadTest : public testing::Test {
 
   // Returns the number of rows of each attempt. Checks that the rows are a prefix, in order and without duplicates.
   static std::vector<uint64_t> RowsOf(const std::string& path) {
-    const auto reader = OpenSqliteReader(path);
+    const auto reader = sqlite::OpenSqliteReader(path);
     EXPECT_TRUE(reader.ok()) << reader.status();
     std::vector<uint64_t> rows;
     v1::ExportRequest request;
@@ -135,4 +135,4 @@ TEST_F(BackupLoadTest, AServedDatasetChecksSound) {
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::upkeep

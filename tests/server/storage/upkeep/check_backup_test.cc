@@ -10,7 +10,7 @@
 #include "server/storage/upkeep/check.h"
 #include "tests/server/storage/dataset_story.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::upkeep {
 namespace {
 
 using ::testing::Contains;
@@ -34,7 +34,7 @@ TEST_F(CheckBackupTest, ASoundDatasetIsCounted) {
 }
 
 TEST_F(CheckBackupTest, OrphansAreDamage) {
-  ASSERT_TRUE(SqliteDatabase::Open(story_.path(), {})->Execute("DELETE FROM attempts").ok());
+  ASSERT_TRUE(sqlite::SqliteDatabase::Open(story_.path(), {})->Execute("DELETE FROM attempts").ok());
   const CheckReport report = *CheckDataset(story_.path());
   EXPECT_THAT(report.damage, Contains(HasSubstr("2 rows of measurements reference a row of attempts")));
   EXPECT_TRUE(absl::IsDataLoss(ReportStatus(report)));
@@ -53,7 +53,7 @@ TEST_F(CheckBackupTest, ABackupIsTakenWhileTheWriterGoesOn) {
   story_.Send({Row('x', 3, 1)});
   EXPECT_THAT(CheckDataset(copy)->counts, Contains(Pair("measurements", 2)));
   EXPECT_THAT(CheckDataset(copy)->damage, IsEmpty());
-  EXPECT_TRUE(OpenSqliteWriter(copy).ok()) << "a backup can be served";
+  EXPECT_TRUE(sqlite::OpenSqliteWriter(copy).ok()) << "a backup can be served";
 }
 
 // If its cache is full, SQLite writes other pages of the copy before the first page.
@@ -81,4 +81,4 @@ TEST_F(CheckBackupTest, ABackupOfNothingLeavesNothing) {
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::upkeep

@@ -13,7 +13,7 @@
 #include "server/storage/upkeep/check.h"
 #include "tests/server/storage/dataset_story.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::upkeep {
 namespace {
 
 using testing::HasSubstr;
@@ -79,7 +79,7 @@ class PruneTest : public testing::Test {
   }
 
   std::string Count(const std::string& table) {
-    absl::StatusOr<SqliteDatabase> database = SqliteDatabase::Open(path_, {.read_only = true});
+    absl::StatusOr<sqlite::SqliteDatabase> database = sqlite::SqliteDatabase::Open(path_, {.read_only = true});
     return std::to_string(database->QueryInt(("SELECT count(*) FROM " + table).c_str()).value_or(-1));
   }
 
@@ -252,4 +252,4 @@ TEST_F(PruneTest, ServedDatasetsAreLeftAlone) {
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::upkeep

@@ -12,7 +12,7 @@
 #include "server/storage/upkeep/check.h"
 #include "tests/server/storage/dataset_story.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::upkeep {
 namespace {
 
 using ::testing::HasSubstr;
@@ -46,7 +46,7 @@ class RestoreTest : public ::testing::Test {
     v1::ExportRequest request;
     request.set_details(true);
     std::string text;
-    const auto reader = OpenSqliteReader(path);
+    const auto reader = sqlite::OpenSqliteReader(path);
     if (!reader.ok()) return reader.status().ToString();
     EXPECT_TRUE((*reader)
                     ->Export(request,
@@ -74,7 +74,7 @@ TEST_F(RestoreTest, TheBackupIsServedAndTheOldFilesAreKept) {
   EXPECT_EQ(report->records, 4);
   EXPECT_EQ(report->missing_records, 1);
   EXPECT_EQ(ExportOf(path), at_backup_);
-  EXPECT_TRUE(OpenSqliteWriter(path).ok());
+  EXPECT_TRUE(sqlite::OpenSqliteWriter(path).ok());
   EXPECT_THAT(CheckDataset(path)->damage, IsEmpty());
   EXPECT_EQ(Contents(path + kKept + "-wal"), old_log);
   EXPECT_THAT(ExportOf(path + kKept), HasSubstr("seq: 3")) << "the replaced dataset can still be read";
@@ -83,22 +83,22 @@ TEST_F(RestoreTest, TheBackupIsServedAndTheOldFilesAreKept) {
 TEST_F(RestoreTest, ADamagedDatasetIsReplaced) {
   const std::string path = Killed();
   std::filesystem::resize_file(path + "-wal", 5000);
-  ASSERT_TRUE(absl::IsDataLoss(OpenSqliteWriter(path).status()));
+  ASSERT_TRUE(absl::IsDataLoss(sqlite::OpenSqliteWriter(path).status()));
   ASSERT_TRUE(RestoreDataset(backup_, path, kNow).ok());
   EXPECT_EQ(ExportOf(path), at_backup_);
-  EXPECT_TRUE(OpenSqliteWriter(path).ok());
+  EXPECT_TRUE(sqlite::OpenSqliteWriter(path).ok());
 }
 
 // Follows the runbook: backs up the readable part of a damaged dataset and restores that backup.
 TEST_F(RestoreTest, OneCanGoOnWithWhatIsLeft) {
   const std::string path = Killed();
   std::filesystem::resize_file(path + "-wal", std::filesystem::file_size(path + "-wal") - 1);
-  ASSERT_TRUE(absl::IsDataLoss(OpenSqliteReader(path).status()));
+  ASSERT_TRUE(absl::IsDataLoss(sqlite::OpenSqliteReader(path).status()));
   ASSERT_TRUE(BackUpDataset(path, folder_.File("left.db")).ok());
   const absl::StatusOr<RestoreReport> report = RestoreDataset(folder_.File("left.db"), path, kNow);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->missing_records, 1);
-  EXPECT_TRUE(OpenSqliteWriter(path).ok());
+  EXPECT_TRUE(sqlite::OpenSqliteWriter(path).ok());
 }
 
 TEST_F(RestoreTest, NothingIsTouchedForADamagedBackup) {
@@ -125,10 +125,10 @@ TEST_F(RestoreTest, WhereTheDatabaseIsGoneNoCollectorBeginsAnew) {
   const std::string path = Killed();
   std::filesystem::remove(path);
   std::filesystem::remove(path + "-wal");
-  EXPECT_TRUE(absl::IsDataLoss(OpenSqliteWriter(path).status()));
+  EXPECT_TRUE(absl::IsDataLoss(sqlite::OpenSqliteWriter(path).status()));
   ASSERT_TRUE(RestoreDataset(backup_, path, kNow).ok());
-  EXPECT_TRUE(OpenSqliteWriter(path).ok());
+  EXPECT_TRUE(sqlite::OpenSqliteWriter(path).ok());
 }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::upkeep

@@ -4,7 +4,7 @@
 
 #include "tests/server/storage/sqlite/faults/fault_points.h"
 
-using Points = telemetry::storage::FaultPoints;
+using Points = telemetry::storage::sqlite::FaultPoints;
 
 #define TELEMETRY_WRAP(name, parameters, arguments)                                          \
   extern "C" int __real_##name parameters;                                                   \

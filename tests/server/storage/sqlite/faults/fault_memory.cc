@@ -4,7 +4,7 @@
 
 #include "tests/server/storage/sqlite/faults/fault_points.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 sqlite3_mem_methods real;
@@ -26,4 +26,4 @@ void InstallFaultMemory() {
   sqlite3_config(SQLITE_CONFIG_PAGECACHE, nullptr, 0, 0);
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

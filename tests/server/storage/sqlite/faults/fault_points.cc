@@ -1,6 +1,6 @@
 #include "tests/server/storage/sqlite/faults/fault_points.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 struct Armed {
@@ -33,4 +33,4 @@ int FaultPoints::Pass(Kind kind) {
   return armed.code;
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 
 // The points of this process at which a disk, SQLite or its memory may fail, in the order of execution. A test arms one
 // of them; all others work. Not thread-safe.
@@ -27,4 +27,4 @@ class FaultPoints {
   static int Pass(Kind kind);
 };
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

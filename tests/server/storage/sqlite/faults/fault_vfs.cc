@@ -6,7 +6,7 @@
 
 #include "tests/server/storage/sqlite/faults/fault_points.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 using Kind = FaultPoints::Kind;
@@ -116,4 +116,4 @@ void RegisterFaultVfs(const char* name) {
   sqlite3_vfs_register(&vfs, /*makeDflt=*/0);
 }
 
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite

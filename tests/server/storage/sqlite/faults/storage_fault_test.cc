@@ -20,7 +20,7 @@
 #include "tests/server/storage/sqlite/faults/fault_points.h"
 #include "tests/server/storage/sqlite/faults/fault_vfs.h"
 
-namespace telemetry::storage {
+namespace telemetry::storage::sqlite {
 namespace {
 
 using Kind = FaultPoints::Kind;
@@ -132,9 +132,9 @@ std::string Inspect(const std::string& path, size_t acked) {
   while (stored < Batches().size() && end + Batches()[stored].size() <= committed) end += Batches()[stored++].size();
   if (end != committed) return absl::StrCat("committed up to ", committed, ", inside a batch");
   if (stored < acked) return absl::StrCat("acknowledged ", acked, " batches, has ", stored);
-  const absl::StatusOr<CheckReport> report = CheckDataset(path);
+  const absl::StatusOr<upkeep::CheckReport> report = upkeep::CheckDataset(path);
   if (!report.ok() || !report->damage.empty())
-    return absl::StrCat("damaged: ", report.ok() ? FormatReport(*report) : report.status().ToString());
+    return absl::StrCat("damaged: ", report.ok() ? upkeep::FormatReport(*report) : report.status().ToString());
   const absl::StatusOr<std::string> exported = ExportOf(path, "");
   if (!exported.ok()) return exported.status().ToString();
   return *exported == ExportAfter(stored) ? "" : absl::StrCat("not the dataset of ", stored, " batches: ", *exported);
@@ -236,7 +236,7 @@ class RetentionFaultTest : public testing::Test {
       FaultPoints::Arm(kind, n, code, repeats);
       const bool removed = RemoveUntilTheFault(folder.database());
       const bool reached = FaultPoints::Disarm();
-      const absl::StatusOr<CheckReport> report = CheckDataset(folder.database());
+      const absl::StatusOr<upkeep::CheckReport> report = upkeep::CheckDataset(folder.database());
       ASSERT_TRUE(report.ok() && report->damage.empty()) << "place " << n;
       const absl::StatusOr<std::string> exported = ExportOf(folder.database(), "");
       ASSERT_TRUE(exported.ok()) << "place " << n << ": " << exported.status();
@@ -254,11 +254,11 @@ TEST_F(RetentionFaultTest, CallsThatFail) { Sweep(Kind::kCallBefore, SQLITE_IOER
 TEST_F(RetentionFaultTest, Allocations) { Sweep(Kind::kMemory, SQLITE_NOMEM, false, Stride(11)); }
 
 }  // namespace
-}  // namespace telemetry::storage
+}  // namespace telemetry::storage::sqlite
 
 int main(int argc, char** argv) {
-  telemetry::storage::InstallFaultMemory();
-  telemetry::storage::RegisterFaultVfs(telemetry::storage::kVfs);
+  telemetry::storage::sqlite::InstallFaultMemory();
+  telemetry::storage::sqlite::RegisterFaultVfs(telemetry::storage::kVfs);
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }
