@@ -163,7 +163,7 @@ class ServeCommand final : public cli::Command {
     const absl::Status status = flags_.validate ? ValidateServe(flags_) : Serve(flags_);
     if (status.ok()) return cli::kExitDone;
     if (flags_.log_format != "json") return status;
-    log::Error(status.message());  // a JSON line, too, so that programs can parse the entire log
+    log::Error(std::string(status.message()));  // a JSON line, too, so that programs can parse the entire log
     return cli::kExitFailed;
   }
 
