@@ -59,6 +59,7 @@ void CheckIr(const v1::IrGraph& graph) {
 }  // namespace telemetry::record::sidecar
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace telemetry::record;
   using namespace telemetry::record::sidecar;
   const absl::StatusOr<Json> value = ParseJson({reinterpret_cast<const char*>(data), size});
   if (!value.ok()) return 0;
