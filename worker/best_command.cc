@@ -12,6 +12,7 @@
 #include "spdlog/spdlog.h"
 #include "worker/command_line.h"
 #include "worker/commands.h"
+#include "worker/device/open_device.h"
 #include "worker/kernels/library.h"
 #include "worker/tune/best_configs.h"
 #include "worker/tune/known_configs.h"

@@ -10,6 +10,7 @@
 #include "spdlog/spdlog.h"
 #include "worker/commands.h"
 #include "worker/device/device.h"
+#include "worker/device/open_device.h"
 
 namespace telemetry::worker {
 namespace {

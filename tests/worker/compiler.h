@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "worker/device/compile_cuda.h"
 #include "worker/device/device.h"
 
 namespace telemetry::worker {

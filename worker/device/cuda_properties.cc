@@ -4,9 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "worker/device/compile_cuda.h"
 #include "worker/device/cuda_api.h"
 #include "worker/device/cuda_device.h"
-#include "worker/device/nvrtc.h"
 
 namespace telemetry::worker {
 namespace {

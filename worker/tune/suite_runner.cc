@@ -14,6 +14,7 @@
 #include "proto/record/counted.h"
 #include "proto/record/strings.h"
 #include "worker/device/device.h"
+#include "worker/device/open_device.h"
 
 namespace telemetry::worker::tune {
 namespace {

@@ -5,6 +5,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
+#include "worker/device/open_device.h"
 #include "worker/tune/journal.h"
 #include "worker/tune/known_configs.h"
 #include "worker/tune/library_subject.h"

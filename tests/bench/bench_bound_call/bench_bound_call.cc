@@ -11,6 +11,7 @@
 #include "tests/bench/bench_main.h"
 #include "tests/bench/median.h"
 #include "worker/device/device.h"
+#include "worker/device/open_device.h"
 #include "worker/kernel/kernel.h"
 
 namespace telemetry::worker {

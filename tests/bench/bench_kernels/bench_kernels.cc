@@ -15,6 +15,7 @@
 #include "tests/bench/bench_kernels/stopwatch.h"
 #include "tests/bench/bench_main.h"
 #include "worker/device/device.h"
+#include "worker/device/open_device.h"
 
 namespace telemetry::bench {
 namespace {

@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "tests/bench/bench_kernels/bench_cases.h"
 #include "tests/bench/bench_measure/repeated_measuring.h"
+#include "worker/device/open_device.h"
 #include "worker/tune/measure/sample_statistics.h"
 #include "worker/tune/tune_child.h"
 

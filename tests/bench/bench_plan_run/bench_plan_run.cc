@@ -10,6 +10,7 @@
 #include "tests/bench/bench_main.h"
 #include "tests/bench/median.h"
 #include "worker/debug/value_debugger.h"
+#include "worker/device/open_device.h"
 #include "worker/wrapper/memory_plan.h"
 #include "worker/wrapper/plan_builder.h"
 #include "worker/wrapper/run_plan.h"

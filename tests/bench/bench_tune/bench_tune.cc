@@ -15,6 +15,7 @@
 #include "tests/bench/bench_main.h"
 #include "tests/bench/bench_tune/tune_cases.h"
 #include "tests/bench/bench_tune/tune_run.h"
+#include "worker/device/open_device.h"
 #include "worker/tune/search/effort.h"
 #include "worker/tune/tune_child.h"
 

@@ -6,6 +6,8 @@
 
 #include "proto/record/strings.h"
 #include "worker/codegen/emit/generate.h"
+#include "worker/device/compile_cuda.h"
+#include "worker/device/open_device.h"
 
 namespace telemetry::worker::codegen {
 namespace {

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "worker/debug/value_debugger.h"
+#include "worker/device/open_device.h"
 #include "worker/ir/host_array.h"
 #include "worker/kernel/tensor.h"
 

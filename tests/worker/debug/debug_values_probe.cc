@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "worker/debug/value_debugger.h"
+#include "worker/device/open_device.h"
 #include "worker/ir/host_array.h"
 
 namespace telemetry::worker::debug {

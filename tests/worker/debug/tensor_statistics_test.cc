@@ -7,6 +7,7 @@
 #include "tests/worker/compiler.h"
 #include "tests/worker/debug/debug_fixture.h"
 #include "worker/debug/device_statistics.h"
+#include "worker/device/compile_cuda.h"
 #include "worker/ir/half.h"
 
 namespace telemetry::worker::debug {

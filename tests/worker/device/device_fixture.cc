@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "worker/device/open_device.h"
+
 namespace telemetry::worker {
 namespace {
 

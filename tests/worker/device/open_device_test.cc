@@ -1,9 +1,9 @@
+#include "worker/device/open_device.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
-
-#include "worker/device/device.h"
 
 namespace telemetry::worker {
 namespace {

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/worker/kernel/test_kernels.h"
 #include "worker/device/device.h"
+#include "worker/device/open_device.h"
 #include "worker/ir/compare.h"
 
 namespace telemetry::worker {

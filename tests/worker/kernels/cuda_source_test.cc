@@ -13,6 +13,7 @@
 #include "tests/worker/kernels/kernel_runner.h"
 #include "tests/worker/kernels/test_problems.h"
 #include "worker/codegen/emit/generate.h"
+#include "worker/device/compile_cuda.h"
 #include "worker/kernels/trace_problem.h"
 
 namespace telemetry::worker::kernels {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "worker/device/open_device.h"
 #include "worker/kernels/kernel_spec.h"
 
 namespace telemetry::worker::kernels {

@@ -10,6 +10,7 @@
 #include "tests/client/fake_dataset.h"
 #include "tests/run_program.h"
 #include "worker/device/device.h"
+#include "worker/device/open_device.h"
 #include "worker/kernels/library.h"
 #include "worker/tune/best_configs.h"
 #include "worker/tune/library_subject.h"

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tests/paths.h"
+#include "worker/device/open_device.h"
 #include "worker/kernels/problem.h"
 #include "worker/tune/recording/statuses.h"
 

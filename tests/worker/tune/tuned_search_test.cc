@@ -12,6 +12,7 @@
 
 #include "tests/worker/kernel/test_kernels.h"
 #include "tests/worker/tune/tune_fixture.h"
+#include "worker/device/open_device.h"
 #include "worker/kernel/kernel.h"
 #include "worker/kernels/kernel_spec.h"
 #include "worker/tune/bound_call.h"

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "worker/device/open_device.h"
+
 namespace telemetry::worker::wrapper {
 
 std::shared_ptr<Device> TestDevice() {

@@ -11,7 +11,9 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "proto/base/status_macros.h"
+#include "worker/device/compile_cuda.h"
 #include "worker/device/device.h"
+#include "worker/device/open_device.h"
 #include "worker/tune/compile/compile_messages.pb.h"
 #include "worker/tune/process/parent_connection.h"
 

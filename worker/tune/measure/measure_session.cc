@@ -4,6 +4,7 @@
 
 #include "proto/base/status_macros.h"
 #include "proto/base/steady.h"
+#include "worker/device/open_device.h"
 #include "worker/tune/measure/failures.h"
 #include "worker/tune/measure/measure_request.h"
 #include "worker/tune/measure/round_series.h"

@@ -11,6 +11,7 @@
 #include "tests/worker/compiler.h"
 #include "tests/worker/tune/compile/pool_fixture.h"
 #include "worker/device/device.h"
+#include "worker/device/open_device.h"
 
 namespace telemetry::worker::tune::compile {
 namespace {

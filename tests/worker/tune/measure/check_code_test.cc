@@ -7,6 +7,7 @@
 #include <random>
 
 #include "tests/worker/tune/measure/measure_fixture.h"
+#include "worker/device/open_device.h"
 #include "worker/ir/host_array.h"
 
 namespace telemetry::worker::tune::measure {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/worker/tune/measure/measure_fixture.h"
+#include "worker/device/open_device.h"
 #include "worker/kernel/kernel.h"
 #include "worker/kernels/draw.h"
 #include "worker/kernels/kernel_spec.h"

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "worker/device/open_device.h"
+
 namespace telemetry::worker::tune::measure {
 namespace {
 

@@ -7,6 +7,7 @@
 #include "tests/worker/wrapper/program/program_fixture.h"
 #include "tests/worker/wrapper/random_plan.h"
 #include "tests/worker/wrapper/sample_plans.h"
+#include "worker/device/open_device.h"
 #include "worker/kernel/kernel.h"
 #include "worker/kernels/kernel_spec.h"
 #include "worker/wrapper/launch_plan.h"

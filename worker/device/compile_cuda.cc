@@ -1,4 +1,4 @@
-#include "worker/device/nvrtc.h"
+#include "worker/device/compile_cuda.h"
 
 #include <cstdlib>
 #include <string_view>
@@ -140,7 +140,7 @@ absl::StatusOr<std::string> NvrtcVersion() {
   return absl::StrCat(major, ".", minor);
 }
 
-absl::StatusOr<CompiledCode> NvrtcCompile(const std::string& source, const std::string& architecture) {
+absl::StatusOr<CompiledCode> CompileCuda(const std::string& source, const std::string& architecture) {
   ASSIGN_OR_RETURN(const NvrtcApi* const api, GetNvrtcApi());
   ASSIGN_OR_RETURN(Program program, Program::Create(*api, source));
   RETURN_IF_ERROR(program.Compile(architecture));

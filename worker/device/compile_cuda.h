@@ -13,7 +13,8 @@ namespace telemetry::worker {
 // Returns a version such as "13.0". UNAVAILABLE: there is no NVRTC; the message lists the paths that were tried.
 absl::StatusOr<std::string> NvrtcVersion();
 
-// Implements CompileCuda of device.h.
-absl::StatusOr<CompiledCode> NvrtcCompile(const std::string& source, const std::string& architecture);
+// Compiles CUDA source, without a device, to a cubin for an architecture ("sm_80", "sm_90") with all instructions of
+// that architecture. UNAVAILABLE: as above. INVALID_ARGUMENT: the message is the compiler's log.
+absl::StatusOr<CompiledCode> CompileCuda(const std::string& source, const std::string& architecture);
 
 }  // namespace telemetry::worker

@@ -1,4 +1,4 @@
-#include "worker/device/nvrtc.h"
+#include "worker/device/compile_cuda.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
