@@ -22,6 +22,8 @@
 namespace telemetry::worker {
 namespace {
 
+using device::DeviceProperties;
+
 struct BestFlags {
   std::string kernel;
   std::vector<std::string> arguments;
@@ -33,7 +35,7 @@ struct BestFlags {
 };
 
 absl::StatusOr<DeviceProperties> FindDeviceProperties(const std::string& id) {
-  for (const DeviceProperties& device : ListDevices()) {
+  for (const DeviceProperties& device : device::ListDevices()) {
     if (id.empty() || DeviceId(device) == id) return device;
   }
   return absl::InvalidArgumentError(absl::StrCat("--device ", id, ": no such device; see telemetry-worker devices"));
@@ -56,7 +58,7 @@ absl::StatusOr<tune::BestConfig> Best(const BestFlags& flags) {
   absl::StatusOr<const kernels::LibraryKernel*> kernel = kernels::FindKernel(flags.kernel);
   if (!kernel.ok()) return absl::InvalidArgumentError(kernel.status().message());
   ASSIGN_OR_RETURN(kernels::Problem problem, kernels::ParseProblem(**kernel, flags.arguments));
-  ASSIGN_OR_RETURN(Settings settings, ParseSettings(flags.settings));
+  ASSIGN_OR_RETURN(runtime::Settings settings, ParseSettings(flags.settings));
   ASSIGN_OR_RETURN(DeviceProperties device, FindDeviceProperties(flags.device));
   const v1::Run run = tune::MakeLibraryRun(**kernel, problem, settings, device);
   absl::StatusOr<tune::BestConfig> best = FindBestFor(run, flags);

@@ -11,7 +11,7 @@
 #include "worker/device/compile_options.h"
 #include "worker/device/library.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 // The types of NVRTC's documentation (docs.nvidia.com/cuda/nvrtc).
@@ -148,4 +148,4 @@ absl::StatusOr<CompiledCode> CompileCuda(const std::string& source, const std::s
   return CompiledCode{.binary = std::move(cubin), .log = program.Log()};
 }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -5,7 +5,7 @@
 #include "absl/status/statusor.h"
 #include "worker/device/device.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 // NVIDIA's run-time compiler, loaded by the first call: the library in TELEMETRY_NVRTC if it is set, else the one that
 // the loader or /usr/local/cuda has. Any thread may call these functions.
@@ -17,4 +17,4 @@ absl::StatusOr<std::string> NvrtcVersion();
 // that architecture. UNAVAILABLE: as above. INVALID_ARGUMENT: the message is the compiler's log.
 absl::StatusOr<CompiledCode> CompileCuda(const std::string& source, const std::string& architecture);
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -12,7 +12,7 @@
 #include "worker/device/cuda_module.h"
 #include "worker/device/launch_checks.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 class CudaDevice final : public Device {
@@ -146,4 +146,4 @@ absl::StatusOr<std::shared_ptr<Device>> OpenCudaDevice(const DeviceProperties& p
   return std::make_shared<CudaDevice>(std::move(context));
 }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -8,7 +8,7 @@
 #include "worker/device/cuda_api.h"
 #include "worker/device/cuda_device.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 // 13020 becomes "13.2".
@@ -78,4 +78,4 @@ absl::StatusOr<std::vector<DeviceProperties>> ListCudaDevices(std::vector<std::s
   return devices;
 }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

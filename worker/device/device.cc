@@ -2,10 +2,10 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 std::string DeviceId(const DeviceProperties& properties) {
   return absl::StrCat(properties.dialect == Dialect::kCuda ? "cuda:" : "opencl:", properties.ordinal);
 }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -12,7 +12,7 @@
 #include "absl/types/span.h"
 #include "worker/device/dtype.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 // A common interface over the CUDA driver and OpenCL. Both are loaded at run time (dlopen), so that one binary serves
 // machines with neither, either or both. Code outside of worker/device depends on the API only through the dialect of
@@ -165,4 +165,4 @@ class Device {
 // Returns a name such as "cuda:0" or "opencl:1".
 std::string DeviceId(const DeviceProperties& properties);
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

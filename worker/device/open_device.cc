@@ -8,7 +8,7 @@
 #include "worker/device/opencl_device.h"
 #include "worker/device/opencl_platforms.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 std::vector<DeviceProperties> CudaDevices(std::vector<std::string>* notices) {
@@ -60,4 +60,4 @@ absl::StatusOr<std::shared_ptr<Device>> OpenDevice(const std::string& id) {
   return NotFound(id, present, notices);
 }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "worker/device/device.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 // Returns all devices of this machine, CUDA devices first; empty if there is no driver. `notices` receives the drivers
 // that were not found and the devices that were skipped because of an error.
@@ -17,4 +17,4 @@ std::vector<DeviceProperties> ListDevices(std::vector<std::string>* notices = nu
 // message lists the devices that exist.
 absl::StatusOr<std::shared_ptr<Device>> OpenDevice(const std::string& id);
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -19,6 +19,7 @@
 namespace telemetry::worker::tune {
 namespace {
 
+using device::DeviceProperties;
 using record::Cat;
 
 // Devices with the same name, and the entries that they share.
@@ -29,7 +30,7 @@ struct DeviceKind {
 };
 
 absl::StatusOr<std::vector<DeviceProperties>> DevicesOf(const Suite& suite) {
-  std::vector<DeviceProperties> all = ListDevices();
+  std::vector<DeviceProperties> all = device::ListDevices();
   std::vector<DeviceProperties> chosen;
   for (const std::string& id : suite.devices) {
     const auto found =
@@ -56,7 +57,7 @@ class SuiteRunner {
     ASSIGN_OR_RETURN(std::vector<DeviceProperties> devices, DevicesOf(suite_));
     std::map<std::string, DeviceKind> kinds;
     for (const DeviceProperties& device : devices) {
-      DeviceKind& kind = kinds[Cat(device.name, " ", DeviceTypeName(device.dialect))];
+      DeviceKind& kind = kinds[Cat(device.name, " ", runtime::DeviceTypeName(device.dialect))];
       kind.ids.push_back(DeviceId(device));
       kind.outcomes.resize(suite_.entries.size());
     }

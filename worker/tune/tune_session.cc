@@ -77,7 +77,7 @@ absl::StatusOr<std::unique_ptr<recording::SidecarLog>> TuneSession::OpenLog() co
 }
 
 absl::StatusOr<TaskResult> TuneSession::Run(const TuneTask& task) {
-  ASSIGN_OR_RETURN(std::shared_ptr<Device> device, OpenDevice(task.device));
+  ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device, device::OpenDevice(task.device));
   ASSIGN_OR_RETURN(LibrarySubject subject,
                    MakeLibrarySubject(*task.kernel, task.problem, task.settings, device, task.tuner.search.seed));
   return Tune(std::move(subject.subject), std::move(subject.info), task.tuner);

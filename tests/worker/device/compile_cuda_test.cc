@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 using testing::HasSubstr;
@@ -63,4 +63,4 @@ TEST_F(NvrtcTest, RefusesAnArchitectureThatItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 using testing::AllOf;
@@ -37,4 +37,4 @@ TEST(OpenDeviceTest, SaysWhatIsThere) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

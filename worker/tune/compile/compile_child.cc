@@ -20,16 +20,19 @@
 namespace telemetry::worker::tune::compile {
 namespace {
 
+using device::CompiledCode;
+using device::Device;
+
 // Lowers the priority of compilation, because busy processors disturb measurements.
 constexpr int kNiceness = 5;
 
 class Compilers {
  public:
   absl::StatusOr<CompiledCode> Compile(const CompileRequest& request) {
-    if (!request.is_opencl()) return CompileCuda(request.source(), request.target());
+    if (!request.is_opencl()) return device::CompileCuda(request.source(), request.target());
     std::shared_ptr<Device>& device = devices_[request.target()];
     if (device == nullptr) {
-      ASSIGN_OR_RETURN(std::shared_ptr<Device> opened, OpenDevice(request.target()));
+      ASSIGN_OR_RETURN(std::shared_ptr<Device> opened, device::OpenDevice(request.target()));
       device = std::move(opened);
     }
     return device->Compile(request.source());

@@ -17,6 +17,8 @@ namespace telemetry::worker::tune::compile {
 namespace {
 
 using absl::StatusCode;
+using device::Dialect;
+using device::OpenDevice;
 using testing::HasSubstr;
 using testing::StartsWith;
 
