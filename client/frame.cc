@@ -1,7 +1,6 @@
 #include "client/frame.h"
 
 #include "client/little_endian.h"
-#include "client/producer.h"
 #include "proto/record/ids.h"
 #include "proto/record/record_limit.h"
 

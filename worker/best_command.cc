@@ -12,6 +12,7 @@
 #include "spdlog/spdlog.h"
 #include "worker/command_line.h"
 #include "worker/commands.h"
+#include "worker/device/open_device.h"
 #include "worker/kernels/library.h"
 #include "worker/tune/best_configs.h"
 #include "worker/tune/known_configs.h"
@@ -20,6 +21,8 @@
 
 namespace telemetry::worker {
 namespace {
+
+using device::DeviceProperties;
 
 struct BestFlags {
   std::string kernel;
@@ -32,7 +35,7 @@ struct BestFlags {
 };
 
 absl::StatusOr<DeviceProperties> FindDeviceProperties(const std::string& id) {
-  for (const DeviceProperties& device : ListDevices()) {
+  for (const DeviceProperties& device : device::ListDevices()) {
     if (id.empty() || DeviceId(device) == id) return device;
   }
   return absl::InvalidArgumentError(absl::StrCat("--device ", id, ": no such device; see telemetry-worker devices"));
@@ -55,7 +58,7 @@ absl::StatusOr<tune::BestConfig> Best(const BestFlags& flags) {
   absl::StatusOr<const kernels::LibraryKernel*> kernel = kernels::FindKernel(flags.kernel);
   if (!kernel.ok()) return absl::InvalidArgumentError(kernel.status().message());
   ASSIGN_OR_RETURN(kernels::Problem problem, kernels::ParseProblem(**kernel, flags.arguments));
-  ASSIGN_OR_RETURN(Settings settings, ParseSettings(flags.settings));
+  ASSIGN_OR_RETURN(runtime::Settings settings, ParseSettings(flags.settings));
   ASSIGN_OR_RETURN(DeviceProperties device, FindDeviceProperties(flags.device));
   const v1::Run run = tune::MakeLibraryRun(**kernel, problem, settings, device);
   absl::StatusOr<tune::BestConfig> best = FindBestFor(run, flags);

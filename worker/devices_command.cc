@@ -10,10 +10,13 @@
 #include "spdlog/spdlog.h"
 #include "worker/commands.h"
 #include "worker/device/device.h"
+#include "worker/device/open_device.h"
 
 namespace telemetry::worker {
 namespace {
 
+using device::DeviceProperties;
+using device::Dialect;
 using record::Json;
 
 // Returns an empty string if the frequency is not known.
@@ -75,7 +78,7 @@ Json ToJson(const DeviceProperties& device) {
 
 int PrintDevices(bool as_json) {
   std::vector<std::string> notices;
-  const std::vector<DeviceProperties> devices = ListDevices(&notices);
+  const std::vector<DeviceProperties> devices = device::ListDevices(&notices);
   Json list = Json::Array();
   for (const DeviceProperties& device : devices) {
     if (as_json) {

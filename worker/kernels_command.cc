@@ -61,7 +61,7 @@ Json ArrayOf(const Items& items, ToJson to_json) {
   return array;
 }
 
-Json DTypeJson(DType dtype) { return Json::String(std::string(ShortName(dtype))); }
+Json DTypeJson(device::DType dtype) { return Json::String(std::string(ShortName(dtype))); }
 
 Json KernelJson(const LibraryKernel& kernel) {
   const Problem defaults = DefaultProblem(kernel);

@@ -97,7 +97,7 @@ void SleepUntil(SteadyTime time, const std::atomic<bool>& stop) {
 
 absl::StatusOr<tune::SuiteOptions> MakeSuiteOptions(const RunFlags& flags) {
   ASSIGN_OR_RETURN(tune::TunerOptions tuner, ParseTunerOptions(flags.tune));
-  ASSIGN_OR_RETURN(Settings settings, ParseSettings(flags.tune.settings));
+  ASSIGN_OR_RETURN(runtime::Settings settings, ParseSettings(flags.tune.settings));
   tuner.stop = &cli::StopOnEndSignals();
   return tune::SuiteOptions{.tuner = std::move(tuner), .settings = settings, .on_line = [](const std::string& line) {
                               std::cerr << line << "\n";

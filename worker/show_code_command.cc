@@ -66,8 +66,8 @@ absl::StatusOr<std::string> GenerateSource(const ShowCodeFlags& flags, const ir:
     config = std::move(parsed);
   }
   ASSIGN_OR_RETURN(codegen::GeneratedKernel generated, codegen::emit::Generate(device_ir, config, target));
-  if (target.dialect != Dialect::kCuda) return generated.source;
-  return absl::StrCat("// NVRTC options: ", absl::StrJoin(CudaCompileOptions(flags.architecture), " "), "\n",
+  if (target.dialect != device::Dialect::kCuda) return generated.source;
+  return absl::StrCat("// NVRTC options: ", absl::StrJoin(device::CudaCompileOptions(flags.architecture), " "), "\n",
                       generated.source);
 }
 

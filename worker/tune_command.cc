@@ -59,7 +59,7 @@ absl::StatusOr<tune::TuneTask> MakeTask(const TuneCommandFlags& flags) {
   absl::StatusOr<const kernels::LibraryKernel*> kernel = kernels::FindKernel(flags.kernel);
   if (!kernel.ok()) return absl::InvalidArgumentError(kernel.status().message());
   ASSIGN_OR_RETURN(kernels::Problem problem, kernels::ParseProblem(**kernel, flags.arguments));
-  ASSIGN_OR_RETURN(Settings settings, ParseSettings(flags.tune.settings));
+  ASSIGN_OR_RETURN(runtime::Settings settings, ParseSettings(flags.tune.settings));
   ASSIGN_OR_RETURN(tune::TunerOptions tuner, ParseTunerOptions(flags.tune));
   return tune::TuneTask{.kernel = *kernel,
                         .problem = std::move(problem),

@@ -83,8 +83,8 @@ absl::StatusOr<tune::TunerOptions> ParseTunerOptions(const TuneFlags& flags) {
   return options;
 }
 
-absl::StatusOr<Settings> ParseSettings(const std::vector<std::string>& settings) {
-  std::vector<NamedSetting> named;
+absl::StatusOr<runtime::Settings> ParseSettings(const std::vector<std::string>& settings) {
+  std::vector<runtime::NamedSetting> named;
   for (const std::string& setting : settings) {
     const size_t equals = setting.find('=');
     if (equals == std::string::npos) {
@@ -92,7 +92,7 @@ absl::StatusOr<Settings> ParseSettings(const std::vector<std::string>& settings)
     }
     named.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
   }
-  return SettingsOf(named);
+  return runtime::SettingsOf(named);
 }
 
 absl::StatusOr<std::unique_ptr<tune::TuneSession>> OpenSession(const TuneFlags& flags) {

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "proto/access/credentials.h"
 #include "proto/base/cli/flags.h"
-#include "worker/kernel/settings.h"
+#include "worker/runtime/settings.h"
 #include "worker/tune/tune_session.h"
 
 namespace telemetry::worker {
@@ -46,7 +46,7 @@ struct TuneFlags {
 // Convert the flags. Return INVALID_ARGUMENT, with the flag's name, if a value is invalid. OpenSession also returns the
 // errors of access::Connection::Check and TuneSession::Open.
 absl::StatusOr<tune::TunerOptions> ParseTunerOptions(const TuneFlags& flags);
-absl::StatusOr<Settings> ParseSettings(const std::vector<std::string>& settings);
+absl::StatusOr<runtime::Settings> ParseSettings(const std::vector<std::string>& settings);
 absl::StatusOr<std::unique_ptr<tune::TuneSession>> OpenSession(const TuneFlags& flags);
 
 // Waits at most `patience` until the collector has acknowledged every record. Logs an error and returns false if it has

@@ -55,13 +55,13 @@ class Layers(Tree):
         self.assertEqual(self.run_check("check_layers.py"), "")
 
     def test_data_flows_one_way(self) -> None:
-        self.allows("worker/kernel/a.cc", '"worker/device/device.h"')
+        self.allows("worker/runtime/a.cc", '"worker/device/device.h"')
         self.refuses("proto/record/a.h", '"worker/device/device.h"')
         self.refuses("client/a.cc", '"server/storage/store.h"')
         self.refuses("server/collector/a.cc", '"client/producer.h"')
         self.refuses("server/export/a.cc", '"server/copy/copy_dataset.h"')
         self.refuses("worker/ir/a.cc", '"worker/codegen/emit/generate.h"')
-        self.refuses("worker/tune/recording/a.cc", '"worker/kernel/kernel.h"')
+        self.refuses("worker/tune/recording/a.cc", '"worker/runtime/kernel.h"')
 
     def test_a_folder_without_an_entry_is_refused(self) -> None:
         self.refuses("server/new_room/a.cc", "<vector>")
@@ -71,12 +71,12 @@ class Layers(Tree):
         self.refuses("proto/log/deeper/a.cc", '"client/producer.h"')
 
     def test_libraries_have_their_rooms(self) -> None:
-        self.refuses("worker/kernel/a.cc", "<sqlite3.h>")
+        self.refuses("worker/runtime/a.cc", "<sqlite3.h>")
         self.refuses("tests/a.cc", "<libpq-fe.h>")
         self.allows("server/storage/postgresql/a.cc", "<libpq-fe.h>")
         self.refuses("proto/record/a.cc", "<grpcpp/server.h>")
         for header in ("<cuda.h>", "<nvrtc.h>", "<CL/cl.h>", "<dlfcn.h>", '"worker/device/cuda_api.h"'):
-            self.refuses("worker/kernel/a.h", header)
+            self.refuses("worker/runtime/a.h", header)
             self.allows("worker/device/a.cc", header)
 
 

@@ -38,7 +38,9 @@ bool MayReadWhatItWrites(const ir::DeviceIr& ir) {
 
 bool SuitsClusters(const ir::DeviceIr& ir) { return Reduces(ir) && !HasDot(ir) && !MayReadWhatItWrites(ir); }
 
-bool HasClusters(const Target& target) { return target.dialect == Dialect::kCuda && target.sm >= kFirstWithClusters; }
+bool HasClusters(const Target& target) {
+  return target.dialect == device::Dialect::kCuda && target.sm >= kFirstWithClusters;
+}
 
 std::string ClusterRequirement() { return "CUDA and sm_90 or later"; }
 

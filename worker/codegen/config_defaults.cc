@@ -174,7 +174,7 @@ class Builder {
     for (const Access& access : ListAccesses(ir_)) {
       const ir::Graph& graph = ir_.graphs[static_cast<size_t>(access.graph)];
       const ir::Node& node = graph.nodes[static_cast<size_t>(access.node)];
-      const DType dtype = ir_.tensors[static_cast<size_t>(AccessedTensor(graph, node))].dtype;
+      const device::DType dtype = ir_.tensors[static_cast<size_t>(AccessedTensor(graph, node))].dtype;
       const auto widest = static_cast<int64_t>(16 / SizeOf(dtype));
       parameters_.push_back({.key = "vector_widths",
                              .index = index,

@@ -9,7 +9,7 @@
 
 namespace telemetry::worker::codegen {
 
-Target Target::For(const DeviceProperties& device) {
+Target Target::For(const device::DeviceProperties& device) {
   Target target = {.dialect = device.dialect,
                    .compute_units = std::max(device.compute_units, 1),
                    .max_threads_per_block = device.max_threads_per_block,
@@ -20,7 +20,7 @@ Target Target::For(const DeviceProperties& device) {
 }
 
 absl::StatusOr<Target> Target::ForArchitecture(std::string_view architecture) {
-  Target target = {.dialect = Dialect::kCuda};
+  Target target = {.dialect = device::Dialect::kCuda};
   std::string_view digits = architecture;
   const bool is_specific = digits.ends_with('a');
   if (is_specific) digits.remove_suffix(1);

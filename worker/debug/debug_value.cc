@@ -10,6 +10,7 @@
 namespace telemetry::worker::debug {
 namespace {
 
+using device::DType;
 using record::Cat;
 
 // Formats a number with enough digits to distinguish any two f32 numbers.
@@ -40,7 +41,7 @@ std::string StatisticsText(const TensorStatistics& statistics, DType dtype) {
 }
 
 std::string TensorText(const DebugValue& value, const TensorStatistics& statistics, absl::Span<const double> elements) {
-  const Tensor& tensor = *value.tensor();
+  const runtime::Tensor& tensor = *value.tensor();
   std::string text = Cat("elements=", statistics.elements, " sizes=[", absl::StrJoin(tensor.sizes, ", "), "] strides=[",
                          absl::StrJoin(tensor.strides, ", "), "] dtype=", ShortName(tensor.dtype), " ",
                          StatisticsText(statistics, tensor.dtype));

@@ -5,10 +5,14 @@
 #include <vector>
 
 #include "proto/base/status_macros.h"
-#include "worker/kernel/leaves.h"
+#include "worker/runtime/leaves.h"
 
 namespace telemetry::worker::debug {
 namespace {
+
+using runtime::Argument;
+using runtime::BoundKernel;
+using runtime::Tensor;
 
 DebugValue NumberOf(std::string name, const Argument& argument) {
   DebugValue value = {.name = std::move(name)};
@@ -25,9 +29,9 @@ DebugValue NumberOf(std::string name, const Argument& argument) {
 // Returns the tensors and numbers in the arguments, including those in lists and tuples, then the outputs.
 absl::StatusOr<std::vector<DebugValue>> ValuesOfCall(const BoundKernel& kernel, absl::Span<const Argument> arguments,
                                                      absl::Span<const Tensor> outputs) {
-  const Signature& signature = kernel.definition().signature;
-  ASSIGN_OR_RETURN(const LeafNames names, LeafNamesOf(signature, arguments));
-  const Leaves leaves = LeavesOf(signature, arguments);
+  const runtime::Signature& signature = kernel.definition().signature;
+  ASSIGN_OR_RETURN(const runtime::LeafNames names, runtime::LeafNamesOf(signature, arguments));
+  const runtime::Leaves leaves = runtime::LeavesOf(signature, arguments);
   std::vector<DebugValue> values;
   for (size_t i = 0; i < leaves.tensors.size(); ++i) {
     values.push_back({.name = names.tensors[i], .value = *leaves.tensors[i]});
@@ -45,7 +49,7 @@ absl::StatusOr<std::vector<DebugValue>> ValuesOfCall(const BoundKernel& kernel, 
 
 }  // namespace
 
-bool PicksAtRunTime(const KernelDefinition& kernel) {
+bool PicksAtRunTime(const runtime::KernelDefinition& kernel) {
   if (kernel.settings.reference_mode) return false;
   if (kernel.settings.force_autotune || kernel.configs.size() > 1) return true;
   return kernel.configs.empty() && !kernel.settings.use_default_config;

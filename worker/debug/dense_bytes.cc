@@ -8,6 +8,8 @@
 namespace telemetry::worker::debug {
 namespace {
 
+using runtime::Tensor;
+
 // A tensor with at most kFewElements elements that are on average more than kFarApart elements apart is downloaded
 // element by element.
 constexpr int64_t kFewElements = 64;
@@ -16,7 +18,7 @@ constexpr int64_t kFarApart = 64;
 // Calls visit(offset) for every element in row-major order until a call fails.
 template <typename Visit>
 absl::Status ForEachOffset(const Tensor& tensor, Visit visit) {
-  Dimensions index(tensor.sizes.size(), 0);
+  runtime::Dimensions index(tensor.sizes.size(), 0);
   int64_t offset = 0;
   for (int64_t i = tensor.element_count(); i > 0; --i) {
     RETURN_IF_ERROR(visit(static_cast<size_t>(offset)));
@@ -69,7 +71,7 @@ absl::StatusOr<std::vector<std::byte>> DenseBytes(const Tensor& tensor) {
   std::vector<std::byte> bytes(static_cast<size_t>(elements) * SizeOf(tensor.dtype));
   if (bytes.empty()) return bytes;
   absl::Status status;
-  if (tensor.strides == DenseStrides(tensor.sizes)) {
+  if (tensor.strides == runtime::DenseStrides(tensor.sizes)) {
     status = Download(tensor, 0, absl::MakeSpan(bytes));
   } else if (elements <= kFewElements && tensor.span() / kFarApart > elements) {
     status = GatherEach(tensor, absl::MakeSpan(bytes));
@@ -80,7 +82,7 @@ absl::StatusOr<std::vector<std::byte>> DenseBytes(const Tensor& tensor) {
   return bytes;
 }
 
-std::vector<double> ValuesOf(DType dtype, absl::Span<const std::byte> dense) {
+std::vector<double> ValuesOf(device::DType dtype, absl::Span<const std::byte> dense) {
   ir::HostArray array = ir::HostArray::Dense(dtype, {static_cast<int64_t>(dense.size() / SizeOf(dtype))});
   ir::FromBytes(dense, &array).IgnoreError();  // cannot fail: the sizes agree
   return std::move(array.data);

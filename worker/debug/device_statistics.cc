@@ -10,8 +10,12 @@
 namespace telemetry::worker::debug {
 namespace {
 
+using device::Buffer;
+using device::Device;
+using runtime::Tensor;
+
 template <typename Real>
-absl::StatusOr<StatisticsPart> AddUp(Device* device, const Buffer* parts, int64_t blocks, DType dtype) {
+absl::StatusOr<StatisticsPart> AddUp(Device* device, const Buffer* parts, int64_t blocks, device::DType dtype) {
   std::vector<StatisticsCodePart<Real>> of_blocks(static_cast<size_t>(blocks));
   const absl::Span<std::byte> bytes(reinterpret_cast<std::byte*>(of_blocks.data()),
                                     of_blocks.size() * sizeof(StatisticsCodePart<Real>));
@@ -69,12 +73,12 @@ absl::StatusOr<std::unique_ptr<DeviceStatistics>> DeviceStatistics::CreateWith(s
 }
 
 absl::Status DeviceStatistics::Compile() {
-  const DeviceProperties& properties = device_->properties();
+  const device::DeviceProperties& properties = device_->properties();
   threads_ = StatisticsThreads(properties.dialect);
   most_blocks_ = int64_t{8} * std::max(1, properties.compute_units);
-  ASSIGN_OR_RETURN(const CompiledCode code, device_->Compile(StatisticsSource(properties.dialect, sums_)));
-  ASSIGN_OR_RETURN(std::unique_ptr<Module> module, device_->Load(code));
-  ASSIGN_OR_RETURN(std::unique_ptr<Function> function, module->GetFunction("tensor_statistics"));
+  ASSIGN_OR_RETURN(const device::CompiledCode code, device_->Compile(StatisticsSource(properties.dialect, sums_)));
+  ASSIGN_OR_RETURN(std::unique_ptr<device::Module> module, device_->Load(code));
+  ASSIGN_OR_RETURN(std::unique_ptr<device::Function> function, module->GetFunction("tensor_statistics"));
   function_ = std::move(function);
   return absl::OkStatus();
 }

@@ -9,7 +9,7 @@
 #include "worker/debug/statistics_code.h"
 #include "worker/debug/tensor_statistics.h"
 #include "worker/device/device.h"
-#include "worker/kernel/tensor.h"
+#include "worker/runtime/tensor.h"
 
 namespace telemetry::worker::debug {
 
@@ -22,28 +22,29 @@ class DeviceStatistics {
   using Sums = StatisticsSums;
 
   // Compiles the kernel, with floats if the device has no doubles. Returns the errors of the device.
-  static absl::StatusOr<std::unique_ptr<DeviceStatistics>> Create(std::shared_ptr<Device> device);
-  static absl::StatusOr<std::unique_ptr<DeviceStatistics>> CreateWith(std::shared_ptr<Device> device, Sums sums);
+  static absl::StatusOr<std::unique_ptr<DeviceStatistics>> Create(std::shared_ptr<device::Device> device);
+  static absl::StatusOr<std::unique_ptr<DeviceStatistics>> CreateWith(std::shared_ptr<device::Device> device,
+                                                                      Sums sums);
 
   // Returns the statistics of a tensor on this device with any rank and strides. Waits for work queued before. Returns
   // the errors of the device.
-  absl::StatusOr<TensorStatistics> Compute(const Tensor& tensor);
+  absl::StatusOr<TensorStatistics> Compute(const runtime::Tensor& tensor);
 
  private:
-  DeviceStatistics(std::shared_ptr<Device> device, Sums sums) : device_(std::move(device)), sums_(sums) {}
+  DeviceStatistics(std::shared_ptr<device::Device> device, Sums sums) : device_(std::move(device)), sums_(sums) {}
 
   absl::Status Compile();
   absl::Status AllocateBuffers();
   // Launches the kernel and returns the number of thread blocks.
-  absl::StatusOr<int64_t> Launch(const Tensor& tensor);
+  absl::StatusOr<int64_t> Launch(const runtime::Tensor& tensor);
 
-  const std::shared_ptr<Device> device_;
+  const std::shared_ptr<device::Device> device_;
   const Sums sums_;
   int threads_ = 64;
   int64_t most_blocks_ = 1;
-  std::unique_ptr<Function> function_;
-  std::unique_ptr<Buffer> parts_;
-  std::unique_ptr<Buffer> layout_;  // sizes, then strides
+  std::unique_ptr<device::Function> function_;
+  std::unique_ptr<device::Buffer> parts_;
+  std::unique_ptr<device::Buffer> layout_;  // sizes, then strides
 };
 
 }  // namespace telemetry::worker::debug

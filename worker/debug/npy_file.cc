@@ -11,6 +11,7 @@
 namespace telemetry::worker::debug {
 namespace {
 
+using device::DType;
 using record::Cat;
 
 // The magic number and the version. The length of the rest of the header follows them.

@@ -16,10 +16,10 @@ namespace telemetry::worker::debug {
 
 // Returns the header before the elements: "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }" with the magic
 // number, the version and padding.
-std::string NpyHeader(DType dtype, absl::Span<const int64_t> sizes);
+std::string NpyHeader(device::DType dtype, absl::Span<const int64_t> sizes);
 
 // Converts row-major elements in the representation of a device to those of the file. Bools become 0 and 1.
-std::vector<std::byte> NpyElements(DType dtype, std::vector<std::byte> dense);
+std::vector<std::byte> NpyElements(device::DType dtype, std::vector<std::byte> dense);
 
 // A new file that is being written. Its destructor deletes the file unless Close() succeeded.
 class NewFile {

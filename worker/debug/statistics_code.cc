@@ -8,6 +8,8 @@
 namespace telemetry::worker::debug {
 namespace {
 
+using device::Dialect;
+
 constexpr char kDouble[] = R"(
 #ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -123,11 +125,12 @@ KERNEL tensor_statistics(GLOBAL const uint* memory, int dtype, i64 elements, int
 int StatisticsThreads(Dialect dialect) { return dialect == Dialect::kCuda ? 256 : 64; }
 
 std::string StatisticsSource(Dialect dialect, StatisticsSums sums) {
-  return record::Cat(KernelWords(dialect), ElementWords(), sums == StatisticsSums::kDouble ? kDouble : kFloat,
-                     "#define THREADS ", StatisticsThreads(dialect), kBody);
+  return record::Cat(device::KernelWords(dialect), device::ElementWords(),
+                     sums == StatisticsSums::kDouble ? kDouble : kFloat, "#define THREADS ", StatisticsThreads(dialect),
+                     kBody);
 }
 
-double ValueOfOrder(uint32_t order, DType dtype) {
+double ValueOfOrder(uint32_t order, device::DType dtype) {
   constexpr uint32_t kSign = 0x80000000u;
   if (!IsFloat(dtype)) return static_cast<int32_t>(order ^ kSign);
   return static_cast<double>(std::bit_cast<float>((order & kSign) != 0 ? order ^ kSign : ~order));

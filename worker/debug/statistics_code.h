@@ -16,9 +16,9 @@ namespace telemetry::worker::debug {
 // The type of the sums.
 enum class StatisticsSums { kDouble, kFloat };
 
-std::string StatisticsSource(Dialect dialect, StatisticsSums sums);
+std::string StatisticsSource(device::Dialect dialect, StatisticsSums sums);
 // Returns the number of threads of a thread block, a power of two.
-int StatisticsThreads(Dialect dialect);
+int StatisticsThreads(device::Dialect dialect);
 
 // The memory layout of a part as the kernel writes it. Real is the type of the sums.
 template <typename Real>
@@ -35,6 +35,6 @@ static_assert(sizeof(StatisticsCodePart<double>) == 48 && sizeof(StatisticsCodeP
               "no gaps that dialects may differ in");
 
 // Converts the kernel's encoding of a minimum or maximum back to the element's value.
-double ValueOfOrder(uint32_t order, DType dtype);
+double ValueOfOrder(uint32_t order, device::DType dtype);
 
 }  // namespace telemetry::worker::debug

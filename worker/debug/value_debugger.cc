@@ -12,6 +12,7 @@ namespace {
 
 using record::AbslView;
 using record::Cat;
+using runtime::Tensor;
 
 constexpr char kInputs[] = "program_inputs";
 constexpr char kBefore[] = "before_launch";

@@ -70,7 +70,7 @@ class ValueDebugger {
   void Save(std::string_view when, std::string_view kernel, const DebugValue& value);
   void Print(std::string_view when, std::string_view kernel, const DebugValue& value,
              const TensorStatistics& statistics);
-  absl::StatusOr<TensorStatistics> Measure(const Tensor& tensor);
+  absl::StatusOr<TensorStatistics> Measure(const runtime::Tensor& tensor);
   void Report(std::string_view doing, const absl::Status& status);
 
   const DebugOptions options_;
@@ -82,7 +82,7 @@ class ValueDebugger {
   ValueFiles files_;
   NanWatch nans_;
   // Errors are kept, so that a kernel that does not compile is not compiled again for every tensor.
-  std::map<const Device*, absl::StatusOr<std::unique_ptr<DeviceStatistics>>> statistics_;
+  std::map<const device::Device*, absl::StatusOr<std::unique_ptr<DeviceStatistics>>> statistics_;
 };
 
 }  // namespace telemetry::worker::debug

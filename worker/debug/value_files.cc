@@ -14,6 +14,7 @@ namespace telemetry::worker::debug {
 namespace {
 
 using record::Cat;
+using runtime::Tensor;
 
 // Limit of the bytes that the name of a kernel or of an argument has in a file name, which is limited to 255 bytes.
 constexpr size_t kLongestName = 100;

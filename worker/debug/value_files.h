@@ -5,7 +5,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
-#include "worker/kernel/tensor.h"
+#include "worker/runtime/tensor.h"
 
 namespace telemetry::worker::debug {
 
@@ -28,7 +28,8 @@ class ValueFiles {
   // Saves one argument of the last launch. `when` is "before_launch" or "after_launch". Creates the folder if
   // necessary. Deletes a file that cannot be written completely. Returns RESOURCE_EXHAUSTED if the disk is full; other
   // errors are those of the file system, with the path, and of the device.
-  absl::Status Save(std::string_view when, std::string_view kernel, std::string_view argument, const Tensor& tensor);
+  absl::Status Save(std::string_view when, std::string_view kernel, std::string_view argument,
+                    const runtime::Tensor& tensor);
 
  private:
   const std::string folder_;

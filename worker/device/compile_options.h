@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 // The options that devices pass to their compilers, for programs that must get the same code.
 
@@ -13,4 +13,4 @@ std::vector<std::string> CudaCompileOptions(const std::string& architecture);
 // The options of clBuildProgram. They never include fast-math options, so values are computed exactly as written.
 inline constexpr char kOpenClCompileOptions[] = "-cl-std=CL1.2";
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -11,7 +11,7 @@
 #include "proto/record/strings.h"
 #include "worker/device/library.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 using record::Cat;
 
@@ -121,4 +121,4 @@ absl::Status Cublas::Multiply(const MatrixProduct& product) const {
   return api_->Check(status, "cublasGemmStridedBatchedEx");
 }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

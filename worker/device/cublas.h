@@ -7,7 +7,7 @@
 #include "worker/device/cuda_context.h"
 #include "worker/device/device.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 // The cuBLAS library for one CUDA context; queues in the context's stream. Like the device, it allows one call at a
 // time.
@@ -35,4 +35,4 @@ class Cublas {
   void* handle_ = nullptr;
 };
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -6,7 +6,7 @@
 #include "proto/record/strings.h"
 #include "worker/device/library.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 absl::Status BindAll(const SharedLibrary& library, CudaApi* api) {
@@ -81,4 +81,4 @@ absl::Status CudaStatus(const CudaApi& api, CUresult result, std::string_view wh
   return result == CUDA_ERROR_OUT_OF_MEMORY ? absl::ResourceExhaustedError(message) : absl::InternalError(message);
 }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

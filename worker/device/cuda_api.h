@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "worker/device/cuda_types.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 // The functions of the CUDA driver (libcuda.so.1) that this folder calls. Any thread may use them.
 struct CudaApi {
@@ -63,4 +63,4 @@ absl::StatusOr<const CudaApi*> GetCudaApi();
 // name and description.
 absl::Status CudaStatus(const CudaApi& api, CUresult result, std::string_view what);
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -4,7 +4,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 absl::StatusOr<std::shared_ptr<const CudaContext>> CudaContext::Create(const CudaApi* api,
                                                                        const DeviceProperties& properties) {
@@ -34,4 +34,4 @@ absl::Status CudaContext::Check(CUresult result, std::string_view what) const {
   return CudaStatus(*api_, result, record::Cat("cuda:", properties_.ordinal, ": ", what));
 }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

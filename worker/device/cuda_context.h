@@ -9,7 +9,7 @@
 #include "worker/device/cuda_api.h"
 #include "worker/device/device.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 // A reference to a CUDA device's primary context, with one stream. Memory, modules and events of the context share it.
 class CudaContext {
@@ -66,4 +66,4 @@ using CudaMemoryHandle = CudaHandle<CUdeviceptr, &CudaApi::mem_free>;
 using CudaEventHandle = CudaHandle<CUevent, &CudaApi::event_destroy>;
 using CudaModuleHandle = CudaHandle<CUmodule, &CudaApi::module_unload>;
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -5,14 +5,14 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "worker/device/compile_cuda.h"
 #include "worker/device/cublas.h"
 #include "worker/device/cuda_context.h"
 #include "worker/device/cuda_memory.h"
 #include "worker/device/cuda_module.h"
 #include "worker/device/launch_checks.h"
-#include "worker/device/nvrtc.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 class CudaDevice final : public Device {
@@ -82,7 +82,7 @@ class CudaDevice final : public Device {
   }
 
   absl::StatusOr<CompiledCode> Compile(const std::string& source) override {
-    return NvrtcCompile(source, properties().architecture);
+    return CompileCuda(source, properties().architecture);
   }
 
   absl::StatusOr<std::unique_ptr<Module>> Load(const CompiledCode& code) override {
@@ -146,4 +146,4 @@ absl::StatusOr<std::shared_ptr<Device>> OpenCudaDevice(const DeviceProperties& p
   return std::make_shared<CudaDevice>(std::move(context));
 }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "worker/device/device.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 // Implements ListDevices for CUDA. UNAVAILABLE: there is no driver, or it has no device; the message names which.
 absl::StatusOr<std::vector<DeviceProperties>> ListCudaDevices(std::vector<std::string>* notices);
@@ -15,4 +15,4 @@ absl::StatusOr<std::vector<DeviceProperties>> ListCudaDevices(std::vector<std::s
 // `properties` must be an element of ListCudaDevices().
 absl::StatusOr<std::shared_ptr<Device>> OpenCudaDevice(const DeviceProperties& properties);
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 absl::StatusOr<std::unique_ptr<Buffer>> AllocateCudaBuffer(const std::shared_ptr<const CudaContext>& context,
                                                            size_t size_bytes) {
@@ -27,4 +27,4 @@ const CudaEvent* OwnEvent(const CudaContext& context, const Event& event) {
   return own != nullptr && own->context() == &context ? own : nullptr;
 }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

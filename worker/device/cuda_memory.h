@@ -9,7 +9,7 @@
 #include "worker/device/cuda_context.h"
 #include "worker/device/device.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 // Device memory in a CUDA context, or a view of it.
 class CudaBuffer final : public Buffer {
@@ -54,4 +54,4 @@ absl::StatusOr<std::unique_ptr<Buffer>> AllocateCudaBuffer(const std::shared_ptr
 const CudaBuffer* OwnBuffer(const CudaContext& context, const Buffer* buffer);
 const CudaEvent* OwnEvent(const CudaContext& context, const Event& event);
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -13,7 +13,7 @@
 #include "worker/device/cuda_memory.h"
 #include "worker/device/launch_checks.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 using SharedModule = std::shared_ptr<const CudaModuleHandle>;
@@ -180,4 +180,4 @@ absl::StatusOr<std::unique_ptr<Module>> LoadCudaModule(const std::shared_ptr<con
   return std::make_unique<CudaModule>(std::make_shared<CudaModuleHandle>(context, module));
 }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -4,11 +4,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
+#include "worker/device/compile_cuda.h"
 #include "worker/device/cuda_api.h"
 #include "worker/device/cuda_device.h"
-#include "worker/device/nvrtc.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 // 13020 becomes "13.2".
@@ -78,4 +78,4 @@ absl::StatusOr<std::vector<DeviceProperties>> ListCudaDevices(std::vector<std::s
   return devices;
 }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -5,7 +5,7 @@
 // The types and constants of CUDA's driver API that this folder uses, with the names of its documentation
 // (docs.nvidia.com/cuda/cuda-driver-api), so that the build needs no CUDA toolkit. They are part of a stable ABI.
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 using CUresult = int;
 using CUdevice = int;
@@ -47,4 +47,4 @@ enum CUfunction_attribute : int {
   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
 };
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -12,7 +12,7 @@
 #include "absl/types/span.h"
 #include "worker/device/dtype.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 // A common interface over the CUDA driver and OpenCL. Both are loaded at run time (dlopen), so that one binary serves
 // machines with neither, either or both. Code outside of worker/device depends on the API only through the dialect of
@@ -165,17 +165,4 @@ class Device {
 // Returns a name such as "cuda:0" or "opencl:1".
 std::string DeviceId(const DeviceProperties& properties);
 
-// Returns all devices of this machine, CUDA devices first; empty if there is no driver. `notices` receives the drivers
-// that were not found and the devices that were skipped because of an error.
-std::vector<DeviceProperties> ListDevices(std::vector<std::string>* notices = nullptr);
-
-// Opens a device by its name, such as "cuda:0" or "opencl:1"; "" opens the first of ListDevices(). NOT_FOUND: the
-// message lists the devices that exist.
-absl::StatusOr<std::shared_ptr<Device>> OpenDevice(const std::string& id);
-
-// Compiles CUDA source with NVRTC, without a device, to a cubin for an architecture ("sm_80", "sm_90") with all
-// instructions of that architecture. UNAVAILABLE: there is no NVRTC on this machine (the message lists the paths that
-// were tried). INVALID_ARGUMENT: the message is the compiler's log.
-absl::StatusOr<CompiledCode> CompileCuda(const std::string& source, const std::string& architecture);
-
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

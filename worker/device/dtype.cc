@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/record/strings.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 using record::AbslView;
 
@@ -52,4 +52,4 @@ absl::StatusOr<DType> ParseDType(std::string_view text) {
   return absl::InvalidArgumentError(absl::StrCat("\"", AbslView(text), "\" is not a dtype; these are: ", allowed));
 }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

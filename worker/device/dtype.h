@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 // The element types of tensors. Values in registers are float32 (int32 for integers and booleans). f16 and bf16 are
 // storage types and operand types of the tensor cores.
@@ -37,4 +37,4 @@ std::string_view TorchName(DType dtype);
 // Parses either name. INVALID_ARGUMENT: the message lists the valid names.
 absl::StatusOr<DType> ParseDType(std::string_view text);
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

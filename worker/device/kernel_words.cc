@@ -2,7 +2,7 @@
 
 #include "worker/device/dtype.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 constexpr char kCudaWords[] = R"(
@@ -75,4 +75,4 @@ std::string KernelWords(Dialect dialect) { return dialect == Dialect::kCuda ? kC
 
 std::string ElementWords() { return kElementWords; }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -4,7 +4,7 @@
 
 #include "worker/device/device.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 // Returns macros that let one source of the worker's own kernels compile in both dialects: KERNEL, GLOBAL, LOCAL, i64,
 // uint, FIRST and STEP (to iterate over elements with all threads of a launch), BLOCK and THREAD (the indices of this
@@ -18,4 +18,4 @@ std::string KernelWords(Dialect dialect);
 //   uint is_nan(bits), uint is_infinite(bits)
 std::string ElementWords();
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

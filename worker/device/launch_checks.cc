@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/record/strings.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 absl::Status CheckRange(std::string_view what, size_t offset, size_t bytes, size_t size_bytes) {
   if (offset <= size_bytes && bytes <= size_bytes - offset) return absl::OkStatus();
@@ -74,4 +74,4 @@ absl::Status CheckArgumentCount(const std::string& kernel, size_t given, size_t 
       absl::StrCat("launch of ", kernel, ": ", given, " arguments for ", wanted, " parameters"));
 }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "worker/device/device.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 // Checks that both kinds of device make before they call the driver.
 
@@ -41,4 +41,4 @@ absl::Status CheckShape(const std::string& kernel, const LaunchShape& shape, con
 // INVALID_ARGUMENT: the number of arguments differs from the number of parameters.
 absl::Status CheckArgumentCount(const std::string& kernel, size_t given, size_t wanted);
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 absl::StatusOr<SharedLibrary> SharedLibrary::Open(const std::vector<std::string>& names) {
   std::string tried;
@@ -33,4 +33,4 @@ absl::Status FunctionBinder::status() const {
       absl::StrCat(library_.name(), " has no function ", missing_, ": it is too old; install a newer one"));
 }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

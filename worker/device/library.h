@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 // A shared library opened at run time. Drivers have their own threads and exit handlers, so a library stays open until
 // the process ends. Copies refer to the same library. Any thread may use it.
@@ -57,4 +57,4 @@ class FunctionBinder {
   std::string missing_;
 };
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -6,7 +6,7 @@
 #include "proto/record/strings.h"
 #include "worker/device/library.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 absl::Status BindAll(const SharedLibrary& library, OpenClApi* api) {
@@ -126,4 +126,4 @@ absl::Status OpenClStatus(cl_int result, std::string_view what) {
   return memory ? absl::ResourceExhaustedError(message) : absl::InternalError(message);
 }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 // The functions of OpenCL 1.2 (libOpenCL.so.1) that this folder calls. Any thread may use them.
 struct OpenClApi {
@@ -88,4 +88,4 @@ using OpenClEventHandle = OpenClHandle<cl_event, &OpenClApi::release_event>;
 using OpenClProgramHandle = OpenClHandle<cl_program, &OpenClApi::release_program>;
 using OpenClKernelHandle = OpenClHandle<cl_kernel, &OpenClApi::release_kernel>;
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

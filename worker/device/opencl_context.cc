@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 absl::StatusOr<std::shared_ptr<const OpenClContext>> OpenClContext::Create(const OpenClApi* api,
                                                                            OpenClDeviceEntry entry) {
@@ -46,4 +46,4 @@ const OpenClBuffer* OwnBuffer(const OpenClContext& context, const Buffer* buffer
   return own != nullptr && own->context() == &context ? own : nullptr;
 }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -10,7 +10,7 @@
 #include "worker/device/opencl_api.h"
 #include "worker/device/opencl_platforms.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 // An OpenCL device with its own context and an in-order queue that records when its commands ran. Objects of the
 // context share it.
@@ -64,4 +64,4 @@ absl::StatusOr<std::unique_ptr<Buffer>> ViewOpenClBuffer(const std::shared_ptr<c
 // Returns the buffer as an object of this context; null if it is null or belongs to another device.
 const OpenClBuffer* OwnBuffer(const OpenClContext& context, const Buffer* buffer);
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -11,7 +11,7 @@
 #include "worker/device/opencl_module.h"
 #include "worker/device/opencl_program.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 // A marker in an OpenCL queue.
@@ -156,4 +156,4 @@ absl::StatusOr<std::shared_ptr<Device>> OpenOpenClDevice(const OpenClApi* api, c
   return std::make_shared<OpenClDevice>(std::move(context));
 }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -12,7 +12,7 @@
 #include "worker/device/launch_checks.h"
 #include "worker/device/opencl_program.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 // A program with the context in which it was built.
@@ -146,4 +146,4 @@ absl::StatusOr<std::unique_ptr<Module>> LoadOpenClModule(const std::shared_ptr<c
       std::make_shared<LoadedProgram>(LoadedProgram{.context = context, .program = std::move(program)}));
 }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

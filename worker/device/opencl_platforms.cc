@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 std::string PlatformText(const OpenClApi& api, cl_platform_id platform, cl_platform_info what) {
@@ -114,4 +114,4 @@ absl::StatusOr<std::vector<OpenClDeviceEntry>> ListOpenClDevices(const OpenClApi
   return entries;
 }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -7,7 +7,7 @@
 #include "worker/device/device.h"
 #include "worker/device/opencl_api.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 // A device of an OpenCL platform.
 struct OpenClDeviceEntry {
@@ -22,4 +22,4 @@ struct OpenClDeviceEntry {
 absl::StatusOr<std::vector<OpenClDeviceEntry>> ListOpenClDevices(const OpenClApi& api,
                                                                  std::vector<std::string>* notices);
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -9,7 +9,7 @@
 #include "proto/record/strings.h"
 #include "worker/device/compile_options.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 // The first bytes of code that holds source. No platform's binary begins with them.
@@ -107,4 +107,4 @@ absl::StatusOr<OpenClProgram> LoadOpenClCode(const OpenClContext& context, const
   return absl::InternalError(absl::StrCat("loading compiled code: ", program.status().message()));
 }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

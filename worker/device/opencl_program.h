@@ -7,7 +7,7 @@
 #include "worker/device/device.h"
 #include "worker/device/opencl_context.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 // Compilation on an OpenCL device and the conversion of the result to bytes: the platform's binary, or the source if
 // the platform has no binaries or they cost more than a build of the source. (PoCL compiles every kernel a second time,
@@ -35,4 +35,4 @@ absl::StatusOr<CompiledCode> CompileOpenCl(const OpenClContext& context, const s
 // INTERNAL: the platform does not accept the code.
 absl::StatusOr<OpenClProgram> LoadOpenClCode(const OpenClContext& context, const CompiledCode& code);
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

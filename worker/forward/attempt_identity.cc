@@ -2,7 +2,7 @@
 
 #include "proto/record/ids.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 namespace {
 
 constexpr char kNul = '\0';
@@ -40,4 +40,4 @@ void AttemptIdentity::Add(const record::sidecar::Row& row, Occurrences* occurren
 
 std::vector<std::string> AttemptIdentity::superseded_ids() const { return {ids_.begin(), ids_.end() - 1}; }
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

@@ -9,7 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "proto/record/sidecar/row.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 
 // The attempt_id of an attempt that was read from a sidecar. The id is computed from content, so that the same rows
 // have the same id in any folder and on any machine, no matter who forwards them and how often:
@@ -60,4 +60,4 @@ class AttemptIdentity {
 // Returns the form in which the row enters the chain. Rows with equal fingerprints are equal.
 std::string RowFingerprint(const record::sidecar::Row& row);
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

@@ -4,7 +4,7 @@
 
 #include "proto/base/status_macros.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 namespace {
 
 // Returns the fields that a row of .sources.csv and its row of .csv have in common.
@@ -114,4 +114,4 @@ absl::Status AttemptLog::HandOverHash(const Attempt& attempt, uint64_t seq, cons
   return sink_(record);
 }
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

@@ -15,7 +15,7 @@
 #include "worker/forward/attempt_identity.h"
 #include "worker/forward/attempt_splitter.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 
 // Receives one record. An error ends the forwarding.
 using RecordSink = std::function<absl::Status(const v1::Record&)>;
@@ -77,4 +77,4 @@ class AttemptLog {
   uint64_t rows_ = 0;
 };
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 namespace {
 
 bool IsStart(const record::sidecar::Row& row) { return row.status == "started"; }
@@ -66,4 +66,4 @@ AttemptSplitter::Placement AttemptSplitter::Place(const record::sidecar::Row& ro
   return {.attempt = best->number, .seq = seq, .begins = begins};
 }
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

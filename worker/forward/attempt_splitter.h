@@ -11,7 +11,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "proto/record/sidecar/row.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 
 // Assigns the rows of one CSV file to attempts. Several processes may append to one file at the same time, and later
 // processes continue the file of earlier ones. A row does not name its attempt, so the splitter infers it, row by row,
@@ -56,4 +56,4 @@ class AttemptSplitter {
   absl::flat_hash_map<std::string, std::vector<Attempt>> by_run_;
 };
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

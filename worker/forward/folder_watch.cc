@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 namespace {
 
 constexpr uint32_t kEvents = IN_MODIFY | IN_CLOSE_WRITE | IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_ONLYDIR;
@@ -86,4 +86,4 @@ absl::Status FolderWatch::ReadEvents(Changes* changes) {
   return absl::OkStatus();
 }
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 
 // Watches folders for changed files with inotify, including new folders. Not thread-safe.
 class FolderWatch {
@@ -50,4 +50,4 @@ class FolderWatch {
   absl::flat_hash_map<int, Folder> folders_;  // indexed by watch descriptor
 };
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

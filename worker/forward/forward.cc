@@ -9,7 +9,7 @@
 #include "proto/base/status_macros.h"
 #include "worker/forward/folder_watch.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 namespace {
 
 // The groups below the paths, each with the state of its reading.
@@ -172,4 +172,4 @@ absl::StatusOr<ForwardResult> ForwardAndWatch(const ForwardOptions& options, int
   return groups.Result();
 }
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

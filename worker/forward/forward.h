@@ -10,7 +10,7 @@
 #include "absl/time/time.h"
 #include "worker/forward/group_forwarder.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 
 // The settings of a forwarding.
 struct ForwardOptions {
@@ -45,4 +45,4 @@ absl::StatusOr<ForwardResult> ForwardOnce(const ForwardOptions& options, const R
 // Does the same and then follows growing and new files until stop_fd is readable. Then it treats all files as complete.
 absl::StatusOr<ForwardResult> ForwardAndWatch(const ForwardOptions& options, int stop_fd, const RecordSink& sink);
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

@@ -10,7 +10,7 @@
 #include "proto/record/sidecar/ir_record.h"
 #include "worker/forward/run_log.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 namespace {
 
 // The beginning of a record in a torn or merged line.
@@ -312,4 +312,4 @@ absl::Status GroupForwarder::Reject(v1::Reject::Reason reason, const GrowingFile
   return sink_(record);
 }
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

@@ -16,7 +16,7 @@
 #include "worker/forward/run_identity.h"
 #include "worker/forward/sidecar_files.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 
 // Counters of a forwarding.
 struct ForwardCounts {
@@ -91,4 +91,4 @@ class GroupForwarder {
   ForwardCounts replaced_counts_;  // counts of the files that were replaced
 };
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

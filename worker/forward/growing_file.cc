@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/base/status_macros.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 namespace {
 
 absl::Status ReadError(const std::string& path) {
@@ -77,4 +77,4 @@ void GrowingFile::Restart() {
 
 std::string GrowingFile::name() const { return path_.substr(path_.rfind('/') + 1); }
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 
 // A reader of a file to which other processes append. It reads each byte once. It detects a replaced file by another
 // inode, a smaller size, or different bytes at the beginning or just before the read offset. The file need not exist
@@ -43,4 +43,4 @@ class GrowingFile {
   std::string tail_;  // the last bytes before offset_, at most kProbeBytes
 };
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

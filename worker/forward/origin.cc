@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 namespace {
 
 struct CiSystem {
@@ -49,4 +49,4 @@ std::string OriginFromEnvironment(const Environment& environment) {
   return "";
 }
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

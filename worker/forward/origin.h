@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 
 // Returns an environment variable, or an empty string if it is not set.
 using Environment = std::function<std::string(const char*)>;
@@ -13,4 +13,4 @@ using Environment = std::function<std::string(const char*)>;
 // Buildkite, Azure Pipelines, CircleCI, Slurm.
 std::string OriginFromEnvironment(const Environment& environment);
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

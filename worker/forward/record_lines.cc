@@ -4,7 +4,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 namespace {
 
 std::string_view Strip(std::string_view text) {
@@ -96,4 +96,4 @@ void RecordLines::AddBad(std::string_view bytes, std::vector<Item>* items) const
   item.line = line_;
 }
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

@@ -7,7 +7,7 @@
 
 #include "proto/record/json.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 
 // A parser that splits a growing .jsonl file into its JSON records, also if lines are damaged: a record torn by a
 // killed job, or records of two processes merged in one line. In a line that is not a JSON value, the parser tries each
@@ -42,4 +42,4 @@ class RecordLines {
   uint64_t line_ = 1;
 };
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

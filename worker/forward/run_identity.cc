@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "proto/record/ids.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 
 absl::StatusOr<v1::Run> RunOfRow(const record::sidecar::Row& row, const v1::Run* record, const IdentityFlags& flags) {
   if (record != nullptr && (row.kernel_id.empty() || row.kernel_id == record->kernel_id())) return *record;
@@ -49,4 +49,4 @@ absl::StatusOr<v1::Run> RunOfRow(const record::sidecar::Row& row, const v1::Run*
   return run;
 }
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

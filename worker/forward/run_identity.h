@@ -8,7 +8,7 @@
 #include "proto/record/sidecar/row.h"
 #include "telemetry/v1/records.pb.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 
 // The user's description of runs for dialects that do not contain it. Empty fields are not given.
 struct IdentityFlags {
@@ -25,4 +25,4 @@ struct IdentityFlags {
 // to give.
 absl::StatusOr<v1::Run> RunOfRow(const record::sidecar::Row& row, const v1::Run* record, const IdentityFlags& flags);
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

@@ -7,7 +7,7 @@
 #include "proto/record/ids.h"
 #include "proto/record/sidecar/config_text.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 absl::Status RunLog::AddRecord(const record::sidecar::MetaRecord& record) {
   RETURN_IF_ERROR(Send(record.run));
   for (const record::sidecar::RecordConfig& config : record.configs) {
@@ -71,4 +71,4 @@ absl::Status RunLog::Send(const v1::Run& run) {
   return sink_(record);
 }
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

@@ -13,7 +13,7 @@
 #include "telemetry/v1/records.pb.h"
 #include "worker/forward/attempt_log.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 
 // Emits the runs and configs that the records and rows of one group describe, each only once. Not thread-safe. Errors
 // are those of the sink.
@@ -41,4 +41,4 @@ class RunLog {
   absl::flat_hash_set<std::pair<std::string, uint64_t>> samples_;  // pairs of run_id and config_id
 };
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 namespace {
 
 namespace fs = std::filesystem;
@@ -85,4 +85,4 @@ std::vector<SidecarFiles> FindSidecars(const std::string& path, bool may_come_la
   return {named.base.empty() ? replaced : named};
 }
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

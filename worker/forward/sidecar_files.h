@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 
 // The files of one HELION_AUTOTUNE_LOG base path, called a group. Each of them may be missing, now or permanently.
 struct SidecarFiles {
@@ -31,4 +31,4 @@ SidecarFiles GroupOfSidecar(const std::string& path);
 std::vector<SidecarFiles> FindSidecars(const std::string& path, bool may_come_later,
                                        std::vector<std::string>* problems);
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

@@ -10,6 +10,8 @@
 namespace telemetry::worker::ir {
 namespace {
 
+using device::DType;
+
 // Returns the op that combines the partial results of two chunks.
 Op CombinerOf(Op reduction) {
   switch (reduction) {

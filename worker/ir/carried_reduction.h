@@ -31,10 +31,10 @@ class CarriedReduction {
 
  private:
   const Node& reduces() const { return graph_.nodes[static_cast<size_t>(node_)]; }
-  NodeRef Neutral(double value, DType dtype, GraphBuilder* outside) const;
-  void Carry(DType dtype, NodeRef from, GraphBuilder* body, Arg::List* initial);
+  NodeRef Neutral(double value, device::DType dtype, GraphBuilder* outside) const;
+  void Carry(device::DType dtype, NodeRef from, GraphBuilder* body, Arg::List* initial);
   void CombineArgMax(NodeRef chunk, GraphBuilder* body, Arg::List* results) const;
-  NodeRef AddTo(GraphBuilder* body, Op op, std::vector<Arg> args, DType dtype) const;
+  NodeRef AddTo(GraphBuilder* body, Op op, std::vector<Arg> args, device::DType dtype) const;
 
   const Graph& graph_;
   const int node_;

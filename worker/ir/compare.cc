@@ -10,6 +10,8 @@
 namespace telemetry::worker::ir {
 namespace {
 
+using device::DType;
+
 // Returns 0 if both are NaN or equal, and infinity if only one of them is finite.
 double AbsoluteError(double expected, double actual) {
   if (expected == actual || (std::isnan(expected) && std::isnan(actual))) return 0;

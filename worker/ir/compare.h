@@ -21,7 +21,7 @@ struct Tolerance {
 // conversion of an intermediate value can double that. Integers and booleans are exact. Dots of f16 and bf16 accumulate
 // in float32 and need no more than the tolerance of their dtype. Dots of f32 on tensor cores multiply with 10 bits of
 // mantissa: use ToleranceFor(DType::kF16) for them.
-Tolerance ToleranceFor(DType dtype);
+Tolerance ToleranceFor(device::DType dtype);
 
 // The result of Compare(): the worst element and its index.
 struct Comparison {

@@ -102,7 +102,7 @@ class Printer {
   std::string TextOf(const Graph&, int64_t value) const { return absl::StrCat(value); }
   std::string TextOf(const Graph&, double value) const { return NumberText(value); }
   std::string TextOf(const Graph&, const std::string& value) const { return Cat("'", value, "'"); }
-  std::string TextOf(const Graph&, DType value) const { return std::string(ShortName(value)); }
+  std::string TextOf(const Graph&, device::DType value) const { return std::string(ShortName(value)); }
   std::string TextOf(const Graph&, Slice slice) const { return absl::StrCat(":u", slice.axis); }
   std::string TextOf(const Graph& graph, const Arg::List& list) const {
     return absl::StrCat(

@@ -59,7 +59,7 @@ struct Axis {
 // A tensor in device memory: an argument of the kernel, or an output that the host allocates (dense, row-major).
 struct HostTensor {
   std::string name;
-  DType dtype = DType::kF32;
+  device::DType dtype = device::DType::kF32;
   std::vector<Size> sizes;
   std::vector<Size> strides;  // in elements
   bool is_output = false;
@@ -68,7 +68,7 @@ struct HostTensor {
 // A scalar argument of the kernel, f32 or i32.
 struct ScalarParameter {
   std::string name;
-  DType dtype = DType::kF32;
+  device::DType dtype = device::DType::kF32;
 };
 
 // The operations of nodes. The comments give the arguments (args) and the attributes of Node that an operation uses.
@@ -166,7 +166,7 @@ struct Slice {
 struct Arg {
   using List = std::vector<Arg>;
   using Map = std::map<std::string, Arg>;
-  std::variant<std::monostate, NodeRef, bool, int64_t, double, std::string, DType, Slice, List, Map> value;
+  std::variant<std::monostate, NodeRef, bool, int64_t, double, std::string, device::DType, Slice, List, Map> value;
 };
 
 // The line of source code that created a node: "softmax.cc:12".
@@ -187,7 +187,7 @@ struct Node {
 
   // The dtype of the value. Unset if the node has no value of its own: host tensors, block sizes, stores, outputs, and
   // control flow, whose results kGetItem reads.
-  std::optional<DType> dtype;
+  std::optional<device::DType> dtype;
   std::vector<int> shape;  // ids of the axes of the value
 
   // Attributes of the op besides its arguments (see Op); -1 if the op does not use them.

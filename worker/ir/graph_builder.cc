@@ -14,6 +14,8 @@
 namespace telemetry::worker::ir {
 namespace {
 
+using device::DType;
+
 // Names that torch.fx does not give to nodes: keywords and builtins of Python. The list has those that are names of
 // operations or tensors somewhere.
 constexpr std::string_view kTakenNames[] = {

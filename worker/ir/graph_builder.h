@@ -27,7 +27,7 @@ class GraphBuilder {
   NodeRef HostTensor(int tensor, const SourceLocation& location);
   NodeRef BlockSize(int axis, const SourceLocation& location);
   NodeRef Scalar(int scalar, const SourceLocation& location);
-  NodeRef Constant(double value, DType dtype, const SourceLocation& location);
+  NodeRef Constant(double value, device::DType dtype, const SourceLocation& location);
 
   // Returns true if every graph that needs the node has a copy of its own, so that the node is never passed to a graph.
   static bool IsRemade(const Node& node);

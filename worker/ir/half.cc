@@ -8,6 +8,8 @@
 namespace telemetry::worker::ir {
 namespace {
 
+using device::DType;
+
 // A binary floating-point format narrower than double.
 struct Format {
   int fraction_bits;

@@ -11,7 +11,7 @@ namespace telemetry::worker::ir {
 
 // Returns the nearest value that the dtype can hold. f32, f16 and bf16 round. i32 truncates towards zero and saturates;
 // NaN becomes 0. bool is 0 for 0 and 1 for all other values.
-double RoundTo(DType dtype, double value);
+double RoundTo(device::DType dtype, double value);
 
 // Returns the low 32 bits of a sum, difference or product of i32 values.
 double WrapInt32(int64_t value);

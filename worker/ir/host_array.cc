@@ -10,6 +10,8 @@
 namespace telemetry::worker::ir {
 namespace {
 
+using device::DType;
+
 // Calls visit(offset in data) for every element, in row-major order.
 template <typename Visit>
 void ForEachOffset(const HostArray& array, Visit visit) {

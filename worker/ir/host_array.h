@@ -14,15 +14,15 @@ namespace telemetry::worker::ir {
 // that the dtype can hold, in the order of memory: element (i, j) is data[i * strides[0] + j * strides[1]]. Strides may
 // leave gaps or repeat elements (0); they are not negative. Plain data.
 struct HostArray {
-  DType dtype = DType::kF32;
+  device::DType dtype = device::DType::kF32;
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides;  // in elements
   std::vector<double> data;
 
   // Returns a row-major array without gaps. Every element is FillValue(dtype).
-  static HostArray Dense(DType dtype, std::vector<int64_t> sizes);
+  static HostArray Dense(device::DType dtype, std::vector<int64_t> sizes);
   // Returns an array with these strides. Elements and gaps are FillValue(dtype).
-  static HostArray Strided(DType dtype, std::vector<int64_t> sizes, std::vector<int64_t> strides);
+  static HostArray Strided(device::DType dtype, std::vector<int64_t> sizes, std::vector<int64_t> strides);
 
   int64_t element_count() const;
   size_t OffsetOf(absl::Span<const int64_t> index) const;
@@ -34,7 +34,7 @@ struct HostArray {
 };
 
 // Returns the value of memory that was never written: NaN, a conspicuous integer for i32, or true for bool.
-double FillValue(DType dtype);
+double FillValue(device::DType dtype);
 
 // Returns the strides of a row-major tensor without gaps, in elements.
 std::vector<int64_t> RowMajorStrides(absl::Span<const int64_t> sizes);

@@ -20,6 +20,7 @@
 namespace telemetry::worker::ir {
 namespace {
 
+using device::DType;
 using record::Cat;
 
 // Returns the stride of a dimension of a dense tensor: the product of the sizes of the later dimensions.

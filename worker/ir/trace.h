@@ -31,10 +31,10 @@ class Value {
   Value() = default;
   bool valid() const { return trace_ != nullptr; }
   // Returns the dtype and the axes. An invalid value is f32 and has no axes.
-  DType dtype() const;
+  device::DType dtype() const;
   const std::vector<int>& shape() const;
   // Rounds to the dtype (f16, bf16), or converts to it.
-  Value To(DType dtype) const;
+  Value To(device::DType dtype) const;
 
  private:
   friend class Trace;
@@ -73,7 +73,7 @@ struct AxisRef {
 using IndexArg = std::variant<AxisRef, Value, int64_t>;
 
 // The value of a compile-time parameter.
-using Constant = std::variant<bool, int64_t, double, std::string, DType>;
+using Constant = std::variant<bool, int64_t, double, std::string, device::DType>;
 
 // The properties of the arguments that are known when a kernel is traced.
 struct TraceInputs {
@@ -142,7 +142,7 @@ class Trace {
   int64_t Specialize(const Size& size);
   double SpecializeScalar(const std::string& name);
   // Adds a dense tensor that the host allocates before the launch.
-  TensorRef Output(const std::string& name, std::vector<Size> sizes, DType dtype);
+  TensorRef Output(const std::string& name, std::vector<Size> sizes, device::DType dtype);
   TensorRef OutputLike(const std::string& name, TensorRef tensor);
 
   // Axes. Those of the grid come first, before any computation.
@@ -153,7 +153,7 @@ class Trace {
   Value Load(TensorRef tensor, const std::vector<IndexArg>& indices, Location at = Location::current());
   void Store(TensorRef tensor, const std::vector<IndexArg>& indices, Value value, Location at = Location::current());
 
-  Value Full(const std::vector<AxisRef>& axes, double value, DType dtype, Location at = Location::current());
+  Value Full(const std::vector<AxisRef>& axes, double value, device::DType dtype, Location at = Location::current());
   Value Index(AxisRef axis, Location at = Location::current());
   Value TileBegin(AxisRef axis, Location at = Location::current());
   Value TileEnd(AxisRef axis, Location at = Location::current());

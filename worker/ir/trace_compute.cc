@@ -14,6 +14,7 @@
 
 namespace telemetry::worker::ir {
 
+using device::DType;
 using record::Cat;
 
 Value Trace::State::Convert(const Value& value, DType dtype) {

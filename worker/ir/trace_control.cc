@@ -14,6 +14,7 @@
 
 namespace telemetry::worker::ir {
 
+using device::DType;
 using record::Cat;
 
 bool Trace::State::Adapt(const std::vector<ValueType>& types, const Carried& values, std::string_view what,

@@ -5,6 +5,8 @@
 
 namespace telemetry::worker::ir {
 
+using device::DType;
+
 Value Trace::Sum(Value value, AxisRef axis, Location at) {
   state_->At(at);
   return state_->Reduce(Op::kSum, value, axis);

@@ -115,7 +115,7 @@ const Node* Trace::State::Find(const Value& value) const {
 ValueType Trace::State::TypeOf(const Value& value) const {
   const Node* node = Find(value);
   if (node == nullptr) return {};
-  return {node->dtype.value_or(DType::kF32), node->shape};
+  return {node->dtype.value_or(device::DType::kF32), node->shape};
 }
 
 std::vector<ValueType> Trace::State::TypesOf(const Carried& values) const {

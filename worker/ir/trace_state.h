@@ -19,7 +19,7 @@ namespace telemetry::worker::ir {
 
 // The dtype and the axes of a value.
 struct ValueType {
-  DType dtype = DType::kF32;
+  device::DType dtype = device::DType::kF32;
   std::vector<int> shape;
 };
 
@@ -92,7 +92,7 @@ class Trace::State {
   AxisRef AddAxis(AxisKind kind, const Size& extent, int64_t fixed_block);
   std::string AxisNames(const std::vector<int>& shape) const;
 
-  Value Convert(const Value& value, DType dtype);
+  Value Convert(const Value& value, device::DType dtype);
   // Returns the value with the axes of `shape`. Along the added axes it is constant.
   Value Broadcast(const Value& value, const std::vector<int>& shape);
   Value Mask(const Value& value, double neutral);

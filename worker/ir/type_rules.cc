@@ -11,6 +11,7 @@
 namespace telemetry::worker::ir {
 namespace {
 
+using device::DType;
 using record::Cat;
 
 int CategoryOf(DType dtype) {

@@ -14,7 +14,7 @@ namespace telemetry::worker::ir {
 // The dtype of an operand for promotion. A number (of C++, or a scalar argument) counts only if its category is higher
 // than that of the tensors. The categories are bool, then integers, then floating.
 struct OperandType {
-  DType dtype = DType::kF32;
+  device::DType dtype = device::DType::kF32;
   bool is_number = false;
 };
 
@@ -23,8 +23,8 @@ inline bool IsLogic(Op op) { return op >= Op::kAnd && op <= Op::kNot; }
 
 // The dtypes of a pointwise op.
 struct PointwiseType {
-  DType operands = DType::kF32;  // the dtype that the operands are promoted to
-  DType result = DType::kF32;
+  device::DType operands = device::DType::kF32;  // the dtype that the operands are promoted to
+  device::DType result = device::DType::kF32;
 };
 
 // Returns the dtypes of a pointwise op other than kConvert. For kWhere, `operands` are those without its condition.
@@ -36,12 +36,12 @@ int ArityOf(Op op);
 
 // Returns true if both are floating, both i32 or both bool. Values of one category need no conversion before they are
 // combined.
-bool SameCategory(DType a, DType b);
+bool SameCategory(device::DType a, device::DType b);
 
-DType TypeOfReduction(Op op, DType input);
+device::DType TypeOfReduction(Op op, device::DType input);
 // Returns the value that elements beyond the end of an axis must have for a reduction or a dot along it. kArgMax has
 // the value of kAMax, because it looks for the largest element.
-double NeutralValue(Op op, DType input);
+double NeutralValue(Op op, device::DType input);
 
 bool HasAxis(const std::vector<int>& shape, int axis);
 // Returns the axes of a, followed by those of b that a lacks.

@@ -11,6 +11,8 @@
 namespace telemetry::worker::ir {
 namespace {
 
+using device::DType;
+
 // Returns the results of a graph.
 std::vector<const Node*> ResultsOf(const Graph& graph) {
   std::vector<const Node*> results;

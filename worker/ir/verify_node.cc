@@ -11,6 +11,8 @@
 namespace telemetry::worker::ir {
 namespace {
 
+using device::DType;
+
 class NodeChecker {
  public:
   NodeChecker(const DeviceIr& ir, const Graph& graph, const Node& node) : ir_(ir), graph_(graph), node_(node) {}

@@ -8,6 +8,8 @@
 namespace telemetry::worker::kernels {
 namespace {
 
+using device::DType;
+
 // The largest magnitude of integer inputs; sums of a few thousand of them fit into i32.
 constexpr double kLargestInteger = 1000;
 

@@ -23,7 +23,7 @@ struct DrawRange {
 DrawRange RangeOf(const LibraryKernel& kernel, size_t argument, const Problem& problem);
 
 // Draws the values of `elements` elements; advances `random` by one number for each element.
-std::vector<double> Draw(DType dtype, const DrawRange& range, int64_t elements, std::mt19937_64& random);
+std::vector<double> Draw(device::DType dtype, const DrawRange& range, int64_t elements, std::mt19937_64& random);
 
 // Makes a case with values drawn from a seed. The same seed gives the same values on every platform.
 Case MakeCase(const LibraryKernel& kernel, Problem problem, uint64_t seed);

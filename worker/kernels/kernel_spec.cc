@@ -8,6 +8,11 @@
 namespace telemetry::worker::kernels {
 namespace {
 
+using runtime::Argument;
+using runtime::Arguments;
+using runtime::KernelSpec;
+using runtime::ParameterKind;
+
 Argument NumberOf(const NumberArgument& number, double value) {
   return number.is_flag ? Argument(value != 0) : Argument(value);
 }
@@ -25,11 +30,11 @@ KernelSpec SpecOf(const LibraryKernel& kernel) {
   return spec;
 }
 
-absl::StatusOr<Arguments> ArgumentsOn(const std::shared_ptr<Device>& device, const LibraryKernel& kernel,
+absl::StatusOr<Arguments> ArgumentsOn(const std::shared_ptr<device::Device>& device, const LibraryKernel& kernel,
                                       const Case& made) {
   Arguments arguments;
   for (const TensorArgument& tensor : kernel.tensors) {
-    ASSIGN_OR_RETURN(Tensor copied, ToDevice(device, made.tensor(tensor.name)));
+    ASSIGN_OR_RETURN(runtime::Tensor copied, runtime::ToDevice(device, made.tensor(tensor.name)));
     arguments.emplace_back(std::move(copied));
   }
   for (const NumberArgument& number : kernel.numbers) {

@@ -5,20 +5,20 @@
 
 #include "absl/status/statusor.h"
 #include "worker/device/device.h"
-#include "worker/kernel/argument.h"
-#include "worker/kernel/kernel_definition.h"
 #include "worker/kernels/library_kernel.h"
+#include "worker/runtime/argument.h"
+#include "worker/runtime/kernel_definition.h"
 
 namespace telemetry::worker::kernels {
 
 // Returns a library kernel as an argument of Kernel::Create: its tensors, then its numbers with their defaults. The
 // caller adds settings and configs.
-KernelSpec SpecOf(const LibraryKernel& kernel);
+runtime::KernelSpec SpecOf(const LibraryKernel& kernel);
 
 // Returns the arguments of a case after copying its tensors, with their strides, to the device. Returns the device's
 // errors.
-absl::StatusOr<Arguments> ArgumentsOn(const std::shared_ptr<Device>& device, const LibraryKernel& kernel,
-                                      const Case& made);
+absl::StatusOr<runtime::Arguments> ArgumentsOn(const std::shared_ptr<device::Device>& device,
+                                               const LibraryKernel& kernel, const Case& made);
 
 // Returns the text of the file that defines the kernel, as it was when this program was built, or "" for an unknown
 // name. The text identifies the kernel in the dataset.

@@ -4,7 +4,7 @@
 
 namespace telemetry::worker::kernels {
 
-Problem MakeProblem(const LibraryKernel& kernel, DType dtype, const Sizes& sizes, const Numbers& numbers) {
+Problem MakeProblem(const LibraryKernel& kernel, device::DType dtype, const Sizes& sizes, const Numbers& numbers) {
   Problem problem = {.numbers = numbers, .sizes = sizes};
   problem.sizes.insert(kernel.default_sizes.begin(), kernel.default_sizes.end());
   for (const NumberArgument& number : kernel.numbers) problem.numbers.emplace(number.name, number.default_value);

@@ -18,8 +18,8 @@ namespace telemetry::worker::kernels {
 struct TensorArgument {
   std::string name;
   std::vector<std::string> dimensions;
-  std::optional<DType> dtype;  // the only allowed dtype; unset: any of LibraryKernel::dtypes
-  std::string indexes;         // if set, the values are i32 indices into the dimension of this name
+  std::optional<device::DType> dtype;  // the only allowed dtype; unset: any of LibraryKernel::dtypes
+  std::string indexes;                 // if set, the values are i32 indices into the dimension of this name
 };
 
 // The declaration of a number argument: an f32 scalar of each launch, or a flag that is part of the generated code
@@ -41,8 +41,9 @@ struct LibraryKernel {
   std::vector<TensorArgument> tensors;
   std::vector<NumberArgument> numbers;
   Sizes default_sizes;
-  DType default_dtype = DType::kF32;
-  std::vector<DType> dtypes = {DType::kF32, DType::kF16, DType::kBF16};  // the dtypes that its tensors may have
+  device::DType default_dtype = device::DType::kF32;
+  std::vector<device::DType> dtypes = {device::DType::kF32, device::DType::kF16,
+                                       device::DType::kBF16};  // the dtypes that its tensors may have
   // Float inputs are drawn uniformly from [low, high).
   double low = -1;
   double high = 1;
@@ -50,13 +51,14 @@ struct LibraryKernel {
   absl::Status (*body)(ir::Trace& t) = nullptr;
   Outputs (*reference)(const Case& c) = nullptr;
   // Returns the allowed difference between an output of this dtype and the reference.
-  ir::Tolerance (*tolerance)(const Problem& problem, DType output) = nullptr;
+  ir::Tolerance (*tolerance)(const Problem& problem, device::DType output) = nullptr;
   double (*flops)(const Problem& problem) = nullptr;
 };
 
 // Makes a problem from the kernel's defaults. `sizes` and `numbers` override defaults and contain only names of the
 // kernel.
-Problem MakeProblem(const LibraryKernel& kernel, DType dtype, const Sizes& sizes = {}, const Numbers& numbers = {});
+Problem MakeProblem(const LibraryKernel& kernel, device::DType dtype, const Sizes& sizes = {},
+                    const Numbers& numbers = {});
 Problem DefaultProblem(const LibraryKernel& kernel);
 
 // Parses the arguments of a command: "x=128x64:f32" for a tensor (":f32" is optional), "eps=1e-6", "causal=true". The

@@ -16,6 +16,8 @@
 namespace telemetry::worker::kernels {
 namespace {
 
+using device::DType;
+
 // A longer dimension is rejected as a typing mistake, because it fits no device.
 constexpr int64_t kLongestDimension = int64_t{1} << 40;
 
@@ -33,7 +35,7 @@ struct Given {
 
 absl::Status ReadDType(const LibraryKernel& kernel, const TensorArgument& tensor, const std::string& argument,
                        const std::string& text, Given* given) {
-  absl::StatusOr<DType> dtype = ParseDType(text);
+  absl::StatusOr<DType> dtype = device::ParseDType(text);
   if (!dtype.ok()) return Refuse(argument, std::string(dtype.status().message()));
   const std::vector<DType> allowed = tensor.dtype ? std::vector<DType>{*tensor.dtype} : kernel.dtypes;
   if (std::find(allowed.begin(), allowed.end(), *dtype) == allowed.end()) {

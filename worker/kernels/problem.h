@@ -18,7 +18,7 @@ using Numbers = std::map<std::string, double, std::less<>>;  // values of scalar
 struct TensorSpec {
   std::string name;
   std::vector<int64_t> sizes;
-  DType dtype = DType::kF32;
+  device::DType dtype = device::DType::kF32;
 
   int64_t elements() const;
   int64_t bytes() const { return elements() * static_cast<int64_t>(SizeOf(dtype)); }

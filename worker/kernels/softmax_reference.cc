@@ -20,7 +20,7 @@ Outputs SoftmaxReference(const Case& c) {
   return {{"out", std::move(out)}};
 }
 
-ir::Tolerance SoftmaxTolerance(const Problem& /*problem*/, DType output) { return Rounded(output, 6e-8); }
+ir::Tolerance SoftmaxTolerance(const Problem& /*problem*/, device::DType output) { return Rounded(output, 6e-8); }
 
 double SoftmaxFlops(const Problem& problem) { return 5.0 * static_cast<double>(problem.size("m") * problem.size("n")); }
 

@@ -4,6 +4,8 @@
 
 namespace telemetry::worker::kernels {
 
+using device::DType;
+
 ir::Tolerance Rounded(DType dtype, double absolute) {
   switch (dtype) {
     case DType::kF32:

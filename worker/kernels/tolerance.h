@@ -13,11 +13,11 @@ namespace telemetry::worker::kernels {
 // the other side. For f32 it is 1e-5, because OpenCL allows its elementary functions errors of up to 16 units of 2^-24
 // each. `absolute` covers cancellation on the way to a small result; 1e-6 suits operands near 1. Integers and booleans
 // are exact.
-ir::Tolerance Rounded(DType dtype, double absolute = 1e-6);
+ir::Tolerance Rounded(device::DType dtype, double absolute = 1e-6);
 
 // Returns the tolerance of a sum of `terms` products or values of magnitude 1, in any order. Each addition may lose
 // half a unit (2^-24) of a partial sum, and twice that on tensor cores, which truncate instead of rounding. Partial
 // sums of mixed signs grow with the square root of the number of terms, so terms * 2^-23 leaves a margin.
-ir::Tolerance Summed(DType dtype, double terms);
+ir::Tolerance Summed(device::DType dtype, double terms);
 
 }  // namespace telemetry::worker::kernels

@@ -8,14 +8,16 @@
 #include "proto/record/json.h"
 #include "proto/record/python_literal.h"
 #include "proto/record/strings.h"
-#include "worker/kernel/tensor.h"
 #include "worker/kernels/kernel_spec.h"
+#include "worker/runtime/tensor.h"
 #include "worker/tune/library_subject.h"
 
 namespace telemetry::worker::repro {
 
+using device::Dialect;
 using record::Cat;
 using record::Json;
+using runtime::DeviceTypeName;
 
 namespace {
 
@@ -67,7 +69,7 @@ absl::Status ReadSettings(const v1::Run& run, RecordedRun* read) {
   if (!run.has_settings_json()) return NotUnderstood("settings", "none are recorded");
   const absl::StatusOr<Json> json = record::ParseJson(run.settings_json());
   if (!json.ok()) return NotUnderstood("settings", run.settings_json());
-  std::vector<NamedSetting> named;
+  std::vector<runtime::NamedSetting> named;
   for (const auto& [name, value] : json->members) {
     if (name == "backend") {
       read->dialect = value.text == DeviceTypeName(Dialect::kOpenCl) ? Dialect::kOpenCl : Dialect::kCuda;
@@ -78,7 +80,7 @@ absl::Status ReadSettings(const v1::Run& run, RecordedRun* read) {
       named.emplace_back(name, value.kind == Json::Kind::kString ? value.text : record::ToJson(value));
     }
   }
-  absl::StatusOr<Settings> settings = SettingsOf(named);
+  absl::StatusOr<runtime::Settings> settings = runtime::SettingsOf(named);
   if (!settings.ok()) return NotUnderstood("settings", Cat(settings.status().message()));
   read->settings = *settings;
   return absl::OkStatus();
@@ -99,7 +101,7 @@ absl::StatusOr<RecordedRun> ReadRun(const v1::Run& run) {
   if (!problem.ok()) return NotUnderstood("input", Cat(problem.status().message()));
   read.problem = *std::move(problem);
 
-  const DeviceProperties device = {.dialect = read.dialect, .name = run.hardware()};
+  const device::DeviceProperties device = {.dialect = read.dialect, .name = run.hardware()};
   if (tune::MakeLibraryRun(**kernel, read.problem, read.settings, device).run_id() != run.run_id()) {
     read.notices.push_back(
         "the kernel's source differs from the measured one; the program uses the source of this version");

@@ -6,8 +6,8 @@
 #include "absl/status/statusor.h"
 #include "telemetry/v1/records.pb.h"
 #include "worker/device/device.h"
-#include "worker/kernel/settings.h"
 #include "worker/kernels/library.h"
+#include "worker/runtime/settings.h"
 
 namespace telemetry::worker::repro {
 
@@ -15,8 +15,8 @@ namespace telemetry::worker::repro {
 struct RecordedRun {
   const kernels::LibraryKernel* kernel = nullptr;  // never null in a result of ReadRun
   kernels::Problem problem;                        // scalars have their defaults, because runs do not contain them
-  Settings settings;
-  Dialect dialect = Dialect::kCuda;
+  runtime::Settings settings;
+  device::Dialect dialect = device::Dialect::kCuda;
   // The differences from the measured run; empty if a program made from this struct has none.
   std::vector<std::string> notices;
 };

@@ -40,7 +40,7 @@ absl::StatusOr<codegen::Target> TargetOf(const RecordedMeasurement& measured, co
   // The config ran on the device, so its limits need not be checked again.
   codegen::Target target = {.max_threads_per_block = 1 << 20, .shared_bytes_per_block = size_t{1} << 30};
   std::string architecture = DeviceText(measured.attempt, "architecture");
-  if (run.dialect == Dialect::kCuda) {
+  if (run.dialect == device::Dialect::kCuda) {
     if (architecture.empty()) {
       architecture = kDefaultArchitecture;
       notices->push_back(Cat("the architecture of the measurement is not recorded; assuming ", architecture));
@@ -98,7 +98,7 @@ absl::StatusOr<ReproProgram> ProgramOf(const RecordedMeasurement& measured, Prog
 
   wrapper::ProgramOptions options = {
       .target = target,
-      .generate = {.allow_tf32 = run.settings.dot_precision == DotPrecision::kTf32,
+      .generate = {.allow_tf32 = run.settings.dot_precision == runtime::DotPrecision::kTf32,
                    .fast_math = run.settings.fast_math},
       .seed = static_cast<uint64_t>(measured.attempt.seed()),
       .name = Cat(measured.run.kernel_name(), "_", record::FormatConfigId(measured.config_id)),

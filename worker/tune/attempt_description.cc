@@ -13,8 +13,9 @@ namespace telemetry::worker::tune {
 namespace {
 
 using record::Json;
+using runtime::BoundKernel;
 
-Json DeviceJson(const DeviceProperties& device) {
+Json DeviceJson(const device::DeviceProperties& device) {
   Json object = Json::Object();
   object.members = {{"name", Json::String(device.name)},
                     {"architecture", Json::String(device.architecture)},

@@ -9,21 +9,26 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/numbers.h"
 #include "proto/record/strings.h"
-#include "worker/kernel/leaves.h"
+#include "worker/runtime/leaves.h"
 #include "worker/tune/recording/run_description.h"
 
 namespace telemetry::worker::tune {
 namespace {
 
+using device::DType;
 using record::Cat;
+using runtime::Arguments;
+using runtime::BoundKernel;
+using runtime::KernelDefinition;
+using runtime::Leaves;
 
-std::string TextOf(const Argument& constant) {
+std::string TextOf(const runtime::Argument& constant) {
   if (const auto* flag = constant.As<bool>()) return *flag ? "true" : "false";
   if (const auto* integer = constant.As<int64_t>()) return Cat(*integer);
   if (const auto* number = constant.As<double>()) return record::FloatRepr(*number);
   if (const auto* text = constant.As<std::string>()) return *text;
   if (const auto* dtype = constant.As<DType>()) return std::string(TorchName(*dtype));
-  if (const auto* function = constant.As<FunctionRef>()) return function->name;
+  if (const auto* function = constant.As<runtime::FunctionRef>()) return function->name;
   return constant.TypeName();
 }
 
@@ -35,7 +40,7 @@ absl::StatusOr<std::string> SourceOf(const KernelDefinition& definition, const A
     return absl::FailedPreconditionError(
         Cat("kernel '", definition.name, "' has no source, which identifies its runs; set KernelSpec::source"));
   }
-  ASSIGN_OR_RETURN(const LeafNames names, LeafNamesOf(definition.signature, arguments));
+  ASSIGN_OR_RETURN(const runtime::LeafNames names, runtime::LeafNamesOf(definition.signature, arguments));
   std::string source = definition.source;
   for (size_t i = 0; i < leaves.constants.size(); ++i) {
     source += Cat("\n// ", names.constants[i], "=", TextOf(*leaves.constants[i]), "\n");
@@ -64,15 +69,15 @@ absl::StatusOr<v1::Run> MakeCallRun(const BoundKernel& kernel, const Arguments& 
         Cat("kernel '", kernel.name(), "' is in reference mode: there is nothing to measure"));
   }
   const KernelDefinition& definition = kernel.definition();
-  const Leaves leaves = LeavesOf(definition.signature, arguments);
+  const Leaves leaves = runtime::LeavesOf(definition.signature, arguments);
   ASSIGN_OR_RETURN(std::string source, SourceOf(definition, arguments, leaves));
   std::vector<std::vector<int64_t>> shapes;
   std::vector<std::string> dtypes;
-  for (const Tensor* tensor : leaves.tensors) {
+  for (const runtime::Tensor* tensor : leaves.tensors) {
     shapes.emplace_back(tensor->sizes.begin(), tensor->sizes.end());
     dtypes.emplace_back(TorchName(tensor->dtype));
   }
-  const DeviceProperties& device = kernel.device()->properties();
+  const device::DeviceProperties& device = kernel.device()->properties();
   return recording::DescribeRun({.kernel_name = kernel.name(),
                                  .kernel_source = std::move(source),
                                  .input_shapes = recording::PythonShapes(shapes),
@@ -90,8 +95,8 @@ TuneSubject MakeCallSubject(BoundKernel& kernel, const Arguments& arguments, mea
 }
 
 ir::Tolerance UsualTolerance(const BoundKernel& kernel, DType dtype) {
-  const bool coarse =
-      kernel.definition().settings.dot_precision == DotPrecision::kTf32 && IsFloat(dtype) && HasDots(kernel.ir());
+  const bool coarse = kernel.definition().settings.dot_precision == runtime::DotPrecision::kTf32 && IsFloat(dtype) &&
+                      HasDots(kernel.ir());
   return ir::ToleranceFor(coarse && dtype == DType::kF32 ? DType::kF16 : dtype);
 }
 

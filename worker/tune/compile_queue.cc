@@ -4,10 +4,11 @@
 
 namespace telemetry::worker::tune {
 
-CompileQueue::CompileQueue(compile::CompilePool* pool, const DeviceProperties& device, const std::string& device_id)
+CompileQueue::CompileQueue(compile::CompilePool* pool, const device::DeviceProperties& device,
+                           const std::string& device_id)
     : pool_(*pool),
       dialect_(device.dialect),
-      target_(device.dialect == Dialect::kCuda ? device.architecture : device_id) {}
+      target_(device.dialect == device::Dialect::kCuda ? device.architecture : device_id) {}
 
 void CompileQueue::Submit(const std::shared_ptr<const Candidate>& candidate) {
   ++under_way_;

@@ -27,7 +27,7 @@ struct CompiledCandidate {
 class CompileQueue {
  public:
   // `pool` must outlive the queue.
-  CompileQueue(compile::CompilePool* pool, const DeviceProperties& device, const std::string& device_id);
+  CompileQueue(compile::CompilePool* pool, const device::DeviceProperties& device, const std::string& device_id);
 
   void Submit(const std::shared_ptr<const Candidate>& candidate);
   // Waits at most `patience` for a candidate to be compiled and returns it, in the order in which they complete;
@@ -48,7 +48,7 @@ class CompileQueue {
   };
 
   compile::CompilePool& pool_;
-  const Dialect dialect_;
+  const device::Dialect dialect_;
   const std::string target_;
   const std::shared_ptr<Ready> ready_ = std::make_shared<Ready>();
   size_t under_way_ = 0;

@@ -17,10 +17,15 @@
 namespace telemetry::worker::tune {
 namespace {
 
+using device::Device;
 using kernels::Case;
 using kernels::LibraryKernel;
 using kernels::Problem;
 using kernels::TensorSpec;
+using runtime::Arguments;
+using runtime::BoundKernel;
+using runtime::Kernel;
+using runtime::Settings;
 
 // Returns the kernel's source followed by its flags. Flags are part of the code and therefore of the kernel's identity,
 // and sidecars have no other field for them.
@@ -47,14 +52,16 @@ absl::StatusOr<measure::MeasureProblem> MakeLibraryProblem(const LibraryKernel& 
     ASSIGN_OR_RETURN(measure::ExpectedCall call, CallOf(kernel, problem, bound.device(), number));
     calls.push_back(std::move(call));
   }
-  const auto tolerance = [&](std::string_view /*name*/, DType dtype) { return kernel.tolerance(problem, dtype); };
+  const auto tolerance = [&](std::string_view /*name*/, device::DType dtype) {
+    return kernel.tolerance(problem, dtype);
+  };
   return measure::MakeProblem(bound, calls, tolerance);
 }
 
 }  // namespace
 
 v1::Run MakeLibraryRun(const LibraryKernel& kernel, const Problem& problem, const Settings& settings,
-                       const DeviceProperties& device) {
+                       const device::DeviceProperties& device) {
   std::vector<std::vector<int64_t>> shapes;
   std::vector<std::string> dtypes;
   for (const TensorSpec& tensor : problem.tensors) {
@@ -73,7 +80,7 @@ absl::StatusOr<LibrarySubject> MakeLibrarySubject(const LibraryKernel& kernel, c
                                                   const Settings& settings, const std::shared_ptr<Device>& device,
                                                   uint64_t input_seed) {
   RETURN_IF_ERROR(kernels::CheckFitsMemory(problem));
-  KernelSpec spec = kernels::SpecOf(kernel);
+  runtime::KernelSpec spec = kernels::SpecOf(kernel);
   spec.settings = settings;
   ASSIGN_OR_RETURN(std::unique_ptr<Kernel> made, Kernel::Create(std::move(spec)));
   ASSIGN_OR_RETURN(Arguments arguments,

@@ -13,6 +13,7 @@ namespace {
 
 using record::Cat;
 using record::Json;
+using runtime::Settings;
 
 using Reader = std::function<absl::Status(const Json& value)>;
 using Readers = std::vector<std::pair<std::string, Reader>>;
@@ -63,12 +64,12 @@ absl::Status ReadEffort(const Json& value, std::optional<search::Effort>* effort
 
 absl::Status ReadSettings(const Json& value, std::optional<Settings>* settings) {
   if (value.kind != Json::Kind::kObject) return absl::InvalidArgumentError("expected an object");
-  std::vector<NamedSetting> named;
+  std::vector<runtime::NamedSetting> named;
   for (const auto& [name, setting] : value.members) {
     const bool is_bool = setting.kind == Json::Kind::kTrue || setting.kind == Json::Kind::kFalse;
     named.emplace_back(name, is_bool ? (setting.kind == Json::Kind::kTrue ? "true" : "false") : setting.text);
   }
-  absl::StatusOr<Settings> parsed = SettingsOf(named);
+  absl::StatusOr<Settings> parsed = runtime::SettingsOf(named);
   if (parsed.ok()) *settings = *parsed;
   return parsed.status();
 }

@@ -7,8 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "proto/record/json.h"
-#include "worker/kernel/settings.h"
 #include "worker/kernels/library.h"
+#include "worker/runtime/settings.h"
 #include "worker/tune/search/effort.h"
 
 namespace telemetry::worker::tune {
@@ -25,8 +25,8 @@ namespace telemetry::worker::tune {
 struct SuiteEntry {
   const kernels::LibraryKernel* kernel = nullptr;
   kernels::Problem problem;
-  std::optional<Settings> settings;      // unset: the command's
-  std::optional<search::Effort> effort;  // unset: the suite's
+  std::optional<runtime::Settings> settings;  // unset: the command's
+  std::optional<search::Effort> effort;       // unset: the suite's
 };
 
 // The parsed form of a suite file.

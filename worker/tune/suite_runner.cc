@@ -14,10 +14,12 @@
 #include "proto/record/counted.h"
 #include "proto/record/strings.h"
 #include "worker/device/device.h"
+#include "worker/device/open_device.h"
 
 namespace telemetry::worker::tune {
 namespace {
 
+using device::DeviceProperties;
 using record::Cat;
 
 // Devices with the same name, and the entries that they share.
@@ -28,7 +30,7 @@ struct DeviceKind {
 };
 
 absl::StatusOr<std::vector<DeviceProperties>> DevicesOf(const Suite& suite) {
-  std::vector<DeviceProperties> all = ListDevices();
+  std::vector<DeviceProperties> all = device::ListDevices();
   std::vector<DeviceProperties> chosen;
   for (const std::string& id : suite.devices) {
     const auto found =
@@ -55,7 +57,7 @@ class SuiteRunner {
     ASSIGN_OR_RETURN(std::vector<DeviceProperties> devices, DevicesOf(suite_));
     std::map<std::string, DeviceKind> kinds;
     for (const DeviceProperties& device : devices) {
-      DeviceKind& kind = kinds[Cat(device.name, " ", DeviceTypeName(device.dialect))];
+      DeviceKind& kind = kinds[Cat(device.name, " ", runtime::DeviceTypeName(device.dialect))];
       kind.ids.push_back(DeviceId(device));
       kind.outcomes.resize(suite_.entries.size());
     }

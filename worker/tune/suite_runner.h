@@ -14,8 +14,8 @@ namespace telemetry::worker::tune {
 
 // The options of RunSuite.
 struct SuiteOptions {
-  TunerOptions tuner;  // defaults for entries; an entry's or the suite's effort overrides the effort
-  Settings settings;   // of entries without settings of their own
+  TunerOptions tuner;          // defaults for entries; an entry's or the suite's effort overrides the effort
+  runtime::Settings settings;  // of entries without settings of their own
   // Receives the summary of each generation, notices, errors of tasks and estimates of the time left. Called from the
   // threads of the devices, one call at a time.
   std::function<void(const std::string& line)> on_line;

@@ -43,7 +43,7 @@ absl::StatusOr<measure::Measurer*> TuneProcesses::ReadyMeasurer() {
 absl::StatusOr<measure::MeasureRequest> TuneProcesses::RequestFor(const CompiledCandidate& compiled) const {
   ASSIGN_OR_RETURN(measure::MeasureRequest request,
                    measure::MakeRequest(*subject_.kernel, compiled.candidate->generated, subject_.arguments,
-                                        std::make_shared<const CompiledCode>(*compiled.result.code)));
+                                        std::make_shared<const device::CompiledCode>(*compiled.result.code)));
   request.label = compiled.candidate->config.ToString();
   request.effort = options_.effort;
   request.load_limit = options_.load_limit;

@@ -5,6 +5,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
 #include "proto/record/strings.h"
+#include "worker/device/open_device.h"
 #include "worker/tune/journal.h"
 #include "worker/tune/known_configs.h"
 #include "worker/tune/library_subject.h"
@@ -76,7 +77,7 @@ absl::StatusOr<std::unique_ptr<recording::SidecarLog>> TuneSession::OpenLog() co
 }
 
 absl::StatusOr<TaskResult> TuneSession::Run(const TuneTask& task) {
-  ASSIGN_OR_RETURN(std::shared_ptr<Device> device, OpenDevice(task.device));
+  ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device, device::OpenDevice(task.device));
   ASSIGN_OR_RETURN(LibrarySubject subject,
                    MakeLibrarySubject(*task.kernel, task.problem, task.settings, device, task.tuner.search.seed));
   return Tune(std::move(subject.subject), std::move(subject.info), task.tuner);

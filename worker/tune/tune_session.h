@@ -13,8 +13,8 @@
 #include "client/dataset_client.h"
 #include "client/producer.h"
 #include "proto/access/credentials.h"
-#include "worker/kernel/settings.h"
 #include "worker/kernels/library.h"
+#include "worker/runtime/settings.h"
 #include "worker/tune/best_configs.h"
 #include "worker/tune/recording/sidecar_log.h"
 #include "worker/tune/tuner.h"
@@ -41,7 +41,7 @@ struct SessionOptions {
 struct TuneTask {
   const kernels::LibraryKernel* kernel = nullptr;
   kernels::Problem problem;
-  Settings settings;
+  runtime::Settings settings;
   std::string device;  // an argument of OpenDevice
   TunerOptions tuner;  // its starting points come before the known configs
 };

@@ -12,11 +12,14 @@ namespace telemetry::worker::tune {
 
 using codegen::Config;
 using record::Cat;
+using runtime::Arguments;
+using runtime::BoundKernel;
 
 TunedSearch::TunedSearch(BestConfigCache known, TunedSearchOptions options)
     : known_(std::move(known)), options_(std::move(options)) {}
 
-absl::StatusOr<Config> TunedSearch::Find(BoundKernel& kernel, absl::Span<const Argument> arguments, bool force) {
+absl::StatusOr<Config> TunedSearch::Find(BoundKernel& kernel, absl::Span<const runtime::Argument> arguments,
+                                         bool force) {
   const Arguments call(arguments.begin(), arguments.end());
   ASSIGN_OR_RETURN(const v1::Run run, MakeCallRun(kernel, call));
   const absl::MutexLock lock(&mutex_);
@@ -47,7 +50,7 @@ absl::StatusOr<Config> TunedSearch::Tune(BoundKernel& kernel, const Arguments& a
   }
   measure::ToleranceFunction tolerance = options_.tolerance;
   if (!tolerance) {
-    tolerance = [&kernel](std::string_view /*name*/, DType dtype) { return UsualTolerance(kernel, dtype); };
+    tolerance = [&kernel](std::string_view /*name*/, device::DType dtype) { return UsualTolerance(kernel, dtype); };
   }
   ASSIGN_OR_RETURN(const TaskResult result,
                    options_.session->Tune(MakeCallSubject(kernel, arguments, std::move(tolerance)),

@@ -4,7 +4,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
-#include "worker/kernel/search.h"
+#include "worker/runtime/search.h"
 #include "worker/tune/best_configs.h"
 #include "worker/tune/measure/kernel_problem.h"
 #include "worker/tune/tune_session.h"
@@ -26,7 +26,7 @@ struct TunedSearchOptions {
 // (bound_call.h). Tunes the call if no config is known, which takes minutes and needs a main that begins with
 // RunTuneChild. Always tunes if forced to (BoundKernel::Autotune, the setting force_autotune). Thread-safe; one call is
 // tuned at a time, and others wait.
-class TunedSearch final : public Search {
+class TunedSearch final : public runtime::Search {
  public:
   // `known` is the session's best_configs(), or the folder `best` in the --state-dir of telemetry-worker tune.
   TunedSearch(BestConfigCache known, TunedSearchOptions options);
@@ -34,14 +34,14 @@ class TunedSearch final : public Search {
   // Returns FAILED_PRECONDITION if no config is known and there is no session, or if MakeCallRun does; NOT_FOUND if no
   // config ran with correct results; CANCELLED if the tuning was stopped (TunerOptions::stop), in which case the next
   // call resumes it. Other errors are those of TuneSession::Tune.
-  absl::StatusOr<codegen::Config> Find(BoundKernel& kernel, absl::Span<const Argument> arguments, bool force) override
-      ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::StatusOr<codegen::Config> Find(runtime::BoundKernel& kernel, absl::Span<const runtime::Argument> arguments,
+                                       bool force) override ABSL_LOCKS_EXCLUDED(mutex_);
 
  private:
   // Returns NOT_FOUND if no config of the run is known, or an error if the known config does not fit this kernel.
-  absl::StatusOr<codegen::Config> FindKnown(const BoundKernel& kernel, const v1::Run& run) const;
-  absl::StatusOr<codegen::Config> Tune(BoundKernel& kernel, const Arguments& arguments, const v1::Run& run)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::StatusOr<codegen::Config> FindKnown(const runtime::BoundKernel& kernel, const v1::Run& run) const;
+  absl::StatusOr<codegen::Config> Tune(runtime::BoundKernel& kernel, const runtime::Arguments& arguments,
+                                       const v1::Run& run) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const BestConfigCache known_;
   const TunedSearchOptions options_;

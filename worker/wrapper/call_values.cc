@@ -7,6 +7,8 @@
 namespace telemetry::worker::wrapper {
 namespace {
 
+using runtime::Tensor;
+
 const std::string& MemoryName(const Plan& plan, const std::vector<Place>& places, int buffer) {
   return plan.buffer(places[static_cast<size_t>(buffer)].root).name;
 }

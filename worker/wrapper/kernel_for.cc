@@ -14,6 +14,7 @@
 
 namespace telemetry::worker::wrapper {
 
+using device::DType;
 using record::Cat;
 
 namespace {

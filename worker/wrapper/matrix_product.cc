@@ -5,7 +5,10 @@
 namespace telemetry::worker::wrapper {
 namespace {
 
-bool IsDense(const Tensor& tensor) { return tensor.strides == DenseStrides(tensor.sizes); }
+using device::MatrixProduct;
+using runtime::Tensor;
+
+bool IsDense(const Tensor& tensor) { return tensor.strides == runtime::DenseStrides(tensor.sizes); }
 
 }  // namespace
 

@@ -4,14 +4,15 @@
 
 #include "absl/types/span.h"
 #include "worker/device/device.h"
-#include "worker/kernel/tensor.h"
+#include "worker/runtime/tensor.h"
 #include "worker/wrapper/lines.h"
 
 namespace telemetry::worker::wrapper {
 
 // Returns the product that an extern kernel requests from the library of the device: "matmul" or "bmm" of dense
 // tensors. Returns nullopt for other kernels and other layouts. The result is valid as long as the tensors.
-std::optional<MatrixProduct> ProductOf(const kernels::LibraryKernel& kernel, absl::Span<const Tensor> arguments,
-                                       absl::Span<const Tensor> outputs);
+std::optional<device::MatrixProduct> ProductOf(const kernels::LibraryKernel& kernel,
+                                               absl::Span<const runtime::Tensor> arguments,
+                                               absl::Span<const runtime::Tensor> outputs);
 
 }  // namespace telemetry::worker::wrapper

@@ -118,7 +118,7 @@ class Reuser {
   }
 
  private:
-  using Key = std::pair<DType, int64_t>;
+  using Key = std::pair<device::DType, int64_t>;
 
   Key KeyOf(int buffer) const { return {plan_.buffer(buffer).dtype, ClassOf(plan_, buffer)}; }
 

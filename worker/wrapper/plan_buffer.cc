@@ -47,7 +47,7 @@ absl::Status CheckLayout(const PlanBuffer& buffer) {
   return absl::OkStatus();
 }
 
-std::string ShapeText(DType dtype, absl::Span<const int64_t> sizes) {
+std::string ShapeText(device::DType dtype, absl::Span<const int64_t> sizes) {
   return Cat(ShortName(dtype), "[", absl::StrJoin(sizes, ", "), "]");
 }
 

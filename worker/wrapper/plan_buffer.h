@@ -13,7 +13,7 @@ namespace telemetry::worker::wrapper {
 // The layout of a buffer in memory. A view has its own layout over the memory of its base.
 struct PlanBuffer {
   std::string name;  // unique in the plan
-  DType dtype = DType::kF32;
+  device::DType dtype = device::DType::kF32;
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides;  // in elements, not negative
 
@@ -31,6 +31,6 @@ struct PlanBuffer {
 absl::Status CheckLayout(const PlanBuffer& buffer);
 
 // Returns dtype and sizes as text: "f16[2, 64]".
-std::string ShapeText(DType dtype, absl::Span<const int64_t> sizes);
+std::string ShapeText(device::DType dtype, absl::Span<const int64_t> sizes);
 
 }  // namespace telemetry::worker::wrapper

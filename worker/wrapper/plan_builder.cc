@@ -10,6 +10,7 @@
 
 namespace telemetry::worker::wrapper {
 
+using device::DType;
 using record::Cat;
 
 namespace {

@@ -73,9 +73,10 @@ class PlanBuilder {
   explicit PlanBuilder(std::string name) { plan_.name = std::move(name); }
 
   // Adds a buffer of the caller, which the plan never writes. Without strides it is dense.
-  BufferRef Input(const std::string& name, DType dtype, std::vector<int64_t> sizes, std::vector<int64_t> strides = {});
+  BufferRef Input(const std::string& name, device::DType dtype, std::vector<int64_t> sizes,
+                  std::vector<int64_t> strides = {});
   // Allocates dense memory, not initialised. An empty name becomes "buf0", "buf1", ...
-  BufferRef Allocate(const std::string& name, DType dtype, std::vector<int64_t> sizes);
+  BufferRef Allocate(const std::string& name, device::DType dtype, std::vector<int64_t> sizes);
   // Adds a view that shows the memory of `base` from element `offset` on.
   BufferRef View(BufferRef base, std::vector<int64_t> sizes, std::vector<int64_t> strides, int64_t offset,
                  const std::string& name = "");

@@ -10,6 +10,8 @@
 namespace telemetry::worker::wrapper {
 
 using record::Cat;
+using runtime::Dimensions;
+using runtime::Tensor;
 
 absl::Status RunMemory::TakeInputs(absl::Span<const Tensor> inputs) {
   memory_ = std::vector<Tensor>(plan_.buffers.size());
@@ -51,14 +53,14 @@ absl::Status RunMemory::Update(const Line& line) {
 }
 
 absl::Status RunMemory::AllocateFor(int buffer, int64_t bytes) {
-  const DType dtype = plan_.buffer(buffer).dtype;
+  const device::DType dtype = plan_.buffer(buffer).dtype;
   const int64_t elements = bytes / static_cast<int64_t>(SizeOf(dtype));
   Tensor& memory = memory_[static_cast<size_t>(buffer)];
   if (device_ == nullptr) {
     memory = Tensor::OnHost(ir::HostArray::Dense(dtype, {elements}));
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(Tensor allocated, AllocateTensor(device_, dtype, {elements}));
+  ASSIGN_OR_RETURN(Tensor allocated, runtime::AllocateTensor(device_, dtype, {elements}));
   memory = std::move(allocated);
   return absl::OkStatus();
 }

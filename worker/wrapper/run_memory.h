@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "worker/ir/host_array.h"
-#include "worker/kernel/tensor.h"
+#include "worker/runtime/tensor.h"
 #include "worker/wrapper/lines.h"
 
 namespace telemetry::worker::wrapper {
@@ -19,11 +19,11 @@ namespace telemetry::worker::wrapper {
 class RunMemory {
  public:
   // If `device` is null, the memory is on the host.
-  RunMemory(const Plan* plan, std::shared_ptr<Device> device)
+  RunMemory(const Plan* plan, std::shared_ptr<device::Device> device)
       : plan_(*plan), device_(std::move(device)), places_(PlacesOf(plan_)) {}
 
   // Begins a run. INVALID_ARGUMENT: the inputs do not match the plan's.
-  absl::Status TakeInputs(absl::Span<const Tensor> inputs);
+  absl::Status TakeInputs(absl::Span<const runtime::Tensor> inputs);
   // Applies the effects of a line on memory: allocates, transfers and frees. Must be called before the kernel of the
   // line. Errors are those of the device.
   absl::Status Update(const Line& line);
@@ -31,8 +31,8 @@ class RunMemory {
 
   // Returns the buffer as a tensor over its memory; on the host it is a copy. INVALID_ARGUMENT: a view begins where no
   // buffer of the device can begin.
-  absl::StatusOr<Tensor> TensorOf(int buffer) const;
-  absl::StatusOr<std::vector<Tensor>> TensorsOf(absl::Span<const int> buffers) const;
+  absl::StatusOr<runtime::Tensor> TensorOf(int buffer) const;
+  absl::StatusOr<std::vector<runtime::Tensor>> TensorsOf(absl::Span<const int> buffers) const;
   // Returns the elements of the buffers on the host, without gaps.
   absl::StatusOr<std::vector<ir::HostArray>> DenseArrays(absl::Span<const int> buffers) const;
   // Writes to the memory of a buffer that is dense and not a view.
@@ -44,9 +44,9 @@ class RunMemory {
   absl::Status AllocateFor(int buffer, int64_t bytes);
 
   const Plan& plan_;
-  const std::shared_ptr<Device> device_;
+  const std::shared_ptr<device::Device> device_;
   const std::vector<Place> places_;
-  std::vector<Tensor> memory_;  // by buffer that is not a view; one-dimensional if the plan allocated it
+  std::vector<runtime::Tensor> memory_;  // by buffer that is not a view; one-dimensional if the plan allocated it
 };
 
 }  // namespace telemetry::worker::wrapper

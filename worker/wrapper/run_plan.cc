@@ -14,7 +14,11 @@
 
 namespace telemetry::worker::wrapper {
 
+using device::Device;
 using record::Cat;
+using runtime::Argument;
+using runtime::Kernel;
+using runtime::Tensor;
 
 PlanRunner::PlanRunner(Plan plan, std::shared_ptr<Device> device, debug::ValueDebugger* debugger)
     : plan_(std::move(plan)), device_(std::move(device)), debugger_(debugger), memory_(&plan_, device_) {}
@@ -31,8 +35,8 @@ absl::StatusOr<std::unique_ptr<PlanRunner>> PlanRunner::Create(Plan plan, std::s
 absl::Status PlanRunner::Prepare() {
   for (const PlanKernel& kernel : plan_.kernels) {
     if (device_ != nullptr) {
-      KernelSpec spec = kernels::SpecOf(*kernel.library);
-      spec.settings = Settings{.use_default_config = true};
+      runtime::KernelSpec spec = kernels::SpecOf(*kernel.library);
+      spec.settings = runtime::Settings{.use_default_config = true};
       ASSIGN_OR_RETURN(std::unique_ptr<Kernel> made, Kernel::Create(std::move(spec)));
       kernels_.push_back(std::move(made));
       continue;
@@ -104,14 +108,15 @@ absl::Status PlanRunner::LaunchKernel(const KernelCall& call) {
   ASSIGN_OR_RETURN(std::vector<Tensor> outputs, memory_.TensorsOf(call.outputs));
   const PlanKernel& kernel = plan_.kernel(call.kernel);
   const kernels::Problem problem = ProblemOf(kernel, call);
-  Arguments arguments(tensors.begin(), tensors.end());
+  runtime::Arguments arguments(tensors.begin(), tensors.end());
   for (const kernels::NumberArgument& number : kernel.library->numbers) {
     const double value = problem.number(number.name);
     arguments.push_back(number.is_flag ? Argument(value != 0) : Argument(value));
   }
-  ASSIGN_OR_RETURN(std::shared_ptr<BoundKernel> bound, kernels_[static_cast<size_t>(call.kernel)]->Bind(arguments));
+  ASSIGN_OR_RETURN(std::shared_ptr<runtime::BoundKernel> bound,
+                   kernels_[static_cast<size_t>(call.kernel)]->Bind(arguments));
   if (!kernel.config.has_value()) return bound->RunInto(arguments, outputs);
-  ASSIGN_OR_RETURN(std::shared_ptr<CompiledKernel> compiled, bound->CompileConfig(*kernel.config));
+  ASSIGN_OR_RETURN(std::shared_ptr<runtime::CompiledKernel> compiled, bound->CompileConfig(*kernel.config));
   return bound->Launch(*compiled, arguments, outputs);
 }
 

@@ -8,8 +8,8 @@
 #include "absl/types/span.h"
 #include "worker/debug/value_debugger.h"
 #include "worker/ir/graph.h"
-#include "worker/kernel/kernel.h"
-#include "worker/kernel/tensor.h"
+#include "worker/runtime/kernel.h"
+#include "worker/runtime/tensor.h"
 #include "worker/wrapper/lines.h"
 #include "worker/wrapper/run_memory.h"
 
@@ -24,7 +24,7 @@ class PlanRunner {
   // Creates a runner. If `device` is null, the plan runs on the host. `debugger` sees the inputs of each Run() and the
   // values that its calls read and write; the runner then waits for each call. `debugger` must outlive the runner. If
   // it is null, calls have no extra cost. Errors are those of VerifyPlan(), of traces and of Kernel::Create().
-  static absl::StatusOr<std::unique_ptr<PlanRunner>> Create(Plan plan, std::shared_ptr<Device> device,
+  static absl::StatusOr<std::unique_ptr<PlanRunner>> Create(Plan plan, std::shared_ptr<device::Device> device,
                                                             debug::ValueDebugger* debugger = nullptr);
 
   // Runs the plan. Inputs and outputs are in the order of the plan, on the device or on the host. Run() only queues the
@@ -32,12 +32,12 @@ class PlanRunner {
   // more. The memory of an output may be larger than the output. INVALID_ARGUMENT: the inputs do not match the plan,
   // or, on a device, a view begins where no buffer can begin (kViewAlignment). Other errors are those of kernels and
   // device; they name the line.
-  absl::StatusOr<std::vector<Tensor>> Run(absl::Span<const Tensor> inputs);
+  absl::StatusOr<std::vector<runtime::Tensor>> Run(absl::Span<const runtime::Tensor> inputs);
 
   const Plan& plan() const { return plan_; }
 
  private:
-  PlanRunner(Plan plan, std::shared_ptr<Device> device, debug::ValueDebugger* debugger);
+  PlanRunner(Plan plan, std::shared_ptr<device::Device> device, debug::ValueDebugger* debugger);
 
   absl::Status Prepare();
   absl::Status RunLine(const Line& line);
@@ -51,10 +51,10 @@ class PlanRunner {
   absl::Status EvaluateExtern(const KernelCall& call);
 
   const Plan plan_;
-  const std::shared_ptr<Device> device_;
+  const std::shared_ptr<device::Device> device_;
   debug::ValueDebugger* const debugger_;
-  std::vector<std::unique_ptr<Kernel>> kernels_;  // on a device, by index in the plan
-  std::vector<ir::DeviceIr> irs_;                 // on the host, likewise
+  std::vector<std::unique_ptr<runtime::Kernel>> kernels_;  // on a device, by index in the plan
+  std::vector<ir::DeviceIr> irs_;                          // on the host, likewise
   RunMemory memory_;
 };
 

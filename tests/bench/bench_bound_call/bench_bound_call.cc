@@ -11,10 +11,18 @@
 #include "tests/bench/bench_main.h"
 #include "tests/bench/median.h"
 #include "worker/device/device.h"
-#include "worker/kernel/kernel.h"
+#include "worker/device/open_device.h"
+#include "worker/runtime/kernel.h"
 
 namespace telemetry::worker {
 namespace {
+
+using device::Device;
+using runtime::Arguments;
+using runtime::BoundKernel;
+using runtime::Kernel;
+using runtime::Tensor;
+using runtime::ToDevice;
 
 constexpr int64_t kElements = 1024;
 
@@ -35,11 +43,11 @@ absl::Status AddScaled(ir::Trace& trace) {
   return absl::OkStatus();
 }
 
-KernelSpec Spec(bool symbolic) {
+runtime::KernelSpec Spec(bool symbolic) {
   return {.name = "add_scaled",
-          .parameters = {{.name = "x"}, {.name = "y"}, {.name = "scale", .kind = ParameterKind::kScalar}},
+          .parameters = {{.name = "x"}, {.name = "y"}, {.name = "scale", .kind = runtime::ParameterKind::kScalar}},
           .body = AddScaled,
-          .settings = Settings{.static_shapes = !symbolic, .use_default_config = true}};
+          .settings = runtime::Settings{.static_shapes = !symbolic, .use_default_config = true}};
 }
 
 // One way to launch the kernel, with the average time of a call in each batch.
@@ -85,10 +93,10 @@ absl::StatusOr<std::function<absl::Status()>> BareLaunch(const BoundKernel& boun
                                                          const Tensor& output) {
   absl::StatusOr<codegen::GeneratedKernel> generated = bound.Generate(bound.config_space().Default());
   if (!generated.ok()) return generated.status();
-  CompileCache cache;
+  runtime::CompileCache cache;
   auto loaded = cache.Get(*bound.device(), generated->source, generated->function);
   if (!loaded.ok()) return loaded.status();
-  std::vector<LaunchArgument> launch_arguments;
+  std::vector<device::LaunchArgument> launch_arguments;
   const Tensor* tensors[] = {arguments[0].As<Tensor>(), arguments[1].As<Tensor>(), &output};
   for (const codegen::Parameter& parameter : generated->parameters) {
     switch (parameter.kind) {
@@ -106,9 +114,9 @@ absl::StatusOr<std::function<absl::Status()>> BareLaunch(const BoundKernel& boun
         break;
     }
   }
-  const LaunchShape shape{.grid = generated->GridSize(bound.ir().tensors),
-                          .threads = generated->threads,
-                          .shared_bytes = generated->shared_bytes};
+  const device::LaunchShape shape{.grid = generated->GridSize(bound.ir().tensors),
+                                  .threads = generated->threads,
+                                  .shared_bytes = generated->shared_bytes};
   return [loaded = *loaded, shape, launch_arguments] {
     const absl::MutexLock lock(&loaded->mutex);
     return loaded->function->Launch(shape, launch_arguments);
@@ -116,11 +124,11 @@ absl::StatusOr<std::function<absl::Status()>> BareLaunch(const BoundKernel& boun
 }
 
 absl::Status Run(const Options& options) {
-  absl::StatusOr<std::shared_ptr<Device>> device = OpenDevice(options.device);
+  absl::StatusOr<std::shared_ptr<Device>> device = device::OpenDevice(options.device);
   if (!device.ok()) return device.status();
   absl::StatusOr<std::unique_ptr<Kernel>> kernel = Kernel::Create(Spec(options.symbolic));
   if (!kernel.ok()) return kernel.status();
-  ir::HostArray ones = ir::HostArray::Dense(DType::kF32, {kElements});
+  ir::HostArray ones = ir::HostArray::Dense(device::DType::kF32, {kElements});
   ones.SetRowMajor(std::vector<double>(kElements, 1.0));
   absl::StatusOr<Tensor> x = ToDevice(*device, ones);
   absl::StatusOr<Tensor> y = ToDevice(*device, ones);

@@ -15,6 +15,7 @@
 #include "tests/bench/bench_kernels/stopwatch.h"
 #include "tests/bench/bench_main.h"
 #include "worker/device/device.h"
+#include "worker/device/open_device.h"
 
 namespace telemetry::bench {
 namespace {
@@ -65,7 +66,7 @@ std::string JsonOf(const Measurement& m) {
 }
 
 absl::Status Run(const Arguments& arguments) {
-  absl::StatusOr<std::shared_ptr<worker::Device>> device = worker::OpenDevice(arguments.device);
+  absl::StatusOr<std::shared_ptr<worker::device::Device>> device = worker::device::OpenDevice(arguments.device);
   if (!device.ok()) return device.status();
   absl::StatusOr<Stopwatch> stopwatch = Stopwatch::Create(*device, arguments.samples);
   if (!stopwatch.ok()) return stopwatch.status();

@@ -6,21 +6,21 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "worker/kernel/kernel.h"
 #include "worker/kernels/draw.h"
 #include "worker/kernels/kernel_spec.h"
 #include "worker/kernels/library.h"
 #include "worker/kernels/trace_problem.h"
+#include "worker/runtime/kernel.h"
 
 namespace telemetry::bench {
 namespace {
 
 namespace kernels = worker::kernels;
-using worker::Tensor;
+using worker::runtime::Tensor;
 
 constexpr uint64_t kSeed = 3;
 
-absl::StatusOr<worker::codegen::Config> ConfigOf(const worker::BoundKernel& bound, const std::string& text) {
+absl::StatusOr<worker::codegen::Config> ConfigOf(const worker::runtime::BoundKernel& bound, const std::string& text) {
   if (text.empty()) return bound.config_space().Default();
   absl::StatusOr<worker::codegen::Config> config = worker::codegen::Config::Parse(text);
   if (!config.ok()) return config.status();
@@ -31,7 +31,7 @@ absl::Status CheckOutputs(const kernels::LibraryKernel& kernel, const kernels::C
                           const std::vector<kernels::TensorSpec>& specs, const std::vector<Tensor>& outputs) {
   const kernels::Outputs expected = kernel.reference(made);
   for (size_t i = 0; i < specs.size(); ++i) {
-    absl::StatusOr<worker::ir::HostArray> actual = worker::ToHost(outputs[i]);
+    absl::StatusOr<worker::ir::HostArray> actual = worker::runtime::ToHost(outputs[i]);
     if (!actual.ok()) return actual.status();
     const worker::ir::Comparison comparison =
         worker::ir::Compare(expected.at(specs[i].name), *actual, kernel.tolerance(made.problem, actual->dtype));
@@ -41,10 +41,10 @@ absl::Status CheckOutputs(const kernels::LibraryKernel& kernel, const kernels::C
 }
 
 // Writes NAME.cu and NAME.cubin; `cuobjdump --dump-sass` reads the latter.
-absl::Status Dump(worker::Device* device, const std::string& source, const std::string& base) {
-  absl::StatusOr<worker::CompiledCode> code = device->Compile(source);
+absl::Status Dump(worker::device::Device* device, const std::string& source, const std::string& base) {
+  absl::StatusOr<worker::device::CompiledCode> code = device->Compile(source);
   if (!code.ok()) return code.status();
-  const bool is_cuda = device->properties().dialect == worker::Dialect::kCuda;
+  const bool is_cuda = device->properties().dialect == worker::device::Dialect::kCuda;
   const std::vector<std::pair<std::string, const std::string*>> files = {
       {absl::StrCat(base, is_cuda ? ".cu" : ".cl"), &source},
       {absl::StrCat(base, is_cuda ? ".cubin" : ".bin"), &code->binary}};
@@ -57,7 +57,7 @@ absl::Status Dump(worker::Device* device, const std::string& source, const std::
 
 }  // namespace
 
-absl::StatusOr<Measurement> Measure(const std::shared_ptr<worker::Device>& device, Stopwatch* stopwatch,
+absl::StatusOr<Measurement> Measure(const std::shared_ptr<worker::device::Device>& device, Stopwatch* stopwatch,
                                     const BenchCase& bench_case, const MeasureOptions& options) {
   absl::StatusOr<const kernels::LibraryKernel*> library_kernel = kernels::FindKernel(bench_case.kernel);
   if (!library_kernel.ok()) return absl::InvalidArgumentError(library_kernel.status().message());
@@ -65,15 +65,16 @@ absl::StatusOr<Measurement> Measure(const std::shared_ptr<worker::Device>& devic
   if (!problem.ok()) return problem.status();
   const kernels::Case made = kernels::MakeCase(**library_kernel, *std::move(problem), kSeed);
 
-  absl::StatusOr<std::unique_ptr<worker::Kernel>> kernel = worker::Kernel::Create(kernels::SpecOf(**library_kernel));
+  absl::StatusOr<std::unique_ptr<worker::runtime::Kernel>> kernel =
+      worker::runtime::Kernel::Create(kernels::SpecOf(**library_kernel));
   if (!kernel.ok()) return kernel.status();
-  absl::StatusOr<worker::Arguments> arguments = kernels::ArgumentsOn(device, **library_kernel, made);
+  absl::StatusOr<worker::runtime::Arguments> arguments = kernels::ArgumentsOn(device, **library_kernel, made);
   if (!arguments.ok()) return arguments.status();
-  absl::StatusOr<std::shared_ptr<worker::BoundKernel>> bound = (*kernel)->Bind(*arguments);
+  absl::StatusOr<std::shared_ptr<worker::runtime::BoundKernel>> bound = (*kernel)->Bind(*arguments);
   if (!bound.ok()) return bound.status();
   absl::StatusOr<worker::codegen::Config> config = ConfigOf(**bound, bench_case.config);
   if (!config.ok()) return config.status();
-  absl::StatusOr<std::shared_ptr<worker::CompiledKernel>> compiled = (*bound)->CompileConfig(*config);
+  absl::StatusOr<std::shared_ptr<worker::runtime::CompiledKernel>> compiled = (*bound)->CompileConfig(*config);
   if (!compiled.ok()) return compiled.status();
   absl::StatusOr<std::vector<Tensor>> outputs = (*bound)->AllocateOutputs(*arguments);
   if (!outputs.ok()) return outputs.status();
@@ -84,7 +85,7 @@ absl::StatusOr<Measurement> Measure(const std::shared_ptr<worker::Device>& devic
   if (absl::Status status = CheckOutputs(**library_kernel, made, specs, *outputs); !status.ok()) return status;
 
   const kernels::Cost cost = kernels::CostOf(**library_kernel, made.problem, specs);
-  const worker::FunctionAttributes attributes = (*compiled)->attributes();
+  const worker::device::FunctionAttributes attributes = (*compiled)->attributes();
   Measurement measurement = {.kernel = bench_case.kernel,
                              .arguments = made.problem.ToString(),
                              .config = config->ToString(),

@@ -34,7 +34,7 @@ struct MeasureOptions {
 // Runs the kernel once, compares the results with its reference, and then times it. Returns DATA_LOSS if the results
 // are wrong, INVALID_ARGUMENT if the case's kernel, arguments or config are invalid, and otherwise the errors of the
 // device.
-absl::StatusOr<Measurement> Measure(const std::shared_ptr<worker::Device>& device, Stopwatch* stopwatch,
+absl::StatusOr<Measurement> Measure(const std::shared_ptr<worker::device::Device>& device, Stopwatch* stopwatch,
                                     const BenchCase& bench_case, const MeasureOptions& options);
 
 }  // namespace telemetry::bench

@@ -9,9 +9,9 @@
 namespace telemetry::bench {
 namespace {
 
-using worker::Buffer;
-using worker::Device;
-using worker::Event;
+using worker::device::Buffer;
+using worker::device::Device;
+using worker::device::Event;
 using worker::tune::measure::CacheFlush;
 
 constexpr int kWarmUps = 3;

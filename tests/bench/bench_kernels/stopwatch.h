@@ -16,7 +16,7 @@ namespace telemetry::bench {
 // of the host.
 class Stopwatch {
  public:
-  static absl::StatusOr<Stopwatch> Create(std::shared_ptr<worker::Device> device, int samples);
+  static absl::StatusOr<Stopwatch> Create(std::shared_ptr<worker::device::Device> device, int samples);
 
   // Returns the median of the samples in milliseconds, after a few warm-up calls. `queue` queues the work once.
   absl::StatusOr<double> MedianMs(const std::function<absl::Status()>& queue);
@@ -25,13 +25,13 @@ class Stopwatch {
   absl::StatusOr<double> CopyBandwidth(int64_t bytes);
 
  private:
-  Stopwatch(std::shared_ptr<worker::Device> device, int samples,
+  Stopwatch(std::shared_ptr<worker::device::Device> device, int samples,
             std::shared_ptr<worker::tune::measure::CacheFlush> flush)
       : device_(std::move(device)), samples_(samples), flush_(std::move(flush)) {}
 
   absl::StatusOr<double> SampleMs(const std::function<absl::Status()>& queue);
 
-  std::shared_ptr<worker::Device> device_;
+  std::shared_ptr<worker::device::Device> device_;
   int samples_;
   std::shared_ptr<worker::tune::measure::CacheFlush> flush_;
 };

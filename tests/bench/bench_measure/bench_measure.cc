@@ -12,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "tests/bench/bench_kernels/bench_cases.h"
 #include "tests/bench/bench_measure/repeated_measuring.h"
+#include "worker/device/open_device.h"
 #include "worker/tune/measure/sample_statistics.h"
 #include "worker/tune/tune_child.h"
 
@@ -55,7 +56,7 @@ void PrintSpread(const std::vector<RepeatedMeasuring::Repetition>& repetitions) 
                *slowest / *fastest, measure::Median(walls_ms));
 }
 
-absl::Status BenchOne(const std::shared_ptr<worker::Device>& device, const BenchCase& bench_case,
+absl::Status BenchOne(const std::shared_ptr<worker::device::Device>& device, const BenchCase& bench_case,
                       const Arguments& arguments) {
   absl::PrintF("%s %s\n", bench_case.kernel, bench_case.config);
   absl::StatusOr<RepeatedMeasuring> measuring = RepeatedMeasuring::Start(device, bench_case);
@@ -76,7 +77,7 @@ absl::Status BenchOne(const std::shared_ptr<worker::Device>& device, const Bench
 }
 
 absl::Status Run(const Arguments& arguments) {
-  absl::StatusOr<std::shared_ptr<worker::Device>> device = worker::OpenDevice(arguments.device);
+  absl::StatusOr<std::shared_ptr<worker::device::Device>> device = worker::device::OpenDevice(arguments.device);
   if (!device.ok()) return device.status();
   absl::PrintF("%s, %s\n", (*device)->id(), (*device)->properties().name);
   for (const BenchCase& bench_case : BenchCases()) {

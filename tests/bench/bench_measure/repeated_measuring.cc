@@ -3,10 +3,10 @@
 #include <chrono>
 #include <utility>
 
-#include "worker/kernel/kernel.h"
 #include "worker/kernels/draw.h"
 #include "worker/kernels/kernel_spec.h"
 #include "worker/kernels/library.h"
+#include "worker/runtime/kernel.h"
 #include "worker/tune/measure/kernel_problem.h"
 
 namespace telemetry::bench {
@@ -14,7 +14,7 @@ namespace {
 
 namespace kernels = worker::kernels;
 namespace measure = worker::tune::measure;
-using worker::DType;
+using worker::device::DType;
 
 constexpr uint64_t kSeed = 3;
 
@@ -23,31 +23,34 @@ extern "C" __global__ void illegal(char* x) { x[1ll << 46] = 1; })";
 constexpr char kIllegalOpenCl[] = R"(
 __kernel void illegal(__global char* x) { x[1l << 46] = 1; })";
 
-absl::StatusOr<measure::MeasureRequest> RequestFor(const worker::BoundKernel& bound, const BenchCase& bench_case,
-                                                   const worker::Arguments& arguments) {
+absl::StatusOr<measure::MeasureRequest> RequestFor(const worker::runtime::BoundKernel& bound,
+                                                   const BenchCase& bench_case,
+                                                   const worker::runtime::Arguments& arguments) {
   absl::StatusOr<worker::codegen::Config> config = worker::codegen::Config::Parse(bench_case.config);
   if (!config.ok()) return config.status();
   absl::StatusOr<worker::codegen::GeneratedKernel> generated = bound.Generate(*config);
   if (!generated.ok()) return generated.status();
-  absl::StatusOr<worker::CompiledCode> code = bound.device()->Compile(generated->source);
+  absl::StatusOr<worker::device::CompiledCode> code = bound.device()->Compile(generated->source);
   if (!code.ok()) return code.status();
-  return measure::MakeRequest(bound, *generated, arguments, std::make_shared<worker::CompiledCode>(*std::move(code)));
+  return measure::MakeRequest(bound, *generated, arguments,
+                              std::make_shared<worker::device::CompiledCode>(*std::move(code)));
 }
 
 }  // namespace
 
-absl::StatusOr<RepeatedMeasuring> RepeatedMeasuring::Start(const std::shared_ptr<worker::Device>& device,
+absl::StatusOr<RepeatedMeasuring> RepeatedMeasuring::Start(const std::shared_ptr<worker::device::Device>& device,
                                                            const BenchCase& bench_case) {
   absl::StatusOr<const kernels::LibraryKernel*> library_kernel = kernels::FindKernel(bench_case.kernel);
   if (!library_kernel.ok()) return library_kernel.status();
   absl::StatusOr<kernels::Problem> problem = kernels::ParseProblem(**library_kernel, bench_case.arguments);
   if (!problem.ok()) return problem.status();
   const kernels::Case made = kernels::MakeCase(**library_kernel, *problem, kSeed);
-  absl::StatusOr<std::unique_ptr<worker::Kernel>> kernel = worker::Kernel::Create(kernels::SpecOf(**library_kernel));
+  absl::StatusOr<std::unique_ptr<worker::runtime::Kernel>> kernel =
+      worker::runtime::Kernel::Create(kernels::SpecOf(**library_kernel));
   if (!kernel.ok()) return kernel.status();
-  absl::StatusOr<worker::Arguments> arguments = kernels::ArgumentsOn(device, **library_kernel, made);
+  absl::StatusOr<worker::runtime::Arguments> arguments = kernels::ArgumentsOn(device, **library_kernel, made);
   if (!arguments.ok()) return arguments.status();
-  absl::StatusOr<std::shared_ptr<worker::BoundKernel>> bound = (*kernel)->Bind(*arguments);
+  absl::StatusOr<std::shared_ptr<worker::runtime::BoundKernel>> bound = (*kernel)->Bind(*arguments);
   if (!bound.ok()) return bound.status();
   absl::StatusOr<measure::MeasureRequest> request = RequestFor(**bound, bench_case, *arguments);
   if (!request.ok()) return request.status();
@@ -86,10 +89,10 @@ absl::StatusOr<measure::FinalOutcome> RepeatedMeasuring::FinalAgainstItself(int 
 }
 
 absl::StatusOr<std::vector<RepeatedMeasuring::Repetition>> RepeatedMeasuring::AfterAnIllegalAccess() {
-  const bool is_cuda = device_->properties().dialect == worker::Dialect::kCuda;
-  absl::StatusOr<worker::CompiledCode> code = device_->Compile(is_cuda ? kIllegalCuda : kIllegalOpenCl);
+  const bool is_cuda = device_->properties().dialect == worker::device::Dialect::kCuda;
+  absl::StatusOr<worker::device::CompiledCode> code = device_->Compile(is_cuda ? kIllegalCuda : kIllegalOpenCl);
   if (!code.ok()) return code.status();
-  measure::MeasureRequest illegal = {.code = std::make_shared<worker::CompiledCode>(*std::move(code)),
+  measure::MeasureRequest illegal = {.code = std::make_shared<worker::device::CompiledCode>(*std::move(code)),
                                      .function = "illegal",
                                      .arguments = {measure::BufferIndex{0}}};
   std::vector<Repetition> repetitions;

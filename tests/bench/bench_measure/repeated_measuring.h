@@ -16,7 +16,7 @@ namespace telemetry::bench {
 class RepeatedMeasuring {
  public:
   // Binds and compiles the kernel, computes the reference and starts the processes. Returns the errors of these steps.
-  static absl::StatusOr<RepeatedMeasuring> Start(const std::shared_ptr<worker::Device>& device,
+  static absl::StatusOr<RepeatedMeasuring> Start(const std::shared_ptr<worker::device::Device>& device,
                                                  const BenchCase& bench_case);
 
   struct Repetition {
@@ -32,13 +32,13 @@ class RepeatedMeasuring {
   absl::StatusOr<std::vector<Repetition>> AfterAnIllegalAccess();
 
  private:
-  RepeatedMeasuring(std::shared_ptr<worker::Device> device, worker::tune::measure::MeasureRequest request,
+  RepeatedMeasuring(std::shared_ptr<worker::device::Device> device, worker::tune::measure::MeasureRequest request,
                     std::unique_ptr<worker::tune::measure::Measurer> measurer)
       : device_(std::move(device)), request_(std::move(request)), measurer_(std::move(measurer)) {}
 
   absl::StatusOr<Repetition> Measure(const worker::tune::measure::MeasureRequest& request);
 
-  std::shared_ptr<worker::Device> device_;
+  std::shared_ptr<worker::device::Device> device_;
   worker::tune::measure::MeasureRequest request_;
   std::unique_ptr<worker::tune::measure::Measurer> measurer_;
 };

@@ -10,12 +10,17 @@
 #include "tests/bench/bench_main.h"
 #include "tests/bench/median.h"
 #include "worker/debug/value_debugger.h"
+#include "worker/device/open_device.h"
 #include "worker/wrapper/memory_plan.h"
 #include "worker/wrapper/plan_builder.h"
 #include "worker/wrapper/run_plan.h"
 
 namespace telemetry::worker::wrapper {
 namespace {
+
+using device::Device;
+using device::DType;
+using runtime::Tensor;
 
 struct Options {
   std::string device = "opencl:0";
@@ -75,13 +80,13 @@ absl::Status MeasureRun(Device& device, const Tensor& x, Contestant* contestant)
 }
 
 absl::Status Run(const Options& options) {
-  absl::StatusOr<std::shared_ptr<Device>> device = OpenDevice(options.device);
+  absl::StatusOr<std::shared_ptr<Device>> device = device::OpenDevice(options.device);
   if (!device.ok()) return device.status();
   absl::StatusOr<Plan> plan = ChainOf(options.calls);
   if (!plan.ok()) return plan.status();
   ir::HostArray zeros = ir::HostArray::Dense(DType::kF32, {64, 64});
   zeros.SetRowMajor(std::vector<double>(64 * 64, 0));
-  absl::StatusOr<Tensor> x = ToDevice(*device, zeros);
+  absl::StatusOr<Tensor> x = runtime::ToDevice(*device, zeros);
   if (!x.ok()) return x.status();
   absl::StatusOr<std::vector<Contestant>> contestants = Contestants(*plan, *device, options.printing);
   if (!contestants.ok()) return contestants.status();

@@ -15,6 +15,7 @@
 #include "tests/bench/bench_main.h"
 #include "tests/bench/bench_tune/tune_cases.h"
 #include "tests/bench/bench_tune/tune_run.h"
+#include "worker/device/open_device.h"
 #include "worker/tune/search/effort.h"
 #include "worker/tune/tune_child.h"
 
@@ -73,7 +74,7 @@ void PrintSpread(const TuneCase& tune_case, const std::vector<double>& bests_ms)
 }
 
 absl::Status Run(const Arguments& arguments) {
-  absl::StatusOr<std::shared_ptr<worker::Device>> device = worker::OpenDevice(arguments.device);
+  absl::StatusOr<std::shared_ptr<worker::device::Device>> device = worker::device::OpenDevice(arguments.device);
   if (!device.ok()) return device.status();
   absl::StatusOr<tune::search::Effort> effort = tune::search::ParseEffort(arguments.effort);
   if (!effort.ok()) return effort.status();

@@ -25,7 +25,7 @@ void Sabotage(GeneratedKernel* kernel) {
   kernel->source.insert(body + 1, is_opencl ? "\n  *(volatile __global int*)8 = 1;\n" : "\n  *(volatile int*)8 = 1;\n");
 }
 
-tune::Candidates::Generate SabotagedEvery(int n, std::shared_ptr<worker::BoundKernel> kernel) {
+tune::Candidates::Generate SabotagedEvery(int n, std::shared_ptr<worker::runtime::BoundKernel> kernel) {
   auto next = std::make_shared<int>(0);
   return [n, kernel = std::move(kernel), next](const Config& config) -> absl::StatusOr<GeneratedKernel> {
     absl::StatusOr<GeneratedKernel> generated = kernel->Generate(config);
@@ -34,7 +34,7 @@ tune::Candidates::Generate SabotagedEvery(int n, std::shared_ptr<worker::BoundKe
   };
 }
 
-tune::TunerOptions TunerOptionsOf(const TuneRunOptions& options, const worker::Device& device) {
+tune::TunerOptions TunerOptionsOf(const TuneRunOptions& options, const worker::device::Device& device) {
   tune::TunerOptions tuner;
   tuner.search = {.algorithm = options.algorithm, .effort = options.effort, .seed = options.seed};
   tuner.processes.measure.device = device.id();
@@ -49,7 +49,8 @@ tune::TunerOptions TunerOptionsOf(const TuneRunOptions& options, const worker::D
 
 }  // namespace
 
-absl::StatusOr<tune::TuneResult> RunTune(const TuneCase& tune_case, const std::shared_ptr<worker::Device>& device,
+absl::StatusOr<tune::TuneResult> RunTune(const TuneCase& tune_case,
+                                         const std::shared_ptr<worker::device::Device>& device,
                                          const TuneRunOptions& options) {
   absl::StatusOr<const worker::kernels::LibraryKernel*> kernel = worker::kernels::FindKernel(tune_case.kernel);
   if (!kernel.ok()) return kernel.status();

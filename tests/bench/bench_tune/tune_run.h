@@ -21,7 +21,7 @@ struct TuneRunOptions {
 
 // Runs one complete attempt, recorded in a temporary folder.
 absl::StatusOr<worker::tune::TuneResult> RunTune(const TuneCase& tune_case,
-                                                 const std::shared_ptr<worker::Device>& device,
+                                                 const std::shared_ptr<worker::device::Device>& device,
                                                  const TuneRunOptions& options);
 
 }  // namespace telemetry::bench

@@ -8,6 +8,7 @@
 namespace telemetry::worker::codegen {
 namespace {
 
+using device::DType;
 using ir::AxisRef;
 using ir::TensorRef;
 using ir::Trace;

@@ -16,6 +16,8 @@
 namespace telemetry::worker::codegen {
 namespace {
 
+using device::Dialect;
+using device::DType;
 using ir::AxisRef;
 using ir::TensorRef;
 using ir::Value;

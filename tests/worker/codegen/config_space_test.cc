@@ -11,6 +11,7 @@
 namespace telemetry::worker::codegen {
 namespace {
 
+using device::DType;
 using ir::AxisRef;
 using ir::TensorRef;
 using testing::HasSubstr;

@@ -11,6 +11,9 @@
 namespace telemetry::worker::codegen {
 namespace {
 
+using device::Dialect;
+using device::DType;
+
 constexpr ir::Tolerance kCopyTolerance = {.absolute = 1e-2, .relative = 1e-2};
 
 class CopyAheadCode : public ProofTest {

@@ -6,6 +6,7 @@
 namespace telemetry::worker::codegen {
 namespace {
 
+using device::DType;
 using ir::AxisRef;
 using ir::TensorRef;
 using ir::Value;
@@ -67,7 +68,7 @@ KernelCase AttentionCase(DType dtype, int64_t batch, int64_t m, int64_t n, int64
 }
 
 std::string CudaSource(const KernelCase& kernel, const std::string& config, const GenerateOptions& options, int sm) {
-  const Target target = {.dialect = Dialect::kCuda, .sm = sm, .shared_bytes_per_block = 99 << 10};
+  const Target target = {.dialect = device::Dialect::kCuda, .sm = sm, .shared_bytes_per_block = 99 << 10};
   const absl::StatusOr<GeneratedKernel> generated = emit::Generate(kernel.ir(), kernel.With(config), target, options);
   EXPECT_TRUE(generated.ok()) << generated.status();
   return generated.ok() ? generated->source : "";

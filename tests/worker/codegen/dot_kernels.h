@@ -11,9 +11,9 @@ namespace telemetry::worker::codegen {
 
 // Traces out = a[m, k] * b[k, n], in a loop over blocks of k.
 void Matmul(ir::Trace& t);
-KernelCase MatmulCase(DType dtype, int64_t m, int64_t n, int64_t k);
+KernelCase MatmulCase(device::DType dtype, int64_t m, int64_t n, int64_t k);
 // Returns the kernel softmax(q[batch, m, d] * k[batch, n, d]) * v[batch, n, d], in a loop over blocks of n.
-KernelCase AttentionCase(DType dtype, int64_t batch, int64_t m, int64_t n, int64_t d);
+KernelCase AttentionCase(device::DType dtype, int64_t batch, int64_t m, int64_t n, int64_t d);
 
 // Returns the kernel's CUDA C++. Fails the test and returns "" if the kernel cannot be generated.
 std::string CudaSource(const KernelCase& kernel, const std::string& config, const GenerateOptions& options = {},

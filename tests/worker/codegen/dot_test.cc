@@ -9,6 +9,8 @@
 namespace telemetry::worker::codegen {
 namespace {
 
+using device::DType;
+
 constexpr ir::Tolerance kDotTolerance = {.absolute = 4e-3, .relative = 4e-3};
 
 class DotOf : public testing::TestWithParam<DType> {};

@@ -11,6 +11,8 @@
 namespace telemetry::worker::codegen {
 namespace {
 
+using device::DType;
+
 std::vector<double> Values(DType dtype, const std::string& name, int64_t count) {
   std::seed_seq seed(name.begin(), name.end());
   std::mt19937 random(seed);
@@ -108,7 +110,7 @@ void KernelCase::ExpectCompiles(const std::string& config, const GenerateOptions
   const Config complete = With(config);
   int architectures = 0;
   for (const int sm : {80, 90}) {
-    const ConfigSpace space = ConfigSpaceFor(ir_, {.dialect = Dialect::kCuda, .sm = sm});
+    const ConfigSpace space = ConfigSpaceFor(ir_, {.dialect = device::Dialect::kCuda, .sm = sm});
     if (!space.Normalize(complete).ok()) continue;
     const absl::Status compiled = CompileForCuda(ir_, complete, sm, options);
     EXPECT_TRUE(compiled.ok()) << compiled;

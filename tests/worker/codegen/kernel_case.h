@@ -20,9 +20,10 @@ namespace telemetry::worker::codegen {
 class KernelCase {
  public:
   // Adds a dense argument with small random values, seeded by the name.
-  KernelCase& Input(const std::string& name, DType dtype, std::vector<int64_t> sizes);
+  KernelCase& Input(const std::string& name, device::DType dtype, std::vector<int64_t> sizes);
   // Adds the same with these strides.
-  KernelCase& Input(const std::string& name, DType dtype, std::vector<int64_t> sizes, std::vector<int64_t> strides);
+  KernelCase& Input(const std::string& name, device::DType dtype, std::vector<int64_t> sizes,
+                    std::vector<int64_t> strides);
   // Makes the sizes and strides of the arguments so far dynamic: known only at launch.
   KernelCase& SizesAtLaunch();
   KernelCase& Scalar(const std::string& name, double value);

@@ -6,10 +6,15 @@
 
 #include "proto/record/strings.h"
 #include "worker/codegen/emit/generate.h"
+#include "worker/device/compile_cuda.h"
+#include "worker/device/open_device.h"
 
 namespace telemetry::worker::codegen {
 namespace {
 
+using device::CompiledCode;
+using device::Device;
+using device::LaunchArgument;
 using record::Cat;
 
 // The arguments of one launch: uploads tensors, creates missing outputs, and downloads the results.
@@ -85,14 +90,14 @@ class Launch {
   const ir::DeviceIr& ir_;
   Device& device_;
   ir::reference::Tensors& tensors_;
-  std::vector<std::unique_ptr<Buffer>> buffers_;
+  std::vector<std::unique_ptr<device::Buffer>> buffers_;
 };
 
 }  // namespace
 
 std::shared_ptr<Device> TestDevice() {
   const char* named = std::getenv("TELEMETRY_TEST_DEVICE");
-  absl::StatusOr<std::shared_ptr<Device>> device = OpenDevice(named == nullptr ? "opencl:0" : named);
+  absl::StatusOr<std::shared_ptr<Device>> device = device::OpenDevice(named == nullptr ? "opencl:0" : named);
   if (!device.ok()) {
     std::fprintf(stderr, "%s\n", device.status().ToString().c_str());
     std::abort();
@@ -113,9 +118,9 @@ absl::Status RunKernel(const ir::DeviceIr& ir, const Config& config, const std::
 
   Launch launch(ir, device, tensors);
   if (absl::Status status = launch.Upload(); !status.ok()) return status;
-  const LaunchShape shape = {.grid = kernel->GridSize(launch.ActualTensors()),
-                             .threads = kernel->threads,
-                             .shared_bytes = kernel->shared_bytes};
+  const device::LaunchShape shape = {.grid = kernel->GridSize(launch.ActualTensors()),
+                                     .threads = kernel->threads,
+                                     .shared_bytes = kernel->shared_bytes};
   const std::vector<LaunchArgument> arguments = launch.Arguments(*kernel, scalars);
   if (absl::Status status = (*function)->Launch(shape, arguments); !status.ok()) return status;
   if (absl::Status status = device->Synchronize(); !status.ok()) return status;
@@ -123,10 +128,11 @@ absl::Status RunKernel(const ir::DeviceIr& ir, const Config& config, const std::
 }
 
 absl::Status CompileForCuda(const ir::DeviceIr& ir, const Config& config, int sm, const GenerateOptions& options) {
-  const Target target = {.dialect = Dialect::kCuda, .sm = sm, .compute_units = 132, .shared_bytes_per_block = 99 << 10};
+  const Target target = {
+      .dialect = device::Dialect::kCuda, .sm = sm, .compute_units = 132, .shared_bytes_per_block = 99 << 10};
   const absl::StatusOr<GeneratedKernel> kernel = emit::Generate(ir, config, target, options);
   if (!kernel.ok()) return kernel.status();
-  const absl::StatusOr<CompiledCode> code = CompileCuda(kernel->source, Cat("sm_", sm));
+  const absl::StatusOr<CompiledCode> code = device::CompileCuda(kernel->source, Cat("sm_", sm));
   if (code.ok() || absl::IsUnavailable(code.status())) return code.status();
   return absl::InternalError(Cat(code.status().ToString(), "\n", kernel->source));
 }

@@ -12,7 +12,7 @@ void ProofTest::SetUp() {
   }
   const auto device = TestDevice();
   const Target target = Target::For(device->properties());
-  const bool is_cuda = target.dialect == Dialect::kCuda;
+  const bool is_cuda = target.dialect == device::Dialect::kCuda;
   if (GetParam() == Proof::kRunsInOpenCl) {
     if (is_cuda) GTEST_SKIP() << device->id() << " is not an OpenCL device";
   } else if (!is_cuda || !HasInstructions(target)) {

@@ -9,6 +9,8 @@
 namespace telemetry::worker::codegen {
 namespace {
 
+using device::DType;
+
 constexpr ir::Tolerance kStoreTolerance = {.absolute = 4e-3, .relative = 4e-3};
 
 class QuadStoreOf : public testing::TestWithParam<DType> {};

@@ -15,6 +15,8 @@
 namespace telemetry::worker::codegen {
 namespace {
 
+using device::Device;
+
 uint64_t FirstSeed() { return static_cast<uint64_t>(NumberFromEnvironment("TELEMETRY_RANDOM_SEED", 0, 0)); }
 uint64_t KernelCount() { return static_cast<uint64_t>(NumberFromEnvironment("TELEMETRY_RANDOM_KERNELS", 40)); }
 
@@ -68,7 +70,7 @@ TEST(RandomKernels, CompileForCuda) {
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const ir::RandomKernel kernel = ir::MakeRandomKernel(seed);
     const int sm = seed % 4 < 2 ? 80 : 90;
-    const ConfigSpace space = ConfigSpaceFor(kernel.ir, {.dialect = Dialect::kCuda, .sm = sm});
+    const ConfigSpace space = ConfigSpaceFor(kernel.ir, {.dialect = device::Dialect::kCuda, .sm = sm});
     const Config config = seed % 2 == 0 ? space.Default() : RandomConfig(space, seed);
     const absl::Status status = CompileForCuda(kernel.ir, config, sm);
     EXPECT_TRUE(status.ok() || IsBeyondTheGenerator(status)) << status << "\n" << Describe(kernel, config);

@@ -11,6 +11,8 @@
 namespace telemetry::worker::codegen {
 namespace {
 
+using device::DType;
+
 constexpr ir::Tolerance kTolerance = {.absolute = 4e-3, .relative = 4e-3};
 
 class WgmmaCode : public ProofTest {

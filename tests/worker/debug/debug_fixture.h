@@ -14,8 +14,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "worker/debug/value_debugger.h"
+#include "worker/device/open_device.h"
 #include "worker/ir/host_array.h"
-#include "worker/kernel/tensor.h"
+#include "worker/runtime/tensor.h"
 
 namespace telemetry::worker::debug {
 
@@ -25,7 +26,7 @@ class DebugTest : public testing::Test {
  protected:
   DebugTest() {
     const char* id = std::getenv("TELEMETRY_TEST_DEVICE");
-    device_ = OpenDevice(id == nullptr ? "opencl:0" : id).value();
+    device_ = device::OpenDevice(id == nullptr ? "opencl:0" : id).value();
     std::string name = absl::StrCat(testing::TempDir(), "/debug_test.XXXXXX");
     folder_ = mkdtemp(name.data());
   }
@@ -39,14 +40,14 @@ class DebugTest : public testing::Test {
 
   // Returns an array with these elements, given in row-major order and rounded to the dtype. Dense if no strides are
   // given.
-  static ir::HostArray Array(DType dtype, std::vector<int64_t> sizes, const std::vector<double>& elements,
+  static ir::HostArray Array(device::DType dtype, std::vector<int64_t> sizes, const std::vector<double>& elements,
                              std::vector<int64_t> strides = {}) {
     if (strides.empty()) strides = ir::RowMajorStrides(sizes);
     ir::HostArray array = ir::HostArray::Strided(dtype, std::move(sizes), std::move(strides));
     array.SetRowMajor(elements);
     return array;
   }
-  Tensor OnDevice(const ir::HostArray& array) const { return ToDevice(device_, array).value(); }
+  runtime::Tensor OnDevice(const ir::HostArray& array) const { return runtime::ToDevice(device_, array).value(); }
 
   std::vector<std::string> Files() const {
     std::vector<std::string> names;
@@ -56,7 +57,7 @@ class DebugTest : public testing::Test {
     return names;
   }
 
-  std::shared_ptr<Device> device_;
+  std::shared_ptr<device::Device> device_;
   std::string folder_;
   std::vector<std::string> printed_;
 };

@@ -10,10 +10,14 @@
 #include <vector>
 
 #include "worker/debug/value_debugger.h"
+#include "worker/device/open_device.h"
 #include "worker/ir/host_array.h"
 
 namespace telemetry::worker::debug {
 namespace {
+
+using device::Device;
+using device::DType;
 
 struct Layout {
   std::string name;
@@ -55,20 +59,20 @@ DebugValue ValueOf(DType dtype, const Layout& layout, const std::shared_ptr<Devi
     // Rounds the elements to the dtype, as an upload to a device does.
     const std::vector<std::byte> bytes = ir::ToBytes(array);
     ir::FromBytes(bytes, &array).IgnoreError();
-    return {.name = name, .value = Tensor::OnHost(std::move(array))};
+    return {.name = name, .value = runtime::Tensor::OnHost(std::move(array))};
   }
-  return {.name = name, .value = ToDevice(device, array).value()};
+  return {.name = name, .value = runtime::ToDevice(device, array).value()};
 }
 
 absl::Status Show(const std::string& device_id, const std::string& folder) {
   std::shared_ptr<Device> device;
   if (device_id != "cpu") {
-    absl::StatusOr<std::shared_ptr<Device>> opened = OpenDevice(device_id);
+    absl::StatusOr<std::shared_ptr<Device>> opened = device::OpenDevice(device_id);
     if (!opened.ok()) return opened.status();
     device = *std::move(opened);
   }
   std::vector<DebugValue> values;
-  for (const DType dtype : kAllDTypes) {
+  for (const DType dtype : device::kAllDTypes) {
     for (const Layout& layout : Layouts()) values.push_back(ValueOf(dtype, layout, device));
   }
   for (const DebugLevel level : {DebugLevel::kSave, DebugLevel::kPrint}) {

@@ -2,11 +2,19 @@
 
 #include "gmock/gmock.h"
 #include "tests/worker/debug/debug_fixture.h"
-#include "tests/worker/kernel/test_kernels.h"
+#include "tests/worker/runtime/test_kernels.h"
 
 namespace telemetry::worker::debug {
 namespace {
 
+using device::DType;
+using runtime::AddScaledSpec;
+using runtime::Arguments;
+using runtime::Kernel;
+using runtime::KernelSpec;
+using runtime::MakeKernel;
+using runtime::Settings;
+using runtime::Tensor;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -20,7 +28,7 @@ class DebuggedCallTest : public DebugTest {
     const std::unique_ptr<Kernel> kernel = MakeKernel(std::move(spec));
     const Tensor x = OnDevice(Array(DType::kF32, {3}, {1, 2, 3}));
     const Arguments arguments = {x, x, 2.0};
-    const std::shared_ptr<BoundKernel> bound = kernel->Bind(arguments).value();
+    const std::shared_ptr<runtime::BoundKernel> bound = kernel->Bind(arguments).value();
     const std::vector<Tensor> outputs = bound->AllocateOutputs(arguments).value();
     for (int i = 0; i < 2; ++i) EXPECT_EQ(RunInto(*bound, arguments, outputs, debugger.get()), absl::OkStatus());
     return ToHost(outputs[0])->data;
@@ -43,17 +51,17 @@ TEST_F(DebuggedCallTest, ShowsWhatTheCallIsGiven) {
 
 TEST_F(DebuggedCallTest, ACallThatPicksAmongSeveralStaysOff) {
   KernelSpec spec = AddScaledSpec();
-  spec.configs = {Config("Config(block_sizes=[4])"), Config("Config(block_sizes=[8])")};
+  spec.configs = {runtime::Config("Config(block_sizes=[4])"), runtime::Config("Config(block_sizes=[8])")};
   EXPECT_THAT(RunTwice(std::move(spec)), ElementsAre(3, 6, 9));
   EXPECT_THAT(printed_, ElementsAre(HasSubstr("[add_scaled] picks among several kernels at run time")));
 }
 
 TEST_F(DebuggedCallTest, WhatPicks) {
-  const auto picks = [](KernelSpec spec) { return PicksAtRunTime(**Define(std::move(spec))); };
+  const auto picks = [](KernelSpec spec) { return PicksAtRunTime(**runtime::Define(std::move(spec))); };
   EXPECT_TRUE(picks(AddScaledSpec()));
   EXPECT_FALSE(picks(WithDefaultConfig()));
   KernelSpec fixed = AddScaledSpec();
-  fixed.config = Config("Config(block_sizes=[4])");
+  fixed.config = runtime::Config("Config(block_sizes=[4])");
   EXPECT_FALSE(picks(fixed));
   fixed.settings = Settings{.force_autotune = true};
   EXPECT_TRUE(picks(fixed));

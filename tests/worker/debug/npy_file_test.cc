@@ -11,6 +11,8 @@
 namespace telemetry::worker::debug {
 namespace {
 
+using device::DType;
+
 TEST(NpyFileTest, TheHeaderIsPythonsAndAligned) {
   const std::string header = NpyHeader(DType::kF32, {2, 3});
   EXPECT_EQ(header.substr(0, 10), std::string("\x93NUMPY\x01\x00\x76\x00", 10));

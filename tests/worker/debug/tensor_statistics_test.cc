@@ -7,10 +7,14 @@
 #include "tests/worker/compiler.h"
 #include "tests/worker/debug/debug_fixture.h"
 #include "worker/debug/device_statistics.h"
+#include "worker/device/compile_cuda.h"
 #include "worker/ir/half.h"
 
 namespace telemetry::worker::debug {
 namespace {
+
+using device::DType;
+using runtime::Tensor;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -93,7 +97,7 @@ class TensorStatisticsTest : public DebugTest {
 };
 
 TEST_F(TensorStatisticsTest, EveryDType) {
-  for (const DType dtype : kAllDTypes) {
+  for (const DType dtype : device::kAllDTypes) {
     SCOPED_TRACE(std::string(ShortName(dtype)));
     const double bound = dtype == DType::kI32 ? 2e9 : dtype == DType::kBool ? 1.0 : 3;
     // Values in (-2, 2), truncated to integers: about half of the bools are 0.
@@ -153,14 +157,14 @@ TEST_F(TensorStatisticsTest, AnyStrides) {
 TEST_F(TensorStatisticsTest, TheCodeIsCudaToo) {
   if (!HasNvrtc()) GTEST_SKIP() << "no NVRTC";
   for (const auto sums : {DeviceStatistics::Sums::kDouble, DeviceStatistics::Sums::kFloat}) {
-    const absl::Status status = CompileCuda(StatisticsSource(Dialect::kCuda, sums), "sm_80").status();
+    const absl::Status status = device::CompileCuda(StatisticsSource(device::Dialect::kCuda, sums), "sm_80").status();
     EXPECT_TRUE(status.ok()) << status;
   }
 }
 
 // Checks that a bool with a byte other than 0 and 1, as in memory that no kernel has written, counts as true.
 TEST_F(TensorStatisticsTest, AByteOtherThanZeroIsTrue) {
-  Tensor tensor = AllocateTensor(device_, DType::kBool, {100}).value();
+  Tensor tensor = runtime::AllocateTensor(device_, DType::kBool, {100}).value();
   ASSERT_EQ(device_->Fill(tensor.buffer.get(), 0xa5), absl::OkStatus());
   EXPECT_EQ(wide_->Compute(tensor)->mean, 1);
   EXPECT_EQ(wide_->Compute(tensor)->maximum, 1);

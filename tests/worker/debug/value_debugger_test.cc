@@ -10,6 +10,7 @@
 namespace telemetry::worker::debug {
 namespace {
 
+using device::DType;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -150,7 +151,7 @@ TEST_F(ValueDebuggerTest, EveryDTypeAndLayout) {
 
 TEST_F(ValueDebuggerTest, TensorsOfTheHost) {
   Start({.level = DebugLevel::kPrint});
-  Launch("k", {{.name = "x", .value = Tensor::OnHost(Array(DType::kF32, {2}, {1, 3}, {5}))}}, {});
+  Launch("k", {{.name = "x", .value = runtime::Tensor::OnHost(Array(DType::kF32, {2}, {1, 3}, {5}))}}, {});
   EXPECT_THAT(printed_, ElementsAre("[before_launch - k - x] elements=2 sizes=[2] strides=[5] dtype=f32 mean=2 min=1 "
                                     "max=3 std=1 nan=0 inf=0 values=[1, 3]"));
 }

@@ -12,6 +12,8 @@
 namespace telemetry::worker::debug {
 namespace {
 
+using device::DType;
+using runtime::Tensor;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -36,7 +38,7 @@ class ValueFilesTest : public DebugTest {
 TEST_F(ValueFilesTest, WritesEveryDTypeAndLayoutFromDeviceAndHost) {
   const std::vector<double> elements = {1, 0, 3, -2, 5, 6};
   std::vector<ir::HostArray> arrays;
-  for (const DType dtype : kAllDTypes) {
+  for (const DType dtype : device::kAllDTypes) {
     arrays.push_back(Array(dtype, {2, 3}, elements));
     arrays.push_back(Array(dtype, {2, 3}, elements, {1, 2}));
     arrays.push_back(Array(dtype, {2, 3}, elements, {100, 7}));

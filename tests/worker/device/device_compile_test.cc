@@ -3,7 +3,7 @@
 
 #include "tests/worker/device/device_fixture.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 using testing::ElementsAre;
@@ -68,4 +68,4 @@ KERNEL exact(GLOBAL float* values) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

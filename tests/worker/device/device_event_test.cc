@@ -5,7 +5,7 @@
 
 #include "tests/worker/device/device_fixture.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 using testing::ElementsAre;
@@ -68,4 +68,4 @@ TEST_F(DeviceEventTest, RefusesAnotherDevicesEvents) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

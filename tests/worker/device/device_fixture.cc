@@ -4,7 +4,9 @@
 #include <stdexcept>
 #include <utility>
 
-namespace telemetry::worker {
+#include "worker/device/open_device.h"
+
+namespace telemetry::worker::device {
 namespace {
 
 constexpr char kCudaWords[] = R"(
@@ -72,4 +74,4 @@ std::string DeviceTest::SharedDeclaration() const {
   return device_->properties().dialect == Dialect::kCuda ? "extern __shared__ float shared[];" : "";
 }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -11,7 +11,7 @@
 #include "absl/types/span.h"
 #include "worker/device/device.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 
 // A fixture with the device in TELEMETRY_TEST_DEVICE ("opencl:0" if it is not set), opened again for each test. Kernels
 // are written once, with macros that the fixture defines for both dialects: KERNEL, GLOBAL, BLOCK, THREAD, THREADS,
@@ -48,4 +48,4 @@ inline absl::Span<std::byte> MutableBytesOf(std::vector<float>* values) {
   return {reinterpret_cast<std::byte*>(values->data()), values->size() * sizeof(float)};
 }
 
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -6,7 +6,7 @@
 
 #include "tests/worker/device/device_fixture.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 using testing::Each;
@@ -185,4 +185,4 @@ TEST_F(DeviceLaunchTest, OneDeviceServesOneThreadAfterAnother) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -5,7 +5,7 @@
 
 #include "tests/worker/device/device_fixture.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 using testing::Each;
@@ -131,4 +131,4 @@ TEST_F(DeviceMemoryTest, BuffersKeepWhatTheyNeedOfTheDevice) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

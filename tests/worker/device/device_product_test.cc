@@ -6,7 +6,7 @@
 
 #include "tests/worker/device/device_fixture.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 using testing::Each;
@@ -55,4 +55,4 @@ TEST_F(DeviceProductTest, RefusesWhatLiesBeyondABufferAndOtherDTypes) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 TEST(DTypeTest, ReadsBothOfItsSpellings) {
@@ -30,4 +30,4 @@ TEST(DTypeTest, KnowsItsSize) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 TEST(LaunchChecksTest, RangesEndWithTheBuffer) {
@@ -45,4 +45,4 @@ TEST(LaunchChecksTest, ShapesAreRefusedWithTheLimit) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 using testing::AllOf;
@@ -40,4 +40,4 @@ TEST(FunctionBinderTest, NamesTheFirstThatIsMissing) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

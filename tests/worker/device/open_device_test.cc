@@ -1,11 +1,11 @@
+#include "worker/device/open_device.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <memory>
 
-#include "worker/device/device.h"
-
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 using testing::AllOf;
@@ -37,4 +37,4 @@ TEST(OpenDeviceTest, SaysWhatIsThere) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

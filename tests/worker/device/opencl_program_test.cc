@@ -7,7 +7,7 @@
 
 #include "worker/device/opencl_module.h"
 
-namespace telemetry::worker {
+namespace telemetry::worker::device {
 namespace {
 
 constexpr char kFillSource[] =
@@ -59,4 +59,4 @@ TEST_F(OpenClProgramTest, ErrorsHaveTheirNames) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker
+}  // namespace telemetry::worker::device

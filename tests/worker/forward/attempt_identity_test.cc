@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 namespace {
 
 using ::testing::Contains;
@@ -97,4 +97,4 @@ TEST(AttemptIdentity, ALongerViewSupersedesEachShorterOne) {
 }
 
 }  // namespace
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

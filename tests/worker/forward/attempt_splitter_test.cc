@@ -10,7 +10,7 @@
 #include "proto/record/sidecar/csv_parser.h"
 #include "tests/worker/forward/temp_folder.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 namespace {
 
 using ::testing::ElementsAre;
@@ -111,4 +111,4 @@ TEST(AttemptSplitter, RealFiles) {
 }
 
 }  // namespace
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

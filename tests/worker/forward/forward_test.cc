@@ -12,7 +12,7 @@
 #include "tests/worker/forward/model_dataset.h"
 #include "tests/worker/forward/temp_folder.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 namespace {
 
 using ::testing::ElementsAre;
@@ -222,4 +222,4 @@ TEST_F(WatchTest, AReplacedFileIsReadAgain) {
 }
 
 }  // namespace
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

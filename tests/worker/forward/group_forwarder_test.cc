@@ -13,7 +13,7 @@
 #include "tests/worker/forward/model_dataset.h"
 #include "tests/worker/forward/temp_folder.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 namespace {
 
 using ::testing::HasSubstr;
@@ -298,4 +298,4 @@ TEST_F(SourceHashTest, AHashWithoutItsRowIsRejected) {
 }
 
 }  // namespace
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "tests/worker/forward/temp_folder.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 namespace {
 
 class GrowingFileTest : public ::testing::Test {
@@ -81,4 +81,4 @@ TEST_F(GrowingFileTest, AFifoIsNotWaitedFor) {
 }
 
 }  // namespace
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

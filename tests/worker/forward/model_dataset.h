@@ -10,7 +10,7 @@
 #include "telemetry/v1/records.pb.h"
 #include "worker/forward/attempt_log.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 
 // A model of a collector's dataset in memory, built from the records that the sink received. It implements the rules of
 // records.proto on which forwarding relies.
@@ -94,4 +94,4 @@ class ModelDataset {
   std::set<std::string> superseded_;
 };
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

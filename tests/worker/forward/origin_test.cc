@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 namespace {
 
 std::string Origin(std::map<std::string, std::string> variables) {
@@ -31,4 +31,4 @@ TEST(Origin, Gitlab) {
 }
 
 }  // namespace
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

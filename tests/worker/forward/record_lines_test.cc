@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 namespace {
 
 using ::testing::ElementsAre;
@@ -63,4 +63,4 @@ TEST(RecordLines, LineNumbersCount) {
 }
 
 }  // namespace
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "proto/record/ids.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 namespace {
 
 using ::testing::HasSubstr;
@@ -52,4 +52,4 @@ TEST(RunIdentity, ASourceThatIsNotTheRowsKernelIsRefused) {
 }
 
 }  // namespace
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "tests/worker/forward/temp_folder.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 namespace {
 
 using ::testing::ElementsAre;
@@ -64,4 +64,4 @@ TEST_F(SidecarFilesTest, AnEmptyFolderIsAProblem) {
 }
 
 }  // namespace
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

@@ -9,7 +9,7 @@
 
 #include "tests/paths.h"
 
-namespace telemetry::forward {
+namespace telemetry::worker::forward {
 
 // A temporary folder that is removed with the object.
 class TempFolder {
@@ -53,4 +53,4 @@ inline void ReplaceFile(const std::string& path, std::string_view bytes) {
 
 inline std::string Sample(std::string_view name) { return TestdataDir() + "/" + std::string(name); }
 
-}  // namespace telemetry::forward
+}  // namespace telemetry::worker::forward

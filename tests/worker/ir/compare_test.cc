@@ -8,6 +8,7 @@
 namespace telemetry::worker::ir {
 namespace {
 
+using device::DType;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -55,7 +56,7 @@ TEST(CompareTest, LooksAtElementsNotAtMemory) {
 TEST(CompareTest, IsExactForIntegers) {
   EXPECT_EQ(ToleranceFor(DType::kI32).absolute, 0);
   EXPECT_EQ(ToleranceFor(DType::kI32).relative, 0);
-  for (const DType dtype : kAllDTypes) EXPECT_LT(ToleranceFor(dtype).relative, 0.02);
+  for (const DType dtype : device::kAllDTypes) EXPECT_LT(ToleranceFor(dtype).relative, 0.02);
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ TEST(GraphKindTest, EachHasANameOfItsOwn) {
 }
 
 TEST(IndicesTest, TellAxesGathersAndNumbersApart) {
-  Trace t({.kernel_name = "k", .tensors = {TensorOf("x", {4, 5, 6, 7}), TensorOf("at", {4}, DType::kI32)}});
+  Trace t({.kernel_name = "k", .tensors = {TensorOf("x", {4, 5, 6, 7}), TensorOf("at", {4}, device::DType::kI32)}});
   const AxisRef m = t.Tile(StaticSize(4));
   const AxisRef n = t.ReductionAxis(StaticSize(5));
   const Value at = t.Load(t.Tensor("at"), {m});

@@ -11,6 +11,8 @@
 namespace telemetry::worker::ir {
 namespace {
 
+using device::DType;
+
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 TEST(HalfTest, GivesBackEveryF16AndBF16) {
@@ -74,7 +76,7 @@ TEST(HalfTest, TruncatesAndSaturatesIntegers) {
 }
 
 TEST(HostArrayTest, ComesBackFromItsBytes) {
-  for (const DType dtype : kAllDTypes) {
+  for (const DType dtype : device::kAllDTypes) {
     HostArray array = HostArray::Dense(dtype, {5});
     array.SetRowMajor({-1.5, 0, 1, 2.25, 100});
     HostArray copy = HostArray::Dense(dtype, {5});

@@ -7,6 +7,8 @@
 namespace telemetry::worker::ir {
 namespace {
 
+using device::DType;
+
 std::vector<int64_t> RandomStrides(const std::vector<int64_t>& sizes, Rng* rng) {
   std::vector<int64_t> strides = RowMajorStrides(sizes);
   if (sizes.empty() || rng->OneIn(2)) return strides;

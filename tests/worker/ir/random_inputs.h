@@ -15,7 +15,7 @@ namespace telemetry::worker::ir {
 // A tensor that is planned before the kernel is traced.
 struct PlannedTensor {
   std::string name;
-  DType dtype = DType::kF32;
+  device::DType dtype = device::DType::kF32;
   std::vector<size_t> axes;  // numbers of planned axes, one per dimension
   std::vector<int64_t> sizes;
   int64_t below = 0;  // if not 0: the elements are indices, integers in [0, below)

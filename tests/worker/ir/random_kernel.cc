@@ -15,6 +15,8 @@
 namespace telemetry::worker::ir {
 namespace {
 
+using device::DType;
+using device::kAllDTypes;
 using record::Cat;
 
 constexpr int64_t kMostElements = 3'000;  // elements of all axes together

@@ -8,6 +8,8 @@
 
 namespace telemetry::worker::ir {
 
+using device::DType;
+
 Term RegionMaker::Tile(Value value) const {
   const bool is_integer = value.dtype() == DType::kI32;
   const double bound = is_integer ? static_cast<double>(kLargestIntegerInput) : kLargestInput;

@@ -8,6 +8,8 @@
 namespace telemetry::worker::ir {
 namespace {
 
+using device::DType;
+
 constexpr double kIntegerLimit = 2147483648.0;
 // Integers below this are exact in float32, and so are sums of a few of them.
 constexpr double kExactInFloat = 1 << 20;

@@ -14,6 +14,7 @@
 namespace telemetry::worker::ir {
 namespace {
 
+using device::DType;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;

@@ -20,7 +20,8 @@ inline Size DynamicSize(std::string text, int64_t value) {
 }
 
 // Returns a dense row-major tensor.
-inline HostTensor TensorOf(std::string name, const std::vector<int64_t>& sizes, DType dtype = DType::kF32) {
+inline HostTensor TensorOf(std::string name, const std::vector<int64_t>& sizes,
+                           device::DType dtype = device::DType::kF32) {
   HostTensor tensor{.name = std::move(name), .dtype = dtype};
   int64_t stride = 1;
   for (auto size = sizes.rbegin(); size != sizes.rend(); ++size) {
@@ -32,7 +33,7 @@ inline HostTensor TensorOf(std::string name, const std::vector<int64_t>& sizes, 
 }
 
 inline TraceInputs SoftmaxInputs() {
-  return {.kernel_name = "softmax", .tensors = {TensorOf("x", {20, 30}, DType::kF16)}};
+  return {.kernel_name = "softmax", .tensors = {TensorOf("x", {20, 30}, device::DType::kF16)}};
 }
 
 inline void TraceSoftmax(Trace& t) {
@@ -40,7 +41,7 @@ inline void TraceSoftmax(Trace& t) {
   const TensorRef out = t.OutputLike("out", x);
   const AxisRef m = t.Tile(t.SizeOf(x, 0));
   const AxisRef n = t.ReductionAxis(t.SizeOf(x, 1));
-  const Value v = t.Load(x, {m, n}).To(DType::kF32);
+  const Value v = t.Load(x, {m, n}).To(device::DType::kF32);
   const Value e = exp(v - t.AMax(v, n));
   t.Store(out, {m, n}, e / t.Sum(e, n));
 }
@@ -52,7 +53,7 @@ inline TraceInputs LayerNormInputs() {
 // Stores the mean and the normalised values.
 inline void TraceLayerNorm(Trace& t) {
   const TensorRef x = t.Tensor("x");
-  const TensorRef mean_out = t.Output("mean", {t.SizeOf(x, 0)}, DType::kF32);
+  const TensorRef mean_out = t.Output("mean", {t.SizeOf(x, 0)}, device::DType::kF32);
   const TensorRef out = t.OutputLike("out", x);
   const AxisRef m = t.Tile(t.SizeOf(x, 0));
   const AxisRef n = t.ReductionAxis(t.SizeOf(x, 1));
@@ -67,16 +68,16 @@ inline void TraceLayerNorm(Trace& t) {
 
 inline TraceInputs MatmulInputs() {
   return {.kernel_name = "matmul",
-          .tensors = {TensorOf("a", {20, 50}, DType::kF16), TensorOf("b", {50, 30}, DType::kF16)}};
+          .tensors = {TensorOf("a", {20, 50}, device::DType::kF16), TensorOf("b", {50, 30}, device::DType::kF16)}};
 }
 
 inline void TraceMatmul(Trace& t) {
   const TensorRef a = t.Tensor("a");
   const TensorRef b = t.Tensor("b");
-  const TensorRef out = t.Output("out", {t.SizeOf(a, 0), t.SizeOf(b, 1)}, DType::kF16);
+  const TensorRef out = t.Output("out", {t.SizeOf(a, 0), t.SizeOf(b, 1)}, device::DType::kF16);
   const AxisRef m = t.Tile(t.SizeOf(a, 0));
   const AxisRef n = t.Tile(t.SizeOf(b, 1));
-  const Value zero = t.Full({m, n}, 0, DType::kF32);
+  const Value zero = t.Full({m, n}, 0, device::DType::kF32);
   const auto sums = t.For(t.SizeOf(a, 1), {zero}, [&](AxisRef k, const Trace::Carried& carried) {
     const Value left = t.Load(a, {m, k});
     const Value right = t.Load(b, {k, n});
@@ -87,9 +88,9 @@ inline void TraceMatmul(Trace& t) {
 
 inline TraceInputs AttentionInputs() {
   return {.kernel_name = "attention",
-          .tensors = {TensorOf("q", {4, 20, 16}, DType::kF16), TensorOf("k", {4, 30, 16}, DType::kF16),
-                      TensorOf("v", {4, 30, 16}, DType::kF16)},
-          .scalars = {{"scale", DType::kF32}}};
+          .tensors = {TensorOf("q", {4, 20, 16}, device::DType::kF16), TensorOf("k", {4, 30, 16}, device::DType::kF16),
+                      TensorOf("v", {4, 30, 16}, device::DType::kF16)},
+          .scalars = {{"scale", device::DType::kF32}}};
 }
 
 // Traces an online softmax. The loop captures the tile of q and the scale.
@@ -103,15 +104,15 @@ inline void TraceAttention(Trace& t) {
   const AxisRef d = t.ReductionAxis(t.SizeOf(q, 2));
   const Value queries = t.Load(q, {b, m, d});
   const Value scale = t.Scalar("scale");
-  const Trace::Carried start = {t.Full({b, m}, -kInfinity, DType::kF32), t.Full({b, m}, 0, DType::kF32),
-                                t.Full({b, m, d}, 0, DType::kF32)};
+  const Trace::Carried start = {t.Full({b, m}, -kInfinity, device::DType::kF32), t.Full({b, m}, 0, device::DType::kF32),
+                                t.Full({b, m, d}, 0, device::DType::kF32)};
   const auto done = t.For(t.SizeOf(k, 1), start, [&](AxisRef n, const Trace::Carried& carried) {
     const Value scores = t.Dot(queries, t.Load(k, {b, n, d}), d) * scale;
     const Value largest = maximum(carried[0], t.AMax(scores, n));
     const Value p = exp(scores - largest);
     const Value alpha = exp(carried[0] - largest);
     const Value sum = carried[1] * alpha + t.Sum(p, n);
-    const Value weighted = t.Dot(p.To(DType::kF16), t.Load(v, {b, n, d}), n, carried[2] * alpha);
+    const Value weighted = t.Dot(p.To(device::DType::kF16), t.Load(v, {b, n, d}), n, carried[2] * alpha);
     return Trace::Carried{largest, sum, weighted};
   });
   t.Store(out, {b, m, d}, done[2] / done[1]);

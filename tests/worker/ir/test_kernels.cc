@@ -6,6 +6,8 @@
 namespace telemetry::worker::ir {
 namespace {
 
+using device::DType;
+
 Size Static(int64_t value) { return {.text = std::to_string(value), .value = value}; }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace telemetry::worker::ir {
 // The name, dtype and sizes of a tensor.
 struct TensorSpec {
   std::string name;
-  DType dtype = DType::kF32;
+  device::DType dtype = device::DType::kF32;
   std::vector<int64_t> sizes;
 };
 

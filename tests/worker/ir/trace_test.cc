@@ -11,6 +11,7 @@
 namespace telemetry::worker::ir {
 namespace {
 
+using device::DType;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Function = std::function<void(Trace&)>;

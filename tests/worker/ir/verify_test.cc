@@ -9,6 +9,7 @@
 namespace telemetry::worker::ir {
 namespace {
 
+using device::DType;
 using ::testing::HasSubstr;
 
 // Returns a kernel with nearly all constructs: gathers, numbers, loops, branches, calls, dots, and reductions that are

@@ -13,10 +13,13 @@
 #include "tests/worker/kernels/kernel_runner.h"
 #include "tests/worker/kernels/test_problems.h"
 #include "worker/codegen/emit/generate.h"
+#include "worker/device/compile_cuda.h"
 #include "worker/kernels/trace_problem.h"
 
 namespace telemetry::worker::kernels {
 namespace {
+
+using device::DType;
 
 struct Parameter {
   const LibraryKernel* kernel;
@@ -32,7 +35,7 @@ class CudaSourceTest : public testing::TestWithParam<Parameter> {
 
   const LibraryKernel& kernel() const { return *GetParam().kernel; }
   codegen::Target TestTarget() const {
-    return {.dialect = Dialect::kCuda, .sm = GetParam().sm, .shared_bytes_per_block = GetParam().shared_bytes};
+    return {.dialect = device::Dialect::kCuda, .sm = GetParam().sm, .shared_bytes_per_block = GetParam().shared_bytes};
   }
   std::string Architecture() const { return "sm_" + std::to_string(GetParam().sm); }
 
@@ -44,7 +47,7 @@ class CudaSourceTest : public testing::TestWithParam<Parameter> {
     if (absl::IsResourceExhausted(generated.status())) return;
     ASSERT_TRUE(generated.ok()) << config.ToString() << ": " << generated.status();
     if (!compiled_.insert(generated->source).second) return;
-    const absl::StatusOr<CompiledCode> code = CompileCuda(generated->source, Architecture());
+    const absl::StatusOr<device::CompiledCode> code = device::CompileCuda(generated->source, Architecture());
     EXPECT_TRUE(code.ok()) << config.ToString() << ": " << code.status() << "\n" << generated->source;
   }
 

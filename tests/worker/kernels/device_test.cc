@@ -20,6 +20,9 @@
 namespace telemetry::worker::kernels {
 namespace {
 
+using device::DType;
+using runtime::DotPrecision;
+
 constexpr uint64_t kSeed = 11;
 
 class KernelOnDeviceTest : public testing::TestWithParam<const LibraryKernel*> {
@@ -81,9 +84,9 @@ TEST_P(KernelOnDeviceTest, SolvesEveryProblem) {
 // needs seconds to compile each. On OpenCL, only the code that solves most problems therefore runs by default;
 // TELEMETRY_ALL_CONFIGS=1 runs all.
 TEST_P(KernelOnDeviceTest, SolvesEveryProblemWithCodeForAnySize) {
-  const bool all = AllConfigs() || TestDevice()->properties().dialect == Dialect::kCuda;
+  const bool all = AllConfigs() || TestDevice()->properties().dialect == device::Dialect::kCuda;
   KernelRunner runner(kernel(), {.static_shapes = false, .dot_precision = DotPrecision::kIeee});
-  std::map<Numbers, const BoundKernel*> first_codes;
+  std::map<Numbers, const runtime::BoundKernel*> first_codes;
   size_t left_out = 0;
   for (const auto& [name, problem] : TestProblems(kernel())) {
     const Case made = MakeCase(kernel(), problem, kSeed);

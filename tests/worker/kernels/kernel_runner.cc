@@ -5,13 +5,19 @@
 #include <utility>
 #include <vector>
 
+#include "worker/device/open_device.h"
 #include "worker/kernels/kernel_spec.h"
 
 namespace telemetry::worker::kernels {
 namespace {
 
+using device::Device;
+using runtime::Kernel;
+using runtime::Settings;
+using runtime::Tensor;
+
 std::unique_ptr<Kernel> Make(const LibraryKernel& library_kernel, const Settings& settings) {
-  KernelSpec spec = SpecOf(library_kernel);
+  runtime::KernelSpec spec = SpecOf(library_kernel);
   spec.settings = settings;
   absl::StatusOr<std::unique_ptr<Kernel>> kernel = Kernel::Create(std::move(spec));
   if (kernel.ok()) return *std::move(kernel);
@@ -24,7 +30,7 @@ std::unique_ptr<Kernel> Make(const LibraryKernel& library_kernel, const Settings
 std::shared_ptr<Device> TestDevice() {
   static const auto* const device = [] {
     const char* id = std::getenv("TELEMETRY_TEST_DEVICE");
-    absl::StatusOr<std::shared_ptr<Device>> opened = OpenDevice(id == nullptr ? "opencl:0" : id);
+    absl::StatusOr<std::shared_ptr<Device>> opened = device::OpenDevice(id == nullptr ? "opencl:0" : id);
     if (opened.ok()) return new std::shared_ptr<Device>(*std::move(opened));
     std::fprintf(stderr, "%s\n", opened.status().ToString().c_str());
     std::abort();
@@ -38,17 +44,17 @@ KernelRunner::KernelRunner(const LibraryKernel& kernel, Settings settings)
     : kernel_(kernel), made_(Make(kernel, settings)) {}
 
 absl::Status KernelRunner::Bind(const Case& made) {
-  absl::StatusOr<Arguments> arguments = ArgumentsOn(TestDevice(), kernel_, made);
+  absl::StatusOr<runtime::Arguments> arguments = ArgumentsOn(TestDevice(), kernel_, made);
   if (!arguments.ok()) return arguments.status();
   arguments_ = *std::move(arguments);
-  absl::StatusOr<std::shared_ptr<BoundKernel>> bound = made_->Bind(arguments_);
+  absl::StatusOr<std::shared_ptr<runtime::BoundKernel>> bound = made_->Bind(arguments_);
   if (!bound.ok()) return bound.status();
   bound_ = *std::move(bound);
   return absl::OkStatus();
 }
 
 absl::StatusOr<Outputs> KernelRunner::Launch(const codegen::Config& config) {
-  absl::StatusOr<std::shared_ptr<CompiledKernel>> compiled = bound_->CompileConfig(config);
+  absl::StatusOr<std::shared_ptr<runtime::CompiledKernel>> compiled = bound_->CompileConfig(config);
   if (!compiled.ok()) return compiled.status();
   absl::StatusOr<std::vector<Tensor>> tensors = bound_->AllocateOutputs(arguments_);
   if (!tensors.ok()) return tensors.status();

@@ -13,6 +13,7 @@
 namespace telemetry::worker::kernels {
 namespace {
 
+using device::DType;
 using testing::HasSubstr;
 
 const LibraryKernel& Kernel(const std::string& name) { return **FindKernel(name); }

@@ -12,6 +12,7 @@
 namespace telemetry::worker::kernels {
 namespace {
 
+using device::DType;
 using record::AbslView;
 
 // Sizes by number of dimensions, in the order of the dimensions' names. Small enough for evaluation on the host.

@@ -24,7 +24,7 @@ std::vector<Numbers> FlagsOf(const LibraryKernel& kernel);
 std::vector<const LibraryKernel*> KernelsWithDots();
 
 // Returns a problem whose shape is not a multiple of any tile.
-Problem RaggedProblem(const LibraryKernel& kernel, DType dtype, const Numbers& flags = {});
+Problem RaggedProblem(const LibraryKernel& kernel, device::DType dtype, const Numbers& flags = {});
 
 // Returns problems with ragged and even shapes, and with each dimension in turn long, of size 1 and empty. The ragged
 // shape is used with every dtype, and every problem with every combination of flags.

@@ -12,8 +12,11 @@
 namespace telemetry::worker::repro {
 namespace {
 
+using device::Dialect;
+using device::DType;
 using kernels::LibraryKernel;
 using kernels::Problem;
+using runtime::Settings;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -46,7 +49,8 @@ TEST(ReadRun, UnderstandsEveryKernelInEveryDType) {
 TEST(ReadRun, UnderstandsFlagsAndSettings) {
   const LibraryKernel& kernel = **kernels::FindKernel("attention");
   const Problem problem = kernels::MakeProblem(kernel, DType::kF16, {}, {{"causal", 1}});
-  const Settings settings = {.dot_precision = DotPrecision::kIeee, .fast_math = true, .persistent_reserved_sms = 4};
+  const Settings settings = {
+      .dot_precision = runtime::DotPrecision::kIeee, .fast_math = true, .persistent_reserved_sms = 4};
   const absl::StatusOr<RecordedRun> read = ReadRun(RunOf(kernel, problem, settings, Dialect::kOpenCl));
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->problem.number("causal"), 1);

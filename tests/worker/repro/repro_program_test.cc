@@ -10,6 +10,7 @@
 namespace telemetry::worker::repro {
 namespace {
 
+using device::Dialect;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::EndsWith;
@@ -20,7 +21,7 @@ using testing::Not;
 RecordedMeasurement Measured(Dialect dialect = Dialect::kCuda) {
   const kernels::LibraryKernel& kernel = **kernels::FindKernel("softmax");
   RecordedMeasurement measured = {
-      .run = tune::MakeLibraryRun(kernel, kernels::MakeProblem(kernel, DType::kF16, {{"m", 16}, {"n", 64}}), {},
+      .run = tune::MakeLibraryRun(kernel, kernels::MakeProblem(kernel, device::DType::kF16, {{"m", 16}, {"n", 64}}), {},
                                   {.dialect = dialect, .name = "NVIDIA H200"}),
       .config_id = 0x0123456789abcdef,
       .config = *codegen::Config::Parse("Config(block_sizes=[2], num_warps=2)")};

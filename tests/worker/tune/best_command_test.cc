@@ -10,6 +10,7 @@
 #include "tests/client/fake_dataset.h"
 #include "tests/run_program.h"
 #include "worker/device/device.h"
+#include "worker/device/open_device.h"
 #include "worker/kernels/library.h"
 #include "worker/tune/best_configs.h"
 #include "worker/tune/library_subject.h"
@@ -25,8 +26,8 @@ class BestCommandTest : public testing::Test {
   BestCommandTest() {
     const kernels::LibraryKernel& kernel = **kernels::FindKernel("softmax");
     const std::vector<std::string> arguments = {"x=16x64:f32"};
-    run_ =
-        MakeLibraryRun(kernel, *kernels::ParseProblem(kernel, arguments), {}, (*OpenDevice("opencl:0"))->properties());
+    run_ = MakeLibraryRun(kernel, *kernels::ParseProblem(kernel, arguments), {},
+                          (*device::OpenDevice("opencl:0"))->properties());
   }
   ~BestCommandTest() override { fs::remove_all(folder_); }
 

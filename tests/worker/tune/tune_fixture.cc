@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tests/paths.h"
+#include "worker/device/open_device.h"
 #include "worker/kernels/problem.h"
 #include "worker/tune/recording/statuses.h"
 
@@ -15,7 +16,7 @@ TuneFixture::TuneFixture()
           std::filesystem::path(testing::TempDir()) /
           ("tune-" + std::to_string(getpid()) + "-" + testing::UnitTest::GetInstance()->current_test_info()->name())) {
   std::filesystem::create_directories(folder_);
-  absl::StatusOr<std::shared_ptr<Device>> device = OpenDevice("opencl:0");
+  absl::StatusOr<std::shared_ptr<device::Device>> device = device::OpenDevice("opencl:0");
   if (!device.ok()) {
     ADD_FAILURE() << device.status();
     std::abort();

@@ -44,7 +44,7 @@ class TuneFixture {
  private:
   const std::filesystem::path folder_;
   recording::MemoryProducer producer_;
-  std::shared_ptr<Device> device_;
+  std::shared_ptr<device::Device> device_;
 };
 
 }  // namespace telemetry::worker::tune

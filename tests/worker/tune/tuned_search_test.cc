@@ -10,20 +10,23 @@
 #include <string>
 #include <utility>
 
-#include "tests/worker/kernel/test_kernels.h"
+#include "tests/worker/runtime/test_kernels.h"
 #include "tests/worker/tune/tune_fixture.h"
-#include "worker/kernel/kernel.h"
+#include "worker/device/open_device.h"
 #include "worker/kernels/kernel_spec.h"
+#include "worker/runtime/kernel.h"
 #include "worker/tune/bound_call.h"
 
 namespace telemetry::worker::tune {
 namespace {
 
 namespace fs = std::filesystem;
+using runtime::Settings;
+using runtime::ToDevice;
 using testing::HasSubstr;
 
 ir::HostArray Vector(int64_t size, double first) {
-  ir::HostArray array = ir::HostArray::Strided(DType::kF32, {size}, {1});
+  ir::HostArray array = ir::HostArray::Strided(device::DType::kF32, {size}, {1});
   for (int64_t i = 0; i < size; ++i) array.data[static_cast<size_t>(i)] = first + static_cast<double>(i);
   return array;
 }
@@ -42,14 +45,14 @@ class TunedSearchTest : public testing::Test {
     Bind(session_.get(), settings, source);
   }
   void Bind(TuneSession* session, Settings settings = {}, const std::string& source = "def add_scaled(x, y, scale)") {
-    KernelSpec spec = AddScaledSpec();
+    runtime::KernelSpec spec = runtime::AddScaledSpec();
     spec.source = source;
     spec.settings = settings;
     TunerOptions tuner = fixture_.Options(4);
     tuner.on_progress = [this](const TuneProgress& progress) { measured_ += progress.done > 0 ? 1 : 0; };
     spec.search = std::make_shared<TunedSearch>(BestConfigCache(State() + "/best"),
                                                 TunedSearchOptions{.session = session, .tuner = std::move(tuner)});
-    kernel_ = MakeKernel(std::move(spec));
+    kernel_ = runtime::MakeKernel(std::move(spec));
     auto bound = kernel_->Bind(arguments_);
     ASSERT_TRUE(bound.ok()) << bound.status();
     bound_ = *std::move(bound);
@@ -60,11 +63,11 @@ class TunedSearchTest : public testing::Test {
   const fs::path folder_ =
       fs::path(testing::TempDir()) / ("tuned-search-" + std::to_string(getpid()) + "-" +
                                       testing::UnitTest::GetInstance()->current_test_info()->name());
-  std::shared_ptr<Device> device_ = *OpenDevice("opencl:0");
-  Arguments arguments_ = {*ToDevice(device_, Vector(256, 0)), *ToDevice(device_, Vector(256, 1000)), 2.0};
+  std::shared_ptr<device::Device> device_ = *device::OpenDevice("opencl:0");
+  runtime::Arguments arguments_ = {*ToDevice(device_, Vector(256, 0)), *ToDevice(device_, Vector(256, 1000)), 2.0};
   std::unique_ptr<TuneSession> session_;
-  std::unique_ptr<Kernel> kernel_;
-  std::shared_ptr<BoundKernel> bound_;
+  std::unique_ptr<runtime::Kernel> kernel_;
+  std::shared_ptr<runtime::BoundKernel> bound_;
   int measured_ = 0;  // number of configs
 };
 
@@ -100,7 +103,7 @@ TEST_F(TunedSearchTest, WithoutASessionOnlyWhatIsKnownIsTaken) {
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(status.message()), HasSubstr("add_scaled [(256,), (256,)]"));
 
-  const codegen::Config known = *bound_->config_space().Normalize(worker::Config("Config(num_warps=2)"));
+  const codegen::Config known = *bound_->config_space().Normalize(worker::runtime::Config("Config(num_warps=2)"));
   const v1::Run run = *MakeCallRun(*bound_, arguments_);
   ASSERT_TRUE(BestConfigCache(State() + "/best").Put(MakeBestConfig(run, known, 0.5, "")).ok());
   EXPECT_EQ(*bound_->Autotune(arguments_), known);
@@ -109,7 +112,7 @@ TEST_F(TunedSearchTest, WithoutASessionOnlyWhatIsKnownIsTaken) {
 TEST_F(TunedSearchTest, AKnownConfigThatTheKernelCannotHaveIsNotTaken) {
   Bind(nullptr);
   const v1::Run run = *MakeCallRun(*bound_, arguments_);
-  const codegen::Config other = worker::Config("Config(of_another_version=2)");
+  const codegen::Config other = worker::runtime::Config("Config(of_another_version=2)");
   ASSERT_TRUE(BestConfigCache(State() + "/best").Put(MakeBestConfig(run, other, 0.5, "")).ok());
   EXPECT_EQ(bound_->Autotune(arguments_).status().code(), absl::StatusCode::kFailedPrecondition);
 }

@@ -18,6 +18,7 @@ namespace {
 namespace status = recording::status;
 using codegen::Config;
 using recording::AttemptRow;
+using runtime::BoundKernel;
 using testing::Contains;
 using testing::Key;
 

@@ -16,6 +16,9 @@
 namespace telemetry::worker::wrapper {
 namespace {
 
+using device::Device;
+using device::DType;
+using runtime::Tensor;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
@@ -57,7 +60,7 @@ TEST_F(DebuggedPlanTest, Level0AsksNothingMoreOfTheDevice) {
     } else {
       const auto runner = PlanRunner::Create(plan, counting);
       std::vector<Tensor> inputs = InputsOf(plan, 1);
-      for (Tensor& input : inputs) input = *ToDevice(counting, *input.host);
+      for (Tensor& input : inputs) input = *runtime::ToDevice(counting, *input.host);
       const std::vector<Tensor> outputs = (*runner)->Run(inputs).value();
       for (const Tensor& output : outputs) EXPECT_TRUE(ToHost(output).ok());
     }

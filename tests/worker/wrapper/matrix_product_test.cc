@@ -10,11 +10,17 @@
 namespace telemetry::worker::wrapper {
 namespace {
 
+using device::DType;
+using runtime::Tensor;
+
 Tensor Dense(std::vector<int64_t> sizes, DType dtype = DType::kF16) {
-  return {.dtype = dtype, .sizes = Dimensions(sizes.begin(), sizes.end()), .strides = DenseStrides(sizes)};
+  return {.dtype = dtype,
+          .sizes = runtime::Dimensions(sizes.begin(), sizes.end()),
+          .strides = runtime::DenseStrides(sizes)};
 }
 
-std::optional<MatrixProduct> Product(const char* kernel, const std::vector<Tensor>& arguments, const Tensor& out) {
+std::optional<device::MatrixProduct> Product(const char* kernel, const std::vector<Tensor>& arguments,
+                                             const Tensor& out) {
   return ProductOf(**kernels::FindKernel(kernel), arguments, {&out, 1});
 }
 

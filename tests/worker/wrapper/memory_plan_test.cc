@@ -16,6 +16,9 @@
 namespace telemetry::worker::wrapper {
 namespace {
 
+using device::DType;
+using runtime::Tensor;
+
 TEST(SizeClassTest, RoundsUpToFourStepsPerDoubling) {
   const std::vector<std::pair<int64_t, int64_t>> classes = {
       {-1, 0}, {0, 0}, {1, 512}, {512, 512}, {513, 1024}, {4096, 4096}, {4097, 5120}, {8192, 8192}, {8193, 10240}};

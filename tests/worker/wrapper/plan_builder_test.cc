@@ -10,6 +10,8 @@
 namespace telemetry::worker::wrapper {
 namespace {
 
+using device::DType;
+
 std::string TextOf(const absl::StatusOr<Plan>& plan) {
   return plan.ok() ? plan->DebugString() : plan.status().ToString();
 }

@@ -5,11 +5,16 @@
 #include <cstdlib>
 #include <string>
 
+#include "worker/device/open_device.h"
+
 namespace telemetry::worker::wrapper {
+
+using device::Device;
+using runtime::Tensor;
 
 std::shared_ptr<Device> TestDevice() {
   const char* named = std::getenv("TELEMETRY_TEST_DEVICE");
-  absl::StatusOr<std::shared_ptr<Device>> device = OpenDevice(named == nullptr ? "opencl:0" : named);
+  absl::StatusOr<std::shared_ptr<Device>> device = device::OpenDevice(named == nullptr ? "opencl:0" : named);
   EXPECT_TRUE(device.ok()) << device.status();
   return device.value_or(nullptr);
 }
@@ -21,7 +26,7 @@ std::vector<ir::HostArray> PlanOutputs(const Plan& plan, const std::shared_ptr<D
   if (!runner.ok()) return {};
   std::vector<Tensor> given = inputs;
   for (Tensor& input : given) {
-    if (device != nullptr) input = *ToDevice(device, *input.host);
+    if (device != nullptr) input = *runtime::ToDevice(device, *input.host);
   }
   const absl::StatusOr<std::vector<Tensor>> outputs = (*runner)->Run(given);
   EXPECT_TRUE(outputs.ok()) << outputs.status();

@@ -10,6 +10,9 @@
 namespace telemetry::worker::wrapper {
 namespace {
 
+using device::DType;
+using runtime::Tensor;
+
 // A matrix of the plan.
 struct Matrix {
   BufferRef buffer;

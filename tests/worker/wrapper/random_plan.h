@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "worker/kernel/tensor.h"
+#include "worker/runtime/tensor.h"
 #include "worker/wrapper/lines.h"
 
 namespace telemetry::worker::wrapper {
@@ -14,6 +14,6 @@ namespace telemetry::worker::wrapper {
 absl::StatusOr<Plan> RandomPlan(uint64_t seed);
 
 // Returns values for the inputs of a plan, on the host.
-std::vector<Tensor> InputsOf(const Plan& plan, uint64_t seed);
+std::vector<runtime::Tensor> InputsOf(const Plan& plan, uint64_t seed);
 
 }  // namespace telemetry::worker::wrapper

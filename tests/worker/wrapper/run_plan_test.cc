@@ -14,6 +14,9 @@
 namespace telemetry::worker::wrapper {
 namespace {
 
+using device::DType;
+using runtime::Tensor;
+
 class RunPlanTest : public ::testing::Test {
  protected:
   // Expects that the device gives the results of the host, with and without memory planning.
@@ -23,7 +26,7 @@ class RunPlanTest : public ::testing::Test {
     const std::vector<ir::HostArray> expected = PlanOutputs(*plan, nullptr, inputs);
     ASSERT_EQ(expected.size(), plan->outputs.size());
     // On CUDA dots of f32 have ten bits of mantissa (Settings::dot_precision), and exp amplifies the error of a score.
-    if (device_->properties().dialect == Dialect::kCuda && precision == DType::kF32) precision = DType::kBF16;
+    if (device_->properties().dialect == device::Dialect::kCuda && precision == DType::kF32) precision = DType::kBF16;
     for (const Plan& run : {*plan, PlanMemory(*plan)->plan}) {
       const std::vector<ir::HostArray> actual = PlanOutputs(run, device_, inputs);
       ASSERT_EQ(actual.size(), expected.size());
@@ -34,7 +37,7 @@ class RunPlanTest : public ::testing::Test {
     }
   }
 
-  const std::shared_ptr<Device> device_ = TestDevice();
+  const std::shared_ptr<device::Device> device_ = TestDevice();
 };
 
 TEST_F(RunPlanTest, LayerNorm) { ExpectTheHostsResults(LayerNormPlan()); }
@@ -66,7 +69,7 @@ TEST_F(RunPlanTest, AViewThatCannotBeginThereNamesItsLine) {
   b.Output(b.Call("softmax", {b.View(made, {2, 8}, {8, 1}, 16, "half")})[0]);
   const Plan plan = *b.Finish();
   const auto runner = PlanRunner::Create(plan, device_);
-  const Tensor x = *ToDevice(device_, *InputsOf(plan, 1)[0].host);
+  const Tensor x = *runtime::ToDevice(device_, *InputsOf(plan, 1)[0].host);
   const absl::Status status = (*runner)->Run({x}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("(call softmax(x=half) -> out=buf0)"));

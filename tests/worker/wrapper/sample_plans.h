@@ -7,9 +7,9 @@ namespace telemetry::worker::wrapper {
 // Returns a plan of layer_norm with its three outputs.
 inline absl::StatusOr<Plan> LayerNormPlan() {
   PlanBuilder b("layer_norm");
-  const BufferRef x = b.Input("x", DType::kF32, {8, 64});
-  const BufferRef weight = b.Input("weight", DType::kF32, {64});
-  const BufferRef bias = b.Input("bias", DType::kF32, {64});
+  const BufferRef x = b.Input("x", device::DType::kF32, {8, 64});
+  const BufferRef weight = b.Input("weight", device::DType::kF32, {64});
+  const BufferRef bias = b.Input("bias", device::DType::kF32, {64});
   const CallOutputs norm =
       b.Call("layer_norm", {x, weight, bias}, {.names = {"out", "mean", "rstd"}, .numbers = {{"eps", 0.5}}});
   b.Output(norm[0]);
@@ -20,7 +20,7 @@ inline absl::StatusOr<Plan> LayerNormPlan() {
 
 // Returns a plan of softmax(q k) v; k has the layout of the product, already transposed. The scores are released at the
 // end, which memory planning can improve.
-inline absl::StatusOr<Plan> AttentionPlan(DType dtype = DType::kF32) {
+inline absl::StatusOr<Plan> AttentionPlan(device::DType dtype = device::DType::kF32) {
   PlanBuilder b("attention");
   const BufferRef q = b.Input("q", dtype, {2, 16, 32});
   const BufferRef k = b.Input("k", dtype, {2, 32, 32});
@@ -37,10 +37,10 @@ inline absl::StatusOr<Plan> AttentionPlan(DType dtype = DType::kF32) {
 // the last one into its own memory.
 inline absl::StatusOr<Plan> GatedMlpPlan() {
   PlanBuilder b("gated_mlp");
-  const BufferRef x = b.Input("x", DType::kF32, {16, 32});
-  const BufferRef gate = b.Input("gate", DType::kF32, {32, 64});
-  const BufferRef up = b.Input("up", DType::kF32, {32, 64});
-  const BufferRef down = b.Input("down", DType::kF32, {64, 32});
+  const BufferRef x = b.Input("x", device::DType::kF32, {16, 32});
+  const BufferRef gate = b.Input("gate", device::DType::kF32, {32, 64});
+  const BufferRef up = b.Input("up", device::DType::kF32, {32, 64});
+  const BufferRef down = b.Input("down", device::DType::kF32, {64, 32});
   b.Comment("gate and up");
   const BufferRef gated = b.CallExtern("matmul", {x, gate}, {.names = {"gated"}})[0];
   const BufferRef raised = b.CallExtern("matmul", {x, up}, {.names = {"raised"}})[0];
@@ -53,7 +53,7 @@ inline absl::StatusOr<Plan> GatedMlpPlan() {
 
 // Returns a plan of the softmax of a column-major matrix, then of the lower half of the result, which begins at an
 // offset of 4 KiB.
-inline absl::StatusOr<Plan> StridedSoftmaxPlan(DType dtype = DType::kF16) {
+inline absl::StatusOr<Plan> StridedSoftmaxPlan(device::DType dtype = device::DType::kF16) {
   PlanBuilder b("strided_softmax");
   const BufferRef x = b.Input("x", dtype, {64, 64}, {1, 64});
   const BufferRef out = b.Call("softmax", {x}, {.names = {"out"}})[0];
@@ -64,17 +64,17 @@ inline absl::StatusOr<Plan> StridedSoftmaxPlan(DType dtype = DType::kF16) {
 }
 
 // Returns a plan of the loss of normalised rows. A library computes the norm and returns three buffers.
-inline absl::StatusOr<Plan> NormedLossPlan(DType dtype = DType::kBF16) {
+inline absl::StatusOr<Plan> NormedLossPlan(device::DType dtype = device::DType::kBF16) {
   PlanBuilder b("normed_loss");
   const BufferRef x = b.Input("x", dtype, {16, 48});
   const BufferRef weight = b.Input("weight", dtype, {48});
   const BufferRef bias = b.Input("bias", dtype, {48});
-  const BufferRef labels = b.Input("labels", DType::kI32, {16});
+  const BufferRef labels = b.Input("labels", device::DType::kI32, {16});
   const CallOutputs norm =
       b.CallExternAllocating("layer_norm", {x, weight, bias}, {.names = {"logits", "mean", "rstd"}});
   b.Free(norm[1]);
   b.Comment("into memory that is there");
-  const BufferRef loss = b.Allocate("loss", DType::kF32, {16});
+  const BufferRef loss = b.Allocate("loss", device::DType::kF32, {16});
   b.Call("cross_entropy", {norm[0], labels}, {.into = {loss}});
   b.Output(norm[2]);
   b.Output(loss);

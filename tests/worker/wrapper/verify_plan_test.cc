@@ -54,7 +54,7 @@ TEST(VerifyPlanTest, NamesTheLineAndTheBuffer) {
       {[](Plan& p) { std::get<CallKernel>(p.lines[9]).call.arguments[0] = 7; },
        "buffer 'out' is read and written by one call"},
       {[](Plan& p) {
-         p.buffers[7].dtype = DType::kF16;
+         p.buffers[7].dtype = device::DType::kF16;
          p.lines[8] = Reuse{3, 7};
        },
        "f32 memory cannot become f16"},

@@ -16,6 +16,7 @@
 namespace telemetry::worker::wrapper {
 namespace {
 
+using device::DType;
 using testing::ElementsAre;
 using testing::HasSubstr;
 

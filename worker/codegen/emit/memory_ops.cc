@@ -10,6 +10,7 @@
 namespace telemetry::worker::codegen::emit {
 namespace {
 
+using device::DType;
 using record::Cat;
 
 // The load or store that is being emitted.

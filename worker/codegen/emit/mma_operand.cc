@@ -7,6 +7,7 @@
 namespace telemetry::worker::codegen::emit {
 namespace {
 
+using device::DType;
 using record::Cat;
 
 constexpr int64_t kBlockRowBytes = 128;

@@ -7,6 +7,7 @@
 namespace telemetry::worker::codegen::emit {
 namespace {
 
+using device::DType;
 using ir::Op;
 using record::Cat;
 

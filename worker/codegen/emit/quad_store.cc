@@ -8,6 +8,7 @@
 namespace telemetry::worker::codegen::emit {
 namespace {
 
+using device::DType;
 using record::Cat;
 
 constexpr int64_t kLength = 8;  // 16-bit elements that one instruction stores

@@ -9,6 +9,7 @@
 namespace telemetry::worker::codegen::emit {
 namespace {
 
+using device::DType;
 using record::Cat;
 
 MmaOperand MakeOperand(TileCode& code, const plan::MmaDot& dot, const std::string& name, const TileValue& value,

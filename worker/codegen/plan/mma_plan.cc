@@ -6,6 +6,8 @@
 namespace telemetry::worker::codegen::plan {
 namespace {
 
+using device::DType;
+
 constexpr int64_t kRows = 16;
 constexpr int64_t kColumns = 8;
 // The requirements of wgmma.
@@ -116,7 +118,7 @@ bool SuitsWarpgroups(const Plan& plan, const MmaPlan& mma, const Uses& uses) {
 
 MmaPlan PlanMma(const Plan& plan, const Uses& uses) {
   MmaPlan mma;
-  if (plan.target.dialect != Dialect::kCuda) return mma;
+  if (plan.target.dialect != device::Dialect::kCuda) return mma;
   for (const auto& [id, graph_uses] : uses.graphs) {
     for (const auto& [node, sets] : graph_uses.operands) {
       Consider(plan, plan.ir->graphs[static_cast<size_t>(id)], node, &mma);

@@ -50,7 +50,7 @@ absl::Status ReadThreads(const Config& config, const Target& target, Plan* plan)
   if (plan->cluster_blocks == 1 || HasClusters(target)) return absl::OkStatus();
   return absl::ResourceExhaustedError(
       Cat("num_ctas=", plan->cluster_blocks, " makes clusters of blocks, which need ", ClusterRequirement(), "; for ",
-          target.dialect == Dialect::kCuda ? Cat("sm_", target.sm) : "OpenCL", " choose num_ctas=1"));
+          target.dialect == device::Dialect::kCuda ? Cat("sm_", target.sm) : "OpenCL", " choose num_ctas=1"));
 }
 
 void ReadBlocks(const ir::DeviceIr& ir, const Config& config, Plan* plan) {

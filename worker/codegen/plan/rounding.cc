@@ -5,6 +5,7 @@
 namespace telemetry::worker::codegen::plan {
 namespace {
 
+using device::DType;
 using ir::Node;
 using ir::NodeRef;
 using ir::Op;

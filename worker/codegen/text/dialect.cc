@@ -9,6 +9,7 @@
 namespace telemetry::worker::codegen::text {
 namespace {
 
+using device::DType;
 using record::Cat;
 
 constexpr std::string_view kCudaPrelude = R"(typedef unsigned char u8;

@@ -21,18 +21,18 @@ enum class Eviction { kNone, kFirst, kLast };
 class DialectText {
  public:
   DialectText(const Target& target, const GenerateOptions& options) : target_(target), options_(options) {}
-  bool is_cuda() const { return target_.dialect == Dialect::kCuda; }
+  bool is_cuda() const { return target_.dialect == device::Dialect::kCuda; }
 
   // void(const GLOBAL T* from, float* or int* to): loads `count` elements. `from` is aligned to their total size.
-  std::string LoadFunction(DType dtype, int64_t count, Eviction eviction);
+  std::string LoadFunction(device::DType dtype, int64_t count, Eviction eviction);
   // void(GLOBAL T* to, const float* or int* from): stores `count` elements. `eviction` is kNone or kFirst.
-  std::string StoreFunction(DType dtype, int64_t count, Eviction eviction);
+  std::string StoreFunction(device::DType dtype, int64_t count, Eviction eviction);
   // float(float): rounds to the nearest f16 or bf16 value.
-  std::string RoundFunction(DType dtype);
+  std::string RoundFunction(device::DType dtype);
   // u16(float): returns the bits of the float rounded to f16 or bf16.
-  std::string ToBitsFunction(DType dtype);
+  std::string ToBitsFunction(device::DType dtype);
   // u32(float, float): converts two floats to f16 or bf16 in one instruction; the first is in the low half. CUDA only.
-  std::string PackFunction(DType dtype);
+  std::string PackFunction(device::DType dtype);
   // Returns the C expression of an elementary function of a float, or "" if `op` is not an elementary function.
   std::string Math(ir::Op op, const std::string& x);
   std::string Divide(const std::string& x, const std::string& y);
@@ -43,14 +43,14 @@ class DialectText {
   void AddFunction(const std::string& name, const std::string& text);
 
   // Returns the C type that stores an element in memory, such as "u16" for f16.
-  static std::string StorageType(DType dtype);
+  static std::string StorageType(device::DType dtype);
   static std::string FloatLiteral(double value);
 
   // Returns the source text that precedes the kernel.
   std::string Prelude() const;
 
  private:
-  std::string FromBitsFunction(DType dtype);
+  std::string FromBitsFunction(device::DType dtype);
 
   const Target& target_;
   const GenerateOptions& options_;

@@ -12,6 +12,7 @@
 namespace telemetry::worker::ir::reference {
 namespace {
 
+using device::DType;
 using record::Cat;
 
 constexpr int64_t kMostWhileIterations = 1 << 20;

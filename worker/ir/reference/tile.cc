@@ -10,6 +10,8 @@
 namespace telemetry::worker::ir::reference {
 namespace {
 
+using device::DType;
+
 // Returns the step in `tile` for a step along each axis of `shape`; 0 for axes that the tile lacks.
 std::vector<int64_t> StepsIn(const Tile& tile, const TileShape& shape) {
   std::vector<int64_t> steps(shape.axes.size(), 0);

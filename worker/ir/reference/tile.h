@@ -15,12 +15,12 @@ namespace telemetry::worker::ir::reference {
 
 // The elements of a tile, or a scalar.
 struct Tile {
-  DType dtype = DType::kF32;
+  device::DType dtype = device::DType::kF32;
   std::vector<int> axes;  // as Node::shape; empty: a scalar
   std::vector<int64_t> sizes;
   std::vector<double> data;  // row major
 
-  static Tile Scalar(DType dtype, double value) { return {.dtype = dtype, .data = {value}}; }
+  static Tile Scalar(device::DType dtype, double value) { return {.dtype = dtype, .data = {value}}; }
 };
 // A tile that nodes, captured values and carried values share. It does not change after it was made.
 using TilePtr = std::shared_ptr<const Tile>;
@@ -39,11 +39,11 @@ inline TileShape ShapeOf(const Tile& tile) { return {.axes = tile.axes, .sizes =
 Tile Broadcast(const Tile& tile, const TileShape& shape);
 
 // Applies a pointwise op (IsPointwise; not kMaskTo) to operands that broadcast to `shape`. The result has `dtype`.
-Tile Pointwise(Op op, DType dtype, const TileShape& shape, const std::vector<TilePtr>& operands);
+Tile Pointwise(Op op, device::DType dtype, const TileShape& shape, const std::vector<TilePtr>& operands);
 
 // Reduces a tile (IsReduction) along `axis`, which the tile has. `first` is the position of the first element of the
 // tile on the axis.
-Tile Reduce(Op op, DType dtype, const Tile& tile, int axis, int64_t first);
+Tile Reduce(Op op, device::DType dtype, const Tile& tile, int axis, int64_t first);
 
 // Sums a * b along `axis`, which both have. The result has `shape`.
 Tile Dot(const Tile& a, const Tile& b, int axis, const TileShape& shape);

@@ -6,6 +6,8 @@
 namespace telemetry::worker::ir::reference {
 namespace {
 
+using device::DType;
+
 // An operand in the layout of the result. Copies the elements only if their layout differs.
 class BroadcastOperand {
  public:

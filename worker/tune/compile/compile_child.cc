@@ -11,12 +11,17 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "proto/base/status_macros.h"
+#include "worker/device/compile_cuda.h"
 #include "worker/device/device.h"
+#include "worker/device/open_device.h"
 #include "worker/tune/compile/compile_messages.pb.h"
 #include "worker/tune/process/parent_connection.h"
 
 namespace telemetry::worker::tune::compile {
 namespace {
+
+using device::CompiledCode;
+using device::Device;
 
 // Lowers the priority of compilation, because busy processors disturb measurements.
 constexpr int kNiceness = 5;
@@ -24,10 +29,10 @@ constexpr int kNiceness = 5;
 class Compilers {
  public:
   absl::StatusOr<CompiledCode> Compile(const CompileRequest& request) {
-    if (!request.is_opencl()) return CompileCuda(request.source(), request.target());
+    if (!request.is_opencl()) return device::CompileCuda(request.source(), request.target());
     std::shared_ptr<Device>& device = devices_[request.target()];
     if (device == nullptr) {
-      ASSIGN_OR_RETURN(std::shared_ptr<Device> opened, OpenDevice(request.target()));
+      ASSIGN_OR_RETURN(std::shared_ptr<Device> opened, device::OpenDevice(request.target()));
       device = std::move(opened);
     }
     return device->Compile(request.source());

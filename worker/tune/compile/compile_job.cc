@@ -6,7 +6,7 @@
 namespace telemetry::worker::tune::compile {
 
 std::string JobKey(const CompileJob& job) {
-  const std::string_view dialect = job.dialect == Dialect::kCuda ? "cuda" : "opencl";
+  const std::string_view dialect = job.dialect == device::Dialect::kCuda ? "cuda" : "opencl";
   // The dialect and the target contain no zero byte, so the source begins after the second one.
   return record::Sha256(
       record::Cat(dialect, std::string_view("\0", 1), job.target, std::string_view("\0", 1), job.source));

@@ -10,7 +10,7 @@ namespace telemetry::worker::tune::compile {
 // One source to compile.
 struct CompileJob {
   std::string source;
-  Dialect dialect = Dialect::kCuda;
+  device::Dialect dialect = device::Dialect::kCuda;
   std::string target;  // CUDA: the architecture, "sm_90"; OpenCL: the device, "opencl:0"
 };
 
@@ -23,7 +23,7 @@ struct CompileResult {
   //   UNAVAILABLE           there is no such compiler here, or its process cannot be started
   //   NOT_FOUND             there is no such OpenCL device
   //   CANCELLED             by CompilePool::Cancel, or by the destructor of the pool
-  absl::StatusOr<CompiledCode> code = absl::CancelledError();
+  absl::StatusOr<device::CompiledCode> code = absl::CancelledError();
   double seconds = 0;         // compile time; the waiting time if the compiler died or was killed; 0: deduplicated
   bool deduplicated = false;  // true: the result of an equal job
 

@@ -33,7 +33,7 @@ absl::Status Failure(const absl::Status& status, const CompileJob& job, absl::Du
 CompileRequest MakeRequest(const CompileJob& job) {
   CompileRequest request;
   request.set_source(job.source);
-  request.set_is_opencl(job.dialect == Dialect::kOpenCl);
+  request.set_is_opencl(job.dialect == device::Dialect::kOpenCl);
   request.set_target(job.target);
   return request;
 }
@@ -41,7 +41,8 @@ CompileRequest MakeRequest(const CompileJob& job) {
 CompileResult ResultOf(CompileReply reply) {
   CompileResult result = {.seconds = reply.seconds()};
   if (reply.code() == 0) {
-    result.code = CompiledCode{.binary = std::move(*reply.mutable_binary()), .log = std::move(*reply.mutable_log())};
+    result.code =
+        device::CompiledCode{.binary = std::move(*reply.mutable_binary()), .log = std::move(*reply.mutable_log())};
   } else {
     result.code = absl::Status(static_cast<absl::StatusCode>(reply.code()), reply.message());
   }

@@ -10,6 +10,8 @@
 namespace telemetry::worker::tune::measure {
 namespace {
 
+using device::DeviceProperties;
+
 // The cache size of a device that does not report one, and the upper limits. A virtual machine with two cores reports
 // the entire cache of its host, hundreds of MiB, although it can use at most its share.
 constexpr uint64_t kSomeCacheBytes = uint64_t{32} << 20;
@@ -37,19 +39,20 @@ uint64_t CacheBytes(const DeviceProperties& properties) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<CacheFlush>> CacheFlush::Create(Device* device) {
+absl::StatusOr<std::unique_ptr<CacheFlush>> CacheFlush::Create(device::Device* device) {
   const DeviceProperties& properties = device->properties();
-  ASSIGN_OR_RETURN(const CompiledCode code, device->Compile(KernelWords(properties.dialect) + kFlushBody));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, device->Load(code));
-  ASSIGN_OR_RETURN(std::unique_ptr<Function> read, module->GetFunction("read_zeros"));
+  ASSIGN_OR_RETURN(const device::CompiledCode code,
+                   device->Compile(device::KernelWords(properties.dialect) + kFlushBody));
+  ASSIGN_OR_RETURN(const std::unique_ptr<device::Module> module, device->Load(code));
+  ASSIGN_OR_RETURN(std::unique_ptr<device::Function> read, module->GetFunction("read_zeros"));
   const uint64_t bytes = (2 * CacheBytes(properties) + kWordBytes - 1) / kWordBytes * kWordBytes;
-  ASSIGN_OR_RETURN(std::unique_ptr<Buffer> zeros, device->Allocate(bytes));
+  ASSIGN_OR_RETURN(std::unique_ptr<device::Buffer> zeros, device->Allocate(bytes));
   RETURN_IF_ERROR(device->Fill(zeros.get(), 0));
   auto flush = std::unique_ptr<CacheFlush>(new CacheFlush());
   flush->zeros_ = std::move(zeros);
   flush->read_ = std::move(read);
   flush->shape_ = {.grid = int64_t{8} * std::max(1, properties.compute_units),
-                   .threads = properties.dialect == Dialect::kCuda ? 256 : 64};
+                   .threads = properties.dialect == device::Dialect::kCuda ? 256 : 64};
   return flush;
 }
 

@@ -14,7 +14,7 @@ namespace telemetry::worker::tune::measure {
 class CacheFlush {
  public:
   // Allocates device memory of twice the size of the cache. Returns the device's errors.
-  static absl::StatusOr<std::unique_ptr<CacheFlush>> Create(Device* device);
+  static absl::StatusOr<std::unique_ptr<CacheFlush>> Create(device::Device* device);
 
   // Queues one flush.
   absl::Status Queue();
@@ -22,9 +22,9 @@ class CacheFlush {
  private:
   CacheFlush() = default;
 
-  std::unique_ptr<Buffer> zeros_;
-  std::unique_ptr<Function> read_;
-  LaunchShape shape_;
+  std::unique_ptr<device::Buffer> zeros_;
+  std::unique_ptr<device::Function> read_;
+  device::LaunchShape shape_;
 };
 
 }  // namespace telemetry::worker::tune::measure

@@ -8,6 +8,9 @@
 namespace telemetry::worker::tune::measure {
 namespace {
 
+using device::Buffer;
+using device::Module;
+
 // Floats that are not negative have the order of their bits, so an integer atomic can compute their maximum.
 constexpr char kCheckBody[] = R"(
 float float_error(uint actual, uint expected) {
@@ -79,14 +82,16 @@ KERNEL hash_words(GLOBAL const uint* memory, i64 begin, i64 end, GLOBAL uint* co
 )";
 
 static_assert(sizeof(CheckCounts) == 6 * sizeof(uint32_t), "the kernels write this layout");
-absl::StatusOr<std::unique_ptr<Function>> Find(Module* module, const char* name) { return module->GetFunction(name); }
+absl::StatusOr<std::unique_ptr<device::Function>> Find(Module* module, const char* name) {
+  return module->GetFunction(name);
+}
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<DeviceChecks>> DeviceChecks::Create(Device* device) {
-  const bool is_cuda = device->properties().dialect == Dialect::kCuda;
-  ASSIGN_OR_RETURN(CompiledCode code,
-                   device->Compile(KernelWords(device->properties().dialect) + ElementWords() + kCheckBody));
+absl::StatusOr<std::unique_ptr<DeviceChecks>> DeviceChecks::Create(device::Device* device) {
+  const bool is_cuda = device->properties().dialect == device::Dialect::kCuda;
+  ASSIGN_OR_RETURN(device::CompiledCode code, device->Compile(device::KernelWords(device->properties().dialect) +
+                                                              device::ElementWords() + kCheckBody));
   ASSIGN_OR_RETURN(std::unique_ptr<Module> module, device->Load(code));
   auto compare = Find(module.get(), "compare_elements");
   auto count_damage = Find(module.get(), "count_damage");
@@ -103,12 +108,12 @@ absl::StatusOr<std::unique_ptr<DeviceChecks>> DeviceChecks::Create(Device* devic
   return checks;
 }
 
-LaunchShape DeviceChecks::ShapeFor(int64_t elements) const {
+device::LaunchShape DeviceChecks::ShapeFor(int64_t elements) const {
   const int64_t blocks = (elements + threads_ - 1) / threads_;
   return {.grid = std::min<int64_t>(blocks, int64_t{8} * compute_units_), .threads = threads_};
 }
 
-absl::Status DeviceChecks::Compare(const Buffer* actual, const Buffer* expected, DType dtype, int64_t elements,
+absl::Status DeviceChecks::Compare(const Buffer* actual, const Buffer* expected, device::DType dtype, int64_t elements,
                                    const ir::Tolerance& tolerance, const Buffer* counts, int slot) {
   return compare_->Launch(
       ShapeFor(elements),

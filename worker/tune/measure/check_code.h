@@ -30,31 +30,31 @@ struct CheckCounts {
 class DeviceChecks {
  public:
   // Compiles the kernels. Returns the device's errors.
-  static absl::StatusOr<std::unique_ptr<DeviceChecks>> Create(Device* device);
+  static absl::StatusOr<std::unique_ptr<DeviceChecks>> Create(device::Device* device);
 
   // Counts the elements with |actual - expected| > absolute + relative * |expected|. NaN matches only NaN, and infinity
   // only the same infinity. `expected` holds float values, or int32 for integers and booleans. The limit is 2^32 - 1
   // elements.
-  absl::Status Compare(const Buffer* actual, const Buffer* expected, DType dtype, int64_t elements,
-                       const ir::Tolerance& tolerance, const Buffer* counts, int slot);
+  absl::Status Compare(const device::Buffer* actual, const device::Buffer* expected, device::DType dtype,
+                       int64_t elements, const ir::Tolerance& tolerance, const device::Buffer* counts, int slot);
 
   // Counts the bytes of [0, size), without those of [gap_begin, gap_end), that differ from `value`.
-  absl::Status CountDamage(const Buffer* memory, int64_t gap_begin, int64_t gap_end, int64_t size, uint8_t value,
-                           const Buffer* counts, int slot);
+  absl::Status CountDamage(const device::Buffer* memory, int64_t gap_begin, int64_t gap_end, int64_t size,
+                           uint8_t value, const device::Buffer* counts, int slot);
 
   // Hashes [begin, end) in words of 4 bytes. `begin` is a multiple of 4; the bytes up to the next multiple of 4 after
   // `end` are included.
-  absl::Status Hash(const Buffer* memory, int64_t begin, int64_t end, const Buffer* counts, int slot);
+  absl::Status Hash(const device::Buffer* memory, int64_t begin, int64_t end, const device::Buffer* counts, int slot);
 
  private:
   DeviceChecks() = default;
-  LaunchShape ShapeFor(int64_t elements) const;
+  device::LaunchShape ShapeFor(int64_t elements) const;
 
   int compute_units_ = 1;
   int threads_ = 64;
-  std::unique_ptr<Function> compare_;
-  std::unique_ptr<Function> count_damage_;
-  std::unique_ptr<Function> hash_;
+  std::unique_ptr<device::Function> compare_;
+  std::unique_ptr<device::Function> count_damage_;
+  std::unique_ptr<device::Function> hash_;
 };
 
 }  // namespace telemetry::worker::tune::measure

@@ -40,12 +40,12 @@ double RateMhz(const StampRecord& from, const StampRecord& to) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ClockStamps>> ClockStamps::Create(std::shared_ptr<Device> device) {
-  if (device->properties().dialect != Dialect::kCuda) return nullptr;
-  ASSIGN_OR_RETURN(const CompiledCode code, device->Compile(kSource));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Module> module, device->Load(code));
-  ASSIGN_OR_RETURN(std::unique_ptr<Function> stamp, module->GetFunction("stamp"));
-  ASSIGN_OR_RETURN(std::unique_ptr<Buffer> stamps, device->Allocate(kMostStamps * sizeof(StampRecord)));
+absl::StatusOr<std::unique_ptr<ClockStamps>> ClockStamps::Create(std::shared_ptr<device::Device> device) {
+  if (device->properties().dialect != device::Dialect::kCuda) return nullptr;
+  ASSIGN_OR_RETURN(const device::CompiledCode code, device->Compile(kSource));
+  ASSIGN_OR_RETURN(const std::unique_ptr<device::Module> module, device->Load(code));
+  ASSIGN_OR_RETURN(std::unique_ptr<device::Function> stamp, module->GetFunction("stamp"));
+  ASSIGN_OR_RETURN(std::unique_ptr<device::Buffer> stamps, device->Allocate(kMostStamps * sizeof(StampRecord)));
   return std::unique_ptr<ClockStamps>(new ClockStamps(std::move(device), std::move(stamp), std::move(stamps)));
 }
 

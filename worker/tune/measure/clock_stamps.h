@@ -23,7 +23,7 @@ class ClockStamps {
   static constexpr int kMostStamps = 256;
 
   // Returns null for a device without such counters (OpenCL). Returns the device's errors.
-  static absl::StatusOr<std::unique_ptr<ClockStamps>> Create(std::shared_ptr<Device> device);
+  static absl::StatusOr<std::unique_ptr<ClockStamps>> Create(std::shared_ptr<device::Device> device);
 
   // Queues stamp number `index`, which must be below kMostStamps.
   absl::Status Stamp(int index);
@@ -33,12 +33,13 @@ class ClockStamps {
   absl::StatusOr<std::vector<double>> RatesMhz(int count);
 
  private:
-  ClockStamps(std::shared_ptr<Device> device, std::unique_ptr<Function> stamp, std::unique_ptr<Buffer> stamps)
+  ClockStamps(std::shared_ptr<device::Device> device, std::unique_ptr<device::Function> stamp,
+              std::unique_ptr<device::Buffer> stamps)
       : device_(std::move(device)), stamp_(std::move(stamp)), stamps_(std::move(stamps)) {}
 
-  const std::shared_ptr<Device> device_;
-  const std::unique_ptr<Function> stamp_;
-  const std::unique_ptr<Buffer> stamps_;
+  const std::shared_ptr<device::Device> device_;
+  const std::unique_ptr<device::Function> stamp_;
+  const std::unique_ptr<device::Buffer> stamps_;
 };
 
 }  // namespace telemetry::worker::tune::measure

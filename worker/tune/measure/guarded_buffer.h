@@ -18,26 +18,26 @@ class GuardedBuffer {
   static constexpr uint8_t kZoneByte = 0xc3;
 
   // Allocates the buffer with intact zones; the body is not initialised. Returns the device's errors.
-  static absl::StatusOr<GuardedBuffer> Create(Device* device, size_t size_bytes);
+  static absl::StatusOr<GuardedBuffer> Create(device::Device* device, size_t size_bytes);
 
   // Returns the part that kernels get, of the requested size.
-  Buffer* body() const { return body_.get(); }
+  device::Buffer* body() const { return body_.get(); }
 
   // Returns the memory with both zones. The body is the range [begin(), end()) of [0, all_bytes()).
-  const Buffer* all() const { return all_.get(); }
+  const device::Buffer* all() const { return all_.get(); }
   int64_t all_bytes() const { return static_cast<int64_t>(all_->size_bytes()); }
   int64_t begin() const { return kZoneBytes; }
   int64_t end() const { return kZoneBytes + static_cast<int64_t>(body_->size_bytes()); }
 
   // Queues the restoration of the zones. Overwrites the body.
-  absl::Status Mend(Device* device) { return device->Fill(all_.get(), kZoneByte); }
+  absl::Status Mend(device::Device* device) { return device->Fill(all_.get(), kZoneByte); }
 
  private:
-  GuardedBuffer(std::unique_ptr<Buffer> all, std::unique_ptr<Buffer> body)
+  GuardedBuffer(std::unique_ptr<device::Buffer> all, std::unique_ptr<device::Buffer> body)
       : all_(std::move(all)), body_(std::move(body)) {}
 
-  std::unique_ptr<Buffer> all_;
-  std::unique_ptr<Buffer> body_;
+  std::unique_ptr<device::Buffer> all_;
+  std::unique_ptr<device::Buffer> body_;
 };
 
 }  // namespace telemetry::worker::tune::measure

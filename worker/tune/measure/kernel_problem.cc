@@ -9,13 +9,18 @@
 #include "proto/base/status_macros.h"
 #include "proto/record/strings.h"
 #include "worker/ir/reference/reference.h"
-#include "worker/kernel/call_contract.h"
-#include "worker/kernel/launch_arguments.h"
+#include "worker/runtime/call_contract.h"
+#include "worker/runtime/launch_arguments.h"
 
 namespace telemetry::worker::tune::measure {
 namespace {
 
+using device::DType;
 using record::Cat;
+using runtime::Arguments;
+using runtime::BoundKernel;
+using runtime::Leaves;
+using runtime::Tensor;
 
 // Returns the indices of the tensors that the kernel stores to.
 std::set<int> StoredTensors(const ir::DeviceIr& ir) {
@@ -32,8 +37,8 @@ std::set<int> StoredTensors(const ir::DeviceIr& ir) {
 // Returns dtype, sizes and strides of a tensor of the IR in this call.
 Tensor LayoutOf(const ir::DeviceIr& ir, size_t index, const Leaves& leaves) {
   if (index < leaves.tensors.size()) return *leaves.tensors[index];
-  Tensor layout{.dtype = ir.tensors[index].dtype, .sizes = CallContract::SizesOf(ir.tensors[index], leaves)};
-  layout.strides = DenseStrides(layout.sizes);
+  Tensor layout{.dtype = ir.tensors[index].dtype, .sizes = runtime::CallContract::SizesOf(ir.tensors[index], leaves)};
+  layout.strides = runtime::DenseStrides(layout.sizes);
   return layout;
 }
 
@@ -54,7 +59,7 @@ absl::StatusOr<Leaves> LeavesFor(const BoundKernel& kernel, const Arguments& arg
     return absl::InvalidArgumentError(Cat(kernel.name(), "(): a call to measure has ", arguments.size(),
                                           " arguments; Kernel::Normalize fills in defaults"));
   }
-  return LeavesOf(kernel.definition().signature, arguments);
+  return runtime::LeavesOf(kernel.definition().signature, arguments);
 }
 
 ProblemBuffer BufferFor(const ir::HostTensor& tensor, const Tensor& layout, bool stored,
@@ -160,14 +165,15 @@ absl::StatusOr<MeasureProblem> MakeProblem(const BoundKernel& kernel, absl::Span
 }
 
 absl::StatusOr<MeasureRequest> MakeRequest(const BoundKernel& kernel, const codegen::GeneratedKernel& generated,
-                                           const Arguments& arguments, std::shared_ptr<const CompiledCode> code) {
+                                           const Arguments& arguments,
+                                           std::shared_ptr<const device::CompiledCode> code) {
   ASSIGN_OR_RETURN(const Leaves leaves, LeavesFor(kernel, arguments));
   std::vector<Tensor> outputs;
   for (size_t i = leaves.tensors.size(); i < kernel.ir().tensors.size(); ++i) {
     outputs.push_back(LayoutOf(kernel.ir(), i, leaves));
   }
-  LaunchArguments values;
-  RETURN_IF_ERROR(BuildLaunchArguments(generated, leaves, outputs, &values));
+  runtime::LaunchArguments values;
+  RETURN_IF_ERROR(runtime::BuildLaunchArguments(generated, leaves, outputs, &values));
   MeasureRequest request = {.code = std::move(code), .function = generated.function, .kernel = kernel.name()};
   for (size_t i = 0; i < values.size(); ++i) {
     request.argument_labels.push_back(LabelOf(kernel.ir(), generated.parameters[i], leaves));
@@ -178,7 +184,7 @@ absl::StatusOr<MeasureRequest> MakeRequest(const BoundKernel& kernel, const code
     request.arguments.push_back(argument);
   }
   std::vector<ir::HostTensor> sized = kernel.ir().tensors;
-  SetSizes(leaves, &sized);
+  runtime::SetSizes(leaves, &sized);
   request.shape = {
       .grid = generated.GridSize(sized), .threads = generated.threads, .shared_bytes = generated.shared_bytes};
   return request;

@@ -11,7 +11,7 @@
 #include "worker/codegen/generated_kernel.h"
 #include "worker/ir/compare.h"
 #include "worker/ir/host_array.h"
-#include "worker/kernel/bound_kernel.h"
+#include "worker/runtime/bound_kernel.h"
 #include "worker/tune/measure/measure_problem.h"
 #include "worker/tune/measure/measure_request.h"
 
@@ -24,26 +24,28 @@ namespace telemetry::worker::tune::measure {
 using ExpectedTensors = std::map<std::string, ir::HostArray, std::less<>>;
 
 // A function that returns the allowed error of the result with this name and dtype.
-using ToleranceFunction = std::function<ir::Tolerance(std::string_view name, DType dtype)>;
+using ToleranceFunction = std::function<ir::Tolerance(std::string_view name, device::DType dtype)>;
 
 // One call of the kernel and its expected results. The arguments are complete, and the kernel is bound for them.
 struct ExpectedCall {
-  Arguments arguments;
+  runtime::Arguments arguments;
   ExpectedTensors results;
 };
 
 // Computes the results with the IR's own reference, for kernels that have no reference of their own. Runs on the host
 // in double precision and is slow. Returns the errors of ir::reference::Evaluate and ToHost.
-absl::StatusOr<ExpectedTensors> EvaluateCall(const BoundKernel& kernel, const Arguments& arguments);
+absl::StatusOr<ExpectedTensors> EvaluateCall(const runtime::BoundKernel& kernel, const runtime::Arguments& arguments);
 
 // Returns the problem with one data set per call. All calls must have the sizes and strides of the first.
 // INVALID_ARGUMENT: a call differs from the first, or a result is missing or has other sizes.
-absl::StatusOr<MeasureProblem> MakeProblem(const BoundKernel& kernel, absl::Span<const ExpectedCall> calls,
+absl::StatusOr<MeasureProblem> MakeProblem(const runtime::BoundKernel& kernel, absl::Span<const ExpectedCall> calls,
                                            const ToleranceFunction& tolerance);
 
 // Returns the request that launches generated code on that problem. `code` is the compiled source. OUT_OF_RANGE: an int
 // argument does not fit i32.
-absl::StatusOr<MeasureRequest> MakeRequest(const BoundKernel& kernel, const codegen::GeneratedKernel& generated,
-                                           const Arguments& arguments, std::shared_ptr<const CompiledCode> code);
+absl::StatusOr<MeasureRequest> MakeRequest(const runtime::BoundKernel& kernel,
+                                           const codegen::GeneratedKernel& generated,
+                                           const runtime::Arguments& arguments,
+                                           std::shared_ptr<const device::CompiledCode> code);
 
 }  // namespace telemetry::worker::tune::measure

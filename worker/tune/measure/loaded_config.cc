@@ -8,7 +8,9 @@
 namespace telemetry::worker::tune::measure {
 namespace {
 
-LaunchShape ShapeOf(const wire::Config& config) {
+using device::LaunchArgument;
+
+device::LaunchShape ShapeOf(const wire::Config& config) {
   return {.grid = config.grid(), .threads = config.threads(), .shared_bytes = config.shared_bytes()};
 }
 
@@ -31,10 +33,10 @@ absl::StatusOr<LaunchArgument> ArgumentOf(const wire::Argument& argument, const 
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<LoadedConfig>> LoadedConfig::Load(Device* device, const ProblemMemory& memory,
+absl::StatusOr<std::unique_ptr<LoadedConfig>> LoadedConfig::Load(device::Device* device, const ProblemMemory& memory,
                                                                  const wire::Config& config) {
-  ASSIGN_OR_RETURN(std::unique_ptr<Module> module, device->Load({.binary = config.code()}));
-  ASSIGN_OR_RETURN(std::unique_ptr<Function> function, module->GetFunction(config.function()));
+  ASSIGN_OR_RETURN(std::unique_ptr<device::Module> module, device->Load({.binary = config.code()}));
+  ASSIGN_OR_RETURN(std::unique_ptr<device::Function> function, module->GetFunction(config.function()));
   auto loaded =
       std::unique_ptr<LoadedConfig>(new LoadedConfig(std::move(module), std::move(function), ShapeOf(config)));
   for (const wire::Argument& argument : config.arguments()) {
@@ -47,7 +49,7 @@ absl::StatusOr<std::unique_ptr<LoadedConfig>> LoadedConfig::Load(Device* device,
 }
 
 wire::Attributes LoadedConfig::attributes() const {
-  const FunctionAttributes code = function_->attributes();
+  const device::FunctionAttributes code = function_->attributes();
   wire::Attributes attributes;
   attributes.set_registers(code.registers);
   attributes.set_spill_bytes(code.spill_bytes);

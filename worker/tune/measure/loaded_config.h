@@ -16,7 +16,7 @@ namespace telemetry::worker::tune::measure {
 class LoadedConfig {
  public:
   // INVALID_ARGUMENT: an argument is not one of the problem's buffers. Other errors are those of Load and GetFunction.
-  static absl::StatusOr<std::unique_ptr<LoadedConfig>> Load(Device* device, const ProblemMemory& memory,
+  static absl::StatusOr<std::unique_ptr<LoadedConfig>> Load(device::Device* device, const ProblemMemory& memory,
                                                             const wire::Config& config);
 
   // Returns the properties that the compiler and the device report.
@@ -26,13 +26,14 @@ class LoadedConfig {
   absl::Status Launch() { return function_->Launch(shape_, arguments_); }
 
  private:
-  LoadedConfig(std::unique_ptr<Module> module, std::unique_ptr<Function> function, LaunchShape shape)
+  LoadedConfig(std::unique_ptr<device::Module> module, std::unique_ptr<device::Function> function,
+               device::LaunchShape shape)
       : module_(std::move(module)), function_(std::move(function)), shape_(shape) {}
 
-  const std::unique_ptr<Module> module_;
-  const std::unique_ptr<Function> function_;
-  const LaunchShape shape_;
-  std::vector<LaunchArgument> arguments_;
+  const std::unique_ptr<device::Module> module_;
+  const std::unique_ptr<device::Function> function_;
+  const device::LaunchShape shape_;
+  std::vector<device::LaunchArgument> arguments_;
   size_t binary_bytes_ = 0;
   int threads_per_unit_ = 0;
 };

@@ -18,7 +18,7 @@ namespace telemetry::worker::tune::measure {
 // them.
 struct ProblemBuffer {
   std::string name;
-  DType dtype = DType::kF32;
+  device::DType dtype = device::DType::kF32;
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides;           // in elements, not negative
   std::optional<ir::Tolerance> expected;  // tolerance if kernels write the buffer; unset: read-only

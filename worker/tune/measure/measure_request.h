@@ -42,10 +42,10 @@ struct MeasureEffort {
 
 // One config: its code and the launch parameters.
 struct MeasureRequest {
-  std::shared_ptr<const CompiledCode> code;  // shared, because configs of equal source have equal code
+  std::shared_ptr<const device::CompiledCode> code;  // shared, because configs of equal source have equal code
   std::string function;
   std::vector<RequestArgument> arguments;
-  LaunchShape shape;
+  device::LaunchShape shape;
   // Used for debug output of values: the names of the kernel, of the config and of the arguments (none or all).
   std::string kernel;
   std::string label;

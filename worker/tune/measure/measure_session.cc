@@ -4,6 +4,7 @@
 
 #include "proto/base/status_macros.h"
 #include "proto/base/steady.h"
+#include "worker/device/open_device.h"
 #include "worker/tune/measure/failures.h"
 #include "worker/tune/measure/measure_request.h"
 #include "worker/tune/measure/round_series.h"
@@ -22,7 +23,7 @@ Sampler::Launch LaunchOf(LoadedConfig& config) {
 
 absl::StatusOr<std::unique_ptr<MeasureSession>> MeasureSession::Open(wire::Setup setup, process::SharedBytes data,
                                                                      Reports reports) {
-  ASSIGN_OR_RETURN(std::shared_ptr<Device> device, OpenDevice(setup.device()));
+  ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device, device::OpenDevice(setup.device()));
   const debug::DebugOptions debug = FromWire(setup.debug());
   ASSIGN_OR_RETURN(std::unique_ptr<ProblemMemory> memory,
                    ProblemMemory::Create(device, std::move(setup), std::move(data)));

@@ -48,7 +48,7 @@ class MeasureSession {
   wire::Outcomes MeasureFinal(const wire::Final& request);
 
  private:
-  MeasureSession(std::shared_ptr<Device> device, std::unique_ptr<ProblemMemory> memory,
+  MeasureSession(std::shared_ptr<device::Device> device, std::unique_ptr<ProblemMemory> memory,
                  std::unique_ptr<Sampler> sampler, std::unique_ptr<LaunchDebugger> debugger, Reports reports)
       : device_(std::move(device)),
         memory_(std::move(memory)),
@@ -69,7 +69,7 @@ class MeasureSession {
   void Fail(std::string_view phase, const absl::Status& status, wire::Outcome* outcome);
   bool DeviceIsLost() { return lost_ || !device_->Synchronize().ok(); }
 
-  const std::shared_ptr<Device> device_;
+  const std::shared_ptr<device::Device> device_;
   const std::unique_ptr<ProblemMemory> memory_;
   const std::unique_ptr<Sampler> sampler_;
   const std::unique_ptr<LaunchDebugger> debugger_;  // null: debug output is off

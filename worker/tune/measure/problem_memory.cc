@@ -11,7 +11,10 @@
 namespace telemetry::worker::tune::measure {
 namespace {
 
+using device::Buffer;
+using device::DType;
 using record::Cat;
+using runtime::Dimensions;
 
 // NaN in every float format; a conspicuous value as an integer; neither true nor false as a bool.
 uint8_t PoisonOf(DType dtype) { return IsFloat(dtype) ? 0xff : 0xa5; }
@@ -20,8 +23,8 @@ DType DTypeOf(const wire::Buffer& buffer) { return static_cast<DType>(buffer.dty
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ProblemMemory>> ProblemMemory::Create(std::shared_ptr<Device> device, wire::Setup setup,
-                                                                     process::SharedBytes data) {
+absl::StatusOr<std::unique_ptr<ProblemMemory>> ProblemMemory::Create(std::shared_ptr<device::Device> device,
+                                                                     wire::Setup setup, process::SharedBytes data) {
   auto memory = std::unique_ptr<ProblemMemory>(new ProblemMemory(std::move(device), std::move(setup), std::move(data)));
   RETURN_IF_ERROR(memory->Allocate());
   RETURN_IF_ERROR(memory->Prepare(0));
@@ -45,7 +48,7 @@ absl::Status ProblemMemory::Allocate() {
   return absl::OkStatus();
 }
 
-Tensor ProblemMemory::tensor(int index) const {
+runtime::Tensor ProblemMemory::tensor(int index) const {
   const wire::Buffer& buffer = setup_.buffers(index);
   // Does not own the buffer: ProblemMemory owns it.
   std::shared_ptr<Buffer> memory(std::shared_ptr<void>(), buffers_[static_cast<size_t>(index)].body());

@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "worker/device/device.h"
-#include "worker/kernel/tensor.h"
+#include "worker/runtime/tensor.h"
 #include "worker/tune/measure/check_code.h"
 #include "worker/tune/measure/guarded_buffer.h"
 #include "worker/tune/measure/measure.pb.h"
@@ -29,15 +29,15 @@ class ProblemMemory {
  public:
   // Allocates the memory and compiles the checks. Returns the device's errors. INVALID_ARGUMENT: the setup does not fit
   // the data.
-  static absl::StatusOr<std::unique_ptr<ProblemMemory>> Create(std::shared_ptr<Device> device, wire::Setup setup,
-                                                               process::SharedBytes data);
+  static absl::StatusOr<std::unique_ptr<ProblemMemory>> Create(std::shared_ptr<device::Device> device,
+                                                               wire::Setup setup, process::SharedBytes data);
 
   int buffer_count() const { return setup_.buffers_size(); }
   int data_set_count() const { return setup_.data_sets_size(); }
-  const Buffer* buffer(int index) const { return buffers_[static_cast<size_t>(index)].body(); }
+  const device::Buffer* buffer(int index) const { return buffers_[static_cast<size_t>(index)].body(); }
 
   // Returns the buffer as a tensor, which is valid as long as this object.
-  Tensor tensor(int index) const;
+  runtime::Tensor tensor(int index) const;
   const std::string& name(int index) const { return setup_.buffers(index).name(); }
   // Returns true if the current data set has contents for the buffer. If false, launches must write all of it.
   bool HasContents(int index) const { return Contents(index).initial().size() > 0; }
@@ -53,13 +53,13 @@ class ProblemMemory {
   absl::StatusOr<CheckVerdict> Check(bool with_results);
 
  private:
-  ProblemMemory(std::shared_ptr<Device> device, wire::Setup setup, process::SharedBytes data)
+  ProblemMemory(std::shared_ptr<device::Device> device, wire::Setup setup, process::SharedBytes data)
       : device_(std::move(device)), setup_(std::move(setup)), data_(std::move(data)) {}
 
   absl::Status Allocate();
   const wire::Contents& Contents(int index) const { return setup_.data_sets(data_set_).buffers(index); }
   bool IsWritten(int index) const { return setup_.buffers(index).written(); }
-  absl::Status Upload(Buffer* to, const wire::Range& from);
+  absl::Status Upload(device::Buffer* to, const wire::Range& from);
   absl::Status Restore(int index);
   absl::Status RestoreAll(int data_set);
   // Returns the CheckCounts of each buffer, followed by those of its expected values.
@@ -69,13 +69,13 @@ class ProblemMemory {
   std::optional<wire::Failure> FindDamage(const std::vector<CheckCounts>& counts) const;
   absl::Status AddCounts(int index, const CheckCounts& counts, wire::Check* check);
 
-  const std::shared_ptr<Device> device_;
+  const std::shared_ptr<device::Device> device_;
   const wire::Setup setup_;
   const process::SharedBytes data_;
   std::unique_ptr<DeviceChecks> checks_;
   std::vector<GuardedBuffer> buffers_;
-  std::vector<std::unique_ptr<Buffer>> expected_;  // of the current data set; null: the buffer is read-only
-  std::unique_ptr<Buffer> counts_;
+  std::vector<std::unique_ptr<device::Buffer>> expected_;  // of the current data set; null: the buffer is read-only
+  std::unique_ptr<device::Buffer> counts_;
   std::vector<CheckCounts> whole_;  // the counts of unchanged memory; the hashes of data that kernels must not change
   int data_set_ = -1;
 };

@@ -5,7 +5,9 @@
 #include "proto/base/status_macros.h"
 
 namespace telemetry::worker::tune::measure {
-absl::StatusOr<std::unique_ptr<Sampler>> Sampler::Create(std::shared_ptr<Device> device) {
+
+using device::Event;
+absl::StatusOr<std::unique_ptr<Sampler>> Sampler::Create(std::shared_ptr<device::Device> device) {
   ASSIGN_OR_RETURN(std::unique_ptr<ClockStamps> stamps, ClockStamps::Create(device));
   ASSIGN_OR_RETURN(std::unique_ptr<CacheFlush> flush, CacheFlush::Create(device.get()));
   return std::unique_ptr<Sampler>(new Sampler(std::move(device), std::move(stamps), std::move(flush)));

@@ -28,7 +28,7 @@ class Sampler {
   using Launch = std::function<absl::Status()>;  // queues one launch
 
   // Returns the device's errors.
-  static absl::StatusOr<std::unique_ptr<Sampler>> Create(std::shared_ptr<Device> device);
+  static absl::StatusOr<std::unique_ptr<Sampler>> Create(std::shared_ptr<device::Device> device);
 
   // Takes one sample of each launch, in this order, and blocks until they are done. The limit is
   // ClockStamps::kMostStamps - 1 launches. Returns the errors of the launches and of the device.
@@ -36,18 +36,19 @@ class Sampler {
 
  private:
   struct Interval {
-    std::unique_ptr<Event> begin;
-    std::unique_ptr<Event> end;
+    std::unique_ptr<device::Event> begin;
+    std::unique_ptr<device::Event> end;
   };
 
-  Sampler(std::shared_ptr<Device> device, std::unique_ptr<ClockStamps> stamps, std::unique_ptr<CacheFlush> flush)
+  Sampler(std::shared_ptr<device::Device> device, std::unique_ptr<ClockStamps> stamps,
+          std::unique_ptr<CacheFlush> flush)
       : device_(std::move(device)), stamps_(std::move(stamps)), flush_(std::move(flush)) {}
 
   absl::Status Stamp(int index);
   absl::StatusOr<Interval> Queue(int index, const Launch& launch);
   absl::Status ReadClocks(std::vector<Sample>* samples);
 
-  const std::shared_ptr<Device> device_;
+  const std::shared_ptr<device::Device> device_;
   const std::unique_ptr<ClockStamps> stamps_;  // null: the device has no counters
   const std::unique_ptr<CacheFlush> flush_;
 };

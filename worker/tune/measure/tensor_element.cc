@@ -9,6 +9,8 @@
 namespace telemetry::worker::tune::measure {
 namespace {
 
+using device::DType;
+
 template <typename Element>
 Element Read(absl::Span<const std::byte> bytes) {
   Element element;

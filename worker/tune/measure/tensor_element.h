@@ -15,6 +15,6 @@ namespace telemetry::worker::tune::measure {
 std::vector<int64_t> IndexOfElement(int64_t place, const wire::Buffer& buffer);
 
 // Returns the value of an element with these bytes. A bool is returned as the number in its byte.
-double ValueOfElement(absl::Span<const std::byte> bytes, DType dtype);
+double ValueOfElement(absl::Span<const std::byte> bytes, device::DType dtype);
 
 }  // namespace telemetry::worker::tune::measure

@@ -17,7 +17,7 @@ struct RunDescription {
   std::string input_shapes;  // in Python's notation, see PythonShapes
   std::string dtypes;        // in Python's notation, see PythonDTypes
   std::string hardware;      // "NVIDIA H200"
-  // An object with Helion's names (worker/kernel, SettingsToJson); null: none.
+  // An object with Helion's names (worker/runtime, SettingsToJson); null: none.
   record::Json settings;
 };
 

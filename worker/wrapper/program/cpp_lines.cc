@@ -8,6 +8,7 @@
 
 namespace telemetry::worker::wrapper {
 
+using device::DType;
 using record::Cat;
 
 namespace {
@@ -153,7 +154,7 @@ class CppLines {
   void WriteExtern(const KernelCall& call, const std::vector<std::string>& outputs) {
     const PlanKernel& kernel = plan_.kernel(call.kernel);
     const bool is_product = ExternKindOf(kernel).value() == ExternKind::kProduct;
-    const bool by_cublas = model_.options.target.dialect == Dialect::kCuda && IsForCublas(plan_, call);
+    const bool by_cublas = model_.options.target.dialect == device::Dialect::kCuda && IsForCublas(plan_, call);
     std::string function = "HostLayerNorm";
     std::vector<std::string> parts;
     if (is_product) function = by_cublas ? "Product" : "HostProduct";

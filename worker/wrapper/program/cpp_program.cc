@@ -9,6 +9,7 @@
 
 namespace telemetry::worker::wrapper {
 
+using device::Dialect;
 using record::Cat;
 
 namespace {
@@ -46,10 +47,11 @@ std::string Includes(const ProgramModel& model) {
 
 std::string Constants(const ProgramModel& model) {
   const codegen::Target& target = model.options.target;
-  std::string options = Cat("const char kCompileOptions[] = ", Quoted(kOpenClCompileOptions), ";\n");
+  std::string options = Cat("const char kCompileOptions[] = ", Quoted(device::kOpenClCompileOptions), ";\n");
   if (target.dialect == Dialect::kCuda) {
     std::vector<std::string> quoted;
-    for (const std::string& option : CudaCompileOptions(Cat("sm_", target.sm))) quoted.push_back(Quoted(option));
+    for (const std::string& option : device::CudaCompileOptions(Cat("sm_", target.sm)))
+      quoted.push_back(Quoted(option));
     options = Cat("const char* const kCompileOptions[] = {", absl::StrJoin(quoted, ", "), "};\n");
   }
   const double measured_ms = model.options.measured_ms.value_or(0);

@@ -11,6 +11,8 @@
 namespace telemetry::worker::wrapper {
 namespace {
 
+using device::DType;
+
 std::vector<const KernelCall*> CallsOf(const Plan& plan) {
   std::vector<const KernelCall*> calls;
   for (const Line& line : plan.lines) {

@@ -17,6 +17,7 @@
 
 namespace telemetry::worker::wrapper {
 
+using device::kViewAlignment;
 using record::Cat;
 
 namespace {
@@ -77,8 +78,9 @@ class ModelMaker {
     const absl::StatusOr<ir::DeviceIr> ir = kernels::TraceProblem(*kernel.library, ProblemOf(kernel, call), strides);
     if (!ir.ok()) return ir.status();
     ASSIGN_OR_RETURN(codegen::GeneratedKernel generated, Generate(*ir, kernel));
-    const bool takes_f32 = std::any_of(ir->tensors.begin(), ir->tensors.end(),
-                                       [](const ir::HostTensor& tensor) { return tensor.dtype == DType::kF32; });
+    const bool takes_f32 = std::any_of(ir->tensors.begin(), ir->tensors.end(), [](const ir::HostTensor& tensor) {
+      return tensor.dtype == device::DType::kF32;
+    });
     if (model_.options.generate.allow_tf32 && takes_f32 && HasDots(*ir)) has_coarse_dots_ = true;
     ProgramLaunch& launch = model_.launches.back();
     launch.grid = generated.GridSize(ir->tensors);

@@ -11,6 +11,7 @@
 
 namespace telemetry::worker::wrapper {
 
+using device::DType;
 using record::Cat;
 
 std::string NumberText(double value, int digits, std::string_view infinity, std::string_view nan) {

@@ -21,7 +21,7 @@ std::string PythonHead(const ProgramModel& model) {
 
 std::string PythonConstants(const ProgramModel& model) {
   std::vector<std::string> quoted;
-  for (const std::string& option : CudaCompileOptions(Cat("sm_", model.options.target.sm))) {
+  for (const std::string& option : device::CudaCompileOptions(Cat("sm_", model.options.target.sm))) {
     quoted.push_back(Quoted(option));
   }
   const std::string measured_ms =
@@ -48,7 +48,7 @@ std::string PythonExpectedText(const ProgramModel& model, size_t output, const s
 }  // namespace
 
 absl::StatusOr<std::string> PythonProgram(const Plan& plan, const ProgramOptions& options) {
-  if (options.target.dialect != Dialect::kCuda) {
+  if (options.target.dialect != device::Dialect::kCuda) {
     return absl::InvalidArgumentError(Cat(
         "plan '", plan.name, "': Python programs need CUDA, because they use CuPy; write a C++ program for OpenCL"));
   }

@@ -18,6 +18,7 @@
 namespace telemetry::worker::ir {
 namespace {
 
+using device::DType;
 using record::Json;
 using testing::AllOf;
 using testing::ElementsAre;

@@ -13,6 +13,7 @@
 namespace telemetry::worker::ir {
 namespace {
 
+using device::DType;
 using testing::ElementsAre;
 using testing::HasSubstr;
 

@@ -54,7 +54,7 @@ TEST_F(CompilePoolTest, EqualJobsAreCompiledOnce) {
   for (int i = 0; i < 2; ++i) SubmitSource("same");
   SubmitSource("other");
   Submit({.source = "same", .target = "sm_80"});
-  Submit({.source = "same", .dialect = Dialect::kOpenCl, .target = "sm_90"});
+  Submit({.source = "same", .dialect = device::Dialect::kOpenCl, .target = "sm_90"});
   pool_->Drain();
   SubmitSource("same");
   const std::vector<CompileResult> results = Results();

@@ -11,11 +11,14 @@
 #include "tests/worker/compiler.h"
 #include "tests/worker/tune/compile/pool_fixture.h"
 #include "worker/device/device.h"
+#include "worker/device/open_device.h"
 
 namespace telemetry::worker::tune::compile {
 namespace {
 
 using absl::StatusCode;
+using device::Dialect;
+using device::OpenDevice;
 using testing::HasSubstr;
 using testing::StartsWith;
 

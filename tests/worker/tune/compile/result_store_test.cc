@@ -11,7 +11,8 @@ namespace telemetry::worker::tune::compile {
 namespace {
 
 std::shared_ptr<const CompileResult> Compiled(size_t bytes) {
-  return std::make_shared<const CompileResult>(CompileResult{.code = CompiledCode{.binary = std::string(bytes, 'x')}});
+  return std::make_shared<const CompileResult>(
+      CompileResult{.code = device::CompiledCode{.binary = std::string(bytes, 'x')}});
 }
 
 std::shared_ptr<const CompileResult> Failed(absl::StatusCode code) {

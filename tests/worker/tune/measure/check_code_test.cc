@@ -7,10 +7,14 @@
 #include <random>
 
 #include "tests/worker/tune/measure/measure_fixture.h"
+#include "worker/device/open_device.h"
 #include "worker/ir/host_array.h"
 
 namespace telemetry::worker::tune::measure {
 namespace {
+
+using device::Buffer;
+using device::DType;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -25,7 +29,7 @@ absl::Span<const std::byte> AsBytes(const std::vector<T>& values) {
 class CheckCodeTest : public MeasureTest {
  protected:
   void SetUp() override {
-    device_ = OpenDevice(DeviceName()).value();
+    device_ = device::OpenDevice(DeviceName()).value();
     checks_ = DeviceChecks::Create(device_.get()).value();
     counts_ = device_->Allocate(2 * sizeof(CheckCounts)).value();
   }
@@ -60,7 +64,7 @@ class CheckCodeTest : public MeasureTest {
     });
   }
 
-  std::shared_ptr<Device> device_;
+  std::shared_ptr<device::Device> device_;
   std::unique_ptr<DeviceChecks> checks_;
   std::unique_ptr<Buffer> counts_;
 };

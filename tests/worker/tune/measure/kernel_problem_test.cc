@@ -4,42 +4,45 @@
 #include <gtest/gtest.h>
 
 #include "tests/worker/tune/measure/measure_fixture.h"
-#include "worker/kernel/kernel.h"
+#include "worker/device/open_device.h"
 #include "worker/kernels/draw.h"
 #include "worker/kernels/kernel_spec.h"
 #include "worker/kernels/library.h"
+#include "worker/runtime/kernel.h"
 
 namespace telemetry::worker::tune::measure {
 namespace {
 
+using device::CompiledCode;
+using runtime::Kernel;
 using testing::HasSubstr;
 
 // A kernel of the library, bound for a problem, with the calls on which it is measured.
 struct BoundProblem {
-  std::shared_ptr<Device> device;
+  std::shared_ptr<device::Device> device;
   const kernels::LibraryKernel* library_kernel = nullptr;
   std::unique_ptr<Kernel> kernel;
-  std::shared_ptr<BoundKernel> bound;
+  std::shared_ptr<runtime::BoundKernel> bound;
   std::vector<ExpectedCall> calls;
   kernels::Problem problem;
 
   ToleranceFunction Tolerance() const {
-    return [this](std::string_view, DType dtype) { return library_kernel->tolerance(problem, dtype); };
+    return [this](std::string_view, device::DType dtype) { return library_kernel->tolerance(problem, dtype); };
   }
 };
 
 BoundProblem Bind(const std::string& device, const std::string& name, const std::vector<std::string>& arguments,
                   bool static_shapes = true) {
   BoundProblem made;
-  made.device = OpenDevice(device).value();
+  made.device = device::OpenDevice(device).value();
   made.library_kernel = kernels::FindKernel(name).value();
   made.problem = kernels::ParseProblem(*made.library_kernel, arguments).value();
-  KernelSpec spec = kernels::SpecOf(*made.library_kernel);
-  spec.settings = Settings{.static_shapes = static_shapes};
+  runtime::KernelSpec spec = kernels::SpecOf(*made.library_kernel);
+  spec.settings = runtime::Settings{.static_shapes = static_shapes};
   made.kernel = Kernel::Create(spec).value();
   for (const uint64_t seed : {1, 2}) {
     const kernels::Case c = kernels::MakeCase(*made.library_kernel, made.problem, seed);
-    Arguments on_device = kernels::ArgumentsOn(made.device, *made.library_kernel, c).value();
+    runtime::Arguments on_device = kernels::ArgumentsOn(made.device, *made.library_kernel, c).value();
     made.calls.push_back({.arguments = std::move(on_device), .results = made.library_kernel->reference(c)});
   }
   made.bound = made.kernel->Bind(made.calls[0].arguments).value();

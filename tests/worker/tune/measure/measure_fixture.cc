@@ -5,8 +5,12 @@
 #include <stdexcept>
 #include <utility>
 
+#include "worker/device/open_device.h"
+
 namespace telemetry::worker::tune::measure {
 namespace {
+
+using device::CompiledCode;
 
 constexpr char kCudaWords[] = R"(
 #define KERNEL extern "C" __global__ void
@@ -64,7 +68,7 @@ MeasureProblem MeasureTest::DoublingProblem(int data_sets) {
 
 void MeasureTest::Start(const MeasureProblem& problem, MeasurerOptions options) {
   if (compiler_ == nullptr) {
-    absl::StatusOr<std::shared_ptr<Device>> device = OpenDevice(DeviceName());
+    absl::StatusOr<std::shared_ptr<device::Device>> device = device::OpenDevice(DeviceName());
     if (!device.ok()) throw std::runtime_error(std::string(device.status().message()));
     compiler_ = *std::move(device);
   }

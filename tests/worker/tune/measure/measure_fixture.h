@@ -42,7 +42,7 @@ class MeasureTest : public testing::Test {
 
   static constexpr char kRight[] = "out[i] = 2.0f * x[i];";
 
-  std::shared_ptr<Device> compiler_;  // in this process; only compiles
+  std::shared_ptr<device::Device> compiler_;  // in this process; only compiles
   std::unique_ptr<Measurer> measurer_;
 };
 

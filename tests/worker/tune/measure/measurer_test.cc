@@ -10,6 +10,7 @@
 namespace telemetry::worker::tune::measure {
 namespace {
 
+using device::CompiledCode;
 using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;

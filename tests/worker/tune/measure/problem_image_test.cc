@@ -8,6 +8,7 @@
 namespace telemetry::worker::tune::measure {
 namespace {
 
+using device::DType;
 using testing::ElementsAre;
 using testing::HasSubstr;
 

@@ -8,6 +8,7 @@
 namespace telemetry::worker::tune::measure {
 namespace {
 
+using device::DType;
 using testing::ElementsAre;
 
 wire::Buffer BufferWith(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides) {

@@ -41,7 +41,7 @@ const codegen::ConfigSpace& TinySpace() {
         .name = "zeros", .tensors = {{"x", {"n"}}}, .default_sizes = {{"n", 16}}, .body = [](ir::Trace& t) {
           const ir::TensorRef x = t.Tensor("x");
           const ir::AxisRef n = t.Tile(t.SizeOf(x, 0), 16);
-          t.Store(t.OutputLike("out", x), {n}, t.Full({n}, 0, DType::kF32));
+          t.Store(t.OutputLike("out", x), {n}, t.Full({n}, 0, device::DType::kF32));
           return absl::OkStatus();
         }};
     return new codegen::ConfigSpace(TracedSpace(zeros, kernels::DefaultProblem(zeros)));

@@ -7,8 +7,9 @@
 #include "tests/worker/wrapper/program/program_fixture.h"
 #include "tests/worker/wrapper/random_plan.h"
 #include "tests/worker/wrapper/sample_plans.h"
-#include "worker/kernel/kernel.h"
+#include "worker/device/open_device.h"
 #include "worker/kernels/kernel_spec.h"
+#include "worker/runtime/kernel.h"
 #include "worker/wrapper/launch_plan.h"
 #include "worker/wrapper/memory_plan.h"
 #include "worker/wrapper/program/program.h"
@@ -16,6 +17,7 @@
 namespace telemetry::worker::wrapper {
 namespace {
 
+using device::DType;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -162,15 +164,15 @@ TEST_F(OpenClProgramTest, LaunchesOfTheLibrary) {
   expect_right("rms_norm", DType::kBF16, {{"eps", 0.25}});
 }
 
-// Checks that the program contains the code that worker/kernel generates for the same tensors.
+// Checks that the program contains the code that worker/runtime generates for the same tensors.
 TEST(CppProgramTest, CodeIsTheOneThatIsTuned) {
-  const auto device = OpenDevice("opencl:0");
+  const auto device = device::OpenDevice("opencl:0");
   ASSERT_TRUE(device.ok()) << device.status();
   const Plan plan = *StridedSoftmaxPlan();
-  KernelSpec spec = kernels::SpecOf(*plan.kernels[0].library);
-  const auto kernel = Kernel::Create(std::move(spec));
+  runtime::KernelSpec spec = kernels::SpecOf(*plan.kernels[0].library);
+  const auto kernel = runtime::Kernel::Create(std::move(spec));
   ASSERT_TRUE(kernel.ok()) << kernel.status();
-  const Tensor x = *ToDevice(*device, ir::HostArray::Strided(DType::kF16, {64, 64}, {1, 64}));
+  const runtime::Tensor x = *runtime::ToDevice(*device, ir::HostArray::Strided(DType::kF16, {64, 64}, {1, 64}));
   const auto bound = (*kernel)->Bind({x});
   ASSERT_TRUE(bound.ok()) << bound.status();
   const absl::StatusOr<std::string> program =

@@ -15,6 +15,8 @@
 namespace telemetry::worker::wrapper {
 namespace {
 
+using device::DType;
+
 constexpr char kHead[] = R"(
 #include <algorithm>
 #include <cmath>

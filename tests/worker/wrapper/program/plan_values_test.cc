@@ -13,6 +13,9 @@
 namespace telemetry::worker::wrapper {
 namespace {
 
+using device::DType;
+using runtime::Tensor;
+
 // Checks that a plan of one launch gets the inputs that the tuner draws from the seed.
 TEST(PlanValuesTest, InputsOfOneLaunchAreMakeCases) {
   for (const kernels::LibraryKernel* kernel : kernels::AllKernels()) {

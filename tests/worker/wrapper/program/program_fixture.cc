@@ -51,7 +51,7 @@ std::vector<Plan> FivePlans() {
 }
 
 codegen::Target CudaTarget() {
-  return {.dialect = Dialect::kCuda, .sm = 90, .compute_units = 132, .shared_bytes_per_block = 227 << 10};
+  return {.dialect = device::Dialect::kCuda, .sm = 90, .compute_units = 132, .shared_bytes_per_block = 227 << 10};
 }
 
 codegen::Target OpenClTarget() { return {}; }

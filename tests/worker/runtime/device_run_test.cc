@@ -1,0 +1,145 @@
+// Tests kernels on a real device: the first OpenCL device, which is PoCL if there is no other.
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "tests/worker/runtime/test_kernels.h"
+#include "worker/device/device.h"
+#include "worker/device/open_device.h"
+#include "worker/ir/compare.h"
+
+namespace telemetry::worker::runtime {
+namespace {
+
+using device::Device;
+using device::DType;
+
+absl::Status Softmax(ir::Trace& trace) {
+  const ir::TensorRef x = trace.Tensor("x");
+  const ir::TensorRef out = trace.OutputLike("out", x);
+  const ir::AxisRef m = trace.Tile(trace.SizeOf(x, 0));
+  const ir::AxisRef n = trace.ReductionAxis(trace.SizeOf(x, 1));
+  const ir::Value value = trace.Load(x, {m, n});
+  const ir::Value powers = exp(value - trace.AMax(value, n));
+  trace.Store(out, {m, n}, powers / trace.Sum(powers, n));
+  return absl::OkStatus();
+}
+
+ir::HostArray Waves(std::vector<int64_t> sizes, std::vector<int64_t> strides) {
+  ir::HostArray array = ir::HostArray::Strided(DType::kF32, std::move(sizes), std::move(strides));
+  std::vector<double> values(static_cast<size_t>(array.element_count()));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = 3 * std::sin(static_cast<double>(i));
+  array.SetRowMajor(values);
+  return array;
+}
+
+// Computes out[m, n] = mask[m] ? table[at[m], n] : -1. missed[m] is true without the mask, or for the table's first
+// row.
+absl::Status PickRows(ir::Trace& trace) {
+  const ir::TensorRef at = trace.Tensor("at");
+  const ir::TensorRef table = trace.Tensor("table");
+  const ir::TensorRef out = trace.Output("out", {trace.SizeOf(at, 0), trace.SizeOf(table, 1)}, DType::kF32);
+  const ir::TensorRef missed = trace.Output("missed", {trace.SizeOf(at, 0)}, DType::kBool);
+  const ir::AxisRef m = trace.Tile(trace.SizeOf(at, 0));
+  const ir::AxisRef n = trace.Tile(trace.SizeOf(table, 1));
+  const ir::Value mask = trace.Load(trace.Tensor("mask"), {m});
+  const ir::Value row = trace.Load(at, {m});
+  trace.Store(out, {m, n}, trace.Where(mask, trace.Load(table, {row, n}), -1));
+  trace.Store(missed, {m}, !mask || row == 0);
+  return absl::OkStatus();
+}
+
+ir::HostArray Cycle(DType dtype, int64_t count, int64_t step, int64_t below) {
+  ir::HostArray array = ir::HostArray::Dense(dtype, {count});
+  for (int64_t i = 0; i < count; ++i) array.data[static_cast<size_t>(i)] = static_cast<double>(i * step % below);
+  return array;
+}
+
+class DeviceRunTest : public ::testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    absl::StatusOr<std::shared_ptr<Device>> device = device::OpenDevice("opencl:0");
+    ASSERT_TRUE(device.ok()) << device.status();
+    device_ = *std::move(device);
+  }
+  std::unique_ptr<Kernel> With(KernelSpec spec, bool reference) {
+    spec.settings = Settings{.static_shapes = GetParam(), .use_default_config = true, .reference_mode = reference};
+    return MakeKernel(std::move(spec));
+  }
+  std::unique_ptr<Kernel> SoftmaxKernel(bool reference) {
+    return With({.name = "softmax", .parameters = {{.name = "x"}}, .body = Softmax}, reference);
+  }
+
+  // Checks that a kernel of tensors gives the same results on the device as in the reference on the host.
+  void ExpectReferenceResults(const KernelSpec& spec, const std::vector<ir::HostArray>& arrays) {
+    Arguments on_host;
+    Arguments on_device;
+    for (const ir::HostArray& array : arrays) {
+      on_host.push_back(Tensor::OnHost(array));
+      on_device.push_back(*ToDevice(device_, array));
+    }
+    const absl::StatusOr<std::vector<Tensor>> expected = With(spec, true)->Run(on_host);
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    const absl::StatusOr<std::vector<Tensor>> actual = With(spec, false)->Run(on_device);
+    ASSERT_TRUE(actual.ok()) << actual.status();
+    ASSERT_EQ(actual->size(), expected->size());
+    for (size_t i = 0; i < actual->size(); ++i) {
+      const ir::HostArray& wanted = *expected->at(i).host;
+      const ir::Comparison comparison = ir::Compare(wanted, *ToHost(actual->at(i)), ir::ToleranceFor(wanted.dtype));
+      EXPECT_TRUE(comparison.ok()) << "output " << i << ": " << comparison.ToString();
+    }
+  }
+
+  std::shared_ptr<Device> device_;
+};
+
+TEST_P(DeviceRunTest, AgreesWithReferenceMode) {
+  const auto kernel = SoftmaxKernel(false);
+  const auto reference = SoftmaxKernel(true);
+  for (const ir::HostArray& x : {Waves({5, 33}, {33, 1}), Waves({7, 100}, {100, 1}), Waves({5, 33}, {1, 5}),
+                                 Waves({1, 1}, {1, 1}), Waves({4, 16}, {40, 2})}) {
+    const std::vector<Tensor> expected = *reference->Run({Tensor::OnHost(x)});
+    const absl::StatusOr<std::vector<Tensor>> actual = kernel->Run({*ToDevice(device_, x)});
+    ASSERT_TRUE(actual.ok()) << actual.status();
+    const ir::Comparison comparison =
+        ir::Compare(*expected[0].host, *ToHost(actual->at(0)), ir::ToleranceFor(DType::kF32));
+    EXPECT_TRUE(comparison.ok()) << comparison.ToString();
+  }
+}
+
+TEST_P(DeviceRunTest, TakesBooleansAndIndicesAndGivesBooleans) {
+  const KernelSpec spec = {
+      .name = "pick_rows", .parameters = {{.name = "mask"}, {.name = "at"}, {.name = "table"}}, .body = PickRows};
+  for (const ir::HostArray& table : {Waves({11, 20}, {20, 1}), Waves({11, 20}, {1, 11}), Waves({11, 20}, {50, 2})}) {
+    ExpectReferenceResults(spec, {Cycle(DType::kBool, 37, 1, 2), Cycle(DType::kI32, 37, 7, 11), table});
+  }
+  ExpectReferenceResults(spec, {Cycle(DType::kBool, 1, 1, 2), Cycle(DType::kI32, 1, 1, 2), Waves({2, 300}, {300, 1})});
+}
+
+TEST_P(DeviceRunTest, AnEmptyTensorLaunchesNothing) {
+  const absl::StatusOr<std::vector<Tensor>> outputs =
+      SoftmaxKernel(false)->Run({*ToDevice(device_, ir::HostArray::Dense(DType::kF32, {0, 8}))});
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_EQ(outputs->at(0).element_count(), 0);
+}
+
+TEST_P(DeviceRunTest, FixedConfigsAreMeasured) {
+  KernelSpec spec = AddScaledSpec();
+  spec.configs = {Config("Config(block_sizes=[64])"), Config("Config(block_sizes=[256])")};
+  spec.settings = Settings{.static_shapes = GetParam()};
+  const auto kernel = MakeKernel(std::move(spec));
+  const Tensor x = *ToDevice(device_, Waves({1000}, {1}));
+  const auto bound = *kernel->Bind({x, x});
+  ASSERT_TRUE(bound->Run(Arguments{x, x, 1.0}).ok());
+  EXPECT_TRUE(bound->config().has_value());
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, DeviceRunTest, ::testing::Values(true, false),
+                         [](const auto& info) { return info.param ? "Static" : "Symbolic"; });
+
+}  // namespace
+}  // namespace telemetry::worker::runtime

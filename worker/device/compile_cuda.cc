@@ -1,0 +1,151 @@
+#include "worker/device/compile_cuda.h"
+
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "proto/base/status_macros.h"
+#include "proto/record/strings.h"
+#include "worker/device/compile_options.h"
+#include "worker/device/library.h"
+
+namespace telemetry::worker::device {
+namespace {
+
+// The types of NVRTC's documentation (docs.nvidia.com/cuda/nvrtc).
+using nvrtcResult = int;
+using nvrtcProgram = struct _nvrtcProgram*;
+constexpr nvrtcResult NVRTC_SUCCESS = 0;
+constexpr nvrtcResult NVRTC_ERROR_INVALID_OPTION = 5;
+constexpr nvrtcResult NVRTC_ERROR_COMPILATION = 6;
+
+struct NvrtcApi {
+  nvrtcResult (*version)(int* major, int* minor);
+  const char* (*get_error_string)(nvrtcResult result);
+  nvrtcResult (*create_program)(nvrtcProgram* program, const char* source, const char* name, int header_count,
+                                const char* const* headers, const char* const* include_names);
+  nvrtcResult (*destroy_program)(nvrtcProgram* program);
+  nvrtcResult (*compile_program)(nvrtcProgram program, int option_count, const char* const* options);
+  nvrtcResult (*get_log_size)(nvrtcProgram program, size_t* size);
+  nvrtcResult (*get_log)(nvrtcProgram program, char* log);
+  nvrtcResult (*get_cubin_size)(nvrtcProgram program, size_t* size);
+  nvrtcResult (*get_cubin)(nvrtcProgram program, char* cubin);
+};
+
+absl::StatusOr<NvrtcApi> LoadNvrtc() {
+  absl::StatusOr<SharedLibrary> library = SharedLibrary::OpenChosen(
+      "TELEMETRY_NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so",
+                          "/usr/local/cuda/lib64/libnvrtc.so.13", "/usr/local/cuda/lib64/libnvrtc.so.12"});
+  if (!library.ok()) {
+    return absl::UnavailableError(absl::StrCat(
+        "no NVRTC to compile CUDA sources with: install NVIDIA's libnvrtc.so.13 (or 12), or set TELEMETRY_NVRTC to its "
+        "path (",
+        library.status().message(), ")"));
+  }
+  NvrtcApi api = {};
+  const absl::Status status = FunctionBinder(*library)
+                                  .Bind("nvrtcVersion", &api.version)
+                                  .Bind("nvrtcGetErrorString", &api.get_error_string)
+                                  .Bind("nvrtcCreateProgram", &api.create_program)
+                                  .Bind("nvrtcDestroyProgram", &api.destroy_program)
+                                  .Bind("nvrtcCompileProgram", &api.compile_program)
+                                  .Bind("nvrtcGetProgramLogSize", &api.get_log_size)
+                                  .Bind("nvrtcGetProgramLog", &api.get_log)
+                                  .Bind("nvrtcGetCUBINSize", &api.get_cubin_size)
+                                  .Bind("nvrtcGetCUBIN", &api.get_cubin)
+                                  .status();
+  if (!status.ok()) return absl::UnavailableError(status.message());
+  return api;
+}
+
+absl::StatusOr<const NvrtcApi*> GetNvrtcApi() {
+  static const absl::StatusOr<NvrtcApi>& api = *new absl::StatusOr<NvrtcApi>(LoadNvrtc());
+  if (!api.ok()) return api.status();
+  return &*api;
+}
+
+absl::Status Check(const NvrtcApi& api, nvrtcResult result, std::string_view what) {
+  if (result == NVRTC_SUCCESS) return absl::OkStatus();
+  return absl::InternalError(record::Cat(what, " failed: ", api.get_error_string(result)));
+}
+
+// One source while it is compiled.
+class Program {
+ public:
+  static absl::StatusOr<Program> Create(const NvrtcApi& api, const std::string& source) {
+    nvrtcProgram program = nullptr;
+    const nvrtcResult result = api.create_program(&program, source.c_str(), "kernel.cu", 0, nullptr, nullptr);
+    if (result != NVRTC_SUCCESS) return Check(api, result, "nvrtcCreateProgram");
+    return Program(api, program);
+  }
+  Program(Program&& other) noexcept : api_(other.api_), program_(std::exchange(other.program_, nullptr)) {}
+  Program& operator=(Program&&) = delete;
+  ~Program() {
+    if (program_ != nullptr) api_.destroy_program(&program_);
+  }
+
+  absl::Status Compile(const std::string& architecture) {
+    const std::vector<std::string> options = CudaCompileOptions(architecture);
+    std::vector<const char*> texts;
+    for (const std::string& option : options) texts.push_back(option.c_str());
+    const nvrtcResult result = api_.compile_program(program_, static_cast<int>(texts.size()), texts.data());
+    if (result == NVRTC_ERROR_COMPILATION || result == NVRTC_ERROR_INVALID_OPTION) {
+      return absl::InvalidArgumentError(absl::StrCat("NVRTC refused the source for ", architecture, ":\n", Log()));
+    }
+    return Check(api_, result, "nvrtcCompileProgram");
+  }
+
+  std::string Log() const {
+    size_t size = 0;
+    if (api_.get_log_size(program_, &size) != NVRTC_SUCCESS || size == 0) return "";
+    std::string log(size, '\0');
+    if (api_.get_log(program_, log.data()) != NVRTC_SUCCESS) return "";
+    log.pop_back();  // the terminator
+    return log;
+  }
+
+  absl::StatusOr<std::string> Cubin() const {
+    size_t size = 0;
+    absl::Status status = Check(api_, api_.get_cubin_size(program_, &size), "nvrtcGetCUBINSize");
+    std::string cubin(size, '\0');
+    if (status.ok()) status = Check(api_, api_.get_cubin(program_, cubin.data()), "nvrtcGetCUBIN");
+    if (!status.ok()) return status;
+    return cubin;
+  }
+
+ private:
+  Program(const NvrtcApi& api, nvrtcProgram program) : api_(api), program_(program) {}
+
+  const NvrtcApi& api_;
+  nvrtcProgram program_;
+};
+
+}  // namespace
+
+// The architecture sm_90a enables instructions of sm_90, wgmma among them, that NVRTC rejects in code that later
+// devices could run too. Code compiled here is for one device, or for inspection only. The option -default-device
+// compiles functions without a qualifier for the device.
+std::vector<std::string> CudaCompileOptions(const std::string& architecture) {
+  const std::string own = architecture == "sm_90" ? "sm_90a" : architecture;
+  return {absl::StrCat("--gpu-architecture=", own), "--std=c++17", "-default-device"};
+}
+
+absl::StatusOr<std::string> NvrtcVersion() {
+  ASSIGN_OR_RETURN(const NvrtcApi* const api, GetNvrtcApi());
+  int major = 0;
+  int minor = 0;
+  RETURN_IF_ERROR(Check(*api, api->version(&major, &minor), "nvrtcVersion"));
+  return absl::StrCat(major, ".", minor);
+}
+
+absl::StatusOr<CompiledCode> CompileCuda(const std::string& source, const std::string& architecture) {
+  ASSIGN_OR_RETURN(const NvrtcApi* const api, GetNvrtcApi());
+  ASSIGN_OR_RETURN(Program program, Program::Create(*api, source));
+  RETURN_IF_ERROR(program.Compile(architecture));
+  ASSIGN_OR_RETURN(std::string cubin, program.Cubin());
+  return CompiledCode{.binary = std::move(cubin), .log = program.Log()};
+}
+
+}  // namespace telemetry::worker::device

@@ -1,0 +1,168 @@
+// Autotuning and calls of a BoundKernel.
+
+#include <algorithm>
+#include <utility>
+
+#include "proto/base/status_macros.h"
+#include "proto/record/counted.h"
+#include "proto/record/strings.h"
+#include "spdlog/spdlog.h"
+#include "worker/ir/reference/reference.h"
+#include "worker/runtime/bound_kernel.h"
+#include "worker/runtime/finite_search.h"
+
+namespace telemetry::worker::runtime {
+
+using record::Cat;
+
+absl::StatusOr<codegen::Config> BoundKernel::FindConfig(absl::Span<const Argument> arguments, bool force) {
+  if (ReferenceMode()) {
+    return absl::FailedPreconditionError(
+        Cat("kernel '", name(), "' is in reference mode: there is nothing to autotune"));
+  }
+  const std::vector<codegen::Config>& fixed = definition_->configs;
+  force = force || definition_->settings.force_autotune;
+  const bool full = force || fixed.empty();
+  if (!full && fixed.size() == 1) return fixed[0];
+  if (!full) return FiniteSearch(fixed).Find(*this, arguments, force);
+  if (definition_->settings.disallow_autotuning) {
+    return absl::FailedPreconditionError(
+        Cat("kernel '", name(),
+            "' would be autotuned, which the setting disallow_autotuning forbids; give "
+            "it a config, or turn on use_default_config"));
+  }
+  if (definition_->search == nullptr) {
+    return absl::FailedPreconditionError(
+        Cat("kernel '", name(), "' would be autotuned, but was built without a search"));
+  }
+  return definition_->search->Find(*this, arguments, force);
+}
+
+absl::StatusOr<codegen::Config> BoundKernel::Autotune(absl::Span<const Argument> arguments, bool force) {
+  if (absl::StatusOr<Leaves> leaves = CheckedLeaves(arguments); !leaves.ok()) return leaves.status();
+  const absl::MutexLock lock(&autotune_mutex_);
+  ASSIGN_OR_RETURN(codegen::Config found, FindConfig(arguments, force));
+  RETURN_IF_ERROR(SetConfig(found));
+  return found;
+}
+
+absl::StatusOr<std::shared_ptr<CompiledKernel>> BoundKernel::ConfigToRun(absl::Span<const Argument> arguments) {
+  {
+    const absl::MutexLock lock(&mutex_);
+    if (current_ != nullptr) return current_;
+  }
+  const absl::MutexLock autotune_lock(&autotune_mutex_);
+  absl::StatusOr<codegen::Config> config = ImplicitConfig();
+  const bool is_set = this->config().has_value();  // by a thread that held autotune_mutex_ before
+  if (!is_set && (!config.ok() || definition_->settings.force_autotune)) config = FindConfig(arguments, false);
+  if (!config.ok()) return config.status();
+  RETURN_IF_ERROR(SetConfig(*config));
+  const absl::MutexLock lock(&mutex_);
+  return current_;
+}
+
+absl::StatusOr<Leaves> BoundKernel::CheckedLeaves(absl::Span<const Argument> arguments) const {
+  if (!definition_->signature.IsComplete(arguments.size())) {
+    return absl::InvalidArgumentError(Cat(name(), "(): a bound kernel takes ",
+                                          record::Counted(definition_->signature.parameters().size(), "argument"),
+                                          ", not ", arguments.size(), "; Kernel::Normalize fills in defaults"));
+  }
+  Leaves leaves = LeavesOf(definition_->signature, arguments);
+  RETURN_IF_ERROR(contract_.Check(leaves));
+  return leaves;
+}
+
+absl::StatusOr<std::vector<Tensor>> BoundKernel::AllocateOutputs(const Leaves& leaves) const {
+  if (device_ == nullptr) {
+    return absl::FailedPreconditionError(Cat("kernel '", name(), "' is in reference mode: there is no device"));
+  }
+  std::vector<Tensor> outputs;
+  outputs.reserve(output_tensors_.size());
+  for (const ir::HostTensor* tensor : output_tensors_) {
+    ASSIGN_OR_RETURN(Tensor output, AllocateTensor(device_, tensor->dtype, CallContract::SizesOf(*tensor, leaves)));
+    outputs.push_back(std::move(output));
+  }
+  return outputs;
+}
+
+absl::StatusOr<std::vector<Tensor>> BoundKernel::AllocateOutputs(absl::Span<const Argument> arguments) const {
+  ASSIGN_OR_RETURN(Leaves leaves, CheckedLeaves(arguments));
+  return AllocateOutputs(leaves);
+}
+
+absl::Status BoundKernel::CheckOutputs(const Leaves& leaves, absl::Span<const Tensor> outputs) const {
+  if (outputs.size() != output_tensors_.size()) {
+    return absl::InvalidArgumentError(Cat(name(), "() has ", record::Counted(output_tensors_.size(), "output"),
+                                          ", but ", outputs.size(), " are given"));
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Tensor& output = outputs[i];
+    const ir::HostTensor& wanted = *output_tensors_[i];
+    const Dimensions sizes = CallContract::SizesOf(wanted, leaves);
+    const bool fits = output.dtype == wanted.dtype && output.sizes == sizes && output.strides == DenseStrides(sizes) &&
+                      output.device == device_ && output.buffer != nullptr &&
+                      output.buffer->size_bytes() >= static_cast<size_t>(output.span()) * SizeOf(output.dtype);
+    if (fits) continue;
+    return absl::InvalidArgumentError(
+        Cat(name(), "(): output '", wanted.name, "' does not fit ", output.ToString(), "; use AllocateOutputs"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BoundKernel::Launch(CompiledKernel& compiled, absl::Span<const Argument> arguments,
+                                 absl::Span<const Tensor> outputs) const {
+  ASSIGN_OR_RETURN(Leaves leaves, CheckedLeaves(arguments));
+  RETURN_IF_ERROR(CheckOutputs(leaves, outputs));
+  return compiled.Launch(leaves, outputs);
+}
+
+absl::Status BoundKernel::RunMatchedInto(absl::Span<const Argument> arguments, const Leaves& leaves,
+                                         absl::Span<const Tensor> outputs) {
+  if (ReferenceMode()) {
+    return absl::FailedPreconditionError(
+        Cat("kernel '", name(), "' is in reference mode, which allocates its own outputs"));
+  }
+  RETURN_IF_ERROR(CheckOutputs(leaves, outputs));
+  ASSIGN_OR_RETURN(std::shared_ptr<CompiledKernel> compiled, ConfigToRun(arguments));
+  return compiled->Launch(leaves, outputs);
+}
+
+absl::StatusOr<std::vector<Tensor>> BoundKernel::RunMatched(absl::Span<const Argument> arguments,
+                                                            const Leaves& leaves) {
+  if (ReferenceMode()) return RunReference(leaves);
+  ASSIGN_OR_RETURN(std::shared_ptr<CompiledKernel> compiled, ConfigToRun(arguments));
+  ASSIGN_OR_RETURN(std::vector<Tensor> outputs, AllocateOutputs(leaves));
+  RETURN_IF_ERROR(compiled->Launch(leaves, outputs));
+  return outputs;
+}
+
+absl::StatusOr<std::vector<Tensor>> BoundKernel::RunReference(const Leaves& leaves) const {
+  ir::reference::Tensors tensors;
+  for (const Tensor* tensor : leaves.tensors) {
+    ASSIGN_OR_RETURN(ir::HostArray array, ToHost(*tensor));
+    tensors.push_back(std::move(array));
+  }
+  ir::reference::Options options;
+  for (size_t i = 0; i < leaves.scalars.size(); ++i) options.scalars[ir_.scalars[i].name] = leaves.scalars[i]->number();
+  RETURN_IF_ERROR(ir::reference::Evaluate(ir_, options, &tensors));
+  // Copies results that the kernel stored to its arguments back to the caller's tensors.
+  for (size_t i = 0; i < leaves.tensors.size(); ++i) {
+    if (leaves.tensors[i]->host != nullptr) *leaves.tensors[i]->host = std::move(tensors[i]);
+  }
+  std::vector<Tensor> outputs;
+  for (size_t i = leaves.tensors.size(); i < tensors.size(); ++i)
+    outputs.push_back(Tensor::OnHost(std::move(tensors[i])));
+  return outputs;
+}
+
+absl::StatusOr<std::vector<Tensor>> BoundKernel::Run(absl::Span<const Argument> arguments) {
+  ASSIGN_OR_RETURN(Leaves leaves, CheckedLeaves(arguments));
+  return RunMatched(arguments, leaves);
+}
+
+absl::Status BoundKernel::RunInto(absl::Span<const Argument> arguments, absl::Span<const Tensor> outputs) {
+  ASSIGN_OR_RETURN(Leaves leaves, CheckedLeaves(arguments));
+  return RunMatchedInto(arguments, leaves, outputs);
+}
+
+}  // namespace telemetry::worker::runtime
