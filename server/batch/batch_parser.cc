@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace telemetry::collector {
+namespace telemetry::batch {
 
 BatchParser::BatchParser(std::string producer_id, uint64_t epoch, BatchOutline outline, const grpc::ByteBuffer& message,
                          const storage::RecordSizes& sizes)
@@ -27,4 +27,4 @@ std::unique_ptr<ParsedBatch> BatchParser::ParseNext() {
   return batch;
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::batch

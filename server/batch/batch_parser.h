@@ -11,7 +11,7 @@
 #include "server/batch/request_outline.h"
 #include "server/storage/record_sizes.h"
 
-namespace telemetry::collector {
+namespace telemetry::batch {
 
 // Parses a batch piece by piece, so that one piece is admitted and committed before the memory of the next one is
 // needed. Not thread-safe.
@@ -41,4 +41,4 @@ class BatchParser {
   size_t next_too_heavy_ = 0;  // index into outline_.too_heavy
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::batch

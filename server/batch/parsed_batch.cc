@@ -8,7 +8,7 @@
 #include "server/call/grpc_status.h"
 #include "server/storage/validate.h"
 
-namespace telemetry::collector {
+namespace telemetry::batch {
 namespace {
 
 constexpr uint64_t kMaxSeq = std::numeric_limits<int64_t>::max();
@@ -18,18 +18,18 @@ constexpr char kTooHeavy[] = "the record has so many small or empty parts that i
 
 }  // namespace
 
-absl::Status CheckBatch(const BatchOutline& batch, const Limits& limits) {
+absl::Status CheckBatch(const BatchOutline& batch, const call::Limits& limits) {
   if (batch.records == 0) return absl::InvalidArgumentError("the batch is empty");
-  if (batch.records > kMaxBatchRecords) {
+  if (batch.records > call::kMaxBatchRecords) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the batch has ", batch.records, " records; the limit is ", kMaxBatchRecords));
+        absl::StrCat("the batch has ", batch.records, " records; the limit is ", call::kMaxBatchRecords));
   }
   if (batch.first_seq == 0 || batch.first_seq > kMaxSeq - (batch.records - 1)) {
     return absl::InvalidArgumentError(
         absl::StrCat("sequence numbers go from 1 to 2^63-1; the batch begins at ", batch.first_seq));
   }
   if (batch.record_bytes > limits.max_batch_bytes) {
-    return TryAgainLater(
+    return call::TryAgainLater(
         absl::StrCat("the batch has ", batch.record_bytes, " bytes of records; the limit is ", limits.max_batch_bytes),
         limits.retry_delay);
   }
@@ -83,4 +83,4 @@ void ParsedBatch::Refuse(const std::string& bytes, const char* why) {
   batch_.records.push_back({record, std::move(refusal)});
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::batch

@@ -12,7 +12,7 @@
 #include "server/storage/store.h"
 #include "telemetry/v1/ingest.pb.h"
 
-namespace telemetry::collector {
+namespace telemetry::batch {
 
 // A parsed and validated piece of a batch on its way to the writer. Owns its records.
 class ParsedBatch {
@@ -49,9 +49,9 @@ class ParsedBatch {
 
 // Returns INVALID_ARGUMENT if the batch is empty, has more than kMaxBatchRecords records or has sequence numbers
 // outside 1..2^63-1; RESOURCE_EXHAUSTED if it exceeds max_batch_bytes; DATA_LOSS if its CRC does not match.
-absl::Status CheckBatch(const BatchOutline& batch, const Limits& limits);
+absl::Status CheckBatch(const BatchOutline& batch, const call::Limits& limits);
 
 // Returns INVALID_ARGUMENT if producer_id is not 16 bytes long, or if client is longer than 1024 bytes.
 absl::Status CheckOpen(const v1::Open& open);
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::batch

@@ -7,7 +7,7 @@
 #include "server/call/limits.h"
 #include "telemetry/v1/records.pb.h"
 
-namespace telemetry::collector {
+namespace telemetry::batch {
 namespace {
 
 using google::protobuf::internal::WireFormatLite;
@@ -80,7 +80,7 @@ RecordWeight Weigh(CodedInputStream& in, uint32_t size) {
 }
 
 bool IsTooHeavy(uint64_t parsed_bytes, uint64_t size) {
-  return parsed_bytes > kMaxRecordMemoryBytes || parsed_bytes > kAlways + kMostTimes * size;
+  return parsed_bytes > call::kMaxRecordMemoryBytes || parsed_bytes > kAlways + kMostTimes * size;
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::batch

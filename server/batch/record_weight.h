@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace telemetry::collector {
+namespace telemetry::batch {
 
 // The estimated cost of a record to the collector.
 struct RecordWeight {
@@ -24,4 +24,4 @@ RecordWeight Weigh(google::protobuf::io::CodedInputStream& in, uint32_t size);
 // kMaxRecordMemoryBytes, or far more memory per byte than any meaningful record.
 bool IsTooHeavy(uint64_t parsed_bytes, uint64_t size);
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::batch

@@ -10,7 +10,7 @@
 #include "server/batch/record_weight.h"
 #include "server/call/limits.h"
 
-namespace telemetry::collector {
+namespace telemetry::batch {
 namespace {
 
 using google::protobuf::internal::WireFormatLite;
@@ -90,8 +90,9 @@ bool AddToCrc(CodedInputStream& in, uint32_t size, uint32_t& crc) {
 // Adds a record to the last piece, or begins another piece if the record does not fit.
 void AddToPieces(const PieceOutline& record, std::vector<PieceOutline>& pieces) {
   const auto has_room = [&record](const PieceOutline& piece) {
-    return piece.rows + record.rows <= kMaxPieceRows && piece.record_bytes + record.record_bytes <= kMaxPieceBytes &&
-           piece.memory_bytes + record.memory_bytes <= kMaxPieceMemoryBytes;
+    return piece.rows + record.rows <= call::kMaxPieceRows &&
+           piece.record_bytes + record.record_bytes <= call::kMaxPieceBytes &&
+           piece.memory_bytes + record.memory_bytes <= call::kMaxPieceMemoryBytes;
   };
   if (pieces.empty() || !has_room(pieces.back())) pieces.emplace_back();
   PieceOutline& piece = pieces.back();
@@ -129,7 +130,7 @@ absl::StatusOr<RequestOutline> ReadOutline(const grpc::ByteBuffer& message) {
     }
     ++position;
     // Rows count as memory, so that the limit of bytes in flight also bounds the writer's work.
-    const uint64_t memory_bytes = std::max(weight.memory_bytes, weight.rows * kLeastBytesOfRow);
+    const uint64_t memory_bytes = std::max(weight.memory_bytes, weight.rows * call::kLeastBytesOfRow);
     AddToPieces({.records = 1, .record_bytes = size, .memory_bytes = memory_bytes, .rows = weight.rows}, batch.pieces);
     return true;
   };
@@ -163,4 +164,4 @@ bool RecordCursor::Next(std::string& bytes) {
   return false;
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::batch

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "telemetry/v1/ingest.pb.h"
 
-namespace telemetry::collector {
+namespace telemetry::batch {
 
 // Consecutive records of a Batch that are admitted, parsed and committed together.
 struct PieceOutline {
@@ -68,4 +68,4 @@ class RecordCursor {
   bool in_batch_;
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::batch

@@ -5,7 +5,7 @@
 #include "server/call/grpc_status.h"
 #include "server/call/raw_service.h"
 
-namespace telemetry::collector {
+namespace telemetry::call {
 
 CallQueue::CallQueue(RunningCalls& calls)
     : calls_(calls),
@@ -168,4 +168,4 @@ void CallOnWire::EndOperation() {
   delete this;
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::call

@@ -20,7 +20,7 @@
 #include "absl/time/time.h"
 #include "server/call/running_calls.h"
 
-namespace telemetry::collector {
+namespace telemetry::call {
 
 class CallOnWire;
 class RawCall;
@@ -133,4 +133,4 @@ class CallOnWire {
   Operation over_{*this, &CallOnWire::OnOver};
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::call

@@ -3,7 +3,7 @@
 #include "absl/strings/cord.h"
 #include "telemetry/v1/status.pb.h"
 
-namespace telemetry::collector {
+namespace telemetry::call {
 namespace {
 
 constexpr char kRetryInfoUrl[] = "type.googleapis.com/google.rpc.RetryInfo";
@@ -35,4 +35,4 @@ grpc::Status ToGrpc(const absl::Status& status) {
   return {code, message, details.SerializeAsString()};
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::call

@@ -1,6 +1,6 @@
 #include "server/call/limits.h"
 
-namespace telemetry::collector {
+namespace telemetry::call {
 
 std::vector<std::pair<const char*, double>> LimitValues(const Limits& limits) {
   const auto number = [](uint64_t value) { return static_cast<double>(value); };
@@ -33,4 +33,4 @@ std::vector<std::pair<const char*, double>> LimitValues(const Limits& limits) {
           {"keepalive_timeout_seconds", absl::ToDoubleSeconds(limits.keepalive_timeout)}};
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::call

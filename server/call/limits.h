@@ -8,7 +8,7 @@
 #include "proto/record/record_limit.h"
 #include "server/storage/record_sizes.h"
 
-namespace telemetry::collector {
+namespace telemetry::call {
 
 // The most records in one batch, regardless of their size.
 inline constexpr uint64_t kMaxBatchRecords = 65536;
@@ -101,4 +101,4 @@ struct Limits {
 // Returns the names and values of the limits for the metrics, times in seconds.
 std::vector<std::pair<const char*, double>> LimitValues(const Limits& limits);
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::call

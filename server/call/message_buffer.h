@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 
-namespace telemetry::collector {
+namespace telemetry::call {
 
 // Returns the message as the buffer that gRPC sends.
 inline grpc::ByteBuffer ToBuffer(const std::string& serialised) {
@@ -31,4 +31,4 @@ inline absl::Status FromBuffer(const grpc::ByteBuffer& buffer, google::protobuf:
   return absl::InvalidArgumentError("the request cannot be parsed");
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::call

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "proto/base/status_macros.h"
 
-namespace telemetry::collector {
+namespace telemetry::call {
 
 void RawCall::BeginOn(CallOnWire& wire, RunningCalls& calls) {
   wire_ = &wire;
@@ -40,4 +40,4 @@ void RawService::Start(CallQueue& queue) {
   for (const CallQueue::Method& method : methods_) queue.Take(method);
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::call

@@ -15,7 +15,7 @@
 #include "server/call/call_queue.h"
 #include "server/call/running_calls.h"
 
-namespace telemetry::collector {
+namespace telemetry::call {
 
 // A call of a RawService. Lives until gRPC has finished the call and no other object refers to it.
 class RawCall : public RunningCall, public std::enable_shared_from_this<RawCall> {
@@ -81,4 +81,4 @@ class RawService : public grpc::Service {
   std::deque<CallQueue::Method> methods_;
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::call

@@ -8,7 +8,7 @@
 #include "server/call/grpc_status.h"
 #include "server/call/sender.h"
 
-namespace telemetry::collector {
+namespace telemetry::call {
 
 absl::StatusOr<AdmittedCall> RunningCalls::Admit(grpc::ServerContext& context, std::string_view method, CallKind kind) {
   ASSIGN_OR_RETURN(access::Caller caller, gate_.Admit(context, method));
@@ -119,4 +119,4 @@ void RunningCalls::Drain() {
   for (const auto& [call, admitted] : calls_) call->Drain();
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::call

@@ -21,7 +21,7 @@
 #include "server/net/network.h"
 #include "server/net/receive_meter.h"
 
-namespace telemetry::collector {
+namespace telemetry::call {
 
 // A call that other objects can end. None of its methods blocks.
 class RunningCall {
@@ -130,4 +130,4 @@ class RunningCalls {
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::call

@@ -12,7 +12,7 @@
 #include "absl/strings/str_replace.h"
 #include "proto/record/strings.h"
 
-namespace telemetry::collector {
+namespace telemetry::call {
 namespace {
 
 using record::AbslView;
@@ -49,4 +49,4 @@ std::string NetworkOfPeer(std::string_view peer) {
   return parsed.has_value() ? parsed->network.ToString() : std::string(peer);
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::call

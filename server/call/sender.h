@@ -7,7 +7,7 @@
 #include "server/access/gate.h"
 #include "server/net/network.h"
 
-namespace telemetry::collector {
+namespace telemetry::call {
 
 // Returns the sender that a call is counted for: the name of its token or, without a token, the network of its address.
 std::string SenderOf(const access::Caller& caller);
@@ -19,4 +19,4 @@ std::optional<net::Peer> ParsePeer(std::string_view peer);
 // Returns the network of such a peer: an IPv4 address or an IPv6 /64. Returns a peer of another kind unchanged.
 std::string NetworkOfPeer(std::string_view peer);
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::call

@@ -6,7 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 
-namespace telemetry::collector {
+namespace telemetry::call {
 
 // The amounts of one resource that senders hold, with a limit on the total and a limit for each sender. A sender that
 // holds nothing may take an amount above its own limit; while no sender holds anything, an amount above both limits.
@@ -56,4 +56,4 @@ class SenderShares {
   absl::flat_hash_map<std::string, uint64_t> held_;
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::call

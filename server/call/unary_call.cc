@@ -4,7 +4,7 @@
 
 #include "server/call/grpc_status.h"
 
-namespace telemetry::collector {
+namespace telemetry::call {
 
 void UnaryCall::OnReadDone(bool ok) {
   if (!ok) return End(absl::InvalidArgumentError("the call ended before its request"));
@@ -50,4 +50,4 @@ void UnaryCall::Answer(absl::StatusOr<grpc::ByteBuffer> answer) {
   wire().WriteAndFinish(response_, grpc::Status::OK);
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::call

@@ -13,7 +13,7 @@
 #include "server/access/gate.h"
 #include "server/call/raw_service.h"
 
-namespace telemetry::collector {
+namespace telemetry::call {
 
 // A call with one request and one response, which may come from another thread. The call may end before the response is
 // ready. Thread-safe.
@@ -64,4 +64,4 @@ class UnaryCall : public RawCall {
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::call

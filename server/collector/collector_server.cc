@@ -153,7 +153,7 @@ CollectorServer::CollectorServer(const ServerOptions& options, Ports ports,
               .calls_per_connection = 2 * limits_.max_streams_per_connection,
               .retry_delay = limits_.retry_delay,
               .on_flood = [this](const std::string& peer) { EndConnection(peer); }}),
-      metrics_(options.metrics_listen.empty() ? nullptr : std::make_unique<CollectorMetrics>()),
+      metrics_(options.metrics_listen.empty() ? nullptr : std::make_unique<writer::CollectorMetrics>()),
       disk_guard_({.path = options.db,
                    .keep_free_bytes = limits_.keep_free_bytes,
                    .retry_delay = limits_.retry_delay,
@@ -223,7 +223,8 @@ absl::Status CollectorServer::Build(std::shared_ptr<grpc::ServerCredentials> cre
   }
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) return absl::InternalError("gRPC cannot start the server; see the log");
-  for (RawService* service : std::initializer_list<RawService*>{&ingest_, &dataset_, &deletion_, &health_service_}) {
+  for (call::RawService* service :
+       std::initializer_list<call::RawService*>{&ingest_, &dataset_, &deletion_, &health_service_}) {
     service->Start(call_queue_);
   }
   call_queue_.Start();
@@ -236,7 +237,7 @@ void CollectorServer::OnTokensLookedAt() {
 }
 
 void CollectorServer::EndConnection(const std::string& peer) const {
-  const std::optional<net::Peer> parsed = ParsePeer(peer);
+  const std::optional<net::Peer> parsed = call::ParsePeer(peer);
   if (acceptor_ != nullptr && parsed.has_value()) acceptor_->EndConnection(*parsed);
 }
 
@@ -257,7 +258,7 @@ void CollectorServer::LimitConnections(grpc::ServerBuilder& builder) const {
   set(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kMaxReadBytes);
   // Compression is disabled because gRPC decompresses an entire message before it checks the size.
   set(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET, 1 << GRPC_COMPRESS_NONE);
-  builder.SetMaxReceiveMessageSize(static_cast<int>(limits_.max_batch_bytes + kMaxFramingBytes));
+  builder.SetMaxReceiveMessageSize(static_cast<int>(limits_.max_batch_bytes + call::kMaxFramingBytes));
   grpc::ResourceQuota quota("collector");
   // The meter normally ends connections before the quota is full. The quota covers a burst between two readings.
   quota.Resize(kQuotaPerReceived * limits_.receive_bytes);
@@ -266,39 +267,39 @@ void CollectorServer::LimitConnections(grpc::ServerBuilder& builder) const {
   builder.SetResourceQuota(quota);
 }
 
-CollectorState CollectorServer::State() {
-  const Admission::State admission = admission_.state();
+writer::CollectorState CollectorServer::State() {
+  const ingest::Admission::State admission = admission_.state();
   const access::Gate::Refusals refusals = gate_.refusals();
-  const StreamRegistry::Counts ended = streams_.counts();
-  const DiskGuard::State disk = disk_guard_.state();
-  CollectorState state = {.in_flight_bytes = admission.used_bytes,
-                          .in_flight_limit_bytes = limits_.in_flight_bytes,
-                          .window_bytes = limits_.window_bytes,
-                          .waiting_batches = admission.waiting,
-                          .waiting_bytes = admission.waiting_bytes,
-                          .unread_ack_bytes = unread_ack_bytes_,
-                          .streams = calls_.CountOf(IngestStream::kMethod),
-                          .refused_unauthenticated = refusals.unauthenticated,
-                          .refused_permission_denied = refusals.permission_denied,
-                          .refused_tokens_unreadable = refusals.tokens_unreadable,
-                          .refused_overloaded = admission.turned_away,
-                          .refused_streams = calls_.too_many(),
-                          .refused_streams_of_producer = ended.too_many_of_producer,
-                          .ended_no_open = ended.no_open,
-                          .ended_idle = ended.idle,
-                          .ended_unread = ended.unread + dataset_.overdue_exports(),
-                          .connections = acceptor_ == nullptr ? net::Acceptor::Counts() : acceptor_->counts(),
-                          .delays = rates_.delays(),
-                          .too_large_records = too_large_records_,
-                          .limits = LimitValues(limits_),
-                          .refused_disk_full = disk.turned_away,
-                          .disk_keep_free_bytes = disk.keep_free_bytes,
-                          .disk_free_bytes = disk.free_bytes,
-                          .database_bytes = FileBytes(db_),
-                          .wal_bytes = FileBytes(db_ + "-wal"),
-                          .retention = retention_.state()};
+  const ingest::StreamRegistry::Counts ended = streams_.counts();
+  const writer::DiskGuard::State disk = disk_guard_.state();
+  writer::CollectorState state = {.in_flight_bytes = admission.used_bytes,
+                                  .in_flight_limit_bytes = limits_.in_flight_bytes,
+                                  .window_bytes = limits_.window_bytes,
+                                  .waiting_batches = admission.waiting,
+                                  .waiting_bytes = admission.waiting_bytes,
+                                  .unread_ack_bytes = unread_ack_bytes_,
+                                  .streams = calls_.CountOf(ingest::IngestStream::kMethod),
+                                  .refused_unauthenticated = refusals.unauthenticated,
+                                  .refused_permission_denied = refusals.permission_denied,
+                                  .refused_tokens_unreadable = refusals.tokens_unreadable,
+                                  .refused_overloaded = admission.turned_away,
+                                  .refused_streams = calls_.too_many(),
+                                  .refused_streams_of_producer = ended.too_many_of_producer,
+                                  .ended_no_open = ended.no_open,
+                                  .ended_idle = ended.idle,
+                                  .ended_unread = ended.unread + dataset_.overdue_exports(),
+                                  .connections = acceptor_ == nullptr ? net::Acceptor::Counts() : acceptor_->counts(),
+                                  .delays = rates_.delays(),
+                                  .too_large_records = too_large_records_,
+                                  .limits = call::LimitValues(limits_),
+                                  .refused_disk_full = disk.turned_away,
+                                  .disk_keep_free_bytes = disk.keep_free_bytes,
+                                  .disk_free_bytes = disk.free_bytes,
+                                  .database_bytes = FileBytes(db_),
+                                  .wal_bytes = FileBytes(db_ + "-wal"),
+                                  .retention = retention_.state()};
   if (tokens_ != nullptr) state.tokens_unreadable = tokens_->UnreadableFor();
-  const absl::StatusOr<ReaderPool::Borrowed> reader = readers_.Borrow();
+  const absl::StatusOr<dataset::ReaderPool::Borrowed> reader = readers_.Borrow();
   if (!reader.ok()) return state;
   if (absl::StatusOr<uint64_t> count = (*reader)->CountProducers(); count.ok()) state.producers = *count;
   return state;

@@ -53,13 +53,13 @@ struct ServerOptions {
   std::string tokens;
   // The clock that measures how long the token file has been unreadable.
   access::TokenWatch::Clock token_clock = &SteadyNow;
-  Limits limits;
-  RetentionOptions retention;
+  call::Limits limits;
+  writer::RetentionOptions retention;
   storage::sqlite::WriterOptions writer;
   // Returns the number of free bytes on the dataset's disk.
-  decltype(DiskGuardOptions::free_bytes) free_disk_bytes = &FreeDiskBytes;
+  decltype(writer::DiskGuardOptions::free_bytes) free_disk_bytes = &writer::FreeDiskBytes;
   // Called from the writer thread when the dataset fails. After that nothing is acknowledged; the process should exit.
-  WriterLoop::OnFatal on_fatal;
+  writer::WriterLoop::OnFatal on_fatal;
   // Called from an acceptor's thread when a port's listening socket is lost and cannot be opened again. The process
   // should exit.
   std::function<void(const absl::Status&)> on_lost_port;
@@ -100,30 +100,30 @@ class CollectorServer {
   // Closes the connection of a peer.
   void EndConnection(const std::string& peer) const;
   void LimitConnections(grpc::ServerBuilder& builder) const;
-  CollectorState State();
+  writer::CollectorState State();
 
   const std::string db_;
-  const Limits limits_;
-  Admission admission_;
-  StreamRegistry streams_;
-  ProducerRates rates_;
+  const call::Limits limits_;
+  ingest::Admission admission_;
+  ingest::StreamRegistry streams_;
+  ingest::ProducerRates rates_;
   std::atomic<uint64_t> unread_ack_bytes_ = 0;
   std::atomic<uint64_t> too_large_records_ = 0;
   const std::unique_ptr<access::TokenWatch> tokens_;
   access::Gate gate_;
   const std::unique_ptr<net::ReceiveMeter> meter_;
-  RunningCalls calls_;
-  CallQueue call_queue_{calls_};
-  const std::unique_ptr<CollectorMetrics> metrics_;  // nullptr: none
+  call::RunningCalls calls_;
+  call::CallQueue call_queue_{calls_};
+  const std::unique_ptr<writer::CollectorMetrics> metrics_;  // nullptr: none
   ServingHealth health_;
-  DiskGuard disk_guard_;
-  Retention retention_;
-  WriterLoop writer_;
+  writer::DiskGuard disk_guard_;
+  writer::Retention retention_;
+  writer::WriterLoop writer_;
   HealthService health_service_;
-  IngestService ingest_;
-  ReaderPool readers_;
-  DatasetService dataset_;
-  DeletionService deletion_;
+  ingest::IngestService ingest_;
+  dataset::ReaderPool readers_;
+  dataset::DatasetService dataset_;
+  dataset::DeletionService deletion_;
   std::unique_ptr<grpc::Server> server_;
   // hands accepted connections to server_
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> connections_;

@@ -7,13 +7,13 @@
 
 namespace telemetry::collector {
 
-net::ConnectionLimits ConnectionLimitsOf(const Limits& limits) {
+net::ConnectionLimits ConnectionLimitsOf(const call::Limits& limits) {
   const uint64_t half = std::max<uint64_t>(limits.max_connections / 2, 1);
   const uint64_t per_address = limits.max_connections_per_address;
   return {.in_total = limits.max_connections, .per_network = per_address == 0 ? half : per_address};
 }
 
-absl::StatusOr<Limits> FitConnections(Limits limits, uint64_t files) {
+absl::StatusOr<call::Limits> FitConnections(call::Limits limits, uint64_t files) {
   const uint64_t most = net::ConnectionsWithin(files);
   if (most == 0) {
     return absl::FailedPreconditionError(

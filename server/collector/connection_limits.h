@@ -9,10 +9,10 @@
 namespace telemetry::collector {
 
 // Returns the most connections that the port accepts, in total and from one address.
-net::ConnectionLimits ConnectionLimitsOf(const Limits& limits);
+net::ConnectionLimits ConnectionLimitsOf(const call::Limits& limits);
 
 // Returns `limits` with the connection limits lowered to fit a process that may open `files` files. Returns
 // FAILED_PRECONDITION if `files` leaves no room for connections.
-absl::StatusOr<Limits> FitConnections(Limits limits, uint64_t files);
+absl::StatusOr<call::Limits> FitConnections(call::Limits limits, uint64_t files);
 
 }  // namespace telemetry::collector

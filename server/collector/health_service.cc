@@ -54,10 +54,10 @@ grpc::ByteBuffer WriteStatus(char status) {
 }  // namespace
 
 // A call of Check or Watch. gRPC calls its On... methods from several threads.
-class HealthService::Call final : public RawCall {
+class HealthService::Call final : public call::RawCall {
  public:
-  Call(HealthService& health, AdmittedCall call, bool is_watch)
-      : RawCall(std::move(call)),
+  Call(HealthService& health, call::AdmittedCall call, bool is_watch)
+      : call::RawCall(std::move(call)),
         health_(health),
         is_watch_(is_watch),
         request_at_(SteadyAfter(health.open_timeout_)) {}
@@ -117,7 +117,7 @@ class HealthService::Call final : public RawCall {
   void OnCancel() override { End(ClientHasGone()); }
   void OnDone() override {
     health_.Remove(this);
-    RawCall::OnDone();
+    call::RawCall::OnDone();
   }
 
   static absl::Status ClientHasGone() { return absl::CancelledError("the client has disconnected"); }
@@ -143,7 +143,7 @@ class HealthService::Call final : public RawCall {
         finish = end_;
       }
     }
-    if (finish) wire().Finish(ToGrpc(*finish));
+    if (finish) wire().Finish(call::ToGrpc(*finish));
   }
 
   HealthService& health_;
@@ -160,12 +160,12 @@ class HealthService::Call final : public RawCall {
   bool is_finished_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-HealthService::HealthService(RunningCalls& calls, absl::Duration open_timeout)
-    : RawService(calls), open_timeout_(open_timeout), statuses_{{"", kServing}} {
-  AddMethod(kCheck, CallKind::kHealth,
-            [this](AdmittedCall call) { return std::make_shared<Call>(*this, std::move(call), false); });
-  AddMethod(kWatch, CallKind::kHealth,
-            [this](AdmittedCall call) { return std::make_shared<Call>(*this, std::move(call), true); });
+HealthService::HealthService(call::RunningCalls& calls, absl::Duration open_timeout)
+    : call::RawService(calls), open_timeout_(open_timeout), statuses_{{"", kServing}} {
+  AddMethod(kCheck, call::CallKind::kHealth,
+            [this](call::AdmittedCall call) { return std::make_shared<Call>(*this, std::move(call), false); });
+  AddMethod(kWatch, call::CallKind::kHealth,
+            [this](call::AdmittedCall call) { return std::make_shared<Call>(*this, std::move(call), true); });
 }
 
 HealthService::~HealthService() = default;

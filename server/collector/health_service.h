@@ -15,11 +15,11 @@ namespace telemetry::collector {
 
 // The standard service grpc.health.v1.Health. gRPC's own implementation limits neither the number of calls nor their
 // time, and every client may call it without a token. Thread-safe.
-class HealthService final : public RawService, public grpc::HealthCheckServiceInterface {
+class HealthService final : public call::RawService, public grpc::HealthCheckServiceInterface {
  public:
   // A call whose request does not arrive within `open_timeout` ends with DEADLINE_EXCEEDED. `calls` must outlive the
   // service.
-  HealthService(RunningCalls& calls, absl::Duration open_timeout);
+  HealthService(call::RunningCalls& calls, absl::Duration open_timeout);
   ~HealthService() override;
 
   void SetServingStatus(const std::string& service, bool is_serving) override ABSL_LOCKS_EXCLUDED(mutex_);

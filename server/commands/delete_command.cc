@@ -61,11 +61,11 @@ void PrintAttempt(const v1::DeletedAttempt& attempt) {
       record::Counted(attempt.rows(), "row").c_str(), is_open ? ", still open" : "");
 }
 
-std::string CountsText(const collector::DeletedCounts& counts) {
+std::string CountsText(const dataset::DeletedCounts& counts) {
   return absl::StrCat(record::Counted(counts.attempts, "attempt"), " with ", record::Counted(counts.rows, "row"));
 }
 
-bool Confirm(const collector::DeletedCounts& counts) {
+bool Confirm(const dataset::DeletedCounts& counts) {
   std::printf("Delete %s? Type yes: ", CountsText(counts).c_str());
   std::fflush(stdout);
   char answer[16] = {};
@@ -130,7 +130,7 @@ class DeleteCommand final : public cli::Command {
                                         : ConnectToCollectorPlace(collector_, credentials_));
     v1::DeleteRequest request = request_;
     request.set_dry_run(true);
-    collector::DeletedCounts planned;
+    dataset::DeletedCounts planned;
     absl::Status status = place->Delete(request, [&](const v1::DeleteStep& step) {
       for (const v1::DeletedAttempt& attempt : step.attempts()) PrintAttempt(attempt);
       planned.Add(step);
@@ -143,7 +143,7 @@ class DeleteCommand final : public cli::Command {
     }
     if (!yes_ && !Confirm(planned)) return absl::CancelledError("nothing is deleted: the answer was not yes");
     request.set_dry_run(false);
-    collector::DeletedCounts deleted;
+    dataset::DeletedCounts deleted;
     status = place->Delete(request, [&](const v1::DeleteStep& step) { deleted.Add(step); });
     std::printf("deleted %s, and %s that had no other attempts\n", CountsText(deleted).c_str(),
                 record::Counted(deleted.runs, "run").c_str());

@@ -22,12 +22,12 @@ class DatabasePlace final : public DeletionPlace {
       : reader_(std::move(reader)), writer_(std::move(writer)) {}
 
   absl::Status Delete(const v1::DeleteRequest& request, const StepSink& sink) override {
-    collector::DeletedCounts counts;
+    dataset::DeletedCounts counts;
     absl::Status status = TryDelete(request, [&](const v1::DeleteStep& step) {
       counts.Add(step);
       sink(step);
     });
-    if (!request.dry_run()) collector::LogDeletion({}, request, counts, std::string(status.message()));
+    if (!request.dry_run()) dataset::LogDeletion({}, request, counts, std::string(status.message()));
     return status;
   }
 

@@ -20,7 +20,7 @@ std::string CheckRecordLimit(const std::string& text) {
 // The group of the rarely needed flags, which only --help-all shows.
 constexpr char kLimits[] = "Limits";
 
-void AddAll(cli::Flags& flags, collector::Limits& limits) {
+void AddAll(cli::Flags& flags, call::Limits& limits) {
   const CLI::Validator bytes(CheckRecordLimit, "");
   flags.Add("window-bytes", limits.window_bytes, "Most unacknowledged record bytes of a stream")->check(bytes);
   flags.Add("max-batch-bytes", limits.max_batch_bytes, "Most record bytes in a batch")->check(bytes);
@@ -75,7 +75,7 @@ void AddAll(cli::Flags& flags, collector::Limits& limits) {
 
 }  // namespace
 
-void AddLimitFlags(cli::Flags& flags, collector::Limits& limits) {
+void AddLimitFlags(cli::Flags& flags, call::Limits& limits) {
   CLI::App& command = flags.command();
   const size_t others = command.get_options().size();
   AddAll(flags, limits);

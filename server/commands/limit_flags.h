@@ -6,6 +6,6 @@
 namespace telemetry::commands {
 
 // Adds the flags of `serve` that bound memory, time and sizes. --help hides them, --help-all shows them.
-void AddLimitFlags(cli::Flags& flags, collector::Limits& limits);
+void AddLimitFlags(cli::Flags& flags, call::Limits& limits);
 
 }  // namespace telemetry::commands

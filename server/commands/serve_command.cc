@@ -72,9 +72,9 @@ void EndWithoutPort(const absl::Status& status) {
 }
 
 // Returns `asked` with the connection limits that this process can support.
-absl::StatusOr<collector::Limits> LimitsHere(const collector::Limits& asked) {
+absl::StatusOr<call::Limits> LimitsHere(const call::Limits& asked) {
   const uint64_t files = net::RaiseFileLimit();
-  absl::StatusOr<collector::Limits> limits = collector::FitConnections(asked, files);
+  absl::StatusOr<call::Limits> limits = collector::FitConnections(asked, files);
   if (limits.ok() && limits->max_connections < asked.max_connections) {
     log::Warn("the limit on open files allows fewer connections than --max-connections",
               {{"files", files}, {"reserved", net::kReservedFiles}, {"connections", limits->max_connections}});
@@ -108,7 +108,7 @@ absl::Status Serve(const ServeFlags& flags) {
   const sigset_t signals = cli::BlockEndSignals();
   WarnOfOpenPort(flags, flags.listen, "can read and write");
   WarnOfOpenPort(flags, flags.metrics_listen, "can read the metrics");
-  ASSIGN_OR_RETURN(collector::Limits limits, LimitsHere(flags.limits));
+  ASSIGN_OR_RETURN(call::Limits limits, LimitsHere(flags.limits));
   ASSIGN_OR_RETURN(std::unique_ptr<collector::CollectorServer> server,
                    collector::CollectorServer::Start({.db = flags.db,
                                                       .listen = flags.listen,

@@ -28,7 +28,7 @@ struct ServeFlags {
   std::string log_format = "text";
   // The retention rules for a SQLite file.
   storage::PruneRules keep = {.keep_rejects_bytes = kKeepRejectsBytes};
-  collector::Limits limits = {.memory_bytes = uint64_t{192} << 20};
+  call::Limits limits = {.memory_bytes = uint64_t{192} << 20};
 
   void AddTo(cli::Flags& flags);
   // Returns an error with the reason why serve must refuse these flags.

@@ -66,7 +66,7 @@ std::string LookAtTokens(const ServeFlags& flags, Findings& findings) {
 
 void LookAtConnections(const ServeFlags& flags, Findings& findings) {
   const uint64_t files = net::RaiseFileLimit();
-  const absl::StatusOr<collector::Limits> limits = collector::FitConnections(flags.limits, files);
+  const absl::StatusOr<call::Limits> limits = collector::FitConnections(flags.limits, files);
   if (!limits.ok()) return findings.Problem(limits.status());
   findings.served.push_back(absl::StrCat("connect  ", limits->max_connections, " connections at a time, ",
                                          limits->max_connections_per_address, " from one address (", files,

@@ -8,7 +8,7 @@
 #include "server/call/unary_call.h"
 #include "telemetry/v1/dataset.pb.h"
 
-namespace telemetry::collector {
+namespace telemetry::dataset {
 namespace {
 
 constexpr int kQuestionThreads = 2;
@@ -22,14 +22,14 @@ constexpr uint64_t kAnswerBytes = uint64_t{16} << 20;
 // A unary call whose response a pool thread reads from the dataset. The response counts as held until the client has
 // read it.
 template <typename Request, typename Response>
-class DatasetService::Question final : public UnaryCall {
+class DatasetService::Question final : public call::UnaryCall {
  public:
   using Ask = absl::StatusOr<Response> (*)(storage::StoreReader&, const Request&);
 
   // `service` must outlive the call.
-  Question(DatasetService& service, AdmittedCall call, Ask ask)
-      : UnaryCall(std::move(call), service.gate_,
-                  {.request = service.options_.request_timeout, .unread = service.options_.unread_timeout}),
+  Question(DatasetService& service, call::AdmittedCall call, Ask ask)
+      : call::UnaryCall(std::move(call), service.gate_,
+                        {.request = service.options_.request_timeout, .unread = service.options_.unread_timeout}),
         service_(service),
         ask_(ask) {}
   Question(const Question&) = delete;
@@ -38,11 +38,11 @@ class DatasetService::Question final : public UnaryCall {
 
  private:
   void OnRequest() override {
-    if (absl::Status status = FromBuffer(request(), &request_); !status.ok()) return End(std::move(status));
+    if (absl::Status status = call::FromBuffer(request(), &request_); !status.ok()) return End(std::move(status));
     request().Clear();
     auto self = std::static_pointer_cast<Question>(shared_from_this());
     const bool waits = service_.question_pool_.Run(sender(), [self = std::move(self)] { self->Read(); });
-    if (!waits) End(TryAgainLater("too many calls of this client are waiting", service_.options_.retry_delay));
+    if (!waits) End(call::TryAgainLater("too many calls of this client are waiting", service_.options_.retry_delay));
   }
 
   void Read() {
@@ -51,7 +51,7 @@ class DatasetService::Question final : public UnaryCall {
     if (!reader.ok()) return End(reader.status());
     const absl::StatusOr<Response> response = ask_(**reader, request_);
     if (!response.ok()) return End(response.status());
-    grpc::ByteBuffer answer = ToBuffer(*response);
+    grpc::ByteBuffer answer = call::ToBuffer(*response);
     held_bytes_ = answer.Length();
     service_.question_pool_.Hold(sender(), held_bytes_);
     Answer(std::move(answer));
@@ -66,13 +66,14 @@ class DatasetService::Question final : public UnaryCall {
 template <typename Request, typename Response>
 void DatasetService::AddQuestion(const char* method,
                                  absl::StatusOr<Response> (*ask)(storage::StoreReader&, const Request&)) {
-  AddMethod(method, CallKind::kOther, [this, ask](AdmittedCall call) {
+  AddMethod(method, call::CallKind::kOther, [this, ask](call::AdmittedCall call) {
     return std::make_shared<Question<Request, Response>>(*this, std::move(call), ask);
   });
 }
 
-DatasetService::DatasetService(ReaderPool& readers, access::Gate& gate, RunningCalls& calls, const Options& options)
-    : RawService(calls),
+DatasetService::DatasetService(ReaderPool& readers, access::Gate& gate, call::RunningCalls& calls,
+                               const Options& options)
+    : call::RawService(calls),
       readers_(readers),
       gate_(gate),
       options_(options),
@@ -94,7 +95,7 @@ DatasetService::DatasetService(ReaderPool& readers, access::Gate& gate, RunningC
   AddQuestion<v1::ListMeasurementsRequest, v1::ListMeasurementsResponse>(
       "/telemetry.v1.DatasetService/ListMeasurements",
       [](StoreReader& reader, const auto& request) { return reader.ListMeasurements(request); });
-  AddMethod(ExportCall::kMethod, CallKind::kExport, [this](AdmittedCall call) {
+  AddMethod(ExportCall::kMethod, call::CallKind::kExport, [this](call::AdmittedCall call) {
     const PageCallContext context = {.pool = export_pool_,
                                      .readers = readers_,
                                      .request_timeout = options_.request_timeout,
@@ -111,4 +112,4 @@ void DatasetService::OnExportEnd(const access::Caller& caller, const absl::Statu
   gate_.LogEnd(caller, ExportCall::kMethod, "", status);
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::dataset

@@ -14,11 +14,11 @@
 #include "server/dataset/reader_pool.h"
 #include "server/storage/store.h"
 
-namespace telemetry::collector {
+namespace telemetry::dataset {
 
 // The implementation of DatasetService in dataset.proto. Calls use readers on the service's own threads, and clients
 // take turns: short queries do not wait behind exports, and neither blocks the ingest.
-class DatasetService final : public RawService {
+class DatasetService final : public call::RawService {
  public:
   // The most readers in use at a time.
   static constexpr int kMostReaders = 6;
@@ -31,7 +31,7 @@ class DatasetService final : public RawService {
   };
 
   // `readers`, `gate` and `calls` must outlive the service.
-  DatasetService(ReaderPool& readers, access::Gate& gate, RunningCalls& calls, const Options& options);
+  DatasetService(ReaderPool& readers, access::Gate& gate, call::RunningCalls& calls, const Options& options);
 
   // The number of exports that ended so far because they took too long, or because the client did not read.
   uint64_t overdue_exports() const { return overdue_exports_; }
@@ -53,4 +53,4 @@ class DatasetService final : public RawService {
   FairPool export_pool_;
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::dataset

@@ -7,16 +7,17 @@
 #include "proto/base/status_macros.h"
 #include "server/call/message_buffer.h"
 
-namespace telemetry::collector {
+namespace telemetry::dataset {
 
-DeletionCall::DeletionCall(const PageCallContext& context, AdmittedCall call, WriterLoop& writer, access::Gate& gate)
+DeletionCall::DeletionCall(const PageCallContext& context, call::AdmittedCall call, writer::WriterLoop& writer,
+                           access::Gate& gate)
     : PageCall(context, std::move(call),
                {.draining = "the collector is shutting down: repeat the deletion",
                 .overdue = "the deletion took longer than the collector's --export-timeout: repeat the deletion"}),
       writer_(writer),
       gate_(gate) {}
 
-absl::Status DeletionCall::TakeRequest(const grpc::ByteBuffer& request) { return FromBuffer(request, &request_); }
+absl::Status DeletionCall::TakeRequest(const grpc::ByteBuffer& request) { return call::FromBuffer(request, &request_); }
 
 absl::StatusOr<storage::Removal> DeletionCall::Find() {
   ASSIGN_OR_RETURN(const ReaderPool::Borrowed reader, readers().Borrow());
@@ -31,7 +32,7 @@ DeletionCall::Page DeletionCall::PageOf(v1::DeleteStep step) const {
   step.set_through(deletion_->through());
   Page page;
   page.is_last = deletion_->done();
-  if (page.is_last || step.attempts_size() > 0 || step.runs() > 0) page.Add(ToBuffer(step));
+  if (page.is_last || step.attempts_size() > 0 || step.runs() > 0) page.Add(call::ToBuffer(step));
   return page;
 }
 
@@ -80,4 +81,4 @@ void DeletionCall::LogIfOver() {
   LogDeletion(deleter, request_, counts_, std::string(end_->message()));
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::dataset

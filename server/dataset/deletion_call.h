@@ -13,7 +13,7 @@
 #include "server/writer/writer_loop.h"
 #include "telemetry/v1/deletion.pb.h"
 
-namespace telemetry::collector {
+namespace telemetry::dataset {
 
 // A call of DeletionService.Delete. A pool thread finds the next attempts with a reader, and the writer removes them in
 // one transaction. The search for more attempts begins when the client has received the message about these.
@@ -22,7 +22,7 @@ class DeletionCall final : public PageCall {
   static constexpr char kMethod[] = "/telemetry.v1.DeletionService/Delete";
 
   // `writer` and `gate` must outlive the call.
-  DeletionCall(const PageCallContext& context, AdmittedCall call, WriterLoop& writer, access::Gate& gate);
+  DeletionCall(const PageCallContext& context, call::AdmittedCall call, writer::WriterLoop& writer, access::Gate& gate);
 
  private:
   absl::Status TakeRequest(const grpc::ByteBuffer& request) override;
@@ -37,7 +37,7 @@ class DeletionCall final : public PageCall {
   // Logs the deletion if it has ended and the writer is not executing a part of it.
   void LogIfOver() ABSL_EXCLUSIVE_LOCKS_REQUIRED(audit_mutex_);
 
-  WriterLoop& writer_;
+  writer::WriterLoop& writer_;
   access::Gate& gate_;
   v1::DeleteRequest request_;
   std::optional<storage::readers::Deletion> deletion_;  // used by the thread that builds the current page
@@ -50,4 +50,4 @@ class DeletionCall final : public PageCall {
   std::optional<absl::Status> end_ ABSL_GUARDED_BY(audit_mutex_);
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::dataset

@@ -4,7 +4,7 @@
 #include "proto/log/log.h"
 #include "proto/record/ids.h"
 
-namespace telemetry::collector {
+namespace telemetry::dataset {
 
 void DeletedCounts::Add(const v1::DeleteStep& step) {
   attempts += static_cast<uint64_t>(step.attempts_size());
@@ -28,4 +28,4 @@ void LogDeletion(const Deleter& deleter, const v1::DeleteRequest& request, const
                                          {"ended_early", reason}});
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::dataset

@@ -5,7 +5,7 @@
 
 #include "telemetry/v1/deletion.pb.h"
 
-namespace telemetry::collector {
+namespace telemetry::dataset {
 
 // The caller of a deletion. `by` is the name of the token, or "local" if a command deletes from the database itself;
 // the other fields are empty then.
@@ -30,4 +30,4 @@ struct DeletedCounts {
 void LogDeletion(const Deleter& deleter, const v1::DeleteRequest& request, const DeletedCounts& counts,
                  const std::string& reason);
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::dataset

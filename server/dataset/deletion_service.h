@@ -12,10 +12,10 @@
 #include "server/dataset/reader_pool.h"
 #include "server/writer/writer_loop.h"
 
-namespace telemetry::collector {
+namespace telemetry::dataset {
 
 // The implementation of DeletionService in deletion.proto.
-class DeletionService final : public RawService {
+class DeletionService final : public call::RawService {
  public:
   // The most readers in use at a time.
   static constexpr int kMostReaders = 1;
@@ -27,21 +27,22 @@ class DeletionService final : public RawService {
   };
 
   // `writer`, `readers`, `gate` and `calls` must outlive the service.
-  DeletionService(WriterLoop& writer, ReaderPool& readers, access::Gate& gate, RunningCalls& calls,
+  DeletionService(writer::WriterLoop& writer, ReaderPool& readers, access::Gate& gate, call::RunningCalls& calls,
                   const Options& options)
-      : RawService(calls) {
-    AddMethod(DeletionCall::kMethod, CallKind::kOther, [this, &writer, &readers, &gate, options](AdmittedCall call) {
-      const PageCallContext context = {.pool = pool_,
-                                       .readers = readers,
-                                       .request_timeout = options.request_timeout,
-                                       .unread_timeout = options.unread_timeout,
-                                       .call_timeout = options.call_timeout};
-      return std::make_shared<DeletionCall>(context, std::move(call), writer, gate);
-    });
+      : call::RawService(calls) {
+    AddMethod(DeletionCall::kMethod, call::CallKind::kOther,
+              [this, &writer, &readers, &gate, options](call::AdmittedCall call) {
+                const PageCallContext context = {.pool = pool_,
+                                                 .readers = readers,
+                                                 .request_timeout = options.request_timeout,
+                                                 .unread_timeout = options.unread_timeout,
+                                                 .call_timeout = options.call_timeout};
+                return std::make_shared<DeletionCall>(context, std::move(call), writer, gate);
+              });
   }
 
  private:
   FairPool pool_{{.threads = kMostReaders}};
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::dataset

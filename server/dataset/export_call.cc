@@ -8,7 +8,7 @@
 #include "server/call/message_buffer.h"
 #include "telemetry/v1/dataset.pb.h"
 
-namespace telemetry::collector {
+namespace telemetry::dataset {
 namespace {
 
 constexpr uint64_t kPageBytes = uint64_t{256} << 10;
@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds kTurn{50};
 
 }  // namespace
 
-ExportCall::ExportCall(const PageCallContext& context, AdmittedCall call, CallEnd on_end)
+ExportCall::ExportCall(const PageCallContext& context, call::AdmittedCall call, CallEnd on_end)
     : PageCall(
           context, std::move(call),
           {.draining = "the collector is shutting down: repeat the export",
@@ -27,7 +27,7 @@ ExportCall::ExportCall(const PageCallContext& context, AdmittedCall call, CallEn
 
 absl::Status ExportCall::TakeRequest(const grpc::ByteBuffer& request) {
   v1::ExportRequest parsed;
-  RETURN_IF_ERROR(FromBuffer(request, &parsed));
+  RETURN_IF_ERROR(call::FromBuffer(request, &parsed));
   exporter_.emplace(std::move(parsed));
   return absl::OkStatus();
 }
@@ -41,9 +41,9 @@ absl::StatusOr<ExportCall::Page> ExportCall::ReadPage() {
     page.is_last = step.done;
     if (step.done) break;
     if (!step.item.has_value() && step.serialised.empty()) continue;
-    page.Add(step.item.has_value() ? ToBuffer(*step.item) : ToBuffer(step.serialised));
+    page.Add(step.item.has_value() ? call::ToBuffer(*step.item) : call::ToBuffer(step.serialised));
   }
   return page;
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::dataset

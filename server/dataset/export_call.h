@@ -8,7 +8,7 @@
 #include "server/dataset/page_call.h"
 #include "server/storage/readers/exporter.h"
 
-namespace telemetry::collector {
+namespace telemetry::dataset {
 
 // A call of DatasetService.Export. A pool thread borrows a reader for each page and reads the page.
 class ExportCall final : public PageCall {
@@ -18,7 +18,7 @@ class ExportCall final : public PageCall {
   // Called with the end status of the call before its client receives it. DEADLINE_EXCEEDED: a timeout of the context
   // has passed.
   using CallEnd = std::function<void(const access::Caller&, const absl::Status&)>;
-  ExportCall(const PageCallContext& context, AdmittedCall call, CallEnd on_end);
+  ExportCall(const PageCallContext& context, call::AdmittedCall call, CallEnd on_end);
 
  private:
   absl::Status TakeRequest(const grpc::ByteBuffer& request) override;
@@ -32,4 +32,4 @@ class ExportCall final : public PageCall {
   std::optional<storage::readers::Exporter> exporter_;
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::dataset

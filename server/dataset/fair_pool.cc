@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace telemetry::collector {
+namespace telemetry::dataset {
 
 FairPool::FairPool(const Options& options) : options_(options), most_running_(std::max(options.threads / 2, 1)) {
   threads_.reserve(options.threads);
@@ -92,4 +92,4 @@ void FairPool::Loop() {
   }
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::dataset

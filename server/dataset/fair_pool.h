@@ -12,7 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/synchronization/mutex.h"
 
-namespace telemetry::collector {
+namespace telemetry::dataset {
 
 // A thread pool whose clients take turns. A client uses at most half of the threads at a time. A client starts no new
 // work while it, or all clients together, hold as many bytes as the limits allow. Thread-safe.
@@ -63,4 +63,4 @@ class FairPool {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::dataset

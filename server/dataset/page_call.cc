@@ -5,7 +5,7 @@
 
 #include "server/call/grpc_status.h"
 
-namespace telemetry::collector {
+namespace telemetry::dataset {
 namespace {
 
 constexpr std::chrono::milliseconds kLastWrite{500};
@@ -19,8 +19,8 @@ void PageCall::Page::Add(grpc::ByteBuffer message) {
   messages.push_back(std::move(message));
 }
 
-PageCall::PageCall(const PageCallContext& context, AdmittedCall call, const Words& words)
-    : RawCall(std::move(call)),
+PageCall::PageCall(const PageCallContext& context, call::AdmittedCall call, const Words& words)
+    : call::RawCall(std::move(call)),
       context_(context),
       words_(words),
       request_at_(SteadyAfter(context.request_timeout)),
@@ -121,7 +121,7 @@ void PageCall::FinishNow(const absl::Status& status) {
   context_.pool.Release(sender(), page_.bytes);
   page_ = {};
   OnEnd(status);
-  wire().Finish(ToGrpc(status));
+  wire().Finish(call::ToGrpc(status));
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::dataset

@@ -17,7 +17,7 @@
 #include "server/dataset/fair_pool.h"
 #include "server/dataset/reader_pool.h"
 
-namespace telemetry::collector {
+namespace telemetry::dataset {
 
 // The objects and timeouts that all calls of a kind share. The objects must outlive the calls.
 struct PageCallContext {
@@ -33,7 +33,7 @@ struct PageCallContext {
 
 // A call with one request, whose response is a stream of messages that are produced in pages. A pool thread begins each
 // page. A page stays in memory until the client has received it; meanwhile the call uses neither a thread nor a reader.
-class PageCall : public RawCall {
+class PageCall : public call::RawCall {
  public:
   // Ends the call. Waits up to half a second for a pending write, so that the client receives the status.
   void End(absl::Status status) final ABSL_LOCKS_EXCLUDED(mutex_);
@@ -55,7 +55,7 @@ class PageCall : public RawCall {
     const char* overdue;
   };
 
-  PageCall(const PageCallContext& context, AdmittedCall call, const Words& words);
+  PageCall(const PageCallContext& context, call::AdmittedCall call, const Words& words);
 
   // Parses the request. An error ends the call.
   virtual absl::Status TakeRequest(const grpc::ByteBuffer& request) = 0;
@@ -99,4 +99,4 @@ class PageCall : public RawCall {
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::dataset

@@ -4,7 +4,7 @@
 
 #include "proto/base/status_macros.h"
 
-namespace telemetry::collector {
+namespace telemetry::dataset {
 
 absl::StatusOr<ReaderPool::Borrowed> ReaderPool::Borrow() {
   {
@@ -25,4 +25,4 @@ void ReaderPool::GiveBack::operator()(storage::StoreReader* reader) const {
   pool_->idle_.push_back(std::move(owned));
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::dataset

@@ -9,7 +9,7 @@
 #include "absl/synchronization/mutex.h"
 #include "server/storage/store.h"
 
-namespace telemetry::collector {
+namespace telemetry::dataset {
 
 // A pool of dataset readers that stay open between calls, because each connection to PostgreSQL costs a server process.
 // The pool keeps as many readers as were ever in use at a time; the number of the callers' threads bounds it. Must
@@ -40,4 +40,4 @@ class ReaderPool {
   std::vector<std::unique_ptr<storage::StoreReader>> idle_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::dataset

@@ -6,7 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "server/call/grpc_status.h"
 
-namespace telemetry::collector {
+namespace telemetry::ingest {
 namespace {
 
 // The size limit of a small batch: this constant or a 64th of the budget, whichever is lower. An eighth of the budget
@@ -17,7 +17,7 @@ constexpr uint64_t kPartsOfBudget = 8;
 
 }  // namespace
 
-Admission::Admission(const Limits& limits)
+Admission::Admission(const call::Limits& limits)
     : limits_(limits),
       small_bytes_(std::min(kSmallBytes, limits.in_flight_bytes / kSmallOnesOfBudget)),
       small_(limits.in_flight_bytes / kPartsOfBudget),
@@ -58,7 +58,7 @@ void Admission::Admit(const std::string& sender, uint64_t bytes, uint64_t messag
 bool Admission::MakeRoomToWait(const std::string& sender, uint64_t message_bytes, Answers& turned_away) {
   const uint64_t half = limits_.waiting_bytes / 2;
   const auto has_room = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return waiting_.RoomFor(sender, message_bytes) == SenderShares::Room::kYes;
+    return waiting_.RoomFor(sender, message_bytes) == call::SenderShares::Room::kYes;
   };
   if (waiting_.HeldBy(sender) + message_bytes > half) return has_room();
   for (Part* part : {&large_, &small_}) {
@@ -72,7 +72,9 @@ bool Admission::MakeRoomToWait(const std::string& sender, uint64_t message_bytes
   return has_room();
 }
 
-absl::Status Admission::Overloaded() const { return TryAgainLater("the collector is overloaded", limits_.retry_delay); }
+absl::Status Admission::Overloaded() const {
+  return call::TryAgainLater("the collector is overloaded", limits_.retry_delay);
+}
 
 void Admission::Release(const std::string& sender, uint64_t bytes) {
   absl::MutexLock lock(&mutex_);
@@ -94,9 +96,9 @@ std::list<Admission::Waiter>::iterator Admission::Part::FirstWithRoom() {
   absl::flat_hash_set<std::string_view> full;
   for (auto waiter = waiters.begin(); waiter != waiters.end(); ++waiter) {
     if (full.contains(waiter->sender)) continue;
-    const SenderShares::Room room = in_flight.RoomFor(waiter->sender, waiter->bytes);
-    if (room == SenderShares::Room::kYes) return waiter;
-    if (room == SenderShares::Room::kAllIsFull) break;
+    const call::SenderShares::Room room = in_flight.RoomFor(waiter->sender, waiter->bytes);
+    if (room == call::SenderShares::Room::kYes) return waiter;
+    if (room == call::SenderShares::Room::kAllIsFull) break;
     full.insert(waiter->sender);
   }
   return waiters.end();
@@ -149,4 +151,4 @@ void Admission::Run() {
   }
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::ingest

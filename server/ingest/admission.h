@@ -15,7 +15,7 @@
 #include "server/call/limits.h"
 #include "server/call/sender_shares.h"
 
-namespace telemetry::collector {
+namespace telemetry::ingest {
 
 // The budget for bytes in flight: records and the memory that holds them. A batch is admitted before it is parsed.
 // While the budget has no room, the batch waits and its stream reads no further message, which is the client's
@@ -31,7 +31,7 @@ class Admission {
   // free within admission_timeout, or there was no room to wait.
   using Done = std::function<void(absl::Status)>;
 
-  explicit Admission(const Limits& limits);
+  explicit Admission(const call::Limits& limits);
   ~Admission() { Stop(); }
   // Ends all waiting batches, and all that come later, with UNAVAILABLE.
   void Stop() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -69,7 +69,7 @@ class Admission {
     std::list<Waiter>::iterator FirstWithRoom();
     bool HasWork() { return FirstWithRoom() != waiters.end(); }
 
-    SenderShares in_flight;
+    call::SenderShares in_flight;
     std::list<Waiter> waiters;
   };
 
@@ -91,16 +91,16 @@ class Admission {
   // Removes from the queue the waiters that have room now or whose deadline has passed, and all of them after Stop.
   void TakeAnswered(Part& part, Answers& answers) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  const Limits limits_;
+  const call::Limits limits_;
   const uint64_t small_bytes_;
   mutable absl::Mutex mutex_;
   Part small_ ABSL_GUARDED_BY(mutex_);
   Part large_ ABSL_GUARDED_BY(mutex_);
-  SenderShares waiting_ ABSL_GUARDED_BY(mutex_);
+  call::SenderShares waiting_ ABSL_GUARDED_BY(mutex_);
   uint64_t turned_away_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   SteadyCondition changed_;
   std::thread thread_;
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::ingest

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace telemetry::collector {
+namespace telemetry::ingest {
 
 // One holder's part of a byte count that several holders share. The destructor releases it. `total` must outlive the
 // claim. Not thread-safe, except for `total`.
@@ -29,4 +29,4 @@ class ByteClaim {
   uint64_t bytes_ = 0;
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::ingest

@@ -10,11 +10,11 @@
 #include "server/call/message_buffer.h"
 #include "server/ingest/ingest_stream.h"
 
-namespace telemetry::collector {
+namespace telemetry::ingest {
 
-IngestCall::IngestCall(const IngestContext& context, ThreadPool& parsers, AdmittedCall call)
-    : UnaryCall(std::move(call), context.gate,
-                {.request = context.limits.stream_idle_timeout, .unread = context.limits.unread_timeout}),
+IngestCall::IngestCall(const IngestContext& context, ThreadPool& parsers, call::AdmittedCall call)
+    : call::UnaryCall(std::move(call), context.gate,
+                      {.request = context.limits.stream_idle_timeout, .unread = context.limits.unread_timeout}),
       context_(context),
       parsers_(parsers) {}
 
@@ -23,7 +23,7 @@ void IngestCall::OnRequest() {
 }
 
 void IngestCall::RunParser(std::function<void()> work) {
-  if (request().Length() <= kMaxSmallMessageBytes) return work();
+  if (request().Length() <= call::kMaxSmallMessageBytes) return work();
   parsers_.RunOnIdle(std::move(work));
 }
 
@@ -35,19 +35,19 @@ void IngestCall::HandleRequest() {
 }
 
 absl::Status IngestCall::Read() {
-  ASSIGN_OR_RETURN(RequestOutline outline, ReadOutline(request()));
+  ASSIGN_OR_RETURN(batch::RequestOutline outline, batch::ReadOutline(request()));
   outline_ = std::move(outline);
   if (!outline_.open) outline_.open.emplace();
   const v1::Open& open = *outline_.open;
   SetProducer(open.producer_id());
-  absl::Status status = CheckOpen(open);
+  absl::Status status = batch::CheckOpen(open);
   if (status.ok()) status = context_.gate.AdmitProducer(caller(), kMethod, open.producer_id(), open.client());
-  if (status.ok() && outline_.batch) status = CheckBatch(*outline_.batch, context_.limits);
+  if (status.ok() && outline_.batch) status = batch::CheckBatch(*outline_.batch, context_.limits);
   if (!status.ok() || !outline_.batch) return status;
   // A unary call cannot be delayed by not reading, so a producer that is too fast must retry later.
   const absl::Duration wait = context_.rates.Take(open.producer_id(), 0, SteadyNow());
   if (wait <= absl::ZeroDuration()) return status;
-  return TryAgainLater("this producer sends more than producer_bytes_per_second", wait);
+  return call::TryAgainLater("this producer sends more than producer_bytes_per_second", wait);
 }
 
 void IngestCall::OnOpened(const storage::OpenOutcome& outcome) {
@@ -58,7 +58,7 @@ void IngestCall::OnOpened(const storage::OpenOutcome& outcome) {
   opened->set_window_bytes(context_.limits.window_bytes);
   opened->set_max_batch_bytes(context_.limits.max_batch_bytes);
   opened->set_dataset_id(context_.writer.dataset_id());
-  if (!outline_.batch) return Answer(ToBuffer(answer_));
+  if (!outline_.batch) return Answer(call::ToBuffer(answer_));
   const v1::Open& open = *outline_.open;
   batch_.emplace(open.producer_id(), open.epoch(), *std::move(outline_.batch), request(), context_.limits.record);
   RunParser([self = Self()] { self->AdmitPiece(); });
@@ -84,7 +84,7 @@ void IngestCall::OnAdmitted(absl::Status status) {
 }
 
 void IngestCall::CommitPiece() {
-  std::unique_ptr<ParsedBatch> piece = batch_->ParseNext();
+  std::unique_ptr<batch::ParsedBatch> piece = batch_->ParseNext();
   context_.too_large_records += piece->too_large();
   context_.rates.Take(outline_.open->producer_id(), piece->bytes(), SteadyNow());
   const uint64_t memory_bytes = piece->memory_bytes();
@@ -116,7 +116,7 @@ void IngestCall::EndJob(const absl::Status& status) {
     end = status_;
   }
   if (!end.ok()) return End(std::move(end));
-  Answer(ToBuffer(answer_));
+  Answer(call::ToBuffer(answer_));
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::ingest

@@ -16,16 +16,16 @@
 #include "server/ingest/thread_pool.h"
 #include "telemetry/v1/ingest.pb.h"
 
-namespace telemetry::collector {
+namespace telemetry::ingest {
 
 // The unary counterpart of IngestStream: opens the producer, admits and commits the batch piece by piece, and replies
 // when all pieces are committed. Pending callbacks share ownership of the call, which may end before they run.
-class IngestCall final : public UnaryCall {
+class IngestCall final : public call::UnaryCall {
  public:
   static constexpr char kMethod[] = "/telemetry.v1.IngestService/Ingest";
 
   // `context` and `parsers` must outlive the call.
-  IngestCall(const IngestContext& context, ThreadPool& parsers, AdmittedCall call);
+  IngestCall(const IngestContext& context, ThreadPool& parsers, call::AdmittedCall call);
 
  private:
   void OnRequest() override;
@@ -45,8 +45,8 @@ class IngestCall final : public UnaryCall {
 
   const IngestContext& context_;
   ThreadPool& parsers_;
-  RequestOutline outline_;
-  std::optional<BatchParser> batch_;
+  batch::RequestOutline outline_;
+  std::optional<batch::BatchParser> batch_;
 
   absl::Mutex mutex_;
   int jobs_ ABSL_GUARDED_BY(mutex_) = 1;
@@ -55,4 +55,4 @@ class IngestCall final : public UnaryCall {
   v1::IngestResponse answer_;
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::ingest

@@ -10,13 +10,13 @@
 #include "server/ingest/stream_registry.h"
 #include "server/writer/writer_loop.h"
 
-namespace telemetry::collector {
+namespace telemetry::ingest {
 
 // The objects that all ingest calls share. They are thread-safe and must outlive the calls.
 struct IngestContext {
-  const Limits& limits;
+  const call::Limits& limits;
   Admission& admission;
-  WriterLoop& writer;
+  writer::WriterLoop& writer;
   StreamRegistry& streams;
   access::Gate& gate;
   ProducerRates& rates;
@@ -26,4 +26,4 @@ struct IngestContext {
   std::atomic<uint64_t>& too_large_records;
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::ingest

@@ -6,7 +6,7 @@
 #include "server/ingest/ingest_call.h"
 #include "server/ingest/ingest_stream.h"
 
-namespace telemetry::collector {
+namespace telemetry::ingest {
 namespace {
 
 // In addition to the queue's thread, which polls the sockets.
@@ -14,12 +14,14 @@ constexpr int kParsers = 1;
 
 }  // namespace
 
-IngestService::IngestService(RunningCalls& calls, const IngestContext& context)
-    : RawService(calls), context_(context), parsers_(kParsers) {
-  AddMethod(IngestStream::kMethod, CallKind::kOther,
-            [this](AdmittedCall call) { return std::make_shared<IngestStream>(context_, parsers_, std::move(call)); });
-  AddMethod(IngestCall::kMethod, CallKind::kOther,
-            [this](AdmittedCall call) { return std::make_shared<IngestCall>(context_, parsers_, std::move(call)); });
+IngestService::IngestService(call::RunningCalls& calls, const IngestContext& context)
+    : call::RawService(calls), context_(context), parsers_(kParsers) {
+  AddMethod(IngestStream::kMethod, call::CallKind::kOther, [this](call::AdmittedCall call) {
+    return std::make_shared<IngestStream>(context_, parsers_, std::move(call));
+  });
+  AddMethod(IngestCall::kMethod, call::CallKind::kOther, [this](call::AdmittedCall call) {
+    return std::make_shared<IngestCall>(context_, parsers_, std::move(call));
+  });
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::ingest

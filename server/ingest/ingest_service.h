@@ -4,18 +4,18 @@
 #include "server/ingest/ingest_context.h"
 #include "server/ingest/thread_pool.h"
 
-namespace telemetry::collector {
+namespace telemetry::ingest {
 
 // The implementation of IngestService in ingest.proto. Requests arrive as raw bytes, because their content is admitted
 // before it is parsed.
-class IngestService final : public RawService {
+class IngestService final : public call::RawService {
  public:
   // `calls` must outlive the service.
-  IngestService(RunningCalls& calls, const IngestContext& context);
+  IngestService(call::RunningCalls& calls, const IngestContext& context);
 
  private:
   const IngestContext context_;
   ThreadPool parsers_;  // last member: its threads use the context
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::ingest

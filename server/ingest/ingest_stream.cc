@@ -8,15 +8,15 @@
 #include "server/batch/parsed_batch.h"
 #include "server/call/grpc_status.h"
 
-namespace telemetry::collector {
+namespace telemetry::ingest {
 namespace {
 
 constexpr std::chrono::milliseconds kLastWrite{500};
 
 }  // namespace
 
-IngestStream::IngestStream(const IngestContext& context, ThreadPool& parsers, AdmittedCall call)
-    : RawCall(std::move(call)), context_(context), parsers_(parsers), replies_(context) {}
+IngestStream::IngestStream(const IngestContext& context, ThreadPool& parsers, call::AdmittedCall call)
+    : call::RawCall(std::move(call)), context_(context), parsers_(parsers), replies_(context) {}
 
 template <typename Step>
 void IngestStream::Change(Step step) {
@@ -34,12 +34,12 @@ void IngestStream::OnReadDone(bool ok) {
   if (!ok)
     return EndAfterCommit(open_ ? absl::OkStatus() : absl::InvalidArgumentError("the stream ended before an Open"));
   CountMessage(request_);
-  if (request_.Length() <= kMaxSmallMessageBytes) return HandleMessage();
+  if (request_.Length() <= call::kMaxSmallMessageBytes) return HandleMessage();
   parsers_.RunOnIdle([self = Self()] { self->HandleMessage(); });
 }
 
 void IngestStream::HandleMessage() {
-  absl::StatusOr<RequestOutline> request = ReadOutline(request_);
+  absl::StatusOr<batch::RequestOutline> request = batch::ReadOutline(request_);
   if (!request.ok()) return EndAfterCommit(request.status());
   if (request->open.has_value() == request->batch.has_value()) {
     return EndAfterCommit(absl::InvalidArgumentError("the message is neither Open nor Batch"));
@@ -50,7 +50,7 @@ void IngestStream::HandleMessage() {
 
 void IngestStream::HandleOpen(const v1::Open& open) {
   if (open_) return EndAfterCommit(absl::InvalidArgumentError("Open may come only once, as the first message"));
-  absl::Status status = CheckOpen(open);
+  absl::Status status = batch::CheckOpen(open);
   if (status.ok()) status = context_.gate.AdmitProducer(caller(), kMethod, open.producer_id(), open.client());
   if (status.ok()) status = context_.streams.Claim(this, open.producer_id());
   if (!status.ok()) return EndAfterCommit(std::move(status));
@@ -87,9 +87,10 @@ void IngestStream::OnOpened(const storage::OpenOutcome& outcome) {
   });
 }
 
-void IngestStream::HandleBatch(BatchOutline batch) {
+void IngestStream::HandleBatch(batch::BatchOutline batch) {
   if (!open_) return EndAfterCommit(absl::InvalidArgumentError("the first message must be Open"));
-  if (absl::Status status = CheckBatch(batch, context_.limits); !status.ok()) return EndAfterCommit(std::move(status));
+  if (absl::Status status = batch::CheckBatch(batch, context_.limits); !status.ok())
+    return EndAfterCommit(std::move(status));
   {
     absl::MutexLock lock(&mutex_);
     if (end_) return;
@@ -108,8 +109,9 @@ void IngestStream::AdmitPiece() {
 absl::Status IngestStream::ReserveWindow(uint64_t bytes) {
   absl::MutexLock lock(&mutex_);
   if (unacked_bytes_ + bytes > context_.limits.window_bytes) {
-    return TryAgainLater(absl::StrCat("more than window_bytes (", context_.limits.window_bytes, ") are unacknowledged"),
-                         context_.limits.retry_delay);
+    return call::TryAgainLater(
+        absl::StrCat("more than window_bytes (", context_.limits.window_bytes, ") are unacknowledged"),
+        context_.limits.retry_delay);
   }
   unacked_bytes_ += bytes;
   return absl::OkStatus();
@@ -135,7 +137,7 @@ void IngestStream::OnAdmitted(absl::Status status) {
 }
 
 absl::Duration IngestStream::CommitPiece() {
-  std::unique_ptr<ParsedBatch> piece = batch_->ParseNext();
+  std::unique_ptr<batch::ParsedBatch> piece = batch_->ParseNext();
   context_.too_large_records += piece->too_large();
   const uint64_t bytes = piece->bytes();
   const uint64_t memory_bytes = piece->memory_bytes();
@@ -190,7 +192,7 @@ void IngestStream::OnCancel() { EndAfterCommit(absl::CancelledError("the client 
 
 void IngestStream::OnDone() {
   context_.streams.Remove(this);
-  RawCall::OnDone();
+  call::RawCall::OnDone();
 }
 
 void IngestStream::End(absl::Status status) {
@@ -230,7 +232,7 @@ bool IngestStream::CutOff() {
 
 Overdue IngestStream::FindOverdue(SteadyTime now) {
   const auto longer = [now](SteadyTime since, absl::Duration than) { return absl::FromChrono(now - since) > than; };
-  const Limits& limits = context_.limits;
+  const call::Limits& limits = context_.limits;
   if (replies_.IsUnread(now) && CutOff()) {
     SetEnd(absl::CancelledError("the client does not read its messages"));
     return Overdue::kReading;
@@ -275,7 +277,7 @@ std::optional<grpc::Status> IngestStream::TakeFinish() {
   if (!end_ || has_jobs || is_delayed_ || replies_.is_writing() || finished_) return std::nullopt;
   finished_ = true;
   context_.gate.LogEnd(caller(), kMethod, producer_id_, *end_);
-  return ToGrpc(*end_);
+  return call::ToGrpc(*end_);
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::ingest

@@ -21,7 +21,7 @@
 #include "server/ingest/thread_pool.h"
 #include "telemetry/v1/ingest.pb.h"
 
-namespace telemetry::collector {
+namespace telemetry::ingest {
 
 // The stream of one producer. For each message, the stream waits for admission, then parses the message and hands it to
 // the writer, piece by piece, before it reads the next one. Results from the writer become Acks; while a write is
@@ -31,12 +31,12 @@ namespace telemetry::collector {
 // Callbacks from gRPC's, the writer's and the admission's threads share ownership of the stream. The stream finishes
 // when it has an end status, no job is pending elsewhere and nothing is left to write, so that the last Ack is sent
 // before the end. A stream whose token was revoked does not wait for its jobs.
-class IngestStream final : public RawCall, public ProducerStream {
+class IngestStream final : public call::RawCall, public ProducerStream {
  public:
   static constexpr char kMethod[] = "/telemetry.v1.IngestService/Stream";
 
   // `context` and `parsers` must outlive the stream.
-  IngestStream(const IngestContext& context, ThreadPool& parsers, AdmittedCall call);
+  IngestStream(const IngestContext& context, ThreadPool& parsers, call::AdmittedCall call);
 
   // Ends without waiting for the jobs. A message that is being written may take half a second more.
   void End(absl::Status status) override ABSL_LOCKS_EXCLUDED(mutex_);
@@ -56,7 +56,7 @@ class IngestStream final : public RawCall, public ProducerStream {
   // Handles the message that was read.
   void HandleMessage() ABSL_LOCKS_EXCLUDED(mutex_);
   void HandleOpen(const v1::Open& open) ABSL_LOCKS_EXCLUDED(mutex_);
-  void HandleBatch(BatchOutline batch) ABSL_LOCKS_EXCLUDED(mutex_);
+  void HandleBatch(batch::BatchOutline batch) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Status ReserveWindow(uint64_t bytes) ABSL_LOCKS_EXCLUDED(mutex_);
   // Requests admission for the next piece of the batch. OnAdmitted continues with the piece.
   void AdmitPiece() ABSL_LOCKS_EXCLUDED(mutex_);
@@ -93,7 +93,7 @@ class IngestStream final : public RawCall, public ProducerStream {
   // The message that is being read or handled, and the parser of its batch. The thread that handles the message starts
   // the next read.
   grpc::ByteBuffer request_;
-  std::optional<BatchParser> batch_;
+  std::optional<batch::BatchParser> batch_;
   // Set by Open under the lock, before the first batch is read. The thread that handles a message reads them without
   // the lock.
   bool open_ = false;
@@ -115,4 +115,4 @@ class IngestStream final : public RawCall, public ProducerStream {
   StreamReplies replies_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::ingest

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace telemetry::collector {
+namespace telemetry::ingest {
 
 double ProducerRates::Fill(const Bucket& bucket, SteadyTime now) const {
   const double seconds = std::chrono::duration<double>(now - bucket.filled_at).count();
@@ -35,4 +35,4 @@ size_t ProducerRates::size() const {
   return buckets_.size();
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::ingest

@@ -9,7 +9,7 @@
 #include "absl/time/time.h"
 #include "proto/base/steady.h"
 
-namespace telemetry::collector {
+namespace telemetry::ingest {
 
 // Rate limits of the producers: one token bucket per producer, which fills with `bytes_per_second` up to one second's
 // worth. A producer that takes more than its bucket holds must wait until the bucket would have held it. The buckets
@@ -41,4 +41,4 @@ class ProducerRates {
   uint64_t delays_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::ingest

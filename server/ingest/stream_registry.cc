@@ -5,15 +5,15 @@
 #include "absl/strings/str_cat.h"
 #include "server/call/grpc_status.h"
 
-namespace telemetry::collector {
+namespace telemetry::ingest {
 
 absl::Status StreamRegistry::Claim(ProducerStream* stream, const std::string& producer_id) {
   absl::MutexLock lock(&mutex_);
   uint64_t& count = of_producer_[producer_id];
   if (count >= limits_.max_streams_per_producer) {
     ++counts_.too_many_of_producer;
-    return TryAgainLater(absl::StrCat("this producer has ", count, " streams, which is the limit"),
-                         limits_.retry_delay);
+    return call::TryAgainLater(absl::StrCat("this producer has ", count, " streams, which is the limit"),
+                               limits_.retry_delay);
   }
   ++count;
   streams_.insert({stream, producer_id});
@@ -56,4 +56,4 @@ void StreamRegistry::TakeOver(const std::string& producer_id, uint64_t epoch, Pr
   if (streams_.contains(stream)) speakers_.insert({producer_id, {stream, epoch}});
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::ingest

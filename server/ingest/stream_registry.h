@@ -10,7 +10,7 @@
 #include "absl/synchronization/mutex.h"
 #include "server/call/limits.h"
 
-namespace telemetry::collector {
+namespace telemetry::ingest {
 
 // The timeout that a stream exceeded.
 enum class Overdue { kNothing, kOpen, kMessage, kReading };
@@ -31,7 +31,7 @@ class ProducerStream {
 class StreamRegistry {
  public:
   // `limits` must outlive the registry.
-  explicit StreamRegistry(const Limits& limits) : limits_(limits) {}
+  explicit StreamRegistry(const call::Limits& limits) : limits_(limits) {}
 
   // Registers the producer of a stream. Returns RESOURCE_EXHAUSTED with RetryInfo if the producer has
   // max_streams_per_producer streams.
@@ -59,7 +59,7 @@ class StreamRegistry {
     uint64_t epoch;
   };
 
-  const Limits& limits_;
+  const call::Limits& limits_;
   mutable absl::Mutex mutex_;
   // The producer of each stream, and the number of streams of each producer.
   absl::flat_hash_map<ProducerStream*, std::string> streams_ ABSL_GUARDED_BY(mutex_);
@@ -68,4 +68,4 @@ class StreamRegistry {
   absl::flat_hash_map<std::string, Speaker> speakers_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::ingest

@@ -5,7 +5,7 @@
 
 #include "server/call/message_buffer.h"
 
-namespace telemetry::collector {
+namespace telemetry::ingest {
 
 void AddOutcome(storage::BatchOutcome outcome, v1::Ack& ack) {
   ack.set_committed_seq(std::max(ack.committed_seq(), outcome.committed_seq));
@@ -37,7 +37,7 @@ const grpc::ByteBuffer* StreamReplies::Next() {
     *response.mutable_ack() = *std::exchange(ack_, std::nullopt);
     written_claim_.Take(ack_claim_);
   }
-  written_ = ToBuffer(response);
+  written_ = call::ToBuffer(response);
   writing_since_ = SteadyNow();
   return &written_;
 }
@@ -57,4 +57,4 @@ bool StreamReplies::IsUnread(SteadyTime now) const {
   return is_writing() && absl::FromChrono(now - *writing_since_) > limits_.unread_timeout;
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::ingest

@@ -11,7 +11,7 @@
 #include "server/storage/store.h"
 #include "telemetry/v1/ingest.pb.h"
 
-namespace telemetry::collector {
+namespace telemetry::ingest {
 
 // Adds an outcome to an Ack, which may hold earlier ones.
 void AddOutcome(storage::BatchOutcome outcome, v1::Ack& ack);
@@ -40,7 +40,7 @@ class StreamReplies {
   bool IsUnread(SteadyTime now) const;
 
  private:
-  const Limits& limits_;
+  const call::Limits& limits_;
   std::optional<v1::Opened> opened_;
   std::optional<v1::Ack> ack_;
   grpc::ByteBuffer written_;
@@ -50,4 +50,4 @@ class StreamReplies {
   ByteClaim written_claim_;
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::ingest

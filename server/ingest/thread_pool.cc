@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace telemetry::collector {
+namespace telemetry::ingest {
 
 ThreadPool::ThreadPool(int threads) {
   threads_.reserve(threads);
@@ -48,4 +48,4 @@ void ThreadPool::Loop() {
   }
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::ingest

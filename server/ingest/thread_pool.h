@@ -8,7 +8,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 
-namespace telemetry::collector {
+namespace telemetry::ingest {
 
 // A pool of threads for work that blocks, so that gRPC's threads do not block. Thread-safe.
 class ThreadPool {
@@ -32,4 +32,4 @@ class ThreadPool {
   std::vector<std::thread> threads_;
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::ingest

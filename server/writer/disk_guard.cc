@@ -12,7 +12,7 @@
 #include "proto/log/log.h"
 #include "server/call/grpc_status.h"
 
-namespace telemetry::collector {
+namespace telemetry::writer {
 namespace {
 
 // The free space must exceed the limit by this fraction before records are accepted again, so that the changing size of
@@ -97,7 +97,7 @@ absl::Status DiskGuard::Judge(uint64_t free_bytes) const {
   const uint64_t keep = options_.keep_free_bytes;
   const uint64_t enough = full_.ok() ? keep : keep + keep / kRoomFraction;
   if (free_bytes >= enough) return absl::OkStatus();
-  return TryAgainLater(
+  return call::TryAgainLater(
       absl::StrFormat("the collector's disk at %s has %s free and must keep %s (--keep-free): free some space", disk_,
                       Mib(free_bytes), Mib(keep)),
       options_.retry_delay);
@@ -114,4 +114,4 @@ DiskGuard::State DiskGuard::state() const {
   return {.free_bytes = free_bytes_, .keep_free_bytes = options_.keep_free_bytes, .turned_away = turned_away_};
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::writer

@@ -12,7 +12,7 @@
 #include "absl/time/time.h"
 #include "proto/base/periodic.h"
 
-namespace telemetry::collector {
+namespace telemetry::writer {
 
 // Returns the bytes that this user may still write on the file system of `path`. The file itself need not exist yet.
 absl::StatusOr<uint64_t> FreeDiskBytes(const std::string& path);
@@ -76,4 +76,4 @@ class DiskGuard {
   std::optional<Periodic> looks_;  // last member: its thread uses all of the above
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::writer

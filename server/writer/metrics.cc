@@ -15,7 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 
-namespace telemetry::collector {
+namespace telemetry::writer {
 namespace {
 
 using prometheus::MetricFamily;
@@ -221,4 +221,4 @@ void CollectorMetrics::AddCommit(absl::Span<const storage::ProducerBatch> batche
   families_->commit_records.Observe(static_cast<double>(records));
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::writer

@@ -14,7 +14,7 @@
 #include "server/storage/store.h"
 #include "server/writer/retention.h"
 
-namespace telemetry::collector {
+namespace telemetry::writer {
 
 // The values that are read for each scrape of the metrics.
 struct CollectorState {
@@ -74,4 +74,4 @@ class CollectorMetrics {
   const std::unique_ptr<Families> families_;
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::writer

@@ -7,7 +7,7 @@
 #include "proto/base/status_macros.h"
 #include "proto/log/log.h"
 
-namespace telemetry::collector {
+namespace telemetry::writer {
 namespace {
 
 // A shorter time is not worth a transaction when the collector ends.
@@ -104,4 +104,4 @@ Retention::State Retention::state() const {
   return state;
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::writer

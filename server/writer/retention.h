@@ -12,7 +12,7 @@
 #include "server/storage/prune_rules.h"
 #include "server/storage/store.h"
 
-namespace telemetry::collector {
+namespace telemetry::writer {
 
 // The rules of what serve keeps, and the pace of its passes.
 struct RetentionOptions {
@@ -83,4 +83,4 @@ class Retention {
   std::optional<SteadyTime> last_pass_ ABSL_GUARDED_BY(mutex_);
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::writer

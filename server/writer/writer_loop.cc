@@ -11,7 +11,7 @@
 #include "proto/base/steady.h"
 #include "proto/log/log.h"
 
-namespace telemetry::collector {
+namespace telemetry::writer {
 namespace {
 
 // The longest wait for the expected producers, and the time for which a producer is expected after its last
@@ -40,7 +40,7 @@ absl::Status NoWriter() { return absl::UnavailableError("the collector is shutti
 
 }  // namespace
 
-WriterLoop::WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const Limits& limits, Events events,
+WriterLoop::WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const call::Limits& limits, Events events,
                        DiskGuard& guard, Retention& retention, CollectorMetrics* metrics)
     : limits_(limits),
       events_(std::move(events)),
@@ -67,7 +67,7 @@ void WriterLoop::Open(storage::ProducerOpening opening, OpenDone done) {
   Enqueue(OpenJob{std::move(opening), std::move(done)});
 }
 
-void WriterLoop::Commit(const std::string& sender, std::unique_ptr<ParsedBatch> batch, CommitDone done) {
+void WriterLoop::Commit(const std::string& sender, std::unique_ptr<batch::ParsedBatch> batch, CommitDone done) {
   Enqueue(CommitJob{sender, std::move(batch), std::move(done)});
 }
 
@@ -370,4 +370,4 @@ void WriterLoop::Abandon(Job& job, const absl::Status& why) {
   }
 }
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::writer

@@ -22,7 +22,7 @@
 #include "server/writer/metrics.h"
 #include "server/writer/retention.h"
 
-namespace telemetry::collector {
+namespace telemetry::writer {
 
 // The thread that writes to the dataset. While it commits a transaction, the jobs of all streams collect in its queue;
 // the next transaction takes all of them, within its limits (group commit). Thread-safe.
@@ -56,7 +56,7 @@ class WriterLoop {
   using CommitDone = std::function<void(storage::BatchOutcome outcome)>;
 
   // `guard`, `retention` and `metrics` must outlive the loop. `metrics` may be nullptr.
-  WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const Limits& limits, Events events, DiskGuard& guard,
+  WriterLoop(std::unique_ptr<storage::StoreWriter> writer, const call::Limits& limits, Events events, DiskGuard& guard,
              Retention& retention, CollectorMetrics* metrics = nullptr);
   // Calls Stop().
   ~WriterLoop();
@@ -68,7 +68,7 @@ class WriterLoop {
   void Open(storage::ProducerOpening opening, OpenDone done) ABSL_LOCKS_EXCLUDED(mutex_);
   // Queues a StoreWriter::CommitBatches. `sender` is a sender as sender.h defines it. The status of the outcome may be
   // an error listed for Open.
-  void Commit(const std::string& sender, std::unique_ptr<ParsedBatch> batch, CommitDone done)
+  void Commit(const std::string& sender, std::unique_ptr<batch::ParsedBatch> batch, CommitDone done)
       ABSL_LOCKS_EXCLUDED(mutex_);
 
   // Queues a StoreWriter::RemoveAttempts, which runs between two transactions of records; while records wait, at most
@@ -86,7 +86,7 @@ class WriterLoop {
   };
   struct CommitJob {
     std::string sender;
-    std::unique_ptr<ParsedBatch> batch;
+    std::unique_ptr<batch::ParsedBatch> batch;
     CommitDone done;
   };
   struct RemoveJob {
@@ -167,7 +167,7 @@ class WriterLoop {
   void Refuse(std::vector<Job> group, const absl::Status& why);
   static void Abandon(Job& job, const absl::Status& why);
 
-  const Limits limits_;
+  const call::Limits limits_;
   const Events events_;
   DiskGuard& guard_;
   Retention& retention_;
@@ -198,4 +198,4 @@ class WriterLoop {
   std::thread thread_;
 };
 
-}  // namespace telemetry::collector
+}  // namespace telemetry::writer

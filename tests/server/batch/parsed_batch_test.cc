@@ -17,33 +17,33 @@ namespace {
 grpc::ByteBuffer MessageOf(const v1::Batch& batch) {
   v1::StreamRequest request;
   *request.mutable_batch() = batch;
-  return ToBuffer(request);
+  return call::ToBuffer(request);
 }
 
-BatchOutline OutlineOf(const grpc::ByteBuffer& message) { return ReadOutline(message)->batch.value(); }
+batch::BatchOutline OutlineOf(const grpc::ByteBuffer& message) { return batch::ReadOutline(message)->batch.value(); }
 
 grpc::ByteBuffer Records(const std::vector<std::string>& records) { return MessageOf(MakeBatchOfBytes(1, records)); }
 
 grpc::ByteBuffer EmptyRecords(uint64_t count) { return Records(std::vector<std::string>(count)); }
 
-std::vector<std::unique_ptr<ParsedBatch>> PiecesOf(const grpc::ByteBuffer& message) {
+std::vector<std::unique_ptr<batch::ParsedBatch>> PiecesOf(const grpc::ByteBuffer& message) {
   const storage::RecordSizes sizes;
-  BatchParser parser(ProducerId('p'), 1, OutlineOf(message), message, sizes);
-  std::vector<std::unique_ptr<ParsedBatch>> pieces;
+  batch::BatchParser parser(ProducerId('p'), 1, OutlineOf(message), message, sizes);
+  std::vector<std::unique_ptr<batch::ParsedBatch>> pieces;
   while (!parser.done()) pieces.push_back(parser.ParseNext());
   return pieces;
 }
 
 std::vector<std::string> RecordsOf(const grpc::ByteBuffer& message) {
-  RecordCursor cursor(message);
+  batch::RecordCursor cursor(message);
   std::vector<std::string> records;
   for (std::string bytes; cursor.Next(bytes);) records.push_back(bytes);
   return records;
 }
 
-TEST(ParsedBatch, EmptyRecordsCountForTheMemoryThatTheyTake) {
+TEST(batch::ParsedBatch, EmptyRecordsCountForTheMemoryThatTheyTake) {
   const grpc::ByteBuffer message = EmptyRecords(1000);
-  const BatchOutline outline = OutlineOf(message);
+  const batch::BatchOutline outline = OutlineOf(message);
   EXPECT_EQ(outline.record_bytes, 0u);
   ASSERT_EQ(outline.pieces.size(), 1u);
   EXPECT_GE(outline.pieces[0].memory_bytes, 1000 * (sizeof(v1::Record) + sizeof(storage::CheckedRecord)));
@@ -56,7 +56,7 @@ TEST(ParsedBatch, EmptyRecordsCountForTheMemoryThatTheyTake) {
 
 // Parses records of many sizes: each piece is within the limits or has one record, and the pieces together are the
 // batch.
-TEST(ParsedBatch, PiecesAreTheWholeBatchInOrder) {
+TEST(batch::ParsedBatch, PiecesAreTheWholeBatchInOrder) {
   std::vector<std::string> records;
   for (size_t i = 0; i < 10000; ++i) records.push_back(std::string(i % 300, '\xff'));  // not a Record
   records.push_back(std::string(5 << 20, '\xff'));
@@ -69,9 +69,9 @@ TEST(ParsedBatch, PiecesAreTheWholeBatchInOrder) {
     EXPECT_EQ(batch.first_seq, next_seq);
     next_seq += batch.records.size();
     EXPECT_TRUE(batch.records.size() == 1 ||
-                (piece->bytes() <= kMaxPieceBytes && piece->memory_bytes() <= kMaxPieceMemoryBytes))
+                (piece->bytes() <= call::kMaxPieceBytes && piece->memory_bytes() <= call::kMaxPieceMemoryBytes))
         << batch.records.size();
-    EXPECT_LE(batch.records.size(), kMaxPieceRows);
+    EXPECT_LE(batch.records.size(), call::kMaxPieceRows);
     for (const auto& [record, refusal] : batch.records) {
       parsed.push_back(record->has_reject() ? record->reject().raw() : "");
     }
@@ -80,7 +80,7 @@ TEST(ParsedBatch, PiecesAreTheWholeBatchInOrder) {
   EXPECT_EQ(parsed, records);
 }
 
-TEST(ParsedBatch, IdsAndPartsOfGraphsAreRows) {
+TEST(batch::ParsedBatch, IdsAndPartsOfGraphsAreRows) {
   v1::Record attempt = storage::AttemptRecord('x', 'a');
   for (char letter : std::string("yz")) attempt.mutable_attempt()->add_supersedes(storage::AttemptId(letter));
   const auto pieces = PiecesOf(MessageOf(MakeBatch(1, {storage::RunRecord('a'), attempt, storage::GraphRecord('a')})));
@@ -88,14 +88,15 @@ TEST(ParsedBatch, IdsAndPartsOfGraphsAreRows) {
   EXPECT_EQ(pieces[0]->rows(), 1u + (1 + 2 * 8) + 4);
 }
 
-TEST(ParsedBatch, TheMostRecordsAreTakenAndOneMoreIsRefused) {
-  EXPECT_TRUE(CheckBatch(OutlineOf(EmptyRecords(kMaxBatchRecords)), Limits()).ok());
-  EXPECT_TRUE(absl::IsInvalidArgument(CheckBatch(OutlineOf(EmptyRecords(kMaxBatchRecords + 1)), Limits())));
+TEST(batch::ParsedBatch, TheMostRecordsAreTakenAndOneMoreIsRefused) {
+  EXPECT_TRUE(batch::CheckBatch(OutlineOf(EmptyRecords(call::kMaxBatchRecords)), call::Limits()).ok());
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(batch::CheckBatch(OutlineOf(EmptyRecords(call::kMaxBatchRecords + 1)), call::Limits())));
 }
 
-TEST(ParsedBatch, TheOutlineSaysWhatTheMessageSays) {
+TEST(batch::ParsedBatch, TheOutlineSaysWhatTheMessageSays) {
   const v1::Batch batch = MakeBatchOfBytes(7, {"", "abc", std::string(100000, 'x')});
-  const BatchOutline outline = OutlineOf(MessageOf(batch));
+  const batch::BatchOutline outline = OutlineOf(MessageOf(batch));
   EXPECT_EQ(outline.first_seq, 7u);
   EXPECT_EQ(outline.records, 3u);
   EXPECT_EQ(outline.record_bytes, 100003u);
@@ -104,7 +105,7 @@ TEST(ParsedBatch, TheOutlineSaysWhatTheMessageSays) {
   EXPECT_EQ(RecordsOf(MessageOf(batch)), std::vector<std::string>(batch.records().begin(), batch.records().end()));
 }
 
-TEST(ParsedBatch, AMessageInManyPiecesIsReadAsOne) {
+TEST(batch::ParsedBatch, AMessageInManyPiecesIsReadAsOne) {
   v1::StreamRequest request;
   *request.mutable_batch() = MakeBatchOfBytes(1, {std::string(1000, 'a'), "", std::string(300, 'b')});
   const std::string bytes = request.SerializeAsString();
@@ -116,18 +117,18 @@ TEST(ParsedBatch, AMessageInManyPiecesIsReadAsOne) {
             std::vector<std::string>(request.batch().records().begin(), request.batch().records().end()));
 }
 
-TEST(ParsedBatch, WhatIsNoMessageIsMalformed) {
+TEST(batch::ParsedBatch, WhatIsNoMessageIsMalformed) {
   v1::StreamRequest request;
   *request.mutable_batch() = MakeBatchOfBytes(1, {"record"});
   const std::string whole = request.SerializeAsString();
   for (const std::string& bytes : {whole.substr(0, whole.size() - 1), whole + whole, whole + "\x07",
                                    std::string("\xff"), std::string("\x12\xff\xff\xff\xff\x0f")}) {
     const grpc::Slice slice(bytes);
-    EXPECT_TRUE(absl::IsInvalidArgument(ReadOutline(grpc::ByteBuffer(&slice, 1)).status())) << bytes;
+    EXPECT_TRUE(absl::IsInvalidArgument(batch::ReadOutline(grpc::ByteBuffer(&slice, 1)).status())) << bytes;
   }
 }
 
-TEST(ParsedBatch, UnknownFieldsAreSkipped) {
+TEST(batch::ParsedBatch, UnknownFieldsAreSkipped) {
   v1::StreamRequest request;
   *request.mutable_batch() = MakeBatchOfBytes(1, {"record"});
   const grpc::Slice slice(std::string("\x9a\x06\x02hi", 5) + request.SerializeAsString());
@@ -143,11 +144,11 @@ std::vector<v1::Record> HollowRecords() {
   return {nodes, omitted};
 }
 
-TEST(ParsedBatch, HollowRecordsAreRefusedUnparsed) {
+TEST(batch::ParsedBatch, HollowRecordsAreRefusedUnparsed) {
   for (const v1::Record& record : HollowRecords()) {
     const std::string bytes = record.SerializeAsString();
     const grpc::ByteBuffer message = Records({bytes, "", bytes});
-    const BatchOutline outline = OutlineOf(message);
+    const batch::BatchOutline outline = OutlineOf(message);
     EXPECT_EQ(outline.too_heavy, (std::vector<uint64_t>{0, 2}));
     const auto parsed = PiecesOf(message);
     ASSERT_EQ(parsed.size(), 1u);
@@ -157,29 +158,29 @@ TEST(ParsedBatch, HollowRecordsAreRefusedUnparsed) {
   }
 }
 
-TEST(ParsedBatch, EmptyStringsCountForTheMemoryThatTheyTake) {
+TEST(batch::ParsedBatch, EmptyStringsCountForTheMemoryThatTheyTake) {
   v1::Record supersedes;
   for (int i = 0; i < 10000; ++i) supersedes.mutable_attempt()->add_supersedes("");
   EXPECT_GE(OutlineOf(Records({supersedes.SerializeAsString()})).pieces[0].memory_bytes, 10000 * sizeof(std::string));
 }
 
 // Ids cost the writer far more time than their bytes suggest.
-TEST(ParsedBatch, SupersededAttemptsCountByTheWritersWork) {
+TEST(batch::ParsedBatch, SupersededAttemptsCountByTheWritersWork) {
   v1::Record supersedes;
   for (int i = 0; i < 256; ++i) supersedes.mutable_attempt()->add_supersedes(std::string(16, 'x'));
-  const PieceOutline piece = OutlineOf(Records({supersedes.SerializeAsString()})).pieces[0];
+  const batch::PieceOutline piece = OutlineOf(Records({supersedes.SerializeAsString()})).pieces[0];
   EXPECT_GT(piece.rows, 2000u);
-  EXPECT_GE(piece.memory_bytes, piece.rows * kLeastBytesOfRow);
+  EXPECT_GE(piece.memory_bytes, piece.rows * call::kLeastBytesOfRow);
 }
 
 // Builds a record whose kinds overwrite each other, each with its own object.
-TEST(ParsedBatch, ManyKindsInOneRecordAreTooHeavy) {
+TEST(batch::ParsedBatch, ManyKindsInOneRecordAreTooHeavy) {
   std::string bytes;
   for (int i = 0; i < 1000; ++i) bytes += std::string("\x0a\x00\x12\x00", 4);
   EXPECT_EQ(OutlineOf(Records({bytes})).too_heavy.size(), 1u);
 }
 
-TEST(ParsedBatch, LeanGraphsAreNotTooHeavy) {
+TEST(batch::ParsedBatch, LeanGraphsAreNotTooHeavy) {
   v1::Record record;
   record.mutable_ir_graph()->set_run_id(std::string(64, 'a'));
   record.mutable_ir_graph()->set_kind("device");

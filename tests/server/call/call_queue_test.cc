@@ -32,8 +32,8 @@ class CallQueueTest : public ::testing::Test {
 
   access::Gate gate_{nullptr};
   net::ReceiveMeter meter_{uint64_t{1} << 20};
-  RunningCalls calls_{gate_, meter_, {}};
-  CallQueue queue_{calls_};
+  call::RunningCalls calls_{gate_, meter_, {}};
+  call::CallQueue queue_{calls_};
   std::unique_ptr<grpc::Server> server_;
 };
 

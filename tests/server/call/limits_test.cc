@@ -19,15 +19,15 @@ using storage::ConfigRecord;
 using storage::RunRecord;
 using ::testing::HasSubstr;
 
-TEST(Limits, AStreamThatDoesNotSayWhoseItIsEnds) {
-  CollectorStory story(Limits{.open_timeout = absl::Milliseconds(50)});
+TEST(call::Limits, AStreamThatDoesNotSayWhoseItIsEnds) {
+  CollectorStory story(call::Limits{.open_timeout = absl::Milliseconds(50)});
   TestStream stream(story.channel());
   const grpc::Status status = stream.AwaitEnd();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED) << status.error_message();
 }
 
-TEST(Limits, AStreamThatSaysNothingEnds) {
-  CollectorStory story(Limits{.stream_idle_timeout = absl::Milliseconds(50)});
+TEST(call::Limits, AStreamThatSaysNothingEnds) {
+  CollectorStory story(call::Limits{.stream_idle_timeout = absl::Milliseconds(50)});
   TestStream stream(story.channel());
   ASSERT_TRUE(stream.Open('p'));
   stream.Send(MakeBatch(1, {RunRecord('a')}));
@@ -35,8 +35,9 @@ TEST(Limits, AStreamThatSaysNothingEnds) {
   EXPECT_EQ(stream.AwaitEnd().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
 }
 
-TEST(Limits, ACallWhoseRequestDoesNotComeEnds) {
-  CollectorStory story(Limits{.open_timeout = absl::Milliseconds(50), .stream_idle_timeout = absl::Milliseconds(50)});
+TEST(call::Limits, ACallWhoseRequestDoesNotComeEnds) {
+  CollectorStory story(
+      call::Limits{.open_timeout = absl::Milliseconds(50), .stream_idle_timeout = absl::Milliseconds(50)});
   for (const char* method : {"/telemetry.v1.IngestService/Ingest", "/telemetry.v1.DatasetService/ListRuns",
                              "/telemetry.v1.DatasetService/Export", "/grpc.health.v1.Health/Check"}) {
     const grpc::Status status = SilentCall(story.channel(), method).AwaitEnd();
@@ -46,9 +47,9 @@ TEST(Limits, ACallWhoseRequestDoesNotComeEnds) {
 }
 
 // Without a token the sender is the address, which may have half of the calls.
-TEST(Limits, ACallCountsFromItsHeaders) {
+TEST(call::Limits, ACallCountsFromItsHeaders) {
   constexpr char kListRuns[] = "/telemetry.v1.DatasetService/ListRuns";
-  CollectorStory story(Limits{.max_streams = 6});
+  CollectorStory story(call::Limits{.max_streams = 6});
   std::list<SilentCall> silent;
   for (const char* method : {"/telemetry.v1.IngestService/Ingest", "/telemetry.v1.DatasetService/GetRun",
                              "/telemetry.v1.IngestService/Stream", kListRuns}) {
@@ -70,8 +71,8 @@ TEST(Limits, ACallCountsFromItsHeaders) {
   EXPECT_TRUE(outcome.status.ok()) << "cancelled calls still count";
 }
 
-TEST(Limits, AStreamTooManyIsToldToComeBack) {
-  CollectorStory story(Limits{.max_streams = 1});
+TEST(call::Limits, AStreamTooManyIsToldToComeBack) {
+  CollectorStory story(call::Limits{.max_streams = 1});
   {
     TestStream first(story.channel());
     ASSERT_TRUE(first.Open('p'));
@@ -89,8 +90,8 @@ TEST(Limits, AStreamTooManyIsToldToComeBack) {
   EXPECT_TRUE(served);
 }
 
-TEST(Limits, AStreamTooManyOfOneProducerIsToldToComeBack) {
-  CollectorStory story(Limits{.max_streams_per_producer = 1});
+TEST(call::Limits, AStreamTooManyOfOneProducerIsToldToComeBack) {
+  CollectorStory story(call::Limits{.max_streams_per_producer = 1});
   TestStream first(story.channel());
   ASSERT_TRUE(first.Open('p'));
   TestStream second(story.channel());
@@ -103,8 +104,8 @@ TEST(Limits, AStreamTooManyOfOneProducerIsToldToComeBack) {
 }
 
 // Sends four thousand bytes at one byte per second: the next message would be read after an hour.
-TEST(Limits, AProducerThatIsTooFastIsNotReadFromAndCanStillBeEnded) {
-  CollectorStory story(Limits{.producer_bytes_per_second = 1});
+TEST(call::Limits, AProducerThatIsTooFastIsNotReadFromAndCanStillBeEnded) {
+  CollectorStory story(call::Limits{.producer_bytes_per_second = 1});
   TestStream fast(story.channel());
   ASSERT_TRUE(fast.Open('p'));
   fast.Send(MakeBatchOfBytes(1, {std::string(4000, 'x')}));
@@ -126,7 +127,7 @@ TEST(Limits, AProducerThatIsTooFastIsNotReadFromAndCanStillBeEnded) {
   EXPECT_EQ(fast.AwaitEnd().error_code(), grpc::StatusCode::UNAVAILABLE);
 }
 
-TEST(Limits, ALongClientNameIsMalformed) {
+TEST(call::Limits, ALongClientNameIsMalformed) {
   CollectorStory story;
   const auto stub = v1::IngestService::NewStub(story.channel());
   grpc::ClientContext context;
@@ -137,8 +138,8 @@ TEST(Limits, ALongClientNameIsMalformed) {
   EXPECT_EQ(stub->Ingest(&context, request, &response).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
-TEST(Limits, RecordsAboveTheirSizesGoToTheRejectsAndTheLogGoesOn) {
-  CollectorStory story(Limits{.record = {.source_bytes = 100, .config_bytes = 100}});
+TEST(call::Limits, RecordsAboveTheirSizesGoToTheRejectsAndTheLogGoesOn) {
+  CollectorStory story(call::Limits{.record = {.source_bytes = 100, .config_bytes = 100}});
   v1::Record source = RunRecord('a');
   source.mutable_run()->set_kernel_source(std::string(101, 's'));
   TestStream stream(story.channel());
@@ -167,7 +168,7 @@ v1::Record ManyShortEdges() {
   return record;
 }
 
-TEST(Limits, ARecordThatIsTooHeavyIsRejectedAloneAndTheLogGoesOn) {
+TEST(call::Limits, ARecordThatIsTooHeavyIsRejectedAloneAndTheLogGoesOn) {
   CollectorStory story;
   const std::string heavy = ManyShortEdges().SerializeAsString();
   ASSERT_LT(heavy.size(), record::kMaxRecordBytes);
@@ -195,7 +196,7 @@ TEST(Limits, ARecordThatIsTooHeavyIsRejectedAloneAndTheLogGoesOn) {
 }
 
 // Sends records that are small enough one by one, but together exceed the memory of a piece.
-TEST(Limits, ABatchThatIsHeavyIsStoredInPieces) {
+TEST(call::Limits, ABatchThatIsHeavyIsStoredInPieces) {
   CollectorStory story;
   std::vector<v1::Record> records;
   for (char run : std::string("abcdef0123456789abcdef0123456789")) {

@@ -21,9 +21,9 @@ class FloodsOfCalls : public ::testing::Test {
   access::Gate gate_{nullptr};
   net::ReceiveMeter meter_{1 << 20};
   std::vector<std::string> floods_;
-  RunningCalls calls_{gate_, meter_, {.calls_per_connection = 3, .on_flood = [this](const std::string& peer) {
-                                        floods_.push_back(peer);
-                                      }}};
+  call::RunningCalls calls_{gate_, meter_, {.calls_per_connection = 3, .on_flood = [this](const std::string& peer) {
+                                              floods_.push_back(peer);
+                                            }}};
 };
 
 TEST_F(FloodsOfCalls, AConnectionBeginsOnlySoManyAtATime) {
@@ -39,7 +39,7 @@ TEST_F(FloodsOfCalls, AConnectionBeginsOnlySoManyAtATime) {
 }
 
 TEST_F(FloodsOfCalls, RefusalsOfANetworkCountTogether) {
-  for (uint64_t port = 1; port <= RunningCalls::kMaxRefusalsOfNetwork; ++port) {
+  for (uint64_t port = 1; port <= call::RunningCalls::kMaxRefusalsOfNetwork; ++port) {
     calls_.AddRefusal(PeerOf("192.0.2.1", port));
     calls_.RemoveRefusal();
   }
@@ -53,7 +53,7 @@ TEST_F(FloodsOfCalls, RefusalsOfANetworkCountTogether) {
 TEST_F(FloodsOfCalls, RefusalsAreForgottenAfterATime) {
   const std::string peer = PeerOf("192.0.2.1", 1);
   for (uint64_t round = 0; round < 10; ++round) {
-    for (uint64_t i = 1; i < RunningCalls::kMaxRefusals; ++i) {
+    for (uint64_t i = 1; i < call::RunningCalls::kMaxRefusals; ++i) {
       calls_.AddRefusal(peer);
       calls_.RemoveRefusal();
     }
@@ -63,7 +63,7 @@ TEST_F(FloodsOfCalls, RefusalsAreForgottenAfterATime) {
 }
 
 TEST_F(FloodsOfCalls, RefusalsThatNobodyReadsAreBounded) {
-  constexpr uint64_t kMost = RunningCalls::kMaxUnreadRefusals;
+  constexpr uint64_t kMost = call::RunningCalls::kMaxUnreadRefusals;
   for (uint64_t host = 0; host <= kMost; ++host) {
     calls_.AddRefusal(PeerOf(absl::StrCat("192.0.", host / 250, ".", host % 250), 1));
   }

@@ -8,17 +8,17 @@ namespace telemetry::collector {
 namespace {
 
 TEST(Sender, IsATokensNameOrTheNetworkOfAnAddress) {
-  EXPECT_EQ(SenderOf({.peer = "ipv4:192.0.2.7:4711", .name = "ci"}), "token ci");
-  EXPECT_EQ(SenderOf({.peer = "ipv4:192.0.2.7:4711"}), "192.0.2.7");
-  EXPECT_EQ(NetworkOfPeer("ipv6:%5B2001:db8::1%5D:4711"), NetworkOfPeer("ipv6:[2001:db8::2]:4712"));
-  EXPECT_NE(NetworkOfPeer("ipv6:%5B2001:db8::1%5D:4711"), NetworkOfPeer("ipv6:%5B2001:db8:0:1::1%5D:4711"));
-  EXPECT_EQ(NetworkOfPeer("ipv6:%5B::ffff:192.0.2.7%5D:4711"), "192.0.2.7");
-  EXPECT_EQ(NetworkOfPeer("inproc"), "inproc");
-  EXPECT_EQ(NetworkOfPeer(""), "");
+  EXPECT_EQ(call::SenderOf({.peer = "ipv4:192.0.2.7:4711", .name = "ci"}), "token ci");
+  EXPECT_EQ(call::SenderOf({.peer = "ipv4:192.0.2.7:4711"}), "192.0.2.7");
+  EXPECT_EQ(call::NetworkOfPeer("ipv6:%5B2001:db8::1%5D:4711"), call::NetworkOfPeer("ipv6:[2001:db8::2]:4712"));
+  EXPECT_NE(call::NetworkOfPeer("ipv6:%5B2001:db8::1%5D:4711"), call::NetworkOfPeer("ipv6:%5B2001:db8:0:1::1%5D:4711"));
+  EXPECT_EQ(call::NetworkOfPeer("ipv6:%5B::ffff:192.0.2.7%5D:4711"), "192.0.2.7");
+  EXPECT_EQ(call::NetworkOfPeer("inproc"), "inproc");
+  EXPECT_EQ(call::NetworkOfPeer(""), "");
 }
 
-TEST(SenderShares, ASenderHasHalf) {
-  SenderShares shares(4);
+TEST(call::SenderShares, ASenderHasHalf) {
+  call::SenderShares shares(4);
   EXPECT_TRUE(shares.TryTake("a", 1));
   EXPECT_TRUE(shares.TryTake("a", 1));
   EXPECT_FALSE(shares.TryTake("a", 1));
@@ -28,8 +28,8 @@ TEST(SenderShares, ASenderHasHalf) {
   EXPECT_TRUE(shares.TryTake("c", 1));
 }
 
-TEST(SenderShares, WhoHoldsNothingGetsMoreThanItsShare) {
-  SenderShares shares(10);
+TEST(call::SenderShares, WhoHoldsNothingGetsMoreThanItsShare) {
+  call::SenderShares shares(10);
   EXPECT_TRUE(shares.TryTake("a", 20)) << "no sender holds anything";
   EXPECT_FALSE(shares.TryTake("b", 1));
   shares.Release("a", 20);

@@ -96,7 +96,7 @@ grpc::Status TestStream::AwaitEnd() {
   return stream_->Finish();
 }
 
-CollectorStory::CollectorStory(Limits limits, storage::sqlite::WriterOptions writer)
+CollectorStory::CollectorStory(call::Limits limits, storage::sqlite::WriterOptions writer)
     : CollectorStory(ServerOptions{.limits = limits, .writer = std::move(writer)}) {}
 
 CollectorStory::CollectorStory(ServerOptions options) : path_(folder_.File("dataset.db")) {

@@ -54,7 +54,7 @@ class TestStream {
 // A running collector with its own dataset and without a port.
 class CollectorStory {
  public:
-  explicit CollectorStory(Limits limits = {}, storage::sqlite::WriterOptions writer = {});
+  explicit CollectorStory(call::Limits limits = {}, storage::sqlite::WriterOptions writer = {});
   // Starts with these options, except for `db` and `on_fatal`.
   explicit CollectorStory(ServerOptions options);
 

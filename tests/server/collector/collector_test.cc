@@ -67,7 +67,7 @@ struct BadStream {
 class BadBatchTest : public ::testing::TestWithParam<BadStream> {};
 
 TEST_P(BadBatchTest, EndsWithItsStatusAndHarmsNothingElse) {
-  CollectorStory story(Limits{.max_batch_bytes = 1000});
+  CollectorStory story(call::Limits{.max_batch_bytes = 1000});
   TestStream good(story.channel());
   ASSERT_TRUE(good.Open('g'));
   TestStream bad(story.channel());
@@ -191,7 +191,7 @@ TEST(Collector, AHigherEpochFencesTheOlderStream) {
 }
 
 TEST(Collector, WhoIgnoresTheWindowIsToldToComeBack) {
-  CollectorStory story(Limits{.window_bytes = 100, .retry_delay = absl::Milliseconds(1500)});
+  CollectorStory story(call::Limits{.window_bytes = 100, .retry_delay = absl::Milliseconds(1500)});
   TestStream stream(story.channel());
   ASSERT_TRUE(stream.Open('p'));
   stream.Send(MakeBatchOfBytes(1, {std::string(101, 'x')}));

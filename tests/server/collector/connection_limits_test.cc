@@ -29,7 +29,7 @@ TEST(ConnectionLimits, HalfMayComeFromOneAddress) {
 
 TEST(ConnectionLimits, LeaveDescriptorsToTheDataset) {
   const uint64_t files = net::kReservedFiles + 100;
-  absl::StatusOr<Limits> limits = FitConnections({.max_connections = 4096}, files);
+  absl::StatusOr<call::Limits> limits = FitConnections({.max_connections = 4096}, files);
   ASSERT_TRUE(limits.ok());
   EXPECT_EQ(limits->max_connections, 100);
   EXPECT_EQ(limits->max_connections_per_address, 50);
@@ -71,7 +71,7 @@ class Peer {
   const int fd_;
 };
 
-ServerOptions WithPort(const Limits& limits) { return {.listen = "127.0.0.1:0", .limits = limits}; }
+ServerOptions WithPort(const call::Limits& limits) { return {.listen = "127.0.0.1:0", .limits = limits}; }
 
 TEST(ConnectionLimits, WhoSaysNothingIsClosed) {
   CollectorStory story(WithPort({.handshake_timeout = absl::Milliseconds(50)}));

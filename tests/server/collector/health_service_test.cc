@@ -85,7 +85,7 @@ class HealthServiceTest : public ::testing::Test {
     health_ = std::make_unique<HealthService>(calls_, open_timeout);
     grpc::ServerBuilder builder;
     builder.RegisterService(health_.get());
-    queue_ = std::make_unique<CallQueue>(calls_);
+    queue_ = std::make_unique<call::CallQueue>(calls_);
     queue_->AddTo(builder);
     server_ = builder.BuildAndStart();
     health_->Start(*queue_);
@@ -106,9 +106,9 @@ class HealthServiceTest : public ::testing::Test {
 
   access::Gate gate_{nullptr};
   net::ReceiveMeter meter_{uint64_t{1} << 20};
-  RunningCalls calls_{gate_, meter_, {}};
+  call::RunningCalls calls_{gate_, meter_, {}};
   std::unique_ptr<HealthService> health_;
-  std::unique_ptr<CallQueue> queue_;
+  std::unique_ptr<call::CallQueue> queue_;
   std::unique_ptr<grpc::Server> server_;
   std::shared_ptr<grpc::Channel> channel_;
 };
@@ -173,7 +173,7 @@ TEST_F(HealthServiceTest, RefusesWhatIsNoRequest) {
 
 TEST_F(HealthServiceTest, LimitsTheCallsOfAnAddress) {
   std::list<HealthCall> watches;
-  for (uint64_t i = 0; i < RunningCalls::kMaxHealthCallsPerSender; ++i) {
+  for (uint64_t i = 0; i < call::RunningCalls::kMaxHealthCallsPerSender; ++i) {
     ASSERT_TRUE(watches.emplace_back(channel_).Send(""));
     ASSERT_EQ(watches.back().Read(), 1);
   }

@@ -98,7 +98,7 @@ TEST_F(ExportCallTest, WhoDoesNotReadKeepsNobodyFromReading) {
 }
 
 TEST_F(ExportCallTest, OneThatTakesTooLongEnds) {
-  story_.emplace(Limits{.export_timeout = absl::ZeroDuration()});
+  story_.emplace(call::Limits{.export_timeout = absl::ZeroDuration()});
   Fill();
   // Timeouts are checked periodically; sooner or later a check happens during an export.
   grpc::Status status;

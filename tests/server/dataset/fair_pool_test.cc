@@ -16,9 +16,9 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(FairPool, AClientWhoseWorkBlocksLeavesHalfOfTheThreads) {
+TEST(dataset::FairPool, AClientWhoseWorkBlocksLeavesHalfOfTheThreads) {
   absl::Notification release;
-  FairPool pool({.threads = 4});
+  dataset::FairPool pool({.threads = 4});
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(pool.Run("slow", [&] { release.WaitForNotification(); }));
   absl::BlockingCounter done(2);
   for (int i = 0; i < 2; ++i) EXPECT_TRUE(pool.Run("quick", [&] { done.DecrementCount(); }));
@@ -26,11 +26,11 @@ TEST(FairPool, AClientWhoseWorkBlocksLeavesHalfOfTheThreads) {
   release.Notify();
 }
 
-TEST(FairPool, ClientsTakeTurns) {
+TEST(dataset::FairPool, ClientsTakeTurns) {
   std::vector<std::string> order;  // written by one thread after the other
   {
     absl::Notification release;
-    FairPool pool({.threads = 1});
+    dataset::FairPool pool({.threads = 1});
     pool.Run("first", [&] { release.WaitForNotification(); });
     for (int i = 0; i < 3; ++i) pool.Run("a", [&] { order.push_back("a"); });
     pool.Run("b", [&] { order.push_back("b"); });
@@ -40,10 +40,10 @@ TEST(FairPool, ClientsTakeTurns) {
   EXPECT_THAT(order, ElementsAre("a", "b", "c", "a", "a"));
 }
 
-TEST(FairPool, AClientThatHoldsItsShareWaitsAndOthersDoNot) {
+TEST(dataset::FairPool, AClientThatHoldsItsShareWaitsAndOthersDoNot) {
   absl::Notification ran;
   absl::Notification other;
-  FairPool pool({.threads = 2, .held_bytes = 400});
+  dataset::FairPool pool({.threads = 2, .held_bytes = 400});
   pool.Hold("full", 100);
   pool.Run("full", [&] { ran.Notify(); });
   pool.Run("other", [&] { other.Notify(); });
@@ -53,9 +53,9 @@ TEST(FairPool, AClientThatHoldsItsShareWaitsAndOthersDoNot) {
   ran.WaitForNotification();
 }
 
-TEST(FairPool, TooMuchWorkOfAClientIsRefused) {
+TEST(dataset::FairPool, TooMuchWorkOfAClientIsRefused) {
   absl::Notification release;
-  FairPool pool({.threads = 1, .most_waiting = 2});
+  dataset::FairPool pool({.threads = 1, .most_waiting = 2});
   absl::Notification begun;
   pool.Run("a", [&] {
     begun.Notify();

@@ -9,8 +9,8 @@
 namespace telemetry::collector {
 namespace {
 
-TEST(Admission, WhoDoesNotFitWaitsForRoom) {
-  Admission admission(Limits{.in_flight_bytes = 100, .admission_timeout = absl::Minutes(1)});
+TEST(ingest::Admission, WhoDoesNotFitWaitsForRoom) {
+  ingest::Admission admission(call::Limits{.in_flight_bytes = 100, .admission_timeout = absl::Minutes(1)});
   absl::Notification first, second;
   admission.Admit("a", 80, 1, [&](const absl::Status& status) {
     EXPECT_TRUE(status.ok());
@@ -26,8 +26,8 @@ TEST(Admission, WhoDoesNotFitWaitsForRoom) {
   second.WaitForNotification();
 }
 
-TEST(Admission, NobodyOvertakesWhoWaits) {
-  Admission admission(Limits{.in_flight_bytes = 100, .admission_timeout = absl::Minutes(1)});
+TEST(ingest::Admission, NobodyOvertakesWhoWaits) {
+  ingest::Admission admission(call::Limits{.in_flight_bytes = 100, .admission_timeout = absl::Minutes(1)});
   absl::Notification large, small;
   admission.Admit("a", 60, 1, [](const absl::Status&) {});
   admission.Admit("a", 90, 1, [&](const absl::Status&) { large.Notify(); });
@@ -42,8 +42,8 @@ TEST(Admission, NobodyOvertakesWhoWaits) {
   small.WaitForNotification();
 }
 
-TEST(Admission, ASmallBatchWaitsForNoLargeOnes) {
-  Admission admission(Limits{.in_flight_bytes = 6400, .admission_timeout = absl::Minutes(1)});
+TEST(ingest::Admission, ASmallBatchWaitsForNoLargeOnes) {
+  ingest::Admission admission(call::Limits{.in_flight_bytes = 6400, .admission_timeout = absl::Minutes(1)});
   absl::Notification large, small;
   admission.Admit("a", 5600, 1, [](const absl::Status&) {});
   admission.Admit("a", 5600, 1, [&](const absl::Status&) { large.Notify(); });
@@ -59,8 +59,8 @@ TEST(Admission, ASmallBatchWaitsForNoLargeOnes) {
   large.WaitForNotification();
 }
 
-TEST(Admission, WhoWaitsTooLongIsTurnedAway) {
-  Admission admission(Limits{.in_flight_bytes = 100, .admission_timeout = absl::Milliseconds(20)});
+TEST(ingest::Admission, WhoWaitsTooLongIsTurnedAway) {
+  ingest::Admission admission(call::Limits{.in_flight_bytes = 100, .admission_timeout = absl::Milliseconds(20)});
   absl::Notification answered;
   admission.Admit("a", 100, 1, [](const absl::Status&) {});
   admission.Admit("a", 2, 1, [&](const absl::Status& status) {
@@ -70,8 +70,9 @@ TEST(Admission, WhoWaitsTooLongIsTurnedAway) {
   answered.WaitForNotification();
 }
 
-TEST(Admission, WhoFindsNoRoomToWaitIsTurnedAwayAtOnce) {
-  Admission admission(Limits{.in_flight_bytes = 100, .waiting_bytes = 50, .admission_timeout = absl::Minutes(1)});
+TEST(ingest::Admission, WhoFindsNoRoomToWaitIsTurnedAwayAtOnce) {
+  ingest::Admission admission(
+      call::Limits{.in_flight_bytes = 100, .waiting_bytes = 50, .admission_timeout = absl::Minutes(1)});
   admission.Admit("a", 100, 1000, [](const absl::Status&) {});
   absl::Notification alone;
   admission.Admit("a", 2, 60, [&](const absl::Status& status) {
@@ -88,8 +89,8 @@ TEST(Admission, WhoFindsNoRoomToWaitIsTurnedAwayAtOnce) {
   EXPECT_EQ(admission.state().waiting_bytes, 0u);
 }
 
-TEST(Admission, ABatchLargerThanTheBudgetIsLetInAlone) {
-  Admission admission(Limits{.in_flight_bytes = 100});
+TEST(ingest::Admission, ABatchLargerThanTheBudgetIsLetInAlone) {
+  ingest::Admission admission(call::Limits{.in_flight_bytes = 100});
   absl::Notification admitted;
   admission.Admit("a", 1000, 1, [&](const absl::Status& status) {
     EXPECT_TRUE(status.ok());
@@ -101,16 +102,17 @@ TEST(Admission, ABatchLargerThanTheBudgetIsLetInAlone) {
 // Counts admitted and refused batches.
 class Counter {
  public:
-  Admission::Done Done() {
+  ingest::Admission::Done Done() {
     return [this](const absl::Status& status) { ++(status.ok() ? admitted : refused); };
   }
   std::atomic<int> admitted = 0;
   std::atomic<int> refused = 0;
 };
 
-TEST(Admission, ASenderThatHasItsShareHoldsUpNobodyElse) {
+TEST(ingest::Admission, ASenderThatHasItsShareHoldsUpNobodyElse) {
   // Large batches have seven eighths of the budget.
-  Admission admission(Limits{.in_flight_bytes = 800, .waiting_bytes = 100, .admission_timeout = absl::Minutes(1)});
+  ingest::Admission admission(
+      call::Limits{.in_flight_bytes = 800, .waiting_bytes = 100, .admission_timeout = absl::Minutes(1)});
   Counter greedy;
   for (int i = 0; i < 200; ++i) admission.Admit("greedy", 105, 10, greedy.Done());
   EXPECT_EQ(greedy.admitted, 5) << "three quarters of the budget";
@@ -125,8 +127,9 @@ TEST(Admission, ASenderThatHasItsShareHoldsUpNobodyElse) {
   EXPECT_EQ(greedy.refused, 190) << "five waiting batches made room";
 }
 
-TEST(Admission, TwoSendersDoNotDisplaceEachOther) {
-  Admission admission(Limits{.in_flight_bytes = 100, .waiting_bytes = 100, .admission_timeout = absl::Minutes(1)});
+TEST(ingest::Admission, TwoSendersDoNotDisplaceEachOther) {
+  ingest::Admission admission(
+      call::Limits{.in_flight_bytes = 100, .waiting_bytes = 100, .admission_timeout = absl::Minutes(1)});
   Counter all, a, b, c;
   admission.Admit("other", 100, 1, all.Done());
   for (int i = 0; i < 20; ++i) admission.Admit("a", 50, 10, a.Done());
@@ -138,8 +141,8 @@ TEST(Admission, TwoSendersDoNotDisplaceEachOther) {
   EXPECT_EQ(c.refused, 1);
 }
 
-TEST(Admission, ASendersSmallerBatchDoesNotOvertakeItsLargerOne) {
-  Admission admission(Limits{.in_flight_bytes = 100, .admission_timeout = absl::Minutes(1)});
+TEST(ingest::Admission, ASendersSmallerBatchDoesNotOvertakeItsLargerOne) {
+  ingest::Admission admission(call::Limits{.in_flight_bytes = 100, .admission_timeout = absl::Minutes(1)});
   absl::Notification large, small;
   admission.Admit("a", 50, 1, [](const absl::Status&) {});
   admission.Admit("a", 40, 1, [&](const absl::Status&) { large.Notify(); });
@@ -152,8 +155,8 @@ TEST(Admission, ASendersSmallerBatchDoesNotOvertakeItsLargerOne) {
   small.WaitForNotification();
 }
 
-TEST(Admission, WhoWaitsAtTheEndIsTurnedAway) {
-  Admission admission(Limits{.in_flight_bytes = 100, .admission_timeout = absl::Minutes(1)});
+TEST(ingest::Admission, WhoWaitsAtTheEndIsTurnedAway) {
+  ingest::Admission admission(call::Limits{.in_flight_bytes = 100, .admission_timeout = absl::Minutes(1)});
   admission.Admit("a", 100, 1, [](const absl::Status&) {});
   absl::Status waiting, late;
   admission.Admit("a", 2, 1, [&](const absl::Status& status) { waiting = status; });

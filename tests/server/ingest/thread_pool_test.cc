@@ -9,13 +9,13 @@
 namespace telemetry::collector {
 namespace {
 
-TEST(ThreadPool, RunsWorkOnTheCallersThreadWhenNoneIsIdle) {
+TEST(ingest::ThreadPool, RunsWorkOnTheCallersThreadWhenNoneIsIdle) {
   absl::Notification begun;
   absl::Notification go_on;
   std::thread::id first;
   std::thread::id second;
   {
-    ThreadPool pool(1);
+    ingest::ThreadPool pool(1);
     pool.RunOnIdle([&] {
       first = std::this_thread::get_id();
       begun.Notify();

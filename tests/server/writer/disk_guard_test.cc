@@ -24,7 +24,7 @@ constexpr uint64_t kMib = uint64_t{1} << 20;
 // A guard that keeps 80 MiB free on a disk whose free space the test sets. Only the test triggers checks.
 class DiskGuardTest : public ::testing::Test {
  protected:
-  DiskGuardOptions Options(uint64_t keep_free_bytes) {
+  writer::DiskGuardOptions Options(uint64_t keep_free_bytes) {
     return {.path = folder_.File("dataset.db"),
             .keep_free_bytes = keep_free_bytes,
             .retry_delay = absl::Seconds(3),
@@ -45,7 +45,7 @@ class DiskGuardTest : public ::testing::Test {
   std::atomic<uint64_t> free_bytes_ = 1000 * kMib;
   std::atomic<bool> broken_ = false;
   std::atomic<int> looks_ = 0;
-  DiskGuard guard_{Options(80 * kMib)};
+  writer::DiskGuard guard_{Options(80 * kMib)};
 };
 
 TEST_F(DiskGuardTest, BelowWhatIsKeptNothingIsTakenUntilThereIsMore) {
@@ -81,10 +81,10 @@ TEST_F(DiskGuardTest, EachChangeIsToldAndLoggedOnce) {
 }
 
 TEST_F(DiskGuardTest, ItLooksByItself) {
-  DiskGuardOptions options = Options(80 * kMib);
+  writer::DiskGuardOptions options = Options(80 * kMib);
   options.interval = absl::Milliseconds(1);
   free_bytes_ = 0;
-  DiskGuard guard(options);
+  writer::DiskGuard guard(options);
   absl::Notification full;
   absl::Notification room;
   guard.Start([&](bool has_room) { (has_room ? room : full).Notify(); });
@@ -116,16 +116,16 @@ TEST_F(DiskGuardTest, CountsWhomItTurnsAway) {
 }
 
 TEST_F(DiskGuardTest, WithZeroItIsOff) {
-  DiskGuard guard(Options(0));
+  writer::DiskGuard guard(Options(0));
   free_bytes_ = 0;
   guard.Look();
   EXPECT_TRUE(guard.Check().ok());
 }
 
 TEST_F(DiskGuardTest, ARealDiskHasSomethingFree) {
-  EXPECT_GT(FreeDiskBytes(folder_.File("dataset.db")).value(), 0u);
-  EXPECT_GT(FreeDiskBytes("dataset.db").value(), 0u) << "the disk of the current folder";
-  EXPECT_FALSE(FreeDiskBytes(folder_.File("no such folder/dataset.db")).ok());
+  EXPECT_GT(writer::FreeDiskBytes(folder_.File("dataset.db")).value(), 0u);
+  EXPECT_GT(writer::FreeDiskBytes("dataset.db").value(), 0u) << "the disk of the current folder";
+  EXPECT_FALSE(writer::FreeDiskBytes(folder_.File("no such folder/dataset.db")).ok());
 }
 
 }  // namespace

@@ -101,14 +101,15 @@ class ServedDataset {
   int64_t FilePages() const { return std::stoll(story_.Query("PRAGMA page_count")); }
   int64_t UsedBytes() const { return (FilePages() - std::stoll(story_.Query("PRAGMA freelist_count"))) * 4096; }
   DatasetStory& story() { return story_; }
-  Retention& retention() { return *retention_; }
+  writer::Retention& retention() { return *retention_; }
 
  private:
   absl::Time WallClock() const { return kStart + passed_ + clock_error_; }
   void Serve() {
-    retention_.emplace(RetentionOptions{.rules = rules_, .interval = absl::Hours(12), .steady_clock = [this] {
-                                          return SteadyTime(absl::ToChronoNanoseconds(absl::Hours(1) + passed_));
-                                        }});
+    retention_.emplace(writer::RetentionOptions{.rules = rules_, .interval = absl::Hours(12), .steady_clock = [this] {
+                                                  return SteadyTime(
+                                                      absl::ToChronoNanoseconds(absl::Hours(1) + passed_));
+                                                }});
   }
 
   const storage::PruneRules rules_;
@@ -117,12 +118,12 @@ class ServedDataset {
   absl::Duration passed_;
   std::vector<std::vector<v1::Record>> batches_;
   DatasetStory story_;
-  std::optional<Retention> retention_;
+  std::optional<writer::Retention> retention_;
 };
 
 const storage::PruneRules kKeepThirtyDays = {.keep_age = 30 * kDay};
 
-TEST(Retention, RemovesWhatIsTooOldButNeverARunsOnlyAttempt) {
+TEST(writer::Retention, RemovesWhatIsTooOldButNeverARunsOnlyAttempt) {
   ServedDataset dataset(kKeepThirtyDays);
   dataset.Arrives('x', 'a');
   dataset.Arrives('o', 'b');
@@ -136,13 +137,13 @@ TEST(Retention, RemovesWhatIsTooOldButNeverARunsOnlyAttempt) {
   EXPECT_EQ(dataset.Attempts(), "oy");
   EXPECT_EQ(dataset.Rows(), "4");
   EXPECT_THAT(storage::upkeep::CheckDataset(dataset.story().path())->damage, IsEmpty());
-  const Retention::State state = dataset.retention().state();
+  const writer::Retention::State state = dataset.retention().state();
   EXPECT_EQ(state.attempts_removed, 1u);
   EXPECT_EQ(state.served, 432 * kDay);
   EXPECT_EQ(state.last_pass, absl::ZeroDuration());
 }
 
-TEST(Retention, KeepsEverythingWithoutARuleAndCountsTheTime) {
+TEST(writer::Retention, KeepsEverythingWithoutARuleAndCountsTheTime) {
   ServedDataset dataset({});
   dataset.Arrives('x', 'a');
   dataset.Arrives('y', 'a');
@@ -152,7 +153,7 @@ TEST(Retention, KeepsEverythingWithoutARuleAndCountsTheTime) {
   EXPECT_EQ(dataset.retention().state().last_pass, std::nullopt);
 }
 
-TEST(Retention, ARestartTakesNothingFromTheTime) {
+TEST(writer::Retention, ARestartTakesNothingFromTheTime) {
   ServedDataset dataset(kKeepThirtyDays);
   dataset.Arrives('x', 'a');
   dataset.Arrives('y', 'a');
@@ -198,7 +199,7 @@ std::vector<std::string> Days(Set when, absl::Duration error) {
   return days;
 }
 
-TEST(Retention, NoClockChangesOrderDedupOrWhatIsKept) {
+TEST(writer::Retention, NoClockChangesOrderDedupOrWhatIsKept) {
   const std::vector<std::string> right = Days(Set::kNever, absl::ZeroDuration());
   EXPECT_EQ(right.front(), "x 2");
   EXPECT_EQ(right.back(), "uv 4");
@@ -212,7 +213,7 @@ TEST(Retention, NoClockChangesOrderDedupOrWhatIsKept) {
 
 // ---- Size ----------------------------------------------------------------------------------------------------------
 
-TEST(Retention, BySizeTheFirstToArriveGoFirstAndTheirRoomIsUsedAgain) {
+TEST(writer::Retention, BySizeTheFirstToArriveGoFirstAndTheirRoomIsUsedAgain) {
   constexpr int64_t kKeep = 2 << 20;
   ServedDataset dataset({.keep_bytes = kKeep});
   int64_t file_pages = 0;
@@ -229,7 +230,7 @@ TEST(Retention, BySizeTheFirstToArriveGoFirstAndTheirRoomIsUsedAgain) {
   EXPECT_THAT(storage::upkeep::CheckDataset(dataset.story().path())->damage, IsEmpty());
 }
 
-TEST(Retention, BySizeOnlyAttemptsStayWhateverThatTakes) {
+TEST(writer::Retention, BySizeOnlyAttemptsStayWhateverThatTakes) {
   ServedDataset dataset({.keep_bytes = 0});
   for (const char run : {'a', 'b', 'c'}) dataset.Arrives(static_cast<char>(run + 10), run, 100);
   dataset.Pass(3 * kDay);
@@ -238,7 +239,7 @@ TEST(Retention, BySizeOnlyAttemptsStayWhateverThatTakes) {
 
 // ---- Beside others -------------------------------------------------------------------------------------------------
 
-TEST(Retention, RowsOfARemovedAttemptFindNobody) {
+TEST(writer::Retention, RowsOfARemovedAttemptFindNobody) {
   ServedDataset dataset(kKeepThirtyDays);
   dataset.Arrives('x', 'a');
   dataset.Arrives('y', 'a');
@@ -250,7 +251,7 @@ TEST(Retention, RowsOfARemovedAttemptFindNobody) {
   EXPECT_THAT(storage::upkeep::CheckDataset(dataset.story().path())->damage, IsEmpty());
 }
 
-TEST(Retention, APassGoesInStepsBetweenWhichACollectorMayBeKilled) {
+TEST(writer::Retention, APassGoesInStepsBetweenWhichACollectorMayBeKilled) {
   ServedDataset dataset({.keep_bytes = 0});
   for (int i = 0; i < 12; ++i) dataset.Arrives(static_cast<char>('a' + i), 'a', 1000);
   std::string before = dataset.Attempts();
@@ -271,7 +272,7 @@ TEST(Retention, APassGoesInStepsBetweenWhichACollectorMayBeKilled) {
 
 // An export holds no transaction open between two pages. If attempts are removed meanwhile, it contains each attempt
 // completely or fails.
-TEST(Retention, AnExportHasAttemptsWholeOrSaysThatItHasNot) {
+TEST(writer::Retention, AnExportHasAttemptsWholeOrSaysThatItHasNot) {
   int whole = 0;
   int aborted = 0;
   for (int steps_from = 1; steps_from < 30; ++steps_from) {
@@ -301,14 +302,14 @@ TEST(Retention, AnExportHasAttemptsWholeOrSaysThatItHasNot) {
   EXPECT_GT(aborted, 0);
 }
 
-TEST(Retention, WhereRecordsWaitItsStepsAreApart) {
+TEST(writer::Retention, WhereRecordsWaitItsStepsAreApart) {
   ServedDataset dataset({.keep_bytes = 0});
   for (int i = 0; i < 3; ++i) dataset.Arrives(static_cast<char>('a' + i), 'a', 2000);
-  Retention& retention = dataset.retention();
+  writer::Retention& retention = dataset.retention();
   EXPECT_EQ(retention.Patience(/*busy=*/true), absl::ZeroDuration());
   dataset.DoAStep();
   dataset.DoAStep();
-  EXPECT_EQ(retention.Patience(/*busy=*/true), RetentionOptions().pause);
+  EXPECT_EQ(retention.Patience(/*busy=*/true), writer::RetentionOptions().pause);
   EXPECT_EQ(retention.Patience(/*busy=*/false), absl::ZeroDuration());
   dataset.DoWhatIsDue();
   EXPECT_EQ(retention.Patience(/*busy=*/false), absl::Hours(12));
@@ -325,7 +326,7 @@ std::vector<v1::Record> Unreadable(char letter, int count, size_t bytes) {
   return records;
 }
 
-TEST(Retention, ManyRejectsAreLookedAtAtOnce) {
+TEST(writer::Retention, ManyRejectsAreLookedAtAtOnce) {
   ServedDataset dataset({.keep_rejects_bytes = 100'000});
   dataset.DoWhatIsDue();
   const auto send = [&](char letter, int count) {
@@ -358,7 +359,7 @@ std::string Batches(TestStream& stream, int attempts, int rows) {
   return "";
 }
 
-TEST(Retention, WorksBetweenTheTransactionsOfACollectorAndIsSaid) {
+TEST(writer::Retention, WorksBetweenTheTransactionsOfACollectorAndIsSaid) {
   CollectorStory story(ServerOptions{
       .retention = {.rules = {.keep_bytes = 0}, .interval = absl::Milliseconds(1), .pause = absl::ZeroDuration()}});
   TestStream stream(story.channel());
@@ -369,7 +370,7 @@ TEST(Retention, WorksBetweenTheTransactionsOfACollectorAndIsSaid) {
   EXPECT_EQ(story.fatal_errors(), 0);
 }
 
-TEST(Retention, RejectsBeyondTheirBudgetGoLongBeforeTheNextPassOfACollector) {
+TEST(writer::Retention, RejectsBeyondTheirBudgetGoLongBeforeTheNextPassOfACollector) {
   CollectorStory story(ServerOptions{.retention = {.rules = {.keep_rejects_bytes = 1 << 20}}});
   TestStream stream(story.channel());
   ASSERT_TRUE(stream.Open('p'));

@@ -62,7 +62,7 @@ class TransactionList final : public storage::StoreWriter {
 
 class WriterLoopTest : public testing::Test {
  protected:
-  explicit WriterLoopTest(const Limits& limits = {.group_records = 1000, .group_bytes = 1 << 20})
+  explicit WriterLoopTest(const call::Limits& limits = {.group_records = 1000, .group_bytes = 1 << 20})
       : loop_(std::make_unique<TransactionList>(began_, go_on_, transactions_), limits,
               {.on_fatal = [](const absl::Status& status) { FAIL() << status; }}, guard_, retention_) {
     Open("first");
@@ -70,8 +70,8 @@ class WriterLoopTest : public testing::Test {
   }
 
   void Commit(const std::string& producer, uint64_t rows, uint64_t bytes = 100, const std::string& sender = "sender") {
-    const PieceOutline piece{.records = 0, .record_bytes = bytes, .memory_bytes = bytes, .rows = rows};
-    loop_.Commit(sender, std::make_unique<ParsedBatch>(producer, 0, 1, piece),
+    const batch::PieceOutline piece{.records = 0, .record_bytes = bytes, .memory_bytes = bytes, .rows = rows};
+    loop_.Commit(sender, std::make_unique<batch::ParsedBatch>(producer, 0, 1, piece),
                  [](const storage::BatchOutcome& /*outcome*/) {});
   }
   void Open(const std::string& producer) {
@@ -95,14 +95,14 @@ class WriterLoopTest : public testing::Test {
   absl::Notification go_on_;
   std::vector<std::string> transactions_;
   std::vector<absl::StatusCode> removals_;  // status codes of the removals
-  DiskGuard guard_{DiskGuardOptions{}};
-  Retention retention_{RetentionOptions{}};
-  WriterLoop loop_;
+  writer::DiskGuard guard_{writer::DiskGuardOptions{}};
+  writer::Retention retention_{writer::RetentionOptions{}};
+  writer::WriterLoop loop_;
 };
 
 class WriterLoopUrgencyTest : public WriterLoopTest {
  protected:
-  WriterLoopUrgencyTest() : WriterLoopTest(Limits{}) {}
+  WriterLoopUrgencyTest() : WriterLoopTest(call::Limits{}) {}
 };
 
 TEST_F(WriterLoopTest, ALightProducerWaitsForNoHeavyOnes) {

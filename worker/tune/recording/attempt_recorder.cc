@@ -7,6 +7,7 @@
 #include "absl/random/random.h"
 #include "proto/base/status_macros.h"
 #include "proto/record/ids.h"
+#include "proto/record/sidecar/config_text.h"
 #include "proto/record/sidecar/row.h"
 #include "proto/record/strings.h"
 

@@ -137,17 +137,17 @@ std::vector<Elsewhere> AllElsewhere() {
       {"VacuumAfterAKill", &Killed, {"VACUUM"}},
       {"IndexAfterAKill", &Killed, {"CREATE INDEX theirs ON measurements (perf_ms)"}},
       {"AnalyzeAfterAKill", &Killed, {kCount, "ANALYZE"}},
-      {"Select", &Closed, {kCount}},
-      {"Checkpoint", &Closed, {"PRAGMA wal_checkpoint"}},
-      {"Vacuum", &Closed, {"VACUUM"}},
-      {"Index", &Closed, {"CREATE INDEX theirs ON measurements (perf_ms)"}},
-      {"Analyze", &Closed, {"ANALYZE"}},
-      {"Reindex", &Closed, {"REINDEX"}},
-      {"RollbackJournal", &Closed, {"PRAGMA journal_mode = DELETE", "VACUUM"}},
-      {"LargerPages", &Closed, {"PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM"}},
-      {"TheirOwnTable", &Closed, {"CREATE TABLE notes (text TEXT); INSERT INTO notes VALUES ('ours')"}},
+      {"Select", &ClosedFiles, {kCount}},
+      {"Checkpoint", &ClosedFiles, {"PRAGMA wal_checkpoint"}},
+      {"Vacuum", &ClosedFiles, {"VACUUM"}},
+      {"Index", &ClosedFiles, {"CREATE INDEX theirs ON measurements (perf_ms)"}},
+      {"Analyze", &ClosedFiles, {"ANALYZE"}},
+      {"Reindex", &ClosedFiles, {"REINDEX"}},
+      {"RollbackJournal", &ClosedFiles, {"PRAGMA journal_mode = DELETE", "VACUUM"}},
+      {"LargerPages", &ClosedFiles, {"PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM"}},
+      {"TheirOwnTable", &ClosedFiles, {"CREATE TABLE notes (text TEXT); INSERT INTO notes VALUES ('ours')"}},
       // A write transaction that does not change the page count.
-      {"UpdateInPlace", &Closed, {"UPDATE measurements SET perf_ms = perf_ms WHERE seq < 30", kCount}},
+      {"UpdateInPlace", &ClosedFiles, {"UPDATE measurements SET perf_ms = perf_ms WHERE seq < 30", kCount}},
   };
 }
 

@@ -258,7 +258,7 @@ TEST_F(RetentionFaultTest, Allocations) { Sweep(Kind::kMemory, SQLITE_NOMEM, fal
 
 int main(int argc, char** argv) {
   telemetry::storage::sqlite::InstallFaultMemory();
-  telemetry::storage::sqlite::RegisterFaultVfs(telemetry::storage::kVfs);
+  telemetry::storage::sqlite::RegisterFaultVfs(telemetry::storage::sqlite::kVfs);
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }
