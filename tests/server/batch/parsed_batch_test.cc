@@ -41,7 +41,7 @@ std::vector<std::string> RecordsOf(const grpc::ByteBuffer& message) {
   return records;
 }
 
-TEST(batch::ParsedBatch, EmptyRecordsCountForTheMemoryThatTheyTake) {
+TEST(ParsedBatch, EmptyRecordsCountForTheMemoryThatTheyTake) {
   const grpc::ByteBuffer message = EmptyRecords(1000);
   const batch::BatchOutline outline = OutlineOf(message);
   EXPECT_EQ(outline.record_bytes, 0u);
@@ -56,7 +56,7 @@ TEST(batch::ParsedBatch, EmptyRecordsCountForTheMemoryThatTheyTake) {
 
 // Parses records of many sizes: each piece is within the limits or has one record, and the pieces together are the
 // batch.
-TEST(batch::ParsedBatch, PiecesAreTheWholeBatchInOrder) {
+TEST(ParsedBatch, PiecesAreTheWholeBatchInOrder) {
   std::vector<std::string> records;
   for (size_t i = 0; i < 10000; ++i) records.push_back(std::string(i % 300, '\xff'));  // not a Record
   records.push_back(std::string(5 << 20, '\xff'));
@@ -80,7 +80,7 @@ TEST(batch::ParsedBatch, PiecesAreTheWholeBatchInOrder) {
   EXPECT_EQ(parsed, records);
 }
 
-TEST(batch::ParsedBatch, IdsAndPartsOfGraphsAreRows) {
+TEST(ParsedBatch, IdsAndPartsOfGraphsAreRows) {
   v1::Record attempt = storage::AttemptRecord('x', 'a');
   for (char letter : std::string("yz")) attempt.mutable_attempt()->add_supersedes(storage::AttemptId(letter));
   const auto pieces = PiecesOf(MessageOf(MakeBatch(1, {storage::RunRecord('a'), attempt, storage::GraphRecord('a')})));
@@ -88,13 +88,13 @@ TEST(batch::ParsedBatch, IdsAndPartsOfGraphsAreRows) {
   EXPECT_EQ(pieces[0]->rows(), 1u + (1 + 2 * 8) + 4);
 }
 
-TEST(batch::ParsedBatch, TheMostRecordsAreTakenAndOneMoreIsRefused) {
+TEST(ParsedBatch, TheMostRecordsAreTakenAndOneMoreIsRefused) {
   EXPECT_TRUE(batch::CheckBatch(OutlineOf(EmptyRecords(call::kMaxBatchRecords)), call::Limits()).ok());
   EXPECT_TRUE(
       absl::IsInvalidArgument(batch::CheckBatch(OutlineOf(EmptyRecords(call::kMaxBatchRecords + 1)), call::Limits())));
 }
 
-TEST(batch::ParsedBatch, TheOutlineSaysWhatTheMessageSays) {
+TEST(ParsedBatch, TheOutlineSaysWhatTheMessageSays) {
   const v1::Batch batch = MakeBatchOfBytes(7, {"", "abc", std::string(100000, 'x')});
   const batch::BatchOutline outline = OutlineOf(MessageOf(batch));
   EXPECT_EQ(outline.first_seq, 7u);
@@ -105,7 +105,7 @@ TEST(batch::ParsedBatch, TheOutlineSaysWhatTheMessageSays) {
   EXPECT_EQ(RecordsOf(MessageOf(batch)), std::vector<std::string>(batch.records().begin(), batch.records().end()));
 }
 
-TEST(batch::ParsedBatch, AMessageInManyPiecesIsReadAsOne) {
+TEST(ParsedBatch, AMessageInManyPiecesIsReadAsOne) {
   v1::StreamRequest request;
   *request.mutable_batch() = MakeBatchOfBytes(1, {std::string(1000, 'a'), "", std::string(300, 'b')});
   const std::string bytes = request.SerializeAsString();
@@ -117,7 +117,7 @@ TEST(batch::ParsedBatch, AMessageInManyPiecesIsReadAsOne) {
             std::vector<std::string>(request.batch().records().begin(), request.batch().records().end()));
 }
 
-TEST(batch::ParsedBatch, WhatIsNoMessageIsMalformed) {
+TEST(ParsedBatch, WhatIsNoMessageIsMalformed) {
   v1::StreamRequest request;
   *request.mutable_batch() = MakeBatchOfBytes(1, {"record"});
   const std::string whole = request.SerializeAsString();
@@ -128,7 +128,7 @@ TEST(batch::ParsedBatch, WhatIsNoMessageIsMalformed) {
   }
 }
 
-TEST(batch::ParsedBatch, UnknownFieldsAreSkipped) {
+TEST(ParsedBatch, UnknownFieldsAreSkipped) {
   v1::StreamRequest request;
   *request.mutable_batch() = MakeBatchOfBytes(1, {"record"});
   const grpc::Slice slice(std::string("\x9a\x06\x02hi", 5) + request.SerializeAsString());
@@ -144,7 +144,7 @@ std::vector<v1::Record> HollowRecords() {
   return {nodes, omitted};
 }
 
-TEST(batch::ParsedBatch, HollowRecordsAreRefusedUnparsed) {
+TEST(ParsedBatch, HollowRecordsAreRefusedUnparsed) {
   for (const v1::Record& record : HollowRecords()) {
     const std::string bytes = record.SerializeAsString();
     const grpc::ByteBuffer message = Records({bytes, "", bytes});
@@ -158,14 +158,14 @@ TEST(batch::ParsedBatch, HollowRecordsAreRefusedUnparsed) {
   }
 }
 
-TEST(batch::ParsedBatch, EmptyStringsCountForTheMemoryThatTheyTake) {
+TEST(ParsedBatch, EmptyStringsCountForTheMemoryThatTheyTake) {
   v1::Record supersedes;
   for (int i = 0; i < 10000; ++i) supersedes.mutable_attempt()->add_supersedes("");
   EXPECT_GE(OutlineOf(Records({supersedes.SerializeAsString()})).pieces[0].memory_bytes, 10000 * sizeof(std::string));
 }
 
 // Ids cost the writer far more time than their bytes suggest.
-TEST(batch::ParsedBatch, SupersededAttemptsCountByTheWritersWork) {
+TEST(ParsedBatch, SupersededAttemptsCountByTheWritersWork) {
   v1::Record supersedes;
   for (int i = 0; i < 256; ++i) supersedes.mutable_attempt()->add_supersedes(std::string(16, 'x'));
   const batch::PieceOutline piece = OutlineOf(Records({supersedes.SerializeAsString()})).pieces[0];
@@ -174,13 +174,13 @@ TEST(batch::ParsedBatch, SupersededAttemptsCountByTheWritersWork) {
 }
 
 // Builds a record whose kinds overwrite each other, each with its own object.
-TEST(batch::ParsedBatch, ManyKindsInOneRecordAreTooHeavy) {
+TEST(ParsedBatch, ManyKindsInOneRecordAreTooHeavy) {
   std::string bytes;
   for (int i = 0; i < 1000; ++i) bytes += std::string("\x0a\x00\x12\x00", 4);
   EXPECT_EQ(OutlineOf(Records({bytes})).too_heavy.size(), 1u);
 }
 
-TEST(batch::ParsedBatch, LeanGraphsAreNotTooHeavy) {
+TEST(ParsedBatch, LeanGraphsAreNotTooHeavy) {
   v1::Record record;
   record.mutable_ir_graph()->set_run_id(std::string(64, 'a'));
   record.mutable_ir_graph()->set_kind("device");

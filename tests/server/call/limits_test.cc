@@ -19,14 +19,14 @@ using storage::ConfigRecord;
 using storage::RunRecord;
 using ::testing::HasSubstr;
 
-TEST(call::Limits, AStreamThatDoesNotSayWhoseItIsEnds) {
+TEST(Limits, AStreamThatDoesNotSayWhoseItIsEnds) {
   CollectorStory story(call::Limits{.open_timeout = absl::Milliseconds(50)});
   TestStream stream(story.channel());
   const grpc::Status status = stream.AwaitEnd();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED) << status.error_message();
 }
 
-TEST(call::Limits, AStreamThatSaysNothingEnds) {
+TEST(Limits, AStreamThatSaysNothingEnds) {
   CollectorStory story(call::Limits{.stream_idle_timeout = absl::Milliseconds(50)});
   TestStream stream(story.channel());
   ASSERT_TRUE(stream.Open('p'));
@@ -35,7 +35,7 @@ TEST(call::Limits, AStreamThatSaysNothingEnds) {
   EXPECT_EQ(stream.AwaitEnd().error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
 }
 
-TEST(call::Limits, ACallWhoseRequestDoesNotComeEnds) {
+TEST(Limits, ACallWhoseRequestDoesNotComeEnds) {
   CollectorStory story(
       call::Limits{.open_timeout = absl::Milliseconds(50), .stream_idle_timeout = absl::Milliseconds(50)});
   for (const char* method : {"/telemetry.v1.IngestService/Ingest", "/telemetry.v1.DatasetService/ListRuns",
@@ -47,7 +47,7 @@ TEST(call::Limits, ACallWhoseRequestDoesNotComeEnds) {
 }
 
 // Without a token the sender is the address, which may have half of the calls.
-TEST(call::Limits, ACallCountsFromItsHeaders) {
+TEST(Limits, ACallCountsFromItsHeaders) {
   constexpr char kListRuns[] = "/telemetry.v1.DatasetService/ListRuns";
   CollectorStory story(call::Limits{.max_streams = 6});
   std::list<SilentCall> silent;
@@ -71,7 +71,7 @@ TEST(call::Limits, ACallCountsFromItsHeaders) {
   EXPECT_TRUE(outcome.status.ok()) << "cancelled calls still count";
 }
 
-TEST(call::Limits, AStreamTooManyIsToldToComeBack) {
+TEST(Limits, AStreamTooManyIsToldToComeBack) {
   CollectorStory story(call::Limits{.max_streams = 1});
   {
     TestStream first(story.channel());
@@ -90,7 +90,7 @@ TEST(call::Limits, AStreamTooManyIsToldToComeBack) {
   EXPECT_TRUE(served);
 }
 
-TEST(call::Limits, AStreamTooManyOfOneProducerIsToldToComeBack) {
+TEST(Limits, AStreamTooManyOfOneProducerIsToldToComeBack) {
   CollectorStory story(call::Limits{.max_streams_per_producer = 1});
   TestStream first(story.channel());
   ASSERT_TRUE(first.Open('p'));
@@ -104,7 +104,7 @@ TEST(call::Limits, AStreamTooManyOfOneProducerIsToldToComeBack) {
 }
 
 // Sends four thousand bytes at one byte per second: the next message would be read after an hour.
-TEST(call::Limits, AProducerThatIsTooFastIsNotReadFromAndCanStillBeEnded) {
+TEST(Limits, AProducerThatIsTooFastIsNotReadFromAndCanStillBeEnded) {
   CollectorStory story(call::Limits{.producer_bytes_per_second = 1});
   TestStream fast(story.channel());
   ASSERT_TRUE(fast.Open('p'));
@@ -127,7 +127,7 @@ TEST(call::Limits, AProducerThatIsTooFastIsNotReadFromAndCanStillBeEnded) {
   EXPECT_EQ(fast.AwaitEnd().error_code(), grpc::StatusCode::UNAVAILABLE);
 }
 
-TEST(call::Limits, ALongClientNameIsMalformed) {
+TEST(Limits, ALongClientNameIsMalformed) {
   CollectorStory story;
   const auto stub = v1::IngestService::NewStub(story.channel());
   grpc::ClientContext context;
@@ -138,7 +138,7 @@ TEST(call::Limits, ALongClientNameIsMalformed) {
   EXPECT_EQ(stub->Ingest(&context, request, &response).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
-TEST(call::Limits, RecordsAboveTheirSizesGoToTheRejectsAndTheLogGoesOn) {
+TEST(Limits, RecordsAboveTheirSizesGoToTheRejectsAndTheLogGoesOn) {
   CollectorStory story(call::Limits{.record = {.source_bytes = 100, .config_bytes = 100}});
   v1::Record source = RunRecord('a');
   source.mutable_run()->set_kernel_source(std::string(101, 's'));
@@ -168,7 +168,7 @@ v1::Record ManyShortEdges() {
   return record;
 }
 
-TEST(call::Limits, ARecordThatIsTooHeavyIsRejectedAloneAndTheLogGoesOn) {
+TEST(Limits, ARecordThatIsTooHeavyIsRejectedAloneAndTheLogGoesOn) {
   CollectorStory story;
   const std::string heavy = ManyShortEdges().SerializeAsString();
   ASSERT_LT(heavy.size(), record::kMaxRecordBytes);
@@ -196,7 +196,7 @@ TEST(call::Limits, ARecordThatIsTooHeavyIsRejectedAloneAndTheLogGoesOn) {
 }
 
 // Sends records that are small enough one by one, but together exceed the memory of a piece.
-TEST(call::Limits, ABatchThatIsHeavyIsStoredInPieces) {
+TEST(Limits, ABatchThatIsHeavyIsStoredInPieces) {
   CollectorStory story;
   std::vector<v1::Record> records;
   for (char run : std::string("abcdef0123456789abcdef0123456789")) {

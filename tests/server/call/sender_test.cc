@@ -17,7 +17,7 @@ TEST(Sender, IsATokensNameOrTheNetworkOfAnAddress) {
   EXPECT_EQ(call::NetworkOfPeer(""), "");
 }
 
-TEST(call::SenderShares, ASenderHasHalf) {
+TEST(SenderShares, ASenderHasHalf) {
   call::SenderShares shares(4);
   EXPECT_TRUE(shares.TryTake("a", 1));
   EXPECT_TRUE(shares.TryTake("a", 1));
@@ -28,7 +28,7 @@ TEST(call::SenderShares, ASenderHasHalf) {
   EXPECT_TRUE(shares.TryTake("c", 1));
 }
 
-TEST(call::SenderShares, WhoHoldsNothingGetsMoreThanItsShare) {
+TEST(SenderShares, WhoHoldsNothingGetsMoreThanItsShare) {
   call::SenderShares shares(10);
   EXPECT_TRUE(shares.TryTake("a", 20)) << "no sender holds anything";
   EXPECT_FALSE(shares.TryTake("b", 1));

@@ -16,7 +16,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-TEST(dataset::FairPool, AClientWhoseWorkBlocksLeavesHalfOfTheThreads) {
+TEST(FairPool, AClientWhoseWorkBlocksLeavesHalfOfTheThreads) {
   absl::Notification release;
   dataset::FairPool pool({.threads = 4});
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(pool.Run("slow", [&] { release.WaitForNotification(); }));
@@ -26,7 +26,7 @@ TEST(dataset::FairPool, AClientWhoseWorkBlocksLeavesHalfOfTheThreads) {
   release.Notify();
 }
 
-TEST(dataset::FairPool, ClientsTakeTurns) {
+TEST(FairPool, ClientsTakeTurns) {
   std::vector<std::string> order;  // written by one thread after the other
   {
     absl::Notification release;
@@ -40,7 +40,7 @@ TEST(dataset::FairPool, ClientsTakeTurns) {
   EXPECT_THAT(order, ElementsAre("a", "b", "c", "a", "a"));
 }
 
-TEST(dataset::FairPool, AClientThatHoldsItsShareWaitsAndOthersDoNot) {
+TEST(FairPool, AClientThatHoldsItsShareWaitsAndOthersDoNot) {
   absl::Notification ran;
   absl::Notification other;
   dataset::FairPool pool({.threads = 2, .held_bytes = 400});
@@ -53,7 +53,7 @@ TEST(dataset::FairPool, AClientThatHoldsItsShareWaitsAndOthersDoNot) {
   ran.WaitForNotification();
 }
 
-TEST(dataset::FairPool, TooMuchWorkOfAClientIsRefused) {
+TEST(FairPool, TooMuchWorkOfAClientIsRefused) {
   absl::Notification release;
   dataset::FairPool pool({.threads = 1, .most_waiting = 2});
   absl::Notification begun;

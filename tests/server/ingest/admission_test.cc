@@ -9,7 +9,7 @@
 namespace telemetry::collector {
 namespace {
 
-TEST(ingest::Admission, WhoDoesNotFitWaitsForRoom) {
+TEST(Admission, WhoDoesNotFitWaitsForRoom) {
   ingest::Admission admission(call::Limits{.in_flight_bytes = 100, .admission_timeout = absl::Minutes(1)});
   absl::Notification first, second;
   admission.Admit("a", 80, 1, [&](const absl::Status& status) {
@@ -26,7 +26,7 @@ TEST(ingest::Admission, WhoDoesNotFitWaitsForRoom) {
   second.WaitForNotification();
 }
 
-TEST(ingest::Admission, NobodyOvertakesWhoWaits) {
+TEST(Admission, NobodyOvertakesWhoWaits) {
   ingest::Admission admission(call::Limits{.in_flight_bytes = 100, .admission_timeout = absl::Minutes(1)});
   absl::Notification large, small;
   admission.Admit("a", 60, 1, [](const absl::Status&) {});
@@ -42,7 +42,7 @@ TEST(ingest::Admission, NobodyOvertakesWhoWaits) {
   small.WaitForNotification();
 }
 
-TEST(ingest::Admission, ASmallBatchWaitsForNoLargeOnes) {
+TEST(Admission, ASmallBatchWaitsForNoLargeOnes) {
   ingest::Admission admission(call::Limits{.in_flight_bytes = 6400, .admission_timeout = absl::Minutes(1)});
   absl::Notification large, small;
   admission.Admit("a", 5600, 1, [](const absl::Status&) {});
@@ -59,7 +59,7 @@ TEST(ingest::Admission, ASmallBatchWaitsForNoLargeOnes) {
   large.WaitForNotification();
 }
 
-TEST(ingest::Admission, WhoWaitsTooLongIsTurnedAway) {
+TEST(Admission, WhoWaitsTooLongIsTurnedAway) {
   ingest::Admission admission(call::Limits{.in_flight_bytes = 100, .admission_timeout = absl::Milliseconds(20)});
   absl::Notification answered;
   admission.Admit("a", 100, 1, [](const absl::Status&) {});
@@ -70,7 +70,7 @@ TEST(ingest::Admission, WhoWaitsTooLongIsTurnedAway) {
   answered.WaitForNotification();
 }
 
-TEST(ingest::Admission, WhoFindsNoRoomToWaitIsTurnedAwayAtOnce) {
+TEST(Admission, WhoFindsNoRoomToWaitIsTurnedAwayAtOnce) {
   ingest::Admission admission(
       call::Limits{.in_flight_bytes = 100, .waiting_bytes = 50, .admission_timeout = absl::Minutes(1)});
   admission.Admit("a", 100, 1000, [](const absl::Status&) {});
@@ -89,7 +89,7 @@ TEST(ingest::Admission, WhoFindsNoRoomToWaitIsTurnedAwayAtOnce) {
   EXPECT_EQ(admission.state().waiting_bytes, 0u);
 }
 
-TEST(ingest::Admission, ABatchLargerThanTheBudgetIsLetInAlone) {
+TEST(Admission, ABatchLargerThanTheBudgetIsLetInAlone) {
   ingest::Admission admission(call::Limits{.in_flight_bytes = 100});
   absl::Notification admitted;
   admission.Admit("a", 1000, 1, [&](const absl::Status& status) {
@@ -109,7 +109,7 @@ class Counter {
   std::atomic<int> refused = 0;
 };
 
-TEST(ingest::Admission, ASenderThatHasItsShareHoldsUpNobodyElse) {
+TEST(Admission, ASenderThatHasItsShareHoldsUpNobodyElse) {
   // Large batches have seven eighths of the budget.
   ingest::Admission admission(
       call::Limits{.in_flight_bytes = 800, .waiting_bytes = 100, .admission_timeout = absl::Minutes(1)});
@@ -127,7 +127,7 @@ TEST(ingest::Admission, ASenderThatHasItsShareHoldsUpNobodyElse) {
   EXPECT_EQ(greedy.refused, 190) << "five waiting batches made room";
 }
 
-TEST(ingest::Admission, TwoSendersDoNotDisplaceEachOther) {
+TEST(Admission, TwoSendersDoNotDisplaceEachOther) {
   ingest::Admission admission(
       call::Limits{.in_flight_bytes = 100, .waiting_bytes = 100, .admission_timeout = absl::Minutes(1)});
   Counter all, a, b, c;
@@ -141,7 +141,7 @@ TEST(ingest::Admission, TwoSendersDoNotDisplaceEachOther) {
   EXPECT_EQ(c.refused, 1);
 }
 
-TEST(ingest::Admission, ASendersSmallerBatchDoesNotOvertakeItsLargerOne) {
+TEST(Admission, ASendersSmallerBatchDoesNotOvertakeItsLargerOne) {
   ingest::Admission admission(call::Limits{.in_flight_bytes = 100, .admission_timeout = absl::Minutes(1)});
   absl::Notification large, small;
   admission.Admit("a", 50, 1, [](const absl::Status&) {});
@@ -155,7 +155,7 @@ TEST(ingest::Admission, ASendersSmallerBatchDoesNotOvertakeItsLargerOne) {
   small.WaitForNotification();
 }
 
-TEST(ingest::Admission, WhoWaitsAtTheEndIsTurnedAway) {
+TEST(Admission, WhoWaitsAtTheEndIsTurnedAway) {
   ingest::Admission admission(call::Limits{.in_flight_bytes = 100, .admission_timeout = absl::Minutes(1)});
   admission.Admit("a", 100, 1, [](const absl::Status&) {});
   absl::Status waiting, late;

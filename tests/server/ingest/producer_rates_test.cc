@@ -11,7 +11,7 @@ using std::chrono::seconds;
 
 const SteadyTime kBegin{seconds(1000)};
 
-TEST(ingest::ProducerRates, ASecondsWorthIsFreeAndThenItIsWaitedFor) {
+TEST(ProducerRates, ASecondsWorthIsFreeAndThenItIsWaitedFor) {
   ingest::ProducerRates rates(1000);
   EXPECT_EQ(rates.Take("p", 1000, kBegin), absl::ZeroDuration());
   EXPECT_EQ(rates.Take("p", 500, kBegin), absl::Milliseconds(500));
@@ -20,19 +20,19 @@ TEST(ingest::ProducerRates, ASecondsWorthIsFreeAndThenItIsWaitedFor) {
   EXPECT_EQ(rates.delays(), 2u);
 }
 
-TEST(ingest::ProducerRates, WhatIsNotUsedIsKeptForASecondOnly) {
+TEST(ProducerRates, WhatIsNotUsedIsKeptForASecondOnly) {
   ingest::ProducerRates rates(1000);
   rates.Take("p", 0, kBegin);
   EXPECT_EQ(rates.Take("p", 1500, kBegin + seconds(100)), absl::Milliseconds(500));
 }
 
-TEST(ingest::ProducerRates, EachProducerHasItsOwn) {
+TEST(ProducerRates, EachProducerHasItsOwn) {
   ingest::ProducerRates rates(1000);
   EXPECT_GT(rates.Take("p", 5000, kBegin), absl::ZeroDuration());
   EXPECT_EQ(rates.Take("q", 1000, kBegin), absl::ZeroDuration());
 }
 
-TEST(ingest::ProducerRates, WhoIsSilentIsForgotten) {
+TEST(ProducerRates, WhoIsSilentIsForgotten) {
   ingest::ProducerRates rates(1000);
   rates.Take("fast", 5000, kBegin);
   for (int i = 0; i < 5000; ++i) rates.Take(absl::StrCat(i), 10, kBegin + std::chrono::milliseconds(i / 2));

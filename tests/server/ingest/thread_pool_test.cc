@@ -9,7 +9,7 @@
 namespace telemetry::collector {
 namespace {
 
-TEST(ingest::ThreadPool, RunsWorkOnTheCallersThreadWhenNoneIsIdle) {
+TEST(ThreadPool, RunsWorkOnTheCallersThreadWhenNoneIsIdle) {
   absl::Notification begun;
   absl::Notification go_on;
   std::thread::id first;

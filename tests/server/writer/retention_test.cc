@@ -123,7 +123,7 @@ class ServedDataset {
 
 const storage::PruneRules kKeepThirtyDays = {.keep_age = 30 * kDay};
 
-TEST(writer::Retention, RemovesWhatIsTooOldButNeverARunsOnlyAttempt) {
+TEST(Retention, RemovesWhatIsTooOldButNeverARunsOnlyAttempt) {
   ServedDataset dataset(kKeepThirtyDays);
   dataset.Arrives('x', 'a');
   dataset.Arrives('o', 'b');
@@ -143,7 +143,7 @@ TEST(writer::Retention, RemovesWhatIsTooOldButNeverARunsOnlyAttempt) {
   EXPECT_EQ(state.last_pass, absl::ZeroDuration());
 }
 
-TEST(writer::Retention, KeepsEverythingWithoutARuleAndCountsTheTime) {
+TEST(Retention, KeepsEverythingWithoutARuleAndCountsTheTime) {
   ServedDataset dataset({});
   dataset.Arrives('x', 'a');
   dataset.Arrives('y', 'a');
@@ -153,7 +153,7 @@ TEST(writer::Retention, KeepsEverythingWithoutARuleAndCountsTheTime) {
   EXPECT_EQ(dataset.retention().state().last_pass, std::nullopt);
 }
 
-TEST(writer::Retention, ARestartTakesNothingFromTheTime) {
+TEST(Retention, ARestartTakesNothingFromTheTime) {
   ServedDataset dataset(kKeepThirtyDays);
   dataset.Arrives('x', 'a');
   dataset.Arrives('y', 'a');
@@ -199,7 +199,7 @@ std::vector<std::string> Days(Set when, absl::Duration error) {
   return days;
 }
 
-TEST(writer::Retention, NoClockChangesOrderDedupOrWhatIsKept) {
+TEST(Retention, NoClockChangesOrderDedupOrWhatIsKept) {
   const std::vector<std::string> right = Days(Set::kNever, absl::ZeroDuration());
   EXPECT_EQ(right.front(), "x 2");
   EXPECT_EQ(right.back(), "uv 4");
@@ -213,7 +213,7 @@ TEST(writer::Retention, NoClockChangesOrderDedupOrWhatIsKept) {
 
 // ---- Size ----------------------------------------------------------------------------------------------------------
 
-TEST(writer::Retention, BySizeTheFirstToArriveGoFirstAndTheirRoomIsUsedAgain) {
+TEST(Retention, BySizeTheFirstToArriveGoFirstAndTheirRoomIsUsedAgain) {
   constexpr int64_t kKeep = 2 << 20;
   ServedDataset dataset({.keep_bytes = kKeep});
   int64_t file_pages = 0;
@@ -230,7 +230,7 @@ TEST(writer::Retention, BySizeTheFirstToArriveGoFirstAndTheirRoomIsUsedAgain) {
   EXPECT_THAT(storage::upkeep::CheckDataset(dataset.story().path())->damage, IsEmpty());
 }
 
-TEST(writer::Retention, BySizeOnlyAttemptsStayWhateverThatTakes) {
+TEST(Retention, BySizeOnlyAttemptsStayWhateverThatTakes) {
   ServedDataset dataset({.keep_bytes = 0});
   for (const char run : {'a', 'b', 'c'}) dataset.Arrives(static_cast<char>(run + 10), run, 100);
   dataset.Pass(3 * kDay);
@@ -239,7 +239,7 @@ TEST(writer::Retention, BySizeOnlyAttemptsStayWhateverThatTakes) {
 
 // ---- Beside others -------------------------------------------------------------------------------------------------
 
-TEST(writer::Retention, RowsOfARemovedAttemptFindNobody) {
+TEST(Retention, RowsOfARemovedAttemptFindNobody) {
   ServedDataset dataset(kKeepThirtyDays);
   dataset.Arrives('x', 'a');
   dataset.Arrives('y', 'a');
@@ -251,7 +251,7 @@ TEST(writer::Retention, RowsOfARemovedAttemptFindNobody) {
   EXPECT_THAT(storage::upkeep::CheckDataset(dataset.story().path())->damage, IsEmpty());
 }
 
-TEST(writer::Retention, APassGoesInStepsBetweenWhichACollectorMayBeKilled) {
+TEST(Retention, APassGoesInStepsBetweenWhichACollectorMayBeKilled) {
   ServedDataset dataset({.keep_bytes = 0});
   for (int i = 0; i < 12; ++i) dataset.Arrives(static_cast<char>('a' + i), 'a', 1000);
   std::string before = dataset.Attempts();
@@ -272,7 +272,7 @@ TEST(writer::Retention, APassGoesInStepsBetweenWhichACollectorMayBeKilled) {
 
 // An export holds no transaction open between two pages. If attempts are removed meanwhile, it contains each attempt
 // completely or fails.
-TEST(writer::Retention, AnExportHasAttemptsWholeOrSaysThatItHasNot) {
+TEST(Retention, AnExportHasAttemptsWholeOrSaysThatItHasNot) {
   int whole = 0;
   int aborted = 0;
   for (int steps_from = 1; steps_from < 30; ++steps_from) {
@@ -302,7 +302,7 @@ TEST(writer::Retention, AnExportHasAttemptsWholeOrSaysThatItHasNot) {
   EXPECT_GT(aborted, 0);
 }
 
-TEST(writer::Retention, WhereRecordsWaitItsStepsAreApart) {
+TEST(Retention, WhereRecordsWaitItsStepsAreApart) {
   ServedDataset dataset({.keep_bytes = 0});
   for (int i = 0; i < 3; ++i) dataset.Arrives(static_cast<char>('a' + i), 'a', 2000);
   writer::Retention& retention = dataset.retention();
@@ -326,7 +326,7 @@ std::vector<v1::Record> Unreadable(char letter, int count, size_t bytes) {
   return records;
 }
 
-TEST(writer::Retention, ManyRejectsAreLookedAtAtOnce) {
+TEST(Retention, ManyRejectsAreLookedAtAtOnce) {
   ServedDataset dataset({.keep_rejects_bytes = 100'000});
   dataset.DoWhatIsDue();
   const auto send = [&](char letter, int count) {
@@ -359,7 +359,7 @@ std::string Batches(TestStream& stream, int attempts, int rows) {
   return "";
 }
 
-TEST(writer::Retention, WorksBetweenTheTransactionsOfACollectorAndIsSaid) {
+TEST(Retention, WorksBetweenTheTransactionsOfACollectorAndIsSaid) {
   CollectorStory story(ServerOptions{
       .retention = {.rules = {.keep_bytes = 0}, .interval = absl::Milliseconds(1), .pause = absl::ZeroDuration()}});
   TestStream stream(story.channel());
@@ -370,7 +370,7 @@ TEST(writer::Retention, WorksBetweenTheTransactionsOfACollectorAndIsSaid) {
   EXPECT_EQ(story.fatal_errors(), 0);
 }
 
-TEST(writer::Retention, RejectsBeyondTheirBudgetGoLongBeforeTheNextPassOfACollector) {
+TEST(Retention, RejectsBeyondTheirBudgetGoLongBeforeTheNextPassOfACollector) {
   CollectorStory story(ServerOptions{.retention = {.rules = {.keep_rejects_bytes = 1 << 20}}});
   TestStream stream(story.channel());
   ASSERT_TRUE(stream.Open('p'));
