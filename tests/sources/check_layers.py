@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Checks that the folders include each other only as layers.toml allows, and prints each include that it does not allow.
+"""Checks that folders include each other only as layers.toml allows, and that namespaces follow folders; prints the exceptions.
 
     check_layers.py [ROOT [LAYERS]]     of the tree at ROOT (default: the one that this file belongs to)
 
 A folder may include itself and the folders that layers.toml lists for it; a folder below that has no entry of its own
 belongs to its parent. Every folder of client, proto, server and worker needs an entry, and the arrows that are listed
 must be without a cycle. A third-party header that layers.toml names may be included only by the files listed for it.
+
+The sources of worker/tune/search are in telemetry::worker::tune::search. `proto`, `server` and `base` are left out, and `export`,
+a keyword, becomes `exporter`: those of server/export/files are in telemetry::exporter::files.
 
 Exit status 1: something was found.
 """
@@ -52,6 +55,18 @@ def wrong_headers(source: Source, headers: dict[str, list[str]]) -> Iterator[str
                 yield f"{source.path}: {include} may be included only below {', '.join(allowed)}"
 
 
+def wrong_namespace(source: Source) -> Iterator[str]:
+    """Yields a message if a source has names outside the namespace of its folder."""
+    if not OWN.match(str(source.path)):
+        return
+    parts = ["exporter" if part == "export" else part
+             for part in source.path.parent.parts if part not in ("proto", "server", "base")]
+    expected = "::".join(["telemetry", *parts])
+    found = re.findall(r"^namespace (telemetry[\w:]*) \{", source.text, re.MULTILINE)
+    if found and not any(name == expected or name.startswith(f"{expected}::") for name in found):
+        yield f"{source.path}: is in {found[0]}, not in {expected}"
+
+
 def main() -> int:
     """Prints the findings; returns the exit status."""
     root = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT
@@ -63,6 +78,7 @@ def main() -> int:
     for source in sources(root=root):
         findings += wrong_arrows(source, rooms)
         findings += wrong_headers(source, layers["headers"])
+        findings += wrong_namespace(source)
     print("\n".join(findings))
     return 1 if findings else 0
 

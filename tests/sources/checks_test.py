@@ -70,6 +70,16 @@ class Layers(Tree):
         self.allows("proto/log/deeper/a.cc", '"proto/record/utf8.h"')
         self.refuses("proto/log/deeper/a.cc", '"client/producer.h"')
 
+    def test_namespaces_follow_folders(self) -> None:
+        for path, namespace in (("worker/tune/search/a.cc", "telemetry::worker::tune::search"),
+                                ("server/export/files/a.h", "telemetry::exporter::files"), ("proto/base/a.h", "telemetry")):
+            with self.subTest(path=path):
+                self.write(path, f"namespace {namespace} {{\n}}  // namespace {namespace}\n")
+                self.assertEqual(self.run_check("check_layers.py"), "")
+                self.write(path, f"namespace {namespace}x {{\n}}  // namespace {namespace}x\n")
+                self.assertIn(f"{path}: is in {namespace}x, not in {namespace}", self.run_check("check_layers.py"))
+                (self.root / path).unlink()
+
     def test_libraries_have_their_rooms(self) -> None:
         self.refuses("worker/runtime/a.cc", "<sqlite3.h>")
         self.refuses("tests/a.cc", "<libpq-fe.h>")

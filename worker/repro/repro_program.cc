@@ -76,14 +76,15 @@ std::string ForShell(const std::string& path) {
   return is_plain ? safe : Cat("'", absl::StrReplaceAll(safe, {{"'", R"('\'')"}}), "'");
 }
 
-std::string CppCommand(const wrapper::Plan& plan, const wrapper::ProgramOptions& options, const std::string& path) {
+std::string CppCommand(const wrapper::Plan& plan, const wrapper::program::ProgramOptions& options,
+                       const std::string& path) {
   const std::filesystem::path source = path;
   // The executable is in the folder of its source.
   const std::string program =
       source.has_extension() ? std::filesystem::path(source).replace_extension().string() : path + ".out";
   // g++ would link a file with another extension as an object file.
   const std::string input = source.extension() == ".cpp" ? ForShell(path) : Cat("-x c++ ", ForShell(path), " -x none");
-  return Cat(wrapper::CompileCommand(plan, options, input, ForShell(program)), " && ",
+  return Cat(wrapper::program::CompileCommand(plan, options, input, ForShell(program)), " && ",
              ForShell(source.has_parent_path() ? program : "./" + program));
 }
 
@@ -96,7 +97,7 @@ absl::StatusOr<ReproProgram> ProgramOf(const RecordedMeasurement& measured, Prog
   ASSIGN_OR_RETURN(codegen::Target target, TargetOf(measured, run, &program.notices));
   ASSIGN_OR_RETURN(wrapper::Plan plan, wrapper::PlanOfLaunch(*run.kernel, run.problem, measured.config));
 
-  wrapper::ProgramOptions options = {
+  wrapper::program::ProgramOptions options = {
       .target = target,
       .generate = {.allow_tf32 = run.settings.dot_precision == runtime::DotPrecision::kTf32,
                    .fast_math = run.settings.fast_math},
@@ -107,10 +108,10 @@ absl::StatusOr<ReproProgram> ProgramOf(const RecordedMeasurement& measured, Prog
   if (measured.row.status() == "ok" && measured.row.has_perf_ms()) options.measured_ms = measured.row.perf_ms();
 
   const bool is_cpp = language == ProgramLanguage::kCpp;
-  ASSIGN_OR_RETURN(std::string text,
-                   is_cpp ? wrapper::CppProgram(plan, options) : wrapper::PythonProgram(plan, options));
+  ASSIGN_OR_RETURN(std::string text, is_cpp ? wrapper::program::CppProgram(plan, options)
+                                            : wrapper::program::PythonProgram(plan, options));
   program.text = std::move(text);
-  program.path = path.empty() ? Cat(wrapper::FileName(plan, options), is_cpp ? ".cpp" : ".py") : path;
+  program.path = path.empty() ? Cat(wrapper::program::FileName(plan, options), is_cpp ? ".cpp" : ".py") : path;
   program.command = is_cpp ? CppCommand(plan, options, program.path) : Cat("python3 ", ForShell(program.path));
   return program;
 }

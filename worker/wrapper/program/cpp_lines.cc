@@ -6,7 +6,7 @@
 #include "proto/record/strings.h"
 #include "worker/codegen/text/code_writer.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 
 using device::DType;
 using record::Cat;
@@ -203,4 +203,4 @@ WrittenLines WriteCppLines(const ProgramModel& model, const ProgramNames& names)
   return CppLines(model, names).Write();
 }
 
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

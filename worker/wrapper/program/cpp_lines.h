@@ -6,7 +6,7 @@
 #include "worker/wrapper/program/program_names.h"
 #include "worker/wrapper/program/program_text.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 
 // Returns the names of the program, none of them a reserved word of C++ or of the runtime.
 ProgramNames CppNames(const ProgramModel& model);
@@ -19,4 +19,4 @@ std::string CppNumber(double value, int digits = 0);
 // Returns sizes and strides: "{{2, 3}, {3, 1}}".
 std::string CppLayout(const PlanBuffer& buffer);
 
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

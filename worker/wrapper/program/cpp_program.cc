@@ -7,7 +7,7 @@
 #include "worker/wrapper/program/cpp_lines.h"
 #include "worker/wrapper/program/program.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 
 using device::Dialect;
 using record::Cat;
@@ -117,4 +117,4 @@ absl::StatusOr<std::string> CppProgram(const Plan& plan, const ProgramOptions& o
   return text;
 }
 
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 namespace {
 
 Stripe StripeOf(absl::Span<const double> values, int64_t first, const ir::Tolerance& tolerance) {
@@ -53,4 +53,4 @@ Expectation ExpectationOf(absl::Span<const double> values, const ir::Tolerance& 
   return expected;
 }
 
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

@@ -6,7 +6,7 @@
 #include "absl/types/span.h"
 #include "worker/ir/compare.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 
 // A stripe of an output: the expected sum of its elements and the tolerance of that sum.
 //
@@ -43,4 +43,4 @@ double StripeSign(int64_t position);
 // Returns the expectation for the values of an output, in row-major order.
 Expectation ExpectationOf(absl::Span<const double> values, const ir::Tolerance& tolerance);
 
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

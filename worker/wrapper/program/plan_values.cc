@@ -8,7 +8,7 @@
 #include "proto/record/strings.h"
 #include "worker/ir/half.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 namespace {
 
 using device::DType;
@@ -164,4 +164,4 @@ std::vector<ir::Tolerance> OutputTolerances(const Plan& plan, bool coarse_dots) 
   return tolerances;
 }
 
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

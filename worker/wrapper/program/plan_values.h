@@ -8,7 +8,7 @@
 #include "worker/kernels/draw.h"
 #include "worker/wrapper/lines.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 
 // The values of the buffers of a verified plan on the host: its inputs and its expected outputs.
 
@@ -30,4 +30,4 @@ absl::StatusOr<std::vector<std::vector<double>>> EvaluatePlan(const Plan& plan,
 // of f32 have ten bits of mantissa.
 std::vector<ir::Tolerance> OutputTolerances(const Plan& plan, bool coarse_dots);
 
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

@@ -9,7 +9,7 @@
 #include "worker/codegen/target.h"
 #include "worker/wrapper/lines.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 
 // The options of a standalone program of a plan, for users with a GPU and a compiler but nothing of this project.
 //
@@ -47,4 +47,4 @@ absl::StatusOr<std::string> PythonProgram(const Plan& plan, const ProgramOptions
 // '_'.
 std::string FileName(const Plan& plan, const ProgramOptions& options);
 
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

@@ -15,7 +15,7 @@
 #include "worker/wrapper/size_class.h"
 #include "worker/wrapper/verify_plan.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 
 using device::kViewAlignment;
 using record::Cat;
@@ -185,4 +185,4 @@ std::string FileName(const Plan& plan, const ProgramOptions& options) {
   return name;
 }
 
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

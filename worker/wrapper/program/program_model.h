@@ -12,7 +12,7 @@
 #include "worker/wrapper/program/expectation.h"
 #include "worker/wrapper/program/program.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 
 // The content of a program of a plan, independent of the language. Plain data.
 
@@ -64,4 +64,4 @@ absl::StatusOr<ExternKind> ExternKindOf(const PlanKernel& kernel);
 // Returns true if cuBLAS supports the call of a product with the layouts of its arguments.
 bool IsForCublas(const Plan& plan, const KernelCall& call);
 
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

@@ -5,7 +5,7 @@
 #include "absl/strings/str_split.h"
 #include "proto/record/strings.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 
 using record::Cat;
 
@@ -43,4 +43,4 @@ ProgramNames NamesOf(const ProgramModel& model, std::string_view taken) {
   return all;
 }
 
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

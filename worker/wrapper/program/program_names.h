@@ -8,7 +8,7 @@
 
 #include "worker/wrapper/program/program_model.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 
 // A set of the names that are used in a program, each once.
 class Names {
@@ -36,4 +36,4 @@ struct ProgramNames {
 // Returns a name for each part of the model. For `taken`, see Names.
 ProgramNames NamesOf(const ProgramModel& model, std::string_view taken);
 
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

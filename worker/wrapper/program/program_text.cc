@@ -9,7 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "proto/record/strings.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 
 using device::DType;
 using record::Cat;
@@ -65,4 +65,4 @@ std::string InputText(const ProgramModel& model, size_t input) {
   return Cat("input ", buffer.name, " ", buffer.LayoutText(), ", drawn from ", range.low, " to ", range.high);
 }
 
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

@@ -8,7 +8,7 @@
 #include "absl/types/span.h"
 #include "worker/wrapper/program/program_model.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 
 // Text that programs of both languages have.
 
@@ -42,4 +42,4 @@ struct WrittenLines {
 // Returns a file of runtime/, as it was when this library was built.
 std::string_view RuntimeText(std::string_view file);
 
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

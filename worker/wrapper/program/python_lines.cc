@@ -6,7 +6,7 @@
 #include "proto/record/strings.h"
 #include "worker/codegen/text/code_writer.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 
 using record::Cat;
 
@@ -185,4 +185,4 @@ WrittenLines WritePythonLines(const ProgramModel& model, const ProgramNames& nam
   return PythonLines(model, names).Write();
 }
 
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

@@ -6,7 +6,7 @@
 #include "worker/wrapper/program/program_names.h"
 #include "worker/wrapper/program/program_text.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 
 // Returns the names of the program, none of them a reserved word of Python or of the runtime.
 ProgramNames PythonNames(const ProgramModel& model);
@@ -17,4 +17,4 @@ WrittenLines WritePythonLines(const ProgramModel& model, const ProgramNames& nam
 // Returns a number as NumberText() does.
 std::string PythonNumber(double value, int digits = 0);
 
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

@@ -5,7 +5,7 @@
 #include "worker/wrapper/program/program.h"
 #include "worker/wrapper/program/python_lines.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 
 using record::Cat;
 
@@ -70,4 +70,4 @@ absl::StatusOr<std::string> PythonProgram(const Plan& plan, const ProgramOptions
   return text + "\nif __name__ == \"__main__\":\n    sys.exit(main())\n";
 }
 
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

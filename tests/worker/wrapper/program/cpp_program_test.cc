@@ -14,7 +14,7 @@
 #include "worker/wrapper/memory_plan.h"
 #include "worker/wrapper/program/program.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 namespace {
 
 using device::DType;
@@ -301,4 +301,4 @@ TEST(CppProgramTest, WritesProgramsForAGpu) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

@@ -12,7 +12,7 @@
 #include "worker/kernels/draw.h"
 #include "worker/wrapper/program/program_text.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 namespace {
 
 using device::DType;
@@ -117,4 +117,4 @@ TEST(CppValuesTest, ReadsWhatLiesWithGaps) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

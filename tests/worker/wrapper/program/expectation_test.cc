@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "tests/worker/ir/rng.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 namespace {
 
 constexpr ir::Tolerance kTolerance = {.absolute = 1e-6, .relative = 1e-3};
@@ -79,4 +79,4 @@ TEST(ExpectationTest, WhatIsNotFiniteIsCounted) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

@@ -8,7 +8,7 @@
 #include "tests/worker/wrapper/program/program_fixture.h"
 #include "worker/wrapper/wrapper_graph.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 namespace {
 
 void ExpectGolden(const std::string& name, const absl::StatusOr<std::string>& program) {
@@ -67,4 +67,4 @@ TEST(ProgramGoldenTest, TheFivePlansHaveAllKindsOfLines) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

@@ -10,7 +10,7 @@
 #include "worker/wrapper/launch_plan.h"
 #include "worker/wrapper/run_plan.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 namespace {
 
 using device::DType;
@@ -84,4 +84,4 @@ TEST(PlanValuesTest, TolerancesAreTheKernelsOrThoseOfWhatIsBetween) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

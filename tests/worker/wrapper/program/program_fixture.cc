@@ -13,7 +13,7 @@
 #include "worker/wrapper/memory_plan.h"
 #include "worker/wrapper/program/program_text.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 namespace {
 
 // Replaces the text between each occurrence of `begin` and the `end` that follows it.
@@ -103,4 +103,4 @@ std::string OwnText(std::string program) {
   return WithoutExpectedValues(program);
 }
 
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

@@ -6,7 +6,7 @@
 
 #include "worker/wrapper/program/program.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 
 // Returns the sample plans. Together they have all kinds of lines.
 std::vector<Plan> FivePlans();
@@ -46,4 +46,4 @@ std::string Hex(const std::vector<std::byte>& bytes);
 // kernels and the values of expected outputs.
 std::string OwnText(std::string program);
 
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program

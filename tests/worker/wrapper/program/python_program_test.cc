@@ -9,7 +9,7 @@
 #include "worker/wrapper/program/program.h"
 #include "worker/wrapper/program/program_text.h"
 
-namespace telemetry::worker::wrapper {
+namespace telemetry::worker::wrapper::program {
 namespace {
 
 using ::testing::HasSubstr;
@@ -99,4 +99,4 @@ TEST(PythonProgramErrorsTest, IsForCudaOnly) {
 }
 
 }  // namespace
-}  // namespace telemetry::worker::wrapper
+}  // namespace telemetry::worker::wrapper::program
